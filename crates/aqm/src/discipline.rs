@@ -1,0 +1,92 @@
+//! Holders of packets.
+
+use alloc::{boxed::Box, collections::VecDeque};
+
+use packet::{Backlog, Event, Instant, Packet, Rng};
+
+use crate::{Admission, Gate};
+
+/// What a discipline is handed at each call: the time, its random stream, and where to report.
+pub struct Cx<'a> {
+    /// Now.
+    pub now: Instant,
+    /// The queue's own random stream.
+    pub rng: &'a mut Rng,
+    /// Receives what happens to packets, in order.
+    pub out: &'a mut dyn FnMut(Event),
+}
+
+/// A queue discipline that holds its packets: all that a line, simulated or real, knows of.
+pub trait Discipline: Send {
+    /// Takes in a packet: it is queued, or it (or another) is reported dropped.
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx);
+    /// The next packet to transmit. Called when the line becomes free; `None` starts the idle time.
+    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet>;
+    /// What waits.
+    fn backlog(&self) -> Backlog;
+    /// When [`Discipline::on_tick`] must be called next.
+    fn next_tick(&self) -> Option<Instant> {
+        None
+    }
+    /// The algorithm's periodic update.
+    fn on_tick(&mut self, _cx: &mut Cx) {}
+    /// Shows inner state by name.
+    fn gauges(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// One queue, first come, first served, behind a gate.
+pub struct Fifo {
+    gate: Box<dyn Gate>,
+    packets: VecDeque<Packet>,
+    backlog: Backlog,
+}
+
+impl Fifo {
+    /// An empty queue behind `gate`.
+    pub fn new(gate: Box<dyn Gate>) -> Self {
+        Fifo { gate, packets: VecDeque::new(), backlog: Backlog::default() }
+    }
+}
+
+impl Discipline for Fifo {
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx) {
+        let id = packet.id;
+        let admission = self.gate.admit(&mut packet, self.backlog, cx.now, cx.rng);
+        if let Admission::Dropped(why) = admission {
+            (cx.out)(Event::Dropped { packet, why });
+            return;
+        }
+        self.backlog.packets += 1;
+        self.backlog.bytes += u64::from(packet.bytes);
+        self.packets.push_back(packet);
+        if let Admission::Marked(why) = admission {
+            (cx.out)(Event::Marked { id, why });
+        }
+        (cx.out)(Event::Queued { id });
+    }
+
+    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+        let packet = self.packets.pop_front();
+        match &packet {
+            Some(p) => {
+                self.backlog.packets -= 1;
+                self.backlog.bytes -= u64::from(p.bytes);
+            }
+            None => self.gate.on_idle(cx.now),
+        }
+        packet
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+    fn next_tick(&self) -> Option<Instant> {
+        self.gate.next_tick()
+    }
+    fn on_tick(&mut self, cx: &mut Cx) {
+        self.gate.on_tick(self.backlog, cx.now, cx.rng);
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.gate.gauges(show);
+    }
+}

@@ -1,0 +1,1 @@
+//! `aqmlab._core`.

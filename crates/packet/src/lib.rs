@@ -1,0 +1,21 @@
+//! The words every other crate speaks: time, rates, packets, what can happen to a packet,
+//! seeded randomness, units, and parameters that know their ranges.
+//!
+//! This crate imports nothing of ours and reads no clock: time is always an argument.
+#![cfg_attr(not(test), no_std)]
+extern crate alloc;
+
+mod event;
+pub mod math;
+mod packet;
+pub mod params;
+mod random;
+mod rate;
+mod time;
+pub mod units;
+
+pub use event::{Event, Why};
+pub use packet::{Backlog, Ecn, Packet};
+pub use random::Rng;
+pub use rate::Rate;
+pub use time::{Duration, Instant};

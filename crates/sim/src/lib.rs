@@ -1,0 +1,1 @@
+//! A world of hosts, ports and wires, moved by an agenda of future events.

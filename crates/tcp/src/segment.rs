@@ -1,0 +1,91 @@
+//! What travels: a TCP segment without its payload's content.
+
+use packet::Ecn;
+
+/// TCP flags of a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// No flag.
+    pub const NONE: Flags = Flags(0);
+    /// Synchronise: opens a connection; occupies one sequence number.
+    pub const SYN: Flags = Flags(1);
+    /// The acknowledgement number is valid.
+    pub const ACK: Flags = Flags(2);
+    /// The sender has no more data; occupies one sequence number.
+    pub const FIN: Flags = Flags(4);
+    /// ECN echo (RFC 3168).
+    pub const ECE: Flags = Flags(8);
+    /// Congestion window reduced (RFC 3168).
+    pub const CWR: Flags = Flags(16);
+
+    /// Whether all of `other` are set.
+    pub const fn has(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+    /// Both sets together.
+    pub const fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+
+/// Up to three SACK blocks (RFC 2018), latest first, as offsets above the segment's `ack`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    len: u8,
+    blocks: [(u32, u32); 3],
+}
+
+impl SackBlocks {
+    /// No block.
+    pub const NONE: SackBlocks = SackBlocks { len: 0, blocks: [(0, 0); 3] };
+
+    /// Adds the block `start..end` (offsets above `ack`); ignored when three are there.
+    pub fn push(&mut self, start: u32, end: u32) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
+            *slot = (start, end);
+            self.len += 1;
+        }
+    }
+    /// The blocks, latest first.
+    pub fn as_slice(&self) -> &[(u32, u32)] {
+        &self.blocks[..usize::from(self.len)]
+    }
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// A TCP segment. Sequence numbers are 64-bit and start at 0 with the SYN, so data byte n
+/// (counted from 1) has sequence number n and numbers never wrap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// Sequence number of the first byte (or of the SYN, or of a bare FIN).
+    pub seq: u64,
+    /// All below this number has arrived in order.
+    pub ack: u64,
+    /// Payload bytes.
+    pub len: u32,
+    /// Flags.
+    pub flags: Flags,
+    /// ECN field of the IP header.
+    pub ecn: Ecn,
+    /// Selective acknowledgements.
+    pub sack: SackBlocks,
+}
+
+impl Segment {
+    /// IP bytes: 40 B of headers, 44 B with the MSS option of a SYN (tcp.md 1.7, 9.1).
+    pub const fn ip_bytes(&self) -> u32 {
+        self.len + if self.flags.has(Flags::SYN) { 44 } else { 40 }
+    }
+    /// The sequence number after this segment: payload, SYN and FIN counted.
+    pub fn end(&self) -> u64 {
+        self.seq
+            + u64::from(self.len)
+            + u64::from(self.flags.has(Flags::SYN))
+            + u64::from(self.flags.has(Flags::FIN))
+    }
+}

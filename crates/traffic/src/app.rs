@@ -1,0 +1,83 @@
+//! The seam between an application and the host that carries out what it asks for.
+
+use packet::Instant;
+
+/// Who closes a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closes {
+    /// The side that accepted it, with its reply (an HTTP/1.0 server).
+    Acceptor,
+    /// The side that opened it, when the application says [`Action::Close`].
+    Opener,
+}
+
+/// What an application asks its host to do. Connections are numbered by the application; a
+/// number may be used again once the connection's last [`Input`] has been seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Open connection `conn` to machine `peer` of the other side.
+    Open {
+        /// The application's number for it.
+        conn: u32,
+        /// Which machine, 0-based.
+        peer: u32,
+        /// Who will close it.
+        closes: Closes,
+    },
+    /// Write `bytes` on the connection (at once or when it is established). If `reply_bytes` is
+    /// not zero, the peer's server program answers with that many once all have arrived (the
+    /// request message names the size, as the UNC generators' does).
+    Send {
+        /// Which connection.
+        conn: u32,
+        /// Payload bytes; `u64::MAX` never ends.
+        bytes: u64,
+        /// Size of the answer, 0 for none.
+        reply_bytes: u64,
+    },
+    /// No more will be sent.
+    Close {
+        /// Which connection.
+        conn: u32,
+    },
+    /// Call again with [`Input::Woke`] at this time.
+    WakeAt(Instant),
+}
+
+/// What a host tells an application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// The run begins.
+    Start,
+    /// The time asked for with [`Action::WakeAt`] has come.
+    Woke,
+    /// A reply has arrived completely (once per answered [`Action::Send`], in order).
+    Replied {
+        /// On which connection.
+        conn: u32,
+    },
+    /// Everything sent on a connection without replies has been acknowledged.
+    Sent {
+        /// On which connection.
+        conn: u32,
+    },
+    /// The connection was given up (75 s without a handshake, or too many timeouts).
+    Failed {
+        /// Which.
+        conn: u32,
+    },
+}
+
+/// What an application is handed at each call.
+pub struct AppCx<'a> {
+    /// Now.
+    pub now: Instant,
+    /// Receives what it wants done, in order.
+    pub act: &'a mut dyn FnMut(Action),
+}
+
+/// One user, or one sender. Owns its random streams; idle, it costs no events.
+pub trait App: Send {
+    /// Reacts to what happened.
+    fn on(&mut self, input: Input, cx: &mut AppCx);
+}
