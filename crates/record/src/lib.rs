@@ -1,1 +1,39 @@
-//! Events in, tables and summaries out.
+//! Events in, tables and summaries out: what is measured at a queue, and of every request.
+//!
+//! A [`Meter`] sits at one port and sees every packet; a [`Requests`] log sees every request of
+//! every user. Both know the measured interval ([`Window`]): what happens before it is shown in
+//! per-second series but does not enter the summary.
+
+mod meter;
+mod per_second;
+mod quantile;
+mod requests;
+mod table;
+
+pub use meter::{Meter, MeterSettings, Totals};
+pub use per_second::PerSecond;
+pub use quantile::quantile;
+pub use requests::{Class, Request, Requests};
+pub use table::{Column, Figure, Summary, Table};
+
+use packet::Instant;
+
+/// The measured interval: from the end of the warm-up to the end of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// First measured instant.
+    pub from: Instant,
+    /// End of the run.
+    pub to: Instant,
+}
+
+impl Window {
+    /// Whether `at` is measured.
+    pub fn contains(&self, at: Instant) -> bool {
+        self.from <= at && at <= self.to
+    }
+    /// Length in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.to.since(self.from).secs_f64()
+    }
+}

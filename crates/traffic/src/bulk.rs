@@ -1,0 +1,126 @@
+//! Bulk senders: one connection each, as much as the network takes.
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+use packet::{Duration, Rng};
+
+use crate::registry::{Entry, Group, Population};
+use crate::{Action, App, AppCx, Closes, Input};
+
+/// The one connection of a bulk sender.
+const CONN: u32 = 0;
+
+/// Opens one connection and sends, with no reply, endlessly or a given number of bytes. A failed
+/// connection is not tried again.
+#[derive(Debug)]
+pub struct Bulk {
+    peer: u32,
+    starts_after: Duration,
+    bytes: u64,
+}
+
+impl Bulk {
+    /// A sender to machine `peer` that begins this long after the run; `bytes` of `u64::MAX`
+    /// never end.
+    pub fn new(peer: u32, starts_after: Duration, bytes: u64) -> Self {
+        Bulk { peer, starts_after, bytes }
+    }
+
+    fn send(&self, cx: &mut AppCx) {
+        (cx.act)(Action::Open { conn: CONN, peer: self.peer, closes: Closes::Opener });
+        (cx.act)(Action::Send { conn: CONN, bytes: self.bytes, reply_bytes: 0 });
+        if self.bytes != u64::MAX {
+            (cx.act)(Action::Close { conn: CONN });
+        }
+    }
+}
+
+impl App for Bulk {
+    fn on(&mut self, input: Input, cx: &mut AppCx) {
+        match input {
+            Input::Start => (cx.act)(Action::WakeAt(cx.now + self.starts_after)),
+            Input::Woke => self.send(cx),
+            Input::Replied { .. } | Input::Sent { .. } | Input::Failed { .. } => {}
+        }
+    }
+}
+
+/// What the registry says of bulk senders.
+pub const ENTRY: Entry = Entry {
+    name: "bulk",
+    summary: "Senders with one connection each that always have data.",
+    year: 1993,
+    source: "The FTP sources of S. Floyd and V. Jacobson, Random early detection gateways for \
+             congestion avoidance, 1993 (recalled)",
+    deviations: "Start instants are random within a window, so that flows do not start in step.",
+    fields: FIELDS,
+    build,
+};
+
+/// The parameters of a group of bulk senders.
+static FIELDS: &[Field] = &[
+    Field {
+        name: "start_within",
+        meaning: "Each flow starts at an instant drawn uniformly from this first part of the run.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 86_400.0, open: false },
+        default: Value::Real(1.0),
+        source: "constructed: avoids a synchronised start",
+    },
+    Field {
+        name: "bytes",
+        meaning: "How many bytes each flow sends; if not given, it never ends.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1 << 53 },
+        default: Value::Unset,
+        source: "constructed",
+    },
+];
+
+/// The machine that flow `index` sends to. Flows go round robin over the `machines` of their own
+/// side and over the `peers`; each time both rounds close together the peers are shifted by one,
+/// so that every pair gets its share.
+fn peer_of(index: u32, machines: u32, peers: u32) -> u32 {
+    let (index, machines, peers) = (u64::from(index), u64::from(machines), u64::from(peers));
+    let both = machines / gcd(machines, peers) * peers;
+    ((index + index / both) % peers) as u32
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The flows of a group.
+///
+/// # Errors
+/// If either side has no machine.
+fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
+    for (field, count) in [("peers", group.peers), ("machines", group.machines)] {
+        if count == 0 {
+            let why = "bulk senders need a machine on each side; give it at least 1";
+            return Err(BadParams::new(field, why));
+        }
+    }
+    let (window, bytes) = (params.real("start_within"), params.whole("bytes"));
+    let Group { seed, peers, machines, .. } = *group;
+    let stream = format!("{}.start", group.name);
+    let flow = move |i| {
+        let start = window * Rng::indexed(seed, &stream, u64::from(i)).uniform();
+        Bulk::new(peer_of(i, machines, peers), Duration::from_secs_f64(start), bytes)
+    };
+    Ok(Population::new(group.members, flow))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_of_machines_gets_its_share() {
+        for (machines, peers) in [(1, 1), (4, 4), (7, 4), (6, 4), (2, 8), (8, 2), (5, 1)] {
+            let mut flows = vec![0; (machines * peers) as usize];
+            for i in 0..3 * machines * peers {
+                flows[(i % machines * peers + peer_of(i, machines, peers)) as usize] += 1;
+            }
+            assert!(flows.iter().all(|&n| n == 3), "{machines} x {peers}: {flows:?}");
+        }
+    }
+}

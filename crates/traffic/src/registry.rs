@@ -1,0 +1,113 @@
+//! The list of applications. One line here makes an application known everywhere.
+//!
+//! ```
+//! use packet::params::Params;
+//! use traffic::{Group, find};
+//!
+//! let web = find("web").expect("is listed");
+//! let group = Group { seed: 1, name: "browsers".into(), peers: 7, members: 3_000, machines: 7 };
+//! let users = (web.build)(&Params::defaults(web.fields), &group)?;
+//! let _first = users.member(0);
+//! assert!((users.ip_bytes_per_member_s().unwrap() - 411.0).abs() < 1.0);
+//! # Ok::<(), packet::params::BadParams>(())
+//! ```
+
+use std::fmt;
+
+use packet::params::{BadParams, Field, Params};
+
+use crate::{App, bulk, web};
+
+/// One kind of application.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// What a scenario calls it.
+    pub name: &'static str,
+    /// What its members do, in one sentence.
+    pub summary: &'static str,
+    /// Year of the source.
+    pub year: u16,
+    /// Paper or program it comes from.
+    pub source: &'static str,
+    /// Where it differs from the source, and why.
+    pub deviations: &'static str,
+    /// Its parameters.
+    pub fields: &'static [Field],
+    /// Makes the members of a group.
+    pub build: fn(&Params, &Group) -> Result<Population, BadParams>,
+}
+
+/// Every application, in the order of the documentation. A new one adds its line here.
+pub static APPS: &[Entry] = &[web::mah::ENTRY, bulk::ENTRY];
+
+/// The application called `name`.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    APPS.iter().find(|entry| entry.name == name)
+}
+
+/// Where a group of members lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Seed of the run.
+    pub seed: u64,
+    /// The group's name, which names its random streams (`<name>.think`).
+    pub name: String,
+    /// Machines on the other side.
+    pub peers: u32,
+    /// Users or flows in the group.
+    pub members: u32,
+    /// Machines on the group's own side. Member `i` lives on machine `i % machines`.
+    pub machines: u32,
+}
+
+/// The members of a group, made one by one.
+pub struct Population {
+    members: u32,
+    make: Box<dyn Fn(u32) -> Box<dyn App> + Send + Sync>,
+    ip_bytes_per_member_s: Option<f64>,
+}
+
+impl Population {
+    /// A population of `members`, where `make` makes the one with the given number.
+    pub fn new<A: App + 'static>(
+        members: u32,
+        make: impl Fn(u32) -> A + Send + Sync + 'static,
+    ) -> Self {
+        let make = Box::new(move |i| Box::new(make(i)) as Box<dyn App>);
+        Population { members, make, ip_bytes_per_member_s: None }
+    }
+
+    /// The same, where each member is expected to ask for this many IP bytes per second.
+    #[must_use]
+    pub fn asking_for(mut self, ip_bytes_per_member_s: f64) -> Self {
+        self.ip_bytes_per_member_s = Some(ip_bytes_per_member_s);
+        self
+    }
+
+    /// How many members there are.
+    pub fn members(&self) -> u32 {
+        self.members
+    }
+
+    /// Member `i`, in its state at the beginning of a run. It does not depend on how many others
+    /// there are.
+    pub fn member(&self, i: u32) -> Box<dyn App> {
+        (self.make)(i)
+    }
+
+    /// IP bytes, without framing, that one member is expected to cause per second from the other
+    /// side to its own on an uncongested network: a first estimate for calibration. `None` if the
+    /// network alone decides.
+    pub fn ip_bytes_per_member_s(&self) -> Option<f64> {
+        self.ip_bytes_per_member_s
+    }
+}
+
+impl fmt::Debug for Population {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Population")
+            .field("members", &self.members)
+            .field("ip_bytes_per_member_s", &self.ip_bytes_per_member_s)
+            .finish_non_exhaustive()
+    }
+}

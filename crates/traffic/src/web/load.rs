@@ -1,0 +1,118 @@
+//! What web users ask for on average, before anything is simulated.
+//!
+//! Only a first estimate: users wait for the network, so the load they really offer must be
+//! measured on an uncongested link.
+
+use super::Habits;
+
+/// Payload of a full segment on Ethernet without TCP options.
+const SEGMENT: u64 = 1_460;
+/// IP and TCP headers without options.
+const HEADERS: u64 = 40;
+/// SYN-ACK with its maximum-segment-size option (44 B), and the last ACK (40 B).
+const HANDSHAKE_AND_LAST_ACK: u64 = 84;
+/// A reply of at most this many bytes leaves at once (two segments), and the FIN after it alone.
+const FIRST_FLIGHT: u64 = 2 * SEGMENT;
+/// How long an average page takes to fetch on an unloaded network, seconds (constructed: 0.4 to
+/// 0.5 s with round-trip times around 79 ms; small against any think time).
+const PAGE_TIME: f64 = 0.45;
+
+/// IP bytes, without framing, that a server sends for a reply of `bytes` on a connection of its
+/// own if nothing is lost: 1,460 B segments without options, a server that closes first.
+pub fn ip_bytes_of_reply(bytes: u64) -> u64 {
+    let bare_fin = if bytes <= FIRST_FLIGHT { HEADERS } else { 0 };
+    bytes + HEADERS * bytes.div_ceil(SEGMENT) + HANDSHAKE_AND_LAST_ACK + bare_fin
+}
+
+impl Habits {
+    /// Mean payload of a reply, bytes. (The rounding to whole bytes is left out.)
+    pub fn mean_reply_bytes(&self) -> f64 {
+        self.reply.mean() * self.reply_scale
+    }
+
+    /// Mean of [`ip_bytes_of_reply`] over the replies.
+    pub fn mean_ip_bytes_of_reply(&self) -> f64 {
+        // The probability that a rounded, scaled reply has more than `bytes`.
+        let above = |bytes: u64| 1.0 - self.reply.below((bytes as f64 + 0.5) / self.reply_scale);
+        // The mean number of segments is the sum over n of P(more than n segments).
+        let segments: f64 =
+            (1..).map(|n| above(n * SEGMENT)).take_while(|&more| more > 1e-12).sum::<f64>() + 1.0;
+        let bare_fins = 1.0 - above(FIRST_FLIGHT);
+        self.mean_reply_bytes()
+            + HEADERS as f64 * (segments + bare_fins)
+            + HANDSHAKE_AND_LAST_ACK as f64
+    }
+
+    /// Mean time from one page to the next, seconds, on an unloaded network.
+    pub fn page_cycle_s(&self) -> f64 {
+        self.think.mean() + PAGE_TIME
+    }
+
+    /// Reply payload that one user receives per second on an unloaded network, bytes.
+    pub fn expected_bytes_per_user_s(&self) -> f64 {
+        self.files.mean() * self.mean_reply_bytes() / self.page_cycle_s()
+    }
+
+    /// IP bytes, without framing, that servers send to one user per second on an unloaded
+    /// network.
+    pub fn expected_ip_bytes_per_user_s(&self) -> f64 {
+        self.files.mean() * self.mean_ip_bytes_of_reply() / self.page_cycle_s()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::distribution::{Constant, Uniform};
+    use crate::web::mah::{Preset, ThinkCut};
+
+    #[test]
+    fn replies_are_wrapped_in_headers() {
+        // One segment: 1 + 40, SYN-ACK 44, last ACK 40, bare FIN 40.
+        assert_eq!(ip_bytes_of_reply(1), 165);
+        assert_eq!(ip_bytes_of_reply(1_460), 1_624);
+        assert_eq!(ip_bytes_of_reply(1_461), 1_665);
+        assert_eq!(ip_bytes_of_reply(2_920), 3_124);
+        // The FIN rides on the last of three segments.
+        assert_eq!(ip_bytes_of_reply(2_921), 2_921 + 3 * 40 + 84);
+    }
+
+    #[test]
+    fn the_mean_over_replies_is_the_sum_over_sizes() {
+        let mut habits = Preset::MahRaw.habits(4, 1);
+        habits.reply = Arc::new(Constant(2_921.0));
+        assert_eq!(habits.mean_ip_bytes_of_reply(), 3_125.0);
+        habits.reply = Arc::new(Constant(2_920.0));
+        assert_eq!(habits.mean_ip_bytes_of_reply(), 3_124.0);
+        // Rounded to 1..=10,000 bytes, each equally likely.
+        habits.reply = Arc::new(Uniform { low: 0.5, high: 10_000.5 });
+        let sum: u64 = (1..=10_000).map(ip_bytes_of_reply).sum();
+        assert!((habits.mean_ip_bytes_of_reply() - sum as f64 / 1e4).abs() < 1e-6);
+        habits.reply_scale = 2.0;
+        habits.reply = Arc::new(Uniform { low: 0.25, high: 5_000.25 });
+        assert!((habits.mean_ip_bytes_of_reply() - sum as f64 / 1e4).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_presets_ask_for_what_their_description_says() {
+        let near = |value: f64, printed: f64, tolerance: f64| {
+            assert!((value - printed).abs() <= tolerance, "{value} against {printed}");
+        };
+        let raw = Preset::MahRaw.habits(4, 1);
+        near(raw.mean_ip_bytes_of_reply(), 7_560.0, 15.0);
+        near(raw.page_cycle_s(), 53.4, 0.05);
+        near(raw.expected_bytes_per_user_s(), 385.0, 0.6);
+        near(raw.expected_ip_bytes_per_user_s(), 402.0, 0.6);
+        let fit = Preset::MahFit.habits(4, 1);
+        near(fit.mean_ip_bytes_of_reply(), 10_526.0, 20.0);
+        near(fit.page_cycle_s(), 72.8, 0.05);
+        near(fit.expected_bytes_per_user_s(), 395.0, 0.6);
+        near(fit.expected_ip_bytes_per_user_s(), 411.0, 0.6);
+        let mut uncut = raw;
+        uncut.think = ThinkCut::Full.table();
+        near(uncut.think.mean(), 1_804.0, 4.0);
+        near(uncut.expected_ip_bytes_per_user_s(), 11.9, 0.05);
+    }
+}

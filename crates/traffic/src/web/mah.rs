@@ -1,0 +1,218 @@
+//! Mah's model of web traffic, from the one trace of 1995 whose distributions are public.
+//!
+//! B. A. Mah, *An empirical model of HTTP network traffic*, INFOCOM 1997. The tables are
+//! re-gridded summaries of the empirical distributions that Mah gave to ns-2
+//! (`tcl/http/data/*.cdf`): 4,100 replies, 1,444 pages, 1,314 think gaps, 498 server stays. Their
+//! headers say how each was made. First and embedded files are pooled, as in those files.
+
+use std::sync::{Arc, LazyLock};
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+
+use super::{Habits, User};
+use crate::distribution::{Discrete, Distribution, Table};
+use crate::registry::{Entry, Group, Population};
+
+type Shared = LazyLock<Arc<dyn Distribution>>;
+
+/// Declares a constant that is parsed when first used from a table shipped with the crate.
+macro_rules! shipped {
+    ($(#[$doc:meta])* $name:ident, $kind:ident, $file:literal) => {
+        $(#[$doc])*
+        pub static $name: Shared = LazyLock::new(|| {
+            let text = include_str!(concat!("../../data/", $file));
+            Arc::new($kind::parse(text).expect(concat!("the shipped table ", $file)))
+        });
+    };
+}
+
+shipped!(
+    /// Size of a request, bytes.
+    REQUEST, Table, "mah_request_bytes.csv"
+);
+shipped!(
+    /// Size of a reply, bytes.
+    REPLY, Table, "mah_reply_bytes.csv"
+);
+shipped!(
+    /// Files of a page, the page itself included.
+    FILES, Discrete, "mah_files_per_page.csv"
+);
+shipped!(
+    /// Consecutive pages from one server.
+    PAGES, Discrete, "mah_pages_per_server.csv"
+);
+shipped!(
+    /// Think times of at most 1,000 s.
+    THINK_LE1000, Table, "mah_think_time_le1000_s.csv"
+);
+shipped!(
+    /// Think times of at most 1,800 s.
+    THINK_LE1800, Table, "mah_think_time_le1800_s.csv"
+);
+shipped!(
+    /// All think times, overnight ones included.
+    THINK_FULL, Table, "mah_think_time_full_s.csv"
+);
+
+/// Which think times are kept. The trace's own include nights; a constant population of users
+/// needs a cut, and where to cut is our choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThinkCut {
+    /// At most 1,000 s: mean 52.9 s.
+    Le1000,
+    /// At most 1,800 s: mean 72.4 s.
+    Le1800,
+    /// All: mean 1,804 s.
+    Full,
+}
+
+impl ThinkCut {
+    const NAMES: &'static [&'static str] = &["le1000", "le1800", "full"];
+
+    fn named(name: &str) -> Self {
+        match name {
+            "le1000" => ThinkCut::Le1000,
+            "le1800" => ThinkCut::Le1800,
+            "full" => ThinkCut::Full,
+            other => unreachable!("the field allows no {other}"),
+        }
+    }
+
+    /// The table, in seconds.
+    pub fn table(self) -> Arc<dyn Distribution> {
+        let table = match self {
+            ThinkCut::Le1000 => &THINK_LE1000,
+            ThinkCut::Le1800 => &THINK_LE1800,
+            ThinkCut::Full => &THINK_FULL,
+        };
+        Arc::clone(table)
+    }
+}
+
+/// A pair of reply scale and think times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// Replies as in the trace, think times up to 1,000 s: about 402 IP bytes per user and
+    /// second.
+    MahRaw,
+    /// Replies 1.4 times as long, so that bytes per connection agree with those of
+    /// Christiansen, Jeffay, Ott and Smith, *Tuning RED for web traffic*, SIGCOMM 2000;
+    /// think times up to 1,800 s: about 411 IP bytes per user and second.
+    MahFit,
+}
+
+impl Preset {
+    const NAMES: &'static [&'static str] = &["mah-raw", "mah-fit"];
+
+    fn named(name: &str) -> Self {
+        match name {
+            "mah-raw" => Preset::MahRaw,
+            "mah-fit" => Preset::MahFit,
+            other => unreachable!("the field allows no {other}"),
+        }
+    }
+
+    /// The factor on reply sizes.
+    pub fn reply_scale(self) -> f64 {
+        match self {
+            Preset::MahRaw => 1.0,
+            Preset::MahFit => 1.4,
+        }
+    }
+
+    /// Which think times.
+    pub fn think(self) -> ThinkCut {
+        match self {
+            Preset::MahRaw => ThinkCut::Le1000,
+            Preset::MahFit => ThinkCut::Le1800,
+        }
+    }
+
+    /// What users with this preset do, with at most `parallel` connections and this many servers.
+    pub fn habits(self, parallel: u32, servers: u32) -> Habits {
+        Habits {
+            request: Arc::clone(&REQUEST),
+            reply: Arc::clone(&REPLY),
+            reply_scale: self.reply_scale(),
+            files: Arc::clone(&FILES),
+            pages: Arc::clone(&PAGES),
+            think: self.think().table(),
+            parallel,
+            servers,
+        }
+    }
+}
+
+/// What the registry says of web users.
+pub const ENTRY: Entry = Entry {
+    name: "web",
+    summary: "Users who fetch pages of several files over new connections and think between pages.",
+    year: 1997,
+    source: "B. A. Mah, An empirical model of HTTP network traffic, INFOCOM 1997; distributions \
+             as given to ns-2",
+    deviations: "First and embedded files draw from one distribution, because the published files \
+                 pool them. Servers are chosen uniformly, not by popularity, which matters little \
+                 with one bottleneck. Think times are cut, because the trace's include nights. \
+                 Tables are re-gridded to about 40 quantiles that keep the means.",
+    fields: FIELDS,
+    build,
+};
+
+/// The parameters of a group of web users.
+static FIELDS: &[Field] = &[
+    Field {
+        name: "model",
+        meaning: "Which distributions users draw from: mah-raw is the 1995 trace with think times \
+                  up to 1000 s, mah-fit has replies 1.4 times as long and think times up to 1800 s.",
+        kind: Kind::Choice(Preset::NAMES),
+        default: Value::Choice("mah-fit"),
+        source: "read: the distributions Mah gave to ns-2; constructed: the presets, fitted to the \
+                 load figures of Tuning RED for web traffic",
+    },
+    Field {
+        name: "parallel",
+        meaning: "How many connections a user has open at most, after the first file of a page.",
+        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 64 },
+        default: Value::Whole(4),
+        source: "recalled: Netscape's limit (Internet Explorer: 2)",
+    },
+    Field {
+        name: "reply_scale",
+        meaning: "Factor on every reply size; if not given, 1 for mah-raw and 1.4 for mah-fit.",
+        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1_000.0, open: true },
+        default: Value::Unset,
+        source: "constructed: 1.4 gives the 10.6 kB per connection that follow from the counts of \
+                 Tuning RED for web traffic",
+    },
+    Field {
+        name: "think",
+        meaning: "Which think times are kept: up to 1000 s (mean 52.9 s), up to 1800 s (72.4 s), or \
+                  all (1804 s); if not given, le1000 for mah-raw and le1800 for mah-fit.",
+        kind: Kind::Choice(ThinkCut::NAMES),
+        default: Value::Unset,
+        source: "read: the 1995 trace; constructed: the cuts",
+    },
+];
+
+/// The users of a group.
+///
+/// # Errors
+/// If the other side has no machine that could serve.
+fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
+    if group.peers == 0 {
+        let why = "web users fetch from the other side, but it has no machine; give it at least 1";
+        return Err(BadParams::new("peers", why));
+    }
+    let preset = Preset::named(params.choice("model"));
+    let mut habits = preset.habits(params.whole("parallel") as u32, group.peers);
+    habits.reply_scale = params.real_or("reply_scale", preset.reply_scale());
+    if let Value::Choice(cut) = params.value("think") {
+        habits.think = ThinkCut::named(cut).table();
+    }
+    let estimate = habits.expected_ip_bytes_per_user_s();
+    let (habits, seed, name) = (Arc::new(habits), group.seed, group.name.clone());
+    let user = move |i| User::new(Arc::clone(&habits), seed, &name, u64::from(i));
+    Ok(Population::new(group.members, user).asking_for(estimate))
+}

@@ -1,0 +1,179 @@
+//! Every listed application, and groups of them.
+
+use packet::Instant;
+use packet::params::{Params, Raw, Value};
+use traffic::registry::{APPS, Group, Population, find};
+use traffic::{Action, App, AppCx, Closes, Input};
+
+fn group(members: u32) -> Group {
+    Group { seed: 2, name: "g".to_owned(), peers: 3, members, machines: 2 }
+}
+
+fn params(app: &str, raw: &[(&str, Raw)]) -> Params {
+    let raw: Vec<_> = raw.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect();
+    Params::check(find(app).unwrap().fields, &raw).unwrap()
+}
+
+fn build(app: &str, raw: &[(&str, Raw)]) -> Population {
+    (find(app).unwrap().build)(&params(app, raw), &group(4)).unwrap()
+}
+
+fn text(text: &str) -> Raw {
+    Raw::Text(text.to_owned())
+}
+
+/// All that a member answers to its start and to being woken, and when it wanted to be woken.
+fn opening(app: &mut dyn App) -> (Instant, Vec<Action>) {
+    let mut wishes = Vec::new();
+    let mut act = |wish| wishes.push(wish);
+    app.on(Input::Start, &mut AppCx { now: Instant::ZERO, act: &mut act });
+    let [Action::WakeAt(start)] = wishes[..] else { panic!("{wishes:?}") };
+    let mut wishes = Vec::new();
+    app.on(Input::Woke, &mut AppCx { now: start, act: &mut |wish| wishes.push(wish) });
+    (start, wishes)
+}
+
+#[test]
+fn every_entry_is_described_and_works_with_its_defaults() {
+    for (i, entry) in APPS.iter().enumerate() {
+        assert!(APPS[..i].iter().all(|other| other.name != entry.name));
+        assert!(find(entry.name).is_some_and(|found| found.summary == entry.summary));
+        assert!(entry.summary.ends_with('.') && !entry.source.is_empty());
+        assert!(entry.deviations.ends_with('.'));
+        assert!((1980..2100).contains(&entry.year));
+        for field in entry.fields {
+            assert!(field.meaning.ends_with('.') && !field.source.is_empty(), "{}", field.name);
+        }
+        let population = (entry.build)(&Params::defaults(entry.fields), &group(4)).unwrap();
+        assert_eq!(population.members(), 4);
+        let (_, wishes) = opening(&mut *population.member(3));
+        assert!(matches!(wishes[0], Action::Open { peer: 0..3, .. }), "{}", entry.name);
+    }
+    assert!(find("wbe").is_none());
+}
+
+#[test]
+fn members_do_not_depend_on_how_many_there_are() {
+    for entry in APPS {
+        let params = Params::defaults(entry.fields);
+        let few = (entry.build)(&params, &group(2)).unwrap();
+        let many = (entry.build)(&params, &group(50)).unwrap();
+        for i in [1, 0] {
+            assert_eq!(opening(&mut *few.member(i)), opening(&mut *many.member(i)));
+        }
+        assert_ne!(opening(&mut *many.member(0)), opening(&mut *many.member(6)));
+    }
+}
+
+#[test]
+fn a_side_without_machines_is_refused() {
+    for entry in APPS {
+        let empty = Group { peers: 0, ..group(4) };
+        let error = (entry.build)(&Params::defaults(entry.fields), &empty).unwrap_err();
+        assert_eq!(error.field, "peers");
+    }
+    let nowhere = Group { machines: 0, ..group(4) };
+    let bulk = find("bulk").unwrap();
+    let error = (bulk.build)(&Params::defaults(bulk.fields), &nowhere).unwrap_err();
+    assert_eq!(error.field, "machines");
+}
+
+#[test]
+fn web_presets_and_what_overrides_them() {
+    let estimate = |raw: &[(&str, Raw)]| build("web", raw).ip_bytes_per_member_s().unwrap();
+    let is = |found: f64, expected: f64| {
+        assert!((found - expected).abs() < 0.6, "{found} against {expected}");
+    };
+    let raw = || ("model", text("mah-raw"));
+    is(estimate(&[]), 411.0);
+    is(estimate(&[("model", text("mah-fit"))]), 411.0);
+    is(estimate(&[raw()]), 402.0);
+    is(estimate(&[raw(), ("reply_scale", Raw::Number(1.4)), ("think", text("le1800"))]), 411.0);
+    is(estimate(&[raw(), ("think", text("full"))]), 11.9);
+    assert!(params("web", &[]).value("think") == Value::Unset);
+    let web = find("web").unwrap();
+    for bad in [("parallel", Raw::Number(0.0)), ("parallel", Raw::Number(65.0))] {
+        assert!(Params::check(web.fields, &[(bad.0.to_owned(), bad.1)]).is_err());
+    }
+}
+
+#[test]
+fn web_users_open_as_many_connections_as_they_may() {
+    let most = |parallel: f64| {
+        let population = build("web", &[("parallel", Raw::Number(parallel))]);
+        let mut most = 0;
+        for i in 0..4 {
+            let mut user = population.member(i);
+            for _ in 0..200 {
+                let mut open = opening_of_page(&mut *user);
+                while let Some(conn) = open.pop() {
+                    let mut act = |wish| {
+                        if let Action::Open { conn, .. } = wish {
+                            open.push(conn);
+                        }
+                    };
+                    user.on(
+                        Input::Replied { conn },
+                        &mut AppCx { now: Instant::ZERO, act: &mut act },
+                    );
+                    most = most.max(open.len());
+                }
+            }
+        }
+        most
+    };
+    assert_eq!((most(1.0), most(4.0), most(7.0)), (1, 4, 7));
+}
+
+fn opening_of_page(user: &mut dyn App) -> Vec<u32> {
+    let mut open = Vec::new();
+    let mut act = |wish| {
+        if let Action::Open { conn, .. } = wish {
+            open.push(conn);
+        }
+    };
+    user.on(Input::Woke, &mut AppCx { now: Instant::ZERO, act: &mut act });
+    open
+}
+
+#[test]
+fn bulk_senders_start_in_their_window_and_send() {
+    let endless = build("bulk", &[("start_within", text("5 s"))]);
+    assert_eq!(endless.ip_bytes_per_member_s(), None);
+    let (start, wishes) = opening(&mut *endless.member(1));
+    let open = |peer| Action::Open { conn: 0, peer, closes: Closes::Opener };
+    assert_eq!(wishes, [open(1), Action::Send { conn: 0, bytes: u64::MAX, reply_bytes: 0 }]);
+    let finite = build("bulk", &[("bytes", text("60 kB"))]);
+    let (_, wishes) = opening(&mut *finite.member(2));
+    let send = Action::Send { conn: 0, bytes: 60_000, reply_bytes: 0 };
+    assert_eq!(wishes, [open(2), send, Action::Close { conn: 0 }]);
+    // The window stretches the same draw.
+    let (earlier, _) = opening(&mut *finite.member(1));
+    assert!(earlier.nanos().abs_diff(start.nanos() / 5) <= 1);
+    let (at_once, _) = opening(&mut *build("bulk", &[("start_within", text("0 s"))]).member(1));
+    assert_eq!(at_once, Instant::ZERO);
+}
+
+#[test]
+fn bulk_starts_are_uniform() {
+    // 10^4 flows; five standard errors of the mean: 0.0145 s.
+    let population = build("bulk", &[]);
+    let starts = (0..10_000).map(|i| opening(&mut *population.member(i)).0.secs_f64());
+    let (mut sum, mut last) = (0.0, 0.0_f64);
+    for start in starts {
+        sum += start;
+        last = last.max(start);
+    }
+    assert!((sum / 1e4 - 0.5).abs() < 0.0145, "{}", sum / 1e4);
+    assert!(last <= 1.0 && last > 0.99);
+}
+
+#[test]
+fn a_bulk_sender_says_nothing_after_its_opening() {
+    let mut sender = build("bulk", &[]).member(0);
+    opening(&mut *sender);
+    for input in [Input::Sent { conn: 0 }, Input::Failed { conn: 0 }, Input::Replied { conn: 0 }] {
+        let mut act = |wish| panic!("{wish:?}");
+        sender.on(input, &mut AppCx { now: Instant::ZERO, act: &mut act });
+    }
+}
