@@ -1,1 +1,111 @@
-//! `aqmlab._core`.
+//! `aqmlab._core`: the functions Python calls. No logic lives here: plain data crosses, and the
+//! interpreter lock is released while a run moves, so threads are enough to use every core.
+
+use packet::Instant;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use record::Table;
+use sim::{Run, Scenario};
+
+create_exception!(_core, ScenarioError, PyValueError, "A mistake in a scenario: one sentence.");
+create_exception!(_core, Cancelled, PyException, "The progress function answered False.");
+
+fn read(json: &str) -> PyResult<Scenario> {
+    Scenario::from_json(json).map_err(|e| ScenarioError::new_err(e.0))
+}
+
+fn table<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
+    let columns = PyList::empty(py);
+    for (name, column) in &table.columns {
+        let (dtype, bytes) = column.to_bytes();
+        let bytes = PyBytes::new(py, &bytes);
+        columns.append(PyTuple::new(
+            py,
+            [name.into_pyobject(py)?.into_any(), dtype.into_pyobject(py)?.into_any(), bytes.into_any()],
+        )?)?;
+    }
+    let out = PyDict::new(py);
+    out.set_item("columns", columns)?;
+    out.set_item("every_s", table.every_s)?;
+    Ok(out)
+}
+
+/// Runs a scenario (JSON) and returns {"summary": JSON, "tables": {name: {"columns": [(name,
+/// dtype, bytes)], "every_s": (start, step) or None}}}. `progress(simulated_s)` is called some
+/// 200 times; if it answers False the run ends with Cancelled.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, progress=None))]
+fn run<'py>(
+    py: Python<'py>,
+    scenario_json: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let run = Run::new(read(scenario_json)?).map_err(|e| ScenarioError::new_err(e.0))?;
+    let mut raised = None;
+    let outcome = py.detach(|| {
+        run.complete(&mut |at: Instant| {
+            let Some(progress) = &progress else { return true };
+            let answer = Python::attach(|py| progress.call1(py, (at.secs_f64(),))?.is_truthy(py));
+            answer.unwrap_or_else(|error| {
+                raised = Some(error);
+                false
+            })
+        })
+    });
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    let outcome = outcome.ok_or_else(|| Cancelled::new_err("the run was cancelled"))?;
+    let tables = PyDict::new(py);
+    for t in &outcome.tables {
+        tables.set_item(t.name, table(py, t)?)?;
+    }
+    let out = PyDict::new(py);
+    out.set_item("summary", sim::summary_json(&outcome.summary).to_string())?;
+    out.set_item("tables", tables)?;
+    Ok(out)
+}
+
+/// The scenario as JSON with every default filled in. Raises ScenarioError with one sentence.
+#[pyfunction]
+fn check(scenario_json: &str) -> PyResult<String> {
+    let scenario = read(scenario_json)?;
+    scenario.check_parameters().map_err(|e| ScenarioError::new_err(e.0))?;
+    Ok(scenario.to_json().to_string())
+}
+
+/// Expected IP bytes per user and second of the group given by a load; None without one.
+#[pyfunction]
+fn estimate(scenario_json: &str) -> PyResult<Option<f64>> {
+    sim::estimate(&read(scenario_json)?).map_err(|e| ScenarioError::new_err(e.0))
+}
+
+/// Every discipline, TCP profile, application and scenario section, as JSON.
+#[pyfunction]
+fn catalogue() -> String {
+    sim::catalogue().to_string()
+}
+
+/// Version, commit and build profile, as JSON.
+#[pyfunction]
+fn version() -> String {
+    serde_json::json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "commit": option_env!("AQMLAB_COMMIT").unwrap_or("unknown"),
+        "profile": if cfg!(debug_assertions) { "debug" } else { "release" },
+    })
+    .to_string()
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("Cancelled", module.py().get_type::<Cancelled>())?;
+    module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(estimate, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(version, module)?)
+}

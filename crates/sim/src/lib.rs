@@ -1,1 +1,22 @@
 //! A world of hosts, ports and wires, moved by an agenda of future events.
+//!
+//! Reading order: [`scenario`] (what one run is, as data), [`run`](crate::Run) (from a scenario
+//! to a world to tables), `world` (the loop), `host` (ends of connections), [`port`] (queues
+//! feeding lines, folded and explicit), [`agenda`] (the future).
+
+pub mod agenda;
+mod catalogue;
+mod connection;
+mod host;
+pub mod port;
+mod reader;
+mod run;
+pub mod scenario;
+pub mod schema;
+mod slab;
+pub mod topology;
+mod world;
+
+pub use catalogue::catalogue;
+pub use run::{Outcome, Run, estimate, run, summary_json};
+pub use scenario::{Scenario, ScenarioError};

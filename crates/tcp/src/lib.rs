@@ -1,5 +1,35 @@
 //! TCP end systems as state machines: told what arrived, asked what to send, no clock, no I/O.
+//!
+//! An [`Endpoint`] is one side of one connection. A driver that owns the time calls it:
+//!
+//! 1. [`Endpoint::on_segment`], [`Endpoint::write`], [`Endpoint::close`], [`Endpoint::connect`]
+//!    or [`Endpoint::on_timeout`] tell it what happened;
+//! 2. after each of these, [`Endpoint::poll_send`] until it answers `None`;
+//! 3. [`Endpoint::next_timeout`] says when to call [`Endpoint::on_timeout`].
+//!
+//! At one instant the driver serves packet arrivals (and what programs do because of them) first,
+//! then deadlines of order 0, then deadlines of order 1.
+//!
+//! How an end system behaves is its [`Profile`]; the list of them is [`PROFILES`].
 
+mod clock;
+mod endpoint;
+mod flight;
+mod output;
+mod probe;
+mod profile;
+mod profiles;
+mod receiver;
+mod recovery;
+mod registry;
+mod rtt;
 mod segment;
+mod sender;
+mod window;
 
+pub use clock::HostClock;
+pub use endpoint::{Deadline, Endpoint, State};
+pub use probe::Counters;
+pub use profile::Profile;
+pub use registry::{Entry, PROFILES, find};
 pub use segment::{Flags, SackBlocks, Segment};

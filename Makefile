@@ -1,0 +1,73 @@
+# One word for every job; CI calls the same words. `make` alone lists them.
+# Needs git, make, a C compiler, Rust (stable) and Python 3.11 or newer with venv.
+
+PYTHON ?= python3
+CARGO  ?= cargo
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+# Everything the compiled simulator is made of.
+RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -path '*/data/*' -type f)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup run test check format bench validate docs clean
+
+help: ## Show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
+
+setup: $(VENV)/.core ## Create .venv and build the simulator into it
+
+run: setup ## Set everything up and run the study tuning-red (about a minute)
+	@$(BIN)/aqmlab study tuning-red --quick --fresh
+
+test: setup ## Set everything up and run every test
+	@$(CARGO) test --quiet
+	@$(BIN)/python -m pytest -m 'not slow'
+
+check: setup ## Formatting, lints and types, Rust and Python
+	@$(CARGO) fmt --all --check
+	@PYO3_PYTHON=$(abspath $(BIN)/python) $(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
+	@$(BIN)/ruff format --check --quiet python tests
+	@$(BIN)/ruff check --quiet python tests
+	@$(BIN)/pyright --pythonpath $(BIN)/python
+
+format: setup ## Format all code
+	@$(CARGO) fmt --all
+	@$(BIN)/ruff check --quiet --fix python tests
+	@$(BIN)/ruff format --quiet python tests
+
+bench: setup ## Speed and memory on this machine, beside ns-2 where installed
+	@$(BIN)/aqmlab bench
+
+validate: setup ## The slow comparisons with theory, papers and other programs
+	@$(CARGO) test --quiet --release -- --include-ignored
+	@$(BIN)/python -m pytest -m slow
+
+docs: ## Build the documentation of the Rust crates
+	@RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps
+
+clean: ## Remove everything that was built, but keep results
+	@$(CARGO) clean --quiet
+	@rm -rf $(VENV) python/aqmlab/_core.*.so .pytest_cache .ruff_cache .hypothesis
+	@find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo 'make: $(PYTHON) is missing: install Python 3.11 or newer (Debian: apt install python3 python3-venv)' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $$($(PYTHON) --version) is too old: install Python 3.11 or newer, or say make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo 'make: this Python cannot create environments: install its venv package (Debian: apt install python3-venv)' >&2; exit 1; }
+	@echo 'creating $(VENV)'
+	@$(PYTHON) -m venv $(VENV)
+
+# Dependencies: installed again only when pyproject.toml changes.
+$(VENV)/.deps: pyproject.toml | $(VENV)/bin/python
+	@command -v $(CARGO) >/dev/null || { echo 'make: cargo is missing: install Rust from https://rustup.rs' >&2; exit 1; }
+	@echo 'installing Python packages and building the simulator (some minutes the first time)'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(sed -n 's/.*"\(maturin==[^"]*\)".*/\1/p' pyproject.toml | head -1)"
+	@. $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --quiet --release --extras dev
+	@touch $@
+
+# The simulator: built again only when a source changes.
+$(VENV)/.core: $(RUST) $(VENV)/.deps
+	@. $(BIN)/activate && $(BIN)/maturin develop --quiet --release --skip-install
+	@touch $@

@@ -1,0 +1,160 @@
+//! Drop-tail: first come, first served; an arrival that finds no room is dropped.
+//!
+//! No paper; the reference behaviours are Linux `pfifo`/`bfifo` (normative here) and ns-2's
+//! DropTail, which holds one packet less and compares bytes strictly. With `from_front` the full
+//! queue accepts the arrival and drops its head instead (Linux `pfifo_head_drop`, ns-2
+//! `drop_front_`), so that the sender learns of the loss one queueing time earlier.
+
+use alloc::{boxed::Box, collections::VecDeque, format};
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+use packet::{Backlog, Event, Packet, Why};
+
+use crate::{Aqm, Built, Cx, Discipline, Entry, Fit, Judged, Line, Room};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "droptail",
+    summary: "First come, first served; a packet that finds the buffer full is dropped.",
+    year: 1969,
+    source: "no paper; Linux pfifo, bfifo and pfifo_head_drop, ns-2.35 DropTail",
+    ecn: "never marks",
+    deviations: "Flavour \"normative\" equals Linux pfifo (packets) and bfifo (bytes); flavour \
+                 \"ns2\" equals ns-2.35 DropTail. Drop-from-front with a byte limit removes as \
+                 many heads as the arrival needs (Linux has the option for packets only); \
+                 flavour \"ns2\" removes exactly one, as ns-2 does.",
+    fields: FIELDS,
+    build,
+};
+
+const FIELDS: &[Field] = &[
+    Field {
+        name: "limit",
+        meaning: "Packets that may wait, not counting the one being transmitted; flavour \"ns2\" \
+                  holds one less. 50 unless limit_bytes is given.",
+        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
+        default: Value::Unset,
+        source: "ns-2.35 Queue limit_ 50",
+    },
+    Field {
+        name: "limit_bytes",
+        meaning: "IP bytes that may wait; no such limit unless given.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000_000_000 },
+        default: Value::Unset,
+        source: "Linux bfifo",
+    },
+    Field {
+        name: "flavour",
+        meaning: "How an arrival is compared with the limit: \"normative\" accepts up to the \
+                  limit, \"ns2\" only below it.",
+        kind: Kind::Choice(&["normative", "ns2"]),
+        default: Value::Choice("normative"),
+        source: "Linux; ns-2.35",
+    },
+    Field {
+        name: "from_front",
+        meaning: "Whether a full queue accepts the arrival and drops its head.",
+        kind: Kind::Switch,
+        default: Value::Switch(false),
+        source: "Linux pfifo_head_drop, ns-2.35 drop_front_",
+    },
+];
+
+/// The judge without an opinion: its room decides.
+struct DropTail;
+
+impl Aqm for DropTail {}
+
+fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
+    let fit = if params.choice("flavour") == "ns2" { Fit::Short } else { Fit::Whole };
+    let room = room(params, fit)?;
+    Ok(if params.switch("from_front") {
+        Built::Discipline(Box::new(DropFront::new(room)))
+    } else {
+        Built::Gate(Box::new(Judged::new(DropTail, room, false)))
+    })
+}
+
+fn room(params: &Params, fit: Fit) -> Result<Room, BadParams> {
+    let bytes = params.whole_or("limit_bytes", u64::MAX);
+    let packets = params.whole_or("limit", 50) as u32;
+    match (params.given("limit"), params.given("limit_bytes")) {
+        (true, true) if fit == Fit::Short => {
+            let why = format!(
+                "{bytes} cannot be combined with limit = {packets} in flavour \"ns2\": ns-2 \
+                 measures a queue in packets or in bytes, never in both; leave one out"
+            );
+            Err(BadParams::new("limit_bytes", why))
+        }
+        (_, false) => Ok(Room::of_packets(packets, fit)),
+        (false, true) => Ok(Room::of_bytes(bytes, fit)),
+        (true, true) => Ok(Room::of_packets(packets, fit).and_bytes(bytes)),
+    }
+}
+
+/// A first-come-first-served queue whose head makes room for an arrival. It must hold its
+/// packets: the decision at arrival falls on another packet.
+struct DropFront {
+    room: Room,
+    packets: VecDeque<Packet>,
+    backlog: Backlog,
+}
+
+impl DropFront {
+    fn new(room: Room) -> Self {
+        DropFront { room, packets: VecDeque::new(), backlog: Backlog::default() }
+    }
+
+    fn pop(&mut self) -> Option<Packet> {
+        let packet = self.packets.pop_front()?;
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= u64::from(packet.bytes);
+        Some(packet)
+    }
+
+    fn push(&mut self, packet: Packet, cx: &mut Cx) {
+        self.backlog.packets += 1;
+        self.backlog.bytes += u64::from(packet.bytes);
+        (cx.out)(Event::Queued { id: packet.id });
+        self.packets.push_back(packet);
+    }
+
+    /// How many heads must go before a packet of `size` bytes is accepted; `None` if the queue
+    /// may empty itself and still have no room.
+    fn victims(&self, size: u32) -> Option<usize> {
+        if self.room.admits(self.backlog, size) {
+            return Some(0);
+        }
+        let mut left = self.backlog;
+        for (index, head) in self.packets.iter().enumerate() {
+            left.packets -= 1;
+            left.bytes -= u64::from(head.bytes);
+            if self.room.fit() == Fit::Short || self.room.admits(left, size) {
+                return Some(index + 1);
+            }
+        }
+        None
+    }
+}
+
+impl Discipline for DropFront {
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+        let Some(victims) = self.victims(packet.bytes) else {
+            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+            return;
+        };
+        self.push(packet, cx);
+        for _ in 0..victims {
+            if let Some(packet) = self.pop() {
+                (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+            }
+        }
+    }
+    fn dequeue(&mut self, _cx: &mut Cx) -> Option<Packet> {
+        self.pop()
+    }
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+}

@@ -1,0 +1,4 @@
+//! One file (or one file and its folder) per discipline.
+
+pub(crate) mod drop_tail;
+pub(crate) mod red;

@@ -1,0 +1,79 @@
+//! Random Early Detection (S. Floyd, V. Jacobson, *Random Early Detection Gateways for Congestion
+//! Avoidance*, IEEE/ACM Transactions on Networking 1(4), 1993).
+//!
+//! The idea in five lines. An exponential average of the queue length is updated at each arrival
+//! and ages while the line idles. Below `min_th` a packet passes. Between `min_th` and `max_th`
+//! it is signalled with a probability that grows linearly to `max_p`, corrected by the number of
+//! packets since the last signal so that signals are evenly spaced. Above `max_th` every packet
+//! is signalled, or with `gentle` with a probability growing to 1 at twice `max_th`.
+//!
+//! The implementations behind published results differ, by a factor of three in the rate of
+//! signals alone, so each is a *profile* with its own judge:
+//!
+//! | profile | judge | follows |
+//! |---|---|---|
+//! | `fj93` | [`paper`] | the pseudocode of the 1993 paper |
+//! | `ns2` | [`ns`] | ns-2.35, with its two defects |
+//! | `ns2-fixed` | [`ns`] | the same, mended as in Järvinen et al., *Harsh RED* (2012) |
+//! | `ns3` | [`ns`] | ns-3 |
+//! | `altq` | [`altq`] | ALTQ on FreeBSD (the testbeds of Christiansen et al. and Le et al.) |
+//! | `linux` | [`linux`] | Linux `sch_red` with the tables of iproute2's `tc` |
+//!
+//! [`settings`] resolves what the user wrote and what the profile says into plain numbers; no
+//! judge looks at a profile's name.
+
+mod altq;
+mod average;
+mod curve;
+mod fields;
+mod linux;
+mod ns;
+mod paper;
+mod settings;
+mod spacing;
+
+use alloc::boxed::Box;
+
+use packet::params::{BadParams, Params};
+
+use crate::{Aqm, Built, Entry, Judged, Line};
+use settings::{Profile, Settings};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "red",
+    summary: "Signals arrivals at random, with a probability that grows with the average queue.",
+    year: 1993,
+    source: "Floyd and Jacobson, IEEE/ACM ToN 1(4), 1993; profiles after ns-2.35, ns-3, ALTQ, \
+             Linux sch_red",
+    ecn: "marks in the random region if ecn is on and the packet is ECN-capable; what happens \
+          above max_th depends on the profile (harddrop, use_mark_p)",
+    deviations: "All: the arrival is the victim of every drop (ns-2's random and front victims \
+                 are not offered), and a drop by the algorithm keeps its cause when the buffer is \
+                 full too. ns2: the automatic w_q takes the propagation delay as unknown, i.e. a \
+                 round trip of max(100 ms, 3 packet times); mark_p is compared strictly, as in \
+                 the distributed 2.35. ns3: thresholds are written in packets and multiplied by \
+                 mean_packet_bytes when the queue is measured in bytes. altq: 64-bit integers \
+                 where ALTQ's 32 bits overflow at an average of 2^19 w_q packets; an idle time \
+                 of more than 60 s is measured exactly, not in whole seconds of the clock; \
+                 thresholds and 1/max_p may be fractional. linux: without the nodrop flag and \
+                 without adaptation; the idle table counts microseconds.",
+    fields: fields::FIELDS,
+    build,
+};
+
+fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
+    let settings = Settings::resolve(params, line)?;
+    Ok(match settings.profile {
+        Profile::Fj93 => gate(paper::Paper::new(&settings), &settings),
+        Profile::Ns2 | Profile::Ns2Fixed | Profile::Ns3 => {
+            gate(ns::Ns::new(&settings), &settings)
+        }
+        Profile::Altq => gate(altq::Altq::new(&settings)?, &settings),
+        Profile::Linux => gate(linux::Linux::new(&settings)?, &settings),
+    })
+}
+
+fn gate(judge: impl Aqm + 'static, settings: &Settings) -> Built {
+    Built::Gate(Box::new(Judged::new(judge, settings.room, settings.ecn)))
+}

@@ -1,0 +1,275 @@
+//! The judge of ALTQ (profile `altq`), in its fixed-point arithmetic.
+//!
+//! ALTQ's RED was written after ns, and shares its "old" flag and its guard against acting on a
+//! queue of at most one packet. Its own are: the spacing rule p_b/(2 − c·p_b) without ns's
+//! initial wait; a count cleared by every drop; an average kept with 12 fractional bits and
+//! multiplied by 1/w_q, a power of two; ageing by a table of powers.
+
+use alloc::format;
+
+use packet::params::BadParams;
+use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+
+use super::average::Idle;
+use super::settings::Settings;
+use crate::{Aqm, Verdict};
+
+/// Fractional bits.
+const POINT: u32 = 12;
+const ONE: i64 = 1 << POINT;
+
+/// Powers of 1 − w_q: entry i is its 2^i-th power with 12 fractional bits.
+struct Powers {
+    table: [i64; 32],
+    /// Exponents from here on give 0.
+    end: u64,
+}
+
+impl Powers {
+    fn new(log_weight: u32) -> Self {
+        let weight = 1i64 << log_weight;
+        let mut table = [0; 32];
+        let mut end = u64::MAX;
+        table[0] = (weight - 1) * ONE / weight;
+        for i in 1..32 {
+            table[i] = (table[i - 1] * table[i - 1]) >> POINT;
+            if table[i] == 0 && end == u64::MAX {
+                end = 1 << i;
+            }
+        }
+        Powers { table, end }
+    }
+
+    /// (1 − w_q)^n.
+    fn power(&self, n: u64) -> i64 {
+        if n >= self.end {
+            return 0;
+        }
+        let set = (0..32).filter(|i| n >> i & 1 == 1);
+        set.fold(ONE, |value, i| (value * self.table[i]) >> POINT)
+    }
+}
+
+pub(super) struct Altq {
+    idle: Idle,
+    powers: Powers,
+    packet_us: u64,
+    log_weight: u32,
+    /// Average in packets, times 1/w_q, with 12 fractional bits. So are the thresholds.
+    avg: i64,
+    min: i64,
+    max: i64,
+    /// 2·(max_th − min_th)/max_p with 12 fractional bits.
+    denominator: i64,
+    count: i64,
+    old: bool,
+}
+
+/// −log2 of `w_q`, if that is a power of two a 32-bit kernel can shift by.
+pub(super) fn log_weight(w_q: f64, program: &str) -> Result<u32, BadParams> {
+    let mut log = 0;
+    let mut power = 1.0;
+    while power > w_q && log < 30 {
+        power /= 2.0;
+        log += 1;
+    }
+    if power == w_q {
+        return Ok(log);
+    }
+    let (below, above) = (1u64 << log, 1u64 << log.saturating_sub(1));
+    let why = format!(
+        "{w_q} is not a power of two, and {program} divides by shifting; write \"1/{below}\" or \
+         \"1/{above}\" (\"1\" down to \"1/1073741824\" are possible)"
+    );
+    Err(BadParams::new("w_q", why))
+}
+
+impl Altq {
+    pub fn new(settings: &Settings) -> Result<Self, BadParams> {
+        let log_weight = log_weight(settings.w_q, "ALTQ")?;
+        let scale = (ONE << log_weight) as f64;
+        let spread = settings.max_th - settings.min_th;
+        let fixed = |x: f64| (x + 0.5) as i64;
+        Ok(Altq {
+            idle: Idle::new(),
+            powers: Powers::new(log_weight),
+            packet_us: fixed(settings.clock.packet_secs() * 1e6).max(1) as u64,
+            log_weight,
+            avg: 0,
+            min: fixed(settings.min_th * scale),
+            max: fixed(settings.max_th * scale),
+            denominator: fixed(2.0 * spread / settings.max_p * ONE as f64),
+            count: 0,
+            old: false,
+        })
+    }
+
+    #[cold]
+    fn age(&mut self, span: Duration) {
+        if span > Duration::from_secs(60) {
+            self.avg = 0;
+            return;
+        }
+        // The arrival's own sample below is one more step.
+        let packets = (span.nanos() / 1000 / self.packet_us).saturating_sub(1);
+        if packets > 0 {
+            self.avg = (self.avg >> POINT) * self.powers.power(packets);
+        }
+    }
+
+    /// How far the average is above min_th, in packets with 12 fractional bits.
+    fn excess(&self) -> i64 {
+        (self.avg - self.min) >> self.log_weight
+    }
+
+    #[inline]
+    fn hit(&self, rng: &mut Rng) -> bool {
+        let excess = self.excess();
+        let left = self.denominator - self.count * excess;
+        left <= 0 || (rng.below(left as u64) as i64) < excess
+    }
+}
+
+impl Aqm for Altq {
+    fn on_arrival(
+        &mut self,
+        _packet: &Packet,
+        backlog: Backlog,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> Verdict {
+        if let Some(span) = self.idle.end(now) {
+            self.age(span);
+        }
+        self.avg += (i64::from(backlog.packets) << POINT) - (self.avg >> self.log_weight);
+        self.count += 1;
+        if self.avg < self.min || backlog.packets <= 1 {
+            self.old = false;
+            return Verdict::Pass;
+        }
+        if self.avg >= self.max {
+            return Verdict::Drop(Why::Forced);
+        }
+        if !self.old {
+            self.old = true;
+            self.count = 1;
+            return Verdict::Pass;
+        }
+        if self.hit(rng) {
+            self.count = 0;
+            return Verdict::Signal(Why::Early);
+        }
+        Verdict::Pass
+    }
+
+    fn on_dropped(&mut self, _why: Why) {
+        self.idle.resume();
+        self.count = 0;
+    }
+    fn on_idle(&mut self, now: Instant) {
+        self.idle.begin(now);
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("avg", self.avg as f64 / (ONE << self.log_weight) as f64);
+        let band = self.avg >= self.min && self.avg < self.max;
+        let p_b = 2.0 * self.excess() as f64 / self.denominator as f64;
+        show("p_b", if band { p_b } else { f64::from(u8::from(self.avg >= self.max)) });
+        show("count", self.count as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::settings::tests::settings;
+    use super::*;
+
+    fn altq() -> Altq {
+        let mut red = Altq::new(&settings(&[("profile", "altq")])).unwrap();
+        red.avg = 10 << (POINT + red.log_weight);
+        red
+    }
+
+    fn p_a(count: i64) -> f64 {
+        let mut red = altq();
+        red.count = count;
+        let left = red.denominator - red.count * red.excess();
+        if left <= 0 { 1.0 } else { (red.excess() as f64 / left as f64).min(1.0) }
+    }
+
+    #[test]
+    fn published_points_of_the_spacing_rule() {
+        for (count, expected) in [(10, 0.033333), (20, 0.05), (30, 0.1), (39, 1.0), (40, 1.0)] {
+            assert!((p_a(count) - expected).abs() < 1e-6, "count {count}: {}", p_a(count));
+        }
+    }
+
+    #[test]
+    fn gaps_are_exactly_uniform_on_1_to_39() {
+        let mut survives = 1.0;
+        for c in 1..=39 {
+            let here = survives * p_a(c);
+            survives -= here;
+            assert!((here - 1.0 / 39.0).abs() < 1e-9, "gap {c}: {here}");
+        }
+        assert!(survives.abs() < 1e-9);
+    }
+
+    #[test]
+    fn ageing_equals_the_real_power_up_to_the_third_digit() {
+        // 80 ms at 800 us: 99 steps of the table and one of the estimator.
+        let mut red = altq();
+        red.idle.end(Instant::ZERO);
+        red.idle.begin(Instant::ZERO);
+        let (packet, empty) = (test_packet(), Backlog::default());
+        let now = Instant::from_nanos(80_000_000);
+        red.on_arrival(&packet, empty, now, &mut Rng::named(1, "altq"));
+        let avg = red.avg as f64 / (ONE << red.log_weight) as f64;
+        assert!((avg - 8.224204).abs() < 0.03, "{avg}");
+        assert_eq!(red.avg, 17_205_370, "the table loses bits in an exact way");
+    }
+
+    #[test]
+    fn a_minute_of_idleness_clears_the_average() {
+        for (secs, cleared) in [(60, false), (61, true)] {
+            // So slow a packet clock that the table alone would keep most of the average.
+            let mut red =
+                Altq::new(&settings(&[("profile", "altq"), ("idle_packet_time", "20 s")])).unwrap();
+            red.avg = 10 << (POINT + red.log_weight);
+            red.idle.end(Instant::ZERO);
+            red.idle.begin(Instant::ZERO);
+            let now = Instant::from_nanos(secs * 1_000_000_000);
+            let none = Backlog::default();
+            red.on_arrival(&test_packet(), none, now, &mut Rng::named(1, "altq"));
+            assert_eq!(red.avg == 0, cleared, "{secs} s");
+        }
+    }
+
+    fn test_packet() -> Packet {
+        Packet {
+            id: 0,
+            flow: 0,
+            bytes: 1000,
+            ecn: packet::Ecn::NotEct,
+            arrived: Instant::ZERO,
+        }
+    }
+
+    #[test]
+    fn a_slow_line_gets_a_heavier_weight() {
+        let log = |time| {
+            let settings = settings(&[("profile", "altq"), ("idle_packet_time", time)]);
+            Altq::new(&settings).unwrap().log_weight
+        };
+        assert_eq!((log("800 us"), log("3333 us")), (9, 9));
+        assert_eq!((log("3400 us"), log("20 ms")), (7, 7));
+        assert_eq!(log("21 ms"), 6);
+    }
+
+    #[test]
+    fn weights_are_powers_of_two() {
+        assert_eq!(log_weight(1.0, "ALTQ"), Ok(0));
+        assert_eq!(log_weight(1.0 / 512.0, "ALTQ"), Ok(9));
+        let why = log_weight(0.002, "ALTQ").unwrap_err().to_string();
+        assert!(why.contains("0.002") && why.contains("1/512") && why.contains("1/256"), "{why}");
+    }
+}

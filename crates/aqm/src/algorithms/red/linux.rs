@@ -1,0 +1,230 @@
+//! The judge of Linux (profile `linux`): `sch_red` in its integer arithmetic, with the tables
+//! that iproute2's `tc` computes for it.
+//!
+//! Everything is in bytes. One random number R is drawn per signal, and a packet is signalled as
+//! soon as c·p_b reaches it; the first packet in the band draws R and passes. An arrival after an
+//! idle time ages the average and is not a sample.
+
+use alloc::format;
+
+use packet::params::BadParams;
+use packet::{Backlog, Duration, Instant, Packet, Rng, Why, math};
+
+use super::altq::log_weight;
+use super::average::Idle;
+use super::settings::{Settings, certain_verdict};
+use crate::{Aqm, Verdict};
+
+/// How the average ages: a right shift per cell of idle time.
+struct Ageing {
+    /// `Stab`.
+    shifts: [u8; 256],
+    /// −log2 of cells per microsecond (`Scell_log`).
+    log_cell: u32,
+}
+
+impl Ageing {
+    /// The table for weight 2^−`log_weight` and packets of `packet_us` (tc's
+    /// `tc_red_eval_idle_damping`). It tabulates a natural logarithm where the kernel shifts by
+    /// powers of two, so averages age faster than (1 − w_q)^m; that is Linux's behaviour.
+    fn new(log_weight: u32, packet_us: f64) -> Self {
+        let per_us = -math::ln(1.0 - 1.0 / (1u64 << log_weight) as f64) / packet_us;
+        let longest = 31.0 / per_us;
+        let mut log_cell = 0;
+        while log_cell < 31 && longest / (1u64 << log_cell) as f64 >= 512.0 {
+            log_cell += 1;
+        }
+        let mut shifts = [31; 256];
+        shifts[0] = 0;
+        for (i, shift) in shifts.iter_mut().enumerate().take(255).skip(1) {
+            // The cast truncates and saturates, as wanted.
+            *shift = ((((i as u64) << log_cell) as f64 * per_us) as u8).min(31);
+        }
+        Ageing { shifts, log_cell }
+    }
+
+    /// What is left of `avg` after `span` of idleness.
+    fn age(&self, avg: u64, span: Duration) -> u64 {
+        let us = (span.nanos() / 1000).min(255 << self.log_cell);
+        match self.shifts[(us >> self.log_cell) as usize] {
+            0 => {
+                let lost = (u128::from(avg) * u128::from(us)) >> self.log_cell;
+                avg - u64::try_from(lost).unwrap_or(u64::MAX).min(avg - (avg >> 1))
+            }
+            shift => avg >> shift,
+        }
+    }
+}
+
+pub(super) struct Linux {
+    idle: Idle,
+    ageing: Ageing,
+    log_weight: u32,
+    /// Average in bytes, times 1/w_q. So are the thresholds.
+    avg: u64,
+    min: u64,
+    max: u64,
+    /// max_p/(max_th − min_th) in units of 2^−32 per byte: a random 32-bit number divided by
+    /// it is R in bytes.
+    slope: u32,
+    certain: Verdict,
+    /// Packets since the last signal; −1 outside the band.
+    count: i64,
+    /// c·(avg − min_th) at which the next signal is due.
+    threshold: u64,
+    unit: f64,
+}
+
+impl Linux {
+    pub fn new(settings: &Settings) -> Result<Self, BadParams> {
+        let log_weight = log_weight(settings.w_q, "Linux")?;
+        let unit = settings.unit();
+        let min = threshold("min_th", settings.min_th, unit, log_weight)?;
+        let max = threshold("max_th", settings.max_th, unit, log_weight)?;
+        let spread = (max.saturating_sub(min) >> log_weight).max(1);
+        // 2^32 does not fit where max_p is 1; the cast saturates at 2^32 − 1.
+        let max_p = (settings.max_p * 4_294_967_296.0) as u32;
+        Ok(Linux {
+            idle: Idle::new(),
+            ageing: Ageing::new(log_weight, settings.clock.packet_secs() * 1e6),
+            log_weight,
+            avg: 0,
+            min,
+            max,
+            slope: ((u64::from(max_p) / spread) as u32).max(1),
+            certain: certain_verdict(settings.harddrop),
+            count: -1,
+            threshold: 0,
+            unit,
+        })
+    }
+
+    fn draw(&mut self, rng: &mut Rng) {
+        self.threshold = (rng.next_u64() >> 32) / u64::from(self.slope);
+    }
+
+    /// Bytes of average above min_th.
+    fn excess(&self) -> u64 {
+        (self.avg - self.min) >> self.log_weight
+    }
+}
+
+/// A threshold in scaled bytes; the kernel demands that it fit in 31 bits.
+fn threshold(name: &str, packets: f64, unit: f64, log_weight: u32) -> Result<u64, BadParams> {
+    let bytes = (packets * unit + 0.5) as u64;
+    let scaled = u128::from(bytes) << log_weight;
+    if scaled >> 31 == 0 {
+        return Ok(scaled as u64);
+    }
+    let largest = f64::from((1u32 << 31) >> log_weight) / unit;
+    let why = format!(
+        "{packets} packets of {unit} B are more than Linux can average with w_q = \
+         1/{}: it must be below {largest:.3} packets, or w_q larger",
+        1u64 << log_weight
+    );
+    Err(BadParams::new(name, why))
+}
+
+impl Aqm for Linux {
+    fn on_arrival(
+        &mut self,
+        _packet: &Packet,
+        backlog: Backlog,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> Verdict {
+        match self.idle.end(now) {
+            Some(span) => self.avg = self.ageing.age(self.avg, span),
+            None => self.avg = self.avg - (self.avg >> self.log_weight) + backlog.bytes,
+        }
+        if self.avg < self.min {
+            self.count = -1;
+            return Verdict::Pass;
+        }
+        if self.avg >= self.max {
+            self.count = -1;
+            return self.certain;
+        }
+        self.count += 1;
+        if self.count == 0 {
+            self.draw(rng);
+            return Verdict::Pass;
+        }
+        if self.excess() * (self.count as u64) < self.threshold {
+            return Verdict::Pass;
+        }
+        self.count = 0;
+        self.draw(rng);
+        Verdict::Signal(Why::Early)
+    }
+
+    fn on_dropped(&mut self, _why: Why) {
+        self.idle.resume();
+    }
+    fn on_idle(&mut self, now: Instant) {
+        self.idle.begin(now);
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("avg", self.avg as f64 / (1u64 << self.log_weight) as f64 / self.unit);
+        let p_b = match self.avg {
+            avg if avg < self.min => 0.0,
+            avg if avg >= self.max => 1.0,
+            _ => self.excess() as f64 * f64::from(self.slope) / 4_294_967_296.0,
+        };
+        show("p_b", p_b);
+        show("count", self.count as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::settings::tests::settings;
+    use super::*;
+
+    #[test]
+    fn the_table_of_1000_byte_packets_at_10_mbit() {
+        // w_q = 1/512, 800 us: per_us = 2.4438e-6, longest 12.69 s, cells of 2^15 us.
+        let ageing = Ageing::new(9, 800.0);
+        assert_eq!(ageing.log_cell, 15);
+        assert_eq!(ageing.shifts[0], 0);
+        assert_eq!(ageing.shifts[12], 0); // 12 · 32768 · 2.4438e-6 = 0.961
+        assert_eq!(ageing.shifts[13], 1); // 1.041
+        assert_eq!(ageing.shifts[25], 2);
+        assert_eq!(ageing.shifts[254], 20);
+        assert_eq!(ageing.shifts[255], 31);
+    }
+
+    #[test]
+    fn ageing_is_linear_then_halves_then_shifts() {
+        let ageing = Ageing::new(9, 800.0);
+        let after = |us: u64| ageing.age(1_000_000, Duration::from_micros(us));
+        assert_eq!(after(0), 1_000_000);
+        assert_eq!(after(8_192), 750_000); // a quarter of a cell
+        assert_eq!(after(16_384), 500_000);
+        assert_eq!(after(40_000), 500_000); // floor of the linear part
+        assert_eq!(after(13 * 32_768), 500_000); // shift 1
+        assert_eq!(after(25 * 32_768), 250_000);
+        assert_eq!(after(255 * 32_768), 0);
+        assert_eq!(after(3_600_000_000), 0); // clipped to the last cell
+    }
+
+    #[test]
+    fn the_largest_weight_forgets_at_once() {
+        let ageing = Ageing::new(0, 800.0);
+        assert_eq!(ageing.age(1_000_000, Duration::from_micros(1)), 0);
+        assert_eq!(ageing.age(1_000_000, Duration::ZERO), 1_000_000);
+    }
+
+    #[test]
+    fn thresholds_that_the_kernel_refuses_are_refused() {
+        let wide = settings(&[
+            ("profile", "linux"),
+            ("min_th", "1000"),
+            ("max_th", "3000"),
+            ("w_q", "1/1024"),
+        ]);
+        let why = Linux::new(&wide).err().unwrap().to_string();
+        assert!(why.starts_with("max_th: 3000 packets of 1000 B"), "{why}");
+        assert!(why.contains("2097.152"), "{why}");
+    }
+}

@@ -1,0 +1,176 @@
+//! The judge of ns-2 and ns-3 (profiles `ns2`, `ns2-fixed`, `ns3`).
+//!
+//! Unlike the paper's: the count runs below min_th too; the first packet that finds the average
+//! in the band is not tested ("old"); nothing happens while at most one packet (one *byte*, in
+//! byte mode) waits; byte mode scales p_a and counts in mean packets, by integer division.
+
+use packet::{Backlog, Instant, Packet, Rng, Why};
+
+use super::average::Average;
+use super::curve::Curve;
+use super::settings::{Profile, Settings, certain_verdict};
+use super::spacing;
+use crate::{Aqm, Verdict};
+
+pub(super) struct Ns {
+    average: Average,
+    curve: Curve,
+    queue_in_bytes: bool,
+    /// Mean packet size in byte mode, else 0.
+    mean_bytes: u64,
+    wait: bool,
+    /// Average from which on the signal is certain; infinite if there is no such branch.
+    certain_from: f64,
+    certain: Verdict,
+    /// Whether even a certain signal needs a queue of more than one (ns-2's second defect).
+    guarded: bool,
+    /// Hits with p_b below this may mark; others drop.
+    mark_below: f64,
+    clear_after_certain: bool,
+    clear_after_overflow: bool,
+    unit: f64,
+
+    /// Arrivals since the last signal.
+    count: u64,
+    count_bytes: u64,
+    /// Whether the average was in the band at the previous arrival.
+    old: bool,
+}
+
+impl Ns {
+    pub fn new(settings: &Settings) -> Self {
+        let curve = settings.curve();
+        let ns3 = settings.profile == Profile::Ns3;
+        let mean_bytes = u64::from(settings.mean_packet_bytes);
+        Ns {
+            average: Average::new(settings.w_q, settings.clock, true),
+            curve,
+            queue_in_bytes: settings.queue_in_bytes,
+            mean_bytes: if settings.byte_probability { mean_bytes } else { 0 },
+            wait: settings.wait,
+            certain_from: if settings.use_mark_p { f64::INFINITY } else { curve.certain },
+            certain: certain_verdict(settings.harddrop),
+            guarded: settings.profile != Profile::Ns2Fixed,
+            mark_below: if settings.use_mark_p { settings.mark_p } else { f64::INFINITY },
+            clear_after_certain: settings.ns1_compat == ns3,
+            clear_after_overflow: !ns3 && !settings.ns1_compat,
+            unit: settings.unit(),
+            count: 0,
+            count_bytes: 0,
+            old: false,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.count = 0;
+        self.count_bytes = 0;
+    }
+
+    #[inline]
+    fn p_a(&self, p_b: f64, size: u32) -> f64 {
+        let bytes = self.mean_bytes > 0;
+        let count = if bytes { self.count_bytes / self.mean_bytes } else { self.count };
+        let count = count as f64;
+        let p_a = if self.wait { spacing::wait(p_b, count) } else { spacing::paper(p_b, count) };
+        if bytes && p_a < 1.0 { p_a * f64::from(size) / self.mean_bytes as f64 } else { p_a }
+    }
+
+    #[inline]
+    fn test(&mut self, size: u32, rng: &mut Rng) -> Verdict {
+        let p_b = self.curve.p_b(self.average.value);
+        if rng.uniform() >= self.p_a(p_b, size) {
+            return Verdict::Pass;
+        }
+        self.clear();
+        if p_b < self.mark_below { Verdict::Signal(Why::Early) } else { Verdict::Drop(Why::Early) }
+    }
+}
+
+impl Aqm for Ns {
+    fn on_arrival(
+        &mut self,
+        packet: &Packet,
+        backlog: Backlog,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> Verdict {
+        let queue = if self.queue_in_bytes { backlog.bytes } else { u64::from(backlog.packets) };
+        self.average.update(queue as f64, now);
+        self.count += 1;
+        self.count_bytes += u64::from(packet.bytes);
+        let avg = self.average.value;
+        if avg >= self.certain_from && (queue > 1 || !self.guarded) {
+            return self.certain;
+        }
+        if avg < self.curve.min || queue <= 1 {
+            self.old = false;
+            return Verdict::Pass;
+        }
+        if !self.old {
+            self.old = true;
+            self.count = 1;
+            self.count_bytes = u64::from(packet.bytes);
+            return Verdict::Pass;
+        }
+        self.test(packet.bytes, rng)
+    }
+
+    fn on_dropped(&mut self, why: Why) {
+        self.average.idle.resume();
+        let clears = match why {
+            Why::Early => false, // cleared at the test
+            Why::Forced => self.clear_after_certain,
+            Why::Overflow => self.clear_after_overflow,
+        };
+        if clears {
+            self.clear();
+        }
+    }
+    fn on_idle(&mut self, now: Instant) {
+        self.average.idle.begin(now);
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("avg", self.average.value / self.unit);
+        show("p_b", self.curve.p_b(self.average.value));
+        show("count", self.count as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::settings::tests::settings;
+    use super::*;
+
+    fn close(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-9, "{a} is not {b}");
+    }
+
+    #[test]
+    fn byte_mode_scales_p_a_by_size() {
+        let mut red = Ns::new(&settings(&[
+            ("profile", "ns2"),
+            ("min_th", "5"),
+            ("max_th", "15"),
+            ("mean_packet_bytes", "1000"),
+        ]));
+        red.count_bytes = 20_999; // 20 mean packets: the wait rule gives p_a = p_b
+        close(red.p_a(0.05, 40), 0.002);
+        close(red.p_a(0.05, 1500), 0.075);
+        red.count_bytes = 39_000; // p_a is 1 and stays 1 for a small packet
+        close(red.p_a(0.05, 40), 1.0);
+    }
+
+    #[test]
+    fn a_small_packet_right_after_a_drop_passes_even_where_p_b_is_1() {
+        let mut red = Ns::new(&settings(&[
+            ("profile", "ns2"),
+            ("min_th", "5"),
+            ("max_th", "15"),
+            ("mean_packet_bytes", "1000"),
+        ]));
+        red.count_bytes = 999;
+        close(red.p_a(1.0, 40), 0.0);
+        red.count_bytes = 1000;
+        close(red.p_a(1.0, 40), 1.0);
+    }
+}

@@ -1,0 +1,237 @@
+//! The judge, and the shell that carries out its verdicts.
+
+use packet::{Backlog, Ecn, Instant, Packet, Rng, Why};
+
+use crate::{Admission, Gate, Room};
+
+/// What a judge says about an arriving packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may wait.
+    Pass,
+    /// Its sender should slow down. The shell marks the packet if ECN is on and the packet can be
+    /// marked, and drops it otherwise.
+    Signal(Why),
+    /// It must go, whatever its ECN field says.
+    Drop(Why),
+}
+
+/// When the physical limit is tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitOrder {
+    /// First: an overflow draws no random number and moves no state but
+    /// [`Aqm::on_overflow`]'s (PI, PIE, BLUE, …).
+    BeforeJudge,
+    /// Last: the judge has already counted the packet and may have said "signal"
+    /// (the RED family).
+    AfterJudge,
+}
+
+/// An algorithm as a judge over numbers: it sees a packet's size and flow and what waits, and
+/// never holds a packet. ECN is not its business.
+///
+/// Every method has a default; drop-tail needs none of them.
+pub trait Aqm: Send {
+    /// Judges `packet`, which finds `backlog` waiting (not counting itself, nor the packet being
+    /// transmitted).
+    fn on_arrival(
+        &mut self,
+        _packet: &Packet,
+        _backlog: Backlog,
+        _now: Instant,
+        _rng: &mut Rng,
+    ) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// Whether the physical limit is tested before or after [`Aqm::on_arrival`].
+    fn limit_order(&self) -> LimitOrder {
+        LimitOrder::AfterJudge
+    }
+
+    /// How a [`Verdict::Signal`] was carried out: the packet was marked (and waits), or is about
+    /// to be dropped. Not called if the packet overflows.
+    fn on_signalled(&mut self, _marked: bool) {}
+
+    /// The arrival did not fit; [`Aqm::on_dropped`] follows.
+    fn on_overflow(&mut self, _backlog: Backlog, _now: Instant) {}
+
+    /// The arrival is lost, for whatever reason, the judge's own verdict included.
+    fn on_dropped(&mut self, _why: Why) {}
+
+    /// The line finished its last packet at `now` and found the queue empty.
+    fn on_idle(&mut self, _now: Instant) {}
+
+    /// When [`Aqm::on_tick`] must be called next.
+    fn next_tick(&self) -> Option<Instant> {
+        None
+    }
+    /// The algorithm's periodic update.
+    fn on_tick(&mut self, _backlog: Backlog, _now: Instant, _rng: &mut Rng) {}
+
+    /// Shows inner state (average, probability, …) by name.
+    fn gauges(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// A judge with its room and its ECN switch: the shell that makes a [`Gate`] of an [`Aqm`].
+///
+/// This is the one place where a signal becomes a mark or a drop.
+pub struct Judged<A> {
+    judge: A,
+    room: Room,
+    ecn: bool,
+}
+
+impl<A: Aqm> Judged<A> {
+    /// `judge` in front of `room`; `ecn` allows marks in place of signalled drops.
+    pub const fn new(judge: A, room: Room, ecn: bool) -> Self {
+        Judged { judge, room, ecn }
+    }
+
+    fn lose(&mut self, why: Why) -> Admission {
+        self.judge.on_dropped(why);
+        Admission::Dropped(why)
+    }
+
+    fn overflow(&mut self, backlog: Backlog, now: Instant) -> Admission {
+        self.judge.on_overflow(backlog, now);
+        self.lose(Why::Overflow)
+    }
+}
+
+impl<A: Aqm> Gate for Judged<A> {
+    fn admit(
+        &mut self,
+        packet: &mut Packet,
+        backlog: Backlog,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> Admission {
+        let fits = self.room.admits(backlog, packet.bytes);
+        if !fits && self.judge.limit_order() == LimitOrder::BeforeJudge {
+            return self.overflow(backlog, now);
+        }
+        let mark = match self.judge.on_arrival(packet, backlog, now, rng) {
+            Verdict::Pass => None,
+            Verdict::Signal(why) if self.ecn && packet.ecn.can_be_marked() => Some(why),
+            Verdict::Signal(why) => {
+                self.judge.on_signalled(false);
+                return self.lose(why);
+            }
+            Verdict::Drop(why) => return self.lose(why),
+        };
+        if !fits {
+            return self.overflow(backlog, now);
+        }
+        match mark {
+            None => Admission::Queued,
+            Some(why) => {
+                packet.ecn = Ecn::Ce;
+                self.judge.on_signalled(true);
+                Admission::Marked(why)
+            }
+        }
+    }
+
+    fn on_idle(&mut self, now: Instant) {
+        self.judge.on_idle(now);
+    }
+    fn next_tick(&self) -> Option<Instant> {
+        self.judge.next_tick()
+    }
+    fn on_tick(&mut self, backlog: Backlog, now: Instant, rng: &mut Rng) {
+        self.judge.on_tick(backlog, now, rng);
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.judge.gauges(show);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Fit;
+
+    /// Says what it is told to, and notes what it is told.
+    struct Puppet {
+        verdict: Verdict,
+        order: LimitOrder,
+        heard: Vec<String>,
+    }
+
+    impl Aqm for Puppet {
+        fn on_arrival(&mut self, _: &Packet, _: Backlog, _: Instant, _: &mut Rng) -> Verdict {
+            self.heard.push("arrival".into());
+            self.verdict
+        }
+        fn limit_order(&self) -> LimitOrder {
+            self.order
+        }
+        fn on_signalled(&mut self, marked: bool) {
+            self.heard.push(format!("signalled {marked}"));
+        }
+        fn on_overflow(&mut self, _: Backlog, _: Instant) {
+            self.heard.push("overflow".into());
+        }
+        fn on_dropped(&mut self, why: Why) {
+            self.heard.push(format!("dropped {}", why.name()));
+        }
+    }
+
+    /// The admission, the packet's ECN field afterwards, and what the judge heard.
+    fn admit(
+        verdict: Verdict,
+        order: LimitOrder,
+        ecn: (bool, Ecn),
+        waiting: u32,
+    ) -> (Admission, Ecn, String) {
+        let puppet = Puppet { verdict, order, heard: Vec::new() };
+        let mut shell = Judged::new(puppet, Room::of_packets(3, Fit::Whole), ecn.0);
+        let mut packet =
+            Packet { id: 1, flow: 1, bytes: 100, ecn: ecn.1, arrived: Instant::ZERO };
+        let backlog = Backlog { packets: waiting, bytes: 100 * u64::from(waiting) };
+        let admission =
+            shell.admit(&mut packet, backlog, Instant::ZERO, &mut Rng::named(1, "shell"));
+        (admission, packet.ecn, shell.judge.heard.join(", "))
+    }
+
+    use LimitOrder::{AfterJudge, BeforeJudge};
+
+    #[test]
+    fn a_signal_marks_only_with_the_switch_on_and_a_willing_packet() {
+        let signal = Verdict::Signal(Why::Early);
+        for ecn in [Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
+            let (admission, after, heard) = admit(signal, AfterJudge, (true, ecn), 0);
+            assert_eq!((admission, after), (Admission::Marked(Why::Early), Ecn::Ce));
+            assert_eq!(heard, "arrival, signalled true");
+            let (admission, after, heard) = admit(signal, AfterJudge, (false, ecn), 0);
+            assert_eq!((admission, after), (Admission::Dropped(Why::Early), ecn));
+            assert_eq!(heard, "arrival, signalled false, dropped early");
+        }
+        let (admission, after, _) = admit(signal, AfterJudge, (true, Ecn::NotEct), 0);
+        assert_eq!((admission, after), (Admission::Dropped(Why::Early), Ecn::NotEct));
+    }
+
+    #[test]
+    fn a_drop_verdict_ignores_ecn() {
+        let forced = Verdict::Drop(Why::Forced);
+        let (admission, after, heard) = admit(forced, AfterJudge, (true, Ecn::Ect0), 0);
+        assert_eq!((admission, after), (Admission::Dropped(Why::Forced), Ecn::Ect0));
+        assert_eq!(heard, "arrival, dropped forced");
+    }
+
+    #[test]
+    fn the_judge_chooses_when_the_limit_is_tested() {
+        let overflow = Admission::Dropped(Why::Overflow);
+        let (admission, _, heard) = admit(Verdict::Pass, BeforeJudge, (true, Ecn::Ect0), 3);
+        assert_eq!((admission, heard.as_str()), (overflow, "overflow, dropped overflow"));
+        let (admission, ecn, heard) =
+            admit(Verdict::Signal(Why::Early), AfterJudge, (true, Ecn::Ect0), 3);
+        assert_eq!((admission, ecn), (overflow, Ecn::Ect0));
+        assert_eq!(heard, "arrival, overflow, dropped overflow");
+        // A judge that drops has dropped: the full queue is not the cause.
+        let (admission, _, _) =
+            admit(Verdict::Drop(Why::Forced), AfterJudge, (true, Ecn::Ect0), 3);
+        assert_eq!(admission, Admission::Dropped(Why::Forced));
+    }
+}

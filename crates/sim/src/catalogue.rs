@@ -1,0 +1,79 @@
+//! What there is: every registry as JSON, for listing, describing and documentation.
+
+use packet::params::{Field, Kind, Value};
+use serde_json::{Value as Json, json};
+
+use crate::schema;
+
+fn field(field: &Field) -> Json {
+    let mut out = json!({
+        "name": field.name,
+        "meaning": field.meaning,
+        "source": field.source,
+        "default": default(field.default),
+        "unit": "", "min": null, "max": null, "choices": null,
+    });
+    let mut set = |name: &str, value: Json| out[name] = value;
+    match field.kind {
+        Kind::Switch => set("type", json!("switch")),
+        Kind::Choice(names) => {
+            set("type", json!("choice"));
+            set("choices", json!(names));
+        }
+        Kind::Whole { unit, min, max } => {
+            set("type", json!("whole"));
+            set("unit", json!(unit.name()));
+            set("min", json!(min));
+            set("max", json!(max));
+        }
+        Kind::Real { unit, min, max, open } => {
+            set("type", json!("real"));
+            set("unit", json!(unit.name()));
+            set("min", json!(min));
+            set("max", if max >= 1e300 { Json::Null } else { json!(max) });
+            set("min_excluded", json!(open));
+        }
+    }
+    out
+}
+
+fn default(value: Value) -> Json {
+    match value {
+        Value::Unset => Json::Null,
+        Value::Switch(v) => json!(v),
+        Value::Whole(v) => json!(v),
+        Value::Real(v) => json!(v),
+        Value::Choice(v) => json!(v),
+    }
+}
+
+fn fields(fields: &[Field]) -> Json {
+    fields.iter().map(field).collect()
+}
+
+macro_rules! entry {
+    ($e:expr $(, $extra:ident)*) => {
+        json!({
+            "name": $e.name, "summary": $e.summary, "year": $e.year, "source": $e.source,
+            "deviations": $e.deviations, "fields": fields($e.fields),
+            $(stringify!($extra): $e.$extra,)*
+        })
+    };
+}
+
+/// Every discipline, TCP profile and application, and the sections of a scenario.
+pub fn catalogue() -> Json {
+    json!({
+        "aqm": aqm::ALGORITHMS.iter().map(|e| entry!(e, ecn)).collect::<Vec<Json>>(),
+        "tcp": tcp::PROFILES.iter().map(|e| entry!(e)).collect::<Vec<Json>>(),
+        "traffic": traffic::APPS.iter().map(|e| entry!(e)).collect::<Vec<Json>>(),
+        "scenario": {
+            "": fields(schema::SCENARIO),
+            "network": fields(schema::NETWORK),
+            "network.rtt": fields(schema::RTT),
+            "link": fields(schema::LINK),
+            "traffic": fields(schema::TRAFFIC),
+            "record": fields(schema::RECORD),
+        },
+    })
+}

@@ -1,0 +1,160 @@
+//! A connection as its hosts see it: two TCP ends, the requests under way, and its bookkeeping.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use packet::{Duration, Instant};
+use record::Class;
+use tcp::{Endpoint, HostClock, Profile, State};
+use traffic::Closes;
+
+/// The end that opened the connection.
+pub const OPENER: usize = 0;
+/// The end that accepted it.
+pub const ACCEPTOR: usize = 1;
+
+/// A request and where its bytes end in both streams.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange {
+    /// When its clock started.
+    pub asked: Instant,
+    /// Request payload.
+    pub request_bytes: u64,
+    /// Reply payload.
+    pub reply_bytes: u64,
+    /// Position in the opener's stream after the request.
+    pub request_end: u64,
+    /// Position in the acceptor's stream after the reply.
+    pub reply_end: u64,
+}
+
+/// One connection.
+pub struct Connection {
+    /// Never used again, unlike the connection's place; `u32::MAX` when it is over.
+    pub serial: u32,
+    /// Whose connection this is (over all groups).
+    pub member: u32,
+    /// The application's number for it.
+    pub number: u32,
+    /// Route of what each end sends.
+    pub route: [u16; 2],
+    /// Whether each end has been told to close.
+    pub closed: [bool; 2],
+    /// Whether the application has asked to close, perhaps before all was written.
+    pub close_asked: bool,
+    /// Whether the application knows that it failed.
+    pub failed: bool,
+    /// Written and not waiting for a reply: the application is told when it is acknowledged.
+    pub sent_pending: bool,
+    /// Who closes.
+    pub closes: Closes,
+    /// Delay after the last port of what each end sends.
+    pub tail: [Duration; 2],
+    /// When each end's armed timer event is due; [`Instant::NEVER`] without one.
+    pub armed: [Instant; 2],
+    /// Opener and acceptor.
+    pub ends: [Endpoint; 2],
+    /// When it was opened.
+    pub opened: Instant,
+    /// Requests not yet answered, oldest first.
+    pub exchanges: VecDeque<Exchange>,
+    /// How many of the last `exchanges` have not reached the acceptor.
+    pub unserved: usize,
+    /// Bytes the application has asked to write.
+    pub written: u64,
+    /// Of these, bytes that wait for the handshake.
+    pub unwritten: u64,
+    /// Bytes of all replies asked for.
+    pub promised: u64,
+    /// Rows in the request log.
+    pub rows: Vec<u32>,
+}
+
+impl Connection {
+    /// A connection between two hosts with these clocks.
+    pub fn new(profile: &Arc<Profile>, clocks: [HostClock; 2]) -> Self {
+        Connection {
+            serial: u32::MAX,
+            member: 0,
+            number: 0,
+            route: [0; 2],
+            closed: [false; 2],
+            close_asked: false,
+            failed: false,
+            sent_pending: false,
+            closes: Closes::Acceptor,
+            tail: [Duration::ZERO; 2],
+            armed: [Instant::NEVER; 2],
+            ends: clocks.map(|clock| Endpoint::new(profile, clock)),
+            opened: Instant::ZERO,
+            exchanges: VecDeque::new(),
+            unserved: 0,
+            written: 0,
+            unwritten: 0,
+            promised: 0,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Makes a used place as new, keeping what it has allocated.
+    pub fn reset(&mut self, profile: &Arc<Profile>, clocks: [HostClock; 2]) {
+        for (end, clock) in self.ends.iter_mut().zip(clocks) {
+            end.reset(profile, clock);
+        }
+        self.closed = [false; 2];
+        self.close_asked = false;
+        self.failed = false;
+        self.sent_pending = false;
+        self.tail = [Duration::ZERO; 2];
+        self.armed = [Instant::NEVER; 2];
+        self.exchanges.clear();
+        self.unserved = 0;
+        self.written = 0;
+        self.unwritten = 0;
+        self.promised = 0;
+        self.rows.clear();
+    }
+
+    /// The oldest request, if its reply has arrived whole.
+    #[inline]
+    pub fn take_reply(&mut self) -> Option<Exchange> {
+        let next = self.exchanges.front()?;
+        if self.ends[OPENER].delivered() < next.reply_end {
+            return None;
+        }
+        self.exchanges.pop_front()
+    }
+
+    /// Whether everything sent without a reply has now been acknowledged.
+    #[inline]
+    pub fn take_sent(&mut self) -> bool {
+        let all = self.sent_pending && self.ends[OPENER].acked() >= self.written;
+        self.sent_pending &= !all;
+        all
+    }
+
+    /// Whether an end has nothing left to do but wait.
+    fn done(&self, end: usize) -> bool {
+        match self.ends[end].state() {
+            State::Closed | State::TimeWait | State::Failed => true,
+            State::Listen => self.failed,
+            _ => false,
+        }
+    }
+
+    /// Whether the connection's place may be used again.
+    #[inline]
+    pub fn over(&self) -> bool {
+        self.done(OPENER) && self.done(ACCEPTOR)
+    }
+
+    /// What had to be sent again, in both directions.
+    pub fn class(&self) -> Class {
+        let [a, b] = [self.ends[OPENER].counters(), self.ends[ACCEPTOR].counters()];
+        Class::of(
+            a.resent_syn + b.resent_syn,
+            a.resent_fin + b.resent_fin,
+            a.resent_data + b.resent_data,
+        )
+    }
+}

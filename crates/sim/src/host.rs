@@ -1,0 +1,326 @@
+//! Hosts: what happens at the ends of a connection, and between TCP and the programs above it.
+
+use packet::Instant;
+use record::Request;
+use tcp::{Endpoint, State};
+use traffic::{Action, AppCx, Closes, Input};
+
+use crate::agenda::{Turn, order};
+use crate::connection::{ACCEPTOR, Connection, Exchange, OPENER};
+use crate::topology::Side;
+use crate::world::{Flight, What, World};
+
+/// No place in the slab.
+const NOWHERE: u32 = u32::MAX;
+
+impl World {
+    pub(crate) fn deliver(&mut self, id: u32) {
+        let Flight { segment, connection: index, serial, to, .. } = self.flights[id];
+        self.flights.free(id);
+        let connection = &mut self.connections[index];
+        if connection.serial != serial {
+            return; // a late copy for a connection that is over
+        }
+        let end = usize::from(to);
+        connection.ends[end].on_segment(&segment, self.now);
+        self.after_end(index, end);
+    }
+
+    pub(crate) fn timer(&mut self, index: u32, serial: u32, end: usize) {
+        let now = self.now;
+        let connection = &mut self.connections[index];
+        if connection.serial != serial || connection.armed[end] != now {
+            return; // over, or superseded by an earlier one
+        }
+        connection.armed[end] = Instant::NEVER;
+        if connection.ends[end].next_timeout().is_some_and(|d| d.at <= now) {
+            connection.ends[end].on_timeout(now);
+            self.after_end(index, end);
+        } else {
+            self.arm(index, end);
+        }
+    }
+
+    /// What follows any change at a connection end: it sends, the programs react and it sends
+    /// again, its timer is armed. TCP sends before the program runs, as a kernel does: the ACK
+    /// of a SYN-ACK leaves before the request is written (tcp.md 1.7).
+    fn after_end(&mut self, index: u32, end: usize) {
+        self.drain(index, end);
+        if end == OPENER {
+            self.opener_reacts(index);
+        } else {
+            self.acceptor_reacts(index);
+        }
+        self.arm(index, end);
+        if self.connections[index].over() {
+            self.retire(index);
+        }
+    }
+
+    #[inline]
+    fn drain(&mut self, index: u32, end: usize) {
+        while let Some(segment) = self.connections[index].ends[end].poll_send(self.now) {
+            self.send(index, end, segment);
+        }
+    }
+
+    /// Sees to it that a timer event exists at or before the end's next deadline. Timers are
+    /// lazy: a deadline that moves back costs nothing until the event fires.
+    #[inline]
+    fn arm(&mut self, index: u32, end: usize) {
+        let connection = &mut self.connections[index];
+        let Some(deadline) = connection.ends[end].next_timeout() else { return };
+        if deadline.at >= connection.armed[end]
+            || connection.ends[end].state() == State::TimeWait
+        {
+            return;
+        }
+        connection.armed[end] = deadline.at;
+        let serial = connection.serial;
+        let turn = if deadline.order == 0 { Turn::Timer } else { Turn::Acknowledge };
+        let about = u64::from(serial) << 1 | end as u64;
+        let what = What::Timer { connection: index, serial, end: end as u8 };
+        self.agenda.plan(deadline.at, order(turn, about), what);
+    }
+
+    /// The server program: answers every request that has arrived whole.
+    fn acceptor_reacts(&mut self, index: u32) {
+        let now = self.now;
+        let connection = &mut self.connections[index];
+        let end = &mut connection.ends[ACCEPTOR];
+        let mut wrote = false;
+        while connection.unserved > 0 {
+            let exchange = connection.exchanges[connection.exchanges.len() - connection.unserved];
+            if end.delivered() < exchange.request_end {
+                break;
+            }
+            connection.unserved -= 1;
+            end.write(exchange.reply_bytes, now);
+            wrote = true;
+        }
+        let finished = match connection.closes {
+            Closes::Acceptor => wrote && connection.unserved == 0,
+            Closes::Opener => end.peer_closed() && connection.unserved == 0,
+        };
+        if finished && !connection.closed[ACCEPTOR] {
+            connection.closed[ACCEPTOR] = true;
+            end.close(now);
+            wrote = true;
+        }
+        if wrote {
+            self.drain(index, ACCEPTOR);
+        }
+        if self.connections[index].ends[ACCEPTOR].state() == State::Failed {
+            self.fail(index);
+        }
+    }
+
+    /// The client program: writes what waits for the handshake, closes at end of file, and
+    /// tells the application of replies.
+    fn opener_reacts(&mut self, index: u32) {
+        let now = self.now;
+        let connection = &mut self.connections[index];
+        let end = &mut connection.ends[OPENER];
+        if connection.unwritten > 0 && end.state() == State::Established {
+            end.write(std::mem::take(&mut connection.unwritten), now);
+            self.drain(index, OPENER);
+        }
+        let connection = &self.connections[index];
+        let end_of_file = connection.ends[OPENER].peer_closed();
+        if end_of_file || (connection.close_asked && connection.unwritten == 0) {
+            self.close_opener(index);
+        }
+        while let Some(exchange) = self.connections[index].take_reply() {
+            self.log_reply(index, exchange);
+            self.tell_opener(index, |conn| Input::Replied { conn });
+        }
+        if self.connections[index].take_sent() {
+            self.tell_opener(index, |conn| Input::Sent { conn });
+        }
+        if self.connections[index].ends[OPENER].state() == State::Failed {
+            self.fail(index);
+        }
+    }
+
+    /// The client program says that it will write no more.
+    fn close_opener(&mut self, index: u32) {
+        let connection = &mut self.connections[index];
+        if !std::mem::replace(&mut connection.closed[OPENER], true) {
+            connection.ends[OPENER].close(self.now);
+            self.drain(index, OPENER);
+        }
+    }
+
+    fn log_reply(&mut self, index: u32, exchange: Exchange) {
+        let connection = &mut self.connections[index];
+        let failed = connection.failed;
+        let row = self.requests.ended(Request {
+            asked: exchange.asked,
+            ended: self.now,
+            request_bytes: exchange.request_bytes as u32,
+            reply_bytes: u32::try_from(exchange.reply_bytes).unwrap_or(u32::MAX),
+            user: connection.member,
+            failed,
+        });
+        connection.rows.push(row);
+    }
+
+    fn tell_opener(&mut self, index: u32, input: impl Fn(u32) -> Input) {
+        let connection = &self.connections[index];
+        let (member, number) = (connection.member, connection.number);
+        self.tell(member, input(number));
+    }
+
+    /// A connection was given up: its requests have failed. (When the acceptor gives up, its
+    /// reset is taken to reach the opener at once; constructed, and rarer than one in 10^5.)
+    fn fail(&mut self, index: u32) {
+        let connection = &mut self.connections[index];
+        if std::mem::replace(&mut connection.failed, true) {
+            return;
+        }
+        let exchanges = std::mem::take(&mut connection.exchanges);
+        connection.unserved = 0;
+        // With every reply in, the application may have given the number to another connection.
+        let expected = !exchanges.is_empty() || std::mem::take(&mut connection.sent_pending);
+        for exchange in exchanges {
+            self.log_reply(index, exchange);
+        }
+        if expected {
+            self.tell_opener(index, |conn| Input::Failed { conn });
+        }
+    }
+
+    /// Books a connection that is over and frees its place.
+    fn retire(&mut self, index: u32) {
+        let connection = &mut self.connections[index];
+        let class = connection.class();
+        for row in connection.rows.drain(..) {
+            self.requests.classify(row, class);
+        }
+        // Late packets and timer events of this connection find another serial number.
+        connection.serial = u32::MAX;
+        self.requests.connection(self.now, class);
+        self.connections.free(index);
+    }
+
+    /// At the end of the run: the classes of connections still open, as far as they go.
+    pub(crate) fn classify_open_connections(&mut self) {
+        for connection in self.connections.places() {
+            if connection.serial != u32::MAX {
+                for &row in &connection.rows {
+                    self.requests.classify(row, connection.class());
+                }
+            }
+        }
+    }
+
+    /// Requests without an answer.
+    pub fn open_requests(&self) -> u64 {
+        let open = self.connections.places().iter().filter(|c| c.serial != u32::MAX);
+        open.map(|c| c.exchanges.len() as u64).sum()
+    }
+
+    // ---- applications ---------------------------------------------------------------------
+
+    /// Tells an application something and carries out what it asks for.
+    pub(crate) fn tell(&mut self, member: u32, input: Input) {
+        // An action may lead to another call only through events, never from within.
+        let mut actions = std::mem::take(&mut self.actions);
+        debug_assert!(actions.is_empty());
+        let app = &mut self.members[member as usize].app;
+        app.on(input, &mut AppCx { now: self.now, act: &mut |action| actions.push(action) });
+        for action in actions.drain(..) {
+            self.act(member, action);
+        }
+        self.actions = actions;
+    }
+
+    fn act(&mut self, member: u32, action: Action) {
+        match action {
+            Action::WakeAt(at) => {
+                let order = order(Turn::Wake, u64::from(member));
+                self.agenda.plan(at, order, What::Wake(member));
+            }
+            Action::Open { conn, peer, closes } => self.open(member, conn, peer, closes),
+            Action::Send { conn, bytes, reply_bytes } => {
+                let index = self.members[member as usize].connections[conn as usize];
+                self.write(index, bytes, reply_bytes);
+            }
+            Action::Close { conn } => {
+                let index = self.members[member as usize].connections[conn as usize];
+                let connection = &mut self.connections[index];
+                connection.close_asked = true;
+                if connection.unwritten == 0 {
+                    self.close_opener(index);
+                    self.arm(index, OPENER);
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, member: u32, number: u32, peer: u32, closes: Closes) {
+        let now = self.now;
+        let owner = &mut self.members[member as usize];
+        let group = &self.groups[usize::from(owner.group)];
+        let other = group.side.other();
+        let round_trip = group.round_trips.draw(owner.machine, peer, member, &mut owner.rng);
+        let clocks = [
+            self.machines.clock(group.side, owner.machine),
+            self.machines.clock(other, peer),
+        ];
+        let index = self.connections.place(|| Connection::new(&group.profile, clocks));
+        let connection = &mut self.connections[index];
+        connection.reset(&group.profile, clocks);
+        connection.serial = self.next_serial;
+        self.next_serial += 1;
+        connection.route = [
+            group.routes[0][owner.machine as usize % group.routes[0].len()],
+            group.routes[1][peer as usize % group.routes[1].len()],
+        ];
+        // The whole delay lies at the clients' entrance (dummynet on the browser machines).
+        let end_at_clients = if group.side == Side::Clients { OPENER } else { ACCEPTOR };
+        connection.tail[1 - end_at_clients] = round_trip;
+        connection.member = member;
+        connection.number = number;
+        connection.closes = closes;
+        connection.opened = now;
+        if owner.connections.len() <= number as usize {
+            owner.connections.resize(number as usize + 1, NOWHERE);
+        }
+        owner.connections[number as usize] = index;
+        connection.ends[OPENER].connect(now);
+        self.drain(index, OPENER);
+        self.arm(index, OPENER);
+    }
+
+    fn write(&mut self, index: u32, bytes: u64, reply_bytes: u64) {
+        let now = self.now;
+        let connection = &mut self.connections[index];
+        connection.written = connection.written.saturating_add(bytes);
+        if reply_bytes > 0 {
+            connection.promised += reply_bytes;
+            // The first request's clock starts with connect(), a later one's with its write.
+            let first = connection.promised == reply_bytes;
+            let asked = if first { connection.opened } else { now };
+            connection.exchanges.push_back(Exchange {
+                asked,
+                request_bytes: bytes,
+                reply_bytes,
+                request_end: connection.written,
+                reply_end: connection.promised,
+            });
+            connection.unserved += 1;
+            self.requests.asked(now, reply_bytes);
+        } else {
+            connection.sent_pending = true;
+        }
+        let end: &mut Endpoint = &mut connection.ends[OPENER];
+        if end.state() == State::Established {
+            end.write(bytes, now);
+            self.drain(index, OPENER);
+            self.arm(index, OPENER);
+        } else {
+            connection.unwritten = connection.unwritten.saturating_add(bytes);
+        }
+    }
+}

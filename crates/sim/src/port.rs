@@ -1,0 +1,335 @@
+//! A port: a queue feeding a line, in two forms that give identical departure times.
+//!
+//! *Explicit*: the discipline holds its packets and an event marks the end of every transmission.
+//! *Folded*: for disciplines that decide at arrival and serve in order, the departure time is
+//! known at arrival (departure = max(last departure, arrival) + transmission time, Lindley's
+//! recursion), so neither the packet nor the end of its transmission needs an event; the queue
+//! is a ring of service starts that is popped when somebody looks.
+
+use std::collections::VecDeque;
+
+use aqm::{Admission, Cx, Discipline, Gate};
+use packet::{Backlog, Duration, Event, Instant, Packet, Rate, Rng};
+use record::Meter;
+
+/// What surrounds an IP packet on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// Nothing: the line carries IP bytes.
+    None,
+    /// Ethernet: at least 46 B of payload, and 38 B of preamble, header, check sequence and gap.
+    Ethernet,
+}
+
+/// The line behind a queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Wire {
+    rate: Rate,
+    framing: Framing,
+    /// Nanoseconds per byte when that is a whole number, else 0: spares a division per packet.
+    ns_per_byte: u64,
+}
+
+impl Wire {
+    /// A line of `rate` that adds `framing`.
+    pub fn new(rate: Rate, framing: Framing) -> Self {
+        let exact = 8_000_000_000 % rate.bits_per_s() == 0;
+        let ns_per_byte = if exact { 8_000_000_000 / rate.bits_per_s() } else { 0 };
+        Wire { rate, framing, ns_per_byte }
+    }
+    /// The line's rate.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+    /// How long a packet of `ip_bytes` occupies the line.
+    #[inline]
+    pub fn time_for(&self, ip_bytes: u32) -> Duration {
+        let bytes = match self.framing {
+            Framing::None => u64::from(ip_bytes),
+            Framing::Ethernet => u64::from(ip_bytes.max(46)) + 38,
+        };
+        if self.ns_per_byte > 0 {
+            Duration::from_nanos(bytes * self.ns_per_byte)
+        } else {
+            self.rate.time_for(bytes)
+        }
+    }
+}
+
+/// What becomes of a packet offered to a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// It will have left the line at this time, marked or not (folded ports).
+    Leaves {
+        /// End of its transmission.
+        at: Instant,
+        /// Whether the queue marked it.
+        marked: bool,
+    },
+    /// It was dropped.
+    Dropped,
+    /// The port keeps it and will say when it leaves (explicit ports).
+    Kept,
+}
+
+/// A packet waiting at a folded port.
+#[derive(Clone, Copy)]
+struct Waiting {
+    start: Instant,
+    finish: Instant,
+    arrived: Instant,
+    flow: u64,
+    bytes: u32,
+}
+
+/// The folded form.
+pub struct FoldedPort {
+    gate: Box<dyn Gate>,
+    wire: Wire,
+    rng: Rng,
+    meter: Meter,
+    ring: VecDeque<Waiting>,
+    backlog: Backlog,
+    busy_until: Instant,
+    /// Whether the gate knows that the line is idle.
+    idle: bool,
+}
+
+impl FoldedPort {
+    /// An idle port.
+    pub fn new(gate: Box<dyn Gate>, wire: Wire, rng: Rng, meter: Meter) -> Self {
+        FoldedPort {
+            gate,
+            wire,
+            rng,
+            meter,
+            ring: VecDeque::new(),
+            backlog: Backlog::default(),
+            busy_until: Instant::ZERO,
+            idle: true,
+        }
+    }
+
+    /// A packet arrives at `packet.arrived`.
+    #[inline]
+    pub fn offer(&mut self, packet: &mut Packet, carries_data: bool) -> Offered {
+        let now = packet.arrived;
+        self.advance(now);
+        self.meter.arrival(now, packet.bytes, carries_data);
+        let marked = match self.gate.admit(packet, self.backlog, now, &mut self.rng) {
+            Admission::Dropped(why) => {
+                self.meter.dropped(now, packet.bytes, why);
+                return Offered::Dropped;
+            }
+            Admission::Marked(why) => {
+                self.meter.marked(now, why);
+                true
+            }
+            Admission::Queued => false,
+        };
+        let start = now.max(self.busy_until);
+        let finish = start + self.wire.time_for(packet.bytes);
+        if self.idle {
+            self.idle = false;
+            self.meter.started(start, finish, now, packet.bytes, packet.flow);
+        } else {
+            let Packet { flow, bytes, .. } = *packet;
+            self.ring.push_back(Waiting { start, finish, arrived: now, flow, bytes });
+            self.backlog.packets += 1;
+            self.backlog.bytes += u64::from(bytes);
+            self.meter.queue(now, self.backlog);
+        }
+        self.busy_until = finish;
+        Offered::Leaves { at: finish, marked }
+    }
+
+    /// Serves what began before or at `now`, and the ticks due by then.
+    #[inline]
+    pub fn advance(&mut self, now: Instant) {
+        while let Some(&next) = self.ring.front() {
+            if next.start > now {
+                break;
+            }
+            self.tick(next.start);
+            self.ring.pop_front();
+            self.backlog.packets -= 1;
+            self.backlog.bytes -= u64::from(next.bytes);
+            self.meter.started(next.start, next.finish, next.arrived, next.bytes, next.flow);
+            self.meter.queue(next.start, self.backlog);
+        }
+        if !self.idle && self.busy_until <= now {
+            self.tick(self.busy_until);
+            self.idle = true;
+            self.gate.on_idle(self.busy_until);
+        }
+        self.tick(now);
+    }
+
+    /// Runs the discipline's updates due at or before `now`.
+    #[inline]
+    fn tick(&mut self, now: Instant) {
+        while let Some(at) = self.gate.next_tick().filter(|at| *at <= now) {
+            self.gate.on_tick(self.backlog, at, &mut self.rng);
+        }
+    }
+
+    /// The meter.
+    pub fn meter(&self) -> &Meter {
+        &self.meter
+    }
+    /// The meter, to finish it.
+    pub fn meter_mut(&mut self) -> &mut Meter {
+        &mut self.meter
+    }
+    /// Shows the discipline's inner state.
+    pub fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.gate.gauges(show);
+    }
+}
+
+/// The explicit form.
+pub struct ExplicitPort {
+    discipline: Box<dyn Discipline>,
+    wire: Wire,
+    rng: Rng,
+    meter: Meter,
+    in_service: Option<Packet>,
+    reported: Vec<Event>,
+}
+
+impl ExplicitPort {
+    /// An idle port.
+    pub fn new(discipline: Box<dyn Discipline>, wire: Wire, rng: Rng, meter: Meter) -> Self {
+        ExplicitPort { discipline, wire, rng, meter, in_service: None, reported: Vec::new() }
+    }
+
+    /// A packet arrives. Dropped packets (this or others) go to `lost`. Returns when the
+    /// transmission that this arrival started will end, if it started one.
+    pub fn offer(
+        &mut self,
+        packet: Packet,
+        carries_data: bool,
+        lost: &mut impl FnMut(Packet),
+    ) -> Option<Instant> {
+        let now = packet.arrived;
+        self.meter.arrival(now, packet.bytes, carries_data);
+        self.call(now, lost, |d, cx| d.enqueue(packet, cx));
+        // An arrival that is dropped at an idle line must not start a second idle time.
+        if self.in_service.is_none() && self.discipline.backlog().packets > 0 {
+            return self.serve(now, lost);
+        }
+        self.meter.queue(now, self.discipline.backlog());
+        None
+    }
+
+    /// The transmission in progress ends at `now`: returns its packet, and the end of the next
+    /// transmission if one begins.
+    pub fn finish_transmission(
+        &mut self,
+        now: Instant,
+        lost: &mut impl FnMut(Packet),
+    ) -> (Packet, Option<Instant>) {
+        let sent = self.in_service.take().expect("a transmission ends only after it began");
+        (sent, self.serve(now, lost))
+    }
+
+    fn serve(&mut self, now: Instant, lost: &mut impl FnMut(Packet)) -> Option<Instant> {
+        let next = self.call(now, lost, |d, cx| d.dequeue(cx))?;
+        let finish = now + self.wire.time_for(next.bytes);
+        self.meter.started(now, finish, next.arrived, next.bytes, next.flow);
+        self.meter.queue(now, self.discipline.backlog());
+        self.in_service = Some(next);
+        Some(finish)
+    }
+
+    fn call<T>(
+        &mut self,
+        now: Instant,
+        lost: &mut impl FnMut(Packet),
+        ask: impl FnOnce(&mut dyn Discipline, &mut Cx) -> T,
+    ) -> T {
+        let reported = &mut self.reported;
+        let mut out = |event| reported.push(event);
+        let answer =
+            ask(self.discipline.as_mut(), &mut Cx { now, rng: &mut self.rng, out: &mut out });
+        for event in self.reported.drain(..) {
+            match event {
+                Event::Queued { .. } => {}
+                Event::Marked { why, .. } => self.meter.marked(now, why),
+                Event::Dropped { packet, why } => {
+                    self.meter.dropped(now, packet.bytes, why);
+                    lost(packet);
+                }
+            }
+        }
+        answer
+    }
+
+    /// When [`ExplicitPort::tick`] must be called next.
+    pub fn next_tick(&self) -> Option<Instant> {
+        self.discipline.next_tick()
+    }
+
+    /// Runs the discipline's update due at `now`.
+    pub fn tick(&mut self, now: Instant, lost: &mut impl FnMut(Packet)) {
+        self.call(now, lost, |d, cx| d.on_tick(cx));
+    }
+
+    /// The meter.
+    pub fn meter(&self) -> &Meter {
+        &self.meter
+    }
+    /// The meter, to finish it.
+    pub fn meter_mut(&mut self) -> &mut Meter {
+        &mut self.meter
+    }
+    /// What waits.
+    pub fn backlog(&self) -> Backlog {
+        self.discipline.backlog()
+    }
+    /// Shows the discipline's inner state.
+    pub fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.discipline.gauges(show);
+    }
+}
+
+/// A port of either form.
+pub enum Port {
+    /// See [`FoldedPort`].
+    Folded(Box<FoldedPort>),
+    /// See [`ExplicitPort`].
+    Explicit(Box<ExplicitPort>),
+}
+
+impl Port {
+    /// The meter.
+    pub fn meter(&self) -> &Meter {
+        match self {
+            Port::Folded(p) => p.meter(),
+            Port::Explicit(p) => p.meter(),
+        }
+    }
+
+    /// Brings the measurements up to the end of the run.
+    pub fn finish(&mut self, end: Instant) {
+        if let Port::Folded(p) = self {
+            p.advance(end);
+        }
+        match self {
+            Port::Folded(p) => p.meter_mut().finish(),
+            Port::Explicit(p) => p.meter_mut().finish(),
+        }
+    }
+
+    /// Asserts conservation: every packet and byte that came in was sent, dropped, or waits.
+    pub fn check(&self) {
+        let (meter, backlog) = match self {
+            Port::Folded(p) => (p.meter(), p.backlog),
+            Port::Explicit(p) => (p.meter(), p.backlog()),
+        };
+        let t = meter.totals();
+        let waiting = u64::from(backlog.packets);
+        assert_eq!(t.arrived.0, t.started.0 + t.dropped.0 + waiting, "packets are conserved");
+        assert_eq!(t.arrived.1, t.started.1 + t.dropped.1 + backlog.bytes, "bytes are conserved");
+    }
+}

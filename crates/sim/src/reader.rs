@@ -1,0 +1,179 @@
+//! Reading JSON objects section by section, with the path of what is wrong.
+
+use packet::params::{Field, Kind, Params, Raw, Value, unknown};
+use packet::units::Unit;
+use serde_json::{Map, Value as Json, json};
+
+use crate::scenario::ScenarioError;
+
+/// One object of the scenario and its path.
+pub struct Section<'a> {
+    path: String,
+    fields: Vec<(String, &'a Json)>,
+}
+
+fn join(path: &str, field: &str) -> String {
+    if path.is_empty() { field.to_owned() } else { format!("{path}.{field}") }
+}
+
+impl<'a> Section<'a> {
+    /// The object at `path`.
+    pub fn of(path: &str, json: &'a Json) -> Result<Self, ScenarioError> {
+        let object = json.as_object().ok_or_else(|| {
+            let at = if path.is_empty() { "the scenario" } else { path };
+            ScenarioError(format!("{at}: must be a table, not {json}"))
+        })?;
+        let fields = object.iter().map(|(k, v)| (k.clone(), v)).collect();
+        Ok(Section { path: path.to_owned(), fields })
+    }
+
+    /// A variant: its bare name, or a table whose field `key` names it.
+    pub fn variant(
+        path: &str,
+        json: &'a Json,
+        key: &str,
+        known: &[&str],
+    ) -> Result<(String, Self), ScenarioError> {
+        let (name, section) = match json {
+            Json::String(name) => {
+                (name.clone(), Section { path: path.to_owned(), fields: Vec::new() })
+            }
+            _ => {
+                let mut section = Section::of(path, json)?;
+                let name = section.text(key)?.ok_or_else(|| {
+                    let list = known.join(", ");
+                    ScenarioError(format!("{path}: {key} is missing; choose one of {list}"))
+                })?;
+                (name, section)
+            }
+        };
+        if known.contains(&name.as_str()) {
+            Ok((name, section))
+        } else {
+            let at = join(path, key);
+            Err(ScenarioError(format!("{at}: {}", unknown(key, &name, known))))
+        }
+    }
+
+    /// A field that is read by the caller; it no longer counts as unknown.
+    pub fn take(&mut self, name: &str) -> Option<&'a Json> {
+        let index = self.fields.iter().position(|(n, _)| n == name)?;
+        Some(self.fields.swap_remove(index).1)
+    }
+
+    /// A text field.
+    pub fn text(&mut self, name: &str) -> Result<Option<String>, ScenarioError> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Json::String(text)) => Ok(Some(text.clone())),
+            Some(other) => {
+                let at = join(&self.path, name);
+                Err(ScenarioError(format!("{at}: must be text, not {other}")))
+            }
+        }
+    }
+
+    /// A list of tables; missing is empty.
+    pub fn list(&mut self, name: &str) -> Result<&'a [Json], ScenarioError> {
+        match self.take(name) {
+            None => Ok(&[]),
+            Some(Json::Array(items)) => Ok(items),
+            Some(_) => {
+                let at = join(&self.path, name);
+                Err(ScenarioError(format!("{at}: must be a list; write [[{name}]]")))
+            }
+        }
+    }
+
+    /// A list of texts; missing is empty.
+    pub fn texts(&mut self, name: &str) -> Result<Vec<String>, ScenarioError> {
+        let at = join(&self.path, name);
+        let items = self.list(name)?;
+        let text = |item: &Json| item.as_str().map(str::to_owned);
+        items
+            .iter()
+            .map(|i| text(i).ok_or_else(|| ScenarioError(format!("{at}: {i} is not a name"))))
+            .collect()
+    }
+
+    /// Lets `alias` stand for `name`.
+    pub fn rename(&mut self, alias: &str, name: &str) -> Result<(), ScenarioError> {
+        let has = |n: &str, fields: &[(String, &Json)]| fields.iter().any(|(f, _)| f == n);
+        if has(alias, &self.fields) && has(name, &self.fields) {
+            let why = format!("{}: gives both {name} and {alias}, which mean the same", self.path);
+            return Err(ScenarioError(why));
+        }
+        for (field, _) in &mut self.fields {
+            if field == alias {
+                *field = name.to_owned();
+            }
+        }
+        Ok(())
+    }
+
+    /// What is left, checked against `fields`; `also` are names taken elsewhere, for the list
+    /// of known ones.
+    pub fn rest(self, fields: &'static [Field], also: &[&str]) -> Result<Params, ScenarioError> {
+        self.split(fields, &[], also).map(|(params, _)| params)
+    }
+
+    /// What is left, checked against two tables.
+    pub fn split(
+        self,
+        first: &'static [Field],
+        second: &'static [Field],
+        also: &[&str],
+    ) -> Result<(Params, Params), ScenarioError> {
+        let (mut one, mut two) = (Vec::new(), Vec::new());
+        for (name, json) in self.fields {
+            let pair = (name.clone(), raw(json));
+            if first.iter().any(|f| f.name == name) {
+                one.push(pair);
+            } else if second.iter().any(|f| f.name == name) {
+                two.push(pair);
+            } else {
+                let known = first.iter().chain(second).map(|f| f.name);
+                let known: Vec<&str> = known.chain(also.iter().copied()).collect();
+                let at = join(&self.path, &name);
+                return Err(ScenarioError(format!("{at}: {}", unknown("field", &name, &known))));
+            }
+        }
+        let path = self.path;
+        let check = |fields, raw: &[(String, Raw)]| {
+            Params::check(fields, raw)
+                .map_err(|bad| ScenarioError(format!("{}: {}", join(&path, &bad.field), bad.why)))
+        };
+        Ok((check(first, &one)?, check(second, &two)?))
+    }
+}
+
+fn raw(json: &Json) -> Raw {
+    match json {
+        Json::Bool(v) => Raw::Bool(*v),
+        Json::Number(v) => Raw::Number(v.as_f64().unwrap_or(f64::NAN)),
+        Json::String(v) => Raw::Text(v.clone()),
+        Json::Null => Raw::Other("nothing"),
+        Json::Array(_) => Raw::Other("a list"),
+        Json::Object(_) => Raw::Other("a table"),
+    }
+}
+
+/// Every set parameter as JSON that reads back to the same value.
+pub fn write_params(params: &Params) -> Map<String, Json> {
+    let mut object = Map::new();
+    for (field, value) in params.iter() {
+        let json = match value {
+            Value::Unset => continue,
+            Value::Switch(v) => json!(v),
+            Value::Whole(v) => json!(v),
+            Value::Choice(v) => json!(v),
+            Value::Real(v) => match field.kind {
+                Kind::Real { unit: Unit::Time, .. } => json!(format!("{v} s")),
+                Kind::Real { unit: Unit::Rate, .. } => json!(format!("{v} bit/s")),
+                _ => json!(v),
+            },
+        };
+        object.insert(field.name.to_owned(), json);
+    }
+    object
+}

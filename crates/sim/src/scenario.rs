@@ -1,0 +1,321 @@
+//! What one run is, as data: read from JSON, checked, and written back with every default.
+
+use packet::params::{Params, unknown};
+use packet::{Duration, Rate};
+use serde_json::{Map, Value as Json, json};
+
+use crate::reader::{Section, write_params};
+use crate::schema;
+use crate::topology::Side;
+
+/// A mistake in a scenario: one sentence that names the field and the remedy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioError(pub String);
+
+impl std::fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+impl std::error::Error for ScenarioError {}
+
+/// A discipline by name, with its checked parameters.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    /// The entry in the registry.
+    pub entry: &'static aqm::Entry,
+    /// Its parameters.
+    pub params: Params,
+}
+
+/// One link: a line and a queue in each direction.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Its name; its ports are called `<name>.forward` and `<name>.reverse`.
+    pub name: String,
+    /// Rate, delay, framing.
+    pub params: Params,
+    /// The queue of the direction servers → clients.
+    pub forward: Queue,
+    /// The queue of the direction clients → servers.
+    pub reverse: Queue,
+}
+
+impl Link {
+    /// Line rate.
+    pub fn rate(&self) -> Rate {
+        self.params.rate("rate")
+    }
+}
+
+/// Round-trip propagation times.
+#[derive(Clone, Debug)]
+pub enum Rtt {
+    /// One value for all.
+    Constant(Duration),
+    /// A range, see [`schema::RTT`].
+    Range(Params),
+}
+
+/// A group of users or flows.
+#[derive(Clone, Debug)]
+pub struct Traffic {
+    /// Name of its random streams.
+    pub name: String,
+    /// The application.
+    pub entry: &'static traffic::Entry,
+    /// The application's parameters.
+    pub app: Params,
+    /// How many, on which side; see [`schema::TRAFFIC`].
+    pub params: Params,
+    /// The TCP profile.
+    pub profile: &'static tcp::Entry,
+    /// The profile's parameters.
+    pub tcp: Params,
+    /// Names of the links it crosses, in order from the servers to the clients.
+    pub via: Vec<String>,
+}
+
+impl Traffic {
+    /// Number of users or flows, unless a load still has to be calibrated.
+    pub fn members(&self) -> Option<u32> {
+        match self.params.whole_or("users", 0) {
+            0 => None,
+            n => Some(n as u32),
+        }
+    }
+    /// On which side they sit.
+    pub fn side(&self) -> Side {
+        let default = if self.entry.name == "web" { "clients" } else { "servers" };
+        let side = if self.params.given("side") { self.params.choice("side") } else { default };
+        if side == "clients" { Side::Clients } else { Side::Servers }
+    }
+}
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// Duration, warm-up, seed, engine.
+    pub params: Params,
+    /// Machines.
+    pub network: Params,
+    /// Round-trip times.
+    pub rtt: Rtt,
+    /// Links in order from the servers to the clients.
+    pub links: Vec<Link>,
+    /// Groups of users and flows.
+    pub traffic: Vec<Traffic>,
+    /// What is recorded.
+    pub record: Params,
+    /// Ports whose queue samples are kept, by name; the first is the studied one.
+    pub queues: Vec<String>,
+}
+
+impl Scenario {
+    /// Reads and checks a scenario.
+    ///
+    /// # Errors
+    /// One sentence that names the field by its path, the value, and the remedy.
+    pub fn from_json(text: &str) -> Result<Scenario, ScenarioError> {
+        let json: Json = serde_json::from_str(text)
+            .map_err(|e| ScenarioError(format!("the scenario is not valid JSON: {e}")))?;
+        let mut top = Section::of("", &json)?;
+        let name = top.text("name")?.unwrap_or_else(|| "scenario".to_owned());
+        let (network, rtt) = read_network(top.take("network"))?;
+        let links = top.list("link")?.iter().enumerate().map(|(i, l)| read_link(i, l));
+        let links = links.collect::<Result<Vec<Link>, _>>()?;
+        let traffic = top.list("traffic")?.iter().enumerate().map(|(i, t)| read_traffic(i, t, &links));
+        let traffic = traffic.collect::<Result<Vec<Traffic>, _>>()?;
+        let (record, queues) = read_record(top.take("record"), &links)?;
+        let params = top.rest(schema::SCENARIO, &["name", "network", "link", "traffic", "record"])?;
+        let scenario =
+            Scenario { name, params, network, rtt, links, traffic, record, queues };
+        scenario.check()?;
+        Ok(scenario)
+    }
+
+    fn check(&self) -> Result<(), ScenarioError> {
+        let fail = |why: &str| Err(ScenarioError(why.to_owned()));
+        if !self.params.given("duration") {
+            return fail("duration: missing; write for example duration = \"90 min\"");
+        }
+        if self.params.real("warmup") >= self.params.real("duration") {
+            return Err(ScenarioError(format!(
+                "warmup: {} s is not shorter than the duration of {} s, so nothing would be measured",
+                self.params.real("warmup"),
+                self.params.real("duration"),
+            )));
+        }
+        if self.links.is_empty() {
+            return fail("link: there is none; add a [[link]] with a rate");
+        }
+        if self.traffic.is_empty() {
+            return fail("traffic: there is none; add a [[traffic]] with app = \"web\" or \"bulk\"");
+        }
+        let loads = self.traffic.iter().filter(|t| t.params.given("load")).count();
+        if loads > 1 {
+            return fail("traffic: more than one group gives a load; give one a load and the others users");
+        }
+        Ok(())
+    }
+
+    /// The scenario as JSON with every default filled in; reading it gives the same scenario.
+    pub fn to_json(&self) -> Json {
+        let mut top = write_params(&self.params);
+        top.insert("name".into(), json!(self.name));
+        let mut network = write_params(&self.network);
+        let rtt = match &self.rtt {
+            Rtt::Constant(time) => json!(format!("{} s", time.secs_f64())),
+            Rtt::Range(params) => Json::Object(write_params(params)),
+        };
+        network.insert("rtt".into(), rtt);
+        top.insert("network".into(), Json::Object(network));
+        top.insert("link".into(), self.links.iter().map(link_json).collect());
+        top.insert("traffic".into(), self.traffic.iter().map(traffic_json).collect());
+        let mut record = write_params(&self.record);
+        record.insert("queues".into(), json!(self.queues));
+        top.insert("record".into(), Json::Object(record));
+        Json::Object(top)
+    }
+}
+
+fn named(key: &str, name: &str, params: &Params) -> Json {
+    let mut object = write_params(params);
+    object.insert(key.into(), json!(name));
+    Json::Object(object)
+}
+
+fn link_json(link: &Link) -> Json {
+    let mut object = write_params(&link.params);
+    object.insert("name".into(), json!(link.name));
+    object.insert("forward".into(), named("aqm", link.forward.entry.name, &link.forward.params));
+    object.insert("reverse".into(), named("aqm", link.reverse.entry.name, &link.reverse.params));
+    Json::Object(object)
+}
+
+fn traffic_json(traffic: &Traffic) -> Json {
+    let mut object: Map<String, Json> = write_params(&traffic.params);
+    object.extend(write_params(&traffic.app));
+    object.insert("name".into(), json!(traffic.name));
+    object.insert("app".into(), json!(traffic.entry.name));
+    object.insert("tcp".into(), named("profile", traffic.profile.name, &traffic.tcp));
+    object.insert("via".into(), json!(traffic.via));
+    Json::Object(object)
+}
+
+fn read_network(json: Option<&Json>) -> Result<(Params, Rtt), ScenarioError> {
+    let empty = json!({});
+    let mut section = Section::of("network", json.unwrap_or(&empty))?;
+    let rtt = match section.take("rtt") {
+        None => Rtt::Range(Params::defaults(schema::RTT)),
+        Some(Json::String(text)) => Rtt::Constant(
+            packet::units::duration(text)
+                .map_err(|why| ScenarioError(format!("network.rtt: {why}")))?,
+        ),
+        Some(other) => {
+            let params = Section::of("network.rtt", other)?.rest(schema::RTT, &[])?;
+            if params.real("min") > params.real("max") {
+                return Err(ScenarioError(format!(
+                    "network.rtt: min ({} s) is larger than max ({} s)",
+                    params.real("min"),
+                    params.real("max"),
+                )));
+            }
+            Rtt::Range(params)
+        }
+    };
+    Ok((section.rest(schema::NETWORK, &["rtt"])?, rtt))
+}
+
+fn read_link(index: usize, json: &Json) -> Result<Link, ScenarioError> {
+    let path = format!("link.{index}");
+    let mut section = Section::of(&path, json)?;
+    let default_name = if index == 0 { "bottleneck".to_owned() } else { format!("link{index}") };
+    let name = section.text("name")?.unwrap_or(default_name);
+    let forward = read_queue(&format!("{path}.forward"), section.take("forward"))?;
+    let reverse = read_queue(&format!("{path}.reverse"), section.take("reverse"))?;
+    let params = section.rest(schema::LINK, &["name", "forward", "reverse"])?;
+    if !params.given("rate") {
+        return Err(ScenarioError(format!(
+            "{path}.rate: missing; write for example rate = \"10 Mbit/s\""
+        )));
+    }
+    Ok(Link { name, params, forward, reverse })
+}
+
+fn read_queue(path: &str, json: Option<&Json>) -> Result<Queue, ScenarioError> {
+    let default = json!("droptail");
+    let json = json.unwrap_or(&default);
+    let names: Vec<&str> = aqm::ALGORITHMS.iter().map(|e| e.name).collect();
+    let (name, section) = Section::variant(path, json, "aqm", &names)?;
+    let entry = aqm::find(&name).expect("the name was checked against the registry");
+    let params = section.rest(entry.fields, &["aqm"])?;
+    Ok(Queue { entry, params })
+}
+
+fn read_traffic(index: usize, json: &Json, links: &[Link]) -> Result<Traffic, ScenarioError> {
+    let path = format!("traffic.{index}");
+    let names: Vec<&str> = traffic::APPS.iter().map(|e| e.name).collect();
+    let (app_name, mut section) = Section::variant(&path, json, "app", &names)?;
+    let entry = traffic::find(&app_name).expect("the name was checked against the registry");
+    let name = section.text("name")?.unwrap_or_else(|| format!("{app_name}{index}"));
+    let profiles: Vec<&str> = tcp::PROFILES.iter().map(|e| e.name).collect();
+    let default_tcp = json!("plain");
+    let tcp_json = section.take("tcp").unwrap_or(&default_tcp);
+    let tcp_path = format!("{path}.tcp");
+    let (profile, tcp_section) = Section::variant(&tcp_path, tcp_json, "profile", &profiles)?;
+    let profile = tcp::find(&profile).expect("the name was checked against the registry");
+    let tcp = tcp_section.rest(profile.fields, &["profile"])?;
+    let via = read_via(&path, section.take("via"), links)?;
+    section.rename("flows", "users")?;
+    let own = ["app", "name", "tcp", "via"];
+    let (params, app) = section.split(schema::TRAFFIC, entry.fields, &own)?;
+    match (params.given("users"), params.given("load")) {
+        (true, true) => Err(ScenarioError(format!(
+            "{path}: gives both users and a load; a load is calibrated into users, so give one of them"
+        ))),
+        (false, false) => Err(ScenarioError(format!(
+            "{path}: gives neither users nor a load; write for example load = \"98%\""
+        ))),
+        _ => Ok(Traffic { name, entry, app, params, profile, tcp, via }),
+    }
+}
+
+fn read_via(path: &str, json: Option<&Json>, links: &[Link]) -> Result<Vec<String>, ScenarioError> {
+    let all: Vec<&str> = links.iter().map(|l| l.name.as_str()).collect();
+    let Some(json) = json else { return Ok(all.iter().map(|n| n.to_string()).collect()) };
+    let wrong = || ScenarioError(format!("{path}.via: must be a list of link names"));
+    let wanted = json.as_array().ok_or_else(wrong)?;
+    for name in wanted {
+        let name = name.as_str().ok_or_else(wrong)?;
+        if !all.contains(&name) {
+            return Err(ScenarioError(format!("{path}.via: {}", unknown("link", name, &all))));
+        }
+    }
+    // Whatever the order in the file, packets cross links from the servers to the clients.
+    let wanted = |name: &&str| wanted.iter().any(|w| w.as_str() == Some(name));
+    Ok(all.iter().filter(|n| wanted(n)).map(|n| n.to_string()).collect())
+}
+
+fn read_record(
+    json: Option<&Json>,
+    links: &[Link],
+) -> Result<(Params, Vec<String>), ScenarioError> {
+    let empty = json!({});
+    let mut section = Section::of("record", json.unwrap_or(&empty))?;
+    let ports: Vec<String> = links
+        .iter()
+        .flat_map(|l| [format!("{}.forward", l.name), format!("{}.reverse", l.name)])
+        .collect();
+    let mut queues = section.texts("queues")?;
+    if queues.is_empty() {
+        queues.extend(ports.first().cloned());
+    }
+    let known: Vec<&str> = ports.iter().map(String::as_str).collect();
+    if let Some(name) = queues.iter().find(|q| !known.contains(&q.as_str())) {
+        return Err(ScenarioError(format!("record.queues: {}", unknown("port", name, &known))));
+    }
+    Ok((section.rest(schema::RECORD, &["queues"])?, queues))
+}

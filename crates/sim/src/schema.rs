@@ -1,0 +1,165 @@
+//! The fields of a scenario: one table per section, read by the checker and by `describe`.
+
+use packet::params::{Field, Kind, Value};
+use packet::units::Unit;
+
+const fn time(min: f64, open: bool) -> Kind {
+    Kind::Real { unit: Unit::Time, min, max: 1e9, open }
+}
+
+/// The top level.
+pub const SCENARIO: &[Field] = &[
+    Field {
+        name: "duration",
+        meaning: "Simulated time of the run, warm-up included.",
+        kind: time(0.0, true),
+        default: Value::Unset,
+        source: "required",
+    },
+    Field {
+        name: "warmup",
+        meaning: "Start of the measured interval; what happens before shows in per-second series only.",
+        kind: time(0.0, false),
+        default: Value::Real(0.0),
+        source: "Tuning RED discards 20 of 90 minutes",
+    },
+    Field {
+        name: "seed",
+        meaning: "Seed of every random stream of the run.",
+        kind: Kind::Whole { unit: Unit::None, min: 0, max: 1 << 53 },
+        default: Value::Whole(1),
+        source: "constructed",
+    },
+    Field {
+        name: "engine",
+        meaning: "folded: departure times computed at arrival where the discipline allows it; explicit: every event explicit (slower, the same result).",
+        kind: Kind::Choice(&["folded", "explicit"]),
+        default: Value::Choice("folded"),
+        source: "constructed",
+    },
+];
+
+/// `[network]`.
+pub const NETWORK: &[Field] = &[
+    Field {
+        name: "clients",
+        meaning: "Machines on the clients' side; users are spread over them in turn.",
+        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 100_000 },
+        default: Value::Whole(7),
+        source: "Tuning RED, figure 4",
+    },
+    Field {
+        name: "servers",
+        meaning: "Machines on the servers' side.",
+        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 100_000 },
+        default: Value::Whole(7),
+        source: "constructed: the paper does not say",
+    },
+    Field {
+        name: "access_rate",
+        meaning: "Rate of every machine's own line towards the links (an unlimited queue); without it machines send at once.",
+        kind: Kind::Real { unit: Unit::Rate, min: 1.0, max: 1e15, open: false },
+        default: Value::Unset,
+        source: "constructed",
+    },
+];
+
+/// `[network.rtt]`: round-trip propagation times, all of it at the clients' entrance.
+pub const RTT: &[Field] = &[
+    Field {
+        name: "min",
+        meaning: "Smallest round-trip propagation time.",
+        kind: time(0.0, false),
+        default: Value::Real(0.014),
+        source: "Tuning RED: 7-137 ms, plus 7 ms so that the mean is the printed 79 ms (constructed)",
+    },
+    Field {
+        name: "max",
+        meaning: "Largest round-trip propagation time.",
+        kind: time(0.0, false),
+        default: Value::Real(0.144),
+        source: "as min",
+    },
+    Field {
+        name: "draw",
+        meaning: "pair: evenly spread values, one per pair of machines, in an order drawn by the seed; member: the same, one per user or flow; connection: uniform, drawn for each connection.",
+        kind: Kind::Choice(&["pair", "member", "connection"]),
+        default: Value::Choice("pair"),
+        source: "constructed: the paper does not say",
+    },
+];
+
+/// `[[link]]`.
+pub const LINK: &[Field] = &[
+    Field {
+        name: "rate",
+        meaning: "Line rate of both directions.",
+        kind: Kind::Real { unit: Unit::Rate, min: 1.0, max: 1e15, open: false },
+        default: Value::Unset,
+        source: "required",
+    },
+    Field {
+        name: "delay",
+        meaning: "Propagation delay of the link, each way.",
+        kind: time(0.0, false),
+        default: Value::Real(0.0),
+        source: "constructed",
+    },
+    Field {
+        name: "framing",
+        meaning: "What surrounds an IP packet on the wire: nothing, or Ethernet's 38 bytes and 46-byte minimum.",
+        kind: Kind::Choice(&["none", "ethernet"]),
+        default: Value::Choice("none"),
+        source: "constructed",
+    },
+];
+
+/// `[[traffic]]`, beside the fields of its application.
+pub const TRAFFIC: &[Field] = &[
+    Field {
+        name: "users",
+        meaning: "Number of users or flows.",
+        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 100_000_000 },
+        default: Value::Unset,
+        source: "required, or load",
+    },
+    Field {
+        name: "load",
+        meaning: "Offered load as a share of the first link's rate; calibrated into users on an uncongested link before the run.",
+        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 100.0, open: true },
+        default: Value::Unset,
+        source: "Tuning RED",
+    },
+    Field {
+        name: "side",
+        meaning: "On which side of the links the users or senders sit.",
+        kind: Kind::Choice(&["clients", "servers"]),
+        default: Value::Unset,
+        source: "the application's own default: web users are clients, bulk senders sit with the servers",
+    },
+];
+
+/// `[record]`.
+pub const RECORD: &[Field] = &[
+    Field {
+        name: "queue_every",
+        meaning: "Distance of queue-length samples.",
+        kind: time(0.0, true),
+        default: Value::Real(0.003),
+        source: "Tuning RED",
+    },
+    Field {
+        name: "samples",
+        meaning: "Keep every queue sample as a table (else only their statistics).",
+        kind: Kind::Switch,
+        default: Value::Switch(true),
+        source: "constructed",
+    },
+    Field {
+        name: "responses",
+        meaning: "Keep a row of every request (else only summary and histogram).",
+        kind: Kind::Switch,
+        default: Value::Switch(true),
+        source: "constructed",
+    },
+];

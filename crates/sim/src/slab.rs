@@ -1,0 +1,53 @@
+//! Reusable numbered places.
+
+/// A vector whose freed places are used again, last freed first (it is still in the cache).
+pub struct Slab<T> {
+    places: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Slab { places: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Slab<T> {
+    /// A place to fill: a freed one, which still holds its last value, or a new one with `make`.
+    #[inline]
+    pub fn place(&mut self, make: impl FnOnce() -> T) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.places.push(make());
+            (self.places.len() - 1) as u32
+        })
+    }
+    /// Frees a place.
+    #[inline]
+    pub fn free(&mut self, index: u32) {
+        debug_assert!(!self.free.contains(&index) || self.free.len() > 64, "freed twice");
+        self.free.push(index);
+    }
+    /// Places in use.
+    pub fn in_use(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+    /// All places, also the free ones.
+    pub fn places(&self) -> &[T] {
+        &self.places
+    }
+}
+
+impl<T> std::ops::Index<u32> for Slab<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, index: u32) -> &T {
+        &self.places[index as usize]
+    }
+}
+
+impl<T> std::ops::IndexMut<u32> for Slab<T> {
+    #[inline]
+    fn index_mut(&mut self, index: u32) -> &mut T {
+        &mut self.places[index as usize]
+    }
+}

@@ -1,0 +1,141 @@
+//! Where hosts sit, how far apart they are, and what clocks they have.
+
+use packet::{Duration, Rng};
+use tcp::HostClock;
+
+/// The two sides of the links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Where the browsers sit; links carry "forward" traffic towards it.
+    Clients,
+    /// Where the web servers sit.
+    Servers,
+}
+
+impl Side {
+    /// The opposite side.
+    pub fn other(self) -> Side {
+        match self {
+            Side::Clients => Side::Servers,
+            Side::Servers => Side::Clients,
+        }
+    }
+}
+
+/// The machines of both sides, with the phases of their clocks.
+pub struct Machines {
+    clients: Vec<HostClock>,
+    servers: Vec<HostClock>,
+}
+
+impl Machines {
+    /// Machines whose clocks started at random instants; the two clocks of a host start
+    /// together at its boot (tcp.md 1.5).
+    pub fn new(seed: u64, clients: u32, servers: u32) -> Self {
+        let clocks = |side: &str, n: u32| -> Vec<HostClock> {
+            (0..n).map(|i| clock(&mut Rng::indexed(seed, side, u64::from(i)))).collect()
+        };
+        Machines { clients: clocks("clock.clients", clients), servers: clocks("clock.servers", servers) }
+    }
+
+    fn of(&self, side: Side) -> &[HostClock] {
+        match side {
+            Side::Clients => &self.clients,
+            Side::Servers => &self.servers,
+        }
+    }
+    /// Number of machines of a side.
+    pub fn count(&self, side: Side) -> u32 {
+        self.of(side).len() as u32
+    }
+    /// A machine's clock.
+    pub fn clock(&self, side: Side, machine: u32) -> HostClock {
+        let clocks = self.of(side);
+        clocks[machine as usize % clocks.len()]
+    }
+}
+
+fn clock(rng: &mut Rng) -> HostClock {
+    let boot = rng.below(1_000_000_000);
+    let phase = |period: u64| Duration::from_nanos(boot % period);
+    HostClock { slow: phase(500_000_000), fast: phase(200_000_000) }
+}
+
+/// Round-trip propagation times of connections.
+#[derive(Clone, Debug)]
+pub enum RoundTrips {
+    /// The same for all.
+    Constant(Duration),
+    /// One per pair of machines, by `own machine * peers + peer`.
+    Pairs {
+        /// The times.
+        table: Vec<Duration>,
+        /// Number of machines of the other side.
+        peers: u32,
+    },
+    /// One per user or flow.
+    Members(Vec<Duration>),
+    /// Uniform between two times, drawn for every connection.
+    Connections {
+        /// Smallest.
+        min: Duration,
+        /// Largest.
+        max: Duration,
+    },
+}
+
+impl RoundTrips {
+    /// The round-trip time of a new connection of `member` between two machines.
+    pub fn draw(&self, machine: u32, peer: u32, member: u32, rng: &mut Rng) -> Duration {
+        match self {
+            RoundTrips::Constant(time) => *time,
+            RoundTrips::Pairs { table, peers } => table[(machine * peers + peer) as usize],
+            RoundTrips::Members(table) => table[member as usize % table.len()],
+            RoundTrips::Connections { min, max } => {
+                Duration::from_nanos(min.nanos() + rng.below(max.nanos() - min.nanos() + 1))
+            }
+        }
+    }
+
+    /// `n` values spread evenly over `min..max` (the middle of every n-th part) in an order
+    /// drawn by `rng`: every seed has the same mean (tcp.md 6).
+    pub fn stratified(min: Duration, max: Duration, n: u32, rng: &mut Rng) -> Vec<Duration> {
+        let span = max.nanos() - min.nanos();
+        let value = |i: u32| min.nanos() + span * (2 * u64::from(i) + 1) / (2 * u64::from(n));
+        let mut values: Vec<Duration> = (0..n).map(|i| Duration::from_nanos(value(i))).collect();
+        for i in (1..values.len()).rev() {
+            values.swap(i, rng.below(i as u64 + 1) as usize);
+        }
+        values
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_seed_gives_the_49_pairs_the_same_mean() {
+        let draw = |seed| {
+            let mut rng = Rng::named(seed, "rtt");
+            let (min, max) = (Duration::from_millis(14), Duration::from_millis(144));
+            RoundTrips::stratified(min, max, 49, &mut rng)
+        };
+        let mean = |v: &[Duration]| v.iter().map(|d| d.nanos()).sum::<u64>() as f64 / 49e6;
+        assert!((mean(&draw(1)) - 79.0).abs() < 1e-4);
+        assert!((mean(&draw(2)) - 79.0).abs() < 1e-4);
+        assert_ne!(draw(1), draw(2));
+    }
+
+    #[test]
+    fn the_clocks_of_a_host_start_together() {
+        let machines = Machines::new(1, 7, 7);
+        for i in 0..7 {
+            let clock = machines.clock(Side::Clients, i);
+            assert!(clock.slow.nanos() < 500_000_000 && clock.fast.nanos() < 200_000_000);
+            // Both are the same boot instant, so they agree modulo 100 ms.
+            assert_eq!(clock.slow.nanos() % 100_000_000, clock.fast.nanos() % 100_000_000);
+        }
+        assert_ne!(machines.clock(Side::Clients, 0), machines.clock(Side::Servers, 0));
+    }
+}

@@ -1,0 +1,293 @@
+//! The world: hosts, ports and wires in vectors, named by index, moved by one loop with one
+//! match. A packet carries its route; there are no routing tables and no pointers between nodes.
+
+use std::sync::Arc;
+
+use packet::{Duration, Instant, Packet, Rng};
+use record::{Requests, Window};
+use tcp::{Profile, Segment};
+use traffic::{Action, App, Input};
+
+use crate::agenda::{Agenda, Turn, order};
+use crate::connection::Connection;
+use crate::port::{Offered, Port};
+use crate::slab::Slab;
+use crate::topology::{Machines, RoundTrips, Side};
+
+/// What can happen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum What {
+    /// A packet reaches the next port of its route, or its host.
+    Arrive(u32),
+    /// An explicit port finishes a transmission.
+    Finish(u16),
+    /// An explicit port's discipline asked to be called.
+    Tick(u16),
+    /// A connection end's timer may be due.
+    Timer { connection: u32, serial: u32, end: u8 },
+    /// An application asked to be woken.
+    Wake(u32),
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy)]
+pub(crate) struct Flight {
+    pub(crate) segment: Segment,
+    pub(crate) connection: u32,
+    pub(crate) serial: u32,
+    pub(crate) to: u8,
+    pub(crate) hop: u8,
+    pub(crate) route: u16,
+}
+
+/// A group of users or senders that share their settings.
+pub struct Group {
+    /// On which side of the links they sit.
+    pub side: Side,
+    /// Both ends' TCP.
+    pub profile: Arc<Profile>,
+    /// Routes by sending machine: what the group's machines send, what the other side sends.
+    pub routes: [Vec<u16>; 2],
+    /// Round-trip times of the group's connections.
+    pub round_trips: RoundTrips,
+}
+
+/// One user or sender.
+pub(crate) struct Member {
+    pub(crate) app: Box<dyn App>,
+    pub(crate) group: u16,
+    pub(crate) machine: u32,
+    pub(crate) rng: Rng,
+    /// Place of each of its connections, by the application's number.
+    pub(crate) connections: Vec<u32>,
+}
+
+/// Everything that moves.
+pub struct World {
+    pub(crate) agenda: Agenda<What>,
+    pub(crate) now: Instant,
+    pub(crate) ports: Vec<Port>,
+    /// Propagation delay after each port.
+    pub(crate) after: Vec<Duration>,
+    pub(crate) routes: Vec<Vec<u16>>,
+    pub(crate) machines: Machines,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) members: Vec<Member>,
+    pub(crate) connections: Slab<Connection>,
+    pub(crate) flights: Slab<Flight>,
+    pub(crate) requests: Requests,
+    pub(crate) next_serial: u32,
+    pub(crate) window: Window,
+    pub(crate) data_sent: u64,
+    pub(crate) actions: Vec<Action>,
+    pub(crate) lost: Vec<u32>,
+}
+
+impl World {
+    /// A world at rest. `after[i]` is the propagation delay behind port `i`; a route is a list
+    /// of ports.
+    pub fn new(
+        ports: Vec<(Port, Duration)>,
+        routes: Vec<Vec<u16>>,
+        machines: Machines,
+        requests: Requests,
+        window: Window,
+    ) -> Self {
+        let (ports, after) = ports.into_iter().unzip();
+        let mut world = World {
+            agenda: Agenda::default(),
+            now: Instant::ZERO,
+            ports,
+            after,
+            routes,
+            machines,
+            groups: Vec::new(),
+            members: Vec::new(),
+            connections: Slab::default(),
+            flights: Slab::default(),
+            requests,
+            next_serial: 0,
+            window,
+            data_sent: 0,
+            actions: Vec::new(),
+            lost: Vec::new(),
+        };
+        for port in 0..world.ports.len() {
+            world.plan_tick(port as u16);
+        }
+        world
+    }
+
+    /// Adds a group and its applications, spread over the machines of its side in turn.
+    pub fn add_group(&mut self, group: Group, seed: u64, name: &str, apps: Vec<Box<dyn App>>) {
+        let index = self.groups.len() as u16;
+        let machines = self.machines.count(group.side);
+        self.groups.push(group);
+        for (i, app) in apps.into_iter().enumerate() {
+            let rng = Rng::indexed(seed, &format!("{name}.rtt"), i as u64);
+            let machine = i as u32 % machines;
+            self.members.push(Member { app, group: index, machine, rng, connections: Vec::new() });
+        }
+    }
+
+    /// Starts every application.
+    pub fn start(&mut self) {
+        for member in 0..self.members.len() as u32 {
+            self.tell(member, Input::Start);
+        }
+    }
+
+    /// Serves every event up to and including `until`.
+    pub fn run_until(&mut self, until: Instant) {
+        while let Some((now, what)) = self.agenda.next(until) {
+            self.now = now;
+            match what {
+                What::Arrive(flight) => self.arrive(flight),
+                What::Timer { connection, serial, end } => {
+                    self.timer(connection, serial, usize::from(end));
+                }
+                What::Finish(port) => self.finish_transmission(port),
+                What::Tick(port) => self.tick(port),
+                What::Wake(member) => self.tell(member, Input::Woke),
+            }
+            if cfg!(debug_assertions) && self.agenda.served().is_multiple_of(1024) {
+                self.check();
+            }
+        }
+        self.now = until;
+    }
+
+    /// Ends the run: brings measurements up to date.
+    pub fn finish(&mut self) {
+        for port in &mut self.ports {
+            port.finish(self.window.to);
+        }
+        self.classify_open_connections();
+        self.check();
+    }
+
+    /// Asserts the laws that must hold at any instant.
+    pub fn check(&self) {
+        for port in &self.ports {
+            port.check();
+        }
+    }
+
+    // ---- packets on their way -------------------------------------------------------------
+
+    fn arrive(&mut self, id: u32) {
+        let flight = &self.flights[id];
+        if usize::from(flight.hop) < self.routes[usize::from(flight.route)].len() {
+            self.forward(id);
+        } else {
+            self.deliver(id);
+        }
+    }
+
+    /// Sends a segment on its way.
+    pub(crate) fn send(&mut self, index: u32, from: usize, segment: Segment) {
+        let connection = &self.connections[index];
+        let flight = Flight {
+            segment,
+            connection: index,
+            serial: connection.serial,
+            to: (1 - from) as u8,
+            hop: 0,
+            route: connection.route[from],
+        };
+        self.data_sent += u64::from(segment.len > 0);
+        let id = self.flights.place(|| flight);
+        self.flights[id] = flight;
+        self.forward(id);
+    }
+
+    /// Moves a packet that is now at the entrance of a port, or past its last one, as far as
+    /// can be known.
+    #[inline]
+    fn forward(&mut self, id: u32) {
+        let mut at = self.now;
+        let flight = &mut self.flights[id];
+        let route = &self.routes[usize::from(flight.route)];
+        let about = u64::from(flight.serial) << 1 | u64::from(flight.to);
+        loop {
+            let Some(&port) = route.get(usize::from(flight.hop)) else {
+                let from = usize::from(1 - flight.to);
+                at += self.connections[flight.connection].tail[from];
+                break;
+            };
+            if at > self.now {
+                break;
+            }
+            let mut packet = Packet {
+                id,
+                flow: about ^ 1, // the sender's direction: unlike `to`, which names the receiver
+                bytes: flight.segment.ip_bytes(),
+                ecn: flight.segment.ecn,
+                arrived: at,
+            };
+            let carries_data = flight.segment.len > 0;
+            flight.hop += 1;
+            match &mut self.ports[usize::from(port)] {
+                Port::Folded(folded) => match folded.offer(&mut packet, carries_data) {
+                    Offered::Leaves { at: leaves, marked } => {
+                        if marked {
+                            flight.segment.ecn = packet.ecn;
+                        }
+                        at = leaves + self.after[usize::from(port)];
+                    }
+                    _ => return self.flights.free(id),
+                },
+                Port::Explicit(explicit) => {
+                    let lost = &mut self.lost;
+                    let finish = explicit.offer(packet, carries_data, &mut |p| lost.push(p.id));
+                    return self.after_explicit(port, finish);
+                }
+            }
+        }
+        self.agenda.plan(at, order(Turn::Arrival, about), What::Arrive(id));
+    }
+
+    /// Frees what an explicit port lost and plans the end of the transmission it began.
+    fn after_explicit(&mut self, port: u16, finish: Option<Instant>) {
+        while let Some(id) = self.lost.pop() {
+            self.flights.free(id);
+        }
+        if let Some(at) = finish {
+            self.agenda.plan(at, order(Turn::Departure, u64::from(port)), What::Finish(port));
+        }
+    }
+
+    fn finish_transmission(&mut self, port: u16) {
+        let Port::Explicit(explicit) = &mut self.ports[usize::from(port)] else {
+            unreachable!("only explicit ports plan the end of a transmission")
+        };
+        let lost = &mut self.lost;
+        let (packet, finish) = explicit.finish_transmission(self.now, &mut |p| lost.push(p.id));
+        self.after_explicit(port, finish);
+        let flight = &mut self.flights[packet.id];
+        flight.segment.ecn = packet.ecn;
+        let mut at = self.now + self.after[usize::from(port)];
+        if usize::from(flight.hop) == self.routes[usize::from(flight.route)].len() {
+            at += self.connections[flight.connection].tail[usize::from(1 - flight.to)];
+        }
+        let about = u64::from(flight.serial) << 1 | u64::from(flight.to);
+        self.agenda.plan(at, order(Turn::Arrival, about), What::Arrive(packet.id));
+    }
+
+    fn plan_tick(&mut self, port: u16) {
+        if let Port::Explicit(explicit) = &self.ports[usize::from(port)]
+            && let Some(at) = explicit.next_tick()
+        {
+            self.agenda.plan(at, order(Turn::Tick, u64::from(port)), What::Tick(port));
+        }
+    }
+
+    fn tick(&mut self, port: u16) {
+        if let Port::Explicit(explicit) = &mut self.ports[usize::from(port)] {
+            let lost = &mut self.lost;
+            explicit.tick(self.now, &mut |p| lost.push(p.id));
+        }
+        self.after_explicit(port, None);
+        self.plan_tick(port);
+    }
+}

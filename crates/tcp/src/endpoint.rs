@@ -1,0 +1,388 @@
+//! One end of one connection: its life from SYN to TIME_WAIT, and the joining of the parts.
+
+use std::sync::Arc;
+
+use packet::{Duration, Instant};
+
+use crate::clock::{HostClock, Moment, Phase};
+use crate::flight::Flight;
+use crate::probe::Counters;
+use crate::profile::{Life, Profile};
+use crate::receiver::Receiver;
+use crate::recovery::{Recovery, RecoveryKind};
+use crate::rtt::Rtt;
+use crate::segment::{Flags, Segment};
+
+/// State of a connection (RFC 9293 section 3.3.2, and [`State::Failed`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// New: may connect, or accept the first SYN that comes.
+    Listen,
+    /// Has sent a SYN.
+    SynSent,
+    /// Has received a SYN and sent a SYN-ACK.
+    SynReceived,
+    /// Both directions are open.
+    Established,
+    /// Closed by this side; the FIN is not acknowledged.
+    FinWait1,
+    /// Closed by this side; the peer may still send.
+    FinWait2,
+    /// Closed by the peer; this side may still send.
+    CloseWait,
+    /// Closed by both sides at once; the FIN is not acknowledged.
+    Closing,
+    /// Closed by the peer first, then by this side; the FIN is not acknowledged.
+    LastAck,
+    /// Closed by both; answers repeated FINs for a while.
+    TimeWait,
+    /// Over, in order.
+    Closed,
+    /// Given up: no connection in 75 s, or too many timeouts.
+    Failed,
+}
+
+/// When [`Endpoint::on_timeout`] is to be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Deadline {
+    /// At this instant, after all packet arrivals of it.
+    pub at: Instant,
+    /// 0 for the slow clock (retransmission and connection timers), 1 for the fast one (delayed
+    /// acknowledgements): at one instant all of order 0 come before all of order 1.
+    pub order: u8,
+}
+
+/// One end of one TCP connection. See the crate's page for how to drive it.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    pub(crate) flight: Flight,
+    pub(crate) receiver: Receiver,
+    /// When the retransmission timer expires.
+    pub(crate) rexmt_at: Instant,
+    /// When the connection attempt or TIME_WAIT ends.
+    pub(crate) life_at: Instant,
+    pub(crate) rtt: Rtt,
+    /// The number being timed (`u64::MAX`: none) and the stamp of its sending.
+    pub(crate) timed: u64,
+    pub(crate) timed_at: u64,
+    /// The last time that counts for the idle rule.
+    pub(crate) active_at: Instant,
+    pub(crate) state: State,
+    /// Phase within the instant `phase_at`.
+    pub(crate) phase: Phase,
+    pub(crate) phase_at: Instant,
+    /// Something happened after which BSD calls `tcp_output`.
+    pub(crate) asked: bool,
+    /// Such a call is under way (between two polls).
+    pub(crate) in_call: bool,
+    /// Whether nothing was outstanding when the call began.
+    pub(crate) call_idle: bool,
+    /// The program has closed; the FIN is queued once all it wrote is.
+    pub(crate) closing: bool,
+    /// SYN or SYN-ACK was repeated.
+    pub(crate) syn_repeated: bool,
+    /// Both SYNs said that selective acknowledgements are understood.
+    pub(crate) sack: bool,
+    /// Written by the program and not yet handed to TCP.
+    pub(crate) unwritten: u64,
+    pub(crate) recovery: Recovery,
+    pub(crate) profile: Arc<Profile>,
+    pub(crate) clock: HostClock,
+    pub(crate) counters: Counters,
+}
+
+impl Endpoint {
+    /// A fresh end of a connection on a host with these clocks: it may [`connect`](Self::connect)
+    /// or accept the first SYN it is given.
+    pub fn new(profile: &Arc<Profile>, clock: HostClock) -> Self {
+        Endpoint {
+            flight: fresh_flight(profile),
+            receiver: Receiver::new(),
+            rexmt_at: Instant::NEVER,
+            life_at: Instant::NEVER,
+            rtt: Rtt::new(profile.rtt),
+            timed: u64::MAX,
+            timed_at: 0,
+            active_at: Instant::ZERO,
+            state: State::Listen,
+            phase: Phase::Events,
+            phase_at: Instant::NEVER,
+            asked: false,
+            in_call: false,
+            call_idle: false,
+            closing: false,
+            syn_repeated: false,
+            sack: false,
+            unwritten: 0,
+            recovery: Recovery::new(profile.recovery),
+            profile: Arc::clone(profile),
+            clock,
+            counters: Counters::default(),
+        }
+    }
+
+    /// As [`Endpoint::new`], keeping the heap buffers.
+    pub fn reset(&mut self, profile: &Arc<Profile>, clock: HostClock) {
+        let fresh = Endpoint::new(profile, clock);
+        let old = std::mem::replace(self, fresh);
+        self.receiver = old.receiver;
+        self.receiver.reset();
+        self.recovery = old.recovery;
+        self.recovery.reset(profile.recovery);
+    }
+
+    /// Opens the connection: a SYN goes out.
+    ///
+    /// # Panics
+    /// If the endpoint is not fresh.
+    pub fn connect(&mut self, now: Instant) {
+        assert_eq!(self.state, State::Listen, "connect() on an endpoint that is not fresh");
+        let moment = self.event(now);
+        self.state = State::SynSent;
+        self.active_at = now;
+        self.life_at = self.life(self.profile.connect_limit, moment);
+        self.asked = true;
+    }
+
+    /// Appends `bytes` to what is to be sent; `u64::MAX` never ends. Also before the connection
+    /// is established.
+    ///
+    /// # Panics
+    /// After [`close`](Self::close).
+    pub fn write(&mut self, bytes: u64, now: Instant) {
+        assert!(!self.closing, "write() after close()");
+        self.event(now);
+        self.unwritten = self.unwritten.saturating_add(bytes);
+    }
+
+    /// Nothing more will be written: a FIN follows all data written before.
+    pub fn close(&mut self, now: Instant) {
+        self.event(now);
+        self.closing = true;
+    }
+
+    /// A segment has arrived.
+    pub fn on_segment(&mut self, segment: &Segment, now: Instant) {
+        let moment = self.event(now);
+        match self.state {
+            State::Listen => self.accept(segment, moment),
+            State::SynSent => self.on_syn_ack(segment, moment),
+            State::Closed | State::Failed => {}
+            _ => self.on_synchronised(segment, moment),
+        }
+    }
+
+    /// When to call [`on_timeout`](Self::on_timeout) next; ask again after every other call.
+    pub fn next_timeout(&self) -> Option<Deadline> {
+        let slow = self.rexmt_at.min(self.life_at);
+        let fast = self.receiver.ack_at;
+        if slow <= fast {
+            (slow != Instant::NEVER).then_some(Deadline { at: slow, order: 0 })
+        } else {
+            Some(Deadline { at: fast, order: 1 })
+        }
+    }
+
+    /// Serves what is due at `now`; harmless if nothing is. If a deadline of order 0 and one of
+    /// order 1 are due, the first is served, and a segment it sends carries the acknowledgement
+    /// of the second.
+    pub fn on_timeout(&mut self, now: Instant) {
+        if self.rexmt_at <= now || self.life_at <= now {
+            let moment = self.enter_phase(now, Phase::Slow);
+            if self.rexmt_at <= now {
+                self.on_retransmission_timeout(moment);
+            }
+            if self.life_at <= now {
+                let over = self.state == State::TimeWait;
+                self.finish(if over { State::Closed } else { State::Failed });
+            }
+        } else if self.receiver.ack_at <= now {
+            self.enter_phase(now, Phase::Fast);
+            self.receiver.ack_at = Instant::NEVER;
+            self.receiver.ack_now = true;
+            self.asked = true;
+        }
+    }
+
+    /// Payload bytes received in order.
+    pub fn delivered(&self) -> u64 {
+        self.receiver.delivered()
+    }
+    /// Own payload bytes acknowledged.
+    pub fn acked(&self) -> u64 {
+        let fin = self.flight.una > self.flight.end;
+        self.flight.una.saturating_sub(1 + u64::from(fin))
+    }
+    /// Whether the peer's FIN has arrived in order.
+    pub fn peer_closed(&self) -> bool {
+        self.receiver.closed()
+    }
+    /// State of the connection.
+    pub fn state(&self) -> State {
+        self.state
+    }
+    /// What this endpoint has counted.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+    /// Congestion window, bytes.
+    pub fn cwnd(&self) -> u64 {
+        self.flight.cwnd
+    }
+    /// Slow-start threshold, bytes; [`u64::MAX`] where it starts unbounded.
+    pub fn ssthresh(&self) -> u64 {
+        self.flight.ssthresh
+    }
+    /// Bytes (and FIN) sent and not acknowledged.
+    pub fn outstanding(&self) -> u64 {
+        self.flight.outstanding()
+    }
+    /// Retransmission timeout in force. With a tick clock a timer set to it lasts up to one tick
+    /// less.
+    pub fn rto(&self) -> Duration {
+        self.rtt.rto()
+    }
+
+    /// The driver reports an event of `now`, which comes before the ticks of that instant.
+    fn event(&mut self, now: Instant) -> Moment {
+        self.phase_at = Instant::NEVER;
+        Moment { at: now, phase: Phase::Events }
+    }
+    fn enter_phase(&mut self, now: Instant, phase: Phase) -> Moment {
+        (self.phase_at, self.phase) = (now, phase);
+        Moment { at: now, phase }
+    }
+    /// Where we are when the driver polls.
+    pub(crate) fn moment(&self, now: Instant) -> Moment {
+        let phase = if self.phase_at == now { self.phase } else { Phase::Events };
+        Moment { at: now, phase }
+    }
+
+    fn life(&self, life: Life, moment: Moment) -> Instant {
+        match life {
+            Life::Ticks(n) => self.clock.slow_deadline(moment, n),
+            Life::Exact(span) => moment.at + span,
+        }
+    }
+
+    /// Ends the connection: no timer runs, nothing more is sent.
+    pub(crate) fn finish(&mut self, state: State) {
+        self.state = state;
+        (self.rexmt_at, self.life_at) = (Instant::NEVER, Instant::NEVER);
+        self.receiver.ack_at = Instant::NEVER;
+        self.receiver.ack_now = false;
+        self.flight.resend = false;
+        (self.asked, self.in_call) = (false, false);
+    }
+
+    fn accept(&mut self, segment: &Segment, moment: Moment) {
+        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) {
+            return;
+        }
+        self.state = State::SynReceived;
+        self.active_at = moment.at;
+        self.life_at = self.life(self.profile.connect_limit, moment);
+        self.receiver.open();
+        self.agree_on_sack(segment);
+        self.asked = true;
+    }
+
+    fn on_syn_ack(&mut self, segment: &Segment, moment: Moment) {
+        // A bare ACK answers a repeated SYN; it does not open the connection.
+        if !segment.flags.has(Flags::SYN.with(Flags::ACK)) || segment.ack != 1 {
+            return;
+        }
+        self.receiver.open();
+        self.agree_on_sack(segment);
+        self.active_at = moment.at;
+        self.take_sample(1, moment);
+        self.flight.una = 1;
+        self.flight.nxt = 1;
+        self.rexmt_at = Instant::NEVER;
+        self.establish();
+        self.asked = true;
+    }
+
+    /// A SYN announces selective acknowledgements by an empty block.
+    fn agree_on_sack(&mut self, syn: &Segment) {
+        let mine = self.profile.recovery == RecoveryKind::Sack;
+        self.sack = mine && !syn.sack.is_empty();
+        if mine && !self.sack {
+            self.recovery.reset(RecoveryKind::NewReno);
+        }
+    }
+
+    fn establish(&mut self) {
+        self.state = State::Established;
+        self.life_at = Instant::NEVER;
+        self.rtt.on_established(self.syn_repeated);
+        if self.syn_repeated {
+            self.flight.cwnd = self.flight.mss();
+        }
+    }
+
+    fn on_synchronised(&mut self, segment: &Segment, moment: Moment) {
+        self.asked = true;
+        if self.profile.idle == crate::profile::IdleRule::SinceReceived {
+            self.active_at = moment.at;
+        }
+        if segment.flags.has(Flags::SYN) {
+            // Repeated: answered by an ACK, never by another SYN-ACK.
+            self.receiver.ack_now = true;
+        }
+        if !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        let opening = self.state == State::SynReceived;
+        if opening {
+            if segment.ack == 0 {
+                return;
+            }
+            self.establish();
+        }
+        self.on_ack(segment, opening, moment);
+        let occupies = segment.len > 0 || segment.flags.has(Flags::FIN);
+        if occupies && !segment.flags.has(Flags::SYN) {
+            let was_closed = self.receiver.closed();
+            self.receiver.on_data(segment, self.profile.ack, self.clock, moment);
+            if self.receiver.closed() && !was_closed {
+                self.on_peer_closed(moment);
+            }
+        }
+    }
+
+    fn on_peer_closed(&mut self, moment: Moment) {
+        match self.state {
+            State::Established => self.state = State::CloseWait,
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 => self.start_time_wait(moment),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn on_fin_acked(&mut self, moment: Moment) {
+        match self.state {
+            State::FinWait1 => self.state = State::FinWait2,
+            State::Closing => self.start_time_wait(moment),
+            State::LastAck => self.finish(State::Closed),
+            _ => {}
+        }
+    }
+
+    fn start_time_wait(&mut self, moment: Moment) {
+        self.state = State::TimeWait;
+        self.rexmt_at = Instant::NEVER;
+        self.life_at = self.life(self.profile.time_wait, moment);
+    }
+}
+
+fn fresh_flight(profile: &Profile) -> Flight {
+    Flight {
+        end: 1,
+        cwnd: profile.initial_window,
+        ssthresh: profile.initial_ssthresh,
+        window: profile.window,
+        mss: profile.mss,
+        ..Flight::default()
+    }
+}

@@ -1,0 +1,23 @@
+//! What an endpoint counts about itself.
+
+/// Counts of one endpoint since it was made. The kinds of resent segments are those of the
+/// classes in *Tuning RED for Web Traffic* (table 5): a SYN or SYN-ACK; a bare FIN; a segment
+/// with payload, with or without FIN. An acknowledgement that only repeats a FIN flag is not a
+/// retransmission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Segments sent, of every kind.
+    pub segments_sent: u64,
+    /// Segments with payload sent, first time or again.
+    pub data_sent: u64,
+    /// SYN or SYN-ACK sent again.
+    pub resent_syn: u32,
+    /// Bare FIN sent again.
+    pub resent_fin: u32,
+    /// Segments with payload sent again.
+    pub resent_data: u32,
+    /// Expired retransmission timers.
+    pub timeouts: u32,
+    /// Recoveries started by duplicate or selective acknowledgements.
+    pub fast_retransmits: u32,
+}

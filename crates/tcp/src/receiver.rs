@@ -1,0 +1,248 @@
+//! The receiving side: what has arrived, and when to acknowledge it.
+
+use packet::{Duration, Instant};
+
+use crate::clock::{HostClock, Moment};
+use crate::segment::{Flags, SackBlocks, Segment};
+
+/// When in-order data is acknowledged. Data out of order, twice or next to a hole, and a FIN, are
+/// acknowledged at once by every policy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum AckPolicy {
+    /// BSD: at once when `bytes` in order wait, else at the host's next 200 ms tick.
+    Clocked { bytes: u64 },
+    /// RFC 1122: at once at the `every`-th segment, else `delay` after the first.
+    Timed { every: u8, delay: Duration },
+}
+
+/// A range that arrived beyond a hole; `stamp` orders ranges by their latest arrival.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    start: u64,
+    end: u64,
+    stamp: u64,
+}
+
+/// Receive state of one connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    /// Next number expected: everything below has arrived.
+    pub next: u64,
+    /// The acknowledgement number last sent.
+    acked: u64,
+    /// Number of the peer's FIN, once seen.
+    fin: u64,
+    /// When a delayed acknowledgement is due.
+    pub ack_at: Instant,
+    /// An acknowledgement is due now.
+    pub ack_now: bool,
+    /// Data segments that wait for an acknowledgement.
+    waiting: u8,
+    /// Ranges beyond a hole, ascending, never touching. Empty (no heap) without loss.
+    held: Vec<Held>,
+    arrivals: u64,
+}
+
+impl Receiver {
+    pub fn new() -> Self {
+        Receiver {
+            next: 0,
+            acked: 0,
+            fin: u64::MAX,
+            ack_at: Instant::NEVER,
+            ack_now: false,
+            waiting: 0,
+            held: Vec::new(),
+            arrivals: 0,
+        }
+    }
+
+    /// As new, keeping the heap buffer.
+    pub fn reset(&mut self) {
+        let mut held = std::mem::take(&mut self.held);
+        held.clear();
+        *self = Receiver { held, ..Receiver::new() };
+    }
+
+    /// The peer's SYN has arrived; the answer goes out at once.
+    pub fn open(&mut self) {
+        self.next = 1;
+        self.ack_now = true;
+    }
+
+    /// Whether the peer's FIN has arrived in order.
+    pub fn closed(&self) -> bool {
+        self.next > self.fin
+    }
+
+    /// Payload bytes that arrived in order.
+    pub fn delivered(&self) -> u64 {
+        self.next.saturating_sub(1 + u64::from(self.closed()))
+    }
+
+    /// Takes the payload and FIN of a segment (its SYN already removed).
+    pub fn on_data(
+        &mut self,
+        segment: &Segment,
+        policy: AckPolicy,
+        clock: HostClock,
+        moment: Moment,
+    ) {
+        let start = segment.seq;
+        let end = start + u64::from(segment.len);
+        let fin = segment.flags.has(Flags::FIN);
+        if fin {
+            self.fin = end;
+        }
+        let in_order = start <= self.next && end > self.next;
+        if in_order && !fin && self.held.is_empty() && self.fin == u64::MAX {
+            self.next = end;
+            self.delay_ack(policy, clock, moment);
+            return;
+        }
+        // Out of order, duplicate, filling a hole, or with a FIN: answered at once.
+        self.ack_now = true;
+        if in_order {
+            self.next = end;
+            self.absorb();
+        } else if start > self.next && segment.len > 0 {
+            self.hold(start, end);
+        }
+        if self.next == self.fin {
+            self.next += 1;
+        }
+    }
+
+    fn delay_ack(&mut self, policy: AckPolicy, clock: HostClock, moment: Moment) {
+        match policy {
+            AckPolicy::Clocked { bytes } => {
+                if self.next - self.acked >= bytes {
+                    self.ack_now = true;
+                } else if self.ack_at == Instant::NEVER {
+                    self.ack_at = clock.next_fast(moment);
+                }
+            }
+            AckPolicy::Timed { every, delay } => {
+                self.waiting += 1;
+                if self.waiting >= every {
+                    self.ack_now = true;
+                } else if self.waiting == 1 {
+                    self.ack_at = moment.at + delay;
+                }
+            }
+        }
+    }
+
+    /// Takes the ranges that `next` has reached.
+    fn absorb(&mut self) {
+        let reached = self.held.iter().take_while(|h| h.start <= self.next).count();
+        for h in self.held.drain(..reached) {
+            self.next = self.next.max(h.end);
+        }
+    }
+
+    fn hold(&mut self, mut start: u64, mut end: u64) {
+        let first = self.held.partition_point(|h| h.end < start);
+        let last = self.held.partition_point(|h| h.start <= end);
+        if first < last {
+            start = start.min(self.held[first].start);
+            end = end.max(self.held[last - 1].end);
+        }
+        self.arrivals += 1;
+        let merged = Held { start, end, stamp: self.arrivals };
+        self.held.splice(first..last, [merged]);
+    }
+
+    /// Up to three held ranges, the one that grew last first (RFC 2018 section 4).
+    pub fn sack_blocks(&self) -> SackBlocks {
+        let mut blocks = SackBlocks::NONE;
+        let mut before = u64::MAX;
+        for _ in 0..self.held.len().min(3) {
+            let latest = self.held.iter().filter(|h| h.stamp < before).max_by_key(|h| h.stamp);
+            let Some(h) = latest else { break };
+            blocks.push((h.start - self.next) as u32, (h.end - self.next) as u32);
+            before = h.stamp;
+        }
+        blocks
+    }
+
+    /// Whether data beyond a hole is held.
+    pub fn has_hole(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// A segment with the current acknowledgement goes out.
+    pub fn on_ack_sent(&mut self) {
+        self.acked = self.next;
+        self.ack_now = false;
+        self.ack_at = Instant::NEVER;
+        self.waiting = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Phase;
+
+    const EVERY_OTHER: AckPolicy = AckPolicy::Timed { every: 2, delay: Duration::from_millis(200) };
+
+    fn receive(receiver: &mut Receiver, seq: u64, len: u32, fin: bool) -> bool {
+        let flags = if fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
+        let segment = Segment { seq, len, flags, ..Segment::default() };
+        let moment = Moment { at: Instant::ZERO, phase: Phase::Events };
+        receiver.on_data(&segment, EVERY_OTHER, HostClock::default(), moment);
+        let now = receiver.ack_now;
+        if now {
+            receiver.on_ack_sent();
+        }
+        now
+    }
+    fn opened() -> Receiver {
+        let mut receiver = Receiver::new();
+        receiver.open();
+        receiver.on_ack_sent();
+        receiver
+    }
+
+    #[test]
+    fn ranges_merge_and_the_latest_is_reported_first() {
+        let mut r = opened();
+        for start in [101, 301, 501, 701] {
+            assert!(receive(&mut r, start, 100, false));
+        }
+        assert_eq!(r.sack_blocks().as_slice(), [(700, 800), (500, 600), (300, 400)]);
+        assert!(receive(&mut r, 201, 100, false));
+        assert_eq!(r.sack_blocks().as_slice(), [(100, 400), (700, 800), (500, 600)]);
+        assert!(receive(&mut r, 1, 100, false), "filling a hole is acknowledged at once");
+        assert_eq!(r.next, 401);
+        assert_eq!(r.sack_blocks().as_slice(), [(300, 400), (100, 200)]);
+        assert!(receive(&mut r, 351, 200, false), "overlaps on both sides");
+        assert_eq!(r.next, 601);
+        assert!(receive(&mut r, 601, 100, false));
+        assert!(!r.has_hole());
+        assert_eq!(r.delivered(), 800);
+    }
+
+    #[test]
+    fn a_fin_counts_only_in_order() {
+        let mut r = opened();
+        assert!(receive(&mut r, 101, 100, true));
+        assert!(!r.closed());
+        assert!(receive(&mut r, 1, 100, false));
+        assert!(r.closed());
+        assert_eq!((r.next, r.delivered()), (202, 200));
+        assert!(receive(&mut r, 101, 100, true), "a repeat is acknowledged at once");
+        assert_eq!(r.next, 202);
+    }
+
+    #[test]
+    fn every_second_segment_is_acknowledged() {
+        let mut r = opened();
+        assert!(!receive(&mut r, 1, 100, false));
+        assert_eq!(r.ack_at, Instant::from_nanos(200_000_000));
+        assert!(receive(&mut r, 101, 1, false));
+        assert_eq!(r.ack_at, Instant::NEVER);
+        assert!(receive(&mut r, 1, 100, false), "duplicate");
+    }
+}

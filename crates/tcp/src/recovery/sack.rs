@@ -1,0 +1,259 @@
+//! Recovery with selective acknowledgements: RFC 6675 without rescue retransmission.
+
+use crate::flight::{Chunk, Flight};
+use crate::recovery::{Reaction, THRESHOLD, beyond_window, half};
+use crate::segment::Segment;
+use crate::window::Growth;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Mode {
+    /// Nothing is known to be lost.
+    #[default]
+    Open,
+    /// Between the detection of a loss and the acknowledgement of what was sent until then.
+    Recovery,
+    /// After a timeout, until everything sent before it is acknowledged.
+    Loss,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sack {
+    mode: Mode,
+    /// ACKs with new selective information since the last advance.
+    duplicates: u32,
+    /// Ends the current mode when acknowledged: what was sent when it began.
+    point: u64,
+    /// Everything below that is neither acknowledged nor reported has been sent again.
+    resent_to: u64,
+    /// What limited transmit has sent since the first duplicate.
+    limited: u64,
+    /// First unacknowledged number at the last timeout, plus one; 0 for none.
+    timed_out: u64,
+    /// Reported ranges above `una`, ascending, never touching. Empty (no heap) without loss.
+    board: Vec<(u64, u64)>,
+    /// Bytes in `board`.
+    reported: u64,
+    /// Everything below that is not in `board` is lost.
+    lost_to: u64,
+    /// Bytes in `board` from `lost_to` on.
+    above: u64,
+}
+
+impl Sack {
+    pub fn reset(&mut self) {
+        let mut board = std::mem::take(&mut self.board);
+        board.clear();
+        *self = Sack { board, ..Sack::default() };
+    }
+
+    pub fn on_advance(
+        &mut self,
+        flight: &mut Flight,
+        growth: Growth,
+        acked: u64,
+        segment: &Segment,
+    ) -> Reaction {
+        if !self.board.is_empty() {
+            self.drop_acknowledged(flight);
+        }
+        (self.duplicates, self.limited) = (0, 0);
+        if self.mode != Mode::Recovery {
+            growth.grow(flight, acked);
+        }
+        if self.mode != Mode::Open && flight.una >= self.point {
+            self.mode = Mode::Open;
+        }
+        if segment.sack.is_empty() { Reaction::default() } else { self.on_report(flight, segment) }
+    }
+
+    pub fn on_duplicate(&mut self, flight: &mut Flight, segment: &Segment) -> Reaction {
+        if segment.sack.is_empty() || segment.ack != flight.una {
+            return Reaction::default();
+        }
+        self.on_report(flight, segment)
+    }
+
+    fn on_report(&mut self, flight: &mut Flight, segment: &Segment) -> Reaction {
+        let mut news = false;
+        for &(start, end) in segment.sack.as_slice() {
+            let start = (segment.ack + u64::from(start)).max(flight.una);
+            let end = (segment.ack + u64::from(end)).min(flight.max);
+            news |= start < end && self.report(start, end);
+        }
+        if !news {
+            return Reaction::default();
+        }
+        self.find_lost(flight);
+        if self.mode == Mode::Open {
+            self.duplicates += 1;
+            if self.duplicates >= THRESHOLD || self.lost_to > flight.una {
+                return self.enter(flight);
+            }
+        }
+        Reaction::default()
+    }
+
+    fn enter(&mut self, flight: &mut Flight) -> Reaction {
+        self.mode = Mode::Recovery;
+        self.point = flight.max;
+        self.resent_to = flight.una;
+        flight.ssthresh = half(flight, flight.outstanding() - self.limited);
+        flight.cwnd = flight.ssthresh;
+        flight.resend = true;
+        Reaction { entered: true, ..Reaction::default() }
+    }
+
+    pub fn on_timeout(&mut self, flight: &mut Flight) {
+        if self.timed_out != flight.una + 1 {
+            flight.ssthresh = half(flight, flight.outstanding());
+        }
+        self.timed_out = flight.una + 1;
+        flight.cwnd = flight.mss();
+        self.mode = Mode::Loss;
+        self.point = flight.max;
+        self.resent_to = flight.una;
+        (self.duplicates, self.limited) = (0, 0);
+        self.board.clear();
+        (self.reported, self.lost_to, self.above) = (0, 0, 0);
+    }
+
+    /// Adds a reported range; whether it told anything new.
+    fn report(&mut self, mut start: u64, mut end: u64) -> bool {
+        let first = self.board.partition_point(|r| r.1 < start);
+        let mut last = first;
+        let mut known = 0;
+        while let Some(&(s, e)) = self.board.get(last).filter(|r| r.0 <= end) {
+            if s <= start && e >= end {
+                return false;
+            }
+            (start, end) = (start.min(s), end.max(e));
+            known += e - s;
+            last += 1;
+        }
+        self.reported += end - start - known;
+        if last == first + 1 {
+            self.board[first] = (start, end);
+        } else {
+            self.board.splice(first..last, [(start, end)]);
+        }
+        true
+    }
+
+    fn drop_acknowledged(&mut self, flight: &Flight) {
+        let una = flight.una;
+        let gone = self.board.partition_point(|r| r.1 <= una);
+        self.reported -= self.board.drain(..gone).map(|(s, e)| e - s).sum::<u64>();
+        if let Some(first) = self.board.first_mut().filter(|r| r.0 < una) {
+            self.reported -= una - first.0;
+            first.0 = una;
+        }
+        self.find_lost(flight);
+    }
+
+    /// RFC 6675 IsLost: three ranges, or more than two segments, reported above.
+    fn find_lost(&mut self, flight: &Flight) {
+        let (mut bytes, mut ranges) = (0, 0);
+        for &(start, end) in self.board.iter().rev() {
+            bytes += end - start;
+            ranges += 1;
+            if ranges >= THRESHOLD || bytes > 2 * flight.mss() {
+                (self.lost_to, self.above) = (start, bytes);
+                return;
+            }
+        }
+        (self.lost_to, self.above) = (0, 0);
+    }
+
+    /// Bytes below `limit` that were reported.
+    fn reported_below(&self, limit: u64) -> u64 {
+        let below = self.board.iter().take_while(|r| r.0 < limit);
+        below.map(|&(s, e)| e.min(limit) - s).sum()
+    }
+
+    /// Bytes sent again and neither acknowledged nor reported.
+    fn resent(&self, flight: &Flight) -> u64 {
+        if self.resent_to <= flight.una {
+            return 0;
+        }
+        self.resent_to - flight.una - self.reported_below(self.resent_to)
+    }
+
+    /// RFC 6675 pipe: bytes neither reported nor lost, and bytes sent again and not reported.
+    fn pipe(&self, flight: &Flight) -> u64 {
+        let not_lost = if self.lost_to > flight.una {
+            flight.max - self.lost_to - self.above
+        } else {
+            flight.outstanding() - self.reported
+        };
+        not_lost + if self.mode == Mode::Recovery { self.resent(flight) } else { 0 }
+    }
+
+    /// The first segment below `limit` that is neither reported nor sent again.
+    fn hole(&self, flight: &Flight, limit: u64) -> Option<Chunk> {
+        let mut seq = self.resent_to.max(flight.una);
+        let mut stop = limit;
+        for &(start, end) in &self.board {
+            if start > seq {
+                stop = stop.min(start);
+                break;
+            }
+            seq = seq.max(end);
+        }
+        (seq < stop).then(|| flight.chunk(seq, stop))
+    }
+
+    pub fn first(&self, flight: &Flight) -> Chunk {
+        let stop = self.board.first().map_or(u64::MAX, |r| r.0);
+        flight.chunk(flight.una, stop)
+    }
+
+    pub fn next(&self, flight: &Flight) -> Option<Chunk> {
+        let mss = flight.mss();
+        match self.mode {
+            Mode::Open => self.next_open(flight),
+            Mode::Recovery => {
+                if self.pipe(flight) + mss > flight.cwnd {
+                    return None;
+                }
+                let top = self.board.last().map_or(0, |r| r.0);
+                self.hole(flight, self.lost_to)
+                    .or_else(|| flight.new_chunk())
+                    .or_else(|| self.hole(flight, top))
+            }
+            Mode::Loss => match self.hole(flight, self.point) {
+                Some(chunk) => {
+                    let sum = self.resent(flight) + chunk.end() - chunk.seq;
+                    // The FIN's number must not keep back a last full segment.
+                    (sum <= flight.cwnd + u64::from(chunk.fin)).then_some(chunk)
+                }
+                None => new_within(flight),
+            },
+        }
+    }
+
+    fn next_open(&self, flight: &Flight) -> Option<Chunk> {
+        let fits = new_within(flight);
+        let limited = self.duplicates > 0 && fits.is_none();
+        if limited && self.pipe(flight) + flight.mss() <= flight.cwnd {
+            return flight.new_chunk();
+        }
+        fits
+    }
+
+    pub fn on_sent(&mut self, flight: &Flight, chunk: Chunk) {
+        if self.mode == Mode::Open {
+            if self.duplicates > 0 {
+                self.limited += beyond_window(flight, chunk);
+            }
+        } else if chunk.seq < self.point {
+            self.resent_to = self.resent_to.max(chunk.end());
+        }
+    }
+}
+
+/// New data, limited by the congestion window against all outstanding bytes.
+fn new_within(flight: &Flight) -> Option<Chunk> {
+    let chunk = flight.new_chunk()?;
+    let fits = chunk.len == 0 || chunk.seq + u64::from(chunk.len) <= flight.una + flight.cwnd;
+    fits.then_some(chunk)
+}

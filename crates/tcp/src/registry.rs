@@ -1,0 +1,36 @@
+//! The list of end systems: one line each.
+
+use packet::params::{BadParams, Field, Params};
+
+use crate::profile::Profile;
+use crate::profiles::{freebsd_2_2_8, plain};
+
+/// An end system of the list.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The name it is asked for by.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub summary: &'static str,
+    /// Year of the system or of its youngest rule.
+    pub year: u16,
+    /// Where its rules come from; what is constructed is named as such.
+    pub source: &'static str,
+    /// Where it knowingly differs from its source.
+    pub deviations: &'static str,
+    /// Its parameters.
+    pub fields: &'static [Field],
+    /// Makes the profile from checked parameters.
+    ///
+    /// # Errors
+    /// Parameters that are each in range but do not fit together.
+    pub build: fn(&Params) -> Result<Profile, BadParams>,
+}
+
+/// All end systems.
+pub static PROFILES: &[Entry] = &[freebsd_2_2_8::ENTRY, plain::ENTRY];
+
+/// The entry called `name`.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    PROFILES.iter().find(|entry| entry.name == name)
+}

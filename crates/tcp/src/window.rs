@@ -1,0 +1,37 @@
+//! How the congestion window grows when data is acknowledged.
+
+use crate::flight::Flight;
+
+/// The growth rule of a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Growth {
+    /// 4.4BSD: a segment per ACK while cwnd <= ssthresh (equality included), else
+    /// floor(MSS*MSS/cwnd) per ACK; at most 65,535 B.
+    PerAck,
+    /// RFC 5681: min(bytes acknowledged, MSS) while cwnd < ssthresh, else
+    /// max(1, floor(MSS*MSS/cwnd)) per ACK.
+    PerByte,
+}
+
+/// Largest window without the window-scale option.
+const UNSCALED: u64 = 65_535;
+
+impl Growth {
+    /// `acked` new numbers were acknowledged by one ACK.
+    pub fn grow(self, flight: &mut Flight, acked: u64) {
+        let mss = flight.mss();
+        match self {
+            Growth::PerAck => {
+                let slow_start = flight.cwnd <= flight.ssthresh;
+                let step = if slow_start { mss } else { mss * mss / flight.cwnd };
+                flight.cwnd = (flight.cwnd + step).min(UNSCALED);
+            }
+            Growth::PerByte => {
+                let slow_start = flight.cwnd < flight.ssthresh;
+                let step =
+                    if slow_start { acked.min(mss) } else { (mss * mss / flight.cwnd).max(1) };
+                flight.cwnd += step;
+            }
+        }
+    }
+}

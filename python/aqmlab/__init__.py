@@ -1,0 +1,51 @@
+"""aqmlab: a laboratory for active queue management.
+
+    import aqmlab
+    result = aqmlab.run("red-98.toml", seeds=5)
+    print(result.summary["response_p50_s"])
+    print(result.statistics())            # mean and 95 % interval of every number
+    print(result.table("responses"))      # every request, a Polars data frame
+
+Importing this package is cheap: everything heavy is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aqmlab.errors import AqmlabError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from aqmlab.result import Result
+
+__all__ = ["AqmlabError", "run"]
+
+
+def run(
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    seed: int | None = None,
+    seeds: int | Sequence[int] | None = None,
+    set: Mapping[str, Any] | Sequence[str] = (),
+    out: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
+    jobs: int | None = None,
+    progress: bool = False,
+) -> Result:
+    """Runs a scenario or an experiment, given as a TOML file or as a mapping.
+
+    `seed` or `seeds` (a number of replications or a list) replace what the file says; `set`
+    changes fields by dotted path (`{"link.0.forward.limit": 60}`). With `out` the results are
+    kept in that folder and a later call continues there; without it they stay in memory.
+    `progress` shows progress on standard error. Uses all cores unless `jobs` says otherwise.
+    """
+    from aqmlab import runner, spec
+    from aqmlab.progress import for_stream
+
+    experiment = spec.load(source, overrides=set, seed=seed, seeds=seeds)
+    board = for_stream() if progress else None
+    return runner.run_experiment(experiment, out=out, fresh=fresh, jobs=jobs, progress=board)

@@ -1,0 +1,37 @@
+"""The compiled simulator. `aqmlab.engine` is its only user inside this package."""
+
+from collections.abc import Callable
+from typing import TypedDict
+
+class ScenarioError(ValueError):
+    """The scenario is wrong; the message is one sentence with the remedy."""
+
+class Cancelled(Exception):
+    """The progress callback asked to stop."""
+
+class RawTable(TypedDict):
+    """Columns as raw little-endian bytes; `every_s` is (start, step) of equally spaced rows."""
+
+    columns: list[tuple[str, str, bytes]]
+    every_s: tuple[float, float] | None
+
+class RawResult(TypedDict):
+    """One finished run: the summary as JSON, and its tables."""
+
+    summary: str
+    tables: dict[str, RawTable]
+
+def run(scenario_json: str, progress: Callable[[float], bool] | None = None) -> RawResult:
+    """Simulates. `progress` gets the simulated seconds; returning False cancels."""
+
+def check(scenario_json: str) -> str:
+    """The scenario as JSON with every default filled in."""
+
+def catalogue() -> str:
+    """Every AQM, TCP profile and traffic model with its fields, as JSON."""
+
+def version() -> str:
+    """`{"version", "commit", "profile"}` as JSON."""
+
+def estimate(scenario_json: str) -> float | None:
+    """Expected IP bytes per user and second of the traffic group given by its load."""

@@ -1,0 +1,240 @@
+"""A load to a number of users, as the testbeds did it: measured on an uncongested link.
+
+Four populations (a quarter to all of the number expected to fill the link) run on a link ten
+times as fast, with the same delays and end systems. The IP bytes per second that leave towards
+the clients are fitted by a line through the origin; the load is read off that line (the
+calibration of Christiansen, Jeffay, Ott and Smith, "Tuning RED for Web Traffic", figures 3-4).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab import engine, pool, spec, store, units
+from aqmlab.errors import CalibrationError
+from aqmlab.progress import Progress
+
+SHARES = (0.25, 0.5, 0.75, 1.0)
+SEEDS = (1, 2, 3)
+MIN_R_SQUARED = 0.999
+SHORTEST_WARMUP_S = 1200.0
+"""Think times reach half an hour, so that a population takes long to mix."""
+SHORTEST_MEASURED_S = 1200.0
+SPEED_UP = 10
+ROOM_PACKETS = 2000
+"""Room of the uncongested queues: never full at a tenth of the link."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The fitted line."""
+
+    bytes_per_user_s: float
+    """Its slope: IP bytes per user and second."""
+    r_squared: float
+    """1 - residual / total sum of squares, about zero, as is usual for a line through the origin."""
+    points: list[tuple[int, float]]
+    """(users, IP bytes per second) of every run."""
+    ci: tuple[float, float]
+    """95 % interval of the slope (Student t)."""
+
+    def load_of(self, users: float, rate_bits_per_s: float) -> float:
+        """The share of a link that these users would fill if nothing held them back."""
+        return users * self.bytes_per_user_s * 8 / rate_bits_per_s
+
+    def users_for(self, load: float, rate_bits_per_s: float, multiple_of: int = 1) -> int:
+        """Users that offer `load` (0.98 is 98 %) to a link, the same number on every machine."""
+        exact = load * rate_bits_per_s / 8 / self.bytes_per_user_s
+        return max(1, round(exact / multiple_of)) * multiple_of
+
+
+def fit(points: Sequence[tuple[int, float]]) -> Calibration:
+    """Least squares through the origin."""
+    from scipy import stats
+
+    squares = sum(x * x for x, _ in points)
+    slope = sum(x * y for x, y in points) / squares
+    residual = sum((y - slope * x) ** 2 for x, y in points)
+    total = sum(y * y for _, y in points)
+    freedom = len(points) - 1
+    half = (
+        float(stats.t.ppf(0.975, freedom)) * math.sqrt(residual / freedom / squares)
+        if freedom > 0
+        else math.inf
+    )
+    r_squared = 1 - residual / total if total > 0 else 0.0
+    return Calibration(slope, r_squared, list(points), (slope - half, slope + half))
+
+
+def uncongested(
+    scenario: Mapping[str, Any], duration_s: float, warmup_s: float
+) -> tuple[dict[str, Any], int]:
+    """The scenario on links ten times as fast with roomy FIFO queues, and the index of its group.
+
+    Only the group to be calibrated stays, nothing is recorded, and neither the load nor the
+    queue discipline is part of it: all variants of a study share one calibration.
+    """
+    group = _group(scenario)
+    links = []
+    for link in scenario.get("link", []):
+        fast = f"{units.bits_per_s(link.get('rate')) * SPEED_UP:.0f} bit/s"
+        roomy = {"aqm": "droptail", "limit": ROOM_PACKETS}
+        links.append({**link, "rate": fast, "forward": roomy, "reverse": roomy})
+    kept = {k: v for k, v in scenario["traffic"][group].items() if k not in spec.POPULATION}
+    bare = {k: v for k, v in scenario.items() if k not in ("name", "record", "seed")}
+    # What users ask for comes towards their side of the first link.
+    direction = "reverse" if kept.get("side") == "servers" else "forward"
+    port = f"{links[0].get('name', 'bottleneck')}.{direction}" if links else ""
+    record = {"responses": False, "samples": False, "queues": [port]}
+    changed = {"link": links, "traffic": [kept], "record": record}
+    times = {"duration": f"{duration_s:.9g} s", "warmup": f"{warmup_s:.9g} s"}
+    return {**bare, **times, **changed}, group
+
+
+def _group(scenario: Mapping[str, Any]) -> int:
+    loaded = spec.loaded_group(scenario)
+    if loaded is not None:
+        return loaded
+    groups = [
+        i
+        for i, group in enumerate(scenario.get("traffic", []))
+        if not group.keys().isdisjoint(spec.POPULATION)
+    ]
+    if len(groups) != 1:
+        raise CalibrationError(
+            f"the scenario has {len(groups)} traffic groups with users and none with a load: "
+            "give the one to calibrate by its load"
+        )
+    return groups[0]
+
+
+def machines(scenario: Mapping[str, Any], group: int) -> int:
+    """The machines over which the group's users are spread evenly."""
+    canonical = engine.check(scenario)
+    side = canonical["traffic"][group].get("side", "clients")
+    return int(canonical["network"][side])
+
+
+def times_of(
+    scenario: Mapping[str, Any], duration: Any = None, warmup: Any = None
+) -> tuple[float, float]:
+    """Run length and warm-up in seconds: as asked for, else the scenario's but 20 + 20 min at least."""
+    own_warmup = units.seconds(scenario.get("warmup", "0 s"))
+    own_measured = units.seconds(scenario.get("duration")) - own_warmup
+    if warmup is not None:
+        warmup_s = _seconds(warmup)
+    elif duration is not None:
+        warmup_s = min(max(own_warmup, SHORTEST_WARMUP_S), _seconds(duration) / 2)
+    else:
+        warmup_s = max(own_warmup, SHORTEST_WARMUP_S)
+    if duration is None:
+        return warmup_s + max(own_measured, SHORTEST_MEASURED_S), warmup_s
+    if _seconds(duration) <= warmup_s:
+        raise CalibrationError(
+            f"a calibration of {duration} leaves nothing after a warm-up of {warmup_s:g} s: "
+            "lengthen its duration"
+        )
+    return _seconds(duration), warmup_s
+
+
+def _seconds(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else units.seconds(value)
+
+
+def calibrate(
+    scenario: Mapping[str, Any],
+    *,
+    seeds: Sequence[int] = SEEDS,
+    duration: str | float | None = None,
+    warmup: str | float | None = None,
+    cache: Path | None = None,
+    progress: Progress | None = None,
+    jobs: int | None = None,
+) -> Calibration:
+    """Measures the bytes that one user of the scenario's load-given traffic asks for.
+
+    `duration` and `warmup` are times (`"40 min"` or seconds); without them the scenario's, but
+    at least 20 min measured after 20 min. A finished calibration is kept under `cache`.
+    """
+    fast, group = uncongested(scenario, *times_of(scenario, duration, warmup))
+    key = _key(fast, seeds)
+    path = cache / f"calibration-{key}.json" if cache is not None else None
+    if path is not None and path.exists():
+        return _from_json(store.read_json(path))
+    clients = machines(_with_users(fast, 1), 0)
+    full = _full_population(scenario, fast, clients)
+    sizes = [max(1, round(full * share / clients)) * clients for share in SHARES]
+    trials = [(users, seed) for users in sizes for seed in seeds]
+    scenarios = [{**_with_users(fast, users), "seed": seed} for users, seed in trials]
+    rates = pool.simulate_all(
+        scenarios,
+        lambda _, outcome: float(outcome.summary["throughput_bytes_per_s"]),
+        title="calibration",
+        jobs=jobs,
+        progress=progress,
+    )
+    result = fit([(users, rate) for (users, _), rate in zip(trials, rates, strict=True)])
+    if not result.r_squared >= MIN_R_SQUARED:
+        raise CalibrationError(
+            f"traffic.{group}: the throughput of {sizes[0]} to {sizes[-1]} users is not "
+            f"proportional to their number (R^2 = {result.r_squared:.4f}, needed "
+            f"{MIN_R_SQUARED}): lengthen the calibration or give users instead of a load"
+        )
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        store.write_json(path, asdict(result))
+    return result
+
+
+def _with_users(fast: Mapping[str, Any], users: int) -> dict[str, Any]:
+    return {**fast, "traffic": [{**fast["traffic"][0], "users": users}]}
+
+
+def _full_population(
+    scenario: Mapping[str, Any], fast: Mapping[str, Any], clients: int
+) -> int:
+    """Users expected to fill the scenario's first link, spread evenly; a first guess."""
+    loaded = {**fast, "traffic": [{**fast["traffic"][0], "load": "100%"}]}
+    per_user = engine.estimate(loaded)
+    if not per_user or per_user <= 0:
+        raise CalibrationError(
+            "this traffic model has no users that a load could be turned into: "
+            "give its size instead of a load"
+        )
+    rate = first_rate(scenario)
+    return max(1, round(rate / 8 / per_user / clients)) * clients
+
+
+def first_rate(scenario: Mapping[str, Any]) -> float:
+    """The rate of the first link in bit/s: what a load is a share of."""
+    links = scenario.get("link") or [{}]
+    return units.bits_per_s(links[0].get("rate"))
+
+
+def apply(scenario: Mapping[str, Any], calibration: Calibration) -> dict[str, Any]:
+    """The scenario with its load replaced by users."""
+    group = spec.loaded_group(scenario)
+    if group is None:
+        return dict(scenario)
+    load = units.share(scenario["traffic"][group]["load"])
+    probe = spec.set_path(scenario, f"traffic.{group}.users", 1)
+    users = calibration.users_for(load, first_rate(scenario), machines(probe, group))
+    return spec.set_path(scenario, f"traffic.{group}.users", users)
+
+
+def _key(fast: Mapping[str, Any], seeds: Sequence[int]) -> str:
+    version = engine.version()
+    identity = [fast, list(seeds), SHARES, version.version, version.commit]
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:20]
+
+
+def _from_json(stored: Mapping[str, Any]) -> Calibration:
+    low, high = stored["ci"]
+    points = [(int(users), float(rate)) for users, rate in stored["points"]]
+    return Calibration(stored["bytes_per_user_s"], stored["r_squared"], points, (low, high))

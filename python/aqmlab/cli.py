@@ -1,0 +1,200 @@
+"""The command `aqmlab`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.exceptions import TyperException
+
+from aqmlab.errors import AqmlabError, Interrupted, SpecError
+
+app = typer.Typer(
+    name="aqmlab",
+    help="A laboratory for active queue management: queues, TCP and web users, simulated fast.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Discard what the folder holds.")]
+Out = Annotated[Path | None, typer.Option(help="Results folder (default: results/<name>).")]
+
+
+@app.command()
+def run(
+    scenario: Annotated[Path, typer.Argument(help="A scenario or an experiment (TOML).")],
+    seed: Annotated[int | None, typer.Option(min=0, help="Run once, with this seed.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Run this many replications.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Change a field, e.g. link.0.rate=5Mbit/s."),
+    ] = None,
+    out: Out = None,
+    json: Json = False,
+    jobs: Jobs = None,
+    fresh: Fresh = False,
+) -> None:
+    """Run a scenario; with --seeds or a sweep, many of them on all cores.
+
+    The same command again continues where it was stopped.
+    """
+    from aqmlab import runner, show, spec
+    from aqmlab.progress import for_stream
+
+    if seed is not None and seeds is not None:
+        raise SpecError("--seed and --seeds exclude each other: give one of them")
+    experiment = spec.load(scenario, overrides=set_ or (), seed=seed, seeds=seeds)
+    folder = out if out is not None else runner.default_folder(experiment)
+    result = runner.run_experiment(
+        experiment, out=folder, fresh=fresh, jobs=jobs, progress=for_stream()
+    )
+    if json:
+        _print_json(show.document(result))
+    else:
+        show.result(result, _console())
+
+
+@app.command("list")
+def list_(
+    kind: Annotated[
+        str | None, typer.Argument(metavar="[aqm|tcp|traffic|studies]", help="Only this kind.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List queue disciplines, TCP profiles, traffic models and studies."""
+    from aqmlab import reference
+
+    found = reference.select(kind)
+    if json:
+        _print_json(found)
+    else:
+        reference.show_list(found, _console())
+
+
+@app.command()
+def describe(
+    name: Annotated[str, typer.Argument(help="A name that `aqmlab list` shows.")],
+    json: Json = False,
+) -> None:
+    """Explain one of them: what it is, its fields, ranges, defaults and sources."""
+    from aqmlab import reference
+
+    entry = reference.find(name)
+    if json:
+        _print_json(entry)
+    else:
+        reference.show_entry(entry, _console())
+
+
+@app.command()
+def study(
+    name: Annotated[str, typer.Argument(help="A name that `aqmlab list studies` shows.")],
+    quick: Annotated[
+        bool, typer.Option("--quick/--full", help="A minute, or the paper's run lengths.")
+    ] = True,
+    out: Out = None,
+    json: Json = False,
+    jobs: Jobs = None,
+    fresh: Fresh = False,
+) -> None:
+    """Repeat a published study and write its report."""
+    from aqmlab.errors import nearest
+    from aqmlab.progress import for_stream
+    from aqmlab.store import Store
+    from aqmlab.studies import registry
+
+    known = [entry["name"] for entry in registry.names()]
+    if name not in known:
+        hint = nearest(name, known)
+        raise AqmlabError(f'no study "{name}"{hint} (known: {", ".join(known)})')
+    folder = out if out is not None else Path("results") / (f"{name}-quick" if quick else name)
+    if fresh:
+        Store.open(folder, fresh=True)
+    try:
+        answer = registry.run(name, quick=quick, out=folder, progress=for_stream(), jobs=jobs)
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"stopped: finished runs are kept in {folder}, give the same command again to resume"
+        ) from None
+    if json:
+        _print_json(answer)
+    else:
+        _print_study(answer, folder)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder of a study.")],
+) -> None:
+    """Write report.html from a study's results folder again."""
+    from aqmlab.report import write
+
+    if not folder.is_dir():
+        raise AqmlabError(f"{folder}: no such folder; give a results folder of `aqmlab study`")
+    print(write(folder))
+
+
+@app.command()
+def bench(json: Json = False) -> None:
+    """Measure the simulator's speed and memory on this machine."""
+    from aqmlab import bench
+
+    measured = bench.measure()
+    if json:
+        _print_json(measured)
+    else:
+        bench.show(measured, _console())
+
+
+def _print_study(answer: dict[str, Any], folder: Path) -> None:
+    for line in answer.get("lines", []):
+        print(line)
+    print(answer.get("report", folder / "report.html"))
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    # A file or a pipe is not cut off at 80 columns.
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
+    return Console(highlight=False, width=width)
+
+
+def _print_json(content: Any) -> None:
+    from aqmlab import show
+
+    print(show.to_json(content))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs the command; mistakes are one line on standard error and a non-zero exit code."""
+    sys.exit(_code(sys.argv[1:] if arguments is None else arguments))
+
+
+def _code(arguments: list[str]) -> int:
+    try:
+        code = app(args=arguments, prog_name="aqmlab", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except AqmlabError as error:
+        return _complain(str(error), error.exit_code)
+    except TyperException as error:
+        hint = "`aqmlab --help` shows what there is"
+        return _complain(f"{error.format_message().rstrip('.')}; {hint}", 2)
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain("stopped", 130)
+    except BrokenPipeError:
+        # The reader (`head`) has gone; keep Python from complaining about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+def _complain(message: str, code: int) -> int:
+    print("aqmlab:", " ".join(message.split()), file=sys.stderr)
+    return code

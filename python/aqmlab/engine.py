@@ -1,0 +1,124 @@
+"""The compiled simulator in Python's words: the only place that knows `aqmlab._core`."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.errors import EngineError, SpecError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from aqmlab import _core as _core_module
+
+Scenario = Mapping[str, Any]
+Progress = Callable[[float], bool]
+
+
+class Cancelled(Exception):
+    """A run was stopped through its progress callback."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """What computed a result."""
+
+    version: str
+    commit: str
+    profile: str
+
+    def __str__(self) -> str:
+        return f"{self.version} ({self.commit})"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One finished run."""
+
+    summary: dict[str, Any]
+    tables: dict[str, pa.Table]
+
+
+def _core() -> Any:
+    try:
+        from aqmlab import _core
+    except ImportError as error:
+        raise EngineError(
+            f"the compiled simulator is missing ({error}): build it with `make run`"
+        ) from error
+    return _core
+
+
+def simulate(scenario: Scenario, progress: Progress | None = None) -> Outcome:
+    """Runs one scenario; the global lock is released meanwhile, so threads scale.
+
+    Adds to the summary the two numbers that only the machine knows: `wall_s` and
+    `data_packets_per_wall_s`. They are no part of the fingerprint.
+    """
+    core = _core()
+    text = json.dumps(scenario)
+    began = time.perf_counter()
+    try:
+        raw: _core_module.RawResult = core.run(text, progress)
+    except core.Cancelled as stop:
+        raise Cancelled from stop
+    except core.ScenarioError as error:
+        raise SpecError(str(error)) from error
+    wall = time.perf_counter() - began
+    summary = json.loads(raw["summary"])
+    summary["wall_s"] = wall
+    packets = summary.get("data_packets")
+    summary["data_packets_per_wall_s"] = packets / wall if packets and wall > 0 else None
+    return Outcome(summary, {name: _table(table) for name, table in raw["tables"].items()})
+
+
+def _table(raw: _core_module.RawTable) -> pa.Table:
+    """Bytes to columns without copying; equally spaced rows get their `time_s`."""
+    import numpy as np
+    import pyarrow as pa
+
+    columns = {name: np.frombuffer(data, dtype=kind) for name, kind, data in raw["columns"]}
+    if raw["every_s"] is not None:
+        start, step = raw["every_s"]
+        rows = len(next(iter(columns.values()))) if columns else 0
+        columns = {"time_s": start + step * np.arange(rows), **columns}
+    return pa.table({name: pa.array(column) for name, column in columns.items()})
+
+
+def check(scenario: Scenario) -> dict[str, Any]:
+    """The scenario with every default filled in; a mistake in it is a [`SpecError`]."""
+    core = _core()
+    try:
+        return json.loads(core.check(json.dumps(scenario)))
+    except core.ScenarioError as error:
+        raise SpecError(str(error)) from error
+
+
+def estimate(scenario: Scenario) -> float | None:
+    """Expected IP bytes per user and second of the traffic that is given by its load."""
+    core = _core()
+    try:
+        return core.estimate(json.dumps(scenario))
+    except core.ScenarioError as error:
+        raise SpecError(str(error)) from error
+
+
+def catalogue() -> dict[str, list[dict[str, Any]]]:
+    """Every AQM, TCP profile and traffic model, with its fields."""
+    return json.loads(_core().catalogue())
+
+
+def version() -> Version:
+    """Version, commit and build profile of the simulator."""
+    return _version(_core().version())
+
+
+@cache
+def _version(text: str) -> Version:
+    known = json.loads(text)
+    return Version(known["version"], known["commit"], known["profile"])

@@ -1,0 +1,36 @@
+"""Figures: tables in, pictures out.
+
+Every kind is a pure function in a file of its own; this list is all that the rest of the house
+knows of them. `draw` makes a matplotlib figure, `to_svg` and `to_png` write it down, the same bytes
+for the same figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from matplotlib.figure import Figure
+
+from .cdf import cdf
+from .linearity import linearity
+from .panels import panels
+from .series import series
+from .style import styled, to_png, to_svg
+
+KINDS: dict[str, Callable[..., Figure]] = {
+    "cdf": cdf,
+    "linearity": linearity,
+    "panels": panels,
+    "series": series,
+}
+
+
+def draw(kind: str, data: dict, **options: object) -> Figure:
+    """Draw `data` as a figure of this kind; the kind's own docstring says what it wants."""
+    if kind not in KINDS:
+        raise ValueError(f'unknown kind of figure "{kind}", expected one of {", ".join(KINDS)}')
+    with styled():
+        return KINDS[kind](data, **options)
+
+
+__all__ = ["KINDS", "draw", "to_png", "to_svg"]

@@ -1,0 +1,82 @@
+"""Many scenarios on all cores. Threads suffice: the simulator releases the global lock."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from aqmlab import engine, units
+from aqmlab.engine import Outcome, Scenario
+from aqmlab.errors import SpecError
+from aqmlab.progress import Progress
+
+T = TypeVar("T")
+
+
+def cores() -> int:
+    """The cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0)) or 1
+    return os.cpu_count() or 1
+
+
+def length_s(scenario: Scenario) -> float:
+    """Simulated seconds of a scenario, for the progress display."""
+    try:
+        return units.seconds(scenario.get("duration"))
+    except SpecError:
+        return 1.0
+
+
+def simulate_all(
+    scenarios: Sequence[Scenario],
+    finish: Callable[[int, Outcome], T],
+    *,
+    title: str = "runs",
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    already: int = 0,
+) -> list[T]:
+    """Simulates every scenario; `finish(index, outcome)` is called in the worker thread.
+
+    The first error, or Ctrl-C, stops the others at their next report of progress (every half
+    percent of a run) and is then raised; what `finish` has stored stays stored.
+    """
+    board = progress or Progress()
+    stop = threading.Event()
+
+    def work(index: int) -> T:
+        def report(simulated_s: float) -> bool:
+            board.advance(index, simulated_s)
+            return not stop.is_set()
+
+        if stop.is_set():
+            raise engine.Cancelled
+        result = finish(index, engine.simulate(scenarios[index], report))
+        board.finish(index)
+        return result
+
+    board.begin(title, [length_s(scenario) for scenario in scenarios], already)
+    pool = ThreadPoolExecutor(max_workers=jobs or cores(), thread_name_prefix="aqmlab")
+    try:
+        futures = [pool.submit(work, index) for index in range(len(scenarios))]
+        _wait(futures)
+        return [future.result() for future in futures]
+    except BaseException:
+        stop.set()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        board.end()
+
+
+def _wait(futures: Sequence[Future[T]]) -> None:
+    """Waits for all, or raises the first error; wakes up now and then so that Ctrl-C is seen."""
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+        for future in done:
+            future.result()

@@ -1,0 +1,150 @@
+"""How far long work is: simulated/wall ratio and time left, on standard error only."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import IO, Any
+
+
+class Progress:
+    """Counts simulated seconds over a batch of runs; this base class shows nothing.
+
+    Threads report through `advance` and `finish`; displays override `_show`.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self.begin("", ())
+
+    def begin(self, title: str, lengths_s: Sequence[float], already: int = 0) -> None:
+        """A batch of runs of these simulated lengths starts; `already` more were finished before."""
+        self.title = title
+        self.already = already
+        self.lengths = list(lengths_s)
+        self.done = [0.0] * len(self.lengths)
+        self.finished = 0
+        self.began = self._clock()
+        self._show()
+
+    def advance(self, run: int, simulated_s: float) -> None:
+        """Run number `run` of the batch has come to `simulated_s`."""
+        with self._lock:
+            self.done[run] = min(simulated_s, self.lengths[run])
+            self._show()
+
+    def finish(self, run: int) -> None:
+        """Run number `run` of the batch is finished."""
+        with self._lock:
+            self.done[run] = self.lengths[run]
+            self.finished += 1
+            self._show()
+
+    def end(self) -> None:
+        """The batch is over."""
+
+    @property
+    def fraction(self) -> float:
+        """The finished part of the batch, by simulated time."""
+        total = sum(self.lengths)
+        return sum(self.done) / total if total > 0 else 1.0
+
+    @property
+    def ratio(self) -> float | None:
+        """Simulated seconds per second, all threads together."""
+        wall = self._clock() - self.began
+        return sum(self.done) / wall if wall > 0 and sum(self.done) > 0 else None
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds until the batch is finished at the present pace."""
+        ratio = self.ratio
+        return (sum(self.lengths) - sum(self.done)) / ratio if ratio else None
+
+    def sentence(self) -> str:
+        """For example `runs: 3 of 10, 41 %, 2,100 x real time, 1:10 left`."""
+        total = len(self.lengths) + self.already
+        parts = [f"{self.finished + self.already} of {total}", f"{100 * self.fraction:.0f} %"]
+        if self.ratio is not None and self.left_s is not None:
+            parts += [f"{self.ratio:,.0f} x real time", f"{clock_text(self.left_s)} left"]
+        return f"{self.title}: {', '.join(parts)}"
+
+    def _show(self) -> None:
+        """Called under the lock whenever a number has changed."""
+
+
+class Lines(Progress):
+    """For logs: one plain line now and then."""
+
+    EVERY_S = 10.0
+
+    def __init__(self, stream: IO[str], clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = stream
+        self._last = clock()
+        super().__init__(clock)
+
+    def begin(self, title: str, lengths_s: Sequence[float], already: int = 0) -> None:
+        """As the base; the first line comes after a while, so that short work stays silent."""
+        self._last = self._clock()
+        super().begin(title, lengths_s, already)
+
+    def _show(self) -> None:
+        now = self._clock()
+        if self.lengths and now - self._last >= self.EVERY_S:
+            self._last = now
+            print(self.sentence(), file=self._stream, flush=True)
+
+
+class Bar(Progress):
+    """For terminals: a bar that is gone when the work is done."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as RichProgress
+
+        self._rich = RichProgress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[detail]}"),
+            console=Console(file=stream),
+            transient=True,
+        )
+        self._task: Any = None
+        super().__init__()
+
+    def begin(self, title: str, lengths_s: Sequence[float], already: int = 0) -> None:
+        """As the base; shows a new bar."""
+        self.end()
+        if lengths_s:
+            self._rich.start()
+            self._task = self._rich.add_task(title, total=1.0, detail="")
+        super().begin(title, lengths_s, already)
+
+    def end(self) -> None:
+        """Removes the bar."""
+        if self._task is not None:
+            self._rich.remove_task(self._task)
+            self._rich.stop()
+            self._task = None
+
+    def _show(self) -> None:
+        if self._task is not None:
+            detail = self.sentence().removeprefix(f"{self.title}: ")
+            self._rich.update(self._task, completed=self.fraction, detail=detail)
+
+
+def for_stream(stream: IO[str] | None = None) -> Progress:
+    """A bar on a terminal, lines elsewhere."""
+    stream = sys.stderr if stream is None else stream
+    return Bar(stream) if stream.isatty() else Lines(stream)
+
+
+def clock_text(seconds: float) -> str:
+    """`1:02:03` or `2:03`."""
+    whole = max(0, round(seconds))
+    hours, minutes = whole // 3600, whole // 60 % 60
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"

@@ -1,0 +1,142 @@
+"""From a results folder to `report.html`: one file, no network, nothing is run again."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from aqmlab.errors import StoreError
+from aqmlab.store import read_json
+
+HERE = Path(__file__).resolve().parent
+MINUS = "\u2212"
+
+PART_TITLES = {
+    "calibration": "Calibration",
+    "fifo": "Drop-tail FIFO",
+    "red-load": "RED by load",
+    "red-thresholds": "RED by thresholds",
+}
+
+
+def write(folder: Path | str) -> Path:
+    """Writes `report.html` into a study's results folder, from what is stored there."""
+    folder = Path(folder)
+    result = read_json(folder / "result.json")
+    page = render(result, {f["id"]: _stored(folder / f["file"]) for f in result["figures"]})
+    path = folder / "report.html"
+    draft = path.with_name(".report.html")
+    draft.write_text(page, encoding="utf-8")
+    os.replace(draft, path)
+    return path
+
+
+def render(result: Mapping, pictures: Mapping[str, str]) -> str:
+    """The page of a result and its figures (SVG text by figure). Pure."""
+    environment = Environment(
+        loader=PackageLoader("aqmlab", "report"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )
+    environment.filters |= {"fixed": fixed, "signed": signed, "code": code}
+    return environment.get_template("page.html.jinja").render(
+        r=result,
+        parts=[_part(result, name, pictures) for name in result["parts"]],
+        metrics={m["name"]: m for m in result["metrics"]},
+        missing=[PART_TITLES.get(p, p) for p in result["all_parts"] if p not in result["parts"]],
+        command=command(result),
+        style=Markup((HERE / "page.css").read_text("utf-8")),
+    )
+
+
+def command(result: Mapping, part: str | None = None) -> str:
+    """What to type to do a study, or one part of it, again."""
+    words = ["aqmlab", "study", result["name"], "--quick" if result["quick"] else "--full"]
+    return " ".join(words + (["--part", part] if part else []))
+
+
+def _part(result: Mapping, name: str, pictures: Mapping[str, str]) -> dict:
+    return {
+        "name": name,
+        "title": PART_TITLES.get(name, name),
+        "command": command(result, name),
+        "tables": [_wide(t, result["metrics"]) for t in result["tables"] if t["part"] == name],
+        "figures": [
+            f | {"svg": inline(pictures[f["id"]], f"f{f['id']}", f"{f['name']}: {f['title']}")}
+            for f in result["figures"]
+            if f["part"] == name
+        ],
+    }
+
+
+def _wide(table: Mapping, metrics: list[Mapping]) -> dict:
+    """Tidy rows to one line per place, one cell per metric."""
+    lines: dict[tuple, dict[str, Mapping]] = {}
+    for row in table["rows"]:
+        place = tuple(row[key] for key in table["keys"])
+        lines.setdefault(place, {})[row["metric"]] = row
+    return dict(table) | {
+        "names": [_key_name(key) for key in table["keys"]],
+        "lines": [
+            {"place": place, "first": index == 0 or list(lines)[index - 1][0] != place[0],
+             "cells": [cells.get(m["name"]) for m in metrics]}
+            for index, (place, cells) in enumerate(lines.items())
+        ],
+    }
+
+
+def _key_name(key: str) -> str:
+    known = {"load_pct": "Load, %", "load": "Load, %", "queue_limit_pkts": "Limit, packets",
+             "thresholds": "Thresholds, packets"}
+    return known.get(key, key)
+
+
+def fixed(value: float | None, digits: int) -> str:
+    """A number with so many decimals; a dash if there is none."""
+    if value is None:
+        return "–"
+    text = f"{value:,.{digits}f}"
+    return text.replace("-", MINUS) if float(text.replace(",", "")) else text.lstrip("-")
+
+
+def signed(value: float | None, digits: int) -> str:
+    """The same with its sign."""
+    text = fixed(value, digits)
+    return text if value is None or text[0] == MINUS or not float(text.replace(",", "")) else f"+{text}"
+
+
+def code(text: str) -> Markup:
+    """TOML with its comments set back."""
+    lines = (
+        Markup("<i>{}</i>").format(line) if line.lstrip().startswith("#") else escape(line)
+        for line in text.strip().splitlines()
+    )
+    return Markup("\n").join(lines)
+
+
+def inline(svg: str, prefix: str, label: str) -> Markup:
+    """A stand-alone SVG made fit for a page with others: own ids, no size, no metadata."""
+    svg = svg[svg.index("<svg"):]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
+    svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.S)
+    svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
+    svg = re.sub(r'xlink:href="#', f'href="#{prefix}-', svg)
+    svg = svg.replace("url(#", f"url(#{prefix}-")
+    head, rest = svg.split(">", 1)
+    box = re.search(r'viewBox="[^"]*"', head)
+    assert box is not None, "an SVG without a viewBox"
+    opening = Markup('<svg role="img" aria-label="{}" ').format(label) + Markup(box[0] + ">")
+    return opening + Markup(rest)
+
+
+def _stored(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except OSError as error:
+        raise StoreError(
+            f"{path} is missing: run the study again, finished runs are not repeated"
+        ) from error

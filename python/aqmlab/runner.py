@@ -1,0 +1,190 @@
+"""Runs to results: calibrate loads, skip what is finished, simulate the rest on all cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from aqmlab import calibrate, engine, pool, spec, sweep
+from aqmlab.calibrate import Calibration
+from aqmlab.engine import Outcome
+from aqmlab.errors import AqmlabError, Interrupted, SpecError
+from aqmlab.progress import Progress
+from aqmlab.result import Finished, Result
+from aqmlab.spec import Experiment
+from aqmlab.store import Store, content_key
+from aqmlab.sweep import Run
+
+
+def run_experiment(
+    experiment: Experiment,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Runs every variant under every seed.
+
+    With `out` the results are kept in that folder, and what is already there is not run again;
+    without it they stay in memory. Mistakes in any scenario are found before the first run and
+    before the folder is made.
+    """
+    runs = sweep.expand(experiment)
+    for run in runs:
+        if run.seed == experiment.seeds[0]:
+            _checked(run, experiment.source)
+    store = Store.open(out, fresh=fresh) if out is not None else None
+    calibrations: list[Calibration] = []
+    finished: list[Finished] = []
+    try:
+        runs, calibrations = _calibrated(runs, experiment, store, jobs, progress)
+        finished = run_all(
+            runs, store=store, jobs=jobs, progress=progress, source=experiment.source
+        )
+    except KeyboardInterrupt:
+        raise Interrupted(_stopped(store)) from None
+    if store is not None:
+        store.write_manifest(_manifest(experiment, finished, calibrations))
+    return Result(experiment.name, finished, calibrations, store.folder if store else None)
+
+
+def run_all(
+    runs: Sequence[Run],
+    *,
+    store: Store | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    source: str = "scenario",
+) -> list[Finished]:
+    """Runs whose loads are already users, in the given order; finished ones come from `store`.
+
+    Ctrl-C arrives as KeyboardInterrupt after the running ones have been stopped.
+    """
+    version = engine.version()
+    canonical = [_checked(run, source) for run in runs]
+    keys = [content_key(scenario, version) for scenario in canonical]
+    results: dict[int, Finished] = {}
+    if store is not None:
+        for index, run in enumerate(runs):
+            stored = store.find(keys[index])
+            if stored is not None:
+                known = _finished(run, canonical[index], stored.summary)
+                results[index] = replace(known, cached=True, stored=stored)
+    # Seed by seed, so that an interrupted sweep has something of every variant.
+    missing = [index for index in range(len(runs)) if index not in results]
+    order = sorted(missing, key=lambda index: _rank(runs, index))
+
+    def finish(position: int, outcome: Outcome) -> None:
+        index = order[position]
+        run = runs[index]
+        done = _finished(run, canonical[index], outcome.summary)
+        if store is None:
+            results[index] = replace(done, outcome=outcome)
+        else:
+            stored = store.save(keys[index], canonical[index], run.seed, outcome)
+            results[index] = replace(done, stored=stored)
+
+    pool.simulate_all(
+        [runs[index].scenario for index in order],
+        finish,
+        jobs=jobs,
+        progress=progress,
+        already=len(results),
+    )
+    return [results[index] for index in range(len(runs))]
+
+
+def _rank(runs: Sequence[Run], index: int) -> tuple[int, int]:
+    variant = runs[index].variant
+    earlier = sum(1 for run in runs[:index] if run.variant == variant)
+    return earlier, index
+
+
+def _finished(run: Run, scenario: Mapping[str, Any], summary: Mapping[str, Any]) -> Finished:
+    return Finished(run.variant, run.label, run.values, run.seed, scenario, summary)
+
+
+def _checked(run: Run, source: str) -> dict[str, Any]:
+    """The canonical scenario; a mistake in it names the file, and the variant if there are several."""
+    try:
+        return engine.check(run.scenario)
+    except SpecError as error:
+        where = f"{source} ({run.label})" if run.label else source
+        raise SpecError(f"{where}: {error}") from error
+
+
+def _calibrated(
+    runs: Sequence[Run],
+    experiment: Experiment,
+    store: Store | None,
+    jobs: int | None,
+    progress: Progress | None,
+) -> tuple[list[Run], list[Calibration]]:
+    """Replaces loads by users; variants that differ only in load or discipline share one line."""
+    settings = experiment.calibration
+    lines: dict[str, Calibration] = {}
+    changed: list[Run] = []
+    for run in runs:
+        if spec.loaded_group(run.scenario) is None:
+            changed.append(run)
+            continue
+        times = calibrate.times_of(
+            run.scenario, settings.get("duration"), settings.get("warmup")
+        )
+        kind = repr(calibrate.uncongested(run.scenario, *times))
+        try:
+            if kind not in lines:
+                lines[kind] = calibrate.calibrate(
+                    run.scenario,
+                    seeds=settings.get("seeds", calibrate.SEEDS),
+                    duration=settings.get("duration"),
+                    warmup=settings.get("warmup"),
+                    cache=store.cache if store else None,
+                    progress=progress,
+                    jobs=jobs,
+                )
+        except AqmlabError as error:
+            raise type(error)(f"{experiment.source}: {error}") from error
+        changed.append(replace(run, scenario=calibrate.apply(run.scenario, lines[kind])))
+    return changed, list(lines.values())
+
+
+def _stopped(store: Store | None) -> str:
+    if store is None:
+        return "stopped before the end: give a results folder to be able to resume"
+    kept = sum(1 for _ in (store.folder / "runs").glob("*/manifest.json"))
+    runs = "1 finished run is" if kept == 1 else f"{kept} finished runs are"
+    return f"stopped: {runs} kept in {store.folder}, give the same command again to resume"
+
+
+def _manifest(
+    experiment: Experiment, finished: Sequence[Finished], calibrations: Sequence[Calibration]
+) -> dict[str, Any]:
+    return {
+        "name": experiment.name,
+        "scenario": experiment.scenario,
+        "sweep": {axis.path: list(axis.values) for axis in experiment.axes},
+        "seeds": list(experiment.seeds),
+        "calibrations": [asdict(calibration) for calibration in calibrations],
+        "runs": [
+            {
+                "folder": f"runs/{run.folder.name}" if run.folder else None,
+                "variant": run.variant,
+                "label": run.label,
+                "values": run.values,
+                "seed": run.seed,
+                "fingerprint": run.summary.get("fingerprint"),
+            }
+            for run in finished
+        ],
+    }
+
+
+def default_folder(experiment: Experiment) -> Path:
+    """`results/<name>`, with nothing in the name that a path could stumble over."""
+    safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in experiment.name).strip(".")
+    return Path("results") / (safe or "scenario")

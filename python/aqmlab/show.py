@@ -1,0 +1,242 @@
+"""Results for human eyes: rich tables of the figures that matter, and the JSON document."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aqmlab import measure
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from aqmlab.calibrate import Calibration
+    from aqmlab.result import Finished, Result
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the human summary: how a summary number is shown."""
+
+    title: str
+    short: str
+    field: str
+    scale: float = 1.0
+    digits: int = 1
+    unit: str = ""
+
+    def text(self, value: float | None) -> str:
+        """For example `84.8 packets`."""
+        return "-" if value is None else f"{self.number(value)}{self.unit}"
+
+    def number(self, value: float, sign: str = "") -> str:
+        """The bare number, scaled."""
+        return f"{value * self.scale:{sign},.{self.digits}f}"
+
+
+FIGURES = (
+    Figure("queue, mean", "queue", "queue_mean_packets", unit=" packets"),
+    Figure("queue, maximum", "queue max", "queue_max_packets", digits=0, unit=" packets"),
+    Figure("loss", "loss %", "drop_rate", 100, 2, " %"),
+    Figure("marks", "marks", "marks", digits=0),
+    Figure("utilisation", "util %", "utilisation", 100, 1, " %"),
+    Figure("throughput", "kB/s", "throughput_bytes_per_s", 1e-3, 0, " kB/s"),
+    Figure("responses", "responses", "responses", digits=0),
+    Figure("response time, 10 %", "p10 ms", "response_p10_s", 1e3, 0, " ms"),
+    Figure("response time, median", "p50 ms", "response_p50_s", 1e3, 0, " ms"),
+    Figure("response time, 90 %", "p90 ms", "response_p90_s", 1e3, 0, " ms"),
+    Figure("response time, 99 %", "p99 ms", "response_p99_s", 1e3, 0, " ms"),
+    Figure("up to 1 s", "<=1s %", "share_le_1s", 100, 1, " %"),
+    Figure("1 to 2 s", "1-2s %", "share_1_2s", 100, 1, " %"),
+    Figure("2 to 3 s", "2-3s %", "share_2_3s", 100, 1, " %"),
+    Figure("over 3 s", ">3s %", "share_gt_3s", 100, 1, " %"),
+)
+# In tables with one row per variant.
+COLUMNS = (
+    "queue_mean_packets",
+    "drop_rate",
+    "utilisation",
+    "response_p50_s",
+    "response_p90_s",
+    "share_le_1s",
+    "share_gt_3s",
+)
+
+
+def result(result: Result, console: Console) -> None:
+    """The whole answer to `aqmlab run`."""
+    for calibration in result.calibrations:
+        console.print(calibration_sentence(calibration))
+    if len(result.runs) == 1:
+        console.print(_single(result.runs[0]))
+    else:
+        console.print(_variants(result))
+        if len(result.labels) > 1:
+            _differences(result, console)
+    console.print(_footnote(result), style="dim")
+
+
+def calibration_sentence(line: Calibration) -> str:
+    """The fitted line in words."""
+    low, high = line.ci
+    return (
+        f"calibrated: {line.bytes_per_user_s:.1f} IP bytes per user and second "
+        f"(95 % interval {low:.1f} to {high:.1f}, R² {line.r_squared:.5f})"
+    )
+
+
+def _single(run: Finished) -> Table:
+    from rich.table import Table
+
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(justify="right")
+    known = measure.numbers(run.summary)
+    for figure in FIGURES:
+        if figure.field in known:
+            table.add_row(figure.title, figure.text(known[figure.field]))
+    return table
+
+
+def _variants(result: Result) -> Table:
+    rows = {(r["variant"], r["field"]): r for r in result.statistics().iter_rows(named=True)}
+    numbers = list(dict.fromkeys(run.variant for run in result.runs))
+    figures = [f for f in FIGURES if f.field in COLUMNS and (numbers[0], f.field) in rows]
+    seeds = len(result.variant(0))
+    title = f"mean ± half 95 % interval of {seeds} seeds" if seeds > 1 else None
+    table = _grid([f.short for f in figures], title)
+    for number, label in zip(numbers, result.labels, strict=True):
+        cells = []
+        for figure in figures:
+            row = rows.get((number, figure.field))
+            cells.append("-" if row is None else _plus_minus(figure, row["mean"], row["high"]))
+        table.add_row(label or result.name, *cells)
+    return table
+
+
+def _differences(result: Result, console: Console) -> None:
+    base = result.labels[0]
+    frames = [result.paired(0, k).rows_by_key("field", named=True, unique=True) for k in range(1, len(result.labels))]
+    figures = [f for f in FIGURES if f.field in COLUMNS and any(f.field in fr for fr in frames)]
+    seeds = len(result.variant(0))
+    how = "paired by seed, ± half 95 % interval" if seeds > 1 else "one seed: no interval"
+    table = _grid([f.short for f in figures], f"difference from {base} ({how})")
+    for label, frame in zip(result.labels[1:], frames, strict=True):
+        cells = []
+        for figure in figures:
+            row = frame.get(figure.field)
+            text = "-" if row is None else _plus_minus(figure, row["difference"], row["high"], "+")
+            cells.append(text)
+        table.add_row(label, *cells)
+    console.print(table)
+
+
+def _grid(columns: Sequence[str], title: str | None) -> Table:
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="")
+    table.add_column("")
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table
+
+
+def _plus_minus(figure: Figure, middle: float, high: float | None, sign: str = "") -> str:
+    number = figure.number(middle, sign)
+    return number if high is None else f"{number} ± {figure.number(high - middle)}"
+
+
+def _footnote(result: Result) -> str:
+    computed = [run for run in result.runs if not run.cached]
+    cached = len(result.runs) - len(computed)
+    parts = []
+    if len(result.runs) == 1:
+        parts.append(f"seed {result.runs[0].seed}")
+        parts.append(f"fingerprint {result.runs[0].summary.get('fingerprint')}")
+    if computed:
+        simulated = sum(float(run.summary.get("simulated_s", 0)) for run in computed)
+        wall = sum(float(run.summary.get("wall_s", 0)) for run in computed)
+        speed = f", {simulated / wall:,.0f} x real time per core" if wall > 0 else ""
+        parts.append(f"{simulated:,.0f} s simulated in {wall:.1f} core seconds{speed}")
+    if cached:
+        parts.append(f"{cached} of {len(result.runs)} from an earlier command")
+    if result.folder is not None:
+        parts.append(f"kept in {result.folder}")
+    return "; ".join(parts)
+
+
+def document(result: Result) -> dict[str, Any]:
+    """The JSON document of `aqmlab run --json`.
+
+    `summary` and `statistics` are the first variant's; every variant's are under `variants`.
+    """
+    frame = result.statistics()
+    numbers = list(dict.fromkeys(run.variant for run in result.runs))
+    variants = [
+        {
+            "label": label,
+            "values": dict(result.variant(k)[0].values),
+            "statistics": {
+                row["field"]: {key: row[key] for key in ("mean", "low", "high", "n")}
+                for row in frame.iter_rows(named=True)
+                if row["variant"] == number
+            },
+        }
+        for k, (number, label) in enumerate(zip(numbers, result.labels, strict=True))
+    ]
+    return {
+        "name": result.name,
+        "scenario": result.runs[0].scenario,
+        "summary": result.summary,
+        "runs": [_run(run) for run in result.runs],
+        "statistics": variants[0]["statistics"],
+        "variants": variants,
+        "paired": [
+            {"a": result.labels[0], "b": result.labels[k], **row}
+            for k in range(1, len(result.labels))
+            for row in result.paired(0, k).iter_rows(named=True)
+        ],
+        "calibrations": [_calibration(line) for line in result.calibrations],
+        "folder": str(result.folder) if result.folder else None,
+    }
+
+
+def _run(run: Finished) -> dict[str, Any]:
+    return {
+        "variant": run.variant,
+        "label": run.label,
+        "values": dict(run.values),
+        "seed": run.seed,
+        "cached": run.cached,
+        "folder": str(run.folder) if run.folder else None,
+        "summary": dict(run.summary),
+    }
+
+
+def _calibration(line: Calibration) -> dict[str, Any]:
+    return {
+        "bytes_per_user_s": line.bytes_per_user_s,
+        "r_squared": line.r_squared,
+        "low": line.ci[0],
+        "high": line.ci[1],
+        "points": [list(point) for point in line.points],
+    }
+
+
+def to_json(content: Any) -> str:
+    """Standard JSON: what is not a finite number is null."""
+    return json.dumps(_finite(content), indent=1, ensure_ascii=False, allow_nan=False, default=str)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(k): _finite(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

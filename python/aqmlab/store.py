@@ -1,0 +1,258 @@
+"""Results on disk: tables as Parquet, what they are as `manifest.json`.
+
+    results/<name>/manifest.json            the experiment: scenario, axes, seeds, version, runs
+                   runs/<key>/              one finished run
+                       manifest.json        scenario, seed, version, commit, fingerprint, created
+                       summary.json  <table>.parquet …
+                   cache/                   calibrations
+
+A run's key is the hash of its canonical scenario, seed, version and commit: the same command
+again finds what is finished. Everything is written beside its place and moved there whole, so
+that neither Ctrl-C nor `kill -9` leaves half a result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aqmlab import engine
+from aqmlab.engine import Outcome, Version
+from aqmlab.errors import StoreError
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+
+
+def content_key(canonical: Mapping[str, Any], version: Version) -> str:
+    """The hash under which a run is kept; the scenario's name is not part of it."""
+    bare = {key: value for key, value in canonical.items() if key != "name"}
+    identity = [FORMAT, bare, version.version, version.commit]
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A finished run in its folder."""
+
+    folder: Path
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What was run."""
+        return read_json(self.folder / MANIFEST)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What came out, in numbers."""
+        return read_json(self.folder / "summary.json")
+
+    def tables(self) -> list[str]:
+        """The names of its tables."""
+        return sorted(path.stem for path in self.folder.glob("*.parquet"))
+
+    def table(self, name: str) -> pl.DataFrame:
+        """One table."""
+        import polars as pl
+
+        return pl.read_parquet(self.folder / f"{name}.parquet")
+
+
+class Store:
+    """One results folder."""
+
+    def __init__(self, folder: Path, version: Version) -> None:
+        self.folder = folder
+        self.version = version
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str], *, fresh: bool = False) -> Store:
+        """Opens or creates a results folder of this version of aqmlab.
+
+        `fresh` empties it first, but only if it is a results folder.
+        """
+        store = cls(Path(folder), engine.version())
+        with _reported(store.folder):
+            store._claim(fresh)
+            if not (store.folder / MANIFEST).exists():
+                store.write_manifest({})
+            (store.folder / "runs").mkdir(parents=True, exist_ok=True)
+            store._sweep_up()
+        return store
+
+    def _claim(self, fresh: bool) -> None:
+        path = self.folder / MANIFEST
+        if not self.folder.exists():
+            return
+        if not self.folder.is_dir():
+            raise StoreError(f"{self.folder} is a file: choose another folder with --out")
+        manifest = read_json(path) if path.exists() else {}
+        if not {"format", "version", "commit"} <= manifest.keys():
+            if any(self.folder.iterdir()):
+                raise StoreError(
+                    f"{self.folder} holds files that are no results of aqmlab: "
+                    "choose another folder with --out"
+                )
+        elif fresh:
+            self._clear()
+        else:
+            self._same_version(manifest)
+
+    def _same_version(self, manifest: Mapping[str, Any]) -> None:
+        known = (manifest.get("format"), manifest.get("version"), manifest.get("commit"))
+        if known != (FORMAT, self.version.version, self.version.commit):
+            raise StoreError(
+                f"{self.folder} holds results of aqmlab {known[1]} ({known[2]}) and this is "
+                f"{self.version}: give --fresh to replace them or another folder with --out"
+            )
+
+    def _clear(self) -> None:
+        for name in ("runs", "cache"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+        (self.folder / MANIFEST).unlink(missing_ok=True)
+
+    def _sweep_up(self) -> None:
+        """Removes what a killed process left half-written."""
+        for leftover in (self.folder / "runs").glob(".tmp-*"):
+            pid = leftover.name.split("-")[1]
+            if not (pid.isdigit() and _alive(int(pid))):
+                shutil.rmtree(leftover, ignore_errors=True)
+
+    @property
+    def cache(self) -> Path:
+        """Where calibrations are kept."""
+        return self.folder / "cache"
+
+    def find(self, key: str) -> StoredRun | None:
+        """The finished run of that key, if there is one."""
+        folder = self.folder / "runs" / key
+        return StoredRun(folder) if (folder / MANIFEST).exists() else None
+
+    def save(self, key: str, scenario: Mapping[str, Any], seed: int, outcome: Outcome) -> StoredRun:
+        """Writes a finished run; it appears under its key all at once. Safe between threads."""
+        place = self.folder / "runs" / key
+        draft = place.with_name(f".tmp-{os.getpid()}-{threading.get_ident()}-{key}")
+        with _reported(self.folder):
+            try:
+                draft.mkdir(parents=True)
+                for name, table in outcome.tables.items():
+                    write_parquet(table, draft / f"{name}.parquet")
+                _dump(draft / "summary.json", outcome.summary)
+                _dump(draft / MANIFEST, self._run_manifest(scenario, seed, outcome))
+                if not place.exists():
+                    with contextlib.suppress(FileExistsError):
+                        os.replace(draft, place)
+            finally:
+                shutil.rmtree(draft, ignore_errors=True)
+        return StoredRun(place)
+
+    def _run_manifest(
+        self, scenario: Mapping[str, Any], seed: int, outcome: Outcome
+    ) -> dict[str, Any]:
+        return {
+            **self._stamp(),
+            "scenario": scenario,
+            "seed": seed,
+            "fingerprint": outcome.summary.get("fingerprint"),
+        }
+
+    def _stamp(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "version": self.version.version,
+            "commit": self.version.commit,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+
+    def write_manifest(self, content: Mapping[str, Any]) -> None:
+        """Says in the folder what its results are."""
+        with _reported(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_json(self.folder / MANIFEST, {**self._stamp(), **content})
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What the folder's results are."""
+        return read_json(self.folder / MANIFEST)
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Zstandard; times are split by byte (equally spaced floats do not repeat, their bytes do)."""
+    import pyarrow.parquet as pq
+
+    times = [name for name in table.column_names if name == "time_s"]
+    pq.write_table(
+        table,
+        path,
+        compression="zstd",
+        use_dictionary=[name for name in table.column_names if name not in times],
+        column_encoding={name: "BYTE_STREAM_SPLIT" for name in times} or None,
+    )
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object; a missing or broken file is one sentence."""
+    try:
+        content = json.loads(path.read_text())
+    except FileNotFoundError as error:
+        raise StoreError(
+            f"{path} is missing: give a folder written by `aqmlab run` or `aqmlab study`"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"{path} cannot be read ({error}): remove the folder or choose another with --out"
+        ) from error
+    if not isinstance(content, dict):
+        raise StoreError(
+            f"{path} is not a JSON object: remove the folder or choose another with --out"
+        )
+    return content
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Writes a JSON file all at once."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    try:
+        _dump(draft, content)
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _dump(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+@contextlib.contextmanager
+def _reported(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise StoreError(
+            f"{folder} cannot be written ({reason}): choose another folder with --out"
+        ) from error
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

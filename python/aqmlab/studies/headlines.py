@@ -1,0 +1,94 @@
+"""The first sentences of the report, made of the results alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from .findings import CONFIRMED, REFUTED, UNDECIDED
+from .tables import BETWEEN, INSIDE, OUTSIDE
+
+
+def of(result: dict) -> list[str]:
+    """What a reader should know after half a minute."""
+    return [*_agreement(result), *_shares(result), *_paired(result), *_statements(result),
+            *_load(result)]
+
+
+def _agreement(result: dict) -> list[str]:
+    found = []
+    for table in result["tables"]:
+        verdicts = Counter(row.get("verdict") for row in table["rows"] if row.get("verdict"))
+        total = sum(verdicts.values())
+        if not total:
+            continue
+        found.append(
+            f"{table['paper']}: of {total} published numbers, {verdicts[INSIDE]} lie inside the "
+            f"95 % interval of our mean and {verdicts[BETWEEN]} more where a single run of ours "
+            f"would lie; {verdicts[OUTSIDE]} differ by more than that."
+        )
+    return found
+
+
+def _shares(result: dict) -> list[str]:
+    """How far we are from the paper, by load, in the two figures that matter most."""
+    found = []
+    for table in result["tables"]:
+        if not table["has_reference"]:
+            continue
+        texts = []
+        for load in dict.fromkeys(row["load_pct"] for row in table["rows"]):
+            gaps = {
+                metric: [row["difference"] for row in table["rows"]
+                         if row["load_pct"] == load and row["metric"] == metric
+                         and row["difference"] is not None]
+                for metric in ("pct_le_1s", "median_response_ms")
+            }
+            if all(gaps.values()):
+                share, median = (sum(g) / len(g) for g in gaps.values())
+                texts.append(f"{load} %: {share:+.1f} points, {median:+,.0f} ms")
+        if texts:
+            listed = "; ".join(texts).replace("-", "−")
+            found.append(
+                f"Ours minus the paper's ({table['paper']}, mean over its rows), share of "
+                f"responses within a second and median, by load: {listed}."
+            )
+    return found
+
+
+def _paired(result: dict) -> list[str]:
+    found = []
+    for table in result["tables"]:
+        rows = [r for r in table["rows"] if r["metric"] == "pct_le_1s"] if table["paired"] else []
+        texts = []
+        for row in rows:
+            text = f"{row['load']} %: {row['ours']:+.1f}"
+            if row["low"] is not None:
+                text += f" [{row['low']:+.1f}, {row['high']:+.1f}]"
+            texts.append(text)
+        if texts:
+            listed = "; ".join(texts).replace("-", "−")
+            found.append(f"{table['title']}, in points of responses within a second: {listed}.")
+    return found
+
+
+def _statements(result: dict) -> list[str]:
+    verdicts = Counter(finding["verdict"] for finding in result["findings"])
+    total = sum(verdicts.values())
+    if not total:
+        return []
+    return [
+        f"Of {total} statements of the paper that we checked, {verdicts[CONFIRMED]} are confirmed, "
+        f"{verdicts[REFUTED]} are not, {verdicts[UNDECIDED]} remain undecided with "
+        f"{len(result['seeds'])} seed{'s' if len(result['seeds']) != 1 else ''}."
+    ]
+
+
+def _load(result: dict) -> list[str]:
+    line = result["calibration"]
+    if line is None:
+        return []
+    return [
+        f"One user offers {line['bytes_per_user_s']:.0f} bytes/s of IP packets "
+        f"[{line['low']:.0f}, {line['high']:.0f}]; 100 % of the link is "
+        f"{line['users']['100%']:,} users."
+    ]

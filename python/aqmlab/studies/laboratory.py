@@ -1,0 +1,106 @@
+"""Where a study's runs happen: stored when finished, never done twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from aqmlab import calibrate, engine, pool, units
+from aqmlab.calibrate import Calibration
+from aqmlab.engine import Outcome
+from aqmlab.errors import Interrupted
+from aqmlab.progress import Progress
+from aqmlab.store import Store, StoredRun, content_key
+
+from .plan import Run
+
+#: Tables that a study reads; the 3 ms queue samples are in the summary already, and large.
+KEPT = ("response_histogram", "seconds")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One finished run of a plan."""
+
+    stored: StoredRun
+    seed: int
+    summary: Mapping[str, object]
+
+    def table(self, name: str) -> dict[str, np.ndarray]:
+        """One of its tables, by column."""
+        frame = self.stored.table(name)
+        return {column: frame[column].to_numpy() for column in frame.columns}
+
+
+class Laboratory:
+    """Runs scenarios into one results folder."""
+
+    def __init__(
+        self, folder: Path, *, progress: Progress | None = None, jobs: int | None = None
+    ) -> None:
+        self.store = Store.open(folder)
+        self.progress = progress
+        self.jobs = jobs
+
+    def calibrate(self, scenario: Mapping[str, object], settings: Mapping) -> Calibration:
+        """The line from users to offered load, measured with the study's own run length."""
+        return calibrate.calibrate(
+            scenario,
+            seeds=tuple(range(1, settings["calibration_seeds"] + 1)),
+            duration=settings["duration"],
+            warmup=settings["warmup"],
+            cache=self.store.cache,
+            progress=self.progress,
+            jobs=self.jobs,
+        )
+
+    def run(self, title: str, runs: list[Run]) -> dict[tuple[str, int], Measured]:
+        """Every run's result by (scenario key, seed); those in the folder are not run again."""
+        version = engine.version()
+        canonical = [engine.check(run.scenario) for run in runs]
+        keys = [content_key(scenario, version) for scenario in canonical]
+        stored = [self.store.find(key) for key in keys]
+        missing = [i for i, found in enumerate(stored) if found is None]
+        # seed by seed, so that an interrupted study has something of everything; within a seed
+        # the longest first, so that no core waits for a late long run
+        missing.sort(key=lambda i: (runs[i].seed, -_weight(runs[i].scenario)))
+
+        def finish(place: int, outcome: Outcome) -> None:
+            i = missing[place]
+            kept = {name: outcome.tables[name] for name in KEPT if name in outcome.tables}
+            stored[i] = self.store.save(
+                keys[i], canonical[i], runs[i].seed, Outcome(outcome.summary, kept)
+            )
+
+        if missing:
+            self._simulate(title, [runs[i].scenario for i in missing], finish, len(runs))
+        return {
+            (run.key, run.seed): Measured(found, run.seed, found.summary)
+            for run, found in zip(runs, stored, strict=True)
+            if found is not None
+        }
+
+    def _simulate(self, title: str, scenarios: list[dict], finish, total: int) -> None:
+        try:
+            pool.simulate_all(
+                scenarios,
+                finish,
+                title=title,
+                jobs=self.jobs,
+                progress=self.progress,
+                already=total - len(scenarios),
+            )
+        except KeyboardInterrupt as stop:
+            raise Interrupted(
+                f"stopped: finished runs are kept in {self.store.folder}, "
+                "give the same command again to resume"
+            ) from stop
+
+
+def _weight(scenario: Mapping) -> float:
+    """A rough measure of the work in a run."""
+    users = sum(group.get("users", 0) for group in scenario.get("traffic", []))
+    return users * units.seconds(scenario["duration"])

@@ -1,0 +1,127 @@
+"""Tables of a study: means and 95 % intervals over seeds, beside the published numbers.
+
+Two questions are kept apart when a published number stands beside ours. Does it lie inside the
+95 % interval of our *mean*? And, since it is itself one run, does it lie where one more run of ours
+would lie with 95 % probability (the prediction interval)? Only a number outside the second is a
+difference between the two laboratories rather than between two runs.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from aqmlab.measure import interval
+
+from .plan import Cell
+
+#: How a published number lies to ours.
+INSIDE, BETWEEN, OUTSIDE = "inside", "within one run", "outside"
+
+Values = Callable[[Cell, str], Sequence[float]]
+"""One value per seed of a summary's number, for a cell of the plan."""
+
+
+def table(spec: dict, metrics: list[dict], cells: list[Cell], values: Values,
+          reference: list[dict[str, str]] | None) -> list[dict]:
+    """Tidy rows, one per cell and metric, with the published number where there is one."""
+    rows = []
+    for cell in cells:
+        place = {column: plain(cell.axes[axis]) for axis, column in spec["keys"].items()}
+        published = _find(reference, place)
+        for metric in metrics:
+            scale = metric.get("scale", 1.0)
+            sample = [scale * v for v in values(cell, metric["summary"])]
+            row = {"table": spec["id"], **place, "metric": metric["name"], "n": len(sample)}
+            row |= estimate(sample)
+            row |= compare(row, number(published, metric["name"]), metric["digits"])
+            rows.append(row)
+    return rows
+
+
+def differences(spec: dict, metrics: list[dict], pairs: list[tuple[Cell, Cell]],
+                values: Values) -> list[dict]:
+    """Tidy rows of paired differences: the same seeds, the same users."""
+    rows = []
+    for cell, other in pairs:
+        place = {axis: plain(cell.axes[axis]) for axis in spec["on"]}
+        for metric in metrics:
+            scale = metric.get("scale", 1.0)
+            mine, theirs = (values(c, metric["summary"]) for c in (cell, other))
+            sample = [scale * (a - b) for a, b in zip(mine, theirs, strict=True)]
+            row = {"table": spec["id"], **place, "metric": metric["name"], "n": len(sample)}
+            rows.append(row | estimate(sample))
+    return rows
+
+
+def estimate(sample: Sequence[float]) -> dict[str, float | None]:
+    """Mean, its 95 % interval, and where one more run would lie with 95 % probability."""
+    good = [v for v in sample if math.isfinite(v)]
+    mean, low, high = interval(good)
+    half = (high - low) / 2 * math.sqrt(len(good) + 1)
+    found = {"ours": mean, "low": low, "high": high,
+             "one_run_low": mean - half, "one_run_high": mean + half}
+    return {name: v if math.isfinite(v) else None for name, v in found.items()}
+
+
+def compare(row: Mapping, paper: float | None, digits: int) -> dict[str, object]:
+    """The published number beside ours; its own rounding is half a unit of its last digit."""
+    nothing = {"paper": paper, "difference": None, "difference_low": None,
+               "difference_high": None, "verdict": None}
+    if paper is None or row["ours"] is None:
+        return nothing
+    found = nothing | {"difference": row["ours"] - paper}
+    if row["low"] is None:
+        return found
+    found |= {"difference_low": row["low"] - paper, "difference_high": row["high"] - paper}
+    slack = 0.5 * 10.0**-digits + 1e-9
+    found["verdict"] = (
+        INSIDE if row["low"] - slack <= paper <= row["high"] + slack
+        else BETWEEN if row["one_run_low"] - slack <= paper <= row["one_run_high"] + slack
+        else OUTSIDE
+    )
+    return found
+
+
+def read_reference(folder: Path, spec: dict) -> list[dict[str, str]] | None:
+    """The published table, or nothing if its file is not there."""
+    path = folder / spec["reference"] if "reference" in spec else None
+    if path is None or not path.is_file():
+        return None
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def number(row: Mapping[str, str] | None, column: str) -> float | None:
+    """A published number; an empty or absent field is no number."""
+    text = (row or {}).get(column) or ""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def plain(value: object) -> object:
+    """An axis value as a table holds it: "98%" is 98, [30, 90] is "(30, 90)"."""
+    if isinstance(value, list):
+        return f"({', '.join(str(v) for v in value)})"
+    if isinstance(value, str) and value.endswith("%"):
+        share = float(value[:-1])
+        return int(share) if share == int(share) else share
+    return value
+
+
+def _find(reference: list[dict[str, str]] | None, place: dict) -> dict[str, str] | None:
+    for row in reference or []:
+        if all(_same(row.get(column), value) for column, value in place.items()):
+            return row
+    return None
+
+
+def _same(text: str | None, value: object) -> bool:
+    try:
+        return float(text or "") == float(str(value))
+    except ValueError:
+        return text == str(value)
