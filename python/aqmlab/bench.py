@@ -86,8 +86,10 @@ try:
     peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
 except (OSError, StopIteration):
     import resource
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 1024)
-json.dump({"summary": json.loads(result["summary"]), "wall_s": wall, "cpu_s": cpu, "peak": peak}, sys.stdout)
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+summary = json.loads(result["summary"])
+json.dump({"summary": summary, "wall_s": wall, "cpu_s": cpu, "peak": peak}, sys.stdout)
 """
 
 
@@ -185,7 +187,9 @@ def machine() -> str:
     name = platform.processor() or platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        name = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+        name = next(
+            line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
+        )
     except (OSError, StopIteration):
         pass
     return f"{name}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"

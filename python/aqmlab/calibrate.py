@@ -38,7 +38,7 @@ class Calibration:
     bytes_per_user_s: float
     """Its slope: IP bytes per user and second."""
     r_squared: float
-    """1 - residual / total sum of squares, about zero, as is usual for a line through the origin."""
+    """1 - residual / total sum of squares about zero, as is usual for such a line."""
     points: list[tuple[int, float]]
     """(users, IP bytes per second) of every run."""
     ci: tuple[float, float]
@@ -124,7 +124,7 @@ def machines(scenario: Mapping[str, Any], group: int) -> int:
 def times_of(
     scenario: Mapping[str, Any], duration: Any = None, warmup: Any = None
 ) -> tuple[float, float]:
-    """Run length and warm-up in seconds: as asked for, else the scenario's but 20 + 20 min at least."""
+    """Length and warm-up in seconds: as asked for, else the scenario's, at least 20 + 20 min."""
     own_warmup = units.seconds(scenario.get("warmup", "0 s"))
     own_measured = units.seconds(scenario.get("duration")) - own_warmup
     if warmup is not None:
@@ -196,9 +196,7 @@ def _with_users(fast: Mapping[str, Any], users: int) -> dict[str, Any]:
     return {**fast, "traffic": [{**fast["traffic"][0], "users": users}]}
 
 
-def _full_population(
-    scenario: Mapping[str, Any], fast: Mapping[str, Any], clients: int
-) -> int:
+def _full_population(scenario: Mapping[str, Any], fast: Mapping[str, Any], clients: int) -> int:
     """Users expected to fill the scenario's first link, spread evenly; a first guess."""
     loaded = {**fast, "traffic": [{**fast["traffic"][0], "load": "100%"}]}
     per_user = engine.estimate(loaded)

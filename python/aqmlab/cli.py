@@ -33,7 +33,9 @@ def run(
     seeds: Annotated[int | None, typer.Option(min=1, help="Run this many replications.")] = None,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Change a field, e.g. link.0.rate=5Mbit/s."),
+        typer.Option(
+            "--set", metavar="PATH=VALUE", help="Change a field, e.g. link.0.rate=5Mbit/s."
+        ),
     ] = None,
     out: Out = None,
     json: Json = False,

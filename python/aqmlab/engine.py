@@ -108,8 +108,8 @@ def estimate(scenario: Scenario) -> float | None:
         raise SpecError(str(error)) from error
 
 
-def catalogue() -> dict[str, list[dict[str, Any]]]:
-    """Every AQM, TCP profile and traffic model, with its fields."""
+def catalogue() -> dict[str, Any]:
+    """Every AQM, TCP profile and traffic model with its fields, and the scenario's sections."""
     return json.loads(_core().catalogue())
 
 

@@ -45,10 +45,13 @@ def numbers(summary: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
     for name, value in summary.items():
         if isinstance(value, Mapping):
             flat.update(numbers(value, f"{prefix}{name}."))
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            if math.isfinite(value):
-                flat[prefix + name] = float(value)
+        elif _is_number(value):
+            flat[prefix + name] = float(value)
     return flat
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float, float]:

@@ -21,7 +21,7 @@ class Progress:
         self.begin("", ())
 
     def begin(self, title: str, lengths_s: Sequence[float], already: int = 0) -> None:
-        """A batch of runs of these simulated lengths starts; `already` more were finished before."""
+        """A batch of runs of these lengths starts; `already` more were finished before."""
         self.title = title
         self.already = already
         self.lengths = list(lengths_s)

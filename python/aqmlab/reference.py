@@ -14,7 +14,16 @@ KINDS = {
     "aqm": "queue disciplines",
     "tcp": "TCP profiles",
     "traffic": "traffic models",
+    "scenario": "sections of a scenario",
     "studies": "studies",
+}
+_SECTIONS = {
+    "": ("scenario", "The top level of a scenario."),
+    "network": ("network", "The machines on both sides, written [network]."),
+    "network.rtt": ("rtt", 'Round-trip times, written network.rtt = "100 ms" or as a table.'),
+    "link": ("link", "A link and its two queues, written [[link]], from the servers on."),
+    "traffic": ("traffic", "A group of users or flows, written [[traffic]]."),
+    "record": ("record", "What is recorded, written [record]."),
 }
 
 
@@ -22,7 +31,12 @@ def everything() -> dict[str, list[dict[str, Any]]]:
     """All kinds, each a list of entries with at least `name` and `summary`."""
     from aqmlab.studies import registry
 
-    return {**engine.catalogue(), "studies": registry.names()}
+    known = engine.catalogue()
+    sections = []
+    for path, fields in known.pop("scenario", {}).items():
+        name, summary = _SECTIONS.get(path, (path, f"Written [{path}]."))
+        sections.append({"name": name, "summary": summary, "fields": fields})
+    return {**known, "scenario": sections, "studies": registry.names()}
 
 
 def select(kind: str | None) -> dict[str, list[dict[str, Any]]]:
@@ -36,7 +50,7 @@ def select(kind: str | None) -> dict[str, list[dict[str, Any]]]:
 
 
 def find(name: str) -> dict[str, Any]:
-    """The entry of that name, with its `kind`; the same name in two kinds is written `tcp/plain`."""
+    """The entry of that name, with its `kind`; write `tcp/plain` if two kinds have the name."""
     wanted, slash, bare = name.partition("/")
     entries = [
         {"kind": kind, **entry}
@@ -84,10 +98,9 @@ def show_entry(entry: dict[str, Any], console: Console) -> None:
         for column in ("name", "default", "allowed", "meaning", "source"):
             table.add_column(column, no_wrap=column == "name")
         for field in fields:
-            default = field.get("default")
             table.add_row(
                 field["name"],
-                "-" if default is None else escape(_words(default)),
+                escape(_default(field)),
                 escape(allowed(field)),
                 escape(field.get("meaning", "")),
                 escape(field.get("source", "")),
@@ -102,12 +115,28 @@ def allowed(field: dict[str, Any]) -> str:
         return "true or false"
     if kind == "choice":
         return ", ".join(field.get("choices") or [])
-    unit = f" ({field['unit']})" if field.get("unit") else ""
     low, high = field.get("min"), field.get("max")
-    noun = "whole number" if kind == "whole" else "number"
+    noun = {"time": "time", "rate": "rate"}.get(field.get("unit", ""))
+    if noun is None:
+        noun = "whole number" if kind == "whole" else "number"
+        noun += f" of {field['unit']}" if field.get("unit") else ""
+    above = "above" if field.get("min_excluded") else "from"
     if low is not None and high is not None:
-        return f"{noun} {low:g} to {high:g}{unit}"
-    return f"{noun} from {low:g} on{unit}" if low is not None else f"{noun}{unit}"
+        return f"{noun} {above} {_quantity(low, field)} to {_quantity(high, field)}"
+    return noun if low is None else f"{noun} {above} {_quantity(low, field)}"
+
+
+def _quantity(value: float, field: dict[str, Any]) -> str:
+    base = {"time": " s", "rate": " bit/s"}.get(field.get("unit", ""), "")
+    return f"{value:g}{base}"
+
+
+def _default(field: dict[str, Any]) -> str:
+    value = field.get("default")
+    if value is None:
+        return "-"
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return _quantity(value, field) if number else _words(value)
 
 
 def _words(value: Any) -> str:

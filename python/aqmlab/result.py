@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finished:
-    """One finished run: its place in the sweep, its numbers, its tables (in a folder or in memory)."""
+    """One finished run: its place in the sweep, its numbers, its tables (on disk or in memory)."""
 
     variant: int
     label: str
@@ -90,7 +90,7 @@ class Result:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The only run's summary; with replications, the mean of every number of the first variant."""
+        """The only run's summary; with replications, the means of the first variant."""
         first = self.variant(0)
         if len(first) == 1:
             return dict(first[0].summary)

@@ -109,7 +109,7 @@ def _finished(run: Run, scenario: Mapping[str, Any], summary: Mapping[str, Any])
 
 
 def _checked(run: Run, source: str) -> dict[str, Any]:
-    """The canonical scenario; a mistake in it names the file, and the variant if there are several."""
+    """The canonical scenario; a mistake in it names the file, and the variant if there is one."""
     try:
         return engine.check(run.scenario)
     except SpecError as error:
@@ -132,9 +132,7 @@ def _calibrated(
         if spec.loaded_group(run.scenario) is None:
             changed.append(run)
             continue
-        times = calibrate.times_of(
-            run.scenario, settings.get("duration"), settings.get("warmup")
-        )
+        times = calibrate.times_of(run.scenario, settings.get("duration"), settings.get("warmup"))
         kind = repr(calibrate.uncongested(run.scenario, *times))
         try:
             if kind not in lines:

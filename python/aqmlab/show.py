@@ -120,7 +120,10 @@ def _variants(result: Result) -> Table:
 
 def _differences(result: Result, console: Console) -> None:
     base = result.labels[0]
-    frames = [result.paired(0, k).rows_by_key("field", named=True, unique=True) for k in range(1, len(result.labels))]
+    frames = [
+        result.paired(0, k).rows_by_key("field", named=True, unique=True)
+        for k in range(1, len(result.labels))
+    ]
     figures = [f for f in FIGURES if f.field in COLUMNS and any(f.field in fr for fr in frames)]
     seeds = len(result.variant(0))
     how = "paired by seed, ± half 95 % interval" if seeds > 1 else "one seed: no interval"

@@ -197,7 +197,9 @@ def _seeds(
 ) -> tuple[int, ...]:
     first = scenario.get("seed", 1) if seed is None else seed
     if not _is_seed(first):
-        raise SpecError(f"seed: {first!r} is not a whole number from 0 to 2^53: write for example 1")
+        raise SpecError(
+            f"seed: {first!r} is not a whole number from 0 to 2^53: write for example 1"
+        )
     if seed is not None or seeds is None:
         return (first,)
     return seed_list(seeds, first)
@@ -211,9 +213,9 @@ def seed_list(seeds: Any, first: int) -> tuple[int, ...]:
     """`10` means ten seeds from `first` on; a list means itself, each once."""
     if _is_seed(seeds) and seeds >= 1 and _is_seed(first + seeds - 1):
         return tuple(range(first, first + seeds))
-    if isinstance(seeds, list | tuple) and seeds and all(_is_seed(seed) for seed in seeds):
-        if len(set(seeds)) == len(seeds):
-            return tuple(seeds)
+    listed = isinstance(seeds, list | tuple) and seeds and all(_is_seed(seed) for seed in seeds)
+    if listed and len(set(seeds)) == len(seeds):
+        return tuple(seeds)
     raise SpecError(
         f"seeds: {seeds!r} is neither a number of replications from 1 on nor a list of "
         "different whole numbers: write for example seeds = 10"
@@ -322,4 +324,3 @@ def check_loads(scenario: Mapping[str, Any]) -> None:
 
 def _list(names: Sequence[str]) -> str:
     return ", ".join(names)
-

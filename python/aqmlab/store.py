@@ -154,8 +154,7 @@ class Store:
                 _dump(draft / "summary.json", outcome.summary)
                 _dump(draft / MANIFEST, self._run_manifest(scenario, seed, outcome))
                 if not place.exists():
-                    with contextlib.suppress(FileExistsError):
-                        os.replace(draft, place)
+                    _move(draft, place)
             finally:
                 shutil.rmtree(draft, ignore_errors=True)
         return StoredRun(place)
@@ -200,7 +199,7 @@ def write_parquet(table: pa.Table, path: Path) -> None:
         path,
         compression="zstd",
         use_dictionary=[name for name in table.column_names if name not in times],
-        column_encoding={name: "BYTE_STREAM_SPLIT" for name in times} or None,
+        column_encoding=dict.fromkeys(times, "BYTE_STREAM_SPLIT") or None,
     )
 
 
@@ -228,13 +227,22 @@ def write_json(path: Path, content: Any) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     try:
         _dump(draft, content)
-        os.replace(draft, path)
+        draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
 
 
 def _dump(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def _move(draft: Path, place: Path) -> None:
+    """Renames a folder, unless another process has just put the same one there."""
+    try:
+        draft.replace(place)
+    except OSError:
+        if not place.exists():
+            raise
 
 
 @contextlib.contextmanager

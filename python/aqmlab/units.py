@@ -11,7 +11,10 @@ import re
 from aqmlab.errors import SpecError, nearest
 
 _TIME = {
-    **{"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3},
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "ms": 1e-3,
     **dict.fromkeys(("s", "sec", "second", "seconds"), 1.0),
     **dict.fromkeys(("min", "minute", "minutes"), 60.0),
     **dict.fromkeys(("h", "hour", "hours"), 3600.0),

@@ -187,8 +187,7 @@ mod tests {
     ) -> (Admission, Ecn, String) {
         let puppet = Puppet { verdict, order, heard: Vec::new() };
         let mut shell = Judged::new(puppet, Room::of_packets(3, Fit::Whole), ecn.0);
-        let mut packet =
-            Packet { id: 1, flow: 1, bytes: 100, ecn: ecn.1, arrived: Instant::ZERO };
+        let mut packet = Packet { id: 1, flow: 1, bytes: 100, ecn: ecn.1, arrived: Instant::ZERO };
         let backlog = Backlog { packets: waiting, bytes: 100 * u64::from(waiting) };
         let admission =
             shell.admit(&mut packet, backlog, Instant::ZERO, &mut Rng::named(1, "shell"));
@@ -230,8 +229,7 @@ mod tests {
         assert_eq!((admission, ecn), (overflow, Ecn::Ect0));
         assert_eq!(heard, "arrival, overflow, dropped overflow");
         // A judge that drops has dropped: the full queue is not the cause.
-        let (admission, _, _) =
-            admit(Verdict::Drop(Why::Forced), AfterJudge, (true, Ecn::Ect0), 3);
+        let (admission, _, _) = admit(Verdict::Drop(Why::Forced), AfterJudge, (true, Ecn::Ect0), 3);
         assert_eq!(admission, Admission::Dropped(Why::Forced));
     }
 }

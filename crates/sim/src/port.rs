@@ -72,6 +72,15 @@ pub enum Offered {
     Kept,
 }
 
+/// A queue without end: a machine's own output.
+pub struct Unlimited;
+
+impl Gate for Unlimited {
+    fn admit(&mut self, _: &mut Packet, _: Backlog, _: Instant, _: &mut Rng) -> Admission {
+        Admission::Queued
+    }
+}
+
 /// A packet waiting at a folded port.
 #[derive(Clone, Copy)]
 struct Waiting {

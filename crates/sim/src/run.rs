@@ -6,7 +6,7 @@ use aqm::{Built, Line};
 use packet::{Duration, Instant, Rate, Rng};
 use record::{Column, Figure, Meter, MeterSettings, Requests, Summary, Table, Window};
 
-use crate::port::{ExplicitPort, FoldedPort, Framing, Port, Wire};
+use crate::port::{ExplicitPort, FoldedPort, Framing, Port, Unlimited, Wire};
 use crate::scenario::{Link, Queue, Rtt, Scenario, ScenarioError, Traffic};
 use crate::topology::{Machines, RoundTrips, Side};
 use crate::world::{Group, World};
@@ -88,12 +88,8 @@ impl Builder<'_> {
 
     /// A machine's own line towards the links: nothing is lost there.
     fn access_port(&mut self, side: &str, machine: u32, rate: Rate) -> u16 {
-        let entry = aqm::find("droptail").expect("drop-tail is always there");
-        let raw = [("limit".to_owned(), packet::params::Raw::Number(1e9))];
-        let params = packet::params::Params::check(entry.fields, &raw).expect("a valid limit");
-        let built = (entry.build)(&params, &Line { rate }).expect("drop-tail takes any limit");
         let wire = Wire::new(rate, Framing::None);
-        self.port(format!("access.{side}{machine}"), wire, Duration::ZERO, built)
+        self.port(format!("access.{side}{machine}"), wire, Duration::ZERO, Built::Gate(Box::new(Unlimited)))
     }
 
     fn route(&mut self, ports: Vec<u16>) -> u16 {

@@ -108,7 +108,7 @@ fn in_system(s: &Summary) -> f64 {
     s.number("queue_time_mean_packets") + s.number("utilisation")
 }
 
-const UNLIMITED: f64 = 1e9;
+const UNLIMITED: f64 = 1e6;
 
 #[test]
 fn m_m_1_number_in_system() {

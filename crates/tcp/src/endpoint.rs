@@ -75,6 +75,8 @@ pub struct Endpoint {
     pub(crate) asked: bool,
     /// Such a call is under way (between two polls).
     pub(crate) in_call: bool,
+    /// This call only resends the first unacknowledged segment.
+    pub(crate) call_resends: bool,
     /// Whether nothing was outstanding when the call began.
     pub(crate) call_idle: bool,
     /// The program has closed; the FIN is queued once all it wrote is.
@@ -109,6 +111,7 @@ impl Endpoint {
             phase_at: Instant::NEVER,
             asked: false,
             in_call: false,
+            call_resends: false,
             call_idle: false,
             closing: false,
             syn_repeated: false,

@@ -59,10 +59,6 @@ impl Flight {
     pub fn idle(&self) -> bool {
         self.una == self.max
     }
-    /// Whether bytes are waiting that were never sent.
-    pub fn has_new_data(&self) -> bool {
-        self.max < self.end
-    }
     /// At most a segment from `seq` on, not beyond `limit`, with the FIN if it gets that far.
     pub fn chunk(&self, seq: u64, limit: u64) -> Chunk {
         let stop = limit.min(self.end).max(seq);

@@ -33,24 +33,33 @@ impl Endpoint {
     /// Begins the next output call, if one is due: first what an event asked for, then, once the
     /// connection is open, what the program wrote and its close.
     fn begin_call(&mut self) -> bool {
-        let event = self.asked || self.flight.resend;
-        if event {
-            self.asked = false;
-        }
         let open = matches!(self.state, State::Established | State::CloseWait);
-        let written = open && (self.unwritten > 0 || self.closing);
-        if !self.profile.output.bsd {
-            // Writes and close are seen together, so that the FIN rides on the last data.
-            if written {
-                self.hand_over(self.unwritten);
-                self.queue_fin();
-            }
-        } else if !event && written {
-            if self.unwritten > 0 { self.hand_over(self.next_piece()) } else { self.queue_fin() }
+        self.call_resends = false;
+        if self.asked {
+            self.asked = false;
+        } else if self.flight.resend {
+            self.call_resends = true;
+        } else if open && (self.unwritten > 0 || self.closing) {
+            self.take_writes();
+        } else {
+            return false;
         }
-        self.in_call = event || written;
         self.call_idle = self.flight.idle();
-        self.in_call
+        self.in_call = true;
+        true
+    }
+
+    /// What the program wrote, and its close, reach TCP.
+    fn take_writes(&mut self) {
+        if !self.profile.output.bsd {
+            // Seen together, so that the FIN rides on the last data.
+            self.hand_over(self.unwritten);
+            self.queue_fin();
+        } else if self.unwritten > 0 {
+            self.hand_over(self.next_piece());
+        } else {
+            self.queue_fin();
+        }
     }
 
     /// How much of the written data the socket layer hands over next.
@@ -118,6 +127,9 @@ impl Endpoint {
             let chunk = self.recovery.first(&self.flight);
             self.flight.nxt = self.flight.nxt.max(chunk.end());
             return Some(self.send(chunk, moment));
+        }
+        if self.call_resends {
+            return None;
         }
         if let Some(chunk) = self.choose(moment) {
             self.flight.nxt = chunk.end();

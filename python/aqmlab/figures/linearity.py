@@ -14,7 +14,7 @@ def linearity(data: dict, *, title: str = "") -> Figure:
     `data["slope"]` (bytes per second and user) and `data["r_squared"]` describe the fitted line;
     `data["marks"]`, optional, are pairs of a label and a rate in KB/s drawn as levels.
     """
-    figure, axes = new(6.4, 3.6)
+    figure, axes = new(5.4, 3.2)
     users = np.asarray(data["users"], dtype=float)
     rates = np.asarray(data["kilobytes_per_s"], dtype=float)
     right = users.max() * 1.08
@@ -25,12 +25,25 @@ def linearity(data: dict, *, title: str = "") -> Figure:
             axes.axhline(rate, color=SOFT, linewidth=0.8, linestyle=(0, (3, 2)))
             axes.text(right * 0.01, rate + top * 0.012, label, color=SOFT, fontsize=8)
     axes.plot([0, right], [0, slope * right], color=INK, linewidth=1.2, zorder=2)
-    axes.plot(users, rates, linestyle="none", marker="o", markersize=5, color=PENS[0].colour,
-              markeredgecolor="white", markeredgewidth=0.6, zorder=3)
+    axes.plot(
+        users,
+        rates,
+        linestyle="none",
+        marker="o",
+        markersize=5,
+        color=PENS[0].colour,
+        markeredgecolor="white",
+        markeredgewidth=0.6,
+        zorder=3,
+    )
     axes.text(
-        0.98, 0.06,
+        0.98,
+        0.06,
         f"{data['slope']:.0f} bytes/s per user\nR² = {data['r_squared']:.5f}",
-        transform=axes.transAxes, ha="right", va="bottom", linespacing=1.5,
+        transform=axes.transAxes,
+        ha="right",
+        va="bottom",
+        linespacing=1.5,
     )
     axes.set(xlim=(0, right), ylim=(0, top))
     axes.xaxis.set_major_formatter("{x:,.0f}")

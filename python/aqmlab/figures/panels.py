@@ -1,4 +1,4 @@
-"""A table drawn: one small panel per measure and column, ours with intervals, the paper's beside."""
+"""A table drawn: a small panel per measure and column, ours with intervals, the paper's beside."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ def panels(data: dict, *, title: str = "", axis: str = "") -> Figure:
     A cell has `x`, `ours`, `low`, `high` and, where published numbers exist, `paper`.
     """
     rows, columns = data["rows"], data["columns"]
-    figure = Figure(figsize=(1.75 * len(columns) + 0.6, 1.35 * len(rows) + 0.7), layout="constrained")
+    figure = Figure(
+        figsize=(1.75 * len(columns) + 0.6, 1.35 * len(rows) + 0.7), layout="constrained"
+    )
     grid = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True)
     for i, row in enumerate(rows):
         for j, cell in enumerate(row["cells"]):
@@ -39,9 +41,18 @@ def _cell(axes, cell: dict) -> None:
     tops = [np.nanmax(np.concatenate([ours, high]))]
     paper = cell.get("paper")
     if paper is not None:
-        axes.plot(x, np.asarray(paper, dtype=float), linestyle="none", marker="D", markersize=4.2,
-                  markerfacecolor="white", markeredgecolor=INK, markeredgewidth=1.1,
-                  label="paper, one run each", zorder=4)
+        axes.plot(
+            x,
+            np.asarray(paper, dtype=float),
+            linestyle="none",
+            marker="D",
+            markersize=4.2,
+            markerfacecolor="white",
+            markeredgecolor=INK,
+            markeredgewidth=1.1,
+            label="paper, one run each",
+            zorder=4,
+        )
         tops.append(np.nanmax(np.asarray(paper, dtype=float)))
     axes.set_ylim(0, max(*tops, 1e-9) * 1.12 if len(tops) > 1 else (tops[0] or 1.0) * 1.12)
     axes.set_xticks(x)

@@ -15,20 +15,28 @@ def series(
 
     Seconds without a value are NaN and stay empty.
     """
-    figure, axes = new(6.4, 3.3)
+    figure, axes = new(5.4, 3.0)
     time = np.asarray(data["time_s"], dtype=float)
     value = np.asarray(data["value"], dtype=float)
     minutes = time / 60
     axes.plot(minutes, value, color=PENS[0].colour, linewidth=0.45, alpha=0.75, label="each second")
-    axes.plot(minutes, rolling_mean(value, window), color=INK, linewidth=1.5,
-              label="mean over a minute")
+    axes.plot(
+        minutes, rolling_mean(value, window), color=INK, linewidth=1.5, label="mean over a minute"
+    )
     top = _top(value)
     axes.set(xlim=(minutes[0], minutes[-1]), ylim=(0, top))
     if warmup_s > time[0]:
         axes.axvspan(minutes[0], warmup_s / 60, color=SOFT, alpha=0.10, linewidth=0)
         axes.axvline(warmup_s / 60, color=SOFT, linewidth=0.9)
-        axes.text(warmup_s / 60, top * 0.985, "discarded  ", ha="right", va="top", color=SOFT,
-                  fontsize=8.5)
+        axes.text(
+            warmup_s / 120,
+            top * 0.03,
+            "discarded",
+            ha="center",
+            va="bottom",
+            color=SOFT,
+            fontsize=8.5,
+        )
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel("time (min)")
     axes.set_ylabel(axis)
@@ -39,8 +47,16 @@ def series(
     clipped = int(np.sum(value[np.isfinite(value)] > top))
     if clipped:
         seconds = "1 second" if clipped == 1 else f"{clipped} seconds"
-        axes.text(1, 1.02, f"{seconds} above the axis, at most {np.nanmax(value):,.0f}",
-                  transform=axes.transAxes, ha="right", va="bottom", color=SOFT, fontsize=8)
+        axes.text(
+            1,
+            1.02,
+            f"{seconds} above the axis, at most {np.nanmax(value):,.0f}",
+            transform=axes.transAxes,
+            ha="right",
+            va="bottom",
+            color=SOFT,
+            fontsize=8,
+        )
     return figure
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -45,7 +46,7 @@ PENS = (
     Pen("#56B4E9", (0, (4, 1.2, 1.2, 1.2, 1.2, 1.2)), "X"),
 )
 
-_RC = {
+_RC: Any = {
     "font.family": ["DejaVu Sans"],
     "font.size": 9.0,
     "axes.titlesize": 10.0,
@@ -93,7 +94,7 @@ def styled() -> Iterator[None]:
         yield
 
 
-def new(width: float = 6.4, height: float = 4.0) -> tuple[Figure, Axes]:
+def new(width: float = 5.4, height: float = 3.5) -> tuple[Figure, Axes]:
     """An empty figure with one pair of axes; sizes in inches."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()
@@ -116,8 +117,16 @@ def to_png(figure: Figure, dots_per_inch: int = 144) -> bytes:
     return out.getvalue()
 
 
+_DECIMALS = re.compile(r"-?\d+\.\d{3,}")
+
+
+def _short(number: re.Match[str]) -> str:
+    text = f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
 def _tidy(svg: str) -> str:
-    """Two decimals are enough for a screen; the reader's own fonts are better than ours."""
-    svg = re.sub(r"-?\d+\.\d{3,}", lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), svg)
+    """Two decimals are enough for coordinates; the reader's own fonts are better than ours."""
+    svg = re.sub(r"<[^>]*>", lambda tag: _DECIMALS.sub(_short, tag[0]), svg)
     svg = svg.replace("'DejaVu Sans'", FONTS)
     return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,8 +12,9 @@ from markupsafe import Markup, escape
 from aqmlab.errors import StoreError
 from aqmlab.store import read_json
 
+from .numbers import fixed, signed
+
 HERE = Path(__file__).resolve().parent
-MINUS = "\u2212"
 
 PART_TITLES = {
     "calibration": "Calibration",
@@ -32,15 +32,18 @@ def write(folder: Path | str) -> Path:
     path = folder / "report.html"
     draft = path.with_name(".report.html")
     draft.write_text(page, encoding="utf-8")
-    os.replace(draft, path)
+    draft.replace(path)
     return path
 
 
 def render(result: Mapping, pictures: Mapping[str, str]) -> str:
     """The page of a result and its figures (SVG text by figure). Pure."""
     environment = Environment(
-        loader=PackageLoader("aqmlab", "report"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
+        loader=PackageLoader("aqmlab", "report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters |= {"fixed": fixed, "signed": signed, "code": code}
     return environment.get_template("page.html.jinja").render(
@@ -82,31 +85,24 @@ def _wide(table: Mapping, metrics: list[Mapping]) -> dict:
     return dict(table) | {
         "names": [_key_name(key) for key in table["keys"]],
         "lines": [
-            {"place": place, "first": index == 0 or list(lines)[index - 1][0] != place[0],
-             "cells": [cells.get(m["name"]) for m in metrics]}
+            {
+                "place": place,
+                "first": index == 0 or list(lines)[index - 1][0] != place[0],
+                "cells": [cells.get(m["name"]) for m in metrics],
+            }
             for index, (place, cells) in enumerate(lines.items())
         ],
     }
 
 
 def _key_name(key: str) -> str:
-    known = {"load_pct": "Load, %", "load": "Load, %", "queue_limit_pkts": "Limit, packets",
-             "thresholds": "Thresholds, packets"}
+    known = {
+        "load_pct": "Load, %",
+        "load": "Load, %",
+        "queue_limit_pkts": "Limit, packets",
+        "thresholds": "Thresholds, packets",
+    }
     return known.get(key, key)
-
-
-def fixed(value: float | None, digits: int) -> str:
-    """A number with so many decimals; a dash if there is none."""
-    if value is None:
-        return "–"
-    text = f"{value:,.{digits}f}"
-    return text.replace("-", MINUS) if float(text.replace(",", "")) else text.lstrip("-")
-
-
-def signed(value: float | None, digits: int) -> str:
-    """The same with its sign."""
-    text = fixed(value, digits)
-    return text if value is None or text[0] == MINUS or not float(text.replace(",", "")) else f"+{text}"
 
 
 def code(text: str) -> Markup:
@@ -120,7 +116,7 @@ def code(text: str) -> Markup:
 
 def inline(svg: str, prefix: str, label: str) -> Markup:
     """A stand-alone SVG made fit for a page with others: own ids, no size, no metadata."""
-    svg = svg[svg.index("<svg"):]
+    svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
     svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.S)
     svg = re.sub(r'\bid="', f'id="{prefix}-', svg)

@@ -49,8 +49,9 @@ def cdf(spec: dict, material: Material) -> Drawing:
         shares = [share_below(run.table("response_histogram")) for run in material.runs(cell)]
         curves.append({"label": name} | band(np.array(shares)))
     seeds = len(material.plan.seeds)
-    note = (f"Mean of {seeds} seeds; bands: 95 % intervals." if seeds > 1
-            else "One seed: no intervals.")
+    note = (
+        f"Mean of {seeds} seeds; bands: 95 % intervals." if seeds > 1 else "One seed: no intervals."
+    )
     return Drawing({"curves": curves}, {"legend": spec.get("legend", "")}, note)
 
 
@@ -69,8 +70,12 @@ def band(shares: np.ndarray) -> dict[str, np.ndarray | None]:
     """Mean over the seeds (rows) and its 95 % interval, at every time of the grid."""
     found = np.array([interval(list(column)) for column in shares.T])
     several = len(shares) > 1
-    return {"x_ms": GRID_MS, "percent": found[:, 0],
-            "low": found[:, 1] if several else None, "high": found[:, 2] if several else None}
+    return {
+        "x_ms": GRID_MS,
+        "percent": found[:, 0],
+        "low": found[:, 1] if several else None,
+        "high": found[:, 2] if several else None,
+    }
 
 
 def linearity(spec: dict, material: Material) -> Drawing | None:
@@ -87,8 +92,13 @@ def linearity(spec: dict, material: Material) -> Drawing | None:
         ]
     users, rates = np.array(points, dtype=float).T
     slope, r_squared = through_origin(users, rates)
-    data = {"users": users, "kilobytes_per_s": rates / 1000, "slope": slope,
-            "r_squared": r_squared, "marks": [("100 % of 10 Mbit/s", 1250.0)]}
+    data = {
+        "users": users,
+        "kilobytes_per_s": rates / 1000,
+        "slope": slope,
+        "r_squared": r_squared,
+        "marks": [("100 % of 10 Mbit/s", 1250.0)],
+    }
     note = f"Every point is a run; the line through the origin has R² = {r_squared:.5f}."
     return Drawing(data, {}, note)
 
@@ -111,14 +121,18 @@ def series(spec: dict, material: Material) -> Drawing:
     keep = np.full(len(time), True) if spec.get("whole_run") else measured
     note = ""
     if len(sample) and sample.mean() > 0:
-        note = (f"After the discarded part: mean {sample.mean():,.0f}, "
-                f"largest second {sample.max() / sample.mean():.1f} times the mean.")
+        note = (
+            f"After the discarded part: mean {sample.mean():,.0f}, "
+            f"largest second {sample.max() / sample.mean():.1f} times the mean."
+        )
         if spec["column"] == "requests":
             dispersion = sample.var() / sample.mean()
             note += f" Variance over mean: {dispersion:.2f} (1 if requests were independent)."
-    return Drawing({"time_s": time[keep], "value": value[keep]},
-                   {"axis": spec["axis"], "warmup_s": warmup if spec.get("whole_run") else 0.0},
-                   note)
+    return Drawing(
+        {"time_s": time[keep], "value": value[keep]},
+        {"axis": spec["axis"], "warmup_s": warmup if spec.get("whole_run") else 0.0},
+        note,
+    )
 
 
 def panels(spec: dict, material: Material) -> Drawing:
@@ -130,22 +144,27 @@ def panels(spec: dict, material: Material) -> Drawing:
     drawn = []
     for name in spec["rows"]:
         metric = material.metrics[name]
-        cells = [_panel([r for r in rows if r["metric"] == name and r[column_key] == column], x_key)
-                 for column in columns]
+        cells = [
+            _panel([r for r in rows if r["metric"] == name and r[column_key] == column], x_key)
+            for column in columns
+        ]
         drawn.append({"title": metric["title"], "unit": metric["unit"], "cells": cells})
     names = [f"{c} % load" if spec["columns"] == "load" else str(c) for c in columns]
     return Drawing({"columns": names, "rows": drawn}, {"axis": spec["axis"]})
 
 
 def _panel(rows: list[dict], x_key: str) -> dict:
-    cell = {"x": [row[x_key] for row in rows]}
-    for ours, theirs in (("ours", "ours"), ("low", "low"), ("high", "high")):
-        cell[ours] = [np.nan if row[theirs] is None else row[theirs] for row in rows]
+    cell: dict[str, list | None] = {"x": [row[x_key] for row in rows]}
+    for name in ("ours", "low", "high"):
+        cell[name] = [np.nan if row[name] is None else row[name] for row in rows]
     paper = [np.nan if row["paper"] is None else row["paper"] for row in rows]
     cell["paper"] = None if np.isnan(paper).all() else paper
     return cell
 
 
 KINDS: dict[str, Callable[[dict, Material], Drawing | None]] = {
-    "cdf": cdf, "linearity": linearity, "panels": panels, "series": series,
+    "cdf": cdf,
+    "linearity": linearity,
+    "panels": panels,
+    "series": series,
 }

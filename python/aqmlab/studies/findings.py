@@ -2,7 +2,8 @@
 
 Every test gives an estimate with its 95 % interval over the seeds and a bound that was fixed in the
 experiment file. Confirmed: the whole interval is on the right side. Not confirmed: the whole
-interval is on the wrong side. Undecided: the bound is inside the interval, or there is only one seed.
+interval is on the wrong side. Undecided: the bound is inside the interval, or there is only one
+seed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from aqmlab.measure import interval
+from aqmlab.report.numbers import ranged
 
 from .plan import Cell, Plan
 from .tables import plain
@@ -63,13 +65,20 @@ class Answer:
 def decide(spec: dict, evidence: Evidence) -> dict:
     """The verdict on one statement, with the sentence that says why."""
     answer = TESTS[spec["test"]](spec, evidence)
-    return {"part": spec["part"], "statement": spec["statement"], "verdict": answer.verdict,
-            "evidence": answer.text, "estimate": answer.mean,
-            "low": answer.low if math.isfinite(answer.low) else None,
-            "high": answer.high if math.isfinite(answer.high) else None}
+    return {
+        "part": spec["part"],
+        "statement": spec["statement"],
+        "verdict": answer.verdict,
+        "evidence": answer.text,
+        "estimate": answer.mean,
+        "low": answer.low if math.isfinite(answer.low) else None,
+        "high": answer.high if math.isfinite(answer.high) else None,
+    }
 
 
-def judge(sample: Sequence[float], low: float = -math.inf, high: float = math.inf):
+def judge(
+    sample: Sequence[float], low: float = -math.inf, high: float = math.inf
+) -> tuple[float, float, float, str]:
     """Mean, interval and verdict of "lies between low and high"."""
     mean, left, right = interval(list(sample))
     if not (math.isfinite(left) and math.isfinite(right)):
@@ -107,8 +116,10 @@ def spread(spec: dict, evidence: Evidence) -> Answer:
     sample = [max(seed) - min(seed) for seed in zip(*columns, strict=True)]
     title, unit = evidence.words(spec)
     mean, low, high, verdict = judge(sample, high=spec["at_most"])
-    text = (f"{title}: largest minus smallest {_range(mean, low, high)} {_unit(unit)} "
-            f"(bound: at most {spec['at_most']:g}).")
+    text = (
+        f"{title}: largest minus smallest {ranged(mean, low, high)} {_unit(unit)} "
+        f"(bound: at most {spec['at_most']:g})."
+    )
     return Answer(mean, low, high, verdict, text)
 
 
@@ -122,22 +133,29 @@ def ratio(spec: dict, evidence: Evidence) -> Answer:
         return Answer(math.nan, math.nan, math.nan, UNDECIDED, text)
     sample = [a / b for a, b in zip(above, below, strict=True)]
     mean, low, high, verdict = judge(sample, low=spec["at_least"])
-    text = (f"{title}, {names}: ratio {_range(mean, low, high)} "
-            f"(bound: at least {spec['at_least']:g}).")
+    text = (
+        f"{title}, {names}: ratio {ranged(mean, low, high)} (bound: at least {spec['at_least']:g})."
+    )
     return Answer(mean, low, high, verdict, text)
 
 
 def between(spec: dict, evidence: Evidence) -> Answer:
     """Every cell's mean lies between two bounds."""
     title, unit = evidence.words(spec)
-    found = [judge(s, spec["low"], spec["high"])
-             for _, s in evidence.many(spec, spec.get("where"))]
+    found = [judge(s, spec["low"], spec["high"]) for _, s in evidence.many(spec, spec.get("where"))]
     means = [f[0] for f in found]
-    text = (f"{title}: {min(means):.1f} to {max(means):.1f} {_unit(unit)} "
-            f"(bounds: {spec['low']:g} and {spec['high']:g}).")
+    text = (
+        f"{title}: {min(means):.1f} to {max(means):.1f} {_unit(unit)} "
+        f"(bounds: {spec['low']:g} and {spec['high']:g})."
+    )
     mean = sum(means) / len(means)
-    return Answer(mean, min(f[1] for f in found), max(f[2] for f in found),
-                  together([f[3] for f in found]), text)
+    return Answer(
+        mean,
+        min(f[1] for f in found),
+        max(f[2] for f in found),
+        together([f[3] for f in found]),
+        text,
+    )
 
 
 def near_best(spec: dict, evidence: Evidence) -> Answer:
@@ -149,12 +167,17 @@ def near_best(spec: dict, evidence: Evidence) -> Answer:
     for load in spec["where"]["load"]:
         cells = evidence.many(spec, {"load": load})
         ours = [s for c, s in cells if c.axes[axis] in named]
-        gaps = [max(all_) - pick(mine) for all_, mine in
-                zip(zip(*(s for _, s in cells), strict=True), zip(*ours, strict=True), strict=True)]
+        gaps = [
+            max(all_) - pick(mine)
+            for all_, mine in zip(
+                zip(*(s for _, s in cells), strict=True), zip(*ours, strict=True), strict=True
+            )
+        ]
         found.append(judge(gaps, high=spec["within"]))
         best = max(cells, key=lambda pair: sum(pair[1]))[0].labels[axis]
-        texts.append(f"{load.replace('%', ' %')} load: {_range(*found[-1][:3])} behind "
-                     f"the best ({best})")
+        texts.append(
+            f"{load.replace('%', ' %')} load: {ranged(*found[-1][:3])} behind the best, {best}"
+        )
     worst = max(found, key=lambda f: f[0])
     text = f"{title}, {_unit(unit)}: {'; '.join(texts)} (bound: {spec['within']:g})."
     return Answer(*worst[:3], together([f[3] for f in found]), text)
@@ -166,11 +189,15 @@ def no_difference(spec: dict, evidence: Evidence) -> Answer:
     title, unit = evidence.words(spec)
     found, texts = [], []
     for load in spec["where"]["load"]:
-        mine, theirs = (evidence.one(spec | {"group": pair[g]}, {"load": load})
-                        for g in ("group", "minus"))
-        found.append(judge([a - b for a, b in zip(mine, theirs, strict=True)],
-                           -spec["within"], spec["within"]))
-        texts.append(f"{load.replace('%', ' %')}: {_range(*found[-1][:3], sign=True)}")
+        mine, theirs = (
+            evidence.one(spec | {"group": pair[g]}, {"load": load}) for g in ("group", "minus")
+        )
+        found.append(
+            judge(
+                [a - b for a, b in zip(mine, theirs, strict=True)], -spec["within"], spec["within"]
+            )
+        )
+        texts.append(f"{load.replace('%', ' %')}: {ranged(*found[-1][:3], sign=True)}")
     worst = max(found, key=lambda f: abs(f[0]))
     text = f"{title}, difference in {_unit(unit)}: {'; '.join(texts)} (bound: ±{spec['within']:g})."
     return Answer(*worst[:3], together([f[3] for f in found]), text)
@@ -178,27 +205,28 @@ def no_difference(spec: dict, evidence: Evidence) -> Answer:
 
 def loses(spec: dict, evidence: Evidence) -> Answer:
     """One cell's value minus another's, seed by seed."""
-    sample = [a - b for a, b in zip(evidence.one(spec, spec["of"]), evidence.one(spec, spec["to"]),
-                                    strict=True)]
+    sample = [
+        a - b
+        for a, b in zip(evidence.one(spec, spec["of"]), evidence.one(spec, spec["to"]), strict=True)
+    ]
     title, unit = evidence.words(spec)
     mean, low, high, verdict = judge(sample, low=spec["at_least"])
-    text = (f"{title}, from {_place(spec['of'])} to {_place(spec['to'])}: loses "
-            f"{_range(mean, low, high)} {_unit(unit)} (bound: at least {spec['at_least']:g}).")
+    text = (
+        f"{title}, from {_place(spec['of'])} to {_place(spec['to'])}: loses "
+        f"{ranged(mean, low, high)} {_unit(unit)} (bound: at least {spec['at_least']:g})."
+    )
     return Answer(mean, low, high, verdict, text)
 
 
 TESTS: dict[str, Callable[[dict, Evidence], Answer]] = {
-    "linear": linear, "spread": spread, "ratio": ratio, "between": between,
-    "near_best": near_best, "no_difference": no_difference, "loses": loses,
+    "linear": linear,
+    "spread": spread,
+    "ratio": ratio,
+    "between": between,
+    "near_best": near_best,
+    "no_difference": no_difference,
+    "loses": loses,
 }
-
-
-def _range(mean: float, low: float, high: float, sign: bool = False) -> str:
-    plus = "+" if sign else ""
-    text = f"{mean:{plus}.1f}"
-    if math.isfinite(low):
-        text += f" [{low:{plus}.1f}, {high:{plus}.1f}]"
-    return text.replace("-", "−")
 
 
 def _unit(unit: str) -> str:
@@ -206,4 +234,6 @@ def _unit(unit: str) -> str:
 
 
 def _place(where: dict) -> str:
-    return ", ".join(f"{plain(v)} %" if k == "load" else f"{plain(v)}" for k, v in where.items())
+    return ", ".join(
+        f"{plain(v)} % load" if k == "load" else f"{k} {plain(v)}" for k, v in where.items()
+    )

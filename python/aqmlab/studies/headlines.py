@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 
+from aqmlab.report.numbers import ranged, signed
+
 from .findings import CONFIRMED, REFUTED, UNDECIDED
 from .tables import BETWEEN, INSIDE, OUTSIDE
 
 
 def of(result: dict) -> list[str]:
     """What a reader should know after half a minute."""
-    return [*_agreement(result), *_shares(result), *_paired(result), *_statements(result),
-            *_load(result)]
+    return [
+        *_agreement(result),
+        *_shares(result),
+        *_paired(result),
+        *_statements(result),
+        *_load(result),
+    ]
 
 
 def _agreement(result: dict) -> list[str]:
@@ -38,16 +45,20 @@ def _shares(result: dict) -> list[str]:
         texts = []
         for load in dict.fromkeys(row["load_pct"] for row in table["rows"]):
             gaps = {
-                metric: [row["difference"] for row in table["rows"]
-                         if row["load_pct"] == load and row["metric"] == metric
-                         and row["difference"] is not None]
+                metric: [
+                    row["difference"]
+                    for row in table["rows"]
+                    if row["load_pct"] == load
+                    and row["metric"] == metric
+                    and row["difference"] is not None
+                ]
                 for metric in ("pct_le_1s", "median_response_ms")
             }
             if all(gaps.values()):
                 share, median = (sum(g) / len(g) for g in gaps.values())
-                texts.append(f"{load} %: {share:+.1f} points, {median:+,.0f} ms")
+                texts.append(f"{load} %: {signed(share, 1)} points, {signed(median, 0)} ms")
         if texts:
-            listed = "; ".join(texts).replace("-", "−")
+            listed = "; ".join(texts)
             found.append(
                 f"Ours minus the paper's ({table['paper']}, mean over its rows), share of "
                 f"responses within a second and median, by load: {listed}."
@@ -61,12 +72,10 @@ def _paired(result: dict) -> list[str]:
         rows = [r for r in table["rows"] if r["metric"] == "pct_le_1s"] if table["paired"] else []
         texts = []
         for row in rows:
-            text = f"{row['load']} %: {row['ours']:+.1f}"
-            if row["low"] is not None:
-                text += f" [{row['low']:+.1f}, {row['high']:+.1f}]"
-            texts.append(text)
+            how = ranged(row["ours"], row["low"], row["high"], sign=True)
+            texts.append(f"{row['load']} %: {how}")
         if texts:
-            listed = "; ".join(texts).replace("-", "−")
+            listed = "; ".join(texts)
             found.append(f"{table['title']}, in points of responses within a second: {listed}.")
     return found
 
@@ -77,8 +86,8 @@ def _statements(result: dict) -> list[str]:
     if not total:
         return []
     return [
-        f"Of {total} statements of the paper that we checked, {verdicts[CONFIRMED]} are confirmed, "
-        f"{verdicts[REFUTED]} are not, {verdicts[UNDECIDED]} remain undecided with "
+        f"Of {total} statements of the paper that we checked: {verdicts[CONFIRMED]} confirmed, "
+        f"{verdicts[REFUTED]} not confirmed, {verdicts[UNDECIDED]} undecided with "
         f"{len(result['seeds'])} seed{'s' if len(result['seeds']) != 1 else ''}."
     ]
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +29,7 @@ class Measured:
 
     stored: StoredRun
     seed: int
-    summary: Mapping[str, object]
+    summary: Mapping[str, Any]
 
     def table(self, name: str) -> dict[str, np.ndarray]:
         """One of its tables, by column."""
@@ -47,15 +49,16 @@ class Laboratory:
 
     def calibrate(self, scenario: Mapping[str, object], settings: Mapping) -> Calibration:
         """The line from users to offered load, measured with the study's own run length."""
-        return calibrate.calibrate(
-            scenario,
-            seeds=tuple(range(1, settings["calibration_seeds"] + 1)),
-            duration=settings["duration"],
-            warmup=settings["warmup"],
-            cache=self.store.cache,
-            progress=self.progress,
-            jobs=self.jobs,
-        )
+        with resumable(self.store.folder):
+            return calibrate.calibrate(
+                scenario,
+                seeds=tuple(range(1, settings["calibration_seeds"] + 1)),
+                duration=settings["duration"],
+                warmup=settings["warmup"],
+                cache=self.store.cache,
+                progress=self.progress,
+                jobs=self.jobs,
+            )
 
     def run(self, title: str, runs: list[Run]) -> dict[tuple[str, int], Measured]:
         """Every run's result by (scenario key, seed); those in the folder are not run again."""
@@ -76,28 +79,31 @@ class Laboratory:
             )
 
         if missing:
-            self._simulate(title, [runs[i].scenario for i in missing], finish, len(runs))
+            with resumable(self.store.folder):
+                pool.simulate_all(
+                    [runs[i].scenario for i in missing],
+                    finish,
+                    title=title,
+                    jobs=self.jobs,
+                    progress=self.progress,
+                    already=len(runs) - len(missing),
+                )
         return {
             (run.key, run.seed): Measured(found, run.seed, found.summary)
             for run, found in zip(runs, stored, strict=True)
             if found is not None
         }
 
-    def _simulate(self, title: str, scenarios: list[dict], finish, total: int) -> None:
-        try:
-            pool.simulate_all(
-                scenarios,
-                finish,
-                title=title,
-                jobs=self.jobs,
-                progress=self.progress,
-                already=total - len(scenarios),
-            )
-        except KeyboardInterrupt as stop:
-            raise Interrupted(
-                f"stopped: finished runs are kept in {self.store.folder}, "
-                "give the same command again to resume"
-            ) from stop
+
+@contextmanager
+def resumable(folder: Path) -> Iterator[None]:
+    """Ctrl-C as a sentence: what is finished is kept."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        raise Interrupted(
+            f"stopped: finished runs are kept in {folder}, give the same command again to resume"
+        ) from stop
 
 
 def _weight(scenario: Mapping) -> float:

@@ -1,10 +1,10 @@
 """A study from its experiment file to its report: calibrate, run, measure, draw, write.
 
-    out/runs/…                finished simulations, never run twice
-    out/tables/*.csv|parquet  every table, tidy
-    out/figures/*.svg|png     every figure
-    out/result.json           all that the report is made of
-    out/report.html           the report, one file
+out/runs/…                finished simulations, never run twice
+out/tables/*.csv|parquet  every table, tidy
+out/figures/*.svg|png     every figure
+out/result.json           all that the report is made of
+out/report.html           the report, one file
 """
 
 from __future__ import annotations
@@ -72,12 +72,13 @@ class Study:
         )
         if not needed:
             return None
-        line = laboratory.calibrate(self.experiment.data["scenario"], settings)
+        times = {k: settings[k] for k in ("duration", "warmup")}
+        line = laboratory.calibrate(self.experiment.data["scenario"] | times, settings)
         how = self.experiment.data["calibration"]
         rate = units.bits_per_s(how["rate"])
         users = {
             load: line.users_for(units.share(load), rate, how["multiple_of"])
-            for load in ["100%", *_loads(self.experiment, parts)]
+            for load in _loads(self.experiment, parts)
         }
         return {
             "bytes_per_user_s": line.bytes_per_user_s,
@@ -89,8 +90,12 @@ class Study:
         }
 
     def _material(
-        self, runs: Plan, settings: dict, results: dict[tuple[str, int], Measured],
-        calibration: dict | None, parts: list[str],
+        self,
+        runs: Plan,
+        settings: dict,
+        results: dict[tuple[str, int], Measured],
+        calibration: dict | None,
+        parts: list[str],
     ) -> Material:
         experiment = self.experiment
         metrics = {m["name"]: m for m in experiment.of("metric")}
@@ -117,9 +122,11 @@ class Study:
         about = {k: experiment.data[k] for k in ("name", "title", "subtitle", "question", "source")}
         version = engine.version()
         evidence = findings.Evidence(
-            material.plan, material.metrics,
+            material.plan,
+            material.metrics,
             {d["id"]: d for d in experiment.of("difference")},
-            _values(material), material.calibration,
+            _values(material),
+            material.calibration,
         )
         return about | {
             "quick": quick,
@@ -127,8 +134,12 @@ class Study:
             "parts": parts,
             "all_parts": experiment.parts,
             "seeds": material.plan.seeds,
-            "versions": {"aqmlab": version.version, "commit": version.commit,
-                         "profile": version.profile, "python": platform.python_version()},
+            "versions": {
+                "aqmlab": version.version,
+                "commit": version.commit,
+                "profile": version.profile,
+                "python": platform.python_version(),
+            },
             "calibration": material.calibration,
             "metrics": list(material.metrics.values()),
             "findings": [findings.decide(s, evidence) for s in experiment.of("finding", parts)],
@@ -145,17 +156,27 @@ class Study:
             rows = material.tables[spec["id"]]
             write_frame(out / "tables" / spec["id"], rows)
             keys = list(spec["keys"].values()) if "keys" in spec else list(spec["on"])
-            listed.append({
-                "id": spec["id"], "part": spec["part"], "title": spec["title"],
-                "paper": spec.get("paper"), "keys": keys, "rows": rows,
-                "paired": "minus" in spec,
-                "reference": spec.get("reference"),
-                "has_reference": any(row.get("paper") is not None for row in rows),
-            })
-        write_frame(out / "tables" / "runs", [
-            row | measure.numbers(material.results[row["key"], row["seed"]].summary)
-            for row in _run_rows(material)
-        ])
+            listed.append(
+                {
+                    "id": spec["id"],
+                    "part": spec["part"],
+                    "title": spec["title"],
+                    "paper": spec.get("paper"),
+                    "keys": keys,
+                    "rows": rows,
+                    "paired": "minus" in spec,
+                    "reference": spec.get("reference"),
+                    "note": spec.get("note", ""),
+                    "has_reference": any(row.get("paper") is not None for row in rows),
+                }
+            )
+        write_frame(
+            out / "tables" / "runs",
+            [
+                row | measure.numbers(material.results[row["key"], row["seed"]].summary)
+                for row in _run_rows(material)
+            ],
+        )
         return listed
 
     def _figures(self, material: Material, parts: list[str], out: Path) -> list[dict]:
@@ -168,11 +189,18 @@ class Study:
                 continue
             figure = figures.draw(spec["kind"], drawn.data, title=spec["title"], **drawn.options)
             stem = write_figures(out / "figures", spec["id"], figure)
-            listed.append({
-                "id": spec["id"], "part": spec["part"], "title": spec["title"],
-                "name": spec.get("paper", f"Figure {spec['id']}"), "kind": spec["kind"],
-                "caption": spec["caption"], "note": drawn.note, "file": f"figures/{stem}.svg",
-            })
+            listed.append(
+                {
+                    "id": spec["id"],
+                    "part": spec["part"],
+                    "title": spec["title"],
+                    "name": spec.get("paper", f"Figure {spec['id']}"),
+                    "kind": spec["kind"],
+                    "caption": spec["caption"],
+                    "note": drawn.note,
+                    "file": f"figures/{stem}.svg",
+                }
+            )
             if spec["kind"] == "cdf":
                 curves += _curve_rows(spec["id"], drawn.data["curves"])
         write_frame(out / "tables" / "distributions", curves)
@@ -196,8 +224,8 @@ def _users_for(experiment: Experiment, calibration: dict | None):
 
 
 def _loads(experiment: Experiment, parts: list[str]) -> list[str]:
-    """The loads of these parts, smallest first."""
-    loads = {
+    """The loads of these parts and 100 %, smallest first."""
+    loads = {"100%"} | {
         value
         for group in plan.needed_groups(experiment, parts)
         for axis in group.get("axis", [])
@@ -230,21 +258,29 @@ def _run_rows(material: Material) -> list[dict]:
     for key, scenario in material.plan.scenarios.items():
         for seed in material.plan.seeds:
             run = material.results[key, seed]
-            rows.append({
-                "run": "; ".join(names[key]), "key": key, "seed": seed,
-                "users": scenario["traffic"][0]["users"],
-                "fingerprint": str(run.summary.get("fingerprint", "")),
-                "folder": f"runs/{run.stored.folder.name}",
-            })
+            rows.append(
+                {
+                    "run": "; ".join(names[key]),
+                    "key": key,
+                    "seed": seed,
+                    "users": scenario["traffic"][0]["users"],
+                    "fingerprint": str(run.summary.get("fingerprint", "")),
+                    "folder": f"runs/{run.stored.folder.name}",
+                }
+            )
     return rows
 
 
 def _curve_rows(figure: str, curves: list[dict]) -> list[dict]:
     return [
-        {"figure": figure, "curve": curve["label"], "response_ms": float(curve["x_ms"][i]),
-         "percent": float(curve["percent"][i]),
-         "low": None if curve["low"] is None else float(curve["low"][i]),
-         "high": None if curve["high"] is None else float(curve["high"][i])}
+        {
+            "figure": figure,
+            "curve": curve["label"],
+            "response_ms": float(curve["x_ms"][i]),
+            "percent": float(curve["percent"][i]),
+            "low": None if curve["low"] is None else float(curve["low"][i]),
+            "high": None if curve["high"] is None else float(curve["high"][i]),
+        }
         for curve in curves
         for i in range(len(curve["x_ms"]))
     ]

@@ -24,12 +24,17 @@ Values = Callable[[Cell, str], Sequence[float]]
 """One value per seed of a summary's number, for a cell of the plan."""
 
 
-def table(spec: dict, metrics: list[dict], cells: list[Cell], values: Values,
-          reference: list[dict[str, str]] | None) -> list[dict]:
+def table(
+    spec: dict,
+    metrics: list[dict],
+    cells: list[Cell],
+    values: Values,
+    reference: list[dict[str, str]] | None,
+) -> list[dict]:
     """Tidy rows, one per cell and metric, with the published number where there is one."""
     rows = []
     for cell in cells:
-        place = {column: plain(cell.axes[axis]) for axis, column in spec["keys"].items()}
+        place = {column: _place(cell, axis) for axis, column in spec["keys"].items()}
         published = _find(reference, place)
         for metric in metrics:
             scale = metric.get("scale", 1.0)
@@ -41,8 +46,9 @@ def table(spec: dict, metrics: list[dict], cells: list[Cell], values: Values,
     return rows
 
 
-def differences(spec: dict, metrics: list[dict], pairs: list[tuple[Cell, Cell]],
-                values: Values) -> list[dict]:
+def differences(
+    spec: dict, metrics: list[dict], pairs: list[tuple[Cell, Cell]], values: Values
+) -> list[dict]:
     """Tidy rows of paired differences: the same seeds, the same users."""
     rows = []
     for cell, other in pairs:
@@ -61,15 +67,25 @@ def estimate(sample: Sequence[float]) -> dict[str, float | None]:
     good = [v for v in sample if math.isfinite(v)]
     mean, low, high = interval(good)
     half = (high - low) / 2 * math.sqrt(len(good) + 1)
-    found = {"ours": mean, "low": low, "high": high,
-             "one_run_low": mean - half, "one_run_high": mean + half}
+    found = {
+        "ours": mean,
+        "low": low,
+        "high": high,
+        "one_run_low": mean - half,
+        "one_run_high": mean + half,
+    }
     return {name: v if math.isfinite(v) else None for name, v in found.items()}
 
 
 def compare(row: Mapping, paper: float | None, digits: int) -> dict[str, object]:
     """The published number beside ours; its own rounding is half a unit of its last digit."""
-    nothing = {"paper": paper, "difference": None, "difference_low": None,
-               "difference_high": None, "verdict": None}
+    nothing = {
+        "paper": paper,
+        "difference": None,
+        "difference_low": None,
+        "difference_high": None,
+        "verdict": None,
+    }
     if paper is None or row["ours"] is None:
         return nothing
     found = nothing | {"difference": row["ours"] - paper}
@@ -78,8 +94,10 @@ def compare(row: Mapping, paper: float | None, digits: int) -> dict[str, object]
     found |= {"difference_low": row["low"] - paper, "difference_high": row["high"] - paper}
     slack = 0.5 * 10.0**-digits + 1e-9
     found["verdict"] = (
-        INSIDE if row["low"] - slack <= paper <= row["high"] + slack
-        else BETWEEN if row["one_run_low"] - slack <= paper <= row["one_run_high"] + slack
+        INSIDE
+        if row["low"] - slack <= paper <= row["high"] + slack
+        else BETWEEN
+        if row["one_run_low"] - slack <= paper <= row["one_run_high"] + slack
         else OUTSIDE
     )
     return found
@@ -101,6 +119,12 @@ def number(row: Mapping[str, str] | None, column: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def _place(cell: Cell, axis: str) -> object:
+    """A list goes by its label, which says if the experiment's author constructed it."""
+    value = cell.axes[axis]
+    return cell.labels[axis] if isinstance(value, list) else plain(value)
 
 
 def plain(value: object) -> object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import polars as pl
@@ -19,7 +18,7 @@ def write_frame(stem: Path, rows: list[dict]) -> None:
     _whole(stem.with_name(f"{stem.name}.csv"), frame.write_csv().encode())
     draft = stem.with_name(f".{stem.name}.parquet")
     frame.write_parquet(draft)
-    os.replace(draft, stem.with_name(f"{stem.name}.parquet"))
+    draft.replace(stem.with_name(f"{stem.name}.parquet"))
 
 
 def write_figures(folder: Path, identity: str, figure: Figure) -> str:
@@ -34,4 +33,4 @@ def _whole(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}")
     draft.write_bytes(content)
-    os.replace(draft, path)
+    draft.replace(path)

@@ -19,8 +19,8 @@
 //! | `altq` | [`altq`] | ALTQ on FreeBSD (the testbeds of Christiansen et al. and Le et al.) |
 //! | `linux` | [`linux`] | Linux `sch_red` with the tables of iproute2's `tc` |
 //!
-//! [`settings`] resolves what the user wrote and what the profile says into plain numbers; no
-//! judge looks at a profile's name.
+//! [`settings`] resolves what the user wrote and what the profile says into plain numbers before
+//! the first packet; no judge looks at a profile's name while it judges.
 
 mod altq;
 mod average;
@@ -31,6 +31,7 @@ mod ns;
 mod paper;
 mod settings;
 mod spacing;
+mod switches;
 
 use alloc::boxed::Box;
 
@@ -66,9 +67,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let settings = Settings::resolve(params, line)?;
     Ok(match settings.profile {
         Profile::Fj93 => gate(paper::Paper::new(&settings), &settings),
-        Profile::Ns2 | Profile::Ns2Fixed | Profile::Ns3 => {
-            gate(ns::Ns::new(&settings), &settings)
-        }
+        Profile::Ns2 | Profile::Ns2Fixed | Profile::Ns3 => gate(ns::Ns::new(&settings), &settings),
         Profile::Altq => gate(altq::Altq::new(&settings)?, &settings),
         Profile::Linux => gate(linux::Linux::new(&settings)?, &settings),
     })

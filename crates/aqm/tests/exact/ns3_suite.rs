@@ -21,8 +21,7 @@ fn burst(base: Pairs, more: Pairs, ecn: Ecn) -> Tally {
     // Later parameters replace earlier ones of the same name.
     let replaced = |name: &str| more.iter().any(|(other, _)| *other == name);
     let kept = base.iter().filter(|(name, _)| !replaced(name));
-    let pairs: Vec<_> =
-        [("profile", "ns3")].iter().chain(kept).chain(more).copied().collect();
+    let pairs: Vec<_> = [("profile", "ns3")].iter().chain(kept).chain(more).copied().collect();
     for seed in 0..20 {
         let mut red = Bench::new("red", &pairs, seed);
         let mut waiting = 0;
@@ -43,8 +42,7 @@ fn burst(base: Pairs, more: Pairs, ecn: Ecn) -> Tally {
     tally
 }
 
-const TEST_2: Pairs =
-    &[("min_th", "70"), ("max_th", "150"), ("limit", "300"), ("w_q", "0.002")];
+const TEST_2: Pairs = &[("min_th", "70"), ("max_th", "150"), ("limit", "300"), ("w_q", "0.002")];
 
 #[test]
 fn test_1_first_in_first_out() {

@@ -35,7 +35,10 @@ fn gaps(profile: &str, more: Pairs, packets: u32) -> Vec<u32> {
     gaps
 }
 
-const CASES: [(&str, &[(&str, &str)], u32, u32, f64); 8] = [
+/// Profile and its switches, the support of the gaps, and the fraction of marks.
+type Case = (&'static str, Pairs<'static>, u32, u32, f64);
+
+const CASES: [Case; 8] = [
     ("fj93", &[], 1, 19, 0.1000),
     ("linux", &[], 1, 20, 0.0952),
     ("altq", &[], 1, 39, 0.0500),

@@ -245,7 +245,7 @@ impl Sack {
             if self.duplicates > 0 {
                 self.limited += beyond_window(flight, chunk);
             }
-        } else if chunk.seq < self.point {
+        } else if chunk.seq < flight.max {
             self.resent_to = self.resent_to.max(chunk.end());
         }
     }

@@ -77,7 +77,7 @@ pub(super) const FIELDS: &[Field] = &[
         Kind::Switch,
         "Whether queue, average, thresholds and limit are counted in bytes, thresholds and limit \
          being multiplied by mean_packet_bytes. ns2, linux: true; ns3: true if limit_bytes is \
-         given; others: false. (ns2-fixed counts the limit in bytes in either case.)",
+         given; others: false; ns2-fixed counts the limit in bytes in either case.",
         "ns-2.35 queue_in_bytes_, ns-3 MaxSize, Linux sch_red",
     ),
     by_profile(

@@ -1,0 +1,360 @@
+//! Laws that every discipline obeys, over the whole registry: a newcomer is under test the minute
+//! it is listed.
+
+use std::collections::{HashMap, VecDeque};
+
+use aqm::{ALGORITHMS, Admission, Built, Cx, Discipline, Entry, Line};
+use packet::params::{Kind, Params, Raw};
+use packet::{Backlog, Ecn, Event, Instant, Packet, Rate, Rng};
+
+const LINE: Line = Line { rate: Rate::from_bits_per_s(10_000_000) };
+
+type Written = Vec<(String, Raw)>;
+
+/// Parameter sets read from the entry's own table: its defaults, every choice, every switch under
+/// every choice, each with ECN on where there is such a switch, and small limits.
+fn sets(entry: &Entry) -> Vec<Written> {
+    let has = |name: &str| entry.fields.iter().any(|f| f.name == name);
+    let mut choices: Vec<Written> = vec![vec![]];
+    for field in entry.fields {
+        if let Kind::Choice(names) = field.kind {
+            let choice = |name: &&str| vec![(field.name.to_string(), Raw::Text(name.to_string()))];
+            choices.extend(names.iter().map(choice));
+        }
+    }
+    let mut variations: Vec<Written> = vec![vec![]];
+    for field in entry.fields {
+        if let Kind::Switch = field.kind {
+            let switch = |on| vec![(field.name.to_string(), Raw::Bool(on))];
+            variations.extend([switch(false), switch(true)]);
+        }
+    }
+    for (name, limits) in [("limit", [1.0, 2.0, 9.0]), ("limit_bytes", [1.0, 1500.0, 9000.0])] {
+        if has(name) {
+            variations.extend(limits.map(|n| vec![(name.to_string(), Raw::Number(n))]));
+        }
+    }
+    let mut sets = Vec::new();
+    for choice in &choices {
+        for variation in &variations {
+            let mut set = [choice.clone(), variation.clone()].concat();
+            if has("ecn") && variation.iter().all(|(name, _)| name != "ecn") {
+                set.push(("ecn".to_string(), Raw::Bool(true)));
+            }
+            sets.push(set);
+        }
+    }
+    sets
+}
+
+/// Every discipline under every one of its sets that it accepts.
+fn everything() -> Vec<(&'static Entry, Written)> {
+    let mut all = Vec::new();
+    for entry in ALGORITHMS {
+        let accepted: Vec<_> = sets(entry)
+            .into_iter()
+            .filter(|set| {
+                let params = Params::check(entry.fields, set).expect("the table's own values");
+                (entry.build)(&params, &LINE).is_ok()
+            })
+            .map(|set| (entry, set))
+            .collect();
+        assert!(!accepted.is_empty(), "{} accepts nothing", entry.name);
+        all.extend(accepted);
+    }
+    all
+}
+
+fn build(entry: &Entry, set: &Written) -> Built {
+    let params = Params::check(entry.fields, set).unwrap();
+    (entry.build)(&params, &LINE).unwrap()
+}
+
+/// A discipline before a line, with everything the laws need to know.
+struct Rig {
+    discipline: Box<dyn Discipline>,
+    rng: Rng,
+    busy_until: Option<u64>,
+    /// What waits by our own account, as (flow, bytes, ECN field), by handle.
+    waiting: HashMap<u32, (u64, u32, Ecn)>,
+    /// Handles of each flow in the order of acceptance.
+    order: HashMap<u64, VecDeque<u32>>,
+    offered: u64,
+    sent: u64,
+    dropped: u64,
+    marked: u64,
+    /// Everything that happened, with its time since the start.
+    log: Vec<(u64, String)>,
+    start: u64,
+}
+
+impl Rig {
+    fn new(discipline: Box<dyn Discipline>, start: u64, seed: u64) -> Self {
+        Rig {
+            discipline,
+            rng: Rng::named(seed, "laws"),
+            busy_until: None,
+            waiting: HashMap::new(),
+            order: HashMap::new(),
+            offered: 0,
+            sent: 0,
+            dropped: 0,
+            marked: 0,
+            log: Vec::new(),
+            start,
+        }
+    }
+
+    fn call(
+        &mut self,
+        now: u64,
+        act: impl FnOnce(&mut dyn Discipline, &mut Cx) -> Option<Packet>,
+    ) -> Option<Packet> {
+        let mut events = Vec::new();
+        let mut out = |event| events.push(event);
+        let at = Instant::from_nanos(now);
+        let mut cx = Cx { now: at, rng: &mut self.rng, out: &mut out };
+        let packet = act(&mut *self.discipline, &mut cx);
+        for event in events {
+            self.note(now, event);
+        }
+        packet
+    }
+
+    fn note(&mut self, now: u64, event: Event) {
+        self.log.push((now - self.start, format!("{event:?}")));
+        match event {
+            Event::Queued { id } => assert!(self.waiting.contains_key(&id), "queued {id} twice"),
+            Event::Marked { id, .. } => {
+                self.marked += 1;
+                let (_, _, ecn) = self.waiting.get_mut(&id).expect("marks what waits");
+                assert!(ecn.can_be_marked(), "packet {id} is not ECN-capable");
+                *ecn = Ecn::Ce;
+            }
+            Event::Dropped { packet, .. } => {
+                self.dropped += 1;
+                let (flow, bytes, _) = self.waiting.remove(&packet.id).expect("dropped twice");
+                assert_eq!((flow, bytes), (packet.flow, packet.bytes));
+                self.order.get_mut(&flow).unwrap().retain(|id| *id != packet.id);
+            }
+        }
+    }
+
+    /// The account and the discipline's own agree.
+    fn balance(&self) {
+        let bytes = self.waiting.values().map(|(_, bytes, _)| u64::from(*bytes)).sum();
+        let backlog = Backlog { packets: self.waiting.len() as u32, bytes };
+        assert_eq!(self.discipline.backlog(), backlog);
+        assert_eq!(self.offered, self.sent + self.dropped + u64::from(backlog.packets));
+    }
+
+    fn arrive(&mut self, packet: Packet, now: u64) {
+        self.advance(now);
+        self.offered += 1;
+        self.waiting.insert(packet.id, (packet.flow, packet.bytes, packet.ecn));
+        self.order.entry(packet.flow).or_default().push_back(packet.id);
+        self.call(now, |discipline, cx| {
+            discipline.enqueue(packet, cx);
+            None
+        });
+        self.balance();
+        if self.busy_until.is_none() {
+            self.send(now);
+        }
+    }
+
+    fn send(&mut self, now: u64) {
+        let packet = self.call(now, |discipline, cx| discipline.dequeue(cx));
+        self.busy_until = packet.map(|packet| {
+            self.sent += 1;
+            self.log.push((now - self.start, format!("sent {} {:?}", packet.id, packet.ecn)));
+            let account = self.waiting.remove(&packet.id).expect("sent what never came");
+            assert_eq!(account, (packet.flow, packet.bytes, packet.ecn), "changed on the way");
+            let first = self.order.get_mut(&packet.flow).unwrap().pop_front();
+            assert_eq!(first, Some(packet.id), "flow {} out of order", packet.flow);
+            now + LINE.rate.time_for(u64::from(packet.bytes)).nanos()
+        });
+        self.balance();
+    }
+
+    fn advance(&mut self, now: u64) {
+        loop {
+            let tick = self.discipline.next_tick().map(Instant::nanos).filter(|t| *t <= now);
+            let free = self.busy_until.filter(|end| *end <= now);
+            match (tick, free) {
+                (Some(tick), free) if free.is_none_or(|end| tick <= end) => {
+                    self.call(tick, |discipline, cx| {
+                        discipline.on_tick(cx);
+                        None
+                    });
+                }
+                (_, Some(end)) => self.send(end),
+                _ => return,
+            }
+        }
+    }
+}
+
+/// Random packets of seven flows: one byte, ordinary and jumbo; bursts, gaps and idle times.
+fn packets(seed: u64, count: u32, start: u64) -> Vec<(u64, Packet)> {
+    let mut rng = Rng::named(seed, "packets");
+    let mut now = start;
+    let mut mean_gap = 6e5;
+    let mut next = |id| {
+        if rng.below(100) == 0 {
+            mean_gap = [1e4, 3e5, 8e5, 3e6, 2e8][rng.below(5) as usize];
+        }
+        now += rng.exponential(mean_gap) as u64;
+        let bytes = [1, 40, 552, 1500, 1500, 1500, 9000, 65_535][rng.below(8) as usize];
+        let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][rng.below(4) as usize];
+        let arrived = Instant::from_nanos(now);
+        (now, Packet { id, flow: rng.below(7), bytes, ecn, arrived })
+    };
+    (0..count).map(&mut next).collect()
+}
+
+fn run(entry: &Entry, set: &Written, seed: u64, start: u64) -> Rig {
+    let mut rig = Rig::new(build(entry, set).into_discipline(), start, seed);
+    for (now, mut packet) in packets(seed, 3000, start) {
+        packet.arrived = Instant::from_nanos(now - start); // so that logs compare
+        rig.arrive(packet, now);
+    }
+    rig
+}
+
+#[test]
+fn nothing_is_lost_reordered_or_wrongly_marked() {
+    let (mut marked, mut dropped) = (0, 0);
+    for (entry, set) in everything() {
+        for seed in 0..3 {
+            let rig = run(entry, &set, seed, 0); // the rig checks after every step
+            assert!(rig.sent + rig.dropped > 2000, "{} {set:?}", entry.name);
+            marked += rig.marked;
+            dropped += rig.dropped;
+        }
+    }
+    assert!(marked > 1000 && dropped > 1000, "{marked} marks, {dropped} drops: a vacuous law");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    for (entry, set) in everything() {
+        let log = run(entry, &set, 5, 0).log;
+        assert_eq!(log, run(entry, &set, 5, 0).log, "{} {set:?}", entry.name);
+    }
+}
+
+#[test]
+fn only_differences_of_time_matter() {
+    for (entry, set) in everything() {
+        let log = run(entry, &set, 5, 0).log;
+        let late = run(entry, &set, 5, 9_000_000_000_000_000_000).log;
+        assert_eq!(log, late, "{} {set:?}: a clock far from zero", entry.name);
+    }
+}
+
+#[test]
+fn a_long_idle_time_makes_a_discipline_as_good_as_new() {
+    for (entry, set) in everything() {
+        let mut used = run(entry, &set, 3, 0);
+        let mut fresh = Rig::new(build(entry, &set).into_discipline(), 0, 3);
+        let rest = 1_000_000_000_000_000; // a thousand thousand seconds
+        used.advance(rest);
+        let packet = Packet {
+            id: 1_000_000,
+            flow: 0,
+            bytes: 500,
+            ecn: Ecn::NotEct,
+            arrived: Instant::from_nanos(rest),
+        };
+        let sent = (used.sent, fresh.sent);
+        used.arrive(packet.clone(), rest);
+        fresh.arrive(packet, rest);
+        let sent = (used.sent - sent.0, fresh.sent - sent.1);
+        assert_eq!(sent.0, sent.1, "{} {set:?}", entry.name);
+    }
+}
+
+#[test]
+fn a_full_queue_drains_to_nothing() {
+    for (entry, set) in everything() {
+        let mut rig = run(entry, &set, 9, 0);
+        rig.advance(u64::MAX / 2);
+        assert_eq!(rig.discipline.backlog(), Backlog::default(), "{} {set:?}", entry.name);
+        assert_eq!(rig.offered, rig.sent + rig.dropped);
+    }
+}
+
+/// A gate driven as the simulator's folded port does it: departures are computed, an idle time is
+/// reported at the arrival that ends it.
+fn folded(mut gate: Box<dyn aqm::Gate>, seed: u64) -> Vec<(u32, Ecn, Option<u64>)> {
+    let mut rng = Rng::named(seed, "laws");
+    let mut queue: VecDeque<(u64, u64)> = VecDeque::new(); // bytes, start of transmission
+    let (mut free_at, mut idle_told) = (0, true);
+    let mut log = Vec::new();
+    for (now, mut packet) in packets(seed, 3000, 0) {
+        while queue.front().is_some_and(|(_, start)| *start <= now) {
+            queue.pop_front();
+        }
+        if free_at <= now && !idle_told {
+            gate.on_idle(Instant::from_nanos(free_at));
+            idle_told = true;
+        }
+        let bytes = queue.iter().map(|(bytes, _)| bytes).sum();
+        let backlog = Backlog { packets: queue.len() as u32, bytes };
+        let at = Instant::from_nanos(now);
+        let departure = match gate.admit(&mut packet, backlog, at, &mut rng) {
+            Admission::Dropped(_) => None,
+            _ => {
+                let size = u64::from(packet.bytes);
+                let start = free_at.max(now);
+                if start > now {
+                    queue.push_back((size, start));
+                }
+                free_at = start + LINE.rate.time_for(size).nanos();
+                idle_told = false;
+                Some(start)
+            }
+        };
+        log.push((packet.id, packet.ecn, departure));
+    }
+    log
+}
+
+#[test]
+fn a_gate_decides_alike_in_a_fifo_and_alone() {
+    for (entry, set) in everything() {
+        let Built::Gate(gate) = build(entry, &set) else { continue };
+        if gate.next_tick().is_some() {
+            continue; // the folded port runs ticks too; this test does not
+        }
+        let alone = folded(gate, 4);
+        let mut rig = run(entry, &set, 4, 0);
+        rig.advance(u64::MAX / 2);
+        let mut expected: Vec<String> = Vec::new();
+        for (id, ecn, departure) in alone {
+            if let Some(start) = departure {
+                expected.push(format!("{start} sent {id} {ecn:?}"));
+            }
+        }
+        let sent = rig.log.iter().filter(|(_, what)| what.starts_with("sent"));
+        let found: Vec<_> = sent.map(|(at, what)| format!("{at} {what}")).collect();
+        assert_eq!(found, expected, "{} {set:?}", entry.name);
+    }
+}
+
+#[test]
+fn gauges_are_finite_and_keep_their_names() {
+    for (entry, set) in everything() {
+        let names = |rig: &Rig| {
+            let mut names = Vec::new();
+            rig.discipline.gauges(&mut |name, value| {
+                assert!(value.is_finite(), "{} {set:?}: {name} = {value}", entry.name);
+                names.push(name);
+            });
+            names
+        };
+        let fresh = Rig::new(build(entry, &set).into_discipline(), 0, 1);
+        assert_eq!(names(&fresh), names(&run(entry, &set, 1, 0)));
+    }
+}

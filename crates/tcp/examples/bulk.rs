@@ -1,0 +1,98 @@
+//! Times a bulk transfer between two endpoints: `cargo run --release -p aqmlab-tcp --example bulk`.
+//!
+//! The path is two first-in-first-out rings (the order of equal delays), so nearly all of the
+//! time is spent in the endpoints. Printed: nanoseconds per segment, data and ACKs counted, each
+//! of which is one `poll_send` at one end and one `on_segment` at the other.
+#![allow(clippy::disallowed_methods, reason = "a benchmark has a clock")]
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use packet::params::{Params, Raw};
+use packet::{Duration, Instant, Rng};
+use tcp::{Endpoint, HostClock, Segment};
+
+const DATA_SEGMENTS: u64 = 5_000_000;
+const SPACING: Duration = Duration::from_micros(100);
+
+struct Line {
+    queue: VecDeque<(Instant, Segment)>,
+    free_at: Instant,
+}
+
+impl Line {
+    fn new() -> Self {
+        Line { queue: VecDeque::with_capacity(256), free_at: Instant::ZERO }
+    }
+    /// Sends what the endpoint has; data packets leave `SPACING` apart and may be lost.
+    fn take(&mut self, end: &mut Endpoint, now: Instant, rng: &mut Rng, loss: f64) -> u64 {
+        let mut sent = 0;
+        while let Some(segment) = end.poll_send(now) {
+            sent += 1;
+            if segment.len > 0 {
+                self.free_at = self.free_at.max(now) + SPACING;
+                if rng.uniform() < loss {
+                    continue;
+                }
+            }
+            let leaves = self.free_at.max(now);
+            self.queue.push_back((leaves + Duration::from_millis(1), segment));
+        }
+        sent
+    }
+    fn next(&self) -> Instant {
+        self.queue.front().map_or(Instant::NEVER, |front| front.0)
+    }
+}
+
+fn run(name: &str, settings: &[(String, Raw)], loss: f64) {
+    let entry = tcp::find(name).expect("a listed profile");
+    let params = Params::check(entry.fields, settings).expect("good parameters");
+    let profile = Arc::new((entry.build)(&params).expect("a profile"));
+    let clock = HostClock { slow: Duration::from_millis(330), fast: Duration::from_millis(70) };
+    let mut ends = [Endpoint::new(&profile, clock), Endpoint::new(&profile, clock)];
+    let mut lines = [Line::new(), Line::new()];
+    let mut rng = Rng::named(1, "bulk");
+    let mut now = Instant::ZERO;
+    ends[0].connect(now);
+    ends[0].write(u64::MAX, now);
+    let start = std::time::Instant::now();
+    let mut segments = lines[0].take(&mut ends[0], now, &mut rng, loss);
+    while ends[0].counters().data_sent < DATA_SEGMENTS {
+        let arrivals = [lines[0].next(), lines[1].next()];
+        let timers = [0, 1].map(|i| ends[i].next_timeout().map_or(Instant::NEVER, |d| d.at));
+        let arrival = arrivals[0].min(arrivals[1]);
+        let timer = timers[0].min(timers[1]);
+        if arrival <= timer {
+            now = arrival;
+            let from = usize::from(arrivals[1] < arrivals[0]);
+            let (_, segment) = lines[from].queue.pop_front().expect("an arrival");
+            ends[1 - from].on_segment(&segment, now);
+            segments += lines[1 - from].take(&mut ends[1 - from], now, &mut rng, loss);
+        } else {
+            now = timer;
+            let who = usize::from(timers[1] < timers[0]);
+            ends[who].on_timeout(now);
+            segments += lines[who].take(&mut ends[who], now, &mut rng, loss);
+        }
+    }
+    let ns = start.elapsed().as_nanos() as f64 / segments as f64;
+    let counters = ends[0].counters();
+    println!(
+        "{name:14} loss {loss:5.3}: {ns:5.1} ns per segment \
+         ({segments} segments, {} timeouts, {} fast retransmits, simulated {:.0} s)",
+        counters.timeouts,
+        counters.fast_retransmits,
+        now.secs_f64(),
+    );
+}
+
+fn main() {
+    println!("size of an endpoint: {} B", size_of::<Endpoint>());
+    let no_sack = [("sack".to_string(), Raw::Bool(false))];
+    for loss in [0.0, 0.001, 0.01, 0.05] {
+        run("plain", &[], loss);
+        run("plain", &no_sack, loss);
+        run("freebsd-2.2.8", &[], loss);
+    }
+}

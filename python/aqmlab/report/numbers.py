@@ -1,0 +1,32 @@
+"""Numbers as people read them: thousands apart, a true minus, no negative zero."""
+
+from __future__ import annotations
+
+import math
+
+MINUS = "\u2212"
+
+
+def fixed(value: float | None, digits: int) -> str:
+    """A number with so many decimals; a dash if there is none."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    text = f"{abs(value):,.{digits}f}"
+    return MINUS + text if value < 0 and text.strip("0.,") else text
+
+
+def signed(value: float | None, digits: int) -> str:
+    """The same with its sign; zero has none."""
+    text = fixed(value, digits)
+    bare = text.strip("0.,")
+    return f"+{text}" if bare and bare[0] not in (MINUS, "–") else text
+
+
+def ranged(
+    mean: float, low: float | None, high: float | None, digits: int = 1, *, sign: bool = False
+) -> str:
+    """A mean with its interval: "3.1 [2.0, 4.2]"; without an interval the mean alone."""
+    write = signed if sign else fixed
+    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+        return write(mean, digits)
+    return f"{write(mean, digits)} [{write(low, digits)}, {write(high, digits)}]"

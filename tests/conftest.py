@@ -1,0 +1,123 @@
+"""Shared fixtures."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+def base_scenario(**changes) -> dict:
+    """A complete small scenario that both the double and the simulator accept."""
+    return {
+        "name": "small",
+        "duration": "20 s",
+        "warmup": "5 s",
+        "network": {"clients": 7, "servers": 7, "rtt": "40 ms"},
+        "link": [
+            {
+                "name": "bottleneck",
+                "rate": "10 Mbit/s",
+                "forward": {"aqm": "droptail", "limit": 60},
+                "reverse": {"aqm": "droptail", "limit": 50},
+            }
+        ],
+        "traffic": [{"app": "web", "model": "mah-fit", "users": 700}],
+        **changes,
+    }
+
+
+SCENARIO_TOML = """
+duration = "20 s"
+warmup = "5 s"
+network = { clients = 7, servers = 7, rtt = "40 ms" }
+[[link]]
+name = "bottleneck"
+rate = "10 Mbit/s"
+forward = { aqm = "droptail", limit = 60 }
+reverse = { aqm = "droptail", limit = 50 }
+[[traffic]]
+app = "web"
+model = "mah-fit"
+users = 700
+"""
+
+
+@pytest.fixture
+def scenario() -> dict:
+    return base_scenario()
+
+
+@pytest.fixture
+def toml_file(tmp_path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SCENARIO_TOML)
+    return path
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """The test double behind `aqmlab.engine`."""
+    import fake_core
+    from aqmlab import engine
+
+    monkeypatch.setattr(engine, "_core", lambda: fake_core)
+    monkeypatch.setattr(fake_core, "VERSION", dict(fake_core.VERSION))
+    return fake_core
+
+
+@pytest.fixture
+def real_core():
+    """The compiled simulator; `make test` always builds it first."""
+    return pytest.importorskip("aqmlab._core")
+
+
+class Command:
+    """The command `aqmlab` as a process, with the double or the simulator behind it."""
+
+    def __init__(self, folder: Path, program: list[str]) -> None:
+        self.folder, self.program = folder, program
+
+    def arguments(self, *words: object) -> list[str]:
+        return [sys.executable, *self.program, *map(str, words)]
+
+    def environment(self, **variables: str) -> dict[str, str]:
+        return {**os.environ, "PYTHONPATH": str(HERE.parent / "python"), **variables}
+
+    def start(self, *words: object, **variables: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.arguments(*words),
+            cwd=self.folder,
+            env=self.environment(**variables),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def __call__(self, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.arguments(*words),
+            cwd=self.folder,
+            env=self.environment(**variables),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+
+@pytest.fixture
+def command(tmp_path) -> Command:
+    """`aqmlab` with the double behind it, run in an empty folder."""
+    return Command(tmp_path, [str(HERE / "fake_core.py")])
+
+
+@pytest.fixture
+def aqmlab_command(tmp_path, real_core) -> Command:
+    """`aqmlab` itself, run in an empty folder."""
+    return Command(tmp_path, ["-m", "aqmlab"])

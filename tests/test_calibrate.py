@@ -1,0 +1,112 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from aqmlab import calibrate
+from aqmlab.errors import CalibrationError
+
+
+@pytest.fixture
+def loaded(scenario):
+    web = scenario["traffic"][0]
+    del web["users"]
+    web["load"] = "98%"
+    return scenario
+
+
+def test_the_fit_is_least_squares_through_the_origin():
+    points = [(100, 41_000.0), (200, 79_000.0), (300, 121_500.0), (400, 160_000.0)]
+    line = calibrate.fit(points)
+    x, y = np.array(points).T
+    slope = np.linalg.lstsq(x[:, None], y, rcond=None)[0][0]
+    assert line.bytes_per_user_s == pytest.approx(slope)
+    residual = y - slope * x
+    error = math.sqrt(residual @ residual / 3 / (x @ x))
+    half = stats.t.ppf(0.975, 3) * error
+    assert line.ci == pytest.approx((slope - half, slope + half))
+    assert line.r_squared == pytest.approx(1 - residual @ residual / (y @ y))
+
+
+def test_users_are_spread_evenly():
+    line = calibrate.Calibration(400.0, 1.0, [], (400, 400))
+    assert line.users_for(0.98, 10e6) == 3062  # 1,225,000 / 400 = 3,062.5, to even
+    assert line.users_for(0.98, 10e6, 7) == 3066  # 437.5 a machine
+    assert line.users_for(1e-9, 10e6, 7) == 7
+    assert line.load_of(3066, 10e6) == pytest.approx(3066 * 400 * 8 / 10e6)
+
+
+def test_the_uncongested_scenario(loaded):
+    loaded["traffic"].append({"app": "bulk", "flows": 3})
+    fast, group = calibrate.uncongested(loaded, 60, 10)
+    assert group == 0
+    assert fast["link"][0]["rate"] == "100000000 bit/s"
+    assert fast["link"][0]["forward"] == {"aqm": "droptail", "limit": calibrate.ROOM_PACKETS}
+    assert fast["traffic"] == [{"app": "web", "model": "mah-fit"}]
+    assert (fast["duration"], fast["warmup"]) == ("60 s", "10 s")
+    assert fast["network"] == loaded["network"]
+    assert fast["record"]["queues"] == ["bottleneck.forward"]
+    # Neither load nor discipline nor name is part of it: the variants of a study share it.
+    other = {**loaded, "name": "x", "link": [{**loaded["link"][0], "forward": {"aqm": "red"}}]}
+    other["traffic"] = [{**loaded["traffic"][0], "load": "80%"}]
+    assert calibrate.uncongested(other, 60, 10) == (fast, 0)
+
+
+def test_users_on_the_other_side_are_measured_there(loaded):
+    loaded["traffic"][0]["side"] = "servers"
+    loaded["network"]["servers"] = 3
+    fast, _ = calibrate.uncongested(loaded, 60, 10)
+    assert fast["record"]["queues"] == ["bottleneck.reverse"]
+
+
+def test_run_lengths(scenario):
+    assert calibrate.times_of(scenario) == (2400, 1200)
+    long = {**scenario, "duration": "90 min", "warmup": "20 min"}
+    assert calibrate.times_of(long) == (5400, 1200)
+    assert calibrate.times_of(scenario, "10 min", "2 min") == (600, 120)
+    assert calibrate.times_of(scenario, 600) == (600, 300)
+    with pytest.raises(CalibrationError, match="lengthen its duration"):
+        calibrate.times_of(scenario, "1 min", "1 min")
+
+
+def test_a_calibration(fake, loaded, tmp_path, monkeypatch):
+    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+    cache = tmp_path / "cache"
+    line = calibrate.calibrate(loaded, cache=cache, duration="60 s", warmup=0)
+    # The double's users ask for 400 B/s, +-0.1 % by seed; 390 B/s is its estimate.
+    assert line.bytes_per_user_s == pytest.approx(400)
+    assert line.r_squared > 0.99999
+    assert line.ci[0] < 400 < line.ci[1]
+    sizes = [users for users, _ in line.points]
+    assert sorted(set(sizes)) == [798, 1603, 2408, 3206]
+    assert all(users % 7 == 0 for users in sizes)
+    assert len(sizes) == 12
+    again = calibrate.calibrate(loaded, cache=cache, duration="60 s", warmup=0)
+    assert again == line
+    assert len((tmp_path / "log").read_text().split()) == 12
+    calibrate.calibrate(loaded, cache=cache, duration="61 s", warmup=0)
+    assert len((tmp_path / "log").read_text().split()) == 24
+
+
+def test_a_load_becomes_users(fake, loaded):
+    line = calibrate.Calibration(400.0, 1.0, [], (400, 400))
+    changed = calibrate.apply(loaded, line)
+    assert changed["traffic"] == [{"app": "web", "model": "mah-fit", "users": 3066}]
+    assert loaded["traffic"][0]["load"] == "98%"
+    assert calibrate.apply(changed, line) == changed
+
+
+def test_a_curve_is_no_calibration(fake, loaded, monkeypatch):
+    monkeypatch.setattr(calibrate, "SPEED_UP", 0.8)  # the link limits the largest population
+    with pytest.raises(CalibrationError, match=r"798 to 3206 users is not proportional.*R\^2"):
+        calibrate.calibrate(loaded, duration=60, warmup=0)
+
+
+def test_traffic_without_users_cannot_be_calibrated(fake, loaded):
+    loaded["traffic"] = [{"app": "bulk", "load": "50%"}]
+    with pytest.raises(CalibrationError, match="has no users that a load"):
+        calibrate.calibrate(loaded)
+    loaded["traffic"] = [{"app": "web", "users": 1}, {"app": "web", "users": 2}]
+    with pytest.raises(CalibrationError, match="2 traffic groups with users"):
+        calibrate.calibrate(loaded)

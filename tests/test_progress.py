@@ -1,0 +1,71 @@
+import io
+
+import pytest
+
+from aqmlab import progress
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_ratio_and_time_left():
+    clock = Clock()
+    board = progress.Progress(clock)
+    board.begin("runs", [1000, 3000], already=1)
+    clock.now = 10
+    board.advance(0, 500)
+    board.finish(0)
+    board.advance(1, 1000)
+    assert board.fraction == 0.5
+    assert board.ratio == 200
+    assert board.left_s == 10
+    assert board.sentence() == "runs: 2 of 3, 50 %, 200 x real time, 0:10 left"
+
+
+def test_nothing_to_do():
+    board = progress.Progress(Clock())
+    board.begin("runs", [])
+    assert board.fraction == 1
+    assert board.ratio is None
+
+
+def test_lines_are_rare():
+    clock, stream = Clock(), io.StringIO()
+    board = progress.Lines(stream, clock)
+    board.begin("runs", [100.0])
+    for k in range(1, 101):
+        clock.now = k / 4
+        board.advance(0, k)
+    lines = stream.getvalue().splitlines()
+    assert lines == [
+        "runs: 0 of 1, 40 %, 4 x real time, 0:15 left",
+        "runs: 0 of 1, 80 %, 4 x real time, 0:05 left",
+    ]
+
+
+def test_a_terminal_gets_a_bar_and_a_pipe_lines():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    assert isinstance(progress.for_stream(io.StringIO()), progress.Lines)
+    stream = Terminal()
+    bar = progress.for_stream(stream)
+    assert isinstance(bar, progress.Bar)
+    bar.begin("calibration", [10.0])
+    bar.advance(0, 5)
+    bar.begin("runs", [10.0])
+    bar.finish(0)
+    bar.end()
+    assert "runs" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0:00"), (61, "1:01"), (3723, "1:02:03"), (-1, "0:00")]
+)
+def test_clock_text(seconds, text):
+    assert progress.clock_text(seconds) == text

@@ -1,0 +1,130 @@
+"""The Python layers with the compiled simulator behind them."""
+
+import json
+import signal
+
+import pytest
+from test_cli import refused, wait_for
+
+import aqmlab
+from aqmlab import calibrate, engine
+
+pytestmark = pytest.mark.usefixtures("real_core")
+
+
+def test_ten_lines_of_python(toml_file):
+    result = aqmlab.run(toml_file, seeds=2, set={"link.0.forward": {"aqm": "red", "limit": 60}})
+    assert len(result.runs) == 2
+    assert result.summary["responses"] > 0
+    responses = result.table("responses")
+    assert {"seed", "end_ns", "duration_ns", "reply_bytes"} <= set(responses.columns)
+    rows = result.statistics().rows_by_key("field", named=True, unique=True)
+    assert rows["response_p50_s"]["n"] == 2
+    assert rows["response_p50_s"]["low"] < rows["response_p50_s"]["high"]
+    assert result.table("queue")["time_s"].is_sorted() is False  # two runs, one after the other
+    assert result.runs[0].table("queue")["time_s"].diff().drop_nulls().to_numpy() == pytest.approx(
+        0.003
+    )
+
+
+def test_the_summary_has_every_promised_name(scenario):
+    summary = aqmlab.run(scenario).summary
+    promised = (
+        "arrivals departures drops marks drop_rate utilisation throughput_bytes_per_s "
+        "queue_mean_packets queue_var_packets queue_max_packets queue_mean_bytes responses "
+        "response_p10_s response_p50_s response_p99_s share_le_1s share_1_2s share_2_3s "
+        "share_gt_3s connections retransmission_classes simulated_s wall_s "
+        "data_packets_per_wall_s fingerprint"
+    )
+    assert set(promised.split()) <= summary.keys()
+    assert summary["wall_s"] > 0
+
+
+def test_the_same_seed_is_the_same_run_on_any_number_of_threads(scenario):
+    one = aqmlab.run(scenario, seeds=4, jobs=1)
+    many = aqmlab.run(scenario, seeds=4, jobs=4)
+    prints = [[run.summary["fingerprint"] for run in result.runs] for result in (one, many)]
+    assert prints[0] == prints[1]
+    assert len(set(prints[0])) == 4
+
+
+def test_the_canonical_scenario_is_the_same_run(scenario):
+    canonical = engine.check(scenario)
+    assert engine.check(canonical) == canonical
+    prints = {aqmlab.run(text).summary["fingerprint"] for text in (scenario, canonical)}
+    assert len(prints) == 1
+
+
+def test_common_random_numbers(scenario):
+    document = {"scenario": scenario, "sweep": {"link.0.forward.limit": [200, 201], "seeds": 3}}
+    result = aqmlab.run(document)
+    difference = result.paired(0, 1).rows_by_key("field", named=True, unique=True)
+    # An underloaded link never fills either buffer: the users are the same to the last byte.
+    assert result.summary["drops"] == 0
+    assert difference["data_packets"]["difference"] == 0
+    assert difference["queue_mean_packets"]["high"] == 0
+
+
+def test_a_load_is_calibrated(scenario):
+    web = scenario["traffic"][0]
+    del web["users"]
+    web["load"] = "80%"
+    line = calibrate.calibrate(scenario, duration="10 min", warmup="5 min")
+    assert 350 < line.bytes_per_user_s < 450
+    assert line.ci[0] < line.bytes_per_user_s < line.ci[1]
+    assert line.r_squared >= calibrate.MIN_R_SQUARED
+    document = {"scenario": scenario, "calibration": {"duration": "10 min", "warmup": "5 min"}}
+    result = aqmlab.run(document)
+    users = result.runs[0].scenario["traffic"][0]["users"]
+    assert users % 7 == 0
+    assert line.load_of(users, 10e6) == pytest.approx(0.8, abs=0.002)
+
+
+@pytest.mark.parametrize(
+    ("override", "named"),
+    [
+        ("durration=3 s", ['did you mean "duration"']),
+        ("link.0.forwrd.limit=3", ['did you mean "forward"']),
+        ("link.0.rate=10 ms", ["link.0.rate"]),
+        ("link.0.rate=0 Mbit/s", ["link.0.rate"]),
+        ("link.0.rate=-1 Mbit/s", ["link.0.rate"]),
+        ("link.0.forward={aqm='red', min_th=90, max_th=30}", ["min_th"]),
+        ("traffic.0.load=9800%", ["traffic.0.load"]),
+        ("duration=1 s", ["warmup"]),
+    ],
+)
+def test_mistakes_in_a_scenario(aqmlab_command, toml_file, override, named):
+    refused(aqmlab_command("run", toml_file, "--set", override), "small.toml", *named)
+    assert not (aqmlab_command.folder / "results").exists()
+
+
+def test_more_than_one_load(aqmlab_command, toml_file):
+    text = toml_file.read_text().replace("users = 700", 'load = "50%"')
+    toml_file.write_text(text + '\n[[traffic]]\napp = "web"\nload = "20%"\n')
+    refused(aqmlab_command("run", toml_file), "only one group")
+
+
+def test_json_is_all_of_standard_output(aqmlab_command, toml_file):
+    for words in (["run", toml_file, "--seeds", "2"], ["list"], ["describe", "red"]):
+        answer = aqmlab_command(*words, "--json")
+        assert answer.returncode == 0, answer.stderr
+        json.loads(answer.stdout)
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
+def test_a_stopped_command_resumes(aqmlab_command, toml_file, how, code):
+    words = ["run", toml_file, "--seeds", 40, "--set", "duration=10 min", "--jobs", 2]
+    process = aqmlab_command.start(*words)
+    runs = aqmlab_command.folder / "results" / "small" / "runs"
+    wait_for(lambda: len(list(runs.glob("*/manifest.json"))) >= 2, process, "two runs")
+    process.send_signal(how)
+    process.communicate(timeout=60)
+    assert process.returncode == code
+    kept = len(list(runs.glob("*/manifest.json")))
+    assert 2 <= kept < 40
+    document = json.loads(aqmlab_command(*words, "--json").stdout)
+    assert sum(run["cached"] for run in document["runs"]) == kept
+    # What was interrupted and resumed is what would have come out in one go.
+    whole = aqmlab.run(toml_file, seeds=40, set=["duration=10 min"])
+    prints = [run["summary"]["fingerprint"] for run in document["runs"]]
+    assert prints == [run.summary["fingerprint"] for run in whole.runs]

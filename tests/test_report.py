@@ -1,0 +1,164 @@
+"""The report: one file, complete, and nothing in it that the results do not say."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from test_studies import SHORT, Double
+
+from aqmlab import engine, report
+from aqmlab.errors import StoreError
+from aqmlab.report import numbers
+from aqmlab.report import report as writer
+from aqmlab.studies.experiment import load
+from aqmlab.studies.study import Study
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The results of a whole study on the double."""
+    out = tmp_path_factory.mktemp("study")
+    core = Double()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "_core", lambda: core)
+        Study(load("tuning-red")).run(quick=True, out=out, settings=SHORT)
+    return out
+
+
+@pytest.fixture(scope="module")
+def result(folder):
+    return json.loads((folder / "result.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def page(folder):
+    return (folder / "report.html").read_text()
+
+
+class Tags(HTMLParser):
+    """Checks that tags are closed in order, and gathers ids and references."""
+
+    VOID = ("meta", "br", "path", "rect", "line", "circle", "use", "stop")
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.references: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.note(attrs)
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, _tag, attrs):
+        self.note(attrs)
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def note(self, attrs):
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value)
+            if name == "href":
+                self.references.append(value)
+            self.references += re.findall(r"url\(([^)]*)\)", value or "")
+
+
+def test_it_needs_nothing_else(page):
+    assert not re.search(r"(https?:)?//[a-z]", page)
+    assert not re.search(r"<(script|link|img|iframe)\b|@import|src=", page)
+
+
+def test_it_is_well_formed_and_every_reference_is_inside(page):
+    tags = Tags(page)
+    assert tags.open == []
+    assert len(tags.ids) == len(set(tags.ids))
+    assert tags.references and all(r[0] == "#" and r[1:] in tags.ids for r in tags.references)
+
+
+def test_every_figure_is_there_with_its_command(page, result):
+    assert page.count('<svg role="img"') == len(result["figures"]) + 1
+    for figure in result["figures"]:
+        block = re.search(rf'<figure id="figure-{figure["id"]}".*?</figure>', page, re.S)
+        assert block and figure["name"] in block[0]
+        assert f"aqmlab study tuning-red --quick --part {figure['part']}" in block[0]
+
+
+def test_every_table_is_there(page, result):
+    for table in result["tables"]:
+        block = re.search(rf'<h3 id="{table["id"]}">.*?</table>', page, re.S)
+        assert block, table["id"]
+        lines = {tuple(row[k] for k in table["keys"]) for row in table["rows"]}
+        assert block[0].count("<tr") == len(lines) + 1
+
+
+def test_the_papers_numbers_stand_beside_ours_with_their_differences(page, result):
+    (table,) = [t for t in result["tables"] if t["id"] == "table-1"]
+    block = re.search(r'<h3 id="table-1">.*?</table>', page, re.S)[0]
+    assert block.count('class="paper"') == 160
+    row = next(
+        r
+        for r in table["rows"]
+        if r["metric"] == "median_response_ms"
+        and (r["load_pct"], r["queue_limit_pkts"]) == (110, 190)
+    )
+    assert row["paper"] == 2156
+    assert f'2,156 <span class="off">({numbers.signed(row["difference"], 0)})' in block
+    assert f"[{numbers.signed(row['difference_low'], 0)}, " in block
+    marks = [r["verdict"] for r in table["rows"]]
+    assert block.count("●") == marks.count("outside") > 0
+    assert block.count("○") == marks.count("within one run") > 0
+
+
+def test_findings_scenario_versions_seeds_and_deviations(page, result):
+    for line in result["headlines"]:
+        assert writer.escape(line) in page
+    for finding in result["findings"]:
+        assert writer.escape(finding["evidence"]) in page
+    for run in result["runs"]:
+        assert run["folder"] in page and run["fingerprint"] in page
+    assert "w_q = &#34;1/512&#34;" in page and "[[deviation]]" in page
+    assert page.count("<dt>") == len(result["deviations"]) >= 8
+    assert "9.9.9" in page and "Seeds 1, 2, 3." in page
+
+
+def test_findings_follow_the_numbers(result, folder):
+    changed = json.loads(json.dumps(result))
+    changed["findings"][0]["verdict"] = "not confirmed"
+    pictures = {f["id"]: (folder / f["file"]).read_text() for f in result["figures"]}
+    before, after = (writer.render(r, pictures) for r in (result, changed))
+    assert after.count('class="verdict not"') == before.count('class="verdict not"') + 1
+
+
+def test_written_again_from_what_is_stored(folder, page):
+    (folder / "report.html").unlink()
+    assert report.write(folder) == folder / "report.html"
+    assert (folder / "report.html").read_text() == page
+
+
+def test_a_folder_without_results_is_one_sentence(tmp_path):
+    with pytest.raises(StoreError, match="is missing: give a folder written by"):
+        report.write(tmp_path)
+
+
+def test_a_lost_figure_is_one_sentence(tmp_path, result):
+    (tmp_path / "result.json").write_text(json.dumps(result))
+    with pytest.raises(StoreError, match=r"figure-3\.svg is missing"):
+        report.write(tmp_path)
+
+
+def test_numbers_as_people_write_them():
+    assert numbers.fixed(1234.56, 1) == "1,234.6"
+    assert numbers.fixed(-0.04, 1) == "0.0" and numbers.signed(-0.04, 1) == "0.0"
+    assert numbers.signed(3.0, 0) == "+3" and numbers.signed(-3.0, 0) == "\u22123"
+    assert numbers.signed(0.05, 2) == "+0.05" and numbers.signed(-10.0, 0) == "\u221210"
+    assert numbers.fixed(None, 1) == "–" == numbers.signed(None, 1)
+    assert numbers.ranged(1.0, 0.5, 1.5) == "1.0 [0.5, 1.5]"
+    assert numbers.ranged(1.0, None, None, sign=True) == "+1.0"

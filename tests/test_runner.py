@@ -1,0 +1,191 @@
+import json
+
+import pytest
+
+import aqmlab
+from aqmlab import engine, pool, runner, spec
+from aqmlab.errors import AqmlabError, CalibrationError, Interrupted, SpecError
+from aqmlab.progress import Progress
+from conftest import base_scenario
+
+SWEEP = {"scenario": base_scenario(), "sweep": {"link.0.forward.limit": [60, 120], "seeds": 3}}
+
+
+def runs_begun(path) -> int:
+    return len(path.read_text().split()) if path.exists() else 0
+
+
+def test_one_run_in_memory(fake, scenario):
+    result = aqmlab.run(scenario, seed=4)
+    assert result.summary["drops"] == 4
+    assert result.folder is None
+    assert result.table("queue")["bottleneck.forward"].to_list() == [4, 5, 6, 7, 8]
+    with pytest.raises(AqmlabError, match='"queues"; did you mean "queue"'):
+        result.table("queues")
+
+
+def test_a_sweep(fake):
+    result = aqmlab.run(SWEEP)
+    assert result.labels == ["limit=60", "limit=120"]
+    assert [run.seed for run in result.variant("limit=120")] == [1, 2, 3]
+    rows = {(r["label"], r["field"]): r for r in result.statistics().iter_rows(named=True)}
+    assert rows["limit=60", "queue_mean_packets"]["mean"] == 36
+    assert result.summary["queue_mean_packets"] == 36
+    difference = result.paired(0, 1).rows_by_key("field", named=True, unique=True)
+    queue = difference["queue_mean_packets"]
+    # The same seeds on both sides: the noise of 3 packets a seed cancels altogether.
+    assert (queue["difference"], queue["low"], queue["high"], queue["n"]) == (30, 30, 30, 3)
+    table = result.table("queue")
+    assert table.columns == ["variant", "seed", "time_s", "bottleneck.forward"]
+    assert table.height == 30
+    with pytest.raises(AqmlabError, match="did you mean"):
+        result.variant("limit=121")
+    with pytest.raises(AqmlabError, match="there are 2"):
+        result.variant(2)
+
+
+def test_threads_change_nothing(fake):
+    one = aqmlab.run(SWEEP, jobs=1)
+    many = aqmlab.run(SWEEP, jobs=4)
+    prints = [[run.summary["fingerprint"] for run in result.runs] for result in (one, many)]
+    assert prints[0] == prints[1]
+    assert len(set(prints[0])) == 6
+
+
+def test_finished_runs_are_not_run_again(fake, tmp_path, monkeypatch):
+    log = tmp_path / "log"
+    monkeypatch.setenv("FAKE_LOG", str(log))
+    first = aqmlab.run(SWEEP, out=tmp_path / "out")
+    assert runs_begun(log) == 6
+    again = aqmlab.run(SWEEP, out=tmp_path / "out")
+    assert runs_begun(log) == 6
+    assert all(run.cached for run in again.runs)
+    assert again.statistics().equals(first.statistics())
+    assert again.table("queue").equals(first.table("queue"))
+    aqmlab.run(SWEEP, out=tmp_path / "out", seeds=4)
+    assert runs_begun(log) == 8
+    aqmlab.run(SWEEP, out=tmp_path / "out", fresh=True)
+    assert runs_begun(log) == 14
+
+
+def test_the_manifest(fake, tmp_path):
+    result = aqmlab.run(SWEEP, out=tmp_path)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["version"] == "9.9.9"
+    assert manifest["commit"] == "fake"
+    assert manifest["seeds"] == [1, 2, 3]
+    assert manifest["sweep"] == {"link.0.forward.limit": [60, 120]}
+    assert [run["fingerprint"] for run in manifest["runs"]] == [
+        run.summary["fingerprint"] for run in result.runs
+    ]
+    for run, entry in zip(result.runs, manifest["runs"], strict=True):
+        assert (tmp_path / entry["folder"] / "queue.parquet").exists()
+        own = json.loads((tmp_path / entry["folder"] / "manifest.json").read_text())
+        assert own["seed"] == run.seed == own["scenario"]["seed"]
+        assert own["scenario"]["link"][0]["forward"]["limit"] in (60, 120)
+
+
+def test_mistakes_are_found_before_anything_is_written(fake, tmp_path):
+    out = tmp_path / "out"
+    with pytest.raises(SpecError, match="unknown field"):
+        aqmlab.run({**base_scenario(), "durration": "1 s"}, out=out)
+    sweep = {
+        "scenario": base_scenario(),
+        "sweep": {
+            "link.0.forward": [
+                {"aqm": "red", "min_th": 1, "max_th": 2},
+                {"label": "bad", "aqm": "red", "min_th": 2, "max_th": 2},
+            ]
+        },
+    }
+    with pytest.raises(SpecError, match=r"scenario \(bad\): link\.0\.forward: min_th"):
+        aqmlab.run(sweep, out=out)
+    assert not out.exists()
+
+
+def test_a_load_is_calibrated_once_for_all_variants(fake, tmp_path, monkeypatch):
+    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+    document = {
+        "scenario": base_scenario(),
+        "sweep": {"traffic.0.load": ["50%", "98%"], "link.0.forward.limit": [60, 120]},
+        "calibration": {"duration": "30 s", "warmup": "10 s", "seeds": 2},
+    }
+    result = aqmlab.run(document, out=tmp_path / "out")
+    assert runs_begun(tmp_path / "log") == 8 + 4
+    (line,) = result.calibrations
+    assert line.bytes_per_user_s == pytest.approx(399.8)
+    assert [run.scenario["traffic"][0]["users"] for run in result.runs] == [1561, 1561, 3066, 3066]
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["calibrations"][0]["r_squared"] == line.r_squared
+
+
+def test_a_failed_calibration_names_the_file(fake, toml_file):
+    with pytest.raises(CalibrationError, match=r"small\.toml: this traffic model has no users"):
+        aqmlab.run(toml_file, set=["traffic.0.load=5%", "traffic.0.app=bulk"])
+
+
+def test_ctrl_c_keeps_what_is_finished(fake, tmp_path, monkeypatch):
+    real = engine.simulate
+    begun = []
+
+    def simulate(scenario, progress=None):
+        begun.append(scenario["seed"])
+        if len(begun) == 3:
+            raise KeyboardInterrupt
+        return real(scenario, progress)
+
+    monkeypatch.setattr(engine, "simulate", simulate)
+    with pytest.raises(Interrupted, match=r"2 finished runs are kept in .*same command") as error:
+        aqmlab.run(SWEEP, out=tmp_path, jobs=1)
+    assert error.value.exit_code == 130
+    monkeypatch.setattr(engine, "simulate", real)
+    assert sum(run.cached for run in aqmlab.run(SWEEP, out=tmp_path).runs) == 2
+
+
+def test_an_interrupted_sweep_has_something_of_every_variant(fake, monkeypatch):
+    order = []
+    real = engine.simulate
+
+    def simulate(scenario, progress=None):
+        order.append((scenario["seed"], scenario["link"][0]["forward"]["limit"]))
+        return real(scenario, progress)
+
+    monkeypatch.setattr(engine, "simulate", simulate)
+    aqmlab.run(SWEEP, jobs=1)
+    assert order == [(1, 60), (1, 120), (2, 60), (2, 120), (3, 60), (3, 120)]
+
+
+def test_one_failure_stops_the_others(fake, scenario, monkeypatch):
+    monkeypatch.setenv("FAKE_RUN_S", "60")
+    bad = {**scenario, "nonsense": 1}
+    with pytest.raises(SpecError, match="nonsense"):
+        pool.simulate_all([scenario, bad], lambda i, outcome: outcome, jobs=2)
+
+
+def test_progress_is_reported(fake):
+    calls = []
+
+    class Log(Progress):
+        def begin(self, title, lengths_s, already=0):
+            super().begin(title, lengths_s, already)
+            calls.append((title, list(lengths_s)))
+
+        def finish(self, run):
+            super().finish(run)
+            calls.append(run)
+
+    log = Log()
+    runner.run_experiment(spec.load(SWEEP), progress=log, jobs=1)
+    assert calls[1:] == [("runs", [20.0] * 6), 0, 1, 2, 3, 4, 5]
+    assert log.fraction == 1
+
+
+def test_default_folders():
+    assert (
+        str(runner.default_folder(spec.load({**base_scenario(), "name": "a b/../c"})))
+        == "results/a-b-..-c"
+    )
+    assert (
+        str(runner.default_folder(spec.load({**base_scenario(), "name": ".."})))
+        == "results/scenario"
+    )

@@ -1,0 +1,218 @@
+import copy
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aqmlab import spec
+from aqmlab.errors import SpecError
+from conftest import SCENARIO_TOML, base_scenario
+
+PLAIN = st.recursive(
+    st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(min_size=1), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+def one_line(error) -> str:
+    text = str(error.value)
+    assert "\n" not in text
+    return text
+
+
+def test_a_bare_scenario_takes_its_name_from_the_file(toml_file):
+    experiment = spec.load(toml_file)
+    assert experiment.name == "small"
+    assert experiment.seeds == (1,)
+    assert experiment.axes == ()
+    assert experiment.scenario["link"][0]["rate"] == "10 Mbit/s"
+
+
+def test_an_experiment(tmp_path):
+    path = tmp_path / "x.toml"
+    body = SCENARIO_TOML.replace("[[", "[[scenario.")
+    path.write_text(
+        'question = "?"\n[calibration]\nduration = "1 min"\nseeds = 2\n'
+        + '[sweep]\n"link.0.forward.limit" = [60, 120]\n'
+        + '"link.0.reverse" = [{ label = "short", aqm = "droptail", limit = 5 }]\nseeds = 3\n'
+        + "[scenario]"
+        + body
+    )
+    experiment = spec.load(path)
+    limit, reverse = experiment.axes
+    assert (limit.path, limit.values, limit.labels) == (
+        "link.0.forward.limit",
+        (60, 120),
+        ("limit=60", "limit=120"),
+    )
+    assert reverse.values == ({"aqm": "droptail", "limit": 5},)
+    assert reverse.labels == ("short",)
+    assert experiment.seeds == (1, 2, 3)
+    assert experiment.calibration == {"duration": "1 min", "seeds": (1, 2)}
+
+
+def test_the_command_line_decides_about_seeds(scenario):
+    scenario["seed"] = 5
+    assert spec.load(scenario).seeds == (5,)
+    assert spec.load(scenario, seeds=3).seeds == (5, 6, 7)
+    assert spec.load(scenario, seed=9).seeds == (9,)
+    swept = {"scenario": scenario, "sweep": {"seeds": [4, 2]}}
+    assert spec.load(swept).seeds == (4, 2)
+    assert spec.load(swept, seed=9).seeds == (9,)
+    assert spec.load(swept, seeds=2).seeds == (5, 6)
+
+
+@pytest.mark.parametrize("seeds", [0, -1, True, "3", [], [1, 1], [1.5], 2.5, [-1], 2**60])
+def test_wrong_seeds(scenario, seeds):
+    with pytest.raises(SpecError, match="seeds = 10"):
+        spec.load({"scenario": scenario, "sweep": {"seeds": seeds}})
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", True, 2**60])
+def test_wrong_seed(scenario, seed):
+    scenario["seed"] = seed
+    with pytest.raises(SpecError, match="write for example 1"):
+        spec.load(scenario)
+
+
+def test_a_missing_file_names_the_nearest(toml_file):
+    with pytest.raises(SpecError) as error:
+        spec.load(toml_file.with_name("smal.toml"))
+    assert one_line(error).endswith('smal.toml: no such file; did you mean "small.toml"?')
+    with pytest.raises(SpecError, match="no such file; give the path"):
+        spec.load(toml_file.parent / "nowhere" / "x.toml")
+
+
+def test_files_that_are_no_toml(tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_text('duration = "1 s"\nwarmup = = 3\n')
+    with pytest.raises(SpecError) as error:
+        spec.load(path)
+    assert "not valid TOML" in one_line(error)
+    assert "line 2" in one_line(error)
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(SpecError, match="not UTF-8"):
+        spec.load(path)
+    with pytest.raises(SpecError, match="cannot be read"):
+        spec.load(tmp_path)
+
+
+def test_loads_are_checked(scenario, tmp_path):
+    web = scenario["traffic"][0]
+    users = web.pop("users")
+    scenario["traffic"] = [{**web, "load": "50%"}, {**web, "load": "20%"}]
+    with pytest.raises(SpecError, match=r"scenario: traffic\.0 and traffic\.1 .* only one"):
+        spec.load(scenario)
+    scenario["traffic"] = [{**web, "load": "50%", "users": users}]
+    with pytest.raises(SpecError, match=r"traffic\.0 has both a load and users: keep one"):
+        spec.load(scenario)
+    scenario["traffic"] = [{**web, "load": 98}]
+    with pytest.raises(SpecError, match=r"traffic\.0\.load: .*98 %"):
+        spec.load(scenario)
+    scenario["traffic"] = {"app": "web"}
+    with pytest.raises(SpecError, match=r"\[\[traffic\]\]"):
+        spec.load(scenario)
+    swept = {"scenario": base_scenario(), "sweep": {"traffic.0.load": ["98%", "9800%"]}}
+    with pytest.raises(SpecError, match="9800%"):
+        spec.load(swept)
+
+
+def test_unknown_entries_of_an_experiment(scenario):
+    with pytest.raises(SpecError, match='"sweeep"; did you mean "sweep"'):
+        spec.load({"scenario": scenario, "sweeep": {}})
+    with pytest.raises(SpecError, match='calibration: unknown entry "warm"'):
+        spec.load({"scenario": scenario, "calibration": {"warm": "1 s"}})
+    with pytest.raises(SpecError, match="scenario is missing"):
+        spec.load({"sweep": {}})
+    with pytest.raises(SpecError, match="a list of at least one value"):
+        spec.load({"scenario": scenario, "sweep": {"duration": "1 s"}})
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a=3", 3),
+        ("a=0.5", 0.5),
+        ("a=true", True),
+        ('a="3"', "3"),
+        ("a=10 Mbit/s", "10 Mbit/s"),
+        ("a=1/512", "1/512"),
+        ("a=98%", "98%"),
+        ("a=", ""),
+        ("a=x=y", "x=y"),
+        ("a={ aqm = 'red', limit = 3 }", {"aqm": "red", "limit": 3}),
+        ("a=[1, 2]", [1, 2]),
+        ("a=2020-01-01", "2020-01-01"),
+        ("a=inf", "inf"),
+        ("a=1\nb=2", "1\nb=2"),
+    ],
+)
+def test_override_values(text, value):
+    assert spec.parse_override(text) == ("a", value)
+
+
+@pytest.mark.parametrize("text", ["a", "=3", "", " = 1"])
+def test_an_override_without_path(text):
+    with pytest.raises(SpecError, match="--set link"):
+        spec.parse_override(text)
+
+
+@given(st.text())
+def test_any_override_value_is_json(text):
+    _, value = spec.parse_override(f"a={text}")
+    json.dumps(value, allow_nan=False)
+
+
+@given(PLAIN)
+def test_set_path_sets_and_changes_nothing_else(value):
+    before = base_scenario()
+    copied = copy.deepcopy(before)
+    after = spec.set_path(before, "link.0.forward.limit", value)
+    assert before == copied
+    assert after["link"][0]["forward"].pop("limit") == value
+    del copied["link"][0]["forward"]["limit"]
+    assert after == copied
+
+
+@given(PLAIN)
+def test_what_was_set_is_not_shared(value):
+    after = spec.set_path({"a": {}}, "a.b", value)
+    if isinstance(value, dict):
+        after["a"]["b"]["new"] = 1
+        assert "new" not in value
+
+
+def test_paths_that_lead_nowhere(scenario):
+    with pytest.raises(SpecError, match=r'link has 1 entry, "1" is none of them: count from 0'):
+        spec.set_path(scenario, "link.1.rate", 1)
+    with pytest.raises(SpecError, match="none of them"):
+        spec.set_path(scenario, "link.bottleneck.rate", 1)
+    with pytest.raises(SpecError, match="single value"):
+        spec.set_path(scenario, "duration.x", 1)
+    with pytest.raises(SpecError, match="is not a path"):
+        spec.set_path(scenario, "link..rate", 1)
+    # An unknown name is created: the simulator answers with the nearest known one.
+    assert spec.set_path(scenario, "durration.x", 1)["durration"] == {"x": 1}
+
+
+def test_users_replace_a_load_and_the_reverse(scenario):
+    loaded = spec.load(scenario, overrides=["traffic.0.load=98%"]).scenario["traffic"][0]
+    assert loaded["load"] == "98%"
+    assert "users" not in loaded
+    again = spec.set_path({"traffic": [loaded]}, "traffic.0.users", 7)["traffic"][0]
+    assert again["users"] == 7
+    assert "load" not in again
+
+
+def test_overrides_reach_the_scenario_of_an_experiment(scenario):
+    document = {"scenario": scenario, "sweep": {"link.0.forward.limit": [1, 2]}}
+    experiment = spec.load(document, overrides={"link.0.rate": "5 Mbit/s"})
+    assert experiment.scenario["link"][0]["rate"] == "5 Mbit/s"
+    assert document["scenario"]["link"][0]["rate"] == "10 Mbit/s"

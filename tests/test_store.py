@@ -1,0 +1,149 @@
+import json
+import os
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aqmlab import store
+from aqmlab.engine import Outcome, Version
+from aqmlab.errors import StoreError
+from aqmlab.store import Store, content_key
+
+OUTCOME = Outcome(
+    {"fingerprint": "abc", "drops": 3},
+    {
+        "queue": pa.table(
+            {"time_s": [0.0, 0.003], "bottleneck.forward": pa.array([1, 2], pa.uint32())}
+        )
+    },
+)
+VERSION = Version("1.0", "aaa", "release")
+
+
+def test_what_is_written_is_read(fake, tmp_path):
+    box = Store.open(tmp_path / "out")
+    saved = box.save("key", {"name": "x"}, 7, OUTCOME)
+    assert box.find("other") is None
+    found = box.find("key")
+    assert found == saved
+    assert found.summary == OUTCOME.summary
+    assert found.tables() == ["queue"]
+    assert found.table("queue")["bottleneck.forward"].to_list() == [1, 2]
+    assert found.table("queue")["time_s"].to_list() == [0.0, 0.003]
+
+
+def test_a_run_says_what_it_is(fake, tmp_path):
+    manifest = Store.open(tmp_path).save("key", {"name": "x"}, 7, OUTCOME).manifest
+    assert manifest.pop("created").endswith("+00:00")
+    assert manifest == {
+        "format": store.FORMAT,
+        "version": "9.9.9",
+        "commit": "fake",
+        "scenario": {"name": "x"},
+        "seed": 7,
+        "fingerprint": "abc",
+    }
+
+
+def test_tables_are_small(tmp_path):
+    times = [0.003 * k for k in range(100_000)]
+    path = tmp_path / "queue.parquet"
+    store.write_parquet(
+        pa.table({"time_s": times, "q": [k // 9 % 120 for k in range(100_000)]}), path
+    )
+    column = pq.ParquetFile(path).metadata.row_group(0).column(0)
+    assert column.compression == "ZSTD"
+    assert "BYTE_STREAM_SPLIT" in column.encodings
+    assert path.stat().st_size < 100_000 * 4
+
+
+def test_another_version_is_refused_and_replaced_on_demand(fake, tmp_path):
+    folder = tmp_path / "out"
+    Store.open(folder).save("key", {}, 1, OUTCOME)
+    (folder / "cache").mkdir()
+    fake.VERSION["commit"] = "newer"
+    with pytest.raises(StoreError, match=r"9\.9\.9 \(fake\).*9\.9\.9 \(newer\).*--fresh.*--out"):
+        Store.open(folder)
+    assert (folder / "runs" / "key").exists()
+    box = Store.open(folder, fresh=True)
+    assert box.find("key") is None
+    assert not box.cache.exists()
+    assert box.manifest["commit"] == "newer"
+
+
+def test_foreign_folders_are_left_alone(fake, tmp_path):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "diary.txt").write_text("x")
+    for fresh in (False, True):
+        with pytest.raises(StoreError, match="no results of aqmlab"):
+            Store.open(tmp_path, fresh=fresh)
+    (tmp_path / "manifest.json").write_text('{"name": "a web page"}')
+    with pytest.raises(StoreError, match="no results of aqmlab"):
+        Store.open(tmp_path, fresh=True)
+    (tmp_path / "manifest.json").write_text("{")
+    with pytest.raises(StoreError, match="cannot be read"):
+        Store.open(tmp_path)
+    assert (tmp_path / "runs" / "diary.txt").exists()
+    with pytest.raises(StoreError, match="is a file"):
+        Store.open(tmp_path / "manifest.json")
+    with pytest.raises(StoreError, match="cannot be written"):
+        Store.open(tmp_path / "manifest.json" / "below")
+
+
+def test_leftovers_of_dead_processes_are_removed(fake, tmp_path):
+    box = Store.open(tmp_path)
+    dead = tmp_path / "runs" / ".tmp-4194305-1-key"  # above the largest process number of Linux
+    alive = tmp_path / "runs" / f".tmp-{os.getpid()}-1-key"
+    dead.mkdir()
+    alive.mkdir()
+    Store.open(tmp_path)
+    assert not dead.exists()
+    assert alive.exists()
+    assert box.find("key") is None
+
+
+def test_a_failed_write_leaves_nothing(fake, tmp_path, monkeypatch):
+    box = Store.open(tmp_path)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(store, "write_parquet", full)
+    with pytest.raises(StoreError, match="no space left"):
+        box.save("key", {}, 1, OUTCOME)
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
+def test_a_broken_file_is_one_sentence(tmp_path):
+    with pytest.raises(StoreError, match="is missing"):
+        store.read_json(tmp_path / "x.json")
+    (tmp_path / "x.json").write_text("[]")
+    with pytest.raises(StoreError, match="not a JSON object"):
+        store.read_json(tmp_path / "x.json")
+
+
+def test_json_is_replaced_whole(tmp_path):
+    path = tmp_path / "x.json"
+    store.write_json(path, {"a": 1})
+    with pytest.raises(TypeError):
+        store.write_json(path, {"a": object()})
+    assert json.loads(path.read_text()) == {"a": 1}
+    assert [p.name for p in tmp_path.iterdir()] == ["x.json"]
+
+
+@given(st.dictionaries(st.text(), st.integers()))
+def test_the_key_is_the_content(document):
+    key = content_key(document, VERSION)
+    reordered = dict(reversed(document.items()))
+    assert content_key(reordered, VERSION) == key
+    assert content_key({**document, "name": "another"}, VERSION) == content_key(
+        {**document, "name": "one"}, VERSION
+    )
+    assert content_key({**document, "seed": -1}, VERSION) != content_key(
+        {**document, "seed": -2}, VERSION
+    )
+    assert content_key(document, Version("1.0", "bbb", "release")) != key
+    assert content_key(document, Version("1.1", "aaa", "release")) != key

@@ -1,0 +1,459 @@
+"""Studies: the plan, the tables, the findings, and a whole study on a test double."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fake_core
+from aqmlab import engine
+from aqmlab.errors import AqmlabError, SpecError
+from aqmlab.studies import drawing, findings, plan, registry, tables
+from aqmlab.studies.experiment import Experiment, load
+from aqmlab.studies.study import Study
+
+SHORT = {"duration": "240 s", "warmup": "120 s", "seeds": 3, "calibration_seeds": 2}
+
+
+class Double:
+    """Stands for the simulator: plausible numbers from the scenario, and a count of its runs."""
+
+    ScenarioError, Cancelled = fake_core.ScenarioError, fake_core.Cancelled
+    check, version = staticmethod(fake_core.check), staticmethod(fake_core.version)
+
+    def __init__(self):
+        self.runs: list[dict] = []
+        self.stop_after = math.inf
+
+    def estimate(self, _text: str) -> float:
+        return 411.0
+
+    def run(self, text: str, _progress=None) -> dict:
+        scenario = json.loads(text)
+        if len(self.runs) >= self.stop_after:
+            raise KeyboardInterrupt
+        self.runs.append(scenario)
+        return {"summary": json.dumps(summary(scenario)), "tables": raw_tables(scenario)}
+
+
+def shape(scenario: dict) -> tuple[float, float, np.random.Generator]:
+    """Offered load, a measure of congestion, and the run's own random numbers."""
+    link, users = scenario["link"][0], scenario["traffic"][0]["users"]
+    number, unit = link["rate"].split()
+    rate = float(number) * (1e6 if unit.startswith("M") else 1.0)
+    rng = np.random.default_rng([scenario["seed"], users])
+    load = users * 411 * 8 / rate * (1 + 0.004 * rng.standard_normal())
+    return load, min(max(0.0, load - 0.75) * 3, 1.4), rng
+
+
+def summary(scenario: dict) -> dict:
+    load, busy, rng = shape(scenario)
+    queue = scenario["link"][0]["forward"]
+    limit = queue.get("max_th", queue["limit"])
+    drops = busy**3 * 0.2 / (1 + limit / 200)
+    slow = 0.03 + 0.3 * busy**2 + 0.01 * abs(rng.standard_normal())
+    rate = scenario["traffic"][0]["users"] * 411 * (1 + 0.004 * rng.standard_normal())
+    shares = {"share_le_1s": 1 - slow, "share_1_2s": slow / 2, "share_2_3s": slow / 5}
+    return shares | {
+        "share_gt_3s": slow * 0.3,
+        "throughput_bytes_per_s": rate if load < 0.97 else min(rate, 1.17e6),
+        "drop_rate": drops,
+        "queue_mean_packets": limit * min(busy, 0.95) * 0.6,
+        "response_p50_s": 0.25 + busy * 0.6,
+        "response_p10_s": None,
+        "fingerprint": f"{abs(hash(str(sorted(scenario['traffic'][0].items())))) % 10**8:08d}",
+    }
+
+
+def raw_tables(scenario: dict) -> dict:
+    _, busy, rng = shape(scenario)
+    took = 60 + rng.lognormal(5.1 + busy, 0.8, 4000)
+    upper = np.append(np.arange(1.0, 3001.0), [10_000.0, np.inf])
+    count = np.diff(np.searchsorted(np.sort(took), np.append(0.0, upper)))
+    second = np.arange(240.0)
+    requests = rng.poisson(100, 240)
+    columns = {
+        "response_histogram": {"upper_ms": upper, "count": count},
+        "seconds": {
+            "time_s": second,
+            "requests": requests,
+            "requested_bytes": requests * rng.gamma(2, 5000, 240),
+            "response_mean_s": (0.3 + busy * 0.4) * rng.gamma(20, 0.05, 240),
+        },
+        "queue": {"bottleneck.forward": np.zeros(10)},
+    }
+    return {
+        name: {
+            "columns": [(c, v.dtype.str, v.tobytes()) for c, v in table.items()],
+            "every_s": None,
+        }
+        for name, table in columns.items()
+    }
+
+
+@pytest.fixture
+def double(monkeypatch):
+    core = Double()
+    monkeypatch.setattr(engine, "_core", lambda: core)
+    return core
+
+
+@pytest.fixture
+def study() -> Study:
+    return Study(load("tuning-red"))
+
+
+def users_for(text: str) -> int:
+    return 7 * round(30 * float(text.rstrip("%")) / 7)
+
+
+class TestPlan:
+    def whole(self) -> plan.Plan:
+        return plan.make(load("tuning-red"), SHORT, users_for)
+
+    def test_the_experiment_asks_for_the_papers_settings(self):
+        made = self.whole()
+        fifo = {(c.axes["load"], c.axes["limit"]) for c in made.of("fifo")}
+        assert fifo == {
+            (load, limit)
+            for load in ("80%", "90%", "98%", "110%")
+            for limit in (30, 60, 120, 190, 240)
+        }
+        loads = ["50%", "70%", "80%", "90%", "98%", "110%"]
+        assert [c.axes["load"] for c in made.of("fifo-load")] == loads
+        assert [c.axes["load"] for c in made.of("red-load")] == loads
+        pairs = [c.axes["thresholds"] for c in made.of("red-thresholds", {"load": "98%"})]
+        assert all(pair in pairs for pair in ([5, 15], [30, 90], [60, 180]))
+
+    def test_shared_scenarios_are_run_once(self):
+        made = self.whole()
+        keys = [c.key for c in made.cells]
+        # figure 7 and 4 of figure 10 are in table 1, (30, 90) at 90 and 98 % is in figure 11
+        assert len(keys) == 5 + 1 + 1 + 20 + 6 + 6 + 10
+        assert len(set(keys)) == len(keys) - 1 - 4 - 2 == len(made.scenarios)
+        assert len(made.runs) == 3 * len(made.scenarios)
+
+    def test_scenarios_are_complete(self):
+        made = self.whole()
+        (cell,) = made.of("red-thresholds", {"load": "98%", "thresholds": [5, 15]})
+        scenario = made.scenarios[cell.key]
+        assert scenario["link"][0]["forward"] == {
+            "aqm": "red",
+            "profile": "altq",
+            "min_th": 5,
+            "max_th": 15,
+            "w_q": "1/512",
+            "max_p": 0.1,
+            "limit": 480,
+        }
+        assert scenario["traffic"][0]["users"] == users_for("98%")
+        assert (scenario["duration"], scenario["warmup"]) == ("240 s", "120 s")
+        (best,) = made.of("best-case")
+        assert made.scenarios[best.key]["link"][0]["rate"] == "100 Mbit/s"
+        assert {run.seed for run in made.runs} == {1, 2, 3}
+
+    def test_a_part_takes_what_its_differences_need(self):
+        made = plan.make(load("tuning-red"), SHORT, users_for, ["red-load"])
+        assert {c.group for c in made.cells} == {"red-load", "fifo-load"}
+
+    def test_labels(self):
+        made = self.whole()
+        assert made.of("fifo")[0].labels == {"load": "80 %", "limit": "30 packets"}
+        marks = {c.labels["thresholds"] for c in made.of("red-thresholds", {"load": "90%"})}
+        assert marks == {"(5, 15)", "(15, 45) *", "(30, 90)", "(60, 180)", "(90, 270) *"}
+
+    def test_full_and_quick(self):
+        full, quick = (load("tuning-red").settings(q) for q in (False, True))
+        assert (full["duration"], full["warmup"], full["seeds"]) == ("90 min", "20 min", 10)
+        assert quick["seeds"] < full["seeds"]
+
+    def test_an_unknown_part_is_one_sentence(self):
+        with pytest.raises(SpecError, match='no part "fifi": its parts are calibration, fifo'):
+            load("tuning-red").check_parts(["fifi"])
+
+
+def cell(**axes) -> plan.Cell:
+    return plan.Cell("g", axes, {k: str(v) for k, v in axes.items()}, "k")
+
+
+METRIC = {"name": "share", "summary": "s", "scale": 100.0, "title": "S", "unit": "%", "digits": 1}
+SPEC = {"id": "t", "keys": {"load": "load_pct", "limit": "limit"}}
+
+
+class TestTables:
+    def test_by_hand(self):
+        # 90, 92, 94: mean 92, s = 2, t(0.975, 2) = 4.30265: half 4.96827, one run twice that
+        reference = [{"load_pct": "80", "limit": "30", "share": "95.0"}]
+        (row,) = tables.table(
+            SPEC, [METRIC], [cell(load="80%", limit=30)], lambda *_: [0.90, 0.92, 0.94], reference
+        )
+        assert row["load_pct"] == 80 and row["limit"] == 30 and row["n"] == 3
+        assert row["ours"] == pytest.approx(92)
+        assert row["low"] == pytest.approx(92 - 4.96827, abs=1e-4)
+        assert row["high"] == pytest.approx(92 + 4.96827, abs=1e-4)
+        assert row["one_run_high"] == pytest.approx(92 + 2 * 4.96827, abs=1e-4)
+        assert row["paper"] == 95 and row["difference"] == pytest.approx(-3)
+        assert row["difference_low"] == pytest.approx(-3 - 4.96827, abs=1e-4)
+        assert row["verdict"] == tables.INSIDE
+
+    @pytest.mark.parametrize(
+        ("paper", "verdict"),
+        [
+            ("96.9", "inside"),
+            ("97.0", "inside"),
+            ("97.1", "within one run"),
+            ("101.9", "within one run"),
+            ("102.0", "outside"),
+            ("82.0", "outside"),
+        ],
+    )
+    def test_where_the_papers_number_lies(self, paper, verdict):
+        # ends at 96.968 and 101.937, and the printed number may be 0.05 off by rounding
+        row = tables.estimate([90, 92, 94])
+        assert tables.compare(row, float(paper), 1)["verdict"] == verdict
+
+    def test_one_seed_has_no_interval_and_no_verdict(self):
+        row = tables.estimate([90.0])
+        assert row["low"] is None
+        found = tables.compare(row, 91.0, 1)
+        assert found["difference"] == -1 and found["verdict"] is None
+
+    def test_missing_reference_leaves_ours_alone(self, tmp_path):
+        assert tables.read_reference(tmp_path, {"reference": "nowhere.csv"}) is None
+        (row,) = tables.table(
+            SPEC, [METRIC], [cell(load="80%", limit=30)], lambda *_: [0.9, 0.8], None
+        )
+        assert row["ours"] == pytest.approx(85)
+        assert row["paper"] is None and row["difference"] is None and row["verdict"] is None
+
+    def test_the_shipped_reference_is_the_papers_table_with_its_provenance(self):
+        experiment = load("tuning-red")
+        (spec,) = [t for t in experiment.of("table") if t["id"] == "table-1"]
+        rows = tables.read_reference(experiment.folder, spec)
+        assert rows is not None and len(rows) == 20
+        assert {row["provenance"] for row in rows} == {"from the document"}
+        made = plan.make(experiment, SHORT, users_for)
+        metrics = experiment.of("metric")
+        found = tables.table(spec, metrics, made.of("fifo"), lambda *_: [0.5], rows)
+        assert len(found) == 160 and all(row["paper"] is not None for row in found)
+
+    def test_differences_are_paired(self):
+        samples = {"red": [0.5, 0.7, 0.9], "fifo": [0.4, 0.6, 0.8]}
+        pair = (cell(load="80%"), cell(load="80%"))
+        values = iter([samples["red"], samples["fifo"]])
+        (row,) = tables.differences(
+            {"id": "d", "on": ["load"]}, [METRIC], [pair], lambda *_: next(values)
+        )
+        assert row["load"] == 80 and row["ours"] == pytest.approx(10)
+        assert row["high"] - row["low"] == pytest.approx(0, abs=1e-9)
+
+
+class TestFindings:
+    @pytest.mark.parametrize(
+        ("sample", "verdict"),
+        [
+            ([1.0, 1.1, 0.9], "confirmed"),
+            ([9.0, 9.1, 9.2], "not confirmed"),
+            ([2.0, 3.0, 4.0], "undecided"),
+            ([1.0], "undecided"),
+        ],
+    )
+    def test_the_whole_interval_decides(self, sample, verdict):
+        assert findings.judge(sample, high=3.0)[3] == verdict
+
+    def evidence(self, numbers: dict[tuple, list[float]]) -> findings.Evidence:
+        cells = [
+            plan.Cell("g", {"load": load, "limit": limit}, {"limit": f"{limit}"}, f"{load}{limit}")
+            for load, limit in numbers
+        ]
+        made = plan.Plan(cells, {}, [1, 2, 3])
+        metric = {"title": "Share", "unit": "%", "summary": "s", "name": "m"}
+        return findings.Evidence(
+            made, {"m": metric}, {}, lambda c, _: numbers[c.axes["load"], c.axes["limit"]], None
+        )
+
+    def test_near_best(self):
+        evidence = self.evidence(
+            {("98%", 30): [70, 71, 72], ("98%", 120): [80, 81, 82], ("98%", 190): [81, 82.2, 83]}
+        )
+        spec = {
+            "part": "p",
+            "statement": "s",
+            "test": "near_best",
+            "group": "g",
+            "metric": "m",
+            "axis": "limit",
+            "where": {"load": ["98%"]},
+            "within": 2.0,
+        }
+        good = findings.decide(spec | {"any_of": [120]}, evidence)
+        assert good["verdict"] == "confirmed" and good["estimate"] == pytest.approx(3.2 / 3)
+        assert "(190)" in good["evidence"]
+        bad = findings.decide(spec | {"all_of": [30, 190]}, evidence)
+        assert bad["verdict"] == "not confirmed" and bad["estimate"] == pytest.approx(33.2 / 3)
+
+    def test_ratio_and_loss_are_seed_by_seed(self):
+        evidence = self.evidence({("98%", 30): [6, 8, 10], ("98%", 190): [2, 4, 5]})
+        spec = {
+            "part": "p",
+            "statement": "s",
+            "group": "g",
+            "metric": "m",
+            "of": {"limit": 30},
+            "to": {"limit": 190},
+        }
+        ratio = findings.decide(spec | {"test": "ratio", "at_least": 2.0}, evidence)
+        assert ratio["estimate"] == pytest.approx(7 / 3)
+        loss = findings.decide(spec | {"test": "loses", "at_least": 1.0}, evidence)
+        assert loss["estimate"] == pytest.approx(13 / 3) and loss["verdict"] == "confirmed"
+
+    def test_no_ratio_to_zero(self):
+        evidence = self.evidence({("98%", 30): [6, 8], ("98%", 190): [0, 4]})
+        spec = {
+            "part": "p",
+            "statement": "s",
+            "group": "g",
+            "metric": "m",
+            "test": "ratio",
+            "of": {"limit": 30},
+            "to": {"limit": 190},
+            "at_least": 2.0,
+        }
+        assert findings.decide(spec, evidence)["verdict"] == "undecided"
+
+    def test_every_test_in_the_experiment_exists(self):
+        used = {f["test"] for f in load("tuning-red").of("finding")}
+        assert used == set(findings.TESTS)
+
+
+class TestDrawing:
+    def test_share_below(self):
+        histogram = {"upper_ms": np.array([1.0, 2.0, 4.0, np.inf]), "count": np.array([1, 2, 3, 4])}
+        share = drawing.share_below(histogram, np.array([0.0, 1.0, 2.0, 3.0, 4.0, 9.0]))
+        assert share.tolist() == [0, 10, 30, 30, 60, 60]
+
+    def test_failed_responses_keep_the_curve_below_all(self):
+        histogram = {"upper_ms": np.array([1.0, np.inf]), "count": np.array([1, 1])}
+        assert drawing.share_below(histogram)[-1] == 50
+
+    def test_line_through_the_origin(self):
+        slope, r_squared = drawing.through_origin(np.array([1.0, 2.0]), np.array([1.0, 3.0]))
+        assert slope == pytest.approx(7 / 5)
+        assert r_squared == pytest.approx(1 - (0.16 + 0.04) / 10)
+
+
+class TestStudy:
+    def test_the_whole_line(self, double, study, tmp_path):
+        result = study.run(quick=True, out=tmp_path, settings=SHORT)
+        made = 3 * len(plan.make(study.experiment, SHORT, users_for).scenarios)
+        assert len(double.runs) == made + 4 * 2  # and four populations of the calibration
+        for table in (
+            "table-1",
+            "fifo-load",
+            "red-load",
+            "red-thresholds",
+            "red-minus-fifo",
+            "runs",
+        ):
+            frame = pl.read_parquet(tmp_path / "tables" / f"{table}.parquet")
+            assert frame.height == pl.read_csv(tmp_path / "tables" / f"{table}.csv").height > 0
+        shown = {f["id"] for f in result["figures"]}
+        assert shown == {
+            "3",
+            "4",
+            "5",
+            "6",
+            "7",
+            "8",
+            "9a",
+            "9b",
+            "9c",
+            "9d",
+            "10",
+            "11",
+            "12a",
+            "12b",
+            "table-1",
+        }
+        for figure in result["figures"]:
+            assert (tmp_path / figure["file"]).is_file()
+            assert (tmp_path / figure["file"]).with_suffix(".png").is_file()
+        assert json.loads((tmp_path / "result.json").read_text()) == json.loads(json.dumps(result))
+        assert (tmp_path / "report.html").is_file()
+        assert not list((tmp_path / "runs").glob("*/queue.parquet"))
+
+    @pytest.mark.usefixtures("double")
+    def test_loads_come_from_the_calibration(self, study, tmp_path):
+        result = study.run(quick=True, out=tmp_path, settings=SHORT, parts=["red-thresholds"])
+        users = result["calibration"]["users"]
+        exact = 0.98 * 1_250_000 / result["calibration"]["bytes_per_user_s"]
+        assert users["98%"] % 7 == 0 and abs(users["98%"] - exact) <= 3.5
+        assert {run["users"] for run in result["runs"]} == {users["90%"], users["98%"]}
+
+    def test_finished_runs_are_not_done_again(self, double, study, tmp_path):
+        first = study.run(quick=True, out=tmp_path, settings=SHORT, parts=["red-load"])
+        before = len(double.runs)
+        again = study.run(quick=True, out=tmp_path, settings=SHORT, parts=["red-load"])
+        assert len(double.runs) == before and again == first
+        fewer = study.run(quick=True, out=tmp_path, settings=SHORT | {"seeds": 2})
+        assert fewer["seeds"] == [1, 2]
+        red = [r for r in double.runs[before:] if r["link"][0]["forward"]["aqm"] == "red"]
+        # (30, 90) at every load is there already, from the first part
+        assert {r["link"][0]["forward"]["min_th"] for r in red} == {5, 15, 60, 90}
+
+    @pytest.mark.usefixtures("double")
+    def test_a_part_joins_those_already_there(self, study, tmp_path):
+        study.run(quick=True, out=tmp_path, settings=SHORT, parts=["red-load"])
+        result = study.run(quick=True, out=tmp_path, settings=SHORT, parts=["fifo"])
+        assert result["parts"] == ["fifo", "red-load"]
+        assert {t["part"] for t in result["tables"]} == {"fifo", "red-load"}
+
+    def test_after_an_interruption_it_goes_on(self, double, study, tmp_path):
+        double.stop_after = 20
+        with pytest.raises(AqmlabError, match="same command again"):
+            study.run(quick=True, out=tmp_path, settings=SHORT, parts=["fifo"], jobs=1)
+        assert not (tmp_path / "report.html").exists()
+        kept = len(list((tmp_path / "runs").glob("*/manifest.json")))
+        assert kept == 20 - 8
+        double.stop_after = math.inf
+        study.run(quick=True, out=tmp_path, settings=SHORT, parts=["fifo"], jobs=1)
+        seen = [json.dumps(r, sort_keys=True) for r in double.runs]
+        assert len(seen) == len(set(seen))
+
+    @pytest.mark.usefixtures("double")
+    def test_one_seed(self, study, tmp_path):
+        result = study.run(quick=True, out=tmp_path, settings=SHORT | {"seeds": 1}, parts=["fifo"])
+        assert {f["verdict"] for f in result["findings"]} == {"undecided"}
+        assert all(row["low"] is None for t in result["tables"] for row in t["rows"])
+
+    @pytest.mark.usefixtures("double")
+    def test_a_missing_reference_file(self, study, tmp_path):
+        bare = Study(Experiment(tmp_path, study.experiment.data))
+        (tmp_path / "experiment.toml").write_text("")
+        result = bare.run(quick=True, out=tmp_path / "out", settings=SHORT, parts=["fifo"])
+        (table,) = [t for t in result["tables"] if t["id"] == "table-1"]
+        assert not table["has_reference"]
+        assert all(row["paper"] is None and row["ours"] is not None for row in table["rows"])
+        page = (tmp_path / "out" / "report.html").read_text()
+        assert "not at hand" in page and "1,164" not in page
+
+
+class TestRegistry:
+    def test_names_and_what_they_ask(self):
+        (entry,) = registry.names()
+        assert entry["name"] == "tuning-red" and entry["summary"] and entry["parts"]
+
+    def test_an_unknown_name(self):
+        with pytest.raises(SpecError, match='no study "tuning-rad"; did you mean "tuning-red"'):
+            registry.run("tuning-rad", quick=True)
+
+    @pytest.mark.usefixtures("double")
+    def test_run_tells_where_it_wrote(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(Experiment, "settings", lambda self, quick: dict(SHORT))
+        answer = registry.run("tuning-red", quick=True, out=tmp_path, parts=["red-load"])
+        assert answer["report"] == str(tmp_path / "report.html")
+        assert answer["lines"] == answer["headlines"]
