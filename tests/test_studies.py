@@ -292,7 +292,7 @@ class TestFindings:
         }
         good = findings.decide(spec | {"any_of": [120]}, evidence)
         assert good["verdict"] == "confirmed" and good["estimate"] == pytest.approx(3.2 / 3)
-        assert "(190)" in good["evidence"]
+        assert "behind the best, 190" in good["evidence"]
         bad = findings.decide(spec | {"all_of": [30, 190]}, evidence)
         assert bad["verdict"] == "not confirmed" and bad["estimate"] == pytest.approx(33.2 / 3)
 

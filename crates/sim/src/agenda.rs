@@ -120,33 +120,44 @@ impl<E: Copy> Agenda<E> {
     /// Takes the next event at or before `limit`.
     #[inline]
     pub fn next(&mut self, limit: Instant) -> Option<(Instant, E)> {
-        while self.occupied[0] == 0 {
-            if !self.descend(limit.nanos()) {
+        let limit = limit.nanos();
+        loop {
+            let level = self.occupied.iter().position(|&slots| slots != 0)?;
+            let slot = self.occupied[level].trailing_zeros() as usize;
+            let list = self.lists[level][slot];
+            if list.head == list.tail || level == 0 {
+                // The only event of the earliest slot is the next one, whatever its level; a
+                // slot of level 0 holds events of one instant.
+                if self.nodes[list.head as usize].at > limit {
+                    return None;
+                }
+                return Some(self.take(level, slot));
+            }
+            if !self.descend(level, slot, limit) {
                 return None;
             }
         }
-        let slot = self.occupied[0].trailing_zeros() as usize;
-        let at = (self.base & !63) | slot as u64;
-        if at > limit.nanos() {
-            return None;
-        }
-        let list = self.lists[0][slot];
+    }
+
+    /// Unlinks the event whose turn it is from the earliest slot.
+    #[inline]
+    fn take(&mut self, level: usize, slot: usize) -> (Instant, E) {
+        let list = self.lists[level][slot];
         let index = if list.head == list.tail {
-            self.lists[0][slot] = EMPTY;
-            self.occupied[0] &= !(1 << slot);
+            self.lists[level][slot] = EMPTY;
+            self.occupied[level] &= !(1 << slot);
             list.head
         } else {
             self.take_first(slot)
         };
-        self.base = at;
         let node = &mut self.nodes[index as usize];
-        debug_assert_eq!(node.at, at);
-        let event = node.event;
+        let (at, event) = (node.at, node.event);
         node.next = self.free;
         self.free = index;
+        self.base = at;
         self.len -= 1;
         self.served += 1;
-        Some((Instant::from_nanos(at), event))
+        (Instant::from_nanos(at), event)
     }
 
     /// Of several events of one instant, unlinks the one whose turn it is.
@@ -175,10 +186,8 @@ impl<E: Copy> Agenda<E> {
         best
     }
 
-    /// Moves the events of the earliest higher slot down, unless it begins after `limit`.
-    fn descend(&mut self, limit: u64) -> bool {
-        let Some(level) = (1..LEVELS).find(|&l| self.occupied[l] != 0) else { return false };
-        let slot = self.occupied[level].trailing_zeros() as usize;
+    /// Moves the events of the earliest slot to lower levels, unless it begins after `limit`.
+    fn descend(&mut self, level: usize, slot: usize, limit: u64) -> bool {
         let shift = level as u32 * BITS;
         let above = if shift + BITS >= 64 { 0 } else { self.base >> (shift + BITS) << (shift + BITS) };
         let start = above | ((slot as u64) << shift);

@@ -37,7 +37,9 @@ impl Book {
 struct Path {
     rng: Rng,
     loss: f64,
-    /// Losses still allowed, per kind: SYN, others. Bounded, or a connection may rightly fail.
+    /// Losses still allowed before the server is established (else it may rightly give up after
+    /// 75 s) and after (12 timeouts in a row may pass, those of the
+    /// handshake included).
     left: [u32; 2],
     /// Largest extra delay: reorders.
     jitter: u64,
@@ -59,6 +61,8 @@ struct Case {
     hung_up: bool,
     poll_first: bool,
     armed: [Option<Deadline>; 2],
+    /// Segments that reached the server after its TIME_WAIT.
+    knocks: u32,
     order: u64,
 }
 
@@ -72,7 +76,7 @@ impl Case {
         let hostile = rng.below(3) == 0;
         let path = Path {
             loss: [0.02, 0.1, 0.3, 0.6][rng.below(4) as usize],
-            left: [3, 11],
+            left: [3, 9],
             jitter: if hostile { rng.below(80_000_000) } else { 0 },
             duplicate: if hostile { 0.05 } else { 0.0 },
             rng: Rng::indexed(seed, "path", 0),
@@ -91,6 +95,7 @@ impl Case {
             hung_up: false,
             poll_first: rng.below(2) == 0,
             armed: [None; 2],
+            knocks: 0,
             order: 0,
         }
     }
@@ -122,11 +127,11 @@ impl Case {
     }
 
     fn arrive(&mut self, side: usize, segment: Segment, now: Instant) {
-        if std::env::var("DBG").is_ok() { eprintln!("{:.3} ->{side} {} {:?}", now.secs_f64(), lab::describe(&segment), self.ends[side].state()); }
         self.books[side].enter(&segment);
         if segment.flags.has(Flags::ACK) {
             self.acked[side] = self.acked[side].max(segment.ack);
         }
+        self.knocks += u32::from(side == S && self.ends[S].state() == State::Closed);
         self.ends[side].on_segment(&segment, now);
         if self.poll_first {
             self.settle(side, now);
@@ -176,7 +181,8 @@ impl Case {
             assert!(self.ends[1 - side].state() != State::Listen, "sends before the handshake");
         }
         assert!(segment.len <= 1_460);
-        let kind = usize::from(!segment.flags.has(Flags::SYN));
+        let opening = matches!(self.ends[S].state(), State::Listen | State::SynReceived);
+        let kind = usize::from(!opening);
         if self.path.left[kind] > 0 && self.path.rng.uniform() < self.path.loss {
             self.path.left[kind] -= 1;
             return;
@@ -200,8 +206,8 @@ impl Case {
         assert_eq!(self.ends[S].state(), State::Closed);
         // The last ACK may be lost so often that the server's TIME_WAIT ends first.
         let client = self.ends[C].state();
-        let orphan = self.ends[C].counters().resent_fin == 12;
-        assert!(client == State::Closed || (client == State::Failed && orphan), "{client:?}");
+        let orphan = client == State::Failed && self.knocks > 0;
+        assert!(client == State::Closed || orphan, "{client:?}");
     }
 }
 
@@ -219,7 +225,7 @@ fn all_cases(name: &str, settings: &[(&str, Raw)], cases: u64) {
 
 #[test]
 fn freebsd_delivers_under_any_loss() {
-    all_cases("freebsd-2.2.8", &[], 3_000);
+    all_cases("freebsd-2.2.8", &[], 8_000);
 }
 
 #[test]
@@ -231,7 +237,7 @@ fn freebsd_delivers_with_chunked_writes() {
 
 #[test]
 fn plain_delivers_under_any_loss() {
-    all_cases("plain", &[], 3_000);
+    all_cases("plain", &[], 8_000);
 }
 
 #[test]
@@ -273,10 +279,4 @@ fn a_reused_endpoint_is_as_new() {
         }
         assert_eq!(fresh.order, used.order);
     }
-}
-#[test]
-fn dbg_one() {
-    let profile = profile("plain", &[]);
-    let mut case = Case::new(&profile, 879);
-    case.run();
 }

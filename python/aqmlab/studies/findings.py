@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from aqmlab.measure import interval
 from aqmlab.report.numbers import ranged
@@ -51,6 +52,19 @@ class Evidence:
         return how["title"], how["unit"]
 
 
+class Judged(NamedTuple):
+    """A mean with its interval, and on which side of the bound that lies."""
+
+    mean: float
+    low: float
+    high: float
+    verdict: str
+
+    def words(self, sign: bool = False) -> str:
+        """The mean and, if there is one, the interval."""
+        return ranged(self.mean, self.low, self.high, sign=sign)
+
+
 @dataclass(frozen=True)
 class Answer:
     """One estimate against its bound."""
@@ -76,9 +90,7 @@ def decide(spec: dict, evidence: Evidence) -> dict:
     }
 
 
-def judge(
-    sample: Sequence[float], low: float = -math.inf, high: float = math.inf
-) -> tuple[float, float, float, str]:
+def judge(sample: Sequence[float], low: float = -math.inf, high: float = math.inf) -> Judged:
     """Mean, interval and verdict of "lies between low and high"."""
     mean, left, right = interval(list(sample))
     if not (math.isfinite(left) and math.isfinite(right)):
@@ -89,7 +101,7 @@ def judge(
         verdict = REFUTED
     else:
         verdict = UNDECIDED
-    return mean, left, right, verdict
+    return Judged(mean, left, right, verdict)
 
 
 def together(verdicts: Sequence[str]) -> str:
@@ -143,7 +155,7 @@ def between(spec: dict, evidence: Evidence) -> Answer:
     """Every cell's mean lies between two bounds."""
     title, unit = evidence.words(spec)
     found = [judge(s, spec["low"], spec["high"]) for _, s in evidence.many(spec, spec.get("where"))]
-    means = [f[0] for f in found]
+    means = [f.mean for f in found]
     text = (
         f"{title}: {min(means):.1f} to {max(means):.1f} {_unit(unit)} "
         f"(bounds: {spec['low']:g} and {spec['high']:g})."
@@ -151,9 +163,9 @@ def between(spec: dict, evidence: Evidence) -> Answer:
     mean = sum(means) / len(means)
     return Answer(
         mean,
-        min(f[1] for f in found),
-        max(f[2] for f in found),
-        together([f[3] for f in found]),
+        min(f.low for f in found),
+        max(f.high for f in found),
+        together([f.verdict for f in found]),
         text,
     )
 
@@ -175,12 +187,10 @@ def near_best(spec: dict, evidence: Evidence) -> Answer:
         ]
         found.append(judge(gaps, high=spec["within"]))
         best = max(cells, key=lambda pair: sum(pair[1]))[0].labels[axis]
-        texts.append(
-            f"{load.replace('%', ' %')} load: {ranged(*found[-1][:3])} behind the best, {best}"
-        )
-    worst = max(found, key=lambda f: f[0])
+        texts.append(f"{load.replace('%', ' %')} load: {found[-1].words()} behind the best, {best}")
+    worst = max(found, key=lambda f: f.mean)
     text = f"{title}, {_unit(unit)}: {'; '.join(texts)} (bound: {spec['within']:g})."
-    return Answer(*worst[:3], together([f[3] for f in found]), text)
+    return Answer(worst.mean, worst.low, worst.high, together([f.verdict for f in found]), text)
 
 
 def no_difference(spec: dict, evidence: Evidence) -> Answer:
@@ -197,10 +207,10 @@ def no_difference(spec: dict, evidence: Evidence) -> Answer:
                 [a - b for a, b in zip(mine, theirs, strict=True)], -spec["within"], spec["within"]
             )
         )
-        texts.append(f"{load.replace('%', ' %')}: {ranged(*found[-1][:3], sign=True)}")
-    worst = max(found, key=lambda f: abs(f[0]))
+        texts.append(f"{load.replace('%', ' %')}: {found[-1].words(sign=True)}")
+    worst = max(found, key=lambda f: abs(f.mean))
     text = f"{title}, difference in {_unit(unit)}: {'; '.join(texts)} (bound: ±{spec['within']:g})."
-    return Answer(*worst[:3], together([f[3] for f in found]), text)
+    return Answer(worst.mean, worst.low, worst.high, together([f.verdict for f in found]), text)
 
 
 def loses(spec: dict, evidence: Evidence) -> Answer:
