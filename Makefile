@@ -9,6 +9,9 @@ BIN    := $(VENV)/bin
 # Everything the compiled simulator is made of.
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -path '*/data/*' -type f)
 
+# Runs a command inside the environment; what it says is shown only if it fails.
+quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log >&2; exit 1; }
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup run test check format bench validate docs clean
@@ -17,6 +20,7 @@ help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
 
 setup: $(VENV)/.core ## Create .venv and build the simulator into it
+	@:
 
 run: setup ## Set everything up and run the study tuning-red (about a minute)
 	@$(BIN)/aqmlab study tuning-red --quick --fresh
@@ -64,10 +68,10 @@ $(VENV)/.deps: pyproject.toml | $(VENV)/bin/python
 	@command -v $(CARGO) >/dev/null || { echo 'make: cargo is missing: install Rust from https://rustup.rs' >&2; exit 1; }
 	@echo 'installing Python packages and building the simulator (some minutes the first time)'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(sed -n 's/.*"\(maturin==[^"]*\)".*/\1/p' pyproject.toml | head -1)"
-	@. $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --quiet --release --extras dev
+	@$(call quietly,$(BIN)/maturin develop --release --extras dev)
 	@touch $@
 
 # The simulator: built again only when a source changes.
 $(VENV)/.core: $(RUST) $(VENV)/.deps
-	@. $(BIN)/activate && $(BIN)/maturin develop --quiet --release --skip-install
+	@$(call quietly,$(BIN)/maturin develop --release --skip-install)
 	@touch $@

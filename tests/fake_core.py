@@ -129,9 +129,7 @@ def catalogue() -> str:
     web = {"name": "web", "summary": "Users.", "fields": []}
     both = {"name": "plain", "summary": "Also called plain.", "fields": []}
     sections = {"": [], "link": fields}
-    return json.dumps(
-        {"aqm": [red], "tcp": [plain], "traffic": [web, both], "scenario": sections}
-    )
+    return json.dumps({"aqm": [red], "tcp": [plain], "traffic": [web, both], "scenario": sections})
 
 
 def version() -> str:

@@ -70,7 +70,8 @@ def test_a_load_is_calibrated(scenario):
     del web["users"]
     web["load"] = "80%"
     line = calibrate.calibrate(scenario, duration="10 min", warmup="5 min")
-    assert 350 < line.bytes_per_user_s < 450
+    # Some 410 in the long run; more at first, because long think times are still to come.
+    assert 350 < line.bytes_per_user_s < 550
     assert line.ci[0] < line.bytes_per_user_s < line.ci[1]
     assert line.r_squared >= calibrate.MIN_R_SQUARED
     document = {"scenario": scenario, "calibration": {"duration": "10 min", "warmup": "5 min"}}

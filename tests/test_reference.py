@@ -15,7 +15,10 @@ from aqmlab.errors import AqmlabError
             {"type": "real", "unit": "time", "min": 0, "max": None, "min_excluded": True},
             "time above 0 s",
         ),
-        ({"type": "real", "unit": "rate", "min": 1, "max": 1e9}, "rate from 1 bit/s to 1e+09 bit/s"),
+        (
+            {"type": "real", "unit": "rate", "min": 1, "max": 1e9},
+            "rate from 1 bit/s to 1e+09 bit/s",
+        ),
         (
             {"type": "whole", "unit": "packets", "min": 1, "max": 9},
             "whole number of packets from 1 to 9",

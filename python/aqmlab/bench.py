@@ -76,6 +76,7 @@ WEB = {
 
 _CHILD = """
 import json, sys, time
+sys.path.insert(0, sys.argv[1])
 from aqmlab import _core
 text = sys.stdin.read()
 wall, cpu = time.perf_counter(), time.process_time()
@@ -126,7 +127,7 @@ def web_users() -> int:
 def _run(scenario: dict[str, Any]) -> tuple[dict[str, Any], float]:
     """Runs a scenario in a process of its own; also its data packets per CPU second."""
     child = subprocess.run(
-        [sys.executable, "-c", _CHILD],
+        [sys.executable, "-c", _CHILD, str(Path(__file__).resolve().parents[1])],
         input=json.dumps(scenario),
         capture_output=True,
         text=True,

@@ -139,8 +139,10 @@ class Bar(Progress):
 
 def for_stream(stream: IO[str] | None = None) -> Progress:
     """A bar on a terminal, lines elsewhere."""
-    stream = sys.stderr if stream is None else stream
-    return Bar(stream) if stream.isatty() else Lines(stream)
+    target: IO[str] | None = sys.stderr if stream is None else stream
+    if target is None:  # a program without a console
+        return Progress()
+    return Bar(target) if target.isatty() else Lines(target)
 
 
 def clock_text(seconds: float) -> str:

@@ -7,7 +7,7 @@ use packet::{Duration, Instant};
 use crate::clock::{HostClock, Moment, Phase};
 use crate::flight::Flight;
 use crate::probe::Counters;
-use crate::profile::{Life, Profile};
+use crate::profile::{IdleRule, Life, Profile};
 use crate::receiver::Receiver;
 use crate::recovery::{Recovery, RecoveryKind};
 use crate::rtt::Rtt;
@@ -326,7 +326,7 @@ impl Endpoint {
 
     fn on_synchronised(&mut self, segment: &Segment, moment: Moment) {
         self.asked = true;
-        if self.profile.idle == crate::profile::IdleRule::SinceReceived {
+        if self.profile.idle == IdleRule::SinceReceived {
             self.active_at = moment.at;
         }
         if segment.flags.has(Flags::SYN) {
@@ -338,7 +338,7 @@ impl Endpoint {
         }
         let opening = self.state == State::SynReceived;
         if opening {
-            if segment.ack == 0 {
+            if segment.ack != self.flight.max {
                 return;
             }
             self.establish();

@@ -227,11 +227,14 @@ impl Endpoint {
 
     /// Builds a segment; whatever goes out carries the acknowledgement.
     fn segment(&mut self, seq: u64, len: u32, flags: Flags) -> Segment {
-        let reports = self.sack && self.receiver.has_hole();
-        let sack = if reports { self.receiver.sack_blocks() } else { SackBlocks::NONE };
         let ack = self.receiver.next;
+        let sack = SackBlocks::NONE;
+        let mut segment = Segment { seq, ack, len, flags, ecn: Ecn::NotEct, sack };
+        if self.sack && self.receiver.has_hole() {
+            segment.sack = self.receiver.sack_blocks();
+        }
         self.receiver.on_ack_sent();
         self.counters.segments_sent += 1;
-        Segment { seq, ack, len, flags, ecn: Ecn::NotEct, sack }
+        segment
     }
 }

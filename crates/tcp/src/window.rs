@@ -35,3 +35,25 @@ impl Growth {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grown(growth: Growth, cwnd: u64, ssthresh: u64, acked: u64) -> u64 {
+        let mut flight = Flight { cwnd, ssthresh, mss: 1_460, ..Flight::default() };
+        growth.grow(&mut flight, acked);
+        flight.cwnd - cwnd
+    }
+
+    #[test]
+    fn equality_is_slow_start_in_bsd_and_avoidance_in_plain() {
+        assert_eq!(grown(Growth::PerAck, 2_920, 2_920, 1), 1_460);
+        assert_eq!(grown(Growth::PerAck, 4_380, 2_920, 2_920), 486);
+        assert_eq!(grown(Growth::PerAck, 65_000, 1 << 30, 1), 535);
+        assert_eq!(grown(Growth::PerByte, 2_919, 2_920, 2_920), 1_460);
+        assert_eq!(grown(Growth::PerByte, 2_919, 2_920, 100), 100);
+        assert_eq!(grown(Growth::PerByte, 2_920, 2_920, 100), 730);
+        assert_eq!(grown(Growth::PerByte, 1 << 22, 2_920, 100), 1);
+    }
+}

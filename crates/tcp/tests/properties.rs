@@ -46,13 +46,16 @@ struct Path {
     duplicate: f64,
 }
 
+/// When, in which order, for which side, which segment.
+type Entry = (Instant, u8, u64, usize, usize);
+
 struct Case {
     clocks: [HostClock; 2],
     ends: [Endpoint; 2],
     sizes: [u64; 2],
     books: [Book; 2],
     path: Path,
-    agenda: BinaryHeap<Reverse<(Instant, u8, u64, usize, usize)>>,
+    agenda: BinaryHeap<Reverse<Entry>>,
     flying: Vec<Segment>,
     /// Highest acknowledgement seen by each side, and what it has sent.
     acked: [u64; 2],
@@ -163,11 +166,11 @@ impl Case {
             let due = end.next_timeout().expect("a timer runs while anything is outstanding");
             assert!(due.at >= now);
         }
-        if let Some(due) = end.next_timeout() {
-            if self.armed[side] != Some(due) {
-                self.armed[side] = Some(due);
-                self.schedule(due.at.max(now), 1 + due.order, side, 0);
-            }
+        if let Some(due) = end.next_timeout()
+            && self.armed[side] != Some(due)
+        {
+            self.armed[side] = Some(due);
+            self.schedule(due.at.max(now), 1 + due.order, side, 0);
         }
     }
 

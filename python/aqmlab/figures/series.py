@@ -28,15 +28,8 @@ def series(
     if warmup_s > time[0]:
         axes.axvspan(minutes[0], warmup_s / 60, color=SOFT, alpha=0.10, linewidth=0)
         axes.axvline(warmup_s / 60, color=SOFT, linewidth=0.9)
-        axes.text(
-            warmup_s / 120,
-            top * 0.03,
-            "discarded",
-            ha="center",
-            va="bottom",
-            color=SOFT,
-            fontsize=8.5,
-        )
+        left = minutes[0] + 0.012 * (minutes[-1] - minutes[0])
+        axes.text(left, top * 0.98, "discarded", ha="left", va="top", color=SOFT, fontsize=8.5)
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel("time (min)")
     axes.set_ylabel(axis)

@@ -97,10 +97,16 @@ def linearity(spec: dict, material: Material) -> Drawing | None:
         "kilobytes_per_s": rates / 1000,
         "slope": slope,
         "r_squared": r_squared,
-        "marks": [("100 % of 10 Mbit/s", 1250.0)],
+        "marks": _full_load(material.calibration),
     }
     note = f"Every point is a run; the line through the origin has R² = {r_squared:.5f}."
     return Drawing(data, {}, note)
+
+
+def _full_load(calibration: dict | None) -> list[tuple[str, float]]:
+    if calibration is None:
+        return []
+    return [(f"100 % of {calibration['rate']}", calibration["full_bytes_per_s"] / 1000)]
 
 
 def through_origin(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:

@@ -84,7 +84,7 @@ def decide(spec: dict, evidence: Evidence) -> dict:
         "statement": spec["statement"],
         "verdict": answer.verdict,
         "evidence": answer.text,
-        "estimate": answer.mean,
+        "estimate": answer.mean if math.isfinite(answer.mean) else None,
         "low": answer.low if math.isfinite(answer.low) else None,
         "high": answer.high if math.isfinite(answer.high) else None,
     }

@@ -81,6 +81,8 @@ class Study:
             for load in _loads(self.experiment, parts)
         }
         return {
+            "rate": how["rate"],
+            "full_bytes_per_s": rate / 8,
             "bytes_per_user_s": line.bytes_per_user_s,
             "r_squared": line.r_squared,
             "low": line.ci[0],
@@ -239,6 +241,8 @@ def _with_earlier(
     wanted: list[str], out: Path, experiment: Experiment, settings: dict
 ) -> list[str]:
     """Parts that were run into this folder with the same settings stay in its report."""
+    if not (out / store.MANIFEST).is_file():
+        return wanted
     try:
         before = json.loads((out / RESULT).read_text("utf-8"))
     except (OSError, ValueError):

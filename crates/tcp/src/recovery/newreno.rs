@@ -89,3 +89,36 @@ impl NewReno {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duplicates_of_what_was_sent_before_a_timeout_start_nothing() {
+        let mut flight = Flight {
+            una: 1,
+            max: 1_001,
+            end: 10_000,
+            cwnd: 1_000,
+            ssthresh: u64::MAX,
+            window: 1 << 20,
+            mss: 100,
+            ..Flight::default()
+        };
+        let mut newreno = NewReno::default();
+        newreno.on_timeout(&mut flight);
+        assert_eq!((flight.nxt, flight.cwnd, flight.ssthresh), (1, 100, 500));
+        let thrice = |newreno: &mut NewReno, flight: &mut Flight| {
+            let ack = Segment { ack: flight.una, ..Segment::default() };
+            (0..3).map(|_| newreno.on_duplicate(flight, &ack, true).entered).collect::<Vec<_>>()
+        };
+        flight.una = 501;
+        newreno.on_advance(&mut flight, Growth::PerByte, 500);
+        assert_eq!(thrice(&mut newreno, &mut flight), [false, false, false]);
+        // Once all of it is acknowledged, they count again.
+        (flight.una, flight.nxt, flight.max) = (1_001, 1_001, 2_001);
+        newreno.on_advance(&mut flight, Growth::PerByte, 500);
+        assert_eq!(thrice(&mut newreno, &mut flight), [false, false, true]);
+    }
+}

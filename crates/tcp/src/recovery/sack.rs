@@ -26,7 +26,7 @@ pub(crate) struct Sack {
     /// Everything below that is neither acknowledged nor reported has been sent again.
     resent_to: u64,
     /// What limited transmit has sent since the first duplicate.
-    limited: u64,
+    limited: u32,
     /// First unacknowledged number at the last timeout, plus one; 0 for none.
     timed_out: u64,
     /// Reported ranges above `una`, ascending, never touching. Empty (no heap) without loss.
@@ -97,7 +97,7 @@ impl Sack {
         self.mode = Mode::Recovery;
         self.point = flight.max;
         self.resent_to = flight.una;
-        flight.ssthresh = half(flight, flight.outstanding() - self.limited);
+        flight.ssthresh = half(flight, flight.outstanding() - u64::from(self.limited));
         flight.cwnd = flight.ssthresh;
         flight.resend = true;
         Reaction { entered: true, ..Reaction::default() }
@@ -243,7 +243,7 @@ impl Sack {
     pub fn on_sent(&mut self, flight: &Flight, chunk: Chunk) {
         if self.mode == Mode::Open {
             if self.duplicates > 0 {
-                self.limited += beyond_window(flight, chunk);
+                self.limited += beyond_window(flight, chunk) as u32;
             }
         } else if chunk.seq < flight.max {
             self.resent_to = self.resent_to.max(chunk.end());
@@ -256,4 +256,112 @@ fn new_within(flight: &Flight) -> Option<Chunk> {
     let chunk = flight.new_chunk()?;
     let fits = chunk.len == 0 || chunk.seq + u64::from(chunk.len) <= flight.una + flight.cwnd;
     fits.then_some(chunk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Segments of 100 B, `out` of them outstanding from number 1 on, much more to send.
+    fn flight(out: u64, cwnd: u64) -> Flight {
+        Flight {
+            una: 1,
+            nxt: 1,
+            max: 1 + 100 * out,
+            end: 1_000_000,
+            cwnd,
+            ssthresh: u64::MAX,
+            window: 1 << 30,
+            mss: 100,
+            ..Flight::default()
+        }
+    }
+    /// An ACK of `ack` that reports the segments `from..to`, counted from 0.
+    fn report(ack: u64, ranges: &[(u32, u32)]) -> Segment {
+        let mut segment = Segment { ack, ..Segment::default() };
+        for &(from, to) in ranges {
+            segment.sack.push(100 * from + 1 - ack as u32, 100 * to + 1 - ack as u32);
+        }
+        segment
+    }
+    fn next_number(sack: &Sack, flight: &Flight) -> Option<u64> {
+        sack.next(flight).map(|chunk| (chunk.seq - 1) / 100)
+    }
+
+    #[test]
+    fn a_hole_is_lost_below_three_ranges_or_more_than_two_segments() {
+        for (ranges, lost) in [
+            (&[(1, 3)][..], false),
+            (&[(1, 4)], true),
+            (&[(3, 4), (1, 2)], false),
+            (&[(5, 6), (3, 4), (1, 2)], true),
+        ] {
+            let (mut sack, mut flight) = (Sack::default(), flight(10, 1_000));
+            let reaction = sack.on_duplicate(&mut flight, &report(1, ranges));
+            assert_eq!(reaction.entered, lost, "{ranges:?}");
+            assert_eq!(flight.resend, lost);
+        }
+    }
+
+    #[test]
+    fn the_pipe_decides_what_goes_out_in_recovery() {
+        let (mut sack, mut flight) = (Sack::default(), flight(10, 1_000));
+        // Segments 0 and 2 are missing, 1 and 3 to 6 arrived: 7, 8, 9 are on the way.
+        sack.on_duplicate(&mut flight, &report(1, &[(3, 7), (1, 2)]));
+        assert_eq!((flight.cwnd, flight.ssthresh), (500, 500));
+        assert_eq!(sack.pipe(&flight), 300);
+        let first = sack.first(&flight);
+        sack.on_sent(&flight, first);
+        assert_eq!(sack.pipe(&flight), 400);
+        // Room for one: the second hole; then none.
+        assert_eq!(next_number(&sack, &flight), Some(2));
+        sack.on_sent(&flight, flight.chunk(201, 301));
+        assert_eq!(sack.pipe(&flight), 500);
+        assert_eq!(next_number(&sack, &flight), None);
+        // The second resend is reported: its bytes leave the pipe, new data follows.
+        sack.on_duplicate(&mut flight, &report(1, &[(1, 7)]));
+        assert_eq!(sack.pipe(&flight), 400);
+        assert_eq!(next_number(&sack, &flight), Some(10));
+        // No new data: an unreported segment below the highest reported one, though not lost.
+        flight.end = flight.max;
+        sack.on_duplicate(&mut flight, &report(1, &[(8, 9)]));
+        assert_eq!(sack.pipe(&flight), 300);
+        assert_eq!(next_number(&sack, &flight), Some(7));
+    }
+
+    #[test]
+    fn the_window_rests_until_the_recovery_point_is_passed() {
+        let (mut sack, mut flight) = (Sack::default(), flight(10, 1_000));
+        assert!(sack.on_duplicate(&mut flight, &report(1, &[(1, 4)])).entered);
+        flight.max += 500;
+        // A partial ACK, the one that ends the recovery, the first one after it.
+        for (una, cwnd) in [(401, 500), (1_001, 500), (1_101, 520)] {
+            let acked = una - flight.una;
+            flight.una = una;
+            sack.on_advance(&mut flight, Growth::PerByte, acked, &report(una, &[]));
+            assert_eq!(flight.cwnd, cwnd, "at {una}");
+        }
+    }
+
+    #[test]
+    fn after_a_timeout_everything_goes_again_but_what_is_reported() {
+        let (mut sack, mut flight) = (Sack::default(), flight(6, 600));
+        sack.on_duplicate(&mut flight, &report(1, &[(4, 5)]));
+        sack.on_timeout(&mut flight);
+        assert_eq!((flight.cwnd, flight.ssthresh), (100, 300));
+        assert_eq!(next_number(&sack, &flight), Some(0));
+        sack.on_sent(&flight, flight.chunk(1, u64::MAX));
+        assert_eq!(next_number(&sack, &flight), None);
+        // Three ACKs with news do not start a recovery now.
+        flight.una = 101;
+        sack.on_advance(&mut flight, Growth::PerByte, 100, &report(101, &[(2, 3)]));
+        for last in [4, 5] {
+            let reaction = sack.on_duplicate(&mut flight, &report(101, &[(2, last)]));
+            assert!(!reaction.entered);
+        }
+        assert_eq!(flight.cwnd, 200);
+        assert_eq!(next_number(&sack, &flight), Some(1));
+        sack.on_sent(&flight, flight.chunk(101, 201));
+        assert_eq!(next_number(&sack, &flight), Some(5), "2, 3 and 4 are skipped");
+    }
 }

@@ -9,7 +9,9 @@ const GRANULARITY: u64 = 1_000_000;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exact {
-    /// Smoothed round trip in ns; 0 before the first sample.
+    /// Whether there was a sample yet.
+    sampled: bool,
+    /// Smoothed round trip in ns.
     srtt: u64,
     /// Mean deviation in ns.
     rttvar: u64,
@@ -21,13 +23,13 @@ pub(crate) struct Exact {
 
 impl Exact {
     pub fn new(min: Duration) -> Self {
-        Exact { srtt: 0, rttvar: 0, rto: INITIAL, min, timeouts: 0 }
+        Exact { sampled: false, srtt: 0, rttvar: 0, rto: INITIAL, min, timeouts: 0 }
     }
 
     pub fn sample(&mut self, round_trip: Duration) {
-        let r = round_trip.nanos().max(1);
-        if self.srtt == 0 {
-            (self.srtt, self.rttvar) = (r, r / 2);
+        let r = round_trip.nanos();
+        if !self.sampled {
+            (self.sampled, self.srtt, self.rttvar) = (true, r, r / 2);
         } else {
             self.rttvar = (3 * self.rttvar + self.srtt.abs_diff(r)) / 4;
             self.srtt = (7 * self.srtt + r) / 8;

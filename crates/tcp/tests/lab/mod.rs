@@ -117,10 +117,13 @@ impl World {
         self.ends[C].connect(self.now);
         self.ends[C].write(request, self.now);
         self.settle(C, lose);
-        while let Some(Reverse(((at, _, _), what))) = self.agenda.pop() {
-            if at > end {
-                break;
-            }
+        self.go_on(end, lose);
+    }
+
+    /// Runs on until `end`.
+    pub fn go_on(&mut self, end: Instant, lose: &mut dyn FnMut(&Sent) -> bool) {
+        while self.agenda.peek().is_some_and(|next| next.0.0.0 <= end) {
+            let Reverse(((at, _, _), what)) = self.agenda.pop().expect("there is one");
             assert!(at >= self.now, "time runs backwards");
             self.now = at;
             match what {

@@ -35,6 +35,21 @@ pub trait Distribution: fmt::Debug + Send + Sync {
     }
 }
 
+/// What is left, at an instant chosen at random, of an interval with this distribution: the
+/// equilibrium residual life of renewal theory (W. Feller, *An Introduction to Probability
+/// Theory and Its Applications*, volume 2, section XI.4). Long intervals are more likely to be
+/// met, so an interval is drawn in proportion to its length, by rejection; the expected number
+/// of draws is the largest value over the mean.
+pub fn residual(distribution: &dyn Distribution, rng: &mut Rng) -> f64 {
+    let largest = distribution.quantile(1.0 - f64::EPSILON);
+    loop {
+        let length = distribution.sample(rng);
+        if rng.uniform() * largest < length {
+            return length * rng.uniform();
+        }
+    }
+}
+
 /// A drawn size times `scale`, as whole bytes: rounded half up, at least 1.
 pub fn whole_bytes(drawn: f64, scale: f64) -> u64 {
     // The cast truncates what is positive and gives 0 for the rest.
@@ -49,6 +64,20 @@ pub fn whole_count(drawn: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn residual_lives_have_the_mean_of_renewal_theory() {
+        // E[residual] = E[x^2] / (2 E[x]): for U(0, 6) 36/3 / 6 = 2, for an exponential its mean.
+        // 200,000 draws: five standard errors are 0.017 and 0.034.
+        let mean = |d: &dyn Distribution| {
+            let mut rng = Rng::named(1, "residual");
+            (0..200_000).map(|_| residual(d, &mut rng)).sum::<f64>() / 200_000.0
+        };
+        let uniform = Uniform { low: 0.0, high: 6.0 };
+        assert!((mean(&uniform) - 2.0).abs() < 0.017, "{}", mean(&uniform));
+        let exponential = Exponential { mean: 3.0 };
+        assert!((mean(&exponential) - 3.0).abs() < 0.034, "{}", mean(&exponential));
+    }
 
     #[test]
     fn sizes_round_half_up_and_are_never_zero() {

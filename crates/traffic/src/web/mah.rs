@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
-use super::{Habits, User};
+use super::{Habits, Start, User};
 use crate::distribution::{Discrete, Distribution, Table};
 use crate::registry::{Entry, Group, Population};
 
@@ -139,6 +139,7 @@ impl Preset {
             files: Arc::clone(&FILES),
             pages: Arc::clone(&PAGES),
             think: self.think().table(),
+            start: Start::Spread,
             parallel,
             servers,
         }
@@ -194,6 +195,15 @@ static FIELDS: &[Field] = &[
         default: Value::Unset,
         source: "read: the 1995 trace; constructed: the cuts",
     },
+    Field {
+        name: "start",
+        meaning: "When users begin: spread (uniform over one mean think time; the load starts high \
+                  and settles within the longest think times) or stationary (as a long-running \
+                  population is met; the load is at its mean at once).",
+        kind: Kind::Choice(&["spread", "stationary"]),
+        default: Value::Choice("spread"),
+        source: "constructed",
+    },
 ];
 
 /// The users of a group.
@@ -210,6 +220,9 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     habits.reply_scale = params.real_or("reply_scale", preset.reply_scale());
     if let Value::Choice(cut) = params.value("think") {
         habits.think = ThinkCut::named(cut).table();
+    }
+    if params.choice("start") == "stationary" {
+        habits.start = Start::Stationary;
     }
     let estimate = habits.expected_ip_bytes_per_user_s();
     let (habits, seed, name) = (Arc::new(habits), group.seed, group.name.clone());

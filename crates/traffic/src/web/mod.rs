@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::distribution::Distribution;
 
-pub use user::User;
+pub use user::{Start, User};
 
 /// What the users of a group have in common. Shared between them, never copied.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct Habits {
     pub pages: Arc<dyn Distribution>,
     /// Seconds between the last reply of a page and the next page.
     pub think: Arc<dyn Distribution>,
+    /// When users begin.
+    pub start: Start,
     /// How many connections a user has open at most, 1 to 64.
     pub parallel: u32,
     /// Machines that serve, each equally likely to be chosen; at least 1.

@@ -9,12 +9,32 @@ use std::sync::Arc;
 use packet::{Duration, Instant, Rng};
 
 use super::Habits;
-use crate::distribution::{whole_bytes, whole_count};
+use crate::distribution::{residual, whole_bytes, whole_count};
 use crate::{Action, App, AppCx, Closes, Input};
+
+/// When users begin their first page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// At an instant uniform over one mean think time: nobody is in a long pause at first, so
+    /// the load starts above its mean and settles within some of the longest think times.
+    Spread,
+    /// In the middle of a pause as a long-running population is met: the load is at its mean
+    /// from the beginning.
+    Stationary,
+}
+
+impl Start {
+    fn after(self, habits: &Habits, rng: &mut Rng) -> Duration {
+        Duration::from_secs_f64(match self {
+            Start::Spread => habits.think.mean() * rng.uniform(),
+            Start::Stationary => residual(habits.think.as_ref(), rng),
+        })
+    }
+}
 
 /// A user who fetches pages of files, one new connection per file, and thinks between pages.
 ///
-/// * The first page begins at an instant uniform over one mean think time.
+/// * The first page begins as [`Start`] says.
 /// * A stay at a server, chosen uniformly, lasts a drawn number of pages.
 /// * The first file of a page is fetched alone; when it has arrived the others follow in order,
 ///   at most `parallel` at once. A slot is free when the last reply byte has arrived, not when the
@@ -62,10 +82,10 @@ impl User {
         );
         assert!(habits.servers > 0, "a web user needs a server");
         let stream = |variable: &str| Rng::indexed(seed, &format!("{group}.{variable}"), index);
-        let starts_after = habits.think.mean() * stream("start").uniform();
+        let starts_after = habits.start.after(&habits, &mut stream("start"));
         User {
             habits,
-            starts_after: Duration::from_secs_f64(starts_after),
+            starts_after,
             streams: Streams {
                 server: stream("server"),
                 pages: stream("pages"),

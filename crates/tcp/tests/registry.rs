@@ -1,0 +1,41 @@
+//! The list of end systems and its parameters.
+
+use packet::params::{Params, Raw};
+use tcp::{PROFILES, Profile, find};
+
+fn build(name: &str, raw: &[(&str, f64)]) -> Result<Profile, String> {
+    let entry = find(name).unwrap();
+    let raw: Vec<_> = raw.iter().map(|(n, v)| (n.to_string(), Raw::Number(*v))).collect();
+    let params = Params::check(entry.fields, &raw).map_err(|e| e.to_string())?;
+    (entry.build)(&params).map_err(|e| e.to_string())
+}
+
+#[test]
+fn every_entry_is_found_and_builds_from_its_defaults() {
+    for entry in PROFILES {
+        assert_eq!(find(entry.name).unwrap().name, entry.name);
+        assert_eq!(build(entry.name, &[]).unwrap().name(), entry.name);
+        assert!(!entry.summary.is_empty() && !entry.source.is_empty());
+        for field in entry.fields {
+            assert!(!field.meaning.is_empty() && !field.source.is_empty(), "{}", field.name);
+        }
+    }
+    assert!(find("windows-3.1").is_none());
+}
+
+#[test]
+fn the_bsd_window_is_rounded_up_to_whole_segments() {
+    assert_eq!(build("freebsd-2.2.8", &[("window_bytes", 16_384.0)]).unwrap().window(), 17_520);
+    assert_eq!(build("freebsd-2.2.8", &[]).unwrap().window(), 17_520);
+    assert_eq!(build("plain", &[]).unwrap().window(), 65_535);
+}
+
+#[test]
+fn a_window_must_hold_a_segment() {
+    let why = build("plain", &[("window_bytes", 1_000.0)]).unwrap_err();
+    assert_eq!(
+        why,
+        "window_bytes: 1000 B do not hold one segment; it must be at least mss = 1460 B"
+    );
+    assert!(build("plain", &[("window_bytes", 1_000.0), ("mss", 500.0)]).is_ok());
+}

@@ -1,0 +1,121 @@
+//! Rules that need no second endpoint: pauses, and what Nagle's rule lets go.
+
+mod lab;
+
+use std::sync::Arc;
+
+use lab::{ms, profile, secs};
+use packet::Instant;
+use packet::params::Raw;
+use tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
+
+fn drain(end: &mut Endpoint, at: f64) -> Vec<Segment> {
+    std::iter::from_fn(|| end.poll_send(secs(at))).collect()
+}
+
+fn hear(end: &mut Endpoint, segment: Segment, at: f64) -> Vec<Segment> {
+    end.on_segment(&segment, secs(at));
+    drain(end, at)
+}
+
+/// A server that got the SYN at 0.05 and the handshake's ACK with a request of 300 B at `at`.
+fn asked(profile: &Arc<Profile>, at: f64) -> Endpoint {
+    let clock = HostClock { slow: ms(430), fast: ms(170) };
+    let mut server = Endpoint::new(profile, clock);
+    hear(&mut server, Segment { flags: Flags::SYN, ..Segment::default() }, 0.05);
+    hear(&mut server, request(), at);
+    server
+}
+
+fn request() -> Segment {
+    Segment { seq: 1, ack: 1, len: 300, flags: Flags::ACK, ..Segment::default() }
+}
+
+fn ack(ack: u64) -> Segment {
+    Segment { seq: 301, ack, flags: Flags::ACK, ..Segment::default() }
+}
+
+/// Data segments that a write of 20,000 B at `at` lets go.
+fn burst(server: &mut Endpoint, at: f64) -> usize {
+    server.write(20_000, secs(at));
+    drain(server, at).iter().filter(|s| s.len > 0).count()
+}
+
+#[test]
+fn a_bsd_server_restarts_if_it_thinks_for_a_timeout() {
+    let bsd = profile("freebsd-2.2.8", &[]);
+    // RTO 3 ticks, counted from the request: 0.43, 0.93 and 1.43 are past at 1.44, not at 1.43
+    // itself (the tick comes after). A request at 0.43 comes before the tick of that instant.
+    for asked_at in [0.15, 0.43] {
+        for (at, segments) in [(0.5, 2), (1.43, 2), (1.44, 1), (50.0, 1)] {
+            assert_eq!(burst(&mut asked(&bsd, asked_at), at), segments, "{asked_at}, {at}");
+        }
+    }
+}
+
+#[test]
+fn a_plain_sender_restarts_after_more_than_a_timeout_without_sending() {
+    for (idle_restart, at, segments) in
+        [(true, 1.25, 4), (true, 1.251, 3), (false, 9.0, 4), (true, 0.4, 4)]
+    {
+        let settings = [("idle_restart", Raw::Bool(idle_restart))];
+        let mut server = asked(&profile("plain", &settings), 0.15);
+        // One segment at 0.25 (RTO 1 s), acknowledged: the window is four.
+        server.write(1_460, secs(0.25));
+        assert_eq!(drain(&mut server, 0.25).len(), 1);
+        hear(&mut server, ack(1_461), 0.35);
+        assert_eq!(server.cwnd(), 5_840);
+        assert_eq!(burst(&mut server, at), segments, "{idle_restart} at {at}");
+    }
+}
+
+#[test]
+fn an_owed_acknowledgement_takes_nagled_data_along() {
+    let mut server = asked(&profile("freebsd-2.2.8", &[]), 0.15);
+    server.write(100, secs(0.2));
+    assert_eq!(drain(&mut server, 0.2).len(), 1, "nothing is outstanding");
+    server.write(50, secs(0.21));
+    assert_eq!(drain(&mut server, 0.21), [], "100 B are");
+    // A repeated request is answered at once, and the answer is built by the same routine.
+    let answer = hear(&mut server, request(), 0.22);
+    assert_eq!(answer.len(), 1);
+    assert_eq!((answer[0].seq, answer[0].len, answer[0].ack), (101, 50, 301));
+}
+
+#[test]
+fn plain_does_not_nagle() {
+    let mut server = asked(&profile("plain", &[]), 0.15);
+    for n in 0..3u64 {
+        server.write(50, secs(0.2));
+        let sent = drain(&mut server, 0.2);
+        assert_eq!((sent.len(), sent[0].seq, sent[0].len), (1, 1 + 50 * n, 50));
+    }
+}
+
+#[test]
+fn calls_without_cause_are_harmless() {
+    for name in ["freebsd-2.2.8", "plain"] {
+        let profile = profile(name, &[]);
+        let mut fresh = Endpoint::new(&profile, HostClock::default());
+        fresh.on_timeout(secs(1.0));
+        assert_eq!((drain(&mut fresh, 1.0), fresh.next_timeout()), (vec![], None));
+        let mut half_open = Endpoint::new(&profile, HostClock::default());
+        hear(&mut half_open, Segment { flags: Flags::SYN, ..Segment::default() }, 0.05);
+        hear(&mut half_open, ack(5_000), 0.06);
+        assert_eq!(half_open.state(), State::SynReceived, "an ACK of what was never sent");
+        let mut server = asked(&profile, 0.15);
+        let due = server.next_timeout().expect("a delayed ACK");
+        assert_eq!(due.order, 1);
+        server.on_timeout(Instant::from_nanos(due.at.nanos() - 1));
+        assert_eq!(drain(&mut server, 0.15), []);
+        assert_eq!(server.next_timeout(), Some(due));
+        // An ACK of what was never sent, and a close in one breath with the write.
+        assert_eq!(hear(&mut server, ack(5_000), 0.16), []);
+        server.write(10, secs(0.17));
+        server.close(secs(0.17));
+        let sent = drain(&mut server, 0.17);
+        let fins: Vec<_> = sent.iter().map(|s| s.flags.has(Flags::FIN)).collect();
+        let expected = if name == "plain" { vec![true] } else { vec![false, true] };
+        assert_eq!(fins, expected, "{name}");
+    }
+}
