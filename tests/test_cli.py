@@ -80,7 +80,7 @@ def test_human_output(command, toml_file):
     human = command("run", toml_file).stdout
     assert "queue, mean" in human
     assert "response time, median" in human
-    assert "300 ms" in human
+    assert "300  ms" in human
     assert "fingerprint" in human
     human = command("run", toml_file, "--seeds", 3).stdout
     assert "mean ± half 95 % interval of 3 seeds" in human

@@ -1,4 +1,6 @@
 import json
+import threading
+import time
 
 import pytest
 
@@ -156,10 +158,24 @@ def test_an_interrupted_sweep_has_something_of_every_variant(fake, monkeypatch):
 
 
 def test_one_failure_stops_the_others(fake, scenario, monkeypatch):
-    monkeypatch.setenv("FAKE_RUN_S", "60")
-    bad = {**scenario, "nonsense": 1}
+    real, began, stopped = engine.simulate, threading.Event(), []
+
+    def simulate(scenario, progress=None):
+        if "nonsense" in scenario:
+            began.wait(60)
+            return real(scenario, progress)
+        for _ in range(6000):  # a run without end, were it not for its progress
+            if not progress(1.0):
+                stopped.append(scenario)
+                raise engine.Cancelled
+            began.set()
+            time.sleep(0.01)
+        return real(scenario, progress)
+
+    monkeypatch.setattr(engine, "simulate", simulate)
     with pytest.raises(SpecError, match="nonsense"):
-        pool.simulate_all([scenario, bad], lambda i, outcome: outcome, jobs=2)
+        pool.simulate_all([scenario, {**scenario, "nonsense": 1}], lambda i, o: o, jobs=2)
+    assert stopped == [scenario]
 
 
 def test_progress_is_reported(fake):

@@ -128,7 +128,7 @@ def allowed(field: dict[str, Any]) -> str:
 
 def _quantity(value: float, field: dict[str, Any]) -> str:
     base = {"time": " s", "rate": " bit/s"}.get(field.get("unit", ""), "")
-    return f"{value:g}{base}"
+    return f"{value:.12g}{base}"
 
 
 def _default(field: dict[str, Any]) -> str:

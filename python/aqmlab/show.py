@@ -29,31 +29,27 @@ class Figure:
     digits: int = 1
     unit: str = ""
 
-    def text(self, value: float | None) -> str:
-        """For example `84.8 packets`."""
-        return "-" if value is None else f"{self.number(value)}{self.unit}"
-
     def number(self, value: float, sign: str = "") -> str:
         """The bare number, scaled."""
         return f"{value * self.scale:{sign},.{self.digits}f}"
 
 
 FIGURES = (
-    Figure("queue, mean", "queue", "queue_mean_packets", unit=" packets"),
-    Figure("queue, maximum", "queue max", "queue_max_packets", digits=0, unit=" packets"),
-    Figure("loss", "loss %", "drop_rate", 100, 2, " %"),
+    Figure("queue, mean", "queue", "queue_mean_packets", unit="packets"),
+    Figure("queue, maximum", "queue max", "queue_max_packets", digits=0, unit="packets"),
+    Figure("loss", "loss %", "drop_rate", 100, 2, "%"),
     Figure("marks", "marks", "marks", digits=0),
-    Figure("utilisation", "util %", "utilisation", 100, 1, " %"),
-    Figure("throughput", "kB/s", "throughput_bytes_per_s", 1e-3, 0, " kB/s"),
+    Figure("utilisation", "util %", "utilisation", 100, 1, "%"),
+    Figure("throughput", "kB/s", "throughput_bytes_per_s", 1e-3, 0, "kB/s"),
     Figure("responses", "responses", "responses", digits=0),
-    Figure("response time, 10 %", "p10 ms", "response_p10_s", 1e3, 0, " ms"),
-    Figure("response time, median", "p50 ms", "response_p50_s", 1e3, 0, " ms"),
-    Figure("response time, 90 %", "p90 ms", "response_p90_s", 1e3, 0, " ms"),
-    Figure("response time, 99 %", "p99 ms", "response_p99_s", 1e3, 0, " ms"),
-    Figure("up to 1 s", "<=1s %", "share_le_1s", 100, 1, " %"),
-    Figure("1 to 2 s", "1-2s %", "share_1_2s", 100, 1, " %"),
-    Figure("2 to 3 s", "2-3s %", "share_2_3s", 100, 1, " %"),
-    Figure("over 3 s", ">3s %", "share_gt_3s", 100, 1, " %"),
+    Figure("response time, 10 %", "p10 ms", "response_p10_s", 1e3, 0, "ms"),
+    Figure("response time, median", "p50 ms", "response_p50_s", 1e3, 0, "ms"),
+    Figure("response time, 90 %", "p90 ms", "response_p90_s", 1e3, 0, "ms"),
+    Figure("response time, 99 %", "p99 ms", "response_p99_s", 1e3, 0, "ms"),
+    Figure("up to 1 s", "<=1s %", "share_le_1s", 100, 1, "%"),
+    Figure("1 to 2 s", "1-2s %", "share_1_2s", 100, 1, "%"),
+    Figure("2 to 3 s", "2-3s %", "share_2_3s", 100, 1, "%"),
+    Figure("over 3 s", ">3s %", "share_gt_3s", 100, 1, "%"),
 )
 # In tables with one row per variant.
 COLUMNS = (
@@ -71,12 +67,11 @@ def result(result: Result, console: Console) -> None:
     """The whole answer to `aqmlab run`."""
     for calibration in result.calibrations:
         console.print(calibration_sentence(calibration))
-    if len(result.runs) == 1:
-        console.print(_single(result.runs[0]))
+    if len(result.labels) == 1:
+        console.print(_single(result))
     else:
         console.print(_variants(result))
-        if len(result.labels) > 1:
-            _differences(result, console)
+        _differences(result, console)
     console.print(_footnote(result), style="dim")
 
 
@@ -89,16 +84,27 @@ def calibration_sentence(line: Calibration) -> str:
     )
 
 
-def _single(run: Finished) -> Table:
+def _single(result: Result) -> Table:
     from rich.table import Table
 
-    table = Table(show_header=False, box=None, pad_edge=False)
+    seeds = len(result.runs)
+    title = f"mean ± half 95 % interval of {seeds} seeds" if seeds > 1 else None
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="",
+        show_header=False,
+        box=None,
+        pad_edge=False,
+    )
     table.add_column(style="bold")
     table.add_column(justify="right")
-    known = measure.numbers(run.summary)
+    table.add_column()
+    rows = result.statistics().rows_by_key("field", named=True, unique=True)
     for figure in FIGURES:
-        if figure.field in known:
-            table.add_row(figure.title, figure.text(known[figure.field]))
+        row = rows.get(figure.field)
+        if row is not None:
+            table.add_row(figure.title, _plus_minus(figure, row["mean"], row["high"]), figure.unit)
     return table
 
 
@@ -139,9 +145,10 @@ def _differences(result: Result, console: Console) -> None:
 
 
 def _grid(columns: Sequence[str], title: str | None) -> Table:
+    from rich import box
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="")
+    table = Table(title=title, title_justify="left", title_style="", box=box.SIMPLE_HEAD)
     table.add_column("")
     for column in columns:
         table.add_column(column, justify="right")

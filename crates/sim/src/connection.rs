@@ -135,17 +135,14 @@ impl Connection {
 
     /// Whether an end has nothing left to do but wait.
     fn done(&self, end: usize) -> bool {
-        match self.ends[end].state() {
-            State::Closed | State::TimeWait | State::Failed => true,
-            State::Listen => self.failed,
-            _ => false,
-        }
+        matches!(self.ends[end].state(), State::Closed | State::TimeWait)
     }
 
-    /// Whether the connection's place may be used again.
+    /// Whether the connection's place may be used again: both ends are through, or one has given
+    /// up (its reset is taken to reach the other at once).
     #[inline]
     pub fn over(&self) -> bool {
-        self.done(OPENER) && self.done(ACCEPTOR)
+        self.failed || (self.done(OPENER) && self.done(ACCEPTOR))
     }
 
     /// What had to be sent again, in both directions.

@@ -27,10 +27,6 @@ impl<T> Slab<T> {
         debug_assert!(!self.free.contains(&index) || self.free.len() > 64, "freed twice");
         self.free.push(index);
     }
-    /// Places in use.
-    pub fn in_use(&self) -> usize {
-        self.places.len() - self.free.len()
-    }
     /// All places, also the free ones.
     pub fn places(&self) -> &[T] {
         &self.places
