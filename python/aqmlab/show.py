@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aqmlab import measure
-
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table

@@ -8,15 +8,17 @@ use traffic::{Action, AppCx, Closes, Input};
 use crate::agenda::{Turn, order};
 use crate::connection::{ACCEPTOR, Connection, Exchange, OPENER};
 use crate::topology::Side;
-use crate::world::{Flight, What, World};
+use crate::world::{Flight, GONE, What, World};
 
 /// No place in the slab.
 const NOWHERE: u32 = u32::MAX;
 
 impl World {
     pub(crate) fn deliver(&mut self, id: u32) {
-        let Flight { segment, connection: index, serial, to, .. } = self.flights[id];
-        self.flights.free(id);
+        let flight = &self.flights[id];
+        self.ledger.delivered(flight.flow(), flight.segment.ip_bytes());
+        let Flight { segment, connection: index, serial, to, .. } = *flight;
+        self.forget(id);
         let connection = &mut self.connections[index];
         if connection.serial != serial {
             return; // a late copy for a connection that is over
@@ -194,11 +196,15 @@ impl World {
     fn retire(&mut self, index: u32) {
         let connection = &mut self.connections[index];
         let class = connection.class();
+        if !connection.failed {
+            let delivered = [OPENER, ACCEPTOR].map(|end| connection.ends[end].delivered());
+            assert_eq!(delivered, [connection.promised, connection.written], "bytes arrive once");
+        }
         for row in connection.rows.drain(..) {
             self.requests.classify(row, class);
         }
         // Late packets and timer events of this connection find another serial number.
-        connection.serial = u32::MAX;
+        connection.serial = GONE;
         self.requests.connection(self.now, class);
         self.connections.free(index);
     }
@@ -206,7 +212,7 @@ impl World {
     /// At the end of the run: the classes of connections still open, as far as they go.
     pub(crate) fn classify_open_connections(&mut self) {
         for connection in self.connections.places() {
-            if connection.serial != u32::MAX {
+            if connection.serial != GONE {
                 for &row in &connection.rows {
                     self.requests.classify(row, connection.class());
                 }
@@ -216,7 +222,7 @@ impl World {
 
     /// Requests without an answer.
     pub fn open_requests(&self) -> u64 {
-        let open = self.connections.places().iter().filter(|c| c.serial != u32::MAX);
+        let open = self.connections.places().iter().filter(|c| c.serial != GONE);
         open.map(|c| c.exchanges.len() as u64).sum()
     }
 

@@ -8,6 +8,7 @@ pub mod agenda;
 mod catalogue;
 mod connection;
 mod host;
+mod ledger;
 pub mod port;
 mod reader;
 mod run;

@@ -330,7 +330,8 @@ impl Port {
         }
     }
 
-    /// Asserts conservation: every packet and byte that came in was sent, dropped, or waits.
+    /// Asserts conservation (every packet and byte that came in was sent, dropped, or waits) and
+    /// work conservation (the line rests only when nothing waits).
     pub fn check(&self) {
         let (meter, backlog) = match self {
             Port::Folded(p) => (p.meter(), p.backlog),
@@ -340,5 +341,10 @@ impl Port {
         let waiting = u64::from(backlog.packets);
         assert_eq!(t.arrived.0, t.started.0 + t.dropped.0 + waiting, "packets are conserved");
         assert_eq!(t.arrived.1, t.started.1 + t.dropped.1 + backlog.bytes, "bytes are conserved");
+        let resting = match self {
+            Port::Folded(p) => p.idle,
+            Port::Explicit(p) => p.in_service.is_none(),
+        };
+        assert!(!resting || waiting == 0, "a line rests while {waiting} packets wait");
     }
 }

@@ -10,6 +10,7 @@ use traffic::{Action, App, Input};
 
 use crate::agenda::{Agenda, Turn, order};
 use crate::connection::Connection;
+use crate::ledger::Ledger;
 use crate::port::{Offered, Port};
 use crate::slab::Slab;
 use crate::topology::{Machines, RoundTrips, Side};
@@ -38,6 +39,16 @@ pub(crate) struct Flight {
     pub(crate) to: u8,
     pub(crate) hop: u8,
     pub(crate) route: u16,
+}
+
+/// The serial number of no connection.
+pub(crate) const GONE: u32 = u32::MAX;
+
+impl Flight {
+    /// The direction number an AQM sees: unlike for the two directions of a connection.
+    pub(crate) fn flow(&self) -> u64 {
+        u64::from(self.serial) << 1 | u64::from(1 - self.to)
+    }
 }
 
 /// A group of users or senders that share their settings.
@@ -81,6 +92,7 @@ pub struct World {
     pub(crate) data_sent: u64,
     pub(crate) actions: Vec<Action>,
     pub(crate) lost: Vec<u32>,
+    pub(crate) ledger: Ledger,
 }
 
 impl World {
@@ -111,6 +123,7 @@ impl World {
             data_sent: 0,
             actions: Vec::new(),
             lost: Vec::new(),
+            ledger: Ledger::default(),
         };
         for port in 0..world.ports.len() {
             world.plan_tick(port as u16);
@@ -150,7 +163,7 @@ impl World {
                 What::Tick(port) => self.tick(port),
                 What::Wake(member) => self.tell(member, Input::Woke),
             }
-            if cfg!(debug_assertions) && self.agenda.served().is_multiple_of(1024) {
+            if Ledger::ON {
                 self.check();
             }
         }
@@ -164,13 +177,40 @@ impl World {
         }
         self.classify_open_connections();
         self.check();
+        self.check_flows();
     }
 
-    /// Asserts the laws that must hold at any instant.
-    pub fn check(&self) {
+    /// Asserts the laws that must hold at any instant: at every port after every event, and for
+    /// every flow now and then.
+    pub fn check(&mut self) {
         for port in &self.ports {
             port.check();
         }
+        if self.agenda.served().is_multiple_of(1024) {
+            self.check_flows();
+        }
+    }
+
+    fn check_flows(&mut self) {
+        if Ledger::ON {
+            let flights = self.flights.places().iter().filter(|f| f.serial != GONE);
+            self.ledger.check(flights.map(|f| (f.flow(), f.segment.ip_bytes())));
+        }
+    }
+
+    /// A packet has left the world: its place may be used again.
+    pub(crate) fn forget(&mut self, id: u32) {
+        if Ledger::ON {
+            self.flights[id].serial = GONE;
+        }
+        self.flights.free(id);
+    }
+
+    /// A queue has dropped a packet.
+    fn lose(&mut self, id: u32) {
+        let flight = &self.flights[id];
+        self.ledger.dropped(flight.flow(), flight.segment.ip_bytes());
+        self.forget(id);
     }
 
     // ---- packets on their way -------------------------------------------------------------
@@ -196,6 +236,7 @@ impl World {
             route: connection.route[from],
         };
         self.data_sent += u64::from(segment.len > 0);
+        self.ledger.sent(flight.flow(), segment.ip_bytes());
         let id = self.flights.place(|| flight);
         self.flights[id] = flight;
         self.forward(id);
@@ -220,7 +261,7 @@ impl World {
             }
             let mut packet = Packet {
                 id,
-                flow: about ^ 1, // the sender's direction: unlike `to`, which names the receiver
+                flow: flight.flow(),
                 bytes: flight.segment.ip_bytes(),
                 ecn: flight.segment.ecn,
                 arrived: at,
@@ -235,7 +276,7 @@ impl World {
                         }
                         at = leaves + self.after[usize::from(port)];
                     }
-                    _ => return self.flights.free(id),
+                    _ => return self.lose(id),
                 },
                 Port::Explicit(explicit) => {
                     let lost = &mut self.lost;
@@ -250,7 +291,7 @@ impl World {
     /// Frees what an explicit port lost and plans the end of the transmission it began.
     fn after_explicit(&mut self, port: u16, finish: Option<Instant>) {
         while let Some(id) = self.lost.pop() {
-            self.flights.free(id);
+            self.lose(id);
         }
         if let Some(at) = finish {
             self.agenda.plan(at, order(Turn::Departure, u64::from(port)), What::Finish(port));
