@@ -17,7 +17,7 @@ from aqmlab.errors import AqmlabError
         ),
         (
             {"type": "real", "unit": "rate", "min": 1, "max": 1e9},
-            "rate from 1 bit/s to 1e+09 bit/s",
+            "rate from 1 bit/s to 1000000000 bit/s",
         ),
         (
             {"type": "whole", "unit": "packets", "min": 1, "max": 9},

@@ -16,14 +16,19 @@ fn read(json: &str) -> PyResult<Scenario> {
     Scenario::from_json(json).map_err(|e| ScenarioError::new_err(e.0))
 }
 
-fn table<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
+/// A table for Python. Consumes it column by column: a long log exists twice only in parts.
+fn table<'py>(py: Python<'py>, table: Table) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyList::empty(py);
-    for (name, column) in &table.columns {
-        let (dtype, bytes) = column.to_bytes();
+    for (name, column) in table.columns {
+        let (dtype, bytes) = column.into_bytes();
         let bytes = PyBytes::new(py, &bytes);
         columns.append(PyTuple::new(
             py,
-            [name.into_pyobject(py)?.into_any(), dtype.into_pyobject(py)?.into_any(), bytes.into_any()],
+            [
+                name.into_pyobject(py)?.into_any(),
+                dtype.into_pyobject(py)?.into_any(),
+                bytes.into_any(),
+            ],
         )?)?;
     }
     let out = PyDict::new(py);
@@ -59,7 +64,7 @@ fn run<'py>(
     }
     let outcome = outcome.ok_or_else(|| Cancelled::new_err("the run was cancelled"))?;
     let tables = PyDict::new(py);
-    for t in &outcome.tables {
+    for t in outcome.tables {
         tables.set_item(t.name, table(py, t)?)?;
     }
     let out = PyDict::new(py);

@@ -151,12 +151,20 @@ impl Meter {
     /// A packet begins its transmission, which lasts until `finish`; it had come at `arrived`
     /// and belongs to `flow`. A sample of the same instant comes after the departure.
     #[inline]
-    pub fn started(&mut self, now: Instant, finish: Instant, arrived: Instant, bytes: u32, flow: u64) {
+    pub fn started(
+        &mut self,
+        now: Instant,
+        finish: Instant,
+        arrived: Instant,
+        bytes: u32,
+        flow: u64,
+    ) {
         self.sample_up_to(now.nanos());
         self.totals.started.0 += 1;
         self.totals.started.1 += u64::from(bytes);
         let word = now.nanos() ^ (flow << 40) ^ (u64::from(bytes) << 20);
-        self.fingerprint = (self.fingerprint.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+        self.fingerprint =
+            (self.fingerprint.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
         let window = self.settings.window;
         if finish <= window.to {
             self.departures.add(finish, 1);
@@ -243,7 +251,8 @@ impl Meter {
     pub fn summarise(&self, out: &mut Summary) {
         let m = &self.measured;
         let seconds = self.settings.window.seconds();
-        let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+        let share =
+            |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
         let drops: u64 = m.drops.iter().sum();
         let marks: u64 = m.marks.iter().sum();
         out.whole("arrivals", m.arrivals);
@@ -273,14 +282,18 @@ impl Meter {
         if s.n > 0 {
             let mean = s.sum as f64 / s.n as f64;
             out.real("queue_mean_packets", mean);
-            out.real("queue_var_packets", (s.sum_of_squares as f64 / s.n as f64 - mean * mean).max(0.0));
+            out.real(
+                "queue_var_packets",
+                (s.sum_of_squares as f64 / s.n as f64 - mean * mean).max(0.0),
+            );
             out.whole("queue_min_packets", u64::from(s.min));
             out.whole("queue_max_packets", u64::from(s.max));
         }
         out.real("queue_time_mean_packets", time_mean);
         out.whole("queue_peak_packets", u64::from(self.peak_packets));
         out.real("queue_mean_bytes", m.byte_ns as f64 / 1e9 / seconds);
-        let waited = if m.departures == 0 { 0.0 } else { m.wait_ns as f64 / 1e9 / m.departures as f64 };
+        let waited =
+            if m.departures == 0 { 0.0 } else { m.wait_ns as f64 / 1e9 / m.departures as f64 };
         out.real("wait_mean_s", waited);
     }
 

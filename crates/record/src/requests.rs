@@ -113,7 +113,8 @@ impl Requests {
     pub fn ended(&mut self, request: Request) -> u32 {
         let took = request.ended.since(request.asked).nanos();
         let word = request.ended.nanos() ^ (took << 20) ^ u64::from(request.user);
-        self.fingerprint = (self.fingerprint.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+        self.fingerprint =
+            (self.fingerprint.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
         if !request.failed {
             self.answered.add(request.ended, 1);
             self.answered_ns.add(request.ended, took);
@@ -205,7 +206,10 @@ impl Requests {
         edges.push(f64::INFINITY);
         Table {
             name: "response_histogram",
-            columns: vec![("upper_ms".into(), Column::F64(edges)), ("count".into(), Column::U64(counts))],
+            columns: vec![
+                ("upper_ms".into(), Column::F64(edges)),
+                ("count".into(), Column::U64(counts)),
+            ],
             every_s: None,
         }
     }

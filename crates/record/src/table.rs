@@ -32,12 +32,12 @@ impl Column {
     }
     /// Type code in the manner of the array interface (`"<u4"`), and the values' bytes,
     /// little-endian.
-    pub fn to_bytes(&self) -> (&'static str, Vec<u8>) {
+    pub fn into_bytes(self) -> (&'static str, Vec<u8>) {
         fn gather<const N: usize>(values: impl Iterator<Item = [u8; N]>) -> Vec<u8> {
             values.flatten().collect()
         }
         match self {
-            Column::U8(v) => ("|u1", v.clone()),
+            Column::U8(v) => ("|u1", v),
             Column::U16(v) => ("<u2", gather(v.iter().map(|x| x.to_le_bytes()))),
             Column::U32(v) => ("<u4", gather(v.iter().map(|x| x.to_le_bytes()))),
             Column::U64(v) => ("<u8", gather(v.iter().map(|x| x.to_le_bytes()))),

@@ -189,7 +189,8 @@ impl<E: Copy> Agenda<E> {
     /// Moves the events of the earliest slot to lower levels, unless it begins after `limit`.
     fn descend(&mut self, level: usize, slot: usize, limit: u64) -> bool {
         let shift = level as u32 * BITS;
-        let above = if shift + BITS >= 64 { 0 } else { self.base >> (shift + BITS) << (shift + BITS) };
+        let above =
+            if shift + BITS >= 64 { 0 } else { self.base >> (shift + BITS) << (shift + BITS) };
         let start = above | ((slot as u64) << shift);
         if start > limit {
             return false;

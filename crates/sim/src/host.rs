@@ -17,15 +17,16 @@ impl World {
     pub(crate) fn deliver(&mut self, id: u32) {
         let flight = &self.flights[id];
         self.ledger.delivered(flight.flow(), flight.segment.ip_bytes());
-        let Flight { segment, connection: index, serial, to, .. } = *flight;
-        self.forget(id);
+        let (index, end) = (flight.connection, usize::from(flight.to));
         let connection = &mut self.connections[index];
-        if connection.serial != serial {
-            return; // a late copy for a connection that is over
+        let late = connection.serial != flight.serial; // a copy for a connection that is over
+        if !late {
+            connection.ends[end].on_segment(&flight.segment, self.now);
         }
-        let end = usize::from(to);
-        connection.ends[end].on_segment(&segment, self.now);
-        self.after_end(index, end);
+        self.forget(id);
+        if !late {
+            self.after_end(index, end);
+        }
     }
 
     pub(crate) fn timer(&mut self, index: u32, serial: u32, end: usize) {
@@ -61,8 +62,14 @@ impl World {
 
     #[inline]
     fn drain(&mut self, index: u32, end: usize) {
-        while let Some(segment) = self.connections[index].ends[end].poll_send(self.now) {
-            self.send(index, end, segment);
+        loop {
+            let id = self.flights.place(Flight::default);
+            let flight = &mut self.flights[id];
+            let connection = &mut self.connections[index];
+            if !connection.ends[end].poll_send_into(&mut flight.segment, self.now) {
+                return self.forget(id);
+            }
+            self.send(id, index, end);
         }
     }
 
@@ -72,9 +79,7 @@ impl World {
     fn arm(&mut self, index: u32, end: usize) {
         let connection = &mut self.connections[index];
         let Some(deadline) = connection.ends[end].next_timeout() else { return };
-        if deadline.at >= connection.armed[end]
-            || connection.ends[end].state() == State::TimeWait
-        {
+        if deadline.at >= connection.armed[end] || connection.ends[end].state() == State::TimeWait {
             return;
         }
         connection.armed[end] = deadline.at;
@@ -270,10 +275,8 @@ impl World {
         let group = &self.groups[usize::from(owner.group)];
         let other = group.side.other();
         let round_trip = group.round_trips.draw(owner.machine, peer, member, &mut owner.rng);
-        let clocks = [
-            self.machines.clock(group.side, owner.machine),
-            self.machines.clock(other, peer),
-        ];
+        let clocks =
+            [self.machines.clock(group.side, owner.machine), self.machines.clock(other, peer)];
         let index = self.connections.place(|| Connection::new(&group.profile, clocks));
         let connection = &mut self.connections[index];
         connection.reset(&group.profile, clocks);

@@ -102,12 +102,15 @@ pub struct FoldedPort {
     busy_until: Instant,
     /// Whether the gate knows that the line is idle.
     idle: bool,
+    /// When the gate's next update is due: asked after each update, not for each packet.
+    next_tick: Instant,
 }
 
 impl FoldedPort {
     /// An idle port.
     pub fn new(gate: Box<dyn Gate>, wire: Wire, rng: Rng, meter: Meter) -> Self {
         FoldedPort {
+            next_tick: gate.next_tick().unwrap_or(Instant::NEVER),
             gate,
             wire,
             rng,
@@ -177,8 +180,9 @@ impl FoldedPort {
     /// Runs the discipline's updates due at or before `now`.
     #[inline]
     fn tick(&mut self, now: Instant) {
-        while let Some(at) = self.gate.next_tick().filter(|at| *at <= now) {
-            self.gate.on_tick(self.backlog, at, &mut self.rng);
+        while self.next_tick <= now {
+            self.gate.on_tick(self.backlog, self.next_tick, &mut self.rng);
+            self.next_tick = self.gate.next_tick().unwrap_or(Instant::NEVER);
         }
     }
 

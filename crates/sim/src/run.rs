@@ -89,7 +89,12 @@ impl Builder<'_> {
     /// A machine's own line towards the links: nothing is lost there.
     fn access_port(&mut self, side: &str, machine: u32, rate: Rate) -> u16 {
         let wire = Wire::new(rate, Framing::None);
-        self.port(format!("access.{side}{machine}"), wire, Duration::ZERO, Built::Gate(Box::new(Unlimited)))
+        self.port(
+            format!("access.{side}{machine}"),
+            wire,
+            Duration::ZERO,
+            Built::Gate(Box::new(Unlimited)),
+        )
     }
 
     fn route(&mut self, ports: Vec<u16>) -> u16 {
@@ -135,10 +140,8 @@ fn round_trips(scenario: &Scenario, group: &Traffic, members: u32) -> RoundTrips
     };
     let (min, max) = (params.time("min"), params.time("max"));
     let mut rng = Rng::named(scenario.params.whole("seed"), "network.rtt");
-    let (clients, servers) = (
-        scenario.network.whole("clients") as u32,
-        scenario.network.whole("servers") as u32,
-    );
+    let (clients, servers) =
+        (scenario.network.whole("clients") as u32, scenario.network.whole("servers") as u32);
     match params.choice("draw") {
         "pair" => {
             let table = RoundTrips::stratified(min, max, clients * servers, &mut rng);
@@ -181,10 +184,8 @@ impl Run {
             clients: Vec::new(),
             servers: Vec::new(),
         };
-        let (clients, servers) = (
-            scenario.network.whole("clients") as u32,
-            scenario.network.whole("servers") as u32,
-        );
+        let (clients, servers) =
+            (scenario.network.whole("clients") as u32, scenario.network.whole("servers") as u32);
         if scenario.network.given("access_rate") {
             let rate = scenario.network.rate("access_rate");
             ports.clients = (0..clients).map(|i| builder.access_port("client", i, rate)).collect();
@@ -198,9 +199,11 @@ impl Run {
         let requests = Requests::new(window, scenario.record.switch("responses"));
         let machines = Machines::new(seed, clients, servers);
         let mut world = World::new(ports, routes, machines, requests, window);
-        for (group, (spec, population)) in groups.into_iter().zip(&scenario.traffic).map(
-            |((group, population), spec)| (group, (spec, population)),
-        ) {
+        for (group, (spec, population)) in groups
+            .into_iter()
+            .zip(&scenario.traffic)
+            .map(|((group, population), spec)| (group, (spec, population)))
+        {
             let apps = (0..population.members()).map(|i| population.member(i)).collect();
             world.add_group(group, seed, &spec.name, apps);
         }
@@ -354,10 +357,7 @@ fn set_up_group(
     let group = Group {
         side,
         profile: Arc::new(profile),
-        routes: [
-            ports.routes(side, &via, builder),
-            ports.routes(side.other(), &via, builder),
-        ],
+        routes: [ports.routes(side, &via, builder), ports.routes(side.other(), &via, builder)],
         round_trips: round_trips(scenario, spec, members),
     };
     Ok((group, population))

@@ -126,12 +126,13 @@ impl Scenario {
         let (network, rtt) = read_network(top.take("network"))?;
         let links = top.list("link")?.iter().enumerate().map(|(i, l)| read_link(i, l));
         let links = links.collect::<Result<Vec<Link>, _>>()?;
-        let traffic = top.list("traffic")?.iter().enumerate().map(|(i, t)| read_traffic(i, t, &links));
+        let traffic =
+            top.list("traffic")?.iter().enumerate().map(|(i, t)| read_traffic(i, t, &links));
         let traffic = traffic.collect::<Result<Vec<Traffic>, _>>()?;
         let (record, queues) = read_record(top.take("record"), &links)?;
-        let params = top.rest(schema::SCENARIO, &["name", "network", "link", "traffic", "record"])?;
-        let scenario =
-            Scenario { name, params, network, rtt, links, traffic, record, queues };
+        let params =
+            top.rest(schema::SCENARIO, &["name", "network", "link", "traffic", "record"])?;
+        let scenario = Scenario { name, params, network, rtt, links, traffic, record, queues };
         scenario.check()?;
         Ok(scenario)
     }
@@ -152,11 +153,15 @@ impl Scenario {
             return fail("link: there is none; add a [[link]] with a rate");
         }
         if self.traffic.is_empty() {
-            return fail("traffic: there is none; add a [[traffic]] with app = \"web\" or \"bulk\"");
+            return fail(
+                "traffic: there is none; add a [[traffic]] with app = \"web\" or \"bulk\"",
+            );
         }
         let loads = self.traffic.iter().filter(|t| t.params.given("load")).count();
         if loads > 1 {
-            return fail("traffic: more than one group gives a load; give one a load and the others users");
+            return fail(
+                "traffic: more than one group gives a load; give one a load and the others users",
+            );
         }
         Ok(())
     }

@@ -35,7 +35,10 @@ impl Machines {
         let clocks = |side: &str, n: u32| -> Vec<HostClock> {
             (0..n).map(|i| clock(&mut Rng::indexed(seed, side, u64::from(i)))).collect()
         };
-        Machines { clients: clocks("clock.clients", clients), servers: clocks("clock.servers", servers) }
+        Machines {
+            clients: clocks("clock.clients", clients),
+            servers: clocks("clock.servers", servers),
+        }
     }
 
     fn of(&self, side: Side) -> &[HostClock] {

@@ -31,7 +31,7 @@ pub(crate) enum What {
 }
 
 /// A packet on its way.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Flight {
     pub(crate) segment: Segment,
     pub(crate) connection: u32,
@@ -224,21 +224,17 @@ impl World {
         }
     }
 
-    /// Sends a segment on its way.
-    pub(crate) fn send(&mut self, index: u32, from: usize, segment: Segment) {
+    /// Sends the segment in place `id` on its way.
+    pub(crate) fn send(&mut self, id: u32, index: u32, from: usize) {
         let connection = &self.connections[index];
-        let flight = Flight {
-            segment,
-            connection: index,
-            serial: connection.serial,
-            to: (1 - from) as u8,
-            hop: 0,
-            route: connection.route[from],
-        };
-        self.data_sent += u64::from(segment.len > 0);
-        self.ledger.sent(flight.flow(), segment.ip_bytes());
-        let id = self.flights.place(|| flight);
-        self.flights[id] = flight;
+        let flight = &mut self.flights[id];
+        flight.connection = index;
+        flight.serial = connection.serial;
+        flight.to = (1 - from) as u8;
+        flight.hop = 0;
+        flight.route = connection.route[from];
+        self.data_sent += u64::from(flight.segment.len > 0);
+        self.ledger.sent(flight.flow(), flight.segment.ip_bytes());
         self.forward(id);
     }
 

@@ -44,7 +44,8 @@ fn an_idle_user_costs_one_event_for_each_time_it_wakes() {
 
 #[test]
 fn the_cost_of_a_packet_does_not_grow_with_time() {
-    let (short, long) = (events_per_data_packet(&bulk("20 s")), events_per_data_packet(&bulk("200 s")));
+    let (short, long) =
+        (events_per_data_packet(&bulk("20 s")), events_per_data_packet(&bulk("200 s")));
     assert!(long < 1.05 * short, "{short} events a packet in 20 s, {long} in 200 s");
 }
 

@@ -37,7 +37,15 @@ fn golden_scenarios_give_the_golden_table() {
     assert!(names.len() >= 12, "{names:?}");
     let mut table = format!(
         "{:<22} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {}\n",
-        "scenario", "arrivals", "drops", "responses", "queue max", "mean", "wait s", "util %", "fingerprint"
+        "scenario",
+        "arrivals",
+        "drops",
+        "responses",
+        "queue max",
+        "mean",
+        "wait s",
+        "util %",
+        "fingerprint"
     );
     for name in &names {
         let text = std::fs::read_to_string(folder.join(format!("{name}.json"))).unwrap();

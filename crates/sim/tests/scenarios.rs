@@ -34,7 +34,11 @@ fn refused(path: &str, value: Value) -> String {
 #[test]
 fn mistakes_are_named_by_path_with_a_remedy() {
     let cases = [
-        ("/duratoin", json!("1 s"), "duratoin: unknown field \"duratoin\"; did you mean \"duration\"?"),
+        (
+            "/duratoin",
+            json!("1 s"),
+            "duratoin: unknown field \"duratoin\"; did you mean \"duration\"?",
+        ),
         ("/duration", json!(null), "duration: missing"),
         ("/duration", json!("10 Mbit/s"), "duration: \"10 Mbit/s\" is not a time"),
         ("/duration", json!(10), "duration: 10 has no unit"),
@@ -42,21 +46,49 @@ fn mistakes_are_named_by_path_with_a_remedy() {
         ("/link", json!([]), "link: there is none"),
         ("/link/0/rate", json!("0 bit/s"), "link.0.rate: \"0 bit/s\" is out of range"),
         ("/link/0/rate", json!("-5 Mbit/s"), "link.0.rate: \"-5 Mbit/s\" is out of range"),
-        ("/link/0/rate", json!("20 ms"), "link.0.rate: \"20 ms\" is not a rate: its unit measures time"),
+        (
+            "/link/0/rate",
+            json!("20 ms"),
+            "link.0.rate: \"20 ms\" is not a rate: its unit measures time",
+        ),
         ("/link/0/rate", json!(null), "link.0.rate: missing"),
-        ("/link/0/forward", json!("rde"), "link.0.forward.aqm: unknown aqm \"rde\"; did you mean \"red\"?"),
+        (
+            "/link/0/forward",
+            json!("rde"),
+            "link.0.forward.aqm: unknown aqm \"rde\"; did you mean \"red\"?",
+        ),
         ("/link/0/forward/min_th", json!(90), "min_th"),
-        ("/link/0/forward/max_pp", json!(0.1), "link.0.forward.max_pp: unknown field \"max_pp\"; did you mean \"max_p\"?"),
+        (
+            "/link/0/forward/max_pp",
+            json!(0.1),
+            "link.0.forward.max_pp: unknown field \"max_pp\"; did you mean \"max_p\"?",
+        ),
         ("/traffic", json!([]), "traffic: there is none"),
         ("/traffic/0/users", json!(null), "gives neither users nor a load"),
         ("/traffic/0/load", json!("98%"), "gives both users and a load"),
-        ("/traffic/0/app", json!("wbe"), "traffic.0.app: unknown app \"wbe\"; did you mean \"web\"?"),
+        (
+            "/traffic/0/app",
+            json!("wbe"),
+            "traffic.0.app: unknown app \"wbe\"; did you mean \"web\"?",
+        ),
         ("/traffic/0/via", json!(["nowhere"]), "traffic.0.via: unknown link \"nowhere\""),
         ("/traffic/0/tcp", json!("freebsd"), "traffic.0.tcp.profile: unknown profile"),
-        ("/traffic/0/tcp", json!({"profile": "plain", "initial_windw": 3}), "did you mean \"initial_window\"?"),
-        ("/record", json!({"queues": ["bottleneck.forwards"]}), "did you mean \"bottleneck.forward\"?"),
+        (
+            "/traffic/0/tcp",
+            json!({"profile": "plain", "initial_windw": 3}),
+            "did you mean \"initial_window\"?",
+        ),
+        (
+            "/record",
+            json!({"queues": ["bottleneck.forwards"]}),
+            "did you mean \"bottleneck.forward\"?",
+        ),
         ("/network", json!({"rtt": "fast"}), "network.rtt: \"fast\" is not a time"),
-        ("/network", json!({"rtt": {"min": "2 s", "max": "1 s"}}), "network.rtt: min (2 s) is larger than max (1 s)"),
+        (
+            "/network",
+            json!({"rtt": {"min": "2 s", "max": "1 s"}}),
+            "network.rtt: min (2 s) is larger than max (1 s)",
+        ),
     ];
     for (path, value, expected) in cases {
         let why = refused(path, value.clone());

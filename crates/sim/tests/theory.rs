@@ -59,8 +59,13 @@ fn simulate(load: &Load, seed: u64, explicit: bool) -> Summary {
             Sizes::Constant => MEAN_BYTES,
         };
         let arrived = Instant::from_secs_f64(at);
-        (arrived <= window.to)
-            .then_some(Packet { id: 0, flow: 0, bytes: bytes as u32, ecn: Ecn::NotEct, arrived })
+        (arrived <= window.to).then_some(Packet {
+            id: 0,
+            flow: 0,
+            bytes: bytes as u32,
+            ecn: Ecn::NotEct,
+            arrived,
+        })
     });
     let mut summary = Summary::default();
     let queue_rng = Rng::named(1, "queue");
@@ -128,7 +133,9 @@ fn m_d_1_waiting_time() {
 
 #[test]
 fn m_m_1_k_loss() {
-    for (utilisation, k, exact) in [(0.9, 10.0, 0.05081), (0.98, 30.0, 0.02344), (1.1, 30.0, 0.09591)] {
+    for (utilisation, k, exact) in
+        [(0.9, 10.0, 0.05081), (0.98, 30.0, 0.02344), (1.1, 30.0, 0.09591)]
+    {
         // K counts the packet in service, a queue's limit does not.
         let load = Load { utilisation, sizes: Sizes::Exponential, room: k - 1.0 };
         agrees(&load, "M/M/1/K loss", exact, |s| s.number("drop_rate"));

@@ -6,7 +6,7 @@ use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
 use crate::flight::Chunk;
 use crate::profile::IdleRule;
-use crate::segment::{Flags, SackBlocks, Segment};
+use crate::segment::{Flags, Segment};
 
 /// Numbers of an endless write stay below this.
 const ENDLESS: u64 = 1 << 62;
@@ -18,13 +18,20 @@ const SMALL_PIECE: u64 = 100;
 impl Endpoint {
     /// The next segment to send, if any: call until `None` after every other call.
     pub fn poll_send(&mut self, now: Instant) -> Option<Segment> {
+        let mut segment = Segment::default();
+        self.poll_send_into(&mut segment, now).then_some(segment)
+    }
+
+    /// As [`Endpoint::poll_send`], but writes the segment where it is to stay; `false` if there
+    /// is none. (Moving a segment just written costs as much as making it.)
+    pub fn poll_send_into(&mut self, out: &mut Segment, now: Instant) -> bool {
         let moment = self.moment(now);
         loop {
             if !self.in_call && !self.begin_call() {
-                return None;
+                return false;
             }
-            if let Some(segment) = self.output(moment) {
-                return Some(segment);
+            if self.output(out, moment) {
+                return true;
             }
             self.in_call = false;
         }
@@ -90,52 +97,60 @@ impl Endpoint {
         }
     }
 
-    /// One segment of the call under way.
-    fn output(&mut self, moment: Moment) -> Option<Segment> {
+    /// One segment of the call under way; `false` if there is no more.
+    fn output(&mut self, out: &mut Segment, moment: Moment) -> bool {
         match self.state {
-            State::Listen | State::Closed | State::Failed => None,
-            State::SynSent | State::SynReceived => self.output_opening(moment),
-            _ => self.output_open(moment),
+            State::Listen | State::Closed | State::Failed => false,
+            State::SynSent | State::SynReceived => self.output_opening(out, moment),
+            _ => self.output_open(out, moment),
         }
     }
 
-    fn output_opening(&mut self, moment: Moment) -> Option<Segment> {
+    fn output_opening(&mut self, out: &mut Segment, moment: Moment) -> bool {
         let accepting = self.state == State::SynReceived;
         if self.flight.nxt == 0 {
             self.counters.resent_syn += u32::from(self.flight.max > 0);
             let flags = if accepting { Flags::SYN.with(Flags::ACK) } else { Flags::SYN };
-            let sack = if accepting { self.sack } else { self.announces_sack() };
-            let mut segment = self.segment(0, 0, flags);
-            if sack {
-                segment.sack.push(0, 0);
+            self.segment(out, 0, 0, flags);
+            if if accepting { self.sack } else { self.announces_sack() } {
+                out.sack.push(0, 0);
             }
             self.register(0, 1, moment);
             self.flight.nxt = 1;
-            return Some(segment);
+            return true;
         }
         let owed = accepting && self.receiver.ack_now;
-        owed.then(|| self.segment(self.flight.max, 0, Flags::ACK))
+        if owed {
+            self.segment(out, self.flight.max, 0, Flags::ACK);
+        }
+        owed
     }
 
     fn announces_sack(&self) -> bool {
         self.profile.recovery == crate::recovery::RecoveryKind::Sack
     }
 
-    fn output_open(&mut self, moment: Moment) -> Option<Segment> {
+    fn output_open(&mut self, out: &mut Segment, moment: Moment) -> bool {
         if self.flight.resend {
             self.flight.resend = false;
             let chunk = self.recovery.first(&self.flight);
             self.flight.nxt = self.flight.nxt.max(chunk.end());
-            return Some(self.send(chunk, moment));
+            self.send(out, chunk, moment);
+            return true;
         }
         if self.call_resends {
-            return None;
+            return false;
         }
         if let Some(chunk) = self.choose(moment) {
             self.flight.nxt = chunk.end();
-            return Some(self.send(chunk, moment));
+            self.send(out, chunk, moment);
+            return true;
         }
-        if self.receiver.ack_now { Some(self.pure_ack(moment)) } else { None }
+        let owed = self.receiver.ack_now;
+        if owed {
+            self.pure_ack(out, moment);
+        }
+        owed
     }
 
     fn choose(&mut self, moment: Moment) -> Option<Chunk> {
@@ -177,7 +192,7 @@ impl Endpoint {
     }
 
     /// Sends payload or a FIN.
-    fn send(&mut self, chunk: Chunk, moment: Moment) -> Segment {
+    fn send(&mut self, out: &mut Segment, chunk: Chunk, moment: Moment) {
         let again = chunk.seq < self.flight.max;
         if chunk.len > 0 {
             self.counters.data_sent += 1;
@@ -188,9 +203,8 @@ impl Endpoint {
         self.recovery.on_sent(&self.flight, chunk);
         self.flight.fin_sent |= chunk.fin;
         let flags = if chunk.fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
-        let segment = self.segment(chunk.seq, chunk.len, flags);
+        self.segment(out, chunk.seq, chunk.len, flags);
         self.register(chunk.seq, chunk.end(), moment);
-        segment
     }
 
     /// Accounts for numbers `seq..end` that go out: timing, timer, idle rule.
@@ -212,29 +226,32 @@ impl Endpoint {
         }
     }
 
-    fn pure_ack(&mut self, moment: Moment) -> Segment {
+    fn pure_ack(&mut self, out: &mut Segment, moment: Moment) {
         let f = &self.flight;
         let repeats = self.profile.output.bsd && f.fin_sent && f.una <= f.end && f.nxt == f.max;
         if !repeats {
-            return self.segment(f.max, 0, Flags::ACK);
+            return self.segment(out, f.max, 0, Flags::ACK);
         }
         // BSD: the state still says FIN, so the number steps back onto it.
         if self.rexmt_at == Instant::NEVER {
             self.rexmt_at = self.rtt.deadline(self.clock, moment);
         }
-        self.segment(self.flight.end, 0, Flags::ACK.with(Flags::FIN))
+        self.segment(out, self.flight.end, 0, Flags::ACK.with(Flags::FIN));
     }
 
     /// Builds a segment; whatever goes out carries the acknowledgement.
-    fn segment(&mut self, seq: u64, len: u32, flags: Flags) -> Segment {
-        let ack = self.receiver.next;
-        let sack = SackBlocks::NONE;
-        let mut segment = Segment { seq, ack, len, flags, ecn: Ecn::NotEct, sack };
+    fn segment(&mut self, out: &mut Segment, seq: u64, len: u32, flags: Flags) {
+        out.seq = seq;
+        out.ack = self.receiver.next;
+        out.len = len;
+        out.flags = flags;
+        out.ecn = Ecn::NotEct;
         if self.sack && self.receiver.has_hole() {
-            segment.sack = self.receiver.sack_blocks();
+            out.sack = self.receiver.sack_blocks();
+        } else {
+            out.sack.clear();
         }
         self.receiver.on_ack_sent();
         self.counters.segments_sent += 1;
-        segment
     }
 }

@@ -31,7 +31,7 @@ impl Flags {
 }
 
 /// Up to three SACK blocks (RFC 2018), latest first, as offsets above the segment's `ack`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SackBlocks {
     len: u8,
     blocks: [(u32, u32); 3],
@@ -48,6 +48,10 @@ impl SackBlocks {
             self.len += 1;
         }
     }
+    /// Forgets all blocks.
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
     /// The blocks, latest first.
     pub fn as_slice(&self) -> &[(u32, u32)] {
         &self.blocks[..usize::from(self.len)]
@@ -57,6 +61,13 @@ impl SackBlocks {
         self.len == 0
     }
 }
+
+impl PartialEq for SackBlocks {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+impl Eq for SackBlocks {}
 
 /// A TCP segment. Sequence numbers are 64-bit and start at 0 with the SYN, so data byte n
 /// (counted from 1) has sequence number n and numbers never wrap.
