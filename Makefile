@@ -23,7 +23,7 @@ setup: $(VENV)/.core ## Create .venv and build the simulator into it
 	@:
 
 run: setup ## Set everything up and run the study tuning-red (about a minute)
-	@$(BIN)/aqmlab study tuning-red --quick --fresh
+	@$(BIN)/aqmlab study tuning-red --quick --refresh
 
 test: setup ## Set everything up and run every test
 	@$(CARGO) test --quiet

@@ -27,7 +27,7 @@ class Cancelled(Exception):
     pass
 
 
-VERSION = {"version": "9.9.9", "commit": "fake", "profile": "release"}
+VERSION = {"version": "9.9.9", "build": "fake", "commit": "fake", "profile": "release"}
 KNOWN = ["name", "duration", "warmup", "seed", "engine", "network", "link", "traffic", "record"]
 
 

@@ -20,7 +20,7 @@ OUTCOME = Outcome(
         )
     },
 )
-VERSION = Version("1.0", "aaa", "release")
+VERSION = Version("1.0", "aaa", "abc", "release")
 
 
 def test_what_is_written_is_read(fake, tmp_path):
@@ -41,6 +41,7 @@ def test_a_run_says_what_it_is(fake, tmp_path):
     assert manifest == {
         "format": store.FORMAT,
         "version": "9.9.9",
+        "build": "fake",
         "commit": "fake",
         "scenario": {"name": "x"},
         "seed": 7,
@@ -64,14 +65,17 @@ def test_another_version_is_refused_and_replaced_on_demand(fake, tmp_path):
     folder = tmp_path / "out"
     Store.open(folder).save("key", {}, 1, OUTCOME)
     (folder / "cache").mkdir()
-    fake.VERSION["commit"] = "newer"
-    with pytest.raises(StoreError, match=r"9\.9\.9 \(fake\).*9\.9\.9 \(newer\).*--fresh.*--out"):
+    fake.VERSION["build"] = "newer"
+    with pytest.raises(StoreError, match=r"9\.9\.9 \(build fake\).*9\.9\.9 \(build newer\).*--fresh.*--out"):
         Store.open(folder)
     assert (folder / "runs" / "key").exists()
+    assert Store.is_stale(folder)
+    assert not Store.is_stale(tmp_path / "nothing")
     box = Store.open(folder, fresh=True)
     assert box.find("key") is None
     assert not box.cache.exists()
-    assert box.manifest["commit"] == "newer"
+    assert box.manifest["build"] == "newer"
+    assert not Store.is_stale(folder)
 
 
 def test_foreign_folders_are_left_alone(fake, tmp_path):

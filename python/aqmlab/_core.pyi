@@ -31,7 +31,7 @@ def catalogue() -> str:
     """Every AQM, TCP profile and traffic model with its fields, as JSON."""
 
 def version() -> str:
-    """`{"version", "commit", "profile"}` as JSON."""
+    """`{"version", "build", "commit", "profile"}` as JSON."""
 
 def estimate(scenario_json: str) -> float | None:
     """Expected IP bytes per user and second of the traffic group given by its load."""

@@ -228,7 +228,7 @@ def apply(scenario: Mapping[str, Any], calibration: Calibration) -> dict[str, An
 
 def _key(fast: Mapping[str, Any], seeds: Sequence[int]) -> str:
     version = engine.version()
-    identity = [fast, list(seeds), SHARES, version.version, version.commit]
+    identity = [fast, list(seeds), SHARES, version.version, version.build]
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:20]
 
 

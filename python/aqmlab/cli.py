@@ -100,12 +100,21 @@ def study(
     quick: Annotated[
         bool, typer.Option("--quick/--full", help="A minute, or the paper's run lengths.")
     ] = True,
+    part: Annotated[
+        list[str] | None, typer.Option("--part", help="Only this part; may be repeated.")
+    ] = None,
     out: Out = None,
     json: Json = False,
     jobs: Jobs = None,
     fresh: Fresh = False,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Discard the folder only if another version wrote it.")
+    ] = False,
 ) -> None:
-    """Repeat a published study and write its report."""
+    """Repeat a published study and write its report.
+
+    The same command again continues where it was stopped.
+    """
     from aqmlab.errors import nearest
     from aqmlab.progress import for_stream
     from aqmlab.store import Store
@@ -115,11 +124,13 @@ def study(
     if name not in known:
         hint = nearest(name, known)
         raise AqmlabError(f'no study "{name}"{hint} (known: {", ".join(known)})')
-    folder = out if out is not None else Path("results") / (f"{name}-quick" if quick else name)
-    if fresh:
+    folder = out if out is not None else registry.default_folder(name, quick)
+    if fresh or (refresh and Store.is_stale(folder)):
         Store.open(folder, fresh=True)
     try:
-        answer = registry.run(name, quick=quick, out=folder, progress=for_stream(), jobs=jobs)
+        answer = registry.run(
+            name, quick=quick, out=folder, progress=for_stream(), jobs=jobs, parts=part or None
+        )
     except KeyboardInterrupt:
         raise Interrupted(
             f"stopped: finished runs are kept in {folder}, give the same command again to resume"

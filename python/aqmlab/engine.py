@@ -29,11 +29,13 @@ class Version:
     """What computed a result."""
 
     version: str
+    build: str
+    """A hash of the simulator's sources: results of equal builds are equal."""
     commit: str
     profile: str
 
     def __str__(self) -> str:
-        return f"{self.version} ({self.commit})"
+        return f"{self.version} (build {self.build})"
 
 
 @dataclass(frozen=True)
@@ -114,11 +116,11 @@ def catalogue() -> dict[str, Any]:
 
 
 def version() -> Version:
-    """Version, commit and build profile of the simulator."""
+    """Version, build, commit and build profile of the simulator."""
     return _version(_core().version())
 
 
 @cache
 def _version(text: str) -> Version:
     known = json.loads(text)
-    return Version(known["version"], known["commit"], known["profile"])
+    return Version(known["version"], known["build"], known["commit"], known["profile"])

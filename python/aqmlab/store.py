@@ -2,12 +2,12 @@
 
     results/<name>/manifest.json            the experiment: scenario, axes, seeds, version, runs
                    runs/<key>/              one finished run
-                       manifest.json        scenario, seed, version, commit, fingerprint, created
+                       manifest.json        scenario, seed, version, build, fingerprint, created
                        summary.json  <table>.parquet …
                    cache/                   calibrations
 
-A run's key is the hash of its canonical scenario, seed, version and commit: the same command
-again finds what is finished. Everything is written beside its place and moved there whole, so
+A run's key is the hash of its canonical scenario, seed, version and build (a hash of the
+simulator's sources): the same command again finds what is finished. Everything is written beside its place and moved there whole, so
 that neither Ctrl-C nor `kill -9` leaves half a result.
 """
 
@@ -40,7 +40,7 @@ MANIFEST = "manifest.json"
 def content_key(canonical: Mapping[str, Any], version: Version) -> str:
     """The hash under which a run is kept; the scenario's name is not part of it."""
     bare = {key: value for key, value in canonical.items() if key != "name"}
-    identity = [FORMAT, bare, version.version, version.commit]
+    identity = [FORMAT, bare, version.version, version.build]
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
@@ -94,6 +94,18 @@ class Store:
             store._sweep_up()
         return store
 
+    @classmethod
+    def is_stale(cls, folder: str | os.PathLike[str]) -> bool:
+        """Whether the folder holds results of another version."""
+        path = Path(folder) / MANIFEST
+        if not path.exists():
+            return False
+        try:
+            cls(Path(folder), engine.version())._same_version(read_json(path))
+        except StoreError:
+            return True
+        return False
+
     def _claim(self, fresh: bool) -> None:
         path = self.folder / MANIFEST
         if not self.folder.exists():
@@ -101,7 +113,7 @@ class Store:
         if not self.folder.is_dir():
             raise StoreError(f"{self.folder} is a file: choose another folder with --out")
         manifest = read_json(path) if path.exists() else {}
-        if not {"format", "version", "commit"} <= manifest.keys():
+        if not {"format", "version", "build"} <= manifest.keys():
             if any(self.folder.iterdir()):
                 raise StoreError(
                     f"{self.folder} holds files that are no results of aqmlab: "
@@ -113,10 +125,10 @@ class Store:
             self._same_version(manifest)
 
     def _same_version(self, manifest: Mapping[str, Any]) -> None:
-        known = (manifest.get("format"), manifest.get("version"), manifest.get("commit"))
-        if known != (FORMAT, self.version.version, self.version.commit):
+        known = (manifest.get("format"), manifest.get("version"), manifest.get("build"))
+        if known != (FORMAT, self.version.version, self.version.build):
             raise StoreError(
-                f"{self.folder} holds results of aqmlab {known[1]} ({known[2]}) and this is "
+                f"{self.folder} holds results of aqmlab {known[1]} (build {known[2]}) and this is "
                 f"{self.version}: give --fresh to replace them or another folder with --out"
             )
 
@@ -173,6 +185,7 @@ class Store:
         return {
             "format": FORMAT,
             "version": self.version.version,
+            "build": self.version.build,
             "commit": self.version.commit,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }

@@ -93,11 +93,12 @@ fn catalogue() -> String {
     sim::catalogue().to_string()
 }
 
-/// Version, commit and build profile, as JSON.
+/// Version, build (a hash of the simulator's sources), commit and build profile, as JSON.
 #[pyfunction]
 fn version() -> String {
     serde_json::json!({
         "version": env!("CARGO_PKG_VERSION"),
+        "build": env!("AQMLAB_BUILD"),
         "commit": option_env!("AQMLAB_COMMIT").unwrap_or("unknown"),
         "profile": if cfg!(debug_assertions) { "debug" } else { "release" },
     })

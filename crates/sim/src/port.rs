@@ -283,9 +283,16 @@ impl ExplicitPort {
         self.discipline.next_tick()
     }
 
-    /// Runs the discipline's update due at `now`.
-    pub fn tick(&mut self, now: Instant, lost: &mut impl FnMut(Packet)) {
+    /// Runs the discipline's update due at `now`. Returns the end of the transmission that it
+    /// let begin, if it did: a shaper holds packets back although the line rests.
+    pub fn tick(&mut self, now: Instant, lost: &mut impl FnMut(Packet)) -> Option<Instant> {
         self.call(now, lost, |d, cx| d.on_tick(cx));
+        let waits = self.in_service.is_none() && self.discipline.backlog().packets > 0;
+        if waits {
+            return self.serve(now, lost);
+        }
+        self.meter.queue(now, self.discipline.backlog());
+        None
     }
 
     /// The meter.
@@ -347,7 +354,8 @@ impl Port {
         assert_eq!(t.arrived.1, t.started.1 + t.dropped.1 + backlog.bytes, "bytes are conserved");
         let resting = match self {
             Port::Folded(p) => p.idle,
-            Port::Explicit(p) => p.in_service.is_none(),
+            // A shaper holds packets back until it asks to be called.
+            Port::Explicit(p) => p.in_service.is_none() && p.next_tick().is_none(),
         };
         assert!(!resting || waiting == 0, "a line rests while {waiting} packets wait");
     }

@@ -93,6 +93,8 @@ pub struct World {
     pub(crate) actions: Vec<Action>,
     pub(crate) lost: Vec<u32>,
     pub(crate) ledger: Ledger,
+    /// When each explicit port's tick event is due; [`Instant::NEVER`] without one.
+    armed_ticks: Vec<Instant>,
 }
 
 impl World {
@@ -124,7 +126,9 @@ impl World {
             actions: Vec::new(),
             lost: Vec::new(),
             ledger: Ledger::default(),
+            armed_ticks: Vec::new(),
         };
+        world.armed_ticks = vec![Instant::NEVER; world.ports.len()];
         for port in 0..world.ports.len() {
             world.plan_tick(port as u16);
         }
@@ -292,6 +296,7 @@ impl World {
         if let Some(at) = finish {
             self.agenda.plan(at, order(Turn::Departure, u64::from(port)), What::Finish(port));
         }
+        self.plan_tick(port);
     }
 
     fn finish_transmission(&mut self, port: u16) {
@@ -314,17 +319,25 @@ impl World {
     fn plan_tick(&mut self, port: u16) {
         if let Port::Explicit(explicit) = &self.ports[usize::from(port)]
             && let Some(at) = explicit.next_tick()
+            && at < self.armed_ticks[usize::from(port)]
         {
-            self.agenda.plan(at, order(Turn::Tick, u64::from(port)), What::Tick(port));
+            self.armed_ticks[usize::from(port)] = at;
+            let order = order(Turn::Tick, u64::from(port));
+            self.agenda.plan(at.max(self.now), order, What::Tick(port));
         }
     }
 
     fn tick(&mut self, port: u16) {
-        if let Port::Explicit(explicit) = &mut self.ports[usize::from(port)] {
-            let lost = &mut self.lost;
-            explicit.tick(self.now, &mut |p| lost.push(p.id));
+        let armed = &mut self.armed_ticks[usize::from(port)];
+        if *armed > self.now {
+            return; // superseded
         }
-        self.after_explicit(port, None);
-        self.plan_tick(port);
+        *armed = Instant::NEVER;
+        let Port::Explicit(explicit) = &mut self.ports[usize::from(port)] else { return };
+        let (now, lost) = (self.now, &mut self.lost);
+        // It may have been put off since the event was planned.
+        let due = explicit.next_tick().is_some_and(|at| at <= now);
+        let finish = if due { explicit.tick(now, &mut |p| lost.push(p.id)) } else { None };
+        self.after_explicit(port, finish);
     }
 }

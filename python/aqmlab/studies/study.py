@@ -138,6 +138,7 @@ class Study:
             "seeds": material.plan.seeds,
             "versions": {
                 "aqmlab": version.version,
+                "build": version.build,
                 "commit": version.commit,
                 "profile": version.profile,
                 "python": platform.python_version(),
