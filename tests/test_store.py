@@ -149,5 +149,6 @@ def test_the_key_is_the_content(document):
     assert content_key({**document, "seed": -1}, VERSION) != content_key(
         {**document, "seed": -2}, VERSION
     )
-    assert content_key(document, Version("1.0", "bbb", "release")) != key
-    assert content_key(document, Version("1.1", "aaa", "release")) != key
+    assert content_key(document, Version("1.0", "bbb", "abc", "release")) != key
+    assert content_key(document, Version("1.1", "aaa", "abc", "release")) != key
+    assert content_key(document, Version("1.0", "aaa", "other", "release")) == key
