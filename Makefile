@@ -38,8 +38,8 @@ check: setup ## Formatting, lints and types, Rust and Python
 
 format: setup ## Format all code
 	@$(CARGO) fmt --all
-	@$(BIN)/ruff check --quiet --fix python tests
 	@$(BIN)/ruff format --quiet python tests
+	@$(BIN)/ruff check --quiet --fix python tests
 
 bench: setup ## Speed and memory on this machine, beside ns-2 where installed
 	@$(BIN)/aqmlab bench

@@ -66,7 +66,9 @@ def test_another_version_is_refused_and_replaced_on_demand(fake, tmp_path):
     Store.open(folder).save("key", {}, 1, OUTCOME)
     (folder / "cache").mkdir()
     fake.VERSION["build"] = "newer"
-    with pytest.raises(StoreError, match=r"9\.9\.9 \(build fake\).*9\.9\.9 \(build newer\).*--fresh.*--out"):
+    with pytest.raises(
+        StoreError, match=r"9\.9\.9 \(build fake\).*9\.9\.9 \(build newer\).*--fresh.*--out"
+    ):
         Store.open(folder)
     assert (folder / "runs" / "key").exists()
     assert Store.is_stale(folder)

@@ -8,7 +8,12 @@ use crate::algorithms::{drop_tail, red};
 use crate::{Discipline, Fifo, Gate, Line};
 
 /// Every discipline, in the order of the documentation. A new one adds its line here.
-pub static ALGORITHMS: &[Entry] = &[drop_tail::ENTRY, red::ENTRY];
+pub static ALGORITHMS: &[Entry] = &[
+    // Unmanaged.
+    drop_tail::ENTRY,
+    // The RED family.
+    red::ENTRY,
+];
 
 /// One discipline: what it is, its parameters, and how to construct it.
 #[derive(Clone, Copy, Debug)]
