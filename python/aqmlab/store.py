@@ -7,8 +7,8 @@
                    cache/                   calibrations
 
 A run's key is the hash of its canonical scenario, seed, version and build (a hash of the
-simulator's sources): the same command again finds what is finished. Everything is written beside its place and moved there whole, so
-that neither Ctrl-C nor `kill -9` leaves half a result.
+simulator's sources): the same command again finds what is finished. Everything is written beside
+its place and moved there whole, so that neither Ctrl-C nor `kill -9` leaves half a result.
 """
 
 from __future__ import annotations
