@@ -55,6 +55,19 @@ def test_the_canonical_scenario_is_the_same_run(scenario):
     assert len(prints) == 1
 
 
+def test_two_results_pair_by_seed(scenario):
+    short = aqmlab.run(scenario, seeds=3, set={"link.0.forward.limit": 10})
+    long = aqmlab.run(scenario, seeds=3, set={"link.0.forward.limit": 100})
+    rows = aqmlab.paired(short, long).rows_by_key("field", named=True, unique=True)
+    queue = rows["queue_mean_packets"]
+    assert queue["n"] == 3
+    assert queue["difference"] == pytest.approx(queue["mean_b"] - queue["mean_a"])
+    assert queue["low"] <= queue["difference"] <= queue["high"]
+    # the users of a seed ask for the same things whatever the queue
+    first, second = (result.runs[0].table("responses") for result in (short, long))
+    assert set(first["reply_bytes"]) & set(second["reply_bytes"])
+
+
 def test_common_random_numbers(scenario):
     document = {"scenario": scenario, "sweep": {"link.0.forward.limit": [200, 201], "seeds": 3}}
     result = aqmlab.run(document)
