@@ -30,9 +30,7 @@ def peak_bytes(users: int, duration: str, rate: str = "10 Mbit/s") -> int:
     scenario = {
         "duration": duration,
         "link": [{"rate": rate, "forward": {"aqm": "droptail", "limit": 120}}],
-        "traffic": [
-            {"app": "web", "users": users, "start": "stationary", "tcp": "freebsd-2.2.8"}
-        ],
+        "traffic": [{"app": "web", "users": users, "start": "stationary", "tcp": "freebsd-2.2.8"}],
         "record": {"samples": False, "responses": False},
     }
     done = subprocess.run(
