@@ -52,6 +52,35 @@ impl Samples {
     }
 }
 
+/// Kept samples: in two bytes each until one needs four.
+#[derive(Clone, Debug)]
+enum Trace {
+    Short(Vec<u16>),
+    Long(Vec<u32>),
+}
+
+impl Default for Trace {
+    fn default() -> Self {
+        Trace::Short(Vec::new())
+    }
+}
+
+impl Trace {
+    fn push(&mut self, packets: u32) {
+        match self {
+            Trace::Long(samples) => samples.push(packets),
+            Trace::Short(samples) => match u16::try_from(packets) {
+                Ok(short) => samples.push(short),
+                Err(_) => {
+                    let mut long: Vec<u32> = samples.iter().map(|&s| u32::from(s)).collect();
+                    long.push(packets);
+                    *self = Trace::Long(long);
+                }
+            },
+        }
+    }
+}
+
 /// Counts within the measured interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Measured {
@@ -80,7 +109,7 @@ pub struct Meter {
     changed: Instant,
     next_sample: u64,
     samples: Samples,
-    trace: Vec<u16>,
+    trace: Trace,
     arrivals: PerSecond,
     departures: PerSecond,
     bytes: PerSecond,
@@ -104,7 +133,7 @@ impl Meter {
             changed: Instant::ZERO,
             next_sample: if settings.sample_every.is_some() { 0 } else { NO_SAMPLE },
             samples: Samples::default(),
-            trace: Vec::new(),
+            trace: Trace::default(),
             arrivals: PerSecond::default(),
             departures: PerSecond::default(),
             bytes: PerSecond::default(),
@@ -182,6 +211,7 @@ impl Meter {
     /// What waits has just become `backlog`.
     #[inline]
     pub fn queue(&mut self, now: Instant, backlog: Backlog) {
+        self.sample_up_to(now.nanos());
         self.integrate(now);
         self.backlog = backlog;
         self.peak_packets = self.peak_packets.max(backlog.packets);
@@ -213,7 +243,7 @@ impl Meter {
                 self.samples.add(self.backlog.packets, 1);
             }
             if self.settings.keep_samples {
-                self.trace.push(self.backlog.packets.min(u32::from(u16::MAX)) as u16);
+                self.trace.push(self.backlog.packets);
             }
             self.next_sample += every.nanos();
         }
@@ -243,8 +273,11 @@ impl Meter {
         self.fingerprint
     }
     /// The kept queue samples in packets.
-    pub fn trace(&self) -> &[u16] {
-        &self.trace
+    pub fn trace(&self) -> Column {
+        match &self.trace {
+            Trace::Short(samples) => Column::U16(samples.clone()),
+            Trace::Long(samples) => Column::U32(samples.clone()),
+        }
     }
 
     /// The figures of the measured interval.
@@ -281,13 +314,15 @@ impl Meter {
         let s = &self.samples;
         if s.n > 0 {
             let mean = s.sum as f64 / s.n as f64;
+            let variance = s.sum_of_squares as f64 / s.n as f64 - mean * mean;
             out.real("queue_mean_packets", mean);
-            out.real(
-                "queue_var_packets",
-                (s.sum_of_squares as f64 / s.n as f64 - mean * mean).max(0.0),
-            );
+            out.real("queue_var_packets", variance.max(0.0));
             out.whole("queue_min_packets", u64::from(s.min));
             out.whole("queue_max_packets", u64::from(s.max));
+        } else if self.settings.sample_every.is_some() {
+            for name in ["mean", "var", "min", "max"] {
+                out.real(&format!("queue_{name}_packets"), f64::NAN);
+            }
         }
         out.real("queue_time_mean_packets", time_mean);
         out.whole("queue_peak_packets", u64::from(self.peak_packets));
@@ -343,7 +378,7 @@ mod tests {
         m.started(ms(10), ms(11), ms(4), 1_000, 1);
         m.queue(ms(10), waiting(1));
         m.finish();
-        assert_eq!(m.trace(), [0, 0, 2, 2], "samples at 0, 3, 6, 9 ms");
+        assert_eq!(m.trace(), Column::U16(vec![0, 0, 2, 2]), "samples at 0, 3, 6, 9 ms");
         let mut s = Summary::default();
         m.summarise(&mut s);
         assert_eq!(s.number("queue_mean_packets"), 4.0 / 3.0);
@@ -365,7 +400,27 @@ mod tests {
         m.arrival(ms(6), 100, true);
         m.queue(ms(6), waiting(1));
         m.finish();
-        assert_eq!(m.trace(), [0, 0, 0, 1]);
+        assert_eq!(m.trace(), Column::U16(vec![0, 0, 0, 1]));
+    }
+
+    #[test]
+    fn long_queues_are_kept_whole() {
+        let mut m = meter(0, 9);
+        m.queue(ms(1), waiting(7));
+        m.started(ms(4), ms(5), ms(0), 100, 1);
+        m.queue(ms(4), waiting(70_000));
+        m.finish();
+        assert_eq!(m.trace(), Column::U32(vec![0, 7, 70_000]));
+    }
+
+    #[test]
+    fn a_window_without_samples_has_no_sample_statistics() {
+        let mut m = meter(7, 8);
+        m.finish();
+        let mut s = Summary::default();
+        m.summarise(&mut s);
+        assert!(s.number("queue_mean_packets").is_nan() && s.number("queue_max_packets").is_nan());
+        assert_eq!(s.number("queue_time_mean_packets"), 0.0);
     }
 
     #[test]

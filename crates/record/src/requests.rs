@@ -163,25 +163,19 @@ impl Requests {
         out.whole("responses_failed", self.failed);
         out.whole("requests_open_at_end", open);
         out.whole("response_bytes", self.reply_bytes);
-        if !sorted.is_empty() {
-            let answered = &sorted[..sorted.len() - self.failed as usize];
-            if !answered.is_empty() {
-                let sum: u128 = answered.iter().map(|&d| u128::from(d)).sum();
-                out.real("response_mean_s", sum as f64 / 1e9 / answered.len() as f64);
-            }
-            for p in [10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 95, 98, 99] {
-                // A failed request has no response time; quantiles in that region are unknown.
-                let d = quantile(sorted, f64::from(p) / 100.0);
-                let seconds = if d == FAILED { f64::INFINITY } else { d as f64 / 1e9 };
-                out.real(&format!("response_p{p}_s"), seconds);
-            }
-            let upto = |s: u64| sorted.partition_point(|&d| d <= s * 1_000_000_000) as f64;
-            let n = sorted.len() as f64;
-            out.real("share_le_1s", upto(1) / n);
-            out.real("share_1_2s", (upto(2) - upto(1)) / n);
-            out.real("share_2_3s", (upto(3) - upto(2)) / n);
-            out.real("share_gt_3s", (n - upto(3)) / n);
+        // Without any response these are not numbers (null in JSON), but they are there.
+        let n = sorted.len() as f64;
+        let answered = &sorted[..sorted.len() - self.failed as usize];
+        let sum: u128 = answered.iter().map(|&d| u128::from(d)).sum();
+        out.real("response_mean_s", sum as f64 / 1e9 / answered.len() as f64);
+        for p in [10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 95, 98, 99] {
+            out.real(&format!("response_p{p}_s"), response_quantile(sorted, f64::from(p) / 100.0));
         }
+        let upto = |s: u64| sorted.partition_point(|&d| d <= s * 1_000_000_000) as f64;
+        out.real("share_le_1s", upto(1) / n);
+        out.real("share_1_2s", (upto(2) - upto(1)) / n);
+        out.real("share_2_3s", (upto(3) - upto(2)) / n);
+        out.real("share_gt_3s", (n - upto(3)) / n);
         out.whole("connections", self.connections.iter().sum());
         let mut classes = Summary::default();
         for (name, count) in Class::NAMES.iter().zip(self.connections) {
@@ -247,6 +241,18 @@ impl Requests {
     /// The measured interval's length.
     pub fn measured(&self) -> Duration {
         self.window.to.since(self.window.from)
+    }
+}
+
+/// A quantile in seconds: not a number without responses, infinite where requests failed, because
+/// those have no response time.
+fn response_quantile(sorted: &[u64], p: f64) -> f64 {
+    match sorted {
+        [] => f64::NAN,
+        _ => match quantile(sorted, p) {
+            FAILED => f64::INFINITY,
+            ns => ns as f64 / 1e9,
+        },
     }
 }
 

@@ -61,6 +61,20 @@ macro_rules! entry {
     };
 }
 
+/// A field that is not a number: a name, a list or a table of its own.
+fn structure(name: &str, kind: &str, default: &str, meaning: &str) -> Json {
+    json!({
+        "name": name, "type": kind, "default": default, "meaning": meaning, "source": "",
+        "unit": "", "min": null, "max": null, "choices": null,
+    })
+}
+
+/// A section: its structural fields, then those of its table.
+fn section(structural: &[[&str; 4]], table: &[Field]) -> Json {
+    let structural = structural.iter().map(|[n, k, d, m]| structure(n, k, d, m));
+    structural.chain(table.iter().map(field)).collect()
+}
+
 /// Every discipline, TCP profile and application, and the sections of a scenario.
 pub fn catalogue() -> Json {
     json!({
@@ -68,12 +82,12 @@ pub fn catalogue() -> Json {
         "tcp": tcp::PROFILES.iter().map(|e| entry!(e)).collect::<Vec<Json>>(),
         "traffic": traffic::APPS.iter().map(|e| entry!(e)).collect::<Vec<Json>>(),
         "scenario": {
-            "": fields(schema::SCENARIO),
-            "network": fields(schema::NETWORK),
+            "": section(schema::SCENARIO_STRUCTURE, schema::SCENARIO),
+            "network": section(schema::NETWORK_STRUCTURE, schema::NETWORK),
             "network.rtt": fields(schema::RTT),
-            "link": fields(schema::LINK),
-            "traffic": fields(schema::TRAFFIC),
-            "record": fields(schema::RECORD),
+            "link": section(schema::LINK_STRUCTURE, schema::LINK),
+            "traffic": section(schema::TRAFFIC_STRUCTURE, schema::TRAFFIC),
+            "record": section(schema::RECORD_STRUCTURE, schema::RECORD),
         },
     })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aqm::{Built, Line};
 use packet::{Duration, Instant, Rate, Rng};
-use record::{Column, Figure, Meter, MeterSettings, Requests, Summary, Table, Window};
+use record::{Figure, Meter, MeterSettings, Requests, Summary, Table, Window};
 
 use crate::port::{ExplicitPort, FoldedPort, Framing, Port, Unlimited, Wire};
 use crate::scenario::{Link, Queue, Rtt, Scenario, ScenarioError, Traffic};
@@ -74,7 +74,12 @@ impl Builder<'_> {
         (self.ports.len() - 1) as u16
     }
 
-    fn link_port(&mut self, link: &Link, direction: &str) -> Result<u16, ScenarioError> {
+    fn link_port(
+        &mut self,
+        index: usize,
+        link: &Link,
+        direction: &str,
+    ) -> Result<u16, ScenarioError> {
         let framing = match link.params.choice("framing") {
             "ethernet" => Framing::Ethernet,
             _ => Framing::None,
@@ -82,7 +87,7 @@ impl Builder<'_> {
         let wire = Wire::new(link.rate(), framing);
         let queue: &Queue = if direction == "forward" { &link.forward } else { &link.reverse };
         let name = format!("{}.{direction}", link.name);
-        let built = build_queue(link, direction, queue)?;
+        let built = build_queue(index, link, direction, queue)?;
         Ok(self.port(name, wire, link.params.time("delay"), built))
     }
 
@@ -176,7 +181,7 @@ impl Run {
             routes: Vec::new(),
         };
         let both = |direction: &str, b: &mut Builder| -> Result<Vec<u16>, ScenarioError> {
-            scenario.links.iter().map(|l| b.link_port(l, direction)).collect()
+            scenario.links.iter().enumerate().map(|(i, l)| b.link_port(i, l, direction)).collect()
         };
         let mut ports = Ports {
             forward: both("forward", &mut builder)?,
@@ -298,14 +303,13 @@ impl Run {
     fn port_tables(&self) -> Vec<Table> {
         let mut tables = Vec::new();
         if self.scenario.record.switch("samples") {
-            let trace = |name: &String| {
-                (name.clone(), Column::U16(self.meter(self.index(name)).trace().to_vec()))
-            };
+            let trace = |name: &String| (name.clone(), self.meter(self.index(name)).trace());
             let columns = self.scenario.queues.iter().map(trace).collect();
             let step = self.scenario.record.real("queue_every");
             tables.push(Table { name: "queue", columns, every_s: Some((0.0, step)) });
         }
-        let seconds = self.window.to.secs_f64() as usize;
+        // A last, partial second has a row too.
+        let seconds = self.window.to.nanos().div_ceil(1_000_000_000) as usize;
         let mut columns = Vec::new();
         for (i, name) in self.ports.iter().enumerate().filter(|(_, n)| !n.starts_with("access")) {
             columns.extend(self.meter(i).per_second(name, seconds));
@@ -369,9 +373,9 @@ impl Scenario {
     /// # Errors
     /// One sentence that names the field and the remedy.
     pub fn check_parameters(&self) -> Result<(), ScenarioError> {
-        for link in &self.links {
+        for (i, link) in self.links.iter().enumerate() {
             for (direction, queue) in [("forward", &link.forward), ("reverse", &link.reverse)] {
-                build_queue(link, direction, queue)?;
+                build_queue(i, link, direction, queue)?;
             }
         }
         for group in &self.traffic {
@@ -382,9 +386,14 @@ impl Scenario {
     }
 }
 
-fn build_queue(link: &Link, direction: &str, queue: &Queue) -> Result<Built, ScenarioError> {
+fn build_queue(
+    index: usize,
+    link: &Link,
+    direction: &str,
+    queue: &Queue,
+) -> Result<Built, ScenarioError> {
     (queue.entry.build)(&queue.params, &Line { rate: link.rate() }).map_err(|bad| {
-        ScenarioError(format!("{}.{direction}.{}: {}", link.name, bad.field, bad.why))
+        ScenarioError(format!("link.{index}.{direction}.{}: {}", bad.field, bad.why))
     })
 }
 

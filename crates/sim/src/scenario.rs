@@ -86,9 +86,17 @@ impl Traffic {
     }
     /// On which side they sit.
     pub fn side(&self) -> Side {
-        let default = if self.entry.name == "web" { "clients" } else { "servers" };
-        let side = if self.params.given("side") { self.params.choice("side") } else { default };
-        if side == "clients" { Side::Clients } else { Side::Servers }
+        let clients = if self.params.given("side") {
+            self.params.choice("side") == "clients"
+        } else {
+            self.entry.fetches
+        };
+        if clients { Side::Clients } else { Side::Servers }
+    }
+    /// The direction in which most of its data goes.
+    fn direction(&self) -> &'static str {
+        // Who fetches gets data to its own side, who sends gives it to the other.
+        if (self.side() == Side::Clients) == self.entry.fetches { "forward" } else { "reverse" }
     }
 }
 
@@ -129,7 +137,8 @@ impl Scenario {
         let traffic =
             top.list("traffic")?.iter().enumerate().map(|(i, t)| read_traffic(i, t, &links));
         let traffic = traffic.collect::<Result<Vec<Traffic>, _>>()?;
-        let (record, queues) = read_record(top.take("record"), &links)?;
+        let studied = traffic.first().map_or("forward", Traffic::direction);
+        let (record, queues) = read_record(top.take("record"), &links, studied)?;
         let params =
             top.rest(schema::SCENARIO, &["name", "network", "link", "traffic", "record"])?;
         let scenario = Scenario { name, params, network, rtt, links, traffic, record, queues };
@@ -157,11 +166,49 @@ impl Scenario {
                 "traffic: there is none; add a [[traffic]] with app = \"web\" or \"bulk\"",
             );
         }
+        let names = |kind: &str, names: Vec<&str>| {
+            let twice = names.iter().enumerate().find(|(i, n)| names[..*i].contains(n));
+            twice.map_or(Ok(()), |(i, name)| {
+                Err(ScenarioError(format!(
+                    "{kind}.{i}.name: \"{name}\" is taken already; give every {kind} a name of its own"
+                )))
+            })
+        };
+        names("link", self.links.iter().map(|l| l.name.as_str()).collect())?;
+        names("traffic", self.traffic.iter().map(|t| t.name.as_str()).collect())?;
+        self.check_sizes()?;
         let loads = self.traffic.iter().filter(|t| t.params.given("load")).count();
         if loads > 1 {
             return fail(
                 "traffic: more than one group gives a load; give one a load and the others users",
             );
+        }
+        Ok(())
+    }
+
+    /// Refuses what would not fit into memory or into the numbers that name ports.
+    fn check_sizes(&self) -> Result<(), ScenarioError> {
+        const MOST_PORTS: u64 = 60_000;
+        const MOST_PAIRS: u64 = 10_000_000;
+        const MOST_SAMPLES: f64 = 1e8;
+        let (clients, servers) = (self.network.whole("clients"), self.network.whole("servers"));
+        if self.network.given("access_rate") && clients + servers > MOST_PORTS {
+            return Err(ScenarioError(format!(
+                "network.access_rate: {} machines with lines of their own are too many; at most {MOST_PORTS}",
+                clients + servers
+            )));
+        }
+        let by_pair = matches!(&self.rtt, Rtt::Range(rtt) if rtt.choice("draw") == "pair");
+        if by_pair && clients * servers > MOST_PAIRS {
+            return Err(ScenarioError(format!(
+                "network.rtt: {clients} clients and {servers} servers make too many pairs; write draw = \"connection\""
+            )));
+        }
+        let samples = self.params.real("duration") / self.record.real("queue_every");
+        if self.record.switch("samples") && samples > MOST_SAMPLES {
+            return Err(ScenarioError(format!(
+                "record.queue_every: {samples:.0} samples are too many to keep; sample less often or write samples = false"
+            )));
         }
         Ok(())
     }
@@ -304,9 +351,12 @@ fn read_via(path: &str, json: Option<&Json>, links: &[Link]) -> Result<Vec<Strin
     Ok(all.iter().filter(|n| wanted(n)).map(|n| n.to_string()).collect())
 }
 
+/// The queues recorded by default: that of the first link in the direction of the first group's
+/// data.
 fn read_record(
     json: Option<&Json>,
     links: &[Link],
+    studied: &str,
 ) -> Result<(Params, Vec<String>), ScenarioError> {
     let empty = json!({});
     let mut section = Section::of("record", json.unwrap_or(&empty))?;
@@ -316,7 +366,7 @@ fn read_record(
         .collect();
     let mut queues = section.texts("queues")?;
     if queues.is_empty() {
-        queues.extend(ports.first().cloned());
+        queues.extend(links.first().map(|l| format!("{}.{studied}", l.name)));
     }
     let known: Vec<&str> = ports.iter().map(String::as_str).collect();
     if let Some(name) = queues.iter().find(|q| !known.contains(&q.as_str())) {

@@ -7,6 +7,72 @@ const fn time(min: f64, open: bool) -> Kind {
     Kind::Real { unit: Unit::Time, min, max: 1e9, open }
 }
 
+/// Structural fields of the top level: name, kind, default, meaning.
+pub const SCENARIO_STRUCTURE: &[[&str; 4]] = &[
+    ["name", "text", "scenario", "The scenario's name, by which its results folder is called."],
+    ["network", "table", "", "The machines and their distances."],
+    [
+        "link",
+        "list of tables",
+        "",
+        "The links, in order from the servers to the clients; at least one.",
+    ],
+    ["traffic", "list of tables", "", "Groups of users and flows; at least one."],
+    ["record", "table", "", "What is recorded."],
+];
+
+/// Structural fields of `[network]`.
+pub const NETWORK_STRUCTURE: &[[&str; 4]] = &[[
+    "rtt",
+    "time or table",
+    "a range",
+    "Round-trip propagation time: one for all (rtt = \"100 ms\"), or a range, see rtt.",
+]];
+
+/// Structural fields of `[[link]]`.
+pub const LINK_STRUCTURE: &[[&str; 4]] = &[
+    [
+        "name",
+        "text",
+        "bottleneck, link1, …",
+        "Its ports are called <name>.forward and <name>.reverse.",
+    ],
+    [
+        "forward",
+        "name or table",
+        "droptail",
+        "The queue from the servers to the clients: aqm and its fields.",
+    ],
+    ["reverse", "name or table", "droptail", "The queue from the clients to the servers."],
+];
+
+/// Structural fields of `[[traffic]]`.
+pub const TRAFFIC_STRUCTURE: &[[&str; 4]] = &[
+    [
+        "app",
+        "text",
+        "",
+        "What the users do, with the fields of that application beside it: web, bulk.",
+    ],
+    [
+        "name",
+        "text",
+        "web0, bulk1, …",
+        "Name of the group's random streams: equal names draw equally.",
+    ],
+    ["tcp", "name or table", "plain", "Both ends' TCP: profile and its fields."],
+    ["via", "list of link names", "all links", "Which links the group crosses."],
+    ["flows", "count", "", "Another word for users."],
+];
+
+/// Structural fields of `[record]`.
+pub const RECORD_STRUCTURE: &[[&str; 4]] = &[[
+    "queues",
+    "list of port names",
+    "the studied port",
+    "Ports whose queue is sampled, for example bottleneck.forward. The first is the studied one, which the summary is about; by default that of the first link in the direction of the first group's data.",
+]];
+
 /// The top level.
 pub const SCENARIO: &[Field] = &[
     Field {

@@ -57,7 +57,7 @@ fn mistakes_are_named_by_path_with_a_remedy() {
             json!("rde"),
             "link.0.forward.aqm: unknown aqm \"rde\"; did you mean \"red\"?",
         ),
-        ("/link/0/forward/min_th", json!(90), "min_th"),
+        ("/link/0/forward/min_th", json!(90), "link.0.forward.min_th"),
         (
             "/link/0/forward/max_pp",
             json!(0.1),
@@ -94,6 +94,59 @@ fn mistakes_are_named_by_path_with_a_remedy() {
         let why = refused(path, value.clone());
         assert!(why.contains(expected), "{path} = {value}: {why}");
     }
+}
+
+#[test]
+fn names_are_given_once() {
+    let mut links = good();
+    let link = json!({"name": "a", "rate": "1 Mbit/s"});
+    links["link"] = json!([link, link]);
+    let mut groups = good();
+    let group = json!({"name": "w", "app": "web", "users": 5});
+    groups["traffic"] = json!([group, group]);
+    for (scenario, expected) in [
+        (links, "link.1.name: \"a\" is taken already"),
+        (groups, "traffic.1.name: \"w\" is taken already"),
+    ] {
+        let why = Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();
+        assert!(why.contains(expected), "{why}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let mut pairs = good();
+    pairs["network"] = json!({"clients": 65_536, "servers": 65_536});
+    let mut ports = good();
+    ports["network"] =
+        json!({"clients": 40_000, "servers": 40_000, "access_rate": "1 Mbit/s", "rtt": "20 ms"});
+    let mut samples = good();
+    samples["record"] = json!({"queue_every": "1 ns"});
+    for (scenario, expected) in [
+        (pairs, "network.rtt: 65536 clients and 65536 servers make too many pairs"),
+        (ports, "network.access_rate: 80000 machines"),
+        (samples, "record.queue_every: 10000000000 samples are too many"),
+    ] {
+        let why = Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();
+        assert!(why.contains(expected), "{why}");
+    }
+}
+
+#[test]
+fn the_studied_queue_is_where_the_first_groups_data_goes() {
+    let studied = |group: Value| {
+        let mut scenario = good();
+        scenario["traffic"] = json!([group]);
+        Scenario::from_json(&scenario.to_string()).unwrap().queues
+    };
+    let web = |side: &str| studied(json!({"app": "web", "users": 5, "side": side}));
+    assert_eq!(web("clients"), ["bottleneck.forward"]);
+    assert_eq!(web("servers"), ["bottleneck.reverse"]);
+    assert_eq!(studied(json!({"app": "bulk", "flows": 5})), ["bottleneck.forward"]);
+    assert_eq!(
+        studied(json!({"app": "bulk", "flows": 5, "side": "clients"})),
+        ["bottleneck.reverse"]
+    );
 }
 
 #[test]

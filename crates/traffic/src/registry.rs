@@ -31,6 +31,9 @@ pub struct Entry {
     pub source: &'static str,
     /// Where it differs from the source, and why.
     pub deviations: &'static str,
+    /// Whether it fetches data to its own side (or else sends it to the other): decides where it
+    /// sits if the scenario does not say, fetchers with the clients, senders with the servers.
+    pub fetches: bool,
     /// Its parameters.
     pub fields: &'static [Field],
     /// Makes the members of a group.

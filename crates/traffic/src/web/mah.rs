@@ -157,6 +157,7 @@ pub const ENTRY: Entry = Entry {
                  pool them. Servers are chosen uniformly, not by popularity, which matters little \
                  with one bottleneck. Think times are cut, because the trace's include nights. \
                  Tables are re-gridded to about 40 quantiles that keep the means.",
+    fetches: true,
     fields: FIELDS,
     build,
 };
