@@ -314,20 +314,24 @@ pub fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     format!("unknown {what} \"{name}\"{hint} (known: {list})")
 }
 
-/// Levenshtein distance.
+/// Number of letters to insert, delete, change, or swap with their neighbour (Damerau's distance,
+/// each letter touched once).
 fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let substitute = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows: Vec<Vec<usize>> = Vec::with_capacity(a.len() + 1);
+    rows.push((0..=b.len()).collect());
+    for i in 1..=a.len() {
+        let mut row = alloc::vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            row[j] = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(rows[i - 2][j - 2] + 1);
+            }
         }
+        rows.push(row);
     }
-    row[b.len()]
+    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -367,6 +371,19 @@ mod tests {
 
     fn check(name: &str, raw: Raw) -> Result<Params, String> {
         Params::check(FIELDS, &[(name.to_string(), raw)]).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_slip_of_the_finger_is_one_step() {
+        for (a, b, steps) in [
+            ("rde", "red", 1),
+            ("pie", "pie2", 1),
+            ("max_pp", "max_p", 1),
+            ("", "ab", 2),
+            ("abc", "xyz", 3),
+        ] {
+            assert_eq!((distance(a, b), distance(b, a)), (steps, steps), "{a} {b}");
+        }
     }
 
     #[test]
