@@ -20,7 +20,11 @@ fn queue(rng: &mut Rng) -> Value {
         queue.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
         queue
     };
-    match rng.below(6) {
+    match rng.below(10) {
+        // Whatever is listed, as it comes.
+        6..=9 => {
+            json!({"aqm": aqm::ALGORITHMS[rng.below(aqm::ALGORITHMS.len() as u64) as usize].name})
+        }
         0 => json!({"aqm": "droptail", "limit": limit}),
         1 => red("fj93", json!({})),
         2 => red("altq", json!({})),
@@ -94,7 +98,7 @@ fn comparable(summary: &Summary) -> Value {
 
 #[test]
 fn folded_and_explicit_runs_are_identical() {
-    let (mut drops, mut responses) = (0.0, 0.0);
+    let (mut drops, mut responses, mut fewer) = (0.0, 0.0, 0);
     for seed in 0..300 {
         let [folded, explicit] = ["folded", "explicit"].map(|e| simulate(scenario(seed), e));
         assert_eq!(
@@ -104,11 +108,15 @@ fn folded_and_explicit_runs_are_identical() {
             scenario(seed)
         );
         assert_eq!(folded.tables, explicit.tables, "scenario {seed}");
-        assert!(folded.summary.number("events") < explicit.summary.number("events"));
+        // Where every discipline holds its packets there is nothing to fold.
+        let [few, all] = [&folded, &explicit].map(|o| o.summary.number("events"));
+        assert!(few <= all, "scenario {seed}: {few} events folded, {all} explicit");
+        fewer += u32::from(few < all);
         drops += folded.summary.number("drops");
         responses += folded.summary.number("responses");
     }
     // The scenarios are worth comparing only if something happens in them.
+    assert!(fewer > 200, "only {fewer} scenarios had anything to fold");
     assert!(drops > 10_000.0 && responses > 10_000.0, "{drops} drops, {responses} responses");
 }
 
