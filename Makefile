@@ -48,7 +48,8 @@ validate: setup ## The slow comparisons with theory, papers and other programs
 	@$(CARGO) test --quiet --release -- --include-ignored
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m slow || [ $$? -eq 5 ]  # 5: there is none
 
-docs: ## Build the documentation of the Rust crates
+docs: setup ## Write docs/algorithms.md from the registry, and the Rust crates' documentation
+	@$(BIN)/python docs/generate.py
 	@RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps
 
 clean: ## Remove everything that was built, but keep results

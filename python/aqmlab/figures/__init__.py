@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from .cdf import cdf
 from .linearity import linearity
 from .panels import panels
+from .portrait import portrait
 from .series import series
 from .style import styled, to_png, to_svg
 
@@ -21,6 +22,7 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "cdf": cdf,
     "linearity": linearity,
     "panels": panels,
+    "portrait": portrait,
     "series": series,
 }
 
