@@ -88,7 +88,7 @@ def _summary(scenario: dict, group: dict, duration: float) -> dict:
 
 
 def _tables(scenario: dict) -> dict:
-    queue = np.arange(5, dtype="<u4") + scenario["seed"]
+    queue = np.arange(5, dtype="<u4") + scenario["seed"] % 2**31
     seconds = np.linspace(0, 1, 3)
     return {
         "queue": {

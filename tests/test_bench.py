@@ -1,12 +1,13 @@
 import shutil
+import subprocess
 
 import pytest
 
-from aqmlab import bench
+from aqmlab import bench, engine
 
 
 def test_the_machine_is_named():
-    assert "cores" in bench.machine()
+    assert "core" in bench.machine()
 
 
 def test_the_document(fake, monkeypatch, capsys):
@@ -30,8 +31,24 @@ def test_without_ns2_there_is_no_ratio_but_a_note(monkeypatch, capsys):
 
 
 @pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
+def test_scenario_a_is_the_same_experiment_in_ns2(real_core):
+    # Other TCPs, one run each: rough agreement of what the queue does.
+    script = bench._ns2_script()
+    assert script is not None
+    answer = subprocess.run(
+        ["ns", str(script), "60", "check"], capture_output=True, text=True, check=True
+    )
+    words = answer.stdout.splitlines()[1].split()
+    theirs = dict(zip(words[::2], map(float, words[1::2]), strict=True))
+    ours = engine.simulate({**bench.BULK, "duration": "60 s"}).summary
+    assert ours["utilisation"] == pytest.approx(theirs["utilisation"], rel=0.05)
+    assert ours["drop_rate"] == pytest.approx(theirs["drop_rate"], rel=0.25)
+    assert ours["queue_mean_packets"] == pytest.approx(theirs["queue_mean_packets"], rel=0.15)
+
+
+@pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
 def test_the_ns2_script_runs(monkeypatch):
-    monkeypatch.setattr(bench, "NS2_SECONDS", 3)
+    monkeypatch.setattr(bench, "BULK_SECONDS", 3)
     rate = bench._ns2_packets_per_cpu_s()
     assert rate is not None
     assert rate > 0

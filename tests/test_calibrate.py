@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from aqmlab import calibrate
+from aqmlab import calibrate, engine
 from aqmlab.errors import CalibrationError
 
 
@@ -60,6 +60,35 @@ def test_users_on_the_other_side_are_measured_there(loaded):
     assert fast["record"]["queues"] == ["bottleneck.reverse"]
 
 
+def test_a_load_is_a_share_of_the_first_link_the_group_crosses(fake, loaded):
+    second = {**loaded["link"][0], "rate": "2 Mbit/s"}
+    del second["name"]
+    loaded["link"].append(second)
+    loaded["traffic"][0]["via"] = ["link1"]
+    fast, _ = calibrate.uncongested(loaded, 60, 10)
+    assert fast["record"]["queues"] == ["link1.forward"]
+    line = calibrate.Calibration(400.0, 1.0, [], (400, 400))
+    assert (
+        calibrate.apply(loaded, line)["traffic"][0]["users"] == 616
+    )  # 245,000 / 400 = 612.5, 88 a machine
+    loaded["traffic"][0]["via"] = []
+    with pytest.raises(CalibrationError, match="crosses no link"):
+        calibrate.uncongested(loaded, 60, 10)
+
+
+def test_few_users_are_measured_longer(fake, loaded, monkeypatch):
+    real, lengths = engine.simulate, set()
+
+    def simulate(scenario, progress=None):
+        lengths.add(scenario["duration"])
+        return real(scenario, progress)
+
+    monkeypatch.setattr(engine, "simulate", simulate)
+    loaded["link"][0]["rate"] = "1.092 Mbit/s"  # 350 users at the double's estimate of 390 B/s
+    calibrate.calibrate(loaded)
+    assert lengths == {f"{1200 + 1200 * 2500 / 350:.9g} s"}
+
+
 def test_run_lengths(scenario):
     assert calibrate.times_of(scenario) == (2400, 1200)
     long = {**scenario, "duration": "90 min", "warmup": "20 min"}
@@ -99,7 +128,9 @@ def test_a_load_becomes_users(fake, loaded):
 
 def test_a_curve_is_no_calibration(fake, loaded, monkeypatch):
     monkeypatch.setattr(calibrate, "SPEED_UP", 0.8)  # the link limits the largest population
-    with pytest.raises(CalibrationError, match=r"798 to 3206 users is not proportional.*R\^2"):
+    with pytest.raises(
+        CalibrationError, match=r"798 to 3206 users is not proportional.*R\^2.*\[calibration\]"
+    ):
         calibrate.calibrate(loaded, duration=60, warmup=0)
 
 

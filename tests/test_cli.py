@@ -134,6 +134,41 @@ def test_list_and_describe(command):
     assert json.loads(command("describe", "tcp/plain", "--json").stdout)["summary"] == "RFC TCP."
 
 
+def test_brackets_in_labels_and_catalogue_are_shown(command):
+    import conftest
+
+    path = command.folder / "sweep.toml"
+    body = conftest.SCENARIO_TOML.replace("[[", "[[scenario.")
+    red = '[{ label = "[red] :zap:", limit = 60 }, { label = "b", limit = 9 }]'
+    path.write_text(f'[sweep]\n"link.0.forward" = {red}\n[scenario]{body}')
+    assert "[red] :zap:" in command("run", path).stdout
+    assert "[[link]]" in command("list", "scenario").stdout
+    assert "[[link]]" in command("describe", "link").stdout
+
+
+def test_a_reader_that_has_gone_is_no_mistake(command):
+    process = command.start("list")
+    process.stdout.close()
+    with process.stderr:
+        assert process.stderr.read() == ""
+    assert process.wait(60) == 141
+
+
+def test_list_names_all_kinds_in_its_help(command):
+    assert "scenario" in command("list", "--help", COLUMNS="160").stdout
+
+
+def test_a_mistaken_part_discards_nothing(command):
+    kept = command.folder / "out" / "runs" / "key"
+    kept.mkdir(parents=True)
+    stamp = {"format": 1, "version": "0", "build": "old"}
+    (command.folder / "out" / "manifest.json").write_text(json.dumps(stamp))
+    for how in ("--fresh", "--refresh"):
+        words = ["study", "tuning-red", "--part", "nope", how, "--out", "out"]
+        refused(command(*words), 'no part "nope"')
+    assert kept.exists()
+
+
 def test_help_is_no_mistake(command):
     answer = command("--help")
     assert answer.returncode == 0

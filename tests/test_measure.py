@@ -47,9 +47,15 @@ def test_too_few_for_an_interval():
     assert math.isnan(high)
 
 
-def test_only_finite_numbers_count():
+def test_texts_are_left_out_and_what_is_undefined_is_none():
     summary = {"a": 1, "b": None, "c": "x", "d": True, "e": math.nan, "f": {"g": 2, "h": {"i": 3}}}
-    assert measure.numbers(summary) == {"a": 1, "f.g": 2, "f.h.i": 3}
+    assert measure.numbers(summary) == {
+        "a": 1,
+        "b": None,
+        "e": None,
+        "f.g": 2,
+        "f.h.i": 3,
+    }
 
 
 def test_statistics_of_two_variants():
@@ -63,7 +69,9 @@ def test_statistics_of_two_variants():
     assert rows["a", "x"]["mean"] == 2
     assert rows["b", "x"]["mean"] == 102
     assert rows["a", "x"]["n"] == 3
-    assert rows["a", "y"]["n"] == 2
+    # Undefined under seed 1: the mean of the others would be that of the lucky ones.
+    y = rows["a", "y"]
+    assert (y["n"], y["mean"], y["low"], y["high"]) == (2, None, None, None)
     assert rows["a", "x"]["high"] == pytest.approx(2 + 4.302653 / math.sqrt(3), abs=1e-5)
 
 
@@ -80,6 +88,26 @@ def test_pairs_are_matched_by_seed():
     assert (row["n"], row["difference"], row["mean_a"], row["mean_b"]) == (2, 2, 15, 17)
     # differences 1 and 3: t(0.975, 1) = 12.706, half width 12.706 * sqrt(2) / sqrt(2)
     assert row["high"] - 2 == pytest.approx(12.7062, abs=1e-3)
+
+
+def test_a_difference_with_an_undefined_side_is_undefined():
+    a = [Fake(1, {"x": 1.0}), Fake(2, {"x": 3.0})]
+    b = [Fake(1, {"x": 5.0}), Fake(2, {"x": None})]
+    row = measure.paired(a, b).row(0, named=True)
+    assert (row["n"], row["mean_a"], row["mean_b"]) == (1, 2, None)
+    assert (row["difference"], row["low"], row["high"]) == (None, None, None)
+
+
+def test_summaries_are_merged_name_by_name():
+    first = {"x": 1, "c": {"syn": 2}, "port": "b", "print": "aa", "p99": None}
+    second = {"x": 2, "c": {"syn": 4}, "port": "b", "print": "bb", "p99": 3.0}
+    assert measure.merged([first, second]) == {
+        "x": 1.5,
+        "c": {"syn": 3},
+        "port": "b",
+        "print": None,
+        "p99": None,
+    }
 
 
 @given(st.lists(st.tuples(NUMBER, NUMBER), min_size=2, max_size=10))

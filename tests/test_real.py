@@ -2,6 +2,7 @@
 
 import json
 import signal
+from pathlib import Path
 
 import pytest
 from test_cli import refused, wait_for
@@ -38,6 +39,16 @@ def test_the_summary_has_every_promised_name(scenario):
     )
     assert set(promised.split()) <= summary.keys()
     assert summary["wall_s"] > 0
+
+
+def test_every_name_is_in_the_documentation(scenario):
+    page = (Path(__file__).parents[1] / "docs" / "results.md").read_text()
+    result = aqmlab.run(scenario)
+    columns = [name for table in result.runs[0].tables() for name in result.table(table).columns]
+    names = {name.removeprefix("bottleneck.forward.") for name in (*result.summary, *columns)}
+    patterns = ("bottleneck.", "marks_", "response_p", "ports", "retransmission_classes")
+    missing = [n for n in sorted(names) if not n.startswith(patterns) and n not in page]
+    assert missing == []
 
 
 def test_the_same_seed_is_the_same_run_on_any_number_of_threads(scenario):

@@ -24,10 +24,19 @@ from aqmlab.errors import AqmlabError
             "whole number of packets from 1 to 9",
         ),
         ({"type": "real", "unit": "", "min": None, "max": None}, "number"),
+        (
+            {"type": "whole", "unit": "count", "min": 0, "max": 2**53},
+            "whole number from 0 to 2^53",
+        ),
     ],
 )
 def test_what_is_allowed(field, words):
     assert reference.allowed(field) == words
+
+
+def test_a_table_in_a_table_is_words():
+    settings = {"full": {"duration": "90 min", "seeds": 10}, "quick": {"seeds": 3}}
+    assert reference._words(settings) == "full: duration 90 min, seeds 10; quick: seeds 3"
 
 
 def test_a_kind_or_all(fake):

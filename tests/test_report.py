@@ -144,8 +144,18 @@ def test_written_again_from_what_is_stored(folder, page):
 
 
 def test_a_folder_without_results_is_one_sentence(tmp_path):
-    with pytest.raises(StoreError, match="is missing: give a folder written by"):
+    with pytest.raises(StoreError, match="aqmlab study` has finished"):
         report.write(tmp_path)
+
+
+def test_an_incomplete_result_is_one_sentence(tmp_path, result):
+    for missing in ("figures", "versions", "runs"):
+        rest = {name: value for name, value in result.items() if name != missing}
+        (tmp_path / "result.json").write_text(
+            json.dumps(rest | {"figures": []} if missing != "figures" else rest)
+        )
+        with pytest.raises(StoreError, match=rf"incomplete .*{missing}.*run the study again"):
+            report.write(tmp_path)
 
 
 def test_a_lost_figure_is_one_sentence(tmp_path, result):

@@ -2,6 +2,7 @@ import json
 import threading
 import time
 
+import numpy as np
 import pytest
 
 import aqmlab
@@ -44,6 +45,48 @@ def test_a_sweep(fake):
         result.variant("limit=121")
     with pytest.raises(AqmlabError, match="there are 2"):
         result.variant(2)
+
+
+def test_the_summary_of_several_seeds_has_the_names_of_one(fake, scenario):
+    one, several = aqmlab.run(scenario).summary, aqmlab.run(scenario, seeds=3).summary
+    assert several.keys() == one.keys()
+    assert several["retransmission_classes"] == {"none": 10, "syn": 2}
+    assert several["fingerprint"] is None
+
+
+@pytest.mark.parametrize("seeds", [[1, 2], [1, 2**40], [2**40, 2**53]])
+def test_the_seed_column_is_always_of_one_type(fake, scenario, seeds):
+    import polars as pl
+
+    table = aqmlab.run(scenario, seeds=seeds).table("responses")
+    assert table.schema["seed"] == table.schema["variant"] == pl.Int64
+    assert table["seed"].unique(maintain_order=True).to_list() == seeds
+
+
+def test_columns_of_different_width_are_put_together(fake, scenario, monkeypatch):
+    real = fake._tables
+
+    def tables(scenario):
+        width = "<u2" if scenario["seed"] == 1 else "<u4"
+        column = ("bottleneck.forward", width, np.arange(5, dtype=width).tobytes())
+        return real(scenario) | {"queue": {"columns": [column], "every_s": None}}
+
+    monkeypatch.setattr(fake, "_tables", tables)
+    assert aqmlab.run(scenario, seeds=2).table("queue").height == 10
+
+
+def test_a_damaged_run_is_run_again(fake, scenario, tmp_path):
+    (run,) = aqmlab.run(scenario, out=tmp_path).runs
+    (run.folder / "queue.parquet").unlink()
+    (again,) = aqmlab.run(scenario, out=tmp_path).runs
+    assert not again.cached
+    assert again.table("queue").height == 5
+
+
+def test_tables_go_to_pandas(fake, scenario):
+    pytest.importorskip("pandas")
+    frame = aqmlab.run(scenario).table("responses").to_pandas()
+    assert list(frame["end_ns"]) == [10, 20]
 
 
 def test_threads_change_nothing(fake):

@@ -1,7 +1,11 @@
+import io
 import json
 import math
+import re
 
+import aqmlab
 from aqmlab import show
+from conftest import base_scenario
 
 
 def test_json_knows_no_nan():
@@ -18,3 +22,29 @@ def test_numbers_are_scaled_and_signed():
     assert figure.number(0.0651) == "6.51"
     assert figure.number(0.0651, "+") == "+6.51"
     assert figure.number(-12.0) == "-1,200.00"
+
+
+def shown(result) -> str:
+    from rich.console import Console
+
+    console = Console(width=160, file=io.StringIO(), record=True)
+    show.result(result, console)
+    return console.export_text()
+
+
+def test_what_failed_requests_make_undefined_is_said(fake, monkeypatch):
+    real = fake._summary
+
+    def summary(scenario, *rest):
+        lost = 5 if scenario["seed"] == 2 else 0
+        times = {"response_p99_s": None if lost else 1.0, "responses_failed": lost}
+        return real(scenario, *rest) | {"responses": 100} | times
+
+    monkeypatch.setattr(fake, "_summary", summary)
+    one = shown(aqmlab.run(base_scenario(), seed=2))
+    assert re.search(r"99 % +- +undefined: too many requests failed", one)
+    assert re.search(r"failed requests +5", one)
+    several = shown(aqmlab.run(base_scenario(), seeds=3))
+    assert "undefined: 1 of 3 seeds lost too many requests" in several
+    fine = shown(aqmlab.run(base_scenario(), seed=1))
+    assert "failed" not in fine

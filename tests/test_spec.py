@@ -90,6 +90,47 @@ def test_a_missing_file_names_the_nearest(toml_file):
         spec.load(toml_file.parent / "nowhere" / "x.toml")
 
 
+def test_a_missing_file_names_no_other_that_merely_ends_alike(toml_file):
+    with pytest.raises(SpecError, match="no such file; give the path"):
+        spec.load(toml_file.with_name("tall.toml"))
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "2020-01-01", "12:00:00"])
+def test_values_that_no_scenario_has(tmp_path, value):
+    path = tmp_path / "x.toml"
+    path.write_text(f"[[link]]\nforward = {{ limit = {value} }}\n")
+    with pytest.raises(SpecError, match=r"x\.toml: link\.0\.forward\.limit: .*: write "):
+        spec.load(path)
+
+
+@pytest.mark.parametrize(
+    ("axis", "path"),
+    [
+        ("link.0.forward.limit", "link.0.forward.limit"),
+        ("link.0.forward", "link.0.forward.limit"),
+        ("traffic.0.load", "traffic.0.users"),
+    ],
+)
+def test_a_swept_field_cannot_be_set(scenario, axis, path):
+    values = {"link.0.forward": [{"aqm": "red"}], "traffic.0.load": ["50%"]}.get(axis, [1, 2])
+    with pytest.raises(SpecError, match=f'axis "{axis}"'):
+        spec.load({"scenario": scenario, "sweep": {axis: values}}, overrides={path: 3})
+
+
+def test_equal_labels_get_a_number(scenario):
+    red = {"label": "RED", "aqm": "red"}
+    (axis,) = spec.load(
+        {"scenario": scenario, "sweep": {"link.0.forward": [red, {**red, "limit": 9}]}}
+    ).axes
+    assert axis.labels == ("RED (1)", "RED (2)")
+
+
+def test_a_bare_scenario_may_say_how_it_is_calibrated(scenario):
+    experiment = spec.load({**scenario, "calibration": {"duration": "2 h"}})
+    assert experiment.calibration == {"duration": "2 h"}
+    assert "calibration" not in experiment.scenario
+
+
 def test_files_that_are_no_toml(tmp_path):
     path = tmp_path / "x.toml"
     path.write_text('duration = "1 s"\nwarmup = = 3\n')

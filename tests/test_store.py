@@ -46,6 +46,7 @@ def test_a_run_says_what_it_is(fake, tmp_path):
         "scenario": {"name": "x"},
         "seed": 7,
         "fingerprint": "abc",
+        "tables": ["queue"],
     }
 
 
@@ -97,6 +98,35 @@ def test_foreign_folders_are_left_alone(fake, tmp_path):
         Store.open(tmp_path / "manifest.json")
     with pytest.raises(StoreError, match="cannot be written"):
         Store.open(tmp_path / "manifest.json" / "below")
+
+
+@pytest.mark.parametrize("name", ["summary.json", "manifest.json", "queue.parquet"])
+@pytest.mark.parametrize("damage", ["missing", "cut"])
+def test_a_damaged_run_is_not_finished_and_is_replaced(fake, tmp_path, name, damage):
+    box = Store.open(tmp_path)
+    path = box.save("key", {}, 1, OUTCOME).folder / name
+    if damage == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:-5])
+    assert box.find("key") is None
+    box.save("key", {}, 1, OUTCOME)
+    found = box.find("key")
+    assert found is not None
+    assert found.table("queue").height == 2
+
+
+def test_fresh_removes_all_results_even_under_a_broken_manifest(fake, tmp_path):
+    Store.open(tmp_path).save("key", {}, 1, OUTCOME)
+    for stale in ("result.json", "report.html", "tables/x.csv", "figures/x.svg"):
+        (tmp_path / stale).parent.mkdir(exist_ok=True)
+        (tmp_path / stale).write_text("x")
+    (tmp_path / "manifest.json").write_text("{")
+    with pytest.raises(StoreError, match="cannot be read"):
+        Store.open(tmp_path)
+    Store.open(tmp_path, fresh=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["manifest.json", "runs"]
+    assert list((tmp_path / "runs").iterdir()) == []
 
 
 def test_leftovers_of_dead_processes_are_removed(fake, tmp_path):

@@ -217,6 +217,9 @@ class TestTables:
         row = tables.estimate([90, 92, 94])
         assert tables.compare(row, float(paper), 1)["verdict"] == verdict
 
+    def test_a_number_undefined_under_one_seed_has_no_mean(self):
+        assert set(tables.estimate([90.0, math.nan, 92.0]).values()) == {None}
+
     def test_one_seed_has_no_interval_and_no_verdict(self):
         row = tables.estimate([90.0])
         assert row["low"] is None
@@ -292,11 +295,35 @@ class TestFindings:
             "where": {"load": ["98%"]},
             "within": 2.0,
         }
-        good = findings.decide(spec | {"any_of": [120]}, evidence)
+        good = findings.decide(spec | {"all_of": [120]}, evidence)
         assert good["verdict"] == "confirmed" and good["estimate"] == pytest.approx(3.2 / 3)
-        assert "behind the best, 190" in good["evidence"]
+        assert "(best: 190)" in good["evidence"]
         bad = findings.decide(spec | {"all_of": [30, 190]}, evidence)
         assert bad["verdict"] == "not confirmed" and bad["estimate"] == pytest.approx(33.2 / 3)
+
+    def test_near_best_tests_every_named_value_and_prints_no_interval_of_zeros(self):
+        evidence = self.evidence({("98%", 120): [70, 71, 72], ("98%", 190): [80, 81, 82.3]})
+        spec = {
+            "part": "p",
+            "statement": "s",
+            "test": "near_best",
+            "group": "g",
+            "metric": "m",
+            "axis": "limit",
+            "all_of": [120, 190],
+            "where": {"load": ["98%"]},
+            "within": 2.0,
+        }
+        found = findings.decide(spec, evidence)
+        assert found["verdict"] == "not confirmed"
+        assert "120 10.1 [9.7, 10.5]" in found["evidence"]
+        assert "190 best under every seed" in found["evidence"]
+
+    def test_an_undefined_number_is_no_extreme(self):
+        evidence = self.evidence({("98%", 30): [1, 2], ("98%", 190): [math.nan, 2]})
+        spec = {"part": "p", "statement": "s", "group": "g", "metric": "m", "test": "spread"}
+        found = findings.decide(spec | {"at_most": 1.0}, evidence)
+        assert (found["verdict"], found["estimate"]) == ("undecided", None)
 
     def test_ratio_and_loss_are_seed_by_seed(self):
         evidence = self.evidence({("98%", 30): [6, 8, 10], ("98%", 190): [2, 4, 5]})

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 BULK_SECONDS = 300
-"""Simulated seconds of scenario A: enough packets for a steady figure."""
-NS2_SECONDS = 60
+"""Simulated seconds of scenario A, here and in ns-2: enough packets for a steady figure."""
 
 BULK = {
     "name": "bench-A",
@@ -44,6 +43,8 @@ BULK = {
                 "w_q": 0.002,
                 "max_p": 0.1,
                 "limit": 300,
+                "queue_in_bytes": False,
+                "byte_probability": False,
             },
             "reverse": {"aqm": "droptail", "limit": 10000},
         }
@@ -51,7 +52,15 @@ BULK = {
     "traffic": [{"app": "bulk", "flows": 50, "tcp": {"profile": "plain"}}],
     "record": {"samples": False},
 }
-"""50 bulk flows, NewReno with SACK, over gentle RED at 100 Mbit/s; statistics on."""
+"""50 bulk flows, NewReno with SACK, over gentle RED at 100 Mbit/s; statistics on.
+
+The same queue and topology as `validation/ns2/scenario_a.tcl`.
+"""
+
+TIMED = (
+    f"times ns-2: data packets per CPU second of scenario A, {BULK_SECONDS} simulated seconds "
+    "on both sides; of ns-2 the whole process, of aqmlab the run without the start of Python"
+)
 
 WEB_LOAD = 0.98
 WEB = {
@@ -102,13 +111,15 @@ def measure() -> dict[str, Any]:
     bulk, bulk_rate = _run(BULK)
     ns2_rate = _ns2_packets_per_cpu_s()
     bulk["ratio_to_ns2"] = bulk_rate / ns2_rate if ns2_rate else None
-    bulk["ns2_data_packets_per_s"] = ns2_rate
+    bulk["data_packets_per_cpu_s"] = bulk_rate
+    bulk["ns2_data_packets_per_cpu_s"] = ns2_rate
     users = web_users()
     web, _ = _run({**WEB, "traffic": [{**WEB["traffic"][0], "users": users}]})
     web["users"] = users
     return {
         "A": bulk,
         "W": web,
+        "timed": TIMED,
         "machine": machine(),
         "version": version.version,
         "commit": version.commit,
@@ -164,7 +175,7 @@ def _ns2_packets_per_cpu_s() -> float | None:
         return None
     before = os.times()
     child = subprocess.run(
-        [program, str(script), str(NS2_SECONDS)], capture_output=True, text=True, check=False
+        [program, str(script), str(BULK_SECONDS)], capture_output=True, text=True, check=False
     )
     after = os.times()
     words = child.stdout.split()
@@ -193,7 +204,10 @@ def machine() -> str:
         )
     except (OSError, StopIteration):
         pass
-    return f"{name}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
+    cores = os.cpu_count()
+    return (
+        f"{name}, {cores} core{'s' if cores != 1 else ''}, {platform.system()} {platform.machine()}"
+    )
 
 
 def show(measured: dict[str, Any], console: Console) -> None:
@@ -217,6 +231,8 @@ def show(measured: dict[str, Any], console: Console) -> None:
         cells = [measured[which].get(field) for which in ("A", "W")]
         table.add_row(title, *("-" if cell is None else form.format(cell) for cell in cells))
     console.print(table)
+    if measured["A"].get("ratio_to_ns2") is not None:
+        console.print(measured["timed"])
     console.print(
         f"{measured['machine']}; aqmlab {measured['version']} ({measured['commit']}), "
         f"{measured['profile']} build"

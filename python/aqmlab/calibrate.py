@@ -4,6 +4,8 @@ Four populations (a quarter to all of the number expected to fill the link) run 
 times as fast, with the same delays and end systems. The IP bytes per second that leave towards
 the clients are fitted by a line through the origin; the load is read off that line (the
 calibration of Christiansen, Jeffay, Ott and Smith, "Tuning RED for Web Traffic", figures 3-4).
+
+A load is a share of the first link that the group crosses, and is measured there.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ MIN_R_SQUARED = 0.999
 SHORTEST_WARMUP_S = 1200.0
 """Think times reach half an hour, so that a population takes long to mix."""
 SHORTEST_MEASURED_S = 1200.0
+FULL_POPULATION = 2500
+"""Users whose mean is steady enough in the shortest calibration; fewer are measured longer."""
 SPEED_UP = 10
 ROOM_PACKETS = 2000
 """Room of the uncongested queues: never full at a tenth of the link."""
@@ -88,9 +92,10 @@ def uncongested(
         links.append({**link, "rate": fast, "forward": roomy, "reverse": roomy})
     kept = {k: v for k, v in scenario["traffic"][group].items() if k not in spec.POPULATION}
     bare = {k: v for k, v in scenario.items() if k not in ("name", "record", "seed")}
-    # What users ask for comes towards their side of the first link.
+    # What users ask for comes towards their side of the link.
     direction = "reverse" if kept.get("side") == "servers" else "forward"
-    port = f"{links[0].get('name', 'bottleneck')}.{direction}" if links else ""
+    index = link_of(scenario, group)
+    port = f"{_link_name(links[index], index)}.{direction}"
     record = {"responses": False, "samples": False, "queues": [port]}
     changed = {"link": links, "traffic": [kept], "record": record}
     times = {"duration": f"{duration_s:.9g} s", "warmup": f"{warmup_s:.9g} s"}
@@ -160,15 +165,20 @@ def calibrate(
     """Measures the bytes that one user of the scenario's load-given traffic asks for.
 
     `duration` and `warmup` are times (`"40 min"` or seconds); without them the scenario's, but
-    at least 20 min measured after 20 min. A finished calibration is kept under `cache`.
+    at least 20 min measured after 20 min, and without a duration the longer the fewer users fill
+    the link. A finished calibration is kept under `cache`.
     """
-    fast, group = uncongested(scenario, *times_of(scenario, duration, warmup))
+    length_s, warmup_s = times_of(scenario, duration, warmup)
+    fast, group = uncongested(scenario, length_s, warmup_s)
+    clients = machines(_with_users(fast, 1), 0)
+    full = _full_population(scenario, fast, group, clients)
+    if duration is None:
+        length_s = warmup_s + (length_s - warmup_s) * max(1.0, FULL_POPULATION / full)
+        fast, _ = uncongested(scenario, length_s, warmup_s)
     key = _key(fast, seeds)
     path = cache / f"calibration-{key}.json" if cache is not None else None
     if path is not None and path.exists():
         return _from_json(store.read_json(path))
-    clients = machines(_with_users(fast, 1), 0)
-    full = _full_population(scenario, fast, clients)
     sizes = [max(1, round(full * share / clients)) * clients for share in SHARES]
     trials = [(users, seed) for users in sizes for seed in seeds]
     scenarios = [{**_with_users(fast, users), "seed": seed} for users, seed in trials]
@@ -184,7 +194,9 @@ def calibrate(
         raise CalibrationError(
             f"traffic.{group}: the throughput of {sizes[0]} to {sizes[-1]} users is not "
             f"proportional to their number (R^2 = {result.r_squared:.4f}, needed "
-            f"{MIN_R_SQUARED}): lengthen the calibration or give users instead of a load"
+            f"{MIN_R_SQUARED}): lengthen the calibration (write duration = "
+            f'"{math.ceil(length_s / 30)} min" under a line [calibration] at the end of the '
+            "file) or give users instead of a load"
         )
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -196,8 +208,10 @@ def _with_users(fast: Mapping[str, Any], users: int) -> dict[str, Any]:
     return {**fast, "traffic": [{**fast["traffic"][0], "users": users}]}
 
 
-def _full_population(scenario: Mapping[str, Any], fast: Mapping[str, Any], clients: int) -> int:
-    """Users expected to fill the scenario's first link, spread evenly; a first guess."""
+def _full_population(
+    scenario: Mapping[str, Any], fast: Mapping[str, Any], group: int, clients: int
+) -> int:
+    """Users expected to fill the first link they cross, spread evenly; a first guess."""
     loaded = {**fast, "traffic": [{**fast["traffic"][0], "load": "100%"}]}
     per_user = engine.estimate(loaded)
     if not per_user or per_user <= 0:
@@ -205,14 +219,28 @@ def _full_population(scenario: Mapping[str, Any], fast: Mapping[str, Any], clien
             "this traffic model has no users that a load could be turned into: "
             "give its size instead of a load"
         )
-    rate = first_rate(scenario)
+    rate = rate_of(scenario, group)
     return max(1, round(rate / 8 / per_user / clients)) * clients
 
 
-def first_rate(scenario: Mapping[str, Any]) -> float:
-    """The rate of the first link in bit/s: what a load is a share of."""
-    links = scenario.get("link") or [{}]
-    return units.bits_per_s(links[0].get("rate"))
+def link_of(scenario: Mapping[str, Any], group: int) -> int:
+    """The index of the first link that a traffic group crosses."""
+    via = scenario["traffic"][group].get("via")
+    for index, link in enumerate(scenario.get("link", [])):
+        if via is None or _link_name(link, index) in via:
+            return index
+    raise CalibrationError(
+        f"traffic.{group} crosses no link, so a load means nothing: give users instead of a load"
+    )
+
+
+def _link_name(link: Mapping[str, Any], index: int) -> str:
+    return link.get("name", "bottleneck" if index == 0 else f"link{index}")
+
+
+def rate_of(scenario: Mapping[str, Any], group: int) -> float:
+    """The rate in bit/s of which the group's load is a share."""
+    return units.bits_per_s(scenario["link"][link_of(scenario, group)].get("rate"))
 
 
 def apply(scenario: Mapping[str, Any], calibration: Calibration) -> dict[str, Any]:
@@ -222,7 +250,7 @@ def apply(scenario: Mapping[str, Any], calibration: Calibration) -> dict[str, An
         return dict(scenario)
     load = units.share(scenario["traffic"][group]["load"])
     probe = spec.set_path(scenario, f"traffic.{group}.users", 1)
-    users = calibration.users_for(load, first_rate(scenario), machines(probe, group))
+    users = calibration.users_for(load, rate_of(scenario, group), machines(probe, group))
     return spec.set_path(scenario, f"traffic.{group}.users", users)
 
 

@@ -65,11 +65,12 @@ def run(
 @app.command("list")
 def list_(
     kind: Annotated[
-        str | None, typer.Argument(metavar="[aqm|tcp|traffic|studies]", help="Only this kind.")
+        str | None,
+        typer.Argument(help="Only this kind: aqm, tcp, traffic, scenario or studies."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """List queue disciplines, TCP profiles, traffic models and studies."""
+    """List queue disciplines, TCP profiles, traffic models, sections of a scenario and studies."""
     from aqmlab import reference
 
     found = reference.select(kind)
@@ -115,15 +116,12 @@ def study(
 
     The same command again continues where it was stopped.
     """
-    from aqmlab.errors import nearest
     from aqmlab.progress import for_stream
     from aqmlab.store import Store
     from aqmlab.studies import registry
 
-    known = [entry["name"] for entry in registry.names()]
-    if name not in known:
-        hint = nearest(name, known)
-        raise AqmlabError(f'no study "{name}"{hint} (known: {", ".join(known)})')
+    # Before anything is discarded.
+    registry.check_parts(name, part)
     folder = out if out is not None else registry.default_folder(name, quick)
     if fresh or (refresh and Store.is_stale(folder)):
         Store.open(folder, fresh=True)
@@ -176,7 +174,8 @@ def _console() -> Any:
 
     # A file or a pipe is not cut off at 80 columns.
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
-    return Console(highlight=False, width=width)
+    # What is printed is text of users and of the catalogue: brackets and colons are meant.
+    return Console(highlight=False, markup=False, emoji=False, width=width)
 
 
 def _print_json(content: Any) -> None:
@@ -202,8 +201,9 @@ def _code(arguments: list[str]) -> int:
         return _complain(f"{error.format_message().rstrip('.')}; {hint}", 2)
     except (KeyboardInterrupt, typer.Abort):
         return _complain("stopped", 130)
-    except BrokenPipeError:
-        # The reader (`head`) has gone; keep Python from complaining about it at exit.
+    except (BrokenPipeError, SystemExit):
+        # The reader (`head`) has gone: typer and rich then want to exit. Keep Python from
+        # complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
 

@@ -31,9 +31,9 @@ class Interrupted(AqmlabError):
     exit_code = 130
 
 
-def nearest(name: str, known: list[str]) -> str:
+def nearest(name: str, known: list[str], cutoff: float = 0.6) -> str:
     """`'; did you mean "x"?'` if one of `known` is near `name`, else nothing."""
     import difflib
 
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name, known, n=1, cutoff=cutoff)
     return f'; did you mean "{close[0]}"?' if close else ""

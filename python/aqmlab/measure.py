@@ -39,15 +39,34 @@ class Replication(Protocol):
         ...
 
 
-def numbers(summary: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
-    """Every finite number of a summary; nested names are joined with dots."""
-    flat: dict[str, float] = {}
+def numbers(summary: Mapping[str, Any], prefix: str = "") -> dict[str, float | None]:
+    """Every number of a summary, None where it is undefined; nested names are joined with dots."""
+    flat: dict[str, float | None] = {}
     for name, value in summary.items():
         if isinstance(value, Mapping):
             flat.update(numbers(value, f"{prefix}{name}."))
         elif _is_number(value):
             flat[prefix + name] = float(value)
+        elif value is None or isinstance(value, float):
+            flat[prefix + name] = None
     return flat
+
+
+def merged(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """One summary of several: means of numbers, else what all agree on, else None.
+
+    A number that is undefined in any of them is undefined.
+    """
+    names = dict.fromkeys(name for summary in summaries for name in summary)
+    return {name: _merged([summary.get(name) for summary in summaries]) for name in names}
+
+
+def _merged(values: Sequence[Any]) -> Any:
+    if all(isinstance(value, Mapping) for value in values):
+        return merged(values)
+    if all(map(_is_number, values)):
+        return math.fsum(values) / len(values)
+    return values[0] if all(value == values[0] for value in values) else None
 
 
 def _is_number(value: Any) -> bool:
@@ -69,22 +88,26 @@ def interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[f
     return mean, mean - half, mean + half
 
 
+def _interval(sample: Sequence[float | None], confidence: float) -> tuple[float, float, float]:
+    """The same; all NaN if any value is undefined."""
+    values = [value for value in sample if value is not None]
+    return interval(values if len(values) == len(sample) else [], confidence)
+
+
 def statistics(runs: Iterable[Replication], confidence: float = CONFIDENCE) -> pl.DataFrame:
     """Mean and interval of every summary number of every variant over its seeds.
 
-    Columns: variant, label, field, n, mean, low, high. A seed in which a number does not exist
-    (a response-time quantile without responses) is not counted in its n.
+    Columns: variant, label, field, n, mean, low, high. A number that is undefined in any seed (a
+    quantile that falls among failed requests) has no mean: the mean of the other seeds would be
+    that of the lucky ones. Its n counts the seeds in which it is defined.
     """
     rows: list[tuple[Any, ...]] = []
     for (variant, label), members in _by_variant(runs).items():
-        samples: dict[str, list[float]] = {}
-        for run in members:
-            for name, value in numbers(run.summary).items():
-                samples.setdefault(name, []).append(value)
-        rows += [
-            (variant, label, name, len(values), *interval(values, confidence))
-            for name, values in samples.items()
-        ]
+        flat = [numbers(run.summary) for run in members]
+        for name in dict.fromkeys(name for values in flat for name in values):
+            sample = [values.get(name) for values in flat]
+            n = sum(value is not None for value in sample)
+            rows.append((variant, label, name, n, *_interval(sample, confidence)))
     return _frame(rows, ("variant", "label", "field", "n", "mean", "low", "high"))
 
 
@@ -94,22 +117,22 @@ def paired(
     """Mean and interval of `b - a`, seed by seed, of every number both have.
 
     Columns: field, n, mean_a, mean_b, difference, low, high. With common random numbers this
-    interval is narrower than the two intervals suggest.
+    interval is narrower than the two intervals suggest. A number that is undefined in any of
+    these seeds has no difference; its n counts the seeds in which both are defined.
     """
     first = {run.seed: numbers(run.summary) for run in a}
     second = {run.seed: numbers(run.summary) for run in b}
-    samples: dict[str, list[tuple[float, float]]] = {}
-    for seed, values in first.items():
-        for name, value in values.items():
-            other = second.get(seed, {}).get(name)
-            if other is not None:
-                samples.setdefault(name, []).append((value, other))
+    seeds = [seed for seed in first if seed in second]
     rows: list[tuple[Any, ...]] = []
-    for name, pairs in samples.items():
-        n = len(pairs)
-        mean_a = math.fsum(x for x, _ in pairs) / n
-        mean_b = math.fsum(y for _, y in pairs) / n
-        rows.append((name, n, mean_a, mean_b, *interval([y - x for x, y in pairs], confidence)))
+    for name in dict.fromkeys(name for seed in seeds for name in first[seed]):
+        if not any(name in second[seed] for seed in seeds):
+            continue
+        xs = [first[seed].get(name) for seed in seeds]
+        ys = [second[seed].get(name) for seed in seeds]
+        gaps = [None if x is None or y is None else y - x for x, y in zip(xs, ys, strict=True)]
+        n = sum(gap is not None for gap in gaps)
+        means = (_interval(sample, confidence)[0] for sample in (xs, ys))
+        rows.append((name, n, *means, *_interval(gaps, confidence)))
     return _frame(rows, ("field", "n", "mean_a", "mean_b", "difference", "low", "high"))
 
 

@@ -71,40 +71,37 @@ def find(name: str) -> dict[str, Any]:
 def show_list(found: dict[str, list[dict[str, Any]]], console: Console) -> None:
     """One table per kind."""
     from rich.table import Table
+    from rich.text import Text
 
     for kind, entries in found.items():
         table = Table(title=KINDS.get(kind, kind), title_justify="left", box=None, pad_edge=False)
         table.add_column("name", style="bold", no_wrap=True)
         table.add_column("what it is")
         for entry in entries:
-            table.add_row(entry["name"], entry.get("summary", ""))
+            table.add_row(entry["name"], Text(entry.get("summary", "")))
         console.print(table)
         console.print()
 
 
 def show_entry(entry: dict[str, Any], console: Console) -> None:
     """Everything that is known about one entry."""
-    from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
-    console.print(f"[bold]{escape(entry['name'])}[/]  ({KINDS.get(entry['kind'], entry['kind'])})")
-    console.print(escape(entry.get("summary", "")))
+    kind = KINDS.get(entry["kind"], entry["kind"])
+    console.print(Text.assemble((entry["name"], "bold"), f"  ({kind})"))
+    console.print(Text(entry.get("summary", "")))
     for key, value in entry.items():
         if key not in ("name", "kind", "summary", "fields") and value not in (None, "", []):
-            console.print(f"[bold]{escape(key)}[/]: {escape(_words(value))}")
+            console.print(Text.assemble((key, "bold"), f": {_words(value).strip()}"))
     fields = entry.get("fields") or []
     if fields:
         table = Table(title="fields", title_justify="left")
         for column in ("name", "default", "allowed", "meaning", "source"):
             table.add_column(column, no_wrap=column == "name")
         for field in fields:
-            table.add_row(
-                field["name"],
-                escape(_default(field)),
-                escape(allowed(field)),
-                escape(field.get("meaning", "")),
-                escape(field.get("source", "")),
-            )
+            words = (_default(field), allowed(field), field.get("meaning"), field.get("source"))
+            table.add_row(field["name"], *(Text(word or "") for word in words))
         console.print(table)
 
 
@@ -119,7 +116,7 @@ def allowed(field: dict[str, Any]) -> str:
     noun = {"time": "time", "rate": "rate"}.get(field.get("unit", ""))
     if noun is None:
         noun = "whole number" if kind == "whole" else "number"
-        noun += f" of {field['unit']}" if field.get("unit") else ""
+        noun += f" of {field['unit']}" if field.get("unit") not in (None, "", "count") else ""
     above = "above" if field.get("min_excluded") else "from"
     if low is not None and high is not None:
         return f"{noun} {above} {_quantity(low, field)} to {_quantity(high, field)}"
@@ -128,7 +125,7 @@ def allowed(field: dict[str, Any]) -> str:
 
 def _quantity(value: float, field: dict[str, Any]) -> str:
     base = {"time": " s", "rate": " bit/s"}.get(field.get("unit", ""), "")
-    return f"{value:.12g}{base}"
+    return f"{value:.12g}{base}" if value != 2**53 else f"2^53{base}"
 
 
 def _default(field: dict[str, Any]) -> str:
@@ -144,4 +141,13 @@ def _words(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, list):
         return "; ".join(_words(v) for v in value)
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {_entries(inner)}" for key, inner in value.items())
     return str(value)
+
+
+def _entries(value: Any) -> str:
+    """A table inside a table: `duration 40 min, seeds 3`."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_words(inner)}" for key, inner in value.items())
+    return _words(value)

@@ -84,18 +84,22 @@ class Result:
                 raise AqmlabError(f'no variant "{which}"{hint} (known: {"; ".join(self.labels)})')
             which = self.labels.index(which)
         if not -len(self.labels) <= which < len(self.labels):
-            raise AqmlabError(f"no variant {which}: there are {len(self.labels)}, counted from 0")
+            there = "is 1" if len(self.labels) == 1 else f"are {len(self.labels)}"
+            raise AqmlabError(f"no variant {which}: there {there}, counted from 0")
         number = list(dict.fromkeys(run.variant for run in self.runs))[which]
         return [run for run in self.runs if run.variant == number]
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The only run's summary; with replications, the means of the first variant."""
+        """The only run's summary; with replications, the means of the first variant.
+
+        The names are the same. A number undefined in any seed, and a text that differs between
+        the seeds (the fingerprint), is None.
+        """
         first = self.variant(0)
         if len(first) == 1:
             return dict(first[0].summary)
-        rows = measure.statistics(first)
-        return dict(zip(rows["field"], rows["mean"], strict=True))
+        return measure.merged([run.summary for run in first])
 
     def table(self, name: str) -> pl.DataFrame:
         """That table of all runs; with several runs it begins with columns `variant` and `seed`."""
@@ -103,12 +107,16 @@ class Result:
             return self.runs[0].table(name)
         import polars as pl
 
-        return pl.concat(
+        frames = [
             run.table(name).select(
-                pl.lit(run.variant).alias("variant"), pl.lit(run.seed).alias("seed"), pl.all()
+                pl.lit(run.variant, pl.Int64).alias("variant"),
+                pl.lit(run.seed, pl.Int64).alias("seed"),
+                pl.all(),
             )
             for run in self.runs
-        )
+        ]
+        # Relaxed: queue samples have two bytes in one run and four in another.
+        return pl.concat(frames, how="vertical_relaxed")
 
     def statistics(self) -> pl.DataFrame:
         """Mean and 95 % interval of every summary number of every variant."""

@@ -40,6 +40,7 @@ FIGURES = (
     Figure("utilisation", "util %", "utilisation", 100, 1, "%"),
     Figure("throughput", "kB/s", "throughput_bytes_per_s", 1e-3, 0, "kB/s"),
     Figure("responses", "responses", "responses", digits=0),
+    Figure("failed requests", "failed", "responses_failed", digits=0),
     Figure("response time, 10 %", "p10 ms", "response_p10_s", 1e3, 0, "ms"),
     Figure("response time, median", "p50 ms", "response_p50_s", 1e3, 0, "ms"),
     Figure("response time, 90 %", "p90 ms", "response_p90_s", 1e3, 0, "ms"),
@@ -101,9 +102,25 @@ def _single(result: Result) -> Table:
     rows = result.statistics().rows_by_key("field", named=True, unique=True)
     for figure in FIGURES:
         row = rows.get(figure.field)
-        if row is not None:
-            table.add_row(figure.title, _plus_minus(figure, row["mean"], row["high"]), figure.unit)
+        if row is None or _says_nothing(figure, row, rows):
+            continue
+        unit = figure.unit if row["mean"] is not None else _why(row["n"], seeds)
+        table.add_row(figure.title, _plus_minus(figure, row["mean"], row["high"]), unit)
     return table
+
+
+def _says_nothing(figure: Figure, row: Mapping[str, Any], rows: Mapping[str, Any]) -> bool:
+    """No failed request; a response time where nobody made a request."""
+    if figure.field == "responses_failed":
+        return row["mean"] == 0
+    return row["mean"] is None and not rows.get("responses", {}).get("mean")
+
+
+def _why(defined: int, seeds: int) -> str:
+    """Why a number is undefined."""
+    if seeds == 1:
+        return "undefined: too many requests failed"
+    return f"undefined: {seeds - defined} of {seeds} seeds lost too many requests"
 
 
 def _variants(result: Result) -> Table:
@@ -113,12 +130,17 @@ def _variants(result: Result) -> Table:
     seeds = len(result.variant(0))
     title = f"mean ± half 95 % interval of {seeds} seeds" if seeds > 1 else None
     table = _grid([f.short for f in figures], title)
+    undefined = False
     for number, label in zip(numbers, result.labels, strict=True):
         cells = []
         for figure in figures:
             row = rows.get((number, figure.field))
             cells.append("-" if row is None else _plus_minus(figure, row["mean"], row["high"]))
+            undefined |= row is not None and row["mean"] is None
         table.add_row(label or result.name, *cells)
+    if undefined:
+        table.caption = "-: undefined, under some seed too many requests failed or none was made"
+        table.caption_justify, table.caption_style = "left", ""
     return table
 
 
@@ -153,7 +175,9 @@ def _grid(columns: Sequence[str], title: str | None) -> Table:
     return table
 
 
-def _plus_minus(figure: Figure, middle: float, high: float | None, sign: str = "") -> str:
+def _plus_minus(figure: Figure, middle: float | None, high: float | None, sign: str = "") -> str:
+    if middle is None:
+        return "-"
     number = figure.number(middle, sign)
     return number if high is None else f"{number} ± {figure.number(high - middle)}"
 

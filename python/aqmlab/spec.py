@@ -7,8 +7,8 @@ A file is either a bare scenario (exactly what the simulator accepts) or an expe
     "link.0.forward" = [{ label = "FIFO", aqm = "droptail", limit = 120 }, { aqm = "red" }]
     "traffic.0.load" = ["90%", "98%"]
     seeds = 10                              # or a list
-    [calibration]                           # optional: how loads become users
-    duration = "40 min"
+    [calibration]                           # optional: how loads become users; in a bare
+    duration = "40 min"                     # scenario, too
 
 Fields of the scenario itself are checked by the simulator, which knows them.
 """
@@ -16,10 +16,12 @@ Fields of the scenario itself are checked by the simulator, which knows them.
 from __future__ import annotations
 
 import copy
+import math
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, time
 from pathlib import Path
 from typing import Any
 
@@ -101,11 +103,26 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def _missing(path: Path) -> str:
     try:
-        known = sorted(p.name for p in path.parent.glob("*.toml"))
+        known = sorted(p.stem for p in path.parent.glob("*.toml"))
     except OSError:
         known = []
-    hint = nearest(path.name, known) or "; give the path of a scenario file (TOML)"
-    return f"{path}: no such file{hint}"
+    # Stems: the ending, which all have, makes any two names look alike.
+    hint = nearest(path.stem, known, cutoff=0.75).replace('"?', '.toml"?')
+    return f"{path}: no such file{hint or '; give the path of a scenario file (TOML)'}"
+
+
+def _check_plain(value: Any, path: str) -> None:
+    """TOML has values that no scenario has: nan, inf, dates."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            _check_plain(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for index, inner in enumerate(value):
+            _check_plain(inner, f"{path}.{index}")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise SpecError(f"{path}: {value} is not a finite number: write a number")
+    elif isinstance(value, date | time):
+        raise SpecError(f'{path}: {value} is a date or time of day: write for example "90 min"')
 
 
 def _experiment(
@@ -116,6 +133,7 @@ def _experiment(
     seed: int | None,
     seeds: int | Sequence[int] | None,
 ) -> Experiment:
+    _check_plain(document, "")
     if "scenario" in document or "sweep" in document:
         for key in document:
             if key not in _EXPERIMENT_KEYS:
@@ -123,11 +141,18 @@ def _experiment(
                 raise SpecError(f'unknown entry "{key}"{hint} (known: {_list(_EXPERIMENT_KEYS)})')
         scenario = _as_table(document.get("scenario"), "scenario")
         sweep = _as_table(document.get("sweep", {}), "sweep")
-        calibration = _calibration(_as_table(document.get("calibration", {}), "calibration"))
     else:
-        scenario, sweep, calibration = document, {}, {}
+        scenario, sweep = {k: v for k, v in document.items() if k != "calibration"}, {}
+    calibration = _calibration(_as_table(document.get("calibration", {}), "calibration"))
     pairs = overrides.items() if isinstance(overrides, Mapping) else map(parse_override, overrides)
     for path, value in pairs:
+        _check_plain(value, path)
+        for axis in sweep:
+            if _sets(axis, path):
+                raise SpecError(
+                    f'"{path}" cannot be set, the sweep sets it through its axis "{axis}": '
+                    "change that axis in the file"
+                )
         scenario = set_path(scenario, path, value)
     sweep_seeds = sweep.pop("seeds", None)
     axes = tuple(_axis(path, values) for path, values in sweep.items())
@@ -183,7 +208,24 @@ def _axis(path: str, values: Any) -> Axis:
         else:
             labels.append(f"{path.rsplit('.', 1)[-1]}={_short(value)}")
         bare.append(value)
-    return Axis(path, tuple(bare), tuple(labels))
+    return Axis(path, tuple(bare), _distinct(labels))
+
+
+def _distinct(labels: Sequence[str]) -> tuple[str, ...]:
+    """Equal labels get a number."""
+    numbered = []
+    for index, label in enumerate(labels):
+        earlier = labels[:index].count(label)
+        numbered.append(f"{label} ({earlier + 1})" if labels.count(label) > 1 else label)
+    return tuple(numbered)
+
+
+def _sets(axis: str, path: str) -> bool:
+    """Whether the values of an axis replace what is at `path`."""
+    if axis == path or path.startswith(f"{axis}."):
+        return True
+    (above, _, field_of_axis), (there, _, name) = axis.rpartition("."), path.rpartition(".")
+    return above == there and {field_of_axis, name} <= set(POPULATION)
 
 
 def _short(value: Any) -> str:

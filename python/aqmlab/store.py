@@ -2,9 +2,11 @@
 
     results/<name>/manifest.json            the experiment: scenario, axes, seeds, version, runs
                    runs/<key>/              one finished run
-                       manifest.json        scenario, seed, version, build, fingerprint, created
+                       manifest.json        scenario, seed, version, build, fingerprint,
+                                            created, names of the tables
                        summary.json  <table>.parquet …
                    cache/                   calibrations
+                   result.json, report.html, tables/, figures/       of a study
 
 A run's key is the hash of its canonical scenario, seed, version and build (a hash of the
 simulator's sources): the same command again finds what is finished. Everything is written beside
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+_FOLDERS = ("runs", "cache", "tables", "figures")
+_FILES = (MANIFEST, "result.json", "report.html")
 
 
 def content_key(canonical: Mapping[str, Any], version: Version) -> str:
@@ -60,6 +64,18 @@ class StoredRun:
     def summary(self) -> dict[str, Any]:
         """What came out, in numbers."""
         return read_json(self.folder / "summary.json")
+
+    def is_whole(self) -> bool:
+        """Whether everything that was written is there and can be read."""
+        try:
+            tables = self.manifest.get("tables")
+            return (
+                isinstance(tables, list)
+                and bool(self.summary)
+                and all(_is_parquet(self.folder / f"{name}.parquet") for name in tables)
+            )
+        except StoreError:
+            return False
 
     def tables(self) -> list[str]:
         """The names of its tables."""
@@ -112,6 +128,9 @@ class Store:
             return
         if not self.folder.is_dir():
             raise StoreError(f"{self.folder} is a file: choose another folder with --out")
+        if fresh and self._is_damaged():
+            self._clear()
+            return
         manifest = read_json(path) if path.exists() else {}
         if not {"format", "version", "build"} <= manifest.keys():
             if any(self.folder.iterdir()):
@@ -124,6 +143,20 @@ class Store:
         else:
             self._same_version(manifest)
 
+    def _is_damaged(self) -> bool:
+        """Whether only the manifest is broken: nothing in the folder looks like another's."""
+        try:
+            read_json(self.folder / MANIFEST)
+            return False
+        except StoreError:
+            there = {path.name for path in self.folder.iterdir()}
+        runs = self.folder / "runs"
+        return (
+            MANIFEST in there
+            and there <= {*_FOLDERS, *_FILES}
+            and (not runs.exists() or all(path.is_dir() for path in runs.iterdir()))
+        )
+
     def _same_version(self, manifest: Mapping[str, Any]) -> None:
         known = (manifest.get("format"), manifest.get("version"), manifest.get("build"))
         if known != (FORMAT, self.version.version, self.version.build):
@@ -133,9 +166,10 @@ class Store:
             )
 
     def _clear(self) -> None:
-        for name in ("runs", "cache"):
+        for name in _FOLDERS:
             shutil.rmtree(self.folder / name, ignore_errors=True)
-        (self.folder / MANIFEST).unlink(missing_ok=True)
+        for name in _FILES:
+            (self.folder / name).unlink(missing_ok=True)
 
     def _sweep_up(self) -> None:
         """Removes what a killed process left half-written."""
@@ -150,9 +184,9 @@ class Store:
         return self.folder / "cache"
 
     def find(self, key: str) -> StoredRun | None:
-        """The finished run of that key, if there is one."""
-        folder = self.folder / "runs" / key
-        return StoredRun(folder) if (folder / MANIFEST).exists() else None
+        """The finished run of that key, if there is one; a damaged one is as good as none."""
+        run = StoredRun(self.folder / "runs" / key)
+        return run if run.is_whole() else None
 
     def save(self, key: str, scenario: Mapping[str, Any], seed: int, outcome: Outcome) -> StoredRun:
         """Writes a finished run; it appears under its key all at once. Safe between threads."""
@@ -165,7 +199,8 @@ class Store:
                     write_parquet(table, draft / f"{name}.parquet")
                 _dump(draft / "summary.json", outcome.summary)
                 _dump(draft / MANIFEST, self._run_manifest(scenario, seed, outcome))
-                if not place.exists():
+                if not StoredRun(place).is_whole():
+                    shutil.rmtree(place, ignore_errors=True)
                     _move(draft, place)
             finally:
                 shutil.rmtree(draft, ignore_errors=True)
@@ -179,6 +214,7 @@ class Store:
             "scenario": scenario,
             "seed": seed,
             "fingerprint": outcome.summary.get("fingerprint"),
+            "tables": sorted(outcome.tables),
         }
 
     def _stamp(self) -> dict[str, Any]:
@@ -215,6 +251,18 @@ def write_parquet(table: pa.Table, path: Path) -> None:
         use_dictionary=[name for name in table.column_names if name not in times],  # pyright: ignore[reportArgumentType]
         column_encoding=dict.fromkeys(times, "BYTE_STREAM_SPLIT") or None,
     )
+
+
+def _is_parquet(path: Path) -> bool:
+    """Whether a file begins and ends as Parquet does: a cut one does not."""
+    magic = b"PAR1"
+    try:
+        with path.open("rb") as file:
+            first = file.read(4)
+            file.seek(-4, os.SEEK_END)
+            return first == magic == file.read(4)
+    except OSError:
+        return False
 
 
 def read_json(path: Path) -> dict[str, Any]:

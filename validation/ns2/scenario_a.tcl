@@ -1,19 +1,24 @@
-# Benchmark scenario A in ns-2 2.35 (Debian package ns2):
-#   50 bulk SACK flows, one 100 Mb/s bottleneck, 1,460 + 40 byte packets, base RTT 100 ms,
-#   gentle RED (60, 180) over 300 packets, delayed acknowledgements, no traces.
-# Use: ns scenario_a.tcl [simulated seconds]
+# Benchmark scenario A (python/aqmlab/bench.py) in ns-2 2.35 (Debian package ns2):
+#   50 bulk SACK flows, 1,460 + 40 byte packets, one duplex link of 100 Mb/s and 50 ms each way
+#   with all agents directly at its two ends (no access links), gentle RED (60, 180) counting
+#   packets over 300 packets, delayed acknowledgements, no traces.
+# Use: ns scenario_a.tcl [simulated seconds [check]]
 # Prints: data_packets <sent by all flows> delivered <acknowledged> simulated_s <seconds>
 # The senders' own counters are read at the end, so that nothing is measured during the run.
+# With `check` the queue is measured, which costs time, and a second line tells
+#   utilisation <share> drop_rate <share> queue_mean_packets <packets>
 
 set flows 50
-set seconds [expr {$argc > 0 ? [lindex $argv 0] : 60}]
+set seconds [expr {$argc > 0 ? [lindex $argv 0] : 300}]
+set check [expr {$argc > 1 && [lindex $argv 1] eq "check"}]
 
 # Only the headers in use: ns-2 otherwise carries every protocol's in every packet.
 remove-all-packet-headers
 add-packet-header IP TCP Flags
 
 Agent/TCP set packetSize_ 1460
-Agent/TCP set window_ 10000
+# 65,535 bytes, as profile plain has it.
+Agent/TCP set window_ 44
 Agent/TCP set overhead_ 0.00001
 Agent/TCPSink set interval_ 200ms
 Queue/RED set gentle_ true
@@ -29,25 +34,21 @@ Queue/RED set setbit_ false
 set ns [new Simulator]
 set left [$ns node]
 set right [$ns node]
-$ns simplex-link $left $right 100Mb 40ms RED
-$ns simplex-link $right $left 100Mb 40ms DropTail
+$ns simplex-link $left $right 100Mb 50ms RED
+$ns simplex-link $right $left 100Mb 50ms DropTail
 $ns queue-limit $left $right 300
 $ns queue-limit $right $left 10000
+if {$check} {
+    set monitor [$ns monitor-queue $left $right ""]
+}
 
 set starts [new RNG]
 $starts seed 1
 for {set i 0} {$i < $flows} {incr i} {
-    set from [$ns node]
-    set to [$ns node]
-    $ns duplex-link $from $left 1Gb 5ms DropTail
-    $ns duplex-link $right $to 1Gb 5ms DropTail
-    foreach {a b} [list $from $left $left $from $right $to $to $right] {
-        $ns queue-limit $a $b 10000
-    }
     set tcp($i) [new Agent/TCP/Sack1]
     set sink [new Agent/TCPSink/Sack1/DelAck]
-    $ns attach-agent $from $tcp($i)
-    $ns attach-agent $to $sink
+    $ns attach-agent $left $tcp($i)
+    $ns attach-agent $right $sink
     $ns connect $tcp($i) $sink
     set ftp [new Application/FTP]
     $ftp attach-agent $tcp($i)
@@ -55,7 +56,7 @@ for {set i 0} {$i < $flows} {incr i} {
 }
 
 proc finish {} {
-    global tcp flows seconds
+    global tcp flows seconds check monitor
     set sent 0
     set delivered 0
     for {set i 0} {$i < $flows} {incr i} {
@@ -63,6 +64,13 @@ proc finish {} {
         incr delivered [$tcp($i) set ack_]
     }
     puts "data_packets $sent delivered $delivered simulated_s $seconds"
+    if {$check} {
+        set waiting [$monitor get-pkts-integrator]
+        set mean [expr {[$waiting set sum_] / $seconds}]
+        set used [expr {1500.0 * 8 * [$monitor set pdepartures_] / $seconds / 100e6}]
+        set lost [expr {double([$monitor set pdrops_]) / [$monitor set parrivals_]}]
+        puts "utilisation $used drop_rate $lost queue_mean_packets $mean"
+    }
     exit 0
 }
 

@@ -191,7 +191,7 @@ pub const TRAFFIC: &[Field] = &[
     },
     Field {
         name: "load",
-        meaning: "Offered load as a share of the first link's rate; calibrated into users on an uncongested link before the run.",
+        meaning: "Offered load as a share of the rate of the first link it crosses; calibrated into users on an uncongested link before the run.",
         kind: Kind::Real { unit: Unit::None, min: 0.0, max: 100.0, open: true },
         default: Value::Unset,
         source: "Tuning RED",

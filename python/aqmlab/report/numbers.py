@@ -30,3 +30,8 @@ def ranged(
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return write(mean, digits)
     return f"{write(mean, digits)} [{write(low, digits)}, {write(high, digits)}]"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 seed`, `2 seeds`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, UndefinedError
 from markupsafe import Markup, escape
 
 from aqmlab.errors import StoreError
 from aqmlab.store import read_json
 
-from .numbers import fixed, signed
+from .numbers import counted, fixed, signed
 
 HERE = Path(__file__).resolve().parent
 
@@ -27,8 +27,21 @@ PART_TITLES = {
 def write(folder: Path | str) -> Path:
     """Writes `report.html` into a study's results folder, from what is stored there."""
     folder = Path(folder)
-    result = read_json(folder / "result.json")
-    page = render(result, {f["id"]: _stored(folder / f["file"]) for f in result["figures"]})
+    stored = folder / "result.json"
+    if not stored.exists():
+        raise StoreError(
+            f"{folder} has no result.json: give a folder in which `aqmlab study` has finished "
+            "(`aqmlab run` writes no report)"
+        )
+    result = read_json(stored)
+    try:
+        page = render(result, {f["id"]: _stored(folder / f["file"]) for f in result["figures"]})
+    except (LookupError, TypeError, AttributeError, UndefinedError) as error:
+        reason = f"no {error}" if isinstance(error, KeyError) else error
+        raise StoreError(
+            f"{stored} is incomplete ({reason}): run the study again, finished runs are not "
+            "repeated"
+        ) from error
     path = folder / "report.html"
     draft = path.with_name(".report.html")
     draft.write_text(page, encoding="utf-8")
@@ -45,7 +58,7 @@ def render(result: Mapping, pictures: Mapping[str, str]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"fixed": fixed, "signed": signed, "code": code}
+    environment.filters |= {"fixed": fixed, "signed": signed, "code": code, "counted": counted}
     return environment.get_template("page.html.jinja").render(
         r=result,
         parts=[_part(result, name, pictures) for name in result["parts"]],

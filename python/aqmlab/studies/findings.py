@@ -125,7 +125,7 @@ def linear(spec: dict, evidence: Evidence) -> Answer:
 def spread(spec: dict, evidence: Evidence) -> Answer:
     """Largest minus smallest of the cells' values, seed by seed."""
     columns = [sample for _, sample in evidence.many(spec, spec.get("where"))]
-    sample = [max(seed) - min(seed) for seed in zip(*columns, strict=True)]
+    sample = [_largest(seed) - min(seed) for seed in zip(*columns, strict=True)]
     title, unit = evidence.words(spec)
     mean, low, high, verdict = judge(sample, high=spec["at_most"])
     text = (
@@ -171,26 +171,36 @@ def between(spec: dict, evidence: Evidence) -> Answer:
 
 
 def near_best(spec: dict, evidence: Evidence) -> Answer:
-    """How far the better (or every) named value stays behind the best one of its axis."""
+    """How far every named value stays behind the best one of its axis, seed by seed."""
     title, unit = evidence.words(spec)
-    axis, named = spec["axis"], spec.get("any_of") or spec["all_of"]
-    pick = max if "any_of" in spec else min
+    axis = spec["axis"]
     found, texts = [], []
     for load in spec["where"]["load"]:
         cells = evidence.many(spec, {"load": load})
-        ours = [s for c, s in cells if c.axes[axis] in named]
-        gaps = [
-            max(all_) - pick(mine)
-            for all_, mine in zip(
-                zip(*(s for _, s in cells), strict=True), zip(*ours, strict=True), strict=True
-            )
-        ]
-        found.append(judge(gaps, high=spec["within"]))
-        best = max(cells, key=lambda pair: sum(pair[1]))[0].labels[axis]
-        texts.append(f"{load.replace('%', ' %')} load: {found[-1].words()} behind the best, {best}")
+        best = [_largest(seed) for seed in zip(*(sample for _, sample in cells), strict=True)]
+        places = []
+        for cell, sample in cells:
+            if cell.axes[axis] in spec["all_of"]:
+                gaps = [b - own for b, own in zip(best, sample, strict=True)]
+                found.append(judge(gaps, high=spec["within"]))
+                places.append(f"{cell.labels[axis]} {_behind(gaps, found[-1])}")
+        winner = max(cells, key=lambda pair: sum(pair[1]))[0].labels[axis]
+        texts.append(f"{load.replace('%', ' %')} load (best: {winner}): {', '.join(places)}")
     worst = max(found, key=lambda f: f.mean)
-    text = f"{title}, {_unit(unit)}: {'; '.join(texts)} (bound: {spec['within']:g})."
+    text = (
+        f"{title}, {_unit(unit)} behind the best: {'; '.join(texts)} (bound: {spec['within']:g})."
+    )
     return Answer(worst.mean, worst.low, worst.high, together([f.verdict for f in found]), text)
+
+
+def _behind(gaps: Sequence[float], found: Judged) -> str:
+    """A gap with its interval; always zero is no estimate of a gap."""
+    return found.words() if any(gaps) else "best under every seed"
+
+
+def _largest(values: Sequence[float]) -> float:
+    """The largest of values, NaN if any is undefined."""
+    return math.nan if any(map(math.isnan, values)) else max(values)
 
 
 def no_difference(spec: dict, evidence: Evidence) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from aqmlab.report.numbers import ranged, signed
+from aqmlab.report.numbers import counted, ranged, signed
 
 from .findings import CONFIRMED, REFUTED, UNDECIDED
 from .tables import BETWEEN, INSIDE, OUTSIDE
@@ -29,9 +29,9 @@ def _agreement(result: dict) -> list[str]:
         if not total:
             continue
         found.append(
-            f"{table['paper']}: of {total} published numbers, {verdicts[INSIDE]} lie inside the "
-            f"95 % interval of our mean and {verdicts[BETWEEN]} more where a single run of ours "
-            f"would lie; {verdicts[OUTSIDE]} differ by more than that."
+            f"{table['paper']}, {counted(total, 'published number')}: {verdicts[INSIDE]} inside "
+            f"the 95 % interval of our mean, {verdicts[BETWEEN]} more where a single run of ours "
+            f"would lie, {verdicts[OUTSIDE]} farther off than that."
         )
     return found
 
@@ -86,9 +86,9 @@ def _statements(result: dict) -> list[str]:
     if not total:
         return []
     return [
-        f"Of {total} statements of the paper that we checked: {verdicts[CONFIRMED]} confirmed, "
+        f"We checked {counted(total, 'statement')} of the paper: {verdicts[CONFIRMED]} confirmed, "
         f"{verdicts[REFUTED]} not confirmed, {verdicts[UNDECIDED]} undecided with "
-        f"{len(result['seeds'])} seed{'s' if len(result['seeds']) != 1 else ''}."
+        f"{counted(len(result['seeds']), 'seed')}."
     ]
 
 

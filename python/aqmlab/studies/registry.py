@@ -43,6 +43,11 @@ def describe(name: str) -> dict[str, Any]:
     return {"name": name, "summary": f"{data['title']}: {data['subtitle']}", **told}
 
 
+def check_parts(name: str, parts: Sequence[str] | None) -> None:
+    """Complains about a study or a part of it that does not exist."""
+    _experiment(name).check_parts(list(parts or []))
+
+
 def run(
     name: str,
     *,

@@ -9,13 +9,13 @@ out/report.html           the report, one file
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab import engine, figures, measure, report, store, units
+from aqmlab.errors import StoreError
 from aqmlab.progress import Progress
 
 from . import drawing, findings, headlines, plan, tables
@@ -245,8 +245,8 @@ def _with_earlier(
     if not (out / store.MANIFEST).is_file():
         return wanted
     try:
-        before = json.loads((out / RESULT).read_text("utf-8"))
-    except (OSError, ValueError):
+        before = store.read_json(out / RESULT)
+    except StoreError:
         return wanted
     same = before.get("name") == experiment.name and before.get("settings") == settings
     earlier = before.get("parts", []) if same else []

@@ -63,10 +63,12 @@ def differences(
 
 
 def estimate(sample: Sequence[float]) -> dict[str, float | None]:
-    """Mean, its 95 % interval, and where one more run would lie with 95 % probability."""
-    good = [v for v in sample if math.isfinite(v)]
-    mean, low, high = interval(good)
-    half = (high - low) / 2 * math.sqrt(len(good) + 1)
+    """Mean, its 95 % interval, and where one more run would lie with 95 % probability.
+
+    Nothing of these if the number is undefined under any seed.
+    """
+    mean, low, high = interval(list(sample))
+    half = (high - low) / 2 * math.sqrt(len(sample) + 1)
     found = {
         "ours": mean,
         "low": low,
