@@ -28,7 +28,18 @@ def curve(label: str, scale: float, **more) -> dict:
     }
 
 
+PORTRAIT = {
+    "time_s": [0.0, 1.0, 2.0],
+    "packets": [0, 20, 10],
+    "upper_ms": [100.0, 500.0, 2000.0],
+    "count": [5, 10, 5],
+}
+
 EXAMPLES = {
+    "portrait": (
+        {"this": PORTRAIT, "reference": PORTRAIT},
+        {"title": "codel", "reference": "droptail"},
+    ),
     "cdf": (
         {"curves": [curve("30 packets", 300), curve("60 packets", 400)]},
         {"title": "FIFO at 98 % load", "legend": "queue limit"},
