@@ -88,6 +88,11 @@ impl<A: Aqm> Judged<A> {
         Judged { judge, room, ecn }
     }
 
+    /// The judge, for a holder that tells it more than a gate does.
+    pub(crate) const fn judge_mut(&mut self) -> &mut A {
+        &mut self.judge
+    }
+
     fn lose(&mut self, why: Why) -> Admission {
         self.judge.on_dropped(why);
         Admission::Dropped(why)

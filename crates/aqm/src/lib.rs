@@ -12,13 +12,20 @@ extern crate alloc;
 
 mod algorithms;
 mod aqm;
+mod buffer;
 mod discipline;
+mod flow_table;
 mod gate;
+mod periodic;
+mod pi_law;
+mod pie_core;
 mod registry;
 mod room;
+mod shells;
 
 pub use aqm::{Aqm, Judged, LimitOrder, Verdict};
 pub use discipline::{Cx, Discipline, Fifo};
 pub use gate::{Admission, Gate, Line};
+pub use pi_law::{PI_PERIOD, PiGains, design_pi};
 pub use registry::{ALGORITHMS, Built, Entry, find};
 pub use room::{Fit, Room};

@@ -4,7 +4,11 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Params};
 
-use crate::algorithms::{drop_tail, red};
+use crate::algorithms::{
+    afd, ared, avq, blue, bred, choke, cobalt, codel, dcn, dctcp_step, drop_tail, drr, dualpi2,
+    feng_red, fq_codel, fq_pie, fred, gred, pi, pi2, pie, red, red_pd, rem, rio, rio_ps, sfb, sfq,
+    sred, wred,
+};
 use crate::{Discipline, Fifo, Gate, Line};
 
 /// Every discipline, in the order of the documentation. A new one adds its line here.
@@ -13,6 +17,39 @@ pub static ALGORITHMS: &[Entry] = &[
     drop_tail::ENTRY,
     // The RED family.
     red::ENTRY,
+    ared::ENTRY,
+    feng_red::ENTRY,
+    wred::ENTRY,
+    gred::ENTRY,
+    rio::ENTRY,
+    rio_ps::ENTRY,
+    avq::ENTRY,
+    dctcp_step::ENTRY,
+    // Controllers of the queue.
+    pi::ENTRY,
+    rem::ENTRY,
+    blue::ENTRY,
+    dcn::ENTRY,
+    afd::ENTRY,
+    // Judges of the time in the queue.
+    codel::ENTRY,
+    cobalt::ENTRY,
+    // A queue per flow.
+    sfq::ENTRY,
+    drr::ENTRY,
+    fq_codel::ENTRY,
+    fq_pie::ENTRY,
+    // Guards against flows that do not yield.
+    choke::ENTRY,
+    red_pd::ENTRY,
+    sfb::ENTRY,
+    fred::ENTRY,
+    sred::ENTRY,
+    bred::ENTRY,
+    // Controllers of the queueing delay.
+    pie::ENTRY,
+    pi2::ENTRY,
+    dualpi2::ENTRY,
 ];
 
 /// One discipline: what it is, its parameters, and how to construct it.

@@ -25,12 +25,14 @@
 mod altq;
 mod average;
 mod curve;
+pub(crate) mod family;
 mod fields;
 mod linux;
 mod ns;
 mod paper;
+mod presets;
 mod settings;
-mod spacing;
+pub(crate) mod spacing;
 mod switches;
 
 use alloc::boxed::Box;

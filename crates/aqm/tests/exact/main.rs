@@ -1,12 +1,40 @@
 //! Exactness: published numbers, and second transcriptions of each algorithm's pseudocode fed
 //! with the same arrivals and random draws.
 
+mod adaptive;
+mod afd;
+mod avq;
+mod blue;
+mod bred;
+mod choke;
+mod classes;
+mod closed_loop;
+mod cobalt;
+mod codel;
+mod dcn;
+mod dctcp_step;
 mod drop_tail;
+mod drr;
+mod dualpi2;
+mod duel;
+mod fq_codel;
+mod fq_pie;
+mod fred;
+mod line;
 mod ns3_suite;
+mod pi;
+mod pi2;
+mod pie;
 mod red;
+mod red_pd;
 mod red_traces;
+mod rem;
+mod sfb;
 mod spacing;
+mod sred;
 mod transcribed;
+mod unfair;
+mod wred;
 
 use aqm::{Admission, Built, Gate, Line, find};
 use packet::params::{BadParams, Params, Raw};

@@ -100,6 +100,24 @@ fn harsh_red_ramp() {
 }
 
 #[test]
+fn harsh_red_by_name_drops_at_an_empty_queue_above_max_th() {
+    let mut red = Bench::new("red", &[("preset", "edge-hred")], 1);
+    red.arrive(0, 1000, Ecn::NotEct);
+    assert_eq!(red.arrive(239, 500, Ecn::NotEct), Dropped(Why::Forced));
+    assert_eq!(red.arrive(0, 500, Ecn::NotEct), Queued);
+    close(red.gauge("avg"), 38.24, 1e-9);
+    red.arrive(60, 500, Ecn::NotEct);
+    red.arrive(0, 500, Ecn::NotEct);
+    red.arrive(100, 500, Ecn::NotEct);
+    assert_eq!(red.arrive(0, 500, Ecn::NotEct), Queued, "{}", red.gauge("avg"));
+    red.arrive(200, 500, Ecn::NotEct);
+    assert_eq!(red.arrive(0, 500, Ecn::NotEct), Dropped(Why::Forced), "{}", red.gauge("avg"));
+    let mut red = Bench::new("red", &[("preset", "edge-hred"), ("limit", "60")], 1);
+    let full = Backlog { packets: 30, bytes: 29_999 };
+    assert_eq!(red.offer(1500, Ecn::NotEct, full), Dropped(Why::Overflow));
+}
+
+#[test]
 fn the_max_th_short_circuit_of_ns2_and_its_mend() {
     // EDGE HRED: the average is 0.2 * 256 * 0.8 = 40.96 where an arrival finds nothing waiting.
     for (profile, expected) in

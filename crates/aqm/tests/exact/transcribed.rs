@@ -388,7 +388,7 @@ impl Reference {
 }
 
 /// (1 − 1/weight)^n with 12 fractional bits, by squaring.
-fn pow_w(weight: i64, mut n: i64) -> i64 {
+pub fn pow_w(weight: i64, mut n: i64) -> i64 {
     let (mut value, mut square) = (4096, (weight - 1) * 4096 / weight);
     while n > 0 {
         if n % 2 == 1 {
@@ -401,7 +401,7 @@ fn pow_w(weight: i64, mut n: i64) -> i64 {
 }
 
 /// tc's table, one cell at a time, and the kernel's use of it.
-fn linux_idle(avg: u64, us: u64, wlog: u32, mean: u64) -> u64 {
+pub fn linux_idle(avg: u64, us: u64, wlog: u32, mean: u64) -> u64 {
     let xmit_us = mean as f64 * 8.0 / RATE as f64 * 1e6;
     let lw = -(1.0 - 0.5f64.powi(wlog as i32)).ln() / xmit_us;
     let mut cell = 1u64;

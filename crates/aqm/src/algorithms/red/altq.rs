@@ -50,7 +50,7 @@ impl Powers {
     }
 }
 
-pub(super) struct Altq {
+pub(crate) struct Altq {
     idle: Idle,
     powers: Powers,
     packet_us: u64,
@@ -66,7 +66,7 @@ pub(super) struct Altq {
 }
 
 /// −log2 of `w_q`, if that is a power of two a 32-bit kernel can shift by.
-pub(super) fn log_weight(w_q: f64, program: &str) -> Result<u32, BadParams> {
+pub(crate) fn log_weight(w_q: f64, program: &str) -> Result<u32, BadParams> {
     let mut log = 0;
     let mut power = 1.0;
     while power > w_q && log < 30 {
@@ -104,14 +104,14 @@ impl Altq {
         })
     }
 
+    /// Ages by `span` less the time of `lag` packets.
     #[cold]
-    fn age(&mut self, span: Duration) {
+    fn age(&mut self, span: Duration, lag: u64) {
         if span > Duration::from_secs(60) {
             self.avg = 0;
             return;
         }
-        // The arrival's own sample below is one more step.
-        let packets = (span.nanos() / 1000 / self.packet_us).saturating_sub(1);
+        let packets = (span.nanos() / 1000 / self.packet_us).saturating_sub(lag);
         if packets > 0 {
             self.avg = (self.avg >> POINT) * self.powers.power(packets);
         }
@@ -130,20 +130,31 @@ impl Altq {
     }
 }
 
-impl Aqm for Altq {
-    fn on_arrival(
-        &mut self,
-        _packet: &Packet,
-        backlog: Backlog,
-        now: Instant,
-        rng: &mut Rng,
-    ) -> Verdict {
+/// The judge in steps, for a queue in classes.
+impl Altq {
+    /// Takes in that an arrival finds `packets` waiting. After an idle time the average ages by
+    /// that less `lag` packets, and takes its sample all the same.
+    pub fn sample(&mut self, packets: u32, now: Instant, lag: u64) {
         if let Some(span) = self.idle.end(now) {
-            self.age(span);
+            self.age(span, lag);
         }
-        self.avg += (i64::from(backlog.packets) << POINT) - (self.avg >> self.log_weight);
+        self.avg += (i64::from(packets) << POINT) - (self.avg >> self.log_weight);
         self.count += 1;
-        if self.avg < self.min || backlog.packets <= 1 {
+    }
+
+    /// Forgets the packets since the last signal.
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// The average in packets.
+    pub fn average(&self) -> f64 {
+        self.avg as f64 / (ONE << self.log_weight) as f64
+    }
+
+    /// Judges the arrival just taken in.
+    pub fn decide(&mut self, packets: u32, rng: &mut Rng) -> Verdict {
+        if self.avg < self.min || packets <= 1 {
             self.old = false;
             return Verdict::Pass;
         }
@@ -161,6 +172,20 @@ impl Aqm for Altq {
         }
         Verdict::Pass
     }
+}
+
+impl Aqm for Altq {
+    fn on_arrival(
+        &mut self,
+        _packet: &Packet,
+        backlog: Backlog,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> Verdict {
+        // The sample is one of the steps of ageing.
+        self.sample(backlog.packets, now, 1);
+        self.decide(backlog.packets, rng)
+    }
 
     fn on_dropped(&mut self, _why: Why) {
         self.idle.resume();
@@ -170,7 +195,7 @@ impl Aqm for Altq {
         self.idle.begin(now);
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        show("avg", self.avg as f64 / (ONE << self.log_weight) as f64);
+        show("avg", self.average());
         let band = self.avg >= self.min && self.avg < self.max;
         let p_b = 2.0 * self.excess() as f64 / self.denominator as f64;
         show("p_b", if band { p_b } else { f64::from(u8::from(self.avg >= self.max)) });

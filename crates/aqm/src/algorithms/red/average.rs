@@ -8,7 +8,7 @@ use packet::{Duration, Instant, Rate, math};
 /// idle and the next arrival ages the average by the time since this one, as every implementation
 /// does whose holder looks into the empty queue after each arrival.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Idle {
+pub(crate) struct Idle {
     idle: bool,
     since: Instant,
     /// Whether the arrival in hand found the line idle.
@@ -41,6 +41,11 @@ impl Idle {
         Some(span)
     }
 
+    /// How long the line has been idle, if it is.
+    pub fn span(&self, now: Instant) -> Option<Duration> {
+        self.idle.then(|| now.since(self.since))
+    }
+
     /// The packet in hand was dropped.
     pub fn resume(&mut self) {
         self.idle = self.interrupted;
@@ -49,7 +54,7 @@ impl Idle {
 
 /// How many packets the line could have sent in a span of time; exact in integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PacketClock {
+pub(crate) struct PacketClock {
     /// Packets per nanosecond as a fraction.
     packets: u128,
     nanos: u128,
@@ -86,7 +91,7 @@ impl PacketClock {
 
 /// The exponential average in floating point (the paper, ns-2, ns-3).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Average {
+pub(crate) struct Average {
     /// Its value, in the unit in which the queue is measured.
     pub value: f64,
     pub idle: Idle,
@@ -107,7 +112,14 @@ impl Average {
     /// Takes in that an arrival finds `queue` waiting.
     #[inline]
     pub fn update(&mut self, queue: f64, now: Instant) {
-        if let Some(span) = self.idle.end(now) {
+        let span = self.idle.end(now);
+        self.update_after(span, queue);
+    }
+
+    /// The same where another clock tells how long the queue was idle, if it was.
+    #[inline]
+    pub fn update_after(&mut self, span: Option<Duration>, queue: f64) {
+        if let Some(span) = span {
             self.age(span);
             if !self.samples_after_idle {
                 return;

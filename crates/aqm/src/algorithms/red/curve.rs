@@ -3,7 +3,7 @@
 /// Zero below `min`, linear to `max_p` at `max`, then 1 at once or (gentle) linear to 1 at twice
 /// `max`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Curve {
+pub(crate) struct Curve {
     pub min: f64,
     pub max: f64,
     max_p: f64,
@@ -22,6 +22,16 @@ impl Curve {
             slope: max_p / (max - min),
             gentle_slope: (1.0 - max_p) / max,
             certain: if gentle { 2.0 * max } else { max },
+        }
+    }
+
+    /// Changes max_p. The slope of the gentle part follows if `gentle_too`; ns-2 and ns-3 compute
+    /// it once, from the first max_p.
+    pub fn set_max_p(&mut self, max_p: f64, gentle_too: bool) {
+        self.slope = max_p / (self.max - self.min);
+        if gentle_too {
+            self.max_p = max_p;
+            self.gentle_slope = (1.0 - max_p) / self.max;
         }
     }
 

@@ -28,6 +28,15 @@ pub(super) const FIELDS: &[Field] = &[
         source: "constructed",
     },
     by_profile(
+        "preset",
+        Kind::Choice(super::presets::PRESETS),
+        "A published set of min_th, max_th, w_q and max_p with profile ns2-fixed and a limit of 6 \
+         max_th, each unless it is written: RED and Harsh RED for an EDGE and an HSPA link \
+         (edge-red 3, 9, 0.002, 0.1; edge-hred 3, 40, 0.2, 0.65; hspa-red 5, 20, 0.002, 0.1; \
+         hspa-hred 3, 50, 0.02, 0.65). None unless given.",
+        "Järvinen et al. 2012, Table I; the limit constructed: large enough not to overflow",
+    ),
+    by_profile(
         "min_th",
         PACKETS,
         "Average queue below which every packet passes. fj93, ns3, altq: 5; ns2, ns2-fixed: half \

@@ -16,7 +16,7 @@ use super::settings::{Settings, certain_verdict};
 use crate::{Aqm, Verdict};
 
 /// How the average ages: a right shift per cell of idle time.
-struct Ageing {
+pub(crate) struct Ageing {
     /// `Stab`.
     shifts: [u8; 256],
     /// −log2 of cells per microsecond (`Scell_log`).
@@ -27,7 +27,7 @@ impl Ageing {
     /// The table for weight 2^−`log_weight` and packets of `packet_us` (tc's
     /// `tc_red_eval_idle_damping`). It tabulates a natural logarithm where the kernel shifts by
     /// powers of two, so averages age faster than (1 − w_q)^m; that is Linux's behaviour.
-    fn new(log_weight: u32, packet_us: f64) -> Self {
+    pub fn new(log_weight: u32, packet_us: f64) -> Self {
         let per_us = -math::ln(1.0 - 1.0 / (1u64 << log_weight) as f64) / packet_us;
         let longest = 31.0 / per_us;
         let mut log_cell = 0;
@@ -44,19 +44,23 @@ impl Ageing {
     }
 
     /// What is left of `avg` after `span` of idleness.
-    fn age(&self, avg: u64, span: Duration) -> u64 {
+    pub fn age(&self, avg: u64, span: Duration) -> u64 {
         let us = (span.nanos() / 1000).min(255 << self.log_cell);
         match self.shifts[(us >> self.log_cell) as usize] {
             0 => {
                 let lost = (u128::from(avg) * u128::from(us)) >> self.log_cell;
-                avg - u64::try_from(lost).unwrap_or(u64::MAX).min(avg - (avg >> 1))
+                let (lost, half) = (u64::try_from(lost).unwrap_or(u64::MAX), avg >> 1);
+                if lost < half { avg - lost } else { half }
             }
             shift => avg >> shift,
         }
     }
 }
 
-pub(super) struct Linux {
+/// One per cent in units of 2^−32: the lower end of an adapted max_p, and its largest step.
+const ONE_PERCENT: u32 = 42_949_673;
+
+pub(crate) struct Linux {
     idle: Idle,
     ageing: Ageing,
     log_weight: u32,
@@ -67,6 +71,10 @@ pub(super) struct Linux {
     /// max_p/(max_th − min_th) in units of 2^−32 per byte: a random 32-bit number divided by
     /// it is R in bytes.
     slope: u32,
+    /// max_p in units of 2^−32.
+    max_p: u32,
+    /// max_th − min_th in bytes.
+    spread: u64,
     certain: Verdict,
     /// Packets since the last signal; −1 outside the band.
     count: i64,
@@ -92,6 +100,8 @@ impl Linux {
             min,
             max,
             slope: ((u64::from(max_p) / spread) as u32).max(1),
+            max_p,
+            spread,
             certain: certain_verdict(settings.harddrop),
             count: -1,
             threshold: 0,
@@ -99,13 +109,81 @@ impl Linux {
         })
     }
 
+    /// One step of the flag `adaptive`: moves max_p by the average as it is at `now`. The bounds
+    /// are tested before the step, so max_p may leave them by one.
+    pub fn adapt(&mut self, now: Instant) {
+        let aged = self.idle.span(now).map(|span| self.ageing.age(self.avg, span));
+        let avg = aged.unwrap_or(self.avg) >> self.log_weight;
+        let (min, fifth) = (self.min >> self.log_weight, self.spread / 5);
+        if avg > min + 3 * fifth && self.max_p <= 50 * ONE_PERCENT {
+            self.max_p += (self.max_p / 4).min(ONE_PERCENT);
+        } else if avg < min + 2 * fifth && self.max_p >= ONE_PERCENT {
+            self.max_p = self.max_p / 10 * 9;
+        }
+        let rounded = (u64::from(self.max_p) + self.spread / 2) / self.spread;
+        self.slope = (rounded as u32).max(1);
+    }
+
+    /// The probability where the average reaches max_th.
+    pub fn max_p(&self) -> f64 {
+        f64::from(self.max_p) / 4_294_967_296.0
+    }
+
     fn draw(&mut self, rng: &mut Rng) {
         self.threshold = (rng.next_u64() >> 32) / u64::from(self.slope);
     }
 
-    /// Bytes of average above min_th.
-    fn excess(&self) -> u64 {
-        (self.avg - self.min) >> self.log_weight
+    /// Takes in that an arrival finds `bytes` waiting.
+    #[inline]
+    pub fn sample(&mut self, bytes: u64, now: Instant) {
+        match self.idle.end(now) {
+            Some(span) => self.avg = self.ageing.age(self.avg, span),
+            None => self.avg = self.avg - (self.avg >> self.log_weight) + bytes,
+        }
+    }
+
+    /// Judges an arrival by the average `avg`, in bytes times 1/w_q.
+    #[inline]
+    pub fn decide(&mut self, avg: u64, rng: &mut Rng) -> Verdict {
+        if avg < self.min {
+            self.count = -1;
+            return Verdict::Pass;
+        }
+        if avg >= self.max {
+            self.count = -1;
+            return self.certain;
+        }
+        self.count += 1;
+        if self.count == 0 {
+            self.draw(rng);
+            return Verdict::Pass;
+        }
+        if self.excess(avg) * (self.count as u64) < self.threshold {
+            return Verdict::Pass;
+        }
+        self.count = 0;
+        self.draw(rng);
+        Verdict::Signal(Why::Early)
+    }
+
+    /// The average in bytes, times 1/w_q.
+    pub fn average(&self) -> u64 {
+        self.avg
+    }
+
+    /// The average in packets.
+    pub fn average_packets(&self) -> f64 {
+        self.avg as f64 / (1u64 << self.log_weight) as f64 / self.unit
+    }
+
+    /// Whether nothing has arrived since the queue was left empty.
+    pub fn is_idle(&self) -> bool {
+        self.idle.span(Instant::NEVER).is_some()
+    }
+
+    /// Bytes of `avg` above min_th.
+    fn excess(&self, avg: u64) -> u64 {
+        (avg - self.min) >> self.log_weight
     }
 }
 
@@ -133,29 +211,8 @@ impl Aqm for Linux {
         now: Instant,
         rng: &mut Rng,
     ) -> Verdict {
-        match self.idle.end(now) {
-            Some(span) => self.avg = self.ageing.age(self.avg, span),
-            None => self.avg = self.avg - (self.avg >> self.log_weight) + backlog.bytes,
-        }
-        if self.avg < self.min {
-            self.count = -1;
-            return Verdict::Pass;
-        }
-        if self.avg >= self.max {
-            self.count = -1;
-            return self.certain;
-        }
-        self.count += 1;
-        if self.count == 0 {
-            self.draw(rng);
-            return Verdict::Pass;
-        }
-        if self.excess() * (self.count as u64) < self.threshold {
-            return Verdict::Pass;
-        }
-        self.count = 0;
-        self.draw(rng);
-        Verdict::Signal(Why::Early)
+        self.sample(backlog.bytes, now);
+        self.decide(self.avg, rng)
     }
 
     fn on_dropped(&mut self, _why: Why) {
@@ -165,11 +222,11 @@ impl Aqm for Linux {
         self.idle.begin(now);
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        show("avg", self.avg as f64 / (1u64 << self.log_weight) as f64 / self.unit);
+        show("avg", self.average_packets());
         let p_b = match self.avg {
             avg if avg < self.min => 0.0,
             avg if avg >= self.max => 1.0,
-            _ => self.excess() as f64 * f64::from(self.slope) / 4_294_967_296.0,
+            _ => self.excess(self.avg) as f64 * f64::from(self.slope) / 4_294_967_296.0,
         };
         show("p_b", p_b);
         show("count", self.count as f64);
@@ -202,6 +259,8 @@ mod tests {
         assert_eq!(after(8_192), 750_000); // a quarter of a cell
         assert_eq!(after(16_384), 500_000);
         assert_eq!(after(40_000), 500_000); // floor of the linear part
+        assert_eq!(ageing.age(1, Duration::ZERO), 0); // halves round down
+        assert_eq!(ageing.age(1001, Duration::from_micros(16_384)), 500);
         assert_eq!(after(13 * 32_768), 500_000); // shift 1
         assert_eq!(after(25 * 32_768), 250_000);
         assert_eq!(after(255 * 32_768), 0);

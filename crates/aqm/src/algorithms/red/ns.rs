@@ -4,15 +4,16 @@
 //! in the band is not tested ("old"); nothing happens while at most one packet (one *byte*, in
 //! byte mode) waits; byte mode scales p_a and counts in mean packets, by integer division.
 
-use packet::{Backlog, Instant, Packet, Rng, Why};
+use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 
 use super::average::Average;
 use super::curve::Curve;
+use super::family::Early;
 use super::settings::{Profile, Settings, certain_verdict};
 use super::spacing;
 use crate::{Aqm, Verdict};
 
-pub(super) struct Ns {
+pub(crate) struct Ns {
     average: Average,
     curve: Curve,
     queue_in_bytes: bool,
@@ -86,18 +87,35 @@ impl Ns {
     }
 }
 
-impl Aqm for Ns {
-    fn on_arrival(
-        &mut self,
-        packet: &Packet,
-        backlog: Backlog,
-        now: Instant,
-        rng: &mut Rng,
-    ) -> Verdict {
-        let queue = if self.queue_in_bytes { backlog.bytes } else { u64::from(backlog.packets) };
-        self.average.update(queue as f64, now);
+impl Ns {
+    #[inline]
+    fn queue(&self, backlog: Backlog) -> u64 {
+        if self.queue_in_bytes { backlog.bytes } else { u64::from(backlog.packets) }
+    }
+}
+
+/// For a queue in classes, whose idle clocks and arrivals are its own.
+impl Ns {
+    /// Updates the average alone, after an idle time if `span` says so.
+    pub fn observe(&mut self, span: Option<Duration>, backlog: Backlog) {
+        self.average.update_after(span, self.queue(backlog) as f64);
+    }
+
+    /// Counts an arrival alone.
+    pub fn tally(&mut self, packet: &Packet) {
         self.count += 1;
         self.count_bytes += u64::from(packet.bytes);
+    }
+}
+
+impl Early for Ns {
+    fn sample(&mut self, packet: &Packet, backlog: Backlog, now: Instant) {
+        self.average.update(self.queue(backlog) as f64, now);
+        self.tally(packet);
+    }
+
+    fn decide(&mut self, packet: &Packet, backlog: Backlog, rng: &mut Rng) -> Verdict {
+        let queue = self.queue(backlog);
         let avg = self.average.value;
         if avg >= self.certain_from && (queue > 1 || !self.guarded) {
             return self.certain;
@@ -113,6 +131,26 @@ impl Aqm for Ns {
             return Verdict::Pass;
         }
         self.test(packet.bytes, rng)
+    }
+
+    fn average(&self) -> f64 {
+        self.average.value
+    }
+    fn curve(&mut self) -> &mut Curve {
+        &mut self.curve
+    }
+}
+
+impl Aqm for Ns {
+    fn on_arrival(
+        &mut self,
+        packet: &Packet,
+        backlog: Backlog,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> Verdict {
+        self.sample(packet, backlog, now);
+        self.decide(packet, backlog, rng)
     }
 
     fn on_dropped(&mut self, why: Why) {

@@ -8,11 +8,12 @@ use packet::{Backlog, Instant, Packet, Rng, Why};
 
 use super::average::Average;
 use super::curve::Curve;
+use super::family::Early;
 use super::settings::{Settings, certain_verdict};
 use super::spacing;
 use crate::{Aqm, Verdict};
 
-pub(super) struct Paper {
+pub(crate) struct Paper {
     average: Average,
     curve: Curve,
     queue_in_bytes: bool,
@@ -45,17 +46,14 @@ impl Paper {
     }
 }
 
-impl Aqm for Paper {
-    fn on_arrival(
-        &mut self,
-        packet: &Packet,
-        backlog: Backlog,
-        now: Instant,
-        rng: &mut Rng,
-    ) -> Verdict {
+impl Early for Paper {
+    fn sample(&mut self, _packet: &Packet, backlog: Backlog, now: Instant) {
         let queue =
             if self.queue_in_bytes { backlog.bytes as f64 } else { f64::from(backlog.packets) };
         self.average.update(queue, now);
+    }
+
+    fn decide(&mut self, packet: &Packet, _backlog: Backlog, rng: &mut Rng) -> Verdict {
         let avg = self.average.value;
         if avg < self.curve.min {
             self.count = -1;
@@ -72,6 +70,26 @@ impl Aqm for Paper {
             return Verdict::Signal(Why::Early);
         }
         Verdict::Pass
+    }
+
+    fn average(&self) -> f64 {
+        self.average.value
+    }
+    fn curve(&mut self) -> &mut Curve {
+        &mut self.curve
+    }
+}
+
+impl Aqm for Paper {
+    fn on_arrival(
+        &mut self,
+        packet: &Packet,
+        backlog: Backlog,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> Verdict {
+        self.sample(packet, backlog, now);
+        self.decide(packet, backlog, rng)
     }
 
     fn on_dropped(&mut self, _why: Why) {

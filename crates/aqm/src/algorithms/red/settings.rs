@@ -7,6 +7,7 @@ use packet::{Duration, Rate, math};
 
 use super::average::PacketClock;
 use super::curve::Curve;
+use super::presets::Preset;
 use super::switches::{Switch, switch_in};
 use crate::{Fit, Line, Room, Verdict};
 
@@ -15,7 +16,7 @@ pub(super) const PROFILES: &[&str] = &["fj93", "ns2", "ns2-fixed", "ns3", "altq"
 
 /// Which implementation to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Profile {
+pub(crate) enum Profile {
     Fj93,
     Ns2,
     Ns2Fixed,
@@ -42,7 +43,7 @@ impl Profile {
 
 /// Everything a judge is constructed from. Thresholds are in packets.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Settings {
+pub(crate) struct Settings {
     pub profile: Profile,
     pub min_th: f64,
     pub max_th: f64,
@@ -66,8 +67,16 @@ pub(super) struct Settings {
 impl Settings {
     /// Checks `params` against their profile and each other, and fills in its defaults.
     pub fn resolve(params: &Params, line: &Line) -> Result<Self, BadParams> {
-        let profile = Profile::named(params.choice("profile"));
-        let asked = Asked { params, profile, name: params.choice("profile") };
+        let preset = match params.value("preset") {
+            Value::Choice(name) => Some(Preset::named(name)),
+            _ => None,
+        };
+        let name = match preset {
+            Some(_) if !params.given("profile") => "ns2-fixed",
+            _ => params.choice("profile"),
+        };
+        let profile = Profile::named(name);
+        let asked = Asked { params, profile, name, preset };
         asked.refuse_what_has_no_effect()?;
         let mean_packet_bytes = params.whole_or("mean_packet_bytes", mean_bytes(profile)) as u32;
         let queue_in_bytes = asked.switch("queue_in_bytes")?;
@@ -82,7 +91,7 @@ impl Settings {
             min_th,
             max_th,
             w_q: asked.weight(line, mean_packet_bytes, min_th, max_th, clock),
-            max_p: params.real_or("max_p", default_max_p(profile)),
+            max_p: params.real_or("max_p", preset.map_or(default_max_p(profile), |p| p.max_p)),
             gentle: asked.switch("gentle")?,
             wait: asked.switch("wait")?,
             queue_in_bytes,
@@ -112,7 +121,7 @@ impl Settings {
 }
 
 /// What to do where the signal is certain.
-pub(super) const fn certain_verdict(harddrop: bool) -> Verdict {
+pub(crate) const fn certain_verdict(harddrop: bool) -> Verdict {
     use packet::Why::Forced;
     if harddrop { Verdict::Drop(Forced) } else { Verdict::Signal(Forced) }
 }
@@ -138,6 +147,7 @@ struct Asked<'a> {
     params: &'a Params,
     profile: Profile,
     name: &'static str,
+    preset: Option<Preset>,
 }
 
 impl Asked<'_> {
@@ -216,7 +226,8 @@ impl Asked<'_> {
 
     fn thresholds(&self, line: &Line, mean: u32) -> Result<(f64, f64), BadParams> {
         let given = |name| Some(self.params.real_or(name, f64::NAN)).filter(|v| !v.is_nan());
-        let (min, max) = (given("min_th"), given("max_th"));
+        let min = given("min_th").or(self.preset.map(|preset| preset.min_th));
+        let max = given("max_th").or(self.preset.map(|preset| preset.max_th));
         let (min_th, max_th) = match self.profile {
             Ns2 | Ns2Fixed => {
                 let in_5_ms = 0.005 * line.rate.bytes_per_s() / f64::from(mean);
@@ -255,7 +266,7 @@ impl Asked<'_> {
             },
             Linux => weight_for_burst(min, max),
         };
-        self.params.real_or("w_q", automatic)
+        self.params.real_or("w_q", self.preset.map_or(automatic, |preset| preset.w_q))
     }
 
     fn limit_packets(&self) -> u32 {
@@ -264,6 +275,7 @@ impl Asked<'_> {
             Ns3 => 25,
             Fj93 | Altq | Linux => 60,
         };
+        let default = self.preset.map_or(default, |preset| preset.limit());
         self.params.whole_or("limit", default) as u32
     }
 
@@ -311,7 +323,7 @@ impl Asked<'_> {
 
 /// The largest weight 2^−k that keeps the average of a burst of (2·min + max)/3 packets below
 /// `min` (tc's `tc_red_eval_ewma`: burst + 1 − min ≤ (1 − (1 − w)^burst)/w).
-fn weight_for_burst(min: f64, max: f64) -> f64 {
+pub(crate) fn weight_for_burst(min: f64, max: f64) -> f64 {
     let burst = math::floor((2.0 * min + max) / 3.0);
     let needed = burst + 1.0 - min;
     let mut w = 0.5;
@@ -365,6 +377,28 @@ pub(super) mod tests {
         let ns3 = of("ns3");
         assert!(ns3.gentle && ns3.wait && !ns3.queue_in_bytes && !ns3.byte_probability);
         assert!(ns3.harddrop && !of("linux").harddrop && of("altq").harddrop);
+    }
+
+    #[test]
+    fn presets_of_harsh_red() {
+        let preset = |pairs: &[(&str, &str)]| {
+            let s = settings(pairs);
+            (s.min_th, s.max_th, s.w_q, s.max_p)
+        };
+        assert_eq!(preset(&[("preset", "edge-red")]), (3.0, 9.0, 0.002, 0.1));
+        assert_eq!(preset(&[("preset", "edge-hred")]), (3.0, 40.0, 0.2, 0.65));
+        assert_eq!(preset(&[("preset", "hspa-red")]), (5.0, 20.0, 0.002, 0.1));
+        assert_eq!(preset(&[("preset", "hspa-hred")]), (3.0, 50.0, 0.02, 0.65));
+        let harsh = settings(&[("preset", "edge-hred")]);
+        assert_eq!(harsh.profile, Ns2Fixed);
+        assert!(harsh.wait && harsh.byte_probability && !harsh.gentle && !harsh.use_mark_p);
+        assert_eq!(harsh.room, Room::of_bytes(240 * 500, Fit::Whole));
+        assert!((harsh.curve().p_b(20.0) - 0.298649).abs() < 1e-6);
+        // What is written wins.
+        let own = [("preset", "edge-hred"), ("max_th", "30"), ("w_q", "0.1"), ("profile", "fj93")];
+        assert_eq!(preset(&own), (3.0, 30.0, 0.1, 0.65));
+        assert_eq!(settings(&own).profile, Fj93);
+        assert!(refusal(&[("preset", "hspa-red"), ("max_th", "4")]).contains("max_th = 4"));
     }
 
     #[test]

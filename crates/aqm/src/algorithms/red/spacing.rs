@@ -2,7 +2,7 @@
 
 /// The 1993 paper: p_b/(1 − c·p_b). At constant p_b the gaps are uniform on 1..1/p_b.
 #[inline]
-pub(super) fn paper(p_b: f64, count: f64) -> f64 {
+pub(crate) fn paper(p_b: f64, count: f64) -> f64 {
     let passed = count * p_b;
     if passed < 1.0 { p_b / (1.0 - passed) } else { 1.0 }
 }
@@ -10,7 +10,7 @@ pub(super) fn paper(p_b: f64, count: f64) -> f64 {
 /// ns-2's and ns-3's `wait`: nothing before 1/p_b packets have passed, then uniform over as many
 /// again.
 #[inline]
-pub(super) fn wait(p_b: f64, count: f64) -> f64 {
+pub(crate) fn wait(p_b: f64, count: f64) -> f64 {
     let passed = count * p_b;
     if passed < 1.0 {
         0.0

@@ -1,0 +1,194 @@
+//! Adaptive RED (S. Floyd, R. Gummadi, S. Shenker, *Adaptive RED: An Algorithm for Increasing the
+//! Robustness of RED's Active Queue Management*, ICSI technical report, 2001).
+//!
+//! The idea in five lines. RED's mean queue depends on the load because `max_p` is fixed. So
+//! `max_p` is moved, at most every half second: up by at most 0.01 while the average queue is
+//! above the middle fifth of the band between the thresholds, down by a tenth while it is below.
+//! The thresholds follow from a target delay and the line's rate, the weight from the rate alone,
+//! and the gentle curve keeps the probability continuous above `max_th`.
+//!
+//! | profile | RED underneath | differs |
+//! |---|---|---|
+//! | `floyd` | the 1993 paper's | the gentle curve follows `max_p` |
+//! | `ns2` | ns-2.35's | the gentle curve keeps the first `max_p`; `bottom` by the line's rate |
+//! | `ns3` | ns-3's | the same; `bottom` multiplies by the round trip instead of dividing |
+//! | `linux` | `sch_red`'s | integers, a timer, bounds tested before the step, not gentle |
+
+mod fields;
+mod settings;
+
+use alloc::boxed::Box;
+
+use packet::params::{BadParams, Params};
+use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+
+use super::family::{Early, Linux, Ns, Paper, Profile, Tuned, Tuner};
+use crate::{Aqm, Built, Entry, Judged, Line, Verdict};
+use settings::Settings;
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "ared",
+    summary: "RED that moves max_p to keep the average queue in the middle of its band.",
+    year: 2001,
+    source: "Floyd, Gummadi and Shenker, Adaptive RED, ICSI TR 2001; profiles after ns-2.35, \
+             ns-3, Linux sch_red",
+    ecn: "marks below max_th if ecn is on and the packet is ECN-capable; above it by \
+          ecn_above_max: drop (the guideline), mark_in_gentle, mark_always; drops an overflow",
+    deviations: "floyd: the step is tested at arrivals, as in ns-2, and bounds are strict. \
+                 All but linux: the first interval is counted from the first arrival. ns2: \
+                 use_mark_p, its default, is given up once ecn_above_max is set. ns3: \
+                 LinkBandwidth is the line's rate, and thresholds that are written are kept \
+                 (ns-3's ARED switch overrides them). linux: as profile linux of plain RED.",
+    fields: fields::FIELDS,
+    build,
+};
+
+fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
+    let settings = Settings::resolve(params, line)?;
+    let base = &settings.base;
+    Ok(match base.profile {
+        Profile::Linux => shell(OnTimer::new(Linux::new(base)?), &settings),
+        Profile::Ns2 | Profile::Ns3 => shell(tuned(Ns::new(base), &settings, false), &settings),
+        _ => shell(tuned(Paper::new(base), &settings, true), &settings),
+    })
+}
+
+fn shell(judge: impl Aqm + 'static, settings: &Settings) -> Built {
+    Built::Gate(Box::new(Judged::new(judge, settings.base.room, settings.base.ecn)))
+}
+
+fn tuned<J: Early>(mut judge: J, settings: &Settings, gentle_too: bool) -> Tuned<J, Aimd> {
+    let (min, max) = (judge.curve().min, judge.curve().max);
+    let rule = Aimd {
+        low: min + 0.4 * (max - min),
+        high: max - 0.4 * (max - min),
+        settings: settings.rule,
+        last: None,
+    };
+    let drop_from = if settings.drops_above_max { max } else { f64::INFINITY };
+    Tuned::new(judge, rule, settings.base.max_p, gentle_too, drop_from)
+}
+
+/// The numbers of the rule.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rule {
+    alpha: f64,
+    beta: f64,
+    top: f64,
+    bottom: f64,
+    interval: Duration,
+}
+
+/// Additive increase and multiplicative decrease of `max_p` towards the middle of the band.
+struct Aimd {
+    low: f64,
+    high: f64,
+    settings: Rule,
+    /// When `max_p` last changed, or the first arrival; a spell inside the band does not move it.
+    last: Option<Instant>,
+}
+
+impl Tuner for Aimd {
+    #[inline]
+    fn tune(&mut self, max_p: f64, average: f64, now: Instant) -> Option<f64> {
+        let rule = &self.settings;
+        if now.since(*self.last.get_or_insert(now)) <= rule.interval {
+            return None;
+        }
+        let next = if average < self.low && max_p > rule.bottom {
+            max_p * rule.beta
+        } else if average > self.high && max_p < rule.top {
+            max_p + rule.alpha.min(max_p / 4.0)
+        } else {
+            return None;
+        };
+        self.last = Some(now);
+        Some(next)
+    }
+}
+
+/// Linux's RED with the flag `adaptive`: a step every half second, whether packets arrive or not.
+struct OnTimer {
+    judge: Linux,
+    next: Instant,
+}
+
+const HALF_SECOND: Duration = Duration::from_millis(500);
+
+impl OnTimer {
+    fn new(judge: Linux) -> Self {
+        OnTimer { judge, next: Instant::ZERO + HALF_SECOND }
+    }
+}
+
+impl Aqm for OnTimer {
+    fn on_arrival(
+        &mut self,
+        packet: &Packet,
+        backlog: Backlog,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> Verdict {
+        self.judge.on_arrival(packet, backlog, now, rng)
+    }
+    fn on_dropped(&mut self, why: Why) {
+        self.judge.on_dropped(why);
+    }
+    fn on_idle(&mut self, now: Instant) {
+        self.judge.on_idle(now);
+    }
+    fn next_tick(&self) -> Option<Instant> {
+        Some(self.next)
+    }
+    fn on_tick(&mut self, _backlog: Backlog, now: Instant, _rng: &mut Rng) {
+        self.judge.adapt(now);
+        self.next += HALF_SECOND;
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.judge.gauges(show);
+        show("max_p", self.judge.max_p());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(max_p: f64, average: f64) -> f64 {
+        let settings = Rule {
+            alpha: 0.01,
+            beta: 0.9,
+            top: 0.5,
+            bottom: 0.01,
+            interval: Duration::from_millis(500),
+        };
+        let mut rule = Aimd { low: 56.25, high: 68.75, settings, last: Some(Instant::ZERO) };
+        rule.tune(max_p, average, Instant::from_nanos(500_000_001)).unwrap_or(max_p)
+    }
+
+    #[test]
+    fn published_steps() {
+        for (max_p, average, next) in [
+            (0.1, 40.0, 0.09),
+            (0.1, 80.0, 0.11),
+            (0.1, 60.0, 0.1),
+            (0.02, 80.0, 0.025),
+            (0.5, 80.0, 0.5),
+            (0.01, 40.0, 0.01),
+        ] {
+            assert!((step(max_p, average) - next).abs() < 1e-12, "{max_p} at {average}");
+        }
+    }
+
+    #[test]
+    fn it_takes_20_s_up_and_19_s_down() {
+        let steps = |from: f64, average, end: fn(f64) -> bool| {
+            let next = |p: &f64| Some(step(*p, average)).filter(|n| n != p);
+            let taken = core::iter::successors(Some(from), next);
+            taken.take_while(|p| !end(*p)).count()
+        };
+        assert_eq!(steps(0.1, 80.0, |p| p >= 0.5 - 1e-9), 40);
+        assert_eq!(steps(0.5, 40.0, |p| p <= 0.01), 38);
+    }
+}

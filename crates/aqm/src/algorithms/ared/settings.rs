@@ -1,0 +1,345 @@
+//! From what the user wrote and what the profile says to plain numbers.
+
+use alloc::format;
+
+use packet::params::{BadParams, Params, Value};
+use packet::{Rate, math};
+
+use super::Rule;
+use crate::algorithms::family::{self, PacketClock, Profile, weight_for_burst};
+use crate::{Fit, Line, Room};
+
+/// Everything a judge and its rule are constructed from.
+pub(super) struct Settings {
+    pub base: family::Settings,
+    pub rule: Rule,
+    /// Whether a signal from max_th on drops what could be marked.
+    pub drops_above_max: bool,
+}
+
+impl Settings {
+    pub fn resolve(params: &Params, line: &Line) -> Result<Self, BadParams> {
+        let name = params.choice("profile");
+        let profile = match name {
+            "ns2" => Profile::Ns2,
+            "ns3" => Profile::Ns3,
+            "linux" => Profile::Linux,
+            _ => Profile::Fj93,
+        };
+        let asked = Asked { params, profile, name, rate: line.rate };
+        asked.refuse_what_has_no_effect()?;
+        let gentle = profile != Profile::Linux && asked.switch("gentle").unwrap_or(true);
+        let in_bytes = asked.in_bytes();
+        let (min_th, max_th) = asked.thresholds()?;
+        let above = asked.above_max(gentle)?;
+        let use_mark_p = above.is_none();
+        Ok(Settings {
+            base: family::Settings {
+                profile,
+                min_th,
+                max_th,
+                w_q: asked.weight(min_th, max_th),
+                max_p: params.real_or("max_p", asked.default_max_p()),
+                gentle,
+                wait: asked.is_ns(),
+                queue_in_bytes: in_bytes,
+                byte_probability: in_bytes && profile != Profile::Linux,
+                mean_packet_bytes: asked.mean(),
+                max_packet_bytes: params.whole_or("max_packet_bytes", 1500) as u32,
+                clock: PacketClock::of_line(line.rate, asked.mean()),
+                harddrop: above != Some("mark_always"),
+                use_mark_p,
+                mark_p: 0.1,
+                ns1_compat: false,
+                ecn: params.switch("ecn"),
+                room: asked.room(in_bytes, max_th)?,
+            },
+            rule: asked.rule()?,
+            drops_above_max: above == Some("drop"),
+        })
+    }
+}
+
+/// What the user asked of a profile.
+struct Asked<'a> {
+    params: &'a Params,
+    profile: Profile,
+    name: &'static str,
+    rate: Rate,
+}
+
+impl Asked<'_> {
+    fn is_ns(&self) -> bool {
+        matches!(self.profile, Profile::Ns2 | Profile::Ns3)
+    }
+
+    fn mean(&self) -> u32 {
+        let default = if self.is_ns() { 500 } else { 1000 };
+        self.params.whole_or("mean_packet_bytes", default) as u32
+    }
+
+    fn packets_per_s(&self) -> f64 {
+        self.rate.bytes_per_s() / f64::from(self.mean())
+    }
+
+    fn switch(&self, name: &str) -> Option<bool> {
+        match self.params.value(name) {
+            Value::Switch(on) => Some(on),
+            _ => None,
+        }
+    }
+
+    fn choice(&self, name: &str) -> Option<&'static str> {
+        match self.params.value(name) {
+            Value::Choice(choice) => Some(choice),
+            _ => None,
+        }
+    }
+
+    fn refuse<T>(&self, field: &str, why: &str) -> Result<T, BadParams> {
+        let (value, profile) = (self.params.value(field), self.name);
+        Err(BadParams::new(
+            field,
+            format!("{value} is not possible with profile \"{profile}\": {why}"),
+        ))
+    }
+
+    fn refuse_what_has_no_effect(&self) -> Result<(), BadParams> {
+        let given = |field| self.params.given(field);
+        if self.profile == Profile::Linux {
+            for field in ["alpha", "beta", "top", "bottom", "interval"] {
+                if given(field) {
+                    return self.refuse(field, "Linux's numbers are fixed; leave it out");
+                }
+            }
+            for field in ["target_delay", "automatic_w_q", "units", "max_packet_bytes"] {
+                if given(field) {
+                    return self.refuse(field, "Linux has no such setting; leave it out");
+                }
+            }
+            if self.switch("gentle") == Some(true) {
+                return self.refuse("gentle", "Linux RED has no gentle mode; leave it out");
+            }
+        }
+        if given("target_delay") && given("min_th") {
+            return self
+                .refuse("target_delay", "it only sets min_th, which is given; leave out one");
+        }
+        if given("automatic_w_q") && given("w_q") {
+            return self.refuse("automatic_w_q", "it only sets w_q, which is given; leave out one");
+        }
+        let refers = self.profile == Profile::Fj93 && self.in_bytes();
+        if given("max_packet_bytes") && !refers {
+            return self
+                .refuse("max_packet_bytes", "only floyd with units = \"byte\" refers to it");
+        }
+        if self.switch("use_mark_p") == Some(true) && self.profile != Profile::Ns2 {
+            return self.refuse("use_mark_p", "it exists in ns-2 only; leave it out");
+        }
+        Ok(())
+    }
+
+    fn in_bytes(&self) -> bool {
+        match self.profile {
+            Profile::Linux => true,
+            Profile::Ns2 => self.choice("units") != Some("packet"),
+            _ => self.choice("units") == Some("byte"),
+        }
+    }
+
+    /// The rule above max_th; none where ns-2's `use_mark_p` takes its place.
+    fn above_max(&self, gentle: bool) -> Result<Option<&'static str>, BadParams> {
+        let given = self.choice("ecn_above_max");
+        if given == Some("mark_in_gentle") && !gentle {
+            return self
+                .refuse("ecn_above_max", "there is no gentle region; write drop or mark_always");
+        }
+        if self.profile == Profile::Ns2 {
+            let marks = self.switch("use_mark_p");
+            if given.is_some() && marks == Some(true) {
+                return self.refuse("ecn_above_max", "use_mark_p is another rule; leave out one");
+            }
+            let by_mark_p = given.is_none() && marks.unwrap_or(true);
+            return Ok((!by_mark_p).then(|| given.unwrap_or("drop")));
+        }
+        let default = match self.profile {
+            Profile::Ns3 if gentle => "mark_in_gentle",
+            Profile::Linux => "mark_always",
+            _ => "drop",
+        };
+        Ok(Some(given.unwrap_or(default)))
+    }
+
+    fn default_max_p(&self) -> f64 {
+        if matches!(self.profile, Profile::Ns3 | Profile::Linux) { 0.02 } else { 0.1 }
+    }
+
+    fn thresholds(&self) -> Result<(f64, f64), BadParams> {
+        let given = |name| Some(self.params.real_or(name, f64::NAN)).filter(|v| !v.is_nan());
+        let (min, max) = (given("min_th"), given("max_th"));
+        let (min_th, max_th) = if self.profile == Profile::Linux {
+            let limit = self.limit_bytes(60.0) as f64 / f64::from(self.mean());
+            let max = max.unwrap_or(min.map_or(limit / 4.0, |min| 3.0 * min));
+            (min.unwrap_or(max / 3.0), max)
+        } else {
+            let delay = self.params.real_or("target_delay", 0.005);
+            let min = min.unwrap_or((delay * self.packets_per_s() / 2.0).max(5.0));
+            (min, max.unwrap_or(3.0 * min))
+        };
+        if min_th < max_th {
+            return Ok((min_th, max_th));
+        }
+        let why = format!(
+            "{min_th} is not below max_th = {max_th}: RED needs a band between its thresholds; \
+             give both, min_th the smaller"
+        );
+        Err(BadParams::new("min_th", why))
+    }
+
+    fn weight(&self, min_th: f64, max_th: f64) -> f64 {
+        let rate = self.packets_per_s();
+        let default = if self.profile == Profile::Ns2 { "ten-rtt" } else { "second" };
+        let per_packet = match self.choice("automatic_w_q").unwrap_or(default) {
+            "second" => 1.0 / rate,
+            "ten-rtt" => 1.0 / (10.0 * (3.0 / rate).max(0.1) * rate),
+            _ => 10.0 / rate,
+        };
+        let automatic = match self.profile {
+            Profile::Linux => weight_for_burst(min_th, max_th),
+            _ => 1.0 - math::exp(-per_packet),
+        };
+        self.params.real_or("w_q", automatic)
+    }
+
+    fn rule(&self) -> Result<Rule, BadParams> {
+        let bits = self.rate.bits_per_s() as f64;
+        let lowest = match self.profile {
+            Profile::Ns2 => 80_000.0 / bits,
+            Profile::Ns3 => 8.0 * f64::from(self.mean()) * 0.1 / bits,
+            _ => 0.01,
+        };
+        let real = |name, otherwise| self.params.real_or(name, otherwise);
+        let rule = Rule {
+            alpha: real("alpha", 0.01),
+            beta: real("beta", 0.9),
+            top: real("top", 0.5),
+            bottom: real("bottom", lowest.min(0.01)),
+            interval: packet::Duration::from_secs_f64(real("interval", 0.5)),
+        };
+        if rule.bottom < rule.top {
+            return Ok(rule);
+        }
+        let (bottom, top) = (rule.bottom, rule.top);
+        let why = format!("{bottom} is not below top = {top}: max_p needs room to move");
+        Err(BadParams::new("bottom", why))
+    }
+
+    fn limit_packets(&self, default: f64) -> u32 {
+        self.params.whole_or("limit", default as u64) as u32
+    }
+
+    fn limit_bytes(&self, default: f64) -> u64 {
+        let converted = u64::from(self.limit_packets(default)) * u64::from(self.mean());
+        self.params.whole_or("limit_bytes", converted)
+    }
+
+    fn room(&self, in_bytes: bool, max_th: f64) -> Result<Room, BadParams> {
+        if self.params.given("limit_bytes") {
+            if !in_bytes {
+                return self.refuse("limit_bytes", "its queue is counted in packets; write limit");
+            }
+            if self.params.given("limit") {
+                return self.refuse("limit_bytes", "a queue in bytes has one limit; leave out one");
+            }
+        }
+        let default = match self.profile {
+            Profile::Ns2 => 50.0,
+            Profile::Ns3 => 25.0,
+            Profile::Linux => 60.0,
+            _ => (4.0 * max_th).clamp(60.0, 1e8),
+        };
+        let fit = if self.profile == Profile::Ns2 { Fit::Overhanging } else { Fit::Whole };
+        Ok(if in_bytes {
+            Room::of_bytes(self.limit_bytes(default), fit)
+        } else {
+            Room::of_packets(self.limit_packets(default), fit)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::params::Raw;
+
+    fn resolve(rate: u64, pairs: &[(&str, &str)]) -> Result<Settings, BadParams> {
+        let raw = |text: &str| match text {
+            "true" => Raw::Bool(true),
+            "false" => Raw::Bool(false),
+            _ => Raw::Text(text.into()),
+        };
+        let raw: Vec<_> = pairs.iter().map(|(k, v)| (k.to_string(), raw(v))).collect();
+        let params = Params::check(super::super::fields::FIELDS, &raw)?;
+        Settings::resolve(&params, &Line { rate: Rate::from_bits_per_s(rate) })
+    }
+
+    fn numbers(rate: u64, pairs: &[(&str, &str)]) -> (f64, f64, f64) {
+        let Ok(Settings { base, .. }) = resolve(rate, pairs) else { panic!("{pairs:?}") };
+        (base.w_q, base.min_th, base.max_th)
+    }
+
+    fn refusal(pairs: &[(&str, &str)]) -> String {
+        resolve(10_000_000, pairs).err().unwrap_or_else(|| panic!("{pairs:?}")).to_string()
+    }
+
+    #[test]
+    fn published_automatic_settings() {
+        let (w_q, min, max) = numbers(100_000_000, &[]);
+        assert!((w_q - 7.99968e-5).abs() < 1e-10 && (min, max) == (31.25, 93.75), "{w_q}");
+        let (w_q, min, max) = numbers(10_000_000, &[]);
+        assert!((w_q - 7.99680e-4).abs() < 1e-9 && (min, max) == (5.0, 15.0), "{w_q}");
+        // ns-2's other two rules.
+        let (w_q, ..) = numbers(10_000_000, &[("automatic_w_q", "ten-rtt")]);
+        assert!((w_q - (1.0 - (-1.0f64 / 1250.0).exp())).abs() < 1e-12);
+        let (w_q, ..) = numbers(100_000, &[("automatic_w_q", "ten-rtt")]);
+        assert!((w_q - (1.0 - (-1.0f64 / 30.0).exp())).abs() < 1e-12, "rtt of three packets");
+        let (w_q, ..) = numbers(10_000_000, &[("automatic_w_q", "tenth-second")]);
+        assert!((w_q - (1.0 - (-0.008f64).exp())).abs() < 1e-12);
+        let (_, min, max) = numbers(100_000_000, &[("target_delay", "10 ms")]);
+        assert_eq!((min, max), (62.5, 187.5));
+        assert_eq!(numbers(10_000_000, &[("profile", "linux")]), (0.125, 5.0, 15.0));
+    }
+
+    #[test]
+    fn the_bottom_and_ns3s_error() {
+        let bottom = |pairs: &[(&str, &str)]| resolve(100_000_000, pairs).ok().unwrap().rule.bottom;
+        assert_eq!(bottom(&[]), 0.01);
+        assert!((bottom(&[("profile", "ns2")]) - 8e-4).abs() < 1e-15);
+        assert!((bottom(&[("profile", "ns3")]) - 4e-6).abs() < 1e-18);
+        assert_eq!(bottom(&[("profile", "ns3"), ("bottom", "0.002")]), 0.002);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (pairs, says) in [
+            (&[("min_th", "9"), ("max_th", "3")] as &[_], "min_th: 9 is not below max_th = 3"),
+            (&[("profile", "linux"), ("alpha", "0.02")], "alpha: 0.02 is not possible with"),
+            (&[("profile", "linux"), ("gentle", "true")], "gentle: true"),
+            (&[("profile", "linux"), ("units", "byte")], "units: byte"),
+            (&[("target_delay", "5 ms"), ("min_th", "9")], "target_delay: 0.005"),
+            (&[("automatic_w_q", "second"), ("w_q", "0.1")], "automatic_w_q: second"),
+            (&[("max_packet_bytes", "1500")], "max_packet_bytes: 1500"),
+            (&[("use_mark_p", "true")], "use_mark_p: true"),
+            (&[("limit_bytes", "9000")], "limit_bytes: 9000"),
+            (&[("top", "0.005")], "bottom: 0.01 is not below top = 0.005"),
+            (&[("gentle", "false"), ("ecn_above_max", "mark_in_gentle")], "ecn_above_max: mark"),
+            (
+                &[("profile", "ns2"), ("use_mark_p", "true"), ("ecn_above_max", "drop")],
+                "ecn_above_max: drop",
+            ),
+        ] {
+            let why = refusal(pairs);
+            assert!(why.starts_with(says), "{why}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! CoDel, controlled delay (K. Nichols, V. Jacobson, *Controlling Queue Delay*, ACM Queue 10(5),
+//! 2012; K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, RFC 8289, 2018).
+//!
+//! The idea in five lines. What matters is not how long the queue is but how long packets stay in
+//! it, and of that the minimum over a while: a burst leaves within a round trip, a standing queue
+//! does not. If every packet has stayed longer than `target` for one `interval`, the packet at
+//! the head is signalled; the next signals follow after `interval`/√2, `interval`/√3, …, until a
+//! packet has stayed less than `target`. The next time begins near the rate that helped last.
+//!
+//! The programs differ; each is a *profile* (see [`law`] for the arithmetic of Linux):
+//!
+//! | | `rfc8289` | `linux` | `ns3` | `ns2` |
+//! |---|---|---|---|---|
+//! | too little waits to judge if the rest of the queue is | ≤ `mtu` | ≤ `mtu` | < `mtu` | ≤ the largest packet seen (256 at first) |
+//! | signals if late by `interval` | or more | more | more | or more |
+//! | an empty queue ends | delay and state | state | state | delay and state |
+//! | first count of a new series | delta rule | delta rule | delta rule | last − 1 |
+//! | after a mark within a series | counts from the plan | from the plan | from now | cannot mark |
+//! | 1/√count | exact | Newton, 16 bits | Newton, 16 bits | exact |
+
+pub(crate) mod controlled_delay;
+mod law;
+
+use alloc::{boxed::Box, format};
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+
+use crate::shells::departure::{DepartureFifo, Rules};
+use crate::{Built, Entry, Fit, Line, Room};
+use controlled_delay::{Control, Least, Profile};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "codel",
+    summary: "Signals packets at the head while all have stayed too long, ever more often.",
+    year: 2012,
+    source: "Nichols and Jacobson, ACM Queue 10(5), 2012; RFC 8289; profiles after Linux \
+             codel_impl.h, ns-3, ns-2.35",
+    ecn: "marks in place of every drop at the head if ecn is on and the packet is ECN-capable; \
+          ce_threshold marks whether ecn is on or not; a full buffer drops",
+    deviations: "All: times are whole nanoseconds (Linux: 1.024 us). rfc8289: the count grows at \
+                 each drop within a series, also if the next packet ends it, as in Linux, ns-3 \
+                 and ns-2. linux: packet sizes are IP lengths, without the link header that \
+                 Linux adds (14 bytes on Ethernet), while mtu is 1514 as there; the wrap of the \
+                 32-bit clock is absent; a queue that has never signalled begins at count 1 \
+                 whatever the clock says.",
+    fields: FIELDS,
+    build,
+};
+
+const TIME: Kind = Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: true };
+
+const FIELDS: &[Field] = &[
+    Field {
+        name: "profile",
+        meaning: "The implementation to follow, with its defaults: rfc8289, linux, ns3, ns2.",
+        kind: Kind::Choice(&["rfc8289", "linux", "ns3", "ns2"]),
+        default: Value::Choice("rfc8289"),
+        source: "constructed",
+    },
+    TARGET,
+    INTERVAL,
+    Field {
+        name: "mtu",
+        meaning: "Bytes left in the queue at or below which no packet is signalled (ns3: below \
+                  which; ns2: the largest packet seen). rfc8289, ns3: 1500; linux: 1514.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 0, max: 1_000_000 },
+        default: Value::Unset,
+        source: "RFC 8289 MAXPACKET; Linux psched_mtu on Ethernet; ns-3 MinBytes",
+    },
+    Field {
+        name: "limit",
+        meaning: "Packets that may wait; 1000 in rfc8289 and linux, 50 in ns2, unless limit_bytes \
+                  is given.",
+        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
+        default: Value::Unset,
+        source: "Linux DEFAULT_CODEL_LIMIT; ns-2.35 Queue limit_",
+    },
+    Field {
+        name: "limit_bytes",
+        meaning: "IP bytes that may wait; 1500000 in ns3 unless limit is given, otherwise no such \
+                  limit unless given.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000_000_000 },
+        default: Value::Unset,
+        source: "ns-3 MaxSize, 1500 * 1000 bytes",
+    },
+    Field {
+        name: "ecn",
+        meaning: "Whether ECN-capable packets are marked where others are dropped by a signal; \
+                  impossible in ns2.",
+        kind: Kind::Switch,
+        default: Value::Switch(false),
+        source: "Linux codel_params_init, ns-3 UseEcn",
+    },
+    CE_THRESHOLD,
+];
+
+/// `target`, in CoDel and in the disciplines built on it.
+pub(crate) const TARGET: Field = Field {
+    name: "target",
+    meaning: "Time in the queue that is acceptable for good.",
+    kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: false },
+    default: Value::Real(0.005),
+    source: "RFC 8289 section 4.3",
+};
+
+/// `interval`, likewise.
+pub(crate) const INTERVAL: Field = Field {
+    name: "interval",
+    meaning: "How long every packet must have stayed too long before the first signal: about the \
+              longest common round trip.",
+    kind: TIME,
+    default: Value::Real(0.1),
+    source: "RFC 8289 section 4.3",
+};
+
+/// `ce_threshold`, likewise.
+pub(crate) const CE_THRESHOLD: Field = Field {
+    name: "ce_threshold",
+    meaning: "Every ECN-capable packet that leaves after a longer stay than this is marked, \
+              besides the signals; no such mark unless given.",
+    kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: false },
+    default: Value::Unset,
+    source: "Linux TCA_CODEL_CE_THRESHOLD",
+};
+
+fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
+    let profile = match params.choice("profile") {
+        "linux" => Profile::LINUX,
+        "ns3" => Profile::NS3,
+        "ns2" => Profile::NS2,
+        _ => Profile::RFC8289,
+    };
+    if params.choice("profile") == "ns2" {
+        refuse_in_ns2(params)?;
+    }
+    let automatic = if profile == Profile::LINUX { 1514 } else { 1500 };
+    let least = match profile.least {
+        Least::LargestSeen => 256,
+        _ => params.whole_or("mtu", automatic),
+    };
+    let control = Control::new(profile, params, least);
+    let rules = Rules { ecn: params.switch("ecn"), keep_last: false };
+    Ok(Built::Discipline(Box::new(DepartureFifo::new(control, room(params), rules))))
+}
+
+fn refuse_in_ns2(params: &Params) -> Result<(), BadParams> {
+    let refuse = |field: &str, why: &str| {
+        let value = params.value(field);
+        Err(BadParams::new(field, format!("{value} is not possible with profile \"ns2\": {why}")))
+    };
+    if params.switch("ecn") {
+        return refuse("ecn", "ns-2's CoDel never marks; write false or leave it out");
+    }
+    if params.given("ce_threshold") {
+        return refuse("ce_threshold", "ns-2's CoDel never marks; leave it out");
+    }
+    if params.given("mtu") {
+        return refuse("mtu", "ns-2 uses the largest packet it has seen; leave it out");
+    }
+    Ok(())
+}
+
+fn room(params: &Params) -> Room {
+    let (profile, bytes) = (params.choice("profile"), params.whole_or("limit_bytes", 1_500_000));
+    let packets = params.whole_or("limit", if profile == "ns2" { 50 } else { 1000 }) as u32;
+    let in_packets = Room::of_packets(packets, Fit::Whole);
+    match (params.given("limit"), params.given("limit_bytes")) {
+        (true, true) => in_packets.and_bytes(bytes),
+        (true, false) => in_packets,
+        (false, true) => Room::of_bytes(bytes, Fit::Whole),
+        (false, false) if profile == "ns3" => Room::of_bytes(bytes, Fit::Whole),
+        (false, false) => in_packets,
+    }
+}

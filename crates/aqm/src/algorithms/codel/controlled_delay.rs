@@ -1,0 +1,251 @@
+//! CoDel as a judge of one queue's head, for every discipline that has it.
+
+use packet::params::Params;
+use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+
+use super::law::Law;
+pub(crate) use super::{CE_THRESHOLD, INTERVAL, TARGET};
+use crate::Verdict;
+use crate::shells::departure::AtDeparture;
+
+/// When too little waits to judge a packet, however long it stayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Least {
+    /// It leaves no more than this many bytes.
+    AtMost,
+    /// It leaves fewer.
+    Below,
+    /// It leaves no more than the largest packet seen.
+    LargestSeen,
+}
+
+/// What distinguishes the programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Profile {
+    /// The test against a queue too short to judge.
+    pub least: Least,
+    /// Whether the first signal needs more than an interval, not just one.
+    strictly_later: bool,
+    /// Whether an empty queue forgets since when packets stay too long.
+    empty_resets: bool,
+    /// Whether a series that follows closely on another begins with how many signals that one
+    /// added, and not with one less than it ended with.
+    delta_rule: bool,
+    /// Whether the signal after a mark is planned from now, not from when that one was due.
+    plans_marks_from_now: bool,
+    /// Whether roots are Linux's approximations.
+    newton: bool,
+}
+
+impl Profile {
+    pub const RFC8289: Profile = Profile {
+        least: Least::AtMost,
+        strictly_later: false,
+        empty_resets: true,
+        delta_rule: true,
+        plans_marks_from_now: false,
+        newton: false,
+    };
+    pub const LINUX: Profile =
+        Profile { strictly_later: true, empty_resets: false, newton: true, ..Profile::RFC8289 };
+    pub const NS3: Profile =
+        Profile { least: Least::Below, plans_marks_from_now: true, ..Profile::LINUX };
+    pub const NS2: Profile =
+        Profile { least: Least::LargestSeen, delta_rule: false, ..Profile::RFC8289 };
+}
+
+/// Which packet of one call is judged next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// The first.
+    First,
+    /// The one behind the drop that began a series: it is delivered.
+    BehindFirstDrop,
+    /// The one behind a later drop of a series.
+    BehindDrop,
+}
+
+/// CoDel's state for one queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Control {
+    profile: Profile,
+    target: Duration,
+    interval: Duration,
+    ce_threshold: Option<Duration>,
+    least: u64,
+    law: Law,
+    last_count: u32,
+    /// When packets will have stayed too long for an interval, if they do now.
+    first_above: Option<Instant>,
+    /// When the next signal of the series is, or would have been, due.
+    drop_next: Option<Instant>,
+    dropping: bool,
+    next: Next,
+}
+
+impl Control {
+    /// A queue that has seen no packet, with the parameters `target`, `interval` and
+    /// `ce_threshold`; `least` is in bytes.
+    pub fn new(profile: Profile, params: &Params, least: u64) -> Self {
+        let interval = params.time("interval");
+        let threshold = params.given("ce_threshold").then(|| params.time("ce_threshold"));
+        Control {
+            profile,
+            target: params.time("target"),
+            interval,
+            ce_threshold: threshold,
+            least,
+            law: Law::new(interval, profile.newton),
+            last_count: 0,
+            first_above: None,
+            drop_next: None,
+            dropping: false,
+            next: Next::First,
+        }
+    }
+
+    /// Whether packets have stayed too long for an interval.
+    #[inline]
+    fn too_long(&mut self, packet: &Packet, left: u64, now: Instant) -> bool {
+        let short = match self.profile.least {
+            Least::AtMost => left <= self.least,
+            Least::Below => left < self.least,
+            Least::LargestSeen => {
+                self.least = self.least.max(u64::from(packet.bytes));
+                left <= self.least
+            }
+        };
+        if short || now.since(packet.arrived) < self.target {
+            self.first_above = None;
+            return false;
+        }
+        match self.first_above {
+            None => {
+                self.first_above = Some(now + self.interval);
+                false
+            }
+            Some(at) if self.profile.strictly_later => now > at,
+            Some(at) => now >= at,
+        }
+    }
+
+    fn due(&self, now: Instant) -> bool {
+        self.drop_next.is_some_and(|at| now >= at)
+    }
+
+    fn plan_from_plan(&mut self) {
+        self.drop_next = self.drop_next.map(|at| self.law.after(at));
+    }
+
+    fn begin_series(&mut self, now: Instant) {
+        self.dropping = true;
+        let recent = self.drop_next.is_some_and(|at| now.since(at) < self.interval * 16);
+        let count = self.law.count();
+        let wanted = if self.profile.delta_rule {
+            count.wrapping_sub(self.last_count)
+        } else {
+            // One less than before, if that is at least one.
+            count.saturating_sub(1)
+        };
+        let least = if self.profile.delta_rule { 2 } else { 1 };
+        self.law.restart(if wanted >= least && recent { wanted } else { 1 });
+        self.last_count = self.law.count();
+        self.drop_next = Some(self.law.after(now));
+    }
+}
+
+impl AtDeparture for Control {
+    fn on_departure(
+        &mut self,
+        packet: &Packet,
+        left: Backlog,
+        now: Instant,
+        _rng: &mut Rng,
+    ) -> Verdict {
+        let too_long = self.too_long(packet, left.bytes, now);
+        let next = core::mem::replace(&mut self.next, Next::First);
+        if next == Next::BehindFirstDrop {
+            return Verdict::Pass;
+        }
+        if !self.dropping {
+            if !too_long {
+                return Verdict::Pass;
+            }
+            self.begin_series(now);
+            self.next = Next::BehindFirstDrop;
+            return Verdict::Signal(Why::Early);
+        }
+        if !too_long {
+            self.dropping = false;
+            return Verdict::Pass;
+        }
+        if next == Next::BehindDrop {
+            self.plan_from_plan();
+        }
+        if !self.due(now) {
+            return Verdict::Pass;
+        }
+        self.law.grow();
+        self.next = Next::BehindDrop;
+        Verdict::Signal(Why::Early)
+    }
+
+    fn on_signalled(&mut self, marked: bool, now: Instant) {
+        if !marked {
+            return;
+        }
+        if core::mem::replace(&mut self.next, Next::First) == Next::BehindDrop {
+            if self.profile.plans_marks_from_now {
+                self.drop_next = Some(self.law.after(now));
+            } else {
+                self.plan_from_plan();
+            }
+        }
+    }
+
+    fn hints(&self, packet: &Packet, now: Instant) -> bool {
+        self.ce_threshold.is_some_and(|threshold| now.since(packet.arrived) > threshold)
+    }
+
+    fn on_empty(&mut self, _now: Instant) {
+        // Behind a drop, every program looks at the packet that is not there.
+        if self.profile.empty_resets || self.next != Next::First {
+            self.first_above = None;
+        }
+        self.next = Next::First;
+        self.dropping = false;
+    }
+
+    fn on_cut(&mut self, packets: u32, _now: Instant) {
+        self.law.add(packets);
+    }
+
+    fn strength(&self) -> (&'static str, f64) {
+        ("max_count", f64::from(self.law.count()))
+    }
+
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("count", f64::from(self.law.count()));
+        show("dropping", f64::from(u8::from(self.dropping)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_soon_after_another_begins_with_what_that_one_added() {
+        for (late_ms, count, wait_ns) in [(1000, 6, 40_824_829), (2000, 1, 100_000_000)] {
+            let params = Params::defaults(super::super::FIELDS);
+            let mut control = Control::new(Profile::RFC8289, &params, 1500);
+            control.law.restart(10);
+            control.last_count = 4;
+            control.drop_next = Some(Instant::ZERO);
+            let now = Instant::from_nanos(late_ms * 1_000_000);
+            control.begin_series(now);
+            assert_eq!((control.law.count(), control.last_count), (count, count));
+            assert_eq!(control.drop_next, Some(now + Duration::from_nanos(wait_ns)));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! When the next signal is due: after `interval`/√count.
+
+use packet::{Duration, Instant, math};
+
+/// The control law of one series of signals, and the number of signals in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Law {
+    interval: Duration,
+    count: u32,
+    /// 1/√count with 16 fractional bits, improved by one Newton step per signal, as Linux does
+    /// it; `None` for exact roots.
+    inverse_root: Option<u16>,
+}
+
+impl Law {
+    /// No signal yet.
+    pub fn new(interval: Duration, newton: bool) -> Self {
+        Law { interval, count: 0, inverse_root: newton.then_some(0) }
+    }
+
+    /// Signals in the series, as the law counts them.
+    pub const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Begins a series at the `count`-th signal.
+    pub fn restart(&mut self, count: u32) {
+        self.count = count;
+        if count == 1 {
+            self.inverse_root = self.inverse_root.map(|_| u16::MAX);
+        } else {
+            self.newton_step();
+        }
+    }
+
+    /// One more signal.
+    pub fn grow(&mut self) {
+        self.count = self.count.wrapping_add(1);
+        self.newton_step();
+    }
+
+    /// More signals, given elsewhere: the next ones will be closer together.
+    pub fn add(&mut self, signals: u32) {
+        self.count = self.count.wrapping_add(signals);
+    }
+
+    /// When the signal after one at `t` is due.
+    pub fn after(&self, t: Instant) -> Instant {
+        let interval = self.interval.nanos();
+        let wait = match self.inverse_root {
+            None => {
+                let root = math::sqrt(f64::from(self.count.max(1)));
+                (interval as f64 / root + 0.5) as u64
+            }
+            Some(inverse) => (interval * u64::from(inverse)) >> 16,
+        };
+        t + Duration::from_nanos(wait)
+    }
+
+    /// x ← x(3 − count·x²)/2 in Linux's fixed point (codel_Newton_step). Starting from 1 at
+    /// count 1 it makes 0.5 of count 2, where 0.707 is exact, and recovers slowly.
+    fn newton_step(&mut self) {
+        let Some(inverse) = self.inverse_root else { return };
+        let x = u64::from(inverse) << 16;
+        let square = (x * x) >> 32;
+        // Wraps if the count has grown by more than the step can follow, in Linux too.
+        let value = (3u64 << 32).wrapping_sub(u64::from(self.count) * square) >> 2;
+        let next = value.wrapping_mul(x) >> 31;
+        self.inverse_root = Some((next as u32 >> 16) as u16);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(newton: bool, signals: u32) -> Vec<f64> {
+        let mut law = Law::new(Duration::from_millis(100), newton);
+        law.restart(1);
+        let mut at = Instant::ZERO;
+        let mut next = || {
+            at = law.after(at);
+            law.grow();
+            at.nanos() as f64 / 1e6
+        };
+        (0..signals).map(|_| next()).collect()
+    }
+
+    fn close(found: &[f64], expected: &[f64]) {
+        assert_eq!(found.len(), expected.len());
+        for (a, b) in found.iter().zip(expected) {
+            assert!((a - b).abs() < 0.0051, "{found:?} is not {expected:?}");
+        }
+    }
+
+    #[test]
+    fn increments_are_the_interval_over_the_root() {
+        let mut law = Law::new(Duration::from_millis(100), false);
+        for (count, ms) in [(1, 100.0), (2, 70.711), (3, 57.735), (4, 50.0), (16, 25.0)] {
+            law.restart(count);
+            let found = law.after(Instant::ZERO).nanos() as f64 / 1e6;
+            assert!((found - ms).abs() < 5e-4, "count {count}: {found}");
+        }
+    }
+
+    #[test]
+    fn exact_series() {
+        close(&series(false, 4), &[100.0, 170.71, 228.45, 278.45]);
+    }
+
+    #[test]
+    fn the_series_of_linux() {
+        close(&series(true, 6), &[100.0, 150.0, 206.25, 255.03, 299.18, 339.59]);
+    }
+
+    #[test]
+    fn signals_after_a_while() {
+        // Sums of 100 ms/√k within 1, 2, 5, 10 s of the first signal.
+        for (secs, signals) in [(1.0, 33), (2.0, 115), (5.0, 662), (10.0, 2574)] {
+            let within = series(false, 3000).iter().filter(|ms| **ms <= secs * 1e3).count();
+            assert_eq!(within + 1, signals, "{secs} s, with the first");
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! DCN, Differential Congestion Notification (L. Le, J. Aikat, K. Jeffay, F. D. Smith,
+//! *Differential Congestion Notification: Taming the Elephants*, ICNP 2004).
+//!
+//! The idea in five lines. Only long, fast flows have a rate that a signal can change; dropping a
+//! packet of a short one only delays it. A scoreboard counts the packets of candidate flows; one
+//! that reaches a threshold is moved to the table of high-bandwidth flows, and stays there while
+//! it sends that much per interval. A PI controller of the queue says how often their packets are
+//! dropped; packets of all other flows are dropped only by a full buffer. There are no marks.
+//!
+//! The paper's text was not available: this is a reconstruction from its slides and abstract, and
+//! everything that they leave open is a parameter.
+
+mod flows;
+
+use alloc::{boxed::Box, format};
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+
+use crate::buffer::{self, LIMIT, LIMIT_BYTES, PACKET_BYTES, TIME};
+use crate::periodic::Ticker;
+use crate::pi_law::PiLaw;
+use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, Verdict};
+use flows::{Collision, Flows};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "dcn",
+    summary: "Drops packets of long, fast flows only, as often as a controller of the queue says.",
+    year: 2004,
+    source: "Le, Aikat, Jeffay and Smith, ICNP 2004 (slides and abstract)",
+    ecn: "never marks",
+    deviations: "A reconstruction. Established: two tables keyed by flow, a packet-count threshold, \
+                 a controller like PI, drops only, never of a short flow. Not established, hence \
+                 parameters: table sizes, threshold, interval and rule of ageing, collisions on \
+                 the scoreboard, gains and target, and how the probability depends on the flow. \
+                 Pure acknowledgements count like data.",
+    fields: FIELDS,
+    build,
+};
+
+const GAIN: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
+const SIZE: Kind = Kind::Whole { unit: Unit::Count, min: 1, max: 16_777_216 };
+const COUNT: Kind = Kind::Whole { unit: Unit::Packets, min: 1, max: 1_000_000_000 };
+
+const FIELDS: &[Field] = &[
+    Field {
+        name: "threshold",
+        meaning: "Packets on the scoreboard that make a flow a high-bandwidth flow.",
+        kind: COUNT,
+        default: Value::Whole(100),
+        source: "constructed (weakly recalled); sweep 25 to 200",
+    },
+    Field {
+        name: "interval",
+        meaning: "DI, the time between two ageings of the high-bandwidth flows; a scoreboard entry \
+                  without a packet for longer is free.",
+        kind: TIME,
+        default: Value::Real(0.8),
+        source: "constructed (weakly recalled); sweep 0.2 s to 2 s",
+    },
+    Field {
+        name: "decrement",
+        meaning: "What ageing takes from a high-bandwidth flow's count; at 0 it is one no longer. \
+                  threshold unless given.",
+        kind: COUNT,
+        default: Value::Unset,
+        source: "constructed",
+    },
+    Field {
+        name: "age_below_target",
+        meaning: "Whether flows age only while the queue is below q_ref.",
+        kind: Kind::Switch,
+        default: Value::Switch(false),
+        source: "constructed",
+    },
+    Field {
+        name: "scoreboard_size",
+        meaning: "Slots of the scoreboard (SB).",
+        kind: SIZE,
+        default: Value::Whole(8192),
+        source: "constructed (weakly recalled); sweep 1 K to 16 K",
+    },
+    Field {
+        name: "table_size",
+        meaning: "Most high-bandwidth flows (HB); a flow that finds no room stays on the scoreboard.",
+        kind: SIZE,
+        default: Value::Whole(8192),
+        source: "constructed (weakly recalled)",
+    },
+    Field {
+        name: "collision",
+        meaning: "What a packet does that finds its slot taken: lower the other's count; replace \
+                  it if that is at most 1; have an entry of its own; or go uncounted.",
+        kind: Kind::Choice(&["decrement-incumbent", "replace-if-smaller", "chain", "ignore"]),
+        default: Value::Choice("decrement-incumbent"),
+        source: "constructed",
+    },
+    Field {
+        name: "probability",
+        meaning: "A packet's drop probability: uniform, the controller's p; bytes, p \
+                  size/mean_packet_bytes; count-weighted, p (1 + count/threshold).",
+        kind: Kind::Choice(&["uniform", "bytes", "count-weighted"]),
+        default: Value::Choice("uniform"),
+        source: "constructed",
+    },
+    Field {
+        name: "q_ref",
+        meaning: "Target queue.",
+        kind: Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: false },
+        default: Value::Real(50.0),
+        source: "constructed: as PI; sweep 24 and 240",
+    },
+    Field {
+        name: "a",
+        meaning: "Gain of the present queue, per packet and update.",
+        kind: GAIN,
+        default: Value::Real(1.822e-5),
+        source: "constructed: as PI",
+    },
+    Field {
+        name: "b",
+        meaning: "Gain of the previous queue, per packet and update; below a.",
+        kind: GAIN,
+        default: Value::Real(1.816e-5),
+        source: "constructed: as PI",
+    },
+    Field {
+        name: "T",
+        meaning: "Time between updates of the probability.",
+        kind: TIME,
+        default: Value::Real(1.0 / 170.0),
+        source: "constructed: as PI",
+    },
+    Field {
+        name: "queue_in_bytes",
+        meaning: "Whether the queue is measured in bytes, divided by mean_packet_bytes.",
+        kind: Kind::Switch,
+        default: Value::Switch(false),
+        source: "constructed: as PI",
+    },
+    Field {
+        name: "mean_packet_bytes",
+        meaning: "Mean packet size, to which bytes and queue_in_bytes refer. 500 unless given.",
+        kind: PACKET_BYTES,
+        default: Value::Unset,
+        source: "constructed: as PI",
+    },
+    Field {
+        name: "hash_seed",
+        meaning: "Seed of the hash that gives flows their slots.",
+        kind: Kind::Whole { unit: Unit::None, min: 0, max: 1_000_000_000 },
+        default: Value::Whole(1),
+        source: "constructed",
+    },
+    Field {
+        name: "limit",
+        meaning: "Packets that may wait, not counting the one being transmitted. 200 unless \
+                  limit_bytes is given.",
+        kind: LIMIT,
+        default: Value::Unset,
+        source: "constructed: as PI",
+    },
+    LIMIT_BYTES,
+];
+
+/// How a packet's probability depends on it and its flow.
+#[derive(Clone, Copy, Debug)]
+enum Weight {
+    Uniform,
+    Bytes { mean: f64 },
+    Count { threshold: f64 },
+}
+
+impl Weight {
+    fn of(self, p: f64, size: u32, count: u32) -> f64 {
+        match self {
+            Weight::Uniform => p,
+            Weight::Bytes { mean } => p * f64::from(size) / mean,
+            Weight::Count { threshold } => p * (1.0 + f64::from(count) / threshold),
+        }
+    }
+}
+
+/// The judge.
+struct Dcn {
+    flows: Flows,
+    law: PiLaw,
+    weight: Weight,
+    queue_mean: Option<f64>,
+    q_ref: f64,
+    age_below_target: bool,
+    decrement: u32,
+    control: Ticker,
+    ageing: Ticker,
+}
+
+fn build(params: &Params, _: &Line) -> Result<Built, BadParams> {
+    let (a, b) = (params.real("a"), params.real("b"));
+    if b >= a {
+        let why = format!(
+            "{b} is not below a = {a}: what is left of a - b is the integral term, without which \
+             the queue does not find its target; give both, b the smaller"
+        );
+        return Err(BadParams::new("b", why));
+    }
+    let (in_bytes, probability) = (params.switch("queue_in_bytes"), params.choice("probability"));
+    if params.given("mean_packet_bytes") && !in_bytes && probability != "bytes" {
+        let why = format!(
+            "{} has no effect: only queue_in_bytes and probability = \"bytes\" refer to it; leave \
+             it out",
+            params.value("mean_packet_bytes")
+        );
+        return Err(BadParams::new("mean_packet_bytes", why));
+    }
+    let judge = Dcn::new(params, PiLaw::new(a, b, params.real("q_ref")));
+    let room = buffer::room(params, 200);
+    Ok(Built::Gate(Box::new(Judged::new(judge, room, false))))
+}
+
+impl Dcn {
+    fn new(params: &Params, law: PiLaw) -> Self {
+        let threshold = params.whole("threshold") as u32;
+        let mean = params.whole_or("mean_packet_bytes", 500) as f64;
+        let interval = params.time("interval").max(Duration::from_nanos(1));
+        let sizes = (params.whole("scoreboard_size") as usize, params.whole("table_size") as usize);
+        let collision = match params.choice("collision") {
+            "decrement-incumbent" => Collision::DecrementIncumbent,
+            "replace-if-smaller" => Collision::ReplaceIfSmaller,
+            "chain" => Collision::Chain,
+            _ => Collision::Ignore,
+        };
+        Dcn {
+            flows: Flows::new(sizes, collision, threshold, interval, params.whole("hash_seed")),
+            law,
+            weight: match params.choice("probability") {
+                "uniform" => Weight::Uniform,
+                "bytes" => Weight::Bytes { mean },
+                _ => Weight::Count { threshold: f64::from(threshold) },
+            },
+            queue_mean: if params.switch("queue_in_bytes") { Some(mean) } else { None },
+            q_ref: params.real("q_ref"),
+            age_below_target: params.switch("age_below_target"),
+            decrement: params.whole_or("decrement", u64::from(threshold)) as u32,
+            control: Ticker::every(params.time("T")),
+            ageing: Ticker::every(interval),
+        }
+    }
+}
+
+impl Aqm for Dcn {
+    fn on_arrival(&mut self, packet: &Packet, _: Backlog, now: Instant, rng: &mut Rng) -> Verdict {
+        let Some(count) = self.flows.arrival(packet.flow, now) else { return Verdict::Pass };
+        let p = self.weight.of(self.law.p, packet.bytes, count);
+        if rng.uniform() < p { Verdict::Drop(Why::Early) } else { Verdict::Pass }
+    }
+    fn limit_order(&self) -> LimitOrder {
+        LimitOrder::BeforeJudge
+    }
+    fn next_tick(&self) -> Option<Instant> {
+        Some(self.control.next().min(self.ageing.next()))
+    }
+    fn on_tick(&mut self, backlog: Backlog, now: Instant, _: &mut Rng) {
+        let queue = match self.queue_mean {
+            Some(mean) => backlog.bytes as f64 / mean,
+            None => f64::from(backlog.packets),
+        };
+        // One call does one update; of two at one instant the controller's comes first.
+        if self.control.next() <= self.ageing.next() {
+            self.control.done();
+            self.law.update(queue);
+        } else {
+            self.ageing.done();
+            let ages = !self.age_below_target || queue < self.q_ref;
+            self.flows.age(if ages { Some(self.decrement) } else { None }, now);
+        }
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("p", self.law.p);
+        show("high_bandwidth_flows", self.flows.fast() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::params::Raw;
+
+    /// A threshold of 3 packets.
+    fn dcn(p: f64) -> Dcn {
+        let raw = [("threshold".to_string(), Raw::Number(3.0))];
+        let params = Params::check(FIELDS, &raw).unwrap();
+        let mut dcn = Dcn::new(&params, PiLaw::new(1e-3, 9e-4, 0.0));
+        dcn.law.p = p;
+        dcn
+    }
+
+    fn arrive(dcn: &mut Dcn, flow: u64, rng: &mut Rng) -> Verdict {
+        let ecn = packet::Ecn::Ect0;
+        let packet = Packet { id: 0, flow, bytes: 1000, ecn, arrived: Instant::ZERO };
+        dcn.on_arrival(&packet, Backlog::default(), Instant::ZERO, rng)
+    }
+
+    #[test]
+    fn only_promoted_flows_are_dropped() {
+        let mut rng = Rng::named(1, "dcn");
+        let untouched = rng.clone();
+        let mut dcn = dcn(1.0);
+        for _ in 0..3 {
+            assert_eq!(arrive(&mut dcn, 1, &mut rng), Verdict::Pass);
+        }
+        assert_eq!(arrive(&mut dcn, 2, &mut rng), Verdict::Pass);
+        assert_eq!(rng, untouched, "no draw for a flow that is not in the table");
+        assert_eq!(arrive(&mut dcn, 1, &mut rng), Verdict::Drop(Why::Early));
+    }
+
+    #[test]
+    fn a_promoted_flow_is_dropped_with_p() {
+        let mut rng = Rng::named(1, "dcn");
+        let mut dcn = dcn(0.2);
+        for _ in 0..3 {
+            arrive(&mut dcn, 1, &mut rng);
+        }
+        for _ in 0..100 {
+            let drops = rng.clone().uniform() < 0.2;
+            assert_eq!(arrive(&mut dcn, 1, &mut rng) != Verdict::Pass, drops);
+        }
+    }
+
+    #[test]
+    fn weights() {
+        assert_eq!(Weight::Uniform.of(0.2, 40, 9), 0.2);
+        assert_eq!(Weight::Bytes { mean: 500.0 }.of(0.2, 1000, 9), 0.4);
+        assert!((Weight::Count { threshold: 3.0 }.of(0.2, 40, 6) - 0.6).abs() < 1e-12);
+    }
+}

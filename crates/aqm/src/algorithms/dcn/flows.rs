@@ -1,0 +1,215 @@
+//! Which flows are long and fast: a scoreboard of packet counts, and the flows promoted from it.
+
+use alloc::vec::Vec;
+
+use packet::{Duration, Instant};
+
+use crate::flow_table::{FlowTable, flow_hash};
+
+/// What a packet does that finds its slot of the scoreboard taken by another flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Collision {
+    /// It takes one from the other's count; at 0 the slot is free for the next.
+    DecrementIncumbent,
+    /// It takes the slot if the other's count is at most its own, which is 1.
+    ReplaceIfSmaller,
+    /// It gets an entry of its own, as long as the scoreboard has as many entries as slots.
+    Chain,
+    /// It is not counted.
+    Ignore,
+}
+
+/// A flow's packets, as far as counted, and the last of them.
+#[derive(Clone, Copy, Debug)]
+struct Score {
+    flow: u64,
+    count: u32,
+    last: Instant,
+}
+
+/// The scoreboard (SB).
+enum Board {
+    Slots(Vec<Option<Score>>, Collision),
+    Chained(FlowTable<Score>),
+}
+
+/// Both tables.
+pub(super) struct Flows {
+    board: Board,
+    /// The high-bandwidth flows (HB), with their counts.
+    fast: FlowTable<u32>,
+    threshold: u32,
+    interval: Duration,
+    seed: u64,
+}
+
+impl Flows {
+    pub fn new(
+        (slots, fast): (usize, usize),
+        collision: Collision,
+        threshold: u32,
+        interval: Duration,
+        seed: u64,
+    ) -> Self {
+        let board = match collision {
+            Collision::Chain => Board::Chained(FlowTable::new(slots, seed)),
+            _ => Board::Slots(alloc::vec![None; slots], collision),
+        };
+        Flows { board, fast: FlowTable::new(fast, seed), threshold, interval, seed }
+    }
+
+    /// The count of a high-bandwidth flow, this packet included; or none, and the packet is noted
+    /// on the scoreboard.
+    pub fn arrival(&mut self, flow: u64, now: Instant) -> Option<u32> {
+        if let Some(count) = self.fast.get_mut(flow) {
+            *count = count.saturating_add(1);
+            return Some(*count);
+        }
+        let (threshold, interval) = (self.threshold, self.interval);
+        let fresh = Score { flow, count: 0, last: now };
+        let expired = |score: &Score| now.since(score.last) > interval;
+        let count = match &mut self.board {
+            Board::Slots(slots, collision) => {
+                let place = flow_hash(flow, self.seed) % slots.len() as u64;
+                let slot = &mut slots[place as usize];
+                let held = slot.get_or_insert(fresh);
+                if expired(held) {
+                    *held = fresh;
+                }
+                if held.flow != flow {
+                    match collision {
+                        _ if held.count == 0 => *held = fresh,
+                        Collision::DecrementIncumbent => {
+                            held.count -= 1;
+                            return None;
+                        }
+                        Collision::ReplaceIfSmaller if held.count <= 1 => *held = fresh,
+                        _ => return None,
+                    }
+                }
+                Self::count(held, threshold, now)
+            }
+            Board::Chained(table) => {
+                let known = table.get_mut(flow).is_some_and(|score| !expired(score));
+                if !known && !table.insert(flow, fresh) {
+                    return None;
+                }
+                Self::count(table.get_mut(flow)?, threshold, now)
+            }
+        };
+        if count == threshold && self.fast.insert(flow, count) {
+            self.forget(flow);
+        }
+        None
+    }
+
+    fn count(score: &mut Score, threshold: u32, now: Instant) -> u32 {
+        score.count = (score.count + 1).min(threshold);
+        score.last = now;
+        score.count
+    }
+
+    /// Frees the flow's place on the scoreboard.
+    fn forget(&mut self, flow: u64) {
+        match &mut self.board {
+            Board::Slots(slots, _) => {
+                let place = flow_hash(flow, self.seed) % slots.len() as u64;
+                slots[place as usize] = None;
+            }
+            Board::Chained(table) => table.remove(flow),
+        }
+    }
+
+    /// An interval has passed: high-bandwidth flows lose `decrement` of their counts, if given,
+    /// and those left with none leave the table. Expired entries of a chained scoreboard make
+    /// room; slots do so when they are next looked at.
+    pub fn age(&mut self, decrement: Option<u32>, now: Instant) {
+        if let Some(decrement) = decrement {
+            self.fast.retain(|count| {
+                *count = count.saturating_sub(decrement);
+                *count > 0
+            });
+        }
+        if let Board::Chained(table) = &mut self.board {
+            let interval = self.interval;
+            table.retain(|score| now.since(score.last) <= interval);
+        }
+    }
+
+    /// How many flows may be signalled.
+    pub const fn fast(&self) -> usize {
+        self.fast.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flows(collision: Collision, slots: usize) -> Flows {
+        Flows::new((slots, 2), collision, 3, Duration::from_millis(800), 1)
+    }
+
+    #[test]
+    fn the_third_packet_promotes() {
+        let mut flows = flows(Collision::DecrementIncumbent, 8);
+        for _ in 0..3 {
+            assert_eq!(flows.arrival(7, Instant::ZERO), None);
+        }
+        assert_eq!(flows.arrival(7, Instant::ZERO), Some(4));
+    }
+
+    #[test]
+    fn flows_age() {
+        let mut flows = flows(Collision::DecrementIncumbent, 8);
+        for _ in 0..5 {
+            flows.arrival(7, Instant::ZERO);
+        }
+        flows.age(None, Instant::ZERO);
+        assert_eq!(flows.fast.get_mut(7), Some(&mut 5));
+        flows.age(Some(3), Instant::ZERO);
+        assert_eq!(flows.fast.get_mut(7), Some(&mut 2));
+        flows.age(Some(3), Instant::ZERO);
+        assert_eq!(flows.fast.get_mut(7), None);
+    }
+
+    /// One slot, flow A first: what B's packets do.
+    #[test]
+    fn collisions() {
+        let held = |collision, order: &[u64]| {
+            let mut flows = flows(collision, 1);
+            for flow in order {
+                flows.arrival(*flow, Instant::ZERO);
+            }
+            match flows.board {
+                Board::Slots(slots, _) => slots[0].map(|score| (score.flow, score.count)),
+                Board::Chained(mut table) => {
+                    table.get_mut(1).map(|score| (score.flow, score.count))
+                }
+            }
+        };
+        use Collision::*;
+        assert_eq!(held(DecrementIncumbent, &[1, 1, 2]), Some((1, 1)));
+        assert_eq!(held(DecrementIncumbent, &[1, 1, 2, 2]), Some((1, 0)));
+        assert_eq!(held(DecrementIncumbent, &[1, 1, 2, 2, 2]), Some((2, 1)));
+        assert_eq!(held(ReplaceIfSmaller, &[1, 2]), Some((2, 1)));
+        assert_eq!(held(ReplaceIfSmaller, &[1, 1, 2]), Some((1, 2)));
+        assert_eq!(held(Ignore, &[1, 2, 2, 2]), Some((1, 1)));
+        assert_eq!(held(Chain, &[1, 2, 2]), Some((1, 1)), "no second entry");
+    }
+
+    #[test]
+    fn a_full_table_keeps_the_flow_on_the_scoreboard() {
+        let mut flows = flows(Collision::Chain, 8);
+        for flow in [1, 2, 3] {
+            for _ in 0..4 {
+                flows.arrival(flow, Instant::ZERO);
+            }
+        }
+        assert_eq!(flows.fast(), 2);
+        assert_eq!(flows.arrival(3, Instant::ZERO), None);
+        flows.age(Some(9), Instant::ZERO);
+        flows.arrival(3, Instant::ZERO);
+        assert_eq!(flows.arrival(3, Instant::ZERO), Some(4), "it saturated at the threshold");
+    }
+}

@@ -1,0 +1,106 @@
+//! Fair queueing by deficit round robin with a shared buffer (M. Shreedhar, G. Varghese,
+//! *Efficient Fair Queuing Using Deficit Round-Robin*, SIGCOMM 1995; B. Suter, T. V. Lakshman,
+//! D. Stiliadis, A. Choudhury, *Design Considerations for Supporting TCP with Per-flow Queueing*,
+//! INFOCOM 1998).
+//!
+//! The idea in five lines. Each flow has a queue of its own; in its turn it may send as many
+//! bytes as one quantum and what it could not use of earlier ones allow. All queues share one
+//! buffer. If that is over-full, not the arrival is dropped but the head of the longest queue
+//! (LQD), of a queue believed to be the longest (ALQD: a register with one place), or of a random
+//! queue above its equal share (RND): who uses least loses least, and the sender of the victim
+//! learns of the loss one queueing time earlier.
+//!
+//! No parameters or tie rules of the 1998 paper are established; the state machine is ours: a
+//! flow's tie and turn are its place in the list of active flows.
+
+use alloc::{boxed::Box, format};
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+
+use crate::shells::rounds::{Buffer, Rounds, Victim};
+use crate::{Built, Entry, Line};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "drr",
+    summary: "Serves flows in turn by bytes; a full buffer drops from the longest queue.",
+    year: 1995,
+    source: "Shreedhar and Varghese, SIGCOMM 1995; Suter, Lakshman, Stiliadis and Choudhury, \
+             INFOCOM 1998 (LQD, ALQD, RND)",
+    ecn: "never marks",
+    deviations: "Constructed where the papers are silent: the arrival is queued before victims \
+                 are chosen; among equally long queues the first in turn loses; shares are \
+                 equal; an empty ALQD register falls back to LQD. LQD and RND look at every \
+                 active flow at each drop.",
+    fields: FIELDS,
+    build,
+};
+
+const FIELDS: &[Field] = &[
+    Field {
+        name: "victim",
+        meaning: "Whose packet a full buffer drops: of the longest queue (lqd), of the queue \
+                  registered as the longest (alqd), of a random queue above its share (rnd), or \
+                  the arrival (tail).",
+        kind: Kind::Choice(&["lqd", "alqd", "rnd", "tail"]),
+        default: Value::Choice("lqd"),
+        source: "Suter et al. 1998",
+    },
+    Field {
+        name: "front",
+        meaning: "Whether the victim queue loses its head, and not its tail; without effect with \
+                  victim = tail.",
+        kind: Kind::Switch,
+        default: Value::Switch(true),
+        source: "Suter et al. 1998",
+    },
+    Field {
+        name: "quantum",
+        meaning: "Bytes that a flow may send in each turn.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 256, max: 1_000_000 },
+        default: Value::Whole(1500),
+        source: "Shreedhar and Varghese 1995: at least the largest packet",
+    },
+    Field {
+        name: "limit",
+        meaning: "Packets that may wait in all queues together; then queues are compared by \
+                  packets. No such limit unless given.",
+        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
+        default: Value::Unset,
+        source: "constructed",
+    },
+    Field {
+        name: "limit_bytes",
+        meaning: "IP bytes that may wait in all queues together; then queues are compared by \
+                  bytes. 150000 unless limit is given.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000_000_000 },
+        default: Value::Unset,
+        source: "constructed: 100 packets of 1500 bytes",
+    },
+];
+
+fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
+    let bytes = params.whole_or("limit_bytes", 150_000);
+    if params.given("limit") && params.given("limit_bytes") {
+        let why = format!(
+            "{bytes} cannot be combined with limit = {}: the measure of the buffer is the measure \
+             of the longest queue, so there can be one only; leave one out",
+            params.value("limit")
+        );
+        return Err(BadParams::new("limit_bytes", why));
+    }
+    let in_bytes = !params.given("limit");
+    let buffer = Buffer {
+        limit: if in_bytes { bytes } else { params.whole("limit") },
+        in_bytes,
+        victim: match params.choice("victim") {
+            "alqd" => Victim::Registered,
+            "rnd" => Victim::Random,
+            "tail" => Victim::Arrival,
+            _ => Victim::Longest,
+        },
+        front: params.switch("front"),
+    };
+    Ok(Built::Discipline(Box::new(Rounds::per_flow(params.whole("quantum"), buffer))))
+}

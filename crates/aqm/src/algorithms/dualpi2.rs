@@ -1,0 +1,218 @@
+//! DualPI2, the coupled dual queue for low latency, low loss and scalable throughput (K. De
+//! Schepper, B. Briscoe, G. White, RFC 9332, 2023; K. De Schepper, O. Bondarenko, I.-J. Tsang,
+//! B. Briscoe, *PI2: A Linearized AQM for both Classic and Scalable TCP*, CoNEXT 2016).
+//!
+//! The idea in five lines. Scalable senders (ECT(1)) answer every mark a little, classic ones
+//! answer rare signals a lot: p for the ones is √p for the others. Each kind has a queue. One PI
+//! controller of the older queue's delay sets p'; the classic queue is signalled with p'², the
+//! scalable one marked with k·p', so that both kinds share the line although only the classic
+//! queue is long. The scalable queue is marked besides when it alone is late by a millisecond,
+//! and is served first, but never lets the classic one starve.
+//!
+//! | | `rfc9332` | `linux` |
+//! |---|---|---|
+//! | signals | spaced by sums of probabilities | drawn at random |
+//! | own marks of the scalable queue | a ramp of the delay | a step |
+//! | overload | k·p' ≥ 1 | k·p' > 1 |
+//! | few packets | are signalled too | are spared, below 2 MTU |
+
+mod fields;
+mod signals;
+
+use alloc::boxed::Box;
+
+use packet::params::{BadParams, Params};
+use packet::{Backlog, Duration, Ecn, Event, Instant, Packet, Why};
+
+use crate::periodic::Ticker;
+use crate::shells::pool::{Pool, Queue};
+use crate::{Built, Cx, Discipline, Entry, Line, Room, buffer};
+use signals::{Action, Numbers, Signals, Which};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "dualpi2",
+    summary: "A queue for classic and one for scalable senders, with coupled signals.",
+    year: 2016,
+    source: "RFC 9332 (followed through picoquic's and mahimahi's ports); Linux sch_dualpi2",
+    ecn: "always on: ECT(1) and CE go to the scalable queue and are marked with k p' or for their \
+          delay; ECT(0) is marked and Not-ECT dropped with p' squared; in overload both are \
+          dropped with p' squared and the scalable survivors are marked; a full buffer drops",
+    deviations: "All: the queues are scheduled by weighted round robin, which RFC 9332 leaves \
+                 open; decisions are made at departure; without the limits on the scalable \
+                 queue's length below which it is not marked for its delay. rfc9332: the buffer \
+                 is limited in packets unless limit_bytes is given. linux: draws succeed if \
+                 u < p (there: at most), gains are exact fractions.",
+    fields: fields::FIELDS,
+    build,
+};
+
+fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
+    fields::refuse_what_is_not_there(params)?;
+    let linux = params.choice("profile") == "linux";
+    let mtu = params.whole("mtu");
+    let numbers = Numbers {
+        linux,
+        target: params.real("target"),
+        alpha: params.real_or("alpha", if linux { 41.0 / 256.0 } else { 0.15 }),
+        beta: params.real_or("beta", if linux { 819.0 / 256.0 } else { 3.0 }),
+        k: params.real("k"),
+        spared_bytes: 2 * mtu,
+        drop_overload: params.switch("drop_overload"),
+        step: Duration::from_secs_f64(params.real_or("step", 0.001)),
+        min_th: Duration::from_secs_f64(params.real_or("min_th", 0.0008)),
+        range: Duration::from_secs_f64(params.real_or("range", 0.0004)),
+    };
+    let period = params.real_or("t_update", if linux { 0.016 } else { 0.015 });
+    let classic = params.whole("c_weight") as i64;
+    Ok(Built::Discipline(Box::new(DualPi2 {
+        signals: Signals::new(numbers),
+        ticker: Ticker::every(Duration::from_secs_f64(period)),
+        pool: Pool::default(),
+        classic: Queue::new(),
+        scalable: Queue::new(),
+        credit: Credit::new(mtu as i64, classic),
+        room: buffer::room(params, 10_000),
+        // The RFC refuses whatever might not fit.
+        counted_as: (!linux).then_some(mtu as u32),
+    })))
+}
+
+/// Weighted round robin between two queues, by bytes.
+#[derive(Clone, Copy, Debug)]
+struct Credit {
+    start: i64,
+    /// Weights in percent.
+    classic: i64,
+    /// The scalable queue is served while this is not positive.
+    value: i64,
+}
+
+impl Credit {
+    const fn new(mtu: i64, classic: i64) -> Self {
+        let start = mtu * (classic - (100 - classic));
+        Credit { start, classic, value: start }
+    }
+
+    /// Whose turn it is, and what the turn costs per byte; `None` if nothing waits.
+    fn turn(&mut self, classic: &Queue, scalable: &Queue) -> Option<(Which, i64)> {
+        if !scalable.is_empty() && (classic.is_empty() || self.value <= 0) {
+            let cost = if classic.is_empty() { 0 } else { self.classic };
+            return Some((Which::Scalable, cost));
+        }
+        if !classic.is_empty() {
+            let cost = if scalable.is_empty() { 0 } else { self.classic - 100 };
+            return Some((Which::Classic, cost));
+        }
+        self.value = self.start;
+        None
+    }
+}
+
+/// Both queues.
+struct DualPi2 {
+    signals: Signals,
+    ticker: Ticker,
+    pool: Pool,
+    classic: Queue,
+    scalable: Queue,
+    credit: Credit,
+    room: Room,
+    /// The size that the limit takes an arrival for, if not its own.
+    counted_as: Option<u32>,
+}
+
+impl DualPi2 {
+    fn age(&self, queue: &Queue, now: Instant) -> Duration {
+        self.pool.head(queue).map_or(Duration::ZERO, |head| now.since(head.arrived))
+    }
+}
+
+impl Discipline for DualPi2 {
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+        if !self.room.admits(self.backlog(), self.counted_as.unwrap_or(packet.bytes)) {
+            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+            return;
+        }
+        (cx.out)(Event::Queued { id: packet.id });
+        let queue = match packet.ecn {
+            Ecn::Ect1 | Ecn::Ce => &mut self.scalable,
+            Ecn::NotEct | Ecn::Ect0 => &mut self.classic,
+        };
+        self.pool.push(queue, packet);
+    }
+
+    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+        loop {
+            let (which, cost) = self.credit.turn(&self.classic, &self.scalable)?;
+            let queue = match which {
+                Which::Classic => &mut self.classic,
+                Which::Scalable => &mut self.scalable,
+            };
+            let mut packet = self.pool.pop(queue)?;
+            let last = queue.is_empty();
+            let left = self.backlog().bytes;
+            let age = cx.now.since(packet.arrived);
+            match self.signals.judge(which, packet.ecn, left, last, age, cx.rng) {
+                Action::Drop(why) => {
+                    (cx.out)(Event::Dropped { packet, why });
+                    continue;
+                }
+                Action::Mark => {
+                    packet.ecn = Ecn::Ce;
+                    (cx.out)(Event::Marked { id: packet.id, why: Why::Early });
+                }
+                Action::Pass => {}
+            }
+            self.credit.value += cost * i64::from(packet.bytes);
+            return Some(packet);
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        let (c, l) = (self.classic.backlog(), self.scalable.backlog());
+        Backlog { packets: c.packets + l.packets, bytes: c.bytes + l.bytes }
+    }
+    fn next_tick(&self) -> Option<Instant> {
+        Some(self.ticker.next())
+    }
+    fn on_tick(&mut self, cx: &mut Cx) {
+        self.ticker.done();
+        let oldest = self.age(&self.classic, cx.now).max(self.age(&self.scalable, cx.now));
+        self.signals.update(oldest.secs_f64());
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.signals.gauges(show);
+        show("classic_packets", f64::from(self.classic.backlog().packets));
+        show("scalable_packets", f64::from(self.scalable.backlog().packets));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nine_scalable_packets_then_one_classic() {
+        let mut pool = Pool::default();
+        let (mut classic, mut scalable) = (Queue::new(), Queue::new());
+        for queue in [&mut classic, &mut scalable] {
+            let arrived = Instant::ZERO;
+            pool.push(queue, Packet { id: 0, flow: 0, bytes: 1514, ecn: Ecn::Ect1, arrived });
+        }
+        let mut credit = Credit::new(1514, 10);
+        assert_eq!(credit.value, -121_120);
+        let mut order = String::new();
+        for _ in 0..20 {
+            let (which, cost) = credit.turn(&classic, &scalable).unwrap();
+            credit.value += cost * 1514;
+            order.push(if which == Which::Classic { 'C' } else { 'L' });
+        }
+        assert_eq!(order, "LLLLLLLLLCLLLLLLLLLC");
+        // Alone a queue pays nothing, and an empty link forgets.
+        let empty = Queue::new();
+        assert_eq!(credit.turn(&classic, &empty), Some((Which::Classic, 0)));
+        assert_eq!(credit.turn(&empty, &scalable), Some((Which::Scalable, 0)));
+        assert_eq!((credit.turn(&empty, &empty), credit.value), (None, -121_120));
+    }
+}

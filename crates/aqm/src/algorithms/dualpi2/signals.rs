@@ -1,0 +1,261 @@
+//! The controller and what it signals to either queue.
+
+use packet::{Duration, Ecn, Rng, Why};
+
+/// One of the queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    Classic,
+    Scalable,
+}
+
+/// What becomes of a packet at its queue's head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    Pass,
+    Mark,
+    Drop(Why),
+}
+
+/// Constants.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbers {
+    pub linux: bool,
+    /// Seconds.
+    pub target: f64,
+    /// Gains per update, in 1/s.
+    pub alpha: f64,
+    pub beta: f64,
+    /// Coupling factor.
+    pub k: f64,
+    /// Linux signals nothing while less than this is left.
+    pub spared_bytes: u64,
+    pub drop_overload: bool,
+    /// Linux's threshold of the scalable queue's delay.
+    pub step: Duration,
+    /// The RFC's ramp: its start and width.
+    pub min_th: Duration,
+    pub range: Duration,
+}
+
+/// The controller's state.
+#[derive(Clone, Debug)]
+pub(super) struct Signals {
+    numbers: Numbers,
+    /// p'.
+    p: f64,
+    /// The delay at the last update, in seconds.
+    delay: f64,
+    /// Sums of probabilities since the last signal, in the RFC's form.
+    classic_sum: f64,
+    scalable_sum: f64,
+}
+
+/// Whether the sum of probabilities says that it is time (RFC 9332 A.1, `recur`).
+fn recur(sum: &mut f64, p: f64) -> bool {
+    *sum += p;
+    let due = *sum > 1.0;
+    if due {
+        *sum -= 1.0;
+    }
+    due
+}
+
+impl Signals {
+    pub const fn new(numbers: Numbers) -> Self {
+        Signals { numbers, p: 0.0, delay: 0.0, classic_sum: 0.0, scalable_sum: 0.0 }
+    }
+
+    /// The periodic update at a delay of the older queue of `delay` seconds.
+    pub fn update(&mut self, delay: f64) {
+        let Numbers { target, alpha, beta, k, drop_overload, .. } = self.numbers;
+        let most = if drop_overload { 1.0 } else { (1.0 / k).min(1.0) };
+        let step = alpha * (delay - target) + beta * (delay - self.delay);
+        self.p = (self.p + step).clamp(0.0, most);
+        self.delay = delay;
+    }
+
+    fn classic(&self) -> f64 {
+        self.p * self.p
+    }
+
+    fn coupled(&self) -> f64 {
+        self.numbers.k * self.p
+    }
+
+    /// What happens to a packet of `which` queue that stayed for `age`; `left` bytes remain in
+    /// both, and `last` says whether none do in its own.
+    #[inline]
+    pub fn judge(
+        &mut self,
+        which: Which,
+        ecn: Ecn,
+        left: u64,
+        last: bool,
+        age: Duration,
+        rng: &mut Rng,
+    ) -> Action {
+        match (self.numbers.linux, which) {
+            (true, Which::Classic) => self.linux_classic(ecn, left, rng),
+            (true, Which::Scalable) => match self.linux_scalable(left, rng) {
+                Action::Pass if age > self.numbers.step => Action::Mark,
+                action => action,
+            },
+            (false, Which::Classic) => self.rfc_classic(ecn),
+            (false, Which::Scalable) => self.rfc_scalable(last, age),
+        }
+    }
+
+    /// Two draws below p'.
+    fn squared(&self, rng: &mut Rng) -> bool {
+        rng.uniform() < self.p && rng.uniform() < self.p
+    }
+
+    fn linux_classic(&self, ecn: Ecn, left: u64, rng: &mut Rng) -> Action {
+        if left < self.numbers.spared_bytes || !self.squared(rng) {
+            return Action::Pass;
+        }
+        if self.coupled() > 1.0 {
+            Action::Drop(Why::Forced)
+        } else if ecn.can_be_marked() {
+            Action::Mark
+        } else {
+            Action::Drop(Why::Early)
+        }
+    }
+
+    fn linux_scalable(&self, left: u64, rng: &mut Rng) -> Action {
+        if left < self.numbers.spared_bytes {
+            return Action::Pass;
+        }
+        if self.coupled() > 1.0 {
+            let drops = self.numbers.drop_overload && self.squared(rng);
+            return if drops { Action::Drop(Why::Forced) } else { Action::Mark };
+        }
+        if rng.uniform() < self.coupled() { Action::Mark } else { Action::Pass }
+    }
+
+    fn rfc_classic(&mut self, ecn: Ecn) -> Action {
+        let p = self.classic();
+        if !recur(&mut self.classic_sum, p) {
+            return Action::Pass;
+        }
+        let most = (1.0 / (self.numbers.k * self.numbers.k)).min(1.0);
+        if p >= most {
+            Action::Drop(Why::Forced)
+        } else if ecn.can_be_marked() {
+            Action::Mark
+        } else {
+            Action::Drop(Why::Early)
+        }
+    }
+
+    fn rfc_scalable(&mut self, last: bool, age: Duration) -> Action {
+        let (squared, coupled) = (self.classic(), self.coupled().min(1.0));
+        let p = if coupled < 1.0 {
+            self.ramp(last, age).max(coupled)
+        } else if recur(&mut self.scalable_sum, squared) {
+            return Action::Drop(Why::Forced);
+        } else {
+            coupled
+        };
+        if recur(&mut self.scalable_sum, p) { Action::Mark } else { Action::Pass }
+    }
+
+    /// The scalable queue's own probability.
+    fn ramp(&self, last: bool, age: Duration) -> f64 {
+        let Numbers { min_th, range, .. } = self.numbers;
+        if last || age <= min_th {
+            0.0
+        } else if age >= min_th + range {
+            1.0
+        } else {
+            (age - min_th).nanos() as f64 / range.nanos() as f64
+        }
+    }
+
+    pub fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("p", self.p);
+        show("qdelay", self.delay);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signals(alpha: f64, beta: f64) -> Signals {
+        Signals::new(Numbers {
+            linux: false,
+            target: 0.015,
+            alpha,
+            beta,
+            k: 2.0,
+            spared_bytes: 3028,
+            drop_overload: true,
+            step: Duration::from_millis(1),
+            min_th: Duration::from_micros(800),
+            range: Duration::from_micros(400),
+        })
+    }
+
+    #[test]
+    fn updates() {
+        for (alpha, beta, p) in
+            [(0.16, 3.2, 0.1072), (41.0 / 256.0, 819.0 / 256.0, 0.1071992), (0.15, 3.0, 0.10675)]
+        {
+            let mut signals = Signals { p: 0.1, delay: 0.018, ..signals(alpha, beta) };
+            signals.update(0.020);
+            assert!((signals.p - p).abs() < 5e-8, "{}", signals.p);
+        }
+        let mut capped = signals(10.0, 0.0);
+        capped.numbers.drop_overload = false;
+        capped.update(1.0);
+        assert_eq!(capped.p, 0.5, "without drops in overload p' is at most 1/k");
+    }
+
+    #[test]
+    fn one_p_serves_both() {
+        let at = |p| Signals { p, ..signals(0.15, 3.0) };
+        assert!((at(0.1).classic() - 0.01).abs() < 1e-15);
+        assert!((at(0.1).coupled() - 0.2).abs() < 1e-15);
+        assert_eq!((at(0.5).classic(), at(0.5).coupled()), (0.25, 1.0));
+    }
+
+    #[test]
+    fn ramps() {
+        let signals = signals(0.15, 3.0);
+        let at = |us| signals.ramp(false, Duration::from_micros(us));
+        assert_eq!([at(800), at(1000), at(1200), at(5000)], [0.0, 0.5, 1.0, 1.0]);
+        assert_eq!(signals.ramp(true, Duration::from_millis(5)), 0.0, "nobody waits behind it");
+    }
+
+    #[test]
+    fn sums_space_signals() {
+        let mut sum = 0.0;
+        let due: Vec<_> = (1..=12).filter(|_| recur(&mut sum, 0.375)).collect();
+        assert_eq!(due, [3, 6, 9, 11], "the 8th sum is exactly 1");
+    }
+
+    #[test]
+    fn overload_begins_at_one_in_the_rfc_and_above_in_linux() {
+        let mut rng = Rng::named(1, "overload");
+        let drops = |linux: bool, p: f64, rng: &mut Rng| {
+            let mut signals = Signals { p, ..signals(0.15, 3.0) };
+            signals.numbers.linux = linux;
+            let mut judge = |which, ecn| {
+                let mut drops = 0;
+                for _ in 0..100 {
+                    let action = signals.judge(which, ecn, 9000, false, Duration::ZERO, rng);
+                    drops += i32::from(matches!(action, Action::Drop(_)));
+                }
+                drops > 0
+            };
+            (judge(Which::Classic, Ecn::Ect0), judge(Which::Scalable, Ecn::Ect1))
+        };
+        assert_eq!(drops(false, 0.499, &mut rng), (false, false));
+        assert_eq!(drops(false, 0.5, &mut rng), (true, true));
+        assert_eq!(drops(true, 0.5, &mut rng), (false, false));
+        assert_eq!(drops(true, 0.501, &mut rng), (true, true));
+    }
+}

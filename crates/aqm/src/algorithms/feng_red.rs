@@ -1,0 +1,263 @@
+//! Self-configuring RED (W. Feng, D. Kandlur, D. Saha, K. Shin, *A Self-Configuring RED Gateway*,
+//! INFOCOM 1999).
+//!
+//! The idea in five lines. Where the average queue falls below `min_th`, RED is too aggressive:
+//! `max_p` is divided by `alpha`. Where it rises above `max_th`, RED is not aggressive enough:
+//! `max_p` is multiplied by `beta`. Each happens once per excursion: a state remembers whether
+//! the average was last seen below, between or above the thresholds. An average equal to a
+//! threshold changes nothing.
+
+use alloc::{boxed::Box, format};
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+use packet::{Instant, Rate};
+
+use super::family::{Early, Ns, PacketClock, Paper, Profile, Settings, Tuned, Tuner};
+use crate::{Built, Entry, Fit, Judged, Line, Room};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "feng_red",
+    summary: "RED that divides max_p when the average leaves its band below, and multiplies it \
+              when it leaves above.",
+    year: 1999,
+    source: "Feng, Kandlur, Saha and Shin, INFOCOM 1999; profiles after ns-2.35, ns-3",
+    ecn: "marks in the random region if ecn is on and the packet is ECN-capable; drops where the \
+          signal is certain, and on overflow",
+    deviations: "All: max_p stays at most 1 (neither ns-2 nor ns-3 bounds it) and positive. ns2: \
+                 the state starts below (ns-2 leaves it undefined), and use_mark_p is off. ns3: \
+                 the state starts above, as in ns-3, so that the first packet divides max_p; \
+                 LinkBandwidth is the line's rate. ns2 and ns3 count packets and compute the \
+                 gentle part of the curve once, from the first max_p.",
+    fields: FIELDS,
+    build,
+};
+
+const PACKETS: Kind = Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: true };
+const PROBABILITY: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
+const FACTOR: Kind = Kind::Real { unit: Unit::None, min: 1.0, max: 1e6, open: true };
+
+const FIELDS: &[Field] = &[
+    Field {
+        name: "profile",
+        meaning: "The RED underneath and the state at the start: fj93 (the 1993 paper, below), \
+                  ns2 (below), ns3 (above).",
+        kind: Kind::Choice(&["fj93", "ns2", "ns3"]),
+        default: Value::Choice("fj93"),
+        source: "constructed; states: ns-3 read, fj93 and ns2 constructed",
+    },
+    Field {
+        name: "min_th",
+        meaning: "Average queue below which every packet passes.",
+        kind: PACKETS,
+        default: Value::Real(5.0),
+        source: "Floyd and Jacobson 1993 (recalled)",
+    },
+    Field {
+        name: "max_th",
+        meaning: "Average queue at which the probability reaches max_p.",
+        kind: PACKETS,
+        default: Value::Real(15.0),
+        source: "Floyd and Jacobson 1993 (recalled)",
+    },
+    Field {
+        name: "w_q",
+        meaning: "Weight of the newest sample in the average.",
+        kind: PROBABILITY,
+        default: Value::Real(0.002),
+        source: "Floyd and Jacobson 1993 (recalled); read: ns-3",
+    },
+    Field {
+        name: "max_p",
+        meaning: "First value of the probability where the average reaches max_th. ns3: 0.02; \
+                  others: 0.1.",
+        kind: PROBABILITY,
+        default: Value::Unset,
+        source: "read: ns-2.35 linterm_ 10, ns-3 LInterm 50",
+    },
+    Field {
+        name: "alpha",
+        meaning: "Divisor of max_p on leaving the band below.",
+        kind: FACTOR,
+        default: Value::Real(3.0),
+        source: "read: ns-2.35, ns-3 FengAlpha",
+    },
+    Field {
+        name: "beta",
+        meaning: "Factor of max_p on leaving the band above.",
+        kind: FACTOR,
+        default: Value::Real(2.0),
+        source: "read: ns-2.35, ns-3 FengBeta",
+    },
+    Field {
+        name: "gentle",
+        meaning: "Whether the probability grows from max_p to 1 between max_th and twice max_th. \
+                  fj93: false; ns2, ns3: true.",
+        kind: Kind::Switch,
+        default: Value::Unset,
+        source: "read: ns-2.35 gentle_, ns-3 Gentle",
+    },
+    Field {
+        name: "mean_packet_bytes",
+        meaning: "The packet of the idle clock. fj93: 1000; ns2, ns3: 500.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000 },
+        default: Value::Unset,
+        source: "read: ns-2.35 mean_pktsize_, ns-3 MeanPktSize; fj93 constructed",
+    },
+    Field {
+        name: "limit",
+        meaning: "Packets that may wait.",
+        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
+        default: Value::Whole(60),
+        source: "constructed: four times max_th",
+    },
+    Field {
+        name: "ecn",
+        meaning: "Whether ECN-capable packets are marked where others are dropped by a signal.",
+        kind: Kind::Switch,
+        default: Value::Switch(false),
+        source: "ns-2.35 setbit_, ns-3 UseEcn: off",
+    },
+];
+
+fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
+    let settings = settings(params, line.rate)?;
+    let (alpha, beta) = (params.real("alpha"), params.real("beta"));
+    Ok(match settings.profile {
+        Profile::Fj93 => gate(Paper::new(&settings), &settings, Excursions::new(alpha, beta)),
+        Profile::Ns2 => gate(Ns::new(&settings), &settings, Excursions::new(alpha, beta)),
+        _ => {
+            let rule = Excursions { seen: Seen::Above, ..Excursions::new(alpha, beta) };
+            gate(Ns::new(&settings), &settings, rule)
+        }
+    })
+}
+
+fn gate<J: Early + 'static>(mut judge: J, settings: &Settings, rule: Excursions) -> Built {
+    let curve = judge.curve();
+    let rule = Excursions { min: curve.min, max: curve.max, ..rule };
+    let gentle_too = settings.profile == Profile::Fj93;
+    let judge = Tuned::new(judge, rule, settings.max_p, gentle_too, f64::INFINITY);
+    Built::Gate(Box::new(Judged::new(judge, settings.room, settings.ecn)))
+}
+
+fn settings(params: &Params, rate: Rate) -> Result<Settings, BadParams> {
+    let profile = match params.choice("profile") {
+        "ns2" => Profile::Ns2,
+        "ns3" => Profile::Ns3,
+        _ => Profile::Fj93,
+    };
+    let ns = profile != Profile::Fj93;
+    let (min_th, max_th) = (params.real("min_th"), params.real("max_th"));
+    if min_th >= max_th {
+        let why = format!(
+            "{min_th} is not below max_th = {max_th}: RED needs a band between its thresholds; \
+             give both, min_th the smaller"
+        );
+        return Err(BadParams::new("min_th", why));
+    }
+    let gentle = match params.value("gentle") {
+        Value::Switch(gentle) => gentle,
+        _ => ns,
+    };
+    let mean = params.whole_or("mean_packet_bytes", if ns { 500 } else { 1000 }) as u32;
+    let limit = params.whole("limit") as u32;
+    let fit = if profile == Profile::Ns2 { Fit::Overhanging } else { Fit::Whole };
+    Ok(Settings {
+        profile,
+        min_th,
+        max_th,
+        w_q: params.real("w_q"),
+        max_p: params.real_or("max_p", if profile == Profile::Ns3 { 0.02 } else { 0.1 }),
+        gentle,
+        wait: ns,
+        queue_in_bytes: false,
+        byte_probability: false,
+        mean_packet_bytes: mean,
+        max_packet_bytes: 1500,
+        clock: PacketClock::of_line(rate, mean),
+        harddrop: true,
+        use_mark_p: false,
+        mark_p: 0.0,
+        ns1_compat: false,
+        ecn: params.switch("ecn"),
+        room: Room::of_packets(limit, fit),
+    })
+}
+
+/// Where the average was last seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    Below,
+    Between,
+    Above,
+}
+
+/// One change of `max_p` per excursion of the average out of its band.
+struct Excursions {
+    min: f64,
+    max: f64,
+    alpha: f64,
+    beta: f64,
+    seen: Seen,
+}
+
+impl Excursions {
+    fn new(alpha: f64, beta: f64) -> Self {
+        Excursions { min: 0.0, max: 0.0, alpha, beta, seen: Seen::Below }
+    }
+}
+
+impl Tuner for Excursions {
+    #[inline]
+    fn tune(&mut self, max_p: f64, average: f64, _now: Instant) -> Option<f64> {
+        if self.min < average && average < self.max {
+            self.seen = Seen::Between;
+        } else if average < self.min && self.seen != Seen::Below {
+            self.seen = Seen::Below;
+            return Some((max_p / self.alpha).max(f64::MIN_POSITIVE));
+        } else if average > self.max && self.seen != Seen::Above {
+            self.seen = Seen::Above;
+            return Some((max_p * self.beta).min(1.0));
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(seen: Seen, averages: &[f64]) -> f64 {
+        let mut rule = Excursions { min: 5.0, max: 15.0, alpha: 3.0, beta: 2.0, seen };
+        averages
+            .iter()
+            .fold(0.1, |max_p, average| rule.tune(max_p, *average, Instant::ZERO).unwrap_or(max_p))
+    }
+
+    #[test]
+    fn published_changes() {
+        assert!((after(Seen::Between, &[4.0]) - 0.033333).abs() < 1e-6);
+        assert_eq!(after(Seen::Between, &[16.0]), 0.2);
+        assert_eq!(after(Seen::Above, &[0.0]), 0.1 / 3.0, "ns-3's first packet");
+        assert_eq!(after(Seen::Below, &[0.0]), 0.1);
+    }
+
+    #[test]
+    fn once_per_excursion_and_never_on_a_threshold() {
+        assert_eq!(after(Seen::Between, &[16.0, 17.0, 15.0, 16.0]), 0.2);
+        assert_eq!(after(Seen::Between, &[16.0, 10.0, 16.0]), 0.4);
+        assert_eq!(after(Seen::Between, &[5.0, 15.0]), 0.1);
+        // From above to below without a stop between.
+        assert_eq!(after(Seen::Between, &[16.0, 4.0, 3.0]), 0.2 / 3.0);
+    }
+
+    #[test]
+    fn bounded_above_and_below() {
+        let swing: Vec<f64> = [16.0, 10.0].repeat(9);
+        assert_eq!(after(Seen::Between, &swing), 1.0);
+        let swing: Vec<f64> = [4.0, 10.0].repeat(900);
+        assert!(after(Seen::Between, &swing) > 0.0);
+    }
+}

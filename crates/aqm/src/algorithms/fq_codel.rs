@@ -1,0 +1,139 @@
+//! FQ-CoDel (T. Høiland-Jørgensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, RFC 8290, 2018;
+//! in Linux since 2012).
+//!
+//! The idea in five lines. Flows are hashed into many queues, served in turn by bytes, and each
+//! queue has a CoDel of its own, so that a flow's delay is its own doing. A queue that was empty
+//! gets its first turn before all others: flows that send little never wait for those that send
+//! much. If all queues together hold too much, the one with most bytes loses half of them, from
+//! its head and up to a batch, and its CoDel counts those drops as signals.
+//!
+//! | | `rfc8290` | `linux` | `ns3` |
+//! |---|---|---|---|
+//! | CoDel as in the profile | RFC 8289 | Linux | ns-3 |
+//! | too little waits to judge, measured over | the queue | all queues | the queue |
+//! | an emptied new queue | has a turn as an old one | only if there are old ones | has a turn |
+//! | drops for want of room count as signals | yes | yes | no |
+
+use alloc::boxed::Box;
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+
+use super::controlled_delay::{CE_THRESHOLD, Control, INTERVAL, Profile, TARGET};
+use crate::shells::departure::Rules;
+use crate::shells::per_flow::{Leaving, Overload, PerFlow, Settings};
+use crate::{Built, Entry, Line};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "fq_codel",
+    summary: "Serves hashed flows in turn, sparse ones first, with controlled delay in each queue.",
+    year: 2012,
+    source: "RFC 8290; profiles after Linux sch_fq_codel and ns-3",
+    ecn: "marks in place of every drop by CoDel if ecn is on (it is by default) and the packet is \
+          ECN-capable; ce_threshold marks whether ecn is on or not; want of room drops",
+    deviations: "All: flows are hashed by a seeded 64-bit mix (Linux: jhash or the network \
+                 card's); sizes are IP lengths. linux: memory is counted in packet bytes, not in \
+                 buffer sizes, and drop_batch is what it says (one version of Linux always takes \
+                 1 if it is configured). ns3: without set-associative hashing and without the \
+                 separate threshold for ECT(1).",
+    fields: FIELDS,
+    build,
+};
+
+const FIELDS: &[Field] = &[
+    Field {
+        name: "profile",
+        meaning: "The implementation to follow, with its defaults: rfc8290, linux, ns3.",
+        kind: Kind::Choice(&["rfc8290", "linux", "ns3"]),
+        default: Value::Choice("rfc8290"),
+        source: "constructed",
+    },
+    TARGET,
+    INTERVAL,
+    Field {
+        name: "flows",
+        meaning: "Queues that flows are hashed into.",
+        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 65_536 },
+        default: Value::Whole(1024),
+        source: "RFC 8290 section 5.2",
+    },
+    Field {
+        name: "quantum",
+        meaning: "Bytes that a queue may send in each turn. rfc8290, linux: 1514; ns3: 1500.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 256, max: 1_000_000 },
+        default: Value::Unset,
+        source: "RFC 8290 section 5.2; Linux psched_mtu; ns-3 device MTU",
+    },
+    Field {
+        name: "mtu",
+        meaning: "Bytes left waiting at or below which no packet is signalled (ns3: below which). \
+                  rfc8290, ns3: 1500; linux: 1514, over all queues.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 0, max: 1_000_000 },
+        default: Value::Unset,
+        source: "RFC 8289 MAXPACKET; Linux psched_mtu on Ethernet; ns-3 MinBytes",
+    },
+    Field {
+        name: "limit",
+        meaning: "Packets that may wait in all queues together.",
+        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
+        default: Value::Whole(10_240),
+        source: "RFC 8290 section 5.2",
+    },
+    Field {
+        name: "limit_bytes",
+        meaning: "IP bytes that may wait in all queues together; rfc8290, linux: 33554432, ns3: no \
+                  such limit.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000_000_000 },
+        default: Value::Unset,
+        source: "Linux memory_limit, 32 MiB",
+    },
+    Field {
+        name: "drop_batch",
+        meaning: "Most packets dropped at once for want of room.",
+        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 1_000_000 },
+        default: Value::Whole(64),
+        source: "RFC 8290 section 4.1; Linux, ns-3",
+    },
+    Field {
+        name: "ecn",
+        meaning: "Whether ECN-capable packets are marked where others are dropped by a signal.",
+        kind: Kind::Switch,
+        default: Value::Switch(true),
+        source: "Linux, ns-3",
+    },
+    CE_THRESHOLD,
+    Field {
+        name: "hash_seed",
+        meaning: "Seed of the hash: another one lets other flows collide.",
+        kind: Kind::Whole { unit: Unit::None, min: 0, max: 1 << 53 },
+        default: Value::Whole(0),
+        source: "constructed",
+    },
+];
+
+fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
+    let name = params.choice("profile");
+    let (profile, mtu, quantum, bytes) = match name {
+        "linux" => (Profile::LINUX, 1514, 1514, 32 << 20),
+        "ns3" => (Profile::NS3, 1500, 1500, u64::MAX),
+        _ => (Profile::RFC8289, 1500, 1514, 32 << 20),
+    };
+    let settings = Settings {
+        flows: params.whole("flows") as usize,
+        seed: params.whole("hash_seed"),
+        quantum: params.whole_or("quantum", quantum),
+        limit: params.whole("limit"),
+        limit_bytes: params.whole_or("limit_bytes", bytes),
+        overload: Overload::Cut { batch: params.whole("drop_batch") as u32 },
+        forgets_if_alone: name == "linux",
+        judges_see_all: name == "linux",
+    };
+    let rules = Rules { ecn: params.switch("ecn"), keep_last: false };
+    let judge = || Leaving {
+        judge: Control::new(profile, params, params.whole_or("mtu", mtu)),
+        rules,
+        learns_of_cuts: name != "ns3",
+    };
+    Ok(Built::Discipline(Box::new(PerFlow::new(settings, judge))))
+}

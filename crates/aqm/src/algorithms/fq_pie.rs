@@ -1,0 +1,274 @@
+//! FQ-PIE (Linux `sch_fq_pie`, M. Tahiliani and others, 2020; earlier in FreeBSD dummynet).
+//!
+//! The idea in five lines. The queues, turns and sparse-first rule of FQ-CoDel, with a PIE in
+//! each queue in place of CoDel: arrivals are signalled at random, with a probability that a
+//! controller derives from how long packets of this queue wait. One clock updates the
+//! controllers of all queues, used or not, so that a flow that returns finds its probability
+//! decayed. There is no paper and no RFC; profile `rfc8033` puts the RFC's controller in each
+//! queue, profile `linux` follows Linux's.
+
+use alloc::boxed::Box;
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+use packet::{Backlog, Duration, Ecn, Instant, Packet, Why};
+
+use crate::periodic::Ticker;
+use crate::pie_core::{PieCore, PieRules};
+use crate::shells::per_flow::{Overload, PerFlow, QueueJudge, Settings};
+use crate::shells::pool::{Pool, Queue};
+use crate::{Admission, Built, Cx, Entry, Line};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "fq_pie",
+    summary: "Serves hashed flows in turn, sparse ones first, with a delay controller in each \
+              queue.",
+    year: 2020,
+    source: "Linux sch_fq_pie; RFC 8033 for the controller, RFC 8290 for the queues",
+    ecn: "marks ECN-capable packets if ecn is on and the queue's p is below mark_ecnth (linux: at \
+          most), drops them above; want of room drops",
+    deviations: "The buffer refuses arrivals as in Linux (ns-3 drops from the fattest queue: \
+                 overload = \"fattest\"); limit_bytes refuses too (Linux only counts memory). All \
+                 queues are updated at once (Linux: 2048 per pass). rfc8033: the delay is that \
+                 of the last packet sent; the first update is after one period. linux: real \
+                 numbers and exact periods in place of fixed point and jiffies.",
+    fields: FIELDS,
+    build,
+};
+
+const TIME: Kind = Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: true };
+const GAIN: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1e3, open: false };
+
+const FIELDS: &[Field] = &[
+    Field {
+        name: "profile",
+        meaning: "rfc8033: the controller of the RFC in each queue; linux: sch_fq_pie.",
+        kind: Kind::Choice(&["rfc8033", "linux"]),
+        default: Value::Choice("rfc8033"),
+        source: "constructed",
+    },
+    Field {
+        name: "target",
+        meaning: "Target queueing delay of each queue.",
+        kind: TIME,
+        default: Value::Real(0.015),
+        source: "read: Linux; RFC 8033 (recalled)",
+    },
+    Field {
+        name: "t_update",
+        meaning: "Time between updates.",
+        kind: TIME,
+        default: Value::Real(0.015),
+        source: "read: Linux; RFC 8033 (recalled)",
+    },
+    Field {
+        name: "alpha",
+        meaning: "Gain of the delay's distance from the target, in Hz, not multiplied by t_update.",
+        kind: GAIN,
+        default: Value::Real(0.125),
+        source: "read: Linux 2/16; RFC 8033 (recalled)",
+    },
+    Field {
+        name: "beta",
+        meaning: "Gain of the delay's growth, in Hz.",
+        kind: GAIN,
+        default: Value::Real(1.25),
+        source: "read: Linux 20/16; RFC 8033 (recalled)",
+    },
+    Field {
+        name: "max_burst",
+        meaning: "How long after a quiet time no packet of a queue is signalled.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: false },
+        default: Value::Real(0.15),
+        source: "read: Linux; RFC 8033 (recalled)",
+    },
+    Field {
+        name: "mean_packet_bytes",
+        meaning: "A queue of at most two such packets is never signalled (linux: below two MTUs). \
+                  rfc8033: 1000; linux: 1514.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000 },
+        default: Value::Unset,
+        source: "ns-3 MeanPktSize; Linux device MTU with header",
+    },
+    Field {
+        name: "cap_drop",
+        meaning: "Whether p rises by at most 2 % at an update once it is 10 %.",
+        kind: Kind::Switch,
+        default: Value::Switch(true),
+        source: "read: Linux; RFC 8033 section 5.5 (recalled)",
+    },
+    Field {
+        name: "derandomise",
+        meaning: "Whether signals are spaced: none until the probabilities of 0.85 packets have \
+                  gathered, certain at 8.5.",
+        kind: Kind::Switch,
+        default: Value::Switch(true),
+        source: "read: Linux; RFC 8033 section 5.4 (recalled)",
+    },
+    Field {
+        name: "flows",
+        meaning: "Queues that flows are hashed into.",
+        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 65_536 },
+        default: Value::Whole(1024),
+        source: "read: Linux",
+    },
+    Field {
+        name: "quantum",
+        meaning: "Bytes that a queue may send in each turn.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 256, max: 1_000_000 },
+        default: Value::Whole(1514),
+        source: "read: Linux psched_mtu on Ethernet",
+    },
+    Field {
+        name: "limit",
+        meaning: "Packets that may wait in all queues together.",
+        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
+        default: Value::Whole(10_240),
+        source: "read: Linux",
+    },
+    Field {
+        name: "limit_bytes",
+        meaning: "IP bytes that may wait in all queues together; no such limit unless given.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000_000_000 },
+        default: Value::Unset,
+        source: "constructed",
+    },
+    Field {
+        name: "overload",
+        meaning: "What a full buffer drops: the arrival, or half of the queue with most bytes, \
+                  from its head and at most 64 packets (fattest).",
+        kind: Kind::Choice(&["arrival", "fattest"]),
+        default: Value::Choice("arrival"),
+        source: "read: Linux (arrival), ns-3 (fattest)",
+    },
+    Field {
+        name: "ecn",
+        meaning: "Whether ECN-capable packets are marked where others are dropped by a signal.",
+        kind: Kind::Switch,
+        default: Value::Switch(false),
+        source: "read: Linux (ns-3: on)",
+    },
+    Field {
+        name: "mark_ecnth",
+        meaning: "Probability from which on (linux: above which) signals drop ECN-capable packets \
+                  too.",
+        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: false },
+        default: Value::Real(0.1),
+        source: "read: Linux ecn_prob, ns-3",
+    },
+    Field {
+        name: "hash_seed",
+        meaning: "Seed of the hash: another one lets other flows collide.",
+        kind: Kind::Whole { unit: Unit::None, min: 0, max: 1 << 53 },
+        default: Value::Whole(0),
+        source: "constructed",
+    },
+];
+
+fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
+    let linux = params.choice("profile") == "linux";
+    let period = params.time("t_update");
+    let rules = PieRules {
+        target: params.real("target"),
+        period,
+        alpha: params.real("alpha"),
+        beta: params.real("beta"),
+        max_burst: params.time("max_burst"),
+        spared_bytes: 2 * params.whole_or("mean_packet_bytes", if linux { 1514 } else { 1000 }),
+        capped: params.switch("cap_drop"),
+        derandomised: params.switch("derandomise"),
+        linux,
+    };
+    let settings = Settings {
+        flows: params.whole("flows") as usize,
+        seed: params.whole("hash_seed"),
+        quantum: params.whole("quantum"),
+        limit: params.whole("limit"),
+        limit_bytes: params.whole_or("limit_bytes", u64::MAX),
+        overload: match params.choice("overload") {
+            "fattest" => Overload::Cut { batch: 64 },
+            _ => Overload::Refuse,
+        },
+        forgets_if_alone: linux,
+        judges_see_all: false,
+    };
+    let judge = || Judge {
+        core: PieCore::new(rules),
+        linux,
+        ecn: params.switch("ecn"),
+        mark_below: params.real("mark_ecnth"),
+        delay: 0.0,
+        last: None,
+    };
+    let ticker = Ticker::every(period);
+    let ticker = if linux { ticker.first_at(Duration::from_millis(500)) } else { ticker };
+    Ok(Built::Discipline(Box::new(PerFlow::new(settings, judge).ticking(ticker))))
+}
+
+/// One queue's controller.
+struct Judge {
+    core: PieCore,
+    linux: bool,
+    ecn: bool,
+    /// Signals drop whatever the packet's ECN field at `p` of at least (Linux: above) this.
+    mark_below: f64,
+    /// How long the last packet sent had waited, in seconds; zero if it left nothing behind.
+    delay: f64,
+    /// When that was, for Linux's burst allowance.
+    last: Option<Instant>,
+}
+
+impl QueueJudge for Judge {
+    fn admit(&mut self, packet: &mut Packet, own: Backlog, cx: &mut Cx) -> Admission {
+        if !self.core.signals(own.bytes, cx.rng) {
+            return Admission::Queued;
+        }
+        let p = self.core.p;
+        let low = if self.linux { p <= self.mark_below } else { p < self.mark_below };
+        if low && self.ecn && packet.ecn.can_be_marked() {
+            packet.ecn = Ecn::Ce;
+            return Admission::Marked(Why::Early);
+        }
+        self.core.dropped();
+        Admission::Dropped(Why::Early)
+    }
+
+    fn on_refused(&mut self, _now: Instant) {
+        self.core.dropped();
+    }
+
+    fn take(
+        &mut self,
+        pool: &mut Pool,
+        queue: &mut Queue,
+        _others: Backlog,
+        cx: &mut Cx,
+    ) -> Option<Packet> {
+        let packet = pool.pop(queue)?;
+        let waited = cx.now.since(packet.arrived).secs_f64();
+        self.delay = if queue.is_empty() { 0.0 } else { waited };
+        let last = self.last.replace(cx.now);
+        if self.linux {
+            self.core.delay = self.delay;
+            if let Some(last) = last {
+                self.core.spend_burst(cx.now.since(last));
+            }
+        }
+        Some(packet)
+    }
+
+    fn on_tick(&mut self, own: Backlog) -> bool {
+        let quiet = self.core.update(self.delay, own.bytes == 0 || !self.linux);
+        if quiet {
+            self.last = None;
+            self.core.renew();
+        }
+        // At a delay below the target and without growth p stays 0.
+        quiet
+    }
+
+    fn strength(&self) -> (&'static str, f64) {
+        ("max_p", self.core.p)
+    }
+}

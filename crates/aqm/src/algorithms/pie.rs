@@ -1,0 +1,235 @@
+//! PIE, Proportional Integral controller Enhanced (R. Pan, P. Natarajan, F. Baker, G. White, RFC
+//! 8033, 2017), and DOCSIS-PIE (G. White, R. Pan, RFC 8034, 2017).
+//!
+//! The idea in five lines. A controller like PI's, but of the queueing *delay*, which means the
+//! same on a line of any rate. Its steps are divided by up to 2048 while the probability is small,
+//! in place of gains tuned to the load. A queue that was quiet may burst for 150 ms before
+//! anything is dropped; short queues and low delays are spared. The sum of the probabilities of
+//! the packets that passed keeps drops from coming too close or too far apart.
+//!
+//! The controller is [`crate::pie_core`]; [`delay`] measures; [`docsis`] is RFC 8034.
+
+mod delay;
+mod docsis;
+mod fields;
+
+use alloc::{boxed::Box, format};
+
+use packet::params::{BadParams, Params, Value};
+use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+
+use crate::periodic::Ticker;
+use crate::pie_core::{PieCore, PieRules};
+use crate::shells::watched::{Watched, Watcher};
+use crate::{Aqm, Built, Entry, Fit, Judged, LimitOrder, Line, Room, Verdict, buffer};
+use delay::DepartureRate;
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "pie",
+    summary: "A proportional-integral controller of the queueing delay, with self-scaling steps \
+              and a burst allowance.",
+    year: 2017,
+    source: "RFC 8033; RFC 8034 (DOCSIS); Linux sch_pie",
+    ecn: "rfc8033, linux: marks ECN-capable packets if ecn is on and p is below mark_ecnth (linux: \
+          at most), drops them above; docsis: never marks",
+    deviations: "rfc8033: the delay is by default that of the last packet sent, as in Linux and \
+                 ns-3, not from a measured rate; p decays while both delays are zero (the RFC's \
+                 section 4.2), not below half the target (its appendix); without the option to \
+                 start at a third of the buffer. linux: real numbers, nanoseconds and exact \
+                 periods in place of fixed point and jiffies; p stays at most 1, where Linux lets \
+                 it grow to 256; without bytemode. docsis: the limit is tested first (CableLabs' \
+                 simulator: last), and an overflow clears the accumulated probability; the line's \
+                 rate is known and constant, so that there is no prediction of grants; the first \
+                 burst allowance comes with the first drop. A random draw u signals if u < p.",
+    fields: fields::FIELDS,
+    build,
+};
+
+fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
+    if params.choice("profile") == "docsis" {
+        return build_docsis(params, line);
+    }
+    let linux = params.choice("profile") == "linux";
+    let judge = Pie::new(params, line, linux)?;
+    let by_line = matches!(judge.measure, Measure::Line { .. });
+    let ecn = params.switch("ecn");
+    if params.given("mark_ecnth") && !ecn {
+        let why = format!(
+            "{} has no effect: nothing is marked while ecn is false; leave it out",
+            params.value("mark_ecnth")
+        );
+        return Err(BadParams::new("mark_ecnth", why));
+    }
+    let shell = Judged::new(judge, buffer::room(params, 1000), ecn);
+    Ok(if by_line {
+        Built::Gate(Box::new(shell))
+    } else {
+        Built::Discipline(Box::new(Watched::new(shell, false)))
+    })
+}
+
+fn build_docsis(params: &Params, line: &Line) -> Result<Built, BadParams> {
+    let refuse = |field: &str, why: &str| {
+        let value = params.value(field);
+        let text = format!("{value} is not possible with profile \"docsis\": {why}");
+        Err(BadParams::new(field, text))
+    };
+    if params.switch("ecn") {
+        return refuse("ecn", "RFC 8034 drops and never marks; write false or leave it out");
+    }
+    if params.given("mark_ecnth") {
+        return refuse("mark_ecnth", "RFC 8034 drops and never marks; leave it out");
+    }
+    if matches!(params.value("delay"), Value::Choice(delay) if delay != "line") {
+        return refuse(
+            "delay",
+            "a modem knows its rate and divides the backlog by it; write \"line\" or leave it out",
+        );
+    }
+    let bytes_per_s = line.rate.bytes_per_s();
+    let buffer_bytes = params.whole_or("limit_bytes", (0.1 * bytes_per_s) as u64).max(1);
+    let numbers = docsis::Numbers {
+        target: params.real_or("target", 0.010),
+        alpha: params.real_or("alpha", 0.25),
+        beta: params.real_or("beta", 2.5),
+        max_burst: Duration::from_secs_f64(params.real_or("max_burst", 0.142)),
+        spared_bytes: 2 * params.whole_or("mean_packet_bytes", 1024),
+        capped: params.switch("cap_drop"),
+        derandomised: params.switch("derandomise"),
+        buffer_bytes,
+        bytes_per_s,
+    };
+    let room = Room::of_packets(params.whole_or("limit", u64::from(u32::MAX)) as u32, Fit::Whole);
+    let period = Duration::from_secs_f64(params.real_or("t_update", 0.016));
+    let judge = docsis::Docsis::new(numbers, period);
+    Ok(Built::Gate(Box::new(Judged::new(judge, room.and_bytes(buffer_bytes), false))))
+}
+
+/// Where the delay comes from.
+enum Measure {
+    /// The wait of the last packet sent; when that was, for Linux's burst allowance.
+    Timestamp {
+        delay: f64,
+        last: Option<Instant>,
+    },
+    Rate(DepartureRate),
+    Line {
+        bytes_per_s: f64,
+    },
+}
+
+/// The judge of the profiles `rfc8033` and `linux`.
+struct Pie {
+    core: PieCore,
+    ticker: Ticker,
+    measure: Measure,
+    linux: bool,
+    /// Signals drop whatever the packet's ECN field at `p` of at least (Linux: above) this.
+    mark_below: f64,
+}
+
+impl Pie {
+    fn new(params: &Params, line: &Line, linux: bool) -> Result<Self, BadParams> {
+        let measure = match params.value("delay") {
+            Value::Choice("rate") => Measure::Rate(DepartureRate::new(linux)),
+            Value::Choice("line") if linux => {
+                let why = "line is not possible with profile \"linux\": sch_pie does not know its \
+                           line's rate; write \"timestamp\" or \"rate\"";
+                return Err(BadParams::new("delay", why));
+            }
+            Value::Choice("line") => Measure::Line { bytes_per_s: line.rate.bytes_per_s() },
+            _ => Measure::Timestamp { delay: 0.0, last: None },
+        };
+        let period = Duration::from_secs_f64(params.real_or("t_update", 0.015));
+        let mean = params.whole_or("mean_packet_bytes", if linux { 1514 } else { 1000 });
+        let ticker = Ticker::every(period);
+        let first = if linux { ticker.first_at(Duration::from_millis(500)) } else { ticker };
+        Ok(Pie {
+            core: PieCore::new(PieRules {
+                target: params.real_or("target", 0.015),
+                period,
+                alpha: params.real_or("alpha", 0.125),
+                beta: params.real_or("beta", 1.25),
+                max_burst: Duration::from_secs_f64(params.real_or("max_burst", 0.15)),
+                spared_bytes: 2 * mean,
+                capped: params.switch("cap_drop"),
+                derandomised: params.switch("derandomise"),
+                linux,
+            }),
+            ticker: first,
+            measure,
+            linux,
+            mark_below: params.real_or("mark_ecnth", 0.1),
+        })
+    }
+}
+
+impl Aqm for Pie {
+    fn on_arrival(&mut self, _: &Packet, backlog: Backlog, _: Instant, rng: &mut Rng) -> Verdict {
+        if !self.core.signals(backlog.bytes, rng) {
+            return Verdict::Pass;
+        }
+        let (p, limit) = (self.core.p, self.mark_below);
+        let marks = if self.linux { p <= limit } else { p < limit };
+        if marks { Verdict::Signal(Why::Early) } else { Verdict::Drop(Why::Early) }
+    }
+    fn limit_order(&self) -> LimitOrder {
+        LimitOrder::BeforeJudge
+    }
+    fn on_dropped(&mut self, _: Why) {
+        self.core.dropped();
+    }
+    fn next_tick(&self) -> Option<Instant> {
+        Some(self.ticker.next())
+    }
+    fn on_tick(&mut self, backlog: Backlog, _: Instant, _: &mut Rng) {
+        self.ticker.done();
+        let delay = match &self.measure {
+            Measure::Timestamp { delay, .. } => *delay,
+            Measure::Rate(rate) => rate.delay(backlog),
+            Measure::Line { bytes_per_s } => backlog.bytes as f64 / bytes_per_s,
+        };
+        let quiet = self.core.update(delay, backlog.bytes == 0 || !self.linux);
+        match &mut self.measure {
+            // Without a rate Linux cannot know that it was quiet.
+            Measure::Rate(rate) if self.linux && quiet && !rate.known() => return,
+            Measure::Rate(rate) if self.linux && quiet => rate.reset(),
+            Measure::Timestamp { last, .. } if quiet => *last = None,
+            _ => {}
+        }
+        if quiet {
+            self.core.renew();
+        }
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.core.gauges(show);
+    }
+}
+
+impl Watcher for Pie {
+    fn on_departure(
+        &mut self,
+        packet: &Packet,
+        sojourn: Duration,
+        left: Backlog,
+        now: Instant,
+        _: &mut Rng,
+    ) -> bool {
+        let passed = match &mut self.measure {
+            Measure::Timestamp { delay, last } => {
+                *delay = if left.packets == 0 { 0.0 } else { sojourn.secs_f64() };
+                if self.linux {
+                    self.core.delay = *delay;
+                }
+                last.replace(now).map(|last| now.since(last))
+            }
+            Measure::Rate(rate) => rate.departure(packet.bytes, left, now),
+            Measure::Line { .. } => None,
+        };
+        if let Some(time) = passed.filter(|_| self.linux) {
+            self.core.spend_burst(time);
+        }
+        false
+    }
+}

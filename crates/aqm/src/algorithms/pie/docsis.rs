@@ -1,0 +1,264 @@
+//! DOCSIS-PIE (RFC 8034): the controller of a cable modem, which sleeps while the buffer is less
+//! than a third full, scales p by packet size, and knows its line's rate.
+
+use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+
+use crate::periodic::Ticker;
+use crate::pie_core::step_divisor;
+use crate::{Aqm, LimitOrder, Verdict};
+
+/// How long all must be quiet before the controller goes to sleep (BURST_RESET_TIMEOUT).
+const SLEEP_AFTER: Duration = Duration::from_secs(1);
+const MEAN_BYTES: f64 = 1024.0;
+/// Above this probability per mean packet even the smallest packet (64 bytes) has 85 %.
+const P_MAX: f64 = 0.85 * MEAN_BYTES / 64.0;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum State {
+    /// Less than a third of the buffer has been in use.
+    Inactive,
+    /// No drop yet, or quiet for so long.
+    Quiescent(Duration),
+    Active,
+}
+
+/// Numbers that the user may change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbers {
+    pub target: f64,
+    pub alpha: f64,
+    pub beta: f64,
+    pub max_burst: Duration,
+    pub spared_bytes: u64,
+    pub capped: bool,
+    pub derandomised: bool,
+    pub buffer_bytes: u64,
+    /// The line's.
+    pub bytes_per_s: f64,
+}
+
+/// The judge.
+pub(super) struct Docsis {
+    numbers: Numbers,
+    ticker: Ticker,
+    state: State,
+    p: f64,
+    delay: f64,
+    accumulated: f64,
+    burst: Duration,
+}
+
+impl Docsis {
+    pub fn new(numbers: Numbers, period: Duration) -> Self {
+        Docsis {
+            numbers,
+            ticker: Ticker::every(period),
+            state: State::Inactive,
+            p: 0.0,
+            delay: 0.0,
+            accumulated: 0.0,
+            burst: Duration::ZERO,
+        }
+    }
+
+    fn update(&mut self, delay: f64) {
+        let period = self.ticker.period();
+        if self.burst > Duration::ZERO {
+            self.p = 0.0;
+            self.burst = Duration::from_nanos(self.burst.nanos().saturating_sub(period.nanos()));
+        } else {
+            self.step(delay);
+        }
+        let half = self.numbers.target / 2.0;
+        let quiet =
+            delay < half && self.delay < half && self.p == 0.0 && self.burst == Duration::ZERO;
+        self.state = match (self.state, quiet) {
+            (State::Active, true) => State::Quiescent(Duration::ZERO),
+            (State::Quiescent(time), true) if time + period > SLEEP_AFTER => State::Inactive,
+            (State::Quiescent(time), true) => State::Quiescent(time + period),
+            (State::Quiescent(_), false) => State::Quiescent(Duration::ZERO),
+            (state, _) => state,
+        };
+        self.delay = delay;
+    }
+
+    fn step(&mut self, delay: f64) {
+        let Numbers { target, alpha, beta, capped, .. } = self.numbers;
+        let mut step = alpha * (delay - target) + beta * (delay - self.delay);
+        step *= match self.p {
+            p if p < 0.1 => 1.0 / step_divisor(p),
+            p if p < 1.0 => 2.0,
+            p if p < 10.0 => 8.0,
+            _ => 32.0,
+        };
+        if capped && self.p >= 0.1 {
+            step = step.min(0.02);
+        }
+        self.p += step;
+        if delay < 0.005 && self.delay < 0.005 {
+            self.p *= 0.98;
+        } else if delay > 0.2 {
+            self.p += 0.02;
+        }
+        self.p = self.p.clamp(0.0, P_MAX);
+    }
+
+    /// The probability of a packet of `size` bytes.
+    fn of_size(&self, size: u32) -> f64 {
+        (self.p * f64::from(size) / MEAN_BYTES).min(0.85)
+    }
+
+    fn drops(&mut self, size: u32, bytes: u64, rng: &mut Rng) -> bool {
+        if self.burst > Duration::ZERO {
+            return false;
+        }
+        if self.p == 0.0 {
+            self.accumulated = 0.0;
+        }
+        if self.state == State::Inactive {
+            if bytes < self.numbers.buffer_bytes / 3 {
+                return false;
+            }
+            self.state = State::Quiescent(Duration::ZERO);
+        }
+        let p = self.of_size(size);
+        self.accumulated += p;
+        let low = self.delay < self.numbers.target / 2.0 && self.p < 0.2;
+        if low || bytes <= self.numbers.spared_bytes {
+            return false;
+        }
+        if !self.numbers.derandomised {
+            return rng.uniform() < p;
+        }
+        self.accumulated >= 8.5 || (self.accumulated >= 0.85 && rng.uniform() < p)
+    }
+}
+
+impl Aqm for Docsis {
+    fn on_arrival(
+        &mut self,
+        packet: &Packet,
+        backlog: Backlog,
+        _: Instant,
+        rng: &mut Rng,
+    ) -> Verdict {
+        if !self.drops(packet.bytes, backlog.bytes, rng) {
+            return Verdict::Pass;
+        }
+        if matches!(self.state, State::Quiescent(_)) {
+            self.state = State::Active;
+            self.burst = self.numbers.max_burst;
+        }
+        Verdict::Drop(Why::Early)
+    }
+    fn limit_order(&self) -> LimitOrder {
+        LimitOrder::BeforeJudge
+    }
+    fn on_dropped(&mut self, _: Why) {
+        self.accumulated = 0.0;
+    }
+    fn next_tick(&self) -> Option<Instant> {
+        Some(self.ticker.next())
+    }
+    fn on_tick(&mut self, backlog: Backlog, _: Instant, _: &mut Rng) {
+        self.ticker.done();
+        self.update(backlog.bytes as f64 / self.numbers.bytes_per_s);
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("p", self.p);
+        show("qdelay", self.delay);
+        show("burst_allowance", self.burst.secs_f64());
+        show("accu_prob", self.accumulated);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn docsis() -> Docsis {
+        let numbers = Numbers {
+            target: 0.010,
+            alpha: 0.25,
+            beta: 2.5,
+            max_burst: Duration::from_millis(142),
+            spared_bytes: 2048,
+            capped: true,
+            derandomised: true,
+            buffer_bytes: 90_000,
+            bytes_per_s: 1.25e6,
+        };
+        Docsis::new(numbers, Duration::from_millis(16))
+    }
+
+    #[test]
+    fn updates() {
+        for (p, delay, old, expected) in [
+            (0.005, 0.030, 0.020, 0.00875),
+            (0.5, 0.030, 0.020, 0.52),
+            (0.3, 0.250, 0.250, 0.34),
+            (0.05, 0.004, 0.004, 0.048265),
+            (13.59, 0.250, 0.250, 13.6),
+        ] {
+            let mut pie = Docsis { p, delay: old, state: State::Active, ..docsis() };
+            pie.update(delay);
+            assert!((pie.p - expected).abs() < 1e-9, "{} is not {expected}", pie.p);
+        }
+        // The scaling goes on above 10 %, where the cap does not hide it: downwards.
+        for (p, factor) in [(0.5, 2.0), (5.0, 8.0), (12.0, 32.0)] {
+            let mut pie = Docsis { p, delay: 0.010, ..docsis() };
+            pie.update(0.009);
+            assert!((pie.p - (p - factor * (0.25 * 0.001 + 2.5 * 0.001))).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn probabilities_grow_with_size() {
+        let pie = Docsis { p: 0.2, ..docsis() };
+        assert!((pie.of_size(1500) - 0.29297).abs() < 5e-6);
+        assert!((pie.of_size(64) - 0.0125).abs() < 1e-12);
+        assert_eq!(Docsis { p: 13.6, ..pie }.of_size(65_535), 0.85);
+    }
+
+    #[test]
+    fn sleeps_until_a_third_of_the_buffer_is_in_use() {
+        let mut rng = Rng::named(1, "docsis");
+        let mut pie = Docsis { p: 13.6, delay: 1.0, ..docsis() };
+        for _ in 0..50 {
+            assert!(!pie.drops(1500, 29_999, &mut rng));
+        }
+        assert_eq!((pie.state, pie.accumulated), (State::Inactive, 0.0));
+        let packet =
+            Packet { id: 0, flow: 0, bytes: 1500, ecn: packet::Ecn::Ect0, arrived: Instant::ZERO };
+        let backlog = Backlog { packets: 20, bytes: 30_000 };
+        while pie.on_arrival(&packet, backlog, Instant::ZERO, &mut rng) == Verdict::Pass {}
+        assert_eq!((pie.state, pie.burst), (State::Active, Duration::from_millis(142)));
+    }
+
+    #[test]
+    fn goes_to_sleep_at_the_63rd_quiet_update() {
+        let mut pie = Docsis { state: State::Active, ..docsis() };
+        pie.update(0.0);
+        assert_eq!(pie.state, State::Quiescent(Duration::ZERO));
+        for _ in 0..62 {
+            pie.update(0.0);
+        }
+        assert_eq!(pie.state, State::Quiescent(Duration::from_millis(992)));
+        pie.update(0.0);
+        assert_eq!(pie.state, State::Inactive);
+        pie.state = State::Quiescent(Duration::from_millis(500));
+        pie.update(0.006);
+        assert_eq!(pie.state, State::Quiescent(Duration::ZERO));
+    }
+
+    #[test]
+    fn p_is_zero_while_a_burst_is_allowed() {
+        let mut pie = Docsis { p: 0.5, burst: Duration::from_millis(20), ..docsis() };
+        pie.update(0.3);
+        assert_eq!((pie.p, pie.burst), (0.0, Duration::from_millis(4)));
+        pie.update(0.3);
+        assert_eq!((pie.p, pie.burst), (0.0, Duration::ZERO));
+        pie.update(0.3);
+        assert!(pie.p > 0.0);
+    }
+}

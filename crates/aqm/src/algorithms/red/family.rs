@@ -1,0 +1,116 @@
+//! What RED lends to the members of its family: its parts, its judges in two steps, and the
+//! holder of a `max_p` that moves.
+
+use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+
+pub(crate) use super::altq::{Altq, log_weight};
+pub(crate) use super::average::{Average, Idle, PacketClock};
+pub(crate) use super::curve::Curve;
+pub(crate) use super::linux::{Ageing, Linux};
+pub(crate) use super::ns::Ns;
+pub(crate) use super::paper::Paper;
+pub(crate) use super::settings::{Profile, Settings, weight_for_burst};
+pub(crate) use super::spacing;
+pub(crate) use super::spacing::paper as space_signals;
+use crate::{Aqm, Room, Verdict};
+
+/// Plain settings of a judge that counts packets (`Linux`: bytes), for a discipline that resolves
+/// its own parameters and changes what it must.
+pub(crate) fn plain(profile: Profile, band: (f64, f64), w_q: f64, max_p: f64) -> Settings {
+    let ns = matches!(profile, Profile::Ns2 | Profile::Ns2Fixed | Profile::Ns3);
+    Settings {
+        profile,
+        min_th: band.0,
+        max_th: band.1,
+        w_q,
+        max_p,
+        gentle: false,
+        wait: ns,
+        queue_in_bytes: profile == Profile::Linux,
+        byte_probability: false,
+        mean_packet_bytes: 1000,
+        max_packet_bytes: 1500,
+        clock: PacketClock::of_time(Duration::from_micros(800)),
+        harddrop: true,
+        use_mark_p: false,
+        mark_p: 0.0,
+        ns1_compat: false,
+        ecn: false,
+        room: Room::UNLIMITED,
+    }
+}
+
+/// A judge that first takes in an arrival and then decides on it, so that something can happen
+/// in between.
+pub(crate) trait Early: Aqm {
+    /// Updates the average and the counts.
+    fn sample(&mut self, packet: &Packet, backlog: Backlog, now: Instant);
+    /// Decides on the packet just sampled.
+    fn decide(&mut self, packet: &Packet, backlog: Backlog, rng: &mut Rng) -> Verdict;
+    /// The average, in the unit in which the queue is measured.
+    fn average(&self) -> f64;
+    /// p_b over the average.
+    fn curve(&mut self) -> &mut Curve;
+}
+
+/// A rule that moves `max_p` at arrivals.
+pub(crate) trait Tuner: Send {
+    /// The next `max_p`, if it changes, where the average has just become `average`.
+    fn tune(&mut self, max_p: f64, average: f64, now: Instant) -> Option<f64>;
+}
+
+/// A judge whose `max_p` is moved by a rule, after the average is updated and before the packet
+/// is decided on.
+pub(crate) struct Tuned<J, T> {
+    judge: J,
+    rule: T,
+    max_p: f64,
+    gentle_too: bool,
+    drop_from: f64,
+}
+
+impl<J: Early, T: Tuner> Tuned<J, T> {
+    /// `judge`, which starts with `max_p`. The gentle part of its curve follows `max_p` if
+    /// `gentle_too`. A signal at an average of `drop_from` or more drops even what could be
+    /// marked.
+    pub fn new(judge: J, rule: T, max_p: f64, gentle_too: bool, drop_from: f64) -> Self {
+        Tuned { judge, rule, max_p, gentle_too, drop_from }
+    }
+
+    #[cold]
+    fn set(&mut self, max_p: f64) {
+        self.max_p = max_p;
+        self.judge.curve().set_max_p(max_p, self.gentle_too);
+    }
+}
+
+impl<J: Early, T: Tuner> Aqm for Tuned<J, T> {
+    fn on_arrival(
+        &mut self,
+        packet: &Packet,
+        backlog: Backlog,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> Verdict {
+        self.judge.sample(packet, backlog, now);
+        let average = self.judge.average();
+        if let Some(max_p) = self.rule.tune(self.max_p, average, now) {
+            self.set(max_p);
+        }
+        match self.judge.decide(packet, backlog, rng) {
+            Verdict::Signal(why) if average >= self.drop_from => Verdict::Drop(why),
+            verdict => verdict,
+        }
+    }
+
+    fn on_dropped(&mut self, why: Why) {
+        self.judge.on_dropped(why);
+    }
+    fn on_idle(&mut self, now: Instant) {
+        self.judge.on_idle(now);
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.judge.gauges(show);
+        show("max_p", self.max_p);
+    }
+}

@@ -1,0 +1,212 @@
+//! RED-PD, RED with Preferential Dropping (R. Mahajan, S. Floyd, D. Wetherall, *Controlling
+//! High-Bandwidth Flows at the Congested Router*, ICNP 2001).
+//!
+//! The idea in five lines. RED's drops are a sample of who sends most. A flow with RED drops in K
+//! of the last N short intervals sends more than a TCP flow of the target round trip time would
+//! at this drop rate. Such a flow is monitored: a pre-filter drops its packets with a probability
+//! of its own before RED sees them. The probability rises while RED still drops the flow's
+//! packets, and falls when it no longer does; it rises faster if the flow does not respond.
+//!
+//! Follows ns-2.35 `queue/red-pd.cc` and the scripts that steer it (`tcl/ex/red-pd`), but for
+//! what `ENTRY.deviations` says. [`lists`] is the work of an interval, [`flow`] one flow's account.
+
+mod fields;
+mod flow;
+mod lists;
+
+use alloc::{boxed::Box, format};
+
+use packet::params::{BadParams, Params};
+use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+
+use super::family::{Early, Ns, PacketClock, Paper, Profile, plain, space_signals};
+use crate::{Aqm, Built, Entry, Fit, Judged, Line, Room, Verdict};
+use lists::{Ledger, RELAX_AFTER, Rules};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "red_pd",
+    summary: "RED behind a filter that drops packets of the flows that RED's own drops show to \
+              send most.",
+    year: 2001,
+    source: "Mahajan, Floyd and Wetherall, ICNP 2001; ns-2.35 Queue/RED/PD and tcl/ex/red-pd",
+    ecn: "the pre-filter drops whatever the ECN field; what RED signals is marked if ecn is on \
+          and the packet is ECN-capable, and counts as a drop for the lists; above max_th (with \
+          gentle, twice that) RED drops",
+    deviations: "The first interval begins at the creation and lasts ten target round trips \
+                 (ns-2's scripts: 10.1 s). The average that the pre-filter looks at is of the \
+                 previous arrival, as in ns-2. Flows are told apart exactly; those that lost \
+                 equally much are listed in the order of their entry. The count of a flow that is monitored anew starts at 0 (ns-2: where it stood). As in ns-2, an interval that \
+                 follows a drop rate of exactly 0 is not counted among the last ones. Without \
+                 ns-2's modes for experiments (fixed drop rate, rate targets).",
+    fields: fields::FIELDS,
+    build,
+};
+
+fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
+    let (min, max) = (params.real("min_th"), params.real("max_th"));
+    if min >= max {
+        let why = format!(
+            "{min} is not below max_th = {max}: RED needs a band between its thresholds; give \
+             both, min_th the smaller"
+        );
+        return Err(BadParams::new("min_th", why));
+    }
+    let (often, lists) = (params.whole("K"), params.whole("N"));
+    if often > lists {
+        let why = format!("{often} is more than N = {lists}, the lists that are kept");
+        return Err(BadParams::new("K", why));
+    }
+    let rules = Rules {
+        often: often as usize,
+        lists: lists as usize,
+        rtt: params.time("R").max(Duration::from_nanos(1)),
+        longest: params.whole("max_listed") as usize,
+        tests: params.switch("unresponsive_test"),
+    };
+    let fj93 = params.choice("red") == "fj93";
+    let profile = if fj93 { Profile::Fj93 } else { Profile::Ns2 };
+    let mut red = plain(profile, (min, max), params.real("w_q"), params.real("max_p"));
+    red.gentle = params.switch("gentle");
+    red.clock = PacketClock::of_line(line.rate, params.whole("mean_packet_bytes") as u32);
+    let noidle = params.switch("noidle");
+    let room = Room::of_packets(params.whole("limit") as u32, Fit::Whole);
+    let ecn = params.switch("ecn");
+    Ok(Built::Gate(if fj93 {
+        Box::new(Judged::new(RedPd::new(Paper::new(&red), min, noidle, rules), room, ecn))
+    } else {
+        Box::new(Judged::new(RedPd::new(Ns::new(&red), min, noidle, rules), room, ecn))
+    }))
+}
+
+/// What has become of the packet in hand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// Nothing yet, in RED's eyes.
+    Passed,
+    /// RED signalled it.
+    Signalled,
+    /// The pre-filter dropped it.
+    Filtered,
+}
+
+/// The judge, before RED's.
+struct RedPd<J> {
+    red: J,
+    min: f64,
+    noidle: bool,
+    ledger: Ledger,
+    close_at: Instant,
+    relax_at: Option<Instant>,
+    /// The packet in hand: its flow, its size, its fate.
+    flow: u64,
+    bytes: u64,
+    fate: Fate,
+    /// For gauges: how many flows are monitored, and the largest P_f.
+    monitored: u32,
+    largest: f64,
+}
+
+impl<J: Early> RedPd<J> {
+    fn new(red: J, min: f64, noidle: bool, rules: Rules) -> Self {
+        let ledger = Ledger::new(rules);
+        RedPd {
+            red,
+            min,
+            noidle,
+            close_at: Instant::ZERO + ledger.first_interval(),
+            ledger,
+            relax_at: None,
+            flow: 0,
+            bytes: 0,
+            fate: Fate::Passed,
+            monitored: 0,
+            largest: 0.0,
+        }
+    }
+
+    /// Whether the pre-filter drops the packet.
+    fn filters(&mut self, queue: u32, rng: &mut Rng) -> bool {
+        let busy = queue > 1;
+        let congested = busy && self.red.average() >= self.min;
+        let flow = self.ledger.flows.enter(self.flow);
+        flow.arrived += self.bytes;
+        let Some(p) = flow.p else { return false };
+        let hit = rng.uniform() < space_signals(p, f64::from(flow.count));
+        let allowed = if flow.unresponsive { busy || !self.noidle } else { congested };
+        if hit && allowed {
+            flow.count = 0;
+            flow.filtered += self.bytes;
+            return true;
+        }
+        flow.count += 1;
+        false
+    }
+
+    /// RED dropped the packet in hand, or would have.
+    fn loses(&mut self) {
+        self.fate = Fate::Signalled;
+        self.ledger.lost += self.bytes;
+        self.ledger.flows.enter(self.flow).lost += self.bytes;
+    }
+}
+
+impl<J: Early> Aqm for RedPd<J> {
+    fn on_arrival(
+        &mut self,
+        packet: &Packet,
+        backlog: Backlog,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> Verdict {
+        (self.flow, self.bytes) = (packet.flow, u64::from(packet.bytes));
+        if self.filters(backlog.packets, rng) {
+            self.fate = Fate::Filtered;
+            return Verdict::Drop(Why::Early);
+        }
+        self.fate = Fate::Passed;
+        self.ledger.arrived += self.bytes;
+        let verdict = self.red.on_arrival(packet, backlog, now, rng);
+        if verdict != Verdict::Pass {
+            self.loses();
+        }
+        verdict
+    }
+
+    fn on_signalled(&mut self, marked: bool) {
+        self.red.on_signalled(marked);
+    }
+    fn on_dropped(&mut self, why: Why) {
+        if self.fate == Fate::Filtered {
+            return; // RED has not seen it
+        }
+        if self.fate == Fate::Passed {
+            self.loses();
+        }
+        self.red.on_dropped(why);
+    }
+    fn on_idle(&mut self, now: Instant) {
+        self.red.on_idle(now);
+    }
+
+    fn next_tick(&self) -> Option<Instant> {
+        Some(self.relax_at.unwrap_or(self.close_at))
+    }
+    fn on_tick(&mut self, _: Backlog, now: Instant, _: &mut Rng) {
+        if self.relax_at.take().is_some() {
+            self.ledger.relax(now);
+        } else {
+            // No interval is shorter than twice the least R, 1 ms.
+            self.close_at = now + self.ledger.close(now);
+            self.relax_at = Some(now + RELAX_AFTER);
+        }
+        (self.monitored, self.largest) = self.ledger.monitored();
+    }
+
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.red.gauges(show);
+        show("ambient", self.ledger.ambient());
+        show("monitored", f64::from(self.monitored));
+        show("p_f", self.largest);
+    }
+}

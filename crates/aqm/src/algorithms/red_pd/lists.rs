@@ -1,0 +1,261 @@
+//! The work at the end of an interval: who lost most, who lost often, and what is done to them.
+
+use alloc::vec::Vec;
+
+use packet::{Duration, Instant, math};
+
+use super::flow::{Flow, MOST_LISTS};
+use crate::shells::active::Active;
+
+/// RED drops at most this share of the bytes: nobody is raised.
+const CALM: f64 = 0.001;
+/// Least time between changes of a flow's probability.
+const LEAST_PAUSE: Duration = Duration::from_millis(400);
+/// From the end of an interval to the relaxing of flows.
+pub(super) const RELAX_AFTER: Duration = Duration::from_millis(1);
+
+/// What the lists are kept by.
+pub(super) struct Rules {
+    /// K of N lists make a flow one of high bandwidth.
+    pub often: usize,
+    pub lists: usize,
+    pub rtt: Duration,
+    /// Most flows in a list.
+    pub longest: usize,
+    pub tests: bool,
+}
+
+impl Rules {
+    /// The length of the next interval at an ambient drop rate of `p`.
+    pub fn interval(&self, p: f64) -> Duration {
+        let longest = self.rtt * 10;
+        if p == 0.0 {
+            return longest;
+        }
+        let share = self.often as f64 / self.lists as f64;
+        let secs = share * self.rtt.secs_f64() / math::sqrt(1.5 * p);
+        Duration::from_secs_f64(secs.min(longest.secs_f64())).max(self.rtt * 2)
+    }
+}
+
+/// All flows, their lists and the ambient drop rate.
+pub(super) struct Ledger {
+    pub flows: Active<Flow>,
+    rules: Rules,
+    /// Bytes in the interval, without what the pre-filter dropped.
+    pub arrived: u64,
+    pub lost: u64,
+    /// The smoothed drop rate, after the first interval.
+    ambient: Option<f64>,
+    /// Lists so far.
+    turns: usize,
+    /// The last five intervals.
+    intervals: [Duration; 5],
+    recorded: usize,
+    began: Instant,
+    /// Of flows with losses, largest first: (bytes, place).
+    ranking: Vec<(u64, usize)>,
+}
+
+impl Ledger {
+    pub fn new(rules: Rules) -> Self {
+        Ledger {
+            flows: Active::new(),
+            rules,
+            arrived: 0,
+            lost: 0,
+            ambient: None,
+            turns: 0,
+            intervals: [Duration::ZERO; 5],
+            recorded: 0,
+            began: Instant::ZERO,
+            ranking: Vec::new(),
+        }
+    }
+
+    /// The smoothed drop rate.
+    pub fn ambient(&self) -> f64 {
+        self.ambient.unwrap_or(0.0)
+    }
+
+    /// The first interval's length.
+    pub fn first_interval(&self) -> Duration {
+        self.rules.interval(0.0)
+    }
+
+    /// How many flows are monitored, and the largest P_f.
+    pub fn monitored(&mut self) -> (u32, f64) {
+        let all = self.flows.iter_mut().filter_map(|(_, flow)| flow.p);
+        all.fold((0, 0.0), |(flows, largest), p| (flows + 1, p.max(largest)))
+    }
+
+    /// The time of the last `n` intervals, or the least pause.
+    fn pause(&self, n: usize) -> Duration {
+        let of = |back: usize| self.intervals[(self.recorded + 4 * back) % 5];
+        (1..=n).fold(Duration::ZERO, |sum, back| sum + of(back)).max(LEAST_PAUSE)
+    }
+
+    /// Updates the ambient drop rate: this interval's, and what raises are measured by.
+    fn rates(&mut self) -> (f64, f64) {
+        let rate = if self.arrived == 0 { 0.0 } else { self.lost as f64 / self.arrived as f64 };
+        let ambient = self.ambient.map_or(rate, |old| 0.5 * rate + 0.5 * old);
+        self.ambient = Some(ambient);
+        (rate, rate.min(ambient))
+    }
+
+    /// Writes this interval's list over the oldest.
+    fn write_list(&mut self) {
+        let list = self.turns % self.rules.lists;
+        self.turns += 1;
+        self.ranking.clear();
+        for (place, flow) in self.flows.iter_mut() {
+            flow.lists[list] = flow.lost;
+            if flow.lost > 0 {
+                self.ranking.push((flow.lost, place));
+            }
+        }
+        if self.ranking.len() > self.rules.longest {
+            self.ranking.sort_unstable_by_key(|&(bytes, place)| (u64::MAX - bytes, place));
+            for &(_, place) in &self.ranking[self.rules.longest..] {
+                self.flows.at(place).lists[list] = 0;
+            }
+        }
+    }
+
+    fn raise(&mut self, u: f64, now: Instant) {
+        let often = self.rules.often;
+        let high = |flow: &Flow| Some(flow.listed()).filter(|(lists, _)| *lists >= often);
+        let (mut flows, mut sum) = (0u32, 0);
+        for (_, bytes) in self.flows.iter_mut().filter_map(|(_, flow)| high(flow)) {
+            (flows, sum) = (flows + 1, sum + bytes);
+        }
+        let mean = sum as f64 / f64::from(flows);
+        let (pause, elapsed) = (self.pause(4), now.since(self.began));
+        for (_, flow) in self.flows.iter_mut() {
+            let rested = flow.changed.is_none_or(|then| now.since(then) >= pause);
+            if let Some((_, bytes)) = high(flow)
+                && rested
+                && flow.lost + flow.filtered > 0
+            {
+                flow.raise(u * bytes as f64 / mean, u, elapsed, now, self.rules.tests);
+            }
+        }
+    }
+
+    /// The interval is over; the length of the next.
+    pub fn close(&mut self, now: Instant) -> Duration {
+        let (rate, u) = self.rates();
+        self.write_list();
+        if rate > CALM {
+            self.raise(u, now);
+        }
+        let next = self.rules.interval(self.ambient());
+        if self.ambient() > 0.0 {
+            self.intervals[self.recorded % 5] = next;
+            self.recorded += 1;
+        }
+        self.forget(now);
+        (self.arrived, self.lost, self.began) = (0, 0, now);
+        next
+    }
+
+    /// Clears the interval's accounts, and forgets flows of which nothing needs to be known.
+    fn forget(&mut self, now: Instant) {
+        let longest = self.rules.rtt * 40 + LEAST_PAUSE;
+        self.flows.retain(|flow| {
+            let seen = flow.arrived > 0 || flow.lists != [0; MOST_LISTS] || flow.p.is_some();
+            (flow.arrived, flow.lost, flow.filtered) = (0, 0, 0);
+            seen || flow.changed.is_some_and(|then| now.since(then) < longest)
+        });
+    }
+
+    /// Relaxes monitored flows that are in no list.
+    pub fn relax(&mut self, now: Instant) {
+        let pauses = [self.pause(3), self.pause(5)];
+        for (_, flow) in self.flows.iter_mut() {
+            let pause = pauses[usize::from(flow.unresponsive)];
+            let rested = flow.changed.is_none_or(|then| now.since(then) >= pause);
+            if flow.p.is_some() && rested && flow.listed().0 == 0 {
+                flow.relax(now);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: Rules =
+        Rules { often: 3, lists: 5, rtt: Duration::from_millis(40), longest: 50, tests: true };
+
+    #[test]
+    fn published_intervals() {
+        let secs = |p| RULES.interval(p).secs_f64();
+        assert!((secs(0.01) - 0.19596).abs() < 1e-5);
+        assert_eq!((secs(0.001), secs(0.1), secs(0.0)), (0.4, 0.08, 0.4));
+    }
+
+    #[test]
+    fn a_raise_is_measured_by_the_lesser_rate() {
+        let mut ledger = Ledger::new(RULES);
+        (ledger.arrived, ledger.lost) = (1000, 10);
+        assert_eq!(ledger.rates(), (0.01, 0.01));
+        (ledger.arrived, ledger.lost) = (1000, 30);
+        assert_eq!(ledger.rates(), (0.03, 0.02));
+        ledger.arrived = 0;
+        assert_eq!(ledger.rates(), (0.0, 0.0));
+    }
+
+    /// Ends an interval of 100 ms in which these flows lost these bytes of 100 000 each.
+    fn interval(ledger: &mut Ledger, turn: u64, losses: &[(u64, u64)]) {
+        for &(name, lost) in losses {
+            let flow = ledger.flows.enter(name);
+            (flow.arrived, flow.lost) = (100_000, lost);
+            ledger.arrived += 100_000;
+            ledger.lost += lost;
+        }
+        ledger.close(Instant::from_nanos(turn * 100_000_000));
+    }
+
+    #[test]
+    fn three_of_five_lists_make_a_flow_monitored_by_its_share() {
+        let mut ledger = Ledger::new(RULES);
+        for turn in 1..=3 {
+            assert_eq!(ledger.monitored().0, 0);
+            // Flow 1 loses in every interval, flow 2 a third of that, flow 3 only in two.
+            let third = if turn < 3 { 9000 } else { 0 };
+            interval(&mut ledger, turn, &[(1, 3000), (2, 1000), (3, third)]);
+        }
+        assert_eq!(ledger.monitored().0, 2);
+        // 4000 of 300 000 in the last interval; its mean with the earlier rate is larger.
+        let u = 4000.0 / 300_000.0;
+        let p = |ledger: &mut Ledger, name| ledger.flows.get(name).unwrap().p;
+        assert!((p(&mut ledger, 1).unwrap() - 1.5 * u).abs() < 1e-12);
+        assert!((p(&mut ledger, 2).unwrap() - 0.5 * u).abs() < 1e-12);
+        assert_eq!(p(&mut ledger, 3), None);
+    }
+
+    #[test]
+    fn a_list_holds_those_who_lost_most() {
+        let mut ledger = Ledger::new(Rules { longest: 2, ..RULES });
+        interval(&mut ledger, 1, &[(1, 500), (2, 700), (3, 600), (4, 600)]);
+        let listed: Vec<_> =
+            (1..=4).map(|name| ledger.flows.get(name).unwrap().listed().1).collect();
+        assert_eq!(listed, [0, 700, 600, 0]);
+    }
+
+    #[test]
+    fn silent_flows_are_forgotten_and_a_calm_line_raises_nobody() {
+        let mut ledger = Ledger::new(RULES);
+        for turn in 1..=6 {
+            interval(&mut ledger, turn, &[(1, 90), (2, 0)]);
+        }
+        assert_eq!((ledger.monitored().0, ledger.flows.len()), (0, 2));
+        for turn in 7..=11 {
+            assert!(ledger.flows.get(1).is_some());
+            interval(&mut ledger, turn, &[]);
+        }
+        assert_eq!(ledger.flows.len(), 0);
+    }
+}

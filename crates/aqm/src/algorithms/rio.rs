@@ -1,0 +1,302 @@
+//! RIO, RED with In and Out (D. Clark, W. Fang, *Explicit Allocation of Best-Effort Packet
+//! Delivery Service*, IEEE/ACM Transactions on Networking 6(4), 1998).
+//!
+//! The idea in five lines. Packets within a customer's profile are tagged In, the others Out, and
+//! both wait in one queue. In packets are judged by the average number of In packets, Out packets
+//! by the average of all, with lower thresholds and a higher probability: when the queue grows,
+//! Out packets go first, and as long as In traffic alone does not fill the link, In packets are
+//! hardly dropped.
+//!
+//! | profile | judge |
+//! |---|---|
+//! | `paper` | [`in_out`]: each average has its own idle clock; In arrivals update both averages, Out arrivals that of all |
+//! | `ns2` | [`in_out`] with the defects of ns-2.35: Out arrivals update no average, and one idle clock serves two flags |
+//! | `altq` | [`altq`]: three drop precedences in ALTQ's integers |
+
+mod altq;
+pub(crate) mod in_out;
+
+use alloc::{boxed::Box, format};
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+use packet::{Instant, Packet, Rng, Why};
+
+use super::family::{Altq, Ns, PacketClock, Profile, Settings, plain};
+use crate::shells::classes::{ClassFifo, ClassJudge, Waiting};
+use crate::{Built, Entry, Line, Verdict};
+use altq::{Precedences, STATES};
+use in_out::{IN, InOut, OUT};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "rio",
+    summary: "RED that tells In packets from Out packets and drops Out packets first.",
+    year: 1998,
+    source: "Clark and Fang, IEEE/ACM ToN 6(4), 1998; profiles after ns-2.35, ALTQ",
+    ecn: "paper, ns2: marks below the class's max_th if ecn is on and the packet is ECN-capable; \
+          drops above it and on overflow. altq: never marks",
+    deviations: "Packets carry no tag, so a flow's class is flow number modulo classes. paper: the \
+                 random test, the guard against acting on at most one packet and the spacing are \
+                 ns-2's. ns2: the arrival is the victim of every drop; not gentle, packets only; \
+                 the idle clock's packet is mean_packet_bytes at the line's rate. altq: 64-bit \
+                 integers; RED as in profile altq of plain RED.",
+    fields: FIELDS,
+    build,
+};
+
+const PACKETS: Kind = Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: true };
+const PROBABILITY: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
+const COUNT: Kind = Kind::Whole { unit: Unit::Count, min: 0, max: 1_000_000 };
+
+/// A field whose default is the profile's business.
+const fn by_profile(name: &'static str, kind: Kind, meaning: &'static str) -> Field {
+    Field {
+        name,
+        meaning,
+        kind,
+        default: Value::Unset,
+        source: "read: ns-2.35 (also for paper), ALTQ",
+    }
+}
+
+const FIELDS: &[Field] = &[
+    Field {
+        name: "profile",
+        meaning: "The implementation to follow: paper (averages as published), ns2, altq (three \
+                  drop precedences).",
+        kind: Kind::Choice(&["paper", "ns2", "altq"]),
+        default: Value::Choice("paper"),
+        source: "constructed",
+    },
+    Field {
+        name: "classes",
+        meaning: "How many classes the flows are spread over: class = flow number modulo classes. \
+                  2; altq: 3.",
+        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 1_000_000 },
+        default: Value::Unset,
+        source: "constructed",
+    },
+    Field {
+        name: "in_classes",
+        meaning: "How many of the classes, from 0 on, are In (altq: of low drop precedence).",
+        kind: COUNT,
+        default: Value::Whole(1),
+        source: "constructed",
+    },
+    Field {
+        name: "medium_classes",
+        meaning: "altq only: how many of the classes after those are of medium drop precedence. \
+                  1; the others are of high.",
+        kind: COUNT,
+        default: Value::Unset,
+        source: "constructed",
+    },
+    by_profile(
+        "in_min_th",
+        PACKETS,
+        "Average of In packets below which every In packet passes. paper, ns2: 15; altq: 35.",
+    ),
+    by_profile(
+        "in_max_th",
+        PACKETS,
+        "Average of In packets from which every In packet is dropped. paper, ns2: 30; altq: 45.",
+    ),
+    by_profile(
+        "in_max_p",
+        PROBABILITY,
+        "Probability of a signal to an In packet at in_max_th. paper, ns2: 0.02; altq: 0.1.",
+    ),
+    by_profile(
+        "medium_min_th",
+        PACKETS,
+        "altq only: the threshold of packets of medium drop precedence. 20.",
+    ),
+    by_profile("medium_max_th", PACKETS, "altq only: their upper threshold. 30."),
+    by_profile("medium_max_p", PROBABILITY, "altq only: their probability. 0.1."),
+    by_profile(
+        "out_min_th",
+        PACKETS,
+        "Average of all packets below which every Out packet passes. 5.",
+    ),
+    by_profile(
+        "out_max_th",
+        PACKETS,
+        "Average of all packets from which every Out packet is dropped. 15.",
+    ),
+    by_profile(
+        "out_max_p",
+        PROBABILITY,
+        "Probability of a signal to an Out packet at out_max_th. 0.1.",
+    ),
+    by_profile(
+        "w_q",
+        PROBABILITY,
+        "Weight of the newest sample in the averages. paper, ns2: 0.002; altq, a power of two: \
+         1/512.",
+    ),
+    by_profile(
+        "mean_packet_bytes",
+        Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000 },
+        "The packet of the idle clock, at the line's rate. paper, ns2: 500; altq: 1000 at 10 \
+         Mbit/s, unless given.",
+    ),
+    by_profile(
+        "limit",
+        Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
+        "Packets that may wait. paper, ns2: 50; altq: 60.",
+    ),
+    Field {
+        name: "ecn",
+        meaning: "Whether ECN-capable packets are marked where others are dropped by a signal; \
+                  impossible in altq.",
+        kind: Kind::Switch,
+        default: Value::Switch(false),
+        source: "read: ns-2.35 setbit_",
+    },
+];
+
+/// Which class a flow is of.
+#[derive(Clone, Copy, Debug)]
+struct Classes {
+    all: u64,
+    ins: u64,
+    medium: u64,
+}
+
+impl Classes {
+    fn read(params: &Params, altq: bool) -> Result<Self, BadParams> {
+        let all = params.whole_or("classes", if altq { 3 } else { 2 });
+        let medium = params.whole_or("medium_classes", u64::from(altq));
+        let ins = params.whole("in_classes");
+        if ins + medium <= all || !(params.given("in_classes") || params.given("medium_classes")) {
+            return Ok(Classes { all, ins, medium });
+        }
+        let why = format!("{ins} and medium_classes = {medium} are more than classes = {all}");
+        Err(BadParams::new("in_classes", why))
+    }
+
+    fn of(&self, packet: &Packet) -> (bool, bool) {
+        let class = packet.flow % self.all;
+        (class < self.ins, class < self.ins + self.medium)
+    }
+}
+
+fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
+    let profile = params.choice("profile");
+    let altq = profile == "altq";
+    refuse_what_has_no_effect(params, altq)?;
+    let classes = Classes::read(params, altq)?;
+    let limit = params.whole_or("limit", if altq { 60 } else { 50 });
+    let ecn = params.switch("ecn");
+    Ok(Built::Discipline(if altq {
+        let states = precedences(params, line)?;
+        Box::new(ClassFifo::new(Precedences::new(states, classes, limit), false))
+    } else {
+        let ns2 = profile == "ns2";
+        let ins = Ns::new(&settings(params, line, "in", (15.0, 30.0, 0.02))?);
+        let out = settings(params, line, "out", (5.0, 15.0, 0.1))?;
+        // In ns-2 a certain drop clears the counts of In alone.
+        let out = Ns::new(&Settings { ns1_compat: ns2, ..out });
+        let judge = Tagged { classes, core: InOut::new(ins, out, ns2), limit, now: Instant::ZERO };
+        Box::new(ClassFifo::new(judge, ecn))
+    }))
+}
+
+fn refuse_what_has_no_effect(params: &Params, altq: bool) -> Result<(), BadParams> {
+    let refuse = |field: &str, why: &str| {
+        let value = params.value(field);
+        Err(BadParams::new(field, format!("{value} is not possible here: {why}")))
+    };
+    if altq && params.switch("ecn") {
+        return refuse("ecn", "ALTQ's RIO never marks; write false or leave it out");
+    }
+    for field in ["medium_classes", "medium_min_th", "medium_max_th", "medium_max_p"] {
+        if !altq && params.given(field) {
+            return refuse(
+                field,
+                "only profile \"altq\" has a medium drop precedence; leave it out",
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Of the class whose fields begin with `name`.
+fn settings(
+    params: &Params,
+    line: &Line,
+    name: &str,
+    (min, max, max_p): (f64, f64, f64),
+) -> Result<Settings, BadParams> {
+    let real = |field: &str, default| params.real_or(&format!("{name}_{field}"), default);
+    let band = (real("min_th", min), real("max_th", max));
+    if band.0 >= band.1 {
+        let why = format!(
+            "{} is not below {name}_max_th = {}: RED needs a band between its thresholds; give \
+             both, {name}_min_th the smaller",
+            band.0, band.1
+        );
+        return Err(BadParams::new(&format!("{name}_min_th"), why));
+    }
+    let altq = params.choice("profile") == "altq";
+    let w_q = params.real_or("w_q", if altq { 1.0 / 512.0 } else { 0.002 });
+    let mean = params.whole_or("mean_packet_bytes", 500) as u32;
+    let profile = if altq { Profile::Altq } else { Profile::Ns2 };
+    let plain = plain(profile, band, w_q, real("max_p", max_p));
+    Ok(if altq && !params.given("mean_packet_bytes") {
+        plain // 800 us
+    } else {
+        Settings { clock: PacketClock::of_line(line.rate, mean), ..plain }
+    })
+}
+
+fn precedences(params: &Params, line: &Line) -> Result<[Altq; STATES], BadParams> {
+    let state = |name, default| Altq::new(&settings(params, line, name, default)?);
+    Ok([
+        state("in", (35.0, 45.0, 0.1))?,
+        state("medium", (20.0, 30.0, 0.1))?,
+        state("out", (5.0, 15.0, 0.1))?,
+    ])
+}
+
+/// Two classes by flow number.
+struct Tagged {
+    classes: Classes,
+    core: InOut,
+    limit: u64,
+    /// The time of the last arrival.
+    now: Instant,
+}
+
+impl ClassJudge for Tagged {
+    fn class_of(&mut self, packet: &Packet, now: Instant) -> usize {
+        self.now = now;
+        if self.classes.of(packet).0 { IN } else { OUT }
+    }
+    fn on_arrival(
+        &mut self,
+        packet: &Packet,
+        class: usize,
+        waiting: &Waiting,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> Verdict {
+        self.core.on_arrival(packet, class, waiting, now, rng)
+    }
+    fn has_room(&self, _class: usize, _bytes: u32, waiting: &Waiting) -> bool {
+        u64::from(waiting.total.packets) < self.limit
+    }
+    fn on_dropped(&mut self, class: usize, why: Why) {
+        self.core.on_dropped(class, why, self.now);
+    }
+    fn on_departure(&mut self, class: usize, waiting: &Waiting, now: Instant) {
+        self.core.on_departure(class, waiting, now);
+    }
+    fn on_idle(&mut self, now: Instant) {
+        self.core.on_idle(now);
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.core.gauges(show);
+    }
+}

@@ -1,0 +1,302 @@
+//! RIO-PS, RIO with preference for short flows (L. Guo, I. Matta, *The War Between Mice and
+//! Elephants*, ICNP 2001).
+//!
+//! The idea in five lines. The edge counts the packets of each flow. The first `L_t` are tagged
+//! Short, the others Long; a flow that is silent for `T_u` begins anew. Every `T_c` the edge moves
+//! `L_t` by one, so that active short and long flows keep the ratio `SLR`. The core is RIO with
+//! Short as In and Long as Out, so short flows are hardly ever hit. Here one link plays both
+//! parts, and a tag stays with its packet.
+
+use alloc::{boxed::Box, collections::BTreeMap, format};
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+use packet::{Duration, Instant, Packet, Rng, Why};
+
+use super::family::{Ns, PacketClock, Profile, Settings, plain};
+use super::in_out::{IN, InOut, OUT};
+use crate::shells::classes::{ClassFifo, ClassJudge, Waiting};
+use crate::{Built, Entry, Line, Verdict};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "rio_ps",
+    summary: "RIO that takes the first packets of each flow as In, the later ones as Out.",
+    year: 2001,
+    source: "Guo and Matta, ICNP 2001 (recalled)",
+    ecn: "marks below the class's max_th if ecn is on and the packet is ECN-capable; drops above \
+          it and on overflow",
+    deviations: "One link is edge and core. SLR, T_u and T_c are weakly recalled, the thresholds \
+                 are those of ns-2's RIO, and L_t starts at a constructed value; how the paper \
+                 counts short and long is recalled (ratio).",
+    fields: FIELDS,
+    build,
+};
+
+const PACKETS: Kind = Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: true };
+const PROBABILITY: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
+
+const fn real(name: &'static str, kind: Kind, default: f64, meaning: &'static str) -> Field {
+    Field { name, meaning, kind, default: Value::Real(default), source: "read: ns-2.35 RIO" }
+}
+
+const FIELDS: &[Field] = &[
+    Field {
+        name: "L_t",
+        meaning: "First length of a short flow: this many packets of a flow are Short.",
+        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 1_000_000_000 },
+        default: Value::Whole(8),
+        source: "constructed",
+    },
+    Field {
+        name: "SLR",
+        meaning: "Wished ratio of short to long.",
+        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1e6, open: true },
+        default: Value::Real(3.0),
+        source: "Guo and Matta 2001 (weakly recalled)",
+    },
+    Field {
+        name: "ratio",
+        meaning: "What the ratio counts: active flows, or packets since the last T_c.",
+        kind: Kind::Choice(&["flows", "packets"]),
+        default: Value::Choice("flows"),
+        source: "Guo and Matta 2001 (recalled)",
+    },
+    Field {
+        name: "T_u",
+        meaning: "Silence after which a flow is forgotten.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: true },
+        default: Value::Real(1.0),
+        source: "Guo and Matta 2001 (weakly recalled)",
+    },
+    Field {
+        name: "T_c",
+        meaning: "Time between two steps of L_t.",
+        kind: Kind::Real { unit: Unit::Time, min: 1e-3, max: 1e6, open: false },
+        default: Value::Real(10.0),
+        source: "Guo and Matta 2001 (weakly recalled)",
+    },
+    real("in_min_th", PACKETS, 15.0, "Average of Short packets below which every one passes."),
+    real("in_max_th", PACKETS, 30.0, "Average of Short packets from which every one is dropped."),
+    real("in_max_p", PROBABILITY, 0.02, "Probability of a signal to a Short packet at in_max_th."),
+    real("out_min_th", PACKETS, 5.0, "Average of all packets below which every Long one passes."),
+    real("out_max_th", PACKETS, 15.0, "Average of all from which every Long packet is dropped."),
+    real("out_max_p", PROBABILITY, 0.1, "Probability of a signal to a Long packet at out_max_th."),
+    real("w_q", PROBABILITY, 0.002, "Weight of the newest sample in the averages."),
+    Field {
+        name: "mean_packet_bytes",
+        meaning: "The packet of the idle clock, at the line's rate.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000 },
+        default: Value::Whole(500),
+        source: "read: ns-2.35 mean_pktsize_",
+    },
+    Field {
+        name: "limit",
+        meaning: "Packets that may wait.",
+        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
+        default: Value::Whole(50),
+        source: "read: ns-2.35 Queue limit_",
+    },
+    Field {
+        name: "ecn",
+        meaning: "Whether ECN-capable packets are marked where others are dropped by a signal.",
+        kind: Kind::Switch,
+        default: Value::Switch(false),
+        source: "read: ns-2.35 setbit_",
+    },
+];
+
+fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
+    let ins = Ns::new(&settings(params, line, "in")?);
+    let out = Ns::new(&settings(params, line, "out")?);
+    let period = params.time("T_c");
+    let edge = Edge {
+        flows: BTreeMap::new(),
+        short_length: params.whole("L_t"),
+        ratio: params.real("SLR"),
+        by_packets: params.choice("ratio") == "packets",
+        packets: (0, 0),
+        silence: params.time("T_u"),
+    };
+    let judge = MiceFirst {
+        edge,
+        core: InOut::new(ins, out, false),
+        limit: params.whole("limit"),
+        now: Instant::ZERO,
+        period,
+        next: Instant::ZERO + period,
+    };
+    Ok(Built::Discipline(Box::new(ClassFifo::new(judge, params.switch("ecn")))))
+}
+
+fn settings(params: &Params, line: &Line, name: &str) -> Result<Settings, BadParams> {
+    let real = |field: &str| params.real(&format!("{name}_{field}"));
+    let band = (real("min_th"), real("max_th"));
+    if band.0 >= band.1 {
+        let why = format!(
+            "{} is not below {name}_max_th = {}: RED needs a band between its thresholds",
+            band.0, band.1
+        );
+        return Err(BadParams::new(&format!("{name}_min_th"), why));
+    }
+    let mean = params.whole("mean_packet_bytes") as u32;
+    let plain = plain(Profile::Ns2, band, params.real("w_q"), real("max_p"));
+    Ok(Settings { clock: PacketClock::of_line(line.rate, mean), ..plain })
+}
+
+/// The edge: how many packets each active flow has sent.
+struct Edge {
+    /// By flow: packets, and when the last came.
+    flows: BTreeMap<u64, (u64, Instant)>,
+    /// `L_t`.
+    short_length: u64,
+    ratio: f64,
+    by_packets: bool,
+    /// Short and long packets since the last step.
+    packets: (u64, u64),
+    silence: Duration,
+}
+
+impl Edge {
+    /// Counts a packet of `flow`; whether it is Short.
+    fn is_short(&mut self, flow: u64, now: Instant) -> bool {
+        let (sent, last) = self.flows.entry(flow).or_insert((0, now));
+        if now.since(*last) > self.silence {
+            *sent = 0;
+        }
+        (*sent, *last) = (*sent + 1, now);
+        let short = *sent <= self.short_length;
+        let count = if short { &mut self.packets.0 } else { &mut self.packets.1 };
+        *count += 1;
+        short
+    }
+
+    /// Forgets silent flows and moves `L_t`.
+    fn step(&mut self, now: Instant) {
+        let silence = self.silence;
+        self.flows.retain(|_, (_, last)| now.since(*last) <= silence);
+        let long = self.flows.values().filter(|(sent, _)| *sent > self.short_length).count() as u64;
+        let by_flows = (self.flows.len() as u64 - long, long);
+        let (short, long) = if self.by_packets { self.packets } else { by_flows };
+        self.packets = (0, 0);
+        self.short_length = moved(self.short_length, short, long, self.ratio);
+    }
+}
+
+/// `L_t` after a step that saw so many short and long.
+fn moved(length: u64, short: u64, long: u64, ratio: f64) -> u64 {
+    if short == 0 && long == 0 {
+        return length;
+    }
+    let (short, wished) = (short as f64, ratio * long as f64);
+    if short > wished {
+        (length - 1).max(1)
+    } else if short < wished {
+        length + 1
+    } else {
+        length
+    }
+}
+
+struct MiceFirst {
+    edge: Edge,
+    core: InOut,
+    limit: u64,
+    /// The time of the last arrival.
+    now: Instant,
+    period: Duration,
+    next: Instant,
+}
+
+impl ClassJudge for MiceFirst {
+    fn class_of(&mut self, packet: &Packet, now: Instant) -> usize {
+        self.now = now;
+        if self.edge.is_short(packet.flow, now) { IN } else { OUT }
+    }
+    fn on_arrival(
+        &mut self,
+        packet: &Packet,
+        class: usize,
+        waiting: &Waiting,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> Verdict {
+        self.core.on_arrival(packet, class, waiting, now, rng)
+    }
+    fn has_room(&self, _class: usize, _bytes: u32, waiting: &Waiting) -> bool {
+        u64::from(waiting.total.packets) < self.limit
+    }
+    fn on_dropped(&mut self, class: usize, why: Why) {
+        self.core.on_dropped(class, why, self.now);
+    }
+    fn on_departure(&mut self, class: usize, waiting: &Waiting, now: Instant) {
+        self.core.on_departure(class, waiting, now);
+    }
+    fn on_idle(&mut self, now: Instant) {
+        self.core.on_idle(now);
+    }
+    fn next_tick(&self) -> Option<Instant> {
+        Some(self.next)
+    }
+    fn on_tick(&mut self, now: Instant) {
+        self.edge.step(now);
+        self.next += self.period;
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.core.gauges(show);
+        show("L_t", self.edge.short_length as f64);
+        show("flows", self.edge.flows.len() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn published_steps() {
+        for (short, long, after) in [(40, 10, 7), (20, 10, 9), (30, 10, 8), (5, 0, 7), (0, 0, 8)] {
+            assert_eq!(moved(8, short, long, 3.0), after, "{short} short, {long} long");
+        }
+        assert_eq!(moved(1, 9, 0, 3.0), 1);
+    }
+
+    fn edge(by_packets: bool) -> Edge {
+        Edge {
+            flows: BTreeMap::new(),
+            short_length: 8,
+            ratio: 3.0,
+            by_packets,
+            packets: (0, 0),
+            silence: Duration::from_secs(1),
+        }
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn the_first_eight_packets_are_short_until_a_silence() {
+        let mut edge = edge(false);
+        let tags: Vec<bool> = (0..9).map(|ms| edge.is_short(5, at(ms))).collect();
+        assert_eq!(tags, [[true; 8].as_slice(), &[false]].concat());
+        assert!(!edge.is_short(5, at(1008)), "a silence of T_u exactly");
+        assert!(edge.is_short(5, at(2009)));
+    }
+
+    #[test]
+    fn flows_or_packets_are_counted_and_silent_flows_forgotten() {
+        for (by_packets, after) in [(false, 7), (true, 9)] {
+            let mut edge = edge(by_packets);
+            let fresh = (0..4).filter(|flow| edge.is_short(*flow, at(9_500))).count();
+            let long = (0..20).filter(|_| !edge.is_short(9, at(9_500))).count();
+            assert_eq!((fresh, long), (4, 12));
+            edge.is_short(77, at(8_999));
+            edge.step(at(10_000));
+            // Flows: 4 short, 1 long. Packets: 4 + 8 + 1 short, 12 long.
+            assert_eq!((edge.short_length, edge.flows.len()), (after, 5));
+            assert_eq!(edge.packets, (0, 0));
+        }
+    }
+}

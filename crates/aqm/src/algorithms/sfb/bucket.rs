@@ -1,0 +1,88 @@
+//! The penalty box's tokens.
+
+use packet::{Duration, Instant};
+
+/// A bucket that starts full.
+pub(super) struct Bucket {
+    /// Tokens per second.
+    rate: f64,
+    burst: f64,
+    /// Linux's quirk: the bucket is looked after only when it is empty, and what has come in by
+    /// then is rounded down while its clock restarts.
+    linux: bool,
+    tokens: f64,
+    since: Option<Instant>,
+}
+
+impl Bucket {
+    pub const fn new(rate: f64, burst: u64, linux: bool) -> Self {
+        Bucket { rate, burst: burst as f64, linux, tokens: burst as f64, since: None }
+    }
+
+    /// Tokens left when it was looked at last.
+    pub const fn tokens(&self) -> f64 {
+        self.tokens
+    }
+
+    /// Takes a token if there is one.
+    pub fn take(&mut self, now: Instant) -> bool {
+        let age = now.since(*self.since.get_or_insert(now));
+        if !self.linux {
+            self.since = Some(now);
+            self.tokens = (self.tokens + age.secs_f64() * self.rate).min(self.burst);
+        } else if self.tokens < 1.0 {
+            self.since = Some(now);
+            let age = age.min(Duration::from_secs(10));
+            self.tokens = packet::math::floor(age.secs_f64() * self.rate).min(self.burst);
+        }
+        if self.tokens < 1.0 {
+            return false;
+        }
+        self.tokens -= 1.0;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn empty(linux: bool) -> Bucket {
+        let mut bucket = Bucket::new(10.0, 20, linux);
+        assert!((0..20).all(|_| bucket.take(Instant::ZERO)), "it starts full");
+        assert!(!bucket.take(Instant::ZERO));
+        bucket
+    }
+
+    #[test]
+    fn linux_rounds_down_and_restarts_its_clock() {
+        let taken = |linux| {
+            let mut bucket = empty(linux);
+            [90, 180, 270].map(|ms| bucket.take(Instant::from_nanos(ms * 1_000_000)))
+        };
+        assert_eq!(taken(true), [false, false, false]);
+        assert_eq!(taken(false), [false, true, true]);
+    }
+
+    #[test]
+    fn a_rest_fills_it_to_the_brim() {
+        for linux in [false, true] {
+            let mut bucket = empty(linux);
+            let later = Instant::from_nanos(3_600_000_000_000);
+            assert_eq!((0..30).filter(|_| bucket.take(later)).count(), 20);
+        }
+        // No more than ten seconds' worth in Linux.
+        let mut slow = Bucket::new(0.5, 20, true);
+        assert_eq!((0..30).filter(|_| slow.take(Instant::ZERO)).count(), 20);
+        let later = Instant::from_nanos(3_600_000_000_000);
+        assert_eq!((0..30).filter(|_| slow.take(later)).count(), 5);
+    }
+
+    #[test]
+    fn no_rate_and_no_burst_admit_nothing() {
+        assert!(!Bucket::new(10.0, 0, false).take(Instant::ZERO));
+        assert!(!Bucket::new(10.0, 0, true).take(Instant::ZERO));
+        let mut once = Bucket::new(0.0, 1, false);
+        assert!(once.take(Instant::ZERO) && !once.take(Instant::from_nanos(u64::MAX)));
+    }
+}

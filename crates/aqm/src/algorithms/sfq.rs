@@ -1,0 +1,81 @@
+//! Stochastic fairness queueing (P. E. McKenney, *Stochastic Fairness Queueing*, INFOCOM 1990),
+//! with the byte-wise turns of Linux `sch_sfq`.
+//!
+//! The idea in five lines. Per-flow queueing needs a table of flows; a hash into a fixed number
+//! of queues needs none, and gives almost every flow a queue of its own if there are several
+//! times as many queues as flows. Queues are served in turn. They share one buffer, and an
+//! arrival that finds it full steals room from the longest queue, which loses its last packet.
+//! Flows that collide share one flow's share: the price of having no table.
+
+use alloc::boxed::Box;
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+
+use crate::shells::rounds::{Buffer, Rounds, Victim};
+use crate::{Built, Entry, Line};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "sfq",
+    summary: "Serves hashed flows in turn; a full buffer drops from the longest queue.",
+    year: 1990,
+    source: "McKenney, INFOCOM 1990; defaults of Linux sch_sfq",
+    ecn: "never marks",
+    deviations: "Turns are those of deficit round robin (McKenney: one packet each; Linux: a \
+                 queue may overdraw its turn by one packet). The hash is never changed while \
+                 the queue runs (Linux: perturb, off by default), there is no limit per queue \
+                 (Linux: depth, 127 packets), and no RED in the queues. Among equally long \
+                 queues the first in turn loses.",
+    fields: FIELDS,
+    build,
+};
+
+const FIELDS: &[Field] = &[
+    Field {
+        name: "limit",
+        meaning: "Packets that may wait in all queues together.",
+        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
+        default: Value::Whole(127),
+        source: "Linux sch_sfq SFQ_MAX_DEPTH",
+    },
+    Field {
+        name: "queues",
+        meaning: "Queues that flows are hashed into.",
+        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 65_536 },
+        default: Value::Whole(1024),
+        source: "Linux sch_sfq SFQ_DEFAULT_HASH_DIVISOR",
+    },
+    Field {
+        name: "quantum",
+        meaning: "Bytes that a queue may send in each turn.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 256, max: 1_000_000 },
+        default: Value::Whole(1514),
+        source: "Linux sch_sfq: psched_mtu on Ethernet",
+    },
+    Field {
+        name: "head_drop",
+        meaning: "Whether the longest queue loses its first packet, and not its last.",
+        kind: Kind::Switch,
+        default: Value::Switch(false),
+        source: "Linux sch_sfq headdrop",
+    },
+    Field {
+        name: "hash_seed",
+        meaning: "Seed of the hash: another one lets other flows collide.",
+        kind: Kind::Whole { unit: Unit::None, min: 0, max: 1 << 53 },
+        default: Value::Whole(0),
+        source: "constructed",
+    },
+];
+
+fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
+    let buffer = Buffer {
+        limit: params.whole("limit"),
+        in_bytes: false,
+        victim: Victim::Longest,
+        front: params.switch("head_drop"),
+    };
+    let (queues, seed) = (params.whole("queues") as usize, params.whole("hash_seed"));
+    Ok(Built::Discipline(Box::new(Rounds::hashed(queues, seed, params.whole("quantum"), buffer))))
+}

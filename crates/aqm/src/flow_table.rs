@@ -1,0 +1,167 @@
+//! A map from flows to small values, of fixed capacity: nothing is allocated per packet, and its
+//! order is a function of the flows and the seed alone.
+
+use alloc::vec::Vec;
+
+/// A seeded 64-bit mix of a flow number (SplitMix64's finalizer, twice).
+pub(crate) const fn flow_hash(flow: u64, seed: u64) -> u64 {
+    mix(flow ^ mix(seed))
+}
+
+const fn mix(mut z: u64) -> u64 {
+    z = z.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// The map: open addressing with linear probing, at most half full.
+pub(crate) struct FlowTable<V> {
+    slots: Vec<Option<(u64, V)>>,
+    mask: usize,
+    len: usize,
+    capacity: usize,
+    seed: u64,
+    /// Flows to be removed at the end of [`FlowTable::retain`].
+    leaving: Vec<u64>,
+}
+
+impl<V: Copy> FlowTable<V> {
+    /// Room for `capacity` flows.
+    pub fn new(capacity: usize, seed: u64) -> Self {
+        let size = (2 * capacity.max(1)).next_power_of_two();
+        FlowTable {
+            slots: alloc::vec![None; size],
+            mask: size - 1,
+            len: 0,
+            capacity,
+            seed,
+            leaving: Vec::with_capacity(capacity),
+        }
+    }
+
+    fn home(&self, flow: u64) -> usize {
+        flow_hash(flow, self.seed) as usize & self.mask
+    }
+
+    /// Where `flow` is, or where it would be.
+    fn find(&self, flow: u64) -> usize {
+        let mut at = self.home(flow);
+        while let Some((held, _)) = &self.slots[at] {
+            if *held == flow {
+                break;
+            }
+            at = (at + 1) & self.mask;
+        }
+        at
+    }
+
+    /// The flow's value.
+    pub fn get_mut(&mut self, flow: u64) -> Option<&mut V> {
+        let at = self.find(flow);
+        self.slots[at].as_mut().map(|(_, value)| value)
+    }
+
+    /// Sets a flow's value, unless it is new and there is no room.
+    pub fn insert(&mut self, flow: u64, value: V) -> bool {
+        let at = self.find(flow);
+        if self.slots[at].is_none() {
+            if self.len == self.capacity {
+                return false;
+            }
+            self.len += 1;
+        }
+        self.slots[at] = Some((flow, value));
+        true
+    }
+
+    /// Forgets a flow.
+    pub fn remove(&mut self, flow: u64) {
+        let mut hole = self.find(flow);
+        if self.slots[hole].take().is_none() {
+            return;
+        }
+        self.len -= 1;
+        // Close the gap: what was pushed past it moves back.
+        let mut at = (hole + 1) & self.mask;
+        while let Some((held, _)) = &self.slots[at] {
+            let from_home = at.wrapping_sub(self.home(*held)) & self.mask;
+            if from_home >= (at.wrapping_sub(hole) & self.mask) {
+                self.slots[hole] = self.slots[at].take();
+                hole = at;
+            }
+            at = (at + 1) & self.mask;
+        }
+    }
+
+    /// Changes every value, and forgets the flows for which `keep` is false.
+    pub fn retain(&mut self, mut keep: impl FnMut(&mut V) -> bool) {
+        if self.len == 0 {
+            return;
+        }
+        self.leaving.clear();
+        for (flow, value) in self.slots.iter_mut().flatten() {
+            if !keep(value) {
+                self.leaving.push(*flow);
+            }
+        }
+        while let Some(flow) = self.leaving.pop() {
+            self.remove(flow);
+        }
+    }
+
+    /// How many flows are held.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::Rng;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn behaves_like_a_map() {
+        let mut rng = Rng::named(1, "flow table");
+        for capacity in [1, 7, 64] {
+            let mut table = FlowTable::new(capacity, 5);
+            let mut map = BTreeMap::new();
+            for step in 0..20_000u32 {
+                let flow = rng.below(2 * capacity as u64 + 1);
+                match rng.below(20) {
+                    0 => {
+                        let keep = |value: &mut u32| {
+                            *value += 1;
+                            !value.is_multiple_of(3)
+                        };
+                        table.retain(keep);
+                        map.retain(|_, value| keep(value));
+                    }
+                    1..8 => {
+                        table.remove(flow);
+                        map.remove(&flow);
+                    }
+                    _ => {
+                        let fits = map.contains_key(&flow) || map.len() < capacity;
+                        assert_eq!(table.insert(flow, step), fits);
+                        if fits {
+                            map.insert(flow, step);
+                        }
+                    }
+                }
+                assert_eq!(table.len(), map.len());
+                for flow in 0..2 * capacity as u64 + 1 {
+                    assert_eq!(table.get_mut(flow), map.get_mut(&flow));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn seeds_give_different_places() {
+        let places = |seed| (0..64).map(|flow| flow_hash(flow, seed) % 16).collect::<Vec<_>>();
+        assert_ne!(places(1), places(2));
+    }
+}

@@ -1,0 +1,51 @@
+//! The clock of a periodic update.
+
+use packet::{Duration, Instant};
+
+/// Falls due at a first instant and every period after it, whether or not packets wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticker {
+    period: Duration,
+    next: Instant,
+}
+
+impl Ticker {
+    /// Due at `period`, `2 period`, … (a period of no time at all becomes a nanosecond).
+    pub(crate) fn every(period: Duration) -> Self {
+        let period = period.max(Duration::from_nanos(1));
+        Ticker { period, next: Instant::ZERO + period }
+    }
+    /// The same clock with its first instant at `first`.
+    pub(crate) fn first_at(self, first: Duration) -> Self {
+        Ticker { next: Instant::ZERO + first, ..self }
+    }
+    /// The time between updates.
+    pub(crate) const fn period(&self) -> Duration {
+        self.period
+    }
+    /// When it falls due next.
+    pub(crate) const fn next(&self) -> Instant {
+        self.next
+    }
+    /// The update that was due has been done.
+    pub(crate) fn done(&mut self) {
+        self.next += self.period;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn falls_due_at_multiples_of_its_period() {
+        let mut ticker = Ticker::every(Duration::from_millis(15));
+        assert_eq!(ticker.next().nanos(), 15_000_000);
+        ticker.done();
+        assert_eq!(ticker.next().nanos(), 30_000_000);
+        let mut late = ticker.first_at(Duration::from_millis(500));
+        late.done();
+        assert_eq!(late.next().nanos(), 515_000_000);
+        assert_eq!(Ticker::every(Duration::ZERO).next().nanos(), 1);
+    }
+}

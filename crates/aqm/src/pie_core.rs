@@ -1,0 +1,258 @@
+//! The controller of PIE (RFC 8033 and Linux): a probability from a queueing delay, and the test
+//! of an arrival. How the delay is measured is not its business.
+
+use packet::{Duration, Rng};
+
+/// Constants of the controller, and where Linux differs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PieRules {
+    /// Target delay, in seconds.
+    pub target: f64,
+    /// Time between updates.
+    pub period: Duration,
+    /// Gain of the delay's distance from the target, in Hz.
+    pub alpha: f64,
+    /// Gain of the delay's growth, in Hz.
+    pub beta: f64,
+    /// How long after a quiet time nothing is dropped.
+    pub max_burst: Duration,
+    /// A backlog of at most this many bytes is never signalled (Linux: one byte less).
+    pub spared_bytes: u64,
+    /// Whether a step up is at most 2 % once p is 10 %.
+    pub capped: bool,
+    /// Whether signals are kept apart by an accumulated probability.
+    pub derandomised: bool,
+    /// Whether the details are those of Linux.
+    pub linux: bool,
+}
+
+/// The state of one queue.
+#[derive(Clone, Debug)]
+pub(crate) struct PieCore {
+    rules: PieRules,
+    /// The probability of a signal.
+    pub p: f64,
+    /// The delay at the last update (Linux: as of the last measurement), in seconds.
+    pub delay: f64,
+    delay_old: f64,
+    accumulated: f64,
+    burst: Duration,
+}
+
+/// What p divides a step by: small probabilities take small steps.
+pub(crate) fn step_divisor(p: f64) -> f64 {
+    match p {
+        p if p < 1e-6 => 2048.0,
+        p if p < 1e-5 => 512.0,
+        p if p < 1e-4 => 128.0,
+        p if p < 1e-3 => 32.0,
+        p if p < 1e-2 => 8.0,
+        p if p < 1e-1 => 2.0,
+        _ => 1.0,
+    }
+}
+
+impl PieCore {
+    /// At rest, with its burst allowance.
+    pub fn new(rules: PieRules) -> Self {
+        let burst = rules.max_burst;
+        PieCore { rules, p: 0.0, delay: 0.0, delay_old: 0.0, accumulated: 0.0, burst }
+    }
+
+    /// The update of every period, at a delay of `delay` seconds; `measured` is whether a delay of
+    /// zero says that the queue is empty. Returns whether a quiet time has restored the burst
+    /// allowance.
+    pub fn update(&mut self, delay: f64, measured: bool) -> bool {
+        let PieRules { target, alpha, beta, linux, .. } = self.rules;
+        let old = self.delay_old;
+        let mut step = alpha * (delay - target) + beta * (delay - old);
+        step /= step_divisor(self.p);
+        if self.rules.capped && self.p >= 0.1 {
+            step = step.min(0.02);
+        }
+        if linux && delay > 0.25 {
+            step += 0.02;
+        }
+        self.p = (self.p + step).clamp(0.0, 1.0);
+        if delay == 0.0 && old == 0.0 && measured {
+            self.p *= if linux { 1.0 - 1.0 / 64.0 } else { 0.98 };
+        }
+        self.delay = delay;
+        self.delay_old = delay;
+        if !linux {
+            self.spend_burst(self.rules.period);
+        }
+        self.p == 0.0 && delay < target / 2.0 && old < target / 2.0
+    }
+
+    /// A quiet time restores the burst allowance (Linux: and clears what has accumulated).
+    pub fn renew(&mut self) {
+        self.burst = self.rules.max_burst;
+        if self.rules.linux {
+            self.accumulated = 0.0;
+        }
+    }
+
+    /// Part of the burst allowance has passed.
+    pub fn spend_burst(&mut self, time: Duration) {
+        self.burst = Duration::from_nanos(self.burst.nanos().saturating_sub(time.nanos()));
+    }
+
+    /// Whether an arrival that finds `bytes` waiting is signalled.
+    pub fn signals(&mut self, bytes: u64, rng: &mut Rng) -> bool {
+        let linux = self.rules.linux;
+        let delay = if linux { self.delay } else { self.delay_old };
+        let low = delay < self.rules.target / 2.0 && self.p < 0.2;
+        let few = bytes < self.rules.spared_bytes + u64::from(!linux);
+        if self.burst > Duration::ZERO || low || few {
+            return false;
+        }
+        if !self.rules.derandomised {
+            return rng.uniform() < self.p;
+        }
+        self.accumulated = if self.p == 0.0 { 0.0 } else { self.accumulated + self.p };
+        if self.accumulated < 0.85 {
+            return false;
+        }
+        if self.accumulated >= 8.5 {
+            return true;
+        }
+        let hit = rng.uniform() < self.p;
+        if hit {
+            self.accumulated = 0.0;
+        }
+        hit
+    }
+
+    /// A packet of this queue was dropped at arrival.
+    pub fn dropped(&mut self) {
+        self.accumulated = 0.0;
+    }
+
+    /// Shows inner state by name.
+    pub fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("p", self.p);
+        show("qdelay", self.delay);
+        show("burst_allowance", self.burst.secs_f64());
+        show("accu_prob", self.accumulated);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn core(linux: bool) -> PieCore {
+        PieCore::new(PieRules {
+            target: 0.015,
+            period: Duration::from_millis(15),
+            alpha: 0.125,
+            beta: 1.25,
+            max_burst: Duration::from_millis(150),
+            spared_bytes: 2000,
+            capped: true,
+            derandomised: true,
+            linux,
+        })
+    }
+
+    #[test]
+    fn updates() {
+        for (p, delay, old, rfc, linux) in [
+            (0.005, 0.030, 0.020, 0.006796875, 0.006796875),
+            (0.05, 0.030, 0.020, 0.0571875, 0.0571875),
+            (0.2, 0.030, 0.020, 0.214375, 0.214375),
+            (0.2, 0.100, 0.050, 0.22, 0.22),
+            (0.0, 0.020, 0.010, 6.40869e-6, 6.40869e-6),
+            (0.01, 0.0, 0.0, 0.00888125, 0.00892090),
+            (0.2, 0.300, 0.290, 0.22, 0.24),
+            (0.99, 0.3, 0.2, 1.0, 1.0),
+        ] {
+            for (is_linux, expected) in [(false, rfc), (true, linux)] {
+                let mut core = PieCore { p, delay_old: old, ..core(is_linux) };
+                core.update(delay, true);
+                let relative = (core.p / expected - 1.0).abs();
+                assert!(relative < 1e-6, "{p} {delay} {old}: {} is not {expected}", core.p);
+                assert_eq!(core.delay_old, delay);
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_backlog_without_delay_does_not_decay_in_linux() {
+        let mut core = PieCore { p: 0.01, ..core(true) };
+        core.update(0.0, false);
+        assert!((core.p - 0.0090625).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_cap_can_be_switched_off() {
+        let mut core = PieCore { p: 0.2, delay_old: 0.050, ..core(false) };
+        core.rules.capped = false;
+        core.update(0.100, true);
+        assert!((core.p - (0.2 + 0.125 * 0.085 + 1.25 * 0.05)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_ninth_packet_at_one_in_ten_is_the_first_tested() {
+        let mut rng = Rng::named(1, "core");
+        let untouched = rng.clone();
+        let mut core = PieCore { p: 0.1, delay: 1.0, delay_old: 1.0, ..core(false) };
+        core.burst = Duration::ZERO;
+        for _ in 0..8 {
+            assert!(!core.signals(9000, &mut rng));
+        }
+        assert_eq!(rng, untouched);
+        core.signals(9000, &mut rng);
+        assert_ne!(rng, untouched);
+    }
+
+    #[test]
+    fn an_accumulated_probability_of_8_5_is_certain() {
+        let mut rng = Rng::named(1, "core");
+        let mut core = PieCore { p: 0.5, accumulated: 8.1, delay_old: 1.0, ..core(false) };
+        core.burst = Duration::ZERO;
+        let untouched = rng.clone();
+        assert!(core.signals(9000, &mut rng) && rng == untouched);
+        core.dropped();
+        assert_eq!(core.accumulated, 0.0);
+    }
+
+    #[test]
+    fn guards() {
+        let mut rng = Rng::named(1, "core");
+        let sure = |linux: bool| {
+            let mut core = PieCore { p: 1.0, delay: 1.0, delay_old: 1.0, ..core(linux) };
+            core.burst = Duration::ZERO;
+            core
+        };
+        // Two mean packets: the RFC spares them, Linux spares less than that.
+        assert!(!sure(false).signals(2000, &mut rng) && sure(false).signals(2001, &mut rng));
+        assert!(!sure(true).signals(1999, &mut rng) && sure(true).signals(2000, &mut rng));
+        // Low delay spares while p is below 20 %: the RFC's of the last update, Linux's present.
+        let low = PieCore { p: 0.199, accumulated: 8.5, delay_old: 0.0, ..sure(false) };
+        assert!(!low.clone().signals(9000, &mut rng));
+        assert!(PieCore { p: 0.2, ..low }.signals(9000, &mut rng));
+        let low = PieCore { p: 0.199, accumulated: 8.5, delay: 0.0, ..sure(true) };
+        assert!(!low.clone().signals(9000, &mut rng));
+        assert!(PieCore { delay: 0.008, ..low }.signals(9000, &mut rng));
+    }
+
+    #[test]
+    fn the_burst_allowance_falls_and_returns() {
+        let mut core = core(false);
+        let mut rng = Rng::named(1, "core");
+        for _ in 0..10 {
+            core.p = 1.0;
+            assert!(!core.signals(9000, &mut rng));
+            core.update(0.020, true);
+        }
+        core.p = 1.0;
+        assert!(core.signals(9000, &mut rng));
+        core.p = 0.0;
+        assert!(!core.update(0.001, true), "the delay before was long");
+        assert!(core.update(0.001, true));
+        core.renew();
+        assert_eq!(core.burst, Duration::from_millis(150));
+    }
+}

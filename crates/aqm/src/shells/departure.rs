@@ -1,0 +1,141 @@
+//! Judges of packets that leave: CoDel and its kin, in one queue or in one queue per flow.
+
+use packet::{Backlog, Ecn, Event, Instant, Packet, Rng, Why};
+
+use super::pool::{Pool, Queue};
+use crate::{Cx, Discipline, Room, Verdict};
+
+/// An algorithm as a judge of packets taken from the head of one queue. ECN is not its business.
+pub(crate) trait AtDeparture: Send {
+    /// Judges `packet`, just taken from the head; `left` is what it leaves behind.
+    fn on_departure(
+        &mut self,
+        packet: &Packet,
+        left: Backlog,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> Verdict;
+
+    /// How the last [`Verdict::Signal`] was carried out. If the packet was dropped, the next one
+    /// is judged in the same instant.
+    fn on_signalled(&mut self, _marked: bool, _now: Instant) {}
+
+    /// Whether a packet that is delivered unmarked ought to be marked if it can be: a second,
+    /// gentler threshold that never drops, and works whether or not signals may mark.
+    fn hints(&self, _packet: &Packet, _now: Instant) -> bool {
+        false
+    }
+
+    /// The queue was asked for a packet and had none.
+    fn on_empty(&mut self, _now: Instant) {}
+
+    /// An arrival at this queue was refused for want of room.
+    fn on_refused(&mut self, _now: Instant) {}
+
+    /// `packets` were taken from this queue's head and dropped to make room.
+    fn on_cut(&mut self, _packets: u32, _now: Instant) {}
+
+    /// Its state in a number, and the name of the largest of them where there are many.
+    fn strength(&self) -> (&'static str, f64);
+
+    /// Shows inner state by name.
+    fn gauges(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// How verdicts are carried out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Whether a signal may mark.
+    pub ecn: bool,
+    /// Whether the last packet of a queue is delivered even where it ought to be dropped.
+    pub keep_last: bool,
+}
+
+/// The next packet of `queue` that its judge lets pass. `others` waits elsewhere and is counted
+/// in what a packet leaves behind.
+///
+/// This is the one place where a signal at departure becomes a mark or a drop.
+pub(crate) fn next_packet<J: AtDeparture>(
+    judge: &mut J,
+    pool: &mut Pool,
+    queue: &mut Queue,
+    others: Backlog,
+    rules: Rules,
+    cx: &mut Cx,
+) -> Option<Packet> {
+    while let Some(mut packet) = pool.pop(queue) {
+        let own = queue.backlog();
+        let left =
+            Backlog { packets: own.packets + others.packets, bytes: own.bytes + others.bytes };
+        let why = match judge.on_departure(&packet, left, cx.now, cx.rng) {
+            Verdict::Pass => {
+                if packet.ecn.can_be_marked() && judge.hints(&packet, cx.now) {
+                    mark(&mut packet, Why::Early, cx);
+                }
+                return Some(packet);
+            }
+            Verdict::Signal(why) if rules.ecn && packet.ecn.can_be_marked() => {
+                judge.on_signalled(true, cx.now);
+                mark(&mut packet, why, cx);
+                return Some(packet);
+            }
+            Verdict::Signal(why) => {
+                judge.on_signalled(false, cx.now);
+                why
+            }
+            Verdict::Drop(why) => why,
+        };
+        if rules.keep_last && queue.is_empty() {
+            return Some(packet);
+        }
+        (cx.out)(Event::Dropped { packet, why });
+    }
+    judge.on_empty(cx.now);
+    None
+}
+
+fn mark(packet: &mut Packet, why: Why, cx: &mut Cx) {
+    packet.ecn = Ecn::Ce;
+    (cx.out)(Event::Marked { id: packet.id, why });
+}
+
+/// One queue, first come, first served, with a judge at its head. The limit is tested at arrival
+/// and nothing else is.
+pub(crate) struct DepartureFifo<J> {
+    judge: J,
+    room: Room,
+    rules: Rules,
+    pool: Pool,
+    queue: Queue,
+}
+
+impl<J: AtDeparture> DepartureFifo<J> {
+    /// An empty queue.
+    pub fn new(judge: J, room: Room, rules: Rules) -> Self {
+        DepartureFifo { judge, room, rules, pool: Pool::default(), queue: Queue::new() }
+    }
+}
+
+impl<J: AtDeparture> Discipline for DepartureFifo<J> {
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+        if !self.room.admits(self.queue.backlog(), packet.bytes) {
+            self.judge.on_refused(cx.now);
+            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+            return;
+        }
+        (cx.out)(Event::Queued { id: packet.id });
+        self.pool.push(&mut self.queue, packet);
+    }
+
+    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+        let none = Backlog::default();
+        next_packet(&mut self.judge, &mut self.pool, &mut self.queue, none, self.rules, cx)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.judge.gauges(show);
+    }
+}

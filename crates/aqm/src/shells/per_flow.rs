@@ -1,0 +1,328 @@
+//! One queue per flow with a judge in each: the scheduler of FQ-CoDel (T. Høiland-Jørgensen,
+//! P. McKenney, D. Taht, J. Gettys, E. Dumazet, RFC 8290, 2018), for any judge.
+//!
+//! Flows are hashed into queues, which are served by deficit round robin; a queue that was empty
+//! gets one turn before all others, so flows that send little do not wait behind those that
+//! send much.
+
+use alloc::{collections::VecDeque, vec::Vec};
+
+use packet::{Backlog, Event, Instant, Packet, Why};
+
+use super::departure::{AtDeparture, Rules, next_packet};
+use super::flows::hash;
+use super::pool::{Pool, Queue};
+use crate::periodic::Ticker;
+use crate::{Admission, Cx, Discipline};
+
+/// The judge of one of the queues, at both of its ends.
+pub(crate) trait QueueJudge: Send {
+    /// Decides on an arrival that finds `own` in its queue.
+    fn admit(&mut self, _packet: &mut Packet, _own: Backlog, _cx: &mut Cx) -> Admission {
+        Admission::Queued
+    }
+    /// Takes the next packet to send from `queue`; `others` waits in other queues, if they are
+    /// to be counted.
+    fn take(
+        &mut self,
+        pool: &mut Pool,
+        queue: &mut Queue,
+        others: Backlog,
+        cx: &mut Cx,
+    ) -> Option<Packet>;
+    /// An arrival was refused, because all queues together hold enough.
+    fn on_refused(&mut self, _now: Instant) {}
+    /// `packets` were dropped from the head to make room.
+    fn on_cut(&mut self, _packets: u32, _now: Instant) {}
+    /// The periodic update; `own` waits in its queue. Returns whether it is at rest: further
+    /// updates would change nothing as long as the queue is empty.
+    fn on_tick(&mut self, _own: Backlog) -> bool {
+        true
+    }
+    /// Its state in a number, and the name of the largest of them.
+    fn strength(&self) -> (&'static str, f64);
+}
+
+/// A judge at departure as one of many.
+pub(crate) struct Leaving<J> {
+    /// The judge.
+    pub judge: J,
+    /// How its verdicts are carried out.
+    pub rules: Rules,
+    /// Whether it cares that packets were dropped to make room.
+    pub learns_of_cuts: bool,
+}
+
+impl<J: AtDeparture> QueueJudge for Leaving<J> {
+    fn take(
+        &mut self,
+        pool: &mut Pool,
+        queue: &mut Queue,
+        others: Backlog,
+        cx: &mut Cx,
+    ) -> Option<Packet> {
+        next_packet(&mut self.judge, pool, queue, others, self.rules, cx)
+    }
+    fn on_cut(&mut self, packets: u32, now: Instant) {
+        if self.learns_of_cuts {
+            self.judge.on_cut(packets, now);
+        }
+    }
+    fn strength(&self) -> (&'static str, f64) {
+        self.judge.strength()
+    }
+}
+
+/// What happens when the queues hold too much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Overload {
+    /// Before it is judged, an arrival is dropped.
+    Refuse,
+    /// After it is queued, the queue with most bytes loses half of them, at most so many packets,
+    /// from its head.
+    Cut {
+        /// Most packets dropped at once.
+        batch: u32,
+    },
+}
+
+/// The scheduler's settings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    /// Queues.
+    pub flows: usize,
+    /// Seed of the hash.
+    pub seed: u64,
+    /// Bytes per turn.
+    pub quantum: u64,
+    /// Packets in all queues.
+    pub limit: u64,
+    /// Bytes in all queues.
+    pub limit_bytes: u64,
+    /// Beyond either limit.
+    pub overload: Overload,
+    /// Whether an emptied new queue waits in turn only behind others (Linux); otherwise always.
+    pub forgets_if_alone: bool,
+    /// Whether judges are told of all queues together, and not of their own.
+    pub judges_see_all: bool,
+}
+
+/// Which list a queue is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum On {
+    None,
+    New,
+    Old,
+}
+
+struct Flow<J> {
+    judge: J,
+    queue: Queue,
+    deficit: i64,
+    on: On,
+    /// Whether updates may change its judge.
+    awake: bool,
+}
+
+/// See the module.
+pub(crate) struct PerFlow<J> {
+    settings: Settings,
+    pool: Pool,
+    flows: Vec<Flow<J>>,
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    total: Backlog,
+    ticker: Option<Ticker>,
+    /// Queues whose updates are due; the others are at rest.
+    awake: Vec<u32>,
+}
+
+impl<J: QueueJudge> PerFlow<J> {
+    /// Empty queues, each with a judge of its own.
+    pub fn new(settings: Settings, judge: impl Fn() -> J) -> Self {
+        let flow = |_| Flow {
+            judge: judge(),
+            queue: Queue::new(),
+            deficit: 0,
+            on: On::None,
+            awake: false,
+        };
+        PerFlow {
+            settings,
+            pool: Pool::default(),
+            flows: (0..settings.flows).map(flow).collect(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            total: Backlog::default(),
+            ticker: None,
+            awake: Vec::new(),
+        }
+    }
+
+    /// The same with periodic updates of every queue, used or not (but not of those at rest, where
+    /// an update changes nothing).
+    pub fn ticking(self, ticker: Ticker) -> Self {
+        PerFlow { ticker: Some(ticker), ..self }
+    }
+
+    fn subtract(&mut self, before: Backlog, after: Backlog) {
+        self.total.packets -= before.packets - after.packets;
+        self.total.bytes -= before.bytes - after.bytes;
+    }
+
+    fn append(&mut self, index: u32, packet: Packet) {
+        self.total.packets += 1;
+        self.total.bytes += u64::from(packet.bytes);
+        let flow = &mut self.flows[index as usize];
+        self.pool.push(&mut flow.queue, packet);
+        if self.ticker.is_some() && !flow.awake {
+            flow.awake = true;
+            self.awake.push(index);
+        }
+        if flow.on == On::None {
+            flow.on = On::New;
+            flow.deficit = self.settings.quantum as i64;
+            self.new.push_back(index);
+        }
+    }
+
+    /// The queue with most bytes, the lowest number among equals.
+    fn fattest(&self) -> Option<u32> {
+        let bytes = |index: u32| self.flows[index as usize].queue.backlog().bytes;
+        let listed = self.new.iter().chain(&self.old).copied();
+        listed.max_by_key(|index| (bytes(*index), u32::MAX - index))
+    }
+
+    fn cut(&mut self, batch: u32, cx: &mut Cx) {
+        let Some(index) = self.fattest() else { return };
+        let flow = &mut self.flows[index as usize];
+        let before = flow.queue.backlog();
+        let (mut packets, mut bytes) = (0, 0);
+        while packets == 0 || (packets < batch && bytes < before.bytes / 2) {
+            let Some(packet) = self.pool.pop(&mut flow.queue) else { break };
+            packets += 1;
+            bytes += u64::from(packet.bytes);
+            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+        }
+        flow.judge.on_cut(packets, cx.now);
+        let after = flow.queue.backlog();
+        self.subtract(before, after);
+    }
+
+    /// Whether the queues with so many more packets and bytes hold too much.
+    fn over_full_with(&self, packets: u32, size: u32) -> bool {
+        u64::from(self.total.packets + packets) > self.settings.limit
+            || self.total.bytes + u64::from(size) > self.settings.limit_bytes
+    }
+
+    fn others(&self, own: Backlog) -> Backlog {
+        if !self.settings.judges_see_all {
+            return Backlog::default();
+        }
+        Backlog { packets: self.total.packets - own.packets, bytes: self.total.bytes - own.bytes }
+    }
+
+    /// Puts the first queue of the list it is on at the end of the old list.
+    fn first_to_old(&mut self, index: u32) {
+        match self.flows[index as usize].on {
+            On::New => self.new.pop_front(),
+            _ => self.old.pop_front(),
+        };
+        self.flows[index as usize].on = On::Old;
+        self.old.push_back(index);
+    }
+
+    /// The first queue of its list is empty.
+    fn emptied(&mut self, index: u32) {
+        let new = self.flows[index as usize].on == On::New;
+        if new && !(self.settings.forgets_if_alone && self.old.is_empty()) {
+            self.first_to_old(index);
+            return;
+        }
+        let list = if new { &mut self.new } else { &mut self.old };
+        list.pop_front();
+        self.flows[index as usize].on = On::None;
+    }
+}
+
+impl<J: QueueJudge> Discipline for PerFlow<J> {
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx) {
+        let id = packet.id;
+        let index = (hash(packet.flow, self.settings.seed) % self.flows.len() as u64) as u32;
+        let refused =
+            self.settings.overload == Overload::Refuse && self.over_full_with(1, packet.bytes);
+        let flow = &mut self.flows[index as usize];
+        if refused {
+            flow.judge.on_refused(cx.now);
+            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+            return;
+        }
+        match flow.judge.admit(&mut packet, flow.queue.backlog(), cx) {
+            Admission::Dropped(why) => {
+                (cx.out)(Event::Dropped { packet, why });
+                return;
+            }
+            Admission::Marked(why) => (cx.out)(Event::Marked { id, why }),
+            Admission::Queued => {}
+        }
+        (cx.out)(Event::Queued { id });
+        self.append(index, packet);
+        if let Overload::Cut { batch } = self.settings.overload
+            && self.over_full_with(0, 0)
+        {
+            self.cut(batch, cx);
+        }
+    }
+
+    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+        while let Some(index) = self.new.front().or(self.old.front()).copied() {
+            let flow = &mut self.flows[index as usize];
+            if flow.deficit <= 0 {
+                flow.deficit += self.settings.quantum as i64;
+                self.first_to_old(index);
+                continue;
+            }
+            let before = flow.queue.backlog();
+            let others = self.others(before);
+            let flow = &mut self.flows[index as usize];
+            let taken = flow.judge.take(&mut self.pool, &mut flow.queue, others, cx);
+            let after = flow.queue.backlog();
+            if let Some(packet) = &taken {
+                flow.deficit -= i64::from(packet.bytes);
+            }
+            self.subtract(before, after);
+            match taken {
+                Some(packet) => return Some(packet),
+                None => self.emptied(index),
+            }
+        }
+        None
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.total
+    }
+    fn next_tick(&self) -> Option<Instant> {
+        self.ticker.as_ref().map(Ticker::next)
+    }
+    fn on_tick(&mut self, _cx: &mut Cx) {
+        if let Some(ticker) = &mut self.ticker {
+            ticker.done();
+        }
+        let flows = &mut self.flows;
+        self.awake.retain(|index| {
+            let flow = &mut flows[*index as usize];
+            let own = flow.queue.backlog();
+            flow.awake = !(flow.judge.on_tick(own) && own.packets == 0);
+            flow.awake
+        });
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        let strengths = self.flows.iter().map(|flow| flow.judge.strength());
+        if let Some((name, most)) = strengths.reduce(|a, b| if b.1 > a.1 { b } else { a }) {
+            show(name, most);
+        }
+        show("new_flows", self.new.len() as f64);
+        show("old_flows", self.old.len() as f64);
+    }
+}

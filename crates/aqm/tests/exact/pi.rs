@@ -1,0 +1,175 @@
+//! PI: the published gains as parameters, and a second transcription.
+
+use aqm::Admission;
+use packet::{Ecn, Instant, Rng, Why};
+
+use super::duel::{Arrival, Queue, Reference, duel};
+use super::{Bench, Pairs, build, close};
+
+/// ns-2's `calculate_p` and `drop_early`, in its own variables.
+struct Ns {
+    a: f64,
+    b: f64,
+    qref: f64,
+    prob: f64,
+    qold: f64,
+    qib: bool,
+    bytes: bool,
+    mean: f64,
+    limit: u64,
+    setbit: bool,
+}
+
+impl Reference for Ns {
+    fn clock(&self) -> Option<(u64, u64)> {
+        Some((5_000_000, 5_000_000))
+    }
+    fn tick(&mut self, queue: Queue) {
+        let qlen = if self.qib { queue.bytes } else { queue.packets } as f64;
+        let unit = if self.qib { self.mean } else { 1.0 };
+        let p = self.a * (qlen / unit - self.qref) - self.b * (self.qold / unit - self.qref)
+            + self.prob;
+        self.prob = p.clamp(0.0, 1.0);
+        self.qold = qlen;
+    }
+    fn arrive(&mut self, arrival: Arrival, rng: &mut Rng) -> Admission {
+        if arrival.packets >= self.limit {
+            return Admission::Dropped(Why::Overflow);
+        }
+        let mut p = self.prob;
+        if self.bytes {
+            p = p * arrival.size as f64 / self.mean;
+        }
+        if rng.uniform() >= p {
+            Admission::Queued
+        } else if self.setbit && arrival.ect() {
+            Admission::Marked(Why::Early)
+        } else {
+            Admission::Dropped(Why::Early)
+        }
+    }
+    fn state(&self) -> Vec<(&'static str, f64)> {
+        vec![("p", self.prob)]
+    }
+}
+
+#[test]
+fn both_transcriptions_agree() {
+    for (n, bits) in (0..8).enumerate() {
+        let on = |bit: u32| bits >> bit & 1 == 1;
+        let (qib, bytes, setbit) = (on(0), on(1), on(2));
+        let reference = Ns {
+            a: 2e-3,
+            b: 1.9e-3,
+            qref: 20.0,
+            prob: 0.0,
+            qold: 0.0,
+            qib,
+            bytes,
+            mean: 750.0,
+            limit: 60,
+            setbit,
+        };
+        let text = |on: bool| if on { "true" } else { "false" };
+        let mut pairs = vec![
+            ("a", "2e-3"),
+            ("b", "1.9e-3"),
+            ("q_ref", "20"),
+            ("T", "5 ms"),
+            ("limit", "60"),
+            ("queue_in_bytes", text(qib)),
+            ("byte_probability", text(bytes)),
+            ("ecn", text(setbit)),
+        ];
+        if qib || bytes {
+            pairs.push(("mean_packet_bytes", "750"));
+        }
+        let tally = duel("pi", &pairs, reference, n as u64, 30_000);
+        assert!(tally.queued > 10_000 && tally.early > 300 && tally.overflow > 50, "{tally:?}");
+        assert_eq!(tally.marked > 300, setbit, "{tally:?}");
+    }
+}
+
+fn p_after(pairs: Pairs, queues: &[u32]) -> f64 {
+    let mut bench = Bench::new("pi", pairs, 1);
+    for queue in queues {
+        let due = bench.gate.next_tick().unwrap();
+        let backlog = packet::Backlog { packets: *queue, bytes: u64::from(*queue) * 250 };
+        bench.gate.on_tick(backlog, due, &mut bench.rng);
+    }
+    bench.gauge("p")
+}
+
+#[test]
+fn gains_are_the_published_ones_or_designed() {
+    // 1.822e-5 (300 - 200) - 1.816e-5 (0 - 200), then the second vector's step.
+    let first = 1.822e-5 * 100.0 + 1.816e-5 * 200.0;
+    let published = [("q_ref", "200")];
+    close(p_after(&published, &[300]), first, 1e-12);
+    close(p_after(&published, &[300, 250]), first + 1.822e-5 * 50.0 - 1.816e-5 * 100.0, 1e-12);
+    // Bytes: 300 packets of 250 bytes are 150 mean packets of 500.
+    close(
+        p_after(&[("q_ref", "100"), ("queue_in_bytes", "true")], &[300]),
+        1.822e-5 * 50.0 + 1.816e-5 * 100.0,
+        1e-12,
+    );
+    // 10 Mbit/s of 500-byte packets: C = 2500. One tick from rest at q = q_ref gives b q_ref.
+    let designed =
+        [("n_min", "60"), ("r_max", "246 ms"), ("T", "1/160 s"), ("q_ref", "100"), ("limit", "9")];
+    let b = aqm::design_pi(60.0, 2500.0, 0.246, 1.0 / 160.0).b;
+    close(p_after(&designed, &[100]), b * 100.0, 1e-12);
+}
+
+#[test]
+fn a_full_buffer_draws_nothing_and_marks_nothing() {
+    let mut bench = Bench::new("pi", &[("limit", "5"), ("ecn", "true")], 3);
+    bench.gate.on_tick(
+        packet::Backlog { packets: 90_000, bytes: 0 },
+        Instant::ZERO,
+        &mut bench.rng,
+    );
+    assert_eq!(bench.gauge("p"), 1.0);
+    let before = bench.rng.clone();
+    assert_eq!(bench.arrive(5, 1000, Ecn::Ect0), Admission::Dropped(Why::Overflow));
+    assert_eq!(bench.rng, before);
+    assert_eq!(bench.arrive(4, 1000, Ecn::Ect0), Admission::Marked(Why::Early));
+    assert_eq!(bench.arrive(4, 1000, Ecn::NotEct), Admission::Dropped(Why::Early));
+}
+
+#[test]
+fn contradictions_are_refused_with_their_reason() {
+    let refusal = |pairs: Pairs| build("pi", pairs, 10_000_000).err().unwrap().to_string();
+    let why = refusal(&[("a", "1e-5"), ("b", "1e-5")]);
+    assert!(why.starts_with("b: 0.00001 is not below a = 0.00001"), "{why}");
+    assert!(refusal(&[("n_min", "60")]).contains("needs r_max"));
+    assert!(refusal(&[("r_max", "1 s")]).contains("needs n_min"));
+    let design = [("n_min", "60"), ("r_max", "1 s"), ("a", "1e-5")];
+    assert!(refusal(&design).starts_with("a: 0.00001 contradicts n_min"));
+    let slow = [("n_min", "60"), ("r_max", "10 ms"), ("T", "1 s")];
+    assert!(refusal(&slow).starts_with("T: 1 s is too long"), "{}", refusal(&slow));
+    assert!(refusal(&[("mean_packet_bytes", "1000")]).contains("has no effect"));
+}
+
+/// A thousand packets a second through a drain of 800, halved for a second after each signal per
+/// ten packets: the queue of a responsive load settles at q_ref, and p above zero.
+#[test]
+fn the_queue_rests_at_its_target() {
+    let pairs =
+        [("a", "2e-4"), ("b", "1.98e-4"), ("q_ref", "50"), ("limit", "1000"), ("T", "5 ms")];
+    let mut bench = Bench::new("pi", &pairs, 1);
+    let (mut queue, mut sum, mut ticks) = (0.0f64, 0.0, 0);
+    for step in 0..200_000u64 {
+        let due = bench.gate.next_tick().unwrap();
+        let backlog = packet::Backlog { packets: queue as u32, bytes: 0 };
+        bench.gate.on_tick(backlog, due, &mut bench.rng);
+        // Fluid: arrivals fall with p so that 800 packets/s are matched at p = 0.04.
+        let arrivals = 1000.0 * (1.0 - 5.0 * bench.gauge("p"));
+        queue = (queue + 0.005 * (arrivals - 800.0)).max(0.0);
+        if step >= 100_000 {
+            sum += queue;
+            ticks += 1;
+        }
+    }
+    close(sum / f64::from(ticks), 50.0, 1.0);
+    close(bench.gauge("p"), 0.04, 0.002);
+}
