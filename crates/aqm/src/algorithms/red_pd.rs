@@ -29,15 +29,14 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "RED behind a filter that drops packets of the flows that RED's own drops show to \
               send most.",
     year: 2001,
-    source: "Mahajan, Floyd and Wetherall, ICNP 2001; ns-2.35 Queue/RED/PD and tcl/ex/red-pd",
+    source: "Mahajan, Floyd and Wetherall, ICNP 2001; ns-2.35 Queue/RED/PD and its example scripts",
     ecn: "the pre-filter drops whatever the ECN field; what RED signals is marked if ecn is on \
           and the packet is ECN-capable, and counts as a drop for the lists; above max_th (with \
           gentle, twice that) RED drops",
     deviations: "The first interval begins at the creation and lasts ten target round trips \
                  (ns-2's scripts: 10.1 s). The average that the pre-filter looks at is of the \
                  previous arrival, as in ns-2. Flows are told apart exactly; those that lost \
-                 equally much are listed in the order of their entry. The count of a flow that is monitored anew starts at 0 (ns-2: where it stood). As in ns-2, an interval that \
-                 follows a drop rate of exactly 0 is not counted among the last ones. Without \
+                 equally much are listed in the order of their entry. The count of a flow that is monitored anew starts at 0 (ns-2: where it stood). Without \
                  ns-2's modes for experiments (fixed drop rate, rate targets).",
     fields: fields::FIELDS,
     build,
@@ -64,18 +63,18 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         longest: params.whole("max_listed") as usize,
         tests: params.switch("unresponsive_test"),
     };
-    let fj93 = params.choice("red") == "fj93";
+    let fj93 = params.choice("inner") == "fj93";
     let profile = if fj93 { Profile::Fj93 } else { Profile::Ns2 };
-    let mut red = plain(profile, (min, max), params.real("w_q"), params.real("max_p"));
-    red.gentle = params.switch("gentle");
-    red.clock = PacketClock::of_line(line.rate, params.whole("mean_packet_bytes") as u32);
+    let mut inner = plain(profile, (min, max), params.real("w_q"), params.real("max_p"));
+    inner.gentle = params.switch("gentle");
+    inner.clock = PacketClock::of_line(line.rate, params.whole("mean_packet_bytes") as u32);
     let noidle = params.switch("noidle");
     let room = Room::of_packets(params.whole("limit") as u32, Fit::Whole);
     let ecn = params.switch("ecn");
     Ok(Built::Gate(if fj93 {
-        Box::new(Judged::new(RedPd::new(Paper::new(&red), min, noidle, rules), room, ecn))
+        Box::new(Judged::new(RedPd::new(Paper::new(&inner), min, noidle, rules), room, ecn))
     } else {
-        Box::new(Judged::new(RedPd::new(Ns::new(&red), min, noidle, rules), room, ecn))
+        Box::new(Judged::new(RedPd::new(Ns::new(&inner), min, noidle, rules), room, ecn))
     }))
 }
 
@@ -92,7 +91,7 @@ enum Fate {
 
 /// The judge, before RED's.
 struct RedPd<J> {
-    red: J,
+    inner: J,
     min: f64,
     noidle: bool,
     ledger: Ledger,
@@ -108,10 +107,10 @@ struct RedPd<J> {
 }
 
 impl<J: Early> RedPd<J> {
-    fn new(red: J, min: f64, noidle: bool, rules: Rules) -> Self {
+    fn new(inner: J, min: f64, noidle: bool, rules: Rules) -> Self {
         let ledger = Ledger::new(rules);
         RedPd {
-            red,
+            inner,
             min,
             noidle,
             close_at: Instant::ZERO + ledger.first_interval(),
@@ -128,7 +127,7 @@ impl<J: Early> RedPd<J> {
     /// Whether the pre-filter drops the packet.
     fn filters(&mut self, queue: u32, rng: &mut Rng) -> bool {
         let busy = queue > 1;
-        let congested = busy && self.red.average() >= self.min;
+        let congested = busy && self.inner.average() >= self.min;
         let flow = self.ledger.flows.enter(self.flow);
         flow.arrived += self.bytes;
         let Some(p) = flow.p else { return false };
@@ -166,7 +165,7 @@ impl<J: Early> Aqm for RedPd<J> {
         }
         self.fate = Fate::Passed;
         self.ledger.arrived += self.bytes;
-        let verdict = self.red.on_arrival(packet, backlog, now, rng);
+        let verdict = self.inner.on_arrival(packet, backlog, now, rng);
         if verdict != Verdict::Pass {
             self.loses();
         }
@@ -174,7 +173,7 @@ impl<J: Early> Aqm for RedPd<J> {
     }
 
     fn on_signalled(&mut self, marked: bool) {
-        self.red.on_signalled(marked);
+        self.inner.on_signalled(marked);
     }
     fn on_dropped(&mut self, why: Why) {
         if self.fate == Fate::Filtered {
@@ -183,10 +182,10 @@ impl<J: Early> Aqm for RedPd<J> {
         if self.fate == Fate::Passed {
             self.loses();
         }
-        self.red.on_dropped(why);
+        self.inner.on_dropped(why);
     }
     fn on_idle(&mut self, now: Instant) {
-        self.red.on_idle(now);
+        self.inner.on_idle(now);
     }
 
     fn next_tick(&self) -> Option<Instant> {
@@ -204,7 +203,7 @@ impl<J: Early> Aqm for RedPd<J> {
     }
 
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        self.red.gauges(show);
+        self.inner.gauges(show);
         show("ambient", self.ledger.ambient());
         show("monitored", f64::from(self.monitored));
         show("p_f", self.largest);

@@ -9,7 +9,6 @@ use packet::{Backlog, Ecn, Instant, Packet, Rng, Why};
 use super::{Pairs, build, close, gate};
 
 const RATE: u64 = 10_000_000;
-const RTT: f64 = 0.010;
 
 #[derive(Clone, Debug)]
 struct Monitored {
@@ -31,6 +30,7 @@ struct FlowMon {
 
 struct Sim {
     red: Box<dyn Gate>,
+    rtt: f64,
     noidle: bool,
     tests: bool,
     max_list: usize,
@@ -162,9 +162,9 @@ impl Sim {
     fn calculate_b(&mut self) -> f64 {
         let p = self.avg_drop_rate;
         if p == 0.0 {
-            return 10.0 * RTT;
+            return 10.0 * self.rtt;
         }
-        let b = (3.0 / 5.0 * RTT / (1.5 * p).sqrt()).clamp(2.0 * RTT, 10.0 * RTT);
+        let b = (3.0 / 5.0 * self.rtt / (1.5 * p).sqrt()).clamp(2.0 * self.rtt, 10.0 * self.rtt);
         self.blist[self.bindex] = (b * 1e9).round() / 1e9;
         self.bindex = (self.bindex + 1) % 5;
         b
@@ -368,7 +368,7 @@ fn pairs(fj93: bool, ecn: &'static str) -> [Vec<(&'static str, &'static str)>; 2
         red.push(("byte_probability", "false"));
     }
     let mut red_pd = common;
-    red_pd.extend([("red", if fj93 { "fj93" } else { "ns2" }), ("R", "10 ms")]);
+    red_pd.push(("inner", if fj93 { "fj93" } else { "ns2" }));
     [red_pd, red]
 }
 
@@ -379,10 +379,14 @@ fn duel(bits: u64) -> (f64, u32, u32) {
     let [mut red_pd, red] = pairs(on(0), text(on(2)));
     red_pd.extend([("noidle", text(noidle)), ("unresponsive_test", text(tests))]);
     red_pd.push(("max_listed", if on(3) { "4" } else { "50" }));
+    // The least pause is longer than several short intervals, and shorter than as many long ones.
+    let rtt = if on(4) { 0.030 } else { 0.010 };
+    red_pd.push(("R", if on(4) { "30 ms" } else { "10 ms" }));
     let mut duel = Duel {
         product: gate("red_pd", &red_pd),
         reference: Sim {
             red: gate("red", &red),
+            rtt,
             noidle,
             tests,
             max_list,
@@ -395,7 +399,7 @@ fn duel(bits: u64) -> (f64, u32, u32) {
             blist: [0.0; 5],
             bindex: 0,
             last_detect: 0,
-            detect_at: 100_000_000,
+            detect_at: if on(4) { 300_000_000 } else { 100_000_000 },
             reward_at: u64::MAX,
             declared: 0,
         },
@@ -417,7 +421,7 @@ fn duel(bits: u64) -> (f64, u32, u32) {
 #[test]
 fn both_transcriptions_agree() {
     let mut declared = 0;
-    for bits in 0..16 {
+    for bits in 0..32 {
         let (monitored, unresponsive, marked) = duel(bits);
         assert!(monitored >= 2.0, "{bits}: {monitored} monitored");
         let tests_and_marks = bits & 4 == 4;

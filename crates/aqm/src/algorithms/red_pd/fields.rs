@@ -56,7 +56,7 @@ pub(super) const FIELDS: &[Field] = &[
         source: "read: ns-2.35 noidle_",
     },
     Field {
-        name: "red",
+        name: "inner",
         meaning: "Whose RED stands behind the filter, in packets: ns2 (with wait) or fj93.",
         kind: Kind::Choice(&["ns2", "fj93"]),
         default: Value::Choice("ns2"),
@@ -67,14 +67,14 @@ pub(super) const FIELDS: &[Field] = &[
         meaning: "RED's lower threshold; below it responsive flows pass the filter.",
         kind: PACKETS,
         default: Value::Real(10.0),
-        source: "read: ns-2.35 tcl/ex/red-pd",
+        source: "read: ns-2.35, example scripts of RED-PD",
     },
     Field {
         name: "max_th",
         meaning: "RED's upper threshold.",
         kind: PACKETS,
         default: Value::Real(33.0),
-        source: "read: ns-2.35 tcl/ex/red-pd",
+        source: "read: ns-2.35, example scripts of RED-PD",
     },
     Field {
         name: "w_q",
@@ -104,14 +104,14 @@ pub(super) const FIELDS: &[Field] = &[
                   ages while the line idles.",
         kind: PACKET_BYTES,
         default: Value::Whole(1000),
-        source: "read: ns-2.35 tcl/ex/red-pd",
+        source: "read: ns-2.35, example scripts of RED-PD",
     },
     Field {
         name: "limit",
         meaning: "Packets that may wait, not counting the one being transmitted.",
         kind: LIMIT,
         default: Value::Whole(100),
-        source: "read: ns-2.35 tcl/ex/red-pd (50 or 100)",
+        source: "read: ns-2.35, example scripts of RED-PD (50 or 100)",
     },
     ECN,
 ];

@@ -49,9 +49,8 @@ pub(super) struct Ledger {
     ambient: Option<f64>,
     /// Lists so far.
     turns: usize,
-    /// The last five intervals.
+    /// The last five intervals, the one that has just begun included.
     intervals: [Duration; 5],
-    recorded: usize,
     began: Instant,
     /// Of flows with losses, largest first: (bytes, place).
     ranking: Vec<(u64, usize)>,
@@ -67,7 +66,6 @@ impl Ledger {
             ambient: None,
             turns: 0,
             intervals: [Duration::ZERO; 5],
-            recorded: 0,
             began: Instant::ZERO,
             ranking: Vec::new(),
         }
@@ -91,7 +89,7 @@ impl Ledger {
 
     /// The time of the last `n` intervals, or the least pause.
     fn pause(&self, n: usize) -> Duration {
-        let of = |back: usize| self.intervals[(self.recorded + 4 * back) % 5];
+        let of = |back: usize| self.intervals[(self.turns + 5 - back) % 5];
         (1..=n).fold(Duration::ZERO, |sum, back| sum + of(back)).max(LEAST_PAUSE)
     }
 
@@ -106,7 +104,6 @@ impl Ledger {
     /// Writes this interval's list over the oldest.
     fn write_list(&mut self) {
         let list = self.turns % self.rules.lists;
-        self.turns += 1;
         self.ranking.clear();
         for (place, flow) in self.flows.iter_mut() {
             flow.lists[list] = flow.lost;
@@ -150,10 +147,8 @@ impl Ledger {
             self.raise(u, now);
         }
         let next = self.rules.interval(self.ambient());
-        if self.ambient() > 0.0 {
-            self.intervals[self.recorded % 5] = next;
-            self.recorded += 1;
-        }
+        self.intervals[self.turns % 5] = next;
+        self.turns += 1;
         self.forget(now);
         (self.arrived, self.lost, self.began) = (0, 0, now);
         next
