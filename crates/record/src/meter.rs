@@ -16,8 +16,6 @@ pub struct MeterSettings {
     pub sample_every: Option<Duration>,
     /// Whether to keep every sample (else only their statistics).
     pub keep_samples: bool,
-    /// Line rate in bit/s, for utilisation.
-    pub rate_bits_per_s: u64,
 }
 
 /// Packet counts of the whole run: what the conservation law is about.
@@ -361,7 +359,6 @@ mod tests {
             window: Window { from: ms(from_ms), to: ms(to_ms) },
             sample_every: Some(Duration::from_millis(3)),
             keep_samples: true,
-            rate_bits_per_s: 10_000_000,
         })
     }
 

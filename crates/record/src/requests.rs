@@ -1,6 +1,6 @@
 //! Every request: when it was answered, how long it took, what was resent for it.
 
-use packet::{Duration, Instant};
+use packet::Instant;
 
 use crate::{Column, PerSecond, Summary, Table, Window, quantile};
 
@@ -236,11 +236,6 @@ impl Requests {
         ];
         let columns = columns.into_iter().map(|(n, c)| (n.to_owned(), c)).collect();
         Some(Table { name: "responses", columns, every_s: None })
-    }
-
-    /// The measured interval's length.
-    pub fn measured(&self) -> Duration {
-        self.window.to.since(self.window.from)
     }
 }
 

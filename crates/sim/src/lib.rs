@@ -7,6 +7,7 @@
 pub mod agenda;
 mod catalogue;
 mod connection;
+mod error;
 mod host;
 mod ledger;
 pub mod port;
@@ -19,5 +20,6 @@ pub mod topology;
 mod world;
 
 pub use catalogue::catalogue;
+pub use error::ScenarioError;
 pub use run::{Outcome, Run, estimate, run, summary_json};
-pub use scenario::{Scenario, ScenarioError};
+pub use scenario::Scenario;

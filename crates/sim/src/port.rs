@@ -37,10 +37,6 @@ impl Wire {
         let ns_per_byte = if exact { 8_000_000_000 / rate.bits_per_s() } else { 0 };
         Wire { rate, framing, ns_per_byte }
     }
-    /// The line's rate.
-    pub fn rate(&self) -> Rate {
-        self.rate
-    }
     /// How long a packet of `ip_bytes` occupies the line.
     #[inline]
     pub fn time_for(&self, ip_bytes: u32) -> Duration {

@@ -4,7 +4,7 @@ use packet::params::{Field, Kind, Params, Raw, Value, unknown};
 use packet::units::Unit;
 use serde_json::{Map, Value as Json, json};
 
-use crate::scenario::ScenarioError;
+use crate::error::ScenarioError;
 
 /// One object of the scenario and its path.
 pub struct Section<'a> {

@@ -6,8 +6,9 @@ use aqm::{Built, Line};
 use packet::{Duration, Instant, Rate, Rng};
 use record::{Figure, Meter, MeterSettings, Requests, Summary, Table, Window};
 
+use crate::error::ScenarioError;
 use crate::port::{ExplicitPort, FoldedPort, Framing, Port, Unlimited, Wire};
-use crate::scenario::{Link, Queue, Rtt, Scenario, ScenarioError, Traffic};
+use crate::scenario::{Link, Queue, Rtt, Scenario, Traffic};
 use crate::topology::{Machines, RoundTrips, Side};
 use crate::world::{Group, World};
 
@@ -43,20 +44,19 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn meter(&self, name: &str, rate: Rate) -> Meter {
+    fn meter(&self, name: &str) -> Meter {
         let record = &self.scenario.record;
         let sampled = self.scenario.queues.iter().any(|q| q == name);
         Meter::new(MeterSettings {
             window: window(self.scenario),
             sample_every: sampled.then(|| record.time("queue_every")),
             keep_samples: record.switch("samples"),
-            rate_bits_per_s: rate.bits_per_s(),
         })
     }
 
     fn port(&mut self, name: String, wire: Wire, delay: Duration, built: Built) -> u16 {
         let rng = Rng::named(self.seed, &format!("port.{name}"));
-        let meter = self.meter(&name, wire.rate());
+        let meter = self.meter(&name);
         let folded = self.scenario.params.choice("engine") == "folded";
         let port = match built {
             Built::Gate(gate) if folded => {

@@ -4,20 +4,10 @@ use packet::params::{Params, unknown};
 use packet::{Duration, Rate};
 use serde_json::{Map, Value as Json, json};
 
+use crate::error::ScenarioError;
 use crate::reader::{Section, write_params};
 use crate::schema;
 use crate::topology::Side;
-
-/// A mistake in a scenario: one sentence that names the field and the remedy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScenarioError(pub String);
-
-impl std::fmt::Display for ScenarioError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-impl std::error::Error for ScenarioError {}
 
 /// A discipline by name, with its checked parameters.
 #[derive(Clone, Debug)]

@@ -38,12 +38,7 @@ fn gate(room: f64) -> aqm::Built {
 }
 
 fn meter(window: Window) -> Meter {
-    Meter::new(MeterSettings {
-        window,
-        sample_every: None,
-        keep_samples: false,
-        rate_bits_per_s: RATE,
-    })
+    Meter::new(MeterSettings { window, sample_every: None, keep_samples: false })
 }
 
 /// Runs 400 simulated seconds, 40 of them warm-up, and summarises them.
