@@ -75,7 +75,8 @@ pub trait Aqm: Send {
 
 /// A judge with its room and its ECN switch: the shell that makes a [`Gate`] of an [`Aqm`].
 ///
-/// This is the one place where a signal becomes a mark or a drop.
+/// This is where a signal at arrival becomes a mark or a drop; holders that judge elsewhere have
+/// it in their shell (`shells/`), never in an algorithm.
 pub struct Judged<A> {
     judge: A,
     room: Room,

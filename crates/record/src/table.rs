@@ -91,8 +91,7 @@ impl Summary {
     pub fn group(&mut self, name: &str, value: Summary) {
         self.0.push((name.to_owned(), Figure::Group(value)));
     }
-    /// Looks a figure up; a dot enters a group (`"ports.bottleneck.forward.drops"` does not
-    /// work where names themselves hold dots: ask the group).
+    /// The figure called `name`; what is inside a group is asked of the group.
     pub fn get(&self, name: &str) -> Option<&Figure> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, f)| f)
     }

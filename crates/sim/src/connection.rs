@@ -155,3 +155,14 @@ impl Connection {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_connection_takes_about_a_kibibyte() {
+        let bytes = size_of::<Connection>();
+        assert!(bytes <= 1_152, "{bytes} B inline, both TCP ends included");
+    }
+}

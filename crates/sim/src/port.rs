@@ -190,10 +190,6 @@ impl FoldedPort {
     pub fn meter_mut(&mut self) -> &mut Meter {
         &mut self.meter
     }
-    /// Shows the discipline's inner state.
-    pub fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        self.gate.gauges(show);
-    }
 }
 
 /// The explicit form.
@@ -302,10 +298,6 @@ impl ExplicitPort {
     /// What waits.
     pub fn backlog(&self) -> Backlog {
         self.discipline.backlog()
-    }
-    /// Shows the discipline's inner state.
-    pub fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        self.discipline.gauges(show);
     }
 }
 

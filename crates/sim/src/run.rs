@@ -204,11 +204,7 @@ impl Run {
         let requests = Requests::new(window, scenario.record.switch("responses"));
         let machines = Machines::new(seed, clients, servers);
         let mut world = World::new(ports, routes, machines, requests, window);
-        for (group, (spec, population)) in groups
-            .into_iter()
-            .zip(&scenario.traffic)
-            .map(|((group, population), spec)| (group, (spec, population)))
-        {
+        for ((group, population), spec) in groups.into_iter().zip(&scenario.traffic) {
             let apps = (0..population.members()).map(|i| population.member(i)).collect();
             world.add_group(group, seed, &spec.name, apps);
         }
@@ -235,16 +231,6 @@ impl Run {
             }
         }
         Some(self.outcome())
-    }
-
-    /// Shows the inner state of the discipline at the port called `name`.
-    pub fn gauges(&self, name: &str, show: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(index) = self.ports.iter().position(|p| p == name) {
-            match &self.world.ports[index] {
-                Port::Folded(p) => p.gauges(show),
-                Port::Explicit(p) => p.gauges(show),
-            }
-        }
     }
 
     /// Ends the run and gathers what was measured.
