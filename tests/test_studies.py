@@ -488,3 +488,16 @@ class TestRegistry:
         answer = registry.run("tuning-red", quick=True, out=tmp_path, parts=["red-load"])
         assert answer["report"] == str(tmp_path / "report.html")
         assert answer["lines"] == answer["headlines"]
+
+
+def test_differences_of_opposite_sign_do_not_cancel_in_the_headline():
+    from aqmlab.studies.headlines import _shares
+
+    def row(metric, difference):
+        return {"load_pct": "98", "metric": metric, "difference": difference}
+
+    rows = [row("pct_le_1s", d) for d in (-6.0, 6.0)]
+    rows += [row("median_response_ms", d) for d in (-40.0, 86.0)]
+    table = {"has_reference": True, "paper": "Table 1", "rows": rows}
+    (sentence,) = _shares({"tables": [table]})
+    assert "98 %: −6.0 to +6.0 points, −40 to +86 ms" in sentence

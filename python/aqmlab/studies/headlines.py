@@ -37,7 +37,10 @@ def _agreement(result: dict) -> list[str]:
 
 
 def _shares(result: dict) -> list[str]:
-    """How far we are from the paper, by load, in the two figures that matter most."""
+    """How far we are from the paper, by load, in the two figures that matter most.
+
+    As a range over the rows: in a mean, rows that differ in opposite directions would cancel.
+    """
     found = []
     for table in result["tables"]:
         if not table["has_reference"]:
@@ -55,12 +58,15 @@ def _shares(result: dict) -> list[str]:
                 for metric in ("pct_le_1s", "median_response_ms")
             }
             if all(gaps.values()):
-                share, median = (sum(g) / len(g) for g in gaps.values())
-                texts.append(f"{load} %: {signed(share, 1)} points, {signed(median, 0)} ms")
+                share, median = (
+                    f"{signed(min(g), digits)} to {signed(max(g), digits)}"
+                    for g, digits in zip(gaps.values(), (1, 0), strict=True)
+                )
+                texts.append(f"{load} %: {share} points, {median} ms")
         if texts:
             listed = "; ".join(texts)
             found.append(
-                f"Ours minus the paper's ({table['paper']}, mean over its rows), share of "
+                f"Ours minus the paper's ({table['paper']}, the range over its rows), share of "
                 f"responses within a second and median, by load: {listed}."
             )
     return found
