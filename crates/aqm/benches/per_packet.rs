@@ -17,7 +17,14 @@ const ARRIVALS: u32 = 2_000_000;
 /// second arrival, with an idle time every `idle_every` arrivals.
 fn round(gate: &mut dyn Gate, idle_every: u32) -> (f64, u32) {
     let mut rng = Rng::named(1, "bench");
-    let mut packet = Packet { id: 0, flow: 0, bytes: 1000, ecn: Ecn::Ect0, arrived: Instant::ZERO };
+    let mut packet = Packet {
+        id: 0,
+        flow: 0,
+        bytes: 1000,
+        ecn: Ecn::Ect0,
+        arrived: Instant::ZERO,
+        header: Default::default(),
+    };
     let (mut waiting, mut now, mut accepted) = (0u32, 0, 0);
     let began = std::time::Instant::now();
     for n in 0..ARRIVALS {
@@ -57,7 +64,8 @@ fn overload(queue: &mut dyn Discipline) -> f64 {
         }
         let arrived = Instant::from_nanos(now);
         let flow = u64::from(id.wrapping_mul(2_654_435_761) % 50);
-        let packet = Packet { id, flow, bytes: 1000, ecn: Ecn::Ect0, arrived };
+        let packet =
+            Packet { id, flow, bytes: 1000, ecn: Ecn::Ect0, arrived, header: Default::default() };
         let mut cx = Cx { now: arrived, rng: &mut rng, out: &mut out };
         queue.enqueue(black_box(packet), &mut cx);
         if free <= now {

@@ -193,7 +193,14 @@ mod tests {
     ) -> (Admission, Ecn, String) {
         let puppet = Puppet { verdict, order, heard: Vec::new() };
         let mut shell = Judged::new(puppet, Room::of_packets(3, Fit::Whole), ecn.0);
-        let mut packet = Packet { id: 1, flow: 1, bytes: 100, ecn: ecn.1, arrived: Instant::ZERO };
+        let mut packet = Packet {
+            id: 1,
+            flow: 1,
+            bytes: 100,
+            ecn: ecn.1,
+            arrived: Instant::ZERO,
+            header: Default::default(),
+        };
         let backlog = Backlog { packets: waiting, bytes: 100 * u64::from(waiting) };
         let admission =
             shell.admit(&mut packet, backlog, Instant::ZERO, &mut Rng::named(1, "shell"));

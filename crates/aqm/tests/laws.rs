@@ -225,7 +225,7 @@ fn packets(seed: u64, count: u32, start: u64) -> Vec<(u64, Packet)> {
         let classic = [Ecn::NotEct, Ecn::Ect0];
         let ecn = if flow % 2 == 0 { classic } else { [Ecn::Ect1, Ecn::Ce] }[which];
         let arrived = Instant::from_nanos(now);
-        (now, Packet { id, flow, bytes, ecn, arrived })
+        (now, Packet { id, flow, bytes, ecn, arrived, header: Default::default() })
     };
     (0..count).map(&mut next).collect()
 }
@@ -297,6 +297,7 @@ fn a_long_idle_time_makes_a_discipline_as_good_as_new() {
             bytes: 500,
             ecn: Ecn::NotEct,
             arrived: Instant::from_nanos(rest),
+            header: Default::default(),
         };
         let sent = (used.sent, fresh.sent);
         used.arrive(packet.clone(), rest);

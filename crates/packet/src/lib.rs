@@ -5,6 +5,7 @@
 #![cfg_attr(not(test), no_std)]
 extern crate alloc;
 
+pub mod dscp;
 mod event;
 pub mod math;
 mod packet;
@@ -15,7 +16,7 @@ mod time;
 pub mod units;
 
 pub use event::{Event, Why};
-pub use packet::{Backlog, Ecn, Packet};
+pub use packet::{Ack, Backlog, Ecn, Header, Packet};
 pub use random::Rng;
 pub use rate::Rate;
 pub use time::{Duration, Instant};

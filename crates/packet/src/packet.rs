@@ -38,6 +38,34 @@ pub struct Packet {
     pub ecn: Ecn,
     /// When the packet reached this queue.
     pub arrived: Instant,
+    /// What only some queues ask for.
+    pub header: Header,
+}
+
+/// What else a queue may read in the headers of a packet. Most queues never look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Header {
+    /// Differentiated services code point, 0..64 (RFC 2474).
+    pub dscp: u8,
+    /// Whether it is an acknowledgement that carries nothing else.
+    pub ack: Ack,
+    /// Source host: its number, or a hash of its address.
+    pub source: u16,
+    /// Destination host, likewise.
+    pub destination: u16,
+}
+
+/// What a queue that thins acknowledgements must know of a packet. The driver, which sees the
+/// bytes, answers it; the queue never parses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ack {
+    /// It carries data, SYN or FIN, or is not TCP.
+    #[default]
+    No,
+    /// A pure acknowledgement that must arrive: a duplicate, or with news besides its number.
+    Needed,
+    /// A pure acknowledgement that says all that earlier ones of its flow said, and more.
+    Newer,
 }
 
 /// What waits in a queue. The packet on the wire is not in the queue.

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use packet::{Duration, Instant};
+use packet::{Ack, Duration, Instant};
 use record::Class;
-use tcp::{Endpoint, HostClock, Profile, State};
+use tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
 use traffic::Closes;
 
 /// The end that opened the connection.
@@ -48,6 +48,12 @@ pub struct Connection {
     pub sent_pending: bool,
     /// Who closes.
     pub closes: Closes,
+    /// Differentiated services code point of its packets.
+    pub dscp: u8,
+    /// Numbers of the two hosts.
+    pub hosts: [u16; 2],
+    /// The highest acknowledgement each end has sent.
+    pub acked: [u64; 2],
     /// Delay after the last port of what each end sends.
     pub tail: [Duration; 2],
     /// When each end's armed timer event is due; [`Instant::NEVER`] without one.
@@ -83,6 +89,9 @@ impl Connection {
             failed: false,
             sent_pending: false,
             closes: Closes::Acceptor,
+            dscp: 0,
+            hosts: [0; 2],
+            acked: [0; 2],
             tail: [Duration::ZERO; 2],
             armed: [Instant::NEVER; 2],
             ends: clocks.map(|clock| Endpoint::new(profile, clock)),
@@ -105,6 +114,7 @@ impl Connection {
         self.close_asked = false;
         self.failed = false;
         self.sent_pending = false;
+        self.acked = [0; 2];
         self.tail = [Duration::ZERO; 2];
         self.armed = [Instant::NEVER; 2];
         self.exchanges.clear();
@@ -113,6 +123,23 @@ impl Connection {
         self.unwritten = 0;
         self.promised = 0;
         self.rows.clear();
+    }
+
+    /// Whether what `end` sends is a pure acknowledgement, and if so whether it makes the earlier
+    /// ones unnecessary: it acknowledges more, and says nothing else.
+    #[inline]
+    pub fn thinnable(&mut self, end: usize, segment: &Segment) -> Ack {
+        let acked = &mut self.acked[end];
+        let newer = segment.ack > *acked;
+        *acked = segment.ack.max(*acked);
+        if segment.len > 0 || segment.flags.has(Flags::SYN) || segment.flags.has(Flags::FIN) {
+            return Ack::No;
+        }
+        if newer && segment.flags == Flags::ACK && segment.sack.is_empty() {
+            Ack::Newer
+        } else {
+            Ack::Needed
+        }
     }
 
     /// The oldest request, if its reply has arrived whole.

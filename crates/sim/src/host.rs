@@ -287,6 +287,8 @@ impl World {
             group.routes[0][owner.machine as usize % group.routes[0].len()],
             group.routes[1][peer as usize % group.routes[1].len()],
         ];
+        connection.dscp = group.dscp;
+        connection.hosts = [owner.machine as u16, peer as u16];
         // The whole delay lies at the clients' entrance (dummynet on the browser machines).
         let end_at_clients = if group.side == Side::Clients { OPENER } else { ACCEPTOR };
         connection.tail[1 - end_at_clients] = round_trip;

@@ -349,6 +349,7 @@ fn set_up_group(
         profile: Arc::new(profile),
         routes: [ports.routes(side, &via, builder), ports.routes(side.other(), &via, builder)],
         round_trips: round_trips(scenario, spec, members),
+        dscp: packet::dscp::find(spec.params.choice("dscp")).expect("a name of the list"),
     };
     Ok((group, population))
 }

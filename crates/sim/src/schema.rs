@@ -203,6 +203,13 @@ pub const TRAFFIC: &[Field] = &[
         default: Value::Unset,
         source: "the application's own default: web users are clients, bulk senders sit with the servers",
     },
+    Field {
+        name: "dscp",
+        meaning: "Differentiated services code point of all its packets, by name.",
+        kind: Kind::Choice(&packet::dscp::NAMES),
+        default: Value::Choice("default"),
+        source: "RFC 2474",
+    },
 ];
 
 /// `[record]`.

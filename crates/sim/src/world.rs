@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use packet::{Duration, Instant, Packet, Rng};
+use packet::{Ack, Duration, Header, Instant, Packet, Rng};
 use record::{Requests, Window};
 use tcp::{Profile, Segment};
 use traffic::{Action, App, Input};
@@ -39,6 +39,7 @@ pub(crate) struct Flight {
     pub(crate) to: u8,
     pub(crate) hop: u8,
     pub(crate) route: u16,
+    pub(crate) ack: Ack,
 }
 
 /// The serial number of no connection.
@@ -48,6 +49,17 @@ impl Flight {
     /// The direction number an AQM sees: unlike for the two directions of a connection.
     pub(crate) fn flow(&self) -> u64 {
         u64::from(self.serial) << 1 | u64::from(1 - self.to)
+    }
+
+    /// What queues may read beside size and flow, of a packet of this connection.
+    fn header(&self, connection: &Connection) -> Header {
+        let hosts = connection.hosts;
+        Header {
+            dscp: connection.dscp,
+            ack: self.ack,
+            source: hosts[usize::from(1 - self.to)],
+            destination: hosts[usize::from(self.to)],
+        }
     }
 }
 
@@ -61,6 +73,8 @@ pub struct Group {
     pub routes: [Vec<u16>; 2],
     /// Round-trip times of the group's connections.
     pub round_trips: RoundTrips,
+    /// Differentiated services code point of its packets.
+    pub dscp: u8,
 }
 
 /// One user or sender.
@@ -230,8 +244,9 @@ impl World {
 
     /// Sends the segment in place `id` on its way.
     pub(crate) fn send(&mut self, id: u32, index: u32, from: usize) {
-        let connection = &self.connections[index];
+        let connection = &mut self.connections[index];
         let flight = &mut self.flights[id];
+        flight.ack = connection.thinnable(from, &flight.segment);
         flight.connection = index;
         flight.serial = connection.serial;
         flight.to = (1 - from) as u8;
@@ -265,6 +280,7 @@ impl World {
                 bytes: flight.segment.ip_bytes(),
                 ecn: flight.segment.ecn,
                 arrived: at,
+                header: flight.header(&self.connections[flight.connection]),
             };
             let carries_data = flight.segment.len > 0;
             flight.hop += 1;

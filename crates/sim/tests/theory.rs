@@ -60,6 +60,7 @@ fn simulate(load: &Load, seed: u64, explicit: bool) -> Summary {
             bytes: bytes as u32,
             ecn: Ecn::NotEct,
             arrived,
+            header: Default::default(),
         })
     });
     let mut summary = Summary::default();
@@ -168,7 +169,14 @@ fn the_line_rests_only_when_nothing_waits() {
     for _ in 0..20_000 {
         now += Duration::from_nanos(rng.below(2_000_000));
         let bytes = 1 + rng.below(2_000_000) as u32;
-        let mut packet = Packet { id: 0, flow: 0, bytes, ecn: Ecn::NotEct, arrived: now };
+        let mut packet = Packet {
+            id: 0,
+            flow: 0,
+            bytes,
+            ecn: Ecn::NotEct,
+            arrived: now,
+            header: Default::default(),
+        };
         let Offered::Leaves { at, .. } = port.offer(&mut packet, true) else { panic!("no room") };
         free = free.max(now) + wire.time_for(bytes);
         assert_eq!(at, free);

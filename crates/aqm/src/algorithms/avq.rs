@@ -268,7 +268,14 @@ mod tests {
 
     fn arrive(avq: &mut Avq, bytes: u32, nanos: u64) -> Verdict {
         let now = Instant::from_nanos(nanos);
-        let packet = Packet { id: 0, flow: 0, bytes, ecn: packet::Ecn::Ect0, arrived: now };
+        let packet = Packet {
+            id: 0,
+            flow: 0,
+            bytes,
+            ecn: packet::Ecn::Ect0,
+            arrived: now,
+            header: Default::default(),
+        };
         avq.on_arrival(&packet, Backlog::default(), now, &mut Rng::named(1, "avq"))
     }
 

@@ -281,6 +281,7 @@ mod tests {
             bytes: 1000,
             ecn: packet::Ecn::NotEct,
             arrived: Instant::ZERO,
+            header: Default::default(),
         };
         let mut rng = Rng::named(1, "blue");
         for (packets, expected) in [(5, 0.0), (6, 0.02)] {

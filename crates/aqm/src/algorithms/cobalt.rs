@@ -256,7 +256,14 @@ mod tests {
     /// A packet that stayed so long is visited: whether it is signalled (and then dropped).
     fn visit(cobalt: &mut Cobalt, at: u64, sojourn: u64) -> bool {
         let arrived = Instant::from_nanos((at.saturating_sub(sojourn)) * 1_000_000);
-        let packet = Packet { id: 0, flow: 0, bytes: 1500, ecn: packet::Ecn::NotEct, arrived };
+        let packet = Packet {
+            id: 0,
+            flow: 0,
+            bytes: 1500,
+            ecn: packet::Ecn::NotEct,
+            arrived,
+            header: Default::default(),
+        };
         let mut rng = Rng::named(1, "cobalt");
         let verdict = cobalt.on_departure(&packet, Backlog::default(), ms(at), &mut rng);
         assert_ne!(verdict, Verdict::Drop(Why::Forced));
@@ -315,8 +322,14 @@ mod tests {
             p_drop,
             ..Cobalt::new(NUMBERS)
         };
-        let packet =
-            Packet { id: 0, flow: 0, bytes: 1500, ecn: packet::Ecn::Ect0, arrived: ms(480) };
+        let packet = Packet {
+            id: 0,
+            flow: 0,
+            bytes: 1500,
+            ecn: packet::Ecn::Ect0,
+            arrived: ms(480),
+            header: Default::default(),
+        };
         let mut rng = Rng::named(1, "cobalt");
         let verdict = cobalt.on_departure(&packet, Backlog::default(), ms(500), &mut rng);
         if matches!(verdict, Verdict::Signal(_)) {
@@ -338,8 +351,14 @@ mod tests {
     fn the_coin_leaves_the_clock_behind() {
         let late = |p_drop| {
             let mut cobalt = Cobalt { drop_next: ms(100), p_drop, ..Cobalt::new(NUMBERS) };
-            let packet =
-                Packet { id: 0, flow: 0, bytes: 1500, ecn: packet::Ecn::Ect0, arrived: ms(280) };
+            let packet = Packet {
+                id: 0,
+                flow: 0,
+                bytes: 1500,
+                ecn: packet::Ecn::Ect0,
+                arrived: ms(280),
+                header: Default::default(),
+            };
             let mut rng = Rng::named(1, "cobalt");
             cobalt.on_departure(&packet, Backlog::default(), ms(300), &mut rng);
             cobalt.drop_next

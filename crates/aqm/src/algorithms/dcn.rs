@@ -298,7 +298,14 @@ mod tests {
 
     fn arrive(dcn: &mut Dcn, flow: u64, rng: &mut Rng) -> Verdict {
         let ecn = packet::Ecn::Ect0;
-        let packet = Packet { id: 0, flow, bytes: 1000, ecn, arrived: Instant::ZERO };
+        let packet = Packet {
+            id: 0,
+            flow,
+            bytes: 1000,
+            ecn,
+            arrived: Instant::ZERO,
+            header: Default::default(),
+        };
         dcn.on_arrival(&packet, Backlog::default(), Instant::ZERO, rng)
     }
 

@@ -198,7 +198,17 @@ mod tests {
         let (mut classic, mut scalable) = (Queue::new(), Queue::new());
         for queue in [&mut classic, &mut scalable] {
             let arrived = Instant::ZERO;
-            pool.push(queue, Packet { id: 0, flow: 0, bytes: 1514, ecn: Ecn::Ect1, arrived });
+            pool.push(
+                queue,
+                Packet {
+                    id: 0,
+                    flow: 0,
+                    bytes: 1514,
+                    ecn: Ecn::Ect1,
+                    arrived,
+                    header: Default::default(),
+                },
+            );
         }
         let mut credit = Credit::new(1514, 10);
         assert_eq!(credit.value, -121_120);

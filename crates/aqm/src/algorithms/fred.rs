@@ -303,8 +303,14 @@ mod tests {
 
     /// How an arrival of flow 0 is judged, the strikes after it, and whether a number was drawn.
     fn outcome(mut fred: Fred) -> (Verdict, u32, bool) {
-        let packet =
-            Packet { id: 0, flow: 0, bytes: 1000, ecn: Ecn::NotEct, arrived: Instant::ZERO };
+        let packet = Packet {
+            id: 0,
+            flow: 0,
+            bytes: 1000,
+            ecn: Ecn::NotEct,
+            arrived: Instant::ZERO,
+            header: Default::default(),
+        };
         let mut rng = Rng::named(1, "fred");
         fred.idle.end(Instant::ZERO);
         let backlog = Backlog { packets: 24, bytes: 24_000 };

@@ -349,8 +349,14 @@ mod tests {
         let mut waiting = Waiting::default();
         waiting.of[class] = Backlog { packets: 1, bytes };
         waiting.total = waiting.of[class];
-        let packet =
-            Packet { id: 0, flow: 0, bytes: 100, ecn: Ecn::NotEct, arrived: Instant::ZERO };
+        let packet = Packet {
+            id: 0,
+            flow: 0,
+            bytes: 100,
+            ecn: Ecn::NotEct,
+            arrived: Instant::ZERO,
+            header: Default::default(),
+        };
         for _ in 0..2 {
             let rng = &mut Rng::named(1, "gred");
             gred.on_arrival(&packet, class, &waiting, Instant::ZERO, rng);

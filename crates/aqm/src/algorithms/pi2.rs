@@ -194,7 +194,14 @@ mod tests {
     fn share(p: f64, ecn: Ecn) -> f64 {
         let mut judge = Pi2 { p, ..pi2(0.16, 3.2) };
         let mut rng = Rng::named(1, "shares");
-        let packet = Packet { id: 0, flow: 0, bytes: 1500, ecn, arrived: Instant::ZERO };
+        let packet = Packet {
+            id: 0,
+            flow: 0,
+            bytes: 1500,
+            ecn,
+            arrived: Instant::ZERO,
+            header: Default::default(),
+        };
         let mut arrive = || judge.on_arrival(&packet, Backlog::default(), Instant::ZERO, &mut rng);
         (0..1_000_000).filter(|_| arrive() != Verdict::Pass).count() as f64 / 1e6
     }

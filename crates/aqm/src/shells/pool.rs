@@ -119,7 +119,14 @@ mod tests {
     use packet::{Ecn, Instant, Rng};
 
     fn packet(id: u32, bytes: u32) -> Packet {
-        Packet { id, flow: 0, bytes, ecn: Ecn::NotEct, arrived: Instant::ZERO }
+        Packet {
+            id,
+            flow: 0,
+            bytes,
+            ecn: Ecn::NotEct,
+            arrived: Instant::ZERO,
+            header: Default::default(),
+        }
     }
 
     #[test]

@@ -574,7 +574,14 @@ fn adaptation_holds_the_queue_in_the_middle_of_the_band() {
             };
         }
         let at = Instant::from_nanos(now);
-        let packet = packet::Packet { id: n, flow: 0, bytes: 1000, ecn: Ecn::NotEct, arrived: at };
+        let packet = packet::Packet {
+            id: n,
+            flow: 0,
+            bytes: 1000,
+            ecn: Ecn::NotEct,
+            arrived: at,
+            header: Default::default(),
+        };
         red.enqueue(packet, &mut aqm::Cx { now: at, rng: &mut rng, out: &mut out });
         gap = if lost { (gap * 1.1).min(4e6) } else { (gap * 0.998).max(2e5) };
         if n > 200_000 {

@@ -101,7 +101,14 @@ fn unresponsive_senders_get_equal_shares() {
             }
         }
         let at = Instant::from_nanos(now);
-        let mut packet = Packet { id: 0, flow, bytes: 1000, ecn: Ecn::NotEct, arrived: at };
+        let mut packet = Packet {
+            id: 0,
+            flow,
+            bytes: 1000,
+            ecn: Ecn::NotEct,
+            arrived: at,
+            header: Default::default(),
+        };
         let backlog = Backlog { packets: waiting, bytes: 0 };
         let counts = now > 50_000_000_000;
         *offered.entry(flow).or_default() += u32::from(counts);

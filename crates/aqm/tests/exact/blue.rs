@@ -176,7 +176,17 @@ fn altq_agrees_with_its_transcription() {
             let at = Instant::from_nanos(now);
             let mut cx = Cx { now: at, rng: &mut draws.0, out: &mut out };
             let field = if capable { Ecn::Ect0 } else { Ecn::NotEct };
-            product.enqueue(Packet { id, flow: 0, bytes: 1000, ecn: field, arrived: at }, &mut cx);
+            product.enqueue(
+                Packet {
+                    id,
+                    flow: 0,
+                    bytes: 1000,
+                    ecn: field,
+                    arrived: at,
+                    header: Default::default(),
+                },
+                &mut cx,
+            );
             let expected = altq.addq(id, capable && ecn == "true", now, &mut draws.1);
             assert_eq!(said, expected);
             for (count, word) in counts.iter_mut().zip(["mark", "early", "overflow"]) {

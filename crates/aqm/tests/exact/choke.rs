@@ -40,7 +40,7 @@ fn dequeue(choke: &mut dyn Discipline, now: u64, rng: &mut Rng) -> Option<Packet
 }
 
 fn packet(id: u32, flow: u64, ecn: Ecn) -> Packet {
-    Packet { id, flow, bytes: 1000, ecn, arrived: Instant::ZERO }
+    Packet { id, flow, bytes: 1000, ecn, arrived: Instant::ZERO, header: Default::default() }
 }
 
 /// What becomes of an arrival of flow 7 (or 8) that finds ten packets, three of them of flow 7,
@@ -394,7 +394,7 @@ fn duel(
             busy_until = serve(end, &mut reference, &mut *product, &mut draws.0);
         }
         let arrived = Instant::from_nanos(now);
-        let packet = Packet { id, flow, bytes, ecn, arrived };
+        let packet = Packet { id, flow, bytes, ecn, arrived, header: Default::default() };
         let ect = ecn != Ecn::NotEct;
         let expected = reference.enqueue(id, flow, u64::from(bytes), ect, now, &mut draws.1);
         let said = fate(&enqueue(&mut *product, packet, &mut draws.0));

@@ -76,7 +76,14 @@ impl World {
 
     fn arrive(&mut self, flow: u64, now: u64) -> bool {
         let arrived = Instant::from_nanos(now);
-        let packet = Packet { id: 0, flow, bytes: 1000, ecn: Ecn::NotEct, arrived };
+        let packet = Packet {
+            id: 0,
+            flow,
+            bytes: 1000,
+            ecn: Ecn::NotEct,
+            arrived,
+            header: Default::default(),
+        };
         let lost = self.act(now, |queue, cx| queue.enqueue(packet, cx));
         if self.sending_until.is_none() {
             self.serve(now);

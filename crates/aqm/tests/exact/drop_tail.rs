@@ -50,7 +50,14 @@ fn offer(queue: &mut dyn Discipline, id: u32, size: u32) -> String {
         })
     };
     let mut cx = Cx { now: Instant::ZERO, rng: &mut rng, out: &mut out };
-    let packet = Packet { id, flow: 0, bytes: size, ecn: Ecn::NotEct, arrived: Instant::ZERO };
+    let packet = Packet {
+        id,
+        flow: 0,
+        bytes: size,
+        ecn: Ecn::NotEct,
+        arrived: Instant::ZERO,
+        header: Default::default(),
+    };
     queue.enqueue(packet, &mut cx);
     said.join(" ")
 }

@@ -193,7 +193,8 @@ impl<R: Reference> Duel<R> {
         let arrival = Arrival { size, flow, ecn, packets, bytes, now };
         let expected = self.reference.arrive(arrival, &mut self.draws.1);
         let arrived = Instant::from_nanos(now);
-        let packet = Packet { id: n, flow, bytes: size as u32, ecn, arrived };
+        let packet =
+            Packet { id: n, flow, bytes: size as u32, ecn, arrived, header: Default::default() };
         let (_, heard) = self.ask_and_hear(now, |product, cx| product.enqueue(packet, cx));
         let said = match &heard[..] {
             [Event::Queued { .. }] => Admission::Queued,

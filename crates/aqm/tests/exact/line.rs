@@ -80,7 +80,14 @@ impl Product {
 
     pub fn enqueue(&mut self, p: P) -> Vec<Did> {
         let arrived = Instant::from_nanos(p.t);
-        let packet = Packet { id: p.id, flow: p.flow, bytes: p.size as u32, ecn: p.ecn, arrived };
+        let packet = Packet {
+            id: p.id,
+            flow: p.flow,
+            bytes: p.size as u32,
+            ecn: p.ecn,
+            arrived,
+            header: Default::default(),
+        };
         let mut did = Vec::new();
         self.call(p.t, &mut did, |discipline, cx| discipline.enqueue(packet, cx));
         did

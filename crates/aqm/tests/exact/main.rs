@@ -64,7 +64,7 @@ fn gate(name: &str, pairs: Pairs) -> Box<dyn Gate> {
 }
 
 fn packet(bytes: u32, ecn: Ecn) -> Packet {
-    Packet { id: 0, flow: 0, bytes, ecn, arrived: Instant::ZERO }
+    Packet { id: 0, flow: 0, bytes, ecn, arrived: Instant::ZERO, header: Default::default() }
 }
 
 /// A gate with a clock and a random stream, for tests that dictate what waits.

@@ -296,7 +296,17 @@ fn signalled(pairs: Pairs, gap: u64) -> u32 {
         let at = packet::Instant::from_nanos(now);
         let mut cx = aqm::Cx { now: at, rng: &mut rng, out: &mut out };
         let ecn = Ecn::NotEct;
-        pie.enqueue(packet::Packet { id: 0, flow: 0, bytes: 1000, ecn, arrived: at }, &mut cx);
+        pie.enqueue(
+            packet::Packet {
+                id: 0,
+                flow: 0,
+                bytes: 1000,
+                ecn,
+                arrived: at,
+                header: Default::default(),
+            },
+            &mut cx,
+        );
         if !busy {
             busy = pie.dequeue(&mut cx).is_some();
             free = now + 800_000;

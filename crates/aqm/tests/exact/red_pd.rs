@@ -267,7 +267,14 @@ impl Traffic {
         // Sizes of which no two sums agree, so that no two flows lose equally much.
         let bytes = 40 + rng.below(1461) as u32;
         let ecn = [Ecn::NotEct, Ecn::Ect0][rng.below(2) as usize];
-        Packet { id, flow, bytes, ecn, arrived: Instant::from_nanos(self.now) }
+        Packet {
+            id,
+            flow,
+            bytes,
+            ecn,
+            arrived: Instant::from_nanos(self.now),
+            header: Default::default(),
+        }
     }
 }
 

@@ -187,7 +187,14 @@ fn compare(conf: Conf, seed: u64, packets: u32) -> [u32; 3] {
             now,
         };
         let at = Instant::from_nanos(now);
-        let mut packet = Packet { id: n, flow: 0, bytes: size as u32, ecn, arrived: at };
+        let mut packet = Packet {
+            id: n,
+            flow: 0,
+            bytes: size as u32,
+            ecn,
+            arrived: at,
+            header: Default::default(),
+        };
         let said = product.admit(&mut packet, backlog, at, &mut draws.0);
         let expected = reference.enqueue(arrival, &mut draws.1);
         assert_eq!(said, expected, "{conf:?}, seed {seed}, packet {n}");

@@ -39,7 +39,8 @@ pub fn run(name: &str, pairs: Pairs) -> (f64, f64) {
         let flow = if traffic.below(9) < 8 { 0 } else { 1 + traffic.below(20) };
         offered += u32::from(counts && flow != 0);
         let arrived = Instant::from_nanos(now as u64);
-        let packet = Packet { id, flow, bytes: 1000, ecn: Ecn::NotEct, arrived };
+        let packet =
+            Packet { id, flow, bytes: 1000, ecn: Ecn::NotEct, arrived, header: Default::default() };
         product.enqueue(packet, &mut Cx { now: arrived, rng: &mut rng, out: &mut |_| {} });
     }
     (f64::from(small) / f64::from(offered), f64::from(heavy) / f64::from(slots))

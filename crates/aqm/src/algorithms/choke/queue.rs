@@ -87,7 +87,14 @@ mod tests {
         let mut queue = Queue::new(holes);
         for id in 0..10 {
             let flow = u64::from(id);
-            queue.push(Packet { id, flow, bytes: 100, ecn: Ecn::NotEct, arrived: Instant::ZERO });
+            queue.push(Packet {
+                id,
+                flow,
+                bytes: 100,
+                ecn: Ecn::NotEct,
+                arrived: Instant::ZERO,
+                header: Default::default(),
+            });
         }
         queue
     }

@@ -228,8 +228,14 @@ mod tests {
             assert!(!pie.drops(1500, 29_999, &mut rng));
         }
         assert_eq!((pie.state, pie.accumulated), (State::Inactive, 0.0));
-        let packet =
-            Packet { id: 0, flow: 0, bytes: 1500, ecn: packet::Ecn::Ect0, arrived: Instant::ZERO };
+        let packet = Packet {
+            id: 0,
+            flow: 0,
+            bytes: 1500,
+            ecn: packet::Ecn::Ect0,
+            arrived: Instant::ZERO,
+            header: Default::default(),
+        };
         let backlog = Backlog { packets: 20, bytes: 30_000 };
         while pie.on_arrival(&packet, backlog, Instant::ZERO, &mut rng) == Verdict::Pass {}
         assert_eq!((pie.state, pie.burst), (State::Active, Duration::from_millis(142)));

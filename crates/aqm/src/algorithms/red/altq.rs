@@ -270,7 +270,14 @@ mod tests {
     }
 
     fn test_packet() -> Packet {
-        Packet { id: 0, flow: 0, bytes: 1000, ecn: packet::Ecn::NotEct, arrived: Instant::ZERO }
+        Packet {
+            id: 0,
+            flow: 0,
+            bytes: 1000,
+            ecn: packet::Ecn::NotEct,
+            arrived: Instant::ZERO,
+            header: Default::default(),
+        }
     }
 
     #[test]
