@@ -1,15 +1,19 @@
 //! Events in, tables and summaries out: what is measured at a queue, and of every request.
 //!
 //! A [`Meter`] sits at one port and sees every packet; a [`Requests`] log sees every request of
-//! every user. Both know the measured interval ([`Window`]): what happens before it is shown in
+//! every user, a [`Datagrams`] log every datagram. All know the measured interval ([`Window`]): what happens before it is shown in
 //! per-second series but does not enter the summary.
 
+mod datagrams;
+mod flows;
 mod meter;
 mod per_second;
 mod quantile;
 mod requests;
 mod table;
 
+pub use datagrams::Datagrams;
+pub use flows::{Flows, LongFlow, Recoveries, jain_index};
 pub use meter::{Meter, MeterSettings, Totals};
 pub use per_second::PerSecond;
 pub use quantile::quantile;

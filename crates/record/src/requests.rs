@@ -63,6 +63,14 @@ struct Log {
     failed: Vec<u8>,
 }
 
+/// Answers of similar size.
+#[derive(Clone, Copy, Debug, Default)]
+struct SizeBin {
+    responses: u64,
+    bytes: u64,
+    took_ns: u64,
+}
+
 /// The log of all requests.
 #[derive(Clone, Debug)]
 pub struct Requests {
@@ -77,6 +85,8 @@ pub struct Requests {
     answered: PerSecond,
     answered_ns: PerSecond,
     connections: [u64; 5],
+    /// Answers by the binary logarithm of their size, rounded up.
+    sizes: [SizeBin; 33],
     measured_asked: u64,
     fingerprint: u64,
 }
@@ -97,6 +107,7 @@ impl Requests {
             answered: PerSecond::default(),
             answered_ns: PerSecond::default(),
             connections: [0; 5],
+            sizes: [SizeBin::default(); 33],
             measured_asked: 0,
             fingerprint: 0,
         }
@@ -123,6 +134,12 @@ impl Requests {
             self.durations.push(if request.failed { FAILED } else { took });
             self.failed += u64::from(request.failed);
             self.reply_bytes += u64::from(request.reply_bytes);
+            if !request.failed {
+                let bin = &mut self.sizes[bin_of(request.reply_bytes)];
+                bin.responses += 1;
+                bin.bytes += u64::from(request.reply_bytes);
+                bin.took_ns += took;
+            }
         }
         let Some(log) = &mut self.log else { return 0 };
         log.ended.push(request.ended.nanos());
@@ -208,6 +225,25 @@ impl Requests {
         }
     }
 
+    /// Answered requests of the measured interval by size: each row holds the sizes above the one
+    /// before and up to its own, which doubles from row to row. The mean time of none is 0.
+    pub fn by_size(&self) -> Table {
+        let last = self.sizes.iter().rposition(|bin| bin.responses > 0).map_or(0, |i| i + 1);
+        let bins = &self.sizes[..last];
+        let column = |of: fn(&SizeBin) -> u64| Column::U64(bins.iter().map(of).collect());
+        let mean = |b: &SizeBin| b.took_ns as f64 / 1e9 / b.responses.max(1) as f64;
+        Table {
+            name: "response_sizes",
+            columns: vec![
+                ("upto_bytes".into(), Column::U64((0..last).map(|i| 1 << i).collect())),
+                ("responses".into(), column(|b| b.responses)),
+                ("bytes".into(), column(|b| b.bytes)),
+                ("mean_s".into(), Column::F64(bins.iter().map(mean).collect())),
+            ],
+            every_s: None,
+        }
+    }
+
     /// Per-second columns of the whole run: requests, bytes asked for, responses, and the mean
     /// response time of those that ended in the second (0 without any).
     pub fn per_second(&self, seconds: usize) -> Vec<(String, Column)> {
@@ -239,6 +275,11 @@ impl Requests {
     }
 }
 
+/// The bin of a size: i holds the sizes above 2^(i-1) and up to 2^i.
+fn bin_of(bytes: u32) -> usize {
+    u64::from(bytes.max(1)).next_power_of_two().trailing_zeros() as usize
+}
+
 /// A quantile in seconds: not a number without responses, infinite where requests failed, because
 /// those have no response time.
 fn response_quantile(sorted: &[u64], p: f64) -> f64 {
@@ -254,6 +295,21 @@ fn response_quantile(sorted: &[u64], p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_fall_into_bins_that_double() {
+        assert_eq!([0, 1, 2, 3, 4, 5, 1 << 31, u32::MAX].map(bin_of), [0, 0, 1, 2, 2, 3, 31, 32]);
+        let mut log = Requests::new(Window { from: at(0), to: at(10_000) }, false);
+        log.ended(request(0, 500, false)); // 1,000 B
+        log.ended(request(0, 1_500, false));
+        log.ended(request(0, 1_500, true)); // not an answer
+        let table = log.by_size();
+        let column = |name: &str| table.columns.iter().find(|(n, _)| n == name).unwrap().1.clone();
+        let Column::U64(responses) = column("responses") else { panic!() };
+        assert_eq!((responses.len(), responses[10]), (11, 2));
+        let Column::F64(means) = column("mean_s") else { panic!() };
+        assert_eq!(means[10], 1.0);
+    }
 
     fn at(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)

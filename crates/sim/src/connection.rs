@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use packet::{Ack, Duration, Instant};
-use record::Class;
-use tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
+use record::{Class, Recoveries};
+use tcp::{Counters, Endpoint, Flags, HostClock, Profile, Segment, State};
 use traffic::Closes;
 
 /// The end that opened the connection.
@@ -26,6 +26,15 @@ pub struct Exchange {
     pub request_end: u64,
     /// Position in the acceptor's stream after the reply.
     pub reply_end: u64,
+}
+
+/// What a connection had done when the measured interval began.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Before {
+    /// Payload bytes that had arrived in order at each end.
+    pub delivered: [u64; 2],
+    /// Recoveries of both ends.
+    pub recoveries: Recoveries,
 }
 
 /// One connection.
@@ -66,6 +75,8 @@ pub struct Connection {
     pub exchanges: VecDeque<Exchange>,
     /// How many of the last `exchanges` have not reached the acceptor.
     pub unserved: usize,
+    /// What had happened before the measured interval.
+    pub before: Before,
     /// Bytes the application has asked to write.
     pub written: u64,
     /// Of these, bytes that wait for the handshake.
@@ -98,6 +109,7 @@ impl Connection {
             opened: Instant::ZERO,
             exchanges: VecDeque::new(),
             unserved: 0,
+            before: Before::default(),
             written: 0,
             unwritten: 0,
             promised: 0,
@@ -119,6 +131,7 @@ impl Connection {
         self.armed = [Instant::NEVER; 2];
         self.exchanges.clear();
         self.unserved = 0;
+        self.before = Before::default();
         self.written = 0;
         self.unwritten = 0;
         self.promised = 0;
@@ -140,6 +153,27 @@ impl Connection {
         } else {
             Ack::Needed
         }
+    }
+
+    /// Payload bytes that have arrived in order at each end.
+    pub fn delivered(&self) -> [u64; 2] {
+        [OPENER, ACCEPTOR].map(|end| self.ends[end].delivered())
+    }
+
+    /// Recoveries of both ends since the measured interval began.
+    pub fn recoveries(&self) -> Recoveries {
+        let [a, b] = [OPENER, ACCEPTOR].map(|end| self.ends[end].counters());
+        let sum = |of: fn(&Counters) -> u32| u64::from(of(a)) + u64::from(of(b));
+        let before = self.before.recoveries;
+        Recoveries {
+            timeouts: sum(|c| c.timeouts) - before.timeouts,
+            fast_retransmits: sum(|c| c.fast_retransmits) - before.fast_retransmits,
+        }
+    }
+
+    /// The measured interval begins.
+    pub fn begin_measuring(&mut self) {
+        self.before = Before { delivered: self.delivered(), recoveries: self.recoveries() };
     }
 
     /// The oldest request, if its reply has arrived whole.

@@ -1,22 +1,23 @@
 //! Hosts: what happens at the ends of a connection, and between TCP and the programs above it.
 
-use packet::Instant;
-use record::Request;
+use packet::{Duration, Instant};
+use record::{LongFlow, Request};
 use tcp::{Endpoint, State};
 use traffic::{Action, AppCx, Closes, Input};
 
 use crate::agenda::{Turn, order};
 use crate::connection::{ACCEPTOR, Connection, Exchange, OPENER};
-use crate::topology::Side;
-use crate::world::{Flight, GONE, What, World};
-
-/// No place in the slab.
-const NOWHERE: u32 = u32::MAX;
+use crate::world::{Flight, GONE, NOWHERE, Stream, What, World};
 
 impl World {
     pub(crate) fn deliver(&mut self, id: u32) {
         let flight = &self.flights[id];
-        self.ledger.delivered(flight.flow(), flight.segment.ip_bytes());
+        self.ledger.delivered(flight.flow(), flight.ip_bytes());
+        if flight.datagram {
+            let sent = Instant::from_nanos(flight.segment.ack);
+            self.datagrams.received(flight.connection, flight.segment.seq, sent, self.now);
+            return self.forget(id);
+        }
         let (index, end) = (flight.connection, usize::from(flight.to));
         let connection = &mut self.connections[index];
         let late = connection.serial != flight.serial; // a copy for a connection that is over
@@ -203,8 +204,11 @@ impl World {
         let connection = &mut self.connections[index];
         let class = connection.class();
         if !connection.failed {
-            let delivered = [OPENER, ACCEPTOR].map(|end| connection.ends[end].delivered());
-            assert_eq!(delivered, [connection.promised, connection.written], "bytes arrive once");
+            assert_eq!(
+                connection.delivered(),
+                [connection.promised, connection.written],
+                "bytes arrive once"
+            );
         }
         for row in connection.rows.drain(..) {
             self.requests.classify(row, class);
@@ -212,18 +216,37 @@ impl World {
         // Late packets and timer events of this connection find another serial number.
         connection.serial = GONE;
         self.requests.connection(self.now, class);
+        if self.window.contains(self.now) {
+            self.flows.recovered(connection.recoveries());
+        }
         self.connections.free(index);
     }
 
-    /// At the end of the run: the classes of connections still open, as far as they go.
-    pub(crate) fn classify_open_connections(&mut self) {
-        for connection in self.connections.places() {
-            if connection.serial != GONE {
-                for &row in &connection.rows {
-                    self.requests.classify(row, connection.class());
-                }
+    /// The measured interval begins: what open connections did until now is not measured.
+    pub(crate) fn begin_measuring(&mut self) {
+        for connection in self.connections.places_mut() {
+            connection.begin_measuring();
+        }
+    }
+
+    /// At the end of the run: books connections still open, as far as they go.
+    pub(crate) fn book_open_connections(&mut self) {
+        for connection in self.connections.places().iter().filter(|c| c.serial != GONE) {
+            for &row in &connection.rows {
+                self.requests.classify(row, connection.class());
+            }
+            self.flows.recovered(connection.recoveries());
+            if connection.opened <= self.window.from {
+                let (now, before) = (connection.delivered(), connection.before.delivered);
+                self.flows.long(LongFlow {
+                    group: self.members[connection.member as usize].group,
+                    member: connection.member,
+                    to_acceptor: now[ACCEPTOR] - before[ACCEPTOR],
+                    to_opener: now[OPENER] - before[OPENER],
+                });
             }
         }
+        self.flows.sort();
     }
 
     /// Requests without an answer.
@@ -253,6 +276,13 @@ impl World {
                 let order = order(Turn::Wake, u64::from(member));
                 self.agenda.plan(at, order, What::Wake(member));
             }
+            Action::Datagram { peer, bytes } => {
+                let mut stream = self.members[member as usize].stream;
+                if stream == NOWHERE {
+                    stream = self.open_stream(member, peer);
+                }
+                self.send_datagram(stream, bytes);
+            }
             Action::Open { conn, peer, closes } => self.open(member, conn, peer, closes),
             Action::Send { conn, bytes, reply_bytes } => {
                 let index = self.members[member as usize].connections[conn as usize];
@@ -268,6 +298,27 @@ impl World {
                 }
             }
         }
+    }
+
+    /// A member's first datagram: draws its distance, gives it a flow number.
+    fn open_stream(&mut self, member: u32, peer: u32) -> u32 {
+        let owner = &mut self.members[member as usize];
+        let group = &self.groups[usize::from(owner.group)];
+        let round_trip = group.round_trips.draw(owner.machine, peer, member, &mut owner.rng);
+        let stream = Stream {
+            serial: self.next_serial,
+            route: group.routes[0][owner.machine as usize % group.routes[0].len()],
+            hosts: [owner.machine as u16, peer as u16],
+            dscp: group.dscp,
+            // Where the delay of a round trip lies matters here: half of it is each way's.
+            tail: Duration::from_nanos(round_trip.nanos() / 2),
+            sent: 0,
+        };
+        self.next_serial += 1;
+        owner.stream = self.datagrams.stream(&group.name);
+        debug_assert_eq!(owner.stream as usize, self.streams.len());
+        self.streams.push(stream);
+        owner.stream
     }
 
     fn open(&mut self, member: u32, number: u32, peer: u32, closes: Closes) {
@@ -289,9 +340,7 @@ impl World {
         ];
         connection.dscp = group.dscp;
         connection.hosts = [owner.machine as u16, peer as u16];
-        // The whole delay lies at the clients' entrance (dummynet on the browser machines).
-        let end_at_clients = if group.side == Side::Clients { OPENER } else { ACCEPTOR };
-        connection.tail[1 - end_at_clients] = round_trip;
+        connection.tail = group.tails(round_trip);
         connection.member = member;
         connection.number = number;
         connection.closes = closes;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aqm::{Built, Line};
 use packet::{Duration, Instant, Rate, Rng};
-use record::{Figure, Meter, MeterSettings, Requests, Summary, Table, Window};
+use record::{Datagrams, Figure, Meter, MeterSettings, Requests, Summary, Table, Window};
 
 use crate::error::ScenarioError;
 use crate::port::{ExplicitPort, FoldedPort, Framing, Port, Unlimited, Wire};
@@ -27,6 +27,8 @@ pub struct Run {
     world: World,
     ports: Vec<String>,
     window: Window,
+    /// Whether the measured interval has begun.
+    measuring: bool,
 }
 
 fn window(scenario: &Scenario) -> Window {
@@ -84,7 +86,7 @@ impl Builder<'_> {
             "ethernet" => Framing::Ethernet,
             _ => Framing::None,
         };
-        let wire = Wire::new(link.rate(), framing);
+        let wire = Wire::new(link.rate_of(direction), framing);
         let queue: &Queue = if direction == "forward" { &link.forward } else { &link.reverse };
         let name = format!("{}.{direction}", link.name);
         let built = build_queue(index, link, direction, queue)?;
@@ -139,8 +141,9 @@ impl Ports {
 }
 
 fn round_trips(scenario: &Scenario, group: &Traffic, members: u32) -> RoundTrips {
-    let params = match &scenario.rtt {
+    let params = match group.rtt.as_ref().unwrap_or(&scenario.rtt) {
         Rtt::Constant(time) => return RoundTrips::Constant(*time),
+        Rtt::List(times) => return RoundTrips::Members(times.clone()),
         Rtt::Range(params) => params,
     };
     let (min, max) = (params.time("min"), params.time("max"));
@@ -203,17 +206,25 @@ impl Run {
         let Builder { ports, names, routes, .. } = builder;
         let requests = Requests::new(window, scenario.record.switch("responses"));
         let machines = Machines::new(seed, clients, servers);
-        let mut world = World::new(ports, routes, machines, requests, window);
-        for ((group, population), spec) in groups.into_iter().zip(&scenario.traffic) {
+        let record = &scenario.record;
+        let datagrams = Datagrams::new(window, record.time("deadline"), record.switch("datagrams"));
+        let mut world = World::new(ports, routes, machines, requests, datagrams, window);
+        for (group, population) in groups {
             let apps = (0..population.members()).map(|i| population.member(i)).collect();
-            world.add_group(group, seed, &spec.name, apps);
+            world.add_group(group, seed, apps);
         }
+        world.delay_tick = scenario.network.time("delay_tick");
         world.start();
-        Ok(Run { world, ports: names, window, scenario })
+        Ok(Run { world, ports: names, window, measuring: false, scenario })
     }
 
     /// Moves to `until` (at most the end of the run).
     pub fn advance(&mut self, until: Instant) {
+        if !self.measuring && until >= self.window.from {
+            self.world.run_until(self.window.from);
+            self.world.begin_measuring();
+            self.measuring = true;
+        }
         self.world.run_until(until.min(self.window.to));
     }
 
@@ -238,9 +249,15 @@ impl Run {
         self.world.finish();
         let summary = self.summary();
         let mut tables = self.port_tables();
-        let World { requests, .. } = self.world;
+        let World { requests, datagrams, flows, .. } = self.world;
+        tables.extend(flows.table(self.window.seconds()));
         tables.push(requests.histogram());
+        tables.push(requests.by_size());
         tables.extend(requests.into_log());
+        if !datagrams.is_empty() {
+            tables.push(datagrams.table());
+            tables.extend(datagrams.into_log());
+        }
         Outcome { summary, tables }
     }
 
@@ -259,6 +276,7 @@ impl Run {
         self.meter(studied).summarise(&mut summary);
         let open = self.world.open_requests();
         self.world.requests.summarise(open, &mut summary);
+        self.world.flows.summarise(self.window.seconds(), &mut summary);
         summary.real("simulated_s", self.window.to.secs_f64());
         summary.real("measured_s", self.window.seconds());
         summary.whole("users", self.world.members.len() as u64);
@@ -266,6 +284,9 @@ impl Run {
         summary.whole("data_packets_sent", self.world.data_sent);
         summary.whole("events", self.world.agenda.served());
         summary.text("studied_port", self.scenario.queues[0].clone());
+        if !self.world.datagrams.is_empty() {
+            self.world.datagrams.summarise(&mut summary);
+        }
         let mut ports = Summary::default();
         for (i, name) in self.ports.iter().enumerate().filter(|(_, n)| !n.starts_with("access")) {
             let mut port = Summary::default();
@@ -345,6 +366,7 @@ fn set_up_group(
     let via: Vec<usize> = scenario.links.iter().enumerate().filter_map(crosses).collect();
     let side = spec.side();
     let group = Group {
+        name: spec.name.clone(),
         side,
         profile: Arc::new(profile),
         routes: [ports.routes(side, &via, builder), ports.routes(side.other(), &via, builder)],
@@ -379,7 +401,7 @@ fn build_queue(
     direction: &str,
     queue: &Queue,
 ) -> Result<Built, ScenarioError> {
-    (queue.entry.build)(&queue.params, &Line { rate: link.rate() }).map_err(|bad| {
+    (queue.entry.build)(&queue.params, &Line { rate: link.rate_of(direction) }).map_err(|bad| {
         ScenarioError(format!("link.{index}.{direction}.{}: {}", bad.field, bad.why))
     })
 }

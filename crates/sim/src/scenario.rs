@@ -32,9 +32,14 @@ pub struct Link {
 }
 
 impl Link {
-    /// Line rate.
+    /// Line rate from the servers to the clients.
     pub fn rate(&self) -> Rate {
         self.params.rate("rate")
+    }
+    /// Line rate in one direction, `forward` or `reverse`.
+    pub fn rate_of(&self, direction: &str) -> Rate {
+        let own = direction == "reverse" && self.params.given("reverse_rate");
+        self.params.rate(if own { "reverse_rate" } else { "rate" })
     }
 }
 
@@ -43,6 +48,8 @@ impl Link {
 pub enum Rtt {
     /// One value for all.
     Constant(Duration),
+    /// Values that users or flows take in turn.
+    List(Vec<Duration>),
     /// A range, see [`schema::RTT`].
     Range(Params),
 }
@@ -64,6 +71,8 @@ pub struct Traffic {
     pub tcp: Params,
     /// Names of the links it crosses, in order from the servers to the clients.
     pub via: Vec<String>,
+    /// Its round-trip times, where they are not the network's.
+    pub rtt: Option<Rtt>,
 }
 
 impl Traffic {
@@ -188,7 +197,8 @@ impl Scenario {
                 clients + servers
             )));
         }
-        let by_pair = matches!(&self.rtt, Rtt::Range(rtt) if rtt.choice("draw") == "pair");
+        let pairs = |rtt: &Rtt| matches!(rtt, Rtt::Range(rtt) if rtt.choice("draw") == "pair");
+        let by_pair = self.traffic.iter().any(|t| pairs(t.rtt.as_ref().unwrap_or(&self.rtt)));
         if by_pair && clients * servers > MOST_PAIRS {
             return Err(ScenarioError(format!(
                 "network.rtt: {clients} clients and {servers} servers make too many pairs; write draw = \"connection\""
@@ -208,11 +218,7 @@ impl Scenario {
         let mut top = write_params(&self.params);
         top.insert("name".into(), json!(self.name));
         let mut network = write_params(&self.network);
-        let rtt = match &self.rtt {
-            Rtt::Constant(time) => json!(format!("{} s", time.secs_f64())),
-            Rtt::Range(params) => Json::Object(write_params(params)),
-        };
-        network.insert("rtt".into(), rtt);
+        network.insert("rtt".into(), rtt_json(&self.rtt));
         top.insert("network".into(), Json::Object(network));
         top.insert("link".into(), self.links.iter().map(link_json).collect());
         top.insert("traffic".into(), self.traffic.iter().map(traffic_json).collect());
@@ -227,6 +233,15 @@ fn named(key: &str, name: &str, params: &Params) -> Json {
     let mut object = write_params(params);
     object.insert(key.into(), json!(name));
     Json::Object(object)
+}
+
+fn rtt_json(rtt: &Rtt) -> Json {
+    let time = |time: &Duration| json!(format!("{} s", time.secs_f64()));
+    match rtt {
+        Rtt::Constant(one) => time(one),
+        Rtt::List(times) => times.iter().map(time).collect(),
+        Rtt::Range(params) => Json::Object(write_params(params)),
+    }
 }
 
 fn link_json(link: &Link) -> Json {
@@ -244,6 +259,9 @@ fn traffic_json(traffic: &Traffic) -> Json {
     object.insert("app".into(), json!(traffic.entry.name));
     object.insert("tcp".into(), named("profile", traffic.profile.name, &traffic.tcp));
     object.insert("via".into(), json!(traffic.via));
+    if let Some(rtt) = &traffic.rtt {
+        object.insert("rtt".into(), rtt_json(rtt));
+    }
     Json::Object(object)
 }
 
@@ -252,23 +270,39 @@ fn read_network(json: Option<&Json>) -> Result<(Params, Rtt), ScenarioError> {
     let mut section = Section::of("network", json.unwrap_or(&empty))?;
     let rtt = match section.take("rtt") {
         None => Rtt::Range(Params::defaults(schema::RTT)),
-        Some(Json::String(text)) => Rtt::Constant(
-            packet::units::duration(text)
-                .map_err(|why| ScenarioError(format!("network.rtt: {why}")))?,
-        ),
-        Some(other) => {
-            let params = Section::of("network.rtt", other)?.rest(schema::RTT, &[])?;
+        Some(json) => read_rtt("network.rtt", json)?,
+    };
+    Ok((section.rest(schema::NETWORK, &["rtt"])?, rtt))
+}
+
+fn read_rtt(path: &str, json: &Json) -> Result<Rtt, ScenarioError> {
+    let time = |text: &str| {
+        packet::units::duration(text).map_err(|why| ScenarioError(format!("{path}: {why}")))
+    };
+    match json {
+        Json::String(text) => Ok(Rtt::Constant(time(text)?)),
+        Json::Array(items) if items.is_empty() => Err(ScenarioError(format!(
+            "{path}: the list is empty; write for example [\"10 ms\", \"200 ms\"]"
+        ))),
+        Json::Array(items) => {
+            let text = |item: &Json| match item.as_str() {
+                Some(text) => time(text),
+                None => Err(ScenarioError(format!("{path}: {item} has no unit; write \"10 ms\""))),
+            };
+            Ok(Rtt::List(items.iter().map(text).collect::<Result<_, _>>()?))
+        }
+        other => {
+            let params = Section::of(path, other)?.rest(schema::RTT, &[])?;
             if params.real("min") > params.real("max") {
                 return Err(ScenarioError(format!(
-                    "network.rtt: min ({} s) is larger than max ({} s)",
+                    "{path}: min ({} s) is larger than max ({} s)",
                     params.real("min"),
                     params.real("max"),
                 )));
             }
-            Rtt::Range(params)
+            Ok(Rtt::Range(params))
         }
-    };
-    Ok((section.rest(schema::NETWORK, &["rtt"])?, rtt))
+    }
 }
 
 fn read_link(index: usize, json: &Json) -> Result<Link, ScenarioError> {
@@ -312,7 +346,8 @@ fn read_traffic(index: usize, json: &Json, links: &[Link]) -> Result<Traffic, Sc
     let tcp = tcp_section.rest(profile.fields, &["profile"])?;
     let via = read_via(&path, section.take("via"), links)?;
     section.rename("flows", "users")?;
-    let own = ["app", "name", "tcp", "via"];
+    let rtt = section.take("rtt").map(|json| read_rtt(&format!("{path}.rtt"), json)).transpose()?;
+    let own = ["app", "name", "tcp", "via", "rtt"];
     let (params, app) = section.split(schema::TRAFFIC, entry.fields, &own)?;
     match (params.given("users"), params.given("load")) {
         (true, true) => Err(ScenarioError(format!(
@@ -321,7 +356,7 @@ fn read_traffic(index: usize, json: &Json, links: &[Link]) -> Result<Traffic, Sc
         (false, false) => Err(ScenarioError(format!(
             "{path}: gives neither users nor a load; write for example load = \"98%\""
         ))),
-        _ => Ok(Traffic { name, entry, app, params, profile, tcp, via }),
+        _ => Ok(Traffic { name, entry, app, params, profile, tcp, via, rtt }),
     }
 }
 

@@ -24,9 +24,9 @@ pub const SCENARIO_STRUCTURE: &[[&str; 4]] = &[
 /// Structural fields of `[network]`.
 pub const NETWORK_STRUCTURE: &[[&str; 4]] = &[[
     "rtt",
-    "time or table",
+    "time, list or table",
     "a range",
-    "Round-trip propagation time: one for all (rtt = \"100 ms\"), or a range, see rtt.",
+    "Round-trip propagation time: one for all (rtt = \"100 ms\"), a list that users or flows take in turn (rtt = [\"10 ms\", \"200 ms\"]), or a range, see rtt.",
 ]];
 
 /// Structural fields of `[[link]]`.
@@ -52,7 +52,7 @@ pub const TRAFFIC_STRUCTURE: &[[&str; 4]] = &[
         "app",
         "text",
         "",
-        "What the users do, with the fields of that application beside it: web, bulk.",
+        "What the users do (`aqmlab list traffic`), with the fields of that application beside it.",
     ],
     [
         "name",
@@ -63,6 +63,12 @@ pub const TRAFFIC_STRUCTURE: &[[&str; 4]] = &[
     ["tcp", "name or table", "plain", "Both ends' TCP: profile and its fields."],
     ["via", "list of link names", "all links", "Which links the group crosses."],
     ["flows", "count", "", "Another word for users."],
+    [
+        "rtt",
+        "time, list or table",
+        "network.rtt",
+        "Round-trip propagation time of this group alone.",
+    ],
 ];
 
 /// Structural fields of `[record]`.
@@ -128,6 +134,13 @@ pub const NETWORK: &[Field] = &[
         default: Value::Unset,
         source: "constructed",
     },
+    Field {
+        name: "delay_tick",
+        meaning: "Clock of the machines that delay packets: a packet leaves on a tick, the delay rounded down to whole ticks and counted from the tick before it came, as in FreeBSD's dummynet (10 ms at hz = 100); 0 for exact delays.",
+        kind: time(0.0, false),
+        default: Value::Real(0.0),
+        source: "constructed: no quantisation; tcp.md 6",
+    },
 ];
 
 /// `[network.rtt]`: round-trip propagation times, all of it at the clients' entrance.
@@ -163,6 +176,13 @@ pub const LINK: &[Field] = &[
         kind: Kind::Real { unit: Unit::Rate, min: 1.0, max: 1e15, open: false },
         default: Value::Unset,
         source: "required",
+    },
+    Field {
+        name: "reverse_rate",
+        meaning: "Line rate from the clients to the servers, where it differs.",
+        kind: Kind::Real { unit: Unit::Rate, min: 1.0, max: 1e15, open: false },
+        default: Value::Unset,
+        source: "the rate",
     },
     Field {
         name: "delay",
@@ -234,5 +254,19 @@ pub const RECORD: &[Field] = &[
         kind: Kind::Switch,
         default: Value::Switch(true),
         source: "constructed",
+    },
+    Field {
+        name: "datagrams",
+        meaning: "Keep a row of every datagram (else only the figures of their streams).",
+        kind: Kind::Switch,
+        default: Value::Switch(true),
+        source: "constructed",
+    },
+    Field {
+        name: "deadline",
+        meaning: "A datagram that takes at most this long is in time.",
+        kind: time(0.0, true),
+        default: Value::Real(0.2),
+        source: "Harsh RED, table II",
     },
 ];

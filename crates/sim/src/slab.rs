@@ -30,6 +30,10 @@ impl<T> Slab<T> {
     pub fn places(&self) -> &[T] {
         &self.places
     }
+    /// All places, also the free ones.
+    pub fn places_mut(&mut self) -> &mut [T] {
+        &mut self.places
+    }
 }
 
 impl<T> std::ops::Index<u32> for Slab<T> {

@@ -76,7 +76,7 @@ pub enum RoundTrips {
         /// Number of machines of the other side.
         peers: u32,
     },
-    /// One per user or flow.
+    /// One per user or flow, in turn.
     Members(Vec<Duration>),
     /// Uniform between two times, drawn for every connection.
     Connections {

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use packet::{Ack, Duration, Header, Instant, Packet, Rng};
-use record::{Requests, Window};
+use record::{Datagrams, Flows, Requests, Window};
 use tcp::{Profile, Segment};
 use traffic::{Action, App, Input};
 
 use crate::agenda::{Agenda, Turn, order};
-use crate::connection::Connection;
+use crate::connection::{ACCEPTOR, Connection};
 use crate::ledger::Ledger;
 use crate::port::{Offered, Port};
 use crate::slab::Slab;
@@ -40,8 +40,27 @@ pub(crate) struct Flight {
     pub(crate) hop: u8,
     pub(crate) route: u16,
     pub(crate) ack: Ack,
+    /// Not a segment of a connection but a datagram of the stream in place `connection`; its
+    /// number, time of sending and payload are in `seq`, `ack` and `len` of the segment.
+    pub(crate) datagram: bool,
 }
 
+/// One sender's datagrams: what they have in common.
+pub(crate) struct Stream {
+    pub(crate) serial: u32,
+    pub(crate) route: u16,
+    pub(crate) hosts: [u16; 2],
+    pub(crate) dscp: u8,
+    /// Delay after the last port.
+    pub(crate) tail: Duration,
+    /// Datagrams sent.
+    pub(crate) sent: u64,
+}
+
+/// No place in a list or slab.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+/// Bytes of IPv4 and UDP headers.
+const UDP_IP_HEADERS: u32 = 28;
 /// The serial number of no connection.
 pub(crate) const GONE: u32 = u32::MAX;
 
@@ -51,11 +70,16 @@ impl Flight {
         u64::from(self.serial) << 1 | u64::from(1 - self.to)
     }
 
-    /// What queues may read beside size and flow, of a packet of this connection.
-    fn header(&self, connection: &Connection) -> Header {
-        let hosts = connection.hosts;
+    /// IP length in bytes.
+    #[inline]
+    pub(crate) fn ip_bytes(&self) -> u32 {
+        if self.datagram { self.segment.len + UDP_IP_HEADERS } else { self.segment.ip_bytes() }
+    }
+
+    /// What queues may read beside size and flow, of a packet between these hosts.
+    fn header(&self, dscp: u8, hosts: [u16; 2]) -> Header {
         Header {
-            dscp: connection.dscp,
+            dscp,
             ack: self.ack,
             source: hosts[usize::from(1 - self.to)],
             destination: hosts[usize::from(self.to)],
@@ -65,6 +89,8 @@ impl Flight {
 
 /// A group of users or senders that share their settings.
 pub struct Group {
+    /// Its name, and that of its random streams.
+    pub name: String,
     /// On which side of the links they sit.
     pub side: Side,
     /// Both ends' TCP.
@@ -77,6 +103,17 @@ pub struct Group {
     pub dscp: u8,
 }
 
+impl Group {
+    /// Delay after the last port of what each end sends. The whole round trip lies at the
+    /// clients' entrance (dummynet on the browser machines).
+    pub(crate) fn tails(&self, round_trip: Duration) -> [Duration; 2] {
+        match self.side {
+            Side::Clients => [Duration::ZERO, round_trip],
+            Side::Servers => [round_trip, Duration::ZERO],
+        }
+    }
+}
+
 /// One user or sender.
 pub(crate) struct Member {
     pub(crate) app: Box<dyn App>,
@@ -85,6 +122,8 @@ pub(crate) struct Member {
     pub(crate) rng: Rng,
     /// Place of each of its connections, by the application's number.
     pub(crate) connections: Vec<u32>,
+    /// Place of its stream of datagrams; [`NOWHERE`] before the first.
+    pub(crate) stream: u32,
 }
 
 /// Everything that moves.
@@ -99,16 +138,30 @@ pub struct World {
     pub(crate) groups: Vec<Group>,
     pub(crate) members: Vec<Member>,
     pub(crate) connections: Slab<Connection>,
+    pub(crate) streams: Vec<Stream>,
     pub(crate) flights: Slab<Flight>,
     pub(crate) requests: Requests,
+    pub(crate) datagrams: Datagrams,
+    pub(crate) flows: Flows,
     pub(crate) next_serial: u32,
     pub(crate) window: Window,
+    /// Clock of the machines that delay packets; zero for exact delays.
+    pub(crate) delay_tick: Duration,
     pub(crate) data_sent: u64,
     pub(crate) actions: Vec<Action>,
     pub(crate) lost: Vec<u32>,
     pub(crate) ledger: Ledger,
     /// When each explicit port's tick event is due; [`Instant::NEVER`] without one.
     armed_ticks: Vec<Instant>,
+}
+
+/// The end of a delay that a clock of this period counts out: dummynet stores whole ticks and
+/// counts from the tick before the packet came (tcp.md 6), so it waits between n - 1 and n ticks.
+fn on_tick(at: Instant, delay: Duration, tick: Duration) -> Instant {
+    match delay.nanos() / tick.nanos() {
+        0 => at,
+        ticks => Instant::from_nanos((at.nanos() / tick.nanos() + ticks) * tick.nanos()),
+    }
 }
 
 impl World {
@@ -119,6 +172,7 @@ impl World {
         routes: Vec<Vec<u16>>,
         machines: Machines,
         requests: Requests,
+        datagrams: Datagrams,
         window: Window,
     ) -> Self {
         let (ports, after) = ports.into_iter().unzip();
@@ -132,10 +186,14 @@ impl World {
             groups: Vec::new(),
             members: Vec::new(),
             connections: Slab::default(),
+            streams: Vec::new(),
             flights: Slab::default(),
             requests,
+            datagrams,
+            flows: Flows::default(),
             next_serial: 0,
             window,
+            delay_tick: Duration::ZERO,
             data_sent: 0,
             actions: Vec::new(),
             lost: Vec::new(),
@@ -150,14 +208,22 @@ impl World {
     }
 
     /// Adds a group and its applications, spread over the machines of its side in turn.
-    pub fn add_group(&mut self, group: Group, seed: u64, name: &str, apps: Vec<Box<dyn App>>) {
+    pub fn add_group(&mut self, group: Group, seed: u64, apps: Vec<Box<dyn App>>) {
         let index = self.groups.len() as u16;
         let machines = self.machines.count(group.side);
+        let stream = format!("{}.rtt", group.name);
         self.groups.push(group);
         for (i, app) in apps.into_iter().enumerate() {
-            let rng = Rng::indexed(seed, &format!("{name}.rtt"), i as u64);
+            let rng = Rng::indexed(seed, &stream, i as u64);
             let machine = i as u32 % machines;
-            self.members.push(Member { app, group: index, machine, rng, connections: Vec::new() });
+            self.members.push(Member {
+                app,
+                group: index,
+                machine,
+                rng,
+                connections: Vec::new(),
+                stream: NOWHERE,
+            });
         }
     }
 
@@ -193,7 +259,7 @@ impl World {
         for port in &mut self.ports {
             port.finish(self.window.to);
         }
-        self.classify_open_connections();
+        self.book_open_connections();
         self.check();
         self.check_flows();
     }
@@ -212,7 +278,7 @@ impl World {
     fn check_flows(&mut self) {
         if Ledger::ON {
             let flights = self.flights.places().iter().filter(|f| f.serial != GONE);
-            self.ledger.check(flights.map(|f| (f.flow(), f.segment.ip_bytes())));
+            self.ledger.check(flights.map(|f| (f.flow(), f.ip_bytes())));
         }
     }
 
@@ -227,7 +293,11 @@ impl World {
     /// A queue has dropped a packet.
     fn lose(&mut self, id: u32) {
         let flight = &self.flights[id];
-        self.ledger.dropped(flight.flow(), flight.segment.ip_bytes());
+        self.ledger.dropped(flight.flow(), flight.ip_bytes());
+        if flight.datagram {
+            let sent = Instant::from_nanos(flight.segment.ack);
+            self.datagrams.lost(flight.connection, flight.segment.seq, sent);
+        }
         self.forget(id);
     }
 
@@ -252,9 +322,49 @@ impl World {
         flight.to = (1 - from) as u8;
         flight.hop = 0;
         flight.route = connection.route[from];
+        flight.datagram = false;
         self.data_sent += u64::from(flight.segment.len > 0);
         self.ledger.sent(flight.flow(), flight.segment.ip_bytes());
         self.forward(id);
+    }
+
+    /// Sends a datagram of `bytes` payload on its way.
+    pub(crate) fn send_datagram(&mut self, index: u32, bytes: u32) {
+        let stream = &mut self.streams[index as usize];
+        let segment =
+            Segment { seq: stream.sent, ack: self.now.nanos(), len: bytes, ..Segment::default() };
+        let id = self.flights.place(Flight::default);
+        let flight = &mut self.flights[id];
+        *flight = Flight {
+            segment,
+            connection: index,
+            serial: stream.serial,
+            to: ACCEPTOR as u8,
+            hop: 0,
+            route: stream.route,
+            ack: Ack::No,
+            datagram: true,
+        };
+        self.datagrams.sent(index, stream.sent, self.now);
+        stream.sent += 1;
+        self.ledger.sent(flight.flow(), flight.ip_bytes());
+        self.forward(id);
+    }
+
+    /// When a packet that leaves the last port of its route at `at` reaches its host.
+    #[inline]
+    fn delayed(&self, id: u32, at: Instant) -> Instant {
+        let flight = &self.flights[id];
+        let tail = if flight.datagram {
+            self.streams[flight.connection as usize].tail
+        } else {
+            self.connections[flight.connection].tail[usize::from(1 - flight.to)]
+        };
+        if self.delay_tick == Duration::ZERO {
+            at + tail
+        } else {
+            on_tick(at, tail, self.delay_tick)
+        }
     }
 
     /// Moves a packet that is now at the entrance of a port, or past its last one, as far as
@@ -267,8 +377,7 @@ impl World {
         let about = u64::from(flight.serial) << 1 | u64::from(flight.to);
         loop {
             let Some(&port) = route.get(usize::from(flight.hop)) else {
-                let from = usize::from(1 - flight.to);
-                at += self.connections[flight.connection].tail[from];
+                at = self.delayed(id, at);
                 break;
             };
             if at > self.now {
@@ -277,10 +386,16 @@ impl World {
             let mut packet = Packet {
                 id,
                 flow: flight.flow(),
-                bytes: flight.segment.ip_bytes(),
+                bytes: flight.ip_bytes(),
                 ecn: flight.segment.ecn,
                 arrived: at,
-                header: flight.header(&self.connections[flight.connection]),
+                header: if flight.datagram {
+                    let stream = &self.streams[flight.connection as usize];
+                    flight.header(stream.dscp, stream.hosts)
+                } else {
+                    let connection = &self.connections[flight.connection];
+                    flight.header(connection.dscp, connection.hosts)
+                },
             };
             let carries_data = flight.segment.len > 0;
             flight.hop += 1;
@@ -326,8 +441,9 @@ impl World {
         flight.segment.ecn = packet.ecn;
         let mut at = self.now + self.after[usize::from(port)];
         if usize::from(flight.hop) == self.routes[usize::from(flight.route)].len() {
-            at += self.connections[flight.connection].tail[usize::from(1 - flight.to)];
+            at = self.delayed(packet.id, at);
         }
+        let flight = &self.flights[packet.id];
         let about = u64::from(flight.serial) << 1 | u64::from(flight.to);
         self.agenda.plan(at, order(Turn::Arrival, about), What::Arrive(packet.id));
     }
@@ -355,5 +471,23 @@ impl World {
         let due = explicit.next_tick().is_some_and(|at| at <= now);
         let finish = if due { explicit.tick(now, &mut |p| lost.push(p.id)) } else { None };
         self.after_explicit(port, finish);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delay_of_n_ticks_lasts_between_n_less_one_and_n() {
+        let tick = Duration::from_millis(10);
+        let wait = |at_us: u64, delay_ms: u64| {
+            let at = Instant::from_nanos(at_us * 1_000);
+            on_tick(at, Duration::from_millis(delay_ms), tick).since(at).nanos() / 1_000
+        };
+        assert_eq!(wait(20_000, 79), 70_000); // on a tick: seven whole ones
+        assert_eq!(wait(29_999, 79), 60_001);
+        assert_eq!(wait(25_000, 79), 65_000);
+        assert_eq!(wait(25_000, 9), 0); // less than a tick is no delay
     }
 }

@@ -40,6 +40,13 @@ pub enum Action {
         /// Which connection.
         conn: u32,
     },
+    /// Send one datagram. A sender has one peer for all its datagrams.
+    Datagram {
+        /// Which machine, 0-based.
+        peer: u32,
+        /// Payload bytes.
+        bytes: u32,
+    },
     /// Call again with [`Input::Woke`] at this time.
     WakeAt(Instant),
 }

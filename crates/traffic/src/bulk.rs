@@ -79,7 +79,7 @@ static FIELDS: &[Field] = &[
 /// The machine that flow `index` sends to. Flows go round robin over the `machines` of their own
 /// side and over the `peers`; each time both rounds close together the peers are shifted by one,
 /// so that every pair gets its share.
-fn peer_of(index: u32, machines: u32, peers: u32) -> u32 {
+pub(crate) fn peer_of(index: u32, machines: u32, peers: u32) -> u32 {
     let (index, machines, peers) = (u64::from(index), u64::from(machines), u64::from(peers));
     let both = machines / gcd(machines, peers) * peers;
     ((index + index / both) % peers) as u32

@@ -16,6 +16,7 @@ use std::fmt;
 
 use packet::params::{BadParams, Field, Params};
 
+use crate::datagrams::{cbr, on_off};
 use crate::{App, bulk, web};
 
 /// One kind of application.
@@ -41,7 +42,7 @@ pub struct Entry {
 }
 
 /// Every application, in the order of the documentation. A new one adds its line here.
-pub static APPS: &[Entry] = &[web::mah::ENTRY, bulk::ENTRY];
+pub static APPS: &[Entry] = &[web::mah::ENTRY, bulk::ENTRY, cbr::ENTRY, on_off::ENTRY];
 
 /// The application called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {

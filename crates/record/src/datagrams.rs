@@ -1,0 +1,270 @@
+//! Datagrams: what was sent, lost, and how late the rest came.
+
+use packet::{Duration, Instant};
+
+use crate::{Column, Summary, Table, Window, quantile};
+
+/// Delay written in the log for a lost datagram.
+const LOST: u64 = u64::MAX;
+/// Delay written in the log for a datagram still on its way at the end.
+const ON_ITS_WAY: u64 = u64::MAX - 1;
+
+/// One sender's measured datagrams: those sent within the window.
+#[derive(Clone, Debug, Default)]
+struct Stream {
+    group: u16,
+    sent: u64,
+    /// One-way delays in ns, in order of arrival.
+    delays: Vec<u64>,
+    /// Number of the last datagram lost.
+    last_lost: Option<u64>,
+    lost: u64,
+    /// Packets from one loss to the next (1: neighbours).
+    distances: Vec<u64>,
+    /// Sum of the differences of consecutive delays, ns, and how many.
+    jitter: (u64, u64),
+}
+
+/// The log of all datagrams. A datagram counts if it was sent in the measured interval.
+#[derive(Clone, Debug)]
+pub struct Datagrams {
+    window: Window,
+    deadline: Duration,
+    groups: Vec<String>,
+    streams: Vec<Stream>,
+    log: Option<Log>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Log {
+    stream: Vec<u32>,
+    sent: Vec<u64>,
+    delay: Vec<u64>,
+    /// Row of each stream's datagrams by number.
+    rows: Vec<Vec<u32>>,
+}
+
+impl Datagrams {
+    /// An empty log; `keep` keeps a row of every datagram. A datagram is in time if its one-way
+    /// delay is at most `deadline`.
+    pub fn new(window: Window, deadline: Duration, keep: bool) -> Self {
+        let log = keep.then(Log::default);
+        Datagrams { window, deadline, groups: Vec::new(), streams: Vec::new(), log }
+    }
+
+    /// Adds a stream of the group called `group`; its number is returned.
+    pub fn stream(&mut self, group: &str) -> u32 {
+        let known = self.groups.iter().position(|g| g == group);
+        let group = known.unwrap_or_else(|| {
+            self.groups.push(group.to_owned());
+            self.groups.len() - 1
+        }) as u16;
+        self.streams.push(Stream { group, ..Stream::default() });
+        if let Some(log) = &mut self.log {
+            log.rows.push(Vec::new());
+        }
+        (self.streams.len() - 1) as u32
+    }
+
+    /// Datagram `number` (0, 1, …) of `stream` leaves its sender.
+    pub fn sent(&mut self, stream: u32, number: u64, now: Instant) {
+        if let Some(log) = &mut self.log {
+            debug_assert_eq!(log.rows[stream as usize].len() as u64, number);
+            log.rows[stream as usize].push(log.sent.len() as u32);
+            log.stream.push(stream);
+            log.sent.push(now.nanos());
+            log.delay.push(ON_ITS_WAY);
+        }
+        self.streams[stream as usize].sent += u64::from(self.window.contains(now));
+    }
+
+    /// Datagram `number`, sent at `sent`, reaches its receiver.
+    pub fn received(&mut self, stream: u32, number: u64, sent: Instant, now: Instant) {
+        let delay = now.since(sent).nanos();
+        self.note(stream, number, delay);
+        if !self.window.contains(sent) {
+            return;
+        }
+        let stream = &mut self.streams[stream as usize];
+        if let Some(&before) = stream.delays.last() {
+            stream.jitter.0 += before.abs_diff(delay);
+            stream.jitter.1 += 1;
+        }
+        stream.delays.push(delay);
+    }
+
+    /// Datagram `number`, sent at `sent`, was dropped.
+    pub fn lost(&mut self, stream: u32, number: u64, sent: Instant) {
+        self.note(stream, number, LOST);
+        if !self.window.contains(sent) {
+            return;
+        }
+        let stream = &mut self.streams[stream as usize];
+        stream.lost += 1;
+        // A queue may drop a flow's packets in any order; distances are between numbers.
+        if let Some(before) = stream.last_lost.replace(number) {
+            stream.distances.push(number.abs_diff(before));
+        }
+    }
+
+    fn note(&mut self, stream: u32, number: u64, delay: u64) {
+        if let Some(log) = &mut self.log {
+            let row = log.rows[stream as usize][number as usize];
+            log.delay[row as usize] = delay;
+        }
+    }
+
+    /// Whether there is any stream.
+    pub fn is_empty(&self) -> bool {
+        self.streams.is_empty()
+    }
+
+    /// The figures of the measured interval, a group of figures for each group of senders.
+    pub fn summarise(&self, out: &mut Summary) {
+        let mut groups = Summary::default();
+        for (index, name) in self.groups.iter().enumerate() {
+            let members = self.streams.iter().filter(|s| usize::from(s.group) == index);
+            groups.group(name, figures(members, self.deadline));
+        }
+        out.group("datagrams", groups);
+    }
+
+    /// One row per stream.
+    pub fn table(&self) -> Table {
+        let each = |of: &dyn Fn(&Summary) -> f64| {
+            let row = |s: &Stream| of(&figures(std::iter::once(s), self.deadline));
+            Column::F64(self.streams.iter().map(row).collect())
+        };
+        let count =
+            |of: &dyn Fn(&Stream) -> u64| Column::U64(self.streams.iter().map(of).collect());
+        let groups = self.streams.iter().map(|s| s.group).collect();
+        let mut columns = vec![
+            ("group".to_owned(), Column::U16(groups)),
+            ("sent".to_owned(), count(&|s| s.sent)),
+            ("received".to_owned(), count(&|s| s.delays.len() as u64)),
+            ("lost".to_owned(), count(&|s| s.lost)),
+        ];
+        for name in FIGURES {
+            columns.push((name.to_owned(), each(&|f| f.number(name))));
+        }
+        Table { name: "streams", columns, every_s: None }
+    }
+
+    /// The log of every datagram, if it was kept. Lost ones have the largest delay there is,
+    /// those on their way at the end the one below it.
+    pub fn into_log(self) -> Option<Table> {
+        let log = self.log?;
+        let columns = vec![
+            ("stream".to_owned(), Column::U32(log.stream)),
+            ("sent_ns".to_owned(), Column::U64(log.sent)),
+            ("delay_ns".to_owned(), Column::U64(log.delay)),
+        ];
+        Some(Table { name: "datagrams", columns, every_s: None })
+    }
+}
+
+/// The figures of a stream's row that are not counts.
+const FIGURES: [&str; 6] = [
+    "loss_share",
+    "delay_mean_s",
+    "delay_p50_s",
+    "jitter_mean_s",
+    "share_in_time",
+    "loss_distance_p50",
+];
+
+/// The figures of some streams together. Jitter is the mean difference of the delays of
+/// consecutive arrivals (D of RFC 3550 section 6.4.1, not smoothed); `share_in_time` is of all
+/// datagrams that arrived or were lost; a loss distance of 1 means two neighbours lost.
+fn figures<'a>(streams: impl Iterator<Item = &'a Stream>, deadline: Duration) -> Summary {
+    let (mut sent, mut lost, mut jitter) = (0, 0, (0, 0));
+    let (mut delays, mut distances): (Vec<u64>, Vec<u64>) = Default::default();
+    for stream in streams {
+        sent += stream.sent;
+        lost += stream.lost;
+        jitter = (jitter.0 + stream.jitter.0, jitter.1 + stream.jitter.1);
+        delays.extend(&stream.delays);
+        distances.extend(&stream.distances);
+    }
+    delays.sort_unstable();
+    distances.sort_unstable();
+    let settled = (delays.len() as u64 + lost) as f64;
+    let in_time = delays.partition_point(|&d| d <= deadline.nanos()) as f64;
+    let sum: u128 = delays.iter().map(|&d| u128::from(d)).sum();
+    let seconds = |p| if delays.is_empty() { f64::NAN } else { quantile(&delays, p) as f64 / 1e9 };
+    let distance = |p| if distances.is_empty() { f64::NAN } else { quantile(&distances, p) as f64 };
+    let mut out = Summary::default();
+    out.whole("sent", sent);
+    out.whole("received", delays.len() as u64);
+    out.whole("lost", lost);
+    out.real("loss_share", lost as f64 / settled);
+    out.real("delay_mean_s", sum as f64 / 1e9 / delays.len() as f64);
+    for p in [5, 25, 50, 75, 90, 95, 99] {
+        out.real(&format!("delay_p{p}_s"), seconds(f64::from(p) / 100.0));
+    }
+    out.real("delay_max_s", seconds(1.0));
+    out.real("jitter_mean_s", jitter.0 as f64 / 1e9 / jitter.1 as f64);
+    out.real("share_in_time", in_time / settled);
+    out.whole("loss_pairs", distances.len() as u64);
+    out.real("loss_distance_p50", distance(0.5));
+    let neighbours = distances.partition_point(|&d| d <= 1) as f64;
+    out.real("share_neighbours_lost", neighbours / distances.len() as f64);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    /// Five datagrams, one every 20 ms from 100 ms on; delays 10, 30, -, -, 20 ms.
+    fn five(window: Window) -> Datagrams {
+        let mut log = Datagrams::new(window, Duration::from_millis(20), true);
+        let stream = log.stream("voice");
+        for (number, delay) in [Some(10), Some(30), None, None, Some(20)].into_iter().enumerate() {
+            let (number, sent) = (number as u64, 100 + 20 * number as u64);
+            log.sent(stream, number, at(sent));
+            match delay {
+                Some(delay) => log.received(stream, number, at(sent), at(sent + delay)),
+                None => log.lost(stream, number, at(sent)),
+            }
+        }
+        log.sent(stream, 5, at(200)); // still on its way
+        log
+    }
+
+    #[test]
+    fn delay_jitter_loss_and_deadline_by_hand() {
+        let log = five(Window { from: at(0), to: at(1_000) });
+        let mut summary = Summary::default();
+        log.summarise(&mut summary);
+        let Some(crate::Figure::Group(groups)) = summary.get("datagrams") else { panic!() };
+        let Some(crate::Figure::Group(voice)) = groups.get("voice") else { panic!() };
+        let counts = ["sent", "received", "lost", "loss_pairs"].map(|n| voice.number(n));
+        assert_eq!(counts, [6.0, 3.0, 2.0, 1.0]);
+        assert_eq!(voice.number("loss_share"), 0.4);
+        assert_eq!(voice.number("delay_mean_s"), 0.02);
+        assert_eq!(voice.number("delay_p50_s"), 0.02);
+        assert_eq!(voice.number("delay_max_s"), 0.03);
+        assert_eq!(voice.number("jitter_mean_s"), 0.015); // |30 - 10| and |20 - 30|
+        assert_eq!(voice.number("share_in_time"), 0.4); // 10 and 20 ms, of five settled
+        assert_eq!(voice.number("loss_distance_p50"), 1.0);
+        assert_eq!(voice.number("share_neighbours_lost"), 1.0);
+        let rows = log.into_log().unwrap();
+        let delays = vec![10_000_000, 30_000_000, LOST, LOST, 20_000_000, ON_ITS_WAY];
+        assert_eq!(rows.columns[2].1, Column::U64(delays));
+    }
+
+    #[test]
+    fn what_was_sent_in_the_warm_up_does_not_count() {
+        let log = five(Window { from: at(130), to: at(1_000) });
+        let row = log.table();
+        let column = |name: &str| &row.columns.iter().find(|(n, _)| n == name).unwrap().1;
+        assert_eq!(column("sent"), &Column::U64(vec![4]));
+        assert_eq!(column("lost"), &Column::U64(vec![2]));
+        assert_eq!(column("delay_p50_s"), &Column::F64(vec![0.02]));
+    }
+}

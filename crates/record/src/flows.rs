@@ -1,0 +1,116 @@
+//! Connections as flows: what long ones got, and how senders found out about losses.
+
+use crate::{Column, Summary, Table};
+
+/// A connection open over the whole measured interval, and what arrived of it in that time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongFlow {
+    /// Group, counted in the order of the scenario.
+    pub group: u16,
+    /// User or flow, numbered over all groups.
+    pub member: u32,
+    /// Payload bytes that arrived in order at the side that accepted the connection.
+    pub to_acceptor: u64,
+    /// Payload bytes that arrived in order at the side that opened it.
+    pub to_opener: u64,
+}
+
+/// How often senders recovered, in the measured interval, over both ends of every connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recoveries {
+    /// Retransmission timers that expired.
+    pub timeouts: u64,
+    /// Recoveries begun by duplicate or selective acknowledgements.
+    pub fast_retransmits: u64,
+}
+
+/// What connections did as flows.
+#[derive(Clone, Debug, Default)]
+pub struct Flows {
+    long: Vec<LongFlow>,
+    recoveries: Recoveries,
+}
+
+impl Flows {
+    /// A connection that was open over the whole measured interval.
+    pub fn long(&mut self, flow: LongFlow) {
+        self.long.push(flow);
+    }
+
+    /// Puts long flows in the order of their users, whatever order they were booked in.
+    pub fn sort(&mut self) {
+        self.long.sort_by_key(|flow| flow.member);
+    }
+
+    /// What a connection's ends did in the measured interval.
+    pub fn recovered(&mut self, by: Recoveries) {
+        self.recoveries.timeouts += by.timeouts;
+        self.recoveries.fast_retransmits += by.fast_retransmits;
+    }
+
+    fn goodputs(&self, seconds: f64) -> Vec<f64> {
+        let bits = |f: &LongFlow| (f.to_acceptor + f.to_opener) as f64 * 8.0 / seconds;
+        self.long.iter().map(bits).collect()
+    }
+
+    /// The figures of a measured interval of so many seconds.
+    pub fn summarise(&self, seconds: f64, out: &mut Summary) {
+        out.whole("timeouts", self.recoveries.timeouts);
+        out.whole("fast_retransmits", self.recoveries.fast_retransmits);
+        let goodputs = self.goodputs(seconds);
+        let n = goodputs.len() as f64;
+        let among = |pick: fn(f64, f64) -> f64| goodputs.iter().copied().fold(f64::NAN, pick);
+        out.whole("long_flows", goodputs.len() as u64);
+        out.real("long_flow_goodput_mean_bits_per_s", goodputs.iter().sum::<f64>() / n);
+        out.real("long_flow_goodput_min_bits_per_s", among(f64::min));
+        out.real("long_flow_goodput_max_bits_per_s", among(f64::max));
+        out.real("jain_index", jain_index(&goodputs));
+    }
+
+    /// One row per long flow.
+    pub fn table(&self, seconds: f64) -> Option<Table> {
+        let whole = |of: fn(&LongFlow) -> u64| Column::U64(self.long.iter().map(of).collect());
+        let columns = vec![
+            ("group".to_owned(), Column::U16(self.long.iter().map(|f| f.group).collect())),
+            ("user".to_owned(), Column::U32(self.long.iter().map(|f| f.member).collect())),
+            ("to_acceptor_bytes".to_owned(), whole(|f| f.to_acceptor)),
+            ("to_opener_bytes".to_owned(), whole(|f| f.to_opener)),
+            ("goodput_bits_per_s".to_owned(), Column::F64(self.goodputs(seconds))),
+        ];
+        (!self.long.is_empty()).then_some(Table { name: "flows", columns, every_s: None })
+    }
+}
+
+/// Jain's fairness index of shares: 1 if all are equal, 1/n if one has all (Jain, Chiu and Hawe,
+/// DEC-TR-301, 1984). Not a number without any.
+pub fn jain_index(shares: &[f64]) -> f64 {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|x| x * x).sum();
+    sum * sum / (shares.len() as f64 * squares)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jains_index_by_hand() {
+        assert_eq!(jain_index(&[3.0, 3.0, 3.0]), 1.0);
+        assert_eq!(jain_index(&[5.0, 0.0, 0.0, 0.0]), 0.25);
+        assert!((jain_index(&[1.0, 2.0, 3.0]) - 36.0 / 42.0).abs() < 1e-15);
+        assert!(jain_index(&[]).is_nan());
+    }
+
+    #[test]
+    fn goodput_counts_both_directions() {
+        let mut flows = Flows::default();
+        flows.long(LongFlow { group: 0, member: 3, to_acceptor: 1_000, to_opener: 250 });
+        flows.recovered(Recoveries { timeouts: 2, fast_retransmits: 1 });
+        flows.recovered(Recoveries { timeouts: 1, fast_retransmits: 0 });
+        let mut out = Summary::default();
+        flows.summarise(10.0, &mut out);
+        assert_eq!(out.number("long_flow_goodput_min_bits_per_s"), 1_000.0);
+        assert_eq!((out.number("timeouts"), out.number("fast_retransmits")), (3.0, 1.0));
+        assert_eq!(out.number("jain_index"), 1.0);
+    }
+}

@@ -1,0 +1,132 @@
+//! Datagrams over the network: delay, loss, jitter and deadlines where they can be computed, and
+//! what long connections get beside them.
+
+use record::{Column, Figure, Summary, Table};
+use serde_json::{Value, json};
+use sim::{Outcome, Scenario, run};
+
+fn simulate(scenario: &Value) -> Outcome {
+    run(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap()
+}
+
+fn of<'a>(outcome: &'a Outcome, group: &str) -> &'a Summary {
+    let Some(Figure::Group(groups)) = outcome.summary.get("datagrams") else { panic!() };
+    let Some(Figure::Group(group)) = groups.get(group) else { panic!("no {group}") };
+    group
+}
+
+fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {
+    outcome.tables.iter().find(|t| t.name == name).unwrap_or_else(|| panic!("no table {name}"))
+}
+
+/// 972 B of payload make packets of 1,000 B: 8 ms at 1 Mbit/s.
+fn scenario(rate: &str, traffic: Value) -> Value {
+    json!({
+        "duration": "60 s", "warmup": "10 s",
+        "network": {"rtt": "100 ms"},
+        "link": [{"rate": rate, "delay": "5 ms", "forward": {"aqm": "droptail", "limit": 10}}],
+        "traffic": traffic,
+    })
+}
+
+fn cbr(rate: &str) -> Value {
+    json!({"name": "voice", "app": "cbr", "flows": 1, "rate": rate, "packet": 972})
+}
+
+#[test]
+fn an_empty_network_delays_by_transmission_and_half_a_round_trip() {
+    let outcome = simulate(&scenario("1 Mbit/s", json!([cbr("100 kbit/s")])));
+    let voice = of(&outcome, "voice");
+    assert_eq!((voice.number("lost"), voice.number("jitter_mean_s")), (0.0, 0.0));
+    for figure in ["delay_mean_s", "delay_p50_s", "delay_max_s"] {
+        assert!((voice.number(figure) - 0.063).abs() < 1e-9, "{figure}"); // 8 + 5 + 50 ms
+    }
+    assert_eq!(voice.number("share_in_time"), 1.0);
+    let sent = voice.number("sent"); // 50 s of 100 kbit/s in 972 B
+    assert!((sent - 643.0).abs() <= 1.0, "{sent}");
+}
+
+#[test]
+fn an_unresponsive_sender_loses_its_excess_and_fills_the_queue() {
+    // Payload at 1.458 Mbit/s is 1.5 Mbit/s of packets: a third is lost, never two in a row, and
+    // who gets in finds nine or ten others and the rest of one on the line.
+    let outcome = simulate(&scenario("1 Mbit/s", json!([cbr("1.458 Mbit/s")])));
+    let voice = of(&outcome, "voice");
+    assert!((voice.number("loss_share") - 1.0 / 3.0).abs() < 1e-3);
+    assert_eq!(voice.number("loss_distance_p50"), 3.0);
+    assert_eq!(voice.number("share_neighbours_lost"), 0.0);
+    assert!(voice.number("delay_max_s") <= 0.055 + 11.0 * 0.008 + 1e-9);
+    assert!(voice.number("delay_p5_s") >= 0.055 + 10.0 * 0.008 - 1e-9);
+    // At the end 18 packets of 8 ms are within the delay of 143 ms.
+    let on_the_way = voice.number("sent") - voice.number("received") - voice.number("lost");
+    assert!((17.0..=19.0).contains(&on_the_way), "{on_the_way}");
+}
+
+#[test]
+fn a_deadline_counts_losses_as_late() {
+    let mut late = scenario("1 Mbit/s", json!([cbr("1.458 Mbit/s")]));
+    let share = |scenario: &Value| of(&simulate(scenario), "voice").number("share_in_time");
+    assert!((share(&late) - 2.0 / 3.0).abs() < 1e-3); // at most 143 ms, of 200 allowed
+    late["record"] = json!({"deadline": "100 ms"});
+    assert_eq!(share(&late), 0.0);
+}
+
+#[test]
+fn the_log_has_a_row_for_every_datagram() {
+    let outcome = simulate(&scenario("1 Mbit/s", json!([cbr("1.458 Mbit/s")])));
+    let log = table(&outcome, "datagrams");
+    let Column::U64(delays) = &log.columns[2].1 else { panic!() };
+    let lost = delays.iter().filter(|d| **d == u64::MAX).count() as f64;
+    assert!((lost / delays.len() as f64 - 1.0 / 3.0).abs() < 2e-3); // the whole run
+    let mut quiet = scenario("1 Mbit/s", json!([cbr("1.458 Mbit/s")]));
+    quiet["record"] = json!({"datagrams": false});
+    assert!(simulate(&quiet).tables.iter().all(|t| t.name != "datagrams"));
+}
+
+#[test]
+fn a_code_point_buys_its_group_a_band_of_its_own() {
+    // Eight classes in rate limits nobody meets: what separates the groups is the code point.
+    let queue = json!({"aqm": "wred", "limit": 100});
+    let mut scenario = scenario("1 Mbit/s", json!([cbr("100 kbit/s")]));
+    scenario["link"][0]["forward"] = queue;
+    scenario["traffic"][0]["dscp"] = json!("ef");
+    let voice = simulate(&scenario);
+    assert_eq!(of(&voice, "voice").number("lost"), 0.0);
+    scenario["traffic"][0]["dscp"] = json!("urgent");
+    let error = Scenario::from_json(&scenario.to_string()).unwrap_err().0;
+    assert!(error.starts_with("traffic.0.dscp: unknown value \"urgent\""), "{error}");
+}
+
+#[test]
+fn long_flows_share_the_line_and_jains_index_says_how() {
+    let bulk = json!([{"app": "bulk", "flows": 8}]);
+    let mut scenario = scenario("10 Mbit/s", bulk);
+    scenario["link"][0]["forward"] = json!({"aqm": "drr", "limit": 100});
+    let outcome = simulate(&scenario);
+    let summary = &outcome.summary;
+    assert_eq!(summary.number("long_flows"), 8.0);
+    assert!(summary.number("jain_index") > 0.98, "{}", summary.number("jain_index"));
+    // Payload is 1,460 of 1,500 B.
+    let goodput = summary.number("long_flow_goodput_mean_bits_per_s") * 8.0;
+    let sent = summary.number("utilisation") * 1e7 * 1460.0 / 1500.0;
+    assert!((goodput / sent - 1.0).abs() < 0.02, "{goodput} of {sent}");
+    let Column::F64(rates) = &table(&outcome, "flows").columns[4].1 else { panic!() };
+    assert_eq!(rates.len(), 8);
+    assert!(summary.number("fast_retransmits") > 0.0);
+}
+
+#[test]
+fn unequal_round_trips_are_unfair_behind_a_common_queue() {
+    let bulk = json!([{"app": "bulk", "flows": 8}]);
+    let mut scenario = scenario("10 Mbit/s", bulk);
+    scenario["network"] = json!({"rtt": ["10 ms", "200 ms"]});
+    scenario["duration"] = json!("120 s");
+    scenario["link"][0]["forward"] = json!({"aqm": "droptail", "limit": 50});
+    let outcome = simulate(&scenario);
+    let Column::F64(rates) = &table(&outcome, "flows").columns[4].1 else { panic!() };
+    // Flows take the list in turn: even ones are near.
+    let near: f64 = rates.iter().step_by(2).sum();
+    let far: f64 = rates.iter().skip(1).step_by(2).sum();
+    assert!(near > 2.0 * far, "{near} near, {far} far");
+    assert!(outcome.summary.number("jain_index") < 0.9);
+}

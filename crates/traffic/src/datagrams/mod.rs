@@ -1,0 +1,86 @@
+//! Senders that do not listen: datagrams at their own pace, whatever the network does to them.
+
+pub mod cbr;
+pub mod on_off;
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+use packet::{Duration, Instant, Rng};
+
+use crate::registry::Group;
+
+/// When a sender begins and how long it goes on.
+#[derive(Clone, Copy, Debug)]
+struct Life {
+    begins: Duration,
+    lasts: Option<Duration>,
+}
+
+impl Life {
+    /// The fields of [`Life::draw`].
+    const FIELDS: [Field; 3] = [
+        Field {
+            name: "start",
+            meaning: "When the first sender may begin.",
+            kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e9, open: false },
+            default: Value::Real(0.0),
+            source: "constructed",
+        },
+        Field {
+            name: "start_within",
+            meaning: "Each sender begins at an instant drawn uniformly from this long after start.",
+            kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 86_400.0, open: false },
+            default: Value::Real(10.0),
+            source: "constructed: avoids a synchronised start",
+        },
+        Field {
+            name: "lasts",
+            meaning: "How long each sender goes on; if not given, to the end of the run.",
+            kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e9, open: true },
+            default: Value::Unset,
+            source: "constructed",
+        },
+    ];
+
+    fn draw(params: &Params, rng: &mut Rng) -> Life {
+        let begins = params.real("start") + params.real("start_within") * rng.uniform();
+        let lasts = params.real_or("lasts", 0.0);
+        Life {
+            begins: Duration::from_secs_f64(begins),
+            lasts: (lasts > 0.0).then(|| Duration::from_secs_f64(lasts)),
+        }
+    }
+
+    /// Whether a sender that began at `begun` has ended at `now`.
+    fn over(self, begun: Instant, now: Instant) -> bool {
+        self.lasts.is_some_and(|lasts| now >= begun + lasts)
+    }
+}
+
+/// Largest UDP payload in an unfragmented Ethernet packet: 1,500 B less 28 B of headers.
+const MOST_PAYLOAD: u64 = 1_472;
+
+const RATE: Kind = Kind::Real { unit: Unit::Rate, min: 1.0, max: 1e12, open: false };
+const PAYLOAD: Kind = Kind::Whole { unit: Unit::Bytes, min: 1, max: MOST_PAYLOAD };
+
+/// Time between datagrams of `bytes` payload at `rate` bit/s.
+fn gap(rate: f64, bytes: u32) -> Duration {
+    Duration::from_secs_f64(f64::from(bytes) * 8.0 / rate).max(Duration::from_nanos(1))
+}
+
+/// The machine that sender `index` sends to.
+fn peer_of(index: u32, group: &Group) -> u32 {
+    crate::bulk::peer_of(index, group.machines, group.peers)
+}
+
+/// # Errors
+/// If either side has no machine.
+fn need_machines(group: &Group) -> Result<(), BadParams> {
+    for (field, count) in [("peers", group.peers), ("machines", group.machines)] {
+        if count == 0 {
+            let why = "senders need a machine on each side; give it at least 1";
+            return Err(BadParams::new(field, why));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! On-off sources: at a constant rate for a random time, then silent for a random time.
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+use packet::{Duration, Instant, Rng, math};
+
+use super::{Life, PAYLOAD, RATE, gap, need_machines, peer_of};
+use crate::registry::{Entry, Group, Population};
+use crate::{Action, App, AppCx, Input};
+
+/// How long a period lasts.
+#[derive(Clone, Copy, Debug)]
+enum Spell {
+    Exponential {
+        mean: f64,
+    },
+    /// Pareto with mean `mean`: smallest value `mean * (shape - 1) / shape`.
+    Pareto {
+        mean: f64,
+        shape: f64,
+    },
+}
+
+impl Spell {
+    fn draw(self, rng: &mut Rng) -> Duration {
+        let seconds = match self {
+            Spell::Exponential { mean } => rng.exponential(mean),
+            Spell::Pareto { mean, shape } => {
+                let least = mean * (shape - 1.0) / shape;
+                least * math::pow(1.0 - rng.uniform(), -1.0 / shape)
+            }
+        };
+        // A century stands for the tail's end.
+        Duration::from_secs_f64(seconds.min(3e9))
+    }
+}
+
+/// Sends a datagram every `gap` while it is on.
+#[derive(Debug)]
+pub struct OnOff {
+    peer: u32,
+    bytes: u32,
+    gap: Duration,
+    on: Spell,
+    off: Spell,
+    life: Life,
+    begun: Instant,
+    /// End of the period in which it is on.
+    until: Instant,
+    rng: Rng,
+}
+
+impl OnOff {
+    /// The instant of the next datagram after one at `now`. Periods shorter than a gap send
+    /// nothing but their first datagram.
+    fn next(&mut self, now: Instant) -> Instant {
+        let next = now + self.gap;
+        if next < self.until {
+            return next;
+        }
+        let start = self.until + self.off.draw(&mut self.rng);
+        self.until = start + self.on.draw(&mut self.rng);
+        start
+    }
+}
+
+impl App for OnOff {
+    fn on(&mut self, input: Input, cx: &mut AppCx) {
+        match input {
+            Input::Start => {
+                self.begun = cx.now + self.life.begins;
+                self.until = self.begun + self.on.draw(&mut self.rng);
+                (cx.act)(Action::WakeAt(self.begun));
+            }
+            Input::Woke if !self.life.over(self.begun, cx.now) => {
+                (cx.act)(Action::Datagram { peer: self.peer, bytes: self.bytes });
+                let next = self.next(cx.now);
+                (cx.act)(Action::WakeAt(next));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What the registry says of on-off senders.
+pub const ENTRY: Entry = Entry {
+    name: "on-off",
+    summary: "Datagram senders that are on and off for random times: exponential or Pareto.",
+    year: 1997,
+    source: "Willinger, Taqqu, Sherman and Wilson, Self-similarity through high-variability, 1997 \
+             (recalled); the parameters as in ns-2's Exponential and Pareto traffic sources",
+    deviations: "ns-2's first packet of an on period leaves at its beginning, as here; its Pareto \
+                 source draws a number of packets, ours a time. Each sender begins with an on period.",
+    fetches: false,
+    fields: &FIELDS,
+    build,
+};
+
+static FIELDS: [Field; 9] = [
+    Field {
+        name: "rate",
+        meaning: "Rate of the payload while on.",
+        kind: RATE,
+        default: Value::Real(64e3),
+        source: "ns-2",
+    },
+    Field {
+        name: "packet",
+        meaning: "Payload of each datagram.",
+        kind: PAYLOAD,
+        default: Value::Whole(210),
+        source: "ns-2",
+    },
+    Field {
+        name: "on",
+        meaning: "Mean length of an on period.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: true },
+        default: Value::Real(0.5),
+        source: "ns-2",
+    },
+    Field {
+        name: "off",
+        meaning: "Mean length of an off period.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: true },
+        default: Value::Real(0.5),
+        source: "ns-2",
+    },
+    Field {
+        name: "periods",
+        meaning: "Distribution of both periods.",
+        kind: Kind::Choice(&["exponential", "pareto"]),
+        default: Value::Choice("exponential"),
+        source: "ns-2",
+    },
+    Field {
+        name: "shape",
+        meaning: "Index of the Pareto distribution; the mean exists above 1, and between 1 and 2 \
+                  many sources together are self-similar.",
+        kind: Kind::Real { unit: Unit::None, min: 1.0, max: 100.0, open: true },
+        default: Value::Real(1.5),
+        source: "ns-2",
+    },
+    Life::FIELDS[0],
+    Life::FIELDS[1],
+    Life::FIELDS[2],
+];
+
+fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
+    need_machines(group)?;
+    let spell = |field: &str| match (params.choice("periods"), params.real(field)) {
+        ("pareto", mean) => Spell::Pareto { mean, shape: params.real("shape") },
+        (_, mean) => Spell::Exponential { mean },
+    };
+    let (on, off) = (spell("on"), spell("off"));
+    let bytes = params.whole("packet") as u32;
+    let gap = gap(params.real("rate"), bytes);
+    let (params, group, members) = (params.clone(), group.clone(), group.members);
+    let (start, periods) = (format!("{}.start", group.name), format!("{}.periods", group.name));
+    let sender = move |i: u32| {
+        let stream = |name: &str| Rng::indexed(group.seed, name, u64::from(i));
+        OnOff {
+            peer: peer_of(i, &group),
+            bytes,
+            gap,
+            on,
+            off,
+            life: Life::draw(&params, &mut stream(&start)),
+            begun: Instant::ZERO,
+            until: Instant::ZERO,
+            rng: stream(&periods),
+        }
+    };
+    Ok(Population::new(members, sender))
+}

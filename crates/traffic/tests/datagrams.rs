@@ -1,0 +1,129 @@
+//! Senders of datagrams: rates, periods and lives.
+
+use packet::params::{Params, Raw};
+use packet::{Duration, Instant};
+use traffic::registry::{Group, Population, find};
+use traffic::{Action, AppCx, Input};
+
+fn group(members: u32) -> Group {
+    Group { seed: 2, name: "g".to_owned(), peers: 3, members, machines: 2 }
+}
+
+fn build(app: &str, raw: &[(&str, Raw)], members: u32) -> Population {
+    let entry = find(app).unwrap();
+    let raw: Vec<_> = raw.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect();
+    (entry.build)(&Params::check(entry.fields, &raw).unwrap(), &group(members)).unwrap()
+}
+
+fn text(text: &str) -> Raw {
+    Raw::Text(text.to_owned())
+}
+
+/// The datagrams (time in seconds, bytes) one member sends in the first `seconds`.
+fn datagrams(population: &Population, member: u32, seconds: f64) -> Vec<(f64, u32)> {
+    let mut app = population.member(member);
+    let (mut sent, mut now, mut input) = (Vec::new(), Instant::ZERO, Input::Start);
+    let end = Instant::ZERO + Duration::from_secs_f64(seconds);
+    loop {
+        let mut wake = None;
+        let mut act = |action| match action {
+            Action::Datagram { bytes, peer } => {
+                assert!(peer < 3);
+                sent.push((now.secs_f64(), bytes));
+            }
+            Action::WakeAt(at) => wake = Some(at),
+            other => panic!("{other:?}"),
+        };
+        app.on(input, &mut AppCx { now, act: &mut act });
+        match wake {
+            Some(at) if at <= end => (now, input) = (at, Input::Woke),
+            _ => return sent,
+        }
+    }
+}
+
+#[test]
+fn presets_and_what_overrides_them() {
+    let rate = |raw: &[(&str, Raw)]| {
+        let sent = datagrams(&build("cbr", raw, 4), 1, 60.0);
+        let (first, last) = (sent[0], sent[sent.len() - 1]);
+        let bits: f64 = sent[1..].iter().map(|(_, b)| f64::from(*b) * 8.0).sum();
+        ((bits / (last.0 - first.0)).round(), first.1)
+    };
+    assert_eq!(rate(&[("preset", text("audio"))]), (64_000.0, 200));
+    assert_eq!(rate(&[("preset", text("video"))]), (300_000.0, 1_000));
+    assert_eq!(rate(&[("preset", text("edge"))]), (16_000.0, 40)); // one every 20 ms
+    assert_eq!(rate(&[("preset", text("hspa"))]), (64_000.0, 160));
+    assert_eq!(rate(&[]), (1_000_000.0, 1_000));
+    let own = [("rate", text("2 Mbit/s")), ("packet", Raw::Number(500.0))];
+    assert_eq!(rate(&own), (2_000_000.0, 500));
+}
+
+#[test]
+fn a_sender_begins_in_its_window_and_ends_after_its_time() {
+    let raw = [("start", text("5 s")), ("start_within", text("2 s")), ("lasts", text("15 s"))];
+    let senders = build("cbr", &raw, 40);
+    let mut begins: Vec<f64> = Vec::new();
+    for member in 0..40 {
+        let sent = datagrams(&senders, member, 100.0);
+        assert_eq!(sent.len(), 1_875); // 15 s of one every 8 ms
+        begins.push(sent[0].0);
+    }
+    begins.sort_by(f64::total_cmp);
+    assert!(begins[0] >= 5.0 && begins[39] < 7.0 && begins[39] - begins[0] > 1.0, "{begins:?}");
+}
+
+/// The mean over `members` of the share of time on, measured by datagrams sent in `seconds`.
+fn share_on(raw: &[(&str, Raw)], members: u32, seconds: f64) -> f64 {
+    let whole = [("rate", text("100 kbit/s")), ("packet", Raw::Number(125.0))];
+    let senders = build("on-off", &[&whole[..], raw].concat(), members);
+    let sent: usize = (0..members).map(|m| datagrams(&senders, m, seconds).len()).sum();
+    sent as f64 / (100.0 * seconds * f64::from(members))
+}
+
+#[test]
+fn an_on_off_source_is_on_for_its_share_of_time() {
+    // Each on period sends its first datagram at once, so periods of mean m with gap g hold
+    // about m/g + 1/2. 200 sources for 1,000 s: five standard errors are 0.005 for exponential
+    // periods (a source's share has a deviation of about 0.014).
+    let at = |on: &str, off: &str, periods: &str, start: &str| {
+        let raw = [
+            ("on", text(on)),
+            ("off", text(off)),
+            ("periods", text(periods)),
+            ("shape", Raw::Number(1.9)),
+            ("start_within", text(start)),
+        ];
+        share_on(&raw, 200, 1_000.0)
+    };
+    let share = at("0.5 s", "1.5 s", "exponential", "0 s");
+    assert!((share - (0.505 / 2.0)).abs() < 0.005, "{share}");
+    // Pareto periods of index 1.9 have no variance: the mean settles slowly, so wider.
+    let share = at("0.5 s", "0.5 s", "pareto", "0 s");
+    assert!((share - 0.505).abs() < 0.03, "{share}");
+}
+
+#[test]
+fn exponential_periods_have_their_distribution() {
+    let raw = [("on", text("1 s")), ("off", text("2 s")), ("start_within", text("0 s"))];
+    let own = [("rate", text("1 Mbit/s")), ("packet", Raw::Number(125.0))]; // 1 ms apart
+    let senders = build("on-off", &[&own[..], &raw].concat(), 1);
+    let sent = datagrams(&senders, 0, 20_000.0);
+    let gaps = sent.windows(2).map(|w| w[1].0 - w[0].0);
+    let offs: Vec<f64> = gaps.filter(|gap| *gap > 0.0011).collect();
+    // About 6,600 silences; the median of an exponential is ln 2 of its mean. Five standard
+    // errors of the median are 5 * 2 / sqrt(6600) = 0.12 s.
+    assert!((6_000..7_300).contains(&offs.len()), "{}", offs.len());
+    let mut sorted = offs.clone();
+    sorted.sort_by(f64::total_cmp);
+    let median = sorted[sorted.len() / 2];
+    assert!((median - 2.0 * std::f64::consts::LN_2).abs() < 0.12, "{median}");
+}
+
+#[test]
+fn a_pareto_index_without_a_mean_is_refused() {
+    let entry = find("on-off").unwrap();
+    let raw = [("shape".to_owned(), Raw::Number(1.0))];
+    let error = Params::check(entry.fields, &raw).unwrap_err();
+    assert_eq!(error.to_string(), "shape: 1 is out of range: it must be above 1 and at most 100");
+}
