@@ -47,6 +47,7 @@ bench: setup ## Speed and memory on this machine, beside ns-2 where installed
 validate: setup ## The slow comparisons with theory, papers and other programs
 	@$(CARGO) test --quiet --release -- --include-ignored
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m slow || [ $$? -eq 5 ]  # 5: there is none
+	@$(BIN)/python validation/ns2/compare.py
 
 docs: setup ## Write docs/algorithms.md from the registry, and the Rust crates' documentation
 	@$(BIN)/python docs/generate.py
