@@ -32,14 +32,14 @@ test: setup ## Set everything up and run every test
 check: setup ## Formatting, lints and types, Rust and Python
 	@$(CARGO) fmt --all --check
 	@PYO3_PYTHON=$(abspath $(BIN)/python) $(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
-	@$(BIN)/ruff format --check --quiet python tests
-	@$(BIN)/ruff check --quiet python tests
+	@$(BIN)/ruff format --check --quiet python tests validation
+	@$(BIN)/ruff check --quiet python tests validation
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 
 format: setup ## Format all code
 	@$(CARGO) fmt --all
-	@$(BIN)/ruff format --quiet python tests
-	@$(BIN)/ruff check --quiet --fix python tests
+	@$(BIN)/ruff format --quiet python tests validation
+	@$(BIN)/ruff check --quiet --fix python tests validation
 
 bench: setup ## Speed and memory on this machine, beside ns-2 where installed
 	@$(BIN)/aqmlab bench

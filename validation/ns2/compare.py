@@ -1,8 +1,8 @@
 """Bulk TCP in aqmlab and in ns-2 2.35: the same link, the same senders, five seeds each.
 
 Usage: python validation/ns2/compare.py [--out FOLDER] [--seeds N] [--seconds S]
-Prints a table in Markdown and, with --out, writes it and the runs' numbers as CSV. Needs the program `ns`
-(Debian package ns2); without it, says so in one line and ends well.
+Prints a table in Markdown and, with --out, writes it and the runs' numbers as CSV. Needs the
+program `ns` (Debian package ns2); without it, says so in one line and ends well.
 """
 
 from __future__ import annotations
@@ -153,6 +153,7 @@ def table(runs: pl.DataFrame) -> str:
 
 
 def main() -> int:
+    """Runs both programs and prints the table; 0 also where ns-2 is missing."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="folder for table.md and runs.csv")
     parser.add_argument("--seeds", type=int, default=5, choices=sorted(T_95))
