@@ -1,14 +1,17 @@
 """The Python layers with the compiled simulator behind them."""
 
 import json
+import re
 import signal
 from pathlib import Path
 
 import pytest
 from test_cli import refused, wait_for
+from test_show import shown
 
 import aqmlab
 from aqmlab import calibrate, engine
+from conftest import base_scenario
 
 pytestmark = pytest.mark.usefixtures("real_core")
 
@@ -153,3 +156,31 @@ def test_a_stopped_command_resumes(aqmlab_command, toml_file, how, code):
     whole = aqmlab.run(toml_file, seeds=40, set=["duration=10 min"])
     prints = [run["summary"]["fingerprint"] for run in document["runs"]]
     assert prints == [run.summary["fingerprint"] for run in whole.runs]
+
+
+EXAMPLES = sorted(Path(aqmlab.__file__).parent.glob("experiments/examples/*.toml"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_is_a_good_experiment(path, monkeypatch):
+    assert len(EXAMPLES) >= 5
+    # What a load means is another test's matter; it takes longer than all examples together.
+    line = calibrate.Calibration(
+        bytes_per_user_s=2_000.0, r_squared=1.0, points=[], ci=(1_900.0, 2_100.0)
+    )
+    monkeypatch.setattr(calibrate, "calibrate", lambda *_, **__: line)
+    result = aqmlab.run(path, set={"duration": "6 s", "warmup": "2 s"})
+    assert all(run.summary["arrivals"] > 0 for run in result.runs)
+
+
+def test_datagrams_are_told_by_group(capsys):
+    voice = {"name": "voice", "app": "cbr", "preset": "audio", "users": 3, "side": "servers"}
+    bulk = {"app": "bulk", "flows": 2}
+    scenario = base_scenario(traffic=[bulk, voice])
+    result = aqmlab.run(scenario)
+    said = re.sub(" +", " ", shown(result))
+    assert "voice: lost" in said
+    assert "voice: in time 100.0 %" in said
+    assert "Jain's index" in said
+    assert result.table("streams").height == 3
+    assert result.table("flows")["goodput_bits_per_s"].sum() > 5e6

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -49,6 +49,15 @@ FIGURES = (
     Figure("1 to 2 s", "1-2s %", "share_1_2s", 100, 1, "%"),
     Figure("2 to 3 s", "2-3s %", "share_2_3s", 100, 1, "%"),
     Figure("over 3 s", ">3s %", "share_gt_3s", 100, 1, "%"),
+    Figure("long flows, mean", "Mb/s", "long_flow_goodput_mean_bits_per_s", 1e-6, 2, "Mbit/s"),
+    Figure("Jain's index", "Jain", "jain_index", digits=3),
+)
+# Of every group that sends datagrams, after the group's name.
+DATAGRAMS = (
+    Figure("lost", "lost %", "loss_share", 100, 2, "%"),
+    Figure("delay, median", "p50 ms", "delay_p50_s", 1e3, 0, "ms"),
+    Figure("delay, 95 %", "p95 ms", "delay_p95_s", 1e3, 0, "ms"),
+    Figure("in time", "in time %", "share_in_time", 100, 1, "%"),
 )
 # In tables with one row per variant.
 COLUMNS = (
@@ -100,7 +109,7 @@ def _single(result: Result) -> Table:
     table.add_column(justify="right")
     table.add_column()
     rows = result.statistics().rows_by_key("field", named=True, unique=True)
-    for figure in FIGURES:
+    for figure in (*FIGURES, *_of_datagrams(rows)):
         row = rows.get(figure.field)
         if row is None or _says_nothing(figure, row, rows):
             continue
@@ -109,10 +118,28 @@ def _single(result: Result) -> Table:
     return table
 
 
+def _of_datagrams(rows: Mapping[str, Any]) -> list[Figure]:
+    """The figures of every group of senders, by the names in the summary."""
+    prefix, suffix = "datagrams.", ".sent"
+    sent = [name for name in rows if name.startswith(prefix) and name.endswith(suffix)]
+    groups = [name.removeprefix(prefix).removesuffix(suffix) for name in sent]
+    return [
+        replace(f, title=f"{group}: {f.title}", field=f"{prefix}{group}.{f.field}")
+        for group in groups
+        for f in DATAGRAMS
+    ]
+
+
 def _says_nothing(figure: Figure, row: Mapping[str, Any], rows: Mapping[str, Any]) -> bool:
-    """No failed request; a response time where nobody made a request."""
+    """No failed request; a response time where nobody made a request; fairness of one."""
     if figure.field == "responses_failed":
         return row["mean"] == 0
+    if figure.field == "responses":
+        return not rows.get("requests", row)["mean"]
+    if figure.field == "jain_index":
+        return not (rows.get("long_flows", {}).get("mean") or 0) > 1
+    if figure.field == "long_flow_goodput_mean_bits_per_s":
+        return row["mean"] is None
     return row["mean"] is None and not rows.get("responses", {}).get("mean")
 
 
