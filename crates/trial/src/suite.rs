@@ -152,3 +152,63 @@ pub fn vectors(entry: &'static Entry, file: Option<&Json>) -> Result<String, Str
     let cases = cases(entry, file)?.into_iter().map(run).collect::<Result<Vec<_>, _>>()?;
     Ok(document::write(entry, &cases))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(file: Json) -> Result<Vec<Case>, String> {
+        cases(crate::parameters::find("droptail").unwrap(), Some(&file))
+    }
+
+    fn titles(cases: &[Case]) -> Vec<&str> {
+        cases.iter().map(|case| case.title.as_str()).collect()
+    }
+
+    #[test]
+    fn a_table_of_parameters_suggests_its_cases() {
+        let cases = cases(crate::parameters::find("droptail").unwrap(), None).unwrap();
+        let expected = ["defaults", "limit = 4", "limit_bytes = 6000", "flavour = ns2"];
+        assert_eq!(titles(&cases), expected);
+        assert!(cases[0].parameters.is_empty());
+        let red = super::cases(crate::parameters::find("red").unwrap(), None).unwrap();
+        let linux = red.iter().find(|case| case.title == "profile = linux").unwrap();
+        assert_eq!(json!(linux.parameters), json!({"profile": "linux", "ecn": true}));
+    }
+
+    #[test]
+    fn a_file_changes_leaves_out_and_adds_cases() {
+        let cases = named(json!({
+            "base": {"seed": 5, "packets": 9, "parameters": {"limit": 7}},
+            "skip": ["flavour", "limit = 4"],
+            "change": {"limit_bytes = 6000": {"seed": 6}},
+            "cases": [
+                {"title": "front", "seed": 8, "parameters": {"from_front": true}},
+                {"title": "bytes", "parameters": {"limit": null, "limit_bytes": 9}},
+            ],
+        }))
+        .unwrap();
+        let expected = ["defaults", "a small queue", "limit_bytes = 6000", "front", "bytes"];
+        assert_eq!(titles(&cases), expected);
+        assert_eq!(cases.iter().map(|c| c.seed).collect::<Vec<_>>(), [5, 5, 6, 8, 5]);
+        let parameters: Vec<Json> = cases.iter().map(|c| json!(c.parameters)).collect();
+        let front = json!({"limit": 7, "from_front": true});
+        let small = json!({"limit": 7});
+        let (soon, nine) = (json!({"limit_bytes": 6000}), json!({"limit_bytes": 9}));
+        assert_eq!(parameters, [json!({}), small, soon, front, nine]);
+    }
+
+    #[test]
+    fn a_wrong_file_is_one_sentence() {
+        let why = |file| named(file).unwrap_err();
+        assert_eq!(
+            why(json!({"bases": {}})),
+            "bases: unknown key (known: base, skip, change, cases)"
+        );
+        assert_eq!(why(json!({"skip": ["flavor"]})), "skip: \"flavor\" is no derived case");
+        assert_eq!(why(json!({"change": {"x": {}}})), "change: \"x\" is no derived case");
+        assert!(why(json!({"cases": [{}]})).contains("no title"));
+        let sentence = why(json!({"cases": [{"title": "x", "packet": 3}]}));
+        assert!(sentence.starts_with("case \"x\": packet: unknown key"), "{sentence}");
+    }
+}
