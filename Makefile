@@ -6,6 +6,9 @@ CARGO  ?= cargo
 VENV   := .venv
 BIN    := $(VENV)/bin
 
+# Python outside crates.
+SCRIPTS := python tests validation vectors
+
 # Everything the compiled simulator is made of.
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -path '*/data/*' -type f)
 
@@ -14,7 +17,7 @@ quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/bu
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test check format bench validate docs clean
+.PHONY: help setup run test check format bench validate docs vectors clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -32,14 +35,14 @@ test: setup ## Set everything up and run every test
 check: setup ## Formatting, lints and types, Rust and Python
 	@$(CARGO) fmt --all --check
 	@PYO3_PYTHON=$(abspath $(BIN)/python) $(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
-	@$(BIN)/ruff format --check --quiet python tests validation
-	@$(BIN)/ruff check --quiet python tests validation
+	@$(BIN)/ruff format --check --quiet $(SCRIPTS)
+	@$(BIN)/ruff check --quiet $(SCRIPTS)
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 
 format: setup ## Format all code
 	@$(CARGO) fmt --all
-	@$(BIN)/ruff format --quiet python tests validation
-	@$(BIN)/ruff check --quiet --fix python tests validation
+	@$(BIN)/ruff format --quiet $(SCRIPTS)
+	@$(BIN)/ruff check --quiet --fix $(SCRIPTS)
 
 bench: setup ## Speed and memory on this machine, beside ns-2 where installed
 	@$(BIN)/aqmlab bench
@@ -52,6 +55,9 @@ validate: setup ## The slow comparisons with theory, papers and other programs
 docs: setup ## Write docs/algorithms.md from the registry, and the Rust crates' documentation
 	@$(BIN)/python docs/generate.py
 	@RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps
+
+vectors: ## Write the test vectors again: vectors/*.json from the registry
+	@$(CARGO) run --quiet --release -p aqmlab-trial --bin vectors
 
 clean: ## Remove everything that was built, but keep results
 	@$(CARGO) clean --quiet
