@@ -218,17 +218,8 @@ impl Scenario {
     pub fn to_json(&self) -> Json {
         let mut top = parameters::write(&self.params);
         top.insert("name".into(), json!(self.name));
-<<<<<<< HEAD
-        let mut network = write_params(&self.network);
-        network.insert("rtt".into(), rtt_json(&self.rtt));
-=======
         let mut network = parameters::write(&self.network);
-        let rtt = match &self.rtt {
-            Rtt::Constant(time) => json!(format!("{} s", time.secs_f64())),
-            Rtt::Range(params) => Json::Object(parameters::write(params)),
-        };
-        network.insert("rtt".into(), rtt);
->>>>>>> vectors
+        network.insert("rtt".into(), rtt_json(&self.rtt));
         top.insert("network".into(), Json::Object(network));
         top.insert("link".into(), self.links.iter().map(link_json).collect());
         top.insert("traffic".into(), self.traffic.iter().map(traffic_json).collect());
@@ -250,7 +241,7 @@ fn rtt_json(rtt: &Rtt) -> Json {
     match rtt {
         Rtt::Constant(one) => time(one),
         Rtt::List(times) => times.iter().map(time).collect(),
-        Rtt::Range(params) => Json::Object(write_params(params)),
+        Rtt::Range(params) => Json::Object(parameters::write(params)),
     }
 }
 
