@@ -56,9 +56,25 @@ impl World {
             self.acceptor_reacts(index);
         }
         self.arm(index, end);
+        if self.connections[index].ends[end].ended_without_fin() && self.hear_end(index, 1 - end) {
+            return;
+        }
         if self.connections[index].over() {
             self.retire(index);
         }
+    }
+
+    /// An end of the kind that sends no FIN is through: the other hears of it without a packet,
+    /// once, and reacts as to a FIN.
+    #[cold]
+    fn hear_end(&mut self, index: u32, end: usize) -> bool {
+        let other = &mut self.connections[index].ends[end];
+        let news = !other.peer_closed();
+        if news {
+            other.hear_end(self.now);
+            self.after_end(index, end);
+        }
+        news
     }
 
     #[inline]

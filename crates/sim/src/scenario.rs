@@ -342,8 +342,10 @@ fn read_traffic(index: usize, json: &Json, links: &[Link]) -> Result<Traffic, Sc
     let default_tcp = json!("plain");
     let tcp_json = section.take("tcp").unwrap_or(&default_tcp);
     let tcp_path = format!("{path}.tcp");
-    let (profile, tcp_section) = Section::variant(&tcp_path, tcp_json, "profile", &profiles)?;
+    let (profile, mut tcp_section) = Section::variant(&tcp_path, tcp_json, "profile", &profiles)?;
     let profile = tcp::find(&profile).expect("the name was checked against the registry");
+    tcp_section.rename("window", "window_bytes")?;
+    tcp_section.rename("min_rto", "rto_min")?;
     let tcp = tcp_section.rest(profile.fields, &["profile"])?;
     let via = read_via(&path, section.take("via"), links)?;
     section.rename("flows", "users")?;

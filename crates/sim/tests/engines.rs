@@ -12,18 +12,24 @@ fn pick<'a, T: ?Sized>(rng: &mut Rng, from: &[&'a T]) -> &'a T {
 
 fn queue(rng: &mut Rng) -> Value {
     let limit = 5 + rng.below(60);
+    let ecn = rng.below(2) == 0;
     let red = |profile: &str, extra: Value| {
         let mut queue = json!({
             "aqm": "red", "profile": profile, "min_th": 3, "max_th": 12, "w_q": "1/64",
-            "max_p": 0.2, "limit": limit,
+            "max_p": 0.2, "limit": limit, "ecn": ecn,
         });
         queue.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
         queue
     };
     match rng.below(10) {
-        // Whatever is listed, as it comes.
+        // Whatever is listed, as it comes, but for its marks.
         6..=9 => {
-            json!({"aqm": aqm::ALGORITHMS[rng.below(aqm::ALGORITHMS.len() as u64) as usize].name})
+            let entry = &aqm::ALGORITHMS[rng.below(aqm::ALGORITHMS.len() as u64) as usize];
+            let mut queue = json!({"aqm": entry.name});
+            if entry.fields.iter().any(|f| f.name == "ecn") {
+                queue["ecn"] = json!(ecn);
+            }
+            queue
         }
         0 => json!({"aqm": "droptail", "limit": limit}),
         1 => red("fj93", json!({})),
@@ -34,8 +40,26 @@ fn queue(rng: &mut Rng) -> Value {
     }
 }
 
+/// Any end system, with some of its parts exchanged.
+fn tcp(rng: &mut Rng) -> Value {
+    let listed = tcp::PROFILES.len() as u64;
+    let name = match rng.below(2) {
+        0 => pick(rng, &["freebsd-2.2.8", "plain"]),
+        _ => tcp::PROFILES[rng.below(listed) as usize].name,
+    };
+    let mut tcp = json!({"profile": name, "ecn": rng.below(2) == 0});
+    if rng.below(3) == 0 {
+        tcp["recovery"] = json!(pick(rng, &["tahoe", "reno", "newreno", "sack"]));
+        tcp["f_rto"] = json!(rng.below(2) == 0);
+        tcp["limited_transmit"] = json!(rng.below(2) == 0);
+        tcp["timestamps"] = json!(rng.below(2) == 0);
+        tcp["rto_min"] = json!("0.2 s");
+    }
+    tcp
+}
+
 fn traffic(rng: &mut Rng) -> Value {
-    let tcp = pick(rng, &["freebsd-2.2.8", "plain"]);
+    let tcp = tcp(rng);
     let side = pick(rng, &["clients", "servers"]);
     if rng.below(4) == 0 {
         datagrams(rng, side)
@@ -131,7 +155,8 @@ fn assert_same_tables(left: Vec<Table>, right: Vec<Table>, what: &str) {
 
 #[test]
 fn folded_and_explicit_runs_are_identical() {
-    let (mut drops, mut responses, mut datagrams, mut fewer) = (0.0, 0.0, 0.0, 0);
+    let (mut drops, mut marks, mut responses, mut datagrams) = (0.0, 0.0, 0.0, 0.0);
+    let mut fewer = 0;
     for seed in 0..300 {
         let [folded, explicit] = ["folded", "explicit"].map(|e| simulate(scenario(seed), e));
         assert_eq!(
@@ -146,6 +171,7 @@ fn folded_and_explicit_runs_are_identical() {
         fewer += u32::from(few < all);
         assert_same_tables(folded.tables, explicit.tables, &format!("scenario {seed}"));
         drops += folded.summary.number("drops");
+        marks += folded.summary.number("marks");
         responses += folded.summary.number("responses");
         if let Some(Figure::Group(groups)) = folded.summary.get("datagrams") {
             for (_, group) in &groups.0 {
@@ -158,6 +184,7 @@ fn folded_and_explicit_runs_are_identical() {
     assert!(fewer > 200, "only {fewer} scenarios had anything to fold");
     assert!(datagrams > 10_000.0, "{datagrams} datagrams");
     assert!(drops > 10_000.0 && responses > 10_000.0, "{drops} drops, {responses} responses");
+    assert!(marks > 2_000.0, "{marks} marks");
 }
 
 #[test]

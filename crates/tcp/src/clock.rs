@@ -1,17 +1,21 @@
-//! The two clocks of a BSD host, without an event per tick.
+//! The clocks of a host, without an event per tick.
 //!
-//! BSD drives all TCP timers of a host from two periodic calls: the slow one every 500 ms
+//! 4.4BSD drives all TCP timers of a host from two periodic calls: the slow one every 500 ms
 //! (retransmission, connection limits, RTT counting) and the fast one every 200 ms (delayed
-//! acknowledgements). Here a tick is never an event: the instant of the n-th tick from now, and
-//! the number of ticks between two instants, are computed when needed.
+//! acknowledgements). Later systems read one finer clock. Here a tick is never an event: the
+//! instant of the n-th tick from now, and the number of ticks between two instants, are computed
+//! when needed.
 
 use packet::{Duration, Instant};
 
-const SLOW: u64 = 500_000_000;
-const FAST: u64 = 200_000_000;
+/// The slow clock of 4.4BSD.
+pub(crate) const SLOW: Duration = Duration::from_millis(500);
+/// The fast clock of 4.4BSD.
+pub(crate) const FAST: Duration = Duration::from_millis(200);
 
 /// Phases of a host's clocks: slow ticks at `slow` + 0.5 k s, fast ticks at `fast` + 0.2 k s, for
-/// every whole k from 0.
+/// every whole k from 0. A profile with clocks of another period P starts them at the same phases
+/// modulo P.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostClock {
     /// When the first 500 ms tick comes, below 500 ms.
@@ -36,33 +40,74 @@ pub(crate) struct Moment {
     pub phase: Phase,
 }
 
-/// Ticks of a grid strictly before `at`, or up to and including it.
-fn ticks(first: Duration, period: u64, at: Instant, inclusive: bool) -> u64 {
-    let reach = at.nanos() + u64::from(inclusive);
-    match reach.checked_sub(first.nanos() + 1) {
-        Some(past) => past / period + 1,
-        None => 0,
+/// Equally spaced ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grid {
+    first: u64,
+    period: u64,
+}
+
+impl Grid {
+    /// A tick every `period`, the first at `phase` (modulo the period).
+    fn new(phase: Duration, usual: Duration, period: Duration) -> Self {
+        let period = period.nanos();
+        // The remainder is spared where the phase was drawn for this very period.
+        let first = if period == usual.nanos() { phase.nanos() } else { phase.nanos() % period };
+        Grid { first, period }
+    }
+
+    /// Ticks strictly before `at`, or up to and including it.
+    fn ticks(self, at: Instant, inclusive: bool) -> u64 {
+        let reach = at.nanos() + u64::from(inclusive);
+        match reach.checked_sub(self.first + 1) {
+            Some(past) => self.whole_periods(past) + 1,
+            None => 0,
+        }
+    }
+
+    /// Dividing by a constant costs a fraction of dividing by a number.
+    fn whole_periods(self, span: u64) -> u64 {
+        const SLOW_NS: u64 = SLOW.nanos();
+        const FAST_NS: u64 = FAST.nanos();
+        match self.period {
+            SLOW_NS => span / SLOW_NS,
+            FAST_NS => span / FAST_NS,
+            period => span / period,
+        }
+    }
+
+    /// How often the host has counted round-trip and idle time up to `moment`. Inside a slow
+    /// tick timers run before the counting, so a timer's own sends still miss this tick.
+    pub fn counts(self, moment: Moment) -> u64 {
+        self.ticks(moment.at, moment.phase == Phase::Fast)
+    }
+
+    /// When a timer of `n` ticks set at `moment` expires: at the n-th tick after it, the tick of
+    /// this very instant included if it is still to come.
+    pub fn deadline(self, moment: Moment, n: u64) -> Instant {
+        let done = self.ticks(moment.at, moment.phase != Phase::Events);
+        Instant::from_nanos(self.first + (done + n - 1) * self.period)
+    }
+
+    /// The next tick at which delayed acknowledgements go out.
+    pub fn next_fast(self, moment: Moment) -> Instant {
+        let done = self.ticks(moment.at, moment.phase == Phase::Fast);
+        Instant::from_nanos(self.first + done * self.period)
     }
 }
 
 impl HostClock {
-    /// How often this host has counted round-trip and idle time up to `moment`. Inside a slow
-    /// tick timers run before the counting, so a timer's own sends still miss this tick.
-    pub(crate) fn slow_counts(self, moment: Moment) -> u64 {
-        ticks(self.slow, SLOW, moment.at, moment.phase == Phase::Fast)
+    /// Ticks of this host every `period`, at the phase of its slow clock.
+    pub(crate) fn slow(self, period: Duration) -> Grid {
+        Grid::new(self.slow, SLOW, period)
     }
-
-    /// When a timer of `n` slow ticks set at `moment` expires: at the n-th tick after it, the
-    /// tick of this very instant included if it is still to come.
-    pub(crate) fn slow_deadline(self, moment: Moment, n: u64) -> Instant {
-        let done = ticks(self.slow, SLOW, moment.at, moment.phase != Phase::Events);
-        Instant::from_nanos(self.slow.nanos() + (done + n - 1) * SLOW)
+    /// Ticks of this host every `period`, at the phase of its fast clock.
+    pub(crate) fn fast(self, period: Duration) -> Grid {
+        Grid::new(self.fast, FAST, period)
     }
-
-    /// The next fast tick.
-    pub(crate) fn next_fast(self, moment: Moment) -> Instant {
-        let done = ticks(self.fast, FAST, moment.at, moment.phase == Phase::Fast);
-        Instant::from_nanos(self.fast.nanos() + done * FAST)
+    /// Ticks every `period` from the start of the run on, the same for all hosts.
+    pub(crate) fn common(period: Duration) -> Grid {
+        Grid { first: 0, period: period.nanos() }
     }
 }
 
@@ -80,18 +125,18 @@ mod tests {
     #[test]
     fn a_timer_of_n_ticks_lasts_up_to_n_halves_and_exactly_that_from_a_tick() {
         let clock = HostClock { slow: Duration::from_millis(330), fast: Duration::ZERO };
-        assert_eq!(ms(clock.slow_deadline(moment(0, Phase::Events), 6)), 2830);
-        assert_eq!(ms(clock.slow_deadline(moment(329, Phase::Events), 3)), 1330);
+        assert_eq!(ms(clock.slow(SLOW).deadline(moment(0, Phase::Events), 6)), 2830);
+        assert_eq!(ms(clock.slow(SLOW).deadline(moment(329, Phase::Events), 3)), 1330);
         // At a tick: an arrival is served before it, a timer of the tick itself after.
-        assert_eq!(ms(clock.slow_deadline(moment(830, Phase::Events), 3)), 1830);
-        assert_eq!(ms(clock.slow_deadline(moment(830, Phase::Slow), 3)), 2330);
-        assert_eq!(ms(clock.slow_deadline(moment(831, Phase::Events), 3)), 2330);
+        assert_eq!(ms(clock.slow(SLOW).deadline(moment(830, Phase::Events), 3)), 1830);
+        assert_eq!(ms(clock.slow(SLOW).deadline(moment(830, Phase::Slow), 3)), 2330);
+        assert_eq!(ms(clock.slow(SLOW).deadline(moment(831, Phase::Events), 3)), 2330);
     }
 
     #[test]
     fn counting_includes_a_tick_only_after_it() {
         let clock = HostClock { slow: Duration::from_millis(330), fast: Duration::ZERO };
-        let counts = |at, phase| clock.slow_counts(moment(at, phase));
+        let counts = |at, phase| clock.slow(SLOW).counts(moment(at, phase));
         assert_eq!(counts(0, Phase::Events), 0);
         assert_eq!(counts(330, Phase::Events), 0);
         assert_eq!(counts(330, Phase::Slow), 0);
@@ -101,11 +146,24 @@ mod tests {
     }
 
     #[test]
+    fn another_period_keeps_the_phase_modulo_itself() {
+        let clock = HostClock { slow: Duration::from_millis(337), fast: Duration::from_millis(70) };
+        let ten = clock.slow(Duration::from_millis(10));
+        assert_eq!(ten.counts(moment(7, Phase::Events)), 0);
+        assert_eq!(ten.counts(moment(107, Phase::Events)), 10);
+        assert_eq!(ten.counts(moment(108, Phase::Events)), 11);
+        assert_eq!(ms(clock.fast(Duration::from_millis(50)).next_fast(moment(0, Phase::Fast))), 20);
+        let common = HostClock::common(Duration::from_millis(100));
+        assert_eq!(ms(common.next_fast(moment(201, Phase::Events))), 300);
+        assert_eq!(ms(common.next_fast(moment(300, Phase::Events))), 300);
+    }
+
+    #[test]
     fn fast_ticks() {
         let clock = HostClock { slow: Duration::ZERO, fast: Duration::from_millis(70) };
-        assert_eq!(ms(clock.next_fast(moment(0, Phase::Events))), 70);
-        assert_eq!(ms(clock.next_fast(moment(270, Phase::Events))), 270);
-        assert_eq!(ms(clock.next_fast(moment(270, Phase::Fast))), 470);
-        assert_eq!(ms(clock.next_fast(moment(271, Phase::Events))), 470);
+        assert_eq!(ms(clock.fast(FAST).next_fast(moment(0, Phase::Events))), 70);
+        assert_eq!(ms(clock.fast(FAST).next_fast(moment(270, Phase::Events))), 270);
+        assert_eq!(ms(clock.fast(FAST).next_fast(moment(270, Phase::Fast))), 470);
+        assert_eq!(ms(clock.fast(FAST).next_fast(moment(271, Phase::Events))), 470);
     }
 }

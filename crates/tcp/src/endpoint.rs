@@ -5,13 +5,15 @@ use std::sync::Arc;
 use packet::{Duration, Instant};
 
 use crate::clock::{HostClock, Moment, Phase};
+use crate::ecn::EcnState;
 use crate::flight::Flight;
 use crate::probe::Counters;
-use crate::profile::{IdleRule, Life, Profile};
+use crate::profile::{Ending, IdleRule, Life, Profile, SynAck};
 use crate::receiver::Receiver;
 use crate::recovery::{Recovery, RecoveryKind};
 use crate::rtt::Rtt;
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, STAMP_BYTES, Segment};
+use crate::trial::Trial;
 
 /// State of a connection (RFC 9293 section 3.3.2, and [`State::Failed`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,9 +87,16 @@ pub struct Endpoint {
     pub(crate) syn_repeated: bool,
     /// Both SYNs said that selective acknowledgements are understood.
     pub(crate) sack: bool,
+    /// Both SYNs carried a timestamp.
+    pub(crate) stamps: bool,
+    /// Told that the peer, which sends no FIN, is through.
+    pub(crate) peer_through: bool,
+    pub(crate) ecn: EcnState,
     /// Written by the program and not yet handed to TCP.
     pub(crate) unwritten: u64,
     pub(crate) recovery: Recovery,
+    /// What is remembered to see whether a timeout was needless; none before the first timeout.
+    pub(crate) trial: Option<Box<Trial>>,
     pub(crate) profile: Arc<Profile>,
     pub(crate) clock: HostClock,
     pub(crate) counters: Counters,
@@ -102,7 +111,7 @@ impl Endpoint {
             receiver: Receiver::new(),
             rexmt_at: Instant::NEVER,
             life_at: Instant::NEVER,
-            rtt: Rtt::new(profile.rtt),
+            rtt: profile.rtt.fresh(),
             timed: u64::MAX,
             timed_at: 0,
             active_at: Instant::ZERO,
@@ -116,8 +125,12 @@ impl Endpoint {
             closing: false,
             syn_repeated: false,
             sack: false,
+            stamps: false,
+            peer_through: false,
+            ecn: EcnState::default(),
             unwritten: 0,
-            recovery: Recovery::new(profile.recovery),
+            recovery: Recovery::new(profile.recovery.kind),
+            trial: None,
             profile: Arc::clone(profile),
             clock,
             counters: Counters::default(),
@@ -131,7 +144,11 @@ impl Endpoint {
         self.receiver = old.receiver;
         self.receiver.reset();
         self.recovery = old.recovery;
-        self.recovery.reset(profile.recovery);
+        self.recovery.reset(profile.recovery.kind);
+        self.trial = old.trial;
+        if let Some(trial) = &mut self.trial {
+            trial.reset();
+        }
     }
 
     /// Opens the connection: a SYN goes out.
@@ -216,9 +233,24 @@ impl Endpoint {
         let fin = self.flight.una > self.flight.end;
         self.flight.una.saturating_sub(1 + u64::from(fin))
     }
-    /// Whether the peer's FIN has arrived in order.
+    /// Whether the peer is through: its FIN has arrived in order, or
+    /// [`hear_end`](Self::hear_end) said so.
     pub fn peer_closed(&self) -> bool {
-        self.receiver.closed()
+        self.receiver.closed() || self.peer_through
+    }
+    /// Whether this end is of the kind that sends no FIN, and all it wrote before its close is
+    /// acknowledged: the driver then tells the other end by [`hear_end`](Self::hear_end).
+    #[inline]
+    pub fn ended_without_fin(&self) -> bool {
+        matches!(self.state, State::FinWait2 | State::Closed)
+            && self.profile.ending == Ending::Silent
+    }
+    /// The peer, which sends no FIN, has closed, and all it wrote has arrived.
+    pub fn hear_end(&mut self, now: Instant) {
+        let moment = self.event(now);
+        if !std::mem::replace(&mut self.peer_through, true) {
+            self.on_peer_closed(moment);
+        }
     }
     /// State of the connection.
     pub fn state(&self) -> State {
@@ -243,7 +275,7 @@ impl Endpoint {
     /// Retransmission timeout in force. With a tick clock a timer set to it lasts up to one tick
     /// less.
     pub fn rto(&self) -> Duration {
-        self.rtt.rto()
+        self.profile.rtt.rto(&self.rtt)
     }
 
     /// The driver reports an event of `now`, which comes before the ticks of that instant.
@@ -263,8 +295,9 @@ impl Endpoint {
 
     fn life(&self, life: Life, moment: Moment) -> Instant {
         match life {
-            Life::Ticks(n) => self.clock.slow_deadline(moment, n),
+            Life::Ticks { n, tick } => self.clock.slow(tick).deadline(moment, n),
             Life::Exact(span) => moment.at + span,
+            Life::Unlimited => Instant::NEVER,
         }
     }
 
@@ -284,9 +317,13 @@ impl Endpoint {
         }
         self.state = State::SynReceived;
         self.active_at = moment.at;
-        self.life_at = self.life(self.profile.connect_limit, moment);
+        self.life_at = match self.profile.opening.syn_ack {
+            SynAck::Timer => self.life(self.profile.connect_limit, moment),
+            SynAck::Cache | SynAck::Sink => Instant::NEVER,
+        };
         self.receiver.open();
-        self.agree_on_sack(segment);
+        self.agree(segment);
+        self.accept_ecn(segment);
         self.asked = true;
     }
 
@@ -296,9 +333,12 @@ impl Endpoint {
             return;
         }
         self.receiver.open();
-        self.agree_on_sack(segment);
+        // A one-way agent's data is its only answer (ns-2).
+        self.receiver.ack_now = self.profile.ending != Ending::Silent;
+        self.agree(segment);
+        self.learn_ecn(segment);
         self.active_at = moment.at;
-        self.take_sample(1, moment);
+        self.take_sample(1, segment, moment);
         self.flight.una = 1;
         self.flight.nxt = 1;
         self.rexmt_at = Instant::NEVER;
@@ -306,20 +346,31 @@ impl Endpoint {
         self.asked = true;
     }
 
-    /// A SYN announces selective acknowledgements by an empty block.
-    fn agree_on_sack(&mut self, syn: &Segment) {
-        let mine = self.profile.recovery == RecoveryKind::Sack;
+    /// The options of both SYNs. One announces selective acknowledgements by an empty block.
+    fn agree(&mut self, syn: &Segment) {
+        let mine = self.profile.recovery.kind == RecoveryKind::Sack;
         self.sack = mine && !syn.sack.is_empty();
         if mine && !self.sack {
             self.recovery.reset(RecoveryKind::NewReno);
+        }
+        self.stamps = self.profile.timestamps && syn.flags.has(Flags::STAMPED);
+        if self.stamps {
+            self.receiver.on_stamp(syn);
+            // Every segment has room for so much less; windows count such segments.
+            let loss = self.flight.ssthresh == 2 * self.flight.mss();
+            self.flight.mss -= STAMP_BYTES;
+            self.flight.cwnd = self.profile.initial_window(&self.flight);
+            if loss {
+                self.flight.ssthresh = 2 * self.flight.mss();
+            }
         }
     }
 
     fn establish(&mut self) {
         self.state = State::Established;
         self.life_at = Instant::NEVER;
-        self.rtt.on_established(self.syn_repeated);
-        if self.syn_repeated {
+        self.profile.rtt.on_established(&mut self.rtt, self.syn_repeated);
+        if self.syn_repeated && self.profile.opening.loss_closes_window {
             self.flight.cwnd = self.flight.mss();
         }
     }
@@ -329,29 +380,61 @@ impl Endpoint {
         if self.profile.idle == IdleRule::SinceReceived {
             self.active_at = moment.at;
         }
-        if segment.flags.has(Flags::SYN) {
-            // Repeated: answered by an ACK, never by another SYN-ACK.
-            self.receiver.ack_now = true;
+        if segment.flags.has(Flags::SYN) && !self.on_repeated_syn(moment) {
+            return;
         }
         if !segment.flags.has(Flags::ACK) {
             return;
+        }
+        if self.stamps {
+            self.receiver.on_stamp(segment);
         }
         let opening = self.state == State::SynReceived;
         if opening {
             if segment.ack != self.flight.max {
                 return;
             }
+            if self.profile.opening.syn_ack == SynAck::Cache {
+                // The socket is made only here: whatever befell the SYN-ACK is forgotten (tcp.md 2).
+                self.rtt = self.profile.rtt.fresh();
+            }
             self.establish();
         }
         self.on_ack(segment, opening, moment);
         let occupies = segment.len > 0 || segment.flags.has(Flags::FIN);
         if occupies && !segment.flags.has(Flags::SYN) {
+            if self.ecn.on {
+                self.note_mark(segment);
+            }
             let was_closed = self.receiver.closed();
-            self.receiver.on_data(segment, self.profile.ack, self.clock, moment);
+            self.receiver.on_data(segment, &self.profile.ack, self.clock, moment);
             if self.receiver.closed() && !was_closed {
                 self.on_peer_closed(moment);
             }
         }
+    }
+
+    /// A SYN came again. Answered by an ACK, where a SYN cache or sink answers by the SYN-ACK,
+    /// which also begins its current wait anew (tcp.md 2). `false` if that is all there is to it.
+    fn on_repeated_syn(&mut self, moment: Moment) -> bool {
+        let waiting = self.state == State::SynReceived;
+        if !waiting || self.profile.opening.syn_ack == SynAck::Timer {
+            self.receiver.ack_now = true;
+            return true;
+        }
+        self.flight.nxt = 0;
+        if self.rexmt_at != Instant::NEVER {
+            self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
+        }
+        false
+    }
+
+    /// The SYN cache drops its entry: as if no SYN had come.
+    pub(crate) fn forget_opening(&mut self) {
+        let counters = self.counters;
+        let (profile, clock) = (Arc::clone(&self.profile), self.clock);
+        self.reset(&profile, clock);
+        self.counters = counters;
     }
 
     fn on_peer_closed(&mut self, moment: Moment) {
@@ -373,6 +456,9 @@ impl Endpoint {
     }
 
     fn start_time_wait(&mut self, moment: Moment) {
+        if self.profile.ending == Ending::Silent {
+            return self.finish(State::Closed);
+        }
         self.state = State::TimeWait;
         self.rexmt_at = Instant::NEVER;
         self.life_at = self.life(self.profile.time_wait, moment);
@@ -380,12 +466,13 @@ impl Endpoint {
 }
 
 fn fresh_flight(profile: &Profile) -> Flight {
-    Flight {
+    let mut flight = Flight {
         end: 1,
-        cwnd: profile.initial_window,
         ssthresh: profile.initial_ssthresh,
         window: profile.window,
         mss: profile.mss,
         ..Flight::default()
-    }
+    };
+    flight.cwnd = profile.initial_window(&flight);
+    flight
 }

@@ -13,6 +13,7 @@
 //! How an end system behaves is its [`Profile`]; the list of them is [`PROFILES`].
 
 mod clock;
+mod ecn;
 mod endpoint;
 mod flight;
 mod output;
@@ -25,6 +26,7 @@ mod registry;
 mod rtt;
 mod segment;
 mod sender;
+mod trial;
 mod window;
 
 pub use clock::HostClock;

@@ -5,8 +5,9 @@ use packet::{Ecn, Instant};
 use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
 use crate::flight::Chunk;
-use crate::profile::IdleRule;
-use crate::segment::{Flags, Segment};
+use crate::profile::{Ending, IdleRule, SynAck};
+use crate::recovery::RecoveryKind;
+use crate::segment::{Flags, STAMP_BYTES, Segment};
 
 /// Numbers of an endless write stay below this.
 const ENDLESS: u64 = 1 << 62;
@@ -27,7 +28,7 @@ impl Endpoint {
     pub fn poll_send_into(&mut self, out: &mut Segment, now: Instant) -> bool {
         let moment = self.moment(now);
         loop {
-            if !self.in_call && !self.begin_call() {
+            if !self.in_call && !self.begin_call(moment) {
                 return false;
             }
             if self.output(out, moment) {
@@ -39,7 +40,7 @@ impl Endpoint {
 
     /// Begins the next output call, if one is due: first what an event asked for, then, once the
     /// connection is open, what the program wrote and its close.
-    fn begin_call(&mut self) -> bool {
+    fn begin_call(&mut self, moment: Moment) -> bool {
         let open = matches!(self.state, State::Established | State::CloseWait);
         self.call_resends = false;
         if self.asked {
@@ -47,7 +48,7 @@ impl Endpoint {
         } else if self.flight.resend {
             self.call_resends = true;
         } else if open && (self.unwritten > 0 || self.closing) {
-            self.take_writes();
+            self.take_writes(moment);
         } else {
             return false;
         }
@@ -57,15 +58,15 @@ impl Endpoint {
     }
 
     /// What the program wrote, and its close, reach TCP.
-    fn take_writes(&mut self) {
+    fn take_writes(&mut self, moment: Moment) {
         if !self.profile.output.bsd {
             // Seen together, so that the FIN rides on the last data.
             self.hand_over(self.unwritten);
-            self.queue_fin();
+            self.queue_fin(moment);
         } else if self.unwritten > 0 {
             self.hand_over(self.next_piece());
         } else {
-            self.queue_fin();
+            self.queue_fin(moment);
         }
     }
 
@@ -89,11 +90,15 @@ impl Endpoint {
         self.unwritten -= bytes;
     }
 
-    fn queue_fin(&mut self) {
-        if self.closing && !self.flight.fin_queued {
-            self.flight.fin_queued = true;
-            let passive = self.state == State::CloseWait;
-            self.state = if passive { State::LastAck } else { State::FinWait1 };
+    fn queue_fin(&mut self, moment: Moment) {
+        if !self.closing || self.flight.fin_queued {
+            return;
+        }
+        let passive = self.state == State::CloseWait;
+        self.state = if passive { State::LastAck } else { State::FinWait1 };
+        self.flight.fin_queued = self.profile.ending == Ending::Fin;
+        if self.profile.ending == Ending::Silent && self.all_acknowledged() {
+            self.on_fin_acked(moment);
         }
     }
 
@@ -111,23 +116,48 @@ impl Endpoint {
         if self.flight.nxt == 0 {
             self.counters.resent_syn += u32::from(self.flight.max > 0);
             let flags = if accepting { Flags::SYN.with(Flags::ACK) } else { Flags::SYN };
-            self.segment(out, 0, 0, flags);
-            if if accepting { self.sack } else { self.announces_sack() } {
+            let flags = flags.with(self.opening_ecn_flags(accepting));
+            self.segment(out, 0, 0, flags, moment);
+            out.extra += self.profile.opening.options;
+            if accepting {
+                self.register_syn_ack(moment);
+            } else {
+                self.announce(out, moment);
+                self.register(0, 1, moment);
+            }
+            if self.sack {
                 out.sack.push(0, 0);
             }
-            self.register(0, 1, moment);
             self.flight.nxt = 1;
             return true;
         }
         let owed = accepting && self.receiver.ack_now;
         if owed {
-            self.segment(out, self.flight.max, 0, Flags::ACK);
+            self.segment(out, self.flight.max, 0, Flags::ACK, moment);
         }
         owed
     }
 
-    fn announces_sack(&self) -> bool {
-        self.profile.recovery == crate::recovery::RecoveryKind::Sack
+    /// What the opener's SYN offers.
+    fn announce(&mut self, out: &mut Segment, moment: Moment) {
+        if self.profile.recovery.kind == RecoveryKind::Sack {
+            out.sack.push(0, 0);
+        }
+        if self.profile.timestamps {
+            self.put_stamp(out, moment);
+        }
+    }
+
+    /// A SYN cache or sink does not time its SYN-ACK; a sink has no timer at all (tcp.md 2, 4).
+    fn register_syn_ack(&mut self, moment: Moment) {
+        let rule = self.profile.opening.syn_ack;
+        self.register(0, 1, moment);
+        if rule != SynAck::Timer {
+            self.timed = u64::MAX;
+        }
+        if rule == SynAck::Sink {
+            self.rexmt_at = Instant::NEVER;
+        }
     }
 
     fn output_open(&mut self, out: &mut Segment, moment: Moment) -> bool {
@@ -154,32 +184,41 @@ impl Endpoint {
     }
 
     fn choose(&mut self, moment: Moment) -> Option<Chunk> {
-        let bsd = self.profile.output.bsd;
-        let pick =
-            |this: &Self| if bsd { this.bsd_next() } else { this.recovery.next(&this.flight) };
+        if self.ecn.held {
+            return None;
+        }
+        let profile = &*self.profile;
+        let pick = |this: &Self| {
+            if profile.output.bsd {
+                this.bsd_next()
+            } else {
+                this.recovery.next(&profile.recovery, &this.flight)
+            }
+        };
         let chunk = pick(self)?;
-        let floor = match self.profile.idle {
+        match profile.idle {
             IdleRule::Off => return Some(chunk),
             IdleRule::SinceReceived if !self.flight.idle() => return Some(chunk),
-            IdleRule::SinceReceived => self.flight.mss(),
-            IdleRule::SinceSent => self.profile.initial_window,
-        };
-        let idle =
-            self.flight.cwnd > floor && self.rtt.idle_too_long(self.active_at, self.clock, moment);
+            _ => {}
+        }
+        let floor = profile.initial_window(&self.flight);
+        let idle = self.flight.cwnd > floor
+            && profile.rtt.idle_too_long(&self.rtt, self.active_at, self.clock, moment);
         if !idle {
             return Some(chunk);
         }
         self.flight.cwnd = floor;
-        pick(self)
+        if self.profile.output.bsd {
+            self.bsd_next()
+        } else {
+            self.recovery.next(&self.profile.recovery, &self.flight)
+        }
     }
 
     /// BSD's choice: silly-window avoidance and Nagle's rule, judged for the whole call.
     fn bsd_next(&self) -> Option<Chunk> {
         let f = &self.flight;
-        let chunk = f.chunk(f.nxt, f.una + f.usable());
-        if f.nxt > f.end {
-            return None;
-        }
+        let chunk = self.recovery.next_part(&self.profile.recovery, f)?;
         let to_end = chunk.seq + u64::from(chunk.len) == f.end;
         let sends_data = chunk.len > 0
             && (chunk.len == f.mss
@@ -187,7 +226,8 @@ impl Endpoint {
                 || u64::from(chunk.len) >= f.window / 2
                 || chunk.seq < f.max
                 || self.receiver.ack_now);
-        let sends_fin = chunk.fin && (!f.fin_sent || f.nxt == f.una);
+        // With SACK a FIN is offered only where it is due.
+        let sends_fin = chunk.fin && (!f.fin_sent || chunk.seq == f.una || self.sack);
         (sends_data || sends_fin).then_some(chunk)
     }
 
@@ -203,7 +243,14 @@ impl Endpoint {
         self.recovery.on_sent(&self.flight, chunk);
         self.flight.fin_sent |= chunk.fin;
         let flags = if chunk.fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
-        self.segment(out, chunk.seq, chunk.len, flags);
+        self.segment(out, chunk.seq, chunk.len, flags, moment);
+        if self.profile.output.whole_packets {
+            // ns-2 counts packets: the last one is as long as any.
+            out.extra += (self.flight.mss - chunk.len) as u16;
+        }
+        if self.ecn.on && chunk.len > 0 && !again {
+            self.make_capable(out);
+        }
         self.register(chunk.seq, chunk.end(), moment);
     }
 
@@ -214,12 +261,12 @@ impl Endpoint {
             // Only numbers never sent before are timed (Karn).
             if self.timed == u64::MAX {
                 self.timed = new;
-                self.timed_at = self.rtt.stamp(self.clock, moment);
+                self.timed_at = self.profile.rtt.stamp(self.clock, moment);
             }
             self.flight.max = end;
         }
         if self.rexmt_at == Instant::NEVER {
-            self.rexmt_at = self.rtt.deadline(self.clock, moment);
+            self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
         }
         if self.profile.idle == IdleRule::SinceSent {
             self.active_at = moment.at;
@@ -230,22 +277,30 @@ impl Endpoint {
         let f = &self.flight;
         let repeats = self.profile.output.bsd && f.fin_sent && f.una <= f.end && f.nxt == f.max;
         if !repeats {
-            return self.segment(out, f.max, 0, Flags::ACK);
+            let max = f.max;
+            return self.segment(out, max, 0, Flags::ACK, moment);
         }
         // BSD: the state still says FIN, so the number steps back onto it.
         if self.rexmt_at == Instant::NEVER {
-            self.rexmt_at = self.rtt.deadline(self.clock, moment);
+            self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
         }
-        self.segment(out, self.flight.end, 0, Flags::ACK.with(Flags::FIN));
+        self.segment(out, self.flight.end, 0, Flags::ACK.with(Flags::FIN), moment);
     }
 
     /// Builds a segment; whatever goes out carries the acknowledgement.
-    fn segment(&mut self, out: &mut Segment, seq: u64, len: u32, flags: Flags) {
+    fn segment(&mut self, out: &mut Segment, seq: u64, len: u32, flags: Flags, moment: Moment) {
         out.seq = seq;
         out.ack = self.receiver.next;
         out.len = len;
         out.flags = flags;
         out.ecn = Ecn::NotEct;
+        out.extra = 0;
+        if self.ecn.echo {
+            out.flags = flags.with(Flags::ECE);
+        }
+        if self.stamps {
+            self.put_stamp(out, moment);
+        }
         if self.sack && self.receiver.has_hole() {
             out.sack = self.receiver.sack_blocks();
         } else {
@@ -253,5 +308,13 @@ impl Endpoint {
         }
         self.receiver.on_ack_sent();
         self.counters.segments_sent += 1;
+    }
+
+    /// The timestamps option (RFC 7323).
+    fn put_stamp(&self, out: &mut Segment, moment: Moment) {
+        out.flags = out.flags.with(Flags::STAMPED);
+        out.stamp = self.profile.rtt.timestamp(self.clock, moment);
+        out.echo = self.receiver.recent;
+        out.extra += STAMP_BYTES as u16;
     }
 }

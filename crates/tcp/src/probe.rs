@@ -20,4 +20,9 @@ pub struct Counters {
     pub timeouts: u32,
     /// Recoveries started by duplicate or selective acknowledgements.
     pub fast_retransmits: u32,
+    /// Timeouts that turned out to be needless: the data was only late. Counted where the profile
+    /// looks for them (F-RTO, or the check of FreeBSD 4.x).
+    pub spurious_timeouts: u32,
+    /// Reductions of the window that answered an ECN echo.
+    pub ecn_reductions: u32,
 }

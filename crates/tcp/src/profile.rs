@@ -2,9 +2,10 @@
 
 use packet::Duration;
 
+use crate::flight::Flight;
 use crate::receiver::AckPolicy;
-use crate::recovery::RecoveryKind;
-use crate::rtt::RttKind;
+use crate::recovery::Rules;
+use crate::rtt::RttRules;
 use crate::window::Growth;
 
 /// How an end system behaves: made by an [`Entry`](crate::Entry) of the registry, immutable,
@@ -13,34 +14,86 @@ use crate::window::Growth;
 #[derive(Clone, Debug)]
 pub struct Profile {
     pub(crate) name: &'static str,
-    /// Segment size, bytes.
+    /// Segment size, bytes; with timestamps less by their option.
     pub(crate) mss: u32,
     /// Receive window, bytes: constant, the program reads at once.
     pub(crate) window: u64,
-    /// First congestion window, bytes.
-    pub(crate) initial_window: u64,
-    /// The ACK that completes the handshake opens the window like any other.
-    pub(crate) handshake_grows: bool,
+    /// First congestion window, and what a pause leaves of a larger one, in segments.
+    pub(crate) initial_segments: u64,
     /// First slow-start threshold, bytes.
     pub(crate) initial_ssthresh: u64,
     pub(crate) growth: Growth,
-    pub(crate) rtt: RttKind,
-    pub(crate) recovery: RecoveryKind,
+    pub(crate) rtt: RttRules,
+    pub(crate) recovery: Rules,
     pub(crate) ack: AckPolicy,
     pub(crate) idle: IdleRule,
     pub(crate) output: Output,
+    pub(crate) opening: Opening,
+    pub(crate) ending: Ending,
+    pub(crate) doubt: Doubt,
+    /// The SYN offers timestamps (RFC 7323).
+    pub(crate) timestamps: bool,
+    /// The SYN asks for ECN (RFC 3168), or the SYN-ACK agrees.
+    pub(crate) ecn: bool,
     /// Retransmissions of one segment; one timeout more and the connection is given up.
+    /// [`u8::MAX`] is no limit.
     pub(crate) max_resends: u8,
     pub(crate) connect_limit: Life,
     pub(crate) time_wait: Life,
 }
 
-/// When a pause closes the congestion window again.
+/// How a connection begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opening {
+    pub syn_ack: SynAck,
+    /// Bytes of options on a SYN or SYN-ACK, timestamps not counted.
+    pub options: u16,
+    /// The ACK that completes the handshake opens the window like any other.
+    pub handshake_grows: bool,
+    /// A lost SYN or SYN-ACK leaves a threshold of two segments.
+    pub loss_cuts_threshold: bool,
+    /// A side that repeated its SYN or SYN-ACK starts with one segment.
+    pub loss_closes_window: bool,
+}
+
+/// Who looks after a SYN-ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SynAck {
+    /// The connection's own timer; a repeated SYN draws a bare ACK (4.4BSD).
+    Timer,
+    /// A SYN cache (FreeBSD 4.5): a schedule of its own, no round trip measured; a repeated SYN
+    /// repeats the SYN-ACK; after four waits the entry is dropped and the end listens again.
+    Cache,
+    /// Nobody: a repeated SYN repeats it, as a sink of ns-2 acknowledges every packet.
+    Sink,
+}
+
+/// How a connection ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// By FINs, and a TIME_WAIT.
+    Fin,
+    /// When all data is acknowledged, without a word on the wire.
+    Silent,
+}
+
+/// What becomes of the suspicion that a timeout was needless.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// There is none.
+    None,
+    /// An ACK within half a round trip of the resend settles it (FreeBSD 4.x).
+    Soon,
+    /// RFC 5682.
+    FRto,
+}
+
+/// When a pause closes the congestion window to the initial one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdleRule {
-    /// Nothing outstanding, and nothing received for a timeout: one segment (4.4BSD).
+    /// Nothing outstanding, and nothing received for a timeout (4.4BSD).
     SinceReceived,
-    /// Nothing sent for more than a timeout: at most the initial window (RFC 5681 section 4.1).
+    /// Nothing sent for more than a timeout (RFC 5681 section 4.1).
     SinceSent,
     /// Never.
     Off,
@@ -49,10 +102,12 @@ pub(crate) enum IdleRule {
 /// A limit on part of a connection's life.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Life {
-    /// In slow ticks of the host.
-    Ticks(u64),
+    /// In ticks of the host's slow clock.
+    Ticks { n: u64, tick: Duration },
     /// Exact.
     Exact(Duration),
+    /// Never ends.
+    Unlimited,
 }
 
 /// How written data becomes segments.
@@ -66,9 +121,15 @@ pub(crate) struct Output {
     pub write_chunk: u64,
     /// Writes (and rests) below 208 B are handed over in pieces of at most 100 B.
     pub small_write_split: bool,
+    /// A short packet occupies the line like a full one (ns-2's one-way agents count packets).
+    pub whole_packets: bool,
 }
 
 impl Profile {
+    /// First congestion window, bytes.
+    pub(crate) fn initial_window(&self, flight: &Flight) -> u64 {
+        self.initial_segments * flight.mss()
+    }
     /// The name in the registry.
     pub fn name(&self) -> &'static str {
         self.name

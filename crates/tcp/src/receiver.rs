@@ -8,11 +8,42 @@ use crate::segment::{Flags, SackBlocks, Segment};
 /// When in-order data is acknowledged. Data out of order, twice or next to a hole, and a FIN, are
 /// acknowledged at once by every policy.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum AckPolicy {
-    /// BSD: at once when `bytes` in order wait, else at the host's next 200 ms tick.
-    Clocked { bytes: u64 },
-    /// RFC 1122: at once at the `every`-th segment, else `delay` after the first.
-    Timed { every: u8, delay: Duration },
+pub(crate) struct AckPolicy {
+    /// What is acknowledged at once.
+    pub at_once: AtOnce,
+    /// The period of the clock, or how long a segment waits.
+    pub delay: Duration,
+    pub clock: AckClock,
+}
+
+/// How much in-order data is acknowledged at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtOnce {
+    /// BSD 2.2: this many bytes.
+    Bytes(u64),
+    /// RFC 1122 section 4.2.3.2: this many segments, whatever their size.
+    Segments(u8),
+}
+
+/// What ends the wait of an acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AckClock {
+    /// The next tick of the host's clock (4.4BSD).
+    Host,
+    /// A timer of the connection's own, started by the first segment.
+    Connection,
+    /// The next tick of a clock that all hosts share (ns-2's FullTcp).
+    Common,
+}
+
+impl AckPolicy {
+    fn due(&self, clock: HostClock, moment: Moment) -> Instant {
+        match self.clock {
+            AckClock::Host => clock.fast(self.delay).next_fast(moment),
+            AckClock::Connection => moment.at + self.delay,
+            AckClock::Common => HostClock::common(self.delay).next_fast(moment),
+        }
+    }
 }
 
 /// A range that arrived beyond a hole; `stamp` orders ranges by their latest arrival.
@@ -38,6 +69,8 @@ pub(crate) struct Receiver {
     pub ack_now: bool,
     /// Data segments that wait for an acknowledgement.
     waiting: u8,
+    /// The timestamp to echo (TS.Recent of RFC 7323).
+    pub recent: u32,
     /// Ranges beyond a hole, ascending, never touching. Empty (no heap) without loss.
     held: Vec<Held>,
     arrivals: u64,
@@ -52,6 +85,7 @@ impl Receiver {
             ack_at: Instant::NEVER,
             ack_now: false,
             waiting: 0,
+            recent: 0,
             held: Vec::new(),
             arrivals: 0,
         }
@@ -84,7 +118,7 @@ impl Receiver {
     pub fn on_data(
         &mut self,
         segment: &Segment,
-        policy: AckPolicy,
+        policy: &AckPolicy,
         clock: HostClock,
         moment: Moment,
     ) {
@@ -113,23 +147,25 @@ impl Receiver {
         }
     }
 
-    fn delay_ack(&mut self, policy: AckPolicy, clock: HostClock, moment: Moment) {
-        match policy {
-            AckPolicy::Clocked { bytes } => {
-                if self.next - self.acked >= bytes {
-                    self.ack_now = true;
-                } else if self.ack_at == Instant::NEVER {
-                    self.ack_at = clock.next_fast(moment);
-                }
-            }
-            AckPolicy::Timed { every, delay } => {
-                self.waiting += 1;
-                if self.waiting >= every {
-                    self.ack_now = true;
-                } else if self.waiting == 1 {
-                    self.ack_at = moment.at + delay;
-                }
-            }
+    fn delay_ack(&mut self, policy: &AckPolicy, clock: HostClock, moment: Moment) {
+        self.waiting = self.waiting.saturating_add(1);
+        let at_once = match policy.at_once {
+            AtOnce::Bytes(bytes) => self.next - self.acked >= bytes,
+            AtOnce::Segments(most) => self.waiting >= most,
+        };
+        if at_once {
+            self.ack_now = true;
+        } else if self.ack_at == Instant::NEVER {
+            self.ack_at = policy.due(clock, moment);
+        }
+    }
+
+    /// RFC 7323 section 4.3: the stamp of the segment that reaches to or below the number last
+    /// acknowledged is the one to echo, unless it is older than the one known.
+    pub fn on_stamp(&mut self, segment: &Segment) {
+        let newer = segment.stamp.wrapping_sub(self.recent) < 1 << 31;
+        if segment.seq <= self.acked && newer {
+            self.recent = segment.stamp;
         }
     }
 
@@ -185,13 +221,17 @@ mod tests {
     use super::*;
     use crate::clock::Phase;
 
-    const EVERY_OTHER: AckPolicy = AckPolicy::Timed { every: 2, delay: Duration::from_millis(200) };
+    const EVERY_OTHER: AckPolicy = AckPolicy {
+        at_once: AtOnce::Segments(2),
+        delay: Duration::from_millis(200),
+        clock: AckClock::Connection,
+    };
 
     fn receive(receiver: &mut Receiver, seq: u64, len: u32, fin: bool) -> bool {
         let flags = if fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
         let segment = Segment { seq, len, flags, ..Segment::default() };
         let moment = Moment { at: Instant::ZERO, phase: Phase::Events };
-        receiver.on_data(&segment, EVERY_OTHER, HostClock::default(), moment);
+        receiver.on_data(&segment, &EVERY_OTHER, HostClock::default(), moment);
         let now = receiver.ack_now;
         if now {
             receiver.on_ack_sent();

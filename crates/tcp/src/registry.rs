@@ -3,7 +3,7 @@
 use packet::params::{BadParams, Field, Params};
 
 use crate::profile::Profile;
-use crate::profiles::{freebsd_2_2_8, plain};
+use crate::profiles::{freebsd_2_2_8, freebsd_4_5, ns2, ns2_full, plain, windows_nt4};
 
 /// An end system of the list.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,14 @@ pub struct Entry {
 }
 
 /// All end systems.
-pub static PROFILES: &[Entry] = &[freebsd_2_2_8::ENTRY, plain::ENTRY];
+pub static PROFILES: &[Entry] = &[
+    freebsd_2_2_8::ENTRY,
+    freebsd_4_5::ENTRY,
+    windows_nt4::ENTRY,
+    ns2::ENTRY,
+    ns2_full::ENTRY,
+    plain::ENTRY,
+];
 
 /// The entry called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {

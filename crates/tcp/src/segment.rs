@@ -19,6 +19,8 @@ impl Flags {
     pub const ECE: Flags = Flags(8);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Flags = Flags(16);
+    /// Not in the header's flags: the segment has the timestamps option (RFC 7323).
+    pub const STAMPED: Flags = Flags(32);
 
     /// Whether all of `other` are set.
     pub const fn has(self, other: Flags) -> bool {
@@ -69,6 +71,9 @@ impl PartialEq for SackBlocks {
 }
 impl Eq for SackBlocks {}
 
+/// Bytes of the timestamps option with its padding (RFC 7323 appendix A).
+pub(crate) const STAMP_BYTES: u32 = 12;
+
 /// A TCP segment. Sequence numbers are 64-bit and start at 0 with the SYN, so data byte n
 /// (counted from 1) has sequence number n and numbers never wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,14 +88,21 @@ pub struct Segment {
     pub flags: Flags,
     /// ECN field of the IP header.
     pub ecn: Ecn,
+    /// IP bytes besides 40 B of headers and the payload: options, and in agents that count packets
+    /// what fills up a short one. SACK blocks are not counted (tcp.md 9.1).
+    pub extra: u16,
+    /// With [`Flags::STAMPED`]: the sender's clock (TSval)...
+    pub stamp: u32,
+    /// ... and the stamp it answers (TSecr).
+    pub echo: u32,
     /// Selective acknowledgements.
     pub sack: SackBlocks,
 }
 
 impl Segment {
-    /// IP bytes: 40 B of headers, 44 B with the MSS option of a SYN (tcp.md 1.7, 9.1).
+    /// IP bytes: 40 B of headers, the payload, and what else there is.
     pub const fn ip_bytes(&self) -> u32 {
-        self.len + if self.flags.has(Flags::SYN) { 44 } else { 40 }
+        40 + self.len + self.extra as u32
     }
     /// The sequence number after this segment: payload, SYN and FIN counted.
     pub fn end(&self) -> u64 {

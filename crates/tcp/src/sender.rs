@@ -4,7 +4,13 @@ use packet::Instant;
 
 use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
-use crate::segment::Segment;
+use crate::profile::{Ending, SynAck};
+use crate::recovery::Reaction;
+use crate::segment::{Flags, Segment};
+use crate::window::Growth;
+
+/// SYN-ACKs that FreeBSD's SYN cache sends again before it drops its entry.
+const SYN_CACHE_RESENDS: u8 = 3;
 
 impl Endpoint {
     /// The acknowledgement number of a segment. `opening`: it completes the handshake.
@@ -14,23 +20,26 @@ impl Endpoint {
             return;
         }
         let pending = self.rexmt_at != Instant::NEVER;
-        let reaction = if ack > self.flight.una {
-            self.take_sample(ack, moment);
-            let acked = ack - self.flight.una;
+        let echoed = self.ecn.on && segment.flags.has(Flags::ECE);
+        let acked = ack.saturating_sub(self.flight.una);
+        if acked > 0 {
+            self.take_sample(ack, segment, moment);
             self.flight.una = ack;
             self.flight.nxt = self.flight.nxt.max(ack);
             self.restart_timer(moment);
-            if opening && !self.profile.handshake_grows {
+            if opening && !self.profile.opening.handshake_grows {
                 return;
             }
-            let growth = self.profile.growth;
-            self.recovery.on_advance(&mut self.flight, growth, acked, segment)
+        }
+        let reaction = if self.trial.as_ref().is_some_and(|trial| trial.runs()) {
+            self.on_ack_in_trial(segment, acked, pending, echoed, moment)
         } else {
-            self.recovery.on_duplicate(&mut self.flight, segment, pending)
+            self.recover(segment, acked, pending, echoed)
         };
         if reaction.entered {
             self.counters.fast_retransmits += 1;
             self.timed = u64::MAX;
+            self.ecn.reduced();
         }
         if reaction.stop_timer {
             self.rexmt_at = Instant::NEVER;
@@ -38,45 +47,93 @@ impl Endpoint {
         if reaction.resend_only {
             self.asked = false;
         }
-        if self.flight.fin_sent && self.flight.una > self.flight.end {
+        if echoed || self.ecn.held {
+            self.on_echo(echoed, moment);
+        }
+        if self.closing && self.all_acknowledged() {
             self.on_fin_acked(moment);
+        }
+    }
+
+    /// Tells the recovery of an acknowledgement of `acked` new numbers, or of a duplicate.
+    pub(crate) fn recover(
+        &mut self,
+        segment: &Segment,
+        acked: u64,
+        pending: bool,
+        echoed: bool,
+    ) -> Reaction {
+        let (rules, flight) = (&self.profile.recovery, &mut self.flight);
+        if acked == 0 {
+            return self.recovery.on_duplicate(rules, flight, segment, pending);
+        }
+        let growth = if echoed { Growth::Held } else { self.profile.growth };
+        self.recovery.on_advance(rules, flight, growth, acked, segment)
+    }
+
+    /// Whether nothing remains to be acknowledged after the close.
+    pub(crate) fn all_acknowledged(&self) -> bool {
+        match self.profile.ending {
+            Ending::Fin => self.flight.fin_sent && self.flight.una > self.flight.end,
+            Ending::Silent => self.unwritten == 0 && self.flight.una == self.flight.end,
         }
     }
 
     /// All acknowledged: the timer stops; else it starts anew with the timeout in force.
     fn restart_timer(&mut self, moment: Moment) {
-        self.rtt.on_advance();
-        self.rexmt_at =
-            if self.flight.idle() { Instant::NEVER } else { self.rtt.deadline(self.clock, moment) };
+        self.profile.rtt.on_advance(&mut self.rtt);
+        self.rexmt_at = if self.flight.idle() {
+            Instant::NEVER
+        } else {
+            self.profile.rtt.deadline(&self.rtt, self.clock, moment)
+        };
     }
 
-    /// Ends the timing of a round trip if `ack` covers the timed number.
-    pub(crate) fn take_sample(&mut self, ack: u64, moment: Moment) {
-        if ack > self.timed {
-            self.rtt.sample(self.timed_at, self.clock, moment);
+    /// Measures a round trip, if `ack` covers the timed number or the segment echoes a timestamp.
+    pub(crate) fn take_sample(&mut self, ack: u64, segment: &Segment, moment: Moment) {
+        let rules = &self.profile.rtt;
+        if self.stamps {
+            // RFC 7323 section 4.1: every acknowledgement of new data is a sample.
+            rules.sample_echo(&mut self.rtt, segment.echo, self.clock, moment);
+        } else if ack > self.timed {
+            rules.sample(&mut self.rtt, self.timed_at, self.clock, moment);
             self.timed = u64::MAX;
         }
     }
 
     pub(crate) fn on_retransmission_timeout(&mut self, moment: Moment) {
+        if self.ecn.held && self.flight.idle() {
+            return self.end_hold();
+        }
         self.counters.timeouts += 1;
-        if self.rtt.back_off() > self.profile.max_resends {
+        let opening = matches!(self.state, State::SynSent | State::SynReceived);
+        let of_syn = self.state == State::SynSent;
+        let timeouts = self.profile.rtt.back_off(&mut self.rtt, of_syn);
+        let cached =
+            self.state == State::SynReceived && self.profile.opening.syn_ack == SynAck::Cache;
+        if cached && timeouts > SYN_CACHE_RESENDS {
+            return self.forget_opening();
+        }
+        if timeouts > self.profile.max_resends {
             self.finish(State::Failed);
             return;
         }
         self.timed = u64::MAX;
         self.flight.resend = false;
-        if matches!(self.state, State::SynSent | State::SynReceived) {
-            self.syn_repeated = true;
+        self.ecn.held = false;
+        if opening {
             self.flight.nxt = 0;
-            if self.profile.handshake_grows {
-                // BSD runs the same routine for a SYN: two segments of threshold remain.
+            self.syn_repeated = !cached;
+            if self.profile.opening.loss_cuts_threshold && !cached {
+                // The same routine runs for a SYN: two segments of threshold remain.
                 self.flight.ssthresh = 2 * self.flight.mss();
             }
         } else {
-            self.recovery.on_timeout(&mut self.flight);
+            self.begin_trial(timeouts, moment);
+            self.recovery.on_timeout(&self.profile.recovery, &mut self.flight);
+            self.ecn.reduced();
         }
-        self.rexmt_at = self.rtt.deadline(self.clock, moment);
+        self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
         self.asked = true;
     }
 }

@@ -6,11 +6,15 @@ use crate::flight::Flight;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Growth {
     /// 4.4BSD: a segment per ACK while cwnd <= ssthresh (equality included), else
-    /// floor(MSS*MSS/cwnd) per ACK; at most 65,535 B.
+    /// floor(MSS*MSS/cwnd) per ACK; at most 65,535 B, or the peer's window if that is scaled.
     PerAck,
     /// RFC 5681: min(bytes acknowledged, MSS) while cwnd < ssthresh, else
     /// max(1, floor(MSS*MSS/cwnd)) per ACK.
     PerByte,
+    /// ns-2: a packet per ACK while cwnd < ssthresh, else the fraction 1/cwnd of one.
+    PerPacket,
+    /// None: the ACK carries an ECN echo (RFC 3168 section 6.1.2).
+    Held,
 }
 
 /// Largest window without the window-scale option.
@@ -24,7 +28,7 @@ impl Growth {
             Growth::PerAck => {
                 let slow_start = flight.cwnd <= flight.ssthresh;
                 let step = if slow_start { mss } else { mss * mss / flight.cwnd };
-                flight.cwnd = (flight.cwnd + step).min(UNSCALED);
+                flight.cwnd = (flight.cwnd + step).min(UNSCALED.max(flight.window));
             }
             Growth::PerByte => {
                 let slow_start = flight.cwnd < flight.ssthresh;
@@ -32,6 +36,11 @@ impl Growth {
                     if slow_start { acked.min(mss) } else { (mss * mss / flight.cwnd).max(1) };
                 flight.cwnd += step;
             }
+            Growth::PerPacket => {
+                let slow_start = flight.cwnd < flight.ssthresh;
+                flight.cwnd += if slow_start { mss } else { (mss * mss / flight.cwnd).max(1) };
+            }
+            Growth::Held => {}
         }
     }
 }
@@ -55,5 +64,8 @@ mod tests {
         assert_eq!(grown(Growth::PerByte, 2_919, 2_920, 100), 100);
         assert_eq!(grown(Growth::PerByte, 2_920, 2_920, 100), 730);
         assert_eq!(grown(Growth::PerByte, 1 << 22, 2_920, 100), 1);
+        assert_eq!(grown(Growth::PerPacket, 2_919, 2_920, 100), 1_460);
+        assert_eq!(grown(Growth::PerPacket, 2_920, 2_920, 100), 730);
+        assert_eq!(grown(Growth::Held, 2_919, 2_920, 100), 0);
     }
 }

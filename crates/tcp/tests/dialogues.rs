@@ -14,12 +14,15 @@ use tcp::{HostClock, State};
 struct Script {
     name: String,
     profile: String,
-    params: Vec<(String, Raw)>,
+    /// Of the client and of the server.
+    params: [Vec<(String, Raw)>; 2],
     clocks: [HostClock; 2],
     reply: u64,
     request: u64,
     lost: Vec<String>,
     lost_all: Option<usize>,
+    marked: Vec<String>,
+    late: Vec<(String, Duration)>,
     count_server_data: bool,
     partial: bool,
     packets: Vec<(Instant, String, String)>,
@@ -57,12 +60,14 @@ impl Script {
         let mut script = Script {
             name: path.file_name().unwrap().to_string_lossy().into(),
             profile: String::new(),
-            params: Vec::new(),
+            params: [Vec::new(), Vec::new()],
             clocks: [HostClock::default(); 2],
             reply: 0,
             request: 300,
             lost: Vec::new(),
             lost_all: None,
+            marked: Vec::new(),
+            late: Vec::new(),
             count_server_data: false,
             partial: false,
             packets: Vec::new(),
@@ -81,7 +86,12 @@ impl Script {
     fn line(&mut self, words: &[&str]) {
         match words {
             ["profile", name] => self.profile = name.to_string(),
-            ["set", name, value] => self.params.push((name.to_string(), raw(value))),
+            ["set", name, value] => {
+                self.params.iter_mut().for_each(|p| p.push((name.to_string(), raw(value))));
+            }
+            ["set", who, name, value] => {
+                self.params[side(who)].push((name.to_string(), raw(value)));
+            }
             ["clock", who, "slow", slow, "fast", fast] => {
                 self.clocks[side(who)] = clock(slow, fast);
             }
@@ -89,6 +99,11 @@ impl Script {
             ["request", bytes] => self.request = bytes.parse().unwrap(),
             ["lose", "all", who] => self.lost_all = Some(side(who)),
             ["lose", packets @ ..] => self.lost.extend(packets.iter().map(|p| p.to_string())),
+            ["mark", packets @ ..] => self.marked.extend(packets.iter().map(|p| p.to_string())),
+            ["late", span, packets @ ..] => {
+                let span = time(span).since(Instant::ZERO);
+                self.late.extend(packets.iter().map(|p| (p.to_string(), span)));
+            }
             ["number", "server", "data"] => self.count_server_data = true,
             ["partial"] => self.partial = true,
             ["expect", rest @ ..] => {
@@ -104,8 +119,12 @@ impl Script {
 
     /// How the script calls a packet: C#3, or plain S for one that has no number.
     fn call(&self, sent: &lab::Sent) -> String {
+        Self::name(sent, self.count_server_data)
+    }
+
+    fn name(sent: &lab::Sent, count_server_data: bool) -> String {
         let letter = ["C", "S"][sent.side];
-        let data = self.count_server_data && sent.side == S;
+        let data = count_server_data && sent.side == S;
         match if data { sent.data_number } else { sent.number } {
             0 => letter.into(),
             n => format!("{letter}#{n}"),
@@ -113,9 +132,14 @@ impl Script {
     }
 
     fn play(&self) {
-        let params: Vec<_> = self.params.iter().map(|(n, v)| (n.as_str(), v.clone())).collect();
-        let mut world = World::new(&profile(&self.profile, &params), self.clocks, self.reply);
+        let [client, server] = [C, S].map(|side| {
+            let given = self.params[side].iter();
+            let params: Vec<_> = given.map(|(n, v)| (n.as_str(), v.clone())).collect();
+            profile(&self.profile, &params)
+        });
+        let mut world = World::pair([&client, &server], self.clocks, self.reply);
         world.request = self.request;
+        world.fate = self.fate();
         world.run(secs(2_000.0), &mut |sent| {
             self.lost_all == Some(sent.side) || self.lost.contains(&self.call(sent))
         });
@@ -126,6 +150,16 @@ impl Script {
         for want in &self.wants {
             self.check(want, &world);
         }
+    }
+
+    fn fate(&self) -> lab::Fate {
+        let (marked, late) = (self.marked.clone(), self.late.clone());
+        let count_server_data = self.count_server_data;
+        Box::new(move |sent| {
+            let name = Self::name(sent, count_server_data);
+            let late = late.iter().find(|(packet, _)| *packet == name);
+            (marked.contains(&name), late.map_or(Duration::ZERO, |(_, span)| *span))
+        })
     }
 
     fn compare(&self, log: &[(Instant, String, String)]) {
@@ -171,6 +205,7 @@ impl Script {
                 assert_eq!(states, [State::Closed; 2], "{}", told(&states));
             }
             ["resent", who, ref kinds @ ..] => self.check_resent(side(who), kinds, world),
+            ["counted", who, ref kinds @ ..] => self.check_counted(side(who), kinds, world),
             [who, quantity, "at", at, "is", ref values @ ..] => {
                 let all = world.probes.iter().filter(|p| p.side == side(who) && p.at == time(at));
                 let seen: Vec<f64> = all.map(|p| number(quantity, p)).collect();
@@ -192,6 +227,22 @@ impl Script {
                 "fin" => counters.resent_fin,
                 "data" => counters.resent_data,
                 other => panic!("{}: no class {other}", self.name),
+            };
+            assert_eq!(seen, pair[1].parse::<u32>().unwrap(), "{}: {kinds:?}", self.name);
+        }
+    }
+}
+
+impl Script {
+    fn check_counted(&self, who: usize, kinds: &[&str], world: &World) {
+        let counters = world.ends[who].counters();
+        for pair in kinds.chunks(2) {
+            let seen = match pair[0] {
+                "timeouts" => counters.timeouts,
+                "needless" => counters.spurious_timeouts,
+                "fast" => counters.fast_retransmits,
+                "ecn" => counters.ecn_reductions,
+                other => panic!("{}: nothing called {other} is counted", self.name),
             };
             assert_eq!(seen, pair[1].parse::<u32>().unwrap(), "{}: {kinds:?}", self.name);
         }
@@ -220,7 +271,7 @@ fn every_script_plays_as_written() {
     let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     paths.retain(|p| p.extension().is_some_and(|e| e == "tcp"));
     paths.sort();
-    assert!(paths.len() >= 25, "only {} scripts", paths.len());
+    assert!(paths.len() >= 60, "only {} scripts", paths.len());
     let mut wrong = Vec::new();
     for path in &paths {
         if let Err(why) = std::panic::catch_unwind(|| Script::read(path).play()) {

@@ -1,13 +1,15 @@
 //! FreeBSD 2.2.8 (1998), the end system of *Tuning RED for Web Traffic*.
 
+use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
-use crate::profile::{IdleRule, Life, Output, Profile};
-use crate::receiver::AckPolicy;
-use crate::recovery::RecoveryKind;
+use super::parts::{self, OFF, ON, Parts, field};
+use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck};
+use crate::receiver::AtOnce;
+use crate::recovery::Manner;
 use crate::registry::Entry;
-use crate::rtt::RttKind;
+use crate::rtt::{Bsd, Callouts, RttRules};
 use crate::window::Growth;
 
 /// The registry's line.
@@ -18,68 +20,100 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "read from FreeBSD 2.1.7.1 and 3.2 (kept in OSKit) and the FreeBSD code imported by \
              RTEMS in August 1998, which bracket 2.2.8; constructed: whole writes by default, V \
              floored at 2 ticks, window growth on every ACK, a constant receive window",
-    deviations: "no timestamps, window scaling, T/TCP, route metrics, persist or keep-alive \
+    deviations: "no window scaling, T/TCP, route metrics, persist or keep-alive \
                  timer, RST, or window updates after a filled hole; a duplicate of a segment \
-                 without payload or FIN is not answered",
+                 without payload or FIN is not answered; other recoveries, ECN, F-RTO and limited \
+                 transmit are not of this system and are off",
     fields: FIELDS,
     build,
 };
 
+const NOT_THERE: &str = "FreeBSD 2.2 has none";
+
 const FIELDS: &[Field] = &[
-    super::MSS,
+    parts::MSS,
     Field {
-        name: "window_bytes",
         meaning: "Receive window and socket buffer, rounded up to whole segments.",
         kind: Kind::Whole { unit: Unit::Bytes, min: 64, max: 65_535 },
-        default: Value::Whole(17_520),
-        source: "16,384 B rounded up to 12 segments of 1,460 B",
+        ..field(
+            parts::WINDOW,
+            Value::Whole(17_520),
+            "16,384 B rounded up to 12 segments of 1,460 B",
+        )
     },
-    Field {
-        name: "write_chunk",
-        meaning: "Bytes of a large write handed to TCP per call; 0 hands over whole writes.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 0, max: 65_535 },
-        default: Value::Whole(0),
-        source: "constructed; the kernel's mbuf clusters hold 2,048 B",
-    },
-    Field {
-        name: "small_write_split",
-        meaning: "Hand writes below 208 B to TCP in pieces of at most 100 B.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "constructed; the kernel's small mbufs hold 100 B",
-    },
+    parts::WRITE_CHUNK,
+    parts::SMALL_WRITE_SPLIT,
     Field {
         name: "floor_v",
-        meaning: "Floor the RTT estimate at 2 ticks before a timeout multiplies it.",
+        meaning: "Floor the RTT estimate at the smallest timeout before a timeout multiplies it.",
         kind: Kind::Switch,
         default: Value::Switch(true),
         source: "FreeBSD 3.2; the 1998 code does not, 2.2.8 is not known",
     },
+    field(parts::INITIAL_WINDOW, Value::Whole(1), "1998 FreeBSD code"),
+    field(parts::RECOVERY, Value::Choice("reno"), "1998 FreeBSD code"),
+    parts::DUPACK_THRESHOLD,
+    field(parts::LIMITED_TRANSMIT, OFF, NOT_THERE),
+    field(parts::RTO_MIN, Value::Real(1.0), "2 ticks in the 1998 FreeBSD code"),
+    field(parts::TICK, Value::Real(0.5), "the slow clock of the 1998 FreeBSD code"),
+    field(parts::DELAYED_ACK, Value::Real(0.2), "the fast clock of the 1998 FreeBSD code"),
+    Field {
+        meaning: "Acknowledge at once when this many full segments' bytes wait.",
+        ..field(parts::ACK_EVERY, Value::Whole(2), "1998 FreeBSD code; at most half the window")
+    },
+    field(parts::DELAYED_ACK_CLOCK, Value::Choice("host"), "1998 FreeBSD code"),
+    field(
+        parts::TIMESTAMPS,
+        OFF,
+        "recalled: on in the kernel, switched off by the start-up script of that era",
+    ),
+    field(parts::F_RTO, OFF, NOT_THERE),
+    parts::ECN,
+    field(parts::IDLE_RESTART, ON, "1998 FreeBSD code: judged by the last segment received"),
 ];
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
-    super::check_window(params)?;
-    let mss = params.whole("mss");
-    let window = params.whole("window_bytes").next_multiple_of(mss);
+    let parts = Parts::read(params)?;
+    let tick = parts.counted_tick()?;
+    let window = parts.window.next_multiple_of(parts.segment);
+    let at_once = match parts.ack_every {
+        1 if parts.delayed_ack == Duration::ZERO => AtOnce::Segments(1),
+        every => AtOnce::Bytes((every * parts.segment).min(window.div_ceil(2))),
+    };
     Ok(Profile {
         name: ENTRY.name,
-        mss: mss as u32,
+        mss: parts.mss as u32,
         window,
-        initial_window: mss,
-        handshake_grows: true,
+        initial_segments: parts.initial_segments,
         initial_ssthresh: 65_535 << 14,
         growth: Growth::PerAck,
-        rtt: RttKind::Ticks { floor_v: params.switch("floor_v") },
-        recovery: RecoveryKind::Reno,
-        ack: AckPolicy::Clocked { bytes: (2 * mss).min(window.div_ceil(2)) },
-        idle: IdleRule::SinceReceived,
-        output: Output {
-            bsd: true,
-            write_chunk: params.whole("write_chunk"),
-            small_write_split: params.switch("small_write_split"),
+        rtt: RttRules::Bsd(Bsd {
+            tick,
+            initial: parts::ticks(Duration::from_secs(3), tick),
+            min: parts::ticks(parts.rto_min, tick),
+            max: parts::ticks(Duration::from_secs(64), tick),
+            callouts: Callouts::Host,
+            timing_adds: 1,
+            floor_v: params.switch("floor_v"),
+            own_syn_schedule: false,
+        }),
+        recovery: parts.rules(Manner::Bsd),
+        ack: parts.ack_at(at_once),
+        idle: if parts.idle_restart { IdleRule::SinceReceived } else { IdleRule::Off },
+        output: parts::bsd_output(params),
+        opening: Opening {
+            syn_ack: SynAck::Timer,
+            options: 4,
+            handshake_grows: true,
+            loss_cuts_threshold: true,
+            loss_closes_window: true,
         },
+        ending: Ending::Fin,
+        doubt: parts.doubt(),
+        timestamps: parts.timestamps,
+        ecn: parts.ecn,
         max_resends: 12,
-        connect_limit: Life::Ticks(150),
-        time_wait: Life::Ticks(120),
+        connect_limit: parts::ticked(75, tick),
+        time_wait: parts::ticked(60, tick),
     })
 }

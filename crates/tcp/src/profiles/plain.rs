@@ -2,13 +2,12 @@
 
 use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
-use packet::units::Unit;
 
-use crate::profile::{IdleRule, Life, Output, Profile};
-use crate::receiver::AckPolicy;
-use crate::recovery::RecoveryKind;
+use super::parts::{self, OFF, ON, Parts, field};
+use crate::profile::{Ending, IdleRule, Life, Opening, Profile, SynAck};
+use crate::recovery::{Manner, RecoveryKind};
 use crate::registry::Entry;
-use crate::rtt::RttKind;
+use crate::rtt::{Exact, RttRules};
 use crate::window::Growth;
 
 /// The registry's line.
@@ -20,88 +19,82 @@ pub(crate) const ENTRY: Entry = Entry {
              no Nagle, one segment timed at a time and none in recovery, ACK at the second \
              segment whatever its size, new data outside recovery limited by all outstanding \
              bytes, no rescue retransmission, constant receive window",
-    deviations: "SACK bytes are not on the wire; no timestamps, no RST; RFC 6582's timer rule \
-                 restarts on every partial ACK; a repeated SYN is answered by a bare ACK",
+    deviations: "SACK bytes are not on the wire; no RST; RFC 6582's timer rule \
+                 restarts on every partial ACK; a repeated SYN is answered by a bare ACK, and \
+                 keeps asking for ECN",
     fields: FIELDS,
     build,
 };
 
 const FIELDS: &[Field] = &[
-    super::MSS,
-    Field {
-        name: "window_bytes",
-        meaning: "Receive window.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 64, max: 1 << 30 },
-        default: Value::Whole(65_535),
-        source: "largest window without scaling",
-    },
-    Field {
-        name: "initial_window",
-        meaning: "First congestion window, in segments.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 1_000 },
-        default: Value::Whole(3),
-        source: "RFC 3390 at an MSS of 1,460 B",
-    },
+    parts::MSS,
+    field(parts::WINDOW, Value::Whole(65_535), "largest window without scaling"),
+    field(parts::INITIAL_WINDOW, Value::Whole(3), "RFC 3390 at an MSS of 1,460 B"),
     Field {
         name: "sack",
-        meaning: "Selective acknowledgements (RFC 6675); without them NewReno (RFC 6582).",
+        meaning: "Short for recovery: true means \"sack\", false \"newreno\".",
         kind: Kind::Switch,
-        default: Value::Switch(true),
+        default: Value::Unset,
         source: "constructed",
     },
-    Field {
-        name: "rto_min",
-        meaning: "Smallest retransmission timeout.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 60.0, open: true },
-        default: Value::Real(1.0),
-        source: "RFC 6298 (2.4)",
-    },
-    Field {
-        name: "delayed_ack",
-        meaning: "Longest wait of an acknowledgement; 0 acknowledges every segment at once.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 0.5, open: false },
-        default: Value::Real(0.2),
-        source: "constructed; RFC 1122 allows 0.5 s",
-    },
-    Field {
-        name: "ack_every",
-        meaning: "Acknowledge at once at this many data segments.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100 },
-        default: Value::Whole(2),
-        source: "RFC 1122 section 4.2.3.2",
-    },
-    Field {
-        name: "idle_restart",
-        meaning: "Return to the initial window after a pause of more than a timeout.",
-        kind: Kind::Switch,
-        default: Value::Switch(true),
-        source: "RFC 5681 section 4.1",
-    },
+    field(parts::RECOVERY, Value::Choice("sack"), "constructed"),
+    parts::DUPACK_THRESHOLD,
+    field(parts::LIMITED_TRANSMIT, ON, "RFC 3042"),
+    field(parts::RTO_MIN, Value::Real(1.0), "RFC 6298 (2.4)"),
+    field(parts::TICK, Value::Real(0.0), "constructed: exact times"),
+    field(parts::DELAYED_ACK, Value::Real(0.2), "constructed; RFC 1122 allows 0.5 s"),
+    field(parts::ACK_EVERY, Value::Whole(2), "RFC 1122 section 4.2.3.2"),
+    field(parts::DELAYED_ACK_CLOCK, Value::Choice("connection"), "constructed"),
+    field(parts::TIMESTAMPS, OFF, "constructed"),
+    field(parts::F_RTO, OFF, "constructed"),
+    parts::ECN,
+    field(parts::IDLE_RESTART, ON, "RFC 5681 section 4.1"),
 ];
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
-    super::check_window(params)?;
-    let mss = params.whole("mss");
-    let delay = params.time("delayed_ack");
-    let at_once = delay == Duration::ZERO;
-    let every = if at_once { 1 } else { params.whole("ack_every") as u8 };
-    let sack = params.switch("sack");
-    let idle = params.switch("idle_restart");
+    let parts = Parts::read(params)?;
+    let mut recovery = parts.rules(Manner::Rfc);
+    if params.given("sack") {
+        recovery.kind = by_switch(params)?;
+    }
     Ok(Profile {
         name: ENTRY.name,
-        mss: mss as u32,
-        window: params.whole("window_bytes"),
-        initial_window: params.whole("initial_window") * mss,
-        handshake_grows: false,
+        mss: parts.mss as u32,
+        window: parts.window,
+        initial_segments: parts.initial_segments,
         initial_ssthresh: u64::MAX,
         growth: Growth::PerByte,
-        rtt: RttKind::Exact { rto_min: params.time("rto_min") },
-        recovery: if sack { RecoveryKind::Sack } else { RecoveryKind::NewReno },
-        ack: AckPolicy::Timed { every, delay },
-        idle: if idle { IdleRule::SinceSent } else { IdleRule::Off },
-        output: Output { bsd: false, write_chunk: 0, small_write_split: false },
+        rtt: RttRules::Exact(Exact {
+            initial: Duration::from_secs(1),
+            min: parts.rto_min,
+            max: Duration::from_secs(60),
+            tick: parts.tick,
+        }),
+        recovery,
+        ack: parts.ack(),
+        idle: if parts.idle_restart { IdleRule::SinceSent } else { IdleRule::Off },
+        output: parts::PLAIN_OUTPUT,
+        opening: Opening {
+            syn_ack: SynAck::Timer,
+            options: 4,
+            handshake_grows: false,
+            loss_cuts_threshold: false,
+            loss_closes_window: true,
+        },
+        ending: Ending::Fin,
+        doubt: parts.doubt(),
+        timestamps: parts.timestamps,
+        ecn: parts.ecn,
         max_resends: 12,
         connect_limit: Life::Exact(Duration::from_secs(75)),
         time_wait: Life::Exact(Duration::from_secs(60)),
     })
+}
+
+fn by_switch(params: &Params) -> Result<RecoveryKind, BadParams> {
+    let kind = if params.switch("sack") { RecoveryKind::Sack } else { RecoveryKind::NewReno };
+    if params.given("recovery") && parts::kind(params.choice("recovery")) != kind {
+        return Err(BadParams::new("sack", "contradicts recovery; leave one of the two out"));
+    }
+    Ok(kind)
 }

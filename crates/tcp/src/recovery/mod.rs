@@ -1,33 +1,27 @@
 //! Loss recovery: one file per kind.
 //!
 //! A recovery is told of acknowledgements and timeouts, changes the windows of the [`Flight`],
-//! and chooses what to send next.
+//! and chooses what to send next. Which kind, and in whose manner, are the profile's [`Rules`].
 
 mod newreno;
 mod reno;
+mod rules;
 mod sack;
+mod tahoe;
 
 use crate::flight::{Chunk, Flight};
 use crate::segment::Segment;
 use crate::window::Growth;
 pub(crate) use newreno::NewReno;
 pub(crate) use reno::Reno;
+pub(crate) use rules::{Manner, RecoveryKind, Rules};
 pub(crate) use sack::Sack;
-
-/// Which recovery a profile uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RecoveryKind {
-    /// 4.3BSD-Reno as in FreeBSD 2.2.
-    Reno,
-    /// RFC 6582 with limited transmit.
-    NewReno,
-    /// RFC 6675; NewReno towards a peer without SACK.
-    Sack,
-}
+pub(crate) use tahoe::Tahoe;
 
 /// The recovery of one connection.
 #[derive(Clone, Debug)]
 pub(crate) enum Recovery {
+    Tahoe(Tahoe),
     Reno(Reno),
     NewReno(NewReno),
     Sack(Sack),
@@ -44,12 +38,10 @@ pub(crate) struct Reaction {
     pub resend_only: bool,
 }
 
-/// Duplicate acknowledgements that start a fast retransmit.
-const THRESHOLD: u32 = 3;
-
 impl Recovery {
     pub fn new(kind: RecoveryKind) -> Self {
         match kind {
+            RecoveryKind::Tahoe => Recovery::Tahoe(Tahoe::default()),
             RecoveryKind::Reno => Recovery::Reno(Reno::default()),
             RecoveryKind::NewReno => Recovery::NewReno(NewReno::default()),
             RecoveryKind::Sack => Recovery::Sack(Sack::default()),
@@ -67,35 +59,44 @@ impl Recovery {
     /// `acked` new numbers were acknowledged; `flight.una` has moved already.
     pub fn on_advance(
         &mut self,
+        rules: &Rules,
         flight: &mut Flight,
         growth: Growth,
         acked: u64,
         segment: &Segment,
     ) -> Reaction {
         match self {
-            Recovery::Reno(reno) => reno.on_advance(flight, growth, acked),
-            Recovery::NewReno(newreno) => newreno.on_advance(flight, growth, acked),
-            Recovery::Sack(sack) => sack.on_advance(flight, growth, acked, segment),
+            Recovery::Tahoe(tahoe) => tahoe.on_advance(flight, growth, acked),
+            Recovery::Reno(reno) => reno.on_advance(rules, flight, growth, acked),
+            Recovery::NewReno(newreno) => newreno.on_advance(rules, flight, growth, acked),
+            Recovery::Sack(sack) => sack.on_advance(rules, flight, growth, acked, segment),
         }
     }
 
     /// An ACK came that acknowledges nothing new. `pending`: the retransmission timer runs.
     pub fn on_duplicate(
         &mut self,
+        rules: &Rules,
         flight: &mut Flight,
         segment: &Segment,
         pending: bool,
     ) -> Reaction {
+        // A duplicate carries no data and comes while something is outstanding (RFC 5681 section
+        // 2); with SACK it is one that reports something new (RFC 6675 section 2).
+        let counts = segment.len == 0 && segment.ack == flight.una && pending;
         match self {
-            Recovery::Reno(reno) => reno.on_duplicate(flight, segment, pending),
-            Recovery::NewReno(newreno) => newreno.on_duplicate(flight, segment, pending),
-            Recovery::Sack(sack) => sack.on_duplicate(flight, segment),
+            Recovery::Tahoe(tahoe) => tahoe.on_duplicate(rules, flight, counts),
+            Recovery::Reno(reno) => reno.on_duplicate(rules, flight, counts),
+            Recovery::NewReno(newreno) => newreno.on_duplicate(rules, flight, counts),
+            Recovery::Sack(sack) => sack.on_duplicate(rules, flight, segment),
         }
     }
 
     /// The retransmission timer expired after the handshake.
-    pub fn on_timeout(&mut self, flight: &mut Flight) {
+    pub fn on_timeout(&mut self, rules: &Rules, flight: &mut Flight) {
+        rules.cut_at_timeout(flight);
         match self {
+            Recovery::Tahoe(tahoe) => tahoe.on_timeout(flight),
             Recovery::Reno(reno) => reno.on_timeout(flight),
             Recovery::NewReno(newreno) => newreno.on_timeout(flight),
             Recovery::Sack(sack) => sack.on_timeout(flight),
@@ -104,12 +105,38 @@ impl Recovery {
 
     /// What the windows let go next, with segments sent only when they fit whole. (BSD has its
     /// own rule for small segments, see [`crate::output`].)
-    pub fn next(&self, flight: &Flight) -> Option<Chunk> {
+    pub fn next(&self, rules: &Rules, flight: &Flight) -> Option<Chunk> {
         match self {
-            Recovery::Reno(_) => fitting(flight, flight.cwnd),
-            Recovery::NewReno(newreno) => newreno.next(flight),
-            Recovery::Sack(sack) => sack.next(flight),
+            Recovery::Sack(sack) => sack.next(rules, flight),
+            _ => fitting(flight, flight.cwnd + self.beyond(rules, flight)),
         }
+    }
+
+    /// What BSD's windows let go next, in part if need be.
+    pub fn next_part(&self, rules: &Rules, flight: &Flight) -> Option<Chunk> {
+        match self {
+            Recovery::Sack(sack) => sack.next(rules, flight),
+            _ if flight.nxt > flight.end => None,
+            _ => {
+                let window = flight.cwnd + self.beyond(rules, flight);
+                Some(flight.chunk(flight.nxt, flight.una + window.min(flight.window)))
+            }
+        }
+    }
+
+    /// How far limited transmit (RFC 3042) goes beyond the congestion window: a segment for each
+    /// of the first duplicates.
+    fn beyond(&self, rules: &Rules, flight: &Flight) -> u64 {
+        if !rules.limited_transmit {
+            return 0;
+        }
+        let duplicates = match self {
+            Recovery::Tahoe(tahoe) => tahoe.limited(rules),
+            Recovery::Reno(reno) => reno.limited(rules),
+            Recovery::NewReno(newreno) => newreno.limited(),
+            Recovery::Sack(_) => 0,
+        };
+        u64::from(duplicates) * flight.mss()
     }
 
     /// The first unacknowledged segment, for a resend.
@@ -123,9 +150,33 @@ impl Recovery {
     /// `chunk` has been sent; `flight.max` as it was before.
     pub fn on_sent(&mut self, flight: &Flight, chunk: Chunk) {
         match self {
-            Recovery::Reno(_) => {}
+            Recovery::Tahoe(_) | Recovery::Reno(_) => {}
             Recovery::NewReno(newreno) => newreno.on_sent(flight, chunk),
             Recovery::Sack(sack) => sack.on_sent(flight, chunk),
+        }
+    }
+
+    /// After a timeout: new data goes out before the rest is sent again, to see whether the
+    /// timeout was needless (RFC 5682), or because it was.
+    pub fn suspend(&mut self, flight: &mut Flight) {
+        flight.nxt = flight.max;
+        // Duplicates count again (RFC 5682 section 2.1, step 3b).
+        match self {
+            Recovery::Tahoe(tahoe) => tahoe.resume(flight.una),
+            Recovery::Reno(reno) => reno.resume(flight.una),
+            Recovery::NewReno(newreno) => newreno.resume(flight.una),
+            Recovery::Sack(sack) => sack.suspend(),
+        }
+    }
+
+    /// The timeout was not needless: everything up to `point` goes again after all.
+    pub fn resume(&mut self, flight: &mut Flight, point: u64) {
+        flight.nxt = flight.una;
+        match self {
+            Recovery::Tahoe(tahoe) => tahoe.resume(point),
+            Recovery::Reno(reno) => reno.resume(point),
+            Recovery::NewReno(newreno) => newreno.resume(point),
+            Recovery::Sack(sack) => sack.resume(flight, point),
         }
     }
 }
@@ -142,11 +193,6 @@ fn fitting(flight: &Flight, window: u64) -> Option<Chunk> {
     let fits = chunk.len == 0
         || chunk.seq + u64::from(chunk.len) <= flight.una + window.min(flight.window);
     (there && fits).then_some(chunk)
-}
-
-/// Half of what is outstanding, at least two segments.
-fn half(flight: &Flight, outstanding: u64) -> u64 {
-    (outstanding / 2).max(2 * flight.mss())
 }
 
 /// Bytes of `chunk` sent beyond the congestion window, by limited transmit.

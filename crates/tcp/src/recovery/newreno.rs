@@ -1,8 +1,7 @@
-//! NewReno without SACK: RFC 6582, with limited transmit (RFC 3042).
+//! NewReno without SACK: RFC 6582; in BSD's manner as in FreeBSD 4.x (tcp.md 2).
 
 use crate::flight::{Chunk, Flight};
-use crate::recovery::{Reaction, THRESHOLD, beyond_window, fitting, half};
-use crate::segment::Segment;
+use crate::recovery::{Manner, Reaction, Rules, beyond_window};
 use crate::window::Growth;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,36 +12,51 @@ pub(crate) struct NewReno {
     recover: u64,
     /// What limited transmit has sent since the first duplicate.
     limited: u64,
-    /// First unacknowledged number at the last timeout, plus one; 0 for none.
-    timed_out: u64,
 }
 
 impl NewReno {
-    pub fn on_advance(&mut self, flight: &mut Flight, growth: Growth, acked: u64) -> Reaction {
+    pub fn on_advance(
+        &mut self,
+        rules: &Rules,
+        flight: &mut Flight,
+        growth: Growth,
+        acked: u64,
+    ) -> Reaction {
         (self.duplicates, self.limited) = (0, 0);
-        let mss = flight.mss();
         if !self.recovering {
             growth.grow(flight, acked);
         } else if flight.una >= self.recover {
-            self.recovering = false;
-            flight.cwnd = flight.ssthresh.min(flight.outstanding().max(mss) + mss);
+            self.leave(rules, flight, growth, acked);
         } else {
-            flight.resend = true;
-            flight.cwnd = flight.cwnd.saturating_sub(acked).max(mss);
-            if acked >= mss {
-                flight.cwnd += mss;
-            }
+            self.partial(flight, acked);
         }
         Reaction::default()
     }
 
-    pub fn on_duplicate(
-        &mut self,
-        flight: &mut Flight,
-        segment: &Segment,
-        pending: bool,
-    ) -> Reaction {
-        if segment.len > 0 || segment.ack != flight.una || !pending {
+    /// A full acknowledgement (RFC 6582 step 3; tcp.md 2).
+    fn leave(&mut self, rules: &Rules, flight: &mut Flight, growth: Growth, acked: u64) {
+        let mss = flight.mss();
+        self.recovering = false;
+        let least = if rules.manner == Manner::Bsd { 0 } else { mss };
+        flight.cwnd = flight.ssthresh.min(flight.outstanding().max(least) + mss);
+        if rules.grows_on_leaving() {
+            growth.grow(flight, acked);
+        }
+    }
+
+    /// A partial acknowledgement: the next hole goes again, the window shrinks by what was
+    /// acknowledged and opens by a segment.
+    fn partial(&mut self, flight: &mut Flight, acked: u64) {
+        let mss = flight.mss();
+        flight.resend = true;
+        flight.cwnd = flight.cwnd.saturating_sub(acked).max(mss);
+        if acked >= mss {
+            flight.cwnd += mss;
+        }
+    }
+
+    pub fn on_duplicate(&mut self, rules: &Rules, flight: &mut Flight, counts: bool) -> Reaction {
+        if !counts {
             self.duplicates = 0;
             return Reaction::default();
         }
@@ -50,37 +64,39 @@ impl NewReno {
             flight.cwnd += flight.mss();
         } else if flight.una >= self.recover {
             self.duplicates += 1;
-            if self.duplicates == THRESHOLD {
-                return self.enter(flight);
+            if self.duplicates == rules.threshold {
+                return self.enter(rules, flight);
             }
         }
         Reaction::default()
     }
 
-    fn enter(&mut self, flight: &mut Flight) -> Reaction {
+    fn enter(&mut self, rules: &Rules, flight: &mut Flight) -> Reaction {
         self.recovering = true;
         self.recover = flight.max;
-        flight.ssthresh = half(flight, flight.outstanding() - self.limited);
-        flight.cwnd = flight.ssthresh + 3 * flight.mss();
+        rules.cut(flight, self.limited);
+        flight.cwnd = flight.ssthresh + u64::from(rules.threshold) * flight.mss();
         flight.resend = true;
-        Reaction { entered: true, ..Reaction::default() }
+        Reaction {
+            entered: true,
+            stop_timer: rules.manner != Manner::Rfc,
+            resend_only: rules.manner == Manner::Bsd,
+        }
     }
 
     pub fn on_timeout(&mut self, flight: &mut Flight) {
-        if self.timed_out != flight.una + 1 {
-            flight.ssthresh = half(flight, flight.outstanding());
-        }
-        self.timed_out = flight.una + 1;
-        flight.cwnd = flight.mss();
         flight.nxt = flight.una;
+        self.resume(flight.max);
+    }
+
+    pub fn resume(&mut self, point: u64) {
         self.recovering = false;
-        self.recover = flight.max;
+        self.recover = point;
         (self.duplicates, self.limited) = (0, 0);
     }
 
-    pub fn next(&self, flight: &Flight) -> Option<Chunk> {
-        let extra = if self.recovering { 0 } else { u64::from(self.duplicates) * flight.mss() };
-        fitting(flight, flight.cwnd + extra)
+    pub fn limited(&self) -> u32 {
+        if self.recovering { 0 } else { self.duplicates }
     }
 
     pub fn on_sent(&mut self, flight: &Flight, chunk: Chunk) {
@@ -93,6 +109,7 @@ impl NewReno {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recovery::RecoveryKind;
 
     #[test]
     fn duplicates_of_what_was_sent_before_a_timeout_start_nothing() {
@@ -106,19 +123,25 @@ mod tests {
             mss: 100,
             ..Flight::default()
         };
+        let rules = Rules {
+            kind: RecoveryKind::NewReno,
+            manner: Manner::Rfc,
+            threshold: 3,
+            limited_transmit: true,
+        };
         let mut newreno = NewReno::default();
+        rules.cut_at_timeout(&mut flight);
         newreno.on_timeout(&mut flight);
         assert_eq!((flight.nxt, flight.cwnd, flight.ssthresh), (1, 100, 500));
         let thrice = |newreno: &mut NewReno, flight: &mut Flight| {
-            let ack = Segment { ack: flight.una, ..Segment::default() };
-            (0..3).map(|_| newreno.on_duplicate(flight, &ack, true).entered).collect::<Vec<_>>()
+            (0..3).map(|_| newreno.on_duplicate(&rules, flight, true).entered).collect::<Vec<_>>()
         };
         flight.una = 501;
-        newreno.on_advance(&mut flight, Growth::PerByte, 500);
+        newreno.on_advance(&rules, &mut flight, Growth::PerByte, 500);
         assert_eq!(thrice(&mut newreno, &mut flight), [false, false, false]);
         // Once all of it is acknowledged, they count again.
         (flight.una, flight.nxt, flight.max) = (1_001, 1_001, 2_001);
-        newreno.on_advance(&mut flight, Growth::PerByte, 500);
+        newreno.on_advance(&rules, &mut flight, Growth::PerByte, 500);
         assert_eq!(thrice(&mut newreno, &mut flight), [false, false, true]);
     }
 }

@@ -1,60 +1,76 @@
-//! Fast retransmit and fast recovery of 4.3BSD-Reno, as in FreeBSD 2.2.
+//! Fast retransmit and fast recovery of 4.3BSD-Reno.
 //!
 //! The third duplicate ACK resends one segment; each further one inflates the window; the first
-//! ACK of new data ends the recovery. No partial ACKs, no limited transmit, no guard against
-//! duplicates that its own resends cause after a timeout.
+//! ACK of new data ends the recovery. No partial ACKs. In BSD's manner (FreeBSD 2.2) there is no
+//! guard against duplicates that its own resends cause after a timeout.
 
 use crate::flight::Flight;
-use crate::recovery::{Reaction, THRESHOLD};
-use crate::segment::Segment;
+use crate::recovery::{Manner, Reaction, Rules};
 use crate::window::Growth;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reno {
     duplicates: u32,
-}
-
-/// Half of the usable window in whole segments, at least two.
-fn half_window(flight: &Flight) -> u64 {
-    (flight.usable() / 2 / flight.mss()).max(2) * flight.mss()
+    /// Where guarded: duplicates count once everything below is acknowledged.
+    recover: u64,
 }
 
 impl Reno {
-    pub fn on_advance(&mut self, flight: &mut Flight, growth: Growth, acked: u64) -> Reaction {
-        if self.duplicates >= THRESHOLD {
+    fn recovering(&self, rules: &Rules) -> bool {
+        self.duplicates >= rules.threshold
+    }
+
+    pub fn on_advance(
+        &mut self,
+        rules: &Rules,
+        flight: &mut Flight,
+        growth: Growth,
+        acked: u64,
+    ) -> Reaction {
+        let leaves = self.recovering(rules);
+        if leaves {
             flight.cwnd = flight.cwnd.min(flight.ssthresh);
         }
         self.duplicates = 0;
-        growth.grow(flight, acked);
+        if !leaves || rules.grows_on_leaving() {
+            growth.grow(flight, acked);
+        }
         Reaction::default()
     }
 
-    pub fn on_duplicate(
-        &mut self,
-        flight: &mut Flight,
-        segment: &Segment,
-        pending: bool,
-    ) -> Reaction {
-        if segment.len > 0 || segment.ack != flight.una || !pending {
+    pub fn on_duplicate(&mut self, rules: &Rules, flight: &mut Flight, counts: bool) -> Reaction {
+        let guarded = rules.guards() && flight.una < self.recover && !self.recovering(rules);
+        if !counts || guarded {
             self.duplicates = 0;
             return Reaction::default();
         }
         self.duplicates += 1;
-        if self.duplicates > THRESHOLD {
+        if self.duplicates > rules.threshold {
             flight.cwnd += flight.mss();
-        } else if self.duplicates == THRESHOLD {
-            flight.ssthresh = half_window(flight);
-            flight.cwnd = flight.ssthresh + 3 * flight.mss();
+        } else if self.duplicates == rules.threshold {
+            rules.cut(flight, 0);
+            flight.cwnd = flight.ssthresh + u64::from(rules.threshold) * flight.mss();
             flight.resend = true;
-            return Reaction { entered: true, stop_timer: true, resend_only: true };
+            self.recover = flight.max;
+            return Reaction {
+                entered: true,
+                stop_timer: rules.manner != Manner::Rfc,
+                resend_only: rules.manner == Manner::Bsd,
+            };
         }
         Reaction::default()
     }
 
     pub fn on_timeout(&mut self, flight: &mut Flight) {
-        flight.ssthresh = half_window(flight);
-        flight.cwnd = flight.mss();
         flight.nxt = flight.una;
-        self.duplicates = 0;
+        self.resume(flight.max);
+    }
+
+    pub fn resume(&mut self, point: u64) {
+        (self.duplicates, self.recover) = (0, point);
+    }
+
+    pub fn limited(&self, rules: &Rules) -> u32 {
+        if self.recovering(rules) { 0 } else { self.duplicates }
     }
 }

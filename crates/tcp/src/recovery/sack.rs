@@ -1,7 +1,7 @@
 //! Recovery with selective acknowledgements: RFC 6675 without rescue retransmission.
 
 use crate::flight::{Chunk, Flight};
-use crate::recovery::{Reaction, THRESHOLD, beyond_window, half};
+use crate::recovery::{Manner, Reaction, Rules, beyond_window};
 use crate::segment::Segment;
 use crate::window::Growth;
 
@@ -27,8 +27,6 @@ pub(crate) struct Sack {
     resent_to: u64,
     /// What limited transmit has sent since the first duplicate.
     limited: u32,
-    /// First unacknowledged number at the last timeout, plus one; 0 for none.
-    timed_out: u64,
     /// Reported ranges above `una`, ascending, never touching. Empty (no heap) without loss.
     board: Vec<(u64, u64)>,
     /// Bytes in `board`.
@@ -48,13 +46,14 @@ impl Sack {
 
     pub fn on_advance(
         &mut self,
+        rules: &Rules,
         flight: &mut Flight,
         growth: Growth,
         acked: u64,
         segment: &Segment,
     ) -> Reaction {
         if !self.board.is_empty() {
-            self.drop_acknowledged(flight);
+            self.drop_acknowledged(rules, flight);
         }
         (self.duplicates, self.limited) = (0, 0);
         if self.mode != Mode::Recovery {
@@ -63,17 +62,26 @@ impl Sack {
         if self.mode != Mode::Open && flight.una >= self.point {
             self.mode = Mode::Open;
         }
-        if segment.sack.is_empty() { Reaction::default() } else { self.on_report(flight, segment) }
+        if segment.sack.is_empty() {
+            Reaction::default()
+        } else {
+            self.on_report(rules, flight, segment)
+        }
     }
 
-    pub fn on_duplicate(&mut self, flight: &mut Flight, segment: &Segment) -> Reaction {
+    pub fn on_duplicate(
+        &mut self,
+        rules: &Rules,
+        flight: &mut Flight,
+        segment: &Segment,
+    ) -> Reaction {
         if segment.sack.is_empty() || segment.ack != flight.una {
             return Reaction::default();
         }
-        self.on_report(flight, segment)
+        self.on_report(rules, flight, segment)
     }
 
-    fn on_report(&mut self, flight: &mut Flight, segment: &Segment) -> Reaction {
+    fn on_report(&mut self, rules: &Rules, flight: &mut Flight, segment: &Segment) -> Reaction {
         let mut news = false;
         for &(start, end) in segment.sack.as_slice() {
             let start = (segment.ack + u64::from(start)).max(flight.una);
@@ -83,38 +91,53 @@ impl Sack {
         if !news {
             return Reaction::default();
         }
-        self.find_lost(flight);
+        self.find_lost(rules, flight);
         if self.mode == Mode::Open {
             self.duplicates += 1;
-            if self.duplicates >= THRESHOLD || self.lost_to > flight.una {
-                return self.enter(flight);
+            if self.duplicates >= rules.threshold || self.lost_to > flight.una {
+                return self.enter(rules, flight);
             }
         }
         Reaction::default()
     }
 
-    fn enter(&mut self, flight: &mut Flight) -> Reaction {
+    fn enter(&mut self, rules: &Rules, flight: &mut Flight) -> Reaction {
         self.mode = Mode::Recovery;
         self.point = flight.max;
         self.resent_to = flight.una;
-        flight.ssthresh = half(flight, flight.outstanding() - u64::from(self.limited));
+        rules.cut(flight, u64::from(self.limited));
         flight.cwnd = flight.ssthresh;
         flight.resend = true;
-        Reaction { entered: true, ..Reaction::default() }
+        Reaction {
+            entered: true,
+            stop_timer: rules.manner != Manner::Rfc,
+            resend_only: rules.manner == Manner::Bsd,
+        }
     }
 
-    pub fn on_timeout(&mut self, flight: &mut Flight) {
-        if self.timed_out != flight.una + 1 {
-            flight.ssthresh = half(flight, flight.outstanding());
-        }
-        self.timed_out = flight.una + 1;
-        flight.cwnd = flight.mss();
-        self.mode = Mode::Loss;
-        self.point = flight.max;
-        self.resent_to = flight.una;
-        (self.duplicates, self.limited) = (0, 0);
+    pub fn on_timeout(&mut self, flight: &Flight) {
+        self.resume(flight, flight.max);
         self.board.clear();
         (self.reported, self.lost_to, self.above) = (0, 0, 0);
+    }
+
+    /// Everything below `point` that is not reported goes again.
+    pub fn resume(&mut self, flight: &Flight, point: u64) {
+        self.mode = Mode::Loss;
+        self.point = point;
+        self.resent_to = flight.una;
+        (self.duplicates, self.limited) = (0, 0);
+    }
+
+    /// Nothing goes again for the time being (RFC 5682 section 3).
+    pub fn suspend(&mut self) {
+        self.mode = Mode::Open;
+        (self.duplicates, self.limited) = (0, 0);
+    }
+
+    /// The ranges reported and not acknowledged.
+    pub fn reports(&self) -> &[(u64, u64)] {
+        &self.board
     }
 
     /// Adds a reported range; whether it told anything new.
@@ -139,7 +162,7 @@ impl Sack {
         true
     }
 
-    fn drop_acknowledged(&mut self, flight: &Flight) {
+    fn drop_acknowledged(&mut self, rules: &Rules, flight: &Flight) {
         let una = flight.una;
         let gone = self.board.partition_point(|r| r.1 <= una);
         self.reported -= self.board.drain(..gone).map(|(s, e)| e - s).sum::<u64>();
@@ -147,16 +170,18 @@ impl Sack {
             self.reported -= una - first.0;
             first.0 = una;
         }
-        self.find_lost(flight);
+        self.find_lost(rules, flight);
     }
 
-    /// RFC 6675 IsLost: three ranges, or more than two segments, reported above.
-    fn find_lost(&mut self, flight: &Flight) {
+    /// RFC 6675 IsLost: three ranges, or more than two segments, reported above (with another
+    /// threshold, as many and one less).
+    fn find_lost(&mut self, rules: &Rules, flight: &Flight) {
+        let most = u64::from(rules.threshold - 1) * flight.mss();
         let (mut bytes, mut ranges) = (0, 0);
         for &(start, end) in self.board.iter().rev() {
             bytes += end - start;
             ranges += 1;
-            if ranges >= THRESHOLD || bytes > 2 * flight.mss() {
+            if ranges >= rules.threshold || bytes > most {
                 (self.lost_to, self.above) = (start, bytes);
                 return;
             }
@@ -207,10 +232,10 @@ impl Sack {
         flight.chunk(flight.una, stop)
     }
 
-    pub fn next(&self, flight: &Flight) -> Option<Chunk> {
+    pub fn next(&self, rules: &Rules, flight: &Flight) -> Option<Chunk> {
         let mss = flight.mss();
         match self.mode {
-            Mode::Open => self.next_open(flight),
+            Mode::Open => self.next_open(rules, flight),
             Mode::Recovery => {
                 if self.pipe(flight) + mss > flight.cwnd {
                     return None;
@@ -231,9 +256,9 @@ impl Sack {
         }
     }
 
-    fn next_open(&self, flight: &Flight) -> Option<Chunk> {
+    fn next_open(&self, rules: &Rules, flight: &Flight) -> Option<Chunk> {
         let fits = new_within(flight);
-        let limited = self.duplicates > 0 && fits.is_none();
+        let limited = self.duplicates > 0 && fits.is_none() && rules.limited_transmit;
         if limited && self.pipe(flight) + flight.mss() <= flight.cwnd {
             return flight.new_chunk();
         }
@@ -261,6 +286,14 @@ fn new_within(flight: &Flight) -> Option<Chunk> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recovery::RecoveryKind;
+
+    const RULES: Rules = Rules {
+        kind: RecoveryKind::Sack,
+        manner: Manner::Rfc,
+        threshold: 3,
+        limited_transmit: true,
+    };
 
     /// Segments of 100 B, `out` of them outstanding from number 1 on, much more to send.
     fn flight(out: u64, cwnd: u64) -> Flight {
@@ -285,7 +318,7 @@ mod tests {
         segment
     }
     fn next_number(sack: &Sack, flight: &Flight) -> Option<u64> {
-        sack.next(flight).map(|chunk| (chunk.seq - 1) / 100)
+        sack.next(&RULES, flight).map(|chunk| (chunk.seq - 1) / 100)
     }
 
     #[test]
@@ -297,7 +330,7 @@ mod tests {
             (&[(5, 6), (3, 4), (1, 2)], true),
         ] {
             let (mut sack, mut flight) = (Sack::default(), flight(10, 1_000));
-            let reaction = sack.on_duplicate(&mut flight, &report(1, ranges));
+            let reaction = sack.on_duplicate(&RULES, &mut flight, &report(1, ranges));
             assert_eq!(reaction.entered, lost, "{ranges:?}");
             assert_eq!(flight.resend, lost);
         }
@@ -307,7 +340,7 @@ mod tests {
     fn the_pipe_decides_what_goes_out_in_recovery() {
         let (mut sack, mut flight) = (Sack::default(), flight(10, 1_000));
         // Segments 0 and 2 are missing, 1 and 3 to 6 arrived: 7, 8, 9 are on the way.
-        sack.on_duplicate(&mut flight, &report(1, &[(3, 7), (1, 2)]));
+        sack.on_duplicate(&RULES, &mut flight, &report(1, &[(3, 7), (1, 2)]));
         assert_eq!((flight.cwnd, flight.ssthresh), (500, 500));
         assert_eq!(sack.pipe(&flight), 300);
         let first = sack.first(&flight);
@@ -319,12 +352,12 @@ mod tests {
         assert_eq!(sack.pipe(&flight), 500);
         assert_eq!(next_number(&sack, &flight), None);
         // The second resend is reported: its bytes leave the pipe, new data follows.
-        sack.on_duplicate(&mut flight, &report(1, &[(1, 7)]));
+        sack.on_duplicate(&RULES, &mut flight, &report(1, &[(1, 7)]));
         assert_eq!(sack.pipe(&flight), 400);
         assert_eq!(next_number(&sack, &flight), Some(10));
         // No new data: an unreported segment below the highest reported one, though not lost.
         flight.end = flight.max;
-        sack.on_duplicate(&mut flight, &report(1, &[(8, 9)]));
+        sack.on_duplicate(&RULES, &mut flight, &report(1, &[(8, 9)]));
         assert_eq!(sack.pipe(&flight), 300);
         assert_eq!(next_number(&sack, &flight), Some(7));
     }
@@ -332,13 +365,13 @@ mod tests {
     #[test]
     fn the_window_rests_until_the_recovery_point_is_passed() {
         let (mut sack, mut flight) = (Sack::default(), flight(10, 1_000));
-        assert!(sack.on_duplicate(&mut flight, &report(1, &[(1, 4)])).entered);
+        assert!(sack.on_duplicate(&RULES, &mut flight, &report(1, &[(1, 4)])).entered);
         flight.max += 500;
         // A partial ACK, the one that ends the recovery, the first one after it.
         for (una, cwnd) in [(401, 500), (1_001, 500), (1_101, 520)] {
             let acked = una - flight.una;
             flight.una = una;
-            sack.on_advance(&mut flight, Growth::PerByte, acked, &report(una, &[]));
+            sack.on_advance(&RULES, &mut flight, Growth::PerByte, acked, &report(una, &[]));
             assert_eq!(flight.cwnd, cwnd, "at {una}");
         }
     }
@@ -346,17 +379,18 @@ mod tests {
     #[test]
     fn after_a_timeout_everything_goes_again_but_what_is_reported() {
         let (mut sack, mut flight) = (Sack::default(), flight(6, 600));
-        sack.on_duplicate(&mut flight, &report(1, &[(4, 5)]));
-        sack.on_timeout(&mut flight);
+        sack.on_duplicate(&RULES, &mut flight, &report(1, &[(4, 5)]));
+        RULES.cut_at_timeout(&mut flight);
+        sack.on_timeout(&flight);
         assert_eq!((flight.cwnd, flight.ssthresh), (100, 300));
         assert_eq!(next_number(&sack, &flight), Some(0));
         sack.on_sent(&flight, flight.chunk(1, u64::MAX));
         assert_eq!(next_number(&sack, &flight), None);
         // Three ACKs with news do not start a recovery now.
         flight.una = 101;
-        sack.on_advance(&mut flight, Growth::PerByte, 100, &report(101, &[(2, 3)]));
+        sack.on_advance(&RULES, &mut flight, Growth::PerByte, 100, &report(101, &[(2, 3)]));
         for last in [4, 5] {
-            let reaction = sack.on_duplicate(&mut flight, &report(101, &[(2, last)]));
+            let reaction = sack.on_duplicate(&RULES, &mut flight, &report(101, &[(2, last)]));
             assert!(!reaction.entered);
         }
         assert_eq!(flight.cwnd, 200);

@@ -1,96 +1,121 @@
-//! RFC 6298 with times in nanoseconds, not rounded to any clock.
+//! RFC 6298 with times in nanoseconds, not rounded to any clock unless the profile has a tick.
 
 use packet::Duration;
 
-const INITIAL: Duration = Duration::from_secs(1);
-const AFTER_SYN_TIMEOUT: Duration = Duration::from_secs(3);
-const MAX: Duration = Duration::from_secs(60);
+use crate::rtt::Rtt;
+
+/// RFC 6298 (5.7): the timeout of the first data after a repeated SYN.
+const AFTER_SYN_TIMEOUT: u64 = 3_000_000_000;
+/// G of RFC 6298 where times are exact.
 const GRANULARITY: u64 = 1_000_000;
 
+/// Settings of the estimator.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exact {
-    /// Whether there was a sample yet.
-    sampled: bool,
-    /// Smoothed round trip in ns.
-    srtt: u64,
-    /// Mean deviation in ns.
-    rttvar: u64,
-    rto: Duration,
-    min: Duration,
-    /// Timeouts since data was last acknowledged.
-    timeouts: u8,
+    /// Timeout before the first sample.
+    pub initial: Duration,
+    pub min: Duration,
+    pub max: Duration,
+    /// Round trips are counted in ticks of this length, at least one, and timeouts rounded up
+    /// to them; zero for exact times.
+    pub tick: Duration,
 }
 
 impl Exact {
-    pub fn new(min: Duration) -> Self {
-        Exact { sampled: false, srtt: 0, rttvar: 0, rto: INITIAL, min, timeouts: 0 }
+    pub fn fresh(&self) -> Rtt {
+        Rtt { rto: self.initial.nanos(), ..Rtt::default() }
     }
 
-    pub fn sample(&mut self, round_trip: Duration) {
+    /// The round trip that a difference of stamps means.
+    pub fn span(&self, elapsed: u64) -> Duration {
+        match self.tick {
+            Duration::ZERO => Duration::from_nanos(elapsed),
+            tick => tick * elapsed.max(1),
+        }
+    }
+
+    pub fn sample(&self, rtt: &mut Rtt, round_trip: Duration) {
         let r = round_trip.nanos();
-        if !self.sampled {
-            (self.sampled, self.srtt, self.rttvar) = (true, r, r / 2);
+        if !rtt.sampled {
+            (rtt.sampled, rtt.srtt, rtt.rttvar) = (true, r as i64, (r / 2) as i64);
         } else {
-            self.rttvar = (3 * self.rttvar + self.srtt.abs_diff(r)) / 4;
-            self.srtt = (7 * self.srtt + r) / 8;
+            let (srtt, rttvar) = (rtt.srtt as u64, rtt.rttvar as u64);
+            rtt.rttvar = ((3 * rttvar + srtt.abs_diff(r)) / 4) as i64;
+            rtt.srtt = ((7 * srtt + r) / 8) as i64;
         }
-        let rto = Duration::from_nanos(self.srtt + GRANULARITY.max(4 * self.rttvar));
-        self.rto = rto.max(self.min).min(MAX);
+        let granularity = GRANULARITY.max(self.tick.nanos());
+        let rto = rtt.srtt as u64 + granularity.max(4 * rtt.rttvar as u64);
+        let rto = rto.max(self.min.nanos()).min(self.max.nanos());
+        rtt.rto = match self.tick {
+            Duration::ZERO => rto,
+            tick => rto.next_multiple_of(tick.nanos()),
+        };
     }
 
-    pub fn back_off(&mut self) -> u8 {
-        self.timeouts = self.timeouts.saturating_add(1);
-        self.rto = (self.rto * 2).min(MAX);
-        self.timeouts
+    pub fn back_off(&self, rtt: &mut Rtt) {
+        rtt.rto = (2 * rtt.rto).min(self.max.nanos());
     }
 
-    pub fn on_advance(&mut self) {
-        self.timeouts = 0;
-    }
-
-    /// RFC 6298 (5.7): without a sample because the SYN was repeated, data starts with 3 s.
-    pub fn on_established(&mut self, repeated: bool) {
-        self.timeouts = 0;
+    pub fn on_established(&self, rtt: &mut Rtt, repeated: bool) {
+        rtt.shift = 0;
         if repeated {
-            self.rto = AFTER_SYN_TIMEOUT;
+            rtt.rto = AFTER_SYN_TIMEOUT;
         }
-    }
-
-    pub fn rto(&self) -> Duration {
-        self.rto
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rtt::RttRules;
+
+    fn rules(min: Duration, tick: Duration) -> Exact {
+        Exact { initial: Duration::from_secs(1), min, max: Duration::from_secs(60), tick }
+    }
 
     #[test]
     fn filter_follows_rfc_6298() {
         let ms = Duration::from_millis;
-        let mut e = Exact::new(ms(200));
-        e.sample(ms(100));
-        assert_eq!(e.rto(), ms(300));
-        e.sample(ms(200));
+        let exact = rules(ms(200), Duration::ZERO);
+        let rules = RttRules::Exact(exact);
+        let mut e = rules.fresh();
+        exact.sample(&mut e, ms(100));
+        assert_eq!(rules.rto(&e), ms(300));
+        exact.sample(&mut e, ms(200));
         // rttvar = (3*50 + 100)/4 = 62.5, srtt = (700 + 200)/8 = 112.5
-        assert_eq!(e.rto(), Duration::from_micros(362_500));
-        assert_eq!(e.back_off(), 1);
-        assert_eq!(e.rto(), ms(725));
-        e.on_advance();
-        assert_eq!(e.rto(), ms(725), "only a sample undoes the back-off");
-        assert_eq!(e.back_off(), 1, "the count of timeouts begins anew");
-        e.sample(ms(100));
-        assert!(e.rto() < ms(400));
+        assert_eq!(rules.rto(&e), Duration::from_micros(362_500));
+        assert_eq!(rules.back_off(&mut e, false), 1);
+        assert_eq!(rules.rto(&e), ms(725));
+        rules.on_advance(&mut e);
+        assert_eq!(rules.rto(&e), ms(725), "only a sample undoes the back-off");
+        assert_eq!(rules.back_off(&mut e, false), 1, "the count of timeouts begins anew");
+        exact.sample(&mut e, ms(100));
+        assert!(rules.rto(&e) < ms(400));
         (0..20).for_each(|_| {
-            e.back_off();
+            rules.back_off(&mut e, false);
         });
-        assert_eq!(e.rto(), ms(60_000));
+        assert_eq!(rules.rto(&e), ms(60_000));
     }
 
     #[test]
     fn the_minimum_holds() {
-        let mut e = Exact::new(Duration::from_secs(1));
-        e.sample(Duration::from_millis(1));
-        assert_eq!(e.rto(), Duration::from_secs(1));
+        let exact = rules(Duration::from_secs(1), Duration::ZERO);
+        let mut e = exact.fresh();
+        exact.sample(&mut e, Duration::from_millis(1));
+        assert_eq!(e.rto, 1_000_000_000);
+    }
+
+    #[test]
+    fn a_tick_rounds_samples_down_and_timeouts_up() {
+        let ms = Duration::from_millis;
+        let exact = rules(ms(300), ms(100));
+        let mut e = exact.fresh();
+        // No tick crossed counts as one: srtt 100, rttvar 50: 300 ms.
+        assert_eq!((exact.span(0), exact.span(3)), (ms(100), ms(300)));
+        exact.sample(&mut e, exact.span(0));
+        assert_eq!(e.rto, 300_000_000);
+        // 300: rttvar = (150 + 200)/4 = 87.5, srtt = 1000/8 = 125: 475 ms, five ticks.
+        exact.sample(&mut e, exact.span(3));
+        assert_eq!(e.rto, 500_000_000);
     }
 }

@@ -1,102 +1,173 @@
 //! Round-trip times and the retransmission timeout: one file per estimator.
+//!
+//! The settings of an estimator belong to the profile ([`RttRules`]); a connection keeps only
+//! what it has measured ([`Rtt`]), each estimator in a scale of its own.
 
+mod bsd;
 mod exact;
-mod ticks;
+mod ns2;
 
 use packet::{Duration, Instant};
 
-use crate::clock::{HostClock, Moment, Phase};
+use crate::clock::{Grid, HostClock, Moment, Phase};
+pub(crate) use bsd::{Bsd, Callouts};
 pub(crate) use exact::Exact;
-pub(crate) use ticks::Ticks;
+pub(crate) use ns2::Ns2;
 
-/// Which estimator a profile uses.
+/// Which estimator a profile uses, with its settings.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum RttKind {
-    /// BSD fixed point on 500 ms ticks.
-    Ticks { floor_v: bool },
-    /// RFC 6298 with exact times.
-    Exact { rto_min: Duration },
-}
-
-/// The estimator of one connection.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Rtt {
-    Ticks(Ticks),
+pub(crate) enum RttRules {
+    /// Fixed point of 4.4BSD, in ticks.
+    Bsd(Bsd),
+    /// RFC 6298 in nanoseconds.
     Exact(Exact),
+    /// Fixed point of ns-2, in ticks.
+    Ns2(Ns2),
 }
 
-impl Rtt {
-    pub fn new(kind: RttKind) -> Self {
-        match kind {
-            RttKind::Ticks { floor_v } => Rtt::Ticks(Ticks::new(floor_v)),
-            RttKind::Exact { rto_min } => Rtt::Exact(Exact::new(rto_min)),
+/// What one connection has measured.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rtt {
+    /// Smoothed round trip.
+    srtt: i64,
+    /// Mean deviation.
+    rttvar: i64,
+    /// Timeout in force, or what it is computed from.
+    rto: u64,
+    /// Timeouts since the last sample (or since data was last acknowledged).
+    shift: u8,
+    /// Whether there was a sample yet.
+    sampled: bool,
+}
+
+impl RttRules {
+    /// The state of a connection without a sample.
+    pub fn fresh(&self) -> Rtt {
+        match self {
+            RttRules::Bsd(bsd) => bsd.fresh(),
+            RttRules::Exact(exact) => exact.fresh(),
+            RttRules::Ns2(ns2) => ns2.fresh(),
         }
     }
 
-    /// The reading to keep when timing starts.
-    pub fn stamp(&self, clock: HostClock, moment: Moment) -> u64 {
+    /// The ticks in which round trips are counted; none if times are exact.
+    fn grid(&self, clock: HostClock) -> Option<Grid> {
         match self {
-            Rtt::Ticks(_) => clock.slow_counts(moment),
-            Rtt::Exact(_) => moment.at.nanos(),
+            RttRules::Bsd(bsd) => Some(clock.slow(bsd.tick)),
+            RttRules::Exact(exact) if exact.tick == Duration::ZERO => None,
+            RttRules::Exact(exact) => Some(clock.slow(exact.tick)),
+            RttRules::Ns2(ns2) => Some(HostClock::common(ns2.tick)),
         }
+    }
+
+    /// The reading to keep when timing starts: ticks, or nanoseconds.
+    pub fn stamp(&self, clock: HostClock, moment: Moment) -> u64 {
+        self.grid(clock).map_or(moment.at.nanos(), |grid| grid.counts(moment))
+    }
+
+    /// The reading that travels as a timestamp (RFC 7323): ticks, or milliseconds.
+    pub fn timestamp(&self, clock: HostClock, moment: Moment) -> u32 {
+        self.grid(clock).map_or(moment.at.nanos() / 1_000_000, |grid| grid.counts(moment)) as u32
     }
 
     /// The timed number is acknowledged; `start` is the stamp of its sending.
-    pub fn sample(&mut self, start: u64, clock: HostClock, moment: Moment) {
-        let end = self.stamp(clock, moment);
+    pub fn sample(&self, rtt: &mut Rtt, start: u64, clock: HostClock, moment: Moment) {
+        let elapsed = self.stamp(clock, moment) - start;
         match self {
-            Rtt::Ticks(ticks) => ticks.sample(1 + (end - start)),
-            Rtt::Exact(exact) => exact.sample(Duration::from_nanos(end - start)),
+            RttRules::Bsd(bsd) => bsd.sample(rtt, elapsed + bsd.timing_adds),
+            RttRules::Exact(exact) => exact.sample(rtt, exact.span(elapsed)),
+            RttRules::Ns2(ns2) => ns2.sample(rtt, elapsed),
+        }
+    }
+
+    /// New data was acknowledged by a segment that echoes the timestamp `echo`.
+    pub fn sample_echo(&self, rtt: &mut Rtt, echo: u32, clock: HostClock, moment: Moment) {
+        let elapsed = u64::from(self.timestamp(clock, moment).wrapping_sub(echo));
+        match self {
+            // FreeBSD: ticks - to_tsecr + 1.
+            RttRules::Bsd(bsd) => bsd.sample(rtt, elapsed + 1),
+            RttRules::Exact(exact) if exact.tick == Duration::ZERO => {
+                exact.sample(rtt, Duration::from_millis(elapsed));
+            }
+            RttRules::Exact(exact) => exact.sample(rtt, exact.span(elapsed)),
+            RttRules::Ns2(ns2) => ns2.sample(rtt, elapsed),
         }
     }
 
     /// When a retransmission timer set now expires.
-    pub fn deadline(&self, clock: HostClock, moment: Moment) -> Instant {
+    pub fn deadline(&self, rtt: &Rtt, clock: HostClock, moment: Moment) -> Instant {
         match self {
-            Rtt::Ticks(ticks) => clock.slow_deadline(moment, ticks.rto()),
-            Rtt::Exact(exact) => moment.at + exact.rto(),
+            RttRules::Bsd(bsd) if bsd.callouts == Callouts::Host => {
+                clock.slow(bsd.tick).deadline(moment, rtt.rto)
+            }
+            _ => moment.at + self.rto(rtt),
         }
     }
 
-    /// The retransmission timer has expired. Returns how often it has now done so in a row.
-    pub fn back_off(&mut self) -> u8 {
+    /// The retransmission timer has expired, of a SYN if `opening`. Returns how often it has now
+    /// done so in a row.
+    pub fn back_off(&self, rtt: &mut Rtt, opening: bool) -> u8 {
+        rtt.shift = rtt.shift.saturating_add(1);
         match self {
-            Rtt::Ticks(ticks) => ticks.back_off(),
-            Rtt::Exact(exact) => exact.back_off(),
+            RttRules::Bsd(bsd) => bsd.back_off(rtt, opening),
+            RttRules::Exact(exact) => exact.back_off(rtt),
+            RttRules::Ns2(ns2) => ns2.back_off(rtt),
         }
+        rtt.shift
     }
 
     /// New data was acknowledged, timed or not.
-    pub fn on_advance(&mut self) {
-        if let Rtt::Exact(exact) = self {
-            exact.on_advance();
+    pub fn on_advance(&self, rtt: &mut Rtt) {
+        match self {
+            RttRules::Bsd(_) => {}
+            RttRules::Exact(_) => rtt.shift = 0,
+            RttRules::Ns2(ns2) => ns2.on_advance(rtt),
         }
     }
 
     /// The handshake is over; `repeated` if this side had to repeat its SYN or SYN-ACK.
-    pub fn on_established(&mut self, repeated: bool) {
-        if let Rtt::Exact(exact) = self {
-            exact.on_established(repeated);
+    pub fn on_established(&self, rtt: &mut Rtt, repeated: bool) {
+        if let RttRules::Exact(exact) = self {
+            exact.on_established(rtt, repeated);
         }
     }
 
-    /// Whether `since` lies at least a timeout back (ticks) or more than one (exact).
-    pub fn idle_too_long(&self, since: Instant, clock: HostClock, moment: Moment) -> bool {
+    /// Whether `since` lies at least a timeout back (BSD) or more than one.
+    pub fn idle_too_long(
+        &self,
+        rtt: &Rtt,
+        since: Instant,
+        clock: HostClock,
+        moment: Moment,
+    ) -> bool {
         match self {
-            Rtt::Ticks(ticks) => {
+            RttRules::Bsd(bsd) if bsd.callouts == Callouts::Host => {
                 // Segments arrive before the ticks of their instant.
                 let start = Moment { at: since, phase: Phase::Events };
-                clock.slow_counts(moment) - clock.slow_counts(start) >= ticks.rto()
+                let grid = clock.slow(bsd.tick);
+                grid.counts(moment) - grid.counts(start) >= rtt.rto
             }
-            Rtt::Exact(exact) => moment.at.since(since) > exact.rto(),
+            RttRules::Bsd(_) => moment.at.since(since) >= self.rto(rtt),
+            _ => moment.at.since(since) > self.rto(rtt),
         }
     }
 
     /// The timeout in force.
-    pub fn rto(&self) -> Duration {
+    pub fn rto(&self, rtt: &Rtt) -> Duration {
         match self {
-            Rtt::Ticks(ticks) => Duration::from_millis(500 * ticks.rto()),
-            Rtt::Exact(exact) => exact.rto(),
+            RttRules::Bsd(bsd) => bsd.tick * rtt.rto,
+            RttRules::Exact(_) => Duration::from_nanos(rtt.rto),
+            RttRules::Ns2(ns2) => ns2.timeout(rtt),
+        }
+    }
+
+    /// Half the smoothed round trip: how soon after a resend an ACK must come to be one of the
+    /// segment sent first (FreeBSD 4.x).
+    pub fn half_round_trip(&self, rtt: &Rtt) -> Duration {
+        match self {
+            RttRules::Bsd(bsd) => Duration::from_nanos(bsd.tick.nanos() * rtt.srtt as u64 / 64),
+            RttRules::Exact(_) => Duration::from_nanos(rtt.srtt as u64 / 2),
+            RttRules::Ns2(ns2) => Duration::from_nanos(ns2.tick.nanos() * rtt.srtt as u64 / 16),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use packet::params::{Params, Raw};
-use packet::{Duration, Instant};
+use packet::{Duration, Ecn, Instant};
 use tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
 
 /// Client (opens) and server (accepts), as indices.
@@ -61,9 +61,14 @@ enum What {
 /// Order within an instant: arrivals, order 0, order 1; then first come, first served.
 type Key = (Instant, u8, u64);
 
+/// What the path does to a packet that is not lost: whether a queue marks it, and how much later
+/// it arrives.
+pub type Fate = Box<dyn FnMut(&Sent) -> (bool, Duration)>;
+
 pub struct World {
     pub ends: [Endpoint; 2],
     pub delay: Duration,
+    pub fate: Fate,
     pub request: u64,
     pub reply: u64,
     /// Ask for segments between telling an endpoint of an arrival and the program's reaction.
@@ -87,9 +92,15 @@ pub struct World {
 
 impl World {
     pub fn new(profile: &Arc<Profile>, clocks: [HostClock; 2], reply: u64) -> Self {
+        World::pair([profile, profile], clocks, reply)
+    }
+
+    /// Client and server of different kinds.
+    pub fn pair(profiles: [&Arc<Profile>; 2], clocks: [HostClock; 2], reply: u64) -> Self {
         World {
-            ends: clocks.map(|clock| Endpoint::new(profile, clock)),
+            ends: [C, S].map(|side| Endpoint::new(profiles[side], clocks[side])),
             delay: ms(50),
+            fate: Box::new(|_| (false, Duration::ZERO)),
             request: 300,
             reply,
             poll_first: true,
@@ -167,6 +178,11 @@ impl World {
             self.replied = Some(now);
         }
         self.settle(side, lose);
+        let other = 1 - side;
+        if self.ends[side].ended_without_fin() && !self.ends[other].peer_closed() {
+            self.ends[other].hear_end(now);
+            self.react(other, lose);
+        }
     }
 
     /// Sends what is to be sent, sets the alarm.
@@ -219,7 +235,12 @@ impl World {
                 self.flying.len() - 1
             });
             self.flying[slot] = segment;
-            self.schedule(at + self.delay, 0, What::Arrives(1 - side, slot));
+            let (marked, late) = (self.fate)(&sent);
+            if marked {
+                assert_eq!(segment.ecn, Ecn::Ect0, "marks what is not ECN-capable: {sent:?}");
+                self.flying[slot].ecn = Ecn::Ce;
+            }
+            self.schedule(at + self.delay + late, 0, What::Arrives(1 - side, slot));
         }
     }
 
@@ -239,8 +260,21 @@ impl Settled for Endpoint {
     }
 }
 
-/// "SYN", "SYN-ACK", "ack 2002", "1:1460", "1:540+FIN", "FIN 2001", with "ack n" for client data.
+/// "SYN", "SYN-ACK", "ack 2002", "1:1460", "1:540+FIN", "FIN 2001", with "ack n" for client data;
+/// then ECT, CWR and ECE where they are set.
 pub fn describe(segment: &Segment) -> String {
+    let mut text = kind(segment);
+    let flag = |f| segment.flags.has(f);
+    let ect = segment.ecn != Ecn::NotEct;
+    for (set, word) in [(ect, " ECT"), (flag(Flags::CWR), " CWR"), (flag(Flags::ECE), " ECE")] {
+        if set {
+            text += word;
+        }
+    }
+    text
+}
+
+fn kind(segment: &Segment) -> String {
     let flag = |f| segment.flags.has(f);
     if flag(Flags::SYN) {
         return if flag(Flags::ACK) { "SYN-ACK".into() } else { "SYN".into() };

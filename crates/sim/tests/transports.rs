@@ -1,0 +1,119 @@
+//! End systems on a simulated network: ECN from the queue back to the sender's window, and
+//! connections that end without FIN.
+
+use record::{Figure, Summary};
+use serde_json::{Value, json};
+use sim::{Scenario, run};
+
+fn summary(scenario: &Value, engine: &str) -> Summary {
+    let mut scenario = scenario.clone();
+    scenario["engine"] = json!(engine);
+    run(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap().summary
+}
+
+/// Ten long transfers over gentle RED.
+fn bulk(tcp: Value) -> Value {
+    json!({
+        "duration": "60 s", "warmup": "10 s", "seed": 3,
+        "network": {"rtt": {"min": "40 ms", "max": "100 ms", "draw": "member"}},
+        "link": [{"rate": "10 Mbit/s",
+                  "forward": {"aqm": "red", "profile": "ns2-fixed", "min_th": 15, "max_th": 45,
+                              "w_q": 0.002, "max_p": 0.1, "limit": 150, "gentle": true,
+                              "ecn": true}}],
+        "traffic": [{"app": "bulk", "flows": 10, "tcp": tcp}],
+    })
+}
+
+fn fingerprint(summary: &Summary) -> String {
+    let Some(Figure::Text(print)) = summary.get("fingerprint") else { panic!("none") };
+    print.clone()
+}
+
+#[test]
+fn marked_flows_slow_down_without_a_loss() {
+    for entry in tcp::PROFILES {
+        let name = entry.name;
+        let on = bulk(json!({"profile": name, "window": 40_000, "ecn": true}));
+        let s = summary(&on, "folded");
+        // Marks stand in for every early drop; nothing overflows, since the senders obey.
+        assert!(s.number("marks") > 100.0, "{name}: {} marks", s.number("marks"));
+        assert_eq!(s.number("drops"), 0.0, "{name}");
+        let (used, queue) = (s.number("utilisation"), s.number("queue_mean_packets"));
+        assert!(used > 0.9, "{name}: {used}");
+        assert!((5.0..45.0).contains(&queue), "{name}: {queue} packets");
+        assert_eq!(fingerprint(&s), fingerprint(&summary(&on, "explicit")), "{name}");
+        // The same flows without ECN lose packets instead.
+        let off = bulk(json!({"profile": name, "window": 40_000}));
+        let s = summary(&off, "folded");
+        assert_eq!(s.number("marks"), 0.0, "{name}");
+        assert!(s.number("drops") > 100.0, "{name}: {} drops", s.number("drops"));
+    }
+}
+
+#[test]
+fn every_end_system_serves_web_users_and_ends_its_connections() {
+    for entry in tcp::PROFILES {
+        let s = summary(
+            &json!({
+                "duration": "120 s", "warmup": "10 s",
+                "link": [{"rate": "2 Mbit/s", "forward": {"aqm": "droptail", "limit": 30}}],
+                "traffic": [{"app": "web", "users": 400, "start": "stationary",
+                             "tcp": entry.name}],
+            }),
+            "folded",
+        );
+        let (answers, over) = (s.number("responses"), s.number("connections"));
+        // An HTTP/1.0 connection carries one request; it ends soon after, FINs or not.
+        assert!(answers > 1_000.0, "{}: {answers} responses", entry.name);
+        assert!((over / answers - 1.0).abs() < 0.02, "{}: {over} of {answers}", entry.name);
+    }
+}
+
+#[test]
+fn parts_are_exchanged_in_a_scenario() {
+    let parts = json!({
+        "profile": "freebsd-4.5", "recovery": "sack", "initial_window": 3, "window": "64 KiB",
+        "min_rto": "200 ms", "tick": "10 ms", "delayed_ack": "100 ms", "ack_every": 2,
+        "timestamps": true, "limited_transmit": true, "f_rto": true, "ecn": true, "mss": 536,
+    });
+    let s = summary(&bulk(parts), "folded");
+    assert!(s.number("utilisation") > 0.9);
+    let refused = |tcp: Value| {
+        let read = Scenario::from_json(&bulk(tcp).to_string());
+        read.and_then(|s| s.check_parameters()).unwrap_err().to_string()
+    };
+    for (tcp, why) in [
+        (
+            json!({"profile": "plain", "window": 10_000, "window_bytes": 10_000}),
+            "traffic.0.tcp: gives both window_bytes and window, which mean the same",
+        ),
+        (
+            json!({"profile": "plain", "recovery": "sak"}),
+            "traffic.0.tcp.recovery: unknown value \"sak\"; did you mean \"sack\"?",
+        ),
+        (
+            json!({"profile": "freebsd-4.5", "f_rto": true, "false_timeout": true}),
+            "traffic bulk0.tcp: false_timeout: asks the question that f_rto answers; set one of \
+             the two to false",
+        ),
+        (
+            json!({"profile": "plain", "sack": false, "recovery": "sack"}),
+            "traffic bulk0.tcp: sack: contradicts recovery; leave one of the two out",
+        ),
+        (
+            json!({"profile": "ns2", "tick": "0 s"}),
+            "traffic bulk0.tcp: tick: 0 s: this profile counts ticks",
+        ),
+        (
+            json!({"profile": "plain", "tick": "1 us"}),
+            "traffic bulk0.tcp: tick: 0.000001 s is finer than 1 ms",
+        ),
+        (
+            json!({"profile": "plain", "delayed_ack": "0 s", "ack_every": 2}),
+            "traffic bulk0.tcp: ack_every: 2 segments never wait for each other",
+        ),
+    ] {
+        let seen = refused(tcp);
+        assert!(seen.contains(why), "{seen}");
+    }
+}

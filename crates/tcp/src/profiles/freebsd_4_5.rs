@@ -1,0 +1,117 @@
+//! FreeBSD 4.5 (2002), the end system of *The Effects of Active Queue Management on Web
+//! Performance* (Le, Aikat, Jeffay, Smith, SIGCOMM 2003).
+
+use packet::Duration;
+use packet::params::{BadParams, Field, Kind, Params, Value};
+
+use super::parts::{self, OFF, ON, Parts, field};
+use crate::profile::{Doubt, Ending, IdleRule, Life, Opening, Profile, SynAck};
+use crate::recovery::Manner;
+use crate::registry::Entry;
+use crate::rtt::{Bsd, Callouts, RttRules};
+use crate::window::Growth;
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "freebsd-4.5",
+    summary: "NewReno on a 10 ms clock with a SYN cache and timestamps, as in FreeBSD 4.5",
+    year: 2002,
+    source: "read from a formal model of FreeBSD 4.6 and from systems derived from 4.x (XNU, \
+             DragonFly), which bracket 4.5; recalled: the 10 ms clock, timestamps on, 16 KB \
+             windows of the experiments; constructed: timers exact and only round trips counted \
+             in ticks, whole writes by default, a constant receive window",
+    deviations: "no persist or keep-alive timer, RST, route metrics, or window scaling on the \
+                 wire; local peers do not start with a larger window; after a dropped entry of \
+                 the SYN cache data of the opener is not answered; a SYN keeps asking for ECN \
+                 when it is repeated; SACK, F-RTO and limited transmit are not of this system and \
+                 are off",
+    fields: FIELDS,
+    build,
+};
+
+const NOT_THERE: &str = "FreeBSD 4.5 has none";
+
+const FIELDS: &[Field] = &[
+    parts::MSS,
+    Field {
+        meaning: "Receive window and socket buffer, rounded up to whole segments.",
+        ..field(parts::WINDOW, Value::Whole(16_384), "recalled: 16 KB per flow in the experiments")
+    },
+    parts::WRITE_CHUNK,
+    parts::SMALL_WRITE_SPLIT,
+    Field {
+        name: "false_timeout",
+        meaning: "Undo a timeout if new data is acknowledged within half a round trip of the \
+                  first resend. Off where f_rto is on.",
+        kind: Kind::Switch,
+        default: ON,
+        source: "systems derived from FreeBSD 4.x",
+    },
+    field(parts::INITIAL_WINDOW, Value::Whole(1), "slowstart_flightsize of FreeBSD 4.x"),
+    field(parts::RECOVERY, Value::Choice("newreno"), "the default of FreeBSD 4.5"),
+    parts::DUPACK_THRESHOLD,
+    field(parts::LIMITED_TRANSMIT, OFF, NOT_THERE),
+    field(parts::RTO_MIN, Value::Real(1.0), "model of FreeBSD 4.6"),
+    field(parts::TICK, Value::Real(0.01), "recalled: hz = 100"),
+    field(parts::DELAYED_ACK, Value::Real(0.1), "model of FreeBSD 4.6"),
+    field(parts::ACK_EVERY, Value::Whole(2), "FreeBSD 4.x: whatever their size"),
+    field(parts::DELAYED_ACK_CLOCK, Value::Choice("connection"), "FreeBSD 4.x"),
+    field(parts::TIMESTAMPS, ON, "recalled: the kernel's default"),
+    field(parts::F_RTO, OFF, NOT_THERE),
+    parts::ECN,
+    field(parts::IDLE_RESTART, ON, "FreeBSD 4.x: judged by the last segment received"),
+];
+
+fn build(params: &Params) -> Result<Profile, BadParams> {
+    let parts = Parts::read(params)?;
+    let tick = parts.counted_tick()?;
+    Ok(Profile {
+        name: ENTRY.name,
+        mss: parts.mss as u32,
+        window: parts.window.next_multiple_of(parts.segment),
+        initial_segments: parts.initial_segments,
+        initial_ssthresh: 65_535 << 14,
+        growth: Growth::PerAck,
+        rtt: RttRules::Bsd(Bsd {
+            tick,
+            initial: parts::ticks(Duration::from_secs(3), tick),
+            min: parts::ticks(parts.rto_min, tick),
+            max: parts::ticks(Duration::from_secs(64), tick),
+            callouts: Callouts::Connection,
+            timing_adds: 0,
+            floor_v: true,
+            own_syn_schedule: true,
+        }),
+        recovery: parts.rules(Manner::Bsd),
+        ack: parts.ack(),
+        idle: if parts.idle_restart { IdleRule::SinceReceived } else { IdleRule::Off },
+        output: parts::bsd_output(params),
+        opening: Opening {
+            syn_ack: SynAck::Cache,
+            options: 4,
+            handshake_grows: true,
+            loss_cuts_threshold: true,
+            loss_closes_window: true,
+        },
+        ending: Ending::Fin,
+        doubt: doubt(params, &parts)?,
+        timestamps: parts.timestamps,
+        ecn: parts.ecn,
+        max_resends: 12,
+        connect_limit: Life::Exact(Duration::from_secs(75)),
+        time_wait: Life::Exact(Duration::from_secs(60)),
+    })
+}
+
+/// F-RTO and the system's own check answer one question.
+fn doubt(params: &Params, parts: &Parts) -> Result<Doubt, BadParams> {
+    let own = params.switch("false_timeout");
+    match parts.doubt() {
+        Doubt::FRto if own && params.given("false_timeout") => Err(BadParams::new(
+            "false_timeout",
+            "asks the question that f_rto answers; set one of the two to false",
+        )),
+        Doubt::None if own => Ok(Doubt::Soon),
+        chosen => Ok(chosen),
+    }
+}

@@ -1,0 +1,104 @@
+//! The one-way agents of ns-2.35: Agent/TCP with its sink.
+
+use packet::Duration;
+use packet::params::{BadParams, Field, Params, Value};
+
+use super::parts::{self, OFF, ON, Parts, field};
+use crate::profile::{Ending, IdleRule, Life, Opening, Output, Profile, SynAck};
+use crate::recovery::Manner;
+use crate::registry::Entry;
+use crate::rtt::{Ns2, RttRules};
+use crate::window::Growth;
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "ns2",
+    summary: "One-way agents of ns-2.35: packets counted, a SYN but no FIN, the sink acknowledges \
+              every packet",
+    year: 2011,
+    source: "read from ns-2.35: packets of 1,000 B and 40 B of headers, window of 20, initial \
+             window of 2 and threshold of 20 packets, RFC 2988 timeouts of 0.2 to 60 s on 10 ms \
+             ticks, 3 s at first, limited transmit, bug_fix_",
+    deviations: "bytes are counted where ns-2 counts packets, and a short packet occupies the \
+                 line like a full one; a reduced window is whole packets; both ends are sender \
+                 and sink; SACK is RFC 6675, not Sack1; a pending FIN does not exist: a \
+                 connection is over when all data is acknowledged, which the other end learns \
+                 without a packet; no maxburst, overhead or send timers",
+    fields: FIELDS,
+    build,
+};
+
+const DEFAULT: &str = "default of ns-2.35";
+
+const FIELDS: &[Field] = &[
+    field(parts::MSS, Value::Whole(1_000), DEFAULT),
+    field(parts::WINDOW, Value::Whole(20_000), "20 packets of 1,000 B, the default of ns-2.35"),
+    field(parts::INITIAL_WINDOW, Value::Whole(2), DEFAULT),
+    field(parts::RECOVERY, Value::Choice("reno"), "Agent/TCP/Reno; Agent/TCP alone is Tahoe"),
+    parts::DUPACK_THRESHOLD,
+    field(parts::LIMITED_TRANSMIT, ON, "singledup_ of ns-2.35"),
+    field(parts::RTO_MIN, Value::Real(0.2), DEFAULT),
+    field(parts::TICK, Value::Real(0.01), DEFAULT),
+    field(parts::DELAYED_ACK, Value::Real(0.1), "the delayed-ACK sink of ns-2.35"),
+    field(parts::ACK_EVERY, Value::Whole(1), "the plain sink of ns-2.35; 2 is the delayed-ACK one"),
+    field(parts::DELAYED_ACK_CLOCK, Value::Choice("connection"), "ns-2.35: after the first packet"),
+    field(parts::TIMESTAMPS, OFF, DEFAULT),
+    field(parts::F_RTO, OFF, DEFAULT),
+    parts::ECN,
+    field(parts::IDLE_RESTART, OFF, "ns-2.35: no timer runs while nothing is outstanding"),
+];
+
+fn build(params: &Params) -> Result<Profile, BadParams> {
+    let parts = Parts::read(params)?;
+    Ok(Profile {
+        name: ENTRY.name,
+        ack: parts.ack(),
+        output: Output { whole_packets: true, ..parts::PLAIN_OUTPUT },
+        opening: Opening { syn_ack: SynAck::Sink, ..OPENING },
+        ending: Ending::Silent,
+        max_resends: u8::MAX,
+        time_wait: Life::Exact(Duration::ZERO),
+        ..common(&parts, false)?
+    })
+}
+
+/// SYNs are bare headers. A lost one leaves a threshold of two packets, but the first window is
+/// that of the settings (`delay_growth_`).
+const OPENING: Opening = Opening {
+    syn_ack: SynAck::Timer,
+    options: 0,
+    handshake_grows: false,
+    loss_cuts_threshold: true,
+    loss_closes_window: false,
+};
+
+/// What the one-way agents and FullTcp share.
+pub(super) fn common(parts: &Parts, any_ack_ends_backoff: bool) -> Result<Profile, BadParams> {
+    Ok(Profile {
+        name: "",
+        mss: parts.mss as u32,
+        window: parts.window,
+        initial_segments: parts.initial_segments,
+        initial_ssthresh: parts.window,
+        growth: Growth::PerPacket,
+        rtt: RttRules::Ns2(Ns2 {
+            tick: parts.counted_tick()?,
+            initial: Duration::from_secs(3),
+            min: parts.rto_min,
+            max: Duration::from_secs(60),
+            any_ack_ends_backoff,
+        }),
+        recovery: parts.rules(Manner::Ns2),
+        ack: parts.ack(),
+        idle: if parts.idle_restart { IdleRule::SinceSent } else { IdleRule::Off },
+        output: parts::PLAIN_OUTPUT,
+        opening: OPENING,
+        ending: Ending::Fin,
+        doubt: parts.doubt(),
+        timestamps: parts.timestamps,
+        ecn: parts.ecn,
+        max_resends: 12,
+        connect_limit: Life::Unlimited,
+        time_wait: Life::Exact(Duration::from_secs(60)),
+    })
+}

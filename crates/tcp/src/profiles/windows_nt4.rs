@@ -1,0 +1,88 @@
+//! Windows NT 4.0 from service pack 2 on (1996), the end system of *Reasons not to deploy RED*
+//! (May, Bolot, Diot, Lyles, IWQoS 1999).
+
+use packet::Duration;
+use packet::params::{BadParams, Field, Params, Value};
+
+use super::parts::{self, OFF, ON, Parts, field};
+use crate::profile::{Ending, IdleRule, Life, Opening, Profile, SynAck};
+use crate::recovery::Manner;
+use crate::registry::Entry;
+use crate::rtt::{Exact, RttRules};
+use crate::window::Growth;
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "windows-nt4",
+    summary: "Reno with a window of six segments and a fast retransmit at the second duplicate, \
+              as in Windows NT 4.0",
+    year: 1996,
+    source: "read in descriptions derived from Microsoft's: window of 8,760 B, duplicate threshold \
+             of 2 with fast retransmit from service pack 2 on, ACK at the second segment, no \
+             SACK, timestamps or scaling; recalled: 200 ms delayed ACK, SYN waits of 3, 6 and \
+             12 s, 5 retransmissions, one segment at first; constructed: RFC 6298's timeout on \
+             100 ms ticks with a minimum of 0.3 s, RFC 5681's windows, no Nagle, FIN on the last \
+             data segment",
+    deviations: "without the system's miscomputed timeout on long paths (KB Q232512); the \
+                 FIN, TIME_WAIT of 240 s and output rules are not established; other recoveries, \
+                 ECN, F-RTO and limited transmit are not of this system and are off",
+    fields: FIELDS,
+    build,
+};
+
+const NOT_THERE: &str = "Windows NT 4.0 has none";
+
+const FIELDS: &[Field] = &[
+    parts::MSS,
+    field(parts::WINDOW, Value::Whole(8_760), "6 segments of 1,460 B, the default on Ethernet"),
+    field(parts::INITIAL_WINDOW, Value::Whole(1), "recalled; some versions start with 2"),
+    field(parts::RECOVERY, Value::Choice("reno"), "fast retransmit from service pack 2 on"),
+    field(parts::DUPACK_THRESHOLD, Value::Whole(2), "TcpMaxDupAcks, settable from 1 to 3"),
+    field(parts::LIMITED_TRANSMIT, OFF, NOT_THERE),
+    field(parts::RTO_MIN, Value::Real(0.3), "constructed"),
+    field(parts::TICK, Value::Real(0.1), "constructed"),
+    field(parts::DELAYED_ACK, Value::Real(0.2), "recalled"),
+    field(parts::ACK_EVERY, Value::Whole(2), "read: every second segment"),
+    field(parts::DELAYED_ACK_CLOCK, Value::Choice("connection"), "constructed"),
+    field(parts::TIMESTAMPS, OFF, NOT_THERE),
+    field(parts::F_RTO, OFF, NOT_THERE),
+    parts::ECN,
+    field(parts::IDLE_RESTART, ON, "constructed: RFC 5681 section 4.1"),
+];
+
+fn build(params: &Params) -> Result<Profile, BadParams> {
+    let parts = Parts::read(params)?;
+    Ok(Profile {
+        name: ENTRY.name,
+        mss: parts.mss as u32,
+        window: parts.window,
+        initial_segments: parts.initial_segments,
+        initial_ssthresh: 65_535,
+        growth: Growth::PerByte,
+        rtt: RttRules::Exact(Exact {
+            initial: Duration::from_secs(3),
+            min: parts.rto_min,
+            max: Duration::from_secs(240),
+            tick: parts.tick,
+        }),
+        recovery: parts.rules(Manner::Rfc),
+        ack: parts.ack(),
+        idle: if parts.idle_restart { IdleRule::SinceSent } else { IdleRule::Off },
+        output: parts::PLAIN_OUTPUT,
+        opening: Opening {
+            syn_ack: SynAck::Timer,
+            options: 4,
+            handshake_grows: false,
+            loss_cuts_threshold: false,
+            loss_closes_window: true,
+        },
+        ending: Ending::Fin,
+        doubt: parts.doubt(),
+        timestamps: parts.timestamps,
+        ecn: parts.ecn,
+        max_resends: 5,
+        // SYNs at 0, 3 and 9 s; the third wait ends at 21 s.
+        connect_limit: Life::Exact(Duration::from_secs(21)),
+        time_wait: Life::Exact(Duration::from_secs(240)),
+    })
+}

@@ -1,0 +1,95 @@
+//! Tahoe: fast retransmit without fast recovery.
+//!
+//! The duplicates that mean a loss close the window to one segment; everything from the hole on
+//! goes again as slow start opens the window, unless an acknowledgement jumps over it. Duplicates
+//! of what was sent before count again only once all of that is acknowledged (`bug_fix_` of
+//! ns-2.35; without it the resent segments' own duplicates start it anew).
+
+use crate::flight::Flight;
+use crate::recovery::{Reaction, Rules};
+use crate::window::Growth;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tahoe {
+    duplicates: u32,
+    /// Duplicates count once everything below is acknowledged.
+    recover: u64,
+}
+
+impl Tahoe {
+    pub fn on_advance(&mut self, flight: &mut Flight, growth: Growth, acked: u64) -> Reaction {
+        self.duplicates = 0;
+        growth.grow(flight, acked);
+        Reaction::default()
+    }
+
+    pub fn on_duplicate(&mut self, rules: &Rules, flight: &mut Flight, counts: bool) -> Reaction {
+        if !counts || flight.una < self.recover {
+            self.duplicates = 0;
+            return Reaction::default();
+        }
+        self.duplicates += 1;
+        if self.duplicates != rules.threshold {
+            return Reaction::default();
+        }
+        rules.cut(flight, 0);
+        flight.cwnd = flight.mss();
+        flight.nxt = flight.una;
+        self.recover = flight.max;
+        Reaction { entered: true, stop_timer: true, resend_only: false }
+    }
+
+    pub fn on_timeout(&mut self, flight: &mut Flight) {
+        flight.nxt = flight.una;
+        self.resume(flight.max);
+    }
+
+    pub fn resume(&mut self, point: u64) {
+        (self.duplicates, self.recover) = (0, point);
+    }
+
+    pub fn limited(&self, rules: &Rules) -> u32 {
+        if self.duplicates < rules.threshold { self.duplicates } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recovery::{Manner, RecoveryKind};
+
+    #[test]
+    fn three_duplicates_close_the_window_once_per_flight() {
+        let rules = Rules {
+            kind: RecoveryKind::Tahoe,
+            manner: Manner::Rfc,
+            threshold: 3,
+            limited_transmit: true,
+        };
+        let mut flight = Flight {
+            una: 101,
+            nxt: 1_101,
+            max: 1_101,
+            end: 10_000,
+            cwnd: 1_000,
+            ssthresh: u64::MAX,
+            window: 1 << 20,
+            mss: 100,
+            ..Flight::default()
+        };
+        let mut tahoe = Tahoe::default();
+        let duplicate = |tahoe: &mut Tahoe, flight: &mut Flight| {
+            (tahoe.on_duplicate(&rules, flight, true).entered, tahoe.limited(&rules))
+        };
+        assert_eq!(duplicate(&mut tahoe, &mut flight), (false, 1));
+        assert_eq!(duplicate(&mut tahoe, &mut flight), (false, 2));
+        assert_eq!(duplicate(&mut tahoe, &mut flight), (true, 0));
+        assert_eq!((flight.nxt, flight.cwnd, flight.ssthresh), (101, 100, 500));
+        for _ in 0..5 {
+            assert_eq!(duplicate(&mut tahoe, &mut flight), (false, 0));
+        }
+        flight.una = 1_101;
+        tahoe.on_advance(&mut flight, Growth::PerByte, 1_000);
+        assert_eq!((flight.cwnd, duplicate(&mut tahoe, &mut flight)), (200, (false, 1)));
+    }
+}

@@ -1,0 +1,206 @@
+//! The 4.4BSD estimator as in FreeBSD: fixed point, in ticks (500 ms in 2.2, 10 ms in 4.x).
+//!
+//! Jacobson, *Congestion Avoidance and Control* (SIGCOMM 1988), with srtt kept times 32 and
+//! rttvar times 16. The timeout is computed from V = srtt + 4 rttvar, in ticks.
+
+use packet::Duration;
+
+use crate::rtt::Rtt;
+
+/// Multipliers of successive timeouts; the last one stays.
+const BACKOFF: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
+/// The same of a SYN in FreeBSD 4.x: five equal waits, then doubling (tcp.md 2).
+const SYN_BACKOFF: [u32; 11] = [1, 1, 1, 1, 1, 2, 4, 8, 16, 32, 64];
+/// After more timeouts than this the estimate is thought to be wrong and started anew.
+const LOSING: u8 = 3;
+
+/// Who keeps the timers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Callouts {
+    /// The host's slow clock: a timer of n ticks expires at the n-th tick.
+    Host,
+    /// Every connection for itself, exactly.
+    Connection,
+}
+
+/// Settings of the estimator. Timeouts are in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bsd {
+    pub tick: Duration,
+    pub initial: u32,
+    pub min: u32,
+    pub max: u32,
+    pub callouts: Callouts,
+    /// What a timed round trip counts besides the ticks crossed: 1 where the counter starts at 1
+    /// (2.2), 0 where it is a difference (4.x).
+    pub timing_adds: u64,
+    /// Whether V is at least the minimum before it is multiplied (FreeBSD 3.2 and later; whether
+    /// 2.2.8 did so is not known).
+    pub floor_v: bool,
+    /// Whether SYNs have a schedule of their own (4.x).
+    pub own_syn_schedule: bool,
+}
+
+impl Bsd {
+    pub fn fresh(&self) -> Rtt {
+        // No sample yet: V is the initial timeout.
+        let initial = u64::from(self.initial);
+        Rtt { rttvar: 4 * initial as i64, rto: initial, ..Rtt::default() }
+    }
+
+    /// Smoothed round trip plus four deviations, in ticks.
+    fn v(rtt: &Rtt) -> u64 {
+        (((rtt.srtt >> 3) + rtt.rttvar) >> 2) as u64
+    }
+
+    /// A round trip of `m` ticks was measured.
+    pub fn sample(&self, rtt: &mut Rtt, m: u64) {
+        let m = m.min(1 << 16) as i64;
+        if rtt.srtt == 0 {
+            rtt.srtt = m << 5;
+            rtt.rttvar = m << 3;
+        } else {
+            let delta = ((m - 1) << 2) - (rtt.srtt >> 3);
+            rtt.srtt = (rtt.srtt + delta).max(1);
+            rtt.rttvar = (rtt.rttvar + delta.abs() - (rtt.rttvar >> 2)).max(1);
+        }
+        rtt.shift = 0;
+        let (min, max) = (u64::from(self.min), u64::from(self.max));
+        rtt.rto = Self::v(rtt).clamp(min.max(m as u64 + 2).min(max), max);
+    }
+
+    /// The shift has been raised by one.
+    pub fn back_off(&self, rtt: &mut Rtt, opening: bool) {
+        let (min, max) = (u64::from(self.min), u64::from(self.max));
+        let base = if self.floor_v { Self::v(rtt).max(min) } else { Self::v(rtt) };
+        let table: &[u32] = if opening && self.own_syn_schedule { &SYN_BACKOFF } else { &BACKOFF };
+        let factor = table[usize::from(rtt.shift).min(table.len() - 1)];
+        rtt.rto = (base * u64::from(factor)).clamp(min, max);
+        if rtt.shift > LOSING {
+            // As in the code, without a change of scale; the next sample counts as a first one.
+            rtt.rttvar += rtt.srtt >> 5;
+            rtt.srtt = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rtt::RttRules;
+
+    const RULES: Bsd = Bsd {
+        tick: Duration::from_millis(500),
+        initial: 6,
+        min: 2,
+        max: 128,
+        callouts: Callouts::Host,
+        timing_adds: 1,
+        floor_v: true,
+        own_syn_schedule: false,
+    };
+
+    fn after(samples: &[u64]) -> [i64; 4] {
+        let mut t = RULES.fresh();
+        samples.iter().for_each(|&m| RULES.sample(&mut t, m));
+        [t.srtt, t.rttvar, Bsd::v(&t) as i64, t.rto as i64]
+    }
+    fn timeouts(samples: &[u64], floor_v: bool, n: usize) -> Vec<u64> {
+        let rules = Bsd { floor_v, ..RULES };
+        let mut t = rules.fresh();
+        samples.iter().for_each(|&m| rules.sample(&mut t, m));
+        let mut seen = vec![t.rto];
+        for _ in 0..n {
+            RttRules::Bsd(rules).back_off(&mut t, false);
+            seen.push(t.rto);
+        }
+        seen
+    }
+
+    #[test]
+    fn filter_vectors() {
+        // m: srtt, rttvar, V, RTO, computed by hand from the 1998 code.
+        let run = [1, 1, 2, 1, 1];
+        let expected =
+            [[32, 8, 3, 3], [28, 10, 3, 3], [29, 9, 3, 4], [26, 10, 3, 3], [23, 11, 3, 3]];
+        for n in 0..run.len() {
+            assert_eq!(after(&run[..=n]), expected[n], "after {} samples", n + 1);
+        }
+        assert_eq!(after(&[2]), [64, 16, 6, 6]);
+        assert_eq!(after(&[2, 1]), [56, 20, 6, 6]);
+        assert_eq!(after(&[2, 1, 1]), [49, 22, 7, 7]);
+        assert_eq!(after(&[1; 40]), [7, 3, 0, 3]);
+    }
+
+    #[test]
+    fn the_backoff_multiplies_v_not_the_timeout_in_force() {
+        assert_eq!(timeouts(&[], true, 5), [6, 12, 24, 48, 96, 128]);
+        assert_eq!(timeouts(&[1], true, 3), [3, 6, 12, 24]);
+        assert_eq!(timeouts(&[2], true, 2), [6, 12, 24]);
+        // V = 2 and V = 0: the floor makes both 3, 4, 8, 16.
+        assert_eq!(timeouts(&[1; 10], true, 3)[1..], [4, 8, 16]);
+        assert_eq!(timeouts(&[1; 40], true, 3), [3, 4, 8, 16]);
+        assert_eq!(timeouts(&[1; 40], false, 3), [3, 2, 2, 2]);
+    }
+
+    #[test]
+    fn after_four_timeouts_the_estimate_starts_anew() {
+        let mut t = RULES.fresh();
+        RULES.sample(&mut t, 2);
+        let back_off = |t: &mut Rtt| RttRules::Bsd(RULES).back_off(t, false);
+        (0..4).for_each(|_| {
+            back_off(&mut t);
+        });
+        // The fourth timeout is still computed from V = 6; then rttvar 16 + (64 >> 5).
+        assert_eq!((t.rto, t.srtt, t.rttvar), (96, 0, 18));
+        back_off(&mut t);
+        assert_eq!(t.rto, 128);
+        RULES.sample(&mut t, 1);
+        assert_eq!((t.srtt, t.rttvar, t.rto, t.shift), (32, 8, 3, 0));
+    }
+
+    /// FreeBSD 4.x: 10 ms ticks, RTO 1 s to 64 s.
+    const FINE: Bsd = Bsd {
+        tick: Duration::from_millis(10),
+        initial: 300,
+        min: 100,
+        max: 6_400,
+        callouts: Callouts::Connection,
+        timing_adds: 0,
+        floor_v: true,
+        own_syn_schedule: true,
+    };
+
+    #[test]
+    fn syns_wait_five_times_alike_and_then_double() {
+        let mut t = FINE.fresh();
+        let mut at = 0;
+        let sent: Vec<u64> = (0..9)
+            .map(|_| {
+                let now = at;
+                at += t.rto / 100;
+                RttRules::Bsd(FINE).back_off(&mut t, true);
+                now
+            })
+            .collect();
+        assert_eq!(sent, [0, 3, 6, 9, 12, 15, 21, 33, 57]);
+    }
+
+    #[test]
+    fn fine_ticks_give_the_same_filter_and_a_floor_of_a_second() {
+        let mut t = FINE.fresh();
+        FINE.sample(&mut t, 10);
+        // srtt 320, rttvar 80: V = (40 + 80) >> 2 = 30 ticks, below the minimum of 100.
+        assert_eq!((t.srtt, t.rttvar, t.rto), (320, 80, 100));
+        let back_off = |t: &mut Rtt| RttRules::Bsd(FINE).back_off(t, false);
+        back_off(&mut t);
+        assert_eq!(t.rto, 200, "the floor is multiplied");
+        // 60 ticks: delta = (59 << 2) - 40 = 196: srtt 516, rttvar 80 + 196 - 20 = 256:
+        // V = (64 + 256) >> 2 = 80; the floor again; and m + 2 = 62 is below it.
+        FINE.sample(&mut t, 60);
+        assert_eq!((t.srtt, t.rttvar, t.rto), (516, 256, 100));
+        // 120: delta = 476 - 64 = 412: srtt 928, rttvar 256 + 412 - 64 = 604: (116 + 604) >> 2.
+        FINE.sample(&mut t, 120);
+        assert_eq!((t.srtt, t.rttvar, t.rto), (928, 604, 180));
+    }
+}
