@@ -20,6 +20,10 @@ fn field(field: &Field) -> Json {
             set("type", json!("choice"));
             set("choices", json!(names));
         }
+        Kind::Distribution { unit } => {
+            set("type", json!("distribution"));
+            set("unit", json!(unit.name()));
+        }
         Kind::Whole { unit, min, max } => {
             set("type", json!("whole"));
             set("unit", json!(unit.name()));
@@ -44,6 +48,7 @@ fn default(value: Value) -> Json {
         Value::Whole(v) => json!(v),
         Value::Real(v) => json!(v),
         Value::Choice(v) => json!(v),
+        Value::Written(_) => Json::Null,
     }
 }
 

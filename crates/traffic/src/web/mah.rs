@@ -5,56 +5,20 @@
 //! (`tcl/http/data/*.cdf`): 4,100 replies, 1,444 pages, 1,314 think gaps, 498 server stays. Their
 //! headers say how each was made. First and embedded files are pooled, as in those files.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
 use super::{Habits, Start, User};
-use crate::distribution::{Discrete, Distribution, Table};
+use crate::distribution::Distribution;
 use crate::registry::{Entry, Group, Population};
 
-type Shared = LazyLock<Arc<dyn Distribution>>;
-
-/// Declares a constant that is parsed when first used from a table shipped with the crate.
-macro_rules! shipped {
-    ($(#[$doc:meta])* $name:ident, $kind:ident, $file:literal) => {
-        $(#[$doc])*
-        pub static $name: Shared = LazyLock::new(|| {
-            let text = include_str!(concat!("../../data/", $file));
-            Arc::new($kind::parse(text).expect(concat!("the shipped table ", $file)))
-        });
-    };
-}
-
-shipped!(
-    /// Size of a request, bytes.
-    REQUEST, Table, "mah_request_bytes.csv"
-);
-shipped!(
-    /// Size of a reply, bytes.
-    REPLY, Table, "mah_reply_bytes.csv"
-);
-shipped!(
-    /// Files of a page, the page itself included.
-    FILES, Discrete, "mah_files_per_page.csv"
-);
-shipped!(
-    /// Consecutive pages from one server.
-    PAGES, Discrete, "mah_pages_per_server.csv"
-);
-shipped!(
-    /// Think times of at most 1,000 s.
-    THINK_LE1000, Table, "mah_think_time_le1000_s.csv"
-);
-shipped!(
-    /// Think times of at most 1,800 s.
-    THINK_LE1800, Table, "mah_think_time_le1800_s.csv"
-);
-shipped!(
-    /// All think times, overnight ones included.
-    THINK_FULL, Table, "mah_think_time_full_s.csv"
-);
+pub use crate::distribution::shipped::{
+    MAH_FILES as FILES, MAH_PAGES as PAGES, MAH_REPLY as REPLY, MAH_REQUEST as REQUEST,
+    MAH_THINK_FULL as THINK_FULL, MAH_THINK_LE1000 as THINK_LE1000,
+    MAH_THINK_LE1800 as THINK_LE1800,
+};
 
 /// Which think times are kept. The trace's own include nights; a constant population of users
 /// needs a cut, and where to cut is our choice.
