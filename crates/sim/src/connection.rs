@@ -13,6 +13,9 @@ pub const OPENER: usize = 0;
 /// The end that accepted it.
 pub const ACCEPTOR: usize = 1;
 
+/// The service time of a request that the server program works on.
+pub const SERVING: Duration = Duration::from_nanos(u64::MAX);
+
 /// A request and where its bytes end in both streams.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange {
@@ -26,6 +29,8 @@ pub struct Exchange {
     pub request_end: u64,
     /// Position in the acceptor's stream after the reply.
     pub reply_end: u64,
+    /// How long the server program works on it; [`SERVING`] while it does.
+    pub service: Duration,
 }
 
 /// One connection.
@@ -115,6 +120,12 @@ impl Connection {
         self.rows.clear();
     }
 
+    /// Whether the opener is to close as soon as all is written.
+    #[inline]
+    pub fn closing(&self) -> bool {
+        self.close_asked && self.closes == Closes::Opener
+    }
+
     /// The oldest request, if its reply has arrived whole.
     #[inline]
     pub fn take_reply(&mut self) -> Option<Exchange> {
@@ -131,6 +142,13 @@ impl Connection {
         let all = self.sent_pending && self.ends[OPENER].acked() >= self.written;
         self.sent_pending &= !all;
         all
+    }
+
+    /// Whether the application still counts on the connection: it waits for something, or may
+    /// yet send.
+    pub fn expected(&self) -> bool {
+        let may_send = self.closes != Closes::Acceptor && !self.close_asked;
+        may_send || self.sent_pending || !self.exchanges.is_empty()
     }
 
     /// Whether an end has nothing left to do but wait.

@@ -335,7 +335,7 @@ fn set_up_group(
 ) -> Result<(Group, traffic::Population), ScenarioError> {
     let members = spec.members().ok_or_else(|| {
         ScenarioError(format!(
-            "traffic {}: load has not been calibrated into users; start the run with the aqmlab command or aqmlab.run, which do so",
+            "traffic {}: load has not been calibrated into its size; start the run with the aqmlab command or aqmlab.run, which do so",
             spec.name
         ))
     })?;

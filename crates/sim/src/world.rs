@@ -26,6 +26,8 @@ pub(crate) enum What {
     Tick(u16),
     /// A connection end's timer may be due.
     Timer { connection: u32, serial: u32, end: u8 },
+    /// A server program has finished an answer.
+    Serve { connection: u32, serial: u32 },
     /// An application asked to be woken.
     Wake(u32),
 }
@@ -165,6 +167,7 @@ impl World {
                 }
                 What::Finish(port) => self.finish_transmission(port),
                 What::Tick(port) => self.tick(port),
+                What::Serve { connection, serial } => self.served(connection, serial),
                 What::Wake(member) => self.tell(member, Input::Woke),
             }
             if Ledger::ON {

@@ -1,15 +1,21 @@
-//! What applications do: web users who think and fetch, bulk senders.
+//! What applications do: web users who think and fetch, connections that arrive on a link, loops,
+//! bulk senders, bursts.
 //!
 //! Reading order: [`app`](App) is the seam to a host, [`distribution`] is what sizes and times
-//! are drawn from, [`web`] and [`bulk`] are applications, [`registry`] lists them all.
+//! are drawn from and [`fsd`] sequences of them, [`web`], [`bulk`] and [`burst`] are applications,
+//! [`registry`] lists them all, [`models`] the distributions they draw from.
 //!
 //! To add an application: write its file with its `ENTRY`, and add one line to [`APPS`].
 
 mod app;
 pub mod bulk;
+pub mod burst;
 pub mod distribution;
+pub mod fsd;
+pub mod models;
 pub mod registry;
 pub mod web;
 
 pub use app::{Action, App, AppCx, Closes, Input};
+pub use models::{MODELS, Model, Variable, model};
 pub use registry::{APPS, Entry, Group, Population, find};

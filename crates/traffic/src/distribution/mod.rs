@@ -104,7 +104,7 @@ fn bisect(mut low: f64, mut high: f64, beyond: impl Fn(f64) -> bool) -> f64 {
 
 /// The variance of a distribution without a formula: an integral over the quantile, in ever
 /// smaller steps towards the upper end, where the tail lies.
-fn numeric_variance(of: &dyn Distribution) -> f64 {
+pub(crate) fn numeric_variance(of: &dyn Distribution) -> f64 {
     const STEPS: u32 = 20_000;
     let mean = of.mean();
     let cell = |i: u32| {
