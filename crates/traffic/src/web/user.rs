@@ -386,7 +386,9 @@ impl User {
     fn sleep(&mut self, cx: &mut AppCx) {
         let limit = self.habits.persistence.as_ref().map_or(Duration::ZERO, |p| p.idle);
         let stale = if limit > Duration::ZERO { self.stay.next_stale(limit) } else { None };
-        (cx.act)(Action::WakeAt(stale.map_or(self.next_page, |at| at.min(self.next_page))));
+        // One may have idled for longer while the page was fetched over another.
+        let at = stale.map_or(self.next_page, |at| at.min(self.next_page));
+        (cx.act)(Action::WakeAt(at.max(cx.now)));
     }
 
     /// Woken while thinking.
