@@ -93,6 +93,18 @@ fn catalogue() -> String {
     sim::catalogue().to_string()
 }
 
+/// The variables of a traffic model with mean, quantiles and curve, as JSON.
+#[pyfunction]
+fn variables(model: &str) -> PyResult<String> {
+    sim::variables(model).map(|v| v.to_string()).map_err(|e| ScenarioError::new_err(e.0))
+}
+
+/// The same of one distribution in the format of the shipped tables.
+#[pyfunction]
+fn table_of(name: &str, text: &str, unit: &str) -> PyResult<String> {
+    sim::table(name, text, unit).map(|v| v.to_string()).map_err(|e| ScenarioError::new_err(e.0))
+}
+
 /// Version, build (a hash of the simulator's sources), commit and build profile, as JSON.
 #[pyfunction]
 fn version() -> String {
@@ -113,5 +125,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(estimate, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(variables, module)?)?;
+    module.add_function(wrap_pyfunction!(table_of, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

@@ -1,20 +1,23 @@
 //! Events in, tables and summaries out: what is measured at a queue, and of every request.
 //!
 //! A [`Meter`] sits at one port and sees every packet; a [`Requests`] log sees every request of
-//! every user. Both know the measured interval ([`Window`]): what happens before it is shown in
-//! per-second series but does not enter the summary.
+//! every user; [`Transfers`] are those without a reply. The first two know the measured interval
+//! ([`Window`]): what happens before it is shown in per-second series but does not enter the
+//! summary.
 
 mod meter;
 mod per_second;
 mod quantile;
 mod requests;
 mod table;
+mod transfers;
 
 pub use meter::{Meter, MeterSettings, Totals};
 pub use per_second::PerSecond;
 pub use quantile::quantile;
 pub use requests::{Class, Request, Requests};
 pub use table::{Column, Figure, Summary, Table};
+pub use transfers::{Transfer, Transfers};
 
 use packet::Instant;
 

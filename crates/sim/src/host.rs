@@ -1,7 +1,7 @@
 //! Hosts: what happens at the ends of a connection, and between TCP and the programs above it.
 
 use packet::{Duration, Instant};
-use record::Request;
+use record::{Request, Transfer};
 use tcp::{Endpoint, State};
 use traffic::{Action, AppCx, Closes, Input};
 
@@ -175,6 +175,7 @@ impl World {
             self.tell_opener(index, |conn| Input::Replied { conn });
         }
         if self.connections[index].take_sent() {
+            self.log_transfer(index);
             self.tell_opener(index, |conn| Input::Sent { conn });
         }
         if self.connections[index].ends[OPENER].state() == State::Failed {
@@ -205,6 +206,18 @@ impl World {
         connection.rows.push(row);
     }
 
+    fn log_transfer(&mut self, index: u32) {
+        let connection = &self.connections[index];
+        self.transfers.ended(Transfer {
+            started: connection.opened,
+            ended: self.now,
+            bytes: connection.written,
+            user: connection.member,
+            group: self.members[connection.member as usize].group,
+            failed: connection.failed,
+        });
+    }
+
     fn tell_opener(&mut self, index: u32, input: impl Fn(u32) -> Input) {
         let connection = &self.connections[index];
         let (member, number) = (connection.member, connection.number);
@@ -221,11 +234,16 @@ impl World {
         }
         // With every reply in, the application may have given the number to another connection.
         let expected = connection.expected();
+        // An endless one has no end to be measured.
+        let cut_short = connection.sent_pending && connection.written != u64::MAX;
         let exchanges = std::mem::take(&mut connection.exchanges);
         connection.unserved = 0;
         connection.sent_pending = false;
         for exchange in exchanges {
             self.log_reply(index, exchange);
+        }
+        if cut_short {
+            self.log_transfer(index);
         }
         if expected {
             self.tell_opener(index, |conn| Input::Failed { conn });

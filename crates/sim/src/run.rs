@@ -238,9 +238,10 @@ impl Run {
         self.world.finish();
         let summary = self.summary();
         let mut tables = self.port_tables();
-        let World { requests, .. } = self.world;
+        let World { requests, transfers, .. } = self.world;
         tables.push(requests.histogram());
         tables.extend(requests.into_log());
+        tables.extend(transfers.into_log());
         Outcome { summary, tables }
     }
 
@@ -273,6 +274,14 @@ impl Run {
             ports.group(name, port);
         }
         summary.group("ports", ports);
+        let transfers = self.scenario.traffic.iter().enumerate().filter_map(|(i, group)| {
+            let figures = self.world.transfers.summarise(i as u16)?;
+            Some((group.name.clone(), Figure::Group(figures)))
+        });
+        let transfers = Summary(transfers.collect());
+        if !transfers.0.is_empty() {
+            summary.group("transfers", transfers);
+        }
         summary.text("fingerprint", format!("{:016x}", self.fingerprint()));
         summary
     }
@@ -281,7 +290,8 @@ impl Run {
     /// whatever the engine, the machine or the number of threads.
     fn fingerprint(&self) -> u64 {
         let parts = (0..self.ports.len()).map(|i| self.meter(i).fingerprint());
-        parts.chain([self.world.requests.fingerprint()]).fold(0, |hash: u64, part| {
+        let parts = parts.chain([self.world.requests.fingerprint()]);
+        parts.chain(self.world.transfers.fingerprint()).fold(0, |hash: u64, part| {
             (hash.rotate_left(5) ^ part).wrapping_mul(0x517c_c1b7_2722_0a95)
         })
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use packet::{Duration, Instant, Packet, Rng};
-use record::{Requests, Window};
+use record::{Requests, Transfers, Window};
 use tcp::{Profile, Segment};
 use traffic::{Action, App, Input};
 
@@ -89,6 +89,7 @@ pub struct World {
     pub(crate) connections: Slab<Connection>,
     pub(crate) flights: Slab<Flight>,
     pub(crate) requests: Requests,
+    pub(crate) transfers: Transfers,
     pub(crate) next_serial: u32,
     pub(crate) window: Window,
     pub(crate) data_sent: u64,
@@ -122,6 +123,7 @@ impl World {
             connections: Slab::default(),
             flights: Slab::default(),
             requests,
+            transfers: Transfers::default(),
             next_serial: 0,
             window,
             data_sent: 0,

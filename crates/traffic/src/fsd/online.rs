@@ -106,9 +106,14 @@ impl Online {
         self.past.push_front(latest);
         // The sum of products; its mirrored half is conjugate because all values are real. The
         // inverse transform is the conjugate of the transform of the conjugate.
-        for (bin, sum) in work[..=BLOCK].iter_mut().enumerate() {
-            let products = self.past.iter().zip(parts).map(|(x, h)| x[bin].times(h[bin]));
-            *sum = products.fold(Complex::default(), Complex::plus).conjugate();
+        work[..=BLOCK].fill(Complex::default());
+        for (x, h) in self.past.iter().zip(parts) {
+            for (sum, (&x, &h)) in work.iter_mut().zip(x.iter().zip(h)) {
+                *sum = sum.plus(x.times(h));
+            }
+        }
+        for sum in &mut work[..=BLOCK] {
+            *sum = sum.conjugate();
         }
         for bin in 1..BLOCK {
             work[2 * BLOCK - bin] = work[bin].conjugate();
