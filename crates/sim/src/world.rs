@@ -346,3 +346,19 @@ impl World {
         self.after_explicit(port, finish);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_user_takes_less_than_half_a_kibibyte() {
+        // A user of the unc model beside two connections kept open: its place among the members,
+        // itself, what it has allocated (a growing vector has room for four), its pending wake-up.
+        let kept = 4 * 24;
+        let numbers = 4 * 4;
+        let wake = 48;
+        let all = size_of::<Member>() + size_of::<traffic::web::User>() + kept + numbers + wake;
+        assert!(all <= 512, "{all} B");
+    }
+}

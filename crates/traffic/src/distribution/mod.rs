@@ -87,12 +87,12 @@ pub fn residual(distribution: &dyn Distribution, rng: &mut Rng) -> f64 {
     }
 }
 
-/// Where `beyond` changes from false to true between `low` and `high`, to the last bit.
+/// The last number between `low` and `high` that is not `beyond`.
 fn bisect(mut low: f64, mut high: f64, beyond: impl Fn(f64) -> bool) -> f64 {
     loop {
         let middle = 0.5 * (low + high);
         if middle <= low || middle >= high {
-            return high;
+            return low;
         }
         if beyond(middle) {
             high = middle;
