@@ -126,10 +126,34 @@ def catalogue() -> str:
     ]
     red = {"name": "red", "summary": "Random early detection.", "year": 1993, "fields": fields}
     plain = {"name": "plain", "summary": "RFC TCP.", "fields": []}
-    web = {"name": "web", "summary": "Users.", "fields": []}
+    web = {"name": "web", "summary": "Users.", "fields": [], "models": ["mah"]}
+    packmime = {"name": "packmime", "summary": "A link.", "fields": [], "open_loop": True}
     both = {"name": "plain", "summary": "Also called plain.", "fields": []}
     sections = {"": [], "link": fields}
-    return json.dumps({"aqm": [red], "tcp": [plain], "traffic": [web, both], "scenario": sections})
+    return json.dumps(
+        {"aqm": [red], "tcp": [plain], "traffic": [web, packmime, both], "scenario": sections}
+    )
+
+
+def variables(model: str) -> str:
+    return json.dumps([VARIABLE])
+
+
+def table_of(name: str, text: str, unit: str) -> str:
+    if "prob" not in text:
+        raise ScenarioError("line 1: no header")
+    return json.dumps({**VARIABLE, "name": name, "unit": unit})
+
+
+VARIABLE = {
+    "name": "size",
+    "unit": "bytes",
+    "mean": 12.5,
+    "sd": None,
+    "capped_mean": 12.0,
+    "quantiles": [[0.5, 10.0], [0.99, 4321.0]],
+    "curve": [[1.0, 0.0], [10.0, 0.5], [100.0, 1.0]],
+}
 
 
 def version() -> str:
@@ -138,7 +162,7 @@ def version() -> str:
 
 def estimate(text: str) -> float | None:
     group = json.loads(text)["traffic"][0]
-    return 390.0 if group["app"] == "web" and "load" in group else None
+    return 390.0 if group["app"] in ("web", "unc", "packmime") and "load" in group else None
 
 
 if __name__ == "__main__":

@@ -58,6 +58,15 @@ EXAMPLES = {
         {"time_s": np.arange(600.0), "value": 100 + 20 * np.sin(np.arange(600.0))},
         {"title": "Mean response time", "axis": "mean (ms)", "warmup_s": 120.0},
     ),
+    "distributions": (
+        {
+            "variables": [
+                {"name": "size", "unit": "bytes", "curve": [[10, 0.0], [200, 0.5], [9000, 1.0]]},
+                {"name": "files", "unit": "count", "curve": [[1, 0.0], [1, 0.5], [3, 1.0]]},
+            ]
+        },
+        {"title": "a model"},
+    ),
     "panels": (
         {
             "columns": ["80 % load", "90 % load"],

@@ -30,6 +30,12 @@ def check(scenario_json: str) -> str:
 def catalogue() -> str:
     """Every AQM, TCP profile and traffic model with its fields, as JSON."""
 
+def variables(model: str) -> str:
+    """The variables of a traffic model with mean, quantiles and curve, as JSON."""
+
+def table_of(name: str, text: str, unit: str) -> str:
+    """The same of one distribution in the format of the shipped tables."""
+
 def version() -> str:
     """`{"version", "build", "commit", "profile"}` as JSON."""
 

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aqmlab import engine
+from aqmlab import calibrate, engine, spec
 from aqmlab.errors import AqmlabError
 
 if TYPE_CHECKING:
@@ -83,6 +83,13 @@ WEB = {
 }
 """Mah users at 98 % of 10 Mbit/s by the model's own estimate, FIFO of 120 packets."""
 
+MODELS = {
+    "unc": {"app": "unc", "load": WEB_LOAD},
+    "packmime": {"app": "packmime", "load": 0.9},
+}
+"""Scenario W with the other web models. PackMime's connections arrive whatever the network does:
+above some 96 %, which Ethernet's framing leaves, its backlog would only grow."""
+
 _CHILD = """
 import json, sys, time
 sys.path.insert(0, sys.argv[1])
@@ -116,9 +123,11 @@ def measure() -> dict[str, Any]:
     users = web_users()
     web, _ = _run({**WEB, "traffic": [{**WEB["traffic"][0], "users": users}]})
     web["users"] = users
+    models = {f"W_{name}": _run(_model(name))[0] for name in MODELS}
     return {
         "A": bulk,
         "W": web,
+        **models,
         "timed": TIMED,
         "machine": machine(),
         "version": version.version,
@@ -133,6 +142,19 @@ def web_users() -> int:
     if not per_user:
         raise AqmlabError("the web model gives no estimate of its load: build with `make run`")
     return round(WEB_LOAD * 10e6 / 8 / per_user / 7) * 7
+
+
+def _model(name: str) -> dict[str, Any]:
+    """Scenario W with another model, its size from its own estimate of the load."""
+    group = {**MODELS[name], "tcp": WEB["traffic"][0]["tcp"]}
+    scenario = {**WEB, "name": f"bench-W-{name}", "traffic": [group]}
+    if calibrate.is_open_loop(scenario):
+        return calibrate.resolve(scenario)
+    per_user = engine.estimate(scenario)
+    if not per_user:
+        raise AqmlabError(f"the model {name} gives no estimate of its load: build with `make run`")
+    users = round(group["load"] * 10e6 / 8 / per_user / 7) * 7
+    return spec.set_path(scenario, "traffic.0.users", users)
 
 
 def _run(scenario: dict[str, Any]) -> tuple[dict[str, Any], float]:
@@ -218,6 +240,8 @@ def show(measured: dict[str, Any], console: Console) -> None:
     table.add_column("")
     table.add_column("A: 50 bulk flows, RED, 100 Mbit/s", justify="right")
     table.add_column("W: web at 98 %, FIFO, 10 Mbit/s", justify="right")
+    table.add_column("W with unc", justify="right")
+    table.add_column("W with packmime at 90 %", justify="right")
     rows = (
         ("data packets per second", "data_packets_per_s", "{:,.0f}"),
         ("events per data packet", "events_per_packet", "{:.2f}"),
@@ -228,7 +252,7 @@ def show(measured: dict[str, Any], console: Console) -> None:
         ("users", "users", "{:,}"),
     )
     for title, field, form in rows:
-        cells = [measured[which].get(field) for which in ("A", "W")]
+        cells = [measured[which].get(field) for which in ("A", "W", "W_unc", "W_packmime")]
         table.add_row(title, *("-" if cell is None else form.format(cell) for cell in cells))
     console.print(table)
     if measured["A"].get("ratio_to_ns2") is not None:

@@ -6,6 +6,10 @@ the clients are fitted by a line through the origin; the load is read off that l
 calibration of Christiansen, Jeffay, Ott and Smith, "Tuning RED for Web Traffic", figures 3-4).
 
 A load is a share of the first link that the group crosses, and is measured there.
+
+An open-loop application (connections that arrive at a rate, whatever the network does) needs no
+measurement: its load is the rate times the model's exact mean of IP bytes per connection. A
+measured mean of its heavy-tailed sizes would only be noisier.
 """
 
 from __future__ import annotations
@@ -252,6 +256,29 @@ def apply(scenario: Mapping[str, Any], calibration: Calibration) -> dict[str, An
     probe = spec.set_path(scenario, f"traffic.{group}.users", 1)
     users = calibration.users_for(load, rate_of(scenario, group), machines(probe, group))
     return spec.set_path(scenario, f"traffic.{group}.users", users)
+
+
+RATE = "connections_per_s"
+"""The field that says the size of an open-loop application."""
+
+
+def is_open_loop(scenario: Mapping[str, Any]) -> bool:
+    """Whether the group given by a load has a rate in place of users."""
+    group = spec.loaded_group(scenario)
+    app = scenario["traffic"][group].get("app") if group is not None else None
+    entries = engine.catalogue().get("traffic", [])
+    return any(entry["name"] == app and entry.get("open_loop", False) for entry in entries)
+
+
+def resolve(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """The scenario of an open-loop application with its load replaced by the rate."""
+    group = spec.loaded_group(scenario)
+    per_connection = engine.estimate(scenario)
+    if group is None or not per_connection:
+        raise CalibrationError("this traffic has no load that a rate follows from: give its rate")
+    load = units.share(scenario["traffic"][group]["load"])
+    rate = load * rate_of(scenario, group) / 8 / per_connection
+    return spec.set_path(scenario, f"traffic.{group}.{RATE}", float(f"{rate:.6g}"))
 
 
 def _key(fast: Mapping[str, Any], seeds: Sequence[int]) -> str:

@@ -82,17 +82,42 @@ def list_(
 
 @app.command()
 def describe(
-    name: Annotated[str, typer.Argument(help="A name that `aqmlab list` shows.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="A name that `aqmlab list` shows, a traffic model or a table (CSV)."),
+    ],
     json: Json = False,
+    plot: Annotated[
+        bool, typer.Option("--plot", help="Draw the distributions of a traffic model or a table.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The picture, .svg or .png (default: the name or beside the table)."),
+    ] = None,
 ) -> None:
     """Explain one of them: what it is, its fields, ranges, defaults and sources."""
-    from aqmlab import reference
+    from aqmlab import distributions, reference
 
-    entry = reference.find(name)
+    if out is not None and not plot:
+        raise AqmlabError("--out names a picture: give --plot beside it")
+    table = Path(name) if name.endswith(distributions.SUFFIX) else None
+    entry = reference.find(name) if table is None else {"name": name, "kind": "table"}
+    variables = distributions.of_file(table) if table else distributions.of_entry(entry)
+    if plot and not variables:
+        raise AqmlabError(
+            f"{name} draws from no distribution: give a traffic model such as mah, or a table (CSV)"
+        )
     if json:
-        _print_json(entry)
+        described = {**entry, "variables": variables} if variables else entry
+        _print_json(described)
     else:
         reference.show_entry(entry, _console())
+        if variables:
+            distributions.show(variables, _console())
+    if plot:
+        stem = table.with_suffix("") if table else Path(name.rpartition("/")[2])
+        path = distributions.plot(variables, name, out or stem.with_name(f"{stem.name}.svg"))
+        print(path, file=sys.stderr if json else sys.stdout)
 
 
 @app.command()

@@ -132,6 +132,24 @@ def catalogue() -> dict[str, Any]:
     return json.loads(_core().catalogue())
 
 
+def variables(model: str) -> list[dict[str, Any]]:
+    """The variables of a traffic model: name, unit, mean, quantiles and curve of each."""
+    core = _core()
+    try:
+        return json.loads(core.variables(model))
+    except core.ScenarioError as error:
+        raise SpecError(str(error)) from error
+
+
+def table(name: str, text: str, unit: str) -> dict[str, Any]:
+    """The same of one table in the format of the shipped ones, given its content."""
+    core = _core()
+    try:
+        return json.loads(core.table_of(name, text, unit))
+    except core.ScenarioError as error:
+        raise SpecError(str(error)) from error
+
+
 def version() -> Version:
     """Version, build, commit and build profile of the simulator."""
     return _version(_core().version())

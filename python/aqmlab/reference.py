@@ -52,6 +52,9 @@ def select(kind: str | None) -> dict[str, list[dict[str, Any]]]:
 def find(name: str) -> dict[str, Any]:
     """The entry of that name, with its `kind`; write `tcp/plain` if two kinds have the name."""
     wanted, slash, bare = name.partition("/")
+    name_of_app = _app_of_model(name)
+    if name_of_app is not None:
+        wanted, slash, bare = "traffic", "/", name_of_app
     entries = [
         {"kind": kind, **entry}
         for kind, members in everything().items()
@@ -66,6 +69,14 @@ def find(name: str) -> dict[str, Any]:
         ways = " or ".join(f"{entry['kind']}/{entry['name']}" for entry in entries)
         raise AqmlabError(f'"{name}" is the name of several things: write {ways}')
     return entries[0]
+
+
+def _app_of_model(name: str) -> str | None:
+    """The traffic application that draws from the model of that name, where nothing else has it."""
+    for entry in engine.catalogue().get("traffic", []):
+        if name in entry.get("models", []) and name != entry["name"]:
+            return entry["name"]
+    return None
 
 
 def show_list(found: dict[str, list[dict[str, Any]]], console: Console) -> None:
@@ -92,7 +103,11 @@ def show_entry(entry: dict[str, Any], console: Console) -> None:
     console.print(Text.assemble((entry["name"], "bold"), f"  ({kind})"))
     console.print(Text(entry.get("summary", "")))
     for key, value in entry.items():
-        if key not in ("name", "kind", "summary", "fields") and value not in (None, "", []):
+        if key not in ("name", "kind", "summary", "fields", "open_loop") and value not in (
+            None,
+            "",
+            [],
+        ):
             console.print(Text.assemble((key, "bold"), f": {_words(value).strip()}"))
     fields = entry.get("fields") or []
     if fields:
@@ -110,6 +125,9 @@ def allowed(field: dict[str, Any]) -> str:
     kind = field.get("type")
     if kind == "switch":
         return "true or false"
+    if kind == "distribution":
+        noun = {"time": "times", "bytes": "sizes", "count": "counts"}.get(field.get("unit", ""))
+        return f"distribution of {noun or 'numbers'}"
     if kind == "choice":
         return ", ".join(field.get("choices") or [])
     low, high = field.get("min"), field.get("max")

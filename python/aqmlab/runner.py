@@ -132,6 +132,9 @@ def _calibrated(
         if spec.loaded_group(run.scenario) is None:
             changed.append(run)
             continue
+        if calibrate.is_open_loop(run.scenario):
+            changed.append(replace(run, scenario=calibrate.resolve(run.scenario)))
+            continue
         times = calibrate.times_of(run.scenario, settings.get("duration"), settings.get("warmup"))
         kind = repr(calibrate.uncongested(run.scenario, *times))
         try:

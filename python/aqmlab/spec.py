@@ -32,7 +32,7 @@ MAX_SEED = 2**53
 _EXPERIMENT_KEYS = ["name", "question", "scenario", "sweep", "calibration"]
 _CALIBRATION_KEYS = ["duration", "warmup", "seeds"]
 # Ways to say how many users there are: saying one with `--set` or on an axis replaces the other.
-POPULATION = ("users", "flows", "load")
+POPULATION = ("users", "flows", "load", "connections_per_s")
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,20 @@ def load(
     """
     if isinstance(source, Mapping):
         document, where, stem = copy.deepcopy(dict(source)), "scenario", "scenario"
+        folder = Path()
     else:
         path = Path(source)
         document, where, stem = read_toml(path), str(path), path.stem
+        folder = path.parent
         if stem in ("experiment", "scenario") and path.resolve().parent.name:
             stem = path.resolve().parent.name
     try:
-        return _experiment(document, where, stem, overrides, seed, seeds)
+        if isinstance(overrides, Mapping):
+            pairs = dict(overrides)
+        else:
+            pairs = dict(map(parse_override, overrides))
+        document, pairs = inline_tables(document, folder), inline_tables(pairs, folder)
+        return _experiment(document, where, stem, pairs, seed, seeds)
     except SpecError as error:
         raise SpecError(f"{where}: {error}") from error
 
@@ -111,6 +118,25 @@ def _missing(path: Path) -> str:
     return f"{path}: no such file{hint or '; give the path of a scenario file (TOML)'}"
 
 
+def inline_tables(document: Any, folder: Path) -> Any:
+    """A copy in which every `{ dist = "table", file = … }` holds the file's content as `text`.
+
+    The content is so a part of the run's identity. Paths are relative to `folder`, that of the
+    scenario's file.
+    """
+    from aqmlab.distributions import read_table
+
+    if isinstance(document, Mapping):
+        changed = {key: inline_tables(value, folder) for key, value in document.items()}
+        file = changed.get("file")
+        if changed.get("dist") == "table" and isinstance(file, str) and "text" not in changed:
+            changed["text"] = read_table(folder / file)
+        return changed
+    if isinstance(document, list):
+        return [inline_tables(value, folder) for value in document]
+    return document
+
+
 def _check_plain(value: Any, path: str) -> None:
     """TOML has values that no scenario has: nan, inf, dates."""
     if isinstance(value, Mapping):
@@ -129,7 +155,7 @@ def _experiment(
     document: dict[str, Any],
     where: str,
     stem: str,
-    overrides: Sequence[str] | Mapping[str, Any],
+    overrides: Mapping[str, Any],
     seed: int | None,
     seeds: int | Sequence[int] | None,
 ) -> Experiment:
@@ -144,8 +170,7 @@ def _experiment(
     else:
         scenario, sweep = {k: v for k, v in document.items() if k != "calibration"}, {}
     calibration = _calibration(_as_table(document.get("calibration", {}), "calibration"))
-    pairs = overrides.items() if isinstance(overrides, Mapping) else map(parse_override, overrides)
-    for path, value in pairs:
+    for path, value in overrides.items():
         _check_plain(value, path)
         for axis in sweep:
             if _sets(axis, path):

@@ -100,6 +100,18 @@ fn answer(py: Python<'_>, request_json: &str) -> PyResult<String> {
     py.detach(|| trial::answer(request_json)).map_err(ScenarioError::new_err)
 }
 
+/// The variables of a traffic model with mean, quantiles and curve, as JSON.
+#[pyfunction]
+fn variables(model: &str) -> PyResult<String> {
+    sim::variables(model).map(|v| v.to_string()).map_err(|e| ScenarioError::new_err(e.0))
+}
+
+/// The same of one distribution in the format of the shipped tables.
+#[pyfunction]
+fn table_of(name: &str, text: &str, unit: &str) -> PyResult<String> {
+    sim::table(name, text, unit).map(|v| v.to_string()).map_err(|e| ScenarioError::new_err(e.0))
+}
+
 /// Version, build (a hash of the simulator's sources), commit and build profile, as JSON.
 #[pyfunction]
 fn version() -> String {
@@ -121,5 +133,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(estimate, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(answer, module)?)?;
+    module.add_function(wrap_pyfunction!(variables, module)?)?;
+    module.add_function(wrap_pyfunction!(table_of, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

@@ -3,4 +3,6 @@
 //! `sqrt` is exact everywhere by IEEE 754; `ln`, `exp` and `pow` of the platform are not, so
 //! everything goes through the `libm` crate.
 
-pub use libm::{exp, exp2, fabs, floor, log as ln, log2, pow, sqrt};
+pub use libm::{
+    cos, erfc, exp, exp2, fabs, floor, lgamma, log as ln, log2, pow, sin, sqrt, tgamma as gamma,
+};

@@ -58,6 +58,13 @@ pub enum Kind {
     },
     /// One of these names.
     Choice(&'static [&'static str]),
+    /// A distribution of a quantity with this unit: one value, the name of a shipped table, or a
+    /// table `{ dist = … }`. What is written is kept as it is ([`Params::written`]); who draws
+    /// from it reads it.
+    Distribution {
+        /// Unit of what is drawn.
+        unit: Unit,
+    },
 }
 
 /// A parameter's value.
@@ -73,6 +80,8 @@ pub enum Value {
     Real(f64),
     /// Of [`Kind::Choice`].
     Choice(&'static str),
+    /// Of [`Kind::Distribution`]: its place among what was written, see [`Params::written`].
+    Written(u16),
 }
 
 impl fmt::Display for Value {
@@ -83,6 +92,7 @@ impl fmt::Display for Value {
             Value::Whole(v) => write!(f, "{v}"),
             Value::Real(v) => write!(f, "{v}"),
             Value::Choice(v) => write!(f, "{v}"),
+            Value::Written(_) => write!(f, "a distribution"),
         }
     }
 }
@@ -96,7 +106,11 @@ pub enum Raw {
     Number(f64),
     /// Text, perhaps with a unit.
     Text(String),
-    /// Something that no parameter is (a list, a table); the word for it.
+    /// Several values.
+    List(Vec<Raw>),
+    /// Values with names.
+    Table(Vec<(String, Raw)>),
+    /// Something that no parameter is; the word for it.
     Other(&'static str),
 }
 
@@ -106,6 +120,8 @@ impl fmt::Display for Raw {
             Raw::Bool(v) => write!(f, "{v}"),
             Raw::Number(v) => write!(f, "{v}"),
             Raw::Text(v) => write!(f, "\"{v}\""),
+            Raw::List(_) => write!(f, "a list"),
+            Raw::Table(_) => write!(f, "a table"),
             Raw::Other(word) => write!(f, "{word}"),
         }
     }
@@ -140,13 +156,14 @@ pub struct Params {
     fields: &'static [Field],
     values: Vec<Value>,
     given: Vec<bool>,
+    written: Vec<Raw>,
 }
 
 impl Params {
     /// Every field at its default.
     pub fn defaults(fields: &'static [Field]) -> Self {
         let values = fields.iter().map(|f| f.default).collect();
-        Params { fields, values, given: alloc::vec![false; fields.len()] }
+        Params { fields, values, given: alloc::vec![false; fields.len()], written: Vec::new() }
     }
 
     /// Checks what a user wrote against `fields`.
@@ -162,7 +179,13 @@ impl Params {
                 let names: Vec<&str> = fields.iter().map(|f| f.name).collect();
                 BadParams::new(name, unknown("field", name, &names))
             })?;
-            params.values[index] = fields[index].read(value)?;
+            params.values[index] = match fields[index].read(value)? {
+                Value::Written(_) => {
+                    params.written.push(value.clone());
+                    Value::Written((params.written.len() - 1) as u16)
+                }
+                plain => plain,
+            };
             params.given[index] = true;
         }
         Ok(params)
@@ -229,6 +252,14 @@ impl Params {
             other => panic!("{name} is not a choice but {other:?}"),
         }
     }
+    /// What was written for a distribution; `None` if the user said nothing.
+    pub fn written(&self, name: &str) -> Option<&Raw> {
+        match self.value(name) {
+            Value::Written(place) => Some(&self.written[usize::from(place)]),
+            Value::Unset => None,
+            other => panic!("{name} is not a distribution but {other:?}"),
+        }
+    }
     /// Name and value of every field, in the order of the table.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Field, Value)> + '_ {
         self.fields.iter().zip(self.values.iter().copied())
@@ -254,8 +285,16 @@ impl Field {
                 },
                 _ => Err(bad(format!("{raw} is not one of {}", names.join(", ")))),
             },
+            Kind::Distribution { unit } => match raw {
+                Raw::Number(_) | Raw::Text(_) | Raw::Table(_) => Ok(Value::Written(0)),
+                _ => Err(bad(format!(
+                    "{raw} is not a distribution; write one value ({}), the name of a shipped \
+                     table, or {{ dist = \"exponential\", mean = … }}",
+                    unit.example()
+                ))),
+            },
             Kind::Whole { unit, min, max } => {
-                let v = self.number(raw, unit)?;
+                let v = quantity(self.name, raw, unit)?;
                 if v != crate::math::floor(v) {
                     return Err(bad(format!("{raw} is not a whole number")));
                 }
@@ -267,7 +306,7 @@ impl Field {
                 Ok(Value::Whole(v as u64))
             }
             Kind::Real { unit, min, max, open } => {
-                let v = self.number(raw, unit)?;
+                let v = quantity(self.name, raw, unit)?;
                 let fits = v <= max && if open { v > min } else { v >= min };
                 if fits {
                     Ok(Value::Real(v))
@@ -277,20 +316,22 @@ impl Field {
             }
         }
     }
+}
 
-    fn number(&self, raw: &Raw, unit: Unit) -> Result<f64, BadParams> {
-        let bare = matches!(unit, Unit::None | Unit::Packets | Unit::Bytes | Unit::Count);
-        match raw {
-            Raw::Number(v) if v.is_finite() && bare => Ok(*v),
-            Raw::Number(v) => Err(BadParams::new(
-                self.name,
-                format!("{v} has no unit; write for example {}", unit.example()),
-            )),
-            Raw::Text(text) => {
-                units::parse(text, unit).map_err(|why| BadParams::new(self.name, why))
-            }
-            other => Err(BadParams::new(self.name, format!("{other} is not a number"))),
-        }
+/// A number with a unit as people write it, in base units (seconds, bit/s, bytes, packets, plain).
+///
+/// # Errors
+/// A sentence with the field's name, if a unit is missing or of another kind or there is no number.
+pub fn quantity(name: &str, raw: &Raw, unit: Unit) -> Result<f64, BadParams> {
+    let bare = matches!(unit, Unit::None | Unit::Packets | Unit::Bytes | Unit::Count);
+    match raw {
+        Raw::Number(v) if v.is_finite() && bare => Ok(*v),
+        Raw::Number(v) => Err(BadParams::new(
+            name,
+            format!("{v} has no unit; write for example {}", unit.example()),
+        )),
+        Raw::Text(text) => units::parse(text, unit).map_err(|why| BadParams::new(name, why)),
+        other => Err(BadParams::new(name, format!("{other} is not a number"))),
     }
 }
 

@@ -22,6 +22,11 @@ pub struct Recoveries {
     pub timeouts: u64,
     /// Recoveries begun by duplicate or selective acknowledgements.
     pub fast_retransmits: u64,
+    /// Timeouts found to have been needless (F-RTO, timestamps, an early acknowledgement), by
+    /// senders that look.
+    pub spurious_timeouts: u64,
+    /// Reductions of the congestion window because of ECN.
+    pub ecn_reductions: u64,
 }
 
 /// What connections did as flows.
@@ -46,6 +51,8 @@ impl Flows {
     pub fn recovered(&mut self, by: Recoveries) {
         self.recoveries.timeouts += by.timeouts;
         self.recoveries.fast_retransmits += by.fast_retransmits;
+        self.recoveries.spurious_timeouts += by.spurious_timeouts;
+        self.recoveries.ecn_reductions += by.ecn_reductions;
     }
 
     fn goodputs(&self, seconds: f64) -> Vec<f64> {
@@ -57,6 +64,8 @@ impl Flows {
     pub fn summarise(&self, seconds: f64, out: &mut Summary) {
         out.whole("timeouts", self.recoveries.timeouts);
         out.whole("fast_retransmits", self.recoveries.fast_retransmits);
+        out.whole("spurious_timeouts", self.recoveries.spurious_timeouts);
+        out.whole("ecn_reductions", self.recoveries.ecn_reductions);
         let goodputs = self.goodputs(seconds);
         let n = goodputs.len() as f64;
         let among = |pick: fn(f64, f64) -> f64| goodputs.iter().copied().fold(f64::NAN, pick);
@@ -105,8 +114,9 @@ mod tests {
     fn goodput_counts_both_directions() {
         let mut flows = Flows::default();
         flows.long(LongFlow { group: 0, member: 3, to_acceptor: 1_000, to_opener: 250 });
-        flows.recovered(Recoveries { timeouts: 2, fast_retransmits: 1 });
-        flows.recovered(Recoveries { timeouts: 1, fast_retransmits: 0 });
+        let two = Recoveries { timeouts: 2, fast_retransmits: 1, ..Recoveries::default() };
+        flows.recovered(two);
+        flows.recovered(Recoveries { timeouts: 1, fast_retransmits: 0, ..two });
         let mut out = Summary::default();
         flows.summarise(10.0, &mut out);
         assert_eq!(out.number("long_flow_goodput_min_bits_per_s"), 1_000.0);

@@ -1,8 +1,9 @@
 //! Events in, tables and summaries out: what is measured at a queue, and of every request.
 //!
 //! A [`Meter`] sits at one port and sees every packet; a [`Requests`] log sees every request of
-//! every user, a [`Datagrams`] log every datagram. All know the measured interval ([`Window`]): what happens before it is shown in
-//! per-second series but does not enter the summary.
+//! every user, a [`Datagrams`] log every datagram; [`Transfers`] are those without a reply. All but
+//! the last know the measured interval ([`Window`]): what happens before it is shown in per-second
+//! series but does not enter the summary.
 
 mod datagrams;
 mod flows;
@@ -11,6 +12,7 @@ mod per_second;
 mod quantile;
 mod requests;
 mod table;
+mod transfers;
 
 pub use datagrams::Datagrams;
 pub use flows::{Flows, LongFlow, Recoveries, jain_index};
@@ -19,6 +21,7 @@ pub use per_second::PerSecond;
 pub use quantile::quantile;
 pub use requests::{Class, Request, Requests};
 pub use table::{Column, Figure, Summary, Table};
+pub use transfers::{Transfer, Transfers};
 
 use packet::Instant;
 

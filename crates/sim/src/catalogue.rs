@@ -1,8 +1,11 @@
 //! What there is: every registry as JSON, for listing, describing and documentation.
 
-use packet::params::{Field, Kind, Value};
+use packet::params::{Field, Kind, Value, unknown};
+use packet::units::Unit;
 use serde_json::{Value as Json, json};
+use traffic::distribution::{Distribution, Summary};
 
+use crate::error::ScenarioError;
 use crate::schema;
 
 fn field(field: &Field) -> Json {
@@ -19,6 +22,10 @@ fn field(field: &Field) -> Json {
         Kind::Choice(names) => {
             set("type", json!("choice"));
             set("choices", json!(names));
+        }
+        Kind::Distribution { unit } => {
+            set("type", json!("distribution"));
+            set("unit", json!(unit.name()));
         }
         Kind::Whole { unit, min, max } => {
             set("type", json!("whole"));
@@ -44,6 +51,7 @@ fn default(value: Value) -> Json {
         Value::Whole(v) => json!(v),
         Value::Real(v) => json!(v),
         Value::Choice(v) => json!(v),
+        Value::Written(_) => Json::Null,
     }
 }
 
@@ -61,6 +69,13 @@ macro_rules! entry {
     };
 }
 
+fn application(of: &traffic::Entry) -> Json {
+    let mut out = entry!(of);
+    out["models"] = models(of.name);
+    out["open_loop"] = json!(of.is_open_loop());
+    out
+}
+
 /// A field that is not a number: a name, a list or a table of its own.
 fn structure(name: &str, kind: &str, default: &str, meaning: &str) -> Json {
     json!({
@@ -75,12 +90,57 @@ fn section(structural: &[[&str; 4]], table: &[Field]) -> Json {
     structural.chain(table.iter().map(field)).collect()
 }
 
+/// The models an application draws from, by name.
+fn models(app: &str) -> Json {
+    traffic::MODELS.iter().filter(|model| model.app == app).map(|model| json!(model.name)).collect()
+}
+
+/// A distribution in numbers, and as a curve of values and the share at or below them. What is
+/// not finite is null.
+fn variable(name: &str, unit: Unit, of: &dyn Distribution) -> Json {
+    let summary = Summary::of(of);
+    json!({
+        "name": name,
+        "unit": unit.name(),
+        "mean": summary.mean,
+        "sd": summary.sd,
+        "capped_mean": if unit == Unit::Bytes { json!(summary.capped_mean) } else { Json::Null },
+        "quantiles": summary.quantiles,
+        "curve": Summary::curve(of),
+    })
+}
+
+/// The variables of a traffic model, described.
+///
+/// # Errors
+/// If there is no such model.
+pub fn variables(model: &str) -> Result<Json, ScenarioError> {
+    let Some(found) = traffic::model(model) else {
+        let known: Vec<&str> = traffic::MODELS.iter().map(|model| model.name).collect();
+        return Err(ScenarioError(unknown("model", model, &known)));
+    };
+    let of = |v: &traffic::Variable| variable(v.name, v.unit, v.distribution.as_ref());
+    Ok((found.variables)().iter().map(of).collect())
+}
+
+/// A distribution in the format of the shipped tables, described; `unit` as in the catalogue, or
+/// empty.
+///
+/// # Errors
+/// What is wrong with the table and where.
+pub fn table(name: &str, text: &str, unit: &str) -> Result<Json, ScenarioError> {
+    let of = traffic::distribution::parse(text).map_err(|why| ScenarioError(why.to_string()))?;
+    let units = [Unit::Bytes, Unit::Time, Unit::Count];
+    let unit = units.into_iter().find(|known| known.name() == unit).unwrap_or(Unit::None);
+    Ok(variable(name, unit, of.as_ref()))
+}
+
 /// Every discipline, TCP profile and application, and the sections of a scenario.
 pub fn catalogue() -> Json {
     json!({
         "aqm": aqm::ALGORITHMS.iter().map(|e| entry!(e, ecn)).collect::<Vec<Json>>(),
         "tcp": tcp::PROFILES.iter().map(|e| entry!(e)).collect::<Vec<Json>>(),
-        "traffic": traffic::APPS.iter().map(|e| entry!(e)).collect::<Vec<Json>>(),
+        "traffic": traffic::APPS.iter().map(application).collect::<Vec<Json>>(),
         "scenario": {
             "": section(schema::SCENARIO_STRUCTURE, schema::SCENARIO),
             "network": section(schema::NETWORK_STRUCTURE, schema::NETWORK),

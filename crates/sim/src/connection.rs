@@ -13,6 +13,9 @@ pub const OPENER: usize = 0;
 /// The end that accepted it.
 pub const ACCEPTOR: usize = 1;
 
+/// The service time of a request that the server program works on.
+pub const SERVING: Duration = Duration::from_nanos(u64::MAX);
+
 /// A request and where its bytes end in both streams.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange {
@@ -26,6 +29,8 @@ pub struct Exchange {
     pub request_end: u64,
     /// Position in the acceptor's stream after the reply.
     pub reply_end: u64,
+    /// How long the server program works on it; [`SERVING`] while it does.
+    pub service: Duration,
 }
 
 /// What a connection had done when the measured interval began.
@@ -107,13 +112,14 @@ impl Connection {
             armed: [Instant::NEVER; 2],
             ends: clocks.map(|clock| Endpoint::new(profile, clock)),
             opened: Instant::ZERO,
-            exchanges: VecDeque::new(),
+            // Most connections carry one request.
+            exchanges: VecDeque::with_capacity(1),
             unserved: 0,
             before: Before::default(),
             written: 0,
             unwritten: 0,
             promised: 0,
-            rows: Vec::new(),
+            rows: Vec::with_capacity(1),
         }
     }
 
@@ -168,12 +174,20 @@ impl Connection {
         Recoveries {
             timeouts: sum(|c| c.timeouts) - before.timeouts,
             fast_retransmits: sum(|c| c.fast_retransmits) - before.fast_retransmits,
+            spurious_timeouts: sum(|c| c.spurious_timeouts) - before.spurious_timeouts,
+            ecn_reductions: sum(|c| c.ecn_reductions) - before.ecn_reductions,
         }
     }
 
     /// The measured interval begins.
     pub fn begin_measuring(&mut self) {
         self.before = Before { delivered: self.delivered(), recoveries: self.recoveries() };
+    }
+
+    /// Whether the opener is to close as soon as all is written.
+    #[inline]
+    pub fn closing(&self) -> bool {
+        self.close_asked && self.closes == Closes::Opener
     }
 
     /// The oldest request, if its reply has arrived whole.
@@ -192,6 +206,13 @@ impl Connection {
         let all = self.sent_pending && self.ends[OPENER].acked() >= self.written;
         self.sent_pending &= !all;
         all
+    }
+
+    /// Whether the application still counts on the connection: it waits for something, or may
+    /// yet send.
+    pub fn expected(&self) -> bool {
+        let may_send = self.closes != Closes::Acceptor && !self.close_asked;
+        may_send || self.sent_pending || !self.exchanges.is_empty()
     }
 
     /// Whether an end has nothing left to do but wait.
@@ -222,8 +243,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_open_connection_takes_about_a_kibibyte() {
-        let bytes = size_of::<Connection>();
-        assert!(bytes <= 1_152, "{bytes} B inline, both TCP ends included");
+    fn an_open_connection_takes_at_most_a_kibibyte() {
+        // Both TCP ends, one request under way and its row in the log included.
+        let bytes = size_of::<Connection>() + size_of::<Exchange>() + size_of::<u32>();
+        assert!(bytes <= 1_024, "{bytes} B");
     }
 }

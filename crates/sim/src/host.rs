@@ -1,13 +1,16 @@
 //! Hosts: what happens at the ends of a connection, and between TCP and the programs above it.
 
 use packet::{Duration, Instant};
-use record::{LongFlow, Request};
+use record::{LongFlow, Request, Transfer};
 use tcp::{Endpoint, State};
 use traffic::{Action, AppCx, Closes, Input};
 
 use crate::agenda::{Turn, order};
-use crate::connection::{ACCEPTOR, Connection, Exchange, OPENER};
+use crate::connection::{ACCEPTOR, Connection, Exchange, OPENER, SERVING};
 use crate::world::{Flight, GONE, NOWHERE, Stream, What, World};
+
+/// Sets servers' waking apart from applications'; above any number of members.
+const SERVERS: u64 = 1 << 32;
 
 impl World {
     pub(crate) fn deliver(&mut self, id: u32) {
@@ -118,12 +121,19 @@ impl World {
             if end.delivered() < exchange.request_end {
                 break;
             }
+            if exchange.service > Duration::ZERO {
+                self.serve(index);
+                break;
+            }
             connection.unserved -= 1;
             end.write(exchange.reply_bytes, now);
             wrote = true;
         }
+        let connection = &mut self.connections[index];
+        let end = &mut connection.ends[ACCEPTOR];
         let finished = match connection.closes {
             Closes::Acceptor => wrote && connection.unserved == 0,
+            Closes::AcceptorLast => wrote && connection.unserved == 0 && connection.close_asked,
             Closes::Opener => end.peer_closed() && connection.unserved == 0,
         };
         if finished && !connection.closed[ACCEPTOR] {
@@ -139,6 +149,30 @@ impl World {
         }
     }
 
+    /// The server program begins to work on the oldest unserved request, unless it does already.
+    fn serve(&mut self, index: u32) {
+        let connection = &mut self.connections[index];
+        let serial = connection.serial;
+        let next = connection.exchanges.len() - connection.unserved;
+        let service = &mut connection.exchanges[next].service;
+        if *service != SERVING {
+            let at = self.now + std::mem::replace(service, SERVING);
+            let order = order(Turn::Wake, SERVERS | u64::from(serial));
+            self.agenda.plan(at, order, What::Serve { connection: index, serial });
+        }
+    }
+
+    /// The server program has finished an answer.
+    pub(crate) fn served(&mut self, index: u32, serial: u32) {
+        let connection = &mut self.connections[index];
+        if connection.serial != serial || connection.unserved == 0 {
+            return; // the connection failed meanwhile
+        }
+        let next = connection.exchanges.len() - connection.unserved;
+        connection.exchanges[next].service = Duration::ZERO;
+        self.after_end(index, ACCEPTOR);
+    }
+
     /// The client program: writes what waits for the handshake, closes at end of file, and
     /// tells the application of replies.
     fn opener_reacts(&mut self, index: u32) {
@@ -151,7 +185,7 @@ impl World {
         }
         let connection = &self.connections[index];
         let end_of_file = connection.ends[OPENER].peer_closed();
-        if end_of_file || (connection.close_asked && connection.unwritten == 0) {
+        if end_of_file || (connection.closing() && connection.unwritten == 0) {
             self.close_opener(index);
         }
         while let Some(exchange) = self.connections[index].take_reply() {
@@ -159,6 +193,7 @@ impl World {
             self.tell_opener(index, |conn| Input::Replied { conn });
         }
         if self.connections[index].take_sent() {
+            self.log_transfer(index);
             self.tell_opener(index, |conn| Input::Sent { conn });
         }
         if self.connections[index].ends[OPENER].state() == State::Failed {
@@ -189,6 +224,18 @@ impl World {
         connection.rows.push(row);
     }
 
+    fn log_transfer(&mut self, index: u32) {
+        let connection = &self.connections[index];
+        self.transfers.ended(Transfer {
+            started: connection.opened,
+            ended: self.now,
+            bytes: connection.written,
+            user: connection.member,
+            group: self.members[connection.member as usize].group,
+            failed: connection.failed,
+        });
+    }
+
     fn tell_opener(&mut self, index: u32, input: impl Fn(u32) -> Input) {
         let connection = &self.connections[index];
         let (member, number) = (connection.member, connection.number);
@@ -203,12 +250,18 @@ impl World {
         if std::mem::replace(&mut connection.failed, true) {
             return;
         }
+        // With every reply in, the application may have given the number to another connection.
+        let expected = connection.expected();
+        // An endless one has no end to be measured.
+        let cut_short = connection.sent_pending && connection.written != u64::MAX;
         let exchanges = std::mem::take(&mut connection.exchanges);
         connection.unserved = 0;
-        // With every reply in, the application may have given the number to another connection.
-        let expected = !exchanges.is_empty() || std::mem::take(&mut connection.sent_pending);
+        connection.sent_pending = false;
         for exchange in exchanges {
             self.log_reply(index, exchange);
+        }
+        if cut_short {
+            self.log_transfer(index);
         }
         if expected {
             self.tell_opener(index, |conn| Input::Failed { conn });
@@ -299,16 +352,17 @@ impl World {
                 }
                 self.send_datagram(stream, bytes);
             }
+            Action::Move { machine } => self.members[member as usize].machine = machine,
             Action::Open { conn, peer, closes } => self.open(member, conn, peer, closes),
-            Action::Send { conn, bytes, reply_bytes } => {
+            Action::Send { conn, bytes, reply_bytes, service } => {
                 let index = self.members[member as usize].connections[conn as usize];
-                self.write(index, bytes, reply_bytes);
+                self.write(index, bytes, reply_bytes, service);
             }
             Action::Close { conn } => {
                 let index = self.members[member as usize].connections[conn as usize];
                 let connection = &mut self.connections[index];
                 connection.close_asked = true;
-                if connection.unwritten == 0 {
+                if connection.closing() && connection.unwritten == 0 {
                     self.close_opener(index);
                     self.arm(index, OPENER);
                 }
@@ -370,7 +424,7 @@ impl World {
         self.arm(index, OPENER);
     }
 
-    fn write(&mut self, index: u32, bytes: u64, reply_bytes: u64) {
+    fn write(&mut self, index: u32, bytes: u64, reply_bytes: u64, service: Duration) {
         let now = self.now;
         let connection = &mut self.connections[index];
         connection.written = connection.written.saturating_add(bytes);
@@ -385,6 +439,7 @@ impl World {
                 reply_bytes,
                 request_end: connection.written,
                 reply_end: connection.promised,
+                service,
             });
             connection.unserved += 1;
             self.requests.asked(now, reply_bytes);

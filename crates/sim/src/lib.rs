@@ -19,7 +19,7 @@ mod slab;
 pub mod topology;
 mod world;
 
-pub use catalogue::catalogue;
+pub use catalogue::{catalogue, table, variables};
 pub use error::ScenarioError;
 pub use run::{Outcome, Run, estimate, run, summary_json};
 pub use scenario::Scenario;

@@ -249,7 +249,7 @@ impl Run {
         self.world.finish();
         let summary = self.summary();
         let mut tables = self.port_tables();
-        let World { requests, datagrams, flows, .. } = self.world;
+        let World { requests, datagrams, flows, transfers, .. } = self.world;
         tables.extend(flows.table(self.window.seconds()));
         tables.push(requests.histogram());
         tables.push(requests.by_size());
@@ -258,6 +258,7 @@ impl Run {
             tables.push(datagrams.table());
             tables.extend(datagrams.into_log());
         }
+        tables.extend(transfers.into_log());
         Outcome { summary, tables }
     }
 
@@ -294,6 +295,14 @@ impl Run {
             ports.group(name, port);
         }
         summary.group("ports", ports);
+        let transfers = self.scenario.traffic.iter().enumerate().filter_map(|(i, group)| {
+            let figures = self.world.transfers.summarise(i as u16)?;
+            Some((group.name.clone(), Figure::Group(figures)))
+        });
+        let transfers = Summary(transfers.collect());
+        if !transfers.0.is_empty() {
+            summary.group("transfers", transfers);
+        }
         summary.text("fingerprint", format!("{:016x}", self.fingerprint()));
         summary
     }
@@ -302,7 +311,8 @@ impl Run {
     /// whatever the engine, the machine or the number of threads.
     fn fingerprint(&self) -> u64 {
         let parts = (0..self.ports.len()).map(|i| self.meter(i).fingerprint());
-        parts.chain([self.world.requests.fingerprint()]).fold(0, |hash: u64, part| {
+        let parts = parts.chain([self.world.requests.fingerprint()]);
+        parts.chain(self.world.transfers.fingerprint()).fold(0, |hash: u64, part| {
             (hash.rotate_left(5) ^ part).wrapping_mul(0x517c_c1b7_2722_0a95)
         })
     }
@@ -356,7 +366,7 @@ fn set_up_group(
 ) -> Result<(Group, traffic::Population), ScenarioError> {
     let members = spec.members().ok_or_else(|| {
         ScenarioError(format!(
-            "traffic {}: load has not been calibrated into users; start the run with the aqmlab command or aqmlab.run, which do so",
+            "traffic {}: load has not been calibrated into its size; start the run with the aqmlab command or aqmlab.run, which do so",
             spec.name
         ))
     })?;

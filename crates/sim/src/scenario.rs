@@ -79,6 +79,9 @@ pub struct Traffic {
 impl Traffic {
     /// Number of users or flows, unless a load still has to be calibrated.
     pub fn members(&self) -> Option<u32> {
+        if self.entry.is_open_loop() {
+            return self.app.given(traffic::registry::RATE).then_some(1);
+        }
         match self.params.whole_or("users", 0) {
             0 => None,
             n => Some(n as u32),
@@ -352,6 +355,10 @@ fn read_traffic(index: usize, json: &Json, links: &[Link]) -> Result<Traffic, Sc
     let rtt = section.take("rtt").map(|json| read_rtt(&format!("{path}.rtt"), json)).transpose()?;
     let own = ["app", "name", "tcp", "via", "rtt"];
     let (params, app) = section.split(schema::TRAFFIC, entry.fields, &own)?;
+    if entry.is_open_loop() {
+        check_rate(&path, entry.name, &params, &app)?;
+        return Ok(Traffic { name, entry, app, params, profile, tcp, via, rtt });
+    }
     match (params.given("users"), params.given("load")) {
         (true, true) => Err(ScenarioError(format!(
             "{path}: gives both users and a load; a load is calibrated into users, so give one of them"
@@ -360,6 +367,25 @@ fn read_traffic(index: usize, json: &Json, links: &[Link]) -> Result<Traffic, Sc
             "{path}: gives neither users nor a load; write for example load = \"98%\""
         ))),
         _ => Ok(Traffic { name, entry, app, params, profile, tcp, via, rtt }),
+    }
+}
+
+/// An application without users is given by its rate or by a load.
+fn check_rate(path: &str, name: &str, params: &Params, app: &Params) -> Result<(), ScenarioError> {
+    let rate = traffic::registry::RATE;
+    if params.given("users") {
+        return Err(ScenarioError(format!(
+            "{path}.users: {name} has no users or flows; give {rate} or a load"
+        )));
+    }
+    match (app.given(rate), params.given("load")) {
+        (true, true) => Err(ScenarioError(format!(
+            "{path}: gives both {rate} and a load, which is turned into it; give one of them"
+        ))),
+        (false, false) => Err(ScenarioError(format!(
+            "{path}: gives neither {rate} nor a load; write for example load = \"98%\""
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use packet::{Ack, Duration, Header, Instant, Packet, Rng};
-use record::{Datagrams, Flows, Requests, Window};
+use record::{Datagrams, Flows, Requests, Transfers, Window};
 use tcp::{Profile, Segment};
 use traffic::{Action, App, Input};
 
@@ -26,6 +26,8 @@ pub(crate) enum What {
     Tick(u16),
     /// A connection end's timer may be due.
     Timer { connection: u32, serial: u32, end: u8 },
+    /// A server program has finished an answer.
+    Serve { connection: u32, serial: u32 },
     /// An application asked to be woken.
     Wake(u32),
 }
@@ -143,6 +145,7 @@ pub struct World {
     pub(crate) requests: Requests,
     pub(crate) datagrams: Datagrams,
     pub(crate) flows: Flows,
+    pub(crate) transfers: Transfers,
     pub(crate) next_serial: u32,
     pub(crate) window: Window,
     /// Clock of the machines that delay packets; zero for exact delays.
@@ -191,6 +194,7 @@ impl World {
             requests,
             datagrams,
             flows: Flows::default(),
+            transfers: Transfers::default(),
             next_serial: 0,
             window,
             delay_tick: Duration::ZERO,
@@ -245,6 +249,7 @@ impl World {
                 }
                 What::Finish(port) => self.finish_transmission(port),
                 What::Tick(port) => self.tick(port),
+                What::Serve { connection, serial } => self.served(connection, serial),
                 What::Wake(member) => self.tell(member, Input::Woke),
             }
             if Ledger::ON {
@@ -489,5 +494,16 @@ mod tests {
         assert_eq!(wait(29_999, 79), 60_001);
         assert_eq!(wait(25_000, 79), 65_000);
         assert_eq!(wait(25_000, 9), 0); // less than a tick is no delay
+    }
+
+    #[test]
+    fn an_idle_user_takes_less_than_half_a_kibibyte() {
+        // A user of the unc model beside two connections kept open: its place among the members,
+        // itself, what it has allocated (a growing vector has room for four), its pending wake-up.
+        let kept = 4 * 24;
+        let numbers = 4 * 4;
+        let wake = 48;
+        let all = size_of::<Member>() + size_of::<traffic::web::User>() + kept + numbers + wake;
+        assert!(all <= 512, "{all} B");
     }
 }

@@ -61,13 +61,23 @@ fn tcp(rng: &mut Rng) -> Value {
 fn traffic(rng: &mut Rng) -> Value {
     let tcp = tcp(rng);
     let side = pick(rng, &["clients", "servers"]);
-    if rng.below(4) == 0 {
-        datagrams(rng, side)
-    } else if rng.below(2) == 0 {
-        json!({"app": "web", "users": 20 + rng.below(200), "side": side, "tcp": tcp,
-               "parallel": 1 + rng.below(6)})
-    } else {
-        json!({"app": "bulk", "flows": 1 + rng.below(12), "side": side, "tcp": tcp})
+    match rng.below(12) {
+        10..=11 => datagrams(rng, side),
+        0..=2 => json!({"app": "web", "users": 20 + rng.below(200), "side": side, "tcp": tcp,
+                        "parallel": 1 + rng.below(6)}),
+        3 => json!({"app": "unc", "users": 100 + rng.below(900), "side": side, "tcp": tcp,
+                    "start": "stationary", "page_servers": "unc_servers_per_page",
+                    "service": {"dist": "exponential", "mean": "30 ms"},
+                    "http": pick(rng, &["http10", "http11", "http11-pipelined"])}),
+        4 => json!({"app": "packmime", "connections_per_s": 5 + rng.below(95), "side": side,
+                    "tcp": tcp, "http": pick(rng, &["http10", "http11", "http11-pipelined"])}),
+        5 => json!({"app": pick(rng, &["http", "threegpp"]), "users": 5 + rng.below(60),
+                    "side": side, "tcp": tcp, "start": "stationary"}),
+        6 => json!({"app": "loop", "model": pick(rng, &["ftp", "text", "picture"]), "side": side,
+                    "flows": 1 + rng.below(12), "tcp": tcp, "start_within": "1 s"}),
+        7 => json!({"app": "burst", "flows": 1 + rng.below(20), "side": side, "tcp": tcp,
+                    "start_at": "2 s", "start_spread": "2 s"}),
+        _ => json!({"app": "bulk", "flows": 1 + rng.below(12), "side": side, "tcp": tcp}),
     }
 }
 

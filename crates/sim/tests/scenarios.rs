@@ -159,6 +159,102 @@ fn two_loads_are_refused() {
 }
 
 #[test]
+fn an_open_loop_is_given_by_its_rate_or_a_load() {
+    let refused = |group: Value| {
+        let mut scenario = good();
+        scenario["traffic"] = json!([group]);
+        let read = Scenario::from_json(&scenario.to_string());
+        read.and_then(Run::new).err().unwrap().to_string()
+    };
+    for (group, expected) in [
+        (
+            json!({"app": "packmime", "users": 5}),
+            "traffic.0.users: packmime has no users or flows; give connections_per_s or a load",
+        ),
+        (
+            json!({"app": "packmime", "flows": 5, "connections_per_s": 3}),
+            "traffic.0.users: packmime has no users or flows; give connections_per_s or a load",
+        ),
+        (
+            json!({"app": "packmime", "load": 0.5, "connections_per_s": 3}),
+            "traffic.0: gives both connections_per_s and a load, which is turned into it; give one of them",
+        ),
+        (
+            json!({"app": "packmime"}),
+            "traffic.0: gives neither connections_per_s nor a load; write for example load = \"98%\"",
+        ),
+        (json!({"app": "packmime", "load": 0.5}), "has not been calibrated into its size"),
+        (
+            json!({"app": "web", "connections_per_s": 3, "users": 5}),
+            "traffic.0.connections_per_s: unknown field \"connections_per_s\"",
+        ),
+    ] {
+        let why = refused(group);
+        assert!(why.contains(expected), "{why}");
+    }
+    let mut scenario = good();
+    scenario["traffic"] = json!([{"app": "packmime", "load": "98%"}]);
+    let estimate = sim::estimate(&Scenario::from_json(&scenario.to_string()).unwrap());
+    let per_connection = estimate.unwrap().unwrap();
+    assert!((per_connection - 8_860.0).abs() < 45.0, "{per_connection} IP bytes a connection");
+}
+
+#[test]
+fn bad_traffic_descriptions_are_one_sentence() {
+    let pareto = |shape: f64| json!({"dist": "pareto", "shape": shape, "mean": "12 kB"});
+    let table = |text: &str| json!({"dist": "table", "file": "my.csv", "text": text});
+    let probs = json!({"dist": "discrete", "values": [1, 2, 5], "probs": [0.5, 0.3, 0.3]});
+    for (field, value, expected) in [
+        ("files", probs, "files.probs: the probabilities sum to 1.1, not to 1"),
+        (
+            "reply",
+            table("p,b,k\n0,9,1\n0.5,8,1\n1,20,1\n"),
+            "reply.file: my.csv, line 3: the value must not decrease, but 8 follows 9",
+        ),
+        ("reply", pareto(0.9), "reply.shape: 0.9 has no mean; give a shape above 1, or min"),
+        (
+            "parallel",
+            json!(65),
+            "traffic.0.parallel: 65 is out of range: it must lie between 1 and 64",
+        ),
+        (
+            "persistent_parallel",
+            json!(5),
+            "5 persistent connections are more than the 4 that parallel allows",
+        ),
+        ("think", json!(15), "think: 15 has no unit"),
+        ("think", json!(true), "traffic.0.think: true is not a distribution"),
+        (
+            "think",
+            json!({"dist": "expo", "mean": "3 s"}),
+            "think.dist: unknown distribution \"expo\"",
+        ),
+    ] {
+        let mut scenario = good();
+        scenario["traffic"] = json!([{"app": "unc", "users": 9}]);
+        scenario["traffic"][0][field] = value;
+        let read = Scenario::from_json(&scenario.to_string());
+        let why = read.and_then(|s| s.check_parameters().map(|()| s)).err().unwrap().to_string();
+        assert!(why.contains(expected) && !why.contains('\n'), "{why}");
+    }
+}
+
+#[test]
+fn distributions_are_written_back_as_they_were_read() {
+    let mut scenario = good();
+    let reply = json!({"dist": "mixture", "weights": [0.5, 0.5],
+                       "parts": ["4 kB", {"dist": "exponential", "mean": "9 kB"}]});
+    scenario["traffic"] = json!([{"app": "unc", "users": 9, "reply": reply, "think": "le1000",
+                                  "files": 3}]);
+    let first = Scenario::from_json(&scenario.to_string()).unwrap().to_json();
+    let group = &first["traffic"][0];
+    assert_eq!(group["reply"], reply);
+    assert_eq!((&group["think"], &group["files"]), (&json!("le1000"), &json!(3.0)));
+    assert!(group.get("pages").is_none(), "the model's own are not written out");
+    assert_eq!(Scenario::from_json(&first.to_string()).unwrap().to_json(), first);
+}
+
+#[test]
 fn an_uncalibrated_load_does_not_run() {
     let mut scenario = good();
     scenario["traffic"] = json!([{"app": "web", "load": "98%"}]);

@@ -1,12 +1,15 @@
 //! The seam between an application and the host that carries out what it asks for.
 
-use packet::Instant;
+use packet::{Duration, Instant};
 
 /// Who closes a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closes {
     /// The side that accepted it, with its reply (an HTTP/1.0 server).
     Acceptor,
+    /// The side that accepted it, with its reply to the last request: the application says
+    /// [`Action::Close`] right after sending that one (an HTTP/1.1 request says "close").
+    AcceptorLast,
     /// The side that opened it, when the application says [`Action::Close`].
     Opener,
 }
@@ -15,6 +18,12 @@ pub enum Closes {
 /// number may be used again once the connection's last [`Input`] has been seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
+    /// Connections opened from here on start at this machine of the application's side; without
+    /// it at the one where the application lives.
+    Move {
+        /// Which machine, 0-based.
+        machine: u32,
+    },
     /// Open connection `conn` to machine `peer` of the other side.
     Open {
         /// The application's number for it.
@@ -26,7 +35,8 @@ pub enum Action {
     },
     /// Write `bytes` on the connection (at once or when it is established). If `reply_bytes` is
     /// not zero, the peer's server program answers with that many once all have arrived (the
-    /// request message names the size, as the UNC generators' does).
+    /// request message names the size, as the UNC generators' does). Requests of one connection
+    /// are answered in order, one at a time.
     Send {
         /// Which connection.
         conn: u32,
@@ -34,8 +44,10 @@ pub enum Action {
         bytes: u64,
         /// Size of the answer, 0 for none.
         reply_bytes: u64,
+        /// How long the server program works on the answer before it writes it.
+        service: Duration,
     },
-    /// No more will be sent.
+    /// No more will be sent. The application may use the number again once all replies are in.
     Close {
         /// Which connection.
         conn: u32,
@@ -68,7 +80,8 @@ pub enum Input {
         /// On which connection.
         conn: u32,
     },
-    /// The connection was given up (75 s without a handshake, or too many timeouts).
+    /// The connection was given up (75 s without a handshake, or too many timeouts): no reply that
+    /// is still missing will come.
     Failed {
         /// Which.
         conn: u32,

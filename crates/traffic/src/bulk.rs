@@ -28,7 +28,12 @@ impl Bulk {
 
     fn send(&self, cx: &mut AppCx) {
         (cx.act)(Action::Open { conn: CONN, peer: self.peer, closes: Closes::Opener });
-        (cx.act)(Action::Send { conn: CONN, bytes: self.bytes, reply_bytes: 0 });
+        (cx.act)(Action::Send {
+            conn: CONN,
+            bytes: self.bytes,
+            reply_bytes: 0,
+            service: Duration::ZERO,
+        });
         if self.bytes != u64::MAX {
             (cx.act)(Action::Close { conn: CONN });
         }
@@ -89,17 +94,23 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The flows of a group.
-///
-/// # Errors
-/// If either side has no machine.
-fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
+/// Refuses a side without machines.
+pub(crate) fn needs_machines(group: &Group) -> Result<(), BadParams> {
     for (field, count) in [("peers", group.peers), ("machines", group.machines)] {
         if count == 0 {
             let why = "bulk senders need a machine on each side; give it at least 1";
             return Err(BadParams::new(field, why));
         }
     }
+    Ok(())
+}
+
+/// The flows of a group.
+///
+/// # Errors
+/// If either side has no machine.
+fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
+    needs_machines(group)?;
     let (window, bytes) = (params.real("start_within"), params.whole("bytes"));
     let Group { seed, peers, machines, .. } = *group;
     let stream = format!("{}.start", group.name);

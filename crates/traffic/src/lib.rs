@@ -1,16 +1,22 @@
-//! What applications do: web users who think and fetch, bulk senders, senders of datagrams.
+//! What applications do: web users who think and fetch, connections that arrive on a link, loops,
+//! bulk senders, bursts, senders of datagrams.
 //!
 //! Reading order: [`app`](App) is the seam to a host, [`distribution`] is what sizes and times
-//! are drawn from, [`web`], [`bulk`] and [`datagrams`] are applications, [`registry`] lists them all.
+//! are drawn from and [`fsd`] sequences of them, [`web`], [`bulk`], [`burst`] and [`datagrams`] are
+//! applications, [`registry`] lists them all, [`models`] the distributions they draw from.
 //!
 //! To add an application: write its file with its `ENTRY`, and add one line to [`APPS`].
 
 mod app;
 pub mod bulk;
+pub mod burst;
 pub mod datagrams;
 pub mod distribution;
+pub mod fsd;
+pub mod models;
 pub mod registry;
 pub mod web;
 
 pub use app::{Action, App, AppCx, Closes, Input};
+pub use models::{MODELS, Model, Variable, model};
 pub use registry::{APPS, Entry, Group, Population, find};

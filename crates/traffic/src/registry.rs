@@ -17,7 +17,7 @@ use std::fmt;
 use packet::params::{BadParams, Field, Params};
 
 use crate::datagrams::{cbr, on_off};
-use crate::{App, bulk, web};
+use crate::{App, bulk, burst, web};
 
 /// One kind of application.
 #[derive(Clone, Copy, Debug)]
@@ -42,12 +42,34 @@ pub struct Entry {
 }
 
 /// Every application, in the order of the documentation. A new one adds its line here.
-pub static APPS: &[Entry] = &[web::mah::ENTRY, bulk::ENTRY, cbr::ENTRY, on_off::ENTRY];
+pub static APPS: &[Entry] = &[
+    web::mah::ENTRY,
+    web::unc::ENTRY,
+    web::packmime::ENTRY,
+    web::threegpp::ENTRY,
+    web::http::ENTRY,
+    web::loops::ENTRY,
+    bulk::ENTRY,
+    burst::ENTRY,
+    cbr::ENTRY,
+    on_off::ENTRY,
+];
 
 /// The application called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {
     APPS.iter().find(|entry| entry.name == name)
 }
+
+impl Entry {
+    /// Whether its size is a rate of connections (its field [`RATE`]) and not a number of members:
+    /// it goes on whatever the network does.
+    pub fn is_open_loop(&self) -> bool {
+        self.fields.iter().any(|field| field.name == RATE)
+    }
+}
+
+/// The field that says the size of an application without members.
+pub const RATE: &str = "connections_per_s";
 
 /// Where a group of members lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,9 +121,9 @@ impl Population {
         (self.make)(i)
     }
 
-    /// IP bytes, without framing, that one member is expected to cause per second from the other
-    /// side to its own on an uncongested network: a first estimate for calibration. `None` if the
-    /// network alone decides.
+    /// IP bytes, without framing, that one member (of an open-loop application, one connection per
+    /// second) is expected to cause per second from the other side to its own on an uncongested
+    /// network: a first estimate for calibration. `None` if the network alone decides.
     pub fn ip_bytes_per_member_s(&self) -> Option<f64> {
         self.ip_bytes_per_member_s
     }

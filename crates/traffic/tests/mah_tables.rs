@@ -4,44 +4,14 @@
 //! tolerance is five standard errors at 10^6 draws, rounded up. With about 40 bounds and fixed
 //! seeds, the chance that a right sampler fails after a change of seed is below 1 in 10^4.
 
+#[path = "common/sample.rs"]
+mod sample;
+
 use packet::Rng;
+use sample::{DRAWS, Sample, assert_near};
 use traffic::distribution::{Distribution, whole_bytes};
 use traffic::web::load::ip_bytes_of_reply;
 use traffic::web::mah;
-
-const DRAWS: usize = 1_000_000;
-
-/// An expected value and by how many percent a sample may differ from it.
-type Near = (f64, f64);
-
-fn assert_near(what: &str, found: f64, (expected, percent): Near) {
-    let off = 100.0 * (found / expected - 1.0);
-    assert!(off.abs() <= percent, "{what}: {found} is {off:+.2}% from {expected}");
-}
-
-struct Sample(Vec<f64>);
-
-impl Sample {
-    /// 10^6 values made by `draw` from the stream called `name`.
-    fn of(name: &str, mut draw: impl FnMut(&mut Rng) -> f64) -> Self {
-        let mut rng = Rng::named(1995, name);
-        let mut values: Vec<f64> = (0..DRAWS).map(|_| draw(&mut rng)).collect();
-        values.sort_unstable_by(f64::total_cmp);
-        Sample(values)
-    }
-    fn mean(&self) -> f64 {
-        self.0.iter().sum::<f64>() / DRAWS as f64
-    }
-    fn quantile(&self, q: f64) -> f64 {
-        self.0[(q * DRAWS as f64) as usize]
-    }
-    fn check(&self, mean: Near, median: Near, q90: Near, q99: Near) {
-        assert_near("mean", self.mean(), mean);
-        assert_near("median", self.quantile(0.5), median);
-        assert_near("q90", self.quantile(0.9), q90);
-        assert_near("q99", self.quantile(0.99), q99);
-    }
-}
 
 fn bytes(of: &dyn Distribution, scale: f64, rng: &mut Rng) -> f64 {
     whole_bytes(of.sample(rng), scale) as f64

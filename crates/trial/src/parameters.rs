@@ -13,8 +13,24 @@ pub fn raw(json: &Json) -> Raw {
         Json::Number(v) => Raw::Number(v.as_f64().unwrap_or(f64::NAN)),
         Json::String(v) => Raw::Text(v.clone()),
         Json::Null => Raw::Other("nothing"),
-        Json::Array(_) => Raw::Other("a list"),
-        Json::Object(_) => Raw::Other("a table"),
+        Json::Array(items) => Raw::List(items.iter().map(raw).collect()),
+        Json::Object(fields) => {
+            Raw::Table(fields.iter().map(|(name, value)| (name.clone(), raw(value))).collect())
+        }
+    }
+}
+
+/// What a user wrote, as JSON again.
+fn unread(raw: &Raw) -> Json {
+    match raw {
+        Raw::Bool(v) => json!(v),
+        Raw::Number(v) => json!(v),
+        Raw::Text(v) => json!(v),
+        Raw::List(items) => items.iter().map(unread).collect(),
+        Raw::Table(fields) => {
+            Json::Object(fields.iter().map(|(name, raw)| (name.clone(), unread(raw))).collect())
+        }
+        Raw::Other(_) => Json::Null,
     }
 }
 
@@ -27,6 +43,7 @@ pub fn write(params: &Params) -> Map<String, Json> {
             Value::Switch(v) => json!(v),
             Value::Whole(v) => json!(v),
             Value::Choice(v) => json!(v),
+            Value::Written(_) => params.written(field.name).map_or(Json::Null, unread),
             Value::Real(v) => match field.kind {
                 Kind::Real { unit: Unit::Time, .. } => json!(format!("{v} s")),
                 Kind::Real { unit: Unit::Rate, .. } => json!(format!("{v} bit/s")),

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from matplotlib.figure import Figure
 
 from .cdf import cdf
+from .distributions import distributions
 from .linearity import linearity
 from .panels import panels
 from .portrait import portrait
@@ -20,6 +21,7 @@ from .style import styled, to_png, to_svg
 
 KINDS: dict[str, Callable[..., Figure]] = {
     "cdf": cdf,
+    "distributions": distributions,
     "linearity": linearity,
     "panels": panels,
     "portrait": portrait,

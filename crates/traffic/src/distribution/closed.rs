@@ -18,6 +18,12 @@ impl Distribution for Constant {
     fn mean(&self) -> f64 {
         self.0
     }
+    fn mean_below(&self, x: f64) -> f64 {
+        if self.0 < x { self.0 } else { 0.0 }
+    }
+    fn variance(&self) -> f64 {
+        0.0
+    }
 }
 
 /// Every value from `low` up to, not including, `high` equally likely.
@@ -45,6 +51,13 @@ impl Distribution for Uniform {
     fn mean(&self) -> f64 {
         0.5 * (self.low + self.high)
     }
+    fn mean_below(&self, x: f64) -> f64 {
+        let upto = x.clamp(self.low, self.high);
+        0.5 * (upto + self.low) * self.below(upto)
+    }
+    fn variance(&self) -> f64 {
+        (self.high - self.low) * (self.high - self.low) / 12.0
+    }
 }
 
 /// Exponentially distributed.
@@ -63,6 +76,12 @@ impl Distribution for Exponential {
     }
     fn mean(&self) -> f64 {
         self.mean
+    }
+    fn mean_below(&self, x: f64) -> f64 {
+        if x > 0.0 { self.mean - (x + self.mean) * math::exp(-x / self.mean) } else { 0.0 }
+    }
+    fn variance(&self) -> f64 {
+        self.mean * self.mean
     }
 }
 

@@ -22,11 +22,26 @@ impl Discrete {
     /// differs from 1 by more than 1e-6; with the line of the text.
     pub fn parse(text: &str) -> Result<Self, BadTable> {
         let rows = rows(text, [Some("value"), Some("prob")])?;
-        let mut steps: Vec<(f64, f64)> = Vec::with_capacity(rows.len());
-        let mut sum = 0.0;
-        for row in &rows {
-            let [value, prob] = row.cells;
-            let bad = |why: String| Err(BadTable::new(row.line, why));
+        Discrete::from_rows(rows.iter().map(|row| (row.cells, row.line)))
+    }
+
+    /// A distribution from values and their probabilities, the values growing.
+    ///
+    /// # Errors
+    /// As [`Discrete::parse`]; the error's line is the number of the pair, from 1.
+    pub fn new(pairs: &[(f64, f64)]) -> Result<Self, BadTable> {
+        if pairs.is_empty() {
+            return Err(BadTable::new(1, "there is no value"));
+        }
+        Discrete::from_rows(pairs.iter().map(|&(value, prob)| [value, prob]).zip(1..))
+    }
+
+    fn from_rows(rows: impl Iterator<Item = ([f64; 2], usize)>) -> Result<Self, BadTable> {
+        let mut steps: Vec<(f64, f64)> = Vec::new();
+        let (mut sum, mut last) = (0.0, 1);
+        for ([value, prob], line) in rows {
+            last = line;
+            let bad = |why: String| Err(BadTable::new(line, why));
             if prob < 0.0 {
                 return bad(format!("the probability is {prob}, but it must not be negative"));
             }
@@ -39,8 +54,7 @@ impl Discrete {
             steps.push((value, sum));
         }
         if (sum - 1.0).abs() > SUM_TOLERANCE {
-            let line = rows[rows.len() - 1].line;
-            return Err(BadTable::new(line, format!("the probabilities sum to {sum}, not to 1")));
+            return Err(BadTable::new(last, format!("the probabilities sum to {sum}, not to 1")));
         }
         for step in &mut steps {
             step.1 /= sum;
@@ -70,6 +84,15 @@ impl Distribution for Discrete {
 
     fn mean(&self) -> f64 {
         self.values().map(|(value, prob)| value * prob).sum()
+    }
+
+    fn mean_below(&self, x: f64) -> f64 {
+        self.values().take_while(|&(value, _)| value < x).map(|(value, prob)| value * prob).sum()
+    }
+
+    fn variance(&self) -> f64 {
+        let mean = self.mean();
+        self.values().map(|(value, prob)| (value - mean) * (value - mean) * prob).sum()
     }
 }
 

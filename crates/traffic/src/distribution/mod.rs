@@ -1,12 +1,21 @@
 //! What sizes, counts and times are drawn from.
 //!
-//! Every distribution is sampled by inversion: one uniform number, one value. So two runs that
-//! differ in one distribution still use their random numbers in step.
+//! Every distribution is sampled with one uniform number for one value (by inversion; a mixture
+//! picks its part with the same number). So two runs that differ in one distribution still use
+//! their random numbers in step. [`read`] makes one from what a scenario says.
 
 mod closed;
 mod discrete;
+mod mixture;
+pub mod normal;
+mod pareto;
 mod parse;
+mod read;
+mod shaped;
+pub mod shipped;
+mod summary;
 mod table;
+mod weibull;
 
 use std::fmt;
 
@@ -14,8 +23,15 @@ use packet::Rng;
 
 pub use closed::{Constant, Exponential, Uniform};
 pub use discrete::Discrete;
+pub use mixture::Mixture;
+pub use normal::LogNormal;
+pub use pareto::{Lomax, Pareto};
 pub use parse::BadTable;
+pub use read::{parse, read};
+pub use shaped::{Affine, Truncated};
+pub use summary::{CAP_BYTES, Summary};
 pub use table::{Knot, Table};
+pub use weibull::Weibull;
 
 /// A distribution of one real number. Values are shared between users, never copied.
 pub trait Distribution: fmt::Debug + Send + Sync {
@@ -26,8 +42,20 @@ pub trait Distribution: fmt::Debug + Send + Sync {
     /// The probability of a value less than `x`.
     fn below(&self, x: f64) -> f64;
 
-    /// The exact mean.
+    /// The exact mean; infinite where there is none.
     fn mean(&self) -> f64;
+
+    /// What values less than `x` contribute to the mean.
+    fn mean_below(&self, x: f64) -> f64;
+
+    /// The variance; infinite where there is none.
+    fn variance(&self) -> f64;
+
+    /// The mean of the smaller of a value and `cap`: it settles in samples where the mean of a
+    /// heavy tail does not.
+    fn capped_mean(&self, cap: f64) -> f64 {
+        self.mean_below(cap) + cap * (1.0 - self.below(cap))
+    }
 
     /// One value, from one number of the stream.
     fn sample(&self, rng: &mut Rng) -> f64 {
@@ -39,15 +67,53 @@ pub trait Distribution: fmt::Debug + Send + Sync {
 /// equilibrium residual life of renewal theory (W. Feller, *An Introduction to Probability
 /// Theory and Its Applications*, volume 2, section XI.4). Long intervals are more likely to be
 /// met, so an interval is drawn in proportion to its length, by rejection; the expected number
-/// of draws is the largest value over the mean.
+/// of draws is the largest value over the mean. Where that is too many, the distribution function
+/// of the residual life, the capped mean over the mean, is inverted instead.
 pub fn residual(distribution: &dyn Distribution, rng: &mut Rng) -> f64 {
-    let largest = distribution.quantile(1.0 - f64::EPSILON);
+    const MOST_DRAWS: f64 = 1_000.0;
+    let (largest, mean) = (distribution.quantile(1.0 - f64::EPSILON), distribution.mean());
+    if mean <= 0.0 {
+        return 0.0;
+    }
+    if largest > MOST_DRAWS * mean {
+        let share = rng.uniform() * mean;
+        return bisect(0.0, largest, |x| distribution.capped_mean(x) > share);
+    }
     loop {
         let length = distribution.sample(rng);
         if rng.uniform() * largest < length {
             return length * rng.uniform();
         }
     }
+}
+
+/// The last number between `low` and `high` that is not `beyond`.
+fn bisect(mut low: f64, mut high: f64, beyond: impl Fn(f64) -> bool) -> f64 {
+    loop {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high {
+            return low;
+        }
+        if beyond(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+}
+
+/// The variance of a distribution without a formula: an integral over the quantile, in ever
+/// smaller steps towards the upper end, where the tail lies.
+pub(crate) fn numeric_variance(of: &dyn Distribution) -> f64 {
+    const STEPS: u32 = 20_000;
+    let mean = of.mean();
+    let cell = |i: u32| {
+        let above = 1.0 - (f64::from(i) + 0.5) / f64::from(STEPS);
+        let cubed = above * above * above;
+        let off = of.quantile(1.0 - cubed * above) - mean;
+        4.0 * cubed * off * off / f64::from(STEPS)
+    };
+    (0..STEPS).map(cell).sum()
 }
 
 /// A drawn size times `scale`, as whole bytes: rounded half up, at least 1.
@@ -77,6 +143,18 @@ mod tests {
         assert!((mean(&uniform) - 2.0).abs() < 0.017, "{}", mean(&uniform));
         let exponential = Exponential { mean: 3.0 };
         assert!((mean(&exponential) - 3.0).abs() < 0.034, "{}", mean(&exponential));
+    }
+
+    #[test]
+    fn residual_lives_of_heavy_tails_end() {
+        // A Pareto distribution of shape 1.5 has residual lives without a mean; their median is
+        // where the capped mean is half the mean: 3 - 2 sqrt(1/x) = 1.5 at 16/9.
+        let pareto = Pareto { min: 1.0, shape: 1.5 };
+        let mut rng = Rng::named(1, "residual");
+        let below = (0..20_000).filter(|_| residual(&pareto, &mut rng) < 16.0 / 9.0).count();
+        // Five standard errors of the share: 0.018.
+        assert!((below as f64 / 20_000.0 - 0.5).abs() < 0.018, "{below}");
+        assert_eq!(residual(&Constant(0.0), &mut rng), 0.0);
     }
 
     #[test]

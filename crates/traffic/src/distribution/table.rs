@@ -128,6 +128,31 @@ impl Distribution for Table {
     fn mean(&self) -> f64 {
         self.segments().map(|(a, b)| (b.p - a.p) * (a.x + (b.x - a.x) / (1.0 + b.k))).sum()
     }
+
+    fn mean_below(&self, x: f64) -> f64 {
+        let part = |(a, b): (&Knot, &Knot)| {
+            // The share of the segment, in probability, that lies below x.
+            let s = if x > b.x {
+                1.0
+            } else if x <= a.x {
+                0.0
+            } else {
+                math::pow((x - a.x) / (b.x - a.x), 1.0 / b.k)
+            };
+            (b.p - a.p) * (a.x * s + (b.x - a.x) * math::pow(s, b.k + 1.0) / (b.k + 1.0))
+        };
+        self.segments().map(part).sum()
+    }
+
+    fn variance(&self) -> f64 {
+        let mean = self.mean();
+        let square = |(a, b): (&Knot, &Knot)| {
+            let (low, rise) = (a.x - mean, b.x - a.x);
+            let bent = 2.0 * low * rise / (b.k + 1.0) + rise * rise / (2.0 * b.k + 1.0);
+            (b.p - a.p) * (low * low + bent)
+        };
+        self.segments().map(square).sum()
+    }
 }
 
 #[cfg(test)]

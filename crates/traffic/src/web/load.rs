@@ -4,6 +4,7 @@
 //! measured on an uncongested link.
 
 use super::Habits;
+use crate::distribution::Distribution;
 
 /// Payload of a full segment on Ethernet without TCP options.
 const SEGMENT: u64 = 1_460;
@@ -13,6 +14,8 @@ const HEADERS: u64 = 40;
 const HANDSHAKE_AND_LAST_ACK: u64 = 84;
 /// A reply of at most this many bytes leaves at once (two segments), and the FIN after it alone.
 const FIRST_FLIGHT: u64 = 2 * SEGMENT;
+/// Up to how many segments probabilities are summed one by one; beyond, by the integral.
+const FEW_SEGMENTS: u64 = 256;
 /// How long an average page takes to fetch on an unloaded network, seconds (constructed: 0.4 to
 /// 0.5 s with round-trip times around 79 ms; small against any think time).
 const PAGE_TIME: f64 = 0.45;
@@ -24,39 +27,77 @@ pub fn ip_bytes_of_reply(bytes: u64) -> u64 {
     bytes + HEADERS * bytes.div_ceil(SEGMENT) + HANDSHAKE_AND_LAST_ACK + bare_fin
 }
 
+/// The part of [`ip_bytes_of_reply`] that is not payload, averaged over replies drawn from `reply`
+/// times `scale`: of the segments, and of the connection.
+pub(super) fn mean_headers(reply: &dyn Distribution, scale: f64) -> (f64, f64) {
+    // The probability that a rounded, scaled reply has more than `bytes`.
+    let above = |bytes: u64| 1.0 - reply.below((bytes as f64 + 0.5) / scale);
+    // The mean number of segments is the sum over n of P(more than n segments); its far part is
+    // the integral and half the first term (Euler and Maclaurin).
+    let far = FEW_SEGMENTS * SEGMENT;
+    let beyond = (reply.mean() - reply.capped_mean(far as f64 / scale)) * scale / SEGMENT as f64;
+    let few: f64 = (1..FEW_SEGMENTS).map(|n| above(n * SEGMENT)).sum();
+    let segments = 1.0 + few + beyond + 0.5 * above(far);
+    let bare_fins = 1.0 - above(FIRST_FLIGHT);
+    (HEADERS as f64 * segments, HEADERS as f64 * bare_fins + HANDSHAKE_AND_LAST_ACK as f64)
+}
+
 impl Habits {
-    /// Mean payload of a reply, bytes. (The rounding to whole bytes is left out.)
+    /// Mean payload of the first reply of a page, bytes. (The rounding to whole bytes is left out.)
     pub fn mean_reply_bytes(&self) -> f64 {
         self.reply.mean() * self.reply_scale
     }
 
-    /// Mean of [`ip_bytes_of_reply`] over the replies.
+    /// Mean of [`ip_bytes_of_reply`] over the first replies of pages.
     pub fn mean_ip_bytes_of_reply(&self) -> f64 {
-        // The probability that a rounded, scaled reply has more than `bytes`.
-        let above = |bytes: u64| 1.0 - self.reply.below((bytes as f64 + 0.5) / self.reply_scale);
-        // The mean number of segments is the sum over n of P(more than n segments).
-        let segments: f64 =
-            (1..).map(|n| above(n * SEGMENT)).take_while(|&more| more > 1e-12).sum::<f64>() + 1.0;
-        let bare_fins = 1.0 - above(FIRST_FLIGHT);
-        self.mean_reply_bytes()
-            + HEADERS as f64 * (segments + bare_fins)
-            + HANDSHAKE_AND_LAST_ACK as f64
+        let (segments, connection) = mean_headers(self.reply.as_ref(), self.reply_scale);
+        self.mean_reply_bytes() + segments + connection
+    }
+
+    /// Mean number of files of a page beside the first.
+    fn others(&self) -> f64 {
+        (self.files.mean() - 1.0).max(0.0)
+    }
+
+    /// Mean payload of the replies of a page, bytes.
+    pub fn mean_page_bytes(&self) -> f64 {
+        let embedded = self.embedded.as_ref().unwrap_or(&self.reply);
+        self.mean_reply_bytes() + self.others() * embedded.mean() * self.reply_scale
+    }
+
+    /// Mean IP bytes, without framing, that servers send for a page.
+    pub fn mean_ip_bytes_of_page(&self) -> f64 {
+        let embedded = self.embedded.as_ref().unwrap_or(&self.reply);
+        let first = mean_headers(self.reply.as_ref(), self.reply_scale);
+        let other = mean_headers(embedded.as_ref(), self.reply_scale);
+        let sum = |one: f64, another: f64| one + self.others() * another;
+        let connections = sum(first.1, other.1) * self.connections_per_file();
+        self.mean_page_bytes() + sum(first.0, other.0) + connections
+    }
+
+    /// Connections opened per file: 1 in HTTP/1.0, fewer where stays share them.
+    fn connections_per_file(&self) -> f64 {
+        let Some(persistence) = &self.persistence else { return 1.0 };
+        let files_of_stay = self.files.mean() * self.pages.mean();
+        let shared = (f64::from(persistence.parallel) / files_of_stay).min(1.0);
+        1.0 - persistence.share + persistence.share * shared
     }
 
     /// Mean time from one page to the next, seconds, on an unloaded network.
     pub fn page_cycle_s(&self) -> f64 {
-        self.think.mean() + PAGE_TIME
+        let parse = self.parse.as_ref().map_or(0.0, |parse| parse.mean());
+        self.think.mean() + parse + PAGE_TIME
     }
 
     /// Reply payload that one user receives per second on an unloaded network, bytes.
     pub fn expected_bytes_per_user_s(&self) -> f64 {
-        self.files.mean() * self.mean_reply_bytes() / self.page_cycle_s()
+        self.mean_page_bytes() / self.page_cycle_s()
     }
 
     /// IP bytes, without framing, that servers send to one user per second on an unloaded
     /// network.
     pub fn expected_ip_bytes_per_user_s(&self) -> f64 {
-        self.files.mean() * self.mean_ip_bytes_of_reply() / self.page_cycle_s()
+        self.mean_ip_bytes_of_page() / self.page_cycle_s()
     }
 }
 

@@ -5,56 +5,22 @@
 //! (`tcl/http/data/*.cdf`): 4,100 replies, 1,444 pages, 1,314 think gaps, 498 server stays. Their
 //! headers say how each was made. First and embedded files are pooled, as in those files.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
+use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
-use super::{Habits, Start, User};
-use crate::distribution::{Discrete, Distribution, Table};
+use super::{Habits, Persistence, Start, fields};
+use crate::distribution::Distribution;
+use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population};
 
-type Shared = LazyLock<Arc<dyn Distribution>>;
-
-/// Declares a constant that is parsed when first used from a table shipped with the crate.
-macro_rules! shipped {
-    ($(#[$doc:meta])* $name:ident, $kind:ident, $file:literal) => {
-        $(#[$doc])*
-        pub static $name: Shared = LazyLock::new(|| {
-            let text = include_str!(concat!("../../data/", $file));
-            Arc::new($kind::parse(text).expect(concat!("the shipped table ", $file)))
-        });
-    };
-}
-
-shipped!(
-    /// Size of a request, bytes.
-    REQUEST, Table, "mah_request_bytes.csv"
-);
-shipped!(
-    /// Size of a reply, bytes.
-    REPLY, Table, "mah_reply_bytes.csv"
-);
-shipped!(
-    /// Files of a page, the page itself included.
-    FILES, Discrete, "mah_files_per_page.csv"
-);
-shipped!(
-    /// Consecutive pages from one server.
-    PAGES, Discrete, "mah_pages_per_server.csv"
-);
-shipped!(
-    /// Think times of at most 1,000 s.
-    THINK_LE1000, Table, "mah_think_time_le1000_s.csv"
-);
-shipped!(
-    /// Think times of at most 1,800 s.
-    THINK_LE1800, Table, "mah_think_time_le1800_s.csv"
-);
-shipped!(
-    /// All think times, overnight ones included.
-    THINK_FULL, Table, "mah_think_time_full_s.csv"
-);
+pub use crate::distribution::shipped::{
+    MAH_FILES as FILES, MAH_PAGES as PAGES, MAH_REPLY as REPLY, MAH_REQUEST as REQUEST,
+    MAH_THINK_FULL as THINK_FULL, MAH_THINK_LE1000 as THINK_LE1000,
+    MAH_THINK_LE1800 as THINK_LE1800,
+};
 
 /// Which think times are kept. The trace's own include nights; a constant population of users
 /// needs a cut, and where to cut is our choice.
@@ -69,17 +35,6 @@ pub enum ThinkCut {
 }
 
 impl ThinkCut {
-    const NAMES: &'static [&'static str] = &["le1000", "le1800", "full"];
-
-    fn named(name: &str) -> Self {
-        match name {
-            "le1000" => ThinkCut::Le1000,
-            "le1800" => ThinkCut::Le1800,
-            "full" => ThinkCut::Full,
-            other => unreachable!("the field allows no {other}"),
-        }
-    }
-
     /// The table, in seconds.
     pub fn table(self) -> Arc<dyn Distribution> {
         let table = match self {
@@ -141,7 +96,7 @@ impl Preset {
             think: self.think().table(),
             start: Start::Spread,
             parallel,
-            servers,
+            ..Habits::plain(servers)
         }
     }
 }
@@ -173,60 +128,72 @@ static FIELDS: &[Field] = &[
         source: "read: the distributions Mah gave to ns-2; constructed: the presets, fitted to the \
                  load figures of Tuning RED for web traffic",
     },
-    Field {
-        name: "parallel",
-        meaning: "How many connections a user has open at most, after the first file of a page.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 64 },
-        default: Value::Whole(4),
-        source: "recalled: Netscape's limit (Internet Explorer: 2)",
-    },
+    fields::PARALLEL,
     Field {
         name: "reply_scale",
         meaning: "Factor on every reply size; if not given, 1 for mah-raw and 1.4 for mah-fit.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1_000.0, open: true },
         default: Value::Unset,
         source: "constructed: 1.4 gives the 10.6 kB per connection that follow from the counts of \
                  Tuning RED for web traffic",
+        ..fields::REPLY_SCALE
     },
     Field {
-        name: "think",
-        meaning: "Which think times are kept: up to 1000 s (mean 52.9 s), up to 1800 s (72.4 s), or \
-                  all (1804 s); if not given, le1000 for mah-raw and le1800 for mah-fit.",
-        kind: Kind::Choice(ThinkCut::NAMES),
-        default: Value::Unset,
+        meaning: "From the last reply of a page to the next page: le1000 keeps the trace's pauses up \
+                  to 1000 s (mean 52.9 s), le1800 up to 1800 s (72.4 s), full all (1804 s); or a \
+                  distribution of your own. If not given, le1000 for mah-raw and le1800 for mah-fit.",
         source: "read: the 1995 trace; constructed: the cuts",
+        ..fields::THINK
     },
-    Field {
-        name: "start",
-        meaning: "When users begin: spread (uniform over one mean think time; the load starts high \
-                  and settles within the longest think times) or stationary (as a long-running \
-                  population is met; the load is at its mean at once).",
-        kind: Kind::Choice(&["spread", "stationary"]),
-        default: Value::Choice("spread"),
-        source: "constructed",
-    },
+    fields::START,
+    fields::HTTP,
+    fields::PERSISTENT,
+    fields::PERSISTENT_PARALLEL,
+    fields::IDLE_TIMEOUT,
+    fields::CONNECTION_REQUESTS,
+    fields::REQUEST,
+    fields::REPLY,
+    fields::EMBEDDED,
+    fields::FILES,
+    fields::PAGES,
+    fields::PARSE,
+    fields::SERVICE,
+    fields::PAGE_SERVERS,
 ];
+
+/// How the HTTP/1.1 modes use connections; the model itself is of HTTP/1.0.
+const PERSISTENCE: Persistence = Persistence {
+    share: 1.0,
+    parallel: 2,
+    idle: Duration::from_secs(120),
+    requests: None,
+    pipelined: false,
+};
 
 /// The users of a group.
 ///
 /// # Errors
-/// If the other side has no machine that could serve.
+/// If the other side has no machine that could serve, or a description is wrong.
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    if group.peers == 0 {
-        let why = "web users fetch from the other side, but it has no machine; give it at least 1";
-        return Err(BadParams::new("peers", why));
-    }
     let preset = Preset::named(params.choice("model"));
     let mut habits = preset.habits(params.whole("parallel") as u32, group.peers);
+    fields::apply(&mut habits, params, &PERSISTENCE)?;
     habits.reply_scale = params.real_or("reply_scale", preset.reply_scale());
-    if let Value::Choice(cut) = params.value("think") {
-        habits.think = ThinkCut::named(cut).table();
-    }
-    if params.choice("start") == "stationary" {
-        habits.start = Start::Stationary;
-    }
-    let estimate = habits.expected_ip_bytes_per_user_s();
-    let (habits, seed, name) = (Arc::new(habits), group.seed, group.name.clone());
-    let user = move |i| User::new(Arc::clone(&habits), seed, &name, u64::from(i));
-    Ok(Population::new(group.members, user).asking_for(estimate))
+    fields::population(habits, group)
+}
+
+/// The model's variables.
+pub const MODEL: Model = Model { name: "mah", app: "web", variables };
+
+fn variables() -> Vec<Variable> {
+    let of = |name, unit, d: &Arc<dyn Distribution>| Variable::new(name, unit, Arc::clone(d));
+    vec![
+        of("request size", Unit::Bytes, &REQUEST),
+        of("reply size, mah-raw", Unit::Bytes, &REPLY),
+        Variable::new("reply size, mah-fit", Unit::Bytes, Variable::scaled(&REPLY, 1.4)),
+        of("files per page", Unit::Count, &FILES),
+        of("pages per server stay", Unit::Count, &PAGES),
+        of("think time, mah-raw", Unit::Time, &THINK_LE1000),
+        of("think time, mah-fit", Unit::Time, &THINK_LE1800),
+        of("think time, full", Unit::Time, &THINK_FULL),
+    ]
 }

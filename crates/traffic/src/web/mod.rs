@@ -1,15 +1,26 @@
-//! Web users: think, open a page, fetch its files, think again.
+//! Web users: think, open a page, fetch its files, think again; and PackMime's link.
 //!
-//! [`Habits`] says what users draw and how many connections they open, [`User`] is one of them,
-//! [`mah`] is the traffic model of Mah, [`load`] predicts what users ask for.
+//! [`Habits`] says what users draw and how they use connections, [`User`] is one of them,
+//! [`fields`] is how a scenario says it, [`load`] predicts what users ask for. The models are
+//! bundles of distributions: [`mah`], [`unc`], [`threegpp`], [`http`] (all of one's own),
+//! [`loops`]. [`packmime`] is another machine: connections that arrive on a link.
 
+pub mod fields;
+pub mod http;
 pub mod load;
+pub mod loops;
 pub mod mah;
+pub mod packmime;
+mod stay;
+pub mod threegpp;
+pub mod unc;
 mod user;
 
 use std::sync::Arc;
 
-use crate::distribution::Distribution;
+use packet::Duration;
+
+use crate::distribution::{Constant, Distribution};
 
 pub use user::{Start, User};
 
@@ -20,6 +31,8 @@ pub struct Habits {
     pub request: Arc<dyn Distribution>,
     /// Size of a reply before scaling, bytes of payload.
     pub reply: Arc<dyn Distribution>,
+    /// The same for files after the first of a page; without it as [`Habits::reply`].
+    pub embedded: Option<Arc<dyn Distribution>>,
     /// Factor on every reply size.
     pub reply_scale: f64,
     /// Files of a page, the page itself included.
@@ -28,10 +41,59 @@ pub struct Habits {
     pub pages: Arc<dyn Distribution>,
     /// Seconds between the last reply of a page and the next page.
     pub think: Arc<dyn Distribution>,
+    /// Seconds between the first reply of a page and the next request.
+    pub parse: Option<Arc<dyn Distribution>>,
+    /// Seconds that a server works on a reply.
+    pub service: Option<Arc<dyn Distribution>>,
+    /// Servers that supply the files of one page; without it one.
+    pub page_servers: Option<Arc<dyn Distribution>>,
     /// When users begin.
     pub start: Start,
-    /// How many connections a user has open at most, 1 to 64.
+    /// On how many connections a user waits for replies at most.
     pub parallel: u32,
     /// Machines that serve, each equally likely to be chosen; at least 1.
     pub servers: u32,
+    /// Connections that carry more than one request (HTTP/1.1); without it every file has a
+    /// connection of its own, which the server closes (HTTP/1.0).
+    pub persistence: Option<Persistence>,
+}
+
+/// How connections are used again.
+#[derive(Clone, Debug)]
+pub struct Persistence {
+    /// The share of stays at a server whose files share connections.
+    pub share: f64,
+    /// How many such connections a user has at most.
+    pub parallel: u32,
+    /// The client closes one that has been idle for so long; [`Duration::ZERO`] for never.
+    pub idle: Duration,
+    /// Requests that one of them carries at most.
+    pub requests: Option<Arc<dyn Distribution>>,
+    /// After the first reply of a connection all further requests of the page are written at
+    /// once.
+    pub pipelined: bool,
+}
+
+impl Habits {
+    /// Users who fetch one file after the other from one server without a pause, everything
+    /// constant: to be changed field by field.
+    pub fn plain(servers: u32) -> Self {
+        let constant = |value: f64| -> Arc<dyn Distribution> { Arc::new(Constant(value)) };
+        Habits {
+            request: constant(256.0),
+            reply: constant(4_000.0),
+            embedded: None,
+            reply_scale: 1.0,
+            files: constant(1.0),
+            pages: constant(1.0),
+            think: constant(0.0),
+            parse: None,
+            service: None,
+            page_servers: None,
+            start: Start::Spread,
+            parallel: 1,
+            servers,
+            persistence: None,
+        }
+    }
 }

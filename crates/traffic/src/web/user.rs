@@ -1,16 +1,22 @@
-//! One web user of Mah's model.
+//! One web user.
 //!
 //! B. A. Mah, *An empirical model of HTTP network traffic*, INFOCOM 1997: pages of files, runs of
 //! pages from one server, thinking in between. What the paper leaves open is ours: the start
-//! instant, the uniform choice of a server, when a connection slot is free again.
+//! instant, the uniform choice of a server, when a connection slot is free again. Persistent
+//! connections follow the elements that F. D. Smith, F. Hernández-Campos, K. Jeffay and D. Ott,
+//! *What TCP/IP protocol headers can tell us about the web*, SIGMETRICS 2001, name.
 
 use std::sync::Arc;
 
 use packet::{Duration, Instant, Rng};
 
-use super::Habits;
+use super::stay::Stay;
+use super::{Habits, Persistence};
 use crate::distribution::{residual, whole_bytes, whole_count};
 use crate::{Action, App, AppCx, Closes, Input};
+
+/// Connection numbers a user has.
+const NUMBERS: u32 = 64;
 
 /// When users begin their first page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +27,8 @@ pub enum Start {
     /// In the middle of a pause as a long-running population is met: the load is at its mean
     /// from the beginning.
     Stationary,
+    /// At an instant uniform over this first part of the run.
+    Within(Duration),
 }
 
 impl Start {
@@ -28,17 +36,39 @@ impl Start {
         Duration::from_secs_f64(match self {
             Start::Spread => habits.think.mean() * rng.uniform(),
             Start::Stationary => residual(habits.think.as_ref(), rng),
+            Start::Within(window) => window.secs_f64() * rng.uniform(),
         })
     }
 }
 
-/// A user who fetches pages of files, one new connection per file, and thinks between pages.
+/// What a user does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doing {
+    /// Waits to be woken for the next page, or to close an idle connection.
+    Thinking,
+    /// Waits for the first reply of a page.
+    First,
+    /// Waits to be woken for the other files.
+    Parsing,
+    /// Fetches the other files.
+    Rest,
+}
+
+/// A user who fetches pages of files and thinks between pages.
 ///
 /// * The first page begins as [`Start`] says.
-/// * A stay at a server, chosen uniformly, lasts a drawn number of pages.
-/// * The first file of a page is fetched alone; when it has arrived the others follow in order,
-///   at most `parallel` at once. A slot is free when the last reply byte has arrived, not when the
-///   connection has closed. A file whose connection failed counts as fetched.
+/// * A stay at a server, chosen uniformly, lasts a drawn number of pages. It is decided at its
+///   beginning whether its files share connections.
+/// * The first file of a page is fetched alone; when it has arrived (and been parsed) the others
+///   follow in order, each on a new connection, at most `parallel` at once. A slot is free when
+///   the last reply byte has arrived, not when the connection has closed. A file whose connection
+///   failed counts as fetched.
+/// * In a persistent stay a file goes on an idle connection of the stay, or on a new one while
+///   there are fewer than [`Persistence::parallel`]. Pipelining, the files are dealt out evenly:
+///   a connection that has seen a reply is handed its part at once, a new one the rest of its
+///   part after its first reply. The client closes a connection that has been idle for long or
+///   is used up, and all at the end of the stay.
+/// * Where other servers supply files of the page, these go on new connections of their own.
 /// * The user thinks from the last reply of a page on.
 ///
 /// Every variable has its own stream, so changing one leaves the draws of the others alone; every
@@ -48,15 +78,23 @@ pub struct User {
     habits: Arc<Habits>,
     starts_after: Duration,
     streams: Streams,
-    /// Bit `c` is set while connection `c` waits for its reply.
-    open: u64,
+    doing: Doing,
+    /// This stay's files share connections.
+    persistent: bool,
+    /// Bit `c` is set while connection `c` waits for a reply.
+    busy: u64,
+    stay: Stay,
     server: u32,
     /// Pages still to begin at this server.
     pages_left: u32,
-    /// Files of this page still to ask for.
+    /// Files of this page still to ask of this server.
     files_left: u32,
-    /// Waiting to be woken for the next page.
-    thinking: bool,
+    /// Files of this page still to ask of the others.
+    others_left: u32,
+    /// Those others.
+    others: Vec<u32>,
+    /// When the next page begins.
+    next_page: Instant,
 }
 
 #[derive(Debug)]
@@ -67,17 +105,23 @@ struct Streams {
     request: Rng,
     reply: Rng,
     think: Rng,
+    parse: Rng,
+    service: Rng,
+    page_servers: Rng,
+    persistent: Rng,
+    limit: Rng,
 }
 
 impl User {
     /// User number `index` of the group called `group` in run `seed`.
     ///
     /// # Panics
-    /// If `habits.parallel` is not within 1 to 64 or there is no server.
+    /// If the habits allow no connection, more than 64 or none to any server.
     pub fn new(habits: Arc<Habits>, seed: u64, group: &str, index: u64) -> Self {
+        let kept = habits.persistence.as_ref().map_or(0, |p| p.parallel);
         assert!(
-            (1..=64).contains(&habits.parallel),
-            "1 to 64 connections, not {}",
+            habits.parallel >= 1 && kept <= habits.parallel && habits.parallel <= NUMBERS,
+            "1 to 64 connections, not {} and {kept} persistent ones",
             habits.parallel
         );
         assert!(habits.servers > 0, "a web user needs a server");
@@ -93,70 +137,282 @@ impl User {
                 request: stream("request"),
                 reply: stream("reply"),
                 think: stream("think"),
+                parse: stream("parse"),
+                service: stream("service"),
+                page_servers: stream("page_servers"),
+                persistent: stream("persistent"),
+                limit: stream("limit"),
             },
-            open: 0,
+            doing: Doing::Thinking,
+            persistent: false,
+            busy: 0,
+            stay: Stay::default(),
             server: 0,
             pages_left: 0,
             files_left: 0,
-            thinking: true,
+            others_left: 0,
+            others: Vec::new(),
+            next_page: Instant::ZERO,
         }
     }
 
     fn begin_page(&mut self, cx: &mut AppCx) {
         if self.pages_left == 0 {
-            self.server = self.streams.server.below(u64::from(self.habits.servers)) as u32;
-            self.pages_left = whole_count(self.habits.pages.sample(&mut self.streams.pages));
+            self.begin_stay();
         }
         self.pages_left -= 1;
-        self.files_left = whole_count(self.habits.files.sample(&mut self.streams.files));
-        self.thinking = false;
-        self.fetch(cx); // alone: the others wait until it is done
+        let files = whole_count(self.habits.files.sample(&mut self.streams.files));
+        self.choose_others(files);
+        // Of n servers every n-th file, from the first on, comes from the stay's.
+        self.files_left = files.div_ceil(self.others.len() as u32 + 1);
+        self.others_left = files - self.files_left;
+        self.doing = Doing::First; // alone: the others wait until it is done
+        self.fetch(cx);
     }
 
-    /// Asks for the next file on the lowest free connection number.
+    fn begin_stay(&mut self) {
+        self.server = self.streams.server.below(u64::from(self.habits.servers)) as u32;
+        self.pages_left = whole_count(self.habits.pages.sample(&mut self.streams.pages));
+        if let Some(persistence) = &self.habits.persistence {
+            self.persistent = self.streams.persistent.uniform() < persistence.share;
+        }
+    }
+
+    /// Draws which other servers supply files of this page: all different, never more than there
+    /// are files to supply.
+    fn choose_others(&mut self, files: u32) {
+        self.others.clear();
+        let Some(number) = &self.habits.page_servers else { return };
+        let rng = &mut self.streams.page_servers;
+        let number = whole_count(number.sample(rng)).min(files).min(self.habits.servers);
+        while (self.others.len() as u32) < number - 1 {
+            let other = rng.below(u64::from(self.habits.servers)) as u32;
+            if other != self.server && !self.others.contains(&other) {
+                self.others.push(other);
+            }
+        }
+    }
+
+    /// Asks for the next file of the stay's server.
     fn fetch(&mut self, cx: &mut AppCx) {
-        let conn = self.open.trailing_ones();
-        self.open |= 1 << conn;
         self.files_left -= 1;
-        let request = self.habits.request.sample(&mut self.streams.request);
-        let reply = self.habits.reply.sample(&mut self.streams.reply);
-        (cx.act)(Action::Open { conn, peer: self.server, closes: Closes::Acceptor });
-        (cx.act)(Action::Send {
-            conn,
-            bytes: whole_bytes(request, 1.0),
-            reply_bytes: whole_bytes(reply, self.habits.reply_scale),
-        });
+        if !self.persistent {
+            return self.fetch_alone(self.server, cx);
+        }
+        let place = self.stay.idle().unwrap_or_else(|| self.open_kept(cx));
+        self.ask(place, cx);
     }
 
-    /// The file on `conn` has come, or never will.
-    fn file_is_done(&mut self, conn: u32, cx: &mut AppCx) {
-        let bit = 1u64.checked_shl(conn).unwrap_or(0);
-        if self.open & bit == 0 {
-            return; // A connection that fails after its reply is no longer ours.
+    /// Opens a connection for one file; the server closes it.
+    fn fetch_alone(&mut self, peer: u32, cx: &mut AppCx) {
+        let conn = self.free_number();
+        self.busy |= 1 << conn;
+        (cx.act)(Action::Open { conn, peer, closes: Closes::Acceptor });
+        self.send(conn, cx);
+    }
+
+    /// The lowest number that is not in use.
+    fn free_number(&self) -> u32 {
+        (self.busy | self.stay.numbers()).trailing_ones()
+    }
+
+    /// Opens a connection that the stay keeps.
+    fn open_kept(&mut self, cx: &mut AppCx) -> usize {
+        let limit = self.persistence().requests.clone();
+        let room = limit.map_or(u32::MAX, |d| whole_count(d.sample(&mut self.streams.limit)));
+        let conn = self.free_number();
+        (cx.act)(Action::Open { conn, peer: self.server, closes: Closes::Opener });
+        self.stay.add(conn, room, cx.now)
+    }
+
+    fn persistence(&self) -> &Persistence {
+        self.habits.persistence.as_ref().expect("only persistent stays keep connections")
+    }
+
+    /// Sends one request on a kept connection.
+    fn ask(&mut self, place: usize, cx: &mut AppCx) {
+        let kept = self.stay.at(place);
+        kept.waiting += 1;
+        kept.room -= 1;
+        let conn = u32::from(kept.conn);
+        self.busy |= 1 << conn;
+        self.send(conn, cx);
+    }
+
+    fn send(&mut self, conn: u32, cx: &mut AppCx) {
+        let Habits { request, reply, embedded, service, reply_scale, .. } = &*self.habits;
+        let first = self.doing == Doing::First;
+        let of = if first { reply } else { embedded.as_ref().unwrap_or(reply) };
+        let bytes = whole_bytes(request.sample(&mut self.streams.request), 1.0);
+        let reply_bytes = whole_bytes(of.sample(&mut self.streams.reply), *reply_scale);
+        let service = service.as_ref().map_or(0.0, |d| d.sample(&mut self.streams.service));
+        let service = Duration::from_secs_f64(service);
+        (cx.act)(Action::Send { conn, bytes, reply_bytes, service });
+    }
+
+    /// Something has come of the connection: a reply, or with `failed` nothing more.
+    fn file_is_done(&mut self, conn: u32, failed: bool, cx: &mut AppCx) {
+        if let Some(place) = self.stay.find(conn) {
+            let busy = self.stay.at(place).waiting > 0;
+            if failed {
+                self.kept_failed(place)
+            } else {
+                self.kept_replied(place, cx)
+            }
+            if !busy {
+                return; // it failed while idle
+            }
+        } else {
+            let bit = 1u64.checked_shl(conn).unwrap_or(0);
+            if self.busy & bit == 0 {
+                return; // A connection that fails after its reply is no longer ours.
+            }
+            self.busy ^= bit;
         }
-        self.open ^= bit;
-        while self.files_left > 0 && self.open.count_ones() < self.habits.parallel {
-            self.fetch(cx);
-        }
-        if self.open == 0 {
-            self.think(cx.now, cx);
+        match self.doing {
+            Doing::First => self.parse(cx),
+            Doing::Rest => self.go_on(cx),
+            Doing::Parsing | Doing::Thinking => {}
         }
     }
 
-    fn think(&mut self, from: Instant, cx: &mut AppCx) {
-        self.thinking = true;
+    fn kept_failed(&mut self, place: usize) {
+        let kept = self.stay.remove(place);
+        self.busy &= !(1 << kept.conn);
+        self.files_left += u32::from(kept.queued);
+    }
+
+    fn kept_replied(&mut self, place: usize, cx: &mut AppCx) {
+        let kept = self.stay.at(place);
+        kept.waiting -= 1;
+        kept.seasoned = true;
+        let queued = std::mem::take(&mut kept.queued);
+        for _ in 0..queued {
+            self.ask(place, cx);
+        }
+        let kept = self.stay.at(place);
+        if kept.waiting == 0 {
+            kept.idle_since = cx.now;
+            let (conn, used_up) = (u32::from(kept.conn), kept.room == 0);
+            self.busy &= !(1 << conn);
+            if used_up {
+                self.stay.remove(place);
+                (cx.act)(Action::Close { conn });
+            }
+        }
+    }
+
+    /// The first file is there.
+    fn parse(&mut self, cx: &mut AppCx) {
+        let Some(parse) = &self.habits.parse else { return self.fetch_rest(cx) };
+        let pause = parse.sample(&mut self.streams.parse);
+        self.doing = Doing::Parsing;
+        (cx.act)(Action::WakeAt(cx.now + Duration::from_secs_f64(pause)));
+    }
+
+    fn fetch_rest(&mut self, cx: &mut AppCx) {
+        self.doing = Doing::Rest;
+        if self.persistent && self.persistence().pipelined {
+            self.deal(cx);
+        }
+        self.go_on(cx);
+    }
+
+    /// Pipelining: hands every connection its part of the page.
+    fn deal(&mut self, cx: &mut AppCx) {
+        let connections = self.persistence().parallel.min(self.files_left);
+        for dealt in 0..connections {
+            let part = self.files_left.div_ceil(connections - dealt);
+            let place = if (dealt as usize) < self.stay.len() {
+                dealt as usize
+            } else {
+                self.open_kept(cx)
+            };
+            let kept = self.stay.at(place);
+            let part = part.min(kept.room).min(u32::from(u16::MAX));
+            let at_once = if kept.seasoned { part } else { 1 };
+            kept.queued = (part - at_once) as u16;
+            self.files_left -= part;
+            for _ in 0..at_once {
+                self.ask(place, cx);
+            }
+        }
+    }
+
+    /// Asks for what may be asked for; if nothing is left and nothing on its way, thinks.
+    fn go_on(&mut self, cx: &mut AppCx) {
+        while self.busy.count_ones() < self.habits.parallel {
+            if self.files_left > 0 && self.may_fetch() {
+                self.fetch(cx);
+            } else if self.others_left > 0 && self.has_number() {
+                let peer = self.others[(self.others_left as usize - 1) % self.others.len()];
+                self.others_left -= 1;
+                self.fetch_alone(peer, cx);
+            } else {
+                break;
+            }
+        }
+        if self.busy == 0 {
+            self.think(cx);
+        }
+    }
+
+    /// Whether a connection for a file of the stay's server is there or may be opened.
+    fn may_fetch(&self) -> bool {
+        if !self.persistent {
+            return self.has_number();
+        }
+        let room = (self.stay.len() as u32) < self.persistence().parallel;
+        self.stay.idle().is_some() || (room && self.has_number())
+    }
+
+    fn has_number(&self) -> bool {
+        (self.busy | self.stay.numbers()) != u64::MAX
+    }
+
+    fn think(&mut self, cx: &mut AppCx) {
+        self.doing = Doing::Thinking;
         let pause = self.habits.think.sample(&mut self.streams.think);
-        (cx.act)(Action::WakeAt(from + Duration::from_secs_f64(pause)));
+        self.next_page = cx.now + Duration::from_secs_f64(pause);
+        if self.pages_left == 0 {
+            while let Some(kept) = self.stay.pop() {
+                (cx.act)(Action::Close { conn: u32::from(kept.conn) });
+            }
+        }
+        self.sleep(cx);
+    }
+
+    /// Asks to be woken for the next page, or earlier to close a connection that idles too long.
+    fn sleep(&mut self, cx: &mut AppCx) {
+        let limit = self.habits.persistence.as_ref().map_or(Duration::ZERO, |p| p.idle);
+        let stale = if limit > Duration::ZERO { self.stay.next_stale(limit) } else { None };
+        // One may have idled for longer while the page was fetched over another.
+        let at = stale.map_or(self.next_page, |at| at.min(self.next_page));
+        (cx.act)(Action::WakeAt(at.max(cx.now)));
+    }
+
+    /// Woken while thinking.
+    fn wake(&mut self, cx: &mut AppCx) {
+        if cx.now >= self.next_page {
+            return self.begin_page(cx);
+        }
+        let limit = self.habits.persistence.as_ref().map_or(Duration::ZERO, |p| p.idle);
+        while let Some(kept) = self.stay.take_stale(cx.now, limit) {
+            (cx.act)(Action::Close { conn: u32::from(kept.conn) });
+        }
+        self.sleep(cx);
     }
 }
 
 impl App for User {
     fn on(&mut self, input: Input, cx: &mut AppCx) {
-        match input {
-            Input::Start => (cx.act)(Action::WakeAt(cx.now + self.starts_after)),
-            Input::Woke if self.thinking => self.begin_page(cx),
-            Input::Replied { conn } | Input::Failed { conn } => self.file_is_done(conn, cx),
-            Input::Woke | Input::Sent { .. } => {}
+        match (input, self.doing) {
+            (Input::Start, _) => (cx.act)(Action::WakeAt(cx.now + self.starts_after)),
+            (Input::Woke, Doing::Thinking) => self.wake(cx),
+            (Input::Woke, Doing::Parsing) => self.fetch_rest(cx),
+            (Input::Replied { conn }, _) => self.file_is_done(conn, false, cx),
+            (Input::Failed { conn }, _) => self.file_is_done(conn, true, cx),
+            (Input::Woke | Input::Sent { .. }, _) => {}
         }
     }
 }
@@ -168,6 +424,6 @@ mod tests {
     #[test]
     fn thousands_of_users_fit_in_little_memory() {
         // With the box's pointer pair a host keeps per user.
-        assert!(size_of::<User>() + size_of::<Box<dyn App>>() <= 160, "{}", size_of::<User>());
+        assert!(size_of::<User>() + size_of::<Box<dyn App>>() <= 256, "{}", size_of::<User>());
     }
 }

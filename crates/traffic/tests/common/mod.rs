@@ -83,7 +83,8 @@ impl<'a> Host<'a> {
                 Action::WakeAt(at) => assert_eq!(self.wake.replace(at), None),
                 Action::Open { conn, peer, closes } => {
                     assert_eq!(closes, Closes::Acceptor);
-                    let Some(Action::Send { conn: on, bytes, reply_bytes }) = wishes.next() else {
+                    let Some(Action::Send { conn: on, bytes, reply_bytes, .. }) = wishes.next()
+                    else {
                         panic!("a request follows each opening")
                     };
                     assert_eq!(on, conn);

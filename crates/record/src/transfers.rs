@@ -1,0 +1,122 @@
+//! Transfers without a reply: when they began, when the last byte was acknowledged.
+
+use std::collections::BTreeMap;
+
+use packet::Instant;
+
+use crate::{Column, Summary, Table};
+
+/// One transfer that has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer {
+    /// When its SYN was sent.
+    pub started: Instant,
+    /// When the last acknowledgement arrived, or the connection was given up.
+    pub ended: Instant,
+    /// Payload.
+    pub bytes: u64,
+    /// Who sent, numbered over all groups of the scenario.
+    pub user: u32,
+    /// The number of the group.
+    pub group: u16,
+    /// Given up.
+    pub failed: bool,
+}
+
+/// What became of one group's transfers.
+#[derive(Clone, Copy, Debug)]
+struct Burst {
+    began: Instant,
+    over: Instant,
+    finished: u64,
+    failed: u64,
+}
+
+/// The log of all transfers.
+#[derive(Clone, Debug, Default)]
+pub struct Transfers {
+    rows: Vec<Transfer>,
+    bursts: BTreeMap<u16, Burst>,
+    fingerprint: u64,
+}
+
+impl Transfers {
+    /// A transfer has ended.
+    pub fn ended(&mut self, transfer: Transfer) {
+        let took = transfer.ended.since(transfer.started).nanos();
+        let word = transfer.ended.nanos() ^ (took << 20) ^ u64::from(transfer.user);
+        self.fingerprint =
+            (self.fingerprint.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+        let burst = self.bursts.entry(transfer.group).or_insert(Burst {
+            began: transfer.started,
+            over: transfer.ended,
+            finished: 0,
+            failed: 0,
+        });
+        burst.began = burst.began.min(transfer.started);
+        burst.over = burst.over.max(transfer.ended);
+        burst.finished += u64::from(!transfer.failed);
+        burst.failed += u64::from(transfer.failed);
+        self.rows.push(transfer);
+    }
+
+    /// A hash over every transfer's end, duration and sender, in order; none without any.
+    pub fn fingerprint(&self) -> Option<u64> {
+        (!self.rows.is_empty()).then_some(self.fingerprint)
+    }
+
+    /// The figures of one group, warm-up or not: its transfers that have finished or failed, and
+    /// the time from their first SYN to their last acknowledgement. `None` if none has ended.
+    pub fn summarise(&self, group: u16) -> Option<Summary> {
+        let burst = self.bursts.get(&group)?;
+        let mut out = Summary::default();
+        out.whole("finished", burst.finished);
+        out.whole("failed", burst.failed);
+        out.real("elapsed_s", burst.over.since(burst.began).secs_f64());
+        Some(out)
+    }
+
+    /// A row for every transfer; nothing without any.
+    pub fn into_log(self) -> Option<Table> {
+        if self.rows.is_empty() {
+            return None;
+        }
+        let u64s = |of: fn(&Transfer) -> u64| Column::U64(self.rows.iter().map(of).collect());
+        let columns = [
+            ("start_ns", u64s(|t| t.started.nanos())),
+            ("end_ns", u64s(|t| t.ended.nanos())),
+            ("bytes", u64s(|t| t.bytes)),
+            ("user", Column::U32(self.rows.iter().map(|t| t.user).collect())),
+            ("failed", Column::U8(self.rows.iter().map(|t| u8::from(t.failed)).collect())),
+        ];
+        let columns = columns.into_iter().map(|(n, c)| (n.to_owned(), c)).collect();
+        Some(Table { name: "transfers", columns, every_s: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_lasts_from_its_first_syn_to_its_last_acknowledgement() {
+        let at = |s: f64| Instant::from_secs_f64(s);
+        let mut log = Transfers::default();
+        assert!(log.summarise(0).is_none() && log.fingerprint().is_none());
+        for (group, started, ended, failed) in [
+            (1, 5.0, 9.0, false),
+            (1, 5.5, 8.0, false),
+            (1, 5.0, 11.5, true),
+            (0, 0.0, 60.0, false),
+        ] {
+            let (started, ended) = (at(started), at(ended));
+            log.ended(Transfer { started, ended, bytes: 7, user: 3, group, failed });
+        }
+        let burst = log.summarise(1).unwrap();
+        let figures = ["finished", "failed", "elapsed_s"].map(|name| burst.number(name));
+        assert_eq!(figures, [2.0, 1.0, 6.5]);
+        assert_eq!(log.summarise(0).unwrap().number("elapsed_s"), 60.0);
+        assert!(log.fingerprint().is_some());
+        assert_eq!(log.into_log().unwrap().columns[4].1, Column::U8(vec![0, 0, 1, 0]));
+    }
+}

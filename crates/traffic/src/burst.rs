@@ -1,0 +1,64 @@
+//! Bursts: flows that start together, each with a given number of bytes.
+//!
+//! The workload of I. Järvinen, Y. Ding, A. Nyrhinen and M. Kojo, *Harsh RED: improving RED for
+//! limited aggregate traffic*, AINA 2012: n flows whose SYNs leave at the same instant; what counts
+//! is the time from the first SYN to the last acknowledgement.
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+use packet::{Duration, Rng};
+
+use crate::bulk::{self, Bulk};
+use crate::registry::{Entry, Group, Population};
+
+/// What the registry says of bursts.
+pub const ENTRY: Entry = Entry {
+    name: "burst",
+    summary: "Flows that start at the same instant, each with a given number of bytes.",
+    year: 2012,
+    source: "I. Jarvinen, Y. Ding, A. Nyrhinen and M. Kojo, Harsh RED: improving RED for limited \
+             aggregate traffic, AINA 2012",
+    deviations: "The paper's random start of the later burst is a uniform draw common to the group.",
+    fetches: false,
+    fields: FIELDS,
+    build,
+};
+
+static FIELDS: &[Field] = &[
+    Field {
+        name: "bytes",
+        meaning: "What each flow sends.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1 << 53 },
+        default: Value::Whole(20_000),
+        source: "read: 360 kB over all flows of a burst, so 20 kB in a burst of 18",
+    },
+    Field {
+        name: "start_at",
+        meaning: "When the burst starts.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: false },
+        default: Value::Real(0.0),
+        source: "constructed",
+    },
+    Field {
+        name: "start_spread",
+        meaning: "The burst starts up to so much later: one uniform draw for all its flows.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: false },
+        default: Value::Real(0.0),
+        source: "read: the start of the later burst is random; constructed: how",
+    },
+];
+
+/// The flows of a burst.
+///
+/// # Errors
+/// If either side has no machine.
+fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
+    bulk::needs_machines(group)?;
+    let bytes = params.whole("bytes");
+    let Group { seed, peers, machines, members, .. } = *group;
+    let draw = Rng::named(seed, &format!("{}.start", group.name)).uniform();
+    let start =
+        Duration::from_secs_f64(params.real("start_at") + params.real("start_spread") * draw);
+    let flow = move |i| Bulk::new(bulk::peer_of(i, machines, peers), start, bytes);
+    Ok(Population::new(members, flow))
+}

@@ -1,0 +1,44 @@
+//! A distribution in a few numbers, and as a curve to be drawn.
+
+use packet::math;
+
+use super::Distribution;
+
+/// Where byte counts are cut for a mean that settles: 1 MB.
+pub const CAP_BYTES: f64 = 1e6;
+
+/// The numbers of one distribution.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// The exact mean; infinite where there is none.
+    pub mean: f64,
+    /// The standard deviation; infinite where there is none.
+    pub sd: f64,
+    /// The mean of values cut at [`CAP_BYTES`].
+    pub capped_mean: f64,
+    /// Share and quantile.
+    pub quantiles: Vec<(f64, f64)>,
+}
+
+impl Summary {
+    /// The shares whose quantiles are given.
+    pub const SHARES: [f64; 9] = [0.01, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
+
+    /// The numbers of `of`.
+    pub fn of(of: &dyn Distribution) -> Self {
+        Summary {
+            mean: of.mean(),
+            sd: math::sqrt(of.variance()),
+            capped_mean: of.capped_mean(CAP_BYTES),
+            quantiles: Self::SHARES.iter().map(|&p| (p, of.quantile(p))).collect(),
+        }
+    }
+
+    /// The distribution as points `(value, share below or at it)`, dense at both ends: enough for
+    /// a curve of the function and of its complement down to one in a million.
+    pub fn curve(of: &dyn Distribution) -> Vec<(f64, f64)> {
+        let body = (0..=400).map(|i| f64::from(i) / 400.0 * 0.998);
+        let tail = (0..=160).map(|i| 1.0 - math::pow(10.0, -2.7 - 3.3 * f64::from(i) / 160.0));
+        body.chain(tail).map(|p| (of.quantile(p), p)).collect()
+    }
+}

@@ -1,0 +1,271 @@
+//! The parameters that all web users share: every variable of [`Habits`], each a distribution
+//! that a scenario may name, and the mode of HTTP.
+
+use std::sync::Arc;
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+
+use super::{Habits, Persistence, Start, User};
+use crate::distribution::{Constant, Distribution, read};
+use crate::registry::{Group, Population};
+
+const fn distribution(name: &'static str, unit: Unit, meaning: &'static str) -> Field {
+    Field {
+        name,
+        meaning,
+        kind: Kind::Distribution { unit },
+        default: Value::Unset,
+        source: "the model",
+    }
+}
+
+/// HTTP mode.
+pub const HTTP: Field = Field {
+    name: "http",
+    meaning: "http10: every file on a connection of its own, which the server closes; http11: files \
+              of a persistent stay share connections, one request after the other; \
+              http11-pipelined: after the first reply of a connection its further requests of the \
+              page are written at once. If not given, the model's.",
+    kind: Kind::Choice(&["http10", "http11", "http11-pipelined"]),
+    default: Value::Unset,
+    source: "the model; constructed: what pipelining does",
+};
+/// Parallel connections.
+pub const PARALLEL: Field = Field {
+    name: "parallel",
+    meaning: "How many connections a user has open at most, after the first file of a page.",
+    kind: Kind::Whole { unit: Unit::Count, min: 1, max: 64 },
+    default: Value::Whole(4),
+    source: "recalled: Netscape's limit (Internet Explorer: 2)",
+};
+/// The same, where a model has one of its own.
+pub const PARALLEL_OF_MODEL: Field = Field {
+    meaning: "How many connections a user has open at most, after the first file of a page; if not \
+              given, the model's.",
+    default: Value::Unset,
+    source: "the model",
+    ..PARALLEL
+};
+/// Share of persistent stays.
+pub const PERSISTENT: Field = Field {
+    name: "persistent",
+    meaning: "The share of stays at a server whose files share connections (http11 modes); if not \
+              given, the model's.",
+    kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: false },
+    default: Value::Unset,
+    source: "the model",
+};
+/// Persistent connections per user.
+pub const PERSISTENT_PARALLEL: Field = Field {
+    name: "persistent_parallel",
+    meaning: "How many persistent connections a user has at most; if not given, 2 or what parallel \
+              allows.",
+    kind: Kind::Whole { unit: Unit::Count, min: 1, max: 64 },
+    default: Value::Unset,
+    source: "constructed: 2, as RFC 2616 section 8.1.4 recommends (recalled)",
+};
+/// Idle limit.
+pub const IDLE_TIMEOUT: Field = Field {
+    name: "idle_timeout",
+    meaning: "A persistent connection that has been idle for so long is closed by the client; 0 s \
+              keeps it to the end of the stay; if not given, the model's.",
+    kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: false },
+    default: Value::Unset,
+    source: "constructed: 120 s",
+};
+/// Requests per persistent connection.
+pub const CONNECTION_REQUESTS: Field = distribution(
+    "connection_requests",
+    Unit::Count,
+    "Requests that a persistent connection carries at most; if not given, as many as the stay \
+     needs.",
+);
+/// Request size.
+pub const REQUEST: Field =
+    distribution("request", Unit::Bytes, "Size of a request; if not given, the model's.");
+/// Reply size.
+pub const REPLY: Field = distribution(
+    "reply",
+    Unit::Bytes,
+    "Size of a reply before reply_scale; if not given, the model's.",
+);
+/// Reply size of the other files.
+pub const EMBEDDED: Field = distribution(
+    "embedded",
+    Unit::Bytes,
+    "Size of a reply after the first of a page; if not given, the model's, or as reply.",
+);
+/// Reply scale.
+pub const REPLY_SCALE: Field = Field {
+    name: "reply_scale",
+    meaning: "Factor on every reply size.",
+    kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1_000.0, open: true },
+    default: Value::Real(1.0),
+    source: "constructed",
+};
+/// Files per page.
+pub const FILES: Field = distribution(
+    "files",
+    Unit::Count,
+    "Files of a page, the page itself included; if not given, the model's.",
+);
+/// Pages per stay.
+pub const PAGES: Field = distribution(
+    "pages",
+    Unit::Count,
+    "Consecutive pages from one server; if not given, the model's.",
+);
+/// Think time.
+pub const THINK: Field = distribution(
+    "think",
+    Unit::Time,
+    "From the last reply of a page to the next page; if not given, the model's.",
+);
+/// Parse time.
+pub const PARSE: Field = distribution(
+    "parse",
+    Unit::Time,
+    "From the first reply of a page to the requests for the others; if not given, the model's or \
+     none.",
+);
+/// Server delay.
+pub const SERVICE: Field = distribution(
+    "service",
+    Unit::Time,
+    "How long a server works on a reply; if not given, the model's or no time.",
+);
+/// Servers per page.
+pub const PAGE_SERVERS: Field = distribution(
+    "page_servers",
+    Unit::Count,
+    "Servers that supply the files of a page; those beside the stay's get connections of their \
+     own; if not given, 1.",
+);
+/// Start.
+pub const START: Field = Field {
+    name: "start",
+    meaning: "When users begin: spread (uniform over one mean think time; the load starts high \
+              and settles within the longest think times) or stationary (as a long-running \
+              population is met; the load is at its mean at once).",
+    kind: Kind::Choice(&["spread", "stationary"]),
+    default: Value::Choice("spread"),
+    source: "constructed",
+};
+
+/// The fields of a model that decides everything unless told otherwise.
+pub static ALL: &[Field] = &[
+    HTTP,
+    PARALLEL_OF_MODEL,
+    PERSISTENT,
+    PERSISTENT_PARALLEL,
+    IDLE_TIMEOUT,
+    CONNECTION_REQUESTS,
+    REQUEST,
+    REPLY,
+    EMBEDDED,
+    REPLY_SCALE,
+    FILES,
+    PAGES,
+    THINK,
+    PARSE,
+    SERVICE,
+    PAGE_SERVERS,
+    START,
+];
+
+/// What a scenario names in place of the model's own, and the persistence that a model has in
+/// its HTTP/1.1 modes.
+pub(super) fn apply(
+    habits: &mut Habits,
+    params: &Params,
+    model: &Persistence,
+) -> Result<(), BadParams> {
+    let own = |name: &str, unit: Unit| -> Result<Option<Arc<dyn Distribution>>, BadParams> {
+        params.written(name).map(|raw| read(name, raw, unit)).transpose()
+    };
+    let replace = |kept: &mut Arc<dyn Distribution>, name: &str, unit| -> Result<(), BadParams> {
+        if let Some(named) = own(name, unit)? {
+            *kept = named;
+        }
+        Ok(())
+    };
+    replace(&mut habits.request, "request", Unit::Bytes)?;
+    replace(&mut habits.reply, "reply", Unit::Bytes)?;
+    replace(&mut habits.files, "files", Unit::Count)?;
+    replace(&mut habits.pages, "pages", Unit::Count)?;
+    replace(&mut habits.think, "think", Unit::Time)?;
+    habits.embedded = own("embedded", Unit::Bytes)?.or(habits.embedded.take());
+    habits.parse = own("parse", Unit::Time)?.or(habits.parse.take());
+    habits.service = own("service", Unit::Time)?.or(habits.service.take());
+    habits.page_servers = own("page_servers", Unit::Count)?.or(habits.page_servers.take());
+    habits.parallel = params.whole_or("parallel", u64::from(habits.parallel)) as u32;
+    if params.choice("start") == "stationary" {
+        habits.start = Start::Stationary;
+    }
+    habits.persistence =
+        persistence(habits, params, model, own("connection_requests", Unit::Count)?)?;
+    Ok(())
+}
+
+fn persistence(
+    habits: &Habits,
+    params: &Params,
+    model: &Persistence,
+    requests: Option<Arc<dyn Distribution>>,
+) -> Result<Option<Persistence>, BadParams> {
+    let default = if habits.persistence.is_some() { "http11" } else { "http10" };
+    let http = match params.value("http") {
+        Value::Choice(http) => http,
+        _ => default,
+    };
+    if http == "http10" {
+        let fields = ["persistent", "persistent_parallel", "idle_timeout", "connection_requests"];
+        return match fields.iter().find(|field| params.given(field)) {
+            None => Ok(None),
+            Some(field) => Err(BadParams::new(
+                field,
+                "means nothing in HTTP/1.0, where no connection carries a second request; write \
+                 http = \"http11\" beside it",
+            )),
+        };
+    }
+    let parallel =
+        params.whole_or("persistent_parallel", u64::from(model.parallel.min(habits.parallel)));
+    if parallel > u64::from(habits.parallel) {
+        let why = format!(
+            "{parallel} persistent connections are more than the {} that parallel allows; raise \
+             parallel or lower it",
+            habits.parallel
+        );
+        return Err(BadParams::new("persistent_parallel", why));
+    }
+    let idle = if params.given("idle_timeout") { params.time("idle_timeout") } else { model.idle };
+    Ok(Some(Persistence {
+        share: params.real_or("persistent", model.share),
+        parallel: parallel as u32,
+        idle,
+        requests: requests.or(model.requests.clone()),
+        pipelined: http == "http11-pipelined",
+    }))
+}
+
+/// The users of a group with these habits.
+///
+/// # Errors
+/// If the other side has no machine that could serve.
+pub(super) fn population(habits: Habits, group: &Group) -> Result<Population, BadParams> {
+    if group.peers == 0 {
+        let why = "web users fetch from the other side, but it has no machine; give it at least 1";
+        return Err(BadParams::new("peers", why));
+    }
+    let estimate = habits.expected_ip_bytes_per_user_s();
+    let (habits, seed, name) = (Arc::new(habits), group.seed, group.name.clone());
+    let user = move |i| User::new(Arc::clone(&habits), seed, &name, u64::from(i));
+    Ok(Population::new(group.members, user).asking_for(estimate))
+}
+
+/// Always this value.
+pub(super) fn always(value: f64) -> Arc<dyn Distribution> {
+    Arc::new(Constant(value))
+}

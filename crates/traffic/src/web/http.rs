@@ -1,0 +1,70 @@
+//! Web users of one's own: every variable is a field of the scenario.
+//!
+//! The defaults are the constants of ns-2's `tcl/http/http.tcl`.
+
+use packet::Duration;
+use packet::params::{BadParams, Params};
+use packet::units::Unit;
+
+use super::fields::always;
+use super::{Habits, Persistence, fields};
+use crate::models::{Model, Variable};
+use crate::registry::{Entry, Group, Population};
+
+/// Connections in the HTTP/1.1 modes: all stays are persistent (constructed).
+const PERSISTENCE: Persistence = Persistence {
+    share: 1.0,
+    parallel: 2,
+    idle: Duration::from_secs(120),
+    requests: None,
+    pipelined: false,
+};
+
+fn habits(servers: u32) -> Habits {
+    Habits {
+        request: always(256.0),
+        reply: always(4_000.0),
+        embedded: Some(always(8_000.0)),
+        files: always(5.0),
+        think: always(3.0),
+        parallel: 4,
+        ..Habits::plain(servers)
+    }
+}
+
+/// What the registry says of them.
+pub const ENTRY: Entry = Entry {
+    name: "http",
+    summary: "Users whose every variable is yours: sizes, files, pages, pauses, connections.",
+    year: 2000,
+    source: "The defaults are those of ns-2, tcl/http/http.tcl: pages of 4,000 B with four images of \
+             8,000 B over four connections, think time 3 s",
+    deviations: "ns-2's pages are fetched through caches that may hold them; here every file comes \
+                 from a server.",
+    fetches: true,
+    fields: fields::ALL,
+    build,
+};
+
+fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
+    let mut habits = habits(group.peers);
+    fields::apply(&mut habits, params, &PERSISTENCE)?;
+    if params.given("reply") && !params.given("embedded") {
+        habits.embedded = None; // a reply of one's own is one for all files
+    }
+    habits.reply_scale = params.real("reply_scale");
+    fields::population(habits, group)
+}
+
+/// The defaults' variables.
+pub const MODEL: Model = Model { name: "ns2-http", app: "http", variables };
+
+fn variables() -> Vec<Variable> {
+    vec![
+        Variable::new("request size", Unit::Bytes, always(256.0)),
+        Variable::new("first reply size", Unit::Bytes, always(4_000.0)),
+        Variable::new("embedded reply size", Unit::Bytes, always(8_000.0)),
+        Variable::new("files per page", Unit::Count, always(5.0)),
+        Variable::new("think time", Unit::Time, always(3.0)),
+    ]
+}

@@ -1,0 +1,94 @@
+//! Loops that fetch one file after the other, as test programs do.
+//!
+//! The TCP part of the Chariot mix of M. May, J. Bolot, C. Diot and B. Lyles, *Reasons not to
+//! deploy RED*, IWQoS 1999: FTP transfers of about 100,000 B and HTTP transfers, text (small) and
+//! pictures (large).
+
+use std::sync::Arc;
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+
+use super::fields::{self, always};
+use super::{Habits, Start};
+use crate::distribution::{Distribution, Exponential, Uniform, read};
+use crate::models::{Model, Variable};
+use crate::registry::{Entry, Group, Population};
+
+const NAMES: &[&str] = &["ftp", "text", "picture"];
+
+/// Size of what one of the named loops fetches, bytes: `ftp` uniform over 50 to 150 kB, `text`
+/// and `picture` exponential with means 1 and 10 kB.
+pub fn size(of: &str) -> Arc<dyn Distribution> {
+    match of {
+        "ftp" => Arc::new(Uniform { low: 50_000.0, high: 150_000.0 }),
+        "text" => Arc::new(Exponential { mean: 1_000.0 }),
+        _ => Arc::new(Exponential { mean: 10_000.0 }),
+    }
+}
+
+/// What the registry says of them.
+pub const ENTRY: Entry = Entry {
+    name: "loop",
+    summary: "Loops that fetch one file after the other, each on a new connection.",
+    year: 1999,
+    source: "M. May et al., Reasons not to deploy RED, IWQoS 1999: 60 % of the TCP flows FTP with \
+             files of about 100,000 B, 40 % HTTP text and pictures; the default sizes of Chariot's \
+             scripts, as a review quotes them",
+    deviations: "Constructed: the spread of the sizes, the request of 100 B, no pause between \
+                 transfers, the counts of 43 FTP, 17 text and 12 picture loops. Chariot's login and \
+                 logoff connections are left out.",
+    fetches: true,
+    fields: FIELDS,
+    build,
+};
+
+static FIELDS: &[Field] = &[
+    Field {
+        name: "model",
+        meaning: "What is fetched: ftp (50 to 150 kB, uniform), text (exponential, mean 1 kB) or \
+                  picture (exponential, mean 10 kB).",
+        kind: Kind::Choice(NAMES),
+        default: Value::Choice("ftp"),
+        source: "read: the means; recalled: that of text; constructed: the distributions",
+    },
+    Field { meaning: "Size of a file; if not given, the model's.", ..fields::REPLY },
+    Field {
+        meaning: "Size of a request; if not given, 100 B.",
+        source: "constructed",
+        ..fields::REQUEST
+    },
+    Field {
+        meaning: "From a reply to the next request; if not given, none.",
+        source: "constructed",
+        ..fields::THINK
+    },
+    Field {
+        name: "start_within",
+        meaning: "Each loop starts at an instant drawn uniformly from this first part of the run.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 86_400.0, open: false },
+        default: Value::Real(10.0),
+        source: "constructed",
+    },
+];
+
+fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
+    let own = |name: &str, unit, default: Arc<dyn Distribution>| {
+        params.written(name).map_or(Ok(default), |raw| read(name, raw, unit))
+    };
+    let habits = Habits {
+        request: own("request", Unit::Bytes, always(100.0))?,
+        reply: own("reply", Unit::Bytes, size(params.choice("model")))?,
+        think: own("think", Unit::Time, always(0.0))?,
+        start: Start::Within(params.time("start_within")),
+        ..Habits::plain(group.peers)
+    };
+    fields::population(habits, group)
+}
+
+/// The loops' variables.
+pub const MODEL: Model = Model { name: "chariot", app: "loop", variables };
+
+fn variables() -> Vec<Variable> {
+    NAMES.iter().map(|name| Variable::new(name, Unit::Bytes, size(name))).collect()
+}

@@ -1,0 +1,132 @@
+//! One PackMime connection: its pages, objects, gaps and sizes.
+
+use packet::{Rng, math};
+
+use super::laws::{
+    CACHED_UPTO, LATER_RESPONSE, MORE_OBJECTS, MORE_PAGES, OBJECT_GAP, ONE_OBJECT, ONE_PAGE,
+    PAGE_GAP, Varied,
+};
+use crate::distribution::whole_bytes;
+use crate::fsd::gaussian;
+
+/// A [`Varied`] with the location and the scale of one connection.
+#[derive(Clone, Copy, Debug)]
+struct Settled {
+    location: f64,
+    scale: f64,
+}
+
+impl Settled {
+    fn new(law: &Varied, rng: &mut Rng) -> Self {
+        let location = law.location + law.location_sd * gaussian(rng);
+        let scale = law.error_sd * math::sqrt(gamma(law.shape, rng) / law.shape);
+        Settled { location, scale }
+    }
+
+    fn draw(&self, rng: &mut Rng) -> f64 {
+        math::exp2(self.location + self.scale * gaussian(rng))
+    }
+}
+
+/// A gamma value of this shape, at least 1: G. Marsaglia and W. W. Tsang, *A simple method for
+/// generating gamma variables*, ACM TOMS 26, 2000.
+fn gamma(shape: f64, rng: &mut Rng) -> f64 {
+    let d = shape - 1.0 / 3.0;
+    let c = 1.0 / math::sqrt(9.0 * d);
+    loop {
+        let x = gaussian(rng);
+        let v = 1.0 + c * x;
+        if v <= 0.0 {
+            continue;
+        }
+        let v = v * v * v;
+        if math::ln(1.0 - rng.uniform()) < 0.5 * x * x + d * (1.0 - v + math::ln(v)) {
+            return d * v;
+        }
+    }
+}
+
+/// 2 or more: one more than an exponential value with this mean, rounded up.
+fn two_or_more(mean: f64, rng: &mut Rng) -> u32 {
+    let more = rng.exponential(mean);
+    1 + (more as u32 + u32::from(more.fract() > 0.0)).max(1)
+}
+
+/// The requests of a persistent connection, in order. All that is random in it comes from one
+/// stream of its own, so that it does not depend on how the network treats it.
+#[derive(Clone, Debug)]
+pub struct Sequence {
+    rng: Rng,
+    pages_left: u32,
+    /// Objects of this page still to ask for.
+    objects_left: u32,
+    many_pages: bool,
+    first_response: u64,
+    later: Settled,
+    page_gap: Settled,
+    object_gap: Settled,
+}
+
+impl Sequence {
+    /// The sequence of a connection whose first response has this size; its first request is to
+    /// be sent.
+    pub fn new(mut rng: Rng, first_response: u64) -> Self {
+        let many_pages = rng.uniform() >= ONE_PAGE;
+        let pages = if many_pages { two_or_more(MORE_PAGES, &mut rng) } else { 1 };
+        let later = Settled::new(&LATER_RESPONSE, &mut rng);
+        let page_gap = Settled::new(&PAGE_GAP, &mut rng);
+        let object_gap = Settled::new(&OBJECT_GAP, &mut rng);
+        let mut sequence = Sequence {
+            rng,
+            pages_left: pages,
+            objects_left: 0,
+            many_pages,
+            first_response,
+            later,
+            page_gap,
+            object_gap,
+        };
+        sequence.begin_page();
+        sequence.objects_left -= 1; // the first
+        sequence
+    }
+
+    fn begin_page(&mut self) {
+        self.pages_left -= 1;
+        self.objects_left = if self.many_pages && self.rng.uniform() < ONE_OBJECT {
+            1
+        } else {
+            two_or_more(MORE_OBJECTS, &mut self.rng)
+        };
+    }
+
+    /// Objects of this page still to ask for.
+    pub fn objects_left(&self) -> u32 {
+        self.objects_left
+    }
+
+    /// Whether no request is left.
+    pub fn is_over(&self) -> bool {
+        self.objects_left == 0 && self.pages_left == 0
+    }
+
+    /// Seconds from the last response to the next request.
+    pub fn gap(&mut self) -> f64 {
+        let law = if self.objects_left > 0 { self.object_gap } else { self.page_gap };
+        law.draw(&mut self.rng)
+    }
+
+    /// Goes on to the next request, in a new page if this one is complete, and returns the size of
+    /// its response.
+    pub fn advance(&mut self) -> u64 {
+        if self.objects_left == 0 {
+            self.begin_page();
+        }
+        self.objects_left -= 1;
+        if self.first_response > CACHED_UPTO {
+            whole_bytes(self.later.draw(&mut self.rng), 1.0)
+        } else {
+            self.first_response
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The persistent connections of one user at one server.
+
+use packet::{Duration, Instant};
+
+/// A connection that carries more than one request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    /// The user's number for it.
+    pub conn: u8,
+    /// Requests without a reply.
+    pub waiting: u16,
+    /// Requests of this page that are to follow its first reply.
+    pub queued: u16,
+    /// A reply has come: further requests may be written at once where that is the mode.
+    pub seasoned: bool,
+    /// Requests it may still carry.
+    pub room: u32,
+    /// When its last reply came.
+    pub idle_since: Instant,
+}
+
+/// All of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stay {
+    kept: Vec<Kept>,
+}
+
+impl Stay {
+    /// How many connections there are.
+    pub fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Bit `c` is set where the user's number `c` is one of them.
+    pub fn numbers(&self) -> u64 {
+        self.kept.iter().fold(0, |bits, kept| bits | 1 << kept.conn)
+    }
+
+    pub fn add(&mut self, conn: u32, room: u32, now: Instant) -> usize {
+        let conn = conn as u8;
+        let (waiting, queued, seasoned, idle_since) = (0, 0, false, now);
+        self.kept.push(Kept { conn, waiting, queued, seasoned, room, idle_since });
+        self.kept.len() - 1
+    }
+
+    /// The place of the connection with that number.
+    pub fn find(&self, conn: u32) -> Option<usize> {
+        self.kept.iter().position(|kept| u32::from(kept.conn) == conn)
+    }
+
+    /// The place of the first connection that waits for nothing.
+    pub fn idle(&self) -> Option<usize> {
+        self.kept.iter().position(|kept| kept.waiting == 0)
+    }
+
+    pub fn at(&mut self, place: usize) -> &mut Kept {
+        &mut self.kept[place]
+    }
+
+    pub fn remove(&mut self, place: usize) -> Kept {
+        self.kept.remove(place)
+    }
+
+    /// Takes out a connection that has been idle for at least `limit`.
+    pub fn take_stale(&mut self, now: Instant, limit: Duration) -> Option<Kept> {
+        let place = self.kept.iter().position(|kept| kept.idle_since + limit <= now)?;
+        Some(self.kept.remove(place))
+    }
+
+    /// When the next of them has been idle for `limit`.
+    pub fn next_stale(&self, limit: Duration) -> Option<Instant> {
+        self.kept.iter().map(|kept| kept.idle_since + limit).min()
+    }
+
+    /// Takes out any.
+    pub fn pop(&mut self) -> Option<Kept> {
+        self.kept.pop()
+    }
+}

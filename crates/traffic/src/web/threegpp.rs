@@ -1,0 +1,97 @@
+//! The web-browsing model of the 3GPP2 and WiMAX evaluation methodologies, as in ns-3.
+
+use std::sync::Arc;
+
+use packet::params::{BadParams, Params};
+use packet::units::Unit;
+use packet::{Duration, math};
+
+use super::fields::always;
+use super::{Habits, Persistence, fields};
+use crate::distribution::{Affine, Distribution, Exponential, LogNormal, Pareto, Truncated};
+use crate::models::{Model, Variable};
+use crate::registry::{Entry, Group, Population};
+
+/// One connection that stays open.
+const PERSISTENCE: Persistence =
+    Persistence { share: 1.0, parallel: 1, idle: Duration::ZERO, requests: None, pipelined: false };
+
+/// Values of `of` from `low` up to `high`; others are drawn again.
+fn kept(of: impl Distribution + 'static, low: f64, high: f64) -> Arc<dyn Distribution> {
+    Arc::new(Truncated::new(Arc::new(of), low, high).expect("a range with values"))
+}
+
+/// Size of the main object, bytes: log-normal of mean 10,710 and standard deviation 25,032, kept
+/// in 100 B to 2 MB.
+pub fn main_object() -> Arc<dyn Distribution> {
+    kept(LogNormal::with_mean(10_710.0, 25_032.0), 100.0, 2e6)
+}
+
+/// Size of an embedded object, bytes: log-normal of mean 7,758 and standard deviation 126,168,
+/// kept in 50 B to 2 MB.
+pub fn embedded_object() -> Arc<dyn Distribution> {
+    kept(LogNormal::with_mean(7_758.0, 126_168.0), 50.0, 2e6)
+}
+
+/// Files of a page: the main object and the whole part of a Pareto value, from 2 to 55, minus 2.
+pub fn files() -> Arc<dyn Distribution> {
+    // Half of what is cut off is added back by rounding.
+    Arc::new(Affine {
+        inner: kept(Pareto { min: 2.0, shape: 1.1 }, 2.0, 55.0),
+        times: 1.0,
+        plus: -1.5,
+    })
+}
+
+/// The embedded objects of a page: [`files`] without the main object, whole.
+pub fn embedded_count(drawn_files: f64) -> f64 {
+    math::floor(drawn_files + 0.5) - 1.0
+}
+
+fn habits(servers: u32) -> Habits {
+    Habits {
+        request: always(328.0),
+        reply: main_object(),
+        embedded: Some(embedded_object()),
+        files: files(),
+        pages: always(1e6),
+        think: Arc::new(Exponential { mean: 30.0 }),
+        parse: Some(Arc::new(Exponential { mean: 0.13 })),
+        persistence: Some(PERSISTENCE),
+        ..Habits::plain(servers)
+    }
+}
+
+/// What the registry says of them.
+pub const ENTRY: Entry = Entry {
+    name: "threegpp",
+    summary: "Users who read a page for 30 s on average and fetch all of it over one connection.",
+    year: 2009,
+    source: "ns-3, ThreeGppHttpVariables (3GPP2 TSG-C.R1002, IEEE 802.16m evaluation methodology)",
+    deviations: "The segment size is the TCP profile's (ns-3 uses 536 B for 24 % of the users). Sizes \
+                 are rounded, not cut to whole bytes. The connection stays open for ever, as ns-3's \
+                 does while its server lives.",
+    fetches: true,
+    fields: fields::ALL,
+    build,
+};
+
+fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
+    let mut habits = habits(group.peers);
+    fields::apply(&mut habits, params, &PERSISTENCE)?;
+    habits.reply_scale = params.real("reply_scale");
+    fields::population(habits, group)
+}
+
+/// The model's variables.
+pub const MODEL: Model = Model { name: "3gpp", app: "threegpp", variables };
+
+fn variables() -> Vec<Variable> {
+    vec![
+        Variable::new("main object size", Unit::Bytes, main_object()),
+        Variable::new("embedded object size", Unit::Bytes, embedded_object()),
+        Variable::new("files per page (rounded)", Unit::Count, files()),
+        Variable::new("reading time", Unit::Time, Arc::new(Exponential { mean: 30.0 })),
+        Variable::new("parsing time", Unit::Time, Arc::new(Exponential { mean: 0.13 })),
+    ]
+}

@@ -1,0 +1,206 @@
+//! A network of a few lines for any web application: every request is answered after a time that
+//! a script says, connections live, and what the application may not do is asserted.
+#![allow(dead_code)]
+
+use std::collections::BTreeMap;
+
+use packet::{Duration, Instant};
+use traffic::{Action, App, AppCx, Closes, Input};
+
+/// One request.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// The connection's number among all that were opened.
+    pub connection: usize,
+    pub request: u64,
+    pub reply: u64,
+    pub at: Instant,
+    pub answered: Instant,
+    pub failed: bool,
+    /// Requests without a reply on this connection and on all, itself included.
+    pub waiting_here: usize,
+    pub waiting: usize,
+}
+
+/// One connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Opened {
+    pub conn: u32,
+    pub peer: u32,
+    pub machine: u32,
+    pub closes: Closes,
+    pub at: Instant,
+    pub closed: Option<Instant>,
+    pub requests: usize,
+    /// Connections with [`Closes::Opener`] that were open, itself included.
+    pub kept: usize,
+}
+
+/// What happens to a request: it is answered after this time, or its connection fails then.
+pub type Script<'a> = &'a mut dyn FnMut(&Opened, u64) -> (Duration, bool);
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Reply(usize),
+    Wake,
+}
+
+/// Everything that happened.
+#[derive(Default)]
+pub struct Network {
+    pub opened: Vec<Opened>,
+    pub asked: Vec<Asked>,
+    pub wakes: usize,
+    now: Instant,
+    agenda: BTreeMap<(Instant, u64), Event>,
+    planned: u64,
+    machine: u32,
+    /// Open connections by the application's number.
+    open: BTreeMap<u32, usize>,
+}
+
+impl Network {
+    /// Runs `app` until `enough` says so (asked before every event).
+    pub fn run(app: &mut dyn App, script: Script, enough: impl Fn(&Network) -> bool) -> Self {
+        let mut network = Network::default();
+        network.tell(app, Input::Start, script);
+        while !enough(&network) {
+            let ((at, _), event) = network.agenda.pop_first().expect("an application goes on");
+            network.now = at;
+            match event {
+                Event::Wake => {
+                    network.wakes += 1;
+                    network.tell(app, Input::Woke, script);
+                }
+                Event::Reply(request) => network.answer(app, request, script),
+            }
+        }
+        network
+    }
+
+    fn plan(&mut self, at: Instant, event: Event) {
+        assert!(at >= self.now, "nothing is planned for the past");
+        self.agenda.insert((at, self.planned), event);
+        self.planned += 1;
+    }
+
+    fn waiting(&self, connection: usize) -> impl Iterator<Item = usize> {
+        let open = |i: &usize| self.asked[*i].answered == Instant::NEVER;
+        let all: Vec<usize> = (0..self.asked.len()).rev().take(200).collect();
+        let here: Vec<usize> = all
+            .into_iter()
+            .filter(open)
+            .filter(|&i| self.asked[i].connection == connection)
+            .collect();
+        here.into_iter()
+    }
+
+    fn answer(&mut self, app: &mut dyn App, request: usize, script: Script) {
+        let Asked { connection, failed, answered, .. } = self.asked[request];
+        if answered != Instant::NEVER {
+            return; // the connection failed before
+        }
+        let Opened { conn, closes, .. } = self.opened[connection];
+        self.asked[request].answered = self.now;
+        if failed {
+            for other in self.waiting(connection).collect::<Vec<_>>() {
+                self.asked[other].answered = self.now;
+                self.asked[other].failed = true;
+            }
+            self.open.remove(&conn);
+            self.opened[connection].closed = Some(self.now);
+            return self.tell(app, Input::Failed { conn }, script);
+        }
+        let over = self.waiting(connection).next().is_none()
+            && (closes == Closes::Acceptor || self.opened[connection].closed.is_some());
+        if over {
+            self.open.remove(&conn);
+        }
+        self.tell(app, Input::Replied { conn }, script);
+    }
+
+    fn tell(&mut self, app: &mut dyn App, input: Input, script: Script) {
+        let mut wishes = Vec::new();
+        app.on(input, &mut AppCx { now: self.now, act: &mut |wish| wishes.push(wish) });
+        for wish in wishes {
+            self.act(wish, script);
+        }
+    }
+
+    fn act(&mut self, wish: Action, script: Script) {
+        match wish {
+            Action::WakeAt(at) => self.plan(at, Event::Wake),
+            Action::Datagram { .. } => unreachable!("this network carries connections"),
+            Action::Move { machine } => self.machine = machine,
+            Action::Open { conn, peer, closes } => {
+                let (at, machine) = (self.now, self.machine);
+                let kept = self.open.values().filter(|&&i| self.opened[i].closes == Closes::Opener);
+                let kept = kept.count() + usize::from(closes == Closes::Opener);
+                let (closed, requests) = (None, 0);
+                let opened = Opened { conn, peer, machine, closes, at, closed, requests, kept };
+                self.opened.push(opened);
+                let taken = self.open.insert(conn, self.opened.len() - 1);
+                assert_eq!(taken, None, "connection number {conn} is in use");
+            }
+            Action::Send { conn, bytes, reply_bytes, service } => {
+                let connection = self.open[&conn];
+                let opened = &mut self.opened[connection];
+                assert_eq!(opened.closed, None, "nothing is sent after Close");
+                opened.requests += 1;
+                assert!(opened.closes != Closes::Acceptor || opened.requests == 1);
+                let opened = *opened;
+                let (after, failed) = script(&opened, reply_bytes);
+                let before = self.waiting(connection).map(|i| i + 1).max();
+                let waiting_here = self.waiting(connection).count() + 1;
+                let waiting = 1 + self
+                    .asked
+                    .iter()
+                    .rev()
+                    .take(200)
+                    .filter(|asked| asked.answered == Instant::NEVER)
+                    .count();
+                let (at, answered) = (self.now, Instant::NEVER);
+                let (request, reply) = (bytes, reply_bytes);
+                self.asked.push(Asked {
+                    connection,
+                    request,
+                    reply,
+                    at,
+                    answered,
+                    failed,
+                    waiting_here,
+                    waiting,
+                });
+                // Answers of one connection come in order.
+                let earliest = before.map_or(self.now, |_| self.last_answer(connection));
+                self.plan(
+                    earliest.max(self.now) + after + service,
+                    Event::Reply(self.asked.len() - 1),
+                );
+            }
+            Action::Close { conn } => {
+                let connection = self.open[&conn];
+                let opened = &mut self.opened[connection];
+                assert_ne!(opened.closes, Closes::Acceptor);
+                assert_eq!(opened.closed.replace(self.now), None, "closed once");
+                if opened.closes == Closes::Opener {
+                    assert_eq!(
+                        self.waiting(connection).count(),
+                        0,
+                        "a client waits for its replies"
+                    );
+                    self.open.remove(&conn);
+                }
+            }
+        }
+    }
+
+    /// When the last planned answer of a connection comes.
+    fn last_answer(&self, connection: usize) -> Instant {
+        let of = |(key, event): (&(Instant, u64), &Event)| match event {
+            Event::Reply(request) if self.asked[*request].connection == connection => Some(key.0),
+            _ => None,
+        };
+        self.agenda.iter().filter_map(of).max().unwrap_or(self.now)
+    }
+}

@@ -1,0 +1,370 @@
+//! Persistent connections: who opens, who sends when, who closes, in every mode of HTTP.
+
+#[path = "common/network.rs"]
+mod network;
+
+use std::sync::Arc;
+
+use network::{Network, Opened};
+use packet::{Duration, Instant, Rng};
+use traffic::distribution::{Constant, Discrete};
+use traffic::web::packmime::{Laws, Link, Mode};
+use traffic::web::{Habits, Persistence, User, threegpp, unc};
+use traffic::{Closes, Group};
+
+/// Replies come 80 ms plus 1 ms per 100 bytes after the request, at most 30 s.
+fn by_size(_: &Opened, reply: u64) -> (Duration, bool) {
+    (Duration::from_micros((80_000 + 10 * reply).min(30_000_000)), false)
+}
+
+fn habits(change: impl FnOnce(&mut Habits, &mut Persistence)) -> Habits {
+    let mut habits = unc::habits(7);
+    let mut persistence = unc::PERSISTENCE;
+    change(&mut habits, &mut persistence);
+    habits.persistence = Some(persistence);
+    habits
+}
+
+fn user(habits: &Habits, index: u64) -> User {
+    User::new(Arc::new(habits.clone()), 11, "browsers", index)
+}
+
+fn life(habits: &Habits, requests: usize) -> Network {
+    Network::run(&mut user(habits, 3), &mut by_size, |n| n.asked.len() >= requests)
+}
+
+/// The numbers of the requests of each connection, in order.
+fn by_connection(network: &Network) -> Vec<Vec<usize>> {
+    let mut of = vec![Vec::new(); network.opened.len()];
+    for (i, asked) in network.asked.iter().enumerate() {
+        of[asked.connection].push(i);
+    }
+    of
+}
+
+#[test]
+fn half_of_the_objects_and_a_sixth_of_the_connections_are_persistent() {
+    // Published: 50 % of the objects, about 15 % of the connections. 600 users with some 100 stays
+    // each; five standard errors of the share of objects are 1.6 points.
+    let habits = habits(|_, _| {});
+    let (mut objects, mut kept_objects, mut connections, mut kept) = (0, 0, 0, 0);
+    for index in 0..600 {
+        let mut user = user(&habits, index);
+        let network = Network::run(&mut user, &mut by_size, |n| n.asked.len() >= 1_200);
+        for opened in &network.opened {
+            let persistent = opened.closes == Closes::Opener;
+            objects += opened.requests;
+            connections += 1;
+            kept_objects += if persistent { opened.requests } else { 0 };
+            kept += usize::from(persistent);
+        }
+    }
+    let share = |part: usize, of: usize| part as f64 / of as f64;
+    assert!((share(kept_objects, objects) - 0.5).abs() < 0.016, "{}", share(kept_objects, objects));
+    assert!((share(kept, connections) - 0.155).abs() < 0.01, "{}", share(kept, connections));
+    assert!((share(kept_objects, kept) - 5.5).abs() < 0.3, "{}", share(kept_objects, kept));
+}
+
+#[test]
+fn no_more_connections_than_allowed_and_as_many_as_useful() {
+    for (parallel, kept) in [(1, 1), (2, 2), (4, 2), (6, 4), (64, 64)] {
+        let habits = habits(|h, p| {
+            h.parallel = parallel;
+            p.parallel = kept;
+        });
+        let network = life(&habits, 4_000);
+        let most = network.asked.iter().map(|a| a.waiting).max().unwrap();
+        assert!(most <= parallel as usize);
+        let most_kept = network.opened.iter().map(|o| o.kept).max().unwrap();
+        assert!(most_kept <= kept as usize);
+        if parallel < 10 {
+            assert_eq!((most, most_kept), (parallel as usize, kept as usize));
+        }
+        // Without pipelining one request at a time.
+        assert!(network.asked.iter().all(|a| a.waiting_here == 1));
+    }
+}
+
+#[test]
+fn an_open_connection_is_used_before_another_is_opened() {
+    let habits = habits(|h, p| {
+        h.files = Arc::new(Constant(4.0));
+        h.pages = Arc::new(Constant(3.0));
+        h.think = Arc::new(Constant(10.0));
+        (p.share, p.parallel) = (1.0, 2);
+    });
+    let network = life(&habits, 12 * 20);
+    // Three pages of four files: one connection for the first file, a second beside it for the
+    // others; both last the stay and are closed at its end by the client.
+    let stays = by_connection(&network);
+    assert_eq!(network.opened.len(), 2 * 20);
+    for (stay, pair) in network.opened.chunks(2).enumerate() {
+        assert!(pair.iter().all(|o| o.closes == Closes::Opener && o.peer == pair[0].peer));
+        assert_eq!(pair[0].requests + pair[1].requests, 12);
+        let first = &stays[2 * stay];
+        assert_eq!(network.asked[first[0]].at, pair[0].at);
+        assert_eq!(
+            pair[1].at, network.asked[first[0]].answered,
+            "the second beside the second file"
+        );
+        if stay < 19 {
+            let ends = stays[2 * stay..2 * stay + 2]
+                .iter()
+                .map(|c| network.asked[c[c.len() - 1]].answered);
+            let end = ends.max().unwrap();
+            assert!(pair.iter().all(|o| o.closed == Some(end)), "closed when the last reply is in");
+        }
+    }
+}
+
+#[test]
+fn idle_connections_are_closed_in_time_and_not_earlier() {
+    let limit = Duration::from_secs(120);
+    let network = life(&habits(|_, p| p.share = 1.0), 6_000);
+    let (mut stale, mut at_end) = (0, 0);
+    for (opened, requests) in network.opened.iter().zip(by_connection(&network)) {
+        let Some(closed) = opened.closed else { continue };
+        let last = network.asked[requests[requests.len() - 1]].answered;
+        for pair in requests.windows(2) {
+            let idle = network.asked[pair[1]].at.since(network.asked[pair[0]].answered);
+            assert!(idle <= limit + Duration::from_secs(30), "used after {idle:?}");
+        }
+        // At the limit, or with the page that was under way then, or at the end of the stay.
+        let idle = closed.since(last);
+        if idle == limit {
+            stale += 1
+        } else {
+            at_end += 1
+        }
+        assert!(idle <= limit + Duration::from_secs(300));
+    }
+    assert!(stale > 20 && at_end > 100, "{stale} stale, {at_end} at the end of a stay");
+    let patient = life(&habits(|_, p| (p.share, p.idle) = (1.0, Duration::ZERO)), 6_000);
+    assert!(patient.opened.len() < network.opened.len(), "never closed for idling");
+    // An idle user wakes for pages and for closing only.
+    assert!(network.wakes < patient.wakes + stale + 10, "{} {}", network.wakes, patient.wakes);
+}
+
+#[test]
+fn a_connection_carries_as_many_requests_as_it_may() {
+    let habits = habits(|h, p| {
+        h.files = Arc::new(Constant(30.0));
+        h.pages = Arc::new(Constant(1.0));
+        p.share = 1.0;
+        p.requests = Some(Arc::new(Constant(4.0)));
+    });
+    let network = life(&habits, 300);
+    for page in network.asked.chunks(30).take(9) {
+        let mut connections: Vec<usize> = page.iter().map(|a| a.connection).collect();
+        connections.sort_unstable();
+        connections.dedup();
+        let counts: Vec<usize> = connections.iter().map(|&c| network.opened[c].requests).collect();
+        assert_eq!(counts.iter().sum::<usize>(), 30, "{counts:?}");
+        // Of two at a time at most one is not used up beside the last.
+        assert!(counts.iter().all(|&n| n <= 4) && counts.len() <= 9, "{counts:?}");
+        let used_up = connections.iter().filter(|&&c| network.opened[c].requests == 4);
+        for &connection in used_up {
+            let last = page.iter().rfind(|a| a.connection == connection).unwrap();
+            assert_eq!(network.opened[connection].closed, Some(last.answered), "closed at once");
+        }
+    }
+}
+
+#[test]
+fn pipelining_writes_the_rest_of_the_page_after_the_first_reply() {
+    let habits = habits(|h, p| {
+        h.files = Arc::new(Constant(8.0));
+        h.pages = Arc::new(Constant(2.0));
+        h.think = Arc::new(Constant(5.0));
+        (p.share, p.pipelined) = (1.0, true);
+    });
+    let network = life(&habits, 16 * 10);
+    for (stay, pair) in by_connection(&network).chunks(2).enumerate() {
+        let asked = |conn: usize, i: usize| network.asked[pair[conn][i]];
+        let first = asked(0, 0);
+        // Seven are left: four on the connection that has seen a reply, at once.
+        for i in 1..5 {
+            assert_eq!(
+                (asked(0, i).at, asked(0, i).waiting_here),
+                (first.answered, i),
+                "stay {stay}"
+            );
+        }
+        // Three on a new one: one, and two when it has been answered.
+        assert_eq!(asked(1, 0).at, first.answered);
+        assert!((1..3).all(|i| asked(1, i).at == asked(1, 0).answered));
+        // The second page: one alone, then four and three at once on the two, both seasoned.
+        let second = asked(0, 5);
+        assert_eq!(second.waiting, 1);
+        assert!((6..10).all(|i| asked(0, i).at == second.answered));
+        assert!((3..6).all(|i| asked(1, i).at == second.answered));
+        assert_eq!((pair[0].len(), pair[1].len()), (10, 6));
+    }
+}
+
+#[test]
+fn other_servers_get_connections_of_their_own() {
+    let habits = habits(|h, p| {
+        h.files = Arc::new(Constant(7.0));
+        h.page_servers = Some(Arc::new(Constant(3.0)));
+        p.share = 1.0;
+    });
+    let network = life(&habits, 7 * 30);
+    for page in network.asked.chunks(7).take(30) {
+        let of = |a: &network::Asked| network.opened[a.connection];
+        let main = of(&page[0]).peer;
+        // Of three servers every third file, the first included, comes from the stay's.
+        let (own, others): (Vec<_>, Vec<_>) = page.iter().partition(|a| of(a).peer == main);
+        assert_eq!((own.len(), others.len()), (3, 4));
+        assert!(own.iter().all(|a| of(a).closes == Closes::Opener));
+        assert!(others.iter().all(|a| of(a).closes == Closes::Acceptor));
+        let mut peers: Vec<u32> = others.iter().map(|a| of(a).peer).collect();
+        peers.sort_unstable();
+        assert!(peers[0] == peers[1] && peers[1] != peers[2] && peers[2] == peers[3], "{peers:?}");
+    }
+    // One file needs one server, and no more than there are can serve.
+    let mut lone = habits.clone();
+    lone.files = Arc::new(Constant(1.0));
+    assert!(life(&lone, 50).opened.iter().all(|o| o.closes == Closes::Opener));
+    let mut few = habits;
+    few.servers = 1;
+    assert!(life(&few, 50).opened.iter().all(|o| o.peer == 0));
+}
+
+#[test]
+fn failures_are_survived_in_every_mode() {
+    for pipelined in [false, true] {
+        let habits = habits(|h, p| {
+            h.page_servers = Some(Arc::new(Discrete::parse("value,prob\n1,0.5\n3,0.5\n").unwrap()));
+            (p.share, p.pipelined, p.parallel) = (0.7, pipelined, 3);
+            p.requests = Some(Arc::new(Constant(5.0)));
+        });
+        let mut rng = Rng::named(1, "failures");
+        let mut script = |_: &Opened, reply: u64| {
+            let (after, fails) = (60_000 + 10 * reply.min(1_000_000), rng.below(5) == 0);
+            (Duration::from_micros(after), fails)
+        };
+        let network = Network::run(&mut user(&habits, 5), &mut script, |n| n.asked.len() >= 8_000);
+        let failed = network.asked.iter().filter(|a| a.failed).count();
+        assert!(failed > 1_000, "{failed}");
+        assert!(network.asked.iter().all(|a| a.waiting <= 4 * 12));
+    }
+}
+
+#[test]
+fn http10_and_http11_draw_the_same_pages() {
+    let modes = [0.0, 1.0].map(|share| life(&habits(|_, p| p.share = share), 2_000));
+    let drawn = |n: &Network| n.asked.iter().map(|a| (a.request, a.reply)).collect::<Vec<_>>();
+    assert_eq!(drawn(&modes[0]), drawn(&modes[1]));
+    assert!(modes[0].opened.iter().all(|o| o.closes == Closes::Acceptor && o.requests == 1));
+}
+
+#[test]
+fn parsing_and_serving_take_their_time() {
+    let habits = habits(|h, p| {
+        h.parse = Some(Arc::new(Constant(0.5)));
+        h.service = Some(Arc::new(Constant(2.0)));
+        h.files = Arc::new(Constant(3.0));
+        p.share = 0.0;
+    });
+    let network = life(&habits, 30);
+    for page in network.asked.chunks(3).take(9) {
+        assert!(page[0].answered.since(page[0].at) > Duration::from_secs(2));
+        assert!(page[1..].iter().all(|a| a.at == page[0].answered + Duration::from_millis(500)));
+    }
+}
+
+#[test]
+fn a_3gpp_user_keeps_one_connection() {
+    let entry = threegpp::ENTRY;
+    let params = packet::params::Params::defaults(entry.fields);
+    let users = (entry.build)(&params, &group()).unwrap();
+    let network = Network::run(&mut *users.member(0), &mut by_size, |n| n.asked.len() >= 3_000);
+    assert_eq!(network.opened.len(), 1);
+}
+
+// ---- PackMime -----------------------------------------------------------------------------------
+
+fn group() -> Group {
+    Group { seed: 5, name: "link".into(), peers: 7, members: 1, machines: 7 }
+}
+
+fn link(rate: f64, mode: Mode, connections: usize) -> Network {
+    let mut link = Link::new(Arc::new(Laws::new(rate, mode)), &group(), 0);
+    Network::run(&mut link, &mut by_size, |n| n.opened.len() >= connections)
+}
+
+#[test]
+fn connections_start_on_schedule_whatever_the_network_does() {
+    let starts =
+        |n: &Network| n.opened.iter().map(|o| (o.at, o.peer, o.machine)).collect::<Vec<_>>();
+    let requests = |n: &Network| {
+        let first =
+            by_connection(n).into_iter().map(|c| (n.asked[c[0]].request, n.asked[c[0]].reply));
+        first.collect::<Vec<_>>()
+    };
+    let fast = link(50.0, Mode::Http11, 5_000);
+    let mut slow = |o: &Opened, _: u64| (Duration::from_secs(40), o.conn.is_multiple_of(3));
+    let mut other = Link::new(Arc::new(Laws::new(50.0, Mode::Http11)), &group(), 0);
+    let slow = Network::run(&mut other, &mut slow, |n| n.opened.len() >= 5_000);
+    assert_eq!(starts(&fast), starts(&slow));
+    assert_eq!(requests(&fast), requests(&slow));
+    assert_eq!(fast.opened[0].at, Instant::ZERO, "the first starts at once");
+    // HTTP/1.0 changes neither schedule nor first requests.
+    let http10 = link(50.0, Mode::Http10, 5_000);
+    assert_eq!((starts(&fast), requests(&fast)), (starts(&http10), requests(&http10)));
+    assert!(http10.opened.iter().all(|o| o.closes == Closes::Acceptor));
+    // Clients and servers are equally likely: 714 each, five standard errors 124.
+    for of in [|o: &Opened| o.peer, |o: &Opened| o.machine] {
+        let count = |m| fast.opened.iter().filter(|o| of(o) == m).count();
+        assert!((0..7).all(|m| count(m).abs_diff(714) < 124));
+    }
+}
+
+#[test]
+fn packmime_requests_follow_one_another_and_the_server_closes_with_the_last() {
+    let network = link(50.0, Mode::Http11, 20_000);
+    let horizon = network.opened[19_999].at;
+    let mut gaps = Vec::new();
+    for (opened, requests) in network.opened.iter().zip(by_connection(&network)) {
+        let asked: Vec<_> = requests.iter().map(|&i| network.asked[i]).collect();
+        assert!(asked.iter().all(|a| a.waiting_here == 1 && a.request == asked[0].request));
+        if opened.closes == Closes::Acceptor {
+            assert_eq!(opened.requests, 1);
+            continue;
+        }
+        assert_eq!(opened.closes, Closes::AcceptorLast);
+        gaps.extend(asked.windows(2).map(|w| w[1].at.since(w[0].answered).secs_f64()));
+        // The last request says so; without it the connection is still on its way.
+        match opened.closed {
+            Some(at) => assert_eq!(at, asked[asked.len() - 1].at),
+            None => assert!(horizon.since(opened.at) < Duration::from_secs(3_600)),
+        }
+    }
+    let persistent = network.opened.iter().filter(|o| o.closes == Closes::AcceptorLast).count();
+    assert!((persistent as f64 / 20_000.0 - 0.09).abs() < 0.0102, "five standard errors");
+    gaps.sort_by(f64::total_cmp);
+    // Mostly gaps within a page, median 56 ms, and some between pages.
+    assert!((0.04..0.08).contains(&gaps[gaps.len() / 2]), "{}", gaps[gaps.len() / 2]);
+    assert!(gaps[gaps.len() - 1] > 5.0);
+}
+
+#[test]
+fn packmime_pipelines_a_page_after_the_first_reply() {
+    let network = link(50.0, Mode::Pipelined, 20_000);
+    let mut at_once = 0;
+    for (opened, requests) in network.opened.iter().zip(by_connection(&network)) {
+        if opened.closes == Closes::Acceptor || requests.len() < 2 {
+            continue;
+        }
+        let asked: Vec<_> = requests.iter().map(|&i| network.asked[i]).collect();
+        assert_eq!(asked[0].waiting_here, 1);
+        // The second is written with the first reply, if it is of the same page.
+        at_once += usize::from(asked[1].at == asked[0].answered);
+        for pair in asked.windows(2) {
+            assert!(pair[1].at == pair[0].at || pair[1].at >= pair[0].answered);
+        }
+    }
+    assert!(at_once > 1_000, "{at_once}");
+    assert!(network.asked.iter().any(|a| a.waiting_here > 3));
+}
