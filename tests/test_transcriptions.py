@@ -25,7 +25,7 @@ VECTORS = HERE.parent / "vectors"
 NAMES = sorted(
     path.stem
     for path in (HERE / "transcriptions").glob("*.py")
-    if path.stem not in ("__init__", "base")
+    if not path.stem.startswith("_") and path.stem != "base"
 )
 SEEDS = (1, 2)
 PACKETS = 1500
