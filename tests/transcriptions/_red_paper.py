@@ -33,7 +33,7 @@ class PaperRed:
         if self.q_time is None:
             self.avg = (1 - self.w) * self.avg + self.w * q
         else:
-            m = int((now - self.q_time) / 1e9 / self.s)
+            m = (now - self.q_time) // round(self.s * 1e9)
             self.avg *= (1 - self.w) ** m
             self.q_time = None
         if self.adapt:

@@ -19,7 +19,11 @@ class Ared(Fifo):
         self.profile = p.choice("profile", "floyd")
         self.ecn = p.flag("ecn")
         if self.profile == "linux":
-            return self.setup_linux(p)
+            self.setup_linux(p)
+        else:
+            self.setup_others(p)
+
+    def setup_others(self, p: Parameters) -> None:
         ns23 = self.profile in ("ns2", "ns3")
         mean = p.get("mean_packet_bytes", 500 if ns23 else 1000)
         capacity = self.rate / 8 / mean
@@ -44,8 +48,8 @@ class Ared(Fifo):
         self.interval = ns(p.get("interval", 0.5))
         self.last_set: int | None = None
         self.bytewise = p.choice("units", "byte" if self.profile == "ns2" else "packet") == "byte"
-        self.above = p.choice("ecn_above_max", {"floyd": "drop", "ns2": "", "ns3": "mark_in_gentle"}[
-            self.profile])  # fmt: skip
+        above = {"floyd": "drop", "ns2": "", "ns3": "mark_in_gentle"}
+        self.above = p.choice("ecn_above_max", above[self.profile])
         use_mark_p = self.profile == "ns2" and p.flag("use_mark_p", not self.above)
         gentle = p.flag("gentle", True)
         unit = mean if self.bytewise else 1.0
@@ -141,7 +145,7 @@ class Ared(Fifo):
 
 
 BUSY = {"min_th": 2, "max_th": 6, "w_q": 1 / 16, "ecn": True}
-STEPS = {**BUSY, "interval": 0.01}
+STEPS = {**BUSY, "interval": "10 ms"}
 CASES = [
     *grid({}, profile=["floyd", "ns2", "ns3", "linux"]),
     *grid(STEPS, units=["packet", "byte"], gentle=[False, True],
@@ -149,7 +153,7 @@ CASES = [
     *grid(STEPS, profile=["ns2", "ns3"], units=["packet", "byte"],
           ecn_above_max=["drop", "mark_in_gentle", "mark_always"]),
     *grid(STEPS, profile=["ns2"], use_mark_p=[False, True], units=["packet", "byte"]),
-    *grid({"ecn": True, "interval": 0.02, "alpha": 0.02, "beta": 0.5}, profile=["floyd", "ns3"],
-          automatic_w_q=["second", "ten-rtt", "tenth-second"], target_delay=[0.002, 0.02]),
+    *grid({"ecn": True, "interval": "20 ms", "alpha": 0.02, "beta": 0.5}, profile=["floyd", "ns3"],
+          automatic_w_q=["second", "ten-rtt", "tenth-second"], target_delay=["2 ms", "20 ms"]),
     *grid(BUSY, profile=["linux"], ecn_above_max=["drop", "mark_always"], limit=[9, 60]),
 ]  # fmt: skip

@@ -34,7 +34,7 @@ class Gred(Fifo):
                     mean=mean,
                     packet_us=us,
                     hard=hard,
-                )  # fmt: skip
+                )
             )
         self.backlogs = [0] * n
         limit = p.get("limit", 60)
