@@ -27,8 +27,11 @@ class PiLaw:
         k = z * math.hypot(1, z * r) / ((r * c) ** 3 / (2 * n) ** 2)
         self.a, self.b = k * (1 / z + t / 2), k * (1 / z - t / 2)
 
+    def measure(self, packets: int, size: int) -> float:
+        return size / self.mean if self.in_bytes else packets
+
     def update(self, packets: int, size: int) -> None:
-        q = size / self.mean if self.in_bytes else packets
+        q = self.measure(packets, size)
         step = self.a * (q - self.q_ref) - self.b * (self.q_old - self.q_ref)
         self.p, self.q_old = min(max(self.p + step, 0.0), 1.0), q
 
