@@ -3,9 +3,10 @@
 use packet::params::{Params, unknown};
 use packet::{Duration, Rate};
 use serde_json::{Map, Value as Json, json};
+use trial::parameters;
 
 use crate::error::ScenarioError;
-use crate::reader::{Section, write_params};
+use crate::reader::Section;
 use crate::schema;
 use crate::topology::Side;
 
@@ -205,18 +206,18 @@ impl Scenario {
 
     /// The scenario as JSON with every default filled in; reading it gives the same scenario.
     pub fn to_json(&self) -> Json {
-        let mut top = write_params(&self.params);
+        let mut top = parameters::write(&self.params);
         top.insert("name".into(), json!(self.name));
-        let mut network = write_params(&self.network);
+        let mut network = parameters::write(&self.network);
         let rtt = match &self.rtt {
             Rtt::Constant(time) => json!(format!("{} s", time.secs_f64())),
-            Rtt::Range(params) => Json::Object(write_params(params)),
+            Rtt::Range(params) => Json::Object(parameters::write(params)),
         };
         network.insert("rtt".into(), rtt);
         top.insert("network".into(), Json::Object(network));
         top.insert("link".into(), self.links.iter().map(link_json).collect());
         top.insert("traffic".into(), self.traffic.iter().map(traffic_json).collect());
-        let mut record = write_params(&self.record);
+        let mut record = parameters::write(&self.record);
         record.insert("queues".into(), json!(self.queues));
         top.insert("record".into(), Json::Object(record));
         Json::Object(top)
@@ -224,13 +225,13 @@ impl Scenario {
 }
 
 fn named(key: &str, name: &str, params: &Params) -> Json {
-    let mut object = write_params(params);
+    let mut object = parameters::write(params);
     object.insert(key.into(), json!(name));
     Json::Object(object)
 }
 
 fn link_json(link: &Link) -> Json {
-    let mut object = write_params(&link.params);
+    let mut object = parameters::write(&link.params);
     object.insert("name".into(), json!(link.name));
     object.insert("forward".into(), named("aqm", link.forward.entry.name, &link.forward.params));
     object.insert("reverse".into(), named("aqm", link.reverse.entry.name, &link.reverse.params));
@@ -238,8 +239,8 @@ fn link_json(link: &Link) -> Json {
 }
 
 fn traffic_json(traffic: &Traffic) -> Json {
-    let mut object: Map<String, Json> = write_params(&traffic.params);
-    object.extend(write_params(&traffic.app));
+    let mut object: Map<String, Json> = parameters::write(&traffic.params);
+    object.extend(parameters::write(&traffic.app));
     object.insert("name".into(), json!(traffic.name));
     object.insert("app".into(), json!(traffic.entry.name));
     object.insert("tcp".into(), named("profile", traffic.profile.name, &traffic.tcp));
