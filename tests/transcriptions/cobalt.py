@@ -46,7 +46,7 @@ class Vars:
             self.drop_next = self.control(self.drop_next)
 
     def should_drop(self, packet: Packet, now: int, draws: Draws, target: float) -> str:
-        """`cobalt_should_drop`: what becomes of a packet just taken: "", "mark" or "drop"."""
+        """`cobalt_should_drop`: "", "mark", "early" (a drop by CoDel) or "forced" (by BLUE)."""
         verdict = ""
         late = now - self.drop_next
         due = self.count > 0 and late >= 0
@@ -58,7 +58,7 @@ class Vars:
         else:
             self.dropping = False
         if due and self.dropping:
-            verdict = "mark" if packet.ecn in MARKABLE else "drop"
+            verdict = "mark" if packet.ecn in MARKABLE else "early"
             self.count += 1
             self.drop_next = self.control(self.drop_next)
             late = now - self.drop_next
@@ -69,10 +69,10 @@ class Vars:
                 late = now - self.drop_next
                 due = self.count > 0 and late >= 0
         if self.p_drop > 0 and draws.uniform() < self.p_drop:
-            verdict = "drop"
+            verdict = "forced"
         if self.count == 0:
             self.drop_next = now + self.interval
-        elif late > 0 and verdict != "drop":
+        elif late > 0 and verdict not in ("early", "forced"):
             self.drop_next = now
         return verdict
 
@@ -107,8 +107,8 @@ class Cobalt(Fifo):
             if not self.ecn:  # no mark is possible
                 judged = Packet(packet.id, packet.flow, packet.bytes, arrived=packet.arrived)
             verdict = self.vars.should_drop(judged, now, self.draws, self.target)
-            if verdict == "drop" and self.queue:
-                self.dropped(packet, "early")
+            if verdict in ("early", "forced") and self.queue:
+                self.dropped(packet, verdict)
                 continue
             if verdict == "mark":
                 self.marked(packet, "early")

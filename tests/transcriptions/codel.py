@@ -15,10 +15,11 @@ from .base import MARKABLE, Fifo, Packet, Parameters, grid, ns
 class ControlledDelay:
     """The algorithm for one queue, which `pop` empties; `backlog` tells the bytes left."""
 
-    first_above_time = drop_next = count = lastcount = 0
+    first_above_time = count = lastcount = 0
+    drop_next = -math.inf  # no series was ever left
     dropping = False
     largest = 256  # ns-2: the largest packet seen stands for MAXPACKET
-    rec_inv_sqrt = 0xFFFF  # Linux, ns-3: 1/sqrt(count), 16 bits
+    rec_inv_sqrt = 0  # Linux, ns-3: 1/sqrt(count), 16 bits
 
     def __init__(self, parameters: Parameters, ecn: bool = False) -> None:
         self.profile = parameters.choice("profile", "rfc")
@@ -60,12 +61,12 @@ class ControlledDelay:
         )
 
     def newton_step(self) -> None:
-        """Linux `codel_Newton_step`: one step, in 32-bit fixed point, of 1/sqrt(count)."""
+        """Linux `codel_Newton_step`: one step of 1/sqrt(count), in wrapping 64-bit words."""
         invsqrt = self.rec_inv_sqrt << 16
-        value = (3 << 32) - self.count * (invsqrt * invsqrt >> 32)
-        self.rec_inv_sqrt = ((value >> 2) * invsqrt >> 31) >> 16
+        value = ((3 << 32) - self.count * (invsqrt * invsqrt >> 32)) % 2**64 >> 2
+        self.rec_inv_sqrt = (value * invsqrt % 2**64 >> 31 >> 16) % 2**16
 
-    def control_law(self, t: int) -> int:
+    def control_law(self, t: float) -> float:
         if self.integers:
             return t + (self.interval * (self.rec_inv_sqrt << 16) >> 32)
         return t + ns(self.interval / math.sqrt(self.count) / 1e9)
@@ -74,13 +75,16 @@ class ControlledDelay:
         """Marks the packet if that is possible, or drops it; whether it is still there."""
         if self.ecn and packet.ecn in MARKABLE:
             self.marked(packet, "early")
+            self.just_marked = True
             return True
         self.dropped(packet, "early")
         return False
 
     def dequeue(self, now: int) -> Packet | None:
+        self.just_marked = False
         packet = self.decide(now)
-        if packet and now - packet.arrived > self.ce_threshold and packet.ecn in MARKABLE:
+        late = packet and now - packet.arrived > self.ce_threshold
+        if packet and late and packet.ecn in MARKABLE and not self.just_marked:
             self.marked(packet, "early")
         return packet
 

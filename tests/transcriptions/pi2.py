@@ -45,6 +45,7 @@ class Pi2(Fifo):
 
 
 CASES = [
-    *grid({"limit": 60}, ecn=[False, True], t_update=["32 ms", "5 ms"], k=[2, 4]),
+    *grid({"limit": 60, "ecn": True}, t_update=["32 ms", "5 ms"], k=[2, 4]),
+    *grid({"limit": 60}, t_update=["32 ms", "5 ms"]),
     *grid({"limit_bytes": 40000, "ecn": True}, target=["5 ms"], alpha=[3], beta=[10]),
 ]

@@ -35,7 +35,7 @@ class Controller:
         self.derandomise = parameters.flag("derandomise", True)
         self.mark_ecnth = parameters.get("mark_ecnth", 0.1)
         self.measure = "timestamp"
-        self.p = self.qdelay = self.qdelay_old = self.accu = 0.0
+        self.p = self.qdelay = self.qdelay_old = self.sojourn = self.accu = 0.0
         self.burst = self.max_burst
         self.forget_rate()
 
@@ -78,8 +78,9 @@ class Controller:
     def departed(self, packet: Packet, left: int, now: int) -> None:
         """`packet` has left `left` bytes behind."""
         if self.measure == "timestamp":
-            self.qdelay = (now - packet.arrived) / 1e9 if left else 0.0
+            self.sojourn = (now - packet.arrived) / 1e9 if left else 0.0
             if self.linux:
+                self.qdelay = self.sojourn
                 since = now - self.dq_time if self.dq_time is not None else 0
                 self.burst = max(0, self.burst - since)
                 self.dq_time = now
@@ -87,7 +88,7 @@ class Controller:
             self.measure_rate(packet, left, now)
 
     def measure_rate(self, packet: Packet, left: int, now: int) -> None:
-        """RFC 8033 section 4.3; Linux averages rates, the RFC times."""
+        """RFC 8033 section 4.3: the time that DQ_THRESHOLD bytes take; Linux: the rate."""
         if left >= DQ_THRESHOLD and self.dq_count is None:
             self.dq_count, self.dq_time = 0, now
         if self.dq_count is None:
@@ -97,7 +98,7 @@ class Controller:
         took = now - self.dq_time
         if self.dq_count < DQ_THRESHOLD or took == 0:
             return
-        sample = took / 1e9 / self.dq_count
+        sample = took / 1e9 / (self.dq_count if self.linux else DQ_THRESHOLD)
         before = self.seconds_per_byte
         if before == 0:
             self.seconds_per_byte = sample
@@ -115,7 +116,7 @@ class Controller:
 
     def delay(self, left: int, rate: int) -> float:
         if self.measure == "timestamp":
-            return self.qdelay
+            return self.sojourn
         if self.measure == "line":
             return left * 8 / rate
         return left * self.seconds_per_byte
@@ -287,7 +288,11 @@ CASES = [
         profile=RFC_AND_LINUX,
         ecn=[False, True],
     ),
-    *grid({"limit_bytes": 50000, "max_burst": "20 ms"}, profile=RFC_AND_LINUX, mark_ecnth=[0, 0.5]),
+    *grid(
+        {"limit_bytes": 50000, "max_burst": "20 ms", "ecn": True, "alpha": 2, "beta": 20},
+        profile=RFC_AND_LINUX,
+        mark_ecnth=[0, 0.01, 0.5],
+    ),
     *grid({"profile": "docsis"}, max_burst=["142 ms", "10 ms"], derandomise=[True, False]),
     *grid({"profile": "docsis", "limit": 50, "alpha": 5, "beta": 50}, cap_drop=[True, False]),
 ]
