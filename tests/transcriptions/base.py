@@ -19,7 +19,7 @@ class Packet:
     id: int
     flow: int
     bytes: int
-    ecn: str = "not_ect"
+    ecn: str = "not-ect"
     dscp: int = 0
     ack: str = "no"
     source: int = 0

@@ -27,16 +27,16 @@ class Droptail(Fifo):
             return super().overflow(packet, now)
         # The arrival is added and heads make room: ns-2 removes one, the arrival itself if it
         # is alone; by bytes, as many as it takes. What never fits is dropped alone.
-        alone = not self.queue
-        too_large = packet.bytes > self.limit_bytes
-        if alone or too_large:
+        if not self.queue or packet.bytes > self.limit_bytes:
             return super().overflow(packet, now)
-        while True:
+        self.accept(packet)
+        while len(self.queue) > self.limit - self.ns2 or self.bytes > self.limit_bytes - self.ns2:
             head = self.queue.popleft()
             self.bytes -= head.bytes
             self.dropped(head, "overflow")
-            if self.ns2 or self.fits(packet):
-                return self.accept(packet)
+            if self.ns2:
+                return None
+        return None
 
 
 CASES = [
