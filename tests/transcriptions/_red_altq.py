@@ -25,7 +25,7 @@ def power(w_inverse: int, n: int) -> int:
 class AltqRed:
     def __init__(self, draws: Draws, low: float, high: float, w: float, max_p: float, *,
                  packet_us: int) -> None:  # fmt: skip
-        self.draws, self.max_p, self.packet_us = draws, max_p, packet_us
+        self.draws, self.packet_us = draws, packet_us
         self.shift = round(1 / w).bit_length() - 1
         self.low, self.high = (int(th * 2 ** (self.shift + FP)) for th in (low, high))
         self.fp_probd = int(2 * (high - low) / max_p * 2**FP)
@@ -73,6 +73,6 @@ class AltqRed:
         self.count = 0
 
     def state(self) -> dict[str, float]:
-        p_b = self.max_p * (self.avg - self.low) / (self.high - self.low)
+        p_b = 2 * ((self.avg - self.low) >> self.shift) / self.fp_probd
         p_b = 0 if self.avg < self.low else p_b if self.avg < self.high else 1
         return {"avg": self.avg / 2 ** (self.shift + FP), "p_b": p_b, "count": self.count}

@@ -20,7 +20,7 @@ class LinuxRed:
     def __init__(self, draws: Draws, low: float, high: float, wlog: int, max_p: float, *,
                  mean: float, packet_us: float, hard: bool = False) -> None:  # fmt: skip
         self.draws, self.wlog, self.mean, self.hard = draws, wlog, mean, hard
-        self.low, self.high = int(low * mean), int(high * mean)
+        self.low, self.high = int(low * mean + 0.5), int(high * mean + 0.5)
         self.set_max_p(int(max_p * 2**32))
         rate = -math.log(1 - 2.0**-wlog) / packet_us
         self.cell = next(c for c in range(32) if 31 / rate / 2**c < 512)
@@ -82,6 +82,6 @@ class LinuxRed:
 
     def state(self) -> dict[str, float]:
         low, high = self.low << self.wlog, self.high << self.wlog
-        p_b = self.max_p / 2**32 * (self.avg - low) / (high - low)
+        p_b = ((self.avg - low) >> self.wlog) * self.per_byte / 2**32
         p_b = 0 if self.avg < low else p_b if self.avg < high else 1
         return {"avg": self.packets(), "p_b": p_b, "count": self.count}

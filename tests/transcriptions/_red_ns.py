@@ -8,7 +8,7 @@ m packets ages the average m + 1 times.
 from collections.abc import Callable
 
 from ._red_paper import slope
-from .base import PASS, Draws, Verdict, drop, signal
+from .base import PASS, Draws, Verdict, drop, packets_in, signal
 
 
 class NsRed:
@@ -22,7 +22,7 @@ class NsRed:
         self.draws, self.w, self.max_p, self.mean = draws, w, max_p, mean
         self.unit = mean if in_bytes else 1.0
         self.low, self.high = low * self.unit, high * self.unit
-        self.gentle, self.hard, self.ptc, self.wait = gentle, hard, 1 / s, wait
+        self.gentle, self.hard, self.s, self.wait = gentle, hard, s, wait
         self.scaled, self.mark_p, self.fixed, self.forgets = scaled, mark_p, fixed, forgets
         self.avg, self.count, self.count_bytes, self.old = 0.0, 0, 0, False
         self.idle_time: int | None = None
@@ -30,7 +30,7 @@ class NsRed:
     def arrive(self, size: int, q: float, now: int) -> Verdict:
         m = 0
         if self.idle_time is not None:
-            m = int((now - self.idle_time) / 1e9 * self.ptc)
+            m = packets_in(now - self.idle_time, self.s)
             self.idle_time = None
         self.avg = self.avg * (1 - self.w) ** (m + 1) + self.w * q
         if self.adapt:

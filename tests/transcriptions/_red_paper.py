@@ -4,7 +4,7 @@ With the later gentle slope between max_th and 2 max_th (S. Floyd's note, 2000).
 the queue's unit: packets, or bytes with thresholds multiplied by `unit`.
 """
 
-from .base import PASS, Draws, Verdict, drop, signal
+from .base import PASS, Draws, Verdict, drop, packets_in, signal
 
 
 def slope(avg: float, low: float, high: float, max_p: float, gentle: bool) -> float:
@@ -33,7 +33,7 @@ class PaperRed:
         if self.q_time is None:
             self.avg = (1 - self.w) * self.avg + self.w * q
         else:
-            m = (now - self.q_time) // round(self.s * 1e9)
+            m = packets_in(now - self.q_time, self.s)
             self.avg *= (1 - self.w) ** m
             self.q_time = None
         if self.adapt:

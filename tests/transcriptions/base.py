@@ -162,6 +162,9 @@ class Fifo(Discipline):
     """One queue, first come, first served, that decides about each packet at its arrival."""
 
     limit_first: ClassVar[bool] = False  # whether the limit is tested before the judge
+    # Whether a line at rest looks into the queue after each arrival, so that an idle time begins
+    # anew with an arrival that is dropped: ns-2, Linux and ALTQ do.
+    looks_again: ClassVar[bool] = False
     ecn = False
     limit = math.inf
     limit_bytes = math.inf
@@ -169,6 +172,7 @@ class Fifo(Discipline):
     def __init__(self, parameters: Parameters, rate: int, draws: Draws) -> None:
         self.queue: deque[Packet] = deque()
         self.bytes = 0
+        self.resting = True  # the line
         super().__init__(parameters, rate, draws)
 
     # What a transcription writes.
@@ -195,6 +199,11 @@ class Fifo(Discipline):
     # The queue.
 
     def enqueue(self, packet: Packet, now: int) -> None:
+        self.decide(packet, now)
+        if self.looks_again and self.resting and not self.queue:
+            self.idle(now)
+
+    def decide(self, packet: Packet, now: int) -> None:
         fits = self.fits(packet)
         if not fits and self.limit_first:
             return self.overflow(packet, now)
@@ -226,12 +235,18 @@ class Fifo(Discipline):
         self.queued(packet)
 
     def dequeue(self, now: int) -> Packet | None:
-        if not self.queue:
+        self.resting = not self.queue
+        if self.resting:
             self.idle(now)
             return None
         packet = self.queue.popleft()
         self.bytes -= packet.bytes
         return packet
+
+
+def packets_in(span: int, seconds: float) -> int:
+    """How many packets of so many seconds fit into `span` ns; a whole multiple counts in full."""
+    return int(span / (seconds * 1e9) + 1e-9)
 
 
 def ns(seconds: float) -> int:

@@ -10,6 +10,8 @@ from .base import Fifo, Packet, Parameters, Verdict, grid
 
 
 class FengRed(Fifo):
+    looks_again = True
+
     def setup(self, p: Parameters) -> None:
         profile = p.choice("profile", "fj93")
         simulators = profile != "fj93"

@@ -22,6 +22,7 @@ PRESETS = {
 
 
 class Red(Fifo):
+    looks_again = True
     overhang = False
 
     def setup(self, p: Parameters) -> None:
@@ -77,7 +78,7 @@ class Red(Fifo):
             in_bytes=self.in_bytes, scaled=p.flag("byte_probability", self.in_bytes),
             forgets=("forced",) if p.flag("ns1_compat") else (),
         )  # fmt: skip
-        self.room(p, 25)
+        self.room(p, 25, mean if self.in_bytes else None)
 
     def altq(self, p: Parameters) -> None:
         us = 800.0

@@ -6,10 +6,12 @@ while the line idles and whether signals are spaced is not documented by Cisco: 
 
 import math
 
-from .base import PASS, Fifo, Packet, Parameters, Verdict, drop, grid, ns, signal
+from .base import PASS, Fifo, Packet, Parameters, Verdict, drop, grid, ns, packets_in, signal
 
 
 class Wred(Fifo):
+    looks_again = True
+
     def setup(self, p: Parameters) -> None:
         self.ecn, self.limit = p.flag("ecn"), p.get("limit", 40)
         self.classes, self.first = int(p.get("classes", 1)), int(p.get("first_class", 0))
@@ -49,7 +51,7 @@ class Wred(Fifo):
     def judge(self, packet: Packet, now: int) -> Verdict:
         if not self.timed:
             if self.decays and self.idle_start is not None:
-                self.avg *= (1 - self.w) ** int((now - self.idle_start) / 1e9 / self.packet_time)
+                self.avg *= (1 - self.w) ** packets_in(now - self.idle_start, self.packet_time)
             else:
                 self.sample()
             self.idle_start = None

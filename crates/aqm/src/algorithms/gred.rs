@@ -207,7 +207,10 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let mean = params.whole("mean_packet_bytes");
     let total = params.whole("limit");
     let own = params.whole_or("vq_limit", total).min(total);
-    let queue = |index| Linux::new(&settings(params, line, index, count)?);
+    let queue = |index| {
+        let queue = Linux::new(&settings(params, line, index, count)?)?;
+        Ok::<Linux, BadParams>(queue.never_idle_yet())
+    };
     let judge = Gred {
         mode,
         queues: (0..count).map(queue).collect::<Result<_, _>>()?,
@@ -339,12 +342,12 @@ mod tests {
         let fields = Params::defaults(FIELDS);
         let line = Line { rate: Rate::from_bits_per_s(10_000_000) };
         let one = Settings { w_q: 1.0, ..settings(&fields, &line, 0, 1).unwrap() };
-        let queues = (0..3).map(|_| Linux::new(&one).unwrap()).collect();
-        let shared = Linux::new(&one).unwrap();
+        let queue = || Linux::new(&one).unwrap().never_idle_yet();
+        let (queues, shared) = ((0..3).map(|_| queue()).collect(), queue());
         Gred { mode, queues, shared, classes: 3, default: None, limits: (60_000, 60_000) }
     }
 
-    /// Lets a packet of `class` find `bytes` in its virtual queue, twice: the first ends idleness.
+    /// Lets the first packet of `class` find `bytes` in its virtual queue.
     fn find(gred: &mut Gred, class: usize, bytes: u64) {
         let mut waiting = Waiting::default();
         waiting.of[class] = Backlog { packets: 1, bytes };
@@ -357,10 +360,8 @@ mod tests {
             arrived: Instant::ZERO,
             header: Default::default(),
         };
-        for _ in 0..2 {
-            let rng = &mut Rng::named(1, "gred");
-            gred.on_arrival(&packet, class, &waiting, Instant::ZERO, rng);
-        }
+        let rng = &mut Rng::named(1, "gred");
+        gred.on_arrival(&packet, class, &waiting, Instant::ZERO, rng);
     }
 
     #[test]

@@ -155,8 +155,8 @@ pub(super) const FIELDS: &[Field] = &[
         "ecn_above_max",
         Kind::Choice(&["drop", "mark_in_gentle", "mark_always"]),
         "What a signal does to an ECN-capable packet where the average is at or above max_th: \
-         drop, mark below twice max_th only, or mark always. floyd: drop; ns2: use_mark_p's rule; \
-         ns3: mark_in_gentle; linux: mark_always, or drop.",
+         drop, mark below twice max_th only, or mark always. floyd: drop; ns2: use_mark_p's rule, \
+         and without it as ns3; ns3: mark_in_gentle; linux: mark_always, or drop.",
         "Le et al., SIGCOMM 2003 and ToN 2007; ns-3 UseHardDrop, Linux harddrop",
     ),
     unset(

@@ -160,7 +160,9 @@ impl Asked<'_> {
                 return self.refuse("ecn_above_max", "use_mark_p is another rule; leave out one");
             }
             let by_mark_p = given.is_none() && marks.unwrap_or(true);
-            return Ok((!by_mark_p).then(|| given.unwrap_or("drop")));
+            // Without use_mark_p the random test of ns-2 marks up to its certain drops.
+            let without = if gentle { "mark_in_gentle" } else { "drop" };
+            return Ok((!by_mark_p).then(|| given.unwrap_or(without)));
         }
         let default = match self.profile {
             Profile::Ns3 if gentle => "mark_in_gentle",
@@ -317,6 +319,16 @@ mod tests {
         assert!((bottom(&[("profile", "ns2")]) - 8e-4).abs() < 1e-15);
         assert!((bottom(&[("profile", "ns3")]) - 4e-6).abs() < 1e-18);
         assert_eq!(bottom(&[("profile", "ns3"), ("bottom", "0.002")]), 0.002);
+    }
+
+    #[test]
+    fn ns2_without_use_mark_p_marks_where_it_tests_at_random() {
+        let drops = |more: &[(&str, &str)]| {
+            let base = [("profile", "ns2"), ("use_mark_p", "false")];
+            resolve(10_000_000, &[&base, more].concat()).ok().unwrap().drops_above_max
+        };
+        assert!(!drops(&[]) && drops(&[("gentle", "false")]));
+        assert!(drops(&[("ecn_above_max", "drop")]));
     }
 
     #[test]

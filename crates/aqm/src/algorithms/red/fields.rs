@@ -125,7 +125,7 @@ pub(super) const FIELDS: &[Field] = &[
         "limit",
         Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
         "Packets that may wait, not counting the one being transmitted; multiplied by \
-         mean_packet_bytes where the limit is in bytes (ns2, ns2-fixed, linux). fj93, altq, \
+         mean_packet_bytes where the limit is in bytes (ns2, ns2-fixed, ns3, linux). fj93, altq, \
          linux: 60; ns2, ns2-fixed: 50; ns3: 25. altq raises it to max_th.",
         "ns-2.35 Queue limit_, ns-3 MaxSize, ALTQ; fj93 and linux constructed",
     ),

@@ -109,6 +109,13 @@ impl Linux {
         })
     }
 
+    /// The same before its first packet as sch_gred has it: not idle until a departure leaves it
+    /// empty, so that its first packet counts what waits.
+    pub fn never_idle_yet(mut self) -> Self {
+        self.idle.end(Instant::ZERO);
+        self
+    }
+
     /// One step of the flag `adaptive`: moves max_p by the average as it is at `now`. The bounds
     /// are tested before the step, so max_p may leave them by one.
     pub fn adapt(&mut self, now: Instant) {
