@@ -71,6 +71,8 @@ class Flow:
 
 
 class RedPd(Fifo):
+    looks_again = True
+
     def setup(self, p: Parameters) -> None:
         self.K, self.N = int(p.get("K", 3)), int(p.get("N", 5))
         self.R = p.get("R", 0.04)
@@ -95,6 +97,8 @@ class RedPd(Fifo):
         self.lists: deque[dict[Flow, int]] = deque(maxlen=self.N)
         self.intervals: deque[int] = deque(maxlen=5)  # up to the one that runs
         self.flows: dict[int, Flow] = {}
+        self.places: list[int] = []
+        self.free: list[int] = []
         self.ambient: float | None = None
         self.arrived = self.dropped_bytes = self.began = 0
         self.detect_at = self.due = ns(10 * self.R)
@@ -104,7 +108,7 @@ class RedPd(Fifo):
 
     def judge(self, packet: Packet, now: int) -> Verdict:
         self.size, q = packet.bytes, len(self.queue)
-        self.flow = flow = self.flows.setdefault(packet.flow, Flow())
+        self.flow = flow = self.find(packet.flow)
         flow.arrived += self.size
         self.filtered = False
         if flow.P:
@@ -120,6 +124,27 @@ class RedPd(Fifo):
             flow.count += 1
         self.arrived += self.size
         return self.red.arrive(self.size, q, now)
+
+    def find(self, number: int) -> Flow:
+        """The simulator's table, by whose order flows that lost equally much are listed: a new
+        flow takes the place that was given up last."""
+        if number not in self.flows:
+            self.flows[number] = Flow()
+            if self.free:
+                self.places[self.free.pop()] = number
+            else:
+                self.places.append(number)
+        return self.flows[number]
+
+    def forget(self, now: int) -> None:
+        for place, number in enumerate(self.places):
+            flow = self.flows.get(number)
+            recent = flow and now - flow.changed < ns(40 * self.R + 0.4)
+            listed = any(flow in entries for entries in self.lists)
+            if flow and not (flow.arrived or flow.P or recent or listed):
+                del self.flows[number]
+                self.places[place] = -1
+                self.free.append(place)
 
     def signalled(self, marked: bool) -> None:
         if marked:
@@ -158,7 +183,8 @@ class RedPd(Fifo):
     def detect(self, now: int) -> None:
         rate = self.dropped_bytes / self.arrived if self.arrived else 0.0
         self.ambient = rate if self.ambient is None else 0.5 * rate + 0.5 * self.ambient
-        listed = [(flow, flow.lost) for flow in self.flows.values() if flow.lost]
+        held = [self.flows[number] for number in self.places if number in self.flows]
+        listed = [(flow, flow.lost) for flow in held if flow.lost]
         listed.sort(key=lambda entry: -entry[1])
         self.lists.append(dict(listed[: self.max_listed]))
         if rate > GATE:
@@ -167,6 +193,7 @@ class RedPd(Fifo):
         length = self.K / self.N * self.R / math.sqrt(1.5 * p) if p > 0 else 10 * self.R
         self.intervals.append(ns(min(max(length, 2 * self.R), 10 * self.R)))
         self.detect_at = now + self.intervals[-1]
+        self.forget(now)
         for flow in self.flows.values():
             flow.arrived = flow.lost = flow.filtered = 0
         self.arrived, self.dropped_bytes, self.began = 0, 0, now
