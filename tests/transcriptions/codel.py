@@ -56,9 +56,7 @@ class ControlledDelay:
             self.first_above_time = now + self.interval
             return False
         # Linux and ns-3 want the interval exceeded.
-        return now > self.first_above_time or (
-            not self.integers and now == self.first_above_time
-        )
+        return now > self.first_above_time or (not self.integers and now == self.first_above_time)
 
     def newton_step(self) -> None:
         """Linux `codel_Newton_step`: one step of 1/sqrt(count), in wrapping 64-bit words."""

@@ -72,8 +72,8 @@ class Dualpi2(Discipline):
                 change = -self.wl * packet.bytes if self.L else 0
             judge = self.judge_linux if self.linux else self.judge_rfc
             verdict = judge(packet, scalable, now)
-            if verdict == "drop":
-                self.dropped(packet, "early")
+            if verdict in ("early", "forced"):
+                self.dropped(packet, verdict)
                 continue
             if verdict == "mark":
                 self.marked(packet, "early")
@@ -86,16 +86,17 @@ class Dualpi2(Discipline):
         return self.draws.uniform() < self.p and self.draws.uniform() < self.p
 
     def judge_linux(self, packet: Packet, scalable: bool, now: int) -> str:
+        """ "mark", "early" or "forced" (a drop, in overload), or nothing."""
         mark = False
         overload = self.k * self.p > 1
         if self.bytes() >= 2 * self.mtu:
             if not scalable and self.twice():
                 if overload or packet.ecn not in MARKABLE:
-                    return "drop"
+                    return "forced" if overload else "early"
                 mark = True
             elif scalable and overload:
                 if self.drop_overload and self.twice():
-                    return "drop"
+                    return "forced"
                 mark = True
             elif scalable:
                 mark = self.draws.uniform() < self.k * self.p
@@ -125,11 +126,11 @@ class Dualpi2(Discipline):
                 native = self.ramp(now - packet.arrived)
                 return "mark" if self.recur("L", max(native, p_cl)) else ""
             if self.recur("L", p_c):
-                return "drop"
+                return "forced"
             return "mark" if self.recur("L", p_cl) else ""
         if self.recur("C", p_c):
             overload = p_c >= min(1 / self.k**2, 1.0)
-            return "drop" if overload or packet.ecn not in MARKABLE else "mark"
+            return "forced" if overload else "mark" if packet.ecn in MARKABLE else "early"
         return ""
 
     def state(self) -> dict[str, float]:
@@ -147,4 +148,10 @@ CASES = [
     *grid({"profile": "linux", "limit": 90}, drop_overload=[True, False], step=["1 ms", "20 ms"]),
     {"limit": 60, "min_th": "2 ms", "range": "5 ms", "alpha": 2, "beta": 10},
     {"limit": 60, "range": "0 s"},
+    *grid(
+        {"limit": 80, "alpha": 3, "beta": 20, "t_update": "4 ms", "trial": {"load": 2}},
+        profile=["rfc9332", "linux"],
+        k=[2, 0.9],
+    ),
+    {"limit": 80, "profile": "linux", "drop_overload": False, "alpha": 5, "trial": {"load": 2}},
 ]

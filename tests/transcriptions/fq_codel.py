@@ -132,9 +132,15 @@ class FqCodel(TwoLists):
 
 PROFILES = ("rfc8290", "linux", "ns3")
 CASES = [
-    *grid({"limit": 60, "interval": "20 ms"}, profile=PROFILES, flows=[1024, 4], ecn=[False, True]),
+    {"limit": 60, "interval": "20 ms"},
+    *grid({"limit": 60, "interval": "20 ms"}, profile=PROFILES, flows=[64, 4], ecn=[False, True]),
     *grid({"limit_bytes": 40000, "quantum": 300, "flows": 8}, profile=PROFILES, drop_batch=[1, 64]),
     *grid({"limit": 50, "target": "1 ms", "interval": "5 ms", "flows": 2}, profile=PROFILES),
-    *grid({"limit": 50, "mtu": 3000, "hash_seed": 3, "interval": "20 ms"}, profile=PROFILES),
-    *grid({"limit": 50, "interval": "30 ms", "ce_threshold": "10 ms"}, profile=PROFILES),
+    *grid(
+        {"limit": 50, "mtu": 3000, "hash_seed": 3, "flows": 9, "interval": "20 ms"},
+        profile=PROFILES,
+    ),
+    *grid(
+        {"limit": 50, "interval": "30 ms", "ce_threshold": "10 ms", "flows": 9}, profile=PROFILES
+    ),
 ]

@@ -70,6 +70,12 @@ CASES = [
     *grid(
         {"limit_bytes": 40000, "max_burst": "0 s", "alpha": 2, "beta": 20},
         profile=["rfc8033", "linux"],
-        flows=[1, 1024],
+        flows=[1, 64],
     ),
+    *grid(
+        {"limit": 400, "max_burst": "0 s", "target": "1 ms", "alpha": 3, "ecn": True, "flows": 3},
+        profile=["rfc8033", "linux"],
+        trial=[{"load": 1.5, "packets": 4000}],
+    ),
+    {},
 ]

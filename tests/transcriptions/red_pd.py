@@ -62,16 +62,17 @@ class Flow:
 
     def reward(self, now: int) -> None:
         stop, high, divisor = (0.0025, 0.075, 1.5) if self.unresponsive else (0.005, 0.1, 2)
-        if self.P <= stop:
+        if stop >= self.P:
             self.P, self.count, self.unresponsive = 0.0, 0, False
             self.history.clear()
         else:
-            self.P = self.P - 0.05 if self.P > high else self.P / divisor
+            self.P = self.P / divisor if high >= self.P else self.P - 0.05
         self.changed = now
 
 
 class RedPd(Fifo):
     looks_again = True
+    unseen = False
 
     def setup(self, p: Parameters) -> None:
         self.K, self.N = int(p.get("K", 3)), int(p.get("N", 5))
@@ -118,6 +119,9 @@ class RedPd(Fifo):
                 allowed = crowded or not self.noidle
             if hit and allowed:
                 self.filtered = True
+                self.unseen = (
+                    self.resting
+                )  # RED does not hear of it, nor its idle clock (ns-2: does)
                 flow.count = 0
                 flow.filtered += self.size
                 return drop("early")
@@ -161,7 +165,9 @@ class RedPd(Fifo):
         self.flow.lost += self.size
 
     def idle(self, now: int) -> None:
-        self.red.idle(now)
+        if not self.unseen:
+            self.red.idle(now)
+        self.unseen = False
 
     # At the end of an interval, and 1 ms later.
 
@@ -226,5 +232,7 @@ CASES = [
     {},
     *grid(BUSY, inner=["ns2", "fj93"], gentle=[True, False], ecn=[True, False], trial=[LONG]),
     *grid(BUSY, noidle=[True, False], K=[1, 2], N=[3], max_p=[0.02], trial=[LONG]),
+    *grid({**BUSY, "R": "10 ms"}, inner=["ns2", "fj93"], noidle=[True, False], K=[1], N=[2],
+          trial=[{"packets": 3000, "flows": 3, "load": 2.5, "line_bits_per_s": 1_000_000}]),
     *grid(BUSY, unresponsive_test=[True, False], max_listed=[2], limit=[8]),
-]
+]  # fmt: skip
