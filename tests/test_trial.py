@@ -27,5 +27,5 @@ def test_a_trial_lists_every_call():
 
 
 def test_a_mistake_is_one_sentence():
-    with pytest.raises(SpecError, match="parameters.limt: .*did you mean"):
+    with pytest.raises(SpecError, match=r"parameters\.limt: .*did you mean"):
         engine.trial({"discipline": "droptail", "parameters": {"limt": 1}})

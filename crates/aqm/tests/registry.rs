@@ -21,15 +21,15 @@ fn modules() -> Vec<String> {
     stems
 }
 
-/// Every source file of the crate, with its path from `src`.
-fn files(folder: &Path, found: &mut Vec<(String, String)>) {
+/// Every file below `folder` that ends in `kind`, by its path from `top`, with its text.
+fn files(folder: &Path, top: &Path, kind: &str, found: &mut Vec<(String, String)>) {
     let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
-            files(&path, found);
-        } else {
-            let name = path.strip_prefix(source("")).unwrap().to_string_lossy().into_owned();
+            files(&path, top, kind, found);
+        } else if path.extension().is_some_and(|e| e == kind) {
+            let name = path.strip_prefix(top).unwrap().to_string_lossy().replace('\\', "/");
             found.push((name, fs::read_to_string(&path).unwrap()));
         }
     }
@@ -56,7 +56,7 @@ fn every_file_in_algorithms_is_listed() {
 #[test]
 fn an_algorithm_is_named_in_its_own_file_and_two_lists() {
     let mut all = Vec::new();
-    files(&source(""), &mut all);
+    files(&source(""), &source(""), "rs", &mut all);
     for module in modules() {
         let own = |name: &str| {
             name == format!("algorithms/{module}.rs")
@@ -69,6 +69,54 @@ fn an_algorithm_is_named_in_its_own_file_and_two_lists() {
             .collect();
         assert_eq!(elsewhere, ["algorithms/mod.rs", "registry.rs"], "{module}");
     }
+}
+
+/// Where the rest of the product names a discipline, and why it may.
+const NAMED: &[(&str, &str, &str)] = &[
+    ("crates/sim/src/schema.rs", "droptail", "the queue that a scenario does not speak of"),
+    ("python/aqmlab/bench.py", "droptail", "the benchmark's scenarios, data, are written there"),
+    ("python/aqmlab/bench.py", "red", "likewise: the one that ns-2 runs beside ours"),
+    ("python/aqmlab/calibrate.py", "droptail", "loads are calibrated where nothing is lost"),
+    ("python/aqmlab/spec.py", "droptail", "the example of an experiment at its head"),
+    ("python/aqmlab/spec.py", "red", "likewise"),
+];
+
+/// The texts in quotes of a source, Rust's or Python's, outside its unit tests.
+fn quoted(text: &str) -> Vec<String> {
+    let product = text.split("#[cfg(test)]").next().unwrap_or("");
+    let plain = product.replace("\\\"", "\"").replace('\'', "\"");
+    plain.split('"').map(str::to_owned).collect()
+}
+
+#[test]
+fn the_rest_of_the_product_knows_no_discipline_by_name() {
+    let top = source("../../..");
+    let mut all = Vec::new();
+    let mut crates: Vec<_> =
+        fs::read_dir(top.join("crates")).unwrap().map(|f| f.unwrap().path()).collect();
+    crates.sort();
+    for folder in crates.iter().filter(|folder| !folder.ends_with("aqm")) {
+        files(&folder.join("src"), &top, "rs", &mut all);
+    }
+    files(&top.join("python/aqmlab"), &top, "py", &mut all);
+    assert!(all.len() > 50, "{} files: too few to be the product", all.len());
+    let modules = modules();
+    let mut found = Vec::new();
+    for (file, text) in &all {
+        let texts = quoted(text);
+        for entry in ALGORITHMS {
+            if texts.iter().any(|text| text == entry.name) {
+                found.push((file.as_str(), entry.name));
+            }
+        }
+        for module in &modules {
+            assert!(!text.contains(&format!("algorithms::{module}")), "{file} reaches {module}");
+        }
+    }
+    let mut allowed: Vec<_> = NAMED.iter().map(|(file, name, _)| (*file, *name)).collect();
+    allowed.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, allowed, "a discipline is named in its own file and two lists");
 }
 
 #[test]

@@ -289,7 +289,7 @@ fn read_link(index: usize, json: &Json) -> Result<Link, ScenarioError> {
 }
 
 fn read_queue(path: &str, json: Option<&Json>) -> Result<Queue, ScenarioError> {
-    let default = json!("droptail");
+    let default = json!(schema::DEFAULT_QUEUE);
     let json = json.unwrap_or(&default);
     let names: Vec<&str> = aqm::ALGORITHMS.iter().map(|e| e.name).collect();
     let (name, section) = Section::variant(path, json, "aqm", &names)?;

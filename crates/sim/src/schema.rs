@@ -29,6 +29,9 @@ pub const NETWORK_STRUCTURE: &[[&str; 4]] = &[[
     "Round-trip propagation time: one for all (rtt = \"100 ms\"), or a range, see rtt.",
 ]];
 
+/// The queue of a link's direction that a scenario does not speak of.
+pub const DEFAULT_QUEUE: &str = "droptail";
+
 /// Structural fields of `[[link]]`.
 pub const LINK_STRUCTURE: &[[&str; 4]] = &[
     [
@@ -40,10 +43,10 @@ pub const LINK_STRUCTURE: &[[&str; 4]] = &[
     [
         "forward",
         "name or table",
-        "droptail",
+        DEFAULT_QUEUE,
         "The queue from the servers to the clients: aqm and its fields.",
     ],
-    ["reverse", "name or table", "droptail", "The queue from the clients to the servers."],
+    ["reverse", "name or table", DEFAULT_QUEUE, "The queue from the clients to the servers."],
 ];
 
 /// Structural fields of `[[traffic]]`.

@@ -55,18 +55,17 @@ fn sent(packet: &Packet) -> String {
 
 /// One call on one line.
 pub fn call(call: &Call) -> String {
-    let mut pairs = vec![("at_ns", call.at.nanos().to_string())];
+    let word = format!("\"{}\"", call.what.word());
+    let mut pairs = vec![("at_ns", call.at.nanos().to_string()), ("call", word)];
     match &call.what {
         What::Enqueue(packet) => {
             let keys = packet_json(packet).into_iter().map(|(k, v)| (k, v.to_string()));
-            pairs.push(("call", "\"enqueue\"".into()));
             pairs.push(("packet", table(&keys.collect::<Pairs>())));
         }
         What::Dequeue(packet) => {
-            pairs.push(("call", "\"dequeue\"".into()));
             pairs.push(("sent", packet.as_ref().map_or("null".into(), sent)));
         }
-        What::Tick => pairs.push(("call", "\"tick\"".into())),
+        What::Tick => {}
     }
     if !call.draws.is_empty() {
         pairs.push(("draws", list(call.draws.iter().map(|u| number(*u)))));

@@ -22,6 +22,17 @@ pub enum What {
     Tick,
 }
 
+impl What {
+    /// The call's name in the format.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            What::Enqueue(_) => "enqueue",
+            What::Dequeue(_) => "dequeue",
+            What::Tick => "tick",
+        }
+    }
+}
+
 /// One call and all that came of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
@@ -35,6 +46,8 @@ pub struct Call {
     pub events: Vec<Event>,
     /// The gauges that changed, with their new values.
     pub state: Vec<(&'static str, f64)>,
+    /// Whether something waits after the call.
+    pub waits: bool,
 }
 
 /// A discipline before a line of constant rate.
@@ -164,8 +177,9 @@ impl Trial {
         let mut out = |event| events.push(event);
         let mut cx = Cx { now, rng: &mut self.rng, out: &mut out };
         let what = ask(&mut *self.discipline, &mut cx);
-        let state = self.changes();
-        self.calls.push(Call { at: now, what, draws: draws(before, &self.rng), events, state });
+        let (draws, state) = (draws(before, &self.rng), self.changes());
+        let waits = self.discipline.backlog().packets > 0;
+        self.calls.push(Call { at: now, what, draws, events, state, waits });
     }
 
     /// The gauges that differ from those after the last call.

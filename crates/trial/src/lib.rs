@@ -3,12 +3,14 @@
 //!
 //! Reading order: [`Trial`] (drives a discipline and records every [`Call`]), [`traffic`] (random
 //! packets that visit a discipline's branches), [`Case`] (one trial as data), [`document`] (the
-//! format, which `vectors/README.md` explains).
+//! format, which `vectors/README.md` explains), [`suite`] (the cases of a registry entry), [`coverage`] (what a case shows).
 
-mod case;
+pub mod case;
+pub mod coverage;
 pub mod document;
 mod driver;
 pub mod parameters;
+pub mod suite;
 pub mod traffic;
 mod words;
 

@@ -51,9 +51,11 @@ fn ticks_come_before_departures_and_departures_before_arrivals() {
         let request = json!({"discipline": name, "packets": 2000, "seed": 3, "headers": true});
         let case = &ask(request)["cases"][0];
         let mut busy_until: Option<u64> = None;
-        let (mut arrived, mut met, mut bytes) = (0, 0, Vec::new());
+        let (mut arrived, mut met, mut bytes, mut last) = (0, 0, Vec::new(), 0);
         for call in case["calls"].as_array().unwrap() {
             let at = call["at_ns"].as_u64().unwrap();
+            assert!(at >= last, "{name}: {call} goes back in time");
+            last = at;
             match call["call"].as_str().unwrap() {
                 "tick" => {
                     assert!(busy_until.is_none_or(|end| end >= at), "{name}: late {call}");
@@ -111,4 +113,74 @@ fn a_trial_without_end_is_refused() {
     let name = ticking.expect("some discipline has a periodic update").name;
     let request = json!({"discipline": name, "arrivals": [late]});
     assert!(answer(&request.to_string()).unwrap_err().contains("more than 2000000 calls"));
+}
+
+/// Lets a packet go every ten milliseconds at most, and counts on being asked then.
+#[derive(Default)]
+struct Shaper {
+    packets: std::collections::VecDeque<packet::Packet>,
+    next: packet::Instant,
+}
+
+impl aqm::Discipline for Shaper {
+    fn enqueue(&mut self, packet: packet::Packet, cx: &mut aqm::Cx) {
+        (cx.out)(packet::Event::Queued { id: packet.id });
+        self.packets.push_back(packet);
+    }
+    fn dequeue(&mut self, cx: &mut aqm::Cx) -> Option<packet::Packet> {
+        if cx.now < self.next {
+            return None;
+        }
+        let packet = self.packets.pop_front()?;
+        self.next = cx.now + packet::Duration::from_millis(10);
+        Some(packet)
+    }
+    fn backlog(&self) -> packet::Backlog {
+        let bytes = self.packets.iter().map(|p| u64::from(p.bytes)).sum();
+        packet::Backlog { packets: self.packets.len() as u32, bytes }
+    }
+    fn next_tick(&self) -> Option<packet::Instant> {
+        (!self.packets.is_empty()).then_some(self.next)
+    }
+    fn on_tick(&mut self, cx: &mut aqm::Cx) {
+        self.next = self.next.max(cx.now);
+    }
+}
+
+#[test]
+fn a_shaper_is_asked_again_when_it_says() {
+    let rate = packet::Rate::from_bits_per_s(8_000_000);
+    let stream = packet::Rng::named(1, "draws");
+    let mut trial = trial::Trial::new(Box::<Shaper>::default(), rate, stream);
+    for (id, at_ms) in [(0, 1), (1, 2)] {
+        let at = packet::Instant::from_nanos(at_ms * 1_000_000);
+        let packet = trial::packet(&json!({"bytes": 1000}), "packet", id, at).unwrap();
+        trial.arrive(packet).unwrap();
+    }
+    trial.finish().unwrap();
+    let told: Vec<_> = trial
+        .calls()
+        .iter()
+        .map(|call| {
+            let sent = match &call.what {
+                trial::What::Dequeue(Some(packet)) => Some(packet.id),
+                _ => None,
+            };
+            (call.at.nanos() / 1_000_000, call.what.word(), sent, call.waits)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (1, "enqueue", None, true),
+            (1, "dequeue", Some(0), false),
+            (2, "dequeue", None, false),
+            (2, "enqueue", None, true),
+            (2, "dequeue", None, true), // held back
+            (11, "tick", None, true),
+            (11, "dequeue", Some(1), false),
+            (12, "dequeue", None, false),
+        ]
+    );
+    assert!(trial::coverage::shown(&trial).contains("dequeue: held back"));
 }

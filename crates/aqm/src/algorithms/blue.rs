@@ -176,8 +176,8 @@ impl Blue {
         }
     }
 
-    /// What an idle line has missed until `now`: it falls due when the clock allows, and every
-    /// freeze time after that.
+    /// What a line that stays idle has missed until `now`: it falls due when the clock allows, and
+    /// every freeze time after that.
     fn catch_up(&mut self, now: Instant) {
         let changed = *self.changed.get_or_insert(now);
         let (Some(idle), true) = (self.idle, self.repeat) else { return };
@@ -220,7 +220,7 @@ impl Aqm for Blue {
             return; // an arrival was dropped: the line has not left its idle time
         }
         self.idle = Some(now);
-        if !self.repeat && self.thawed(now) {
+        if self.thawed(now) {
             self.p = (self.p - self.d2).max(0.0);
             self.changed = Some(now);
         }
@@ -255,6 +255,17 @@ mod tests {
         assert_eq!(seen(&|b| b.on_overflow(Backlog::default(), at(0.15))), 120_000);
         assert_eq!(seen(&|b| b.on_idle(at(0.20))), 120_000);
         assert_eq!(seen(&|b| b.on_idle(at(0.30))), 118_000);
+    }
+
+    #[test]
+    fn an_idle_time_of_no_length_is_an_event_too() {
+        for repeat in [false, true] {
+            let mut blue = blue(repeat);
+            blue.on_idle(at(0.20));
+            assert!((blue.p - 0.098).abs() < 1e-12, "{}", blue.p);
+            blue.catch_up(at(0.20));
+            assert!((blue.p - 0.098).abs() < 1e-12, "not twice: {}", blue.p);
+        }
     }
 
     #[test]

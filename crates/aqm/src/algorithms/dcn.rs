@@ -92,7 +92,8 @@ const FIELDS: &[Field] = &[
     Field {
         name: "collision",
         meaning: "What a packet does that finds its slot taken: lower the other's count; replace \
-                  it if that is at most 1; have an entry of its own; or go uncounted.",
+                  it if that is at most 1; have an entry of its own, as many in all as there are slots; \
+                  or go uncounted.",
         kind: Kind::Choice(&["decrement-incumbent", "replace-if-smaller", "chain", "ignore"]),
         default: Value::Choice("decrement-incumbent"),
         source: "constructed",

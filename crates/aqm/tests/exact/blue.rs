@@ -53,9 +53,7 @@ impl Reference for Blue {
     }
     fn idle(&mut self, now: u64) {
         self.idle = Some(now);
-        if !self.repeat {
-            self.event(now, -0.001);
-        }
+        self.event(now, -0.001);
     }
     fn state(&self) -> Vec<(&'static str, f64)> {
         vec![("p", self.pm)]
