@@ -120,6 +120,7 @@ class Cobalt(Fifo):
 
 
 CASES = [
+    {"limit": 40, "ecn": True, "target": "1 ms", "interval": "1 ms", "trial": {"load": 2}},
     *grid({"limit": 40}, ecn=[False, True], interval=["100 ms", "10 ms"]),
     *grid({"limit_bytes": 30000, "interval": "10 ms", "target": "2 ms"}, p_inc=[0.0, 0.05]),
     {"limit": 20, "limit_bytes": 15000, "p_inc": 0.1, "p_dec": 0.05},

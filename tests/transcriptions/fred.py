@@ -94,6 +94,7 @@ class Fred(Fifo):
 
 CASES = [
     {},
+    {"limit": 40, "w_q": 0.3, "min_th": 1, "max_th": 1.5},
     *grid({"limit": 20, "w_q": 0.05}, max_p=[0.02, 0.3], min_q=[0, 2, 4]),
     *grid({"limit": 40, "w_q": 0.02, "min_th": 3, "max_th": 12, "max_p": 0.1},
           mean_packet_bytes=[1000, 100]),

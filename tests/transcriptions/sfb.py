@@ -144,6 +144,7 @@ class Sfb(Fifo):
 PROFILES = ("lab", "linux", "paper")
 HARD = {"limit": 40, "bin_size": 2, "d1": 0.05, "d2": 0.01, "penalty_burst": 5}
 CASES = [
+    {"limit": 60, "max": 4, "bin_size": 2, "trial": {"load": 2}},
     *grid({"limit": 40}, profile=PROFILES, bin_size=[20, 3], ecn=[True, False]),
     *grid(HARD, profile=PROFILES, penalty_rate=[0, 10, 100], max=[30]),
     *grid(HARD, profile=PROFILES, rehash_interval=["200 ms"], warmup_time=["100 ms", "0 s"]),
