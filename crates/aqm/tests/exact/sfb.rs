@@ -25,7 +25,7 @@ struct Sfb {
     rehash_time: Option<u64>,
     double_buffering: bool,
     tokens: f64,
-    token_time: Option<u64>,
+    token_time: u64,
     skbs: Vec<[Option<u64>; 2]>,
     p_min: f64,
 }
@@ -62,7 +62,7 @@ impl Sfb {
             rehash_time: None,
             double_buffering: false,
             tokens: 20.0,
-            token_time: None,
+            token_time: 0,
             skbs: Vec::new(),
             p_min: 0.0,
         }
@@ -116,16 +116,16 @@ impl Sfb {
     }
 
     fn rate_limited(&mut self, now: u64) -> bool {
-        let age = now - *self.token_time.get_or_insert(now);
+        let age = now - self.token_time;
         if self.like == Like::Linux {
             if self.tokens < 1.0 {
                 self.tokens = (age.min(10_000_000_000) * 10 / 1_000_000_000) as f64;
                 self.tokens = self.tokens.min(20.0);
-                self.token_time = Some(now);
+                self.token_time = now;
             }
         } else {
             self.tokens = (self.tokens + age as f64 * 1e-9 * 10.0).min(20.0);
-            self.token_time = Some(now);
+            self.token_time = now;
         }
         if self.tokens < 1.0 {
             return true;

@@ -7,16 +7,17 @@ pub(super) struct Bucket {
     /// Tokens per second.
     rate: f64,
     burst: f64,
-    /// Linux's quirk: the bucket is looked after only when it is empty, and what has come in by
-    /// then is rounded down while its clock restarts.
+    /// Linux's quirks: the bucket is looked after only when it is empty, and what has come in by
+    /// then is rounded down while its clock restarts; without a rate it holds nothing at all.
     linux: bool,
     tokens: f64,
-    since: Option<Instant>,
+    /// When it was filled last; its creation, at first.
+    since: Instant,
 }
 
 impl Bucket {
     pub const fn new(rate: f64, burst: u64, linux: bool) -> Self {
-        Bucket { rate, burst: burst as f64, linux, tokens: burst as f64, since: None }
+        Bucket { rate, burst: burst as f64, linux, tokens: burst as f64, since: Instant::ZERO }
     }
 
     /// Tokens left when it was looked at last.
@@ -26,12 +27,15 @@ impl Bucket {
 
     /// Takes a token if there is one.
     pub fn take(&mut self, now: Instant) -> bool {
-        let age = now.since(*self.since.get_or_insert(now));
+        if self.linux && self.rate == 0.0 {
+            return false;
+        }
+        let age = now.since(self.since);
         if !self.linux {
-            self.since = Some(now);
+            self.since = now;
             self.tokens = (self.tokens + age.secs_f64() * self.rate).min(self.burst);
         } else if self.tokens < 1.0 {
-            self.since = Some(now);
+            self.since = now;
             let age = age.min(Duration::from_secs(10));
             self.tokens = packet::math::floor(age.secs_f64() * self.rate).min(self.burst);
         }
@@ -79,9 +83,21 @@ mod tests {
     }
 
     #[test]
+    fn the_first_refill_counts_from_the_creation() {
+        // sch_sfb sets token_time when it is configured: after the first burst there is another.
+        let taken = |linux| {
+            let mut bucket = Bucket::new(10.0, 20, linux);
+            let late = Instant::from_nanos(60_000_000_000);
+            (0..50).filter(|_| bucket.take(late)).count()
+        };
+        assert_eq!((taken(true), taken(false)), (40, 20));
+    }
+
+    #[test]
     fn no_rate_and_no_burst_admit_nothing() {
         assert!(!Bucket::new(10.0, 0, false).take(Instant::ZERO));
         assert!(!Bucket::new(10.0, 0, true).take(Instant::ZERO));
+        assert!(!Bucket::new(0.0, 20, true).take(Instant::ZERO), "sfb_rate_limit's first line");
         let mut once = Bucket::new(0.0, 1, false);
         assert!(once.take(Instant::ZERO) && !once.take(Instant::from_nanos(u64::MAX)));
     }
