@@ -19,7 +19,7 @@ use packet::{Backlog, Instant, Packet, Rng, Why};
 use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, PACKET_BYTES, TIME};
 use crate::periodic::Ticker;
 use crate::pi_law::{PiLaw, design_pi};
-use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, Verdict};
+use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -27,6 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "A proportional-integral controller drives the signal probability until the queue \
               rests at its target.",
     year: 2001,
+    per_flow: Keeps::Nothing,
     source: "Hollot, Misra, Towsley and Gong, INFOCOM 2001; ns-2.35 Queue/PI",
     ecn: "marks ECN-capable packets at every load if ecn is on; drops them only at a full buffer",
     deviations: "A random draw u signals if u < p (ns-2: u <= p, which may signal at p = 0). The \

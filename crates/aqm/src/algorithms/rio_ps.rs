@@ -16,13 +16,14 @@ use packet::{Duration, Instant, Packet, Rng, Why};
 use super::family::{Ns, PacketClock, Profile, Settings, plain};
 use super::in_out::{IN, InOut, OUT};
 use crate::shells::classes::{ClassFifo, ClassJudge, Waiting};
-use crate::{Built, Entry, Line, Verdict};
+use crate::{Built, Entry, Keeps, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
     name: "rio_ps",
     summary: "RIO that takes the first packets of each flow as In, the later ones as Out.",
     year: 2001,
+    per_flow: Keeps::State,
     source: "Guo and Matta, ICNP 2001 (recalled)",
     ecn: "marks below the class's max_th if ecn is on and the packet is ECN-capable; drops above \
           it and on overflow",

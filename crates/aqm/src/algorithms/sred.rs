@@ -13,7 +13,7 @@ use packet::units::Unit;
 use packet::{Backlog, Instant, Packet, Rng, Why};
 
 use crate::buffer::{ECN, LIMIT};
-use crate::{Aqm, Built, Entry, Fit, Judged, Line, Room, Verdict};
+use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -21,6 +21,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Estimates the number of flows by comparing arrivals with remembered ones, and \
               drops by its square.",
     year: 1999,
+    per_flow: Keeps::Nothing,
     source: "Ott, Lakshman and Wong, INFOCOM 1999 (recalled); J-Sim's port of an ns-2 program",
     ecn: "marks ECN-capable packets at every load if ecn is on; drops them only at a full buffer",
     deviations: "Where P is 0 the simple form gives p_sred, and so does the full one (J-Sim \
