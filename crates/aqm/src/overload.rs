@@ -21,6 +21,8 @@ const BETWEEN_ARRIVALS: u64 = 700_000;
 pub struct Overload {
     queue: Box<dyn Discipline>,
     rng: Rng,
+    /// Packets after which all flows are others.
+    lifetime: u32,
     next_id: u32,
     now: u64,
     free: u64,
@@ -39,8 +41,22 @@ impl Overload {
 
     /// Before an empty queue.
     pub fn new(queue: Box<dyn Discipline>) -> Self {
-        let rng = Rng::named(1, "overload");
-        Overload { queue, rng, next_id: 0, now: 0, free: 0, dropped: 0, marked: 0, sent: 0 }
+        Overload {
+            queue,
+            rng: Rng::named(1, "overload"),
+            lifetime: u32::MAX,
+            next_id: 0,
+            now: 0,
+            free: 0,
+            dropped: 0,
+            marked: 0,
+            sent: 0,
+        }
+    }
+
+    /// The same with fifty new flows after every `packets` packets.
+    pub fn of_short_flows(self, packets: u32) -> Self {
+        Overload { lifetime: packets.max(1), ..self }
     }
 
     /// Before the discipline of `entry` with its defaults; `None` if it refuses them.
@@ -64,7 +80,7 @@ impl Overload {
             }
             let now = Instant::from_nanos(self.now);
             let cx = &mut Cx { now, rng, out: &mut out };
-            queue.enqueue(black_box(packet(self.next_id, now)), cx);
+            queue.enqueue(black_box(packet(self.next_id, self.lifetime, now)), cx);
             self.next_id = self.next_id.wrapping_add(1);
             if self.free <= self.now {
                 self.sent += u64::from(black_box(queue.dequeue(cx)).is_some());
@@ -79,8 +95,9 @@ impl Overload {
     }
 }
 
-fn packet(id: u32, arrived: Instant) -> Packet {
-    let flow = u64::from(id.wrapping_mul(2_654_435_761)) % FLOWS;
+fn packet(id: u32, lifetime: u32, arrived: Instant) -> Packet {
+    let slot = u64::from(id.wrapping_mul(2_654_435_761)) % FLOWS;
+    let flow = slot + FLOWS * u64::from(id / lifetime);
     let header = Header { dscp: 0, ack: Ack::No, source: flow as u16, destination: 0 };
     Packet { id, flow, bytes: BYTES, ecn: Ecn::Ect0, arrived, header }
 }
