@@ -35,3 +35,13 @@ def version() -> str:
 
 def estimate(scenario_json: str) -> float | None:
     """Expected IP bytes per user and second of the traffic group given by its load."""
+
+class Overload:
+    """Fifty flows in a steady overload of a discipline with its defaults, after a warm-up."""
+
+    most_ns: int
+    """What a packet may cost, in nanoseconds."""
+
+    def __init__(self, name: str) -> None: ...
+    def run(self, packets: int) -> None:
+        """The next arrivals and all that happens between them."""
