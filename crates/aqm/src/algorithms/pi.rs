@@ -40,6 +40,8 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const GAIN: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
+/// Of designed gains: far beyond any use, and their products with a queue are finite.
+const LARGEST_GAIN: f64 = 1e9;
 const DEFAULT_A: f64 = 1.822e-5;
 const DEFAULT_B: f64 = 1.816e-5;
 
@@ -188,6 +190,14 @@ fn gains(params: &Params, line: &Line) -> Result<(f64, f64), BadParams> {
                     r * r * capacity / n
                 );
                 return Err(BadParams::new("T", why));
+            }
+            if !(gains.b < gains.a && gains.a <= LARGEST_GAIN) {
+                let why = format!(
+                    "{n} with r_max = {r} s asks for gains of {:e} and {:e} on this line, with \
+                     which nothing can be computed; write a and b in their place",
+                    gains.a, gains.b
+                );
+                return Err(BadParams::new("n_min", why));
             }
             Ok((gains.a, gains.b))
         }

@@ -177,7 +177,7 @@ impl Aqm for Sred {
 
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("P", self.hit_rate);
-        show("flows", if self.hit_rate > 0.0 { 1.0 / self.hit_rate } else { 0.0 });
+        show("flows", if self.hit_rate > 0.0 { (1.0 / self.hit_rate).min(f64::MAX) } else { 0.0 });
         show("zombies", self.zombies.len() as f64);
     }
 }
@@ -211,6 +211,13 @@ mod tests {
         let sred = sred("full", 0.0);
         let at = [9, 10, 19, 20, 60].map(|queue| sred.p_sred(queue));
         assert_eq!(at, [0.0, 0.15 / 4.0, 0.15 / 4.0, 0.15, 0.15]);
+    }
+
+    #[test]
+    fn the_number_of_flows_is_finite_however_rare_hits_are() {
+        sred("full", f64::MIN_POSITIVE / 16.0).gauges(&mut |name, value| {
+            assert!(value.is_finite(), "{name} = {value}");
+        });
     }
 
     #[test]
