@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 CARGO  ?= cargo
+FUZZ_SECONDS ?= 120
 VENV   := .venv
 BIN    := $(VENV)/bin
 
@@ -17,7 +18,7 @@ quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/bu
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test check format bench validate docs vectors clean
+.PHONY: help setup run test check format bench validate fuzz docs vectors clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -52,6 +53,12 @@ validate: setup ## The slow comparisons with theory, papers and other programs
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m slow || [ $$? -eq 5 ]  # 5: there is none
 	@$(BIN)/python validation/ns2/compare.py
 
+fuzz: ## Random calls to every discipline, random scenarios: FUZZ_SECONDS each (needs nightly Rust)
+	@rustup run nightly cargo fuzz --version > /dev/null 2>&1 || { echo 'make: fuzzing needs nightly Rust and cargo-fuzz: rustup toolchain install nightly && cargo install cargo-fuzz --version 0.13.1 --locked' >&2; exit 1; }
+	@cd fuzz && for target in queue scenario; do \
+	    mkdir -p corpus/$$target && rustup run nightly cargo fuzz run $$target corpus/$$target seeds/$$target -- \
+	    -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -rss_limit_mb=4096 || exit 1; done
+
 docs: setup ## Write docs/algorithms.md from the registry, and the Rust crates' documentation
 	@$(BIN)/python docs/generate.py
 	@RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps
@@ -61,7 +68,7 @@ vectors: ## Write the test vectors again: vectors/*.json from the registry
 
 clean: ## Remove everything that was built, but keep results
 	@$(CARGO) clean --quiet
-	@rm -rf $(VENV) python/aqmlab/_core.*.so .pytest_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) fuzz/target python/aqmlab/_core.*.so .pytest_cache .ruff_cache .hypothesis
 	@find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:

@@ -27,6 +27,17 @@ class Cancelled(Exception):
     pass
 
 
+class Overload:
+    most_ns = 1_000_000
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.packets = 0
+
+    def run(self, packets: int) -> None:
+        self.packets += packets
+
+
 VERSION = {"version": "9.9.9", "build": "fake", "commit": "fake", "profile": "release"}
 KNOWN = ["name", "duration", "warmup", "seed", "engine", "network", "link", "traffic", "record"]
 

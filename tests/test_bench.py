@@ -4,6 +4,7 @@ import subprocess
 import pytest
 
 from aqmlab import bench, engine
+from aqmlab.errors import SpecError
 
 
 def test_the_machine_is_named():
@@ -20,6 +21,8 @@ def test_the_document(fake, monkeypatch, capsys):
     assert measured["A"]["ratio_to_ns2"] == 3
     assert measured["W"]["users"] == 3143  # 1,225,000 / 390 = 3,141.03, 449 a machine
     assert measured["commit"] == "fake"
+    assert [queue["name"] for queue in measured["queues"]] == ["red"]
+    assert all(queue["within_bar"] for queue in measured["queues"])
 
 
 def test_without_ns2_there_is_no_ratio_but_a_note(monkeypatch, capsys):
@@ -62,3 +65,30 @@ def test_a_bench_run_is_measured_in_its_own_process(real_core, scenario):
     # A process that imports numpy or polars would be larger.
     assert 1 < measured["peak_rss_mib"] < 64
     assert measured["events_per_packet"] > 0
+
+
+def test_every_discipline_of_the_list_has_its_cost_measured(real_core, monkeypatch):
+    monkeypatch.setattr(bench, "QUEUE_PACKETS", 100)
+    queues = bench.queues()
+    assert [queue["name"] for queue in queues] == [e["name"] for e in engine.catalogue()["aqm"]]
+    first = queues[0]["name"]
+    assert all(queue["ns_per_packet"] > 0 and queue["times"][first] > 0 for queue in queues)
+    assert {queue["bar_ns"] for queue in queues} == {60, 150}
+
+
+def test_a_discipline_that_does_not_exist_is_named(real_core):
+    with pytest.raises(SpecError, match=r'no discipline "rde".*aqmlab list aqm'):
+        engine.overload("rde")
+
+
+def test_the_table_of_queues_names_what_is_over_its_bar(capsys):
+    from rich.console import Console
+
+    cost = {"times": {"a": 1.0}, "bar_ns": 60}
+    queues = [
+        {"name": "a", "ns_per_packet": 20.0, "within_bar": True, **cost},
+        {"name": "b", "ns_per_packet": 70.0, "within_bar": False, **cost},
+    ]
+    Console(width=100).print(bench._queue_table(queues))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-2] for line in lines if "60" in line] == ["ok", "over"]

@@ -44,3 +44,13 @@ def estimate(scenario_json: str) -> float | None:
 
 def trial(request_json: str) -> str:
     """One discipline before a line, without end systems, as a test vector (vectors/README.md)."""
+
+class Overload:
+    """Fifty flows in a steady overload of a discipline with its defaults, after a warm-up."""
+
+    most_ns: int
+    """What a packet may cost, in nanoseconds."""
+
+    def __init__(self, name: str) -> None: ...
+    def run(self, packets: int) -> None:
+        """The next arrivals and all that happens between them."""

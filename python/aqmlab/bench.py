@@ -1,4 +1,5 @@
-"""The speed and memory of the simulator on two fixed scenarios, beside ns-2 where installed.
+"""The speed and memory of the simulator on two fixed scenarios, beside ns-2 where installed, and
+the cost of a packet in every queue discipline.
 
 Each scenario runs in a process of its own that imports nothing but `aqmlab._core`, so that the
 peak memory is the simulator's (and that of a bare Python, some 10 MiB).
@@ -10,8 +11,10 @@ import json
 import os
 import platform
 import shutil
+import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +23,9 @@ from aqmlab.errors import AqmlabError
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
+
+    from aqmlab import _core
 
 BULK_SECONDS = 300
 """Simulated seconds of scenario A, here and in ns-2: enough packets for a steady figure."""
@@ -90,6 +96,11 @@ MODELS = {
 """Scenario W with the other web models. PackMime's connections arrive whatever the network does:
 above some 96 %, which Ethernet's framing leaves, its backlog would only grow."""
 
+QUEUE_PACKETS = 20_000
+"""Packets of a repeat: a millisecond or so, shorter than what a scheduler gives at a time."""
+
+QUEUE_REPEATS = 25
+
 _CHILD = """
 import json, sys, time
 sys.path.insert(0, sys.argv[1])
@@ -128,12 +139,46 @@ def measure() -> dict[str, Any]:
         "A": bulk,
         "W": web,
         **models,
+        "queues": queues(),
         "timed": TIMED,
         "machine": machine(),
         "version": version.version,
         "commit": version.commit,
         "profile": version.profile,
     }
+
+
+def queues() -> list[dict[str, Any]]:
+    """What a packet costs in each discipline: enqueue, dequeue and updates, 50 flows, overload.
+
+    Medians of repeats, each beside one of the first discipline of the list, so that the ratio
+    means something on a machine that others use too.
+    """
+    names = [entry["name"] for entry in engine.catalogue()["aqm"]]
+    return [_queue(name, names[0]) for name in names]
+
+
+def _queue(name: str, yardstick: str) -> dict[str, Any]:
+    load, unit = engine.overload(name), engine.overload(yardstick)
+    costs, ratios = [], []
+    for _ in range(QUEUE_REPEATS):
+        one = _ns_per_packet(unit)
+        costs.append(_ns_per_packet(load))
+        ratios.append(costs[-1] / one)
+    cost = statistics.median(costs)
+    return {
+        "name": name,
+        "ns_per_packet": cost,
+        "times": {yardstick: statistics.median(ratios)},
+        "bar_ns": load.most_ns,
+        "within_bar": cost <= load.most_ns,
+    }
+
+
+def _ns_per_packet(load: _core.Overload) -> float:
+    began = time.perf_counter_ns()
+    load.run(QUEUE_PACKETS)
+    return (time.perf_counter_ns() - began) / QUEUE_PACKETS
 
 
 def web_users() -> int:
@@ -257,10 +302,31 @@ def show(measured: dict[str, Any], console: Console) -> None:
     console.print(table)
     if measured["A"].get("ratio_to_ns2") is not None:
         console.print(measured["timed"])
+    if measured["queues"]:
+        console.print(_queue_table(measured["queues"]))
     console.print(
         f"{measured['machine']}; aqmlab {measured['version']} ({measured['commit']}), "
         f"{measured['profile']} build"
     )
+
+
+def _queue_table(queues: list[dict[str, Any]]) -> Table:
+    from rich.table import Table
+
+    (yardstick,) = queues[0]["times"]
+    table = Table()
+    table.add_column("a packet of 50 flows in a steady overload")
+    for title in ("ns", f"times {yardstick}", "bar, ns", ""):
+        table.add_column(title, justify="right")
+    for queue in queues:
+        table.add_row(
+            queue["name"],
+            f"{queue['ns_per_packet']:.0f}",
+            f"{queue['times'][yardstick]:.1f}",
+            str(queue["bar_ns"]),
+            "ok" if queue["within_bar"] else "over",
+        )
+    return table
 
 
 def _note(sentence: str) -> None:

@@ -150,6 +150,15 @@ def table(name: str, text: str, unit: str) -> dict[str, Any]:
         raise SpecError(str(error)) from error
 
 
+def overload(name: str) -> _core_module.Overload:
+    """Fifty flows in a steady overload of a discipline: the load by which costs are measured."""
+    core = _core()
+    try:
+        return core.Overload(name)
+    except core.ScenarioError as error:
+        raise SpecError(str(error)) from error
+
+
 def version() -> Version:
     """Version, build, commit and build profile of the simulator."""
     return _version(_core().version())

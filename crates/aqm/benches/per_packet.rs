@@ -1,119 +1,187 @@
-//! Nanoseconds per arrival of every discipline, and of every profile: a queue that breathes
-//! between empty and overfull, with an idle time now and then. And nanoseconds per enqueue and
-//! dequeue, updates included, of 50 flows in a steady overload.
+//! Nanoseconds and instructions per packet of every discipline in the list and of each of its
+//! choices: enqueue, dequeue and updates, of 50 flows in a steady overload ([`Overload`]). For
+//! gates also nanoseconds per arrival where the queue breathes between empty and overfull, with
+//! an idle time every 100 and every 2 arrivals.
 //!
-//! Run with `cargo bench -p aqmlab-aqm`. Prints the best of several rounds; asserts nothing.
+//! `cargo bench -p aqmlab-aqm` measures time; `cargo bench -p aqmlab-aqm -- --instructions`
+//! counts instructions instead, which no other load on the machine disturbs, and needs valgrind.
+//! Names after that restrict either to these disciplines. Asserts nothing.
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 
 use std::hint::black_box;
+use std::process::Command;
 
-use aqm::{ALGORITHMS, Admission, Built, Cx, Discipline, Entry, Gate, Line};
+use aqm::{ALGORITHMS, Admission, Built, Entry, Gate, Overload};
 use packet::params::{Kind, Params, Raw};
-use packet::{Backlog, Ecn, Instant, Packet, Rate, Rng};
+use packet::{Backlog, Ecn, Instant, Packet, Rng};
 
-const ARRIVALS: u32 = 2_000_000;
+/// Packets of a repeat: a millisecond or so, shorter than what a scheduler gives at a time.
+const REPEAT: u32 = 20_000;
+const REPEATS: usize = 25;
 
-/// Arrivals at a gate whose queue grows by accepted packets and shrinks by a departure each
-/// second arrival, with an idle time every `idle_every` arrivals.
-fn round(gate: &mut dyn Gate, idle_every: u32) -> (f64, u32) {
+type Choice = Option<(&'static str, &'static str)>;
+
+/// An entry with its defaults, and with each name of each choice.
+fn rows() -> Vec<(&'static Entry, Choice)> {
+    let mut rows = Vec::new();
+    for entry in ALGORITHMS {
+        rows.push((entry, None));
+        for field in entry.fields {
+            if let Kind::Choice(names) = field.kind {
+                rows.extend(names.iter().map(|name| (entry, Some((field.name, *name)))));
+            }
+        }
+    }
+    rows
+}
+
+fn build(entry: &Entry, choice: Choice) -> Option<Built> {
+    let raw: Vec<_> =
+        choice.iter().map(|(f, v)| (f.to_string(), Raw::Text(v.to_string()))).collect();
+    let params = Params::check(entry.fields, &raw).expect("the table's own values");
+    (entry.build)(&params, &Overload::LINE).ok()
+}
+
+fn warm(entry: &Entry, choice: Choice) -> Option<Overload> {
+    let mut load = Overload::new(build(entry, choice)?.into_discipline());
+    load.run(Overload::WARM_UP);
+    Some(load)
+}
+
+fn median(mut of: Vec<f64>) -> f64 {
+    of.sort_by(f64::total_cmp);
+    of[of.len() / 2]
+}
+
+fn nanos(packets: u32, run: impl FnOnce()) -> f64 {
+    let began = std::time::Instant::now();
+    run();
+    began.elapsed().as_secs_f64() * 1e9 / f64::from(packets)
+}
+
+/// Nanoseconds per packet, and their ratio to those of the first entry just before.
+fn time(entry: &Entry, choice: Choice) -> Option<(f64, f64)> {
+    let (mut load, mut yardstick) = (warm(entry, choice)?, warm(&ALGORITHMS[0], None)?);
+    let (mut times, mut ratios) = (Vec::new(), Vec::new());
+    for _ in 0..REPEATS {
+        let first = nanos(REPEAT, || yardstick.run(REPEAT));
+        let ns = nanos(REPEAT, || load.run(REPEAT));
+        times.push(ns);
+        ratios.push(ns / first);
+    }
+    Some((median(times), median(ratios)))
+}
+
+/// Nanoseconds per arrival at a gate whose queue grows by accepted packets and shrinks by a
+/// departure each second arrival, with an idle time every `idle_every` arrivals.
+fn breathe(entry: &Entry, choice: Choice, idle_every: u32) -> Option<f64> {
+    let Some(Built::Gate(mut gate)) = build(entry, choice) else { return None };
+    let (mut waiting, mut n, mut times) = (0, 0, Vec::new());
     let mut rng = Rng::named(1, "bench");
+    for _ in 0..REPEATS {
+        times.push(nanos(REPEAT, || {
+            for _ in 0..REPEAT {
+                n += 1;
+                waiting = arrival(&mut *gate, n, waiting, n % idle_every == 0, &mut rng);
+            }
+        }));
+    }
+    Some(median(times))
+}
+
+fn arrival(gate: &mut dyn Gate, n: u32, mut waiting: u32, idle: bool, rng: &mut Rng) -> u32 {
+    let at = Instant::from_nanos(u64::from(n) * 800_000);
+    if idle {
+        waiting = 0;
+        gate.on_idle(Instant::from_nanos(at.nanos() - 400_000));
+    }
     let mut packet = Packet {
         id: 0,
         flow: 0,
         bytes: 1000,
         ecn: Ecn::Ect0,
-        arrived: Instant::ZERO,
+        arrived: at,
         header: Default::default(),
     };
-    let (mut waiting, mut now, mut accepted) = (0u32, 0, 0);
-    let began = std::time::Instant::now();
-    for n in 0..ARRIVALS {
-        now += 800_000;
-        let at = Instant::from_nanos(now);
-        if n % idle_every == 0 {
-            waiting = 0;
-            gate.on_idle(Instant::from_nanos(now - 400_000));
-        }
-        packet.ecn = Ecn::Ect0;
-        let backlog = Backlog { packets: waiting, bytes: u64::from(waiting) * 1000 };
-        match gate.admit(black_box(&mut packet), black_box(backlog), at, &mut rng) {
-            Admission::Dropped(_) => {}
-            _ => {
-                accepted += 1;
-                waiting += 1;
-            }
-        }
-        waiting = waiting.saturating_sub(n & 1);
+    let backlog = Backlog { packets: waiting, bytes: u64::from(waiting) * 1000 };
+    match gate.admit(black_box(&mut packet), black_box(backlog), at, rng) {
+        Admission::Dropped(_) => {}
+        _ => waiting += 1,
     }
-    (began.elapsed().as_secs_f64() * 1e9 / f64::from(ARRIVALS), accepted)
+    waiting.saturating_sub(n & 1)
 }
 
-/// An arrival of one of 50 flows every 700 us before a line that sends one every 800 us; a packet's
-/// handle is its number.
-fn overload(queue: &mut dyn Discipline) -> f64 {
-    let mut rng = Rng::named(1, "bench");
-    let (mut now, mut free) = (0u64, 0u64);
-    let mut out = |event| {
-        black_box(event);
+/// Instructions per packet: of this program under callgrind, with and without a repeat.
+fn instructions(row: usize) -> Option<f64> {
+    let count = |packets: u32| {
+        let program = std::env::current_exe().ok()?;
+        let run = Command::new("valgrind")
+            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+            .arg(program)
+            .args(["--only-run", &row.to_string(), &packets.to_string()])
+            .output()
+            .ok()?;
+        let text = String::from_utf8_lossy(&run.stderr).into_owned();
+        let line = text.lines().find(|line| line.contains("Collected"))?;
+        line.rsplit(' ').next()?.parse::<f64>().ok()
     };
-    let began = std::time::Instant::now();
-    for id in 0..ARRIVALS {
-        now += 700_000;
-        while let Some(due) = queue.next_tick().filter(|due| due.nanos() <= now) {
-            queue.on_tick(&mut Cx { now: due, rng: &mut rng, out: &mut out });
-        }
-        let arrived = Instant::from_nanos(now);
-        let flow = u64::from(id.wrapping_mul(2_654_435_761) % 50);
-        let packet =
-            Packet { id, flow, bytes: 1000, ecn: Ecn::Ect0, arrived, header: Default::default() };
-        let mut cx = Cx { now: arrived, rng: &mut rng, out: &mut out };
-        queue.enqueue(black_box(packet), &mut cx);
-        if free <= now {
-            black_box(queue.dequeue(&mut cx));
-            free += 800_000;
-        }
-    }
-    began.elapsed().as_secs_f64() * 1e9 / f64::from(ARRIVALS)
+    let (without, with) = (count(Overload::WARM_UP)?, count(Overload::WARM_UP + REPEAT)?);
+    Some((with - without) / f64::from(REPEAT))
 }
 
-fn measure_overload(entry: &Entry, params: &Params, line: &Line, name: &str) {
-    let mut best = f64::INFINITY;
-    for _ in 0..5 {
-        let Ok(built) = (entry.build)(params, line) else { return };
-        best = best.min(overload(&mut *built.into_discipline()));
+fn only_run(row: &str, packets: &str) {
+    let (entry, choice) = rows()[row.parse::<usize>().expect("a row")];
+    if let Some(built) = build(entry, choice) {
+        Overload::new(built.into_discipline()).run(packets.parse().expect("a number of packets"));
     }
-    println!("{name:<24} 50 flows, overload: {best:6.2} ns");
 }
 
-fn measure(entry: &Entry, choice: &[(String, Raw)]) {
-    let params = Params::check(entry.fields, choice).expect("the table's own values");
-    let line = Line { rate: Rate::from_bits_per_s(10_000_000) };
-    let mut name = entry.name.to_string();
-    for (_, value) in choice {
-        name += &format!(" {value}");
+fn label(entry: &Entry, choice: Choice) -> String {
+    match choice {
+        None => entry.name.to_string(),
+        Some((field, value)) => format!("{} {field}={value}", entry.name),
     }
-    measure_overload(entry, &params, &line, &name);
+}
+
+fn print_times(entry: &Entry, choice: Choice) {
+    let Some((ns, ratio)) = time(entry, choice) else { return };
+    let most = f64::from(entry.per_flow.most_nanos());
+    let verdict = if ns > most { "over" } else { "ok" };
+    let label = label(entry, choice);
+    print!("{label:<40} {ns:7.1} {ratio:7.1} {most:6.0} {verdict:>5}");
     for idle_every in [100, 2] {
-        let mut best = (f64::INFINITY, 0);
-        for _ in 0..7 {
-            let Ok(Built::Gate(mut gate)) = (entry.build)(&params, &line) else { return };
-            let (ns, accepted) = round(&mut *gate, idle_every);
-            best = (best.0.min(ns), accepted);
+        match breathe(entry, choice, idle_every) {
+            Some(ns) => print!(" {ns:10.1}"),
+            None => print!(" {:>10}", "-"),
         }
-        let (ns, share) = (best.0, 100.0 * f64::from(best.1) / f64::from(ARRIVALS));
-        println!("{name:<24} idle every {idle_every:>3}: {ns:6.2} ns, {share:5.1} % accepted");
     }
+    println!();
 }
 
 fn main() {
-    for entry in ALGORITHMS {
-        measure(entry, &[]);
-        for field in entry.fields {
-            if let Kind::Choice(names) = field.kind {
-                for name in names {
-                    measure(entry, &[(field.name.to_string(), Raw::Text(name.to_string()))]);
-                }
-            }
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    if let [first, row, packets] = &words[..]
+        && first == "--only-run"
+    {
+        return only_run(row, packets);
+    }
+    let counts = words.first().is_some_and(|word| word == "--instructions");
+    let wanted = &words[usize::from(counts)..];
+    if counts {
+        println!("{:<40} {:>12}", "", "instructions");
+    } else {
+        let titles = format!("{:>7} {:>7} {:>6}", "ns", "times", "bar");
+        println!("{:<40} {titles} {:>5} {:>10} {:>10}", "", "", "breathing", "idling");
+    }
+    for (row, (entry, choice)) in rows().into_iter().enumerate() {
+        if !wanted.is_empty() && wanted.iter().all(|name| name != entry.name) {
+            continue;
+        }
+        if !counts {
+            print_times(entry, choice);
+        } else if build(entry, choice).is_some() {
+            let count = instructions(row).map_or("no valgrind".into(), |n| format!("{n:.0}"));
+            println!("{:<40} {count:>12}", label(entry, choice));
         }
     }
 }

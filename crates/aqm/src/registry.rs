@@ -62,6 +62,8 @@ pub struct Entry {
     pub summary: &'static str,
     /// Year of publication.
     pub year: u16,
+    /// What it keeps of each flow.
+    pub per_flow: Keeps,
     /// Paper, RFC or program it follows.
     pub source: &'static str,
     /// What it does to ECN-capable packets.
@@ -73,6 +75,28 @@ pub struct Entry {
     /// Constructs it for a line from parameters checked against `fields`. Fails with a sentence
     /// if the parameters contradict each other.
     pub build: fn(&Params, &Line) -> Result<Built, BadParams>,
+}
+
+/// What a discipline keeps of each flow, which is what isolation costs in memory and time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeps {
+    /// Nothing: its queues and its memory do not grow with the number of flows.
+    Nothing,
+    /// A state, beside queues that flows share.
+    State,
+    /// A queue.
+    Queues,
+}
+
+impl Keeps {
+    /// What a packet may cost, in nanoseconds on one core: its enqueue, its dequeue and its part
+    /// of the periodic updates, in an [`Overload`](crate::Overload).
+    pub const fn most_nanos(self) -> u32 {
+        match self {
+            Keeps::Nothing => 60,
+            Keeps::State | Keeps::Queues => 150,
+        }
+    }
 }
 
 /// A constructed discipline: a gate where the decision at arrival is all there is, a holder of

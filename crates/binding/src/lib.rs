@@ -124,10 +124,40 @@ fn version() -> String {
     .to_string()
 }
 
+/// Fifty flows in a steady overload of a discipline with its defaults, after a warm-up: the load
+/// by which the cost of a packet is measured. Raises ScenarioError if there is no such discipline.
+#[pyclass(unsendable)]
+struct Overload {
+    load: aqm::Overload,
+    /// What a packet may cost, in nanoseconds.
+    #[pyo3(get)]
+    most_ns: u32,
+}
+
+#[pymethods]
+impl Overload {
+    #[new]
+    fn new(name: &str) -> PyResult<Self> {
+        let entry = aqm::find(name).and_then(|e| Some((aqm::Overload::of_defaults(e)?, e)));
+        let (mut load, entry) = entry.ok_or_else(|| {
+            let why = format!("there is no discipline \"{name}\": `aqmlab list aqm` shows all");
+            ScenarioError::new_err(why)
+        })?;
+        load.run(aqm::Overload::WARM_UP);
+        Ok(Overload { load, most_ns: entry.per_flow.most_nanos() })
+    }
+
+    /// The next `packets` arrivals and all that happens between them.
+    fn run(&mut self, packets: u32) {
+        self.load.run(packets);
+    }
+}
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("Cancelled", module.py().get_type::<Cancelled>())?;
+    module.add_class::<Overload>()?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(estimate, module)?)?;

@@ -4,6 +4,14 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError(pub String);
 
+impl ScenarioError {
+    /// The same on one line: what it quotes of the scenario may hold line breaks.
+    pub(crate) fn on_one_line(self) -> Self {
+        let escape = |c: char| if c.is_control() { c.escape_default().collect() } else { c.into() };
+        ScenarioError(self.0.chars().map(escape).collect::<Vec<String>>().concat())
+    }
+}
+
 impl std::fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)

@@ -130,6 +130,10 @@ impl Scenario {
     /// # Errors
     /// One sentence that names the field by its path, the value, and the remedy.
     pub fn from_json(text: &str) -> Result<Scenario, ScenarioError> {
+        Scenario::read(text).map_err(ScenarioError::on_one_line)
+    }
+
+    fn read(text: &str) -> Result<Scenario, ScenarioError> {
         let json: Json = serde_json::from_str(text)
             .map_err(|e| ScenarioError(format!("the scenario is not valid JSON: {e}")))?;
         let mut top = Section::of("", &json)?;

@@ -97,6 +97,12 @@ fn mistakes_are_named_by_path_with_a_remedy() {
 }
 
 #[test]
+fn a_refusal_is_one_line_whatever_it_quotes() {
+    let why = Scenario::from_json(r#"{"dur\nation\u0007": 1}"#).unwrap_err().to_string();
+    assert!(why.contains(r#"unknown field "dur\nation\u{7}""#), "{why}");
+}
+
+#[test]
 fn names_are_given_once() {
     let mut links = good();
     let link = json!({"name": "a", "rate": "1 Mbit/s"});

@@ -18,7 +18,7 @@ use packet::{Backlog, Instant, Packet, Rng, Why};
 use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, TIME};
 use crate::flow_table::FlowTable;
 use crate::periodic::Ticker;
-use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, Verdict};
+use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -26,6 +26,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Signals each flow by its share of a shadow buffer of sampled packets, so that all \
               get the same rate.",
     year: 2003,
+    per_flow: Keeps::State,
     source: "Pan, Breslau, Prabhakar and Shenker, ACM CCR 33(2), 2003; two implementations of it",
     ecn: "marks ECN-capable packets at every load, if ecn is on",
     deviations: "The oldest entry of the shadow buffer makes room (the paper: a random one). Entries \

@@ -23,7 +23,7 @@ use packet::params::{BadParams, Params};
 use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 
 use super::family::{Early, Linux, Ns, Paper, Profile, Tuned, Tuner};
-use crate::{Aqm, Built, Entry, Judged, Line, Verdict};
+use crate::{Aqm, Built, Entry, Judged, Keeps, Line, Verdict};
 use settings::Settings;
 
 /// The registry's line.
@@ -31,6 +31,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "ared",
     summary: "RED that moves max_p to keep the average queue in the middle of its band.",
     year: 2001,
+    per_flow: Keeps::Nothing,
     source: "Floyd, Gummadi and Shenker, Adaptive RED, ICSI TR 2001; profiles after ns-2.35, \
              ns-3, Linux sch_red",
     ecn: "marks below max_th if ecn is on and the packet is ECN-capable; above it by \

@@ -18,13 +18,14 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{Backlog, Instant, Packet, Rng, Why};
 
-use crate::{Aqm, Built, Entry, Fit, Judged, Line, Room, Verdict};
+use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
     name: "avq",
     summary: "Signals what overflows a virtual queue whose capacity adapts to the arrivals.",
     year: 2001,
+    per_flow: Keeps::Nothing,
     source: "Kunniyur and Srikant, SIGCOMM 2001; profile after ns-2.35 Vq",
     ecn: "marks if ecn is on and the packet is ECN-capable, at any load; drops an overflow",
     deviations: "paper: the virtual capacity starts at 0.8 of the line's, as in ns-2. ns2: with \

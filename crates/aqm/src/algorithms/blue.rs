@@ -18,13 +18,14 @@ use packet::units::Unit;
 use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 
 use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, TIME};
-use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, Verdict};
+use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
     name: "blue",
     summary: "Losses raise the signal probability, idle times lower it.",
     year: 1999,
+    per_flow: Keeps::Nothing,
     source: "Feng, Kandlur, Saha and Shin, CSE-TR-387-99, 1999, and IEEE/ACM ToN 10(4), 2002; \
              NetBSD ALTQ",
     ecn: "marks ECN-capable packets whenever the coin says so, if ecn is on",

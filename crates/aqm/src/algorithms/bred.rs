@@ -19,7 +19,7 @@ use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 use crate::buffer::LIMIT;
 use crate::shells::active::Active;
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, Built, Entry, Fit, Judged, LimitOrder, Line, Room, Verdict};
+use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, LimitOrder, Line, Room, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -27,6 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Drops by how much of its part of the buffer a flow holds, but spares one that has \
               just lost a packet.",
     year: 1999,
+    per_flow: Keeps::State,
     source: "Anjum and Tassiulas, INFOCOM 1999 (recalled; constants weakly)",
     ecn: "never marks",
     deviations: "A reconstruction, no program was read. Thresholds are real numbers, computed \

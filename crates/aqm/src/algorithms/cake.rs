@@ -37,7 +37,7 @@ use packet::params::{BadParams, Params};
 use packet::{Backlog, Ecn, Event, Instant, Packet, Why};
 
 use crate::shells::pool::Pool;
-use crate::{Built, Cx, Discipline, Entry, Line};
+use crate::{Built, Cx, Discipline, Entry, Keeps, Line};
 use acks::AckFilter;
 use framing::{Cells, Framing};
 use hosts::Isolation;
@@ -52,6 +52,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Shapes, divides by code point, shares among hosts and flows, and keeps each queue \
               short.",
     year: 2018,
+    per_flow: Keeps::Queues,
     source: "Linux sch_cake; Høiland-Jørgensen, Taht and Morton, LANMAN 2018",
     ecn: "marks in place of every drop by CoDel if ecn is on (it is by default) and the packet is \
           ECN-capable; the random drops of the law's other half ignore ECN; want of room drops",

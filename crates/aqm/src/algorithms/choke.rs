@@ -22,7 +22,7 @@ use packet::{Backlog, Event, Packet, Why};
 
 use super::family::weight_for_burst;
 use crate::buffer::{ECN, LIMIT, PACKET_BYTES};
-use crate::{Admission, Built, Cx, Discipline, Entry, Fit, Gate, Judged, Line, Room};
+use crate::{Admission, Built, Cx, Discipline, Entry, Fit, Gate, Judged, Keeps, Line, Room};
 use judges::{InIntegers, InReals, Sampler, Settings};
 use queue::Queue;
 
@@ -32,6 +32,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "RED that first compares an arrival with a random waiting packet and drops both if \
               they are of one flow.",
     year: 2000,
+    per_flow: Keeps::Nothing,
     source: "Pan, Prabhakar and Psounis, INFOCOM 2000; Linux sch_choke",
     ecn: "marks what RED's test signals if ecn is on and the packet is ECN-capable, above max_th \
           too unless harddrop; the two packets of a match are dropped whatever their ECN field",

@@ -26,7 +26,7 @@ use packet::units::Unit;
 use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 
 use crate::shells::departure::{AtDeparture, DepartureFifo, Rules};
-use crate::{Built, Entry, Fit, Line, Room, Verdict, buffer};
+use crate::{Built, Entry, Fit, Keeps, Line, Room, Verdict, buffer};
 use alternation::{Alternation, NEVER, Numbers};
 
 /// The registry's line.
@@ -34,6 +34,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "cobalt",
     summary: "Controlled delay, and random drops that grow while the buffer overflows.",
     year: 2018,
+    per_flow: Keeps::Nothing,
     source: "Linux sch_cake; ns-3 CobaltQueueDisc; Høiland-Jørgensen, Taht and Morton, LANMAN 2018",
     ecn: "marks in place of every drop by CoDel if ecn is on and the packet is ECN-capable; the \
           random drops of its other half ignore ECN; a full buffer drops",

@@ -27,7 +27,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
 use crate::shells::departure::{DepartureFifo, Rules};
-use crate::{Built, Entry, Fit, Line, Room};
+use crate::{Built, Entry, Fit, Keeps, Line, Room};
 use controlled_delay::{Control, Least, Profile};
 
 /// The registry's line.
@@ -35,6 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "codel",
     summary: "Signals packets at the head while all have stayed too long, ever more often.",
     year: 2012,
+    per_flow: Keeps::Nothing,
     source: "Nichols and Jacobson, ACM Queue 10(5), 2012; RFC 8289; profiles after Linux \
              codel_impl.h, ns-3, ns-2.35",
     ecn: "marks in place of every drop at the head if ecn is on and the packet is ECN-capable; \

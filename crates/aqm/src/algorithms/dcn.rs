@@ -21,7 +21,7 @@ use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 use crate::buffer::{self, LIMIT, LIMIT_BYTES, PACKET_BYTES, TIME};
 use crate::periodic::Ticker;
 use crate::pi_law::PiLaw;
-use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, Verdict};
+use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
 use flows::{Collision, Flows};
 
 /// The registry's line.
@@ -29,6 +29,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "dcn",
     summary: "Drops packets of long, fast flows only, as often as a controller of the queue says.",
     year: 2004,
+    per_flow: Keeps::State,
     source: "Le, Aikat, Jeffay and Smith, ICNP 2004 (slides and abstract)",
     ecn: "never marks",
     deviations: "A reconstruction. Established: two tables keyed by flow, a packet-count threshold, \

@@ -12,13 +12,14 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{Backlog, Instant, Packet, Rng, Why, math};
 
-use crate::{Aqm, Built, Entry, Fit, Judged, Line, Room, Verdict};
+use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
     name: "dctcp_step",
     summary: "Marks every ECN-capable packet that finds K packets waiting.",
     year: 2010,
+    per_flow: Keeps::Nothing,
     source: "Alizadeh et al., SIGCOMM 2010; ns-2.35 DCTCP script",
     ecn: "marks from K on; packets that are not ECN-capable are not signalled (not_ect = \"pass\") \
           or dropped (\"drop\"); drops an overflow",

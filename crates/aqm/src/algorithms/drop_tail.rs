@@ -11,13 +11,14 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{Backlog, Event, Packet, Why};
 
-use crate::{Aqm, Built, Cx, Discipline, Entry, Fit, Judged, Line, Room};
+use crate::{Aqm, Built, Cx, Discipline, Entry, Fit, Judged, Keeps, Line, Room};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
     name: "droptail",
     summary: "First come, first served; a packet that finds the buffer full is dropped.",
     year: 1969,
+    per_flow: Keeps::Nothing,
     source: "no paper; Linux pfifo, bfifo and pfifo_head_drop, ns-2.35 DropTail",
     ecn: "never marks",
     deviations: "Flavour \"normative\" equals Linux pfifo (packets) and bfifo (bytes); flavour \

@@ -19,13 +19,14 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
 use crate::shells::rounds::{Buffer, Rounds, Victim};
-use crate::{Built, Entry, Line};
+use crate::{Built, Entry, Keeps, Line};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
     name: "drr",
     summary: "Serves flows in turn by bytes; a full buffer drops from the longest queue.",
     year: 1995,
+    per_flow: Keeps::Queues,
     source: "Shreedhar and Varghese, SIGCOMM 1995; Suter, Lakshman, Stiliadis and Choudhury, \
              INFOCOM 1998 (LQD, ALQD, RND)",
     ecn: "never marks",

@@ -26,7 +26,7 @@ use packet::{Backlog, Duration, Ecn, Event, Instant, Packet, Why};
 
 use crate::periodic::Ticker;
 use crate::shells::pool::{Pool, Queue};
-use crate::{Built, Cx, Discipline, Entry, Line, Room, buffer};
+use crate::{Built, Cx, Discipline, Entry, Keeps, Line, Room, buffer};
 use signals::{Action, Numbers, Signals, Which};
 
 /// The registry's line.
@@ -34,6 +34,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "dualpi2",
     summary: "A queue for classic and one for scalable senders, with coupled signals.",
     year: 2016,
+    per_flow: Keeps::Nothing,
     source: "RFC 9332 (followed through picoquic's and mahimahi's ports); Linux sch_dualpi2",
     ecn: "always on: ECT(1) and CE go to the scalable queue and are marked with k p' or for their \
           delay; ECT(0) is marked and Not-ECT dropped with p' squared; in overload both are \

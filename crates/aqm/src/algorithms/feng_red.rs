@@ -14,7 +14,7 @@ use packet::units::Unit;
 use packet::{Instant, Rate};
 
 use super::family::{Early, Ns, PacketClock, Paper, Profile, Settings, Tuned, Tuner};
-use crate::{Built, Entry, Fit, Judged, Line, Room};
+use crate::{Built, Entry, Fit, Judged, Keeps, Line, Room};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -22,6 +22,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "RED that divides max_p when the average leaves its band below, and multiplies it \
               when it leaves above.",
     year: 1999,
+    per_flow: Keeps::Nothing,
     source: "Feng, Kandlur, Saha and Shin, INFOCOM 1999; profiles after ns-2.35, ns-3",
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; drops where the \
           signal is certain, and on overflow",

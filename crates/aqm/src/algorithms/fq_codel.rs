@@ -22,13 +22,14 @@ use packet::units::Unit;
 use super::controlled_delay::{CE_THRESHOLD, Control, INTERVAL, Profile, TARGET};
 use crate::shells::departure::Rules;
 use crate::shells::per_flow::{Leaving, Overload, PerFlow, Settings};
-use crate::{Built, Entry, Line};
+use crate::{Built, Entry, Keeps, Line};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
     name: "fq_codel",
     summary: "Serves hashed flows in turn, sparse ones first, with controlled delay in each queue.",
     year: 2012,
+    per_flow: Keeps::Queues,
     source: "RFC 8290; profiles after Linux sch_fq_codel and ns-3",
     ecn: "marks in place of every drop by CoDel if ecn is on (it is by default) and the packet is \
           ECN-capable; ce_threshold marks whether ecn is on or not; want of room drops",

@@ -17,7 +17,7 @@ use crate::periodic::Ticker;
 use crate::pie_core::{PieCore, PieRules};
 use crate::shells::per_flow::{Overload, PerFlow, QueueJudge, Settings};
 use crate::shells::pool::{Pool, Queue};
-use crate::{Admission, Built, Cx, Entry, Line};
+use crate::{Admission, Built, Cx, Entry, Keeps, Line};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -25,6 +25,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Serves hashed flows in turn, sparse ones first, with a delay controller in each \
               queue.",
     year: 2020,
+    per_flow: Keeps::Queues,
     source: "Linux sch_fq_pie; RFC 8033 for the controller, RFC 8290 for the queues",
     ecn: "marks ECN-capable packets if ecn is on and the queue's p is below mark_ecnth (linux: at \
           most), drops them above; want of room drops",

@@ -19,7 +19,7 @@ use super::family::{Idle, PacketClock, space_signals};
 use crate::buffer::{LIMIT, PACKET_BYTES};
 use crate::shells::active::Active;
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, Built, Entry, Fit, Judged, Line, Room, Verdict};
+use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -27,6 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "RED with an account per active flow: fragile flows pass, greedy ones are held to \
               their fair share.",
     year: 1997,
+    per_flow: Keeps::State,
     source: "Lin and Morris, SIGCOMM 1997 (recalled); comparisons confirmed in J-Sim's port",
     ecn: "never marks",
     deviations: "The average ages at an arrival that finds the line idle, and that arrival is no \

@@ -14,7 +14,7 @@ use packet::{Instant, Packet, Rng};
 
 use super::family::{Linux, PacketClock, Profile, Settings, plain, weight_for_burst};
 use crate::shells::classes::{CLASSES, ClassFifo, ClassJudge, Waiting};
-use crate::{Built, Entry, Line, Verdict};
+use crate::{Built, Entry, Keeps, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -22,6 +22,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Up to sixteen virtual REDs in one queue, apart, stacked by priority, or sharing one \
               average.",
     year: 1998,
+    per_flow: Keeps::Nothing,
     source: "Linux sch_gred",
     ecn: "marks everywhere if ecn is on and the packet is ECN-capable, with harddrop only below \
           max_th; drops an overflow",

@@ -19,7 +19,7 @@ use packet::{Backlog, Instant, Packet, Rng, Why};
 use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, PACKET_BYTES, TIME};
 use crate::periodic::Ticker;
 use crate::pi_law::{PiLaw, design_pi};
-use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, Verdict};
+use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -27,6 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "A proportional-integral controller drives the signal probability until the queue \
               rests at its target.",
     year: 2001,
+    per_flow: Keeps::Nothing,
     source: "Hollot, Misra, Towsley and Gong, INFOCOM 2001; ns-2.35 Queue/PI",
     ecn: "marks ECN-capable packets at every load if ecn is on; drops them only at a full buffer",
     deviations: "A random draw u signals if u < p (ns-2: u <= p, which may signal at p = 0). The \
@@ -39,6 +40,8 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const GAIN: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
+/// Of designed gains: far beyond any use, and their products with a queue are finite.
+const LARGEST_GAIN: f64 = 1e9;
 const DEFAULT_A: f64 = 1.822e-5;
 const DEFAULT_B: f64 = 1.816e-5;
 
@@ -187,6 +190,14 @@ fn gains(params: &Params, line: &Line) -> Result<(f64, f64), BadParams> {
                     r * r * capacity / n
                 );
                 return Err(BadParams::new("T", why));
+            }
+            if !(gains.b < gains.a && gains.a <= LARGEST_GAIN) {
+                let why = format!(
+                    "{n} with r_max = {r} s asks for gains of {:e} and {:e} on this line, with \
+                     which nothing can be computed; write a and b in their place",
+                    gains.a, gains.b
+                );
+                return Err(BadParams::new("n_min", why));
             }
             Ok((gains.a, gains.b))
         }

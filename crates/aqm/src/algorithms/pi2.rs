@@ -18,7 +18,7 @@ use packet::{Backlog, Duration, Ecn, Instant, Packet, Rng, Why};
 use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, TIME};
 use crate::periodic::Ticker;
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, Verdict};
+use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -26,6 +26,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "A linear controller of the queueing delay: classic packets are signalled with the \
               square of its output, scalable ones with a multiple.",
     year: 2016,
+    per_flow: Keeps::Nothing,
     source: "De Schepper, Bondarenko, Tsang and Briscoe, CoNEXT 2016; Linux sch_dualpi2",
     ecn: "with ecn on: marks ECT(0) packets with p'^2 and ECT(1) and CE packets with k p', at \
           every load; all others, and all without ecn, are dropped with p'^2",

@@ -21,7 +21,7 @@ use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 use crate::periodic::Ticker;
 use crate::pie_core::{PieCore, PieRules};
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, Built, Entry, Fit, Judged, LimitOrder, Line, Room, Verdict, buffer};
+use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, LimitOrder, Line, Room, Verdict, buffer};
 use delay::DepartureRate;
 
 /// The registry's line.
@@ -30,6 +30,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "A proportional-integral controller of the queueing delay, with self-scaling steps \
               and a burst allowance.",
     year: 2017,
+    per_flow: Keeps::Nothing,
     source: "RFC 8033; RFC 8034 (DOCSIS); Linux sch_pie",
     ecn: "rfc8033, linux: marks ECN-capable packets if ecn is on and p is below mark_ecnth (linux: \
           at most), drops them above; docsis: never marks",

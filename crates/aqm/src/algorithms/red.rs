@@ -39,7 +39,7 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Params};
 
-use crate::{Aqm, Built, Entry, Judged, Line};
+use crate::{Aqm, Built, Entry, Judged, Keeps, Line};
 use settings::{Profile, Settings};
 
 /// The registry's line.
@@ -47,6 +47,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "red",
     summary: "Signals arrivals at random, with a probability that grows with the average queue.",
     year: 1993,
+    per_flow: Keeps::Nothing,
     source: "Floyd and Jacobson, IEEE/ACM ToN 1(4), 1993; profiles after ns-2.35, ns-3, ALTQ, \
              Linux sch_red",
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; what happens \

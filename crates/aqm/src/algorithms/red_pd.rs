@@ -20,7 +20,7 @@ use packet::params::{BadParams, Params};
 use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 
 use super::family::{Early, Ns, PacketClock, Paper, Profile, plain, space_signals};
-use crate::{Aqm, Built, Entry, Fit, Judged, Line, Room, Verdict};
+use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Verdict};
 use lists::{Ledger, RELAX_AFTER, Rules};
 
 /// The registry's line.
@@ -29,6 +29,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "RED behind a filter that drops packets of the flows that RED's own drops show to \
               send most.",
     year: 2001,
+    per_flow: Keeps::State,
     source: "Mahajan, Floyd and Wetherall, ICNP 2001; ns-2.35 Queue/RED/PD and its example scripts",
     ecn: "the pre-filter drops whatever the ECN field; what RED signals is marked if ecn is on \
           and the packet is ECN-capable, and counts as a drop for the lists; above max_th (with \

@@ -18,7 +18,7 @@ use packet::{Backlog, Duration, Instant, Packet, Rng, Why, math};
 use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, PACKET_BYTES, TIME};
 use crate::periodic::Ticker;
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, Built, Entry, Fit, Judged, Line, Room, Verdict};
+use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -26,6 +26,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "A price of congestion, from queue and rate mismatch, sets the signal probability \
               exponentially.",
     year: 2001,
+    per_flow: Keeps::Nothing,
     source: "Athuraliya, Li, Low and Yin, IEEE Network 15(3), 2001; ns-2.35 Queue/REM",
     ecn: "marks ECN-capable packets at every load if ecn is on; profile \"ns2\" then marks at \
           departure and lets other packets pass unsignalled",

@@ -24,7 +24,7 @@ use packet::{Instant, Packet, Rng, Why};
 
 use super::family::{Altq, Ns, PacketClock, Profile, Settings, plain};
 use crate::shells::classes::{ClassFifo, ClassJudge, Waiting};
-use crate::{Built, Entry, Line, Verdict};
+use crate::{Built, Entry, Keeps, Line, Verdict};
 use altq::{Precedences, STATES};
 use in_out::{IN, InOut, OUT};
 
@@ -33,6 +33,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "rio",
     summary: "RED that tells In packets from Out packets and drops Out packets first.",
     year: 1998,
+    per_flow: Keeps::Nothing,
     source: "Clark and Fang, IEEE/ACM ToN 6(4), 1998; profiles after ns-2.35, ALTQ",
     ecn: "paper, ns2: marks below the class's max_th if ecn is on and the packet is ECN-capable; \
           drops above it and on overflow. altq: never marks",

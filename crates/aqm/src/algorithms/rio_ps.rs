@@ -7,7 +7,7 @@
 //! Short as In and Long as Out, so short flows are hardly ever hit. Here one link plays both
 //! parts, and a tag stays with its packet.
 
-use alloc::{boxed::Box, collections::BTreeMap, format};
+use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -15,14 +15,16 @@ use packet::{Duration, Instant, Packet, Rng, Why};
 
 use super::family::{Ns, PacketClock, Profile, Settings, plain};
 use super::in_out::{IN, InOut, OUT};
+use crate::shells::active::Active;
 use crate::shells::classes::{ClassFifo, ClassJudge, Waiting};
-use crate::{Built, Entry, Line, Verdict};
+use crate::{Built, Entry, Keeps, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
     name: "rio_ps",
     summary: "RIO that takes the first packets of each flow as In, the later ones as Out.",
     year: 2001,
+    per_flow: Keeps::State,
     source: "Guo and Matta, ICNP 2001 (recalled)",
     ecn: "marks below the class's max_th if ecn is on and the packet is ECN-capable; drops above \
           it and on overflow",
@@ -111,7 +113,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let out = Ns::new(&settings(params, line, "out")?);
     let period = params.time("T_c");
     let edge = Edge {
-        flows: BTreeMap::new(),
+        flows: Active::new(),
         short_length: params.whole("L_t"),
         ratio: params.real("SLR"),
         by_packets: params.choice("ratio") == "packets",
@@ -144,10 +146,16 @@ fn settings(params: &Params, line: &Line, name: &str) -> Result<Settings, BadPar
     Ok(Settings { clock: PacketClock::of_line(line.rate, mean), ..plain })
 }
 
+/// Of an active flow: its packets, and when the last came.
+#[derive(Default)]
+struct Seen {
+    sent: u64,
+    last: Instant,
+}
+
 /// The edge: how many packets each active flow has sent.
 struct Edge {
-    /// By flow: packets, and when the last came.
-    flows: BTreeMap<u64, (u64, Instant)>,
+    flows: Active<Seen>,
     /// `L_t`.
     short_length: u64,
     ratio: f64,
@@ -160,12 +168,12 @@ struct Edge {
 impl Edge {
     /// Counts a packet of `flow`; whether it is Short.
     fn is_short(&mut self, flow: u64, now: Instant) -> bool {
-        let (sent, last) = self.flows.entry(flow).or_insert((0, now));
-        if now.since(*last) > self.silence {
-            *sent = 0;
+        let seen = self.flows.enter(flow);
+        if now.since(seen.last) > self.silence {
+            seen.sent = 0;
         }
-        (*sent, *last) = (*sent + 1, now);
-        let short = *sent <= self.short_length;
+        *seen = Seen { sent: seen.sent + 1, last: now };
+        let short = seen.sent <= self.short_length;
         let count = if short { &mut self.packets.0 } else { &mut self.packets.1 };
         *count += 1;
         short
@@ -174,8 +182,9 @@ impl Edge {
     /// Forgets silent flows and moves `L_t`.
     fn step(&mut self, now: Instant) {
         let silence = self.silence;
-        self.flows.retain(|_, (_, last)| now.since(*last) <= silence);
-        let long = self.flows.values().filter(|(sent, _)| *sent > self.short_length).count() as u64;
+        self.flows.retain(|seen| now.since(seen.last) <= silence);
+        let length = self.short_length;
+        let long = self.flows.iter_mut().filter(|(_, seen)| seen.sent > length).count() as u64;
         let by_flows = (self.flows.len() as u64 - long, long);
         let (short, long) = if self.by_packets { self.packets } else { by_flows };
         self.packets = (0, 0);
@@ -263,7 +272,7 @@ mod tests {
 
     fn edge(by_packets: bool) -> Edge {
         Edge {
-            flows: BTreeMap::new(),
+            flows: Active::new(),
             short_length: 8,
             ratio: 3.0,
             by_packets,

@@ -22,7 +22,7 @@ use packet::params::{BadParams, Params};
 use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, Built, Entry, Fit, Judged, LimitOrder, Line, Room, Verdict};
+use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, LimitOrder, Line, Room, Verdict};
 use bins::{Bins, Rule};
 use bucket::Bucket;
 
@@ -32,6 +32,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "BLUE's probability in a Bloom filter of bins: flows that do not yield are found \
               without a state per flow, and held to a small rate.",
     year: 2001,
+    per_flow: Keeps::Nothing,
     source: "Feng, Kandlur, Saha and Shin, INFOCOM 2001; Linux sch_sfb",
     ecn: "marks ECN-capable packets with probability p_min; lab, linux: above 1/2 some are \
           dropped, with probability 2 (p_min - 1/2); the penalty box drops what has no token",

@@ -13,13 +13,14 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
 use crate::shells::rounds::{Buffer, Rounds, Victim};
-use crate::{Built, Entry, Line};
+use crate::{Built, Entry, Keeps, Line};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
     name: "sfq",
     summary: "Serves hashed flows in turn; a full buffer drops from the longest queue.",
     year: 1990,
+    per_flow: Keeps::Queues,
     source: "McKenney, INFOCOM 1990; defaults of Linux sch_sfq",
     ecn: "never marks",
     deviations: "Turns are those of deficit round robin (McKenney: one packet each; Linux: a \

@@ -13,7 +13,7 @@ use packet::units::Unit;
 use packet::{Backlog, Instant, Packet, Rng, Why};
 
 use crate::buffer::{ECN, LIMIT};
-use crate::{Aqm, Built, Entry, Fit, Judged, Line, Room, Verdict};
+use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -21,6 +21,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Estimates the number of flows by comparing arrivals with remembered ones, and \
               drops by its square.",
     year: 1999,
+    per_flow: Keeps::Nothing,
     source: "Ott, Lakshman and Wong, INFOCOM 1999 (recalled); J-Sim's port of an ns-2 program",
     ecn: "marks ECN-capable packets at every load if ecn is on; drops them only at a full buffer",
     deviations: "Where P is 0 the simple form gives p_sred, and so does the full one (J-Sim \
@@ -176,7 +177,7 @@ impl Aqm for Sred {
 
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("P", self.hit_rate);
-        show("flows", if self.hit_rate > 0.0 { 1.0 / self.hit_rate } else { 0.0 });
+        show("flows", if self.hit_rate > 0.0 { (1.0 / self.hit_rate).min(f64::MAX) } else { 0.0 });
         show("zombies", self.zombies.len() as f64);
     }
 }
@@ -210,6 +211,13 @@ mod tests {
         let sred = sred("full", 0.0);
         let at = [9, 10, 19, 20, 60].map(|queue| sred.p_sred(queue));
         assert_eq!(at, [0.0, 0.15 / 4.0, 0.15 / 4.0, 0.15, 0.15]);
+    }
+
+    #[test]
+    fn the_number_of_flows_is_finite_however_rare_hits_are() {
+        sred("full", f64::MIN_POSITIVE / 16.0).gauges(&mut |name, value| {
+            assert!(value.is_finite(), "{name} = {value}");
+        });
     }
 
     #[test]

@@ -17,13 +17,14 @@ use packet::units::Unit;
 use packet::{Backlog, Duration, Instant, Packet, Rng, Why, math};
 
 use super::family::{Idle, PacketClock, spacing};
-use crate::{Aqm, Built, Entry, Fit, Judged, Line, Room, Verdict};
+use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
     name: "wred",
     summary: "RED with one average and a pair of thresholds for each IP precedence.",
     year: 1998,
+    per_flow: Keeps::Nothing,
     source: "Cisco IOS documentation; May, Bolot, Diot and Lyles, IWQoS 1999",
     ecn: "marks between a class's thresholds if ecn is on and the packet is ECN-capable; drops \
           above max_th and on overflow",

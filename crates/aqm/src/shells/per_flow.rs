@@ -151,8 +151,9 @@ impl<J: QueueJudge> PerFlow<J> {
             settings,
             pool: Pool::default(),
             flows: (0..settings.flows).map(flow).collect(),
-            new: VecDeque::new(),
-            old: VecDeque::new(),
+            // Each queue is on one list at most.
+            new: VecDeque::with_capacity(settings.flows),
+            old: VecDeque::with_capacity(settings.flows),
             total: Backlog::default(),
             ticker: None,
             awake: Vec::new(),

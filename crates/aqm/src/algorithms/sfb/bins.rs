@@ -91,21 +91,25 @@ impl Bins {
     /// A packet arrives: moves the probabilities of its bins. The least queue and the least
     /// probability among them.
     pub fn arrive(&mut self, set: usize, hash: u64, rule: Rule) -> (u32, f64) {
-        let mut least = (u32::MAX, f64::INFINITY);
+        let (mut queue, mut p) = (u32::MAX, f64::INFINITY);
         self.each(set, hash, |bin| {
             bin.arrive(rule);
-            least = (least.0.min(bin.queue), least.1.min(bin.p));
+            queue = queue.min(bin.queue);
+            p = if bin.p < p { bin.p } else { p }; // cheaper than `min`, which minds NaN
         });
-        least
+        (queue, p)
     }
 
     /// A packet with these hashes (0: not in that set) joins or leaves the queue.
     pub fn shift(&mut self, hashes: [u64; 2], joins: bool) {
         for (set, hash) in hashes.into_iter().enumerate() {
-            if hash != 0 {
-                self.each(set, hash, |bin| {
-                    bin.queue = if joins { bin.queue + 1 } else { bin.queue - 1 };
-                });
+            if hash == 0 {
+                continue;
+            }
+            if joins {
+                self.each(set, hash, |bin| bin.queue += 1);
+            } else {
+                self.each(set, hash, |bin| bin.queue -= 1);
             }
         }
     }

@@ -1,0 +1,341 @@
+//! Bytes as a discipline, its parameters and a sequence of calls: what a fuzzer drives (`fuzz/`),
+//! and `tests/fuzz.rs` with pseudo-random bytes.
+//!
+//! The calls are those a driver may make, and some that a careless one would: sizes from none to
+//! 64 KiB, pauses from none to years, departures from an empty queue or while the line would be
+//! busy, updates in time, late or left out. After each the books must balance.
+
+use std::collections::{HashMap, VecDeque};
+
+use aqm::{ALGORITHMS, Cx, Discipline, Entry, Line};
+use packet::params::{Field, Kind, Params, Raw};
+use packet::units::Unit;
+use packet::{Ack, Backlog, Ecn, Event, Header, Instant, Packet, Rate, Rng};
+
+/// No clock of ours goes beyond some 146 years, so that no sum of times can overflow.
+const LAST: u64 = u64::MAX / 4;
+/// Whole numbers above this are drawn rarely: some are sizes of tables.
+const LARGE: u64 = 65_536;
+/// Updates in a row after which a driver that is behind gives up and is late.
+const CATCH_UP: u32 = 64;
+
+/// The bytes, and zeros once they are used up.
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    fn byte(&mut self) -> u8 {
+        let Some((first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        *first
+    }
+    fn below(&mut self, n: usize) -> usize {
+        let high = if n > 256 { usize::from(self.byte()) << 8 } else { 0 };
+        (high + usize::from(self.byte())) % n
+    }
+    fn word(&mut self) -> u64 {
+        u64::from_le_bytes(std::array::from_fn(|_| self.byte()))
+    }
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
+    }
+}
+
+fn whole(bytes: &mut Bytes, min: u64, max: u64) -> u64 {
+    let value = match bytes.below(8) {
+        0 => min,
+        1 => max,
+        2 => min.saturating_add(1),
+        3 => max - 1,
+        4 => bytes.word() >> bytes.below(64),
+        _ => min.saturating_add(u64::from(bytes.byte())),
+    };
+    // A float must hold it, as a scenario's numbers are.
+    let value = value.clamp(min, max.min(1 << 53));
+    if value > LARGE && bytes.byte() != 255 { LARGE.clamp(min, max) } else { value }
+}
+
+fn real(bytes: &mut Bytes, min: f64, max: f64, open: bool) -> f64 {
+    let unit = f64::from(bytes.byte()) / 255.0;
+    let value = match bytes.below(8) {
+        0 => min,
+        1 => max,
+        2 => f64::MIN_POSITIVE,
+        3 => 1e-9 * unit,
+        4 => 1e3 * unit,
+        5 => unit / 100.0,
+        _ => unit,
+    };
+    let value = value.clamp(min, max);
+    if open && value <= min { min + f64::EPSILON * min.abs().max(1e-3) } else { value }
+}
+
+/// A value that the table allows.
+fn value(bytes: &mut Bytes, field: &Field) -> Raw {
+    match field.kind {
+        Kind::Switch => Raw::Bool(bytes.byte() % 2 == 1),
+        Kind::Choice(names) => Raw::Text(bytes.pick(names).to_string()),
+        Kind::Whole { min, max, .. } => Raw::Number(whole(bytes, min, max) as f64),
+        Kind::Real { unit, min, max, open } => {
+            let value = real(bytes, min, max, open);
+            match unit {
+                Unit::Time => Raw::Text(format!("{value:e} s")),
+                Unit::Rate => Raw::Text(format!("{value:e} bit/s")),
+                _ => Raw::Number(value),
+            }
+        }
+    }
+}
+
+/// An entry, and parameters that it accepts; nothing if it refuses them with a sentence.
+fn choose(bytes: &mut Bytes) -> Option<(&'static Entry, Box<dyn Discipline>)> {
+    let entry = &ALGORITHMS[bytes.below(ALGORITHMS.len())];
+    let mut raw = Vec::<(String, Raw)>::new();
+    if bytes.byte() % 2 == 1 && entry.fields.iter().any(|field| field.name == "ecn") {
+        raw.push(("ecn".to_string(), Raw::Bool(true)));
+    }
+    for _ in 0..bytes.below(6) {
+        let field = &entry.fields[bytes.below(entry.fields.len())];
+        raw.push((field.name.to_string(), value(bytes, field)));
+    }
+    let rate = bytes.pick(&[10_000_000, 1, 9_600, 1_000_000, 1_000_000_000, 1_000_000_000_000]);
+    let params = Params::check(entry.fields, &raw);
+    let params = params.unwrap_or_else(|why| panic!("{} {raw:?}: {why}", entry.name));
+    match (entry.build)(&params, &Line { rate: Rate::from_bits_per_s(rate) }) {
+        Ok(built) => Some((entry, built.into_discipline())),
+        Err(why) => {
+            let why = why.to_string();
+            assert!(!why.is_empty() && !why.contains('\n'), "{} {raw:?}: {why}", entry.name);
+            None
+        }
+    }
+}
+
+/// Packets of one of these leave in the order they came: of a flow, but a queue may sort it by
+/// code points.
+type Lane = (u64, bool, u8);
+
+fn lane(packet: &Packet) -> Lane {
+    (packet.flow, matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce), packet.header.dscp)
+}
+
+/// A discipline and our own books of it.
+struct Books {
+    queue: Box<dyn Discipline>,
+    rng: Rng,
+    now: u64,
+    next_id: u32,
+    waiting: HashMap<u32, (Packet, Lane)>,
+    backlog: Backlog,
+    lanes: HashMap<Lane, VecDeque<u32>>,
+    queued: Option<u32>,
+    done: Done,
+}
+
+/// What came of it all.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Done {
+    /// Packets sent.
+    pub sent: u64,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Marks.
+    pub marked: u64,
+}
+
+impl Books {
+    fn call(
+        &mut self,
+        now: u64,
+        act: impl FnOnce(&mut dyn Discipline, &mut Cx) -> Option<Packet>,
+    ) -> Option<Packet> {
+        let mut events = Vec::new();
+        let mut out = |event| events.push(event);
+        let now = Instant::from_nanos(now);
+        let packet = act(&mut *self.queue, &mut Cx { now, rng: &mut self.rng, out: &mut out });
+        for event in events {
+            self.note(event);
+        }
+        packet
+    }
+
+    fn note(&mut self, event: Event) {
+        match event {
+            Event::Queued { id } => {
+                assert_eq!(self.queued.take(), Some(id), "only an arrival is queued, and once");
+            }
+            Event::Marked { id, .. } => {
+                let (packet, _) = self.waiting.get_mut(&id).expect("what is marked waits");
+                assert!(packet.ecn.can_be_marked(), "only ECN-capable packets are marked");
+                packet.ecn = Ecn::Ce;
+                self.done.marked += 1;
+            }
+            Event::Dropped { packet, .. } => {
+                self.done.dropped += 1;
+                let lane = self.leave(&packet);
+                let lane = self.lanes.get_mut(&lane).expect("its lane");
+                lane.retain(|id| *id != packet.id);
+            }
+        }
+    }
+
+    /// The packet is no longer here: it must be what came, but for marks that were reported.
+    fn leave(&mut self, packet: &Packet) -> Lane {
+        let (known, lane) = self.waiting.remove(&packet.id).expect("what leaves was here");
+        // A packet that is dropped need not be in the state that it would be sent in.
+        let ecn = known.ecn;
+        assert_eq!(Packet { ecn, ..packet.clone() }, known, "a packet was changed");
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= u64::from(packet.bytes);
+        lane
+    }
+
+    fn enqueue(&mut self, packet: Packet) {
+        let lane = lane(&packet);
+        self.waiting.insert(packet.id, (packet.clone(), lane));
+        self.lanes.entry(lane).or_default().push_back(packet.id);
+        self.backlog.packets += 1;
+        self.backlog.bytes += u64::from(packet.bytes);
+        self.queued = Some(packet.id);
+        let id = packet.id;
+        self.call(self.now, |queue, cx| {
+            queue.enqueue(packet, cx);
+            None
+        });
+        let dropped = !self.waiting.contains_key(&id);
+        assert!(self.queued.take().is_none() || dropped, "an arrival is queued or dropped");
+    }
+
+    fn dequeue(&mut self) -> bool {
+        let Some(packet) = self.call(self.now, |queue, cx| queue.dequeue(cx)) else { return false };
+        let ecn = self.waiting[&packet.id].0.ecn;
+        assert_eq!(packet.ecn, ecn, "a mark is reported, and stays");
+        let lane = self.leave(&packet);
+        let first = self.lanes.get_mut(&lane).and_then(VecDeque::pop_front);
+        assert_eq!(first, Some(packet.id), "a flow leaves in the order it came");
+        self.done.sent += 1;
+        true
+    }
+
+    /// Runs updates that are due, each in its time or at once; not all if there are very many.
+    fn tick(&mut self, late: bool) {
+        let mut same = 0;
+        for _ in 0..CATCH_UP {
+            let Some(due) = self.queue.next_tick().filter(|due| due.nanos() <= self.now) else {
+                return;
+            };
+            let at = if late { self.now } else { due.nanos() };
+            self.call(at, |queue, cx| {
+                queue.on_tick(cx);
+                None
+            });
+            let next = self.queue.next_tick();
+            assert!(next.is_none_or(|next| next >= due), "an update goes back in time");
+            same = if next == Some(due) { same + 1 } else { 0 };
+            assert!(same < 4, "an update is never done");
+        }
+    }
+
+    fn check(&self, entry: &Entry) {
+        assert_eq!(self.queue.backlog(), self.backlog, "{}: the backlog is untrue", entry.name);
+        self.queue.gauges(&mut |name, value| {
+            assert!(value.is_finite(), "{}: {name} = {value}", entry.name);
+        });
+    }
+
+    fn step(&mut self, bytes: &mut Bytes) {
+        let (what, how) = (bytes.byte(), bytes.byte());
+        let span = u64::from(bytes.byte());
+        let pause = match how >> 4 {
+            0..8 => span * 10,
+            8..11 => span * 10_000,
+            11..14 => span * 1_000_000,
+            14 => span << 32,
+            _ => span << 48,
+        };
+        self.now = self.now.saturating_add(pause).min(LAST);
+        let careless = how & 15 == 0;
+        match what % 8 {
+            0..4 => {
+                if !careless {
+                    self.tick(false);
+                }
+                let packets = if what >= 224 { 16 } else { 1 };
+                for _ in 0..packets {
+                    let packet = self.packet(bytes);
+                    self.enqueue(packet);
+                }
+            }
+            4..7 => {
+                if !careless {
+                    self.tick(false);
+                }
+                for _ in 0..if what >= 224 { 4 } else { 1 } {
+                    self.dequeue();
+                }
+            }
+            _ => self.tick(how & 1 == 0),
+        }
+    }
+
+    fn packet(&mut self, bytes: &mut Bytes) -> Packet {
+        let (kind, id) = (bytes.byte(), self.next_id);
+        self.next_id += 1;
+        let flow = match kind & 7 {
+            0 => u64::from(id),
+            1 => u64::MAX - u64::from(bytes.byte()),
+            n => u64::from(n),
+        };
+        let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][usize::from(kind >> 3 & 3)];
+        let size = bytes.pick(&[1500, 1000, 40, 1, 0, 9000, 65_535, u32::from(kind)]);
+        let ack = [Ack::No, Ack::Needed, Ack::Newer][usize::from(kind >> 5) % 3];
+        let dscp = if kind & 128 > 0 { bytes.byte() & 63 } else { 0 };
+        let header =
+            Header { dscp, ack, source: (flow % 5) as u16, destination: (flow % 3) as u16 };
+        Packet { id, flow, bytes: size, ecn, arrived: Instant::from_nanos(self.now), header }
+    }
+
+    /// Everything that waits is sent, by whoever asks often enough and when told.
+    fn drain(&mut self, entry: &Entry) {
+        let mut waits = 0;
+        while self.backlog.packets > 0 {
+            let before = self.backlog;
+            if self.dequeue() || self.backlog != before {
+                waits = 0;
+                continue;
+            }
+            waits += 1;
+            let next = self.queue.next_tick().map(Instant::nanos);
+            assert!(next.is_some() && waits < 1_000, "{}: a queue at rest", entry.name);
+            self.now = self.now.max(next.unwrap_or(0)).min(LAST);
+            self.tick(true);
+        }
+    }
+}
+
+/// Drives a discipline by `data`; its name and what it did, unless it refused its parameters.
+///
+/// # Panics
+/// If the discipline breaks a law.
+pub fn drive(data: &[u8]) -> Option<(&'static str, Done)> {
+    let mut bytes = Bytes(data);
+    let (entry, queue) = choose(&mut bytes)?;
+    let mut books = Books {
+        queue,
+        rng: Rng::named(u64::from(bytes.byte()), "fuzz"),
+        now: 0,
+        next_id: 0,
+        waiting: HashMap::new(),
+        backlog: Backlog::default(),
+        lanes: HashMap::new(),
+        queued: None,
+        done: Done::default(),
+    };
+    books.check(entry);
+    while !bytes.0.is_empty() {
+        books.step(&mut bytes);
+        books.check(entry);
+    }
+    books.drain(entry);
+    books.check(entry);
+    Some((entry.name, books.done))
+}
