@@ -65,6 +65,8 @@ pub struct Entry {
     pub source: &'static str,
     /// What it does to ECN-capable packets.
     pub ecn: &'static str,
+    /// What its decisions count: packets, bytes or time, and what else is counted otherwise.
+    pub units: &'static str,
     /// Where it differs from which implementation, and why.
     pub deviations: &'static str,
     /// Its parameters.

@@ -78,7 +78,7 @@ fn section(structural: &[[&str; 4]], table: &[Field]) -> Json {
 /// Every discipline, TCP profile and application, and the sections of a scenario.
 pub fn catalogue() -> Json {
     json!({
-        "aqm": aqm::ALGORITHMS.iter().map(|e| entry!(e, ecn)).collect::<Vec<Json>>(),
+        "aqm": aqm::ALGORITHMS.iter().map(|e| entry!(e, ecn, units)).collect::<Vec<Json>>(),
         "tcp": tcp::PROFILES.iter().map(|e| entry!(e)).collect::<Vec<Json>>(),
         "traffic": traffic::APPS.iter().map(|e| entry!(e)).collect::<Vec<Json>>(),
         "scenario": {

@@ -28,6 +28,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Feng, Kandlur, Saha and Shin, CSE-TR-387-99, 1999, and IEEE/ACM ToN 10(4), 2002; \
              NetBSD ALTQ",
     ecn: "marks ECN-capable packets whenever the coin says so, if ecn is on",
+    units: "packets",
     deviations: "standard: one freeze clock for raising and lowering (an ns-3 port has two), which \
                  starts at the first packet; an early drop is no loss event; a line that stays \
                  idle lowers p every freeze_time, or once with repeat = false. altq: the time \

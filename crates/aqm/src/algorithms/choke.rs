@@ -35,6 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Pan, Prabhakar and Psounis, INFOCOM 2000; Linux sch_choke",
     ecn: "marks what RED's test signals if ecn is on and the packet is ECN-capable, above max_th \
           too unless harddrop; the two packets of a match are dropped whatever their ECN field",
+    units: "packets",
     deviations: "Both: one packet is drawn per arrival (the paper's variants with several are not \
                  offered); flows are compared exactly, not by digest. paper: the boundaries are \
                  Linux's (an average of min_th passes, one of max_th is tested) and so is the \

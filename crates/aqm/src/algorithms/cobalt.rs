@@ -29,6 +29,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Linux sch_cake; ns-3 CobaltQueueDisc; Høiland-Jørgensen, Taht and Morton, LANMAN 2018",
     ecn: "marks in place of every drop by CoDel if ecn is on and the packet is ECN-capable; the \
           random drops of its other half ignore ECN; a full buffer drops",
+    units: "time",
     deviations: "One FIFO that refuses arrivals when full, each of which raises the probability \
                  (sch_cake: each packet dropped from the fattest queue). Roots are exact \
                  (sch_cake: 16 accurate values, then Newton steps); a random draw u drops if \

@@ -39,6 +39,7 @@ pub(crate) const ENTRY: Entry = Entry {
              codel_impl.h, ns-3, ns-2.35",
     ecn: "marks in place of every drop at the head if ecn is on and the packet is ECN-capable; \
           ce_threshold marks whether ecn is on or not; a full buffer drops",
+    units: "time",
     deviations: "All: times are whole nanoseconds (Linux: 1.024 us). rfc8289: the count grows at \
                  each drop within a series, also if the next packet ends it, as in Linux, ns-3 \
                  and ns-2. linux: packet sizes are IP lengths, without the link header that \

@@ -31,6 +31,7 @@ pub(crate) const ENTRY: Entry = Entry {
     year: 2004,
     source: "Le, Aikat, Jeffay and Smith, ICNP 2004 (slides and abstract)",
     ecn: "never marks",
+    units: "packets or bytes",
     deviations: "A reconstruction. Established: two tables keyed by flow, a packet-count threshold, \
                  a controller like PI, drops only, never of a short flow. Not established, hence \
                  parameters: table sizes, threshold, interval and rule of ageing, collisions on \

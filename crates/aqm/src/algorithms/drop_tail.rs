@@ -20,6 +20,7 @@ pub(crate) const ENTRY: Entry = Entry {
     year: 1969,
     source: "no paper; Linux pfifo, bfifo and pfifo_head_drop, ns-2.35 DropTail",
     ecn: "never marks",
+    units: "packets or bytes",
     deviations: "Flavour \"normative\" equals Linux pfifo (packets) and bfifo (bytes); flavour \
                  \"ns2\" equals ns-2.35 DropTail. Drop-from-front with a byte limit removes as \
                  many heads as the arrival needs (Linux has the option for packets only); \

@@ -29,6 +29,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Shreedhar and Varghese, SIGCOMM 1995; Suter, Lakshman, Stiliadis and Choudhury, \
              INFOCOM 1998 (LQD, ALQD, RND)",
     ecn: "never marks",
+    units: "packets or bytes; turns in bytes",
     deviations: "Constructed where the papers are silent: the arrival is queued before victims \
                  are chosen; among equally long queues the first in turn loses; shares are \
                  equal; an empty ALQD register falls back to LQD. LQD and RND look at every \

@@ -38,6 +38,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "always on: ECT(1) and CE go to the scalable queue and are marked with k p' or for their \
           delay; ECT(0) is marked and Not-ECT dropped with p' squared; in overload both are \
           dropped with p' squared and the scalable survivors are marked; a full buffer drops",
+    units: "time; turns in bytes",
     deviations: "All: the queues are scheduled by weighted round robin, which RFC 9332 leaves \
                  open; decisions are made at departure; without the limits on the scalable \
                  queue's length below which it is not marked for its delay. rfc9332: the buffer \

@@ -25,6 +25,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Feng, Kandlur, Saha and Shin, INFOCOM 1999; profiles after ns-2.35, ns-3",
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; drops where the \
           signal is certain, and on overflow",
+    units: "packets",
     deviations: "All: max_p stays at most 1 (neither ns-2 nor ns-3 bounds it) and positive. ns2: \
                  the state starts below (ns-2 leaves it undefined), and use_mark_p is off. ns3: \
                  the state starts above, as in ns-3, so that the first packet divides max_p; \

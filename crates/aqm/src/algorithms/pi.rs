@@ -29,6 +29,7 @@ pub(crate) const ENTRY: Entry = Entry {
     year: 2001,
     source: "Hollot, Misra, Towsley and Gong, INFOCOM 2001; ns-2.35 Queue/PI",
     ecn: "marks ECN-capable packets at every load if ecn is on; drops them only at a full buffer",
+    units: "packets or bytes",
     deviations: "A random draw u signals if u < p (ns-2: u <= p, which may signal at p = 0). The \
                  limit is in packets, bytes or both by its own parameters (ns-2 multiplies it by \
                  the mean packet size when it measures bytes). The default limit is not ns-2's 50 \

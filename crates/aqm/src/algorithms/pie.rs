@@ -33,6 +33,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "RFC 8033; RFC 8034 (DOCSIS); Linux sch_pie",
     ecn: "rfc8033, linux: marks ECN-capable packets if ecn is on and p is below mark_ecnth (linux: \
           at most), drops them above; docsis: never marks",
+    units: "time",
     deviations: "rfc8033: the delay is by default that of the last packet sent, as in Linux and \
                  ns-3, not from a measured rate; p decays while both delays are zero (the RFC's \
                  section 4.2), not below half the target (its appendix); without the option to \

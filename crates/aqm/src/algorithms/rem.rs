@@ -29,6 +29,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Athuraliya, Li, Low and Yin, IEEE Network 15(3), 2001; ns-2.35 Queue/REM",
     ecn: "marks ECN-capable packets at every load if ecn is on; profile \"ns2\" then marks at \
           departure and lets other packets pass unsignalled",
+    units: "packets or bytes",
     deviations: "Profile \"standard\": a full buffer is tested first and holds limit packets, and \
                  one signal test at arrival marks or drops, so that packets without ECN stay under \
                  control; profile \"ns2\" holds limit - 1, drops at arrival without ecn and marks at \

@@ -36,6 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Clark and Fang, IEEE/ACM ToN 6(4), 1998; profiles after ns-2.35, ALTQ",
     ecn: "paper, ns2: marks below the class's max_th if ecn is on and the packet is ECN-capable; \
           drops above it and on overflow. altq: never marks",
+    units: "packets",
     deviations: "Packets carry no tag, so a flow's class is flow number modulo classes. paper: the \
                  random test, the guard against acting on at most one packet and the spacing are \
                  ns-2's. ns2: the arrival is the victim of every drop; not gentle, packets only; \

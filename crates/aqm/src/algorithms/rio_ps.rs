@@ -26,6 +26,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Guo and Matta, ICNP 2001 (recalled)",
     ecn: "marks below the class's max_th if ecn is on and the packet is ECN-capable; drops above \
           it and on overflow",
+    units: "packets",
     deviations: "One link is edge and core. SLR, T_u and T_c are weakly recalled, the thresholds \
                  are those of ns-2's RIO, and L_t starts at a constructed value; how the paper \
                  counts short and long is recalled (ratio).",

@@ -35,6 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Feng, Kandlur, Saha and Shin, INFOCOM 2001; Linux sch_sfb",
     ecn: "marks ECN-capable packets with probability p_min; lab, linux: above 1/2 some are \
           dropped, with probability 2 (p_min - 1/2); the penalty box drops what has no token",
+    units: "packets",
     deviations: "All: one queue behind the filter, which is Linux's default; flows are hashed by \
                  seeded 64-bit functions (Linux: 4 bits a level of one 32-bit hash), and the \
                  first hash functions last from the first arrival on. lab: probabilities are real \

@@ -27,6 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Cisco IOS documentation; May, Bolot, Diot and Lyles, IWQoS 1999",
     ecn: "marks between a class's thresholds if ecn is on and the packet is ECN-capable; drops \
           above max_th and on overflow",
+    units: "packets",
     deviations: "Packets carry no precedence, so a flow's is first_class + flow number modulo \
                  classes. That the average is updated at arrivals, ages while the line idles, and \
                  that signals are not spaced is constructed; each is a switch.",
