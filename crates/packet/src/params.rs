@@ -10,7 +10,7 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use core::fmt;
+use core::{cell::Cell, fmt};
 
 use crate::units::{self, Unit};
 use crate::{Duration, Rate};
@@ -135,18 +135,27 @@ impl fmt::Display for BadParams {
 impl core::error::Error for BadParams {}
 
 /// Checked parameters of one variant.
+///
+/// They also take note of what a constructor decides where the user said nothing (the `_or`
+/// methods, [`Params::settle`], [`Params::ignore`]): the effective values are those that were
+/// used, and no table of defaults can disagree with the code.
 #[derive(Clone, Debug)]
 pub struct Params {
     fields: &'static [Field],
     values: Vec<Value>,
     given: Vec<bool>,
+    effective: Vec<Cell<Value>>,
 }
 
 impl Params {
     /// Every field at its default.
     pub fn defaults(fields: &'static [Field]) -> Self {
-        let values = fields.iter().map(|f| f.default).collect();
-        Params { fields, values, given: alloc::vec![false; fields.len()] }
+        Params {
+            fields,
+            values: fields.iter().map(|f| f.default).collect(),
+            given: alloc::vec![false; fields.len()],
+            effective: fields.iter().map(|f| Cell::new(f.default)).collect(),
+        }
     }
 
     /// Checks what a user wrote against `fields`.
@@ -164,6 +173,7 @@ impl Params {
             })?;
             params.values[index] = fields[index].read(value)?;
             params.given[index] = true;
+            params.effective[index].set(params.values[index]);
         }
         Ok(params)
     }
@@ -194,11 +204,15 @@ impl Params {
     pub fn whole(&self, name: &str) -> u64 {
         self.whole_or(name, u64::MAX)
     }
-    /// A whole number, or `otherwise` if unset.
+    /// A whole number, or `otherwise` if unset ([`u64::MAX`]: there is none).
     pub fn whole_or(&self, name: &str, otherwise: u64) -> u64 {
         match self.value(name) {
             Value::Whole(v) => v,
-            Value::Unset => otherwise,
+            Value::Unset => {
+                let none = otherwise == u64::MAX;
+                self.settle(name, if none { Value::Unset } else { Value::Whole(otherwise) });
+                otherwise
+            }
             other => panic!("{name} is not a whole number but {other:?}"),
         }
     }
@@ -206,11 +220,15 @@ impl Params {
     pub fn real(&self, name: &str) -> f64 {
         self.real_or(name, f64::NAN)
     }
-    /// A number, or `otherwise` if unset.
+    /// A number, or `otherwise` if unset (NaN: there is none).
     pub fn real_or(&self, name: &str, otherwise: f64) -> f64 {
         match self.value(name) {
             Value::Real(v) => v,
-            Value::Unset => otherwise,
+            Value::Unset => {
+                let none = otherwise.is_nan();
+                self.settle(name, if none { Value::Unset } else { Value::Real(otherwise) });
+                otherwise
+            }
             other => panic!("{name} is not a number but {other:?}"),
         }
     }
@@ -222,12 +240,46 @@ impl Params {
     pub fn rate(&self, name: &str) -> Rate {
         Rate::from_bits_per_s((self.real(name) + 0.5) as u64)
     }
+    /// A switch, or `otherwise` if unset.
+    pub fn switch_or(&self, name: &str, otherwise: bool) -> bool {
+        if self.value(name) != Value::Unset {
+            return self.switch(name);
+        }
+        self.settle(name, Value::Switch(otherwise));
+        otherwise
+    }
+    /// One of the field's names, or `otherwise` if unset.
+    pub fn choice_or(&self, name: &str, otherwise: &'static str) -> &'static str {
+        if self.value(name) != Value::Unset {
+            return self.choice(name);
+        }
+        self.settle(name, Value::Choice(otherwise));
+        otherwise
+    }
     /// One of the field's names.
     pub fn choice(&self, name: &str) -> &'static str {
         match self.value(name) {
             Value::Choice(v) => v,
             other => panic!("{name} is not a choice but {other:?}"),
         }
+    }
+    /// Takes note of what a constructor took for this field in the end, whatever the user said.
+    pub fn settle(&self, name: &str, value: Value) {
+        self.effective[self.index(name)].set(value);
+    }
+    /// Takes note that this field has no effect beside the others.
+    pub fn ignore(&self, name: &str) {
+        self.settle(name, Value::Unset);
+    }
+    /// The same parameters without any note.
+    pub fn without_notes(&self) -> Self {
+        let effective = self.values.iter().copied().map(Cell::new).collect();
+        Params { effective, ..self.clone() }
+    }
+    /// Every field and what the constructor took for it, in the order of the table;
+    /// [`Value::Unset`] where there is no such thing or it has no effect.
+    pub fn effective(&self) -> impl Iterator<Item = (&'static Field, Value)> + '_ {
+        self.fields.iter().zip(self.effective.iter().map(Cell::get))
     }
     /// Name and value of every field, in the order of the table.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Field, Value)> + '_ {
@@ -395,6 +447,23 @@ mod tests {
         assert!(params.given("target") && !params.given("mode"));
         assert_eq!(params.whole_or("limit", 9), 9);
         assert_eq!(params.choice("mode"), "packets");
+    }
+
+    #[test]
+    fn what_a_constructor_decides_is_noted_beside_what_was_written() {
+        let params = check("target", Raw::Text("20 ms".into())).unwrap();
+        let shown = |params: &Params| -> Vec<String> {
+            params.effective().map(|(field, value)| format!("{} {value}", field.name)).collect()
+        };
+        assert_eq!(shown(&params), ["max_p 0.1", "limit -", "mode packets", "target 0.02"]);
+        assert_eq!(params.whole("limit"), u64::MAX);
+        assert_eq!(shown(&params)[1], "limit -");
+        assert_eq!(params.whole_or("limit", 9), 9);
+        params.settle("max_p", Value::Real(0.5));
+        params.ignore("mode");
+        assert_eq!(shown(&params), ["max_p 0.5", "limit 9", "mode -", "target 0.02"]);
+        assert_eq!((params.real("max_p"), params.value("limit")), (0.1, Value::Unset));
+        assert_eq!(shown(&params.without_notes())[..2], ["max_p 0.1", "limit -"]);
     }
 
     #[test]

@@ -160,8 +160,13 @@ fn raw(json: &Json) -> Raw {
 
 /// Every set parameter as JSON that reads back to the same value.
 pub fn write_params(params: &Params) -> Map<String, Json> {
+    write_values(params.iter())
+}
+
+/// Every set value as JSON that reads back to the same value.
+pub fn write_values(values: impl Iterator<Item = (&'static Field, Value)>) -> Map<String, Json> {
     let mut object = Map::new();
-    for (field, value) in params.iter() {
+    for (field, value) in values {
         let json = match value {
             Value::Unset => continue,
             Value::Switch(v) => json!(v),

@@ -1,11 +1,12 @@
 //! What one run is, as data: read from JSON, checked, and written back with every default.
 
+use aqm::Line;
 use packet::params::{Params, unknown};
 use packet::{Duration, Rate};
 use serde_json::{Map, Value as Json, json};
 
 use crate::error::ScenarioError;
-use crate::reader::{Section, write_params};
+use crate::reader::{Section, write_params, write_values};
 use crate::schema;
 use crate::topology::Side;
 
@@ -203,7 +204,8 @@ impl Scenario {
         Ok(())
     }
 
-    /// The scenario as JSON with every default filled in; reading it gives the same scenario.
+    /// The scenario as JSON with every default filled in, also those that depend on others or on a
+    /// line's rate; reading it gives the same scenario.
     pub fn to_json(&self) -> Json {
         let mut top = write_params(&self.params);
         top.insert("name".into(), json!(self.name));
@@ -223,17 +225,26 @@ impl Scenario {
     }
 }
 
-fn named(key: &str, name: &str, params: &Params) -> Json {
-    let mut object = write_params(params);
+fn named(key: &str, name: &str, mut object: Map<String, Json>) -> Json {
     object.insert(key.into(), json!(name));
     Json::Object(object)
+}
+
+/// With the values that its constructor takes on this line; as written if it refuses them.
+fn queue_json(queue: &Queue, line: &Line) -> Json {
+    let object = match queue.entry.effective(&queue.params, line) {
+        Ok(values) => write_values(values.into_iter()),
+        Err(_) => write_params(&queue.params),
+    };
+    named("aqm", queue.entry.name, object)
 }
 
 fn link_json(link: &Link) -> Json {
     let mut object = write_params(&link.params);
     object.insert("name".into(), json!(link.name));
-    object.insert("forward".into(), named("aqm", link.forward.entry.name, &link.forward.params));
-    object.insert("reverse".into(), named("aqm", link.reverse.entry.name, &link.reverse.params));
+    let line = Line { rate: link.rate() };
+    object.insert("forward".into(), queue_json(&link.forward, &line));
+    object.insert("reverse".into(), queue_json(&link.reverse, &line));
     Json::Object(object)
 }
 
@@ -242,7 +253,7 @@ fn traffic_json(traffic: &Traffic) -> Json {
     object.extend(write_params(&traffic.app));
     object.insert("name".into(), json!(traffic.name));
     object.insert("app".into(), json!(traffic.entry.name));
-    object.insert("tcp".into(), named("profile", traffic.profile.name, &traffic.tcp));
+    object.insert("tcp".into(), named("profile", traffic.profile.name, write_params(&traffic.tcp)));
     object.insert("via".into(), json!(traffic.via));
     Json::Object(object)
 }

@@ -157,7 +157,7 @@ impl Blue {
             freeze: freeze.max(Duration::from_nanos(1)),
             d1: params.real_or("d1", 0.0025),
             d2: params.real_or("d2", 0.00025),
-            repeat: params.value("repeat") != Value::Switch(false),
+            repeat: params.switch_or("repeat", true),
             trigger: params.whole_or("trigger", u64::MAX),
             p: 0.0,
             changed: None,

@@ -63,7 +63,7 @@ const FIELDS: &[Field] = &[
         name: "min_th",
         meaning: "Average queue up to which every packet passes unseen. paper: 100; linux: \
                   max_th/3, rounded down; whole there.",
-        kind: PACKETS,
+        kind: Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: false },
         default: Value::Unset,
         source: "the paper's simulation (recalled); tc",
     },
@@ -153,6 +153,8 @@ fn settings(params: &Params, line: &Line, linux: bool) -> Result<Settings, BadPa
         );
         return Err(BadParams::new("min_th", why));
     }
+    params.settle("min_th", Value::Real(min_th));
+    params.settle("max_th", Value::Real(max_th));
     let weight = if linux { weight_for_burst(min_th, max_th) } else { 0.002 };
     Ok(Settings {
         min_th,

@@ -164,14 +164,12 @@ fn refuse_in_ns2(params: &Params) -> Result<(), BadParams> {
 }
 
 fn room(params: &Params) -> Room {
-    let (profile, bytes) = (params.choice("profile"), params.whole_or("limit_bytes", 1_500_000));
-    let packets = params.whole_or("limit", if profile == "ns2" { 50 } else { 1000 }) as u32;
-    let in_packets = Room::of_packets(packets, Fit::Whole);
-    match (params.given("limit"), params.given("limit_bytes")) {
-        (true, true) => in_packets.and_bytes(bytes),
-        (true, false) => in_packets,
-        (false, true) => Room::of_bytes(bytes, Fit::Whole),
-        (false, false) if profile == "ns3" => Room::of_bytes(bytes, Fit::Whole),
-        (false, false) => in_packets,
+    let profile = params.choice("profile");
+    let bytes = || params.whole_or("limit_bytes", 1_500_000);
+    if !params.given("limit") && (profile == "ns3" || params.given("limit_bytes")) {
+        return Room::of_bytes(bytes(), Fit::Whole);
     }
+    let packets = params.whole_or("limit", if profile == "ns2" { 50 } else { 1000 }) as u32;
+    let room = Room::of_packets(packets, Fit::Whole);
+    if params.given("limit_bytes") { room.and_bytes(bytes()) } else { room }
 }

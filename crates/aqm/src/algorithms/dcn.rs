@@ -216,6 +216,9 @@ fn build(params: &Params, _: &Line) -> Result<Built, BadParams> {
         return Err(BadParams::new("mean_packet_bytes", why));
     }
     let judge = Dcn::new(params, PiLaw::new(a, b, params.real("q_ref")));
+    if !in_bytes && probability != "bytes" {
+        params.ignore("mean_packet_bytes");
+    }
     let room = buffer::room(params, 200);
     Ok(Built::Gate(Box::new(Judged::new(judge, room, false))))
 }

@@ -78,19 +78,20 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
 }
 
 fn room(params: &Params, fit: Fit) -> Result<Room, BadParams> {
-    let bytes = params.whole_or("limit_bytes", u64::MAX);
-    let packets = params.whole_or("limit", 50) as u32;
+    let bytes = params.whole("limit_bytes");
+    let in_packets = || Room::of_packets(params.whole_or("limit", 50) as u32, fit);
     match (params.given("limit"), params.given("limit_bytes")) {
         (true, true) if fit == Fit::Short => {
+            let packets = params.whole("limit");
             let why = format!(
                 "{bytes} cannot be combined with limit = {packets} in flavour \"ns2\": ns-2 \
                  measures a queue in packets or in bytes, never in both; leave one out"
             );
             Err(BadParams::new("limit_bytes", why))
         }
-        (_, false) => Ok(Room::of_packets(packets, fit)),
+        (_, false) => Ok(in_packets()),
         (false, true) => Ok(Room::of_bytes(bytes, fit)),
-        (true, true) => Ok(Room::of_packets(packets, fit).and_bytes(bytes)),
+        (true, true) => Ok(in_packets().and_bytes(bytes)),
     }
 }
 

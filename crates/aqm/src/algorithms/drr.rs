@@ -82,8 +82,8 @@ const FIELDS: &[Field] = &[
 ];
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
-    let bytes = params.whole_or("limit_bytes", 150_000);
     if params.given("limit") && params.given("limit_bytes") {
+        let bytes = params.whole("limit_bytes");
         let why = format!(
             "{bytes} cannot be combined with limit = {}: the measure of the buffer is the measure \
              of the longest queue, so there can be one only; leave one out",
@@ -93,7 +93,10 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     }
     let in_bytes = !params.given("limit");
     let buffer = Buffer {
-        limit: if in_bytes { bytes } else { params.whole("limit") },
+        limit: match in_bytes {
+            true => params.whole_or("limit_bytes", 150_000),
+            false => params.whole("limit"),
+        },
         in_bytes,
         victim: match params.choice("victim") {
             "alqd" => Victim::Registered,

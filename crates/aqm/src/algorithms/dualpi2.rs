@@ -64,6 +64,7 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         min_th: Duration::from_secs_f64(params.real_or("min_th", 0.0008)),
         range: Duration::from_secs_f64(params.real_or("range", 0.0004)),
     };
+    fields::foreign(linux).iter().for_each(|field| params.ignore(field));
     let period = params.real_or("t_update", if linux { 0.016 } else { 0.015 });
     let classic = params.whole("c_weight") as i64;
     Ok(Built::Discipline(Box::new(DualPi2 {

@@ -158,10 +158,7 @@ fn settings(params: &Params, rate: Rate) -> Result<Settings, BadParams> {
         );
         return Err(BadParams::new("min_th", why));
     }
-    let gentle = match params.value("gentle") {
-        Value::Switch(gentle) => gentle,
-        _ => ns,
-    };
+    let gentle = params.switch_or("gentle", ns);
     let mean = params.whole_or("mean_packet_bytes", if ns { 500 } else { 1000 }) as u32;
     let limit = params.whole("limit") as u32;
     let fit = if profile == Profile::Ns2 { Fit::Overhanging } else { Fit::Whole };

@@ -147,6 +147,9 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         );
         return Err(BadParams::new("mean_packet_bytes", why));
     }
+    if queue_mean.or(size_mean).is_none() {
+        params.ignore("mean_packet_bytes");
+    }
     let judge = Pi {
         law: PiLaw::new(a, b, params.real("q_ref")),
         ticker: Ticker::every(params.time("T")),
@@ -189,6 +192,10 @@ fn gains(params: &Params, line: &Line) -> Result<(f64, f64), BadParams> {
                 );
                 return Err(BadParams::new("T", why));
             }
+            params.settle("a", Value::Real(gains.a));
+            params.settle("b", Value::Real(gains.b));
+            params.ignore("n_min");
+            params.ignore("r_max");
             Ok((gains.a, gains.b))
         }
         (one, _) => {

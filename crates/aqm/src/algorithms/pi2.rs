@@ -111,6 +111,9 @@ fn build(params: &Params, _: &Line) -> Result<Built, BadParams> {
         );
         return Err(BadParams::new("k", why));
     }
+    if !ecn {
+        params.ignore("k");
+    }
     let shell = Judged::new(Pi2::new(params), buffer::room(params, 10_000), ecn);
     Ok(Built::Discipline(Box::new(Watched::new(shell, false))))
 }

@@ -169,13 +169,13 @@ fn room(params: &Params, mean: u64) -> Room {
     if params.choice("profile") == "standard" {
         return buffer::room(params, 100);
     }
+    let bytes = params.whole("limit_bytes");
+    if params.given("limit_bytes") && !params.given("limit") {
+        return Room::of_bytes(bytes, Fit::Short);
+    }
     let limit = params.whole_or("limit", 50);
-    let bytes = params.whole_or("limit_bytes", u64::MAX);
     match (params.given("limit_bytes"), params.switch("queue_in_bytes")) {
-        (true, _) if params.given("limit") => {
-            Room::of_packets(limit as u32, Fit::Short).and_bytes(bytes)
-        }
-        (true, _) => Room::of_bytes(bytes, Fit::Short),
+        (true, _) => Room::of_packets(limit as u32, Fit::Short).and_bytes(bytes),
         (false, true) => Room::of_bytes(limit * mean, Fit::Short),
         (false, false) => Room::of_packets(limit as u32, Fit::Short),
     }

@@ -171,6 +171,11 @@ impl Classes {
         let medium = params.whole_or("medium_classes", u64::from(altq));
         let ins = params.whole("in_classes");
         if ins + medium <= all || !(params.given("in_classes") || params.given("medium_classes")) {
+            // What begins beyond the last class is empty.
+            let ins = ins.min(all);
+            let medium = medium.min(all - ins);
+            params.settle("in_classes", Value::Whole(ins));
+            params.settle("medium_classes", if altq { Value::Whole(medium) } else { Value::Unset });
             return Ok(Classes { all, ins, medium });
         }
         let why = format!("{ins} and medium_classes = {medium} are more than classes = {all}");
@@ -242,12 +247,12 @@ fn settings(
     }
     let altq = params.choice("profile") == "altq";
     let w_q = params.real_or("w_q", if altq { 1.0 / 512.0 } else { 0.002 });
-    let mean = params.whole_or("mean_packet_bytes", 500) as u32;
     let profile = if altq { Profile::Altq } else { Profile::Ns2 };
     let plain = plain(profile, band, w_q, real("max_p", max_p));
     Ok(if altq && !params.given("mean_packet_bytes") {
         plain // 800 us
     } else {
+        let mean = params.whole_or("mean_packet_bytes", 500) as u32;
         Settings { clock: PacketClock::of_line(line.rate, mean), ..plain }
     })
 }

@@ -33,7 +33,7 @@ impl Settings {
         let (min_th, max_th) = asked.thresholds()?;
         let above = asked.above_max(gentle)?;
         let use_mark_p = above.is_none();
-        Ok(Settings {
+        let settings = Settings {
             base: family::Settings {
                 profile,
                 min_th,
@@ -56,7 +56,9 @@ impl Settings {
             },
             rule: asked.rule()?,
             drops_above_max: above == Some("drop"),
-        })
+        };
+        asked.note(&settings.base, above);
+        Ok(settings)
     }
 }
 
@@ -71,6 +73,34 @@ struct Asked<'a> {
 impl Asked<'_> {
     fn is_ns(&self) -> bool {
         matches!(self.profile, Profile::Ns2 | Profile::Ns3)
+    }
+
+    /// Notes thresholds, switches and choices, and what has no effect beside them.
+    fn note(&self, base: &family::Settings, above: Option<&'static str>) {
+        let (params, linux) = (self.params, self.profile == Profile::Linux);
+        params.settle("min_th", Value::Real(base.min_th));
+        params.settle("max_th", Value::Real(base.max_th));
+        params.settle("gentle", Value::Switch(base.gentle));
+        params.settle("ecn_above_max", above.map_or(Value::Unset, Value::Choice));
+        if self.profile == Profile::Ns2 {
+            params.settle("use_mark_p", Value::Switch(base.use_mark_p));
+        }
+        let units = if base.queue_in_bytes { "byte" } else { "packet" };
+        params.settle("units", if linux { Value::Unset } else { Value::Choice(units) });
+        // min_th and w_q, which they set, stand for them.
+        params.ignore("target_delay");
+        params.ignore("automatic_w_q");
+        if !(self.profile == Profile::Fj93 && base.queue_in_bytes) {
+            params.ignore("max_packet_bytes");
+        }
+        if linux {
+            for name in ["alpha", "beta", "top", "bottom", "interval"] {
+                params.ignore(name);
+            }
+        }
+        if params.given("limit_bytes") {
+            params.ignore("limit");
+        }
     }
 
     fn mean(&self) -> u32 {
@@ -239,8 +269,10 @@ impl Asked<'_> {
     }
 
     fn limit_bytes(&self, default: f64) -> u64 {
-        let converted = u64::from(self.limit_packets(default)) * u64::from(self.mean());
-        self.params.whole_or("limit_bytes", converted)
+        match self.params.given("limit_bytes") {
+            true => self.params.whole("limit_bytes"),
+            false => u64::from(self.limit_packets(default)) * u64::from(self.mean()),
+        }
     }
 
     fn room(&self, in_bytes: bool, max_th: f64) -> Result<Room, BadParams> {
