@@ -83,12 +83,22 @@ def list_(
 @app.command()
 def describe(
     name: Annotated[str, typer.Argument(help="A name that `aqmlab list` shows.")],
+    settings: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FIELD=VALUE]...", help="Fields to set, e.g. profile=ns2."),
+    ] = None,
+    rate: Annotated[
+        str, typer.Option(help="The line behind the queue, where defaults depend on it.")
+    ] = "10 Mbit/s",
     json: Json = False,
 ) -> None:
-    """Explain one of them: what it is, its fields, ranges, defaults and sources."""
+    """Explain one of them: what it is, its fields, ranges, defaults and sources.
+
+    With fields set, the values that a queue discipline then uses.
+    """
     from aqmlab import reference
 
-    entry = reference.find(name)
+    entry = reference.described(name, settings or (), rate)
     if json:
         _print_json(entry)
     else:

@@ -193,6 +193,15 @@ impl Params {
     pub fn value(&self, name: &str) -> Value {
         self.values[self.index(name)]
     }
+    /// The value for a sentence: with its unit, a name in quotes.
+    pub fn written(&self, name: &str) -> String {
+        let index = self.index(name);
+        match (self.values[index], self.fields[index].kind) {
+            (Value::Choice(v), _) => format!("\"{v}\""),
+            (Value::Real(v), Kind::Real { unit, .. }) => format!("{v}{}", unit.suffix()),
+            (value, _) => value.to_string(),
+        }
+    }
     /// A switch.
     pub fn switch(&self, name: &str) -> bool {
         match self.value(name) {
@@ -308,13 +317,13 @@ impl Field {
             },
             Kind::Whole { unit, min, max } => {
                 let v = self.number(raw, unit)?;
+                let range = format!("between {min} and {max}");
                 if v != crate::math::floor(v) {
-                    return Err(bad(format!("{raw} is not a whole number")));
+                    return Err(bad(format!("{raw} is not a whole number {range}")));
                 }
                 if v < min as f64 || v > max as f64 {
-                    return Err(bad(format!(
-                        "{raw} is out of range: it must lie between {min} and {max}"
-                    )));
+                    let why = format!("{raw} is out of range: it must lie {range}");
+                    return Err(bad(why));
                 }
                 Ok(Value::Whole(v as u64))
             }
@@ -324,7 +333,7 @@ impl Field {
                 if fits {
                     Ok(Value::Real(v))
                 } else {
-                    Err(bad(range_sentence(raw, min, max, open)))
+                    Err(bad(range_sentence(raw, unit, (min, max), open)))
                 }
             }
         }
@@ -334,24 +343,27 @@ impl Field {
         let bare = matches!(unit, Unit::None | Unit::Packets | Unit::Bytes | Unit::Count);
         match raw {
             Raw::Number(v) if v.is_finite() && bare => Ok(*v),
-            Raw::Number(v) => Err(BadParams::new(
+            Raw::Number(v) if !bare => Err(BadParams::new(
                 self.name,
                 format!("{v} has no unit; write for example {}", unit.example()),
             )),
             Raw::Text(text) => {
                 units::parse(text, unit).map_err(|why| BadParams::new(self.name, why))
             }
-            other => Err(BadParams::new(self.name, format!("{other} is not a number"))),
+            other => Err(BadParams::new(
+                self.name,
+                format!("{other} is not a number; write for example {}", unit.example()),
+            )),
         }
     }
 }
 
-fn range_sentence(raw: &Raw, min: f64, max: f64, open: bool) -> String {
-    let above = if open { "above" } else { "at least" };
-    if max >= f64::MAX {
-        format!("{raw} is out of range: it must be {above} {min}")
+fn range_sentence(raw: &Raw, unit: Unit, (min, max): (f64, f64), open: bool) -> String {
+    let (above, unit) = (if open { "above" } else { "at least" }, unit.suffix());
+    if max >= 1e300 {
+        format!("{raw} is out of range: it must be {above} {min}{unit}")
     } else {
-        format!("{raw} is out of range: it must be {above} {min} and at most {max}")
+        format!("{raw} is out of range: it must be {above} {min}{unit} and at most {max}{unit}")
     }
 }
 

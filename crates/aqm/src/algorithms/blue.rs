@@ -130,7 +130,7 @@ fn build(params: &Params, _: &Line) -> Result<Built, BadParams> {
 }
 
 fn refusal(params: &Params, name: &str, why: &str) -> BadParams {
-    let value = params.value(name);
+    let value = params.written(name);
     let text = format!("{value} is not possible with profile \"altq\": {why}; leave it out");
     BadParams::new(name, text)
 }

@@ -148,7 +148,7 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
 
 fn refuse_in_ns2(params: &Params) -> Result<(), BadParams> {
     let refuse = |field: &str, why: &str| {
-        let value = params.value(field);
+        let value = params.written(field);
         Err(BadParams::new(field, format!("{value} is not possible with profile \"ns2\": {why}")))
     };
     if params.switch("ecn") {

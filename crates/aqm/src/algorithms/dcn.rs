@@ -211,7 +211,7 @@ fn build(params: &Params, _: &Line) -> Result<Built, BadParams> {
         let why = format!(
             "{} has no effect: only queue_in_bytes and probability = \"bytes\" refer to it; leave \
              it out",
-            params.value("mean_packet_bytes")
+            params.written("mean_packet_bytes")
         );
         return Err(BadParams::new("mean_packet_bytes", why));
     }

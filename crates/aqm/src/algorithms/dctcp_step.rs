@@ -110,8 +110,8 @@ fn threshold(params: &Params, line: &Line, mean: u64) -> Result<u64, BadParams> 
         return Ok(params.whole_or("K", 65));
     }
     if params.given("K") {
-        let rtt = params.value("rtt");
-        let why = format!("{rtt} s only sets K, which is given; leave out one of the two");
+        let rtt = params.written("rtt");
+        let why = format!("{rtt} only sets K, which is given; leave out one of the two");
         return Err(BadParams::new("rtt", why));
     }
     let packets = line.rate.bytes_per_s() * params.real("rtt") / 7.0 / mean as f64;

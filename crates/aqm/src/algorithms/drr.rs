@@ -87,7 +87,7 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         let why = format!(
             "{bytes} cannot be combined with limit = {}: the measure of the buffer is the measure \
              of the longest queue, so there can be one only; leave one out",
-            params.value("limit")
+            params.written("limit")
         );
         return Err(BadParams::new("limit_bytes", why));
     }

@@ -208,7 +208,11 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let mean = params.whole("mean_packet_bytes");
     let total = params.whole("limit");
     let own = params.whole_or("vq_limit", total).min(total);
-    let queue = |index| Linux::new(&settings(params, line, index, count)?);
+    let queue = |index| {
+        Linux::new(&settings(params, line, index, count)?).map_err(|bad| {
+            BadParams::new(&bad.field, format!("{} (virtual queue {index})", bad.why))
+        })
+    };
     let judge = Gred {
         mode,
         queues: (0..count).map(queue).collect::<Result<_, _>>()?,

@@ -177,7 +177,7 @@ fn gains(params: &Params, line: &Line) -> Result<(f64, f64), BadParams> {
                 let why = format!(
                     "{} contradicts n_min and r_max, from which the design rule computes a and \
                      b; leave out the one or the others",
-                    params.value(name)
+                    params.written(name)
                 );
                 return Err(BadParams::new(name, why));
             }
@@ -202,7 +202,7 @@ fn gains(params: &Params, line: &Line) -> Result<(f64, f64), BadParams> {
             let (here, missing) = if one { ("n_min", "r_max") } else { ("r_max", "n_min") };
             let why = format!(
                 "{} needs {missing} beside it: the design rule computes a and b from both",
-                params.value(here)
+                params.written(here)
             );
             Err(BadParams::new(here, why))
         }

@@ -107,7 +107,7 @@ fn build(params: &Params, _: &Line) -> Result<Built, BadParams> {
     if params.given("k") && !ecn {
         let why = format!(
             "{} has no effect: no packet is scalable while ecn is false; leave it out",
-            params.value("k")
+            params.written("k")
         );
         return Err(BadParams::new("k", why));
     }

@@ -58,7 +58,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     if params.given("mark_ecnth") && !ecn {
         let why = format!(
             "{} has no effect: nothing is marked while ecn is false; leave it out",
-            params.value("mark_ecnth")
+            params.written("mark_ecnth")
         );
         return Err(BadParams::new("mark_ecnth", why));
     }
@@ -75,7 +75,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
 
 fn build_docsis(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let refuse = |field: &str, why: &str| {
-        let value = params.value(field);
+        let value = params.written(field);
         let text = format!("{value} is not possible with profile \"docsis\": {why}");
         Err(BadParams::new(field, text))
     };
@@ -140,7 +140,7 @@ impl Pie {
         let measure = match params.choice_or("delay", "timestamp") {
             "rate" => Measure::Rate(DepartureRate::new(linux)),
             "line" if linux => {
-                let why = "line is not possible with profile \"linux\": sch_pie does not know its \
+                let why = "\"line\" is not possible with profile \"linux\": sch_pie does not know its \
                            line's rate; write \"timestamp\" or \"rate\"";
                 return Err(BadParams::new("delay", why));
             }

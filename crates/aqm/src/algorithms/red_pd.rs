@@ -54,7 +54,8 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     }
     let (often, lists) = (params.whole("K"), params.whole("N"));
     if often > lists {
-        let why = format!("{often} is more than N = {lists}, the lists that are kept");
+        let why =
+            format!("{often} is more than N = {lists}, the lists that are kept: give K at most N");
         return Err(BadParams::new("K", why));
     }
     let rules = Rules {

@@ -178,7 +178,10 @@ impl Classes {
             params.settle("medium_classes", if altq { Value::Whole(medium) } else { Value::Unset });
             return Ok(Classes { all, ins, medium });
         }
-        let why = format!("{ins} and medium_classes = {medium} are more than classes = {all}");
+        let why = format!(
+            "{ins} and medium_classes = {medium} are more than classes = {all}: each class is In, \
+             medium or Out; make their sum at most {all}"
+        );
         Err(BadParams::new("in_classes", why))
     }
 
@@ -211,7 +214,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
 
 fn refuse_what_has_no_effect(params: &Params, altq: bool) -> Result<(), BadParams> {
     let refuse = |field: &str, why: &str| {
-        let value = params.value(field);
+        let value = params.written(field);
         Err(BadParams::new(field, format!("{value} is not possible here: {why}")))
     };
     if altq && params.switch("ecn") {

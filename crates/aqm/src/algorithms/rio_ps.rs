@@ -135,7 +135,8 @@ fn settings(params: &Params, line: &Line, name: &str) -> Result<Settings, BadPar
     let band = (real("min_th"), real("max_th"));
     if band.0 >= band.1 {
         let why = format!(
-            "{} is not below {name}_max_th = {}: RED needs a band between its thresholds",
+            "{} is not below {name}_max_th = {}: RED needs a band between its thresholds; give \
+             both, {name}_min_th the smaller",
             band.0, band.1
         );
         return Err(BadParams::new(&format!("{name}_min_th"), why));

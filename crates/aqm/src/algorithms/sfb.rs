@@ -126,7 +126,8 @@ impl Sfb {
         let warmup_time = params.time("warmup_time");
         if warmup_time > interval {
             let why = format!(
-                "{} s is longer than rehash_interval = {} s, of which it is the last part",
+                "{} s is longer than rehash_interval = {} s, of which it is the last part; make it the \
+                 shorter",
                 params.real("warmup_time"),
                 params.real("rehash_interval")
             );

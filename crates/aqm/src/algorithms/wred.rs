@@ -231,7 +231,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     }
     let on_timer = params.choice("update") == "timer";
     if params.given("period") && !on_timer {
-        let period = params.value("period");
+        let period = params.written("period");
         let why = format!("{period} has no effect with update = \"arrival\"; leave it out");
         return Err(BadParams::new("period", why));
     }
@@ -278,8 +278,19 @@ fn classes(params: &Params, limit: u64) -> Result<[Class; CLASSES], BadParams> {
         };
         let own_min = own(&field).unwrap_or(default);
         if own_min > own_max {
-            let named = if params.given(&field) { field.as_str() } else { "min_th" };
-            let why = format!("{own_min} is above max_th = {own_max} of class {i}");
+            let (named, value) = match params.given(&field) {
+                true => (field.as_str(), format!("{own_min}")),
+                false if own_min == min => ("min_th", format!("{own_min}")),
+                false => ("min_th", format!("{min} gives class {i} its {own_min}, which")),
+            };
+            let upper = match params.given(&format!("max_th_{i}")) {
+                true => format!("max_th_{i}"),
+                false => "max_th".into(),
+            };
+            let why = format!(
+                "{value} is above {upper} = {own_max} of class {i}: nothing would be signalled at \
+                 random; make it at most that"
+            );
             return Err(BadParams::new(named, why));
         }
         let max_p = 1.0 / own(&format!("mpd_{i}")).unwrap_or(params.real("mpd"));

@@ -127,7 +127,7 @@ impl Asked<'_> {
     }
 
     fn refuse<T>(&self, field: &str, why: &str) -> Result<T, BadParams> {
-        let (value, profile) = (self.params.value(field), self.name);
+        let (value, profile) = (self.params.written(field), self.name);
         Err(BadParams::new(
             field,
             format!("{value} is not possible with profile \"{profile}\": {why}"),
@@ -160,8 +160,10 @@ impl Asked<'_> {
         }
         let refers = self.profile == Profile::Fj93 && self.in_bytes();
         if given("max_packet_bytes") && !refers {
-            return self
-                .refuse("max_packet_bytes", "only floyd with units = \"byte\" refers to it");
+            return self.refuse(
+                "max_packet_bytes",
+                "only floyd with units = \"byte\" refers to it; leave it out",
+            );
         }
         if self.switch("use_mark_p") == Some(true) && self.profile != Profile::Ns2 {
             return self.refuse("use_mark_p", "it exists in ns-2 only; leave it out");
@@ -181,8 +183,10 @@ impl Asked<'_> {
     fn above_max(&self, gentle: bool) -> Result<Option<&'static str>, BadParams> {
         let given = self.choice("ecn_above_max");
         if given == Some("mark_in_gentle") && !gentle {
-            return self
-                .refuse("ecn_above_max", "there is no gentle region; write drop or mark_always");
+            return self.refuse(
+                "ecn_above_max",
+                "there is no gentle region; write \"drop\" or \"mark_always\"",
+            );
         }
         if self.profile == Profile::Ns2 {
             let marks = self.switch("use_mark_p");
@@ -260,7 +264,9 @@ impl Asked<'_> {
             return Ok(rule);
         }
         let (bottom, top) = (rule.bottom, rule.top);
-        let why = format!("{bottom} is not below top = {top}: max_p needs room to move");
+        let why = format!(
+            "{bottom} is not below top = {top}: max_p needs room to move; give both, bottom the smaller"
+        );
         Err(BadParams::new("bottom", why))
     }
 
@@ -357,17 +363,17 @@ mod tests {
             (&[("min_th", "9"), ("max_th", "3")] as &[_], "min_th: 9 is not below max_th = 3"),
             (&[("profile", "linux"), ("alpha", "0.02")], "alpha: 0.02 is not possible with"),
             (&[("profile", "linux"), ("gentle", "true")], "gentle: true"),
-            (&[("profile", "linux"), ("units", "byte")], "units: byte"),
-            (&[("target_delay", "5 ms"), ("min_th", "9")], "target_delay: 0.005"),
-            (&[("automatic_w_q", "second"), ("w_q", "0.1")], "automatic_w_q: second"),
+            (&[("profile", "linux"), ("units", "byte")], "units: \"byte\""),
+            (&[("target_delay", "5 ms"), ("min_th", "9")], "target_delay: 0.005 s"),
+            (&[("automatic_w_q", "second"), ("w_q", "0.1")], "automatic_w_q: \"second\""),
             (&[("max_packet_bytes", "1500")], "max_packet_bytes: 1500"),
             (&[("use_mark_p", "true")], "use_mark_p: true"),
             (&[("limit_bytes", "9000")], "limit_bytes: 9000"),
             (&[("top", "0.005")], "bottom: 0.01 is not below top = 0.005"),
-            (&[("gentle", "false"), ("ecn_above_max", "mark_in_gentle")], "ecn_above_max: mark"),
+            (&[("gentle", "false"), ("ecn_above_max", "mark_in_gentle")], "ecn_above_max: \"mark"),
             (
                 &[("profile", "ns2"), ("use_mark_p", "true"), ("ecn_above_max", "drop")],
-                "ecn_above_max: drop",
+                "ecn_above_max: \"drop\"",
             ),
         ] {
             let why = refusal(pairs);

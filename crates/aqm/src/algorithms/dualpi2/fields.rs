@@ -125,7 +125,7 @@ pub(super) fn refuse_what_is_not_there(params: &Params) -> Result<(), BadParams>
         "the RFC marks along a ramp; use min_th and range"
     };
     let refuse = |field: &str, why: &str| {
-        let value = params.value(field);
+        let value = params.written(field);
         let text = format!("{value} is not possible with profile \"{profile}\": {why}");
         Err(BadParams::new(field, text))
     };

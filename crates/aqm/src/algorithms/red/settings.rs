@@ -196,7 +196,7 @@ impl Asked<'_> {
                 field,
                 format!(
                     "{} has no effect with profile \"{profile}\": {why}; leave it out",
-                    self.params.value(field)
+                    self.params.written(field)
                 ),
             ))
         };
@@ -351,7 +351,7 @@ impl Asked<'_> {
     }
 
     fn wrong_limit(&self, both: bool) -> BadParams {
-        let (profile, bytes) = (self.name, self.params.value("limit_bytes"));
+        let (profile, bytes) = (self.name, self.params.written("limit_bytes"));
         let why = if both {
             "a queue measured in bytes has one limit; leave out this one or limit"
         } else {
