@@ -14,7 +14,7 @@ quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/bu
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test check format bench validate docs clean
+.PHONY: help setup run test check format bench validate docs vectors clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -32,14 +32,14 @@ test: setup ## Set everything up and run every test
 check: setup ## Formatting, lints and types, Rust and Python
 	@$(CARGO) fmt --all --check
 	@PYO3_PYTHON=$(abspath $(BIN)/python) $(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
-	@$(BIN)/ruff format --check --quiet python tests
-	@$(BIN)/ruff check --quiet python tests
+	@$(BIN)/ruff format --check --quiet python tests vectors
+	@$(BIN)/ruff check --quiet python tests vectors
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 
 format: setup ## Format all code
 	@$(CARGO) fmt --all
-	@$(BIN)/ruff format --quiet python tests
-	@$(BIN)/ruff check --quiet --fix python tests
+	@$(BIN)/ruff format --quiet python tests vectors
+	@$(BIN)/ruff check --quiet --fix python tests vectors
 
 bench: setup ## Speed and memory on this machine, beside ns-2 where installed
 	@$(BIN)/aqmlab bench
@@ -51,6 +51,9 @@ validate: setup ## The slow comparisons with theory, papers and other programs
 docs: setup ## Write docs/algorithms.md from the registry, and the Rust crates' documentation
 	@$(BIN)/python docs/generate.py
 	@RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps
+
+vectors: ## Write the test vectors again: vectors/*.json from the registry
+	@$(CARGO) run --quiet --release -p aqmlab-trial --bin vectors
 
 clean: ## Remove everything that was built, but keep results
 	@$(CARGO) clean --quiet

@@ -35,3 +35,6 @@ def version() -> str:
 
 def estimate(scenario_json: str) -> float | None:
     """Expected IP bytes per user and second of the traffic group given by its load."""
+
+def trial(request_json: str) -> str:
+    """One discipline before a line, without end systems, as a test vector (vectors/README.md)."""

@@ -110,6 +110,23 @@ def estimate(scenario: Scenario) -> float | None:
         raise SpecError(str(error)) from error
 
 
+def trial(request: Mapping[str, Any]) -> dict[str, Any]:
+    """One discipline before a line, without end systems: every call it gets, every random number
+    it takes and all that it does, in the format of `vectors/README.md`, as one case.
+
+    `request` has the key `discipline` and, where the default does not suit, `parameters` ({}),
+    `line_bits_per_s` (10 000 000), `seed` (1) and `title`. Packets are random, drawn by `packets`
+    (60), `flows` (7), `load` (1: around the line's rate) and `headers` (False: no code points,
+    hosts and acknowledgements), or listed in `arrivals` as {"at_ns", "packet"} in order of time.
+    A mistake in it is a [`SpecError`].
+    """
+    core = _core()
+    try:
+        return json.loads(core.trial(json.dumps(request)))
+    except core.ScenarioError as error:
+        raise SpecError(str(error)) from error
+
+
 def catalogue() -> dict[str, Any]:
     """Every AQM, TCP profile and traffic model with its fields, and the scenario's sections."""
     return json.loads(_core().catalogue())

@@ -93,6 +93,13 @@ fn catalogue() -> String {
     sim::catalogue().to_string()
 }
 
+/// Carries out one trial (JSON): a discipline before a line, without end systems. Answers with a
+/// test vector (JSON) of that one case. Raises ScenarioError with one sentence.
+#[pyfunction(name = "trial")]
+fn answer(py: Python<'_>, request_json: &str) -> PyResult<String> {
+    py.detach(|| trial::answer(request_json)).map_err(ScenarioError::new_err)
+}
+
 /// Version, build (a hash of the simulator's sources), commit and build profile, as JSON.
 #[pyfunction]
 fn version() -> String {
@@ -113,5 +120,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(estimate, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(answer, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

@@ -1,8 +1,8 @@
 //! Reading JSON objects section by section, with the path of what is wrong.
 
-use packet::params::{Field, Kind, Params, Raw, Value, unknown};
-use packet::units::Unit;
-use serde_json::{Map, Value as Json, json};
+use packet::params::{Field, Params, Raw, unknown};
+use serde_json::Value as Json;
+use trial::parameters::raw;
 
 use crate::error::ScenarioError;
 
@@ -145,40 +145,4 @@ impl<'a> Section<'a> {
         };
         Ok((check(first, &one)?, check(second, &two)?))
     }
-}
-
-fn raw(json: &Json) -> Raw {
-    match json {
-        Json::Bool(v) => Raw::Bool(*v),
-        Json::Number(v) => Raw::Number(v.as_f64().unwrap_or(f64::NAN)),
-        Json::String(v) => Raw::Text(v.clone()),
-        Json::Null => Raw::Other("nothing"),
-        Json::Array(_) => Raw::Other("a list"),
-        Json::Object(_) => Raw::Other("a table"),
-    }
-}
-
-/// Every set parameter as JSON that reads back to the same value.
-pub fn write_params(params: &Params) -> Map<String, Json> {
-    write_values(params.iter())
-}
-
-/// Every set value as JSON that reads back to the same value.
-pub fn write_values(values: impl Iterator<Item = (&'static Field, Value)>) -> Map<String, Json> {
-    let mut object = Map::new();
-    for (field, value) in values {
-        let json = match value {
-            Value::Unset => continue,
-            Value::Switch(v) => json!(v),
-            Value::Whole(v) => json!(v),
-            Value::Choice(v) => json!(v),
-            Value::Real(v) => match field.kind {
-                Kind::Real { unit: Unit::Time, .. } => json!(format!("{v} s")),
-                Kind::Real { unit: Unit::Rate, .. } => json!(format!("{v} bit/s")),
-                _ => json!(v),
-            },
-        };
-        object.insert(field.name.to_owned(), json);
-    }
-    object
 }

@@ -4,9 +4,10 @@ use aqm::Line;
 use packet::params::{Params, unknown};
 use packet::{Duration, Rate};
 use serde_json::{Map, Value as Json, json};
+use trial::parameters;
 
 use crate::error::ScenarioError;
-use crate::reader::{Section, write_params, write_values};
+use crate::reader::Section;
 use crate::schema;
 use crate::topology::Side;
 
@@ -207,18 +208,18 @@ impl Scenario {
     /// The scenario as JSON with every default filled in, also those that depend on others or on a
     /// line's rate; reading it gives the same scenario.
     pub fn to_json(&self) -> Json {
-        let mut top = write_params(&self.params);
+        let mut top = parameters::write(&self.params);
         top.insert("name".into(), json!(self.name));
-        let mut network = write_params(&self.network);
+        let mut network = parameters::write(&self.network);
         let rtt = match &self.rtt {
             Rtt::Constant(time) => json!(format!("{} s", time.secs_f64())),
-            Rtt::Range(params) => Json::Object(write_params(params)),
+            Rtt::Range(params) => Json::Object(parameters::write(params)),
         };
         network.insert("rtt".into(), rtt);
         top.insert("network".into(), Json::Object(network));
         top.insert("link".into(), self.links.iter().map(link_json).collect());
         top.insert("traffic".into(), self.traffic.iter().map(traffic_json).collect());
-        let mut record = write_params(&self.record);
+        let mut record = parameters::write(&self.record);
         record.insert("queues".into(), json!(self.queues));
         top.insert("record".into(), Json::Object(record));
         Json::Object(top)
@@ -233,14 +234,14 @@ fn named(key: &str, name: &str, mut object: Map<String, Json>) -> Json {
 /// With the values that its constructor takes on this line; as written if it refuses them.
 fn queue_json(queue: &Queue, line: &Line) -> Json {
     let object = match queue.entry.effective(&queue.params, line) {
-        Ok(values) => write_values(values.into_iter()),
-        Err(_) => write_params(&queue.params),
+        Ok(values) => parameters::write_values(values),
+        Err(_) => parameters::write(&queue.params),
     };
     named("aqm", queue.entry.name, object)
 }
 
 fn link_json(link: &Link) -> Json {
-    let mut object = write_params(&link.params);
+    let mut object = parameters::write(&link.params);
     object.insert("name".into(), json!(link.name));
     let line = Line { rate: link.rate() };
     object.insert("forward".into(), queue_json(&link.forward, &line));
@@ -249,11 +250,14 @@ fn link_json(link: &Link) -> Json {
 }
 
 fn traffic_json(traffic: &Traffic) -> Json {
-    let mut object: Map<String, Json> = write_params(&traffic.params);
-    object.extend(write_params(&traffic.app));
+    let mut object: Map<String, Json> = parameters::write(&traffic.params);
+    object.extend(parameters::write(&traffic.app));
     object.insert("name".into(), json!(traffic.name));
     object.insert("app".into(), json!(traffic.entry.name));
-    object.insert("tcp".into(), named("profile", traffic.profile.name, write_params(&traffic.tcp)));
+    object.insert(
+        "tcp".into(),
+        named("profile", traffic.profile.name, parameters::write(&traffic.tcp)),
+    );
     object.insert("via".into(), json!(traffic.via));
     Json::Object(object)
 }

@@ -1,0 +1,33 @@
+//! One discipline before a line, without end systems: what it is told, what it draws and what it
+//! does, written down so that another implementation can be held against it.
+//!
+//! Reading order: [`Trial`] (drives a discipline and records every [`Call`]), [`traffic`] (random
+//! packets that visit a discipline's branches), [`Case`] (one trial as data), [`document`] (the
+//! format, which `vectors/README.md` explains), [`suite`] (the cases of a registry entry), [`coverage`] (what a case shows).
+
+pub mod case;
+pub mod coverage;
+pub mod document;
+mod driver;
+pub mod parameters;
+pub mod suite;
+pub mod traffic;
+mod words;
+
+pub use case::Case;
+pub use driver::{Call, MAX_CALLS, Trial, What};
+pub use parameters::build;
+pub use words::{packet, packet_json};
+
+/// Carries out the trial that `request` (JSON) describes and answers with a [`document`] of that
+/// one case.
+///
+/// # Errors
+/// One sentence that names the key at fault and the remedy.
+pub fn answer(request: &str) -> Result<String, String> {
+    let json =
+        serde_json::from_str(request).map_err(|e| format!("the request is not JSON: {e}"))?;
+    let case = Case::read(&json)?;
+    let run = case.run()?;
+    Ok(document::write(case.entry, &[(case, run)]))
+}

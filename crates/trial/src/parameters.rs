@@ -1,0 +1,104 @@
+//! Parameters between JSON and the registry's tables.
+
+use aqm::{Discipline, Entry, Line};
+use packet::Rate;
+use packet::params::{BadParams, Field, Kind, Params, Raw, Value, unknown};
+use packet::units::Unit;
+use serde_json::{Map, Value as Json, json};
+
+/// A JSON value as something a user wrote.
+pub fn raw(json: &Json) -> Raw {
+    match json {
+        Json::Bool(v) => Raw::Bool(*v),
+        Json::Number(v) => Raw::Number(v.as_f64().unwrap_or(f64::NAN)),
+        Json::String(v) => Raw::Text(v.clone()),
+        Json::Null => Raw::Other("nothing"),
+        Json::Array(_) => Raw::Other("a list"),
+        Json::Object(_) => Raw::Other("a table"),
+    }
+}
+
+/// Every set parameter as JSON that reads back to the same value.
+pub fn write(params: &Params) -> Map<String, Json> {
+    write_values(params.iter())
+}
+
+/// Every set value as JSON that reads back to the same value.
+pub fn write_values(
+    values: impl IntoIterator<Item = (&'static Field, Value)>,
+) -> Map<String, Json> {
+    let mut object = Map::new();
+    for (field, value) in values {
+        let json = match value {
+            Value::Unset => continue,
+            Value::Switch(v) => json!(v),
+            Value::Whole(v) => json!(v),
+            Value::Choice(v) => json!(v),
+            Value::Real(v) => match field.kind {
+                Kind::Real { unit: Unit::Time, .. } => json!(format!("{v} s")),
+                Kind::Real { unit: Unit::Rate, .. } => json!(format!("{v} bit/s")),
+                _ => json!(v),
+            },
+        };
+        object.insert(field.name.to_owned(), json);
+    }
+    object
+}
+
+/// The registry's entry called `name`.
+///
+/// # Errors
+/// The name is not in the registry; the sentence names the nearest one that is.
+pub fn find(name: &str) -> Result<&'static Entry, String> {
+    let names = || aqm::ALGORITHMS.iter().map(|e| e.name).collect::<Vec<_>>();
+    aqm::find(name).ok_or_else(|| format!("discipline: {}", unknown("discipline", name, &names())))
+}
+
+/// The discipline called `name` before a line of `rate`; `parameters` is a table as a user writes
+/// it in a scenario, null or empty for the defaults.
+///
+/// # Errors
+/// One sentence: an unknown name, or a parameter that is unknown, out of range, or contradicts
+/// another, with the path `parameters.<field>` in front.
+pub fn build(name: &str, parameters: &Json, rate: Rate) -> Result<Box<dyn Discipline>, String> {
+    let entry = find(name)?;
+    let written: Vec<(String, Raw)> = match parameters {
+        Json::Null => Vec::new(),
+        Json::Object(fields) => fields.iter().map(|(k, v)| (k.clone(), raw(v))).collect(),
+        other => return Err(format!("parameters: must be a table, not {other}")),
+    };
+    let at = |bad: BadParams| format!("parameters.{}: {}", bad.field, bad.why);
+    let params = Params::check(entry.fields, &written).map_err(at)?;
+    let built = (entry.build)(&params, &Line { rate }).map_err(at)?;
+    Ok(built.into_discipline())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_reads_back_to_the_same_parameters() {
+        for entry in aqm::ALGORITHMS {
+            let params = Params::defaults(entry.fields);
+            for (name, json) in write(&params) {
+                let field = entry.fields.iter().find(|f| f.name == name).unwrap();
+                assert_eq!(field.read(&raw(&json)), Ok(params.value(&name)), "{}", entry.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_mistake_is_one_sentence_with_its_path() {
+        let rate = Rate::from_bits_per_s(1_000_000);
+        let why = |name: &str, parameters| build(name, &parameters, rate).err().unwrap();
+        let [first, ..] = aqm::ALGORITHMS else { unreachable!() };
+        assert!(why("no such", json!({})).starts_with("discipline: unknown discipline"));
+        let sentence = why(first.name, json!({"limitt": 3}));
+        assert!(sentence.starts_with("parameters.limitt: unknown field"), "{sentence}");
+        assert!(sentence.contains("did you mean \"limit\"?"), "{sentence}");
+        let sentence = why(first.name, json!({"limit": 0.5}));
+        assert_eq!(sentence, "parameters.limit: 0.5 is not a whole number between 1 and 100000000");
+        assert_eq!(why(first.name, json!([1])), "parameters: must be a table, not [1]");
+    }
+}

@@ -1,0 +1,154 @@
+//! The cases of a registry entry: derived from its table of parameters, and those of its file of
+//! cases where it needs another regime to show its branches.
+//!
+//! A file of cases (`cases/<name>.json`) may have four keys, all optional:
+//!
+//! - `base`: a case whose values every other case but "defaults" begins with;
+//! - `skip`: derived cases to leave out, by title or by the name of their parameter;
+//! - `change`: by the title of a derived case, what it has in place of `base` (a seed under which
+//!   something rare happens, more packets);
+//! - `cases`: more cases, each with a title. A parameter of `null` takes one of `base` away.
+
+use aqm::Entry;
+use packet::params::{Kind, Value};
+use serde_json::{Map, Value as Json, json};
+
+use crate::{Case, Trial, document};
+
+type Table = Map<String, Json>;
+
+/// A limit that random packets reach soon, in packets and in bytes.
+const SMALL: (u64, u64) = (4, 6_000);
+/// Random packets of a case that does not say how many.
+const PACKETS: u64 = 40;
+
+fn pairs<const N: usize>(pairs: [(&str, Json); N]) -> Table {
+    pairs.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
+}
+
+/// What the table itself suggests: every choice, ECN on (or off), small limits. ECN is on in all
+/// of them, so that one case shows marks and drops.
+fn derived(entry: &Entry) -> Vec<(String, Table)> {
+    let mut changes = Vec::new();
+    for field in entry.fields {
+        match (field.kind, field.default, field.name) {
+            (Kind::Choice(names), default, _) => {
+                let others = names.iter().filter(|name| Value::Choice(name) != default);
+                changes.extend(others.map(|name| (field.name, json!(name))));
+            }
+            (Kind::Switch, Value::Switch(on), "ecn") => changes.push(("ecn", json!(!on))),
+            (Kind::Whole { .. }, _, "limit") => changes.push(("limit", json!(SMALL.0))),
+            (Kind::Whole { .. }, _, "limit_bytes") => {
+                changes.push(("limit_bytes", json!(SMALL.1)));
+            }
+            _ => {}
+        }
+    }
+    let has_ecn = entry.fields.iter().any(|f| f.name == "ecn");
+    let with_ecn = |(name, value): (&str, Json)| {
+        let title = format!("{name} = {}", value.as_str().map_or(value.to_string(), str::to_owned));
+        let mut change = pairs([(name, value)]);
+        if has_ecn {
+            change.entry("ecn").or_insert(json!(true));
+        }
+        (title, change)
+    };
+    changes.into_iter().map(with_ecn).collect()
+}
+
+/// `base` with `change` over it. A limit in bytes takes the place of one in packets.
+fn over(base: &Table, change: &Table) -> Table {
+    let mut parameters = base.clone();
+    if change.contains_key("limit_bytes") {
+        parameters.remove("limit");
+    }
+    parameters.extend(change.clone());
+    parameters.retain(|_, value| !value.is_null());
+    parameters
+}
+
+fn table(json: Option<&Json>, at: &str) -> Result<Table, String> {
+    match json {
+        None => Ok(Table::new()),
+        Some(Json::Object(table)) => Ok(table.clone()),
+        Some(other) => Err(format!("{at}: must be a table, not {other}")),
+    }
+}
+
+fn list<'a>(file: &'a Table, key: &str) -> Result<&'a [Json], String> {
+    match file.get(key) {
+        None => Ok(&[]),
+        Some(Json::Array(items)) => Ok(items),
+        Some(other) => Err(format!("{key}: must be a list, not {other}")),
+    }
+}
+
+/// Every case of `entry`, with what its file of cases says, if it has one.
+///
+/// # Errors
+/// One sentence: a mistake in the file, with the case's title in front, or a case that the
+/// discipline refuses.
+pub fn cases(entry: &'static Entry, file: Option<&Json>) -> Result<Vec<Case>, String> {
+    let file = table(file, "the file")?;
+    const KEYS: [&str; 4] = ["base", "skip", "change", "cases"];
+    if let Some(key) = file.keys().find(|k| !KEYS.contains(&k.as_str())) {
+        return Err(format!("{key}: unknown key (known: {})", KEYS.join(", ")));
+    }
+    let mut base = table(file.get("base"), "base")?;
+    let usual = table(base.remove("parameters").as_ref(), "base.parameters")?;
+    let mut wanted = vec![("defaults".to_owned(), Table::new())];
+    if !usual.is_empty() {
+        wanted.push(("a small queue".to_owned(), usual.clone()));
+    }
+    let skip = list(&file, "skip")?;
+    let skipped = |title: &str, name: &Json| {
+        let name = name.as_str().unwrap_or_default();
+        title == name || title.split(" = ").next() == Some(name)
+    };
+    let all = derived(entry);
+    if let Some(none) = skip.iter().find(|name| !all.iter().any(|(title, _)| skipped(title, name)))
+    {
+        return Err(format!("skip: {none} is no derived case"));
+    }
+    let kept = all.iter().filter(|(title, _)| !skip.iter().any(|name| skipped(title, name)));
+    wanted.extend(kept.map(|(title, change)| (title.clone(), over(&usual, change))));
+    let mut changes = table(file.get("change"), "change")?;
+    let mut requests = Vec::new();
+    for (title, parameters) in wanted {
+        let own = pairs([("title", json!(title)), ("parameters", json!(parameters))]);
+        let change = table(changes.remove(&title).as_ref(), "change")?;
+        requests.push(base.clone().into_iter().chain(change).chain(own).collect::<Table>());
+    }
+    if let Some(title) = changes.keys().next() {
+        return Err(format!("change: \"{title}\" is no derived case"));
+    }
+    for json in list(&file, "cases")? {
+        let mut case = table(Some(json), "cases")?;
+        let change = table(case.get("parameters"), "cases.parameters")?;
+        case.insert("parameters".to_owned(), json!(over(&usual, &change)));
+        requests.push(base.clone().into_iter().chain(case).collect());
+    }
+    requests.into_iter().map(|request| read(entry, request)).collect()
+}
+
+fn read(entry: &Entry, mut request: Table) -> Result<Case, String> {
+    request.insert("discipline".to_owned(), json!(entry.name));
+    if !request.contains_key("arrivals") {
+        request.entry("packets").or_insert(json!(PACKETS));
+    }
+    let title = request.get("title").cloned().ok_or("a case of the list has no title")?;
+    Case::read(&json!(request)).map_err(|why| format!("case {title}: {why}"))
+}
+
+/// The document of `entry`: its file of vectors.
+///
+/// # Errors
+/// As [`cases`].
+pub fn vectors(entry: &'static Entry, file: Option<&Json>) -> Result<String, String> {
+    let run = |case: Case| -> Result<(Case, Trial), String> {
+        let trial = case.run().map_err(|why| format!("case \"{}\": {why}", case.title))?;
+        Ok((case, trial))
+    };
+    let cases = cases(entry, file)?.into_iter().map(run).collect::<Result<Vec<_>, _>>()?;
+    Ok(document::write(entry, &cases))
+}
