@@ -74,6 +74,7 @@ def entry_text(entry: dict[str, Any]) -> str:
 
 - **Source** ({entry["year"]}): {entry["source"]}
 - **ECN**: {entry["ecn"]}
+- **Counts in**: {entry["units"]}
 - **Where it differs**: {entry["deviations"]}
 
 {table if entry["fields"] else "It has no parameters."}"""

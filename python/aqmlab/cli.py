@@ -86,6 +86,13 @@ def describe(
         str,
         typer.Argument(help="A name that `aqmlab list` shows, a traffic model or a table (CSV)."),
     ],
+    settings: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FIELD=VALUE]...", help="Fields to set, e.g. profile=ns2."),
+    ] = None,
+    rate: Annotated[
+        str, typer.Option(help="The line behind the queue, where defaults depend on it.")
+    ] = "10 Mbit/s",
     json: Json = False,
     plot: Annotated[
         bool, typer.Option("--plot", help="Draw the distributions of a traffic model or a table.")
@@ -95,13 +102,19 @@ def describe(
         typer.Option(help="The picture, .svg or .png (default: the name or beside the table)."),
     ] = None,
 ) -> None:
-    """Explain one of them: what it is, its fields, ranges, defaults and sources."""
+    """Explain one of them: what it is, its fields, ranges, defaults and sources.
+
+    With fields set, the values that a queue discipline then uses.
+    """
     from aqmlab import distributions, reference
 
     if out is not None and not plot:
         raise AqmlabError("--out names a picture: give --plot beside it")
     table = Path(name) if name.endswith(distributions.SUFFIX) else None
-    entry = reference.find(name) if table is None else {"name": name, "kind": "table"}
+    if table is None:
+        entry = reference.described(name, settings or (), rate)
+    else:
+        entry = {"name": name, "kind": "table"}
     variables = distributions.of_file(table) if table else distributions.of_entry(entry)
     if plot and not variables:
         raise AqmlabError(

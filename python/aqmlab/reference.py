@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aqmlab import engine
-from aqmlab.errors import AqmlabError, nearest
+from aqmlab import engine, spec
+from aqmlab.errors import AqmlabError, SpecError, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from rich.console import Console
 
 KINDS = {
@@ -25,6 +27,31 @@ _SECTIONS = {
     "traffic": ("traffic", "A group of users or flows, written [[traffic]]."),
     "record": ("record", "What is recorded, written [record]."),
 }
+
+
+_LABELS = {
+    "source": "source",
+    "year": "year",
+    "ecn": "ECN",
+    "units": "counts in",
+    "deviations": "where it differs",
+}
+
+
+def marking(entry: dict[str, Any]) -> str:
+    """What a queue discipline does with ECN, in a word: `off` and `on` are defaults of `ecn`."""
+    for field in entry.get("fields", []):
+        if field["name"] == "ecn":
+            return "on" if field["default"] else "off"
+    return "never" if entry["ecn"].startswith("never") else "always"
+
+
+_COLUMNS: dict[str, tuple[str, Callable[[dict[str, Any]], str], bool]] = {
+    "year": ("year", lambda entry: str(entry.get("year", "")), False),
+    "ecn": ("ECN", marking, False),
+    "units": ("counts in", lambda entry: entry.get("units", ""), True),
+}
+"""Beside name and summary, where a kind has them: title, words, and whether they may wrap."""
 
 
 def everything() -> dict[str, list[dict[str, Any]]]:
@@ -78,6 +105,44 @@ def _app_of_model(name: str) -> str | None:
             return entry["name"]
     return None
 
+def described(name: str, settings: Sequence[str], rate: str) -> dict[str, Any]:
+    """The entry of that name; a queue discipline with what it takes for every field.
+
+    `settings` are `"field=value"`; `rate` is that of the line behind the queue. Adds `rate`,
+    `written` (the settings) and `effective`: a value that was not written and has no fixed default
+    follows from the others and the rate; a field that is missing has no effect or is off.
+    """
+    entry = find(name)
+    if entry["kind"] != "aqm":
+        if settings:
+            raise AqmlabError(
+                f'"{settings[0]}" has no effect: {entry["name"]} is not a queue discipline; '
+                "give the name alone"
+            )
+        return entry
+    written = dict(map(spec.parse_override, settings))
+    return {
+        **entry,
+        "rate": rate,
+        "written": written,
+        "effective": _effective(entry["name"], written, rate),
+    }
+
+
+def _effective(name: str, written: dict[str, Any], rate: str) -> dict[str, Any]:
+    """What the simulator writes for this queue in a complete scenario."""
+    scenario = {
+        "duration": "1 s",
+        "link": [{"rate": rate, "forward": {**written, "aqm": name}}],
+        "traffic": [{"app": "bulk", "flows": 1}],
+    }
+    try:
+        forward = engine.check(scenario)["link"][0]["forward"]
+    except SpecError as error:
+        mistake = str(error).removeprefix("link.0.")
+        raise SpecError(f"{name}: {mistake.removeprefix('forward.')}") from error
+    return {field: value for field, value in forward.items() if field != "aqm"}
+
 
 def show_list(found: dict[str, list[dict[str, Any]]], console: Console) -> None:
     """One table per kind."""
@@ -88,9 +153,16 @@ def show_list(found: dict[str, list[dict[str, Any]]], console: Console) -> None:
         table = Table(title=KINDS.get(kind, kind), title_justify="left", box=None, pad_edge=False)
         table.add_column("name", style="bold", no_wrap=True)
         table.add_column("what it is")
+        more = [column for column in _COLUMNS if any(column in entry for entry in entries)]
+        for column in more:
+            title, _, wraps = _COLUMNS[column]
+            table.add_column(title, no_wrap=not wraps, max_width=18)
         for entry in entries:
-            table.add_row(entry["name"], Text(entry.get("summary", "")))
+            words = (_COLUMNS[column][1](entry) for column in more)
+            table.add_row(entry["name"], Text(entry.get("summary", "")), *map(Text, words))
         console.print(table)
+        if "ecn" in more:
+            console.print("ECN: whether it marks by default (on, off), always or never")
         console.print()
 
 
@@ -102,22 +174,60 @@ def show_entry(entry: dict[str, Any], console: Console) -> None:
     kind = KINDS.get(entry["kind"], entry["kind"])
     console.print(Text.assemble((entry["name"], "bold"), f"  ({kind})"))
     console.print(Text(entry.get("summary", "")))
-    for key, value in entry.items():
-        if key not in ("name", "kind", "summary", "fields", "open_loop") and value not in (
-            None,
-            "",
-            [],
-        ):
-            console.print(Text.assemble((key, "bold"), f": {_words(value).strip()}"))
+    for key in sorted(entry, key=lambda key: (*_LABELS, key).index(key)):
+        value = entry[key]
+        if key not in _APART and value not in (None, "", []):
+            label = _LABELS.get(key, key)
+            console.print(Text.assemble((label, "bold"), f": {_words(value).strip()}"))
     fields = entry.get("fields") or []
     if fields:
         table = Table(title="fields", title_justify="left")
-        for column in ("name", "default", "allowed", "meaning", "source"):
+        for column in ("name", _heading(entry), "allowed", "meaning", "source"):
             table.add_column(column, no_wrap=column == "name")
         for field in fields:
-            words = (_default(field), allowed(field), field.get("meaning"), field.get("source"))
+            value = _value(field, entry)
+            words = (value, allowed(field), field.get("meaning"), field.get("source"))
             table.add_row(field["name"], *(Text(word or "") for word in words))
         console.print(table)
+    if any(_follows(field, entry) for field in fields):
+        console.print(f"* follows from the other values and the line's {entry['rate']} (--rate)")
+
+
+_APART = ("name", "kind", "summary", "fields", "rate", "written", "effective")
+
+
+def _heading(entry: dict[str, Any]) -> str:
+    return "value" if entry.get("written") else "default"
+
+
+def _follows(field: dict[str, Any], entry: dict[str, Any]) -> bool:
+    """Whether the field has a value that nobody wrote and that is no fixed default."""
+    name, default = field["name"], field.get("default")
+    value = entry.get("effective", {}).get(name)
+    if value is None or name in entry["written"]:
+        return False
+    return default is None or default not in (value, _seconds(value))
+
+
+def _seconds(value: Any) -> float | None:
+    """A time as the simulator writes it, as a number."""
+    is_time = isinstance(value, str) and value.endswith(" s")
+    return float(value.removesuffix(" s")) if is_time else None
+
+
+def _value(field: dict[str, Any], entry: dict[str, Any]) -> str:
+    """The default, or what takes its place under the values that were set."""
+    if "effective" not in entry or (not entry["written"] and field.get("default") is not None):
+        return _default(field)
+    value = entry["effective"].get(field["name"])
+    seconds = _seconds(value)
+    if seconds is not None:
+        words = f"{seconds:.6g} s"
+    elif isinstance(value, float):
+        words = f"{value:.6g}"
+    else:
+        words = "-" if value is None else _words(value)
+    return f"{words} *" if _follows(field, entry) else words
 
 
 def allowed(field: dict[str, Any]) -> str:

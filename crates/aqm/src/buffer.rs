@@ -32,10 +32,10 @@ pub(crate) const ECN: Field = Field {
 
 /// The room written as `limit` and `limit_bytes`; `packets` of them if neither is given.
 pub(crate) fn room(params: &Params, packets: u64) -> Room {
-    let limit = params.whole_or("limit", packets) as u32;
+    let in_packets = || Room::of_packets(params.whole_or("limit", packets) as u32, Fit::Whole);
     match (params.given("limit"), params.given("limit_bytes")) {
-        (_, false) => Room::of_packets(limit, Fit::Whole),
+        (_, false) => in_packets(),
         (false, true) => Room::of_bytes(params.whole("limit_bytes"), Fit::Whole),
-        (true, true) => Room::of_packets(limit, Fit::Whole).and_bytes(params.whole("limit_bytes")),
+        (true, true) => in_packets().and_bytes(params.whole("limit_bytes")),
     }
 }

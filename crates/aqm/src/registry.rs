@@ -1,8 +1,8 @@
 //! The list of disciplines: everything a user can name, read by descriptions, checks and tests.
 
-use alloc::boxed::Box;
+use alloc::{boxed::Box, vec::Vec};
 
-use packet::params::{BadParams, Field, Params};
+use packet::params::{BadParams, Field, Params, Value};
 
 use crate::algorithms::{
     afd, ared, avq, blue, bred, cake, choke, cobalt, codel, dcn, dctcp_step, drop_tail, drr,
@@ -68,6 +68,8 @@ pub struct Entry {
     pub source: &'static str,
     /// What it does to ECN-capable packets.
     pub ecn: &'static str,
+    /// What its decisions count: packets, bytes or time, and what else is counted otherwise.
+    pub units: &'static str,
     /// Where it differs from which implementation, and why.
     pub deviations: &'static str,
     /// Its parameters.
@@ -115,6 +117,26 @@ impl Built {
             Built::Gate(gate) => Box::new(Fifo::new(gate)),
             Built::Discipline(discipline) => discipline,
         }
+    }
+}
+
+impl Entry {
+    /// Every parameter as [`Entry::build`] takes it on this line: what was written, and what the
+    /// profile, the line's rate or other parameters give where nothing was. Unset: there is no
+    /// such limit or threshold, or it has no effect beside the others.
+    ///
+    /// Written out as parameters of their own, they construct the same discipline.
+    ///
+    /// # Errors
+    /// As [`Entry::build`].
+    pub fn effective(
+        &self,
+        params: &Params,
+        line: &Line,
+    ) -> Result<Vec<(&'static Field, Value)>, BadParams> {
+        let params = params.without_notes();
+        (self.build)(&params, line)?;
+        Ok(params.effective().collect())
     }
 }
 

@@ -131,9 +131,12 @@ fn names_are_unique_and_found() {
 #[test]
 fn entries_and_fields_are_documented_and_consistent() {
     for entry in ALGORITHMS {
-        let texts = [entry.summary, entry.source, entry.ecn, entry.deviations];
+        let texts = [entry.summary, entry.source, entry.ecn, entry.units, entry.deviations];
         assert!(texts.iter().all(|text| !text.is_empty()), "{}", entry.name);
         assert!(entry.year > 1960);
+        let counted = ["packets", "bytes", "packets or bytes", "time"];
+        let first = entry.units.split(';').next().unwrap();
+        assert!(counted.contains(&first), "{}: {}", entry.name, entry.units);
         for (i, field) in entry.fields.iter().enumerate() {
             let name = format!("{}.{}", entry.name, field.name);
             assert!(entry.fields[..i].iter().all(|f| f.name != field.name), "{name} twice");

@@ -10,7 +10,7 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use core::fmt;
+use core::{cell::Cell, fmt};
 
 use crate::units::{self, Unit};
 use crate::{Duration, Rate};
@@ -59,7 +59,7 @@ pub enum Kind {
     /// One of these names.
     Choice(&'static [&'static str]),
     /// A distribution of a quantity with this unit: one value, the name of a shipped table, or a
-    /// table `{ dist = … }`. What is written is kept as it is ([`Params::written`]); who draws
+    /// table `{ dist = … }`. What is written is kept as it is ([`Params::distribution`]); who draws
     /// from it reads it.
     Distribution {
         /// Unit of what is drawn.
@@ -80,7 +80,7 @@ pub enum Value {
     Real(f64),
     /// Of [`Kind::Choice`].
     Choice(&'static str),
-    /// Of [`Kind::Distribution`]: its place among what was written, see [`Params::written`].
+    /// Of [`Kind::Distribution`]: its place among what was written, see [`Params::distribution`].
     Written(u16),
 }
 
@@ -151,19 +151,29 @@ impl fmt::Display for BadParams {
 impl core::error::Error for BadParams {}
 
 /// Checked parameters of one variant.
+///
+/// They also take note of what a constructor decides where the user said nothing (the `_or`
+/// methods, [`Params::settle`], [`Params::ignore`]): the effective values are those that were
+/// used, and no table of defaults can disagree with the code.
 #[derive(Clone, Debug)]
 pub struct Params {
     fields: &'static [Field],
     values: Vec<Value>,
     given: Vec<bool>,
     written: Vec<Raw>,
+    effective: Vec<Cell<Value>>,
 }
 
 impl Params {
     /// Every field at its default.
     pub fn defaults(fields: &'static [Field]) -> Self {
-        let values = fields.iter().map(|f| f.default).collect();
-        Params { fields, values, given: alloc::vec![false; fields.len()], written: Vec::new() }
+        Params {
+            fields,
+            values: fields.iter().map(|f| f.default).collect(),
+            given: alloc::vec![false; fields.len()],
+            written: Vec::new(),
+            effective: fields.iter().map(|f| Cell::new(f.default)).collect(),
+        }
     }
 
     /// Checks what a user wrote against `fields`.
@@ -187,6 +197,7 @@ impl Params {
                 plain => plain,
             };
             params.given[index] = true;
+            params.effective[index].set(params.values[index]);
         }
         Ok(params)
     }
@@ -206,6 +217,15 @@ impl Params {
     pub fn value(&self, name: &str) -> Value {
         self.values[self.index(name)]
     }
+    /// The value for a sentence: with its unit, a name in quotes.
+    pub fn written(&self, name: &str) -> String {
+        let index = self.index(name);
+        match (self.values[index], self.fields[index].kind) {
+            (Value::Choice(v), _) => format!("\"{v}\""),
+            (Value::Real(v), Kind::Real { unit, .. }) => format!("{v}{}", unit.suffix()),
+            (value, _) => value.to_string(),
+        }
+    }
     /// A switch.
     pub fn switch(&self, name: &str) -> bool {
         match self.value(name) {
@@ -217,11 +237,15 @@ impl Params {
     pub fn whole(&self, name: &str) -> u64 {
         self.whole_or(name, u64::MAX)
     }
-    /// A whole number, or `otherwise` if unset.
+    /// A whole number, or `otherwise` if unset ([`u64::MAX`]: there is none).
     pub fn whole_or(&self, name: &str, otherwise: u64) -> u64 {
         match self.value(name) {
             Value::Whole(v) => v,
-            Value::Unset => otherwise,
+            Value::Unset => {
+                let none = otherwise == u64::MAX;
+                self.settle(name, if none { Value::Unset } else { Value::Whole(otherwise) });
+                otherwise
+            }
             other => panic!("{name} is not a whole number but {other:?}"),
         }
     }
@@ -229,11 +253,15 @@ impl Params {
     pub fn real(&self, name: &str) -> f64 {
         self.real_or(name, f64::NAN)
     }
-    /// A number, or `otherwise` if unset.
+    /// A number, or `otherwise` if unset (NaN: there is none).
     pub fn real_or(&self, name: &str, otherwise: f64) -> f64 {
         match self.value(name) {
             Value::Real(v) => v,
-            Value::Unset => otherwise,
+            Value::Unset => {
+                let none = otherwise.is_nan();
+                self.settle(name, if none { Value::Unset } else { Value::Real(otherwise) });
+                otherwise
+            }
             other => panic!("{name} is not a number but {other:?}"),
         }
     }
@@ -245,6 +273,22 @@ impl Params {
     pub fn rate(&self, name: &str) -> Rate {
         Rate::from_bits_per_s((self.real(name) + 0.5) as u64)
     }
+    /// A switch, or `otherwise` if unset.
+    pub fn switch_or(&self, name: &str, otherwise: bool) -> bool {
+        if self.value(name) != Value::Unset {
+            return self.switch(name);
+        }
+        self.settle(name, Value::Switch(otherwise));
+        otherwise
+    }
+    /// One of the field's names, or `otherwise` if unset.
+    pub fn choice_or(&self, name: &str, otherwise: &'static str) -> &'static str {
+        if self.value(name) != Value::Unset {
+            return self.choice(name);
+        }
+        self.settle(name, Value::Choice(otherwise));
+        otherwise
+    }
     /// One of the field's names.
     pub fn choice(&self, name: &str) -> &'static str {
         match self.value(name) {
@@ -253,12 +297,30 @@ impl Params {
         }
     }
     /// What was written for a distribution; `None` if the user said nothing.
-    pub fn written(&self, name: &str) -> Option<&Raw> {
+    pub fn distribution(&self, name: &str) -> Option<&Raw> {
         match self.value(name) {
             Value::Written(place) => Some(&self.written[usize::from(place)]),
             Value::Unset => None,
             other => panic!("{name} is not a distribution but {other:?}"),
         }
+    }
+    /// Takes note of what a constructor took for this field in the end, whatever the user said.
+    pub fn settle(&self, name: &str, value: Value) {
+        self.effective[self.index(name)].set(value);
+    }
+    /// Takes note that this field has no effect beside the others.
+    pub fn ignore(&self, name: &str) {
+        self.settle(name, Value::Unset);
+    }
+    /// The same parameters without any note.
+    pub fn without_notes(&self) -> Self {
+        let effective = self.values.iter().copied().map(Cell::new).collect();
+        Params { effective, ..self.clone() }
+    }
+    /// Every field and what the constructor took for it, in the order of the table;
+    /// [`Value::Unset`] where there is no such thing or it has no effect.
+    pub fn effective(&self) -> impl Iterator<Item = (&'static Field, Value)> + '_ {
+        self.fields.iter().zip(self.effective.iter().map(Cell::get))
     }
     /// Name and value of every field, in the order of the table.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Field, Value)> + '_ {
@@ -295,13 +357,13 @@ impl Field {
             },
             Kind::Whole { unit, min, max } => {
                 let v = quantity(self.name, raw, unit)?;
+                let range = format!("between {min} and {max}");
                 if v != crate::math::floor(v) {
-                    return Err(bad(format!("{raw} is not a whole number")));
+                    return Err(bad(format!("{raw} is not a whole number {range}")));
                 }
                 if v < min as f64 || v > max as f64 {
-                    return Err(bad(format!(
-                        "{raw} is out of range: it must lie between {min} and {max}"
-                    )));
+                    let why = format!("{raw} is out of range: it must lie {range}");
+                    return Err(bad(why));
                 }
                 Ok(Value::Whole(v as u64))
             }
@@ -311,7 +373,7 @@ impl Field {
                 if fits {
                     Ok(Value::Real(v))
                 } else {
-                    Err(bad(range_sentence(raw, min, max, open)))
+                    Err(bad(range_sentence(raw, unit, (min, max), open)))
                 }
             }
         }
@@ -326,21 +388,24 @@ pub fn quantity(name: &str, raw: &Raw, unit: Unit) -> Result<f64, BadParams> {
     let bare = matches!(unit, Unit::None | Unit::Packets | Unit::Bytes | Unit::Count);
     match raw {
         Raw::Number(v) if v.is_finite() && bare => Ok(*v),
-        Raw::Number(v) => Err(BadParams::new(
+        Raw::Number(v) if !bare => Err(BadParams::new(
             name,
             format!("{v} has no unit; write for example {}", unit.example()),
         )),
         Raw::Text(text) => units::parse(text, unit).map_err(|why| BadParams::new(name, why)),
-        other => Err(BadParams::new(name, format!("{other} is not a number"))),
+        other => Err(BadParams::new(
+            name,
+            format!("{other} is not a number; write for example {}", unit.example()),
+        )),
     }
 }
 
-fn range_sentence(raw: &Raw, min: f64, max: f64, open: bool) -> String {
-    let above = if open { "above" } else { "at least" };
-    if max >= f64::MAX {
-        format!("{raw} is out of range: it must be {above} {min}")
+fn range_sentence(raw: &Raw, unit: Unit, (min, max): (f64, f64), open: bool) -> String {
+    let (above, unit) = (if open { "above" } else { "at least" }, unit.suffix());
+    if max >= 1e300 {
+        format!("{raw} is out of range: it must be {above} {min}{unit}")
     } else {
-        format!("{raw} is out of range: it must be {above} {min} and at most {max}")
+        format!("{raw} is out of range: it must be {above} {min}{unit} and at most {max}{unit}")
     }
 }
 
@@ -436,6 +501,23 @@ mod tests {
         assert!(params.given("target") && !params.given("mode"));
         assert_eq!(params.whole_or("limit", 9), 9);
         assert_eq!(params.choice("mode"), "packets");
+    }
+
+    #[test]
+    fn what_a_constructor_decides_is_noted_beside_what_was_written() {
+        let params = check("target", Raw::Text("20 ms".into())).unwrap();
+        let shown = |params: &Params| -> Vec<String> {
+            params.effective().map(|(field, value)| format!("{} {value}", field.name)).collect()
+        };
+        assert_eq!(shown(&params), ["max_p 0.1", "limit -", "mode packets", "target 0.02"]);
+        assert_eq!(params.whole("limit"), u64::MAX);
+        assert_eq!(shown(&params)[1], "limit -");
+        assert_eq!(params.whole_or("limit", 9), 9);
+        params.settle("max_p", Value::Real(0.5));
+        params.ignore("mode");
+        assert_eq!(shown(&params), ["max_p 0.5", "limit 9", "mode -", "target 0.02"]);
+        assert_eq!((params.real("max_p"), params.value("limit")), (0.1, Value::Unset));
+        assert_eq!(shown(&params.without_notes())[..2], ["max_p 0.1", "limit -"]);
     }
 
     #[test]

@@ -34,6 +34,15 @@ impl Unit {
         }
     }
 
+    /// What follows a number in base units where it cannot do without (times and rates).
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Unit::Time => " s",
+            Unit::Rate => " bit/s",
+            _ => "",
+        }
+    }
+
     /// How to write such a quantity.
     pub const fn example(self) -> &'static str {
         match self {

@@ -138,7 +138,7 @@ pub fn table(name: &str, text: &str, unit: &str) -> Result<Json, ScenarioError> 
 /// Every discipline, TCP profile and application, and the sections of a scenario.
 pub fn catalogue() -> Json {
     json!({
-        "aqm": aqm::ALGORITHMS.iter().map(|e| entry!(e, ecn)).collect::<Vec<Json>>(),
+        "aqm": aqm::ALGORITHMS.iter().map(|e| entry!(e, ecn, units)).collect::<Vec<Json>>(),
         "tcp": tcp::PROFILES.iter().map(|e| entry!(e)).collect::<Vec<Json>>(),
         "traffic": traffic::APPS.iter().map(application).collect::<Vec<Json>>(),
         "scenario": {

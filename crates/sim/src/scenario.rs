@@ -1,5 +1,6 @@
 //! What one run is, as data: read from JSON, checked, and written back with every default.
 
+use aqm::Line;
 use packet::params::{Params, unknown};
 use packet::{Duration, Rate};
 use serde_json::{Map, Value as Json, json};
@@ -221,7 +222,8 @@ impl Scenario {
         Ok(())
     }
 
-    /// The scenario as JSON with every default filled in; reading it gives the same scenario.
+    /// The scenario as JSON with every default filled in, also those that depend on others or on a
+    /// line's rate; reading it gives the same scenario.
     pub fn to_json(&self) -> Json {
         let mut top = parameters::write(&self.params);
         top.insert("name".into(), json!(self.name));
@@ -237,8 +239,7 @@ impl Scenario {
     }
 }
 
-fn named(key: &str, name: &str, params: &Params) -> Json {
-    let mut object = parameters::write(params);
+fn named(key: &str, name: &str, mut object: Map<String, Json>) -> Json {
     object.insert(key.into(), json!(name));
     Json::Object(object)
 }
@@ -252,11 +253,21 @@ fn rtt_json(rtt: &Rtt) -> Json {
     }
 }
 
+/// With the values that its constructor takes on this line; as written if it refuses them.
+fn queue_json(queue: &Queue, line: &Line) -> Json {
+    let object = match queue.entry.effective(&queue.params, line) {
+        Ok(values) => parameters::write_values(values),
+        Err(_) => parameters::write(&queue.params),
+    };
+    named("aqm", queue.entry.name, object)
+}
+
 fn link_json(link: &Link) -> Json {
     let mut object = parameters::write(&link.params);
     object.insert("name".into(), json!(link.name));
-    object.insert("forward".into(), named("aqm", link.forward.entry.name, &link.forward.params));
-    object.insert("reverse".into(), named("aqm", link.reverse.entry.name, &link.reverse.params));
+    let line = Line { rate: link.rate() };
+    object.insert("forward".into(), queue_json(&link.forward, &line));
+    object.insert("reverse".into(), queue_json(&link.reverse, &line));
     Json::Object(object)
 }
 
@@ -265,7 +276,10 @@ fn traffic_json(traffic: &Traffic) -> Json {
     object.extend(parameters::write(&traffic.app));
     object.insert("name".into(), json!(traffic.name));
     object.insert("app".into(), json!(traffic.entry.name));
-    object.insert("tcp".into(), named("profile", traffic.profile.name, &traffic.tcp));
+    object.insert(
+        "tcp".into(),
+        named("profile", traffic.profile.name, parameters::write(&traffic.tcp)),
+    );
     object.insert("via".into(), json!(traffic.via));
     if let Some(rtt) = &traffic.rtt {
         object.insert("rtt".into(), rtt_json(rtt));

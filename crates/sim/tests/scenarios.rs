@@ -279,3 +279,47 @@ fn a_scenario_written_back_reads_the_same() {
     assert_eq!(first["link"][0]["forward"]["w_q"], json!(1.0 / 512.0));
     assert_eq!(first["network"]["rtt"]["draw"], json!("pair"));
 }
+
+#[test]
+fn what_is_written_for_a_discipline_constructs_it_again() {
+    let mut asked = vec![
+        json!({"aqm": "red", "preset": "edge-hred"}),
+        json!({"aqm": "pi", "n_min": 60, "r_max": "250 ms", "T": "2 ms"}),
+        json!({"aqm": "ared", "target_delay": "3.7 ms", "automatic_w_q": "ten-rtt"}),
+    ];
+    for entry in aqm::ALGORITHMS {
+        asked.push(json!(entry.name));
+        for field in entry.fields {
+            let packet::params::Kind::Choice(names) = field.kind else { continue };
+            asked.extend(names.iter().map(|name| json!({"aqm": entry.name, field.name: name})));
+        }
+    }
+    for queue in asked {
+        let mut scenario = good();
+        scenario["link"][0]["rate"] = json!("7 Mbit/s");
+        scenario["link"][0]["forward"] = queue.clone();
+        let first = Scenario::from_json(&scenario.to_string()).unwrap();
+        if first.check_parameters().is_err() {
+            continue; // a choice that needs another parameter
+        }
+        let first = first.to_json();
+        let second = Scenario::from_json(&first.to_string()).expect("it was checked");
+        second.check_parameters().unwrap_or_else(|why| panic!("{queue}: {why}"));
+        assert_eq!(first, second.to_json());
+    }
+}
+
+#[test]
+fn effective_values_are_written() {
+    let mut scenario = good();
+    scenario["link"][0]["forward"] = json!({"aqm": "red", "profile": "ns2"});
+    let mut forward = |rate: &str| {
+        scenario["link"][0]["rate"] = json!(rate);
+        Scenario::from_json(&scenario.to_string()).unwrap().to_json()["link"][0]["forward"].clone()
+    };
+    assert_eq!(forward("10 Mbit/s")["min_th"], json!(6.25));
+    let fast = forward("100 Mbit/s");
+    assert_eq!((&fast["min_th"], &fast["max_th"]), (&json!(62.5), &json!(187.5)));
+    assert_eq!((&fast["gentle"], &fast["limit"]), (&json!(true), &json!(50)));
+    assert!(fast.get("max_packet_bytes").is_none(), "it has no effect there");
+}

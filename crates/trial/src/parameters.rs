@@ -2,7 +2,7 @@
 
 use aqm::{Discipline, Entry, Line};
 use packet::Rate;
-use packet::params::{BadParams, Kind, Params, Raw, Value, unknown};
+use packet::params::{BadParams, Field, Kind, Params, Raw, Value, unknown};
 use packet::units::Unit;
 use serde_json::{Map, Value as Json, json};
 
@@ -36,14 +36,21 @@ fn unread(raw: &Raw) -> Json {
 
 /// Every set parameter as JSON that reads back to the same value.
 pub fn write(params: &Params) -> Map<String, Json> {
+    write_values(params.iter())
+}
+
+/// Every set value as JSON that reads back to the same value.
+pub fn write_values(
+    values: impl IntoIterator<Item = (&'static Field, Value)>,
+) -> Map<String, Json> {
     let mut object = Map::new();
-    for (field, value) in params.iter() {
+    for (field, value) in values {
         let json = match value {
             Value::Unset => continue,
             Value::Switch(v) => json!(v),
             Value::Whole(v) => json!(v),
             Value::Choice(v) => json!(v),
-            Value::Written(_) => params.written(field.name).map_or(Json::Null, unread),
+            Value::Written(_) => params.distribution(field.name).map_or(Json::Null, unread),
             Value::Real(v) => match field.kind {
                 Kind::Real { unit: Unit::Time, .. } => json!(format!("{v} s")),
                 Kind::Real { unit: Unit::Rate, .. } => json!(format!("{v} bit/s")),
@@ -108,7 +115,7 @@ mod tests {
         assert!(sentence.starts_with("parameters.limitt: unknown field"), "{sentence}");
         assert!(sentence.contains("did you mean \"limit\"?"), "{sentence}");
         let sentence = why(first.name, json!({"limit": 0.5}));
-        assert_eq!(sentence, "parameters.limit: 0.5 is not a whole number");
+        assert_eq!(sentence, "parameters.limit: 0.5 is not a whole number between 1 and 100000000");
         assert_eq!(why(first.name, json!([1])), "parameters: must be a table, not [1]");
     }
 }

@@ -29,6 +29,7 @@ pub(crate) const ENTRY: Entry = Entry {
     per_flow: Keeps::State,
     source: "Pan, Breslau, Prabhakar and Shenker, ACM CCR 33(2), 2003; two implementations of it",
     ecn: "marks ECN-capable packets at every load, if ecn is on",
+    units: "packets",
     deviations: "The oldest entry of the shadow buffer makes room (the paper: a random one). Entries \
                  count packets; the paper's weights by bytes are not offered. A packet is tested \
                  with the entries held before it, then sampled with probability 1/s, whether or \

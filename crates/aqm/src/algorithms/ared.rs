@@ -36,6 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
              ns-3, Linux sch_red",
     ecn: "marks below max_th if ecn is on and the packet is ECN-capable; above it by \
           ecn_above_max: drop (the guideline), mark_in_gentle, mark_always; drops an overflow",
+    units: "packets or bytes",
     deviations: "floyd: the step is tested at arrivals, as in ns-2, and bounds are strict. \
                  All but linux: the first interval is counted from the first arrival. ns2: \
                  use_mark_p, its default, is given up once ecn_above_max is set. ns3: \

@@ -28,6 +28,7 @@ pub(crate) const ENTRY: Entry = Entry {
     per_flow: Keeps::Nothing,
     source: "Kunniyur and Srikant, SIGCOMM 2001; profile after ns-2.35 Vq",
     ecn: "marks if ecn is on and the packet is ECN-capable, at any load; drops an overflow",
+    units: "packets or bytes",
     deviations: "paper: the virtual capacity starts at 0.8 of the line's, as in ns-2. ns2: with \
                  ecn on, a packet that cannot be marked is dropped (ns-2 lets it pass), and as a \
                  drop does not count; mark-front and drop-front are not offered.",

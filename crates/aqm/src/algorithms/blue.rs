@@ -29,6 +29,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Feng, Kandlur, Saha and Shin, CSE-TR-387-99, 1999, and IEEE/ACM ToN 10(4), 2002; \
              NetBSD ALTQ",
     ecn: "marks ECN-capable packets whenever the coin says so, if ecn is on",
+    units: "packets",
     deviations: "standard: one freeze clock for raising and lowering (an ns-3 port has two), which \
                  starts at the first packet; an early drop is no loss event; a line that stays \
                  idle lowers p every freeze_time, or once with repeat = false. altq: the time \
@@ -130,7 +131,7 @@ fn build(params: &Params, _: &Line) -> Result<Built, BadParams> {
 }
 
 fn refusal(params: &Params, name: &str, why: &str) -> BadParams {
-    let value = params.value(name);
+    let value = params.written(name);
     let text = format!("{value} is not possible with profile \"altq\": {why}; leave it out");
     BadParams::new(name, text)
 }
@@ -157,7 +158,7 @@ impl Blue {
             freeze: freeze.max(Duration::from_nanos(1)),
             d1: params.real_or("d1", 0.0025),
             d2: params.real_or("d2", 0.00025),
-            repeat: params.value("repeat") != Value::Switch(false),
+            repeat: params.switch_or("repeat", true),
             trigger: params.whole_or("trigger", u64::MAX),
             p: 0.0,
             changed: None,

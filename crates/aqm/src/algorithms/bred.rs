@@ -30,6 +30,7 @@ pub(crate) const ENTRY: Entry = Entry {
     per_flow: Keeps::State,
     source: "Anjum and Tassiulas, INFOCOM 1999 (recalled; constants weakly)",
     ecn: "never marks",
+    units: "packets",
     deviations: "A reconstruction, no program was read. Thresholds are real numbers, computed \
                  anew at each arrival; a flow's \
                  state, its gap included, is forgotten when its last packet departs; the band \

@@ -53,6 +53,7 @@ pub(crate) const ENTRY: Entry = Entry {
               short.",
     year: 2018,
     per_flow: Keeps::Queues,
+    units: "time; turns in bytes",
     source: "Linux sch_cake; Høiland-Jørgensen, Taht and Morton, LANMAN 2018",
     ecn: "marks in place of every drop by CoDel if ecn is on (it is by default) and the packet is \
           ECN-capable; the random drops of the law's other half ignore ECN; want of room drops",

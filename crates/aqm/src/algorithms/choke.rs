@@ -36,6 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Pan, Prabhakar and Psounis, INFOCOM 2000; Linux sch_choke",
     ecn: "marks what RED's test signals if ecn is on and the packet is ECN-capable, above max_th \
           too unless harddrop; the two packets of a match are dropped whatever their ECN field",
+    units: "packets",
     deviations: "Both: one packet is drawn per arrival (the paper's variants with several are not \
                  offered); flows are compared exactly, not by digest. paper: the boundaries are \
                  Linux's (an average of min_th passes, one of max_th is tested) and so is the \
@@ -63,7 +64,7 @@ const FIELDS: &[Field] = &[
         name: "min_th",
         meaning: "Average queue up to which every packet passes unseen. paper: 100; linux: \
                   max_th/3, rounded down; whole there.",
-        kind: PACKETS,
+        kind: Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: false },
         default: Value::Unset,
         source: "the paper's simulation (recalled); tc",
     },
@@ -153,6 +154,8 @@ fn settings(params: &Params, line: &Line, linux: bool) -> Result<Settings, BadPa
         );
         return Err(BadParams::new("min_th", why));
     }
+    params.settle("min_th", Value::Real(min_th));
+    params.settle("max_th", Value::Real(max_th));
     let weight = if linux { weight_for_burst(min_th, max_th) } else { 0.002 };
     Ok(Settings {
         min_th,

@@ -38,6 +38,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Linux sch_cake; ns-3 CobaltQueueDisc; Høiland-Jørgensen, Taht and Morton, LANMAN 2018",
     ecn: "marks in place of every drop by CoDel if ecn is on and the packet is ECN-capable; the \
           random drops of its other half ignore ECN; a full buffer drops",
+    units: "time",
     deviations: "All: one FIFO that refuses arrivals when full, each of which raises the \
                  probability (sch_cake, which has one per flow: each packet dropped from the \
                  fattest queue). Roots are exact (both programs: 16 accurate values, then Newton \

@@ -40,6 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
              codel_impl.h, ns-3, ns-2.35",
     ecn: "marks in place of every drop at the head if ecn is on and the packet is ECN-capable; \
           ce_threshold marks whether ecn is on or not; a full buffer drops",
+    units: "time",
     deviations: "All: times are whole nanoseconds (Linux: 1.024 us). rfc8289: the count grows at \
                  each drop within a series, also if the next packet ends it, as in Linux, ns-3 \
                  and ns-2. linux: packet sizes are IP lengths, without the link header that \
@@ -148,7 +149,7 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
 
 fn refuse_in_ns2(params: &Params) -> Result<(), BadParams> {
     let refuse = |field: &str, why: &str| {
-        let value = params.value(field);
+        let value = params.written(field);
         Err(BadParams::new(field, format!("{value} is not possible with profile \"ns2\": {why}")))
     };
     if params.switch("ecn") {
@@ -164,14 +165,12 @@ fn refuse_in_ns2(params: &Params) -> Result<(), BadParams> {
 }
 
 fn room(params: &Params) -> Room {
-    let (profile, bytes) = (params.choice("profile"), params.whole_or("limit_bytes", 1_500_000));
-    let packets = params.whole_or("limit", if profile == "ns2" { 50 } else { 1000 }) as u32;
-    let in_packets = Room::of_packets(packets, Fit::Whole);
-    match (params.given("limit"), params.given("limit_bytes")) {
-        (true, true) => in_packets.and_bytes(bytes),
-        (true, false) => in_packets,
-        (false, true) => Room::of_bytes(bytes, Fit::Whole),
-        (false, false) if profile == "ns3" => Room::of_bytes(bytes, Fit::Whole),
-        (false, false) => in_packets,
+    let profile = params.choice("profile");
+    let bytes = || params.whole_or("limit_bytes", 1_500_000);
+    if !params.given("limit") && (profile == "ns3" || params.given("limit_bytes")) {
+        return Room::of_bytes(bytes(), Fit::Whole);
     }
+    let packets = params.whole_or("limit", if profile == "ns2" { 50 } else { 1000 }) as u32;
+    let room = Room::of_packets(packets, Fit::Whole);
+    if params.given("limit_bytes") { room.and_bytes(bytes()) } else { room }
 }

@@ -32,6 +32,7 @@ pub(crate) const ENTRY: Entry = Entry {
     per_flow: Keeps::State,
     source: "Le, Aikat, Jeffay and Smith, ICNP 2004 (slides and abstract)",
     ecn: "never marks",
+    units: "packets or bytes",
     deviations: "A reconstruction. Established: two tables keyed by flow, a packet-count threshold, \
                  a controller like PI, drops only, never of a short flow. Not established, hence \
                  parameters: table sizes, threshold, interval and rule of ageing, collisions on \
@@ -212,11 +213,14 @@ fn build(params: &Params, _: &Line) -> Result<Built, BadParams> {
         let why = format!(
             "{} has no effect: only queue_in_bytes and probability = \"bytes\" refer to it; leave \
              it out",
-            params.value("mean_packet_bytes")
+            params.written("mean_packet_bytes")
         );
         return Err(BadParams::new("mean_packet_bytes", why));
     }
     let judge = Dcn::new(params, PiLaw::new(a, b, params.real("q_ref")));
+    if !in_bytes && probability != "bytes" {
+        params.ignore("mean_packet_bytes");
+    }
     let room = buffer::room(params, 200);
     Ok(Built::Gate(Box::new(Judged::new(judge, room, false))))
 }

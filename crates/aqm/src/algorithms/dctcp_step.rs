@@ -23,6 +23,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Alizadeh et al., SIGCOMM 2010; ns-2.35 DCTCP script",
     ecn: "marks from K on; packets that are not ECN-capable are not signalled (not_ect = \"pass\") \
           or dropped (\"drop\"); drops an overflow",
+    units: "packets or bytes",
     deviations: "The queue is compared before the arrival is added, which equals the paper's \
                  length above K with the arrival; ns-2's scripts get there by RED with min_th = \
                  max_th = K, w_q = 1 and a changed comparison, and drop what is not ECN-capable.",
@@ -110,12 +111,15 @@ fn threshold(params: &Params, line: &Line, mean: u64) -> Result<u64, BadParams> 
         return Ok(params.whole_or("K", 65));
     }
     if params.given("K") {
-        let rtt = params.value("rtt");
-        let why = format!("{rtt} s only sets K, which is given; leave out one of the two");
+        let rtt = params.written("rtt");
+        let why = format!("{rtt} only sets K, which is given; leave out one of the two");
         return Err(BadParams::new("rtt", why));
     }
     let packets = line.rate.bytes_per_s() * params.real("rtt") / 7.0 / mean as f64;
-    Ok(math::floor(packets) as u64 + 1)
+    let k = math::floor(packets) as u64 + 1;
+    params.settle("K", Value::Whole(k));
+    params.ignore("rtt");
+    Ok(k)
 }
 
 impl Aqm for Step {

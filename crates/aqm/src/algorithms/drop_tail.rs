@@ -21,6 +21,7 @@ pub(crate) const ENTRY: Entry = Entry {
     per_flow: Keeps::Nothing,
     source: "no paper; Linux pfifo, bfifo and pfifo_head_drop, ns-2.35 DropTail",
     ecn: "never marks",
+    units: "packets or bytes",
     deviations: "Flavour \"normative\" equals Linux pfifo (packets) and bfifo (bytes); flavour \
                  \"ns2\" equals ns-2.35 DropTail. Drop-from-front with a byte limit removes as \
                  many heads as the arrival needs (Linux has the option for packets only); \
@@ -78,19 +79,20 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
 }
 
 fn room(params: &Params, fit: Fit) -> Result<Room, BadParams> {
-    let bytes = params.whole_or("limit_bytes", u64::MAX);
-    let packets = params.whole_or("limit", 50) as u32;
+    let bytes = params.whole("limit_bytes");
+    let in_packets = || Room::of_packets(params.whole_or("limit", 50) as u32, fit);
     match (params.given("limit"), params.given("limit_bytes")) {
         (true, true) if fit == Fit::Short => {
+            let packets = params.whole("limit");
             let why = format!(
                 "{bytes} cannot be combined with limit = {packets} in flavour \"ns2\": ns-2 \
                  measures a queue in packets or in bytes, never in both; leave one out"
             );
             Err(BadParams::new("limit_bytes", why))
         }
-        (_, false) => Ok(Room::of_packets(packets, fit)),
+        (_, false) => Ok(in_packets()),
         (false, true) => Ok(Room::of_bytes(bytes, fit)),
-        (true, true) => Ok(Room::of_packets(packets, fit).and_bytes(bytes)),
+        (true, true) => Ok(in_packets().and_bytes(bytes)),
     }
 }
 

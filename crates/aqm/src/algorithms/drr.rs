@@ -30,6 +30,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Shreedhar and Varghese, SIGCOMM 1995; Suter, Lakshman, Stiliadis and Choudhury, \
              INFOCOM 1998 (LQD, ALQD, RND)",
     ecn: "never marks",
+    units: "packets or bytes; turns in bytes",
     deviations: "Constructed where the papers are silent: the arrival is queued before victims \
                  are chosen; among equally long queues the first in turn loses; shares are \
                  equal; an empty ALQD register falls back to LQD. LQD and RND look at every \
@@ -82,18 +83,21 @@ const FIELDS: &[Field] = &[
 ];
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
-    let bytes = params.whole_or("limit_bytes", 150_000);
     if params.given("limit") && params.given("limit_bytes") {
+        let bytes = params.whole("limit_bytes");
         let why = format!(
             "{bytes} cannot be combined with limit = {}: the measure of the buffer is the measure \
              of the longest queue, so there can be one only; leave one out",
-            params.value("limit")
+            params.written("limit")
         );
         return Err(BadParams::new("limit_bytes", why));
     }
     let in_bytes = !params.given("limit");
     let buffer = Buffer {
-        limit: if in_bytes { bytes } else { params.whole("limit") },
+        limit: match in_bytes {
+            true => params.whole_or("limit_bytes", 150_000),
+            false => params.whole("limit"),
+        },
         in_bytes,
         victim: match params.choice("victim") {
             "alqd" => Victim::Registered,

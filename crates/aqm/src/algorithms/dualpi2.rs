@@ -39,6 +39,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "always on: ECT(1) and CE go to the scalable queue and are marked with k p' or for their \
           delay; ECT(0) is marked and Not-ECT dropped with p' squared; in overload both are \
           dropped with p' squared and the scalable survivors are marked; a full buffer drops",
+    units: "time; turns in bytes",
     deviations: "All: the queues are scheduled by weighted round robin, which RFC 9332 leaves \
                  open; decisions are made at departure; without the limits on the scalable \
                  queue's length below which it is not marked for its delay. rfc9332: the buffer \
@@ -64,6 +65,7 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         min_th: Duration::from_secs_f64(params.real_or("min_th", 0.0008)),
         range: Duration::from_secs_f64(params.real_or("range", 0.0004)),
     };
+    fields::foreign(linux).iter().for_each(|field| params.ignore(field));
     let period = params.real_or("t_update", if linux { 0.016 } else { 0.015 });
     let classic = params.whole("c_weight") as i64;
     Ok(Built::Discipline(Box::new(DualPi2 {

@@ -26,6 +26,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Feng, Kandlur, Saha and Shin, INFOCOM 1999; profiles after ns-2.35, ns-3",
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; drops where the \
           signal is certain, and on overflow",
+    units: "packets",
     deviations: "All: max_p stays at most 1 (neither ns-2 nor ns-3 bounds it) and positive. ns2: \
                  the state starts below (ns-2 leaves it undefined), and use_mark_p is off. ns3: \
                  the state starts above, as in ns-3, so that the first packet divides max_p; \
@@ -158,10 +159,7 @@ fn settings(params: &Params, rate: Rate) -> Result<Settings, BadParams> {
         );
         return Err(BadParams::new("min_th", why));
     }
-    let gentle = match params.value("gentle") {
-        Value::Switch(gentle) => gentle,
-        _ => ns,
-    };
+    let gentle = params.switch_or("gentle", ns);
     let mean = params.whole_or("mean_packet_bytes", if ns { 500 } else { 1000 }) as u32;
     let limit = params.whole("limit") as u32;
     let fit = if profile == Profile::Ns2 { Fit::Overhanging } else { Fit::Whole };

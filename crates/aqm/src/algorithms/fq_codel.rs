@@ -33,6 +33,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "RFC 8290; profiles after Linux sch_fq_codel and ns-3",
     ecn: "marks in place of every drop by CoDel if ecn is on (it is by default) and the packet is \
           ECN-capable; ce_threshold marks whether ecn is on or not; want of room drops",
+    units: "time; turns in bytes",
     deviations: "All: flows are hashed by a seeded 64-bit mix (Linux: jhash or the network \
                  card's); sizes are IP lengths. linux: memory is counted in packet bytes, not in \
                  buffer sizes, and drop_batch is what it says (one version of Linux always takes \

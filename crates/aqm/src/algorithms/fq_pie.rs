@@ -29,6 +29,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Linux sch_fq_pie; RFC 8033 for the controller, RFC 8290 for the queues",
     ecn: "marks ECN-capable packets if ecn is on and the queue's p is below mark_ecnth (linux: at \
           most), drops them above; want of room drops",
+    units: "time; turns in bytes",
     deviations: "The buffer refuses arrivals as in Linux (ns-3 drops from the fattest queue: \
                  overload = \"fattest\"); limit_bytes refuses too (Linux only counts memory). All \
                  queues are updated at once (Linux: 2048 per pass). rfc8033: the delay is that \

@@ -30,6 +30,7 @@ pub(crate) const ENTRY: Entry = Entry {
     per_flow: Keeps::State,
     source: "Lin and Morris, SIGCOMM 1997 (recalled); comparisons confirmed in J-Sim's port",
     ecn: "never marks",
+    units: "packets",
     deviations: "The average ages at an arrival that finds the line idle, and that arrival is no \
                  sample on top; one that finds the queue empty while the last packet is still \
                  being sent samples 0 (the paper's text ages twice). The fair share is computed \

@@ -26,6 +26,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Linux sch_gred",
     ecn: "marks everywhere if ecn is on and the packet is ECN-capable, with harddrop only below \
           max_th; drops an overflow",
+    units: "bytes",
     deviations: "Packets carry no class, so a flow's virtual queue is flow number modulo classes. \
                  Thresholds run linearly from the first virtual queue to the last, where Linux \
                  takes any; w_q, max_p and the limit are the same for all. Priorities are 1, 2, 3 \
@@ -209,7 +210,9 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let total = params.whole("limit");
     let own = params.whole_or("vq_limit", total).min(total);
     let queue = |index| {
-        let queue = Linux::new(&settings(params, line, index, count)?)?;
+        let queue = Linux::new(&settings(params, line, index, count)?).map_err(|bad| {
+            BadParams::new(&bad.field, format!("{} (virtual queue {index})", bad.why))
+        })?;
         Ok::<Linux, BadParams>(queue.never_idle_yet())
     };
     let judge = Gred {

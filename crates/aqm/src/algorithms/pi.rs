@@ -30,6 +30,7 @@ pub(crate) const ENTRY: Entry = Entry {
     per_flow: Keeps::Nothing,
     source: "Hollot, Misra, Towsley and Gong, INFOCOM 2001; ns-2.35 Queue/PI",
     ecn: "marks ECN-capable packets at every load if ecn is on; drops them only at a full buffer",
+    units: "packets or bytes",
     deviations: "A random draw u signals if u < p (ns-2: u <= p, which may signal at p = 0). The \
                  limit is in packets, bytes or both by its own parameters (ns-2 multiplies it by \
                  the mean packet size when it measures bytes). The default limit is not ns-2's 50 \
@@ -149,6 +150,9 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         );
         return Err(BadParams::new("mean_packet_bytes", why));
     }
+    if queue_mean.or(size_mean).is_none() {
+        params.ignore("mean_packet_bytes");
+    }
     let judge = Pi {
         law: PiLaw::new(a, b, params.real("q_ref")),
         ticker: Ticker::every(params.time("T")),
@@ -176,7 +180,7 @@ fn gains(params: &Params, line: &Line) -> Result<(f64, f64), BadParams> {
                 let why = format!(
                     "{} contradicts n_min and r_max, from which the design rule computes a and \
                      b; leave out the one or the others",
-                    params.value(name)
+                    params.written(name)
                 );
                 return Err(BadParams::new(name, why));
             }
@@ -199,13 +203,17 @@ fn gains(params: &Params, line: &Line) -> Result<(f64, f64), BadParams> {
                 );
                 return Err(BadParams::new("n_min", why));
             }
+            params.settle("a", Value::Real(gains.a));
+            params.settle("b", Value::Real(gains.b));
+            params.ignore("n_min");
+            params.ignore("r_max");
             Ok((gains.a, gains.b))
         }
         (one, _) => {
             let (here, missing) = if one { ("n_min", "r_max") } else { ("r_max", "n_min") };
             let why = format!(
                 "{} needs {missing} beside it: the design rule computes a and b from both",
-                params.value(here)
+                params.written(here)
             );
             Err(BadParams::new(here, why))
         }

@@ -30,6 +30,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "De Schepper, Bondarenko, Tsang and Briscoe, CoNEXT 2016; Linux sch_dualpi2",
     ecn: "with ecn on: marks ECT(0) packets with p'^2 and ECT(1) and CE packets with k p', at \
           every load; all others, and all without ecn, are dropped with p'^2",
+    units: "time",
     deviations: "One queue with the decision at arrival, and the delay is the age of the packet at \
                  the head, zero if none waits. A packet that arrives marked (CE) counts as \
                  scalable, as in DualPI2: nobody can tell. Draws are u < p' (Linux: u <= p').",
@@ -107,9 +108,12 @@ fn build(params: &Params, _: &Line) -> Result<Built, BadParams> {
     if params.given("k") && !ecn {
         let why = format!(
             "{} has no effect: no packet is scalable while ecn is false; leave it out",
-            params.value("k")
+            params.written("k")
         );
         return Err(BadParams::new("k", why));
+    }
+    if !ecn {
+        params.ignore("k");
     }
     let shell = Judged::new(Pi2::new(params), buffer::room(params, 10_000), ecn);
     Ok(Built::Discipline(Box::new(Watched::new(shell, false))))

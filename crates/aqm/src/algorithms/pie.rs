@@ -34,6 +34,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "RFC 8033; RFC 8034 (DOCSIS); Linux sch_pie",
     ecn: "rfc8033, linux: marks ECN-capable packets if ecn is on and p is below mark_ecnth (linux: \
           at most), drops them above; docsis: never marks",
+    units: "time",
     deviations: "rfc8033: the delay is by default that of the last packet sent, as in Linux and \
                  ns-3, not from a measured rate; p decays while both delays are zero (the RFC's \
                  section 4.2), not below half the target (its appendix); without the option to \
@@ -58,9 +59,12 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     if params.given("mark_ecnth") && !ecn {
         let why = format!(
             "{} has no effect: nothing is marked while ecn is false; leave it out",
-            params.value("mark_ecnth")
+            params.written("mark_ecnth")
         );
         return Err(BadParams::new("mark_ecnth", why));
+    }
+    if !ecn {
+        params.ignore("mark_ecnth");
     }
     let shell = Judged::new(judge, buffer::room(params, 1000), ecn);
     Ok(if by_line {
@@ -72,7 +76,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
 
 fn build_docsis(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let refuse = |field: &str, why: &str| {
-        let value = params.value(field);
+        let value = params.written(field);
         let text = format!("{value} is not possible with profile \"docsis\": {why}");
         Err(BadParams::new(field, text))
     };
@@ -89,7 +93,8 @@ fn build_docsis(params: &Params, line: &Line) -> Result<Built, BadParams> {
         );
     }
     let bytes_per_s = line.rate.bytes_per_s();
-    let buffer_bytes = params.whole_or("limit_bytes", (0.1 * bytes_per_s) as u64).max(1);
+    params.settle("delay", Value::Choice("line"));
+    let buffer_bytes = params.whole_or("limit_bytes", ((0.1 * bytes_per_s) as u64).max(1));
     let numbers = docsis::Numbers {
         target: params.real_or("target", 0.010),
         alpha: params.real_or("alpha", 0.25),
@@ -101,7 +106,8 @@ fn build_docsis(params: &Params, line: &Line) -> Result<Built, BadParams> {
         buffer_bytes,
         bytes_per_s,
     };
-    let room = Room::of_packets(params.whole_or("limit", u64::from(u32::MAX)) as u32, Fit::Whole);
+    let packets = params.whole("limit").min(u64::from(u32::MAX)) as u32;
+    let room = Room::of_packets(packets, Fit::Whole);
     let period = Duration::from_secs_f64(params.real_or("t_update", 0.016));
     let judge = docsis::Docsis::new(numbers, period);
     Ok(Built::Gate(Box::new(Judged::new(judge, room.and_bytes(buffer_bytes), false))))
@@ -132,14 +138,14 @@ struct Pie {
 
 impl Pie {
     fn new(params: &Params, line: &Line, linux: bool) -> Result<Self, BadParams> {
-        let measure = match params.value("delay") {
-            Value::Choice("rate") => Measure::Rate(DepartureRate::new(linux)),
-            Value::Choice("line") if linux => {
-                let why = "line is not possible with profile \"linux\": sch_pie does not know its \
+        let measure = match params.choice_or("delay", "timestamp") {
+            "rate" => Measure::Rate(DepartureRate::new(linux)),
+            "line" if linux => {
+                let why = "\"line\" is not possible with profile \"linux\": sch_pie does not know its \
                            line's rate; write \"timestamp\" or \"rate\"";
                 return Err(BadParams::new("delay", why));
             }
-            Value::Choice("line") => Measure::Line { bytes_per_s: line.rate.bytes_per_s() },
+            "line" => Measure::Line { bytes_per_s: line.rate.bytes_per_s() },
             _ => Measure::Timestamp { delay: 0.0, last: None },
         };
         let period = Duration::from_secs_f64(params.real_or("t_update", 0.015));

@@ -52,6 +52,7 @@ pub(crate) const ENTRY: Entry = Entry {
              Linux sch_red",
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; what happens \
           above max_th depends on the profile (harddrop, use_mark_p)",
+    units: "packets or bytes",
     deviations: "All: the arrival is the victim of every drop (ns-2's random and front victims \
                  are not offered), and a drop by the algorithm keeps its cause when the buffer is \
                  full too. ns2: the automatic w_q takes the propagation delay as unknown, i.e. a \

@@ -34,6 +34,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "the pre-filter drops whatever the ECN field; what RED signals is marked if ecn is on \
           and the packet is ECN-capable, and counts as a drop for the lists; above max_th (with \
           gentle, twice that) RED drops",
+    units: "packets; losses in bytes",
     deviations: "The first interval begins at the creation and lasts ten target round trips \
                  (ns-2's scripts: 10.1 s). The average that the pre-filter looks at is of the \
                  previous arrival, as in ns-2. Flows are told apart exactly; those that lost \
@@ -54,7 +55,8 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     }
     let (often, lists) = (params.whole("K"), params.whole("N"));
     if often > lists {
-        let why = format!("{often} is more than N = {lists}, the lists that are kept");
+        let why =
+            format!("{often} is more than N = {lists}, the lists that are kept: give K at most N");
         return Err(BadParams::new("K", why));
     }
     let rules = Rules {

@@ -30,6 +30,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Athuraliya, Li, Low and Yin, IEEE Network 15(3), 2001; ns-2.35 Queue/REM",
     ecn: "marks ECN-capable packets at every load if ecn is on; profile \"ns2\" then marks at \
           departure and lets other packets pass unsignalled",
+    units: "packets or bytes",
     deviations: "Profile \"standard\": a full buffer is tested first and holds limit packets, and \
                  one signal test at arrival marks or drops, so that packets without ECN stay under \
                  control; profile \"ns2\" holds limit - 1, drops at arrival without ecn and marks at \
@@ -169,13 +170,13 @@ fn room(params: &Params, mean: u64) -> Room {
     if params.choice("profile") == "standard" {
         return buffer::room(params, 100);
     }
+    let bytes = params.whole("limit_bytes");
+    if params.given("limit_bytes") && !params.given("limit") {
+        return Room::of_bytes(bytes, Fit::Short);
+    }
     let limit = params.whole_or("limit", 50);
-    let bytes = params.whole_or("limit_bytes", u64::MAX);
     match (params.given("limit_bytes"), params.switch("queue_in_bytes")) {
-        (true, _) if params.given("limit") => {
-            Room::of_packets(limit as u32, Fit::Short).and_bytes(bytes)
-        }
-        (true, _) => Room::of_bytes(bytes, Fit::Short),
+        (true, _) => Room::of_packets(limit as u32, Fit::Short).and_bytes(bytes),
         (false, true) => Room::of_bytes(limit * mean, Fit::Short),
         (false, false) => Room::of_packets(limit as u32, Fit::Short),
     }

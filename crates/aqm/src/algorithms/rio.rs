@@ -37,6 +37,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Clark and Fang, IEEE/ACM ToN 6(4), 1998; profiles after ns-2.35, ALTQ",
     ecn: "paper, ns2: marks below the class's max_th if ecn is on and the packet is ECN-capable; \
           drops above it and on overflow. altq: never marks",
+    units: "packets",
     deviations: "Packets carry no tag, so a flow's class is flow number modulo classes. paper: the \
                  random test, the guard against acting on at most one packet and the spacing are \
                  ns-2's. ns2: the arrival is the victim of every drop; not gentle, packets only; \
@@ -171,9 +172,17 @@ impl Classes {
         let medium = params.whole_or("medium_classes", u64::from(altq));
         let ins = params.whole("in_classes");
         if ins + medium <= all || !(params.given("in_classes") || params.given("medium_classes")) {
+            // What begins beyond the last class is empty.
+            let ins = ins.min(all);
+            let medium = medium.min(all - ins);
+            params.settle("in_classes", Value::Whole(ins));
+            params.settle("medium_classes", if altq { Value::Whole(medium) } else { Value::Unset });
             return Ok(Classes { all, ins, medium });
         }
-        let why = format!("{ins} and medium_classes = {medium} are more than classes = {all}");
+        let why = format!(
+            "{ins} and medium_classes = {medium} are more than classes = {all}: each class is In, \
+             medium or Out; make their sum at most {all}"
+        );
         Err(BadParams::new("in_classes", why))
     }
 
@@ -206,7 +215,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
 
 fn refuse_what_has_no_effect(params: &Params, altq: bool) -> Result<(), BadParams> {
     let refuse = |field: &str, why: &str| {
-        let value = params.value(field);
+        let value = params.written(field);
         Err(BadParams::new(field, format!("{value} is not possible here: {why}")))
     };
     if altq && params.switch("ecn") {
@@ -242,12 +251,12 @@ fn settings(
     }
     let altq = params.choice("profile") == "altq";
     let w_q = params.real_or("w_q", if altq { 1.0 / 512.0 } else { 0.002 });
-    let mean = params.whole_or("mean_packet_bytes", 500) as u32;
     let profile = if altq { Profile::Altq } else { Profile::Ns2 };
     let plain = plain(profile, band, w_q, real("max_p", max_p));
     Ok(if altq && !params.given("mean_packet_bytes") {
         plain // 800 us
     } else {
+        let mean = params.whole_or("mean_packet_bytes", 500) as u32;
         Settings { clock: PacketClock::of_line(line.rate, mean), ..plain }
     })
 }

@@ -28,6 +28,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Guo and Matta, ICNP 2001 (recalled)",
     ecn: "marks below the class's max_th if ecn is on and the packet is ECN-capable; drops above \
           it and on overflow",
+    units: "packets",
     deviations: "One link is edge and core. SLR, T_u and T_c are weakly recalled, the thresholds \
                  are those of ns-2's RIO, and L_t starts at a constructed value; how the paper \
                  counts short and long is recalled (ratio).",
@@ -136,7 +137,8 @@ fn settings(params: &Params, line: &Line, name: &str) -> Result<Settings, BadPar
     let band = (real("min_th"), real("max_th"));
     if band.0 >= band.1 {
         let why = format!(
-            "{} is not below {name}_max_th = {}: RED needs a band between its thresholds",
+            "{} is not below {name}_max_th = {}: RED needs a band between its thresholds; give \
+             both, {name}_min_th the smaller",
             band.0, band.1
         );
         return Err(BadParams::new(&format!("{name}_min_th"), why));

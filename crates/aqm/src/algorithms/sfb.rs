@@ -36,6 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Feng, Kandlur, Saha and Shin, INFOCOM 2001; Linux sch_sfb",
     ecn: "marks ECN-capable packets with probability p_min; lab, linux: above 1/2 some are \
           dropped, with probability 2 (p_min - 1/2); the penalty box drops what has no token",
+    units: "packets",
     deviations: "All: one queue behind the filter, which is Linux's default; flows are hashed by \
                  seeded 64-bit functions (Linux: 4 bits a level of one 32-bit hash), and the \
                  first hash functions last from the first arrival on. lab: probabilities are real \
@@ -126,7 +127,8 @@ impl Sfb {
         let warmup_time = params.time("warmup_time");
         if warmup_time > interval {
             let why = format!(
-                "{} s is longer than rehash_interval = {} s, of which it is the last part",
+                "{} s is longer than rehash_interval = {} s, of which it is the last part; make it the \
+                 shorter",
                 params.real("warmup_time"),
                 params.real("rehash_interval")
             );

@@ -23,6 +23,7 @@ pub(crate) const ENTRY: Entry = Entry {
     per_flow: Keeps::Queues,
     source: "McKenney, INFOCOM 1990; defaults of Linux sch_sfq",
     ecn: "never marks",
+    units: "packets; turns in bytes",
     deviations: "Turns are those of deficit round robin (McKenney: one packet each; Linux: a \
                  queue may overdraw its turn by one packet). The hash is never changed while \
                  the queue runs (Linux: perturb, off by default), there is no limit per queue \

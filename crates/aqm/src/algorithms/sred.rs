@@ -24,6 +24,7 @@ pub(crate) const ENTRY: Entry = Entry {
     per_flow: Keeps::Nothing,
     source: "Ott, Lakshman and Wong, INFOCOM 1999 (recalled); J-Sim's port of an ns-2 program",
     ecn: "marks ECN-capable packets at every load if ecn is on; drops them only at a full buffer",
+    units: "packets",
     deviations: "Where P is 0 the simple form gives p_sred, and so does the full one (J-Sim \
                  divides 0 by 0 and never drops). P stands still while the list is filled (J-Sim \
                  updates it with the previous hit). J-Sim's numbers are r = 0.8, M = 200, and a \

@@ -28,6 +28,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Cisco IOS documentation; May, Bolot, Diot and Lyles, IWQoS 1999",
     ecn: "marks between a class's thresholds if ecn is on and the packet is ECN-capable; drops \
           above max_th and on overflow",
+    units: "packets",
     deviations: "Packets carry no precedence, so a flow's is first_class + flow number modulo \
                  classes. That the average is updated at arrivals, ages while the line idles, and \
                  that signals are not spaced is constructed; each is a switch.",
@@ -231,13 +232,16 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     }
     let on_timer = params.choice("update") == "timer";
     if params.given("period") && !on_timer {
-        let period = params.value("period");
+        let period = params.written("period");
         let why = format!("{period} has no effect with update = \"arrival\"; leave it out");
         return Err(BadParams::new("period", why));
     }
     let clock = PacketClock::of_line(line.rate, params.whole("mean_packet_bytes") as u32);
-    let period = params.real_or("period", clock.packet_secs());
-    let period = Duration::from_secs_f64(period).max(Duration::from_micros(1));
+    let period = params.real_or("period", clock.packet_secs().max(1e-6));
+    if !on_timer {
+        params.ignore("period");
+    }
+    let period = Duration::from_secs_f64(period);
     let limit = params.whole("limit");
     let judge = Wred {
         classes: classes(params, limit)?,
@@ -265,16 +269,32 @@ fn classes(params: &Params, limit: u64) -> Result<[Class; CLASSES], BadParams> {
             _ => min,
         };
         let field = format!("min_th_{i}");
-        let own_max = params.real_or(&format!("max_th_{i}"), max);
+        let own = |name: &str| params.given(name).then(|| params.real(name));
+        let own_max = own(&format!("max_th_{i}")).unwrap_or(max);
         // Only a threshold that was written can contradict.
-        let default = if params.given("min_th") { default } else { default.min(own_max) };
-        let own_min = params.real_or(&field, default);
+        let default = if params.given("min_th") || default <= own_max {
+            default
+        } else {
+            params.real_or(&field, own_max)
+        };
+        let own_min = own(&field).unwrap_or(default);
         if own_min > own_max {
-            let named = if params.given(&field) { field.as_str() } else { "min_th" };
-            let why = format!("{own_min} is above max_th = {own_max} of class {i}");
+            let (named, value) = match params.given(&field) {
+                true => (field.as_str(), format!("{own_min}")),
+                false if own_min == min => ("min_th", format!("{own_min}")),
+                false => ("min_th", format!("{min} gives class {i} its {own_min}, which")),
+            };
+            let upper = match params.given(&format!("max_th_{i}")) {
+                true => format!("max_th_{i}"),
+                false => "max_th".into(),
+            };
+            let why = format!(
+                "{value} is above {upper} = {own_max} of class {i}: nothing would be signalled at \
+                 random; make it at most that"
+            );
             return Err(BadParams::new(named, why));
         }
-        let max_p = 1.0 / params.real_or(&format!("mpd_{i}"), params.real("mpd"));
+        let max_p = 1.0 / own(&format!("mpd_{i}")).unwrap_or(params.real("mpd"));
         *class = Class { min: own_min, max: own_max, max_p, count: -1 };
     }
     Ok(classes)

@@ -3,7 +3,7 @@
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::{Duration, Instant, Rng};
 
-use super::{Life, PAYLOAD, RATE, gap, need_machines, peer_of};
+use super::{Life, Lives, PAYLOAD, RATE, gap, need_machines, peer_of};
 use crate::registry::{Entry, Group, Population};
 use crate::{Action, App, AppCx, Input};
 
@@ -82,9 +82,9 @@ static FIELDS: [Field; 6] = [
         default: Value::Unset,
         source: "the preset's",
     },
-    Life::FIELDS[0],
-    Life::FIELDS[1],
-    Life::FIELDS[2],
+    Lives::FIELDS[0],
+    Lives::FIELDS[1],
+    Lives::FIELDS[2],
 ];
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
@@ -92,10 +92,11 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let (rate, packet) = preset(params.choice("preset"));
     let bytes = params.whole_or("packet", packet) as u32;
     let gap = gap(params.real_or("rate", rate), bytes);
-    let (params, group, members) = (params.clone(), group.clone(), group.members);
+    let (lives, members) = (Lives::new(params), group.members);
     let stream = format!("{}.start", group.name);
+    let group = group.clone();
     let sender = move |i| {
-        let life = Life::draw(&params, &mut Rng::indexed(group.seed, &stream, u64::from(i)));
+        let life = lives.draw(&mut Rng::indexed(group.seed, &stream, u64::from(i)));
         Cbr { peer: peer_of(i, &group), bytes, gap, life, begun: Instant::ZERO }
     };
     Ok(Population::new(members, sender))

@@ -9,6 +9,14 @@ use packet::{Duration, Instant, Rng};
 
 use crate::registry::Group;
 
+/// When the senders of a group begin, and how long they go on.
+#[derive(Clone, Copy, Debug)]
+struct Lives {
+    start_s: f64,
+    within_s: f64,
+    lasts: Option<Duration>,
+}
+
 /// When a sender begins and how long it goes on.
 #[derive(Clone, Copy, Debug)]
 struct Life {
@@ -16,8 +24,8 @@ struct Life {
     lasts: Option<Duration>,
 }
 
-impl Life {
-    /// The fields of [`Life::draw`].
+impl Lives {
+    /// The fields of [`Lives::new`].
     const FIELDS: [Field; 3] = [
         Field {
             name: "start",
@@ -42,15 +50,22 @@ impl Life {
         },
     ];
 
-    fn draw(params: &Params, rng: &mut Rng) -> Life {
-        let begins = params.real("start") + params.real("start_within") * rng.uniform();
+    fn new(params: &Params) -> Lives {
         let lasts = params.real_or("lasts", 0.0);
-        Life {
-            begins: Duration::from_secs_f64(begins),
+        Lives {
+            start_s: params.real("start"),
+            within_s: params.real("start_within"),
             lasts: (lasts > 0.0).then(|| Duration::from_secs_f64(lasts)),
         }
     }
 
+    fn draw(self, rng: &mut Rng) -> Life {
+        let begins = self.start_s + self.within_s * rng.uniform();
+        Life { begins: Duration::from_secs_f64(begins), lasts: self.lasts }
+    }
+}
+
+impl Life {
     /// Whether a sender that began at `begun` has ended at `now`.
     fn over(self, begun: Instant, now: Instant) -> bool {
         self.lasts.is_some_and(|lasts| now >= begun + lasts)

@@ -4,7 +4,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{Duration, Instant, Rng, math};
 
-use super::{Life, PAYLOAD, RATE, gap, need_machines, peer_of};
+use super::{Life, Lives, PAYLOAD, RATE, gap, need_machines, peer_of};
 use crate::registry::{Entry, Group, Population};
 use crate::{Action, App, AppCx, Input};
 
@@ -140,9 +140,9 @@ static FIELDS: [Field; 9] = [
         default: Value::Real(1.5),
         source: "ns-2",
     },
-    Life::FIELDS[0],
-    Life::FIELDS[1],
-    Life::FIELDS[2],
+    Lives::FIELDS[0],
+    Lives::FIELDS[1],
+    Lives::FIELDS[2],
 ];
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
@@ -154,8 +154,9 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let (on, off) = (spell("on"), spell("off"));
     let bytes = params.whole("packet") as u32;
     let gap = gap(params.real("rate"), bytes);
-    let (params, group, members) = (params.clone(), group.clone(), group.members);
+    let (lives, members) = (Lives::new(params), group.members);
     let (start, periods) = (format!("{}.start", group.name), format!("{}.periods", group.name));
+    let group = group.clone();
     let sender = move |i: u32| {
         let stream = |name: &str| Rng::indexed(group.seed, name, u64::from(i));
         OnOff {
@@ -164,7 +165,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
             gap,
             on,
             off,
-            life: Life::draw(&params, &mut stream(&start)),
+            life: lives.draw(&mut stream(&start)),
             begun: Instant::ZERO,
             until: Instant::ZERO,
             rng: stream(&periods),

@@ -182,7 +182,7 @@ pub(super) fn apply(
     model: &Persistence,
 ) -> Result<(), BadParams> {
     let own = |name: &str, unit: Unit| -> Result<Option<Arc<dyn Distribution>>, BadParams> {
-        params.written(name).map(|raw| read(name, raw, unit)).transpose()
+        params.distribution(name).map(|raw| read(name, raw, unit)).transpose()
     };
     let replace = |kept: &mut Arc<dyn Distribution>, name: &str, unit| -> Result<(), BadParams> {
         if let Some(named) = own(name, unit)? {

@@ -74,7 +74,7 @@ static FIELDS: &[Field] = &[
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let own = |name: &str, unit, default: Arc<dyn Distribution>| {
-        params.written(name).map_or(Ok(default), |raw| read(name, raw, unit))
+        params.distribution(name).map_or(Ok(default), |raw| read(name, raw, unit))
     };
     let habits = Habits {
         request: own("request", Unit::Bytes, always(100.0))?,

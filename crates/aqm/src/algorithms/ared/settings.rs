@@ -33,7 +33,7 @@ impl Settings {
         let (min_th, max_th) = asked.thresholds()?;
         let above = asked.above_max(gentle)?;
         let use_mark_p = above.is_none();
-        Ok(Settings {
+        let settings = Settings {
             base: family::Settings {
                 profile,
                 min_th,
@@ -56,7 +56,9 @@ impl Settings {
             },
             rule: asked.rule()?,
             drops_above_max: above == Some("drop"),
-        })
+        };
+        asked.note(&settings.base, above);
+        Ok(settings)
     }
 }
 
@@ -71,6 +73,34 @@ struct Asked<'a> {
 impl Asked<'_> {
     fn is_ns(&self) -> bool {
         matches!(self.profile, Profile::Ns2 | Profile::Ns3)
+    }
+
+    /// Notes thresholds, switches and choices, and what has no effect beside them.
+    fn note(&self, base: &family::Settings, above: Option<&'static str>) {
+        let (params, linux) = (self.params, self.profile == Profile::Linux);
+        params.settle("min_th", Value::Real(base.min_th));
+        params.settle("max_th", Value::Real(base.max_th));
+        params.settle("gentle", Value::Switch(base.gentle));
+        params.settle("ecn_above_max", above.map_or(Value::Unset, Value::Choice));
+        if self.profile == Profile::Ns2 {
+            params.settle("use_mark_p", Value::Switch(base.use_mark_p));
+        }
+        let units = if base.queue_in_bytes { "byte" } else { "packet" };
+        params.settle("units", if linux { Value::Unset } else { Value::Choice(units) });
+        // min_th and w_q, which they set, stand for them.
+        params.ignore("target_delay");
+        params.ignore("automatic_w_q");
+        if !(self.profile == Profile::Fj93 && base.queue_in_bytes) {
+            params.ignore("max_packet_bytes");
+        }
+        if linux {
+            for name in ["alpha", "beta", "top", "bottom", "interval"] {
+                params.ignore(name);
+            }
+        }
+        if params.given("limit_bytes") {
+            params.ignore("limit");
+        }
     }
 
     fn mean(&self) -> u32 {
@@ -97,7 +127,7 @@ impl Asked<'_> {
     }
 
     fn refuse<T>(&self, field: &str, why: &str) -> Result<T, BadParams> {
-        let (value, profile) = (self.params.value(field), self.name);
+        let (value, profile) = (self.params.written(field), self.name);
         Err(BadParams::new(
             field,
             format!("{value} is not possible with profile \"{profile}\": {why}"),
@@ -130,8 +160,10 @@ impl Asked<'_> {
         }
         let refers = self.profile == Profile::Fj93 && self.in_bytes();
         if given("max_packet_bytes") && !refers {
-            return self
-                .refuse("max_packet_bytes", "only floyd with units = \"byte\" refers to it");
+            return self.refuse(
+                "max_packet_bytes",
+                "only floyd with units = \"byte\" refers to it; leave it out",
+            );
         }
         if self.switch("use_mark_p") == Some(true) && self.profile != Profile::Ns2 {
             return self.refuse("use_mark_p", "it exists in ns-2 only; leave it out");
@@ -151,8 +183,10 @@ impl Asked<'_> {
     fn above_max(&self, gentle: bool) -> Result<Option<&'static str>, BadParams> {
         let given = self.choice("ecn_above_max");
         if given == Some("mark_in_gentle") && !gentle {
-            return self
-                .refuse("ecn_above_max", "there is no gentle region; write drop or mark_always");
+            return self.refuse(
+                "ecn_above_max",
+                "there is no gentle region; write \"drop\" or \"mark_always\"",
+            );
         }
         if self.profile == Profile::Ns2 {
             let marks = self.switch("use_mark_p");
@@ -232,7 +266,9 @@ impl Asked<'_> {
             return Ok(rule);
         }
         let (bottom, top) = (rule.bottom, rule.top);
-        let why = format!("{bottom} is not below top = {top}: max_p needs room to move");
+        let why = format!(
+            "{bottom} is not below top = {top}: max_p needs room to move; give both, bottom the smaller"
+        );
         Err(BadParams::new("bottom", why))
     }
 
@@ -241,8 +277,10 @@ impl Asked<'_> {
     }
 
     fn limit_bytes(&self, default: f64) -> u64 {
-        let converted = u64::from(self.limit_packets(default)) * u64::from(self.mean());
-        self.params.whole_or("limit_bytes", converted)
+        match self.params.given("limit_bytes") {
+            true => self.params.whole("limit_bytes"),
+            false => u64::from(self.limit_packets(default)) * u64::from(self.mean()),
+        }
     }
 
     fn room(&self, in_bytes: bool, max_th: f64) -> Result<Room, BadParams> {
@@ -337,17 +375,17 @@ mod tests {
             (&[("min_th", "9"), ("max_th", "3")] as &[_], "min_th: 9 is not below max_th = 3"),
             (&[("profile", "linux"), ("alpha", "0.02")], "alpha: 0.02 is not possible with"),
             (&[("profile", "linux"), ("gentle", "true")], "gentle: true"),
-            (&[("profile", "linux"), ("units", "byte")], "units: byte"),
-            (&[("target_delay", "5 ms"), ("min_th", "9")], "target_delay: 0.005"),
-            (&[("automatic_w_q", "second"), ("w_q", "0.1")], "automatic_w_q: second"),
+            (&[("profile", "linux"), ("units", "byte")], "units: \"byte\""),
+            (&[("target_delay", "5 ms"), ("min_th", "9")], "target_delay: 0.005 s"),
+            (&[("automatic_w_q", "second"), ("w_q", "0.1")], "automatic_w_q: \"second\""),
             (&[("max_packet_bytes", "1500")], "max_packet_bytes: 1500"),
             (&[("use_mark_p", "true")], "use_mark_p: true"),
             (&[("limit_bytes", "9000")], "limit_bytes: 9000"),
             (&[("top", "0.005")], "bottom: 0.01 is not below top = 0.005"),
-            (&[("gentle", "false"), ("ecn_above_max", "mark_in_gentle")], "ecn_above_max: mark"),
+            (&[("gentle", "false"), ("ecn_above_max", "mark_in_gentle")], "ecn_above_max: \"mark"),
             (
                 &[("profile", "ns2"), ("use_mark_p", "true"), ("ecn_above_max", "drop")],
-                "ecn_above_max: drop",
+                "ecn_above_max: \"drop\"",
             ),
         ] {
             let why = refusal(pairs);

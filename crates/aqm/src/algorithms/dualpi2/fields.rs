@@ -110,20 +110,26 @@ pub(super) const FIELDS: &[Field] = &[
     LIMIT_BYTES,
 ];
 
+/// The fields that a profile does not have.
+pub(super) const fn foreign(linux: bool) -> &'static [&'static str] {
+    if linux { &["min_th", "range"] } else { &["step"] }
+}
+
 /// Refuses what the profile does not have.
 pub(super) fn refuse_what_is_not_there(params: &Params) -> Result<(), BadParams> {
     let profile = params.choice("profile");
-    let (foreign, why): (&[&str], &str) = if profile == "linux" {
-        (&["min_th", "range"], "Linux marks above a step, not along a ramp; use step")
+    let linux = profile == "linux";
+    let why = if linux {
+        "Linux marks above a step, not along a ramp; use step"
     } else {
-        (&["step"], "the RFC marks along a ramp; use min_th and range")
+        "the RFC marks along a ramp; use min_th and range"
     };
     let refuse = |field: &str, why: &str| {
-        let value = params.value(field);
+        let value = params.written(field);
         let text = format!("{value} is not possible with profile \"{profile}\": {why}");
         Err(BadParams::new(field, text))
     };
-    if let Some(field) = foreign.iter().find(|field| params.given(field)) {
+    if let Some(field) = foreign(linux).iter().find(|field| params.given(field)) {
         return refuse(field, why);
     }
     if profile != "linux" && !params.switch("drop_overload") {

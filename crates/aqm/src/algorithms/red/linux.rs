@@ -87,8 +87,8 @@ impl Linux {
     pub fn new(settings: &Settings) -> Result<Self, BadParams> {
         let log_weight = log_weight(settings.w_q, "Linux")?;
         let unit = settings.unit();
-        let min = threshold("min_th", settings.min_th, unit, log_weight)?;
-        let max = threshold("max_th", settings.max_th, unit, log_weight)?;
+        let min = threshold("min_th", settings.min_th, settings, log_weight)?;
+        let max = threshold("max_th", settings.max_th, settings, log_weight)?;
         let spread = (max.saturating_sub(min) >> log_weight).max(1);
         // 2^32 does not fit where max_p is 1; the cast saturates at 2^32 − 1.
         let max_p = (settings.max_p * 4_294_967_296.0) as u32;
@@ -195,7 +195,13 @@ impl Linux {
 }
 
 /// A threshold in scaled bytes; the kernel demands that it fit in 31 bits.
-fn threshold(name: &str, packets: f64, unit: f64, log_weight: u32) -> Result<u64, BadParams> {
+fn threshold(
+    name: &str,
+    packets: f64,
+    settings: &Settings,
+    log_weight: u32,
+) -> Result<u64, BadParams> {
+    let unit = settings.unit();
     let bytes = (packets * unit + 0.5) as u64;
     let scaled = u128::from(bytes) << log_weight;
     if scaled >> 31 == 0 {
@@ -203,9 +209,11 @@ fn threshold(name: &str, packets: f64, unit: f64, log_weight: u32) -> Result<u64
     }
     let largest = f64::from((1u32 << 31) >> log_weight) / unit;
     let why = format!(
-        "{packets} packets of {unit} B are more than Linux can average with w_q = \
-         1/{}: it must be below {largest:.3} packets, or w_q larger",
-        1u64 << log_weight
+        "{packets} packets of {unit} B are more than Linux can average with w_q = 1/{} (min_th = \
+         {}, max_th = {}): it must be below {largest:.3} packets, or w_q larger",
+        1u64 << log_weight,
+        settings.min_th,
+        settings.max_th
     );
     Err(BadParams::new(name, why))
 }

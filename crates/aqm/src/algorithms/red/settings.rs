@@ -86,7 +86,7 @@ impl Settings {
         }
         let clock = asked.clock(line, mean_packet_bytes);
         let (min_th, max_th) = asked.thresholds(line, mean_packet_bytes)?;
-        Ok(Settings {
+        let settings = Settings {
             profile,
             min_th,
             max_th,
@@ -105,7 +105,9 @@ impl Settings {
             ns1_compat: asked.switch("ns1_compat")?,
             ecn: params.switch("ecn"),
             room: asked.room(queue_in_bytes, mean_packet_bytes, max_th)?,
-        })
+        };
+        asked.note(&settings);
+        Ok(settings)
     }
 
     /// Bytes per packet of a threshold: 1 where the queue is measured in packets.
@@ -194,7 +196,7 @@ impl Asked<'_> {
                 field,
                 format!(
                     "{} has no effect with profile \"{profile}\": {why}; leave it out",
-                    self.params.value(field)
+                    self.params.written(field)
                 ),
             ))
         };
@@ -209,6 +211,40 @@ impl Asked<'_> {
         Ok(())
     }
 
+    /// Notes the thresholds and the switches, and what has no effect.
+    fn note(&self, settings: &Settings) {
+        let params = self.params;
+        params.settle("profile", Value::Choice(self.name));
+        params.settle("min_th", Value::Real(settings.min_th));
+        params.settle("max_th", Value::Real(settings.max_th));
+        for (name, on) in [
+            ("gentle", settings.gentle),
+            ("wait", settings.wait),
+            ("queue_in_bytes", settings.queue_in_bytes),
+            ("byte_probability", settings.byte_probability),
+            ("harddrop", settings.harddrop),
+            ("use_mark_p", settings.use_mark_p),
+            ("ns1_compat", settings.ns1_compat),
+        ] {
+            params.settle(name, Value::Switch(on));
+        }
+        if !(self.profile == Fj93 && settings.byte_probability) {
+            params.ignore("max_packet_bytes");
+        }
+        if !settings.use_mark_p {
+            params.ignore("mark_p");
+        }
+        if self.clock_is_altqs_own() {
+            params.settle("idle_packet_time", Value::Real(settings.clock.packet_secs()));
+        }
+    }
+
+    /// A fixed time, whatever the line.
+    fn clock_is_altqs_own(&self) -> bool {
+        let given = |name| self.params.given(name);
+        self.profile == Altq && !given("idle_packet_time") && !given("mean_packet_bytes")
+    }
+
     fn clock(&self, line: &Line, mean: u32) -> PacketClock {
         if self.params.given("idle_packet_time") {
             // A positive time below half a nanosecond would round to none.
@@ -217,9 +253,7 @@ impl Asked<'_> {
         }
         match self.profile {
             Ns3 => PacketClock::of_line(Rate::from_bits_per_s(1_500_000), mean),
-            Altq if !self.params.given("mean_packet_bytes") => {
-                PacketClock::of_time(Duration::from_micros(800))
-            }
+            Altq if self.clock_is_altqs_own() => PacketClock::of_time(Duration::from_micros(800)),
             _ => PacketClock::of_line(line.rate, mean),
         }
     }
@@ -280,14 +314,19 @@ impl Asked<'_> {
     }
 
     fn limit_bytes(&self, mean: u32) -> u64 {
-        let converted = u64::from(self.limit_packets()) * u64::from(mean);
-        self.params.whole_or("limit_bytes", converted)
+        match self.params.given("limit_bytes") {
+            true => self.params.whole("limit_bytes"),
+            false => u64::from(self.limit_packets()) * u64::from(mean),
+        }
     }
 
     fn room(&self, queue_in_bytes: bool, mean: u32, max_th: f64) -> Result<Room, BadParams> {
         let packets = self.limit_packets();
         let (has_packets, has_bytes) =
             (self.params.given("limit"), self.params.given("limit_bytes"));
+        if has_bytes && !has_packets {
+            self.params.ignore("limit");
+        }
         let in_bytes = queue_in_bytes || self.profile == Ns2Fixed;
         if self.profile == Fj93 {
             let room = Room::of_packets(packets, Fit::Whole);
@@ -306,11 +345,13 @@ impl Asked<'_> {
         }
         let least = if self.profile == Altq { max_th.min(f64::from(u32::MAX)) } else { 0.0 };
         let least = least as u32 + u32::from(least > f64::from(least as u32));
-        Ok(Room::of_packets(packets.max(least), fit))
+        let packets = packets.max(least);
+        self.params.settle("limit", Value::Whole(u64::from(packets)));
+        Ok(Room::of_packets(packets, fit))
     }
 
     fn wrong_limit(&self, both: bool) -> BadParams {
-        let (profile, bytes) = (self.name, self.params.value("limit_bytes"));
+        let (profile, bytes) = (self.name, self.params.written("limit_bytes"));
         let why = if both {
             "a queue measured in bytes has one limit; leave out this one or limit"
         } else {

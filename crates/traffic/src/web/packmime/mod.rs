@@ -84,7 +84,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
         }
     }
     let own = |name: &str, unit, default: &Arc<dyn Distribution>| {
-        params.written(name).map_or(Ok(Arc::clone(default)), |raw| read(name, raw, unit))
+        params.distribution(name).map_or(Ok(Arc::clone(default)), |raw| read(name, raw, unit))
     };
     let delay: Arc<dyn Distribution> = Arc::new(ServerDelay);
     let laws = Laws {

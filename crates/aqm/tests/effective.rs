@@ -1,0 +1,195 @@
+//! What a constructor takes where the user says nothing: written out in full it gives the same
+//! discipline, packet by packet.
+
+use aqm::{ALGORITHMS, Cx, Entry, Line, find};
+use packet::params::{Field, Kind, Params, Raw, Value};
+use packet::units::Unit;
+use packet::{Ecn, Event, Instant, Packet, Rate, Rng};
+
+type Written = Vec<(String, Raw)>;
+
+fn line(bits_per_s: u64) -> Line {
+    Line { rate: Rate::from_bits_per_s(bits_per_s) }
+}
+
+/// The value as a person writes it.
+fn written(field: &Field, value: Value) -> Option<(String, Raw)> {
+    let raw = match (value, field.kind) {
+        (Value::Unset, _) => return None,
+        (Value::Switch(v), _) => Raw::Bool(v),
+        (Value::Whole(v), _) => Raw::Number(v as f64),
+        (Value::Real(v), Kind::Real { unit: Unit::Time, .. }) => Raw::Text(format!("{v} s")),
+        (Value::Real(v), _) => Raw::Number(v),
+        (Value::Choice(v), _) => Raw::Text(v.to_owned()),
+    };
+    Some((field.name.to_owned(), raw))
+}
+
+fn effective(entry: &Entry, asked: &[(String, Raw)], line: &Line) -> Result<Written, String> {
+    let params = Params::check(entry.fields, asked).map_err(|bad| bad.to_string())?;
+    let values = entry.effective(&params, line).map_err(|bad| bad.to_string())?;
+    Ok(values.into_iter().filter_map(|(field, value)| written(field, value)).collect())
+}
+
+/// All that a discipline says about a busy minute's worth of packets: events, departures, gauges.
+fn behaviour(entry: &Entry, asked: &[(String, Raw)], line: &Line) -> String {
+    let params = Params::check(entry.fields, asked).unwrap();
+    let mut queue = (entry.build)(&params, line).unwrap().into_discipline();
+    let (mut dice, mut rng) = (Rng::named(1, "packets"), Rng::named(1, "queue"));
+    let mut said = String::new();
+    let mut now = Instant::ZERO;
+    let mut free_at = Instant::ZERO;
+    let mean = line.rate.time_for(700);
+    for id in 0..500 {
+        now += packet::Duration::from_nanos(dice.below(2 * mean.nanos()));
+        let mut out = |event: Event| said.push_str(&format!("{event:?};"));
+        while let Some(due) = queue.next_tick().filter(|due| *due <= now) {
+            queue.on_tick(&mut Cx { now: due, rng: &mut rng, out: &mut out });
+        }
+        while free_at <= now {
+            let sent = queue.dequeue(&mut Cx { now: free_at, rng: &mut rng, out: &mut out });
+            let Some(sent) = sent else { break };
+            free_at += line.rate.time_for(u64::from(sent.bytes));
+            out(Event::Queued { id: sent.id });
+        }
+        let packet = Packet {
+            id,
+            flow: dice.below(6),
+            bytes: 40 + dice.below(1461) as u32,
+            ecn: [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1][dice.below(3) as usize],
+            arrived: now,
+            header: Default::default(),
+        };
+        free_at = free_at.max(now);
+        queue.enqueue(packet, &mut Cx { now, rng: &mut rng, out: &mut out });
+    }
+    queue.gauges(&mut |name, value| said.push_str(&format!("{name}={value:?};")));
+    said
+}
+
+/// Values worth trying: every choice, both switches, two numbers within the range.
+fn candidates(field: &Field) -> Vec<Raw> {
+    let quantity = |unit: Unit, v: f64| match unit {
+        Unit::Time => Raw::Text(format!("{} s", v / 1000.0)),
+        _ => Raw::Number(v),
+    };
+    match field.kind {
+        Kind::Switch => vec![Raw::Bool(false), Raw::Bool(true)],
+        Kind::Choice(names) => names.iter().map(|n| Raw::Text((*n).to_owned())).collect(),
+        Kind::Whole { unit, min, max } => {
+            [3, 20, 9000].map(|v: u64| quantity(unit, v.clamp(min, max) as f64)).into()
+        }
+        Kind::Real { unit, min, max, .. } => {
+            let fits = |v: &f64| *v > min && *v <= max;
+            [0.25, 4.0, 40.0].into_iter().filter(fits).map(|v| quantity(unit, v)).collect()
+        }
+    }
+}
+
+/// What people may write: nothing, each value alone, and each beside each choice.
+fn questions(entry: &Entry) -> Vec<Written> {
+    let alone: Vec<(String, Raw)> = entry
+        .fields
+        .iter()
+        .flat_map(|f| candidates(f).into_iter().map(|raw| (f.name.to_owned(), raw)))
+        .collect();
+    let mut all = vec![Vec::new()];
+    all.extend(alone.iter().map(|one| vec![one.clone()]));
+    let choices = alone.iter().filter(|(_, raw)| matches!(raw, Raw::Text(t) if !t.ends_with(" s")));
+    for choice in choices {
+        let others = alone.iter().filter(|(name, _)| *name != choice.0);
+        all.extend(others.map(|other| vec![choice.clone(), other.clone()]));
+    }
+    all
+}
+
+#[test]
+fn effective_values_written_out_give_the_same_discipline() {
+    for entry in ALGORITHMS {
+        let (mut tried, mut accepted) = (0, 0);
+        for bits_per_s in [300_000, 10_000_000, 1_000_000_000] {
+            let line = line(bits_per_s);
+            for asked in questions(entry) {
+                tried += 1;
+                let Ok(full) = effective(entry, &asked, &line) else { continue };
+                accepted += 1;
+                let what = format!("{} {asked:?} at {bits_per_s} bit/s", entry.name);
+                let again = effective(entry, &full, &line)
+                    .unwrap_or_else(|why| panic!("{what}: {why}\n{full:?}"));
+                assert_eq!(again, full, "{what}: not the same written out");
+                assert_eq!(
+                    behaviour(entry, &full, &line),
+                    behaviour(entry, &asked, &line),
+                    "{what} behaves otherwise written out: {full:?}"
+                );
+            }
+        }
+        assert!(accepted * 3 > tried, "{}: {accepted} of {tried} accepted", entry.name);
+    }
+}
+
+/// Fields that stay unset at defaults: there is no such limit, class or rule until somebody writes
+/// one, or other fields stand for them.
+const UNSET: &[(&str, &[&str])] = &[
+    ("droptail", &["limit_bytes"]),
+    ("red", &["preset", "idle_packet_time", "limit_bytes"]),
+    ("ared", &["target_delay", "automatic_w_q", "max_packet_bytes", "limit_bytes", "use_mark_p"]),
+    ("wred", &["period"]), // and those of single classes
+    ("gred", &["default_vq"]),
+    ("rio", &["medium_classes", "medium_min_th", "medium_max_th", "medium_max_p"]),
+    ("dctcp_step", &["rtt"]),
+    ("pi", &["n_min", "r_max", "limit_bytes"]),
+    ("rem", &["limit_bytes"]),
+    ("blue", &["trigger", "limit_bytes"]),
+    ("dcn", &["mean_packet_bytes", "limit_bytes"]),
+    ("afd", &["limit_bytes"]),
+    ("codel", &["limit_bytes", "ce_threshold"]),
+    ("cobalt", &["limit_bytes"]),
+    ("drr", &["limit"]),
+    ("fq_codel", &["ce_threshold"]),
+    ("fq_pie", &["limit_bytes"]),
+    ("pie", &["mark_ecnth", "limit_bytes"]),
+    ("pi2", &["limit_bytes"]),
+    ("dualpi2", &["step", "limit_bytes"]),
+];
+
+#[test]
+fn a_default_that_depends_on_others_is_shown() {
+    for entry in ALGORITHMS {
+        let shown = effective(entry, &[], &line(10_000_000)).unwrap();
+        let of_one_class = |name: &str| entry.name == "wred" && name.ends_with(char::is_numeric);
+        let unset: Vec<&str> = entry
+            .fields
+            .iter()
+            .filter(|f| f.default == Value::Unset && !of_one_class(f.name))
+            .map(|f| f.name)
+            .filter(|name| shown.iter().all(|(other, _)| other != name))
+            .collect();
+        let expected = UNSET.iter().find(|(name, _)| *name == entry.name);
+        assert_eq!(unset, expected.map_or(&[][..], |(_, fields)| *fields), "{}", entry.name);
+    }
+}
+
+#[test]
+fn profiles_and_the_line_decide() {
+    let value = |name: &str, asked: &[(&str, &str)], field: &str, rate: u64| {
+        let asked: Written =
+            asked.iter().map(|(n, v)| (n.to_string(), Raw::Text(v.to_string()))).collect();
+        let shown = effective(find(name).unwrap(), &asked, &line(rate)).unwrap();
+        shown.into_iter().find(|(n, _)| n == field).map(|(_, raw)| raw.to_string())
+    };
+    let red = |asked: &[(&str, &str)], field| value("red", asked, field, 10_000_000);
+    assert_eq!(red(&[], "min_th").unwrap(), "5");
+    assert_eq!(red(&[("profile", "ns2")], "min_th").unwrap(), "6.25");
+    assert_eq!(value("red", &[("profile", "ns2")], "min_th", 100_000_000).unwrap(), "62.5");
+    assert_eq!(red(&[("profile", "ns2"), ("min_th", "30")], "max_th").unwrap(), "90");
+    assert_eq!(red(&[("preset", "edge-hred")], "profile").unwrap(), "\"ns2-fixed\"");
+    assert_eq!(red(&[("preset", "edge-hred")], "limit").unwrap(), "240");
+    assert_eq!(red(&[("profile", "altq")], "idle_packet_time").unwrap(), "\"0.0008 s\"");
+    assert_eq!(red(&[], "mark_p"), None);
+    assert_eq!(red(&[("profile", "ns2")], "mark_p").unwrap(), "0.1");
+    let step = value("dctcp_step", &[("rtt", "1 ms")], "K", 1_000_000_000).unwrap();
+    assert_eq!(step, "12"); // 125000 bytes in 1 ms, over 7 x 1500, and the next whole number
+    assert_eq!(value("codel", &[("profile", "ns3")], "limit", 10_000_000), None);
+    assert_eq!(value("codel", &[("profile", "ns3")], "limit_bytes", 1).unwrap(), "1500000");
+}

@@ -1,0 +1,306 @@
+//! What is wrong in parameters is answered with one sentence: the field, the value, what is
+//! allowed, and why. Held for every field of every discipline.
+
+use aqm::{ALGORITHMS, Entry, Line, find};
+use packet::Rate;
+use packet::params::{Field, Kind, Params, Raw, Value};
+use packet::units::Unit;
+
+const LINE: Line = Line { rate: Rate::from_bits_per_s(10_000_000) };
+
+/// The sentence with which these parameters are refused; `None` if they are accepted.
+fn refusal(entry: &Entry, asked: &[(String, Raw)]) -> Option<String> {
+    let params = match Params::check(entry.fields, asked) {
+        Err(bad) => return Some(bad.to_string()),
+        Ok(params) => params,
+    };
+    (entry.build)(&params, &LINE).err().map(|bad| bad.to_string())
+}
+
+/// The sentence for one field; it must have the form that every sentence has.
+fn sentence(entry: &Entry, name: &str, raw: Raw) -> String {
+    let what = format!("{}.{name} = {raw}", entry.name);
+    let why = refusal(entry, &[(name.to_owned(), raw)]).unwrap_or_else(|| panic!("{what} passes"));
+    assert_form(&what, &why);
+    assert!(why.starts_with(&format!("{name}: ")), "{what}: {why}");
+    why
+}
+
+fn assert_form(what: &str, why: &str) {
+    let one_sentence = !why.contains(['\n', '\t']) && !why.contains("  ") && !why.ends_with('.');
+    assert!(one_sentence && !why.contains(". "), "{what}: {why:?}");
+}
+
+fn quantity(unit: Unit, value: f64) -> Raw {
+    match unit {
+        Unit::Time | Unit::Rate => Raw::Text(format!("{value}{}", unit.suffix())),
+        _ => Raw::Number(value),
+    }
+}
+
+/// Values just outside the range, with both bounds as the sentence must give them.
+fn outside(field: &Field) -> Option<(Vec<Raw>, [String; 2])> {
+    match field.kind {
+        Kind::Whole { unit, min, max } => {
+            let (below, above) = (min as f64 - 1.0, max as f64 * 2.0);
+            let raws = [below, above].map(|v| quantity(unit, v)).into();
+            Some((raws, [min.to_string(), max.to_string()]))
+        }
+        Kind::Real { unit, min, max, open } => {
+            let below = if open { min } else { min - 0.5 };
+            let raws = [below, max * 1.001].map(|v| quantity(unit, v)).into();
+            Some((raws, [min, max].map(|v| format!("{v}{}", unit.suffix()))))
+        }
+        Kind::Switch | Kind::Choice(_) => None,
+    }
+}
+
+fn every_field() -> impl Iterator<Item = (&'static Entry, &'static Field)> {
+    ALGORITHMS.iter().flat_map(|entry| entry.fields.iter().map(move |field| (entry, field)))
+}
+
+#[test]
+fn below_and_above_the_range() {
+    for (entry, field) in every_field() {
+        let Some((raws, bounds)) = outside(field) else { continue };
+        for raw in raws {
+            let why = sentence(entry, field.name, raw.clone());
+            let said = format!("{}: {raw} is out of range: it must ", field.name);
+            assert!(why.starts_with(&said), "{why}");
+            let range = &why[said.len()..];
+            let bounds =
+                bounds.each_ref().map(|b| range.split(' ').any(|w| w == b) || range.contains(b));
+            assert_eq!(bounds, [true; 2], "{}: {why}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn of_the_wrong_type_or_unit() {
+    for (entry, field) in every_field() {
+        let say = |raw| sentence(entry, field.name, raw);
+        let list = say(Raw::Other("a list"));
+        assert!(list.contains("a list is n"), "{list}");
+        match field.kind {
+            Kind::Switch => {
+                let said = format!("{}: 1 is neither true nor false", field.name);
+                assert_eq!(say(Raw::Number(1.0)), said);
+                assert!(say(Raw::Text("yes".into())).contains("\"yes\" is neither true nor false"));
+            }
+            Kind::Choice(names) => {
+                let why = say(Raw::Number(3.0));
+                assert!(
+                    why.contains("3 is not one of") && why.ends_with(&names.join(", ")),
+                    "{why}"
+                );
+            }
+            Kind::Whole { unit, min, max } => {
+                let why = say(quantity(unit, min as f64 + 0.5));
+                let range = format!("is not a whole number between {min} and {max}");
+                assert!(why.ends_with(&range), "{why}");
+                numbers(entry, field, unit);
+            }
+            Kind::Real { unit, .. } => numbers(entry, field, unit),
+        }
+    }
+}
+
+/// What is wrong for every number: no number, not a finite one, another unit, none where one is
+/// needed. The remedy is an example.
+fn numbers(entry: &Entry, field: &Field, unit: Unit) {
+    let other = if unit == Unit::Time { "5 packets" } else { "5 ms" };
+    for raw in [
+        Raw::Bool(true),
+        Raw::Text("many".into()),
+        Raw::Text("5 parsec".into()),
+        Raw::Text(other.into()),
+        Raw::Number(f64::NAN),
+        Raw::Number(f64::INFINITY),
+    ] {
+        let why = sentence(entry, field.name, raw.clone());
+        let value = raw.to_string();
+        assert!(why.contains(&value) && why.contains("write for example "), "{value}: {why}");
+        assert!(why.ends_with(unit.example()), "{why}");
+    }
+    if matches!(unit, Unit::Time | Unit::Rate) {
+        let why = sentence(entry, field.name, Raw::Number(5.0));
+        assert!(why.contains("5 has no unit; write for example \""), "{why}");
+    }
+}
+
+#[test]
+fn names_that_do_not_exist() {
+    for (entry, field) in every_field() {
+        // A doubled last letter is one slip; so is it nowhere else.
+        let slip = format!("{}{}", field.name, field.name.chars().last().unwrap());
+        if entry.fields.iter().all(|f| f.name != slip) {
+            let why = sentence(entry, &slip, Raw::Number(1.0));
+            let said = format!("unknown field \"{slip}\"; did you mean \"{}\"?", field.name);
+            assert!(why.contains(&said), "{}: {why}", entry.name);
+        }
+        let Kind::Choice(names) = field.kind else { continue };
+        for name in names {
+            let slip = format!("{name}{}", name.chars().last().unwrap());
+            let why = sentence(entry, field.name, Raw::Text(slip.clone()));
+            assert!(
+                why.contains(&format!("unknown value \"{slip}\"; did you mean \"{name}\"?")),
+                "{why}"
+            );
+        }
+        let why = sentence(entry, field.name, Raw::Text("nonsense-of-mine".into()));
+        assert!(why.contains(&names.join(", ")) && !why.contains("did you mean"), "{why}");
+    }
+    for entry in ALGORITHMS {
+        let why = sentence(entry, "nonsense_of_mine", Raw::Number(1.0));
+        let all: Vec<&str> = entry.fields.iter().map(|f| f.name).collect();
+        assert!(why.contains(&all.join(", ")) && !why.contains("did you mean"), "{why}");
+    }
+}
+
+/// Values worth setting beside one another.
+fn candidates(field: &Field) -> Vec<Raw> {
+    match field.kind {
+        Kind::Switch => vec![Raw::Bool(false), Raw::Bool(true)],
+        Kind::Choice(names) => names.iter().map(|n| Raw::Text((*n).to_owned())).collect(),
+        Kind::Whole { unit, min, max } => {
+            [1, 3, 20, 9000, 200_000].map(|v: u64| quantity(unit, v.clamp(min, max) as f64)).into()
+        }
+        Kind::Real { unit, min, max, .. } => {
+            let scale = if unit == Unit::Time { 1e-3 } else { 1.0 };
+            let values = [0.25, 0.3, 4.0, 40.0, 1e6].map(|v| v * scale);
+            values
+                .into_iter()
+                .filter(|v| *v > min && *v <= max)
+                .map(|v| quantity(unit, v))
+                .collect()
+        }
+    }
+}
+
+/// Words with which a sentence says what to do, or what is allowed.
+const REMEDIES: &[&str] = &[
+    "leave",
+    "write",
+    "give",
+    "make",
+    "take",
+    "use ",
+    "must be",
+    "must lie",
+    "at most",
+    "beside it",
+];
+
+/// Every two values beside each other, where they are refused.
+fn contradictions(entry: &Entry) -> Vec<(Vec<(String, Raw)>, String)> {
+    let alone: Vec<(String, Raw)> = entry
+        .fields
+        .iter()
+        .flat_map(|f| candidates(f).into_iter().map(|raw| (f.name.to_owned(), raw)))
+        .collect();
+    let mut found = Vec::new();
+    for (i, one) in alone.iter().enumerate() {
+        for other in alone[i..].iter().filter(|other| other.0 != one.0 || *other == one) {
+            let mut asked = vec![one.clone(), other.clone()];
+            asked.dedup();
+            if let Some(why) = refusal(entry, &asked) {
+                found.push((asked, why));
+            }
+        }
+    }
+    found
+}
+
+/// Disciplines whose fields never contradict each other.
+const PEACEFUL: &[&str] =
+    &["avq", "rem", "cobalt", "sfq", "fq_codel", "fq_pie", "sred", "bred", "droptail"];
+
+#[test]
+fn values_that_contradict_each_other() {
+    for entry in ALGORITHMS {
+        let found = contradictions(entry);
+        assert_eq!(found.is_empty(), PEACEFUL.contains(&entry.name), "{}", entry.name);
+        for (asked, why) in found {
+            let what = format!("{} {asked:?}", entry.name);
+            assert_form(&what, &why);
+            let (name, rest) = why.split_once(": ").unwrap();
+            let field = entry.fields.iter().find(|f| f.name == name);
+            let field = field.unwrap_or_else(|| panic!("{what}: {why} begins with no field"));
+            // The culprit is what was written, with its value, or a default that follows from it.
+            let said = |(name, raw): &(String, Raw)| {
+                let value = match raw {
+                    Raw::Text(text) if text.ends_with(" s") => text.clone(),
+                    _ => raw.to_string(),
+                };
+                why.contains(name.as_str()) && why.contains(&value)
+            };
+            let written = asked.iter().any(said);
+            let follows = field.default == Value::Unset && asked.iter().all(|(n, _)| n != name);
+            let spread = why.contains("virtual queue");
+            assert!(written || follows || spread, "{what}: {why}");
+            assert!(
+                rest.starts_with(|c: char| c.is_ascii_digit() || c == '"')
+                    || rest.starts_with("true ")
+                    || rest.starts_with("false ")
+                    || why.contains(" = "),
+                "{what}: {why} names no value"
+            );
+            assert!(REMEDIES.iter().any(|word| rest.contains(word)), "{what}: {why} has no remedy");
+        }
+    }
+}
+
+/// Discipline, parameters, and the whole sentence.
+type Case = (&'static str, &'static [(&'static str, &'static str)], &'static str);
+
+#[test]
+fn sentences_of_contradictions() {
+    let cases: &[Case] = &[
+        (
+            "droptail",
+            &[("flavour", "ns2"), ("limit", "9"), ("limit_bytes", "9000")],
+            "limit_bytes: 9000 cannot be combined with limit = 9 in flavour \"ns2\": ns-2 measures \
+             a queue in packets or in bytes, never in both; leave one out",
+        ),
+        (
+            "red",
+            &[("min_th", "90"), ("max_th", "30")],
+            "min_th: 90 is not below max_th = 30: RED needs a band between its thresholds; give \
+             both, min_th the smaller",
+        ),
+        (
+            "ared",
+            &[("min_th", "9"), ("target_delay", "5 ms")],
+            "target_delay: 0.005 s is not possible with profile \"floyd\": it only sets min_th, \
+             which is given; leave out one",
+        ),
+        (
+            "rio",
+            &[("classes", "2"), ("in_classes", "3")],
+            "in_classes: 3 and medium_classes = 0 are more than classes = 2: each class is In, \
+             medium or Out; make their sum at most 2",
+        ),
+        (
+            "codel",
+            &[("profile", "ns2"), ("ce_threshold", "1 ms")],
+            "ce_threshold: 0.001 s is not possible with profile \"ns2\": ns-2's CoDel never marks; \
+             leave it out",
+        ),
+        (
+            "pie",
+            &[("profile", "docsis"), ("delay", "rate")],
+            "delay: \"rate\" is not possible with profile \"docsis\": a modem knows its rate and \
+             divides the backlog by it; write \"line\" or leave it out",
+        ),
+        (
+            "red_pd",
+            &[("K", "6")],
+            "K: 6 is more than N = 5, the lists that are kept: give K at most N",
+        ),
+    ];
+    for (name, asked, expected) in cases {
+        let asked: Vec<_> =
+            asked.iter().map(|(n, v)| (n.to_string(), Raw::Text(v.to_string()))).collect();
+        assert_eq!(refusal(find(name).unwrap(), &asked).as_deref(), Some(*expected));
+    }
+}
