@@ -36,21 +36,27 @@ fn unread(raw: &Raw) -> Json {
 
 /// Every set parameter as JSON that reads back to the same value.
 pub fn write(params: &Params) -> Map<String, Json> {
-    write_values(params.iter())
+    let mut object = write_values(params.iter());
+    for (field, value) in params.iter() {
+        if let Value::Written(_) = value {
+            let written = params.distribution(field.name).map_or(Json::Null, unread);
+            object.insert(field.name.to_owned(), written);
+        }
+    }
+    object
 }
 
-/// Every set value as JSON that reads back to the same value.
+/// Every set value as JSON that reads back to the same value; distributions are left out.
 pub fn write_values(
     values: impl IntoIterator<Item = (&'static Field, Value)>,
 ) -> Map<String, Json> {
     let mut object = Map::new();
     for (field, value) in values {
         let json = match value {
-            Value::Unset => continue,
+            Value::Unset | Value::Written(_) => continue,
             Value::Switch(v) => json!(v),
             Value::Whole(v) => json!(v),
             Value::Choice(v) => json!(v),
-            Value::Written(_) => params.distribution(field.name).map_or(Json::Null, unread),
             Value::Real(v) => match field.kind {
                 Kind::Real { unit: Unit::Time, .. } => json!(format!("{v} s")),
                 Kind::Real { unit: Unit::Rate, .. } => json!(format!("{v} bit/s")),
