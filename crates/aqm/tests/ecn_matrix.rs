@@ -124,10 +124,13 @@ const MATRIX: &[Row] = &[
     row("codel", "profile=ns2 ecn=false", ("", "DDDD"), ("interval=1ms target=0s limit=2000", "DDDD"), "limit=3"),
     // ce_threshold marks besides the signals, which may drop.
     row("codel", "profile=linux ecn=false ce_threshold=1ms", ("", "DBBB"), ("interval=1ms", "DBBB"), "limit=3"),
-    row("cobalt", "", ("p_inc=0", "DMMM"), ("p_inc=0.01 limit=20", "DBBB"), "limit=3"),
+    row("cobalt", "profile=ns3 ecn=true", ("p_inc=0 blue_threshold=100s", "DMMM"), ("p_inc=0.01 limit=20", "DBBB"), "limit=3"),
+    row("cobalt", "profile=linux", ("p_inc=0", "DMMM"), ("p_inc=0.01 limit=20", "DBBB"), "limit=3"),
 
     row("sfq", "", ("", "----"), ("", "----"), "limit=3"),
     row("drr", "", ("", "----"), ("", "----"), "limit=3"),
+    // Each packet dropped for want of room raises its queue's probability, which ignores ECN.
+    row("cake", "flows=4", ("", "DMMM"), ("gap=400 memory_limit=60000", "DBBB"), "memory_limit=3000 target=10s interval=100s"),
     row("fq_codel", "profile=rfc8290", ("", "DMMM"), ("interval=1ms target=0s", "DMMM"), "limit=3"),
     row("fq_codel", "profile=linux", ("", "DMMM"), ("interval=1ms target=0s", "DMMM"), "limit=3"),
     row("fq_codel", "profile=ns3", ("", "DMMM"), ("interval=1ms target=0s", "DMMM"), "limit=3"),
@@ -268,7 +271,7 @@ impl Run {
                 let fate = &mut self.fates[came];
                 match why {
                     Why::Overflow => fate.overflowed = true,
-                    Why::Early | Why::Forced => fate.dropped = true,
+                    Why::Early | Why::Forced | Why::Superseded => fate.dropped = true,
                 }
             }
         }

@@ -21,6 +21,7 @@ fn written(field: &Field, value: Value) -> Option<(String, Raw)> {
         (Value::Real(v), Kind::Real { unit: Unit::Time, .. }) => Raw::Text(format!("{v} s")),
         (Value::Real(v), _) => Raw::Number(v),
         (Value::Choice(v), _) => Raw::Text(v.to_owned()),
+        (Value::Written(_), _) => unreachable!("no discipline draws from a distribution"),
     };
     Some((field.name.to_owned(), raw))
 }
@@ -74,6 +75,7 @@ fn candidates(field: &Field) -> Vec<Raw> {
         _ => Raw::Number(v),
     };
     match field.kind {
+        Kind::Distribution { .. } => unreachable!("no discipline draws from a distribution"),
         Kind::Switch => vec![Raw::Bool(false), Raw::Bool(true)],
         Kind::Choice(names) => names.iter().map(|n| Raw::Text((*n).to_owned())).collect(),
         Kind::Whole { unit, min, max } => {
@@ -144,7 +146,8 @@ const UNSET: &[(&str, &[&str])] = &[
     ("dcn", &["mean_packet_bytes", "limit_bytes"]),
     ("afd", &["limit_bytes"]),
     ("codel", &["limit_bytes", "ce_threshold"]),
-    ("cobalt", &["limit_bytes"]),
+    ("cobalt", &["blue_threshold", "limit_bytes"]),
+    ("cake", &["rate"]),
     ("drr", &["limit"]),
     ("fq_codel", &["ce_threshold"]),
     ("fq_pie", &["limit_bytes"]),

@@ -140,12 +140,13 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         ("mtu", "ns-3 has no guard for slow lines; leave it out")
     };
     if params.given(foreign) {
-        let (value, profile) = (params.value(foreign), params.choice("profile"));
+        let (value, profile) = (params.written(foreign), params.choice("profile"));
         let text = format!("{value} is not possible with profile \"{profile}\": {why}");
         return Err(BadParams::new(foreign, text));
     }
     let cobalt =
         Cobalt { law: Alternation::new(), numbers: numbers(params, line), linux, coin: false };
+    params.ignore(foreign);
     let rules = Rules { ecn: params.switch("ecn"), keep_last: linux };
     Ok(Built::Discipline(Box::new(DepartureFifo::new(cobalt, room(params, linux), rules))))
 }
