@@ -157,8 +157,9 @@ const MATRIX: &[Row] = &[
         ("gap=790 min_th=1 max_th=60 limit=50 max_p=0.05", "DMMM"), ("min_th=1 max_th=1.5", "DDDD"), "limit=3 min_th=5 max_th=9"),
     row("red_pd", "flows=4 w_q=1",
         ("min_th=1 max_th=60 limit=50 max_p=0.05", "DBBB"), ("min_th=1 max_th=1.5 gentle=false", "DDDD"), "limit=3 min_th=5 max_th=9"),
-    row("sfb", "profile=lab", ("gap=790 d1=0.0003 max=1000", "DMMM"), ("gap=500 d1=0.01", "DBBB"), "limit=3"),
-    row("sfb", "profile=linux", ("gap=790 d1=0.0003 max=1000", "DMMM"), ("gap=500 d1=0.01", "DBBB"), "limit=3"),
+    // Above 1/2 some are dropped; then comes the penalty box, which two rows open and two close.
+    row("sfb", "profile=lab", ("gap=790 d1=0.0003 max=1000", "DMMM"), ("gap=600 max=1000 penalty_rate=1e9 penalty_burst=1000000000", "DBBB"), "limit=3"),
+    row("sfb", "profile=linux", ("gap=790 d1=0.0003 max=1000", "DMMM"), ("gap=600 max=1000 penalty_rate=1e9 penalty_burst=1000000000", "DBBB"), "limit=3"),
     row("sfb", "profile=lab penalty_rate=0 penalty_burst=0", ("gap=790 d1=0.0003 max=1000", "DMMM"), ("d1=1 d2=1e-17", "DDDD"), "limit=3"),
     row("sfb", "profile=paper penalty_rate=0 penalty_burst=0", ("gap=790 d1=0.0003 max=1000", "DMMM"), ("d1=1 d2=1e-17", "DDDD"), "limit=3"),
     row("fred", "w_q=1", ("", "DDDD"), ("min_th=1 max_th=1.5", "DDDD"), "limit=3 flows=0 min_th=50 max_th=90"),
