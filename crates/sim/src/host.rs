@@ -59,6 +59,14 @@ impl World {
             self.acceptor_reacts(index);
         }
         self.arm(index, end);
+        let connection = &self.connections[index];
+        if connection.failed || connection.ends[end].state() != State::Established {
+            self.perhaps_end(index, end);
+        }
+    }
+
+    /// A connection end that is not in the middle of things may be through.
+    fn perhaps_end(&mut self, index: u32, end: usize) {
         if self.connections[index].ends[end].ended_without_fin() && self.hear_end(index, 1 - end) {
             return;
         }

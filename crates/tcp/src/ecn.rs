@@ -49,8 +49,12 @@ impl Endpoint {
     }
 
     /// Section 6.1.3: the receiver echoes from the first CE packet on until CWR comes; CWR is
-    /// looked at first, so that a marked segment which says CWR begins a new echo.
+    /// looked at first, so that a marked segment which says CWR begins a new echo. Section 6.1.5:
+    /// data that has arrived before tells nothing.
     pub(crate) fn note_mark(&mut self, segment: &Segment) {
+        if segment.end() <= self.receiver.next {
+            return;
+        }
         if segment.flags.has(Flags::CWR) {
             self.ecn.echo = false;
         }

@@ -10,7 +10,9 @@
 //! At one instant the driver serves packet arrivals (and what programs do because of them) first,
 //! then deadlines of order 0, then deadlines of order 1.
 //!
-//! How an end system behaves is its [`Profile`]; the list of them is [`PROFILES`].
+//! How an end system behaves is its [`Profile`]; the list of them is [`PROFILES`]. A profile is a
+//! bundle of parts that a scenario may exchange one by one: recovery, windows, timeouts,
+//! acknowledgements, timestamps, ECN, F-RTO.
 
 mod clock;
 mod ecn;

@@ -187,32 +187,40 @@ impl Endpoint {
         if self.ecn.held {
             return None;
         }
-        let profile = &*self.profile;
-        let pick = |this: &Self| {
-            if profile.output.bsd {
-                this.bsd_next()
-            } else {
-                this.recovery.next(&profile.recovery, &this.flight)
-            }
-        };
-        let chunk = pick(self)?;
-        match profile.idle {
-            IdleRule::Off => return Some(chunk),
-            IdleRule::SinceReceived if !self.flight.idle() => return Some(chunk),
-            _ => {}
-        }
-        let floor = profile.initial_window(&self.flight);
-        let idle = self.flight.cwnd > floor
-            && profile.rtt.idle_too_long(&self.rtt, self.active_at, self.clock, moment);
-        if !idle {
-            return Some(chunk);
-        }
-        self.flight.cwnd = floor;
+        let chunk = self.allowed()?;
+        if self.closes_after_pause(moment) { self.allowed_after_pause() } else { Some(chunk) }
+    }
+
+    /// What the windows let go.
+    #[inline]
+    fn allowed(&self) -> Option<Chunk> {
         if self.profile.output.bsd {
             self.bsd_next()
         } else {
             self.recovery.next(&self.profile.recovery, &self.flight)
         }
+    }
+
+    #[cold]
+    fn allowed_after_pause(&self) -> Option<Chunk> {
+        self.allowed()
+    }
+
+    /// Whether a pause has closed the congestion window to the initial one.
+    fn closes_after_pause(&mut self, moment: Moment) -> bool {
+        match self.profile.idle {
+            IdleRule::Off => return false,
+            IdleRule::SinceReceived if !self.flight.idle() => return false,
+            _ => {}
+        }
+        let floor = self.profile.initial_window(&self.flight);
+        let rtt = &self.profile.rtt;
+        let closes = self.flight.cwnd > floor
+            && rtt.idle_too_long(&self.rtt, self.active_at, self.clock, moment);
+        if closes {
+            self.flight.cwnd = floor;
+        }
+        closes
     }
 
     /// BSD's choice: silly-window avoidance and Nagle's rule, judged for the whole call.

@@ -23,6 +23,7 @@ pub struct Counters {
     /// Timeouts that turned out to be needless: the data was only late. Counted where the profile
     /// looks for them (F-RTO, or the check of FreeBSD 4.x).
     pub spurious_timeouts: u32,
-    /// Reductions of the window that answered an ECN echo.
+    /// Reductions of the window that answered an ECN echo, or, with a window of one segment, waits
+    /// for the timer that did.
     pub ecn_reductions: u32,
 }

@@ -56,19 +56,26 @@ impl Endpoint {
     }
 
     /// Tells the recovery of an acknowledgement of `acked` new numbers, or of a duplicate.
-    pub(crate) fn recover(
-        &mut self,
-        segment: &Segment,
-        acked: u64,
-        pending: bool,
-        echoed: bool,
-    ) -> Reaction {
+    #[inline(always)]
+    fn recover(&mut self, segment: &Segment, acked: u64, pending: bool, echoed: bool) -> Reaction {
         let (rules, flight) = (&self.profile.recovery, &mut self.flight);
         if acked == 0 {
             return self.recovery.on_duplicate(rules, flight, segment, pending);
         }
         let growth = if echoed { Growth::Held } else { self.profile.growth };
         self.recovery.on_advance(rules, flight, growth, acked, segment)
+    }
+
+    /// The same, out of the way of the connections that have no trial.
+    #[cold]
+    pub(crate) fn recover_in_trial(
+        &mut self,
+        segment: &Segment,
+        acked: u64,
+        pending: bool,
+        echoed: bool,
+    ) -> Reaction {
+        self.recover(segment, acked, pending, echoed)
     }
 
     /// Whether nothing remains to be acknowledged after the close.

@@ -121,12 +121,12 @@ impl Endpoint {
     ) -> Reaction {
         let step = self.trial.as_ref().expect("a trial runs").step;
         match step {
-            Step::Rest => self.recover(segment, acked, pending, echoed),
+            Step::Rest => self.recover_in_trial(segment, acked, pending, echoed),
             Step::Soon => {
                 if acked > 0 {
                     self.judge_soon(moment);
                 }
-                self.recover(segment, acked, pending, echoed)
+                self.recover_in_trial(segment, acked, pending, echoed)
             }
             Step::First if acked > 0 => self.judge_first(segment, acked, pending, echoed),
             Step::First => {
@@ -134,7 +134,7 @@ impl Endpoint {
                 if !self.sack {
                     self.end_trial();
                 }
-                self.recover(segment, acked, pending, echoed)
+                self.recover_in_trial(segment, acked, pending, echoed)
             }
             Step::Second => self.judge_second(segment, acked, pending, echoed),
         }
@@ -171,11 +171,11 @@ impl Endpoint {
         let settled = una >= trial.point || una < trial.resent;
         if settled || self.flight.new_chunk().is_none_or(|chunk| chunk.len == 0) {
             trial.step = Step::Rest;
-            return self.recover(segment, acked, pending, echoed);
+            return self.recover_in_trial(segment, acked, pending, echoed);
         }
         // Step 2b: two new segments, whatever the window.
         trial.step = Step::Second;
-        let reaction = self.recover(segment, acked, pending, true);
+        let reaction = self.recover_in_trial(segment, acked, pending, true);
         self.recovery.suspend(&mut self.flight);
         self.flight.cwnd = self.flight.outstanding() + 2 * self.flight.mss();
         reaction
@@ -202,7 +202,7 @@ impl Endpoint {
         let point = self.end_trial().point;
         self.recovery.resume(&mut self.flight, point);
         self.flight.cwnd = self.flight.cwnd.min(3 * self.flight.mss());
-        self.recover(segment, acked, pending, echoed)
+        self.recover_in_trial(segment, acked, pending, echoed)
     }
 
     /// The timeout was needless: RFC 4015 steps 5 and 6, unless the ACK says ECE (step 2).
@@ -214,7 +214,7 @@ impl Endpoint {
         echoed: bool,
     ) -> Reaction {
         let ssthresh = self.end_trial().ssthresh;
-        let reaction = self.recover(segment, acked, pending, true);
+        let reaction = self.recover_in_trial(segment, acked, pending, true);
         let most = self.profile.initial_window(&self.flight);
         let cwnd = self.flight.outstanding() + acked.min(most);
         if echoed {

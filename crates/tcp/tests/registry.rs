@@ -39,3 +39,31 @@ fn a_window_must_hold_a_segment() {
     );
     assert!(build("plain", &[("window_bytes", 1_000.0), ("mss", 500.0)]).is_ok());
 }
+
+#[test]
+fn every_profile_has_the_same_parts() {
+    const PARTS: [&str; 16] = [
+        "mss",
+        "window_bytes",
+        "initial_window",
+        "recovery",
+        "dupack_threshold",
+        "limited_transmit",
+        "rto_min",
+        "tick",
+        "delayed_ack",
+        "ack_every",
+        "delayed_ack_clock",
+        "timestamps",
+        "f_rto",
+        "ecn",
+        "idle_restart",
+        "sack",
+    ];
+    for entry in PROFILES {
+        let has = |name: &&&str| entry.fields.iter().any(|f| f.name == **name);
+        let known = PARTS.iter().filter(has).count();
+        // The short form of recovery is of plain alone.
+        assert_eq!(known, if entry.name == "plain" { 16 } else { 15 }, "{}", entry.name);
+    }
+}

@@ -89,7 +89,8 @@ pub(super) const DELAYED_ACK_CLOCK: Field = shared(
 );
 pub(super) const TIMESTAMPS: Field = shared(
     "timestamps",
-    "The timestamps option (RFC 7323): 12 B on every segment, a round trip from every ACK.",
+    "The timestamps option (RFC 7323): 12 B on every segment, a round trip from every ACK, in \
+     ticks, or in ms where times are exact.",
     Kind::Switch,
 );
 pub(super) const F_RTO: Field = shared(

@@ -1,0 +1,93 @@
+//! ECN at one end: what an arrival makes a receiver echo, and how long a sender waits.
+
+mod lab;
+
+use lab::{C, S, World, ms, profile, secs};
+use packet::params::Raw;
+use packet::{Ecn, Instant};
+use tcp::{Endpoint, Flags, HostClock, Segment, State};
+
+fn drain(end: &mut Endpoint, at: Instant) -> Vec<Segment> {
+    std::iter::from_fn(|| end.poll_send(at)).collect()
+}
+
+/// A server with ECN that acknowledges every segment, after the handshake.
+fn server() -> Endpoint {
+    let at_once = ("delayed_ack", Raw::Text("0 s".into()));
+    let plain = profile("plain", &[("ecn", Raw::Bool(true)), at_once]);
+    let mut server = Endpoint::new(&plain, HostClock::default());
+    let asks = Flags::SYN.with(Flags::ECE).with(Flags::CWR);
+    server.on_segment(&Segment { flags: asks, ..Segment::default() }, secs(0.0));
+    let answer = drain(&mut server, secs(0.0));
+    assert!(answer[0].flags == Flags::SYN.with(Flags::ACK).with(Flags::ECE));
+    server
+}
+
+/// Gives it 100 B from `seq` on; whether the answer echoes.
+fn echoes(server: &mut Endpoint, seq: u64, ecn: Ecn, flags: Flags) -> bool {
+    let flags = flags.with(Flags::ACK);
+    let segment = Segment { seq, ack: 1, len: 100, flags, ecn, ..Segment::default() };
+    server.on_segment(&segment, secs(0.1));
+    let answer = drain(server, secs(0.1));
+    assert_eq!(answer.len(), 1);
+    assert_eq!(answer[0].ecn, Ecn::NotEct, "a pure ACK is not ECN-capable");
+    answer[0].flags.has(Flags::ECE)
+}
+
+#[test]
+fn the_echo_lasts_from_a_mark_to_cwr_whatever_comes_between() {
+    let mut server = server();
+    assert!(!echoes(&mut server, 1, Ecn::Ect0, Flags::NONE));
+    assert!(echoes(&mut server, 101, Ecn::Ce, Flags::NONE));
+    assert!(echoes(&mut server, 201, Ecn::Ect0, Flags::NONE));
+    assert!(echoes(&mut server, 501, Ecn::NotEct, Flags::NONE), "out of order");
+    assert!(echoes(&mut server, 1, Ecn::NotEct, Flags::NONE), "a duplicate");
+    assert!(!echoes(&mut server, 301, Ecn::Ect0, Flags::CWR));
+    // What has arrived before tells nothing (RFC 3168 section 6.1.5), neither mark nor CWR.
+    assert!(!echoes(&mut server, 101, Ecn::Ce, Flags::NONE));
+    assert!(echoes(&mut server, 401, Ecn::Ce, Flags::CWR), "CWR first, then the mark");
+    assert!(echoes(&mut server, 301, Ecn::Ect0, Flags::CWR));
+}
+
+#[test]
+fn a_syn_ack_that_reflects_both_flags_agrees_to_nothing() {
+    let plain = profile("plain", &[("ecn", Raw::Bool(true))]);
+    for (flags, agrees) in [
+        (Flags::ECE, true),
+        (Flags::ECE.with(Flags::CWR), false),
+        (Flags::CWR, false),
+        (Flags::NONE, false),
+    ] {
+        let mut client = Endpoint::new(&plain, HostClock::default());
+        client.connect(secs(0.0));
+        client.write(100, secs(0.0));
+        drain(&mut client, secs(0.0));
+        let flags = flags.with(Flags::SYN).with(Flags::ACK);
+        client.on_segment(&Segment { ack: 1, flags, ..Segment::default() }, secs(0.1));
+        let data = drain(&mut client, secs(0.1)).into_iter().find(|s| s.len > 0).unwrap();
+        assert_eq!(data.ecn == Ecn::Ect0, agrees, "{flags:?}");
+    }
+}
+
+#[test]
+fn a_flow_marked_on_every_packet_sends_one_segment_per_timeout() {
+    // Every window of one segment waits for the timer: segments go 1 s + 100 ms apart, the 20th
+    // arrives 19 x 1.1 s after the first, at 21.1 s. From three segments on, the first echo halves to
+    // two, which is as far as halving goes: about 20 / 2 round trips. Only a timeout gets to one.
+    for (initial, least, most) in [(1.0, 21.1, 21.1), (3.0, 1.0, 1.3)] {
+        let settings = [
+            ("ecn", Raw::Bool(true)),
+            ("initial_window", Raw::Number(initial)),
+            ("delayed_ack", Raw::Text("0 s".into())),
+        ];
+        let mut world = World::new(&profile("plain", &settings), [HostClock::default(); 2], 29_200);
+        world.fate = Box::new(|sent| (sent.segment.ecn == Ecn::Ect0, ms(0)));
+        world.run(secs(1_000.0), &mut |_| false);
+        let took = world.replied.unwrap().secs_f64();
+        assert!((least..=most).contains(&took), "from {initial}: {took} s");
+        assert_eq!(world.ends.each_ref().map(Endpoint::state), [State::Closed; 2]);
+        let [client, server] = [C, S].map(|side| *world.ends[side].counters());
+        assert_eq!((server.timeouts, server.fast_retransmits, client.timeouts), (0, 0, 0));
+        assert!(server.ecn_reductions > 5, "{server:?}");
+    }
+}

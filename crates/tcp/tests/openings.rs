@@ -1,0 +1,154 @@
+//! What sets the newer profiles apart where one end alone shows it: the SYN cache, giving up, pauses,
+//! options.
+
+mod lab;
+
+use std::sync::Arc;
+
+use lab::{C, S, World, ms, profile, secs};
+use packet::Instant;
+use packet::params::Raw;
+use tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
+
+const OFF: Raw = Raw::Bool(false);
+const ON: Raw = Raw::Bool(true);
+
+fn drain(end: &mut Endpoint, at: Instant) -> Vec<Segment> {
+    std::iter::from_fn(|| end.poll_send(at)).collect()
+}
+
+fn hear(end: &mut Endpoint, segment: Segment, at: f64) -> Vec<Segment> {
+    end.on_segment(&segment, secs(at));
+    drain(end, secs(at))
+}
+
+fn syn() -> Segment {
+    Segment { flags: Flags::SYN, ..Segment::default() }
+}
+
+/// Serves the endpoint's timers until `end` and returns when it sent something.
+fn alone(server: &mut Endpoint, end: f64) -> Vec<f64> {
+    let mut times = Vec::new();
+    while let Some(due) = server.next_timeout().filter(|due| due.at <= secs(end)) {
+        server.on_timeout(due.at);
+        times.extend(drain(server, due.at).iter().map(|_| due.at.secs_f64()));
+    }
+    times
+}
+
+#[test]
+fn the_syn_cache_waits_3_6_12_and_24_seconds_and_forgets() {
+    let bsd = profile("freebsd-4.5", &[("timestamps", OFF)]);
+    let mut server = Endpoint::new(&bsd, HostClock::default());
+    assert_eq!(hear(&mut server, syn(), 0.05).len(), 1);
+    assert_eq!(alone(&mut server, 45.049), [3.05, 9.05, 21.05]);
+    assert_eq!(server.state(), State::SynReceived);
+    assert_eq!(alone(&mut server, 1_000.0), []);
+    assert_eq!((server.state(), server.next_timeout()), (State::Listen, None));
+    assert_eq!(server.counters().resent_syn, 3);
+    // A new SYN begins anew.
+    let answer = hear(&mut server, syn(), 57.05);
+    assert!(answer[0].flags.has(Flags::SYN.with(Flags::ACK)));
+    assert_eq!(alone(&mut server, 61.0), [60.05]);
+}
+
+#[test]
+fn a_repeated_syn_ack_leaves_no_trace_in_freebsd_4_5() {
+    let bsd = profile("freebsd-4.5", &[("timestamps", OFF)]);
+    let mut server = Endpoint::new(&bsd, HostClock::default());
+    hear(&mut server, syn(), 0.05);
+    alone(&mut server, 10.0);
+    let request = Segment { seq: 1, ack: 1, len: 300, flags: Flags::ACK, ..Segment::default() };
+    hear(&mut server, request, 10.05);
+    // Two segments, a threshold without bound, and the timeout of a connection without a sample.
+    assert_eq!((server.cwnd(), server.ssthresh()), (2_920, 65_535 << 14));
+    assert_eq!(server.rto(), ms(3_000));
+}
+
+/// A server of `profile` with 20,000 B written at `at`, asked at 0.15: segments it lets go.
+fn burst(profile: &Arc<Profile>, at: f64) -> usize {
+    let mut server = Endpoint::new(profile, HostClock::default());
+    hear(&mut server, syn(), 0.05);
+    let request = Segment { seq: 1, ack: 1, len: 300, flags: Flags::ACK, ..Segment::default() };
+    hear(&mut server, request, 0.15);
+    server.write(20_000, secs(at));
+    drain(&mut server, secs(at)).iter().filter(|s| s.len > 0).count()
+}
+
+#[test]
+fn freebsd_4_5_restarts_a_timeout_after_the_last_arrival_exactly() {
+    // RTO 3 s without a sample, from 0.15 on, not counted in ticks.
+    let bsd = profile("freebsd-4.5", &[("timestamps", OFF)]);
+    assert_eq!([3.149, 3.15, 9.0].map(|at| burst(&bsd, at)), [2, 1, 1]);
+    let never = profile("freebsd-4.5", &[("timestamps", OFF), ("idle_restart", OFF)]);
+    assert_eq!(burst(&never, 9.0), 2);
+    // A larger initial window is also what a pause leaves.
+    let three = [("timestamps", OFF), ("initial_window", Raw::Number(3.0))];
+    assert_eq!([3.149, 3.15].map(|at| burst(&profile("freebsd-4.5", &three), at)), [4, 3]);
+}
+
+/// Loses all data of the server; gaps between its attempts, and when it gave up.
+fn starve(name: &str, end: f64) -> (Vec<f64>, Option<f64>) {
+    let mut world = World::new(&profile(name, &[]), [HostClock::default(); 2], 500);
+    world.run(secs(end), &mut |s| s.side == S && s.data_number > 0);
+    let data = world.sent.iter().filter(|s| s.side == S && s.segment.len > 0);
+    let times: Vec<Instant> = data.map(|s| s.at).collect();
+    let gaps = times.windows(2).map(|w| w[1].since(w[0]).secs_f64()).collect();
+    (gaps, world.failed[S].map(|at| at.since(times[times.len() - 1]).secs_f64()))
+}
+
+#[test]
+fn windows_nt4_gives_up_after_five_retransmissions() {
+    // The handshake's sample is one tick of 100 ms: RTO 300 ms.
+    assert_eq!(starve("windows-nt4", 100.0), (vec![0.3, 0.6, 1.2, 2.4, 4.8], Some(9.6)));
+}
+
+#[test]
+fn one_way_agents_of_ns2_never_give_up() {
+    // No sample: 3 s, then doubled to the maximum of 60 s.
+    let (gaps, failed) = starve("ns2", 30_000.0);
+    assert_eq!(gaps[..7], [3.0, 6.0, 12.0, 24.0, 48.0, 60.0, 60.0]);
+    assert_eq!((gaps.len() > 400, failed), (true, None));
+}
+
+#[test]
+fn timestamps_take_12_bytes_if_both_ends_have_them() {
+    let with = profile("plain", &[("timestamps", ON)]);
+    let without = profile("plain", &[]);
+    for (profiles, syn_ack, data, payload) in
+        [([&with, &with], 56, 1_500, 1_448), ([&with, &without], 44, 1_500, 1_460)]
+    {
+        let mut world = World::pair(profiles, [HostClock::default(); 2], 10_000);
+        world.run(secs(100.0), &mut |_| false);
+        let of = |side, wanted: fn(&Segment) -> bool| {
+            let all = world.sent.iter().filter(|s| s.side == side && wanted(&s.segment));
+            let first = all.map(|s| s.segment).next().unwrap();
+            (first.ip_bytes(), first.len)
+        };
+        let opens: fn(&Segment) -> bool = |s| s.flags.has(Flags::SYN);
+        let carries: fn(&Segment) -> bool = |s| s.len > 0;
+        assert_eq!(of(C, opens), (56, 0), "the SYN offers them");
+        assert_eq!((of(S, opens).0, of(S, carries)), (syn_ack, (data, payload)));
+        assert_eq!(world.ends[S].state(), State::Closed);
+    }
+}
+
+#[test]
+fn timestamps_measure_a_round_trip_across_a_retransmission() {
+    // First sample 100 ms: RTO 0.3 s; resent at 0.45, acknowledged at 0.55. The echo gives a second
+    // sample of 100 ms: rttvar 37.5 ms, RTO 0.25 s. Without it Karn's rule leaves the doubled 0.6 s.
+    for (timestamps, rto) in [(ON, 0.25), (OFF, 0.6)] {
+        let settings = [("timestamps", timestamps), ("rto_min", Raw::Text("0.2 s".into()))];
+        let clocks = [HostClock::default(); 2];
+        let mut world = World::new(&profile("plain", &settings), clocks, 1_000);
+        world.run(secs(100.0), &mut |s| s.data_number == 1 && s.side == S);
+        let after = world.probes.iter().rfind(|p| p.side == S && p.at <= secs(0.6)).unwrap();
+        assert_eq!((after.at, after.rto.secs_f64()), (secs(0.55), rto));
+    }
+}
+
+#[test]
+fn the_window_of_freebsd_4_5_is_whole_segments_of_payload() {
+    assert_eq!(profile("freebsd-4.5", &[]).window(), 12 * 1_448);
+    assert_eq!(profile("freebsd-4.5", &[("timestamps", OFF)]).window(), 12 * 1_460);
+}
