@@ -368,3 +368,55 @@ fn packmime_pipelines_a_page_after_the_first_reply() {
     assert!(at_once > 1_000, "{at_once}");
     assert!(network.asked.iter().any(|a| a.waiting_here > 3));
 }
+
+#[test]
+fn what_a_failed_connection_had_queued_is_fetched_over_others() {
+    let habits = habits(|h, p| {
+        h.files = Arc::new(Constant(8.0));
+        (p.share, p.pipelined, p.idle) = (1.0, true, Duration::ZERO);
+    });
+    let mut rng = Rng::named(2, "failures");
+    let mut script = |_: &Opened, _: u64| {
+        (Duration::from_micros(50_000 + rng.below(100_000)), rng.below(4) == 0)
+    };
+    // A user who keeps idle connections wakes once for every page.
+    let network = Network::run(&mut user(&habits, 1), &mut script, |n| n.wakes == 201);
+    assert_eq!(network.asked.len(), 8 * 200 + 1);
+    assert!(network.asked.iter().filter(|a| a.failed).count() > 300);
+}
+
+#[test]
+fn a_connection_that_fails_in_a_gap_is_forgotten() {
+    use traffic::{Action, App, AppCx, Input};
+    let mut link = Link::new(Arc::new(Laws::new(20.0, Mode::Http11)), &group(), 0);
+    let mut tell = |input, now| {
+        let mut wishes = Vec::new();
+        link.on(input, &mut AppCx { now, act: &mut |wish| wishes.push(wish) });
+        wishes
+    };
+    let wake = |wishes: &[Action]| {
+        wishes.iter().find_map(|w| if let Action::WakeAt(at) = w { Some(*at) } else { None })
+    };
+    let mut next = wake(&tell(Input::Start, Instant::ZERO)).unwrap();
+    let mut forgotten = 0;
+    for _ in 0..2_000 {
+        let wishes = tell(Input::Woke, next);
+        let Some(&Action::Open { conn, closes, .. }) =
+            wishes.iter().find(|w| matches!(w, Action::Open { .. }))
+        else {
+            panic!("{wishes:?}")
+        };
+        // Every connection that goes on fails while it pauses: nothing of it is heard again, and
+        // its number serves the next.
+        let gap = wake(&tell(Input::Replied { conn }, next));
+        assert_eq!(gap.is_some(), closes == Closes::AcceptorLast);
+        if gap.is_some() {
+            forgotten += 1;
+            assert_eq!(tell(Input::Failed { conn }, next), []);
+        }
+        assert_eq!(wishes.iter().filter(|w| matches!(w, Action::Send { .. })).count(), 1);
+        assert_eq!(conn, 0);
+        next = wake(&wishes).unwrap();
+    }
+    assert!(forgotten > 100, "{forgotten}");
+}
