@@ -388,35 +388,52 @@ fn what_a_failed_connection_had_queued_is_fetched_over_others() {
 #[test]
 fn a_connection_that_fails_in_a_gap_is_forgotten() {
     use traffic::{Action, App, AppCx, Input};
-    let mut link = Link::new(Arc::new(Laws::new(20.0, Mode::Http11)), &group(), 0);
-    let mut tell = |input, now| {
+    fn tell(link: &mut Link, input: Input, now: Instant) -> Vec<Action> {
         let mut wishes = Vec::new();
         link.on(input, &mut AppCx { now, act: &mut |wish| wishes.push(wish) });
         wishes
-    };
-    let wake = |wishes: &[Action]| {
-        wishes.iter().find_map(|w| if let Action::WakeAt(at) = w { Some(*at) } else { None })
-    };
-    let mut next = wake(&tell(Input::Start, Instant::ZERO)).unwrap();
-    let mut forgotten = 0;
-    for _ in 0..2_000 {
-        let wishes = tell(Input::Woke, next);
-        let Some(&Action::Open { conn, closes, .. }) =
-            wishes.iter().find(|w| matches!(w, Action::Open { .. }))
-        else {
-            panic!("{wishes:?}")
-        };
-        // Every connection that goes on fails while it pauses: nothing of it is heard again, and
-        // its number serves the next.
-        let gap = wake(&tell(Input::Replied { conn }, next));
-        assert_eq!(gap.is_some(), closes == Closes::AcceptorLast);
-        if gap.is_some() {
-            forgotten += 1;
-            assert_eq!(tell(Input::Failed { conn }, next), []);
-        }
-        assert_eq!(wishes.iter().filter(|w| matches!(w, Action::Send { .. })).count(), 1);
-        assert_eq!(conn, 0);
-        next = wake(&wishes).unwrap();
     }
-    assert!(forgotten > 100, "{forgotten}");
+    fn wake(wishes: &[Action]) -> Option<Instant> {
+        wishes.iter().find_map(|w| if let Action::WakeAt(at) = w { Some(*at) } else { None })
+    }
+    let laws = Arc::new(Laws::new(20.0, Mode::Http11));
+    let mut followed_by_persistent = 0;
+    for index in 0..300 {
+        let link = &mut Link::new(Arc::clone(&laws), &group(), index);
+        let mut next = wake(&tell(link, Input::Start, Instant::ZERO)).unwrap();
+        let start = |link: &mut Link, next: &mut Instant| {
+            let wishes = tell(link, Input::Woke, *next);
+            // One connection and its first request, nothing of any other.
+            assert_eq!(wishes.iter().filter(|w| matches!(w, Action::Send { .. })).count(), 1);
+            let opens = wishes.iter().find_map(|w| match w {
+                Action::Open { conn, closes, .. } => Some((*conn, *closes)),
+                _ => None,
+            });
+            *next = wake(&wishes).unwrap();
+            opens.unwrap()
+        };
+        // The first that carries more than one request fails in its first gap.
+        let gap = loop {
+            let (conn, closes) = start(link, &mut next);
+            assert_eq!(conn, 0, "numbers serve again");
+            let gap = wake(&tell(link, Input::Replied { conn }, next));
+            assert_eq!(gap.is_some(), closes == Closes::AcceptorLast);
+            if let Some(gap) = gap {
+                assert_eq!(tell(link, Input::Failed { conn }, next), []);
+                break gap;
+            }
+        };
+        // The next one has its number, and is not disturbed when the gap would have been over.
+        let (conn, closes) = start(link, &mut next);
+        assert_eq!(conn, 0);
+        followed_by_persistent += u32::from(closes == Closes::AcceptorLast);
+        for _ in 0..1_000 {
+            start(link, &mut next);
+            if next > gap {
+                break;
+            }
+        }
+        start(link, &mut next);
+    }
+    assert!(followed_by_persistent > 10, "{followed_by_persistent}");
 }
