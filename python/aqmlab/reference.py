@@ -25,6 +25,10 @@ _SECTIONS = {
     "network.rtt": ("rtt", 'Round-trip times, written network.rtt = "100 ms" or as a table.'),
     "link": ("link", "A link and its two queues, written [[link]], from the servers on."),
     "traffic": ("traffic", "A group of users or flows, written [[traffic]]."),
+    "distribution": (
+        "distribution",
+        'What a size, a count or a time is drawn from: a value, or { dist = "<name>", … }.',
+    ),
     "record": ("record", "What is recorded, written [record]."),
 }
 

@@ -147,6 +147,7 @@ pub fn catalogue() -> Json {
             "network.rtt": fields(schema::RTT),
             "link": section(schema::LINK_STRUCTURE, schema::LINK),
             "traffic": section(schema::TRAFFIC_STRUCTURE, schema::TRAFFIC),
+            "distribution": section(schema::DISTRIBUTION_STRUCTURE, &[]),
             "record": section(schema::RECORD_STRUCTURE, schema::RECORD),
         },
     })

@@ -74,6 +74,38 @@ pub const TRAFFIC_STRUCTURE: &[[&str; 4]] = &[
     ],
 ];
 
+/// How a distribution is written: `{ dist = "<name>", … }`. (Read in `traffic::distribution`.)
+pub const DISTRIBUTION_STRUCTURE: &[[&str; 4]] = &[
+    [
+        "(bare)",
+        "quantity or name",
+        "",
+        "One value (\"15 s\", 4000), or a shipped table (\"mah_reply_bytes\").",
+    ],
+    ["constant", "value", "", "Always this value."],
+    ["uniform", "min, max", "", "Every value between them equally likely."],
+    ["exponential", "mean", "", "Exponential."],
+    ["pareto", "shape, min or mean", "", "P(X > x) = (min/x)^shape; a mean needs a shape above 1."],
+    ["lomax", "shape, scale or mean", "", "Pareto's second: P(X > x) = (1 + x/scale)^-shape."],
+    ["lognormal", "median, sigma; or mean, sd", "", "sigma is that of the natural logarithm."],
+    ["weibull", "shape, scale or mean", "", "P(X > x) = exp(-(x/scale)^shape)."],
+    [
+        "table",
+        "file, rows or name",
+        "",
+        "Quantiles with header p,<name>,k or values with header value,prob; a file's path is relative to the scenario's.",
+    ],
+    [
+        "discrete",
+        "values, probs",
+        "",
+        "One of a list of growing values; the probabilities sum to 1.",
+    ],
+    ["mixture", "parts, weights", "", "One of several distributions; the weights sum to 1."],
+    ["at_least, at_most", "quantity", "", "With any dist: what lies outside is drawn again."],
+    ["times, plus", "number, quantity", "1, 0", "With any dist: a factor, then what is added."],
+];
+
 /// Structural fields of `[record]`.
 pub const RECORD_STRUCTURE: &[[&str; 4]] = &[[
     "queues",

@@ -358,7 +358,8 @@ fn refused(app: &str, fields: &[(&str, Raw)]) -> String {
 #[test]
 fn applications_refuse_what_contradicts_itself() {
     let http11 = || ("http", text("http11"));
-    let cases: Vec<(&str, Vec<(&str, Raw)>, &str)> = vec![
+    type Fields = Vec<(&'static str, Raw)>;
+    let cases: Vec<(&str, Fields, &str)> = vec![
         (
             "unc",
             vec![("parallel", n(65.0))],

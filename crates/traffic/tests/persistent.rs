@@ -368,3 +368,72 @@ fn packmime_pipelines_a_page_after_the_first_reply() {
     assert!(at_once > 1_000, "{at_once}");
     assert!(network.asked.iter().any(|a| a.waiting_here > 3));
 }
+
+#[test]
+fn what_a_failed_connection_had_queued_is_fetched_over_others() {
+    let habits = habits(|h, p| {
+        h.files = Arc::new(Constant(8.0));
+        (p.share, p.pipelined, p.idle) = (1.0, true, Duration::ZERO);
+    });
+    let mut rng = Rng::named(2, "failures");
+    let mut script = |_: &Opened, _: u64| {
+        (Duration::from_micros(50_000 + rng.below(100_000)), rng.below(4) == 0)
+    };
+    // A user who keeps idle connections wakes once for every page.
+    let network = Network::run(&mut user(&habits, 1), &mut script, |n| n.wakes == 201);
+    assert_eq!(network.asked.len(), 8 * 200 + 1);
+    assert!(network.asked.iter().filter(|a| a.failed).count() > 300);
+}
+
+#[test]
+fn a_connection_that_fails_in_a_gap_is_forgotten() {
+    use traffic::{Action, App, AppCx, Input};
+    fn tell(link: &mut Link, input: Input, now: Instant) -> Vec<Action> {
+        let mut wishes = Vec::new();
+        link.on(input, &mut AppCx { now, act: &mut |wish| wishes.push(wish) });
+        wishes
+    }
+    fn wake(wishes: &[Action]) -> Option<Instant> {
+        wishes.iter().find_map(|w| if let Action::WakeAt(at) = w { Some(*at) } else { None })
+    }
+    let laws = Arc::new(Laws::new(20.0, Mode::Http11));
+    let mut followed_by_persistent = 0;
+    for index in 0..300 {
+        let link = &mut Link::new(Arc::clone(&laws), &group(), index);
+        let mut next = wake(&tell(link, Input::Start, Instant::ZERO)).unwrap();
+        let start = |link: &mut Link, next: &mut Instant| {
+            let wishes = tell(link, Input::Woke, *next);
+            // One connection and its first request, nothing of any other.
+            assert_eq!(wishes.iter().filter(|w| matches!(w, Action::Send { .. })).count(), 1);
+            let opens = wishes.iter().find_map(|w| match w {
+                Action::Open { conn, closes, .. } => Some((*conn, *closes)),
+                _ => None,
+            });
+            *next = wake(&wishes).unwrap();
+            opens.unwrap()
+        };
+        // The first that carries more than one request fails in its first gap.
+        let gap = loop {
+            let (conn, closes) = start(link, &mut next);
+            assert_eq!(conn, 0, "numbers serve again");
+            let gap = wake(&tell(link, Input::Replied { conn }, next));
+            assert_eq!(gap.is_some(), closes == Closes::AcceptorLast);
+            if let Some(gap) = gap {
+                assert_eq!(tell(link, Input::Failed { conn }, next), []);
+                break gap;
+            }
+        };
+        // The next one has its number, and is not disturbed when the gap would have been over.
+        let (conn, closes) = start(link, &mut next);
+        assert_eq!(conn, 0);
+        followed_by_persistent += u32::from(closes == Closes::AcceptorLast);
+        for _ in 0..1_000 {
+            start(link, &mut next);
+            if next > gap {
+                break;
+            }
+        }
+        start(link, &mut next);
+    }
+    assert!(followed_by_persistent > 10, "{followed_by_persistent}");
+}

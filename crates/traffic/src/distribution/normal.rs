@@ -1,4 +1,5 @@
 //! The normal distribution's functions, and the log-normal distribution.
+#![expect(clippy::excessive_precision, reason = "coefficients stand as they were published")]
 
 use packet::math;
 

@@ -36,7 +36,7 @@ impl Kernel {
             values.truncate(BLOCK + 1);
             values
         };
-        let parts = (1..=(taps.len() + BLOCK - 1) / BLOCK).map(part).collect();
+        let parts = (1..=taps.len().div_ceil(BLOCK)).map(part).collect();
         Kernel { taps, fft, parts }
     }
 }
