@@ -79,20 +79,29 @@ def replay(name: str, case: dict) -> Counter[str]:
         except Exception as error:
             error.add_note(about(case, number, call, "raises", "nothing", repr(error)))
             raise
-        state = ours.state()
-        differences = [
-            ("events", events, ours.events),
-            ("sent", call.get("sent"), sent),
-            ("random numbers left", 0, len(draws.given)),
-            ("names of the state", sorted(told), sorted(state)),
-        ]
-        differences += [(key, told[key], state[key]) for key in sorted(told.keys() & state.keys())]
-        for what, theirs, mine in differences:
-            same = close(theirs, mine) if what in told else theirs == mine
-            if not same:
-                raise Differs(about(case, number, call, what, theirs, mine))
-        seen.update(" ".join([kind, *why]) for kind, _, *why in events)
+        for what, theirs, mine in disagreements(call, events, sent, told, ours):
+            raise Differs(about(case, number, call, what, theirs, mine))
+        for kind, _, *why in events:
+            seen[" ".join([kind, *why])] += 1
     return seen
+
+
+def disagreements(
+    call: dict, events: list, sent: dict | None, told: dict[str, float], ours: Discipline
+) -> Iterator[tuple[str, object, object]]:
+    """What, in the simulator, here."""
+    if events != ours.events:
+        yield "events", events, ours.events
+    if sent != call.get("sent"):
+        yield "sent", call.get("sent"), sent
+    if ours.draws.given:
+        yield "random numbers left", 0, len(ours.draws.given)
+    state = ours.state()
+    if state.keys() != told.keys():
+        yield "names of the state", sorted(told), sorted(state)
+    for name, value in state.items():
+        if value != told[name] and not close(value, told[name]):
+            yield name, told[name], value
 
 
 def make(ours: Discipline, call: dict) -> dict | None:

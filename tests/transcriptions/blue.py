@@ -21,7 +21,7 @@ class Blue(Fifo):
         self.d1, self.d2 = p.get("d1", 0.0025), p.get("d2", 0.00025)
         self.repeat, self.trigger = p.flag("repeat", True), p.get("trigger", math.inf)
         self.p_m, self.pmark = 0.0, 0
-        self.last: int | None = 0 if self.altq else None
+        self.last: int | None = None  # the clock starts at the first packet
         self.idle_since: int | None = None
 
     def judge(self, packet: Packet, now: int) -> Verdict:
@@ -30,10 +30,10 @@ class Blue(Fifo):
         return signal("early") if self.draws.uniform() < self.p_m else PASS
 
     def decide(self, packet: Packet, now: int) -> None:
-        if self.altq:
-            return self.decide_altq(packet, now)
         if self.last is None:
             self.last = now
+        if self.altq:
+            return self.decide_altq(packet, now)
         if self.repeat:
             self.make_good(now)
         return super().decide(packet, now)
