@@ -5,9 +5,9 @@ use alloc::boxed::Box;
 use packet::params::{BadParams, Field, Params};
 
 use crate::algorithms::{
-    afd, ared, avq, blue, bred, choke, cobalt, codel, dcn, dctcp_step, drop_tail, drr, dualpi2,
-    feng_red, fq_codel, fq_pie, fred, gred, pi, pi2, pie, red, red_pd, rem, rio, rio_ps, sfb, sfq,
-    sred, wred,
+    afd, ared, avq, blue, bred, cake, choke, cobalt, codel, dcn, dctcp_step, drop_tail, drr,
+    dualpi2, feng_red, fq_codel, fq_pie, fred, gred, pi, pi2, pie, red, red_pd, rem, rio, rio_ps,
+    sfb, sfq, sred, wred,
 };
 use crate::{Discipline, Fifo, Gate, Line};
 
@@ -39,6 +39,7 @@ pub static ALGORITHMS: &[Entry] = &[
     drr::ENTRY,
     fq_codel::ENTRY,
     fq_pie::ENTRY,
+    cake::ENTRY,
     // Guards against flows that do not yield.
     choke::ENTRY,
     red_pd::ENTRY,

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 
 use aqm::{ALGORITHMS, Admission, Built, Cx, Discipline, Entry, Line};
 use packet::params::{Kind, Params, Raw};
-use packet::{Backlog, Ecn, Event, Instant, Packet, Rate, Rng};
+use packet::{Ack, Backlog, Ecn, Event, Header, Instant, Packet, Rate, Rng};
 
 const LINE: Line = Line { rate: Rate::from_bits_per_s(10_000_000) };
 
@@ -29,10 +29,16 @@ fn sets(entry: &Entry) -> Vec<Written> {
             variations.extend([switch(false), switch(true)]);
         }
     }
-    for (name, limits) in [("limit", [1.0, 2.0, 9.0]), ("limit_bytes", [1.0, 1500.0, 9000.0])] {
+    let bytes = [1.0, 1500.0, 9000.0];
+    for (name, limits) in
+        [("limit", [1.0, 2.0, 9.0]), ("limit_bytes", bytes), ("memory_limit", bytes)]
+    {
         if has(name) {
             variations.extend(limits.map(|n| vec![(name.to_string(), Raw::Number(n))]));
         }
+    }
+    if has("rate") {
+        variations.push(vec![("rate".to_string(), Raw::Text("4 Mbit/s".to_string()))]);
     }
     let mut sets = Vec::new();
     for choice in &choices {
@@ -77,6 +83,8 @@ struct Rig {
     busy_until: Option<u64>,
     /// What waits by our own account, as (flow, bytes, ECN field), by handle.
     waiting: HashMap<u32, (u64, u32, Ecn)>,
+    /// Their bytes.
+    bytes: u64,
     /// Handles of each flow in the order of acceptance.
     order: HashMap<u64, VecDeque<u32>>,
     offered: u64,
@@ -95,6 +103,7 @@ impl Rig {
             rng: Rng::named(seed, "laws"),
             busy_until: None,
             waiting: HashMap::new(),
+            bytes: 0,
             order: HashMap::new(),
             offered: 0,
             sent: 0,
@@ -139,6 +148,7 @@ impl Rig {
                 self.dropped += 1;
                 let (flow, bytes, _) = self.waiting.remove(&packet.id).expect("dropped twice");
                 assert_eq!((flow, bytes), (packet.flow, packet.bytes));
+                self.bytes -= u64::from(bytes);
                 self.order.get_mut(&flow).unwrap().retain(|id| *id != packet.id);
             }
         }
@@ -146,8 +156,7 @@ impl Rig {
 
     /// The account and the discipline's own agree.
     fn balance(&self) {
-        let bytes = self.waiting.values().map(|(_, bytes, _)| u64::from(*bytes)).sum();
-        let backlog = Backlog { packets: self.waiting.len() as u32, bytes };
+        let backlog = Backlog { packets: self.waiting.len() as u32, bytes: self.bytes };
         assert_eq!(self.discipline.backlog(), backlog);
         assert_eq!(self.offered, self.sent + self.dropped + u64::from(backlog.packets));
     }
@@ -156,6 +165,7 @@ impl Rig {
         self.advance(now);
         self.offered += 1;
         self.waiting.insert(packet.id, (packet.flow, packet.bytes, packet.ecn));
+        self.bytes += u64::from(packet.bytes);
         self.order.entry(packet.flow).or_default().push_back(packet.id);
         self.call(now, |discipline, cx| {
             discipline.enqueue(packet, cx);
@@ -174,6 +184,7 @@ impl Rig {
             self.log.push((now - self.start, format!("sent {} {:?}", packet.id, packet.ecn)));
             let account = self.waiting.remove(&packet.id).expect("sent what never came");
             assert_eq!(account, (packet.flow, packet.bytes, packet.ecn), "changed on the way");
+            self.bytes -= u64::from(packet.bytes);
             let first = self.order.get_mut(&packet.flow).unwrap().pop_front();
             assert_eq!(first, Some(packet.id), "flow {} out of order", packet.flow);
             now + LINE.rate.time_for(u64::from(packet.bytes)).nanos()
@@ -201,6 +212,10 @@ impl Rig {
                         discipline.on_tick(cx);
                         None
                     });
+                    // A shaper let the line rest and has asked to be asked again.
+                    if self.busy_until.is_none() && self.discipline.backlog().packets > 0 {
+                        self.send(tick);
+                    }
                 }
                 (_, Some(end)) => self.send(end),
                 _ => return,
@@ -225,7 +240,14 @@ fn packets(seed: u64, count: u32, start: u64) -> Vec<(u64, Packet)> {
         let classic = [Ecn::NotEct, Ecn::Ect0];
         let ecn = if flow % 2 == 0 { classic } else { [Ecn::Ect1, Ecn::Ce] }[which];
         let arrived = Instant::from_nanos(now);
-        (now, Packet { id, flow, bytes, ecn, arrived, header: Default::default() })
+        // Best effort, voice and background; two hosts and three; small packets acknowledge.
+        let header = Header {
+            dscp: [0, 46, 8][flow as usize % 3],
+            ack: if bytes == 40 { Ack::Newer } else { Ack::No },
+            source: flow as u16 % 2,
+            destination: flow as u16 % 3,
+        };
+        (now, Packet { id, flow, bytes, ecn, arrived, header })
     };
     (0..count).map(&mut next).collect()
 }
@@ -282,9 +304,14 @@ fn only_differences_of_time_matter() {
     }
 }
 
+/// ns-3's COBALT drops even the only packet, with a probability that outlasts an idle time.
+fn remembers(entry: &Entry, set: &Written) -> bool {
+    entry.name == "cobalt" && set.iter().any(|(_, value)| *value == Raw::Text("ns3".into()))
+}
+
 #[test]
 fn a_long_idle_time_makes_a_discipline_as_good_as_new() {
-    for (entry, set) in everything() {
+    for (entry, set) in everything().into_iter().filter(|(entry, set)| !remembers(entry, set)) {
         let mut used = run(entry, &set, 3, 0);
         let mut fresh = Rig::new(build(entry, &set).into_discipline(), 0, 3);
         // A thousand thousand seconds, or enough periodic updates.

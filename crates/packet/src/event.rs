@@ -11,11 +11,17 @@ pub enum Why {
     Forced,
     /// The buffer was full.
     Overflow,
+    /// A later acknowledgement in the same queue says all that this one did. No sign of
+    /// congestion, and never a mark.
+    Superseded,
 }
 
 impl Why {
     /// Every cause, in the order used by counters.
-    pub const ALL: [Why; 3] = [Why::Early, Why::Forced, Why::Overflow];
+    pub const ALL: [Why; 4] = [Why::Early, Why::Forced, Why::Overflow, Why::Superseded];
+
+    /// Every cause of a mark, likewise.
+    pub const OF_MARKS: [Why; 3] = [Why::Early, Why::Forced, Why::Overflow];
 
     /// The name used in tables.
     pub const fn name(self) -> &'static str {
@@ -23,6 +29,7 @@ impl Why {
             Why::Early => "early",
             Why::Forced => "forced",
             Why::Overflow => "overflow",
+            Why::Superseded => "superseded",
         }
     }
 }

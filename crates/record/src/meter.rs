@@ -87,9 +87,9 @@ struct Measured {
     departures: u64,
     departure_bytes: u64,
     busy_ns: u64,
-    drops: [u64; 3],
+    drops: [u64; Why::ALL.len()],
     drop_bytes: u64,
-    marks: [u64; 3],
+    marks: [u64; Why::ALL.len()],
     packet_ns: u64,
     byte_ns: u128,
     wait_ns: u128,
@@ -295,7 +295,7 @@ impl Meter {
         for (i, why) in Why::ALL.iter().enumerate() {
             out.whole(&format!("drops_{}", why.name()), m.drops[i]);
         }
-        for (i, why) in Why::ALL.iter().enumerate() {
+        for (i, why) in Why::OF_MARKS.iter().enumerate() {
             out.whole(&format!("marks_{}", why.name()), m.marks[i]);
         }
         out.whole("arrival_bytes", m.arrival_bytes);

@@ -239,7 +239,10 @@ impl ExplicitPort {
     }
 
     fn serve(&mut self, now: Instant, lost: &mut impl FnMut(Packet)) -> Option<Instant> {
-        let next = self.call(now, lost, |d, cx| d.dequeue(cx))?;
+        let Some(next) = self.call(now, lost, |d, cx| d.dequeue(cx)) else {
+            self.meter.queue(now, self.discipline.backlog()); // a shaper holds it back
+            return None;
+        };
         let finish = now + self.wire.time_for(next.bytes);
         self.meter.started(now, finish, next.arrived, next.bytes, next.flow);
         self.meter.queue(now, self.discipline.backlog());

@@ -6,11 +6,14 @@ pub(crate) use red::family;
 pub(crate) use rio::in_out;
 // What disciplines built on CoDel take from it, likewise.
 pub(crate) use codel::controlled_delay;
+// What disciplines with such a queue per flow take from COBALT, likewise.
+pub(crate) use cobalt::alternation;
 pub(crate) mod afd;
 pub(crate) mod ared;
 pub(crate) mod avq;
 pub(crate) mod blue;
 pub(crate) mod bred;
+pub(crate) mod cake;
 pub(crate) mod choke;
 pub(crate) mod cobalt;
 pub(crate) mod codel;

@@ -77,6 +77,11 @@ impl Pool {
         self.nodes.get(queue.head as usize)?.packet.as_ref()
     }
 
+    /// The packet at the tail of `queue`.
+    pub fn tail(&self, queue: &Queue) -> Option<&Packet> {
+        self.nodes.get(queue.tail as usize)?.packet.as_ref()
+    }
+
     /// Takes the packet at the head of `queue`.
     pub fn pop(&mut self, queue: &mut Queue) -> Option<Packet> {
         let index = queue.head;
@@ -102,6 +107,34 @@ impl Pool {
             tail => self.nodes[tail as usize].next = NONE,
         }
         self.release(queue, index, &packet);
+        Some(packet)
+    }
+
+    /// The packets of `queue` from its head, each with its place.
+    pub fn iter(&self, queue: &Queue) -> impl Iterator<Item = (u32, &Packet)> {
+        let mut place = queue.head;
+        core::iter::from_fn(move || {
+            let node = self.nodes.get(place as usize)?;
+            let found = (place, node.packet.as_ref()?);
+            place = node.next;
+            Some(found)
+        })
+    }
+
+    /// Takes the packet at `place` of `queue`, which no other queue has.
+    pub fn remove(&mut self, queue: &mut Queue, place: u32) -> Option<Packet> {
+        let node = self.nodes.get_mut(place as usize)?;
+        let packet = node.packet.take()?;
+        let (prev, next) = (node.prev, node.next);
+        match prev {
+            NONE => queue.head = next,
+            prev => self.nodes[prev as usize].next = next,
+        }
+        match next {
+            NONE => queue.tail = prev,
+            next => self.nodes[next as usize].prev = prev,
+        }
+        self.release(queue, place, &packet);
         Some(packet)
     }
 
@@ -138,10 +171,15 @@ mod tests {
         for id in 0..20_000 {
             let which = rng.below(5) as usize;
             let (queue, model) = (&mut ours[which], &mut theirs[which]);
-            match rng.below(if id / 1000 % 2 == 0 { 3 } else { 6 }) {
+            match rng.below(if id / 1000 % 2 == 0 { 3 } else { 8 }) {
                 0 => assert_eq!(pool.pop(queue), model.pop_front()),
                 1 => assert_eq!(pool.pop_tail(queue), model.pop_back()),
                 2 if id % 2000 > 1000 => assert_eq!(pool.pop(queue), model.pop_front()),
+                3 if !model.is_empty() => {
+                    let nth = rng.below(model.len() as u64) as usize;
+                    let (place, _) = pool.iter(queue).nth(nth).unwrap();
+                    assert_eq!(pool.remove(queue, place), model.remove(nth));
+                }
                 _ => {
                     let new = packet(id, rng.below(1500) as u32);
                     pool.push(queue, new.clone());
@@ -149,6 +187,7 @@ mod tests {
                 }
             }
             assert_eq!(pool.head(queue), model.front());
+            assert!(pool.iter(queue).map(|(_, p)| p).eq(model.iter()));
             let bytes = model.iter().map(|p| u64::from(p.bytes)).sum();
             assert_eq!(queue.backlog(), Backlog { packets: model.len() as u32, bytes });
             assert_eq!(queue.is_empty(), model.is_empty());

@@ -203,13 +203,14 @@ impl<R: Reference> Duel<R> {
             other => panic!("{other:?}"),
         };
         assert_eq!(said, expected, "packet {n}, {arrival:?}");
-        use packet::Why::{Early, Forced, Overflow};
+        use packet::Why::{Early, Forced, Overflow, Superseded};
         match said {
             Admission::Queued => self.tally.queued += 1,
             Admission::Marked(_) => self.tally.marked += 1,
             Admission::Dropped(Early) => self.tally.early += 1,
             Admission::Dropped(Forced) => self.tally.forced += 1,
             Admission::Dropped(Overflow) => self.tally.overflow += 1,
+            Admission::Dropped(Superseded) => panic!("no acknowledgement came"),
         }
         if !matches!(said, Admission::Dropped(_)) {
             let ecn = if matches!(said, Admission::Marked(_)) { Ecn::Ce } else { ecn };

@@ -53,7 +53,12 @@ pub struct Product {
 
 impl Product {
     pub fn new(name: &str, pairs: Pairs, seed: u64) -> Self {
-        let discipline = match build(name, pairs, RATE) {
+        Product::at_rate(name, pairs, seed, RATE)
+    }
+
+    /// Before a line of `rate` bit/s.
+    pub fn at_rate(name: &str, pairs: Pairs, seed: u64, rate: u64) -> Self {
+        let discipline = match build(name, pairs, rate) {
             Ok(Built::Discipline(discipline)) => discipline,
             Ok(Built::Gate(_)) => panic!("{name} is a gate"),
             Err(why) => panic!("{pairs:?}: {why}"),
@@ -161,10 +166,11 @@ pub struct Seen {
     pub early: u32,
     pub forced: u32,
     pub overflow: u32,
+    pub superseded: u32,
 }
 
 impl Seen {
-    fn count(&mut self, did: &[Did]) {
+    pub fn count(&mut self, did: &[Did]) {
         for what in did {
             match what {
                 Did::Queue(_) => {}
@@ -172,6 +178,7 @@ impl Seen {
                 Did::Drop(_, Why::Early) => self.early += 1,
                 Did::Drop(_, Why::Forced) => self.forced += 1,
                 Did::Drop(_, Why::Overflow) => self.overflow += 1,
+                Did::Drop(_, Why::Superseded) => self.superseded += 1,
                 Did::Send(..) => self.sent += 1,
             }
         }

@@ -6,6 +6,7 @@ mod afd;
 mod avq;
 mod blue;
 mod bred;
+mod cake;
 mod choke;
 mod classes;
 mod closed_loop;

@@ -174,6 +174,7 @@ fn done(profile: &str, queue: u32, more: super::Pairs) -> Vec<&'static str> {
             Dropped(Why::Early) => "drop early",
             Dropped(Why::Forced) => "drop forced",
             Dropped(Why::Overflow) => "overflow",
+            Dropped(Why::Superseded) => "superseded",
         };
         if !seen.contains(&word) {
             seen.push(word);

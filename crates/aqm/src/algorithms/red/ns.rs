@@ -159,6 +159,7 @@ impl Aqm for Ns {
             Why::Early => false, // cleared at the test
             Why::Forced => self.clear_after_certain,
             Why::Overflow => self.clear_after_overflow,
+            Why::Superseded => false,
         };
         if clears {
             self.clear();

@@ -1,0 +1,352 @@
+//! CAKE, common applications kept enhanced (J. Morton, T. Høiland-Jørgensen, D. Taht and others,
+//! Linux `sch_cake`, 2018; T. Høiland-Jørgensen, D. Taht, J. Morton, *Piece of CAKE: A
+//! Comprehensive Queue Management Solution for Home Gateways*, LANMAN 2018).
+//!
+//! The idea in five lines. A shaper a little slower than the line keeps the queue here, where it
+//! can be managed. Packets are divided into tins by their code points: a tin within its share of
+//! the rate goes first, one above it goes on being served behind the others. Within a tin each
+//! flow has a queue (a set-associative hash makes collisions rare) with COBALT at its head; queues
+//! take turns, sparse ones before the others, and the more bulk flows a host has, the smaller
+//! are the turns of each, so that hosts share before flows do. A full buffer drops from the head
+//! of the longest queue.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `tins` | code points, shares, and what follows from a tin's rate |
+//! | `shaper` | the clock of the rate and the clocks of the tins |
+//! | `framing` | what a packet occupies on the link |
+//! | `hosts` | hashes in sets, and busy queues by host |
+//! | `rotation`, `ring` | turns of the queues of a tin |
+//! | `acks` | the filter of acknowledgements |
+//! | `longest` | whose packet goes when the buffer is full |
+
+mod acks;
+mod fields;
+mod framing;
+mod hosts;
+mod longest;
+mod ring;
+mod rotation;
+mod shaper;
+mod tin;
+mod tins;
+
+use alloc::{boxed::Box, vec::Vec};
+
+use packet::params::{BadParams, Params};
+use packet::{Backlog, Ecn, Event, Instant, Packet, Why};
+
+use crate::shells::pool::Pool;
+use crate::{Built, Cx, Discipline, Entry, Line};
+use acks::AckFilter;
+use framing::{Cells, Framing};
+use hosts::Isolation;
+use longest::Longest;
+use shaper::{Pace, Shaper};
+use tin::Tin;
+use tins::{Scheme, TinNumbers};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "cake",
+    summary: "Shapes, divides by code point, shares among hosts and flows, and keeps each queue \
+              short.",
+    year: 2018,
+    source: "Linux sch_cake; Høiland-Jørgensen, Taht and Morton, LANMAN 2018",
+    ecn: "marks in place of every drop by CoDel if ecn is on (it is by default) and the packet is \
+          ECN-capable; the random drops of the law's other half ignore ECN; want of room drops",
+    deviations: "Sizes are IP lengths (sch_cake: with the Ethernet header unless overhead is \
+                 given) and memory is counted in them, not in buffer sizes. Turns are kept to \
+                 2^-16 byte, where sch_cake adds a random fraction of a byte. Rates are exact in \
+                 the long run, roots are exact, and a fresh queue's first signal waits a whole \
+                 interval (sch_cake begins with a reciprocal root of zero: the second late packet \
+                 of a queue that has never signalled is signalled at once). Flows and hosts are \
+                 hashed by a seeded 64-bit mix; of equally long queues the first tin's and lowest \
+                 loses. BLUE draws also where CoDel drops, as the program did until 6.x. Host \
+                 counts follow the accounting that the program has since 2025. The filter of \
+                 acknowledgements knows only whether one is pure, and whether it says all that \
+                 earlier ones said: data trigger nothing, and one that must arrive keeps those \
+                 before it. Without autorate, NAT, GSO, firewall marks, and washing of code \
+                 points.",
+    fields: fields::FIELDS,
+    build,
+};
+
+fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
+    fields::check(params)?;
+    let rate = if params.given("rate") { params.rate("rate").bits_per_s() / 8 } else { 0 };
+    let (mtu, seed) = (params.whole("mtu"), params.whole("hash_seed"));
+    let (target, interval) = (params.time("target"), params.time("interval"));
+    let scheme = Scheme::named(params.choice("tins"));
+    let isolation = Isolation::named(params.choice("isolation"));
+    let queues = params.whole("queues") as usize;
+    let tin = |division| {
+        let numbers = TinNumbers::new(division, mtu, target, interval);
+        Tin::new(numbers, queues, isolation, seed)
+    };
+    let tins: Vec<Tin> = scheme.divide(rate).map(tin).collect();
+    let cake = Cake {
+        pool: Pool::default(),
+        longest: Longest::new(tins.len() * queues),
+        queues,
+        tins,
+        tin_of: core::array::from_fn(|dscp| scheme.tin(dscp as u8) as u8),
+        current: 0,
+        shaper: Shaper::new(if rate > 0 { Pace::of(rate) } else { Pace::UNLIMITED }),
+        framing: framing(params),
+        acks: AckFilter::named(params.choice("ack_filter")),
+        ingress: params.switch("ingress"),
+        ecn: params.switch("ecn"),
+        limit: params.whole_or("memory_limit", tins::buffer(rate, mtu, interval)),
+        total: Backlog::default(),
+        wake: None,
+    };
+    Ok(Built::Discipline(Box::new(cake)))
+}
+
+fn framing(params: &Params) -> Framing {
+    let cells = match params.choice("framing") {
+        "atm" => Cells::Atm,
+        "ptm" => Cells::Ptm,
+        _ => Cells::None,
+    };
+    Framing { overhead: params.whole("overhead"), least: params.whole("mpu"), cells }
+}
+
+/// See the module.
+struct Cake {
+    pool: Pool,
+    /// Queues in each tin.
+    queues: usize,
+    tins: Vec<Tin>,
+    /// The tin of each code point.
+    tin_of: [u8; 64],
+    /// The tin last served.
+    current: usize,
+    shaper: Shaper,
+    framing: Framing,
+    acks: AckFilter,
+    ingress: bool,
+    ecn: bool,
+    limit: u64,
+    longest: Longest,
+    total: Backlog,
+    /// When the shaper, asked in vain, will let a packet go.
+    wake: Option<Instant>,
+}
+
+/// What became of the queue whose turn it is.
+enum Taken {
+    Packet(Packet),
+    /// Nothing was there.
+    Nothing,
+    /// A packet was dropped and charged: perhaps it is another queue's turn.
+    Charged,
+}
+
+impl Cake {
+    fn count(&mut self, tin: usize, queue: usize, bytes: u32) {
+        self.total.packets += 1;
+        self.total.bytes += u64::from(bytes);
+        self.tins[tin].bytes += u64::from(bytes);
+        self.note(tin, queue);
+    }
+
+    fn uncount(&mut self, tin: usize, queue: usize, packet: &Packet) {
+        self.total.packets -= 1;
+        self.total.bytes -= u64::from(packet.bytes);
+        self.tins[tin].bytes -= u64::from(packet.bytes);
+        self.note(tin, queue);
+    }
+
+    /// The length of a queue has changed.
+    #[inline]
+    fn note(&mut self, tin: usize, queue: usize) {
+        if self.longest.is_kept() {
+            let bytes = self.tins[tin].lanes[queue].queue.backlog().bytes;
+            self.longest.change((tin * self.queues + queue) as u32, bytes);
+        }
+    }
+
+    /// Charges the clocks with a packet that leaves or is dropped, and returns its size on the
+    /// link.
+    #[inline]
+    fn advance(&mut self, tin: usize, packet: &Packet, sent: bool, now: Instant) -> u64 {
+        let size = self.framing.size(packet.bytes);
+        if self.shaper.shapes() {
+            self.tins[tin].clock.charge(size, now);
+            self.shaper.charge(size, sent);
+        }
+        size
+    }
+
+    /// The same, and charges the queue and the tin.
+    #[inline]
+    fn charge(&mut self, tin: usize, queue: usize, packet: &Packet, sent: bool, now: Instant) {
+        let size = self.advance(tin, packet, sent, now);
+        let tin = &mut self.tins[tin];
+        tin.rotation.charge(queue, size);
+        tin.deficit -= size as i64;
+    }
+
+    /// A packet has been put at the tail of `queue`, which may make an earlier one unnecessary.
+    fn thin(&mut self, tin: usize, queue: usize, cx: &mut Cx) {
+        let own = &mut self.tins[tin].lanes[queue].queue;
+        let Some(place) = self.acks.victim(&self.pool, own) else { return };
+        let Some(packet) = self.pool.remove(own, place) else { return };
+        self.uncount(tin, queue, &packet);
+        if self.ingress {
+            self.advance(tin, &packet, false, cx.now);
+        }
+        (cx.out)(Event::Dropped { packet, why: Why::Superseded });
+    }
+
+    /// Drops the head of the longest queue.
+    fn make_room(&mut self, cx: &mut Cx) {
+        let lengths = self.tins.iter().flat_map(|tin| &tin.lanes);
+        let lengths = lengths.map(|lane| lane.queue.backlog().bytes);
+        let Some(longest) = self.longest.find(lengths) else { return };
+        let (tin, queue) = (longest as usize / self.queues, longest as usize % self.queues);
+        let Tin { lanes, numbers, .. } = &mut self.tins[tin];
+        let lane = &mut lanes[queue];
+        let Some(packet) = self.pool.pop(&mut lane.queue) else { return };
+        lane.law.full(&numbers.law, cx.now);
+        self.uncount(tin, queue, &packet);
+        if self.ingress {
+            self.advance(tin, &packet, false, cx.now);
+        }
+        (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+    }
+
+    /// The tin to serve next; one of them holds packets.
+    fn choose(&mut self, now: Instant) -> usize {
+        if self.shaper.shapes() { self.first_in_time(now) } else { self.first_in_turn() }
+    }
+
+    /// The last of the tins within their shares, or else the one that will be first.
+    fn first_in_time(&self, now: Instant) -> usize {
+        let mut best = (0, Instant::NEVER);
+        for (number, tin) in self.tins.iter().enumerate() {
+            let next = tin.clock.next();
+            if tin.rotation.busy() > 0 && (next <= now || next <= best.1) {
+                best = (number, next);
+            }
+        }
+        best.0
+    }
+
+    /// Deficit round robin.
+    fn first_in_turn(&mut self) -> usize {
+        let mut at = self.current;
+        loop {
+            let tin = &mut self.tins[at];
+            if tin.deficit >= 0 && tin.rotation.busy() > 0 {
+                return at;
+            }
+            if tin.deficit <= 0 {
+                tin.deficit += tin.numbers.quantum;
+            }
+            at = if at + 1 < self.tins.len() { at + 1 } else { 0 };
+        }
+    }
+
+    /// The next packet that leaves `queue`, whose turn it is.
+    fn take(&mut self, tin: usize, queue: usize, cx: &mut Cx) -> Taken {
+        loop {
+            let Tin { lanes, numbers, rotation, .. } = &mut self.tins[tin];
+            let lane = &mut lanes[queue];
+            let Some(mut packet) = self.pool.pop(&mut lane.queue) else {
+                lane.law.empty(&numbers.law, cx.now);
+                rotation.emptied(queue, lane.law.at_rest(cx.now));
+                return Taken::Nothing;
+            };
+            let others = if self.ingress { u64::from(rotation.bulk()) } else { 0 };
+            let sojourn = cx.now.since(packet.arrived);
+            let visit = lane.law.visit(&numbers.law, sojourn, others, cx.now, cx.rng);
+            let mark = visit.signal && self.ecn && packet.ecn.can_be_marked();
+            let drop = visit.coin || (visit.signal && !mark);
+            lane.law.settle(&numbers.law, drop, cx.now);
+            let last = lane.queue.is_empty();
+            self.uncount(tin, queue, &packet);
+            if last || !drop {
+                if mark {
+                    packet.ecn = Ecn::Ce;
+                    (cx.out)(Event::Marked { id: packet.id, why: Why::Early });
+                }
+                self.charge(tin, queue, &packet, true, cx.now);
+                self.longest.departure();
+                return Taken::Packet(packet);
+            }
+            if self.ingress {
+                self.charge(tin, queue, &packet, false, cx.now);
+            }
+            let why = if visit.coin { Why::Forced } else { Why::Early };
+            (cx.out)(Event::Dropped { packet, why });
+            if self.ingress {
+                return Taken::Charged;
+            }
+        }
+    }
+}
+
+impl Discipline for Cake {
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+        let tin = usize::from(self.tin_of[usize::from(packet.header.dscp & 63)]);
+        let queue = self.tins[tin].rotation.place(&packet);
+        if self.tins[tin].bytes == 0 {
+            self.tins[tin].clock.wake(cx.now);
+            if self.total.packets == 0 {
+                self.shaper.wake(cx.now);
+            }
+        }
+        (cx.out)(Event::Queued { id: packet.id });
+        let bytes = packet.bytes;
+        self.pool.push(&mut self.tins[tin].lanes[queue].queue, packet);
+        self.count(tin, queue, bytes);
+        if self.acks != AckFilter::No {
+            self.thin(tin, queue, cx);
+        }
+        self.tins[tin].rotation.arrival(queue);
+        while self.total.bytes > self.limit {
+            self.make_room(cx);
+        }
+    }
+
+    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+        let mut first = true;
+        while self.total.packets > 0 {
+            self.wake = self.shaper.blocked(cx.now);
+            if self.wake.is_some() {
+                return None;
+            }
+            let tin = self.choose(cx.now);
+            self.current = tin;
+            while let Some(queue) = self.tins[tin].next(&mut first) {
+                match self.take(tin, queue, cx) {
+                    Taken::Packet(packet) => return Some(packet),
+                    Taken::Nothing => break,
+                    Taken::Charged => {}
+                }
+            }
+        }
+        None
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.total
+    }
+    fn next_tick(&self) -> Option<Instant> {
+        self.wake
+    }
+    fn on_tick(&mut self, _cx: &mut Cx) {
+        self.wake = None;
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        let sum = |of: fn(&Tin) -> f64| self.tins.iter().map(of).sum();
+        show("bulk_flows", sum(|tin| f64::from(tin.rotation.bulk())));
+        show("sparse_flows", sum(|tin| f64::from(tin.rotation.sparse())));
+        show("decaying_flows", sum(|tin| tin.rotation.decaying() as f64));
+        let laws = self.tins.iter().flat_map(|tin| &tin.lanes).map(|lane| lane.law.p_drop());
+        show("max_p_drop", laws.fold(0.0, f64::max));
+    }
+}

@@ -1,0 +1,149 @@
+//! Which queue a packet waits in, and how many busy queues its hosts have.
+
+use alloc::{vec, vec::Vec};
+
+use packet::Packet;
+
+use crate::shells::flows::hash;
+
+/// Places that a tag may be found in.
+pub(super) const WAYS: usize = 8;
+
+/// Whose packets are kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Isolation {
+    /// Queues are told apart by flow.
+    flows: bool,
+    /// Queues, or with `flows` shares, by source host.
+    source: bool,
+    /// By destination host.
+    destination: bool,
+}
+
+impl Isolation {
+    /// The isolation called so.
+    pub fn named(name: &str) -> Self {
+        let (flows, source, destination) = match name {
+            "flowblind" => (false, false, false),
+            "srchost" => (false, true, false),
+            "dsthost" => (false, false, true),
+            "hosts" => (false, true, true),
+            "flows" => (true, false, false),
+            "dual-srchost" => (true, true, false),
+            "dual-dsthost" => (true, false, true),
+            _ => (true, true, true),
+        };
+        Isolation { flows, source, destination }
+    }
+
+    /// Whether a source host's queues share one host's share.
+    pub const fn shares_source(self) -> bool {
+        self.flows && self.source
+    }
+    /// Whether a destination host's do.
+    pub const fn shares_destination(self) -> bool {
+        self.flows && self.destination
+    }
+
+    /// The tag of the queue that `packet` belongs in; none where there is one queue for all.
+    #[inline]
+    pub fn tag(self, packet: &Packet, seed: u64) -> Option<u32> {
+        if self.flows {
+            return Some(hash(packet.flow, seed) as u32);
+        }
+        if !self.source && !self.destination {
+            return None;
+        }
+        let source = if self.source { source_tag(packet, seed) } else { 0 };
+        let destination = if self.destination { destination_tag(packet, seed) } else { 0 };
+        Some(source ^ destination)
+    }
+}
+
+/// The tag of the host that sent `packet`.
+pub(super) fn source_tag(packet: &Packet, seed: u64) -> u32 {
+    hash(u64::from(packet.header.source), seed.wrapping_add(1)) as u32
+}
+
+/// The tag of the host that `packet` goes to.
+pub(super) fn destination_tag(packet: &Packet, seed: u64) -> u32 {
+    hash(u64::from(packet.header.destination), seed.wrapping_add(2)) as u32
+}
+
+/// The places of a set in the order in which a tag looks for room: its own first.
+pub(super) fn ways(tag: u32, places: usize) -> impl Iterator<Item = usize> {
+    let direct = tag as usize % places;
+    let set = direct - direct % WAYS;
+    (0..WAYS).map(move |way| set + (direct + way) % WAYS)
+}
+
+/// Hosts of one direction, and how many bulk queues each has.
+pub(super) struct Hosts {
+    tags: Vec<u32>,
+    bulk: Vec<u16>,
+}
+
+impl Hosts {
+    /// No host is busy.
+    pub fn new(places: usize) -> Self {
+        Hosts { tags: vec![0; places], bulk: vec![0; places] }
+    }
+
+    /// The place of the host with `tag`: where it is, or where nobody is busy, or else its own,
+    /// which it then shares.
+    pub fn place(&mut self, tag: u32) -> u16 {
+        let places = self.tags.len();
+        let known = ways(tag, places).find(|place| self.tags[*place] == tag);
+        let place = known
+            .or_else(|| ways(tag, places).find(|place| self.bulk[*place] == 0))
+            .unwrap_or(tag as usize % places);
+        self.tags[place] = tag;
+        place as u16
+    }
+
+    /// Bulk queues of the host at `place`.
+    #[inline]
+    pub fn load(&self, place: u16) -> u16 {
+        self.bulk[usize::from(place)]
+    }
+
+    /// One of the host's queues has become bulk.
+    pub fn add(&mut self, place: u16) {
+        self.bulk[usize::from(place)] += 1;
+    }
+
+    /// One of them no longer is.
+    pub fn remove(&mut self, place: u16) {
+        self.bulk[usize::from(place)] -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_is_searched_from_its_own_place() {
+        let found: Vec<_> = ways(21, 32).collect();
+        assert_eq!(found, [21, 22, 23, 16, 17, 18, 19, 20]);
+        assert_eq!(ways(32 + 7, 32).next(), Some(7));
+    }
+
+    #[test]
+    fn hosts_find_room_and_share_where_there_is_none() {
+        let mut hosts = Hosts::new(8);
+        let places: Vec<u16> = (1..=8).map(|host| hosts.place(8 * host + 3)).collect();
+        assert_eq!(places, [3; 8], "an idle host gives its place away");
+        for host in 1..=8 {
+            let place = hosts.place(8 * host + 3);
+            hosts.add(place);
+            assert_eq!(u32::from(place), (host + 2) % 8);
+        }
+        assert_eq!(hosts.place(8 * 4 + 3), 6, "known");
+        let crowded = hosts.place(8 * 9 + 3);
+        hosts.add(crowded);
+        assert_eq!((crowded, hosts.load(3)), (3, 2), "shared");
+        hosts.remove(6);
+        assert_eq!(hosts.place(8 * 10 + 3), 6);
+    }
+}

@@ -1,0 +1,183 @@
+//! The shaper: a virtual clock without a bucket, and the clocks that say which tin is above its
+//! share.
+
+use packet::{Duration, Instant};
+
+/// The least rate that is kept, in bytes per second, so that every queue moves on in the end.
+const LEAST_RATE: u64 = 64;
+
+/// How long a byte takes, in 2^-32 ns; nothing at an unlimited rate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace(u64);
+
+impl Pace {
+    /// No time at all.
+    pub const UNLIMITED: Pace = Pace(0);
+
+    /// The pace of `rate` bytes per second.
+    pub fn of(rate: u64) -> Self {
+        let per_byte = (1_000_000_000u128 << 32) / u128::from(rate.max(LEAST_RATE));
+        Pace(per_byte as u64)
+    }
+
+    /// How long `bytes` take in 2^-32 ns.
+    #[inline]
+    fn exact(self, bytes: u64) -> u128 {
+        u128::from(bytes) * u128::from(self.0)
+    }
+
+    /// How long `bytes` take, in whole nanoseconds.
+    #[inline]
+    pub fn time_for(self, bytes: u64) -> Duration {
+        Duration::from_nanos((self.exact(bytes) >> 32) as u64)
+    }
+}
+
+/// When the next packet may leave.
+#[derive(Clone, Debug)]
+pub(super) struct Shaper {
+    pace: Pace,
+    next: Instant,
+    /// Nanoseconds of `next` after the point, in 2^-32 ns: the rate is exact in the long run.
+    fraction: u32,
+    /// When it may leave in any case. Drops that are charged to the link (`ingress`) do not move
+    /// this clock, so they can never take more than a third of the rate.
+    failsafe: Instant,
+}
+
+impl Shaper {
+    /// Ready at once.
+    pub const fn new(pace: Pace) -> Self {
+        Shaper { pace, next: Instant::ZERO, fraction: 0, failsafe: Instant::ZERO }
+    }
+
+    /// Whether it holds anything back at all.
+    pub const fn shapes(&self) -> bool {
+        self.pace.0 > 0
+    }
+
+    /// A packet comes to an empty buffer: unused time is lost.
+    pub fn wake(&mut self, now: Instant) {
+        if self.next < now {
+            (self.next, self.fraction, self.failsafe) = (now, 0, now);
+        }
+    }
+
+    /// Until when nothing may leave, if that is later than `now`.
+    #[inline]
+    pub fn blocked(&self, now: Instant) -> Option<Instant> {
+        let until = self.next.min(self.failsafe);
+        (until > now).then_some(until)
+    }
+
+    /// `bytes` leave or are dropped.
+    #[inline]
+    pub fn charge(&mut self, bytes: u64, sent: bool) {
+        let time = self.pace.exact(bytes) + u128::from(self.fraction);
+        self.fraction = time as u32;
+        let time = Duration::from_nanos((time >> 32) as u64);
+        self.next += time;
+        if sent {
+            self.failsafe += time + Duration::from_nanos(time.nanos() / 2);
+        }
+    }
+}
+
+/// Until when a tin has used up its share of the rate.
+#[derive(Clone, Debug)]
+pub(super) struct TinClock {
+    pace: Pace,
+    next: Instant,
+}
+
+impl TinClock {
+    /// Below its share.
+    pub const fn new(pace: Pace) -> Self {
+        TinClock { pace, next: Instant::ZERO }
+    }
+
+    /// A packet comes to an empty tin.
+    pub fn wake(&mut self, now: Instant) {
+        self.next = self.next.max(now);
+    }
+
+    /// When it was, or is, within its share.
+    pub const fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// `bytes` leave or are dropped. A tin may be one packet ahead of its share and no more,
+    /// however long it is served for want of others.
+    pub fn charge(&mut self, bytes: u64, now: Instant) {
+        let time = self.pace.time_for(bytes);
+        if self.next < now {
+            self.next += time;
+        } else {
+            self.next = self.next.max(now + time);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(us: u64) -> Instant {
+        Instant::from_nanos(1000 * us)
+    }
+
+    #[test]
+    fn an_idle_time_is_not_saved_up() {
+        // 10 Mb/s: 1250 bytes a millisecond.
+        let mut shaper = Shaper::new(Pace::of(1_250_000));
+        shaper.wake(us(5_000_000));
+        let mut sent = Vec::new();
+        let mut now = us(5_000_000);
+        for _ in 0..4 {
+            now = shaper.blocked(now).unwrap_or(now);
+            assert_eq!(shaper.blocked(now), None);
+            shaper.charge(1250, true);
+            sent.push(now.nanos() / 1000 - 5_000_000);
+        }
+        assert_eq!(sent, [0, 1000, 2000, 3000], "no burst");
+        // A packet that comes before its time neither gains nor loses.
+        shaper.wake(us(5_003_500));
+        assert_eq!(shaper.blocked(us(5_003_500)), Some(us(5_004_000)));
+    }
+
+    #[test]
+    fn charged_drops_leave_two_thirds() {
+        let mut shaper = Shaper::new(Pace::of(1_250_000));
+        shaper.wake(us(1));
+        let mut now = us(1);
+        for _ in 0..1000 {
+            shaper.charge(12_500, false); // ten times as much is dropped as sent
+            shaper.charge(1250, true);
+            now = shaper.blocked(now).unwrap_or(now);
+        }
+        assert_eq!(now, us(1_500_001), "1000 packets of 1 ms each");
+    }
+
+    #[test]
+    fn the_rate_is_exact_in_the_long_run() {
+        // 3 Mb/s: a byte takes 2666.67 ns.
+        let mut shaper = Shaper::new(Pace::of(375_000));
+        for _ in 0..3_000_000 {
+            shaper.charge(125, true);
+        }
+        let error = shaper.next.nanos().abs_diff(1_000_000_000_000);
+        assert!(error <= 1, "{error} ns in 1000 s");
+    }
+
+    #[test]
+    fn a_tin_is_at_most_one_packet_ahead() {
+        let mut tin = TinClock::new(Pace::of(1_000_000));
+        tin.wake(us(10));
+        tin.charge(5, us(10));
+        assert_eq!(tin.next(), us(15));
+        tin.charge(5, us(11)); // would be at 20; 11 + 5 is all it may
+        assert_eq!(tin.next(), us(16));
+        tin.charge(5, us(40)); // late: it makes up for that
+        assert_eq!(tin.next(), us(21));
+    }
+}

@@ -1,0 +1,332 @@
+//! The state machine of one queue: CoDel with one clock, and BLUE beside it.
+
+use packet::{Duration, Instant, Rng, math};
+
+/// Constants, shared by the queues of one rate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbers {
+    /// Stay that is acceptable for good.
+    pub target: Duration,
+    /// How long packets must stay too long before the first signal.
+    pub interval: Duration,
+    /// Transmission time of the largest packet, or zero where the rate is not known.
+    pub mtu_time: Duration,
+    /// Stay above which BLUE acts as if the queue were full.
+    pub blue_threshold: Duration,
+    /// What an overflow adds to the drop probability.
+    pub p_inc: f64,
+    /// What an empty queue takes from it.
+    pub p_dec: f64,
+}
+
+/// No such threshold.
+pub(crate) const NEVER: Duration = Duration::from_nanos(u64::MAX);
+
+impl Numbers {
+    /// `target` and `interval` where the largest packet lasts `mtu_time`: a slow line's own
+    /// transmission times are no sign of a queue.
+    pub fn at_rate(target: Duration, interval: Duration, mtu_time: Duration) -> Self {
+        let stretched = target.max(Duration::from_nanos(mtu_time.nanos() * 3 / 2));
+        Numbers {
+            target: stretched,
+            interval: (interval + (stretched - target)).max(stretched * 2),
+            mtu_time,
+            blue_threshold: NEVER,
+            p_inc: 1.0 / 256.0,
+            p_dec: 1.0 / 4096.0,
+        }
+    }
+
+    /// Whether a packet that stayed for `sojourn` stayed too long, where `bulk_flows` others each
+    /// want two packets' time.
+    fn too_long(&self, sojourn: Duration, bulk_flows: u64) -> bool {
+        let packets = (2 * bulk_flows).max(4);
+        sojourn > self.target && sojourn > self.mtu_time * packets
+    }
+}
+
+/// What a packet at the head has to expect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Visit {
+    /// CoDel signals it.
+    pub signal: bool,
+    /// BLUE drops it.
+    pub coin: bool,
+}
+
+/// The state.
+#[derive(Clone, Debug)]
+pub(crate) struct Alternation {
+    count: u32,
+    dropping: bool,
+    /// Whether the last visit was later than planned even for the next signal.
+    late: bool,
+    /// When the next signal is due, or the first one after it is armed.
+    drop_next: Instant,
+    p_drop: f64,
+    /// When that was last changed.
+    changed: Option<Instant>,
+}
+
+impl Alternation {
+    /// A queue that was never used.
+    pub const fn new() -> Self {
+        Alternation {
+            count: 0,
+            dropping: false,
+            late: false,
+            drop_next: Instant::ZERO,
+            p_drop: 0.0,
+            changed: None,
+        }
+    }
+
+    /// Signals in the series.
+    pub const fn count(&self) -> u32 {
+        self.count
+    }
+    /// BLUE's probability.
+    pub const fn p_drop(&self) -> f64 {
+        self.p_drop
+    }
+    /// Whether packets stay too long.
+    pub const fn dropping(&self) -> bool {
+        self.dropping
+    }
+
+    /// Whether nothing is left of earlier signals.
+    pub fn at_rest(&self, now: Instant) -> bool {
+        self.p_drop == 0.0 && self.count == 0 && now >= self.drop_next
+    }
+
+    fn after(&self, t: Instant, interval: Duration) -> Instant {
+        let root = math::sqrt(f64::from(self.count.max(1)));
+        t + Duration::from_nanos((interval.nanos() as f64 / root + 0.5) as u64)
+    }
+
+    const fn due(&self, now: Instant) -> bool {
+        self.count > 0 && now.nanos() >= self.drop_next.nanos()
+    }
+
+    /// A packet that stayed for `sojourn` is at the head. [`Alternation::settle`] must follow.
+    #[inline]
+    pub fn visit(
+        &mut self,
+        numbers: &Numbers,
+        sojourn: Duration,
+        bulk_flows: u64,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> Visit {
+        let signal = self.signals(numbers, numbers.too_long(sojourn, bulk_flows), now);
+        if sojourn > numbers.blue_threshold && self.may_change(numbers, now) {
+            self.raise(numbers, now);
+        }
+        let coin = self.p_drop > 0.0 && rng.uniform() < self.p_drop;
+        Visit { signal, coin }
+    }
+
+    /// CoDel's half.
+    #[inline]
+    fn signals(&mut self, numbers: &Numbers, too_long: bool, now: Instant) -> bool {
+        let interval = numbers.interval;
+        let mut due = self.due(now);
+        self.late = now > self.drop_next;
+        if too_long {
+            if !self.dropping {
+                self.dropping = true;
+                self.drop_next = self.after(now, interval);
+            }
+            self.count = self.count.max(1);
+        } else {
+            self.dropping = false;
+        }
+        if due && self.dropping {
+            self.count = self.count.saturating_add(1);
+            self.drop_next = self.after(self.drop_next, interval);
+            self.late = now > self.drop_next;
+            return true;
+        }
+        while due {
+            self.count -= 1;
+            self.drop_next = self.after(self.drop_next, interval);
+            self.late = now > self.drop_next;
+            due = self.due(now);
+        }
+        false
+    }
+
+    /// The packet last visited was dropped, or was to be and is only kept because it is the last;
+    /// or it was not. An idle clock follows the time, and one that is behind catches up by drops
+    /// alone.
+    #[inline]
+    pub fn settle(&mut self, numbers: &Numbers, dropped: bool, now: Instant) {
+        if self.count == 0 {
+            self.drop_next = now + numbers.interval;
+        } else if self.late && !dropped {
+            self.drop_next = now;
+        }
+    }
+
+    /// Whether the probability may change again.
+    fn may_change(&self, numbers: &Numbers, now: Instant) -> bool {
+        self.changed.is_none_or(|at| now.since(at) > numbers.target)
+    }
+
+    fn raise(&mut self, numbers: &Numbers, now: Instant) {
+        self.p_drop = (self.p_drop + numbers.p_inc).min(1.0);
+        self.changed = Some(now);
+    }
+
+    /// A packet of this queue was lost for want of room.
+    pub fn full(&mut self, numbers: &Numbers, now: Instant) {
+        if self.may_change(numbers, now) {
+            self.raise(numbers, now);
+        }
+        self.dropping = true;
+        self.drop_next = now;
+        self.count = self.count.max(1);
+    }
+
+    /// The queue was asked for a packet and had none.
+    pub fn empty(&mut self, numbers: &Numbers, now: Instant) {
+        if self.p_drop > 0.0 && self.may_change(numbers, now) {
+            self.p_drop = (self.p_drop - numbers.p_dec).max(0.0);
+            self.changed = Some(now);
+        }
+        self.dropping = false;
+        if self.due(now) {
+            self.count -= 1;
+            self.drop_next = self.after(self.drop_next, numbers.interval);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn numbers() -> Numbers {
+        Numbers::at_rate(MS * 5, MS * 100, Duration::ZERO)
+    }
+
+    fn ms(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    fn nanos(at: Instant) -> f64 {
+        at.nanos() as f64 / 1e6
+    }
+
+    /// A packet that stayed so long is visited and, if signalled, dropped: whether it was.
+    fn visit(law: &mut Alternation, at: u64, sojourn: u64) -> bool {
+        let mut rng = Rng::named(1, "alternation");
+        let visit = law.visit(&numbers(), MS * sojourn, 0, ms(at), &mut rng);
+        assert!(!visit.coin);
+        law.settle(&numbers(), visit.signal, ms(at));
+        visit.signal
+    }
+
+    #[test]
+    fn overflows_raise_and_empty_queues_lower_the_probability() {
+        let mut law = Alternation::new();
+        for n in 0..3 {
+            law.full(&numbers(), ms(100 + 6 * n));
+            law.full(&numbers(), ms(100 + 6 * n + 5)); // too soon
+        }
+        assert_eq!(law.p_drop(), 3.0 / 256.0);
+        for n in 0..16 {
+            law.empty(&numbers(), ms(200 + 6 * n));
+        }
+        assert_eq!(law.p_drop(), 0.0078125);
+    }
+
+    #[test]
+    fn one_clock_arms_spaces_and_releases() {
+        let mut law = Alternation::new();
+        for (at, sojourn, signal, count, next) in [
+            (0, 1, false, 0, 100.0),
+            (50, 6, false, 1, 150.0),
+            (149, 20, false, 1, 150.0),
+            (150, 20, true, 2, 220.711),
+            (221, 20, true, 3, 278.446),
+            (280, 3, false, 2, 349.156),
+        ] {
+            assert_eq!(visit(&mut law, at, sojourn), signal, "{at}");
+            assert_eq!(law.count(), count, "{at}");
+            assert!((nanos(law.drop_next) - next).abs() < 5e-4, "{at}");
+        }
+        law.empty(&numbers(), ms(360));
+        assert_eq!(law.count(), 1);
+        assert!((nanos(law.drop_next) - 449.156).abs() < 5e-4);
+        assert!(!law.at_rest(ms(500)));
+        law.empty(&numbers(), ms(500));
+        assert!(!law.at_rest(ms(549)) && law.at_rest(ms(550)));
+    }
+
+    #[test]
+    fn a_late_first_packet_arms_the_clock_for_at_once() {
+        let mut law = Alternation { drop_next: ms(100), ..Alternation::new() };
+        assert!(!visit(&mut law, 300, 20));
+        assert_eq!((law.dropping(), law.count(), law.drop_next), (true, 1, ms(300)));
+        assert!(visit(&mut law, 301, 20));
+    }
+
+    /// A packet that stayed 20 ms is visited at 500 ms by a clock that is far behind.
+    fn catch_up(p_drop: f64, dropped: bool) -> (Visit, Instant) {
+        let mut law = Alternation {
+            count: 1,
+            dropping: true,
+            drop_next: ms(100),
+            p_drop,
+            ..Alternation::new()
+        };
+        let mut rng = Rng::named(1, "alternation");
+        let visit = law.visit(&numbers(), MS * 20, 0, ms(500), &mut rng);
+        law.settle(&numbers(), dropped, ms(500));
+        (visit, law.drop_next)
+    }
+
+    #[test]
+    fn a_clock_that_is_behind_catches_up_by_drops_only() {
+        // Count 2 follows 100 ms by 70.711 ms, still long ago.
+        let next = Instant::from_nanos(170_710_678);
+        let signalled = |coin| Visit { signal: true, coin };
+        assert_eq!(catch_up(0.0, true), (signalled(false), next));
+        assert_eq!(catch_up(0.0, false), (signalled(false), ms(500)));
+        assert_eq!(catch_up(1.0, true), (signalled(true), next), "the coin drops");
+    }
+
+    #[test]
+    fn slow_lines_are_given_time() {
+        let at = |ns| Numbers::at_rate(MS * 5, MS * 100, Duration::from_nanos(ns));
+        // 1514 bytes at 1 Mb/s and at 10 Mb/s.
+        let slow = at(12_112_000);
+        assert_eq!((slow.target.nanos(), slow.interval.nanos()), (18_168_000, 113_168_000));
+        assert!(!slow.too_long(Duration::from_nanos(48_448_000), 0), "four packets' time");
+        assert!(slow.too_long(Duration::from_nanos(48_448_001), 0));
+        assert!(!slow.too_long(Duration::from_nanos(72_672_000), 3), "two for each of three flows");
+        let fast = at(1_211_200);
+        assert_eq!((fast.target, fast.interval), (MS * 5, MS * 100));
+        assert!(!fast.too_long(MS * 5, 0) && fast.too_long(MS * 5 + Duration::from_nanos(1), 0));
+        // 64 kb/s: the interval is at least twice the target.
+        let slowest = at(189_250_000);
+        assert_eq!(slowest.interval, slowest.target * 2);
+    }
+
+    #[test]
+    fn a_long_stay_raises_the_probability_only_above_a_threshold() {
+        let numbers = Numbers { blue_threshold: MS * 400, ..numbers() };
+        let mut rng = Rng::named(1, "alternation");
+        let mut law = Alternation::new();
+        for (at, sojourn, p) in
+            [(1000, 400, 0.0), (1001, 401, 1.0), (1006, 401, 1.0), (1007, 401, 2.0)]
+        {
+            let visit = law.visit(&numbers, MS * sojourn, 0, ms(at), &mut rng);
+            law.settle(&numbers, visit.signal || visit.coin, ms(at));
+            assert_eq!(law.p_drop(), p / 256.0, "{at}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A queue that looks into headers and may hold packets back, and what it reports.
+
+use aqm::{Built, Cx, Discipline};
+use packet::{Event, Instant, Packet, Rng};
+
+use super::super::line::{Did, RATE};
+use super::super::{Pairs, build};
+
+/// A queue before a line, and what it reports.
+pub struct Rig {
+    pub discipline: Box<dyn Discipline>,
+    pub rng: Rng,
+}
+
+impl Rig {
+    pub fn new(pairs: Pairs, seed: u64) -> Self {
+        let discipline = match build("cake", pairs, RATE) {
+            Ok(Built::Discipline(discipline)) => discipline,
+            Ok(Built::Gate(_)) => panic!("a gate"),
+            Err(why) => panic!("{pairs:?}: {why}"),
+        };
+        Rig { discipline, rng: Rng::named(seed, "draws") }
+    }
+
+    fn call<T>(
+        &mut self,
+        now: u64,
+        ask: impl FnOnce(&mut dyn Discipline, &mut Cx) -> T,
+    ) -> (T, Vec<Did>) {
+        let mut did = Vec::new();
+        let mut out = |event| {
+            did.push(match event {
+                Event::Queued { id } => Did::Queue(id),
+                Event::Marked { id, .. } => Did::Mark(id),
+                Event::Dropped { packet, why } => Did::Drop(packet.id, why),
+            });
+        };
+        let mut cx = Cx { now: Instant::from_nanos(now), rng: &mut self.rng, out: &mut out };
+        let answer = ask(&mut *self.discipline, &mut cx);
+        (answer, did)
+    }
+
+    pub fn enqueue(&mut self, packet: Packet) -> Vec<Did> {
+        let now = packet.arrived.nanos();
+        self.call(now, |discipline, cx| discipline.enqueue(packet, cx)).1
+    }
+
+    pub fn dequeue(&mut self, now: u64) -> (Option<Packet>, Vec<Did>) {
+        let (packet, mut did) = self.call(now, |discipline, cx| discipline.dequeue(cx));
+        if let Some(packet) = &packet {
+            did.push(Did::Send(packet.id, packet.ecn));
+        }
+        (packet, did)
+    }
+
+    pub fn tick(&mut self, now: u64) {
+        self.call(now, |discipline, cx| discipline.on_tick(cx));
+    }
+
+    pub fn next_tick(&self) -> Option<u64> {
+        self.discipline.next_tick().map(Instant::nanos)
+    }
+
+    pub fn gauge(&self, name: &str) -> f64 {
+        let mut found = None;
+        self.discipline.gauges(&mut |gauge, value| {
+            if gauge == name {
+                found = Some(value);
+            }
+        });
+        found.unwrap_or_else(|| panic!("no gauge {name}"))
+    }
+}
