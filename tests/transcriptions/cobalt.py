@@ -19,6 +19,7 @@ class Vars:
     count = drop_next = 0
     dropping = False
     p_drop = 0.0
+    marks = False  # whether CoDel marked the last packet judged, whatever BLUE said
     blue_timer = -math.inf  # a queue never used counts as last visited long ago
 
     def __init__(self, target: int, interval: int, p_inc: float, p_dec: float) -> None:
@@ -75,6 +76,7 @@ class Vars:
                 self.drop_next = self.control(self.drop_next)
                 late = now - self.drop_next
                 due = self.count > 0 and late >= 0
+        self.marks = verdict == "mark"
         if stay > self.blue_threshold:
             self.raise_p(now)
         if self.p_drop > 0 and draws.uniform() < self.p_drop:
@@ -122,7 +124,7 @@ class Cobalt(Fifo):
             if verdict in ("early", "forced") and not spared:
                 self.dropped(packet, verdict)
                 continue
-            if verdict == "mark":
+            if self.vars.marks:
                 self.marked(packet, "early")
             return packet
         self.vars.empty(now)
