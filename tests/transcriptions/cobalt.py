@@ -1,13 +1,14 @@
-"""COBALT: Linux `sch_cake.c` (`cobalt_*`), ns-3 CobaltQueueDisc; Hoiland-Jorgensen et al. 2018.
+"""COBALT: Linux `sch_cake.c` (`cobalt_*`), ns-3 CobaltQueueDisc; Høiland-Jørgensen et al. 2018.
 
 CoDel written so that `drop_next` is also the clock of the first signal, in parallel with BLUE,
 whose probability overflows raise and empty queues lower. One FIFO that refuses arrivals when full;
-its last packet is never dropped (CAKE's rule).
+its last packet is never dropped in CAKE; in ns-3 it may be.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from .base import MARKABLE, Draws, Fifo, Packet, Parameters, grid, ns
 
@@ -18,19 +19,20 @@ class Vars:
     count = drop_next = 0
     dropping = False
     p_drop = 0.0
+    marks = False  # whether CoDel marked the last packet judged, whatever BLUE said
     blue_timer = -math.inf  # a queue never used counts as last visited long ago
 
     def __init__(self, target: int, interval: int, p_inc: float, p_dec: float) -> None:
         self.target, self.interval, self.p_inc, self.p_dec = target, interval, p_inc, p_dec
+        self.least_stay = 0  # CAKE: no packet is signalled that stayed no longer
+        self.blue_threshold = math.inf  # ns-3: a longer stay raises the probability
 
     def control(self, t: int) -> int:
         return t + ns(self.interval / math.sqrt(max(self.count, 1)) / 1e9)
 
     def full(self, now: int) -> None:
         """`cobalt_queue_full`: an overflow."""
-        if now - self.blue_timer > self.target:
-            self.p_drop = min(self.p_drop + self.p_inc, 1.0)
-            self.blue_timer = now
+        self.raise_p(now)
         self.dropping = True
         self.drop_next = now
         self.count = max(self.count, 1)
@@ -45,12 +47,18 @@ class Vars:
             self.count -= 1
             self.drop_next = self.control(self.drop_next)
 
-    def should_drop(self, packet: Packet, now: int, draws: Draws, target: float) -> str:
+    def raise_p(self, now: int) -> None:
+        if now - self.blue_timer > self.target:
+            self.p_drop = min(self.p_drop + self.p_inc, 1.0)
+            self.blue_timer = now
+
+    def should_drop(self, packet: Packet, now: int, draws: Draws) -> str:
         """`cobalt_should_drop`: "", "mark", "early" (a drop by CoDel) or "forced" (by BLUE)."""
         verdict = ""
         late = now - self.drop_next
         due = self.count > 0 and late >= 0
-        if now - packet.arrived > target:
+        stay = now - packet.arrived
+        if stay > self.target and stay > self.least_stay:
             if not self.dropping:
                 self.dropping = True
                 self.drop_next = self.control(now)
@@ -68,6 +76,9 @@ class Vars:
                 self.drop_next = self.control(self.drop_next)
                 late = now - self.drop_next
                 due = self.count > 0 and late >= 0
+        self.marks = verdict == "mark"
+        if stay > self.blue_threshold:
+            self.raise_p(now)
         if self.p_drop > 0 and draws.uniform() < self.p_drop:
             verdict = "forced"
         if self.count == 0:
@@ -81,48 +92,59 @@ class Cobalt(Fifo):
     limit_first = True
 
     def setup(self, parameters: Parameters) -> None:
-        self.target = ns(parameters.get("target", 0.005))
-        self.vars = Vars(
-            self.target,
-            ns(parameters.get("interval", 0.1)),
-            parameters.get("p_inc", 1 / 256),
-            parameters.get("p_dec", 1 / 4096),
-        )
+        ns3 = parameters.choice("profile", "linux") == "ns3"
+        target, interval = ns(parameters.get("target", 0.005)), ns(parameters.get("interval", 0.1))
+        mtu_time = 0
+        if not ns3:  # cake_set_rate
+            mtu = int(parameters.get("mtu", 1514))
+            mtu_time = mtu * 8 * 10**9 // self.rate
+            longer = max(mtu_time * 3 // 2, target)
+            target, interval = longer, max(interval + longer - target, 2 * longer)
+        p_inc, p_dec = parameters.get("p_inc", 1 / 256), parameters.get("p_dec", 1 / 4096)
+        self.vars = Vars(target, interval, p_inc, p_dec)
+        self.vars.least_stay, self.keeps_last = 4 * mtu_time, not ns3
+        if ns3:
+            self.vars.blue_threshold = ns(parameters.get("blue_threshold", 0.4))
         self.ecn = parameters.flag("ecn")
-        self.limit_bytes = parameters.get("limit_bytes", math.inf)
-        bytes_given = parameters.given("limit_bytes")
-        self.limit = parameters.get("limit", math.inf if bytes_given else 1000)
+        unlimited = parameters.given("limit") or not ns3
+        self.limit_bytes = parameters.get("limit_bytes", math.inf if unlimited else 1_500_000)
+        by_bytes = parameters.given("limit_bytes") or ns3
+        self.limit = parameters.get("limit", math.inf if by_bytes else 1000)
 
     def overflowed(self, now: int) -> None:
         self.vars.full(now)
 
     def dequeue(self, now: int) -> Packet | None:
-        if not self.queue:
-            self.vars.empty(now)
-            return None
-        while True:
+        while self.queue:
             packet = self.queue.popleft()
             self.bytes -= packet.bytes
-            judged = packet
-            if not self.ecn:  # no mark is possible
-                judged = Packet(packet.id, packet.flow, packet.bytes, arrived=packet.arrived)
-            verdict = self.vars.should_drop(judged, now, self.draws, self.target)
-            if verdict in ("early", "forced") and self.queue:
+            judged = packet if self.ecn else replace(packet, ecn="not-ect")
+            verdict = self.vars.should_drop(judged, now, self.draws)
+            spared = self.keeps_last and not self.queue
+            if verdict in ("early", "forced") and not spared:
                 self.dropped(packet, verdict)
                 continue
-            if verdict == "mark":
+            if self.vars.marks:
                 self.marked(packet, "early")
             return packet
+        self.vars.empty(now)
+        return None
 
     def state(self) -> dict[str, float]:
         v = self.vars
         return {"count": v.count, "p_drop": v.p_drop, "dropping": v.dropping}
 
 
+SLOW = {"line_bits_per_s": 1_000_000, "load": 1.5}
 CASES = [
-    {"limit": 40, "ecn": True, "target": "1 ms", "interval": "1 ms", "trial": {"load": 2}},
-    *grid({"limit": 40}, ecn=[False, True], interval=["100 ms", "10 ms"]),
-    *grid({"limit_bytes": 30000, "interval": "10 ms", "target": "2 ms"}, p_inc=[0.0, 0.05]),
+    *grid({"limit": 40}, profile=["linux", "ns3"], ecn=[False, True], interval=["100 ms", "10 ms"]),
+    *grid({"limit": 40, "ecn": True, "target": "1 ms", "interval": "1 ms", "trial": {"load": 2}},
+          profile=["linux", "ns3"]),
+    *grid({"limit_bytes": 30000, "interval": "10 ms", "target": "2 ms"}, p_inc=[0.0, 0.05],
+          mtu=[0, 600]),
+    *grid({"limit": 40, "interval": "20 ms", "trial": SLOW}, profile=["linux", "ns3"]),
+    *grid({"profile": "ns3", "limit_bytes": 60000, "ecn": True, "p_inc": 0.05, "trial": SLOW},
+          blue_threshold=["400 ms", "50 ms"]),
     {"limit": 20, "limit_bytes": 15000, "p_inc": 0.1, "p_dec": 0.05},
     {"limit": 20, "ecn": True, "p_inc": 0.1, "p_dec": 0.01, "target": "20 ms"},
-]
+]  # fmt: skip
