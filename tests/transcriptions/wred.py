@@ -87,6 +87,7 @@ CASES = [
     *grid(BUSY, classes=[3], first_class=[0, 5], uniformise=[False, True], limit=[5, 40]),
     *grid(BUSY, update=["timer"], uniformise=[False, True]),
     {**BUSY, "update": "timer", "period": "3 ms"},
+    {**BUSY, "update": "timer", "period": "20 us", "n": 1, "max_th": 3, "trial": {"packets": 300}},
     {**BUSY, "idle_decay": False, "min_th": 2, "mean_packet_bytes": 300},
     {**BUSY, "classes": 4, "min_th_0": 1, "max_th_0": 3, "mpd_0": 2, "min_th_1": 5, "max_th_1": 5,
      "mpd_2": 1, "max_th_3": 12},
