@@ -65,6 +65,8 @@ def test_the_page_explains_every_key_and_nothing_else_occurs():
             assert set(case) <= set(CASE_KEYS), path
             for call in case["calls"]:
                 assert set(call) <= set(CALL_KEYS), path
+                for _, _, *why in call.get("events", []):
+                    assert all(f"`{word}`" in page for word in why), f"{path}: {why}"
                 assert set(call.get("packet", {})) <= set(PACKET_KEYS), path
 
 

@@ -61,6 +61,7 @@ class FengRed(Fifo):
 BUSY = {"min_th": 2, "max_th": 6, "w_q": 1 / 16}
 CASES = [
     *grid({}, profile=["fj93", "ns2", "ns3"]),
+    *grid({**BUSY, "w_q": 1}, profile=["fj93", "ns3"], max_p=[0.3]),
     *grid(BUSY, profile=["fj93", "ns2", "ns3"], ecn=[False, True], gentle=[False, True]),
     *grid({**BUSY, "limit": 9, "max_p": 0.6}, profile=["fj93", "ns2", "ns3"], alpha=[1.5],
           beta=[4], mean_packet_bytes=[300]),

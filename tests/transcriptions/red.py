@@ -148,6 +148,12 @@ CASES = [
     *grid(BUSY, profile=["fj93"], queue_in_bytes=[False, True], byte_probability=[True]),
     {**BUSY, "profile": "fj93", "limit": 12, "limit_bytes": 9000, "mean_packet_bytes": 700},
     {**BUSY, "profile": "fj93", "idle_packet_time": "0.3 ms", "ecn": True},
+    # An average that is the queue itself meets the thresholds exactly.
+    *grid({**BUSY, "w_q": 1, "ecn": True}, profile=["fj93", "ns3", "altq"]),
+    {**BUSY, "profile": "altq", "w_q": 1, "max_p": 1, "ecn": True},
+    *grid({"trial": {"load": 1.5}, "w_q": 1 / 8}, profile=["ns2", "ns2-fixed", "altq", "linux"]),
+    {"profile": "linux", "min_th": 1, "max_th": 20, "mean_packet_bytes": 40, "max_p": 1,
+     "w_q": 1 / 64},
     *grid({}, profile=["ns2", "ns2-fixed", "ns3", "altq", "linux"]),
     *grid(BUSY, profile=["ns2"], use_mark_p=[False, True], gentle=[False, True], ecn=[True]),
     *grid(BUSY, profile=["ns2"], queue_in_bytes=[False], wait=[False, True], ns1_compat=[True]),

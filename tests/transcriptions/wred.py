@@ -26,10 +26,11 @@ class Wred(Fifo):
                 "sixteenths": low + i * high / 16,
                 "same": low,
             }[spacing]
+            own_high = p.get(f"max_th_{i}", high)
             self.profiles.append(
                 (
-                    p.get(f"min_th_{i}", spaced),
-                    p.get(f"max_th_{i}", high),
+                    p.get(f"min_th_{i}", spaced if p.given("min_th") else min(spaced, own_high)),
+                    own_high,
                     1 / p.get(f"mpd_{i}", p.get("mpd", 10)),
                 )
             )
@@ -87,8 +88,10 @@ CASES = [
     *grid(BUSY, classes=[3], first_class=[0, 5], uniformise=[False, True], limit=[5, 40]),
     *grid(BUSY, update=["timer"], uniformise=[False, True]),
     {**BUSY, "update": "timer", "period": "3 ms"},
+    {**BUSY, "update": "timer", "period": "20 us", "n": 1, "max_th": 3, "trial": {"packets": 300}},
     {**BUSY, "idle_decay": False, "min_th": 2, "mean_packet_bytes": 300},
     {**BUSY, "classes": 4, "min_th_0": 1, "max_th_0": 3, "mpd_0": 2, "min_th_1": 5, "max_th_1": 5,
      "mpd_2": 1, "max_th_3": 12},
+    {**BUSY, "classes": 2, "max_th_0": 3},
     {**BUSY, "ecn": False, "mean_packet_bytes": 250},
 ]  # fmt: skip

@@ -51,7 +51,7 @@ fn ticks_come_before_departures_and_departures_before_arrivals() {
         let request = json!({"discipline": name, "packets": 2000, "seed": 3, "headers": true});
         let case = &ask(request)["cases"][0];
         let mut busy_until: Option<u64> = None;
-        let (mut arrived, mut met, mut bytes, mut last) = (0, 0, Vec::new(), 0);
+        let (mut arrived, mut left, mut met, mut bytes, mut last) = (0, 0, 0, Vec::new(), 0);
         for call in case["calls"].as_array().unwrap() {
             let at = call["at_ns"].as_u64().unwrap();
             assert!(at >= last, "{name}: {call} goes back in time");
@@ -60,9 +60,12 @@ fn ticks_come_before_departures_and_departures_before_arrivals() {
                 "tick" => {
                     assert!(busy_until.is_none_or(|end| end >= at), "{name}: late {call}");
                     assert!(arrived < at, "{name}: {call} after an arrival");
+                    assert!(left < at, "{name}: {call} after the end of a transmission");
                 }
                 "dequeue" => {
-                    met += usize::from(busy_until == Some(at));
+                    if busy_until == Some(at) {
+                        (left, met) = (at, met + 1);
+                    }
                     assert!(busy_until.is_none_or(|end| end == at), "{name}: {call}");
                     let id = call["sent"]["id"].as_u64();
                     busy_until = id.map(|id| at + 800 * bytes[id as usize]);
