@@ -135,7 +135,7 @@ def trials(core: ModuleType, name: str) -> Iterator[dict]:
 
 
 def test_every_discipline_has_a_transcription(real_core):
-    registered = {entry["name"] for entry in json.loads(real_core.catalogue())}
+    registered = {entry["name"] for entry in json.loads(real_core.catalogue())["aqm"]}
     assert registered == set(NAMES)
 
 
@@ -144,7 +144,10 @@ def test_vectors(name):
     path = VECTORS / f"{name}.json"
     if not path.exists():
         pytest.skip(f"no vectors of {name}")
-    for case in json.loads(path.read_text())["cases"]:
+    covers = getattr(module(name), "covers", lambda _: True)
+    cases = [c for c in json.loads(path.read_text())["cases"] if covers(c["parameters"])]
+    assert cases
+    for case in cases:
         replay(name, case)
 
 

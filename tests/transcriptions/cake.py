@@ -8,6 +8,7 @@ Here with one tin or three, without ingress mode, ACK filter and framing.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import replace
 
 from .base import Discipline, Packet, Parameters, grid, ns
@@ -19,6 +20,14 @@ ONE = 1 << 16  # a byte of deficit
 TINS = {"besteffort": [(0, 65535)], "diffserv3": [(0, 1024), (4, 64), (2, 256)]}
 BULK_CODES = (1, 8)  # LE, CS1
 VOICE_CODES = (4, 44, 46, 48, 56)  # TOS4, VA, EF, CS6, CS7
+
+
+KNOWN = {"rate", "tins", "target", "interval", "ecn", "memory_limit", "mtu", "queues", "hash_seed"}
+
+
+def covers(parameters: Mapping[str, object]) -> bool:
+    """Whether a published case asks for nothing that is not transcribed."""
+    return parameters.keys() <= KNOWN and parameters.get("tins", "diffserv3") in TINS
 
 
 class Flow:

@@ -35,7 +35,8 @@ pub(crate) const ENTRY: Entry = Entry {
           ECN-capable; ce_threshold marks whether ecn is on or not; want of room drops",
     units: "time; turns in bytes",
     deviations: "All: flows are hashed by a seeded 64-bit mix (Linux: jhash or the network \
-                 card's); sizes are IP lengths. linux: memory is counted in packet bytes, not in \
+                 card's); sizes are IP lengths; a queue that has never signalled begins at \
+                 count 1, whatever the clock and the buffer's drops say. linux: memory is counted in packet bytes, not in \
                  buffer sizes, and drop_batch is what it says (one version of Linux always takes \
                  1 if it is configured). ns3: without set-associative hashing and without the \
                  separate threshold for ECT(1).",

@@ -38,7 +38,11 @@ pub(crate) const ENTRY: Entry = Entry {
     deviations: "The first interval begins at the creation and lasts ten target round trips \
                  (ns-2's scripts: 10.1 s). The average that the pre-filter looks at is of the \
                  previous arrival, as in ns-2. Flows are told apart exactly; those that lost \
-                 equally much are listed in the order of their entry. The count of a flow that is monitored anew starts at 0 (ns-2: where it stood). Without \
+                 equally much are listed in the order of their places in a table, in which a \
+                 new flow takes the place given up last. The count of a flow that is monitored \
+                 anew starts at 0 (ns-2: where it stood). A packet that the pre-filter drops at \
+                 an idle line leaves RED's idle clock as it is (ns-2 restarts it). Intervals \
+                 before the first drop count as time between changes (ns-2: as none). Without \
                  ns-2's modes for experiments (fixed drop rate, rate targets).",
     fields: fields::FIELDS,
     build,
