@@ -8,6 +8,8 @@ One file per discipline, named as in the registry, holding
   it holds what else the trial is asked for (line_bits_per_s, packets, flows, load, headers);
 - where its trials cannot show an early mark or drop, `NEVER`, which says so.
 
+Files that begin with an underscore hold what several disciplines share (`_red_linux.py`).
+
 They are written from the papers, not from the simulator, and for reading beside them: no speed,
 no checks of what a user writes. Where a source leaves a choice open, the simulator's documented
 choice (`aqmlab describe NAME`) decides.
