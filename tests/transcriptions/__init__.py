@@ -9,6 +9,8 @@ One file per discipline, named as in the registry, holding
 - where its trials cannot show an early mark or drop, `NEVER`, which says so;
 - where it leaves parameters out, `covers`, which tells the published cases that it can follow.
 
+Files that begin with an underscore hold what several disciplines share (`_red_linux.py`).
+
 They are written from the papers, not from the simulator, and for reading beside them: no speed,
 no checks of what a user writes. Where a source leaves a choice open, the simulator's documented
 choice (`aqmlab describe NAME`) decides.
