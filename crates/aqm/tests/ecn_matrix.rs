@@ -267,10 +267,9 @@ impl Run {
             Event::Dropped { packet, why } => {
                 let (came, _) = self.waiting.remove(&packet.id).expect("it waited");
                 let fate = &mut self.fates[came];
-                if why == Why::Overflow {
-                    fate.overflowed = true;
-                } else {
-                    fate.dropped = true;
+                match why {
+                    Why::Overflow => fate.overflowed = true,
+                    Why::Early | Why::Forced => fate.dropped = true,
                 }
             }
         }
