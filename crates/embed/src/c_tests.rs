@@ -94,6 +94,50 @@ fn a_queue_from_creation_to_destruction() {
 }
 
 #[test]
+fn ecn_fields_come_back_and_events_wait_for_room() {
+    let queue = create(c"droptail", None, 8_000_000).unwrap();
+    let (mut out, mut count) = (Departure::default(), 0);
+    // SAFETY: a queue of ours, packets and room of ours.
+    unsafe {
+        for ecn in 0..4u8 {
+            let packet = PacketIn { ecn, ..packet(ecn.into()) };
+            assert_eq!(aqmlab_enqueue(queue, &packet, 1_000), AQMLAB_OK);
+        }
+        for (first, expected) in [(0, 3), (3, 1), (0, 0)] {
+            let untouched = EventOut { id: 99, what: 9, why: 9 };
+            let mut events = [untouched; 4];
+            assert_eq!(
+                aqmlab_take_events(queue, events.as_mut_ptr(), 3, &raw mut count),
+                AQMLAB_OK
+            );
+            assert_eq!(count, expected);
+            assert!((0..count).all(|i| events[i].id as usize == first + i));
+            assert!(events[count..].iter().all(|event| *event == untouched));
+        }
+        for ecn in 0..4 {
+            assert_eq!(aqmlab_dequeue(queue, 1_000, &raw mut out), AQMLAB_OK);
+            assert_eq!((out.id, out.ecn), (u32::from(ecn), ecn));
+        }
+        aqmlab_destroy(queue);
+    }
+    // A mark is CE, and says so on the way out.
+    let queue = create(c"dctcp_step", Some(c"{\"K\": 1}"), 8_000_000).unwrap();
+    // SAFETY: as above.
+    unsafe {
+        for id in 0..2 {
+            let packet = PacketIn { ecn: AQMLAB_ECN_ECT0, ..packet(id) };
+            assert_eq!(aqmlab_enqueue(queue, &packet, 1_000), AQMLAB_OK);
+            assert_eq!(stats(queue).marked, u64::from(id));
+        }
+        for ecn in [AQMLAB_ECN_ECT0, AQMLAB_ECN_CE] {
+            assert_eq!(aqmlab_dequeue(queue, 1_000, &raw mut out), AQMLAB_OK);
+            assert_eq!(out.ecn, ecn);
+        }
+        aqmlab_destroy(queue);
+    }
+}
+
+#[test]
 fn null_is_answered_everywhere() {
     let queue = create(c"red", None, 10_000_000).unwrap();
     let (mut number, mut value, mut count) = (0u64, 0.0, 0usize);
@@ -165,6 +209,36 @@ fn misuse_is_answered_and_changes_nothing() {
 }
 
 #[test]
+fn a_line_at_rest_may_ask_as_often_as_it_likes() {
+    // RED's average ages from when the line asked in vain, once.
+    let average = |asks: &[u64]| {
+        let queue = create(c"red", Some(c"{\"w_q\": 0.1}"), 8_000_000).unwrap();
+        let (mut out, mut value) = (Departure::default(), 0.0);
+        // SAFETY: a queue of ours, packets and room of ours.
+        unsafe {
+            assert_eq!(aqmlab_dequeue(queue, 600, &raw mut out), AQMLAB_NONE);
+            for id in 0..9 {
+                assert_eq!(aqmlab_enqueue(queue, &packet(id), 1_000), AQMLAB_OK);
+            }
+            for ms in 0..9 {
+                assert_eq!(aqmlab_dequeue(queue, 1_000 + ms * 1_000_000, &raw mut out), AQMLAB_OK);
+            }
+            for ms in asks {
+                assert_eq!(aqmlab_dequeue(queue, ms * 1_000_000, &raw mut out), AQMLAB_NONE);
+            }
+            assert_eq!(aqmlab_enqueue(queue, &packet(9), 30_000_000), AQMLAB_OK);
+            assert_eq!(aqmlab_gauge(queue, c"avg".as_ptr(), &raw mut value), AQMLAB_OK);
+            aqmlab_destroy(queue);
+        }
+        value
+    };
+    let once = average(&[10]);
+    assert!(once > 0.0 && once < 1.0, "{once}");
+    assert_eq!(average(&[10, 11, 20, 29, 30]), once);
+    assert_ne!(average(&[29]), once);
+}
+
+#[test]
 fn what_cannot_be_created_is_explained() {
     let why = |name, parameters, rate| create(name, parameters, rate).unwrap_err();
     assert!(why(c"rde", None, 1).contains("did you mean \"red\"?"));
@@ -214,6 +288,45 @@ fn lists_are_written_as_far_as_they_fit() {
         let version = CStr::from_ptr(aqmlab_version()).to_str().unwrap();
         assert_eq!(version, env!("CARGO_PKG_VERSION"));
     }
+}
+
+/// Nothing ever waits; it has an update to make every 10 ns.
+#[derive(Default)]
+struct Probe {
+    ticks: Vec<u64>,
+    asked: u32,
+}
+
+impl Discipline for Probe {
+    fn enqueue(&mut self, _: Packet, _: &mut Cx) {}
+    fn dequeue(&mut self, _: &mut Cx) -> Option<Packet> {
+        self.asked += 1;
+        None
+    }
+    fn backlog(&self) -> Backlog {
+        Backlog::default()
+    }
+    fn next_tick(&self) -> Option<Instant> {
+        Some(Instant::from_nanos(10 * (1 + self.ticks.len() as u64)))
+    }
+    fn on_tick(&mut self, cx: &mut Cx) {
+        self.ticks.push(cx.now.nanos());
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("asked", f64::from(self.asked));
+        self.ticks.iter().for_each(|at| show("tick", *at as f64));
+    }
+}
+
+#[test]
+fn updates_happen_at_their_times_and_a_resting_line_is_not_heard() {
+    let probe = Box::new(Probe::default());
+    let mut queue = queue::Queue::around(probe, Rng::named(1, "probe"), 1_000);
+    assert_eq!(queue.next_tick(), Some(1_010));
+    assert_eq!(queue.dequeue(1_035), Ok(None));
+    assert_eq!(queue.next_tick(), Some(1_040));
+    let seen = [("asked", 0.0), ("tick", 10.0), ("tick", 20.0), ("tick", 30.0)];
+    assert_eq!(queue.gauges(), seen);
 }
 
 /// Panics where it is told to.
