@@ -234,6 +234,10 @@ typedef struct aqmlab_stats {
    */
   uint64_t marked;
   /**
+   * Packets dropped, whatever the cause.
+   */
+  uint64_t dropped;
+  /**
    * Packets dropped at random.
    */
   uint64_t dropped_early;

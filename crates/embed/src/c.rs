@@ -125,6 +125,8 @@ pub struct Stats {
     pub queued: u64,
     /// Packets marked.
     pub marked: u64,
+    /// Packets dropped, whatever the cause.
+    pub dropped: u64,
     /// Packets dropped at random.
     pub dropped_early: u64,
     /// Packets dropped by a certain decision.
@@ -252,12 +254,9 @@ const fn ecn_bits(ecn: Ecn) -> u8 {
     }
 }
 
-const fn why_code(why: Why) -> u8 {
-    match why {
-        Why::Early => AQMLAB_WHY_EARLY,
-        Why::Forced => AQMLAB_WHY_FORCED,
-        Why::Overflow => AQMLAB_WHY_OVERFLOW,
-    }
+/// AQMLAB_WHY_... are the causes in the order of `Why::ALL`, from 1 on.
+fn why_code(why: Why) -> u8 {
+    cause(why) as u8 + 1
 }
 
 impl PacketIn {
@@ -503,6 +502,7 @@ pub unsafe extern "C" fn aqmlab_get_stats(queue: *mut Queue, stats: *mut Stats) 
                 arrived: counts.arrived.0,
                 queued: counts.queued,
                 marked: counts.marked,
+                dropped: counts.dropped.iter().sum(),
                 dropped_early: dropped(Why::Early),
                 dropped_forced: dropped(Why::Forced),
                 dropped_overflow: dropped(Why::Overflow),
