@@ -7,6 +7,43 @@
 //!
 //! [`ALGORITHMS`] lists every discipline with its parameters; [`find`] looks one up by name and
 //! its [`Entry::build`] constructs it from checked parameters.
+//!
+//! The crate needs an allocator and nothing else: no standard library, no clock, no dependency but
+//! `aqmlab-packet` (and, through it, `libm`). One queue in front of one line:
+//!
+//! ```
+//! use aqm::{Cx, Line};
+//! use packet::params::{Params, Raw};
+//! use packet::{Ecn, Event, Header, Instant, Packet, Rate, Rng};
+//!
+//! let entry = aqm::find("fq_codel").expect("a discipline");
+//! let written = [("target".to_string(), Raw::Text("10 ms".into()))];
+//! let params = Params::check(entry.fields, &written)?;
+//! let line = Line { rate: Rate::from_bits_per_s(10_000_000) };
+//! let mut queue = (entry.build)(&params, &line)?.into_discipline();
+//! let mut rng = Rng::named(1, "my queue");
+//!
+//! // Whatever happens at `now`: first the updates that are due, then the packet.
+//! let now = Instant::from_nanos(1_000_000);
+//! let mut lost = Vec::new();
+//! let mut out = |event| {
+//!     if let Event::Dropped { packet, .. } = event {
+//!         lost.push(packet.id); // its body may be freed
+//!     }
+//! };
+//! while let Some(due) = queue.next_tick().filter(|due| *due <= now) {
+//!     queue.on_tick(&mut Cx { now: due, rng: &mut rng, out: &mut out });
+//! }
+//! let (ecn, header) = (Ecn::Ect0, Header::default());
+//! let packet = Packet { id: 7, flow: 42, bytes: 1500, ecn, arrived: now, header };
+//! queue.enqueue(packet, &mut Cx { now, rng: &mut rng, out: &mut out });
+//!
+//! // Whenever the line is free. `None` begins its idle time: ask again when something waits.
+//! let sent = queue.dequeue(&mut Cx { now, rng: &mut rng, out: &mut out }).expect("it waits");
+//! assert_eq!((sent.id, sent.ecn), (7, Ecn::Ect0));
+//! assert!(lost.is_empty());
+//! # Ok::<(), packet::params::BadParams>(())
+//! ```
 #![cfg_attr(not(test), no_std)]
 extern crate alloc;
 

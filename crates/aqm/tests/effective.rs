@@ -194,5 +194,9 @@ fn profiles_and_the_line_decide() {
     let step = value("dctcp_step", &[("rtt", "1 ms")], "K", 1_000_000_000).unwrap();
     assert_eq!(step, "12"); // 125000 bytes in 1 ms, over 7 x 1500, and the next whole number
     assert_eq!(value("codel", &[("profile", "ns3")], "limit", 10_000_000), None);
+    for (profile, limit) in [("rfc8289", "1000"), ("linux", "1000"), ("ns2", "50")] {
+        let shown = value("codel", &[("profile", profile)], "limit", 10_000_000);
+        assert_eq!(shown.as_deref(), Some(limit), "{profile}");
+    }
     assert_eq!(value("codel", &[("profile", "ns3")], "limit_bytes", 1).unwrap(), "1500000");
 }

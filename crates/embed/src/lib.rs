@@ -1,0 +1,10 @@
+//! The queue disciplines for C programs: `libaqmlab.a`, `libaqmlab.so` and `include/aqmlab.h`.
+//!
+//! Reading order: [`queue`] is one queue with its clock, events and counts, in safe Rust; [`c`] is
+//! the same as C functions, and the only place of this workspace where pointers are raw. A Rust
+//! program needs neither: it uses the crate `aqm`.
+
+pub mod c;
+pub mod queue;
+
+pub use queue::{Misuse, Queue};
