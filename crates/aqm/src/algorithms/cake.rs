@@ -62,12 +62,12 @@ pub(crate) const ENTRY: Entry = Entry {
                  interval (sch_cake begins with a reciprocal root of zero: the second late packet \
                  of a queue that has never signalled is signalled at once). Flows and hosts are \
                  hashed by a seeded 64-bit mix; of equally long queues the first tin's and lowest \
-                 loses. BLUE draws also where CoDel drops, as the program did until 6.x. Host \
-                 counts follow the accounting that the program has since 2025. The filter of \
-                 acknowledgements knows only whether one is pure, and whether it says all that \
-                 earlier ones said: data trigger nothing, and one that must arrive keeps those \
-                 before it. Without autorate, NAT, GSO, firewall marks, and washing of code \
-                 points.",
+                 loses. BLUE draws also where CoDel drops (recent versions of the program: only \
+                 where it does not). Host counts follow the accounting that the program has since \
+                 2025. The filter of acknowledgements knows only whether one is pure, and \
+                 whether it says all that earlier ones said: data trigger nothing, and one that \
+                 must arrive keeps those before it. Without autorate, NAT, GSO, firewall marks, \
+                 and washing of code points.",
     fields: fields::FIELDS,
     build,
 };
