@@ -42,8 +42,8 @@ use acks::AckFilter;
 use framing::{Cells, Framing};
 use hosts::Isolation;
 use longest::Longest;
-use shaper::{Pace, Shaper};
-use tin::Tin;
+use shaper::{Pace, Shaper, TinClock};
+use tin::{Lane, Tin};
 use tins::{Scheme, TinNumbers};
 
 /// The registry's line.
@@ -64,12 +64,12 @@ pub(crate) const ENTRY: Entry = Entry {
                  interval (sch_cake begins with a reciprocal root of zero: the second late packet \
                  of a queue that has never signalled is signalled at once). Flows and hosts are \
                  hashed by a seeded 64-bit mix; of equally long queues the first tin's and lowest \
-                 loses. BLUE draws also where CoDel drops, as the program did until 6.x. Host \
-                 counts follow the accounting that the program has since 2025. The filter of \
-                 acknowledgements knows only whether one is pure, and whether it says all that \
-                 earlier ones said: data trigger nothing, and one that must arrive keeps those \
-                 before it. Without autorate, NAT, GSO, firewall marks, and washing of code \
-                 points.",
+                 loses. BLUE draws also where CoDel drops (recent versions of the program: only \
+                 where it does not). Host counts follow the accounting that the program has since \
+                 2025. The filter of acknowledgements knows only whether one is pure, and \
+                 whether it says all that earlier ones said: data trigger nothing, and one that \
+                 must arrive keeps those before it. Without autorate, NAT, GSO, firewall marks, \
+                 and washing of code points.",
     fields: fields::FIELDS,
     build,
 };
@@ -137,58 +137,26 @@ struct Cake {
     wake: Option<Instant>,
 }
 
-/// What became of the queue whose turn it is.
-enum Taken {
-    Packet(Packet),
-    /// Nothing was there.
-    Nothing,
-    /// A packet was dropped and charged: perhaps it is another queue's turn.
-    Charged,
-}
-
 impl Cake {
-    fn count(&mut self, tin: usize, queue: usize, bytes: u32) {
-        self.total.packets += 1;
-        self.total.bytes += u64::from(bytes);
-        self.tins[tin].bytes += u64::from(bytes);
-        self.note(tin, queue);
-    }
-
-    fn uncount(&mut self, tin: usize, queue: usize, packet: &Packet) {
+    /// A packet left a queue, which now holds `left` bytes.
+    fn uncount(&mut self, tin: usize, queue: usize, packet: &Packet, left: u64) {
         self.total.packets -= 1;
         self.total.bytes -= u64::from(packet.bytes);
         self.tins[tin].bytes -= u64::from(packet.bytes);
-        self.note(tin, queue);
-    }
-
-    /// The length of a queue has changed.
-    #[inline]
-    fn note(&mut self, tin: usize, queue: usize) {
         if self.longest.is_kept() {
-            let bytes = self.tins[tin].lanes[queue].queue.backlog().bytes;
-            self.longest.change((tin * self.queues + queue) as u32, bytes);
+            self.longest.change((tin * self.queues + queue) as u32, left);
         }
     }
 
-    /// Charges the clocks with a packet that leaves or is dropped, and returns its size on the
-    /// link.
-    #[inline]
-    fn advance(&mut self, tin: usize, packet: &Packet, sent: bool, now: Instant) -> u64 {
-        let size = self.framing.size(packet.bytes);
-        if self.shaper.shapes() {
-            self.tins[tin].clock.charge(size, now);
-            self.shaper.charge(size, sent);
+    /// A packet in `queue` was dropped for the sake of others, which is charged behind the link.
+    fn give_up(&mut self, tin: usize, queue: usize, packet: Packet, why: Why, cx: &mut Cx) {
+        let left = self.tins[tin].lanes[queue].queue.backlog().bytes;
+        self.uncount(tin, queue, &packet, left);
+        if self.ingress {
+            let size = self.framing.size(packet.bytes);
+            charge(&mut self.shaper, &mut self.tins[tin].clock, size, false, cx.now);
         }
-        size
-    }
-
-    /// The same, and charges the queue and the tin.
-    #[inline]
-    fn charge(&mut self, tin: usize, queue: usize, packet: &Packet, sent: bool, now: Instant) {
-        let size = self.advance(tin, packet, sent, now);
-        let tin = &mut self.tins[tin];
-        tin.rotation.charge(queue, size);
-        tin.deficit -= size as i64;
+        (cx.out)(Event::Dropped { packet, why });
     }
 
     /// A packet has been put at the tail of `queue`, which may make an earlier one unnecessary.
@@ -196,11 +164,7 @@ impl Cake {
         let own = &mut self.tins[tin].lanes[queue].queue;
         let Some(place) = self.acks.victim(&self.pool, own) else { return };
         let Some(packet) = self.pool.remove(own, place) else { return };
-        self.uncount(tin, queue, &packet);
-        if self.ingress {
-            self.advance(tin, &packet, false, cx.now);
-        }
-        (cx.out)(Event::Dropped { packet, why: Why::Superseded });
+        self.give_up(tin, queue, packet, Why::Superseded, cx);
     }
 
     /// Drops the head of the longest queue.
@@ -213,11 +177,7 @@ impl Cake {
         let lane = &mut lanes[queue];
         let Some(packet) = self.pool.pop(&mut lane.queue) else { return };
         lane.law.full(&numbers.law, cx.now);
-        self.uncount(tin, queue, &packet);
-        if self.ingress {
-            self.advance(tin, &packet, false, cx.now);
-        }
-        (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+        self.give_up(tin, queue, packet, Why::Overflow, cx);
     }
 
     /// The tin to serve next; one of them holds packets.
@@ -252,63 +212,90 @@ impl Cake {
         }
     }
 
-    /// The next packet that leaves `queue`, whose turn it is.
-    fn take(&mut self, tin: usize, queue: usize, cx: &mut Cx) -> Taken {
+    /// The next packet that leaves `queue`, whose turn it is. None if nothing was there, or if
+    /// one was dropped and charged, so that it is perhaps another queue's turn.
+    #[inline]
+    fn take(&mut self, tin: usize, queue: usize, cx: &mut Cx) -> Option<Packet> {
+        let name = (tin * self.queues + queue) as u32;
+        let (ecn, ingress, framing) = (self.ecn, self.ingress, self.framing);
+        let Cake { pool, tins, shaper, longest, total, .. } = self;
+        let Tin { lanes, numbers, rotation, clock, deficit, bytes } = &mut tins[tin];
+        let Lane { queue: own, law } = &mut lanes[queue];
         loop {
-            let Tin { lanes, numbers, rotation, .. } = &mut self.tins[tin];
-            let lane = &mut lanes[queue];
-            let Some(mut packet) = self.pool.pop(&mut lane.queue) else {
-                lane.law.empty(&numbers.law, cx.now);
-                rotation.emptied(queue, lane.law.at_rest(cx.now));
-                return Taken::Nothing;
+            let Some(mut packet) = pool.pop(own) else {
+                law.empty(&numbers.law, cx.now);
+                rotation.emptied(queue, law.at_rest(cx.now));
+                return None;
             };
-            let others = if self.ingress { u64::from(rotation.bulk()) } else { 0 };
+            let others = if ingress { u64::from(rotation.bulk()) } else { 0 };
             let sojourn = cx.now.since(packet.arrived);
-            let visit = lane.law.visit(&numbers.law, sojourn, others, cx.now, cx.rng);
-            let mark = visit.signal && self.ecn && packet.ecn.can_be_marked();
+            let visit = law.visit(&numbers.law, sojourn, others, cx.now, cx.rng);
+            let mark = visit.signal && ecn && packet.ecn.can_be_marked();
             let drop = visit.coin || (visit.signal && !mark);
-            lane.law.settle(&numbers.law, drop, cx.now);
-            let last = lane.queue.is_empty();
-            self.uncount(tin, queue, &packet);
-            if last || !drop {
+            law.settle(&numbers.law, drop, cx.now);
+            total.packets -= 1;
+            total.bytes -= u64::from(packet.bytes);
+            *bytes -= u64::from(packet.bytes);
+            if longest.is_kept() {
+                longest.change(name, own.backlog().bytes);
+            }
+            let sent = !drop || own.is_empty();
+            if sent || ingress {
+                let size = framing.size(packet.bytes);
+                charge(shaper, clock, size, sent, cx.now);
+                rotation.charge(queue, size);
+                *deficit -= size as i64;
+            }
+            if sent {
                 if mark {
                     packet.ecn = Ecn::Ce;
                     (cx.out)(Event::Marked { id: packet.id, why: Why::Early });
                 }
-                self.charge(tin, queue, &packet, true, cx.now);
-                self.longest.departure();
-                return Taken::Packet(packet);
-            }
-            if self.ingress {
-                self.charge(tin, queue, &packet, false, cx.now);
+                longest.departure();
+                return Some(packet);
             }
             let why = if visit.coin { Why::Forced } else { Why::Early };
             (cx.out)(Event::Dropped { packet, why });
-            if self.ingress {
-                return Taken::Charged;
+            if ingress {
+                return None;
             }
         }
     }
 }
 
+/// Charges the clocks with `size` bytes on the link that leave or are dropped.
+#[inline]
+fn charge(shaper: &mut Shaper, clock: &mut TinClock, size: u64, sent: bool, now: Instant) {
+    if shaper.shapes() {
+        clock.charge(size, now);
+        shaper.charge(size, sent);
+    }
+}
+
 impl Discipline for Cake {
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
-        let tin = usize::from(self.tin_of[usize::from(packet.header.dscp & 63)]);
-        let queue = self.tins[tin].rotation.place(&packet);
-        if self.tins[tin].bytes == 0 {
-            self.tins[tin].clock.wake(cx.now);
+        let number = usize::from(self.tin_of[usize::from(packet.header.dscp & 63)]);
+        let tin = &mut self.tins[number];
+        let queue = tin.rotation.place(&packet);
+        if tin.bytes == 0 {
+            tin.clock.wake(cx.now);
             if self.total.packets == 0 {
                 self.shaper.wake(cx.now);
             }
         }
         (cx.out)(Event::Queued { id: packet.id });
-        let bytes = packet.bytes;
-        self.pool.push(&mut self.tins[tin].lanes[queue].queue, packet);
-        self.count(tin, queue, bytes);
-        if self.acks != AckFilter::No {
-            self.thin(tin, queue, cx);
+        self.total.packets += 1;
+        self.total.bytes += u64::from(packet.bytes);
+        tin.bytes += u64::from(packet.bytes);
+        let own = &mut tin.lanes[queue].queue;
+        self.pool.push(own, packet);
+        if self.longest.is_kept() {
+            self.longest.change((number * self.queues + queue) as u32, own.backlog().bytes);
         }
-        self.tins[tin].rotation.arrival(queue);
+        tin.rotation.arrival(queue);
+        if self.acks != AckFilter::No {
+            self.thin(number, queue, cx);
+        }
         while self.total.bytes > self.limit {
             self.make_room(cx);
         }
@@ -324,10 +311,12 @@ impl Discipline for Cake {
             let tin = self.choose(cx.now);
             self.current = tin;
             while let Some(queue) = self.tins[tin].next(&mut first) {
-                match self.take(tin, queue, cx) {
-                    Taken::Packet(packet) => return Some(packet),
-                    Taken::Nothing => break,
-                    Taken::Charged => {}
+                let packet = self.take(tin, queue, cx);
+                if packet.is_some() {
+                    return packet;
+                }
+                if self.tins[tin].lanes[queue].queue.is_empty() {
+                    break;
                 }
             }
         }

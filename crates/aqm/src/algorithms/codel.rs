@@ -69,7 +69,7 @@ const FIELDS: &[Field] = &[
                   which; ns2: the largest packet seen). rfc8289, ns3: 1500; linux: 1514.",
         kind: Kind::Whole { unit: Unit::Bytes, min: 0, max: 1_000_000 },
         default: Value::Unset,
-        source: "RFC 8289 MAXPACKET; Linux psched_mtu on Ethernet; ns-3 MinBytes",
+        source: "RFC 8289 MAXPACKET (recalled); read: Linux psched_mtu on Ethernet, ns-3 MinBytes",
     },
     Field {
         name: "limit",
@@ -77,7 +77,7 @@ const FIELDS: &[Field] = &[
                   is given.",
         kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
         default: Value::Unset,
-        source: "Linux DEFAULT_CODEL_LIMIT; ns-2.35 Queue limit_",
+        source: "read: Linux DEFAULT_CODEL_LIMIT, ns-2.35 Queue limit_",
     },
     Field {
         name: "limit_bytes",
@@ -85,7 +85,7 @@ const FIELDS: &[Field] = &[
                   limit unless given.",
         kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000_000_000 },
         default: Value::Unset,
-        source: "ns-3 MaxSize, 1500 * 1000 bytes",
+        source: "read: ns-3 MaxSize, 1500 * 1000 bytes",
     },
     Field {
         name: "ecn",
@@ -93,7 +93,7 @@ const FIELDS: &[Field] = &[
                   impossible in ns2.",
         kind: Kind::Switch,
         default: Value::Switch(false),
-        source: "Linux codel_params_init, ns-3 UseEcn",
+        source: "read: Linux codel_params_init, ns-3 UseEcn",
     },
     CE_THRESHOLD,
 ];
@@ -104,7 +104,7 @@ pub(crate) const TARGET: Field = Field {
     meaning: "Time in the queue that is acceptable for good.",
     kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: false },
     default: Value::Real(0.005),
-    source: "RFC 8289 section 4.3",
+    source: "RFC 8289 section 4.3 (recalled); read: Linux, ns-3, ns-2.35",
 };
 
 /// `interval`, likewise.
@@ -114,7 +114,7 @@ pub(crate) const INTERVAL: Field = Field {
               longest common round trip.",
     kind: TIME,
     default: Value::Real(0.1),
-    source: "RFC 8289 section 4.3",
+    source: "RFC 8289 section 4.3 (recalled); read: Linux, ns-3, ns-2.35",
 };
 
 /// `ce_threshold`, likewise.
@@ -124,7 +124,7 @@ pub(crate) const CE_THRESHOLD: Field = Field {
               besides the signals; no such mark unless given.",
     kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: false },
     default: Value::Unset,
-    source: "Linux TCA_CODEL_CE_THRESHOLD",
+    source: "read: Linux TCA_CODEL_CE_THRESHOLD",
 };
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {

@@ -47,7 +47,7 @@ const FIELDS: &[Field] = &[
                   the arrival (tail).",
         kind: Kind::Choice(&["lqd", "alqd", "rnd", "tail"]),
         default: Value::Choice("lqd"),
-        source: "Suter et al. 1998",
+        source: "Suter et al. 1998 (recalled)",
     },
     Field {
         name: "front",
@@ -55,14 +55,14 @@ const FIELDS: &[Field] = &[
                   victim = tail.",
         kind: Kind::Switch,
         default: Value::Switch(true),
-        source: "Suter et al. 1998",
+        source: "Suter et al. 1998 (recalled)",
     },
     Field {
         name: "quantum",
         meaning: "Bytes that a flow may send in each turn.",
         kind: Kind::Whole { unit: Unit::Bytes, min: 256, max: 1_000_000 },
         default: Value::Whole(1500),
-        source: "Shreedhar and Varghese 1995: at least the largest packet",
+        source: "Shreedhar and Varghese 1995 (recalled): at least the largest packet",
     },
     Field {
         name: "limit",

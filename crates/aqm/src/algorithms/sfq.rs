@@ -27,7 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
     deviations: "Turns are those of deficit round robin (McKenney: one packet each; Linux: a \
                  queue may overdraw its turn by one packet). The hash is never changed while \
                  the queue runs (Linux: perturb, off by default), there is no limit per queue \
-                 (Linux: depth, 127 packets), and no RED in the queues. Among equally long \
+                 (Linux: depth, 127 packets) or of flows (Linux: 128), and no RED in the queues. Among equally long \
                  queues the first in turn loses.",
     fields: FIELDS,
     build,
@@ -39,28 +39,28 @@ const FIELDS: &[Field] = &[
         meaning: "Packets that may wait in all queues together.",
         kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
         default: Value::Whole(127),
-        source: "Linux sch_sfq SFQ_MAX_DEPTH",
+        source: "read: Linux sch_sfq SFQ_MAX_DEPTH",
     },
     Field {
         name: "queues",
         meaning: "Queues that flows are hashed into.",
         kind: Kind::Whole { unit: Unit::Count, min: 1, max: 65_536 },
         default: Value::Whole(1024),
-        source: "Linux sch_sfq SFQ_DEFAULT_HASH_DIVISOR",
+        source: "read: Linux sch_sfq SFQ_DEFAULT_HASH_DIVISOR",
     },
     Field {
         name: "quantum",
         meaning: "Bytes that a queue may send in each turn.",
         kind: Kind::Whole { unit: Unit::Bytes, min: 256, max: 1_000_000 },
         default: Value::Whole(1514),
-        source: "Linux sch_sfq: psched_mtu on Ethernet",
+        source: "read: Linux sch_sfq, psched_mtu on Ethernet",
     },
     Field {
         name: "head_drop",
         meaning: "Whether the longest queue loses its first packet, and not its last.",
         kind: Kind::Switch,
         default: Value::Switch(false),
-        source: "Linux sch_sfq headdrop",
+        source: "read: Linux sch_sfq headdrop",
     },
     Field {
         name: "hash_seed",

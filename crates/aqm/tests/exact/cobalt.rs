@@ -208,6 +208,12 @@ fn a_last_packet_that_the_coin_would_drop_is_still_marked() {
     let (sent, did) = product.dequeue(200_000_000);
     assert_eq!(sent.unwrap().ecn, Ecn::Ce);
     assert_eq!(did[0], Did::Mark(1));
+    // To the law it was dropped: the clock, far behind, goes on catching up.
+    for (id, at) in [(3, 210_000_000), (4, 221_000_000)] {
+        product.enqueue(one(id, at - 6_000_000, Ecn::Ect0));
+        assert_eq!(product.dequeue(at).1[0], Did::Mark(id));
+    }
+    assert_eq!(product.gauge("count"), 4.0);
 }
 
 /// Dropped packets of 20 000 of 1500 bytes that come at random, 0.7 of what a line of 2 Mb/s can

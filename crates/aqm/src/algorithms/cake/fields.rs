@@ -121,8 +121,9 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         name: "mtu",
-        meaning: "Largest packet: no packet that stayed for less than four of its transmission \
-                  times at its tin's rate is signalled.",
+        meaning: "Largest packet: with a rate no packet that stayed for less than four of its \
+                  transmission times at its tin's rate is signalled. Without one there is no \
+                  such guard, and a slow line is signalled for its own transmission times.",
         kind: PACKET_BYTES,
         default: Value::Whole(1514),
         source: "read: Linux psched_mtu on Ethernet",

@@ -1,23 +1,20 @@
-//! Lists of queues as rings: the first queue goes to the end by a step of the beginning.
-
-use alloc::{vec, vec::Vec};
+//! Lists of queues that any of them may leave.
 
 /// No queue.
 const NONE: u32 = u32::MAX;
 
-/// The neighbours of each queue on its list; a queue is on one list at most.
-pub(super) struct Links(Vec<(u32, u32)>);
+/// A queue's value and its neighbours on its list; a queue is on one list at most.
+#[derive(Clone, Debug)]
+pub(super) struct Node<T> {
+    next: u32,
+    prev: u32,
+    pub value: T,
+}
 
-impl Links {
-    /// Of `queues` queues on no list.
-    pub fn new(queues: usize) -> Self {
-        Links(vec![(NONE, NONE); queues])
-    }
-
-    /// The queue after `queue`, the first one after the last.
-    #[inline]
-    pub fn next(&self, queue: u32) -> u32 {
-        self.0[queue as usize].0
+impl<T> Node<T> {
+    /// On no list.
+    pub const fn new(value: T) -> Self {
+        Node { next: NONE, prev: NONE, value }
     }
 }
 
@@ -47,35 +44,30 @@ impl Ring {
     }
 
     /// Puts `queue`, which is on no list, at the end.
-    pub fn push(&mut self, links: &mut Links, queue: u32) {
+    pub fn push<T>(&mut self, nodes: &mut [Node<T>], queue: u32) {
+        let (mut next, mut prev) = (queue, queue);
         if self.len == 0 {
-            links.0[queue as usize] = (queue, queue);
             self.first = queue;
         } else {
-            let (first, last) = (self.first, links.0[self.first as usize].1);
-            links.0[queue as usize] = (first, last);
-            links.0[last as usize].0 = queue;
-            links.0[first as usize].1 = queue;
+            let first = &mut nodes[self.first as usize];
+            (next, prev) = (self.first, first.prev);
+            first.prev = queue;
+            nodes[prev as usize].next = queue;
         }
+        let node = &mut nodes[queue as usize];
+        (node.next, node.prev) = (next, prev);
         self.len += 1;
     }
 
     /// Takes `queue`, which is on this list, from it.
-    pub fn remove(&mut self, links: &mut Links, queue: u32) {
-        let (next, prev) = links.0[queue as usize];
-        links.0[prev as usize].0 = next;
-        links.0[next as usize].1 = prev;
+    pub fn remove<T>(&mut self, nodes: &mut [Node<T>], queue: u32) {
+        let Node { next, prev, .. } = nodes[queue as usize];
+        nodes[prev as usize].next = next;
+        nodes[next as usize].prev = prev;
         if self.first == queue {
             self.first = next;
         }
         self.len -= 1;
-    }
-
-    /// Lets `queue`, which is on this list, be the first; those before it go to the end in their
-    /// order.
-    #[inline]
-    pub const fn begin_at(&mut self, queue: u32) {
-        self.first = queue;
     }
 }
 
@@ -88,22 +80,17 @@ mod tests {
     #[test]
     fn rings_are_lists() {
         let mut rng = Rng::named(1, "rings");
-        let mut links = Links::new(12);
+        let mut nodes = [const { Node::new(()) }; 12];
         let mut rings = [Ring::EMPTY, Ring::EMPTY];
         let mut lists = [VecDeque::new(), VecDeque::new()];
         for _ in 0..20_000 {
             let (which, queue) = (rng.below(2) as usize, rng.below(12) as u32);
             let (ring, list) = (&mut rings[which], &mut lists[which]);
             if let Some(at) = list.iter().position(|other| *other == queue) {
-                if rng.below(3) == 0 {
-                    ring.begin_at(queue);
-                    list.rotate_left(at);
-                } else {
-                    ring.remove(&mut links, queue);
-                    list.remove(at);
-                }
+                ring.remove(&mut nodes, queue);
+                list.remove(at);
             } else if !lists[1 - which].contains(&queue) {
-                ring.push(&mut links, queue);
+                ring.push(&mut nodes, queue);
                 lists[which].push_back(queue);
             }
             for (ring, list) in rings.iter().zip(&lists) {
@@ -111,7 +98,7 @@ mod tests {
                 let mut at = ring.first;
                 for queue in list {
                     assert_eq!(at, *queue);
-                    at = links.next(at);
+                    at = nodes[at as usize].next;
                 }
             }
         }

@@ -6,7 +6,7 @@ use alloc::{vec, vec::Vec};
 use packet::Packet;
 
 use super::hosts::{Hosts, Isolation, destination_tag, source_tag, ways};
-use super::ring::{Links, Ring};
+use super::ring::{Node, Ring};
 
 /// What a queue counts as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ enum Set {
 struct Turn {
     /// What it may still send, in 2^-16 bytes.
     deficit: i64,
+    /// Its turn, likewise, if no load has changed since it was looked up.
+    share: u32,
     /// Places of its hosts.
     source: u16,
     destination: u16,
@@ -39,12 +41,13 @@ const BYTE: i64 = 1 << 16;
 
 /// See the module.
 pub(super) struct Rotation {
-    turns: Vec<Turn>,
-    links: Links,
+    turns: Vec<Node<Turn>>,
     /// Whose queue it is, or last was.
     tags: Vec<u32>,
     new: Ring,
-    old: Ring,
+    /// The queues that take turns, from the `begin`th to the last and on from the first.
+    old: Vec<u32>,
+    begin: usize,
     decaying: Ring,
     sparse: u32,
     bulk: u32,
@@ -53,6 +56,8 @@ pub(super) struct Rotation {
     destinations: Hosts,
     /// A turn in 2^-16 bytes, by how many bulk queues the busier host has.
     shares: Vec<u32>,
+    /// Whether a load has changed since the turns of the old list were looked up.
+    stale: bool,
     seed: u64,
 }
 
@@ -60,13 +65,13 @@ impl Rotation {
     /// Idle `queues`, a multiple of [`super::hosts::WAYS`], with turns of `quantum` bytes.
     pub fn new(queues: usize, quantum: u32, isolation: Isolation, seed: u64) -> Self {
         let share = |load: u32| (quantum << 16) / load.max(1);
-        let idle = Turn { deficit: 0, source: 0, destination: 0, set: Set::Idle };
+        let idle = Turn { deficit: 0, share: 0, source: 0, destination: 0, set: Set::Idle };
         Rotation {
-            turns: vec![idle; queues],
-            links: Links::new(queues),
+            turns: vec![Node::new(idle); queues],
             tags: vec![0; queues],
             new: Ring::EMPTY,
-            old: Ring::EMPTY,
+            old: Vec::with_capacity(queues),
+            begin: 0,
             decaying: Ring::EMPTY,
             sparse: 0,
             bulk: 0,
@@ -74,6 +79,7 @@ impl Rotation {
             sources: Hosts::new(queues),
             destinations: Hosts::new(queues),
             shares: (0..=queues as u32).map(share).collect(),
+            stale: false,
             seed,
         }
     }
@@ -100,8 +106,8 @@ impl Rotation {
     #[inline]
     pub fn place(&mut self, packet: &Packet) -> usize {
         let Some(tag) = self.isolation.tag(packet, self.seed) else { return 0 };
-        let direct = tag as usize % self.turns.len();
-        if self.tags[direct] == tag && self.turns[direct].set != Set::Idle {
+        let direct = (tag % self.turns.len() as u32) as usize;
+        if self.tags[direct] == tag && self.turns[direct].value.set != Set::Idle {
             return direct;
         }
         self.search(tag, packet)
@@ -110,16 +116,16 @@ impl Rotation {
     fn search(&mut self, tag: u32, packet: &Packet) -> usize {
         let queues = self.turns.len();
         if let Some(queue) = ways(tag, queues).find(|queue| self.tags[*queue] == tag) {
-            if self.turns[queue].set == Set::Idle {
+            if self.turns[queue].value.set == Set::Idle {
                 self.take_hosts(queue, packet);
             }
             return queue;
         }
-        let free = ways(tag, queues).find(|queue| self.turns[*queue].set == Set::Idle);
+        let free = ways(tag, queues).find(|queue| self.turns[*queue].value.set == Set::Idle);
         // No room: it shares the queue it would have had, which is henceforth called its own.
         let queue = free.unwrap_or(tag as usize % queues);
         self.tags[queue] = tag;
-        let is_bulk = self.turns[queue].set == Set::Bulk;
+        let is_bulk = self.turns[queue].value.set == Set::Bulk;
         if is_bulk {
             self.uncount(queue);
         }
@@ -132,17 +138,18 @@ impl Rotation {
 
     fn take_hosts(&mut self, queue: usize, packet: &Packet) {
         if self.isolation.shares_source() {
-            self.turns[queue].source = self.sources.place(source_tag(packet, self.seed));
+            self.turns[queue].value.source = self.sources.place(source_tag(packet, self.seed));
         }
         if self.isolation.shares_destination() {
             let tag = destination_tag(packet, self.seed);
-            self.turns[queue].destination = self.destinations.place(tag);
+            self.turns[queue].value.destination = self.destinations.place(tag);
         }
     }
 
     /// A bulk queue counts for its hosts.
     fn count(&mut self, queue: usize) {
-        let Turn { source, destination, .. } = self.turns[queue];
+        self.stale = true;
+        let Turn { source, destination, .. } = self.turns[queue].value;
         if self.isolation.shares_source() {
             self.sources.add(source);
         }
@@ -152,7 +159,8 @@ impl Rotation {
     }
 
     fn uncount(&mut self, queue: usize) {
-        let Turn { source, destination, .. } = self.turns[queue];
+        self.stale = true;
+        let Turn { source, destination, .. } = self.turns[queue].value;
         if self.isolation.shares_source() {
             self.sources.remove(source);
         }
@@ -161,34 +169,37 @@ impl Rotation {
         }
     }
 
-    /// A queue's turn: a part of the quantum for each bulk queue of its busier host.
+    /// Looks a queue's turn up: a part of the quantum for each bulk queue of its busier host.
     #[inline]
-    fn share(&self, turn: &Turn) -> i64 {
+    fn share(&mut self, queue: usize) -> i64 {
+        let turn = &mut self.turns[queue].value;
         let load = self.sources.load(turn.source).max(self.destinations.load(turn.destination));
-        i64::from(self.shares[usize::from(load)])
+        turn.share = self.shares[usize::from(load)];
+        i64::from(turn.share)
     }
 
     /// A packet has joined `queue`.
     #[inline]
     pub fn arrival(&mut self, queue: usize) {
-        match self.turns[queue].set {
+        match self.turns[queue].value.set {
             Set::Sparse | Set::Bulk => return,
             Set::SparseWait => {
                 self.sparse -= 1;
                 self.become_bulk(queue);
                 return;
             }
-            Set::Decaying => self.decaying.remove(&mut self.links, queue as u32),
+            Set::Decaying => self.decaying.remove(&mut self.turns, queue as u32),
             Set::Idle => {}
         }
-        self.new.push(&mut self.links, queue as u32);
+        self.new.push(&mut self.turns, queue as u32);
         self.sparse += 1;
-        self.turns[queue].set = Set::Sparse;
-        self.turns[queue].deficit = self.share(&self.turns[queue]);
+        self.turns[queue].value.set = Set::Sparse;
+        let share = self.share(queue);
+        self.turns[queue].value.deficit = share;
     }
 
     fn become_bulk(&mut self, queue: usize) {
-        self.turns[queue].set = Set::Bulk;
+        self.turns[queue].value.set = Set::Bulk;
         self.bulk += 1;
         self.count(queue);
     }
@@ -203,7 +214,7 @@ impl Rotation {
         }
         while let Some(queue) = self.new.first() {
             let queue = queue as usize;
-            if self.turns[queue].deficit > 0 {
+            if self.turns[queue].value.deficit > 0 {
                 return Some(queue);
             }
             self.end_first_turn(queue, holds(queue));
@@ -214,16 +225,41 @@ impl Rotation {
     /// The next queue of those that take turns.
     #[inline]
     fn next_old(&mut self) -> Option<u32> {
-        let mut queue = self.old.first()?;
-        loop {
-            let turn = &self.turns[queue as usize];
-            if turn.deficit > 0 {
-                self.old.begin_at(queue);
-                return Some(queue);
+        let first = *self.old.get(self.begin)?;
+        if self.turns[first as usize].value.deficit > 0 {
+            return Some(first);
+        }
+        if core::mem::take(&mut self.stale) {
+            for at in 0..self.old.len() {
+                self.share(self.old[at] as usize);
             }
-            let share = self.share(turn);
-            self.turns[queue as usize].deficit += share;
-            queue = self.links.next(queue);
+        }
+        loop {
+            if let Some(passed) = pass(&mut self.turns, &self.old[self.begin..]) {
+                self.begin += passed;
+                return self.old.get(self.begin).copied();
+            }
+            if let Some(passed) = pass(&mut self.turns, &self.old[..self.begin]) {
+                self.begin = passed;
+                return self.old.get(passed).copied();
+            }
+        }
+    }
+
+    /// The first of those that take turns leaves them.
+    fn leave_old(&mut self) {
+        self.old.remove(self.begin);
+        if self.begin == self.old.len() {
+            self.begin = 0;
+        }
+    }
+
+    /// `queue` takes turns, after all others.
+    fn join_old(&mut self, queue: u32) {
+        self.old.insert(self.begin, queue);
+        self.begin += 1;
+        if self.begin == self.old.len() {
+            self.begin = 0;
         }
     }
 
@@ -233,23 +269,23 @@ impl Rotation {
             self.sparse -= 1;
             self.become_bulk(queue);
         } else {
-            self.turns[queue].set = Set::SparseWait;
+            self.turns[queue].value.set = Set::SparseWait;
         }
-        let share = self.share(&self.turns[queue]);
-        self.turns[queue].deficit += share;
-        self.new.remove(&mut self.links, queue as u32);
-        self.old.push(&mut self.links, queue as u32);
+        let share = self.share(queue);
+        self.turns[queue].value.deficit += share;
+        self.new.remove(&mut self.turns, queue as u32);
+        self.join_old(queue as u32);
     }
 
     /// `queue` sent `bytes`, or is charged with them.
     #[inline]
     pub fn charge(&mut self, queue: usize, bytes: u64) {
-        self.turns[queue].deficit -= bytes as i64 * BYTE;
+        self.turns[queue].value.deficit -= bytes as i64 * BYTE;
     }
 
     /// `queue`, the next one, was found empty; `rests` says whether its law does.
     pub fn emptied(&mut self, queue: usize, rests: bool) {
-        let set = self.turns[queue].set;
+        let set = self.turns[queue].value.set;
         match set {
             Set::Bulk => {
                 self.bulk -= 1;
@@ -258,17 +294,29 @@ impl Rotation {
             Set::Sparse | Set::SparseWait => self.sparse -= 1,
             Set::Decaying | Set::Idle => {}
         }
-        let from = match set {
-            Set::Sparse => &mut self.new,
-            Set::Decaying => &mut self.decaying,
-            _ => &mut self.old,
-        };
-        from.remove(&mut self.links, queue as u32);
+        match set {
+            Set::Sparse => self.new.remove(&mut self.turns, queue as u32),
+            Set::Decaying => self.decaying.remove(&mut self.turns, queue as u32),
+            _ => self.leave_old(),
+        }
         if rests {
-            self.turns[queue].set = Set::Idle;
+            self.turns[queue].value.set = Set::Idle;
         } else {
-            self.turns[queue].set = Set::Decaying;
-            self.decaying.push(&mut self.links, queue as u32);
+            self.turns[queue].value.set = Set::Decaying;
+            self.decaying.push(&mut self.turns, queue as u32);
         }
     }
+}
+
+/// Gives `queues` their turns up to the first that may send, and says which of them that is.
+#[inline]
+fn pass(turns: &mut [Node<Turn>], queues: &[u32]) -> Option<usize> {
+    queues.iter().position(|queue| {
+        let turn = &mut turns[*queue as usize].value;
+        let may = turn.deficit > 0;
+        if !may {
+            turn.deficit += i64::from(turn.share);
+        }
+        may
+    })
 }
