@@ -57,7 +57,8 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         opening: Opening { syn_ack: SynAck::Sink, ..OPENING },
         ending: Ending::Silent,
         max_resends: u8::MAX,
-        time_wait: Life::Exact(Duration::ZERO),
+        // There is none; see Ending::Silent.
+        time_wait: Life::Unlimited,
         ..common(&parts, false)?
     })
 }
