@@ -114,6 +114,35 @@ fn one_way_agents_of_ns2_never_give_up() {
 }
 
 #[test]
+fn a_timeout_within_a_sack_recovery_is_not_questioned() {
+    // RFC 5682 section 3.1 step 1. Ten segments; of those, either one is reported before the timer
+    // expires, or four, which begin a recovery. Afterwards an ACK reaches to segment 6: where the
+    // timeout is questioned new data goes out, else segment 6 goes again.
+    let settings = [("f_rto", ON), ("initial_window", Raw::Number(10.0))];
+    let plain = profile("plain", &settings);
+    for (reported, questioned) in [(1, true), (4, false)] {
+        let mut server = Endpoint::new(&plain, HostClock::default());
+        let mut asks = syn();
+        asks.sack.push(0, 0);
+        hear(&mut server, asks, 0.05);
+        let ack = |ack| Segment { seq: 1, ack, flags: Flags::ACK, ..Segment::default() };
+        hear(&mut server, ack(1), 0.15);
+        server.write(100_000, secs(0.15));
+        assert_eq!(drain(&mut server, secs(0.15)).len(), 10);
+        let mut report = ack(1);
+        report.sack.push(1_460, 1_460 * (1 + reported));
+        hear(&mut server, report, 0.25);
+        assert_eq!(server.counters().fast_retransmits, u32::from(!questioned));
+        let due = server.next_timeout().unwrap().at;
+        server.on_timeout(due);
+        let again = drain(&mut server, due);
+        assert_eq!((again.len(), again[0].seq), (1, 1));
+        let then = hear(&mut server, ack(7_301), due.secs_f64() + 0.1);
+        assert_eq!(then[0].seq > 14_600, questioned, "{reported} reported: {then:?}");
+    }
+}
+
+#[test]
 fn timestamps_take_12_bytes_if_both_ends_have_them() {
     let with = profile("plain", &[("timestamps", ON)]);
     let without = profile("plain", &[]);
