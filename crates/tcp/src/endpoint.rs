@@ -8,11 +8,11 @@ use crate::clock::{HostClock, Moment, Phase};
 use crate::ecn::EcnState;
 use crate::flight::Flight;
 use crate::probe::Counters;
-use crate::profile::{Ending, IdleRule, Life, Profile, SynAck};
+use crate::profile::{IdleRule, Life, Profile, SynAck};
 use crate::receiver::Receiver;
-use crate::recovery::{Recovery, RecoveryKind};
+use crate::recovery::Recovery;
 use crate::rtt::Rtt;
-use crate::segment::{Flags, STAMP_BYTES, Segment};
+use crate::segment::{Flags, Segment};
 use crate::trial::Trial;
 
 /// State of a connection (RFC 9293 section 3.3.2, and [`State::Failed`]).
@@ -238,20 +238,6 @@ impl Endpoint {
     pub fn peer_closed(&self) -> bool {
         self.receiver.closed() || self.peer_through
     }
-    /// Whether this end is of the kind that sends no FIN, and all it wrote before its close is
-    /// acknowledged: the driver then tells the other end by [`hear_end`](Self::hear_end).
-    #[inline]
-    pub fn ended_without_fin(&self) -> bool {
-        matches!(self.state, State::FinWait2 | State::Closed)
-            && self.profile.ending == Ending::Silent
-    }
-    /// The peer, which sends no FIN, has closed, and all it wrote has arrived.
-    pub fn hear_end(&mut self, now: Instant) {
-        let moment = self.event(now);
-        if !std::mem::replace(&mut self.peer_through, true) {
-            self.on_peer_closed(moment);
-        }
-    }
     /// State of the connection.
     pub fn state(&self) -> State {
         self.state
@@ -279,7 +265,7 @@ impl Endpoint {
     }
 
     /// The driver reports an event of `now`, which comes before the ticks of that instant.
-    fn event(&mut self, now: Instant) -> Moment {
+    pub(crate) fn event(&mut self, now: Instant) -> Moment {
         self.phase_at = Instant::NEVER;
         Moment { at: now, phase: Phase::Events }
     }
@@ -293,85 +279,11 @@ impl Endpoint {
         Moment { at: now, phase }
     }
 
-    fn life(&self, life: Life, moment: Moment) -> Instant {
+    pub(crate) fn life(&self, life: Life, moment: Moment) -> Instant {
         match life {
             Life::Ticks { n, tick } => self.clock.slow(tick).deadline(moment, n),
             Life::Exact(span) => moment.at + span,
             Life::Unlimited => Instant::NEVER,
-        }
-    }
-
-    /// Ends the connection: no timer runs, nothing more is sent.
-    pub(crate) fn finish(&mut self, state: State) {
-        self.state = state;
-        (self.rexmt_at, self.life_at) = (Instant::NEVER, Instant::NEVER);
-        self.receiver.ack_at = Instant::NEVER;
-        self.receiver.ack_now = false;
-        self.flight.resend = false;
-        (self.asked, self.in_call) = (false, false);
-    }
-
-    fn accept(&mut self, segment: &Segment, moment: Moment) {
-        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) {
-            return;
-        }
-        self.state = State::SynReceived;
-        self.active_at = moment.at;
-        self.life_at = match self.profile.opening.syn_ack {
-            SynAck::Timer => self.life(self.profile.connect_limit, moment),
-            SynAck::Cache | SynAck::Sink => Instant::NEVER,
-        };
-        self.receiver.open();
-        self.agree(segment);
-        self.accept_ecn(segment);
-        self.asked = true;
-    }
-
-    fn on_syn_ack(&mut self, segment: &Segment, moment: Moment) {
-        // A bare ACK answers a repeated SYN; it does not open the connection.
-        if !segment.flags.has(Flags::SYN.with(Flags::ACK)) || segment.ack != 1 {
-            return;
-        }
-        self.receiver.open();
-        // A one-way agent's data is its only answer (ns-2).
-        self.receiver.ack_now = self.profile.ending != Ending::Silent;
-        self.agree(segment);
-        self.learn_ecn(segment);
-        self.active_at = moment.at;
-        self.take_sample(1, segment, moment);
-        self.flight.una = 1;
-        self.flight.nxt = 1;
-        self.rexmt_at = Instant::NEVER;
-        self.establish();
-        self.asked = true;
-    }
-
-    /// The options of both SYNs. One announces selective acknowledgements by an empty block.
-    fn agree(&mut self, syn: &Segment) {
-        let mine = self.profile.recovery.kind == RecoveryKind::Sack;
-        self.sack = mine && !syn.sack.is_empty();
-        if mine && !self.sack {
-            self.recovery.reset(RecoveryKind::NewReno);
-        }
-        self.stamps = self.profile.timestamps && syn.flags.has(Flags::STAMPED);
-        if self.stamps {
-            self.receiver.on_stamp(syn);
-            // Every segment has room for so much less; windows count such segments.
-            let loss = self.flight.ssthresh == 2 * self.flight.mss();
-            self.flight.mss -= STAMP_BYTES;
-            self.flight.cwnd = self.profile.initial_window(&self.flight);
-            if loss {
-                self.flight.ssthresh = 2 * self.flight.mss();
-            }
-        }
-    }
-
-    fn establish(&mut self) {
-        self.state = State::Established;
-        self.life_at = Instant::NEVER;
-        self.profile.rtt.on_established(&mut self.rtt, self.syn_repeated);
-        if self.syn_repeated && self.profile.opening.loss_closes_window {
-            self.flight.cwnd = self.flight.mss();
         }
     }
 
@@ -412,56 +324,6 @@ impl Endpoint {
                 self.on_peer_closed(moment);
             }
         }
-    }
-
-    /// A SYN came again. Answered by an ACK, where a SYN cache or sink answers by the SYN-ACK,
-    /// which also begins its current wait anew (tcp.md 2). `false` if that is all there is to it.
-    fn on_repeated_syn(&mut self, moment: Moment) -> bool {
-        let waiting = self.state == State::SynReceived;
-        if !waiting || self.profile.opening.syn_ack == SynAck::Timer {
-            self.receiver.ack_now = true;
-            return true;
-        }
-        self.flight.nxt = 0;
-        if self.rexmt_at != Instant::NEVER {
-            self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
-        }
-        false
-    }
-
-    /// The SYN cache drops its entry: as if no SYN had come.
-    pub(crate) fn forget_opening(&mut self) {
-        let counters = self.counters;
-        let (profile, clock) = (Arc::clone(&self.profile), self.clock);
-        self.reset(&profile, clock);
-        self.counters = counters;
-    }
-
-    fn on_peer_closed(&mut self, moment: Moment) {
-        match self.state {
-            State::Established => self.state = State::CloseWait,
-            State::FinWait1 => self.state = State::Closing,
-            State::FinWait2 => self.start_time_wait(moment),
-            _ => {}
-        }
-    }
-
-    pub(crate) fn on_fin_acked(&mut self, moment: Moment) {
-        match self.state {
-            State::FinWait1 => self.state = State::FinWait2,
-            State::Closing => self.start_time_wait(moment),
-            State::LastAck => self.finish(State::Closed),
-            _ => {}
-        }
-    }
-
-    fn start_time_wait(&mut self, moment: Moment) {
-        if self.profile.ending == Ending::Silent {
-            return self.finish(State::Closed);
-        }
-        self.state = State::TimeWait;
-        self.rexmt_at = Instant::NEVER;
-        self.life_at = self.life(self.profile.time_wait, moment);
     }
 }
 

@@ -16,8 +16,10 @@
 
 mod clock;
 mod ecn;
+mod ending;
 mod endpoint;
 mod flight;
+mod handshake;
 mod output;
 mod probe;
 mod profile;

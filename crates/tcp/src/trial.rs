@@ -84,11 +84,14 @@ impl Endpoint {
         let first = self.recovery.first(flight);
         let trial = self.trial.get_or_insert_default();
         let repeated = trial.point > flight.una;
+        // With SACK several segments may have been sent again by a recovery.
+        let repairing = self.sack && !flight.reduced_by_echo && flight.una < flight.reduced;
         trial.step = match self.profile.doubt {
             // tcp.md 2: only of the first timeout.
             Doubt::Soon if timeouts == 1 => Step::Soon,
-            // RFC 5682 step 1: not while an earlier timeout is being repaired.
-            Doubt::FRto if !repeated => Step::First,
+            // RFC 5682 step 1: not while an earlier timeout is being repaired (section 2.1), nor, with
+            // SACK, any loss (section 3.1).
+            Doubt::FRto if !repeated && !repairing => Step::First,
             _ => Step::Rest,
         };
         (trial.point, trial.resent) = (flight.max, first.end());
@@ -231,6 +234,7 @@ impl Endpoint {
         (self.flight.cwnd, self.flight.ssthresh) = (cwnd, ssthresh);
         self.recovery.suspend(&mut self.flight);
         self.trial.as_mut().expect("a trial ran").point = self.flight.una;
+        self.flight.reduced = self.flight.una;
         self.counters.spurious_timeouts += 1;
     }
 }

@@ -271,7 +271,7 @@ fn every_script_plays_as_written() {
     let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     paths.retain(|p| p.extension().is_some_and(|e| e == "tcp"));
     paths.sort();
-    assert!(paths.len() >= 60, "only {} scripts", paths.len());
+    assert!(paths.len() >= 65, "only {} scripts", paths.len());
     let mut wrong = Vec::new();
     for path in &paths {
         if let Err(why) = std::panic::catch_unwind(|| Script::read(path).play()) {

@@ -54,14 +54,16 @@ fn the_syn_cache_waits_3_6_12_and_24_seconds_and_forgets() {
 
 #[test]
 fn a_repeated_syn_ack_leaves_no_trace_in_freebsd_4_5() {
-    let bsd = profile("freebsd-4.5", &[("timestamps", OFF)]);
+    let settings = [("timestamps", OFF), ("initial_window", Raw::Number(3.0))];
+    let bsd = profile("freebsd-4.5", &settings);
     let mut server = Endpoint::new(&bsd, HostClock::default());
     hear(&mut server, syn(), 0.05);
     alone(&mut server, 10.0);
     let request = Segment { seq: 1, ack: 1, len: 300, flags: Flags::ACK, ..Segment::default() };
     hear(&mut server, request, 10.05);
-    // Two segments, a threshold without bound, and the timeout of a connection without a sample.
-    assert_eq!((server.cwnd(), server.ssthresh()), (2_920, 65_535 << 14));
+    // The initial window and a segment for the handshake's ACK, a threshold without bound, and the
+    // timeout of a connection without a sample.
+    assert_eq!((server.cwnd(), server.ssthresh()), (4 * 1_460, 65_535 << 14));
     assert_eq!(server.rto(), ms(3_000));
 }
 
@@ -112,6 +114,35 @@ fn one_way_agents_of_ns2_never_give_up() {
 }
 
 #[test]
+fn a_timeout_within_a_sack_recovery_is_not_questioned() {
+    // RFC 5682 section 3.1 step 1. Ten segments; of those, either one is reported before the timer
+    // expires, or four, which begin a recovery. Afterwards an ACK reaches to segment 6: where the
+    // timeout is questioned new data goes out, else segment 6 goes again.
+    let settings = [("f_rto", ON), ("initial_window", Raw::Number(10.0))];
+    let plain = profile("plain", &settings);
+    for (reported, questioned) in [(1, true), (4, false)] {
+        let mut server = Endpoint::new(&plain, HostClock::default());
+        let mut asks = syn();
+        asks.sack.push(0, 0);
+        hear(&mut server, asks, 0.05);
+        let ack = |ack| Segment { seq: 1, ack, flags: Flags::ACK, ..Segment::default() };
+        hear(&mut server, ack(1), 0.15);
+        server.write(100_000, secs(0.15));
+        assert_eq!(drain(&mut server, secs(0.15)).len(), 10);
+        let mut report = ack(1);
+        report.sack.push(1_460, 1_460 * (1 + reported));
+        hear(&mut server, report, 0.25);
+        assert_eq!(server.counters().fast_retransmits, u32::from(!questioned));
+        let due = server.next_timeout().unwrap().at;
+        server.on_timeout(due);
+        let again = drain(&mut server, due);
+        assert_eq!((again.len(), again[0].seq), (1, 1));
+        let then = hear(&mut server, ack(7_301), due.secs_f64() + 0.1);
+        assert_eq!(then[0].seq > 14_600, questioned, "{reported} reported: {then:?}");
+    }
+}
+
+#[test]
 fn timestamps_take_12_bytes_if_both_ends_have_them() {
     let with = profile("plain", &[("timestamps", ON)]);
     let without = profile("plain", &[]);
@@ -145,6 +176,53 @@ fn timestamps_measure_a_round_trip_across_a_retransmission() {
         let after = world.probes.iter().rfind(|p| p.side == S && p.at <= secs(0.6)).unwrap();
         assert_eq!((after.at, after.rto.secs_f64()), (secs(0.55), rto));
     }
+}
+
+#[test]
+fn freebsd_4_5_counts_one_tick_more_by_timestamps() {
+    // 100 ms are 10 ticks. By the timestamps of the handshake m = 11: srtt 352, rttvar 88: V = (44 +
+    // 88) / 4 = 33 ticks. Timed, the first data gives m = 10: (40 + 80) / 4 = 30 ticks.
+    for (timestamps, at, rto) in [(ON, 0.15, 0.33), (OFF, 0.25, 0.3)] {
+        let settings = [("timestamps", timestamps), ("rto_min", Raw::Text("0.1 s".into()))];
+        let mut world =
+            World::new(&profile("freebsd-4.5", &settings), [HostClock::default(); 2], 20_000);
+        world.run(secs(100.0), &mut |_| false);
+        let then = world.probes.iter().find(|p| p.side == S && p.at == secs(at)).unwrap();
+        assert_eq!(then.rto.secs_f64(), rto);
+    }
+}
+
+#[test]
+fn the_ticks_of_ns2_begin_at_time_0_on_every_host() {
+    // 104 ms from 0.156 to 0.260 cross the ten ticks of 0.16 to 0.25. Ticks at 7 ms and every 10
+    // ms from there would be eleven.
+    let clock = HostClock { slow: ms(7), fast: ms(3) };
+    let mut world = World::new(&profile("ns2", &[]), [clock; 2], 20_000);
+    world.delay = ms(52);
+    world.run(secs(100.0), &mut |_| false);
+    let then = world.probes.iter().find(|p| p.side == S && p.at == secs(0.26)).unwrap();
+    assert_eq!(then.rto.secs_f64(), 0.3);
+}
+
+#[test]
+fn an_ack_echoes_the_stamp_of_the_first_segment_it_covers() {
+    let settings = [("timestamps", ON)];
+    let mut server = Endpoint::new(&profile("plain", &settings), HostClock::default());
+    let stamped = |seq: u64, len, stamp| {
+        let flags = if len == 0 { Flags::SYN } else { Flags::ACK };
+        let flags = flags.with(Flags::STAMPED);
+        Segment { seq, ack: u64::from(len > 0), len, flags, stamp, ..Segment::default() }
+    };
+    let answer = hear(&mut server, stamped(0, 0, 5), 0.05);
+    assert_eq!((answer[0].echo, answer[0].stamp), (5, 50));
+    assert_eq!(hear(&mut server, stamped(1, 100, 100), 0.1), []);
+    // The wait of the first is part of the round trip (RFC 7323 section 4.3).
+    let answer = hear(&mut server, stamped(101, 100, 150), 0.15);
+    assert_eq!((answer[0].ack, answer[0].echo), (201, 100));
+    assert_eq!(hear(&mut server, stamped(201, 100, 160), 0.16), []);
+    // A late copy with an older stamp does not set it back.
+    let answer = hear(&mut server, stamped(1, 100, 90), 0.17);
+    assert_eq!((answer[0].ack, answer[0].echo), (301, 160));
 }
 
 #[test]

@@ -33,7 +33,8 @@ const NOT_THERE: &str = "FreeBSD 2.2 has none";
 const FIELDS: &[Field] = &[
     parts::MSS,
     Field {
-        meaning: "Receive window and socket buffer, rounded up to whole segments.",
+        meaning: "Receive window and socket buffer, rounded up to whole segments. A scenario may call \
+                  it window.",
         kind: Kind::Whole { unit: Unit::Bytes, min: 64, max: 65_535 },
         ..field(
             parts::WINDOW,

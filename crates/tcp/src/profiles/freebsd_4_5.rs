@@ -34,7 +34,8 @@ const NOT_THERE: &str = "FreeBSD 4.5 has none";
 const FIELDS: &[Field] = &[
     parts::MSS,
     Field {
-        meaning: "Receive window and socket buffer, rounded up to whole segments.",
+        meaning: "Receive window and socket buffer, rounded up to whole segments. A scenario may call \
+                  it window.",
         ..field(parts::WINDOW, Value::Whole(16_384), "recalled: 16 KB per flow in the experiments")
     },
     parts::WRITE_CHUNK,

@@ -21,9 +21,9 @@ pub(crate) const ENTRY: Entry = Entry {
              ticks, 3 s at first, limited transmit, bug_fix_",
     deviations: "bytes are counted where ns-2 counts packets, and a short packet occupies the \
                  line like a full one; a reduced window is whole packets; both ends are sender \
-                 and sink; SACK is RFC 6675, not Sack1; a pending FIN does not exist: a \
-                 connection is over when all data is acknowledged, which the other end learns \
-                 without a packet; no maxburst, overhead or send timers",
+                 and sink; SACK is RFC 6675, not Sack1; for want of a FIN a connection is over when \
+                 all data is acknowledged, which the other end learns without a packet; no \
+                 maxburst, overhead or send timers",
     fields: FIELDS,
     build,
 };
@@ -57,7 +57,8 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         opening: Opening { syn_ack: SynAck::Sink, ..OPENING },
         ending: Ending::Silent,
         max_resends: u8::MAX,
-        time_wait: Life::Exact(Duration::ZERO),
+        // There is none; see Ending::Silent.
+        time_wait: Life::Unlimited,
         ..common(&parts, false)?
     })
 }

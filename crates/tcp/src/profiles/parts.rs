@@ -34,7 +34,7 @@ pub(super) const MSS: Field = Field {
 };
 pub(super) const WINDOW: Field = shared(
     "window_bytes",
-    "Receive window.",
+    "Receive window. A scenario may call it window.",
     Kind::Whole { unit: Unit::Bytes, min: 64, max: 1 << 30 },
 );
 pub(super) const INITIAL_WINDOW: Field = shared(
@@ -63,7 +63,7 @@ pub(super) const LIMITED_TRANSMIT: Field = shared(
 );
 pub(super) const RTO_MIN: Field = shared(
     "rto_min",
-    "Smallest retransmission timeout.",
+    "Smallest retransmission timeout. A scenario may call it min_rto.",
     Kind::Real { unit: Unit::Time, min: 0.0, max: 60.0, open: true },
 );
 pub(super) const TICK: Field = shared(

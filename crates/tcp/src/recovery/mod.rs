@@ -201,3 +201,36 @@ fn beyond_window(flight: &Flight, chunk: Chunk) -> u64 {
     let beyond = chunk.end() > flight.una + flight.cwnd;
     if new && beyond { chunk.end() - chunk.seq } else { 0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_a_needless_timeout_duplicates_count_again() {
+        for kind in [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno] {
+            let rules = Rules { kind, manner: Manner::Rfc, threshold: 3, limited_transmit: false };
+            let mut flight = Flight {
+                una: 1,
+                nxt: 1_001,
+                max: 1_001,
+                end: 10_000,
+                cwnd: 1_000,
+                window: 1 << 20,
+                mss: 100,
+                ..Flight::default()
+            };
+            let mut recovery = Recovery::new(kind);
+            recovery.on_timeout(&rules, &mut flight);
+            assert_eq!(flight.nxt, 1);
+            let thrice = |recovery: &mut Recovery, flight: &mut Flight| {
+                let ack = Segment { ack: flight.una, ..Segment::default() };
+                (0..3).any(|_| recovery.on_duplicate(&rules, flight, &ack, true).entered)
+            };
+            assert!(!thrice(&mut recovery, &mut flight), "{kind:?}");
+            recovery.suspend(&mut flight);
+            assert_eq!(flight.nxt, 1_001);
+            assert!(thrice(&mut recovery, &mut flight), "{kind:?}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! How a connection begins: the SYNs of both sides and what they agree on.
+
+use std::sync::Arc;
+
+use packet::Instant;
+
+use crate::clock::Moment;
+use crate::endpoint::{Endpoint, State};
+use crate::profile::{Ending, SynAck};
+use crate::recovery::RecoveryKind;
+use crate::segment::{Flags, STAMP_BYTES, Segment};
+
+impl Endpoint {
+    /// A SYN reaches an end that listens.
+    pub(crate) fn accept(&mut self, segment: &Segment, moment: Moment) {
+        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) {
+            return;
+        }
+        self.state = State::SynReceived;
+        self.active_at = moment.at;
+        self.life_at = match self.profile.opening.syn_ack {
+            SynAck::Timer => self.life(self.profile.connect_limit, moment),
+            SynAck::Cache | SynAck::Sink => Instant::NEVER,
+        };
+        self.receiver.open();
+        self.agree(segment);
+        self.accept_ecn(segment);
+        self.asked = true;
+    }
+
+    /// Something reaches an end that has sent a SYN.
+    pub(crate) fn on_syn_ack(&mut self, segment: &Segment, moment: Moment) {
+        // A bare ACK answers a repeated SYN; it does not open the connection.
+        if !segment.flags.has(Flags::SYN.with(Flags::ACK)) || segment.ack != 1 {
+            return;
+        }
+        self.receiver.open();
+        // A one-way agent's data is its only answer (ns-2).
+        self.receiver.ack_now = self.profile.ending != Ending::Silent;
+        self.agree(segment);
+        self.learn_ecn(segment);
+        self.active_at = moment.at;
+        self.take_sample(1, segment, moment);
+        self.flight.una = 1;
+        self.flight.nxt = 1;
+        self.rexmt_at = Instant::NEVER;
+        self.establish();
+        self.asked = true;
+    }
+
+    /// The options of both SYNs. One announces selective acknowledgements by an empty block.
+    fn agree(&mut self, syn: &Segment) {
+        let mine = self.profile.recovery.kind == RecoveryKind::Sack;
+        self.sack = mine && !syn.sack.is_empty();
+        if mine && !self.sack {
+            self.recovery.reset(RecoveryKind::NewReno);
+        }
+        self.stamps = self.profile.timestamps && syn.flags.has(Flags::STAMPED);
+        if self.stamps {
+            self.receiver.on_stamp(syn);
+            // Every segment has room for so much less; windows count such segments.
+            let loss = self.flight.ssthresh == 2 * self.flight.mss();
+            self.flight.mss -= STAMP_BYTES;
+            self.flight.cwnd = self.profile.initial_window(&self.flight);
+            if loss {
+                self.flight.ssthresh = 2 * self.flight.mss();
+            }
+        }
+    }
+
+    /// The handshake is over.
+    pub(crate) fn establish(&mut self) {
+        self.state = State::Established;
+        self.life_at = Instant::NEVER;
+        self.profile.rtt.on_established(&mut self.rtt, self.syn_repeated);
+        if self.syn_repeated && self.profile.opening.loss_closes_window {
+            self.flight.cwnd = self.flight.mss();
+        }
+    }
+
+    /// A SYN came again. Answered by an ACK, where a SYN cache or sink answers by the SYN-ACK,
+    /// which also begins its current wait anew (tcp.md 2). `false` if that is all there is to it.
+    pub(crate) fn on_repeated_syn(&mut self, moment: Moment) -> bool {
+        let waiting = self.state == State::SynReceived;
+        if !waiting || self.profile.opening.syn_ack == SynAck::Timer {
+            self.receiver.ack_now = true;
+            return true;
+        }
+        self.flight.nxt = 0;
+        if self.rexmt_at != Instant::NEVER {
+            self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
+        }
+        false
+    }
+
+    /// The SYN cache drops its entry: as if no SYN had come.
+    pub(crate) fn forget_opening(&mut self) {
+        let counters = self.counters;
+        let (profile, clock) = (Arc::clone(&self.profile), self.clock);
+        self.reset(&profile, clock);
+        self.counters = counters;
+    }
+}
