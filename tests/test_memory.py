@@ -26,11 +26,11 @@ print(int(peak.split()[1]) * 1024)
 """
 
 
-def peak_bytes(users: int, duration: str, rate: str = "10 Mbit/s") -> int:
+def peak_bytes(users: int, duration: str, rate: str = "10 Mbit/s", app: str = "web") -> int:
     scenario = {
         "duration": duration,
         "link": [{"rate": rate, "forward": {"aqm": "droptail", "limit": 120}}],
-        "traffic": [{"app": "web", "users": users, "start": "stationary", "tcp": "freebsd-2.2.8"}],
+        "traffic": [{"app": app, "users": users, "start": "stationary", "tcp": "freebsd-2.2.8"}],
         "record": {"samples": False, "responses": False},
     }
     done = subprocess.run(
@@ -43,8 +43,9 @@ def peak_bytes(users: int, duration: str, rate: str = "10 Mbit/s") -> int:
     return int(done.stdout)
 
 
-def test_an_idle_user_takes_at_most_512_bytes():
-    few, many = peak_bytes(1_000, "1 ms"), peak_bytes(201_000, "1 ms")
+@pytest.mark.parametrize("app", ["web", "unc"])
+def test_an_idle_user_takes_at_most_512_bytes(app):
+    few, many = peak_bytes(1_000, "1 ms", app=app), peak_bytes(201_000, "1 ms", app=app)
     assert (many - few) / 200_000 <= 512
 
 

@@ -239,6 +239,8 @@ def allowed(field: dict[str, Any]) -> str:
     kind = field.get("type")
     if kind == "switch":
         return "true or false"
+    if kind not in ("choice", "whole", "real", "distribution"):
+        return kind or ""
     if kind == "distribution":
         noun = {"time": "times", "bytes": "sizes", "count": "counts"}.get(field.get("unit", ""))
         return f"distribution of {noun or 'numbers'}"

@@ -473,6 +473,13 @@ mod tests {
             default: Value::Real(0.005),
             source: "test",
         },
+        Field {
+            name: "size",
+            meaning: "A drawn size.",
+            kind: Kind::Distribution { unit: Unit::Bytes },
+            default: Value::Unset,
+            source: "test",
+        },
     ];
 
     fn check(name: &str, raw: Raw) -> Result<Params, String> {
@@ -525,7 +532,7 @@ mod tests {
         let why = |name: &str, raw| check(name, raw).unwrap_err();
         assert_eq!(
             why("max_pp", Raw::Number(0.1)),
-            "max_pp: unknown field \"max_pp\"; did you mean \"max_p\"? (known: max_p, limit, mode, target)"
+            "max_pp: unknown field \"max_pp\"; did you mean \"max_p\"? (known: max_p, limit, mode, target, size)"
         );
         assert_eq!(
             why("max_p", Raw::Number(1.5)),
@@ -540,5 +547,30 @@ mod tests {
         assert!(why("mode", Raw::Text("byte".into())).contains("did you mean \"bytes\""));
         assert!(why("target", Raw::Number(5.0)).contains("has no unit"));
         assert!(why("max_p", Raw::Other("a list")).contains("not a number"));
+    }
+
+    #[test]
+    fn a_distribution_is_kept_as_it_was_written() {
+        let table = Raw::Table(alloc::vec![("dist".into(), Raw::Text("uniform".into()))]);
+        for raw in [Raw::Number(5.0), Raw::Text("60 kB".into()), table] {
+            let params = check("size", raw.clone()).unwrap();
+            assert_eq!(params.distribution("size"), Some(&raw));
+            assert!(params.given("size"));
+        }
+        assert_eq!(Params::defaults(FIELDS).distribution("size"), None);
+        let why = check("size", Raw::List(Vec::new())).unwrap_err();
+        assert_eq!(
+            why,
+            "size: a list is not a distribution; write one value (60000 or \"60 kB\"), the name of a \
+             shipped table, or { dist = \"exponential\", mean = … }"
+        );
+    }
+
+    #[test]
+    fn quantities_are_read_alone() {
+        assert_eq!(quantity("x", &Raw::Text("60 kB".into()), Unit::Bytes), Ok(60_000.0));
+        assert_eq!(quantity("x", &Raw::Number(7.0), Unit::Count), Ok(7.0));
+        let why = quantity("a.b", &Raw::Number(7.0), Unit::Time).unwrap_err().to_string();
+        assert_eq!(why, "a.b: 7 has no unit; write for example \"20 ms\"");
     }
 }

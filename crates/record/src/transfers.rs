@@ -41,7 +41,7 @@ pub struct Transfers {
 }
 
 impl Transfers {
-    /// A transfer has ended.
+    /// A transfer has ended; in order of time.
     pub fn ended(&mut self, transfer: Transfer) {
         let took = transfer.ended.since(transfer.started).nanos();
         let word = transfer.ended.nanos() ^ (took << 20) ^ u64::from(transfer.user);
@@ -54,7 +54,7 @@ impl Transfers {
             failed: 0,
         });
         burst.began = burst.began.min(transfer.started);
-        burst.over = burst.over.max(transfer.ended);
+        burst.over = transfer.ended;
         burst.finished += u64::from(!transfer.failed);
         burst.failed += u64::from(transfer.failed);
         self.rows.push(transfer);

@@ -248,4 +248,26 @@ mod tests {
         let bytes = size_of::<Connection>() + size_of::<Exchange>() + size_of::<u32>();
         assert!(bytes <= 1_024, "{bytes} B");
     }
+
+    #[test]
+    fn an_application_counts_on_what_it_has_not_closed() {
+        let plain = tcp::find("plain").expect("is listed");
+        let profile = (plain.build)(&packet::params::Params::defaults(plain.fields)).unwrap();
+        let clock = HostClock { slow: Duration::ZERO, fast: Duration::ZERO };
+        let mut idle = Connection::new(&Arc::new(profile), [clock, clock]);
+        // Idle, every reply in: only who may yet send must learn that the connection has failed.
+        for (closes, before, after) in [
+            (Closes::Acceptor, false, false),
+            (Closes::AcceptorLast, true, false),
+            (Closes::Opener, true, false),
+        ] {
+            idle.closes = closes;
+            assert_eq!(idle.expected(), before, "{closes:?}");
+            idle.close_asked = true;
+            assert_eq!(idle.expected(), after, "{closes:?}, closed");
+            idle.sent_pending = true;
+            assert!(idle.expected(), "an acknowledgement is missing");
+            (idle.close_asked, idle.sent_pending) = (false, false);
+        }
+    }
 }

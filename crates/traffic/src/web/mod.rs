@@ -11,6 +11,7 @@ pub mod load;
 pub mod loops;
 pub mod mah;
 pub mod packmime;
+mod start;
 mod stay;
 pub mod threegpp;
 pub mod unc;
@@ -22,7 +23,8 @@ use packet::Duration;
 
 use crate::distribution::{Constant, Distribution};
 
-pub use user::{Start, User};
+pub use start::Start;
+pub use user::User;
 
 /// What the users of a group have in common. Shared between them, never copied.
 #[derive(Clone, Debug)]

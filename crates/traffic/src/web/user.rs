@@ -10,36 +10,14 @@ use std::sync::Arc;
 
 use packet::{Duration, Instant, Rng};
 
+use super::start::Streams;
 use super::stay::Stay;
 use super::{Habits, Persistence};
-use crate::distribution::{residual, whole_bytes, whole_count};
+use crate::distribution::{whole_bytes, whole_count};
 use crate::{Action, App, AppCx, Closes, Input};
 
 /// Connection numbers a user has.
 const NUMBERS: u32 = 64;
-
-/// When users begin their first page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// At an instant uniform over one mean think time: nobody is in a long pause at first, so
-    /// the load starts above its mean and settles within some of the longest think times.
-    Spread,
-    /// In the middle of a pause as a long-running population is met: the load is at its mean
-    /// from the beginning.
-    Stationary,
-    /// At an instant uniform over this first part of the run.
-    Within(Duration),
-}
-
-impl Start {
-    fn after(self, habits: &Habits, rng: &mut Rng) -> Duration {
-        Duration::from_secs_f64(match self {
-            Start::Spread => habits.think.mean() * rng.uniform(),
-            Start::Stationary => residual(habits.think.as_ref(), rng),
-            Start::Within(window) => window.secs_f64() * rng.uniform(),
-        })
-    }
-}
 
 /// What a user does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +34,7 @@ enum Doing {
 
 /// A user who fetches pages of files and thinks between pages.
 ///
-/// * The first page begins as [`Start`] says.
+/// * The first page begins as [`Start`](super::Start) says.
 /// * A stay at a server, chosen uniformly, lasts a drawn number of pages. It is decided at its
 ///   beginning whether its files share connections.
 /// * The first file of a page is fetched alone; when it has arrived (and been parsed) the others
@@ -97,21 +75,6 @@ pub struct User {
     next_page: Instant,
 }
 
-#[derive(Debug)]
-struct Streams {
-    server: Rng,
-    pages: Rng,
-    files: Rng,
-    request: Rng,
-    reply: Rng,
-    think: Rng,
-    parse: Rng,
-    service: Rng,
-    page_servers: Rng,
-    persistent: Rng,
-    limit: Rng,
-}
-
 impl User {
     /// User number `index` of the group called `group` in run `seed`.
     ///
@@ -130,19 +93,7 @@ impl User {
         User {
             habits,
             starts_after,
-            streams: Streams {
-                server: stream("server"),
-                pages: stream("pages"),
-                files: stream("files"),
-                request: stream("request"),
-                reply: stream("reply"),
-                think: stream("think"),
-                parse: stream("parse"),
-                service: stream("service"),
-                page_servers: stream("page_servers"),
-                persistent: stream("persistent"),
-                limit: stream("limit"),
-            },
+            streams: Streams::new(stream),
             doing: Doing::Thinking,
             persistent: false,
             busy: 0,

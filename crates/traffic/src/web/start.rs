@@ -1,0 +1,65 @@
+//! How a user begins: when, and with which streams of random numbers.
+
+use packet::{Duration, Rng};
+
+use super::Habits;
+use crate::distribution::residual;
+
+/// When users begin their first page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// At an instant uniform over one mean think time: nobody is in a long pause at first, so
+    /// the load starts above its mean and settles within some of the longest think times.
+    Spread,
+    /// In the middle of a pause as a long-running population is met: the load is at its mean
+    /// from the beginning.
+    Stationary,
+    /// At an instant uniform over this first part of the run.
+    Within(Duration),
+}
+
+impl Start {
+    /// How long after the beginning of the run.
+    pub(super) fn after(self, habits: &Habits, rng: &mut Rng) -> Duration {
+        Duration::from_secs_f64(match self {
+            Start::Spread => habits.think.mean() * rng.uniform(),
+            Start::Stationary => residual(habits.think.as_ref(), rng),
+            Start::Within(window) => window.secs_f64() * rng.uniform(),
+        })
+    }
+}
+
+/// A user's random streams: one for every variable.
+#[derive(Debug)]
+pub(super) struct Streams {
+    pub server: Rng,
+    pub pages: Rng,
+    pub files: Rng,
+    pub request: Rng,
+    pub reply: Rng,
+    pub think: Rng,
+    pub parse: Rng,
+    pub service: Rng,
+    pub page_servers: Rng,
+    pub persistent: Rng,
+    pub limit: Rng,
+}
+
+impl Streams {
+    /// The streams that `stream` makes by their names.
+    pub fn new(stream: impl Fn(&str) -> Rng) -> Self {
+        Streams {
+            server: stream("server"),
+            pages: stream("pages"),
+            files: stream("files"),
+            request: stream("request"),
+            reply: stream("reply"),
+            think: stream("think"),
+            parse: stream("parse"),
+            service: stream("service"),
+            page_servers: stream("page_servers"),
+            persistent: stream("persistent"),
+            limit: stream("limit"),
+        }
+    }
+}
