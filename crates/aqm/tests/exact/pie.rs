@@ -371,7 +371,7 @@ fn what_a_profile_cannot_do_is_refused() {
         "ecn: true is not possible with profile \"docsis\": RFC 8034 drops and never marks; write \
          false or leave it out"
     );
-    assert!(refusal(&[docsis, ("delay", "rate")]).starts_with("delay: rate is not possible"));
+    assert!(refusal(&[docsis, ("delay", "rate")]).starts_with("delay: \"rate\" is not possible"));
     assert!(refusal(&[docsis, ("mark_ecnth", "0.2")]).starts_with("mark_ecnth: 0.2"));
     let linux = [("profile", "linux"), ("delay", "line")];
     assert!(refusal(&linux).starts_with("delay: line is not possible with profile \"linux\""));

@@ -26,7 +26,7 @@ fn above(a: (u64, u32), b: (u64, u32)) -> bool {
 impl Longest {
     /// Of `queues` queues.
     pub fn new(queues: usize) -> Self {
-        Longest { heap: Vec::new(), places: vec![NONE; queues], patience: 0 }
+        Longest { heap: Vec::with_capacity(queues), places: vec![NONE; queues], patience: 0 }
     }
 
     /// Whether it must be told of changes.
