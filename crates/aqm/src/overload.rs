@@ -36,8 +36,8 @@ impl Overload {
     pub const LINE: Line = Line { rate: Rate::from_bits_per_s(10_000_000) };
 
     /// Packets after which a queue can be said to be in its steady state: the largest default
-    /// buffer, of some 10 000 packets, fills by one in eight of them.
-    pub const WARM_UP: u32 = 120_000;
+    /// buffer, of some 15 000 packets, fills by one in eight of them.
+    pub const WARM_UP: u32 = 160_000;
 
     /// Before an empty queue.
     pub fn new(queue: Box<dyn Discipline>) -> Self {

@@ -119,7 +119,7 @@ int main(int argc, char **argv)
 
     must(aqmlab_get_stats(queue, &stats), "aqmlab_get_stats");
     aqmlab_destroy(queue);
-    uint64_t dropped = stats.dropped_early + stats.dropped_forced + stats.dropped_overflow;
+    uint64_t dropped = stats.dropped;
     printf("%s: %" PRIu64 " packets arrived\n", name, stats.arrived);
     printf("throughput  %.3f Mbit/s\n", stats.sent_bytes * 8e3 / DURATION);
     printf("dropped     %" PRIu64 " (%.3f %%): %" PRIu64 " early, %" PRIu64 " forced, %" PRIu64

@@ -129,6 +129,11 @@
 #define AQMLAB_WHY_OVERFLOW 3
 
 /**
+ * A later acknowledgement of its flow says all that it said.
+ */
+#define AQMLAB_WHY_SUPERSEDED 4
+
+/**
  * A queue.
  */
 typedef struct aqmlab_queue aqmlab_queue;
@@ -249,6 +254,10 @@ typedef struct aqmlab_stats {
    * Packets dropped for want of room.
    */
   uint64_t dropped_overflow;
+  /**
+   * Dropped because a later acknowledgement says all that they said.
+   */
+  uint64_t dropped_superseded;
   /**
    * Packets sent.
    */

@@ -65,6 +65,8 @@ pub const AQMLAB_WHY_EARLY: u8 = 1;
 pub const AQMLAB_WHY_FORCED: u8 = 2;
 /// The buffer was full.
 pub const AQMLAB_WHY_OVERFLOW: u8 = 3;
+/// A later acknowledgement of its flow says all that it said.
+pub const AQMLAB_WHY_SUPERSEDED: u8 = 4;
 
 /// A packet that arrives. Set what is not known to zero: most disciplines look at bytes, flow and
 /// ecn only.
@@ -133,6 +135,8 @@ pub struct Stats {
     pub dropped_forced: u64,
     /// Packets dropped for want of room.
     pub dropped_overflow: u64,
+    /// Dropped because a later acknowledgement says all that they said.
+    pub dropped_superseded: u64,
     /// Packets sent.
     pub sent: u64,
     /// Packets waiting.
@@ -506,6 +510,7 @@ pub unsafe extern "C" fn aqmlab_get_stats(queue: *mut Queue, stats: *mut Stats) 
                 dropped_early: dropped(Why::Early),
                 dropped_forced: dropped(Why::Forced),
                 dropped_overflow: dropped(Why::Overflow),
+                dropped_superseded: dropped(Why::Superseded),
                 sent: counts.sent.0,
                 waiting: u64::from(backlog.packets),
                 arrived_bytes: counts.arrived.1,

@@ -61,6 +61,8 @@ impl Pool {
             }
             None => {
                 self.nodes.push(node);
+                // All may be free one day: nothing is to grow then.
+                self.free.reserve(self.nodes.capacity());
                 (self.nodes.len() - 1) as u32
             }
         };
