@@ -314,7 +314,7 @@ impl World {
             }
             self.flows.recovered(connection.recoveries());
             if connection.opened <= self.window.from {
-                let (now, before) = (connection.delivered(), connection.before.delivered);
+                let (now, before) = (connection.delivered(), connection.before().delivered);
                 self.flows.long(LongFlow {
                     group: self.members[connection.member as usize].group,
                     member: connection.member,
