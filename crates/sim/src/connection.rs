@@ -13,6 +13,9 @@ pub const OPENER: usize = 0;
 /// The end that accepted it.
 pub const ACCEPTOR: usize = 1;
 
+/// The serial number of no connection.
+pub const GONE: u32 = u32::MAX;
+
 /// The service time of a request that the server program works on.
 pub const SERVING: Duration = Duration::from_nanos(u64::MAX);
 
@@ -44,7 +47,7 @@ pub struct Before {
 
 /// One connection.
 pub struct Connection {
-    /// Never used again, unlike the connection's place; `u32::MAX` when it is over.
+    /// Never used again, unlike the connection's place; [`GONE`] when it is over.
     pub serial: u32,
     /// Whose connection this is (over all groups).
     pub member: u32,
@@ -80,8 +83,8 @@ pub struct Connection {
     pub exchanges: VecDeque<Exchange>,
     /// How many of the last `exchanges` have not reached the acceptor.
     pub unserved: usize,
-    /// What had happened before the measured interval.
-    pub before: Before,
+    /// What had happened before the measured interval; none if that was nothing.
+    before: Option<Box<Before>>,
     /// Bytes the application has asked to write.
     pub written: u64,
     /// Of these, bytes that wait for the handshake.
@@ -96,7 +99,7 @@ impl Connection {
     /// A connection between two hosts with these clocks.
     pub fn new(profile: &Arc<Profile>, clocks: [HostClock; 2]) -> Self {
         Connection {
-            serial: u32::MAX,
+            serial: GONE,
             member: 0,
             number: 0,
             route: [0; 2],
@@ -115,7 +118,7 @@ impl Connection {
             // Most connections carry one request.
             exchanges: VecDeque::with_capacity(1),
             unserved: 0,
-            before: Before::default(),
+            before: None,
             written: 0,
             unwritten: 0,
             promised: 0,
@@ -137,7 +140,7 @@ impl Connection {
         self.armed = [Instant::NEVER; 2];
         self.exchanges.clear();
         self.unserved = 0;
-        self.before = Before::default();
+        self.before = None;
         self.written = 0;
         self.unwritten = 0;
         self.promised = 0;
@@ -170,7 +173,7 @@ impl Connection {
     pub fn recoveries(&self) -> Recoveries {
         let [a, b] = [OPENER, ACCEPTOR].map(|end| self.ends[end].counters());
         let sum = |of: fn(&Counters) -> u32| u64::from(of(a)) + u64::from(of(b));
-        let before = self.before.recoveries;
+        let before = self.before().recoveries;
         Recoveries {
             timeouts: sum(|c| c.timeouts) - before.timeouts,
             fast_retransmits: sum(|c| c.fast_retransmits) - before.fast_retransmits,
@@ -181,7 +184,13 @@ impl Connection {
 
     /// The measured interval begins.
     pub fn begin_measuring(&mut self) {
-        self.before = Before { delivered: self.delivered(), recoveries: self.recoveries() };
+        let before = Before { delivered: self.delivered(), recoveries: self.recoveries() };
+        self.before = Some(Box::new(before));
+    }
+
+    /// What it had done when the measured interval began.
+    pub fn before(&self) -> Before {
+        self.before.as_deref().copied().unwrap_or_default()
     }
 
     /// Whether the opener is to close as soon as all is written.

@@ -1,10 +1,14 @@
 //! A world of hosts, ports and wires, moved by an agenda of future events.
 //!
 //! Reading order: [`scenario`] (what one run is, as data), [`run`](crate::Run) (from a scenario
-//! to a world to tables), `world` (the loop), `host` (ends of connections), [`port`] (queues
-//! feeding lines, folded and explicit), [`agenda`] (the future).
+//! to a world to tables), `world` (what there is, and the loop), `carry` (packets on their way),
+//! [`port`] (queues feeding lines, folded and explicit), `host` (ends of connections), `apps` (what
+//! applications ask for), `books` (what is written down), [`agenda`] (the future).
 
 pub mod agenda;
+mod apps;
+mod books;
+mod carry;
 mod catalogue;
 mod connection;
 mod error;

@@ -54,6 +54,15 @@ struct Held {
     stamp: u64,
 }
 
+/// What arrived beyond a hole.
+#[derive(Clone, Debug, Default)]
+struct Beyond {
+    /// Ranges, ascending, never touching.
+    held: Vec<Held>,
+    /// Counts arrivals, for the stamps.
+    arrivals: u64,
+}
+
 /// Receive state of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
@@ -71,9 +80,8 @@ pub(crate) struct Receiver {
     waiting: u8,
     /// The timestamp to echo (TS.Recent of RFC 7323).
     pub recent: u32,
-    /// Ranges beyond a hole, ascending, never touching. Empty (no heap) without loss.
-    held: Vec<Held>,
-    arrivals: u64,
+    /// What waits beyond a hole; none before the first loss, for most connections never see one.
+    beyond: Option<Box<Beyond>>,
 }
 
 impl Receiver {
@@ -86,16 +94,22 @@ impl Receiver {
             ack_now: false,
             waiting: 0,
             recent: 0,
-            held: Vec::new(),
-            arrivals: 0,
+            beyond: None,
         }
     }
 
-    /// As new, keeping the heap buffer.
+    /// As new, keeping the heap buffers.
     pub fn reset(&mut self) {
-        let mut held = std::mem::take(&mut self.held);
-        held.clear();
-        *self = Receiver { held, ..Receiver::new() };
+        let mut beyond = self.beyond.take();
+        if let Some(beyond) = &mut beyond {
+            beyond.held.clear();
+            beyond.arrivals = 0;
+        }
+        *self = Receiver { beyond, ..Receiver::new() };
+    }
+
+    fn held(&self) -> &[Held] {
+        self.beyond.as_ref().map_or(&[], |beyond| &beyond.held)
     }
 
     /// The peer's SYN has arrived; the answer goes out at once.
@@ -129,7 +143,7 @@ impl Receiver {
             self.fin = end;
         }
         let in_order = start <= self.next && end > self.next;
-        if in_order && !fin && self.held.is_empty() && self.fin == u64::MAX {
+        if in_order && !fin && !self.has_hole() && self.fin == u64::MAX {
             self.next = end;
             self.delay_ack(policy, clock, moment);
             return;
@@ -171,30 +185,32 @@ impl Receiver {
 
     /// Takes the ranges that `next` has reached.
     fn absorb(&mut self) {
-        let reached = self.held.iter().take_while(|h| h.start <= self.next).count();
-        for h in self.held.drain(..reached) {
+        let Some(beyond) = &mut self.beyond else { return };
+        let reached = beyond.held.iter().take_while(|h| h.start <= self.next).count();
+        for h in beyond.held.drain(..reached) {
             self.next = self.next.max(h.end);
         }
     }
 
     fn hold(&mut self, mut start: u64, mut end: u64) {
-        let first = self.held.partition_point(|h| h.end < start);
-        let last = self.held.partition_point(|h| h.start <= end);
+        let Beyond { held, arrivals } = &mut **self.beyond.get_or_insert_default();
+        let first = held.partition_point(|h| h.end < start);
+        let last = held.partition_point(|h| h.start <= end);
         if first < last {
-            start = start.min(self.held[first].start);
-            end = end.max(self.held[last - 1].end);
+            start = start.min(held[first].start);
+            end = end.max(held[last - 1].end);
         }
-        self.arrivals += 1;
-        let merged = Held { start, end, stamp: self.arrivals };
-        self.held.splice(first..last, [merged]);
+        *arrivals += 1;
+        let merged = Held { start, end, stamp: *arrivals };
+        held.splice(first..last, [merged]);
     }
 
     /// Up to three held ranges, the one that grew last first (RFC 2018 section 4).
     pub fn sack_blocks(&self) -> SackBlocks {
         let mut blocks = SackBlocks::NONE;
         let mut before = u64::MAX;
-        for _ in 0..self.held.len().min(3) {
-            let latest = self.held.iter().filter(|h| h.stamp < before).max_by_key(|h| h.stamp);
+        for _ in 0..self.held().len().min(3) {
+            let latest = self.held().iter().filter(|h| h.stamp < before).max_by_key(|h| h.stamp);
             let Some(h) = latest else { break };
             blocks.push((h.start - self.next) as u32, (h.end - self.next) as u32);
             before = h.stamp;
@@ -204,7 +220,7 @@ impl Receiver {
 
     /// Whether data beyond a hole is held.
     pub fn has_hole(&self) -> bool {
-        !self.held.is_empty()
+        !self.held().is_empty()
     }
 
     /// A segment with the current acknowledgement goes out.

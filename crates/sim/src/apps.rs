@@ -1,0 +1,152 @@
+//! Applications: what they are told, and what they ask for.
+
+use packet::Duration;
+use tcp::{Endpoint, State};
+use traffic::{Action, AppCx, Closes, Input};
+
+use crate::agenda::{Turn, order};
+use crate::carry::Stream;
+use crate::connection::{Connection, Exchange, OPENER};
+use crate::world::{NOWHERE, What, World};
+
+impl World {
+    /// Tells an application something and carries out what it asks for.
+    pub(crate) fn tell(&mut self, member: u32, input: Input) {
+        // An action may lead to another call only through events, never from within.
+        let mut actions = std::mem::take(&mut self.actions);
+        debug_assert!(actions.is_empty());
+        let app = &mut self.members[member as usize].app;
+        app.on(input, &mut AppCx { now: self.now, act: &mut |action| actions.push(action) });
+        for action in actions.drain(..) {
+            self.act(member, action);
+        }
+        self.actions = actions;
+    }
+
+    /// Tells the application that opened a connection something about it.
+    pub(crate) fn tell_opener(&mut self, index: u32, input: impl Fn(u32) -> Input) {
+        let connection = &self.connections[index];
+        let (member, number) = (connection.member, connection.number);
+        self.tell(member, input(number));
+    }
+
+    /// Carries out what an application asks for.
+    fn act(&mut self, member: u32, action: Action) {
+        match action {
+            Action::WakeAt(at) => {
+                let order = order(Turn::Wake, u64::from(member));
+                self.agenda.plan(at, order, What::Wake(member));
+            }
+            Action::Datagram { peer, bytes } => {
+                let mut stream = self.members[member as usize].stream;
+                if stream == NOWHERE {
+                    stream = self.open_stream(member, peer);
+                }
+                self.send_datagram(stream, bytes);
+            }
+            Action::Move { machine } => self.members[member as usize].machine = machine,
+            Action::Open { conn, peer, closes } => self.open(member, conn, peer, closes),
+            Action::Send { conn, bytes, reply_bytes, service } => {
+                let index = self.members[member as usize].connections[conn as usize];
+                self.write(index, bytes, reply_bytes, service);
+            }
+            Action::Close { conn } => {
+                let index = self.members[member as usize].connections[conn as usize];
+                let connection = &mut self.connections[index];
+                connection.close_asked = true;
+                if connection.closing() && connection.unwritten == 0 {
+                    self.close_opener(index);
+                    self.arm(index, OPENER);
+                }
+            }
+        }
+    }
+
+    /// A member's first datagram: draws its distance, gives it a flow number.
+    fn open_stream(&mut self, member: u32, peer: u32) -> u32 {
+        let owner = &mut self.members[member as usize];
+        let group = &self.groups[usize::from(owner.group)];
+        let round_trip = group.round_trips.draw(owner.machine, peer, member, &mut owner.rng);
+        let stream = Stream {
+            serial: self.next_serial,
+            route: group.routes[0][owner.machine as usize % group.routes[0].len()],
+            hosts: [owner.machine as u16, peer as u16],
+            dscp: group.dscp,
+            // Where the delay of a round trip lies matters here: half of it is each way's.
+            tail: Duration::from_nanos(round_trip.nanos() / 2),
+            sent: 0,
+        };
+        self.next_serial += 1;
+        owner.stream = self.datagrams.stream(&group.name);
+        debug_assert_eq!(owner.stream as usize, self.streams.len());
+        self.streams.push(stream);
+        owner.stream
+    }
+
+    /// Opens a connection: draws its distance, fills its place, sends its SYN.
+    fn open(&mut self, member: u32, number: u32, peer: u32, closes: Closes) {
+        let now = self.now;
+        let owner = &mut self.members[member as usize];
+        let group = &self.groups[usize::from(owner.group)];
+        let other = group.side.other();
+        let round_trip = group.round_trips.draw(owner.machine, peer, member, &mut owner.rng);
+        let clocks =
+            [self.machines.clock(group.side, owner.machine), self.machines.clock(other, peer)];
+        let index = self.connections.place(|| Connection::new(&group.profile, clocks));
+        let connection = &mut self.connections[index];
+        connection.reset(&group.profile, clocks);
+        connection.serial = self.next_serial;
+        self.next_serial += 1;
+        connection.route = [
+            group.routes[0][owner.machine as usize % group.routes[0].len()],
+            group.routes[1][peer as usize % group.routes[1].len()],
+        ];
+        connection.dscp = group.dscp;
+        connection.hosts = [owner.machine as u16, peer as u16];
+        connection.tail = group.tails(round_trip);
+        connection.member = member;
+        connection.number = number;
+        connection.closes = closes;
+        connection.opened = now;
+        if owner.connections.len() <= number as usize {
+            owner.connections.resize(number as usize + 1, NOWHERE);
+        }
+        owner.connections[number as usize] = index;
+        connection.ends[OPENER].connect(now);
+        self.drain(index, OPENER);
+        self.arm(index, OPENER);
+    }
+
+    /// Writes into a connection, at once or after the handshake; with `reply_bytes` it is a request.
+    fn write(&mut self, index: u32, bytes: u64, reply_bytes: u64, service: Duration) {
+        let now = self.now;
+        let connection = &mut self.connections[index];
+        connection.written = connection.written.saturating_add(bytes);
+        if reply_bytes > 0 {
+            connection.promised += reply_bytes;
+            // The first request's clock starts with connect(), a later one's with its write.
+            let first = connection.promised == reply_bytes;
+            let asked = if first { connection.opened } else { now };
+            connection.exchanges.push_back(Exchange {
+                asked,
+                request_bytes: bytes,
+                reply_bytes,
+                request_end: connection.written,
+                reply_end: connection.promised,
+                service,
+            });
+            connection.unserved += 1;
+            self.requests.asked(now, reply_bytes);
+        } else {
+            connection.sent_pending = true;
+        }
+        let end: &mut Endpoint = &mut connection.ends[OPENER];
+        if end.state() == State::Established {
+            end.write(bytes, now);
+            self.drain(index, OPENER);
+            self.arm(index, OPENER);
+        } else {
+            connection.unwritten = connection.unwritten.saturating_add(bytes);
+        }
+    }
+}
