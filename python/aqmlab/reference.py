@@ -109,6 +109,7 @@ def _app_of_model(name: str) -> str | None:
             return entry["name"]
     return None
 
+
 def described(name: str, settings: Sequence[str], rate: str) -> dict[str, Any]:
     """The entry of that name; a queue discipline with what it takes for every field.
 
