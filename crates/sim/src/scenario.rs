@@ -51,7 +51,7 @@ pub enum Rtt {
     Constant(Duration),
     /// Values that users or flows take in turn.
     List(Vec<Duration>),
-    /// A range, see [`schema::RTT`].
+    /// A range, see [`crate::schema::RTT`].
     Range(Params),
 }
 
@@ -64,7 +64,7 @@ pub struct Traffic {
     pub entry: &'static traffic::Entry,
     /// The application's parameters.
     pub app: Params,
-    /// How many, on which side; see [`schema::TRAFFIC`].
+    /// How many, on which side; see [`crate::schema::TRAFFIC`].
     pub params: Params,
     /// The TCP profile.
     pub profile: &'static tcp::Entry,
