@@ -56,7 +56,7 @@ impl Flight {
 }
 
 /// The end of a delay that a clock of this period counts out: dummynet stores whole ticks and
-/// counts from the tick before the packet came (tcp.md 6), so it waits between n - 1 and n ticks.
+/// counts from the tick before the packet came, so it waits between n - 1 and n ticks.
 fn on_tick(at: Instant, delay: Duration, tick: Duration) -> Instant {
     match delay.nanos() / tick.nanos() {
         0 => at,

@@ -174,7 +174,7 @@ pub const NETWORK: &[Field] = &[
         meaning: "Clock of the machines that delay packets: a packet leaves on a tick, the delay rounded down to whole ticks and counted from the tick before it came, as in FreeBSD's dummynet (10 ms at hz = 100); 0 for exact delays.",
         kind: time(0.0, false),
         default: Value::Real(0.0),
-        source: "constructed: no quantisation; tcp.md 6",
+        source: "constructed: no quantisation",
     },
 ];
 

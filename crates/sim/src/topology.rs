@@ -30,7 +30,7 @@ pub struct Machines {
 
 impl Machines {
     /// Machines whose clocks started at random instants; the two clocks of a host start
-    /// together at its boot (tcp.md 1.5).
+    /// together at its boot.
     pub fn new(seed: u64, clients: u32, servers: u32) -> Self {
         let clocks = |side: &str, n: u32| -> Vec<HostClock> {
             (0..n).map(|i| clock(&mut Rng::indexed(seed, side, u64::from(i)))).collect()
@@ -101,7 +101,7 @@ impl RoundTrips {
     }
 
     /// `n` values spread evenly over `min..max` (the middle of every n-th part) in an order
-    /// drawn by `rng`: every seed has the same mean (tcp.md 6).
+    /// drawn by `rng`: every seed has the same mean (constructed).
     pub fn stratified(min: Duration, max: Duration, n: u32, rng: &mut Rng) -> Vec<Duration> {
         let span = max.nanos() - min.nanos();
         let value = |i: u32| min.nanos() + span * (2 * u64::from(i) + 1) / (2 * u64::from(n));
