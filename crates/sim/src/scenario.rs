@@ -52,6 +52,8 @@ pub enum Rtt {
     Constant(Duration),
     /// Values that users or flows take in turn.
     List(Vec<Duration>),
+    /// [`TCPEVAL_MS`], drawn for each connection.
+    Tcpeval,
     /// A range, see [`schema::RTT`].
     Range(Params),
 }
@@ -185,11 +187,29 @@ impl Scenario {
         names("link", self.links.iter().map(|l| l.name.as_str()).collect())?;
         names("traffic", self.traffic.iter().map(|t| t.name.as_str()).collect())?;
         self.check_sizes()?;
+        self.check_distances()?;
         let loads = self.traffic.iter().filter(|t| t.params.given("load")).count();
         if loads > 1 {
             return fail(
                 "traffic: more than one group gives a load; give one a load and the others users",
             );
+        }
+        Ok(())
+    }
+
+    /// Refuses a distance for each member where a single member stands for all connections.
+    fn check_distances(&self) -> Result<(), ScenarioError> {
+        for (i, group) in self.traffic.iter().enumerate().filter(|(_, t)| t.entry.is_open_loop()) {
+            let (path, rtt) = match &group.rtt {
+                Some(own) => (format!("traffic.{i}.rtt"), own),
+                None => ("network.rtt".to_owned(), &self.rtt),
+            };
+            if matches!(rtt, Rtt::Range(rtt) if rtt.choice("draw") == "member") {
+                return Err(ScenarioError(format!(
+                    "{path}.draw: {} has no users who keep a distance of their own; write draw = \"connection\"",
+                    group.entry.name
+                )));
+            }
         }
         Ok(())
     }
@@ -249,6 +269,7 @@ fn rtt_json(rtt: &Rtt) -> Json {
     match rtt {
         Rtt::Constant(one) => time(one),
         Rtt::List(times) => times.iter().map(time).collect(),
+        Rtt::Tcpeval => json!(schema::TCPEVAL),
         Rtt::Range(params) => Json::Object(parameters::write(params)),
     }
 }
@@ -302,6 +323,7 @@ fn read_rtt(path: &str, json: &Json) -> Result<Rtt, ScenarioError> {
         packet::units::duration(text).map_err(|why| ScenarioError(format!("{path}: {why}")))
     };
     match json {
+        Json::String(text) if text == schema::TCPEVAL => Ok(Rtt::Tcpeval),
         Json::String(text) => Ok(Rtt::Constant(time(text)?)),
         Json::Array(items) if items.is_empty() => Err(ScenarioError(format!(
             "{path}: the list is empty; write for example [\"10 ms\", \"200 ms\"]"
