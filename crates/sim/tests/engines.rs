@@ -70,6 +70,8 @@ fn traffic(rng: &mut Rng) -> Value {
                     "service": {"dist": "exponential", "mean": "30 ms"},
                     "http": pick(rng, &["http10", "http11", "http11-pipelined"])}),
         4 => json!({"app": "packmime", "connections_per_s": 5 + rng.below(95), "side": side,
+                    "rtt": {"min": "1 ms", "max": "200 ms",
+                            "draw": pick(rng, &["pair", "connection"])},
                     "tcp": tcp, "http": pick(rng, &["http10", "http11", "http11-pipelined"])}),
         5 => json!({"app": pick(rng, &["http", "threegpp"]), "users": 5 + rng.below(60),
                     "side": side, "tcp": tcp, "start": "stationary"}),
