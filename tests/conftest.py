@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -78,6 +81,22 @@ def real_core():
     if "AQMLAB_TEST_REAL" in os.environ:
         return importlib.import_module("aqmlab._core")
     return pytest.importorskip("aqmlab._core")
+
+
+@pytest.fixture
+def trial(real_core: ModuleType) -> Callable[..., list[dict]]:
+    """Carries out a trial; its calls, each with the whole inner state after it."""
+
+    def run(name: str, arrivals: list[dict], seed: int = 1, **parameters: object) -> list[dict]:
+        request = {"discipline": name, "parameters": parameters, "seed": seed, "arrivals": arrivals}
+        (case,) = json.loads(real_core.trial(json.dumps(request)))["cases"]
+        state, calls = dict(case.get("state", {})), []
+        for call in case["calls"]:
+            state |= call.get("state", {})
+            calls.append({"events": [], "draws": [], **call, "state": dict(state)})
+        return calls
+
+    return run
 
 
 class Command:

@@ -6,10 +6,9 @@ what they do at the packet on which the sources disagree.
 
 from __future__ import annotations
 
-import json
-from types import ModuleType
-
 import pytest
+
+from trials import burst, ids, numbered, of
 
 MS = 1_000_000
 RED = {"min_th": 2, "max_th": 6, "w_q": 0.25, "max_p": 0.1}
@@ -17,49 +16,6 @@ RED = {"min_th": 2, "max_th": 6, "w_q": 0.25, "max_p": 0.1}
 PLAIN = {**RED, "gentle": False, "wait": False}
 NS2 = {**PLAIN, "profile": "ns2", "queue_in_bytes": False, "byte_probability": False,
        "use_mark_p": False, "mean_packet_bytes": 1000}  # fmt: skip
-
-
-@pytest.fixture
-def trial(real_core: ModuleType):
-    """Carries out a trial; its calls, each with the whole inner state after it."""
-
-    def run(name: str, arrivals: list[dict], seed: int = 1, **parameters: object) -> list[dict]:
-        request = {
-            "discipline": name,
-            "parameters": parameters,
-            "seed": seed,
-            "arrivals": arrivals,
-        }
-        (case,) = json.loads(real_core.trial(json.dumps(request)))["cases"]
-        state, calls = dict(case.get("state", {})), []
-        for call in case["calls"]:
-            state |= call.get("state", {})
-            calls.append({"events": [], "draws": [], **call, "state": dict(state)})
-        return calls
-
-    return run
-
-
-def burst(n: int, at: int = 0, size: int = 1000, flow: int = 0, ecn: str = "ect0") -> list[dict]:
-    """n packets at one instant; 1000 B take 0.8 ms."""
-    packet = {"flow": flow, "bytes": size, "ecn": ecn}
-    return [{"at_ns": at, "packet": dict(packet)} for _ in range(n)]
-
-
-def numbered(*bursts: list[dict]) -> list[dict]:
-    arrivals = [arrival for burst in bursts for arrival in burst]
-    for i, arrival in enumerate(arrivals):
-        arrival["packet"]["id"] = i
-    return arrivals
-
-
-def enqueues(calls: list[dict]) -> list[dict]:
-    return [call for call in calls if call["call"] == "enqueue"]
-
-
-def gone(calls: list[dict], *why: str) -> list[int]:
-    """Packets dropped for these causes."""
-    return [e[1] for call in calls for e in call["events"] if e[0] == "dropped" and e[2] in why]
 
 
 def waiting(calls: list[dict]) -> int:
@@ -76,13 +32,16 @@ def test_droptail_of_ns2_holds_one_less(trial):
     normative = trial("droptail", numbered(burst(8)), limit=5)
     ns2 = trial("droptail", numbered(burst(8)), limit=5, flavour="ns2")
     # The first packet is on the line at once.
-    assert (gone(normative, "overflow"), gone(ns2, "overflow")) == ([6, 7], [5, 6, 7])
+    assert (ids(normative, "dropped", "overflow"), ids(ns2, "dropped", "overflow")) == (
+        [6, 7],
+        [5, 6, 7],
+    )
 
 
 def test_red_of_the_simulators_never_tests_the_first_packet_of_the_band(trial):
     arrivals = numbered(burst(12))
     paper, ns2 = trial("red", arrivals, **PLAIN), trial("red", arrivals, **NS2)
-    for one, other in zip(enqueues(paper), enqueues(ns2), strict=True):
+    for one, other in zip(of(paper, "enqueue"), of(ns2, "enqueue"), strict=True):
         assert one["state"]["avg"] == pytest.approx(other["state"]["avg"])
         if one["state"]["avg"] >= 2:
             assert (len(one["draws"]), len(other["draws"])) == (1, 0)
@@ -99,7 +58,7 @@ def test_ns2s_second_defect_accepts_an_empty_queues_packet_above_max_th(trial, p
         del parameters["use_mark_p"]
     empty = trial("red", numbered(burst(60)), **parameters)[-1]["at_ns"]
     arrivals = numbered(burst(60), burst(1, at=empty + MS // 10))
-    last = enqueues(trial("red", arrivals, **parameters))[-1]
+    last = of(trial("red", arrivals, **parameters), "enqueue")[-1]
     assert last["state"]["avg"] >= 3
     assert last["events"] == ([["dropped", 60, "forced"]] if drops else [["queued", 60]])
 
@@ -109,16 +68,16 @@ def test_ns2s_first_defect_lets_the_last_packet_hang_over_the_limit(trial):
     arrivals = numbered(burst(1), burst(1, size=1001), burst(1), burst(1, size=1500))
     base = {**NS2, "queue_in_bytes": True, "min_th": 50, "max_th": 90, "limit": 3}
     fixed = {k: v for k, v in base.items() if k != "use_mark_p"} | {"profile": "ns2-fixed"}
-    assert gone(trial("red", arrivals, **base), "overflow") == []
-    assert gone(trial("red", arrivals, **fixed), "overflow") == [3]
+    assert ids(trial("red", arrivals, **base), "dropped", "overflow") == []
+    assert ids(trial("red", arrivals, **fixed), "dropped", "overflow") == [3]
 
 
 def test_red_of_ns3_keeps_its_count_at_a_forced_drop(trial):
     arrivals = numbered(burst(16))
     ns3 = {**PLAIN, "profile": "ns3", "mean_packet_bytes": 1000, "idle_packet_time": "0.8 ms"}
     for parameters, kept in ((NS2, False), (ns3, True), ({**ns3, "ns1_compat": True}, False)):
-        calls = enqueues(trial("red", arrivals, **{**parameters, "max_th": 3, "limit": 100}))
-        forced = [call for call in calls if gone([call], "forced")]
+        calls = of(trial("red", arrivals, **{**parameters, "max_th": 3, "limit": 100}), "enqueue")
+        forced = [call for call in calls if ids([call], "dropped", "forced")]
         assert forced and all((call["state"]["count"] > 0) == kept for call in forced)
 
 
@@ -130,9 +89,9 @@ def test_altq_signals_early_where_wait_forbids_it(trial, profile):
     within = 0
     for seed in range(30):
         count = 0
-        for call in enqueues(trial("red", numbered(burst(40)), seed, **parameters)):
+        for call in of(trial("red", numbered(burst(40)), seed, **parameters), "enqueue"):
             count, before = call["state"]["count"], count
-            hits = gone([call], "early") != []
+            hits = ids([call], "dropped", "early") != []
             within += hits and (before + 1) * call["state"]["p_b"] < 1
     assert (within > 0) == (profile == "altq")
 
@@ -140,8 +99,8 @@ def test_altq_signals_early_where_wait_forbids_it(trial, profile):
 def test_red_of_linux_draws_once_for_each_signal(trial):
     arrivals = numbered(*(burst(14, at=i * 30 * MS) for i in range(60)))
     parameters = {**RED, "max_th": 12, "max_p": 0.4, "ecn": True}
-    linux = enqueues(trial("red", arrivals, profile="linux", **parameters))
-    paper = enqueues(trial("red", arrivals, profile="fj93", **parameters))
+    linux = of(trial("red", arrivals, profile="linux", **parameters), "enqueue")
+    paper = of(trial("red", arrivals, profile="fj93", **parameters), "enqueue")
     entries = signals = 0
     for call, before in zip(linux[1:], linux, strict=False):
         early = any(e[0] != "queued" and e[2] == "early" for e in call["events"])
@@ -159,7 +118,7 @@ def test_an_idle_time_ages_the_average_once_less_in_the_paper_than_in_ns2(trial)
     high = {"min_th": 50, "max_th": 90}
     before, after = {}, {}
     for parameters in (PLAIN, NS2, {"profile": "altq", **RED}, {"profile": "linux", **RED}):
-        calls = enqueues(trial("red", arrivals, **{**parameters, **high, "limit": 100}))
+        calls = of(trial("red", arrivals, **{**parameters, **high, "limit": 100}), "enqueue")
         profile = parameters.get("profile", "fj93")
         before[profile], after[profile] = (call["state"]["avg"] for call in calls[-2:])
     assert after["fj93"] == pytest.approx(before["fj93"] * 0.75**5)
@@ -174,9 +133,9 @@ def test_use_mark_p_drops_marked_traffic_above_max_th_by_the_random_test(trial):
     arrivals = numbered(burst(30))
     marks = {**NS2, "use_mark_p": True, "ecn": True, "limit": 100}
     # All that is dropped above max_th is dropped by a test with p_b = 1; without it, surely.
-    assert gone(trial("red", arrivals, **marks), "forced") == []
-    assert gone(trial("red", arrivals, **marks), "early") != []
-    assert gone(trial("red", arrivals, **{**marks, "use_mark_p": False}), "forced") != []
+    assert ids(trial("red", arrivals, **marks), "dropped", "forced") == []
+    assert ids(trial("red", arrivals, **marks), "dropped", "early") != []
+    assert ids(trial("red", arrivals, **{**marks, "use_mark_p": False}), "dropped", "forced") != []
 
 
 def test_adaptive_red_steps_at_arrivals_but_by_a_timer_in_linux(trial):
@@ -192,7 +151,9 @@ def test_adaptive_red_steps_at_arrivals_but_by_a_timer_in_linux(trial):
 
 def test_the_first_packet_divides_max_p_of_fengs_red_in_ns3(trial):
     first = {
-        profile: enqueues(trial("feng_red", numbered(burst(1)), profile=profile, max_p=0.09))[0]
+        profile: of(trial("feng_red", numbered(burst(1)), profile=profile, max_p=0.09), "enqueue")[
+            0
+        ]
         for profile in ("fj93", "ns2", "ns3")
     }
     assert first["ns3"]["state"]["max_p"] == pytest.approx(0.03)
@@ -203,8 +164,8 @@ def test_gred_stacks_the_averages_of_higher_priorities(trial):
     arrivals = numbered(burst(6, flow=0), burst(6, flow=1))
     base = {"min_th": 2, "max_th": 4, "w_q": 1, "virtual_queues": 2, "limit": 100}
     # Its own 0 to 5 packets, or those and the 5 of flow 0: from which on all is signalled.
-    apart = gone(trial("gred", arrivals, **base, mode="separate"), "forced")
-    stacked = gone(trial("gred", arrivals, **base, mode="grio"), "forced")
+    apart = ids(trial("gred", arrivals, **base, mode="separate"), "dropped", "forced")
+    stacked = ids(trial("gred", arrivals, **base, mode="grio"), "dropped", "forced")
     assert [i for i in apart if i >= 6] != [6, 7, 8, 9, 10, 11]
     assert [i for i in stacked if i >= 6] == [6, 7, 8, 9, 10, 11]
 
@@ -215,12 +176,12 @@ def test_rio_of_ns2_forgets_the_average_at_out_arrivals(trial):
     assert paper[-1]["state"]["avg_total"] > 0 == ns2[-1]["state"]["avg_total"]
     ins = numbered(burst(6, flow=0))
     paper, ns2 = trial("rio", ins, profile="paper"), trial("rio", ins, profile="ns2")
-    assert [c["state"] for c in enqueues(paper)] == [c["state"] for c in enqueues(ns2)]
+    assert [c["state"] for c in of(paper, "enqueue")] == [c["state"] for c in of(ns2, "enqueue")]
 
 
 def test_rio_of_altq_counts_lower_precedences_too(trial):
     arrivals = numbered(*(burst(n, flow=flow) for flow, n in ((0, 2), (1, 3), (2, 4))))
-    last = enqueues(trial("rio", arrivals, profile="altq", w_q=1))[-1]["state"]
+    last = of(trial("rio", arrivals, profile="altq", w_q=1), "enqueue")[-1]["state"]
     # Before the last packet, but for the one on the line: 1 low, 3 medium, 3 high.
     assert [last[f"avg_{name}"] for name in ("low", "medium", "high")] == [0, 3, 7]
 
@@ -237,8 +198,8 @@ def test_avq_of_ns2_clamps_after_charging_and_skips_what_it_drops(trial):
     tight = {"units": "packet", "limit": 1, "buflim": 1}
     twice = numbered(burst(2), burst(1, at=10 * MS))
     for profile, charges in (("paper", 2), ("ns2", 1)):
-        calls = enqueues(trial("avq", twice, **tight, profile=profile))
-        assert gone(calls, "early") == [1]
+        calls = of(trial("avq", twice, **tight, profile=profile), "enqueue")
+        assert ids(calls, "dropped", "early") == [1]
         taken = 8_000_000 - calls[1]["state"]["virtual_capacity"]
         assert taken == pytest.approx(0.15 * 8000 * charges)
 
@@ -259,16 +220,18 @@ def test_rem_of_ns2_holds_one_less_and_marks_at_departure(trial):
     plain = numbered(burst(5), burst(5, at=3 * MS, ecn="not-ect"))
     for profile, drops in (("standard", True), ("ns2", False)):
         calls = trial("rem", plain, **{**steep, "limit": 50}, profile=profile, ecn=True)
-        assert (gone(calls, "early") != []) == drops
+        assert (ids(calls, "dropped", "early") != []) == drops
 
 
 def test_blue_of_altq_rises_by_an_eighth_and_drops_at_random(trial):
     arrivals = numbered(burst(1), burst(6, at=10 * MS), burst(10, at=13 * MS + MS // 2))
     for profile, step in (("standard", 0.0025), ("altq", 0.125)):
         calls = trial("blue", arrivals, profile=profile, limit=5, freeze_time="3 ms", repeat=False)
-        lost = gone(calls, "overflow")
+        lost = ids(calls, "dropped", "overflow")
         assert max(call["state"]["p"] for call in calls) == step
-        refused = [c["packet"]["id"] for c in enqueues(calls) if gone([c], "overflow")]
+        refused = [
+            c["packet"]["id"] for c in of(calls, "enqueue") if ids([c], "dropped", "overflow")
+        ]
         # The standard's victim is the arrival; ALTQ's any packet that waits.
         assert (lost == refused) == (profile == "standard")
 
@@ -276,7 +239,7 @@ def test_blue_of_altq_rises_by_an_eighth_and_drops_at_random(trial):
 def test_dctcp_step_ignores_or_drops_what_cannot_be_marked(trial):
     arrivals = numbered(burst(4), burst(2, ecn="not-ect"))
     ends = {
-        rule: gone(trial("dctcp_step", arrivals, K=3, not_ect=rule), "forced")
+        rule: ids(trial("dctcp_step", arrivals, K=3, not_ect=rule), "dropped", "forced")
         for rule in ("pass", "drop")
     }
     assert ends == {"pass": [], "drop": [4, 5]}

@@ -7,55 +7,13 @@ packet on which the sources disagree.
 from __future__ import annotations
 
 import itertools
-import json
-from types import ModuleType
 
 import pytest
 
+from trials import burst, ids, numbered, of, times
+
 MS = 1_000_000
 PACKET = 800_000  # ns that 1000 B occupy the line of 10 Mbit/s
-
-
-@pytest.fixture
-def trial(real_core: ModuleType):
-    """Carries out a trial; its calls, each with the whole inner state after it."""
-
-    def run(name: str, arrivals: list[dict], seed: int = 1, **parameters: object) -> list[dict]:
-        request = {"discipline": name, "parameters": parameters, "seed": seed, "arrivals": arrivals}
-        (case,) = json.loads(real_core.trial(json.dumps(request)))["cases"]
-        state, calls = dict(case.get("state", {})), []
-        for call in case["calls"]:
-            state |= call.get("state", {})
-            calls.append({"events": [], "draws": [], **call, "state": dict(state)})
-        return calls
-
-    return run
-
-
-def packets(n: int, at: int = 0, size: int = 1000, flow: int = 0, ecn: str = "ect0") -> list[dict]:
-    """n packets at one instant."""
-    packet = {"flow": flow, "bytes": size, "ecn": ecn}
-    return [{"at_ns": at, "packet": dict(packet)} for _ in range(n)]
-
-
-def numbered(*groups: list[dict]) -> list[dict]:
-    arrivals = sorted((a for group in groups for a in group), key=lambda a: a["at_ns"])
-    for i, arrival in enumerate(arrivals):
-        arrival["packet"]["id"] = i
-    return arrivals
-
-
-def times(calls: list[dict], kind: str) -> list[int]:
-    """When packets were marked or dropped, ns."""
-    return [call["at_ns"] for call in calls for event in call["events"] if event[0] == kind]
-
-
-def ids(calls: list[dict], kind: str, *why: str) -> list[int]:
-    return [e[1] for c in calls for e in c["events"] if e[0] == kind and (not why or e[2] in why)]
-
-
-def of(calls: list[dict], kind: str) -> list[dict]:
-    return [call for call in calls if call["call"] == kind]
 
 
 def sent(calls: list[dict]) -> list[int]:
@@ -70,7 +28,7 @@ def test_codel_of_the_rfc_signals_at_the_interval_linux_after_it(trial):
     base = {"target": "0.5 ms", "interval": "8 ms"}
     first = {
         profile: times(
-            trial("codel", numbered(packets(40)), profile=profile, **base),
+            trial("codel", numbered(burst(40)), profile=profile, **base),
             "dropped",
         )[0]
         for profile in ("rfc8289", "ns2", "linux", "ns3")
@@ -80,7 +38,7 @@ def test_codel_of_the_rfc_signals_at_the_interval_linux_after_it(trial):
 
 
 def test_codel_of_linux_takes_a_half_for_the_root_of_a_half(trial):
-    small = numbered(packets(6000, size=100))  # a departure every 0.08 ms
+    small = numbered(burst(6000, size=100))  # a departure every 0.08 ms
     series = {}
     for profile in ("rfc8289", "linux"):
         drops = times(trial("codel", small, profile=profile, limit=6000), "dropped")
@@ -90,7 +48,7 @@ def test_codel_of_linux_takes_a_half_for_the_root_of_a_half(trial):
 
 
 def test_codel_of_ns3_acts_where_exactly_1500_bytes_are_left(trial):
-    four = numbered(packets(4, size=1500))
+    four = numbered(burst(4, size=1500))
     base = {"target": "0 s", "interval": "1 ms"}
     # Packet 1 leaves 3000 B, packet 2 1500 B after more than the interval.
     for profile, drops in (("rfc8289", []), ("linux", []), ("ns3", [2])):
@@ -98,7 +56,7 @@ def test_codel_of_ns3_acts_where_exactly_1500_bytes_are_left(trial):
 
 
 def test_codel_of_ns2_learns_the_largest_packet(trial):
-    five = numbered(packets(5, size=500))
+    five = numbered(burst(5, size=500))
     base = {"target": "0 s", "interval": "0.1 ms"}
     # Packets 1 and 2 leave 1500 B and 1000 B.
     for profile, drops in (("rfc8289", []), ("ns2", [2])):
@@ -106,7 +64,7 @@ def test_codel_of_ns2_learns_the_largest_packet(trial):
 
 
 def test_codel_of_ns3_plans_from_the_mark_linux_from_its_plan(trial):
-    arrivals = numbered(packets(60, size=1500))
+    arrivals = numbered(burst(60, size=1500))
     base = {"ecn": True, "target": "0.5 ms", "interval": "10 ms"}
     after = {}
     for profile in ("linux", "ns3"):
@@ -117,7 +75,7 @@ def test_codel_of_ns3_plans_from_the_mark_linux_from_its_plan(trial):
 
 
 def test_codel_of_ns2_resumes_with_one_less_the_rfc_with_what_was_added(trial):
-    bursts = [packets(60, at=i * 60 * MS) for i in range(3)]
+    bursts = [burst(60, at=i * 60 * MS) for i in range(3)]
     base = {"target": "0.5 ms", "interval": "8 ms", "limit": 100}
     entries = {}
     for profile in ("rfc8289", "ns2"):
@@ -140,7 +98,7 @@ def test_codel_of_ns2_resumes_with_one_less_the_rfc_with_what_was_added(trial):
 
 
 def test_fq_codel_of_linux_takes_an_emptied_new_queue_off_at_once(trial):
-    arrivals = numbered(packets(1, flow=1), packets(3, flow=2))
+    arrivals = numbered(burst(1, flow=1), burst(3, flow=2))
     lists = {}
     for profile in ("rfc8290", "linux", "ns3"):
         second = of(trial("fq_codel", arrivals, profile=profile), "dequeue")[1]
@@ -149,7 +107,7 @@ def test_fq_codel_of_linux_takes_an_emptied_new_queue_off_at_once(trial):
 
 
 def test_fq_codel_of_linux_looks_at_the_bytes_of_all_queues(trial):
-    arrivals = numbered(packets(40, flow=1), packets(2, flow=2))
+    arrivals = numbered(burst(40, flow=1), burst(2, flow=2))
     base = {"target": "0.1 ms", "interval": "0.5 ms", "quantum": 300}
     # Flow 2's queue never leaves more than an MTU behind, the others do.
     for profile, lost in (("rfc8290", False), ("ns3", False), ("linux", True)):
@@ -160,7 +118,7 @@ def test_fq_codel_of_linux_looks_at_the_bytes_of_all_queues(trial):
 def test_fq_codel_of_ns3_does_not_count_what_the_buffer_drops(trial):
     counts = {}
     for profile in ("rfc8290", "linux", "ns3"):
-        calls = trial("fq_codel", numbered(packets(12)), profile=profile, limit=10)
+        calls = trial("fq_codel", numbered(burst(12)), profile=profile, limit=10)
         overload = next(call for call in calls if ids([call], "dropped"))
         counts[profile] = overload["state"]["max_count"], len(ids([overload], "dropped"))
     # Half the bytes of eleven packets.
@@ -176,39 +134,39 @@ def test_fq_codel_of_ns3_does_not_count_what_the_buffer_drops(trial):
 )
 def test_drr_drops_from_the_longest_queue_or_the_arrival(trial, victim, front, lost):
     # A 6, B 3 and C 1 wait (A's first packet is on the line); C's next finds no room.
-    arrivals = numbered(packets(7, flow=1), packets(3, flow=2), packets(2, flow=3))
+    arrivals = numbered(burst(7, flow=1), burst(3, flow=2), burst(2, flow=3))
     calls = trial("drr", arrivals, victim=victim, front=front, limit=10)
     assert ids(calls, "dropped") == [lost if victim != "tail" else 11]
 
 
 def test_drr_gives_equal_bytes_not_equal_turns(trial):
-    arrivals = numbered(packets(7, flow=1), packets(4, flow=2, size=1500))
+    arrivals = numbered(burst(7, flow=1), burst(4, flow=2, size=1500))
     order = sent(trial("drr", arrivals, limit=100))
     # A's first packet finds the line free.
     assert "".join("A" if i < 7 else "B" for i in order) == "A" + "ABAABABAAB"
 
 
 def test_sfq_drops_the_last_packet_linux_headdrop_the_first(trial):
-    arrivals = numbered(packets(7, flow=1), packets(5, flow=2))
+    arrivals = numbered(burst(7, flow=1), burst(5, flow=2))
     for head_drop, lost in ((False, 6), (True, 1)):
         assert ids(trial("sfq", arrivals, limit=10, head_drop=head_drop), "dropped") == [lost]
 
 
 # PIE.
 
-STEADY = [packets(1, at=i * 500_000) for i in range(1800)]  # 1.6 times the line's rate
+STEADY = [burst(1, at=i * 500_000) for i in range(1800)]  # 1.6 times the line's rate
 PIE = {"max_burst": "0 s", "derandomise": False, "alpha": 3, "beta": 1}
 
 
 def test_pie_of_linux_updates_first_after_half_a_second(trial):
     for profile, first in (("rfc8033", 15), ("linux", 500), ("docsis", 16)):
-        arrivals = numbered(packets(1), packets(1, at=600 * MS))
+        arrivals = numbered(burst(1), burst(1, at=600 * MS))
         assert of(trial("pie", arrivals, profile=profile), "tick")[0]["at_ns"] == first * MS
 
 
 def test_pie_of_linux_decays_by_a_64th_at_rest(trial):
     arrivals = numbered([{**a, "at_ns": a["at_ns"] + 400 * MS} for g in STEADY for a in g],
-                        packets(1, at=3000 * MS))  # fmt: skip
+                        burst(1, at=3000 * MS))  # fmt: skip
     for profile, kept in (("rfc8033", 0.98), ("linux", 63 / 64)):
         ticks = of(trial("pie", arrivals, profile=profile, **PIE), "tick")
         pairs = [
@@ -225,7 +183,7 @@ def test_pie_of_linux_decays_by_a_64th_at_rest(trial):
 
 def test_pie_of_linux_adds_two_percent_above_250_ms(trial):
     # 500 packets at once: the last waits for 400 ms.
-    arrivals = numbered(packets(1), packets(800, at=490 * MS))
+    arrivals = numbered(burst(1), burst(800, at=490 * MS))
     base = {"limit": 1000, "max_burst": "0 s", "alpha": 0, "beta": 0}
     for profile, grows in (("rfc8033", False), ("linux", True)):
         ticks = of(trial("pie", arrivals, profile=profile, **base), "tick")
@@ -239,7 +197,7 @@ def test_pie_of_linux_adds_two_percent_above_250_ms(trial):
 
 
 def test_pie_of_linux_marks_at_the_ecn_threshold_itself(trial):
-    arrivals = numbered(*STEADY, packets(1, at=950 * MS))
+    arrivals = numbered(*STEADY, burst(1, at=950 * MS))
     for profile, kind in (("rfc8033", "dropped"), ("linux", "marked")):
         base = {**PIE, "alpha": 1, "profile": profile, "ecn": True}
         marks = [c for c in trial("pie", arrivals, mark_ecnth=1, **base) if ids([c], "marked")]
@@ -263,7 +221,7 @@ def test_pie_counts_the_burst_allowance_at_updates_linux_at_departures(trial):
 
 def test_pie_of_linux_spares_two_mtus(trial):
     # 2 x 1500 B wait at most: more than the RFC's 2 x 1000, less than two MTUs with headers.
-    held = [packets(4, at=i * 6 * MS, size=1500) for i in range(300)]
+    held = [burst(4, at=i * 6 * MS, size=1500) for i in range(300)]
     for profile, tests in (("rfc8033", True), ("linux", False)):
         base = {**PIE, "alpha": 100, "target": "0.5 ms", "profile": profile}
         calls = trial("pie", numbered(*held), **base)
@@ -271,7 +229,7 @@ def test_pie_of_linux_spares_two_mtus(trial):
 
 
 def test_pie_of_docsis_sleeps_below_a_third_of_the_buffer_and_never_marks(trial):
-    low = numbered(packets(30), *STEADY[:1], *(packets(1, at=i * PACKET) for i in range(400)))
+    low = numbered(burst(30), *STEADY[:1], *(burst(1, at=i * PACKET) for i in range(400)))
     base = {"profile": "docsis", "alpha": 5, "beta": 50, "max_burst": "0 s"}
     asleep = trial("pie", low, limit_bytes=120_000, **base)
     awake = trial("pie", low, limit_bytes=60_000, **base)
@@ -282,13 +240,13 @@ def test_pie_of_docsis_sleeps_below_a_third_of_the_buffer_and_never_marks(trial)
 
 @pytest.mark.parametrize(("overload", "lost"), [("arrival", [10]), ("fattest", [1, 2, 3, 4, 5])])
 def test_fq_pie_refuses_the_arrival_ns3_halves_the_fattest_queue(trial, overload, lost):
-    arrivals = numbered(packets(10, flow=1), packets(1, flow=2))
+    arrivals = numbered(burst(10, flow=1), burst(1, flow=2))
     assert ids(trial("fq_pie", arrivals, overload=overload, limit=9), "dropped") == lost
 
 
 # DualPI2.
 
-LOAD = [packets(1, at=i * 500_000, ecn=("ect1", "ect0")[i % 2]) for i in range(600)]
+LOAD = [burst(1, at=i * 500_000, ecn=("ect1", "ect0")[i % 2]) for i in range(600)]
 
 
 def test_dualpi2_accumulates_probabilities_linux_draws(trial):
@@ -302,7 +260,7 @@ def test_dualpi2_accumulates_probabilities_linux_draws(trial):
 
 def test_dualpi2_ramps_where_linux_has_a_step(trial):
     # Scalable packets leave after 0, 0.8 and so on: the second waits 0.88 ms, a fifth of the ramp.
-    pairs = [packets(3, at=i * 20 * MS, size=1100, ecn="ect1") for i in range(20)]
+    pairs = [burst(3, at=i * 20 * MS, size=1100, ecn="ect1") for i in range(20)]
     rfc = trial("dualpi2", numbered(*pairs), profile="rfc9332", alpha=0, beta=0)
     linux = trial("dualpi2", numbered(*pairs), profile="linux", alpha=0, beta=0)
     second = [i for i in ids(rfc, "marked") if i % 3 == 1]
@@ -314,7 +272,7 @@ def test_dualpi2_ramps_where_linux_has_a_step(trial):
 
 
 def test_dualpi2_of_linux_spares_two_mtus(trial):
-    thin = [packets(2, at=i * 2 * MS, ecn="not-ect") for i in range(300)]
+    thin = [burst(2, at=i * 2 * MS, ecn="not-ect") for i in range(300)]
     base = {"alpha": 10, "beta": 0, "target": "0.1 ms", "t_update": "1.9 ms"}
     for profile, loses in (("rfc9332", True), ("linux", False)):
         calls = trial("dualpi2", numbered(*thin), profile=profile, **base)
@@ -328,7 +286,7 @@ CROWD = {"bin_size": 1, "d1": 0.1, "limit": 100, "max": 90}
 
 
 def test_sfb_of_the_paper_marks_above_one_half(trial):
-    arrivals = numbered(packets(14), *(packets(2, at=i * MS) for i in range(14)))
+    arrivals = numbered(burst(14), *(burst(2, at=i * MS) for i in range(14)))
     drops = {"lab": 0, "linux": 0, "paper": 0}
     for profile in drops:
         for seed in range(10):
@@ -339,8 +297,8 @@ def test_sfb_of_the_paper_marks_above_one_half(trial):
 
 def test_sfbs_penalty_box_of_linux_restarts_its_clock_at_each_try(trial):
     # Arrivals every 90 ms at 10 packets/s: a continuous bucket admits, Linux rounds down to 0.
-    fill = packets(40)
-    later = [packets(1, at=i * 90 * MS) for i in range(1, 40)]
+    fill = burst(40)
+    later = [burst(1, at=i * 90 * MS) for i in range(1, 40)]
     base = {"bin_size": 1, "d1": 0.999, "d2": 1e-9, "limit": 100, "max": 90, "penalty_burst": 5}
     admitted = {}
     for profile in ("lab", "linux"):
@@ -351,7 +309,7 @@ def test_sfbs_penalty_box_of_linux_restarts_its_clock_at_each_try(trial):
 
 
 def test_choke_of_linux_only_draws_a_threshold_for_the_first_packet_of_the_band(trial):
-    arrivals = numbered(*(packets(1, flow=i) for i in range(12)))
+    arrivals = numbered(*(burst(1, flow=i) for i in range(12)))
     base = {"min_th": 2, "max_th": 40, "w_q": 0.5, "max_p": 1e-9, "limit": 100}
     extra = {}
     for profile in ("paper", "linux"):

@@ -32,18 +32,23 @@ fn effective(entry: &Entry, asked: &[(String, Raw)], line: &Line) -> Result<Writ
     Ok(values.into_iter().filter_map(|(field, value)| written(field, value)).collect())
 }
 
-/// All that a discipline says about a busy minute's worth of packets: events, departures, gauges.
-fn behaviour(entry: &Entry, asked: &[(String, Raw)], line: &Line) -> String {
+/// All that a discipline says about 500 packets: events, departures (as if queued again), and the
+/// bits of its gauges.
+fn behaviour(
+    entry: &Entry,
+    asked: &[(String, Raw)],
+    line: &Line,
+) -> (Vec<Event>, Vec<(&'static str, u64)>) {
     let params = Params::check(entry.fields, asked).unwrap();
     let mut queue = (entry.build)(&params, line).unwrap().into_discipline();
     let (mut dice, mut rng) = (Rng::named(1, "packets"), Rng::named(1, "queue"));
-    let mut said = String::new();
+    let mut said = Vec::new();
     let mut now = Instant::ZERO;
     let mut free_at = Instant::ZERO;
     let mean = line.rate.time_for(700);
     for id in 0..500 {
         now += packet::Duration::from_nanos(dice.below(2 * mean.nanos()));
-        let mut out = |event: Event| said.push_str(&format!("{event:?};"));
+        let mut out = |event: Event| said.push(event);
         while let Some(due) = queue.next_tick().filter(|due| *due <= now) {
             queue.on_tick(&mut Cx { now: due, rng: &mut rng, out: &mut out });
         }
@@ -64,8 +69,9 @@ fn behaviour(entry: &Entry, asked: &[(String, Raw)], line: &Line) -> String {
         free_at = free_at.max(now);
         queue.enqueue(packet, &mut Cx { now, rng: &mut rng, out: &mut out });
     }
-    queue.gauges(&mut |name, value| said.push_str(&format!("{name}={value:?};")));
-    said
+    let mut gauges = Vec::new();
+    queue.gauges(&mut |name, value| gauges.push((name, value.to_bits())));
+    (said, gauges)
 }
 
 /// Values worth trying: every choice, both switches, two numbers within the range.

@@ -32,7 +32,7 @@ pub struct Packet {
     pub id: u32,
     /// Directional flow (5-tuple) number.
     pub flow: u64,
-    /// IP length in bytes, without framing (aqm.md rule 0.2(7)).
+    /// IP length in bytes, without framing.
     pub bytes: u32,
     /// ECN field; a queue that marks sets it to [`Ecn::Ce`].
     pub ecn: Ecn,

@@ -516,13 +516,16 @@ mod tests {
         let shown = |params: &Params| -> Vec<String> {
             params.effective().map(|(field, value)| format!("{} {value}", field.name)).collect()
         };
-        assert_eq!(shown(&params), ["max_p 0.1", "limit -", "mode packets", "target 0.02"]);
+        assert_eq!(
+            shown(&params),
+            ["max_p 0.1", "limit -", "mode packets", "target 0.02", "size -"]
+        );
         assert_eq!(params.whole("limit"), u64::MAX);
         assert_eq!(shown(&params)[1], "limit -");
         assert_eq!(params.whole_or("limit", 9), 9);
         params.settle("max_p", Value::Real(0.5));
         params.ignore("mode");
-        assert_eq!(shown(&params), ["max_p 0.5", "limit 9", "mode -", "target 0.02"]);
+        assert_eq!(shown(&params), ["max_p 0.5", "limit 9", "mode -", "target 0.02", "size -"]);
         assert_eq!((params.real("max_p"), params.value("limit")), (0.1, Value::Unset));
         assert_eq!(shown(&params.without_notes())[..2], ["max_p 0.1", "limit -"]);
     }
@@ -542,7 +545,10 @@ mod tests {
             why("limit", Raw::Number(0.0)),
             "limit: 0 is out of range: it must lie between 1 and 1000"
         );
-        assert_eq!(why("limit", Raw::Number(1.5)), "limit: 1.5 is not a whole number");
+        assert_eq!(
+            why("limit", Raw::Number(1.5)),
+            "limit: 1.5 is not a whole number between 1 and 1000"
+        );
         assert!(why("limit", Raw::Text("5 ms".into())).contains("its unit measures time"));
         assert!(why("mode", Raw::Text("byte".into())).contains("did you mean \"bytes\""));
         assert!(why("target", Raw::Number(5.0)).contains("has no unit"));

@@ -40,8 +40,8 @@ impl Rng {
         mix(self.state)
     }
 
-    /// Uniform in [0, 1) with 53 random bits; never 1, may be 0. Compare with `u < p`
-    /// (aqm.md rule 0.2(4)).
+    /// Uniform in [0, 1) with 53 random bits; never 1, may be 0. Compare with `u < p`:
+    /// then nothing happens at p = 0.
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }

@@ -1,9 +1,12 @@
 //! Events in, tables and summaries out: what is measured at a queue, and of every request.
 //!
-//! A [`Meter`] sits at one port and sees every packet; a [`Requests`] log sees every request of
-//! every user, a [`Datagrams`] log every datagram; [`Transfers`] are those without a reply. All but
-//! the last know the measured interval ([`Window`]): what happens before it is shown in per-second
-//! series but does not enter the summary.
+//! Reading order: a [`Meter`] sits at one port and sees every packet; a [`Requests`] log sees every
+//! request of every user, a [`Datagrams`] log every datagram; [`Transfers`] are those without a
+//! reply; [`Flows`] are connections that last through the measured interval. All end as a [`Table`]
+//! or as figures of a [`Summary`].
+//!
+//! What happens before the measured interval ([`Window`]) is shown in per-second series but does
+//! not enter the summary; only transfers count whenever they happen.
 
 mod datagrams;
 mod flows;

@@ -16,7 +16,7 @@ use packet::Instant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Turn {
-    /// Periodic updates of disciplines (aqm.md rule 0.2(11)), and the driver's own marks.
+    /// Periodic updates of disciplines, and the driver's own marks.
     Tick = 0,
     /// A port has finished a transmission: departures come before arrivals.
     Departure = 1,
@@ -26,7 +26,7 @@ pub enum Turn {
     Timer = 3,
     /// Applications wake.
     Wake = 4,
-    /// Delayed acknowledgements (the 200 ms clock comes after the 500 ms clock, tcp.md 7).
+    /// Delayed acknowledgements (the 200 ms clock comes after the 500 ms clock).
     Acknowledge = 5,
 }
 

@@ -5,7 +5,7 @@ use packet::{Ack, Duration, Header, Instant, Packet};
 use tcp::Segment;
 
 use crate::agenda::{Turn, order};
-use crate::connection::{ACCEPTOR, GONE};
+use crate::connection::{ACCEPTOR, GONE, OPENER};
 use crate::ledger::Ledger;
 use crate::port::{Offered, Port};
 use crate::world::{What, World};
@@ -22,7 +22,9 @@ pub(crate) struct Flight {
     pub(crate) to: u8,
     pub(crate) hop: u8,
     pub(crate) route: u16,
-    pub(crate) ack: Ack,
+    /// What queues may read beside size and flow. It travels along: asking the connection at
+    /// every port would cost a visit to its memory.
+    header: Header,
     /// Not a segment of a connection but a datagram of the stream in place `connection`; its
     /// number, time of sending and payload are in `seq`, `ack` and `len` of the segment.
     pub(crate) datagram: bool,
@@ -51,20 +53,10 @@ impl Flight {
     pub(crate) fn ip_bytes(&self) -> u32 {
         if self.datagram { self.segment.len + UDP_IP_HEADERS } else { self.segment.ip_bytes() }
     }
-
-    /// What queues may read beside size and flow, of a packet between these hosts.
-    fn header(&self, dscp: u8, hosts: [u16; 2]) -> Header {
-        Header {
-            dscp,
-            ack: self.ack,
-            source: hosts[usize::from(1 - self.to)],
-            destination: hosts[usize::from(self.to)],
-        }
-    }
 }
 
 /// The end of a delay that a clock of this period counts out: dummynet stores whole ticks and
-/// counts from the tick before the packet came (tcp.md 6), so it waits between n - 1 and n ticks.
+/// counts from the tick before the packet came, so it waits between n - 1 and n ticks.
 fn on_tick(at: Instant, delay: Duration, tick: Duration) -> Instant {
     match delay.nanos() / tick.nanos() {
         0 => at,
@@ -86,7 +78,12 @@ impl World {
     pub(crate) fn send(&mut self, id: u32, index: u32, from: usize) {
         let connection = &mut self.connections[index];
         let flight = &mut self.flights[id];
-        flight.ack = connection.thinnable(from, &flight.segment);
+        flight.header = Header {
+            dscp: connection.dscp,
+            ack: connection.thinnable(from, &flight.segment),
+            source: connection.hosts[from],
+            destination: connection.hosts[1 - from],
+        };
         flight.connection = index;
         flight.serial = connection.serial;
         flight.to = (1 - from) as u8;
@@ -112,7 +109,12 @@ impl World {
             to: ACCEPTOR as u8,
             hop: 0,
             route: stream.route,
-            ack: Ack::No,
+            header: Header {
+                dscp: stream.dscp,
+                ack: Ack::No,
+                source: stream.hosts[OPENER],
+                destination: stream.hosts[ACCEPTOR],
+            },
             datagram: true,
         };
         self.datagrams.sent(index, stream.sent, self.now);
@@ -143,13 +145,7 @@ impl World {
                 bytes: flight.ip_bytes(),
                 ecn: flight.segment.ecn,
                 arrived: at,
-                header: if flight.datagram {
-                    let stream = &self.streams[flight.connection as usize];
-                    flight.header(stream.dscp, stream.hosts)
-                } else {
-                    let connection = &self.connections[flight.connection];
-                    flight.header(connection.dscp, connection.hosts)
-                },
+                header: flight.header,
             };
             let carries_data = flight.segment.len > 0;
             flight.hop += 1;

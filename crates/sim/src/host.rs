@@ -51,7 +51,7 @@ impl World {
 
     /// What follows any change at a connection end: it sends, the programs react and it sends
     /// again, its timer is armed. TCP sends before the program runs, as a kernel does: the ACK
-    /// of a SYN-ACK leaves before the request is written (tcp.md 1.7).
+    /// of a SYN-ACK leaves before the request is written.
     fn after_end(&mut self, index: u32, end: usize) {
         self.drain(index, end);
         if end == OPENER {

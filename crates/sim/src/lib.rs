@@ -1,9 +1,10 @@
 //! A world of hosts, ports and wires, moved by an agenda of future events.
 //!
-//! Reading order: [`scenario`] (what one run is, as data), [`run`](crate::Run) (from a scenario
-//! to a world to tables), `world` (what there is, and the loop), `carry` (packets on their way),
-//! [`port`] (queues feeding lines, folded and explicit), `host` (ends of connections), `apps` (what
-//! applications ask for), `books` (what is written down), [`agenda`] (the future).
+//! Reading order: [`scenario`] (what one run is, as data), `setup` (from a scenario to a world),
+//! [`run`](crate::Run) (from a world to tables), `world` (what there is, and the loop), `carry`
+//! (packets on their way), [`port`] (queues feeding lines, folded and explicit), `host` (ends of
+//! connections), `apps` (what applications ask for), `books` (what is written down), [`agenda`]
+//! (the future).
 
 pub mod agenda;
 mod apps;
@@ -19,11 +20,13 @@ mod reader;
 mod run;
 pub mod scenario;
 pub mod schema;
+mod setup;
 mod slab;
 pub mod topology;
 mod world;
 
 pub use catalogue::{catalogue, table, variables};
 pub use error::ScenarioError;
-pub use run::{Outcome, Run, estimate, run, summary_json};
+pub use run::{Outcome, Run, run, summary_json};
 pub use scenario::Scenario;
+pub use setup::estimate;

@@ -1,4 +1,4 @@
-//! Explicit congestion notification, both ends: RFC 3168 section 6.1 (tcp.md 5).
+//! Explicit congestion notification, both ends: RFC 3168 section 6.1.
 
 use packet::{Ecn, Instant};
 

@@ -307,7 +307,7 @@ impl Endpoint {
                 return;
             }
             if self.profile.opening.syn_ack == SynAck::Cache {
-                // The socket is made only here: whatever befell the SYN-ACK is forgotten (tcp.md 2).
+                // The socket is made only here: whatever befell the SYN-ACK is forgotten.
                 self.rtt = self.profile.rtt.fresh();
             }
             self.establish();

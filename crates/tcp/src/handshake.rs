@@ -79,7 +79,7 @@ impl Endpoint {
     }
 
     /// A SYN came again. Answered by an ACK, where a SYN cache or sink answers by the SYN-ACK,
-    /// which also begins its current wait anew (tcp.md 2). `false` if that is all there is to it.
+    /// which also begins its current wait anew. `false` if that is all there is to it.
     pub(crate) fn on_repeated_syn(&mut self, moment: Moment) -> bool {
         let waiting = self.state == State::SynReceived;
         if !waiting || self.profile.opening.syn_ack == SynAck::Timer {

@@ -13,6 +13,11 @@
 //! How an end system behaves is its [`Profile`]; the list of them is [`PROFILES`]. A profile is a
 //! bundle of parts that a scenario may exchange one by one: recovery, windows, timeouts,
 //! acknowledgements, timestamps, ECN, F-RTO.
+//!
+//! Reading order: `endpoint` (the life of a connection, the joining of the parts), `handshake`,
+//! `output` (what to send), `sender` (acknowledgements and timeouts), `receiver`, `ending`; the
+//! parts are `window`, `rtt`, `recovery`, `ecn`, `trial` (was a timeout needless?) and `clock`;
+//! `profile` bundles them, `profiles` has one file per system.
 
 mod clock;
 mod ecn;

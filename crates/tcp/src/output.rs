@@ -148,7 +148,8 @@ impl Endpoint {
         }
     }
 
-    /// A SYN cache or sink does not time its SYN-ACK; a sink has no timer at all (tcp.md 2, 4).
+    /// A SYN cache or sink does not time its SYN-ACK; a sink has no timer at all
+    /// (FreeBSD 4.5's tcp_syncache.c, ns-2's tcp-sink.cc).
     fn register_syn_ack(&mut self, moment: Moment) {
         let rule = self.profile.opening.syn_ack;
         self.register(0, 1, moment);

@@ -89,7 +89,7 @@ pub struct Segment {
     /// ECN field of the IP header.
     pub ecn: Ecn,
     /// IP bytes besides 40 B of headers and the payload: options, and in agents that count packets
-    /// what fills up a short one. SACK blocks are not counted (tcp.md 9.1).
+    /// what fills up a short one. SACK blocks are not counted (constructed).
     pub extra: u16,
     /// With [`Flags::STAMPED`]: the sender's clock (TSval)...
     pub stamp: u32,

@@ -87,7 +87,7 @@ impl Endpoint {
         // With SACK several segments may have been sent again by a recovery.
         let repairing = self.sack && !flight.reduced_by_echo && flight.una < flight.reduced;
         trial.step = match self.profile.doubt {
-            // tcp.md 2: only of the first timeout.
+            // FreeBSD 4.x looks at the first timeout only.
             Doubt::Soon if timeouts == 1 => Step::Soon,
             // RFC 5682 step 1: not while an earlier timeout is being repaired (section 2.1), nor, with
             // SACK, any loss (section 3.1).
@@ -149,7 +149,7 @@ impl Endpoint {
         trial
     }
 
-    /// FreeBSD 4.x (tcp.md 2): an ACK within half a round trip of the resend answers the segment
+    /// FreeBSD 4.x: an ACK within half a round trip of the resend answers the segment
     /// sent first.
     fn judge_soon(&mut self, moment: Moment) {
         let trial = self.end_trial();

@@ -1,6 +1,6 @@
 //! Every model against its expected moments, and PackMime's dependence against its theory.
 //!
-//! Expected values come from 10^7 draws of an independent implementation (traffic.md section 8);
+//! Expected values come from 10^7 draws of an independent implementation;
 //! a tolerance is five standard errors at 10^6 draws, rounded up, so that one of the some 130
 //! bounds fails for a right sampler with a chance below 1 in 10^4 after a change of seed. Smaller
 //! samples have their tolerances widened by the root of the ratio. Heavy tails are held by the mean

@@ -3,7 +3,9 @@
 //!
 //! Reading order: [`Trial`] (drives a discipline and records every [`Call`]), [`traffic`] (random
 //! packets that visit a discipline's branches), [`Case`] (one trial as data), [`document`] (the
-//! format, which `vectors/README.md` explains), [`suite`] (the cases of a registry entry), [`coverage`] (what a case shows).
+//! format, which `vectors/README.md` explains), [`suite`] (the cases of a registry entry),
+//! [`coverage`] (what a case shows). [`parameters`] between JSON and the registry's tables serve
+//! scenarios too.
 
 pub mod case;
 pub mod coverage;

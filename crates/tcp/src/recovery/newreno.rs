@@ -1,4 +1,4 @@
-//! NewReno without SACK: RFC 6582; in BSD's manner as in FreeBSD 4.x (tcp.md 2).
+//! NewReno without SACK: RFC 6582; in BSD's manner as in FreeBSD 4.x.
 
 use crate::flight::{Chunk, Flight};
 use crate::recovery::{Manner, Reaction, Rules, beyond_window};
@@ -33,7 +33,7 @@ impl NewReno {
         Reaction::default()
     }
 
-    /// A full acknowledgement (RFC 6582 step 3; tcp.md 2).
+    /// A full acknowledgement (RFC 6582 step 3).
     fn leave(&mut self, rules: &Rules, flight: &mut Flight, growth: Growth, acked: u64) {
         let mss = flight.mss();
         self.recovering = false;

@@ -19,7 +19,7 @@ pub(crate) enum RecoveryKind {
 /// Whose arithmetic, where programs and standards differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// FreeBSD (tcp.md 1.6): half the usable window in whole segments; the fast retransmit is a
+    /// FreeBSD: half the usable window in whole segments; the fast retransmit is a
     /// call of its own that restarts the timer; growth goes on with the ACK that ends a recovery.
     Bsd,
     /// RFC 5681 and 6582: half of what is outstanding, without what limited transmit sent;
@@ -69,7 +69,7 @@ impl Rules {
     }
 
     /// Whether an ECN echo has reduced the window for the data that is now lost: loss and echo in
-    /// one window of data are one reduction (RFC 3168 section 6.1.2; tcp.md 5.4). Once asked,
+    /// one window of data are one reduction (RFC 3168 section 6.1.2). Once asked,
     /// the next loss counts again.
     fn reduced_by_echo(&self, flight: &mut Flight) -> bool {
         let covered = flight.reduced_by_echo && flight.una < flight.reduced;
@@ -78,7 +78,7 @@ impl Rules {
         covered
     }
 
-    /// An ECN echo reduces the window (RFC 3168 section 6.1.2; tcp.md 5.4): half of what may be
+    /// An ECN echo reduces the window (RFC 3168 section 6.1.2): half of what may be
     /// out, at least two segments, but never more than before.
     pub fn cut_by_echo(&self, flight: &mut Flight) {
         flight.ssthresh = match self.manner {

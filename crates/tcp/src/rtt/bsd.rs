@@ -9,7 +9,7 @@ use crate::rtt::Rtt;
 
 /// Multipliers of successive timeouts; the last one stays.
 const BACKOFF: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
-/// The same of a SYN in FreeBSD 4.x: five equal waits, then doubling (tcp.md 2).
+/// The same of a SYN in FreeBSD 4.x: five equal waits, then doubling (`tcp_syn_backoff`).
 const SYN_BACKOFF: [u32; 11] = [1, 1, 1, 1, 1, 2, 4, 8, 16, 32, 64];
 /// After more timeouts than this the estimate is thought to be wrong and started anew.
 const LOSING: u8 = 3;

@@ -1,0 +1,187 @@
+//! Scenarios from JSON: every field by its path, every mistake one sentence.
+
+use packet::params::{Params, unknown};
+use serde_json::{Value as Json, json};
+
+use super::{Link, Queue, Rtt, Scenario, Traffic};
+use crate::error::ScenarioError;
+use crate::reader::Section;
+use crate::schema;
+
+/// Reads a scenario; whether its parts fit together is not looked at.
+pub(super) fn scenario(text: &str) -> Result<Scenario, ScenarioError> {
+    let json: Json = serde_json::from_str(text)
+        .map_err(|e| ScenarioError(format!("the scenario is not valid JSON: {e}")))?;
+    let mut top = Section::of("", &json)?;
+    let name = top.text("name")?.unwrap_or_else(|| "scenario".to_owned());
+    let (network, rtt) = read_network(top.take("network"))?;
+    let links = top.list("link")?.iter().enumerate().map(|(i, l)| read_link(i, l));
+    let links = links.collect::<Result<Vec<Link>, _>>()?;
+    let traffic = top.list("traffic")?.iter().enumerate().map(|(i, t)| read_traffic(i, t, &links));
+    let traffic = traffic.collect::<Result<Vec<Traffic>, _>>()?;
+    let studied = traffic.first().map_or("forward", Traffic::direction);
+    let (record, queues) = read_record(top.take("record"), &links, studied)?;
+    let params = top.rest(schema::SCENARIO, &["name", "network", "link", "traffic", "record"])?;
+    Ok(Scenario { name, params, network, rtt, links, traffic, record, queues })
+}
+
+fn read_network(json: Option<&Json>) -> Result<(Params, Rtt), ScenarioError> {
+    let empty = json!({});
+    let mut section = Section::of("network", json.unwrap_or(&empty))?;
+    let rtt = match section.take("rtt") {
+        None => Rtt::Range(Params::defaults(schema::RTT)),
+        Some(json) => read_rtt("network.rtt", json)?,
+    };
+    Ok((section.rest(schema::NETWORK, &["rtt"])?, rtt))
+}
+
+fn read_rtt(path: &str, json: &Json) -> Result<Rtt, ScenarioError> {
+    let time = |text: &str| {
+        packet::units::duration(text).map_err(|why| ScenarioError(format!("{path}: {why}")))
+    };
+    match json {
+        Json::String(text) if text == schema::TCPEVAL => Ok(Rtt::Tcpeval),
+        Json::String(text) => Ok(Rtt::Constant(time(text)?)),
+        Json::Array(items) if items.is_empty() => Err(ScenarioError(format!(
+            "{path}: the list is empty; write for example [\"10 ms\", \"200 ms\"]"
+        ))),
+        Json::Array(items) => {
+            let text = |item: &Json| match item.as_str() {
+                Some(text) => time(text),
+                None => Err(ScenarioError(format!("{path}: {item} has no unit; write \"10 ms\""))),
+            };
+            Ok(Rtt::List(items.iter().map(text).collect::<Result<_, _>>()?))
+        }
+        other => {
+            let params = Section::of(path, other)?.rest(schema::RTT, &[])?;
+            if params.real("min") > params.real("max") {
+                return Err(ScenarioError(format!(
+                    "{path}: min ({} s) is larger than max ({} s)",
+                    params.real("min"),
+                    params.real("max"),
+                )));
+            }
+            Ok(Rtt::Range(params))
+        }
+    }
+}
+
+fn read_link(index: usize, json: &Json) -> Result<Link, ScenarioError> {
+    let path = format!("link.{index}");
+    let mut section = Section::of(&path, json)?;
+    let default_name = if index == 0 { "bottleneck".to_owned() } else { format!("link{index}") };
+    let name = section.text("name")?.unwrap_or(default_name);
+    let forward = read_queue(&format!("{path}.forward"), section.take("forward"))?;
+    let reverse = read_queue(&format!("{path}.reverse"), section.take("reverse"))?;
+    let params = section.rest(schema::LINK, &["name", "forward", "reverse"])?;
+    if !params.given("rate") {
+        return Err(ScenarioError(format!(
+            "{path}.rate: missing; write for example rate = \"10 Mbit/s\""
+        )));
+    }
+    Ok(Link { name, params, forward, reverse })
+}
+
+fn read_queue(path: &str, json: Option<&Json>) -> Result<Queue, ScenarioError> {
+    let default = json!(schema::DEFAULT_QUEUE);
+    let json = json.unwrap_or(&default);
+    let names: Vec<&str> = aqm::ALGORITHMS.iter().map(|e| e.name).collect();
+    let (name, section) = Section::variant(path, json, "aqm", &names)?;
+    let entry = aqm::find(&name).expect("the name was checked against the registry");
+    let params = section.rest(entry.fields, &["aqm"])?;
+    Ok(Queue { entry, params })
+}
+
+fn read_traffic(index: usize, json: &Json, links: &[Link]) -> Result<Traffic, ScenarioError> {
+    let path = format!("traffic.{index}");
+    let names: Vec<&str> = traffic::APPS.iter().map(|e| e.name).collect();
+    let (app_name, mut section) = Section::variant(&path, json, "app", &names)?;
+    let entry = traffic::find(&app_name).expect("the name was checked against the registry");
+    let name = section.text("name")?.unwrap_or_else(|| format!("{app_name}{index}"));
+    let profiles: Vec<&str> = tcp::PROFILES.iter().map(|e| e.name).collect();
+    let default_tcp = json!("plain");
+    let tcp_json = section.take("tcp").unwrap_or(&default_tcp);
+    let tcp_path = format!("{path}.tcp");
+    let (profile, mut tcp_section) = Section::variant(&tcp_path, tcp_json, "profile", &profiles)?;
+    let profile = tcp::find(&profile).expect("the name was checked against the registry");
+    tcp_section.rename("window", "window_bytes")?;
+    tcp_section.rename("min_rto", "rto_min")?;
+    let tcp = tcp_section.rest(profile.fields, &["profile"])?;
+    let via = read_via(&path, section.take("via"), links)?;
+    section.rename("flows", "users")?;
+    let rtt = section.take("rtt").map(|json| read_rtt(&format!("{path}.rtt"), json)).transpose()?;
+    let own = ["app", "name", "tcp", "via", "rtt"];
+    let (params, app) = section.split(schema::TRAFFIC, entry.fields, &own)?;
+    if entry.is_open_loop() {
+        check_rate(&path, entry.name, &params, &app)?;
+        return Ok(Traffic { name, entry, app, params, profile, tcp, via, rtt });
+    }
+    match (params.given("users"), params.given("load")) {
+        (true, true) => Err(ScenarioError(format!(
+            "{path}: gives both users and a load; a load is calibrated into users, so give one of them"
+        ))),
+        (false, false) => Err(ScenarioError(format!(
+            "{path}: gives neither users nor a load; write for example load = \"98%\""
+        ))),
+        _ => Ok(Traffic { name, entry, app, params, profile, tcp, via, rtt }),
+    }
+}
+
+/// An application without users is given by its rate or by a load.
+fn check_rate(path: &str, name: &str, params: &Params, app: &Params) -> Result<(), ScenarioError> {
+    let rate = traffic::registry::RATE;
+    if params.given("users") {
+        return Err(ScenarioError(format!(
+            "{path}.users: {name} has no users or flows; give {rate} or a load"
+        )));
+    }
+    match (app.given(rate), params.given("load")) {
+        (true, true) => Err(ScenarioError(format!(
+            "{path}: gives both {rate} and a load, which is turned into it; give one of them"
+        ))),
+        (false, false) => Err(ScenarioError(format!(
+            "{path}: gives neither {rate} nor a load; write for example load = \"98%\""
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn read_via(path: &str, json: Option<&Json>, links: &[Link]) -> Result<Vec<String>, ScenarioError> {
+    let all: Vec<&str> = links.iter().map(|l| l.name.as_str()).collect();
+    let Some(json) = json else { return Ok(all.iter().map(|n| n.to_string()).collect()) };
+    let wrong = || ScenarioError(format!("{path}.via: must be a list of link names"));
+    let wanted = json.as_array().ok_or_else(wrong)?;
+    for name in wanted {
+        let name = name.as_str().ok_or_else(wrong)?;
+        if !all.contains(&name) {
+            return Err(ScenarioError(format!("{path}.via: {}", unknown("link", name, &all))));
+        }
+    }
+    // Whatever the order in the file, packets cross links from the servers to the clients.
+    let wanted = |name: &&str| wanted.iter().any(|w| w.as_str() == Some(name));
+    Ok(all.iter().filter(|n| wanted(n)).map(|n| n.to_string()).collect())
+}
+
+/// The queues recorded by default: that of the first link in the direction of the first group's
+/// data.
+fn read_record(
+    json: Option<&Json>,
+    links: &[Link],
+    studied: &str,
+) -> Result<(Params, Vec<String>), ScenarioError> {
+    let empty = json!({});
+    let mut section = Section::of("record", json.unwrap_or(&empty))?;
+    let ports: Vec<String> = links
+        .iter()
+        .flat_map(|l| [format!("{}.forward", l.name), format!("{}.reverse", l.name)])
+        .collect();
+    let mut queues = section.texts("queues")?;
+    if queues.is_empty() {
+        queues.extend(links.first().map(|l| format!("{}.{studied}", l.name)));
+    }
+    let known: Vec<&str> = ports.iter().map(String::as_str).collect();
+    if let Some(name) = queues.iter().find(|q| !known.contains(&q.as_str())) {
+        return Err(ScenarioError(format!("record.queues: {}", unknown("port", name, &known))));
+    }
+    Ok((section.rest(schema::RECORD, &["queues"])?, queues))
+}

@@ -1,0 +1,75 @@
+//! Scenarios as JSON, with every default filled in.
+
+use aqm::Line;
+use packet::Duration;
+use serde_json::{Map, Value as Json, json};
+use trial::parameters;
+
+use super::{Link, Queue, Rtt, Scenario, Traffic};
+
+impl Scenario {
+    /// The scenario as JSON with every default filled in, also those that depend on others or on a
+    /// line's rate; reading it gives the same scenario.
+    pub fn to_json(&self) -> Json {
+        let mut top = parameters::write(&self.params);
+        top.insert("name".into(), json!(self.name));
+        let mut network = parameters::write(&self.network);
+        network.insert("rtt".into(), rtt_json(&self.rtt));
+        top.insert("network".into(), Json::Object(network));
+        top.insert("link".into(), self.links.iter().map(link_json).collect());
+        top.insert("traffic".into(), self.traffic.iter().map(traffic_json).collect());
+        let mut record = parameters::write(&self.record);
+        record.insert("queues".into(), json!(self.queues));
+        top.insert("record".into(), Json::Object(record));
+        Json::Object(top)
+    }
+}
+
+fn named(key: &str, name: &str, mut object: Map<String, Json>) -> Json {
+    object.insert(key.into(), json!(name));
+    Json::Object(object)
+}
+
+fn rtt_json(rtt: &Rtt) -> Json {
+    let time = |time: &Duration| json!(format!("{} s", time.secs_f64()));
+    match rtt {
+        Rtt::Constant(one) => time(one),
+        Rtt::List(times) => times.iter().map(time).collect(),
+        Rtt::Tcpeval => json!(crate::schema::TCPEVAL),
+        Rtt::Range(params) => Json::Object(parameters::write(params)),
+    }
+}
+
+/// With the values that its constructor takes on this line; as written if it refuses them.
+fn queue_json(queue: &Queue, line: &Line) -> Json {
+    let object = match queue.entry.effective(&queue.params, line) {
+        Ok(values) => parameters::write_values(values),
+        Err(_) => parameters::write(&queue.params),
+    };
+    named("aqm", queue.entry.name, object)
+}
+
+fn link_json(link: &Link) -> Json {
+    let mut object = parameters::write(&link.params);
+    object.insert("name".into(), json!(link.name));
+    let line = Line { rate: link.rate() };
+    object.insert("forward".into(), queue_json(&link.forward, &line));
+    object.insert("reverse".into(), queue_json(&link.reverse, &line));
+    Json::Object(object)
+}
+
+fn traffic_json(traffic: &Traffic) -> Json {
+    let mut object: Map<String, Json> = parameters::write(&traffic.params);
+    object.extend(parameters::write(&traffic.app));
+    object.insert("name".into(), json!(traffic.name));
+    object.insert("app".into(), json!(traffic.entry.name));
+    object.insert(
+        "tcp".into(),
+        named("profile", traffic.profile.name, parameters::write(&traffic.tcp)),
+    );
+    object.insert("via".into(), json!(traffic.via));
+    if let Some(rtt) = &traffic.rtt {
+        object.insert("rtt".into(), rtt_json(rtt));
+    }
+    Json::Object(object)
+}
