@@ -22,3 +22,10 @@ def test_every_discipline_has_its_picture():
     generate = runpy.run_path(str(DOCS / "generate.py"))
     for entry in generate["engine"].catalogue()["aqm"]:
         assert (DOCS / "images" / "aqm" / f"{entry['name']}.svg").exists(), entry["name"]
+
+
+def test_every_discipline_has_its_cost_of_a_packet():
+    generate = runpy.run_path(str(DOCS / "generate.py"))
+    page = (DOCS / "performance.md").read_text(encoding="utf-8")
+    for entry in generate["engine"].catalogue()["aqm"]:
+        assert f"| `{entry['name']}` | " in page, f"{entry['name']} is not in docs/performance.md"

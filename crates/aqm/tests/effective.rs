@@ -206,3 +206,24 @@ fn profiles_and_the_line_decide() {
     }
     assert_eq!(value("codel", &[("profile", "ns3")], "limit_bytes", 1).unwrap(), "1500000");
 }
+
+/// No buffer is without bounds: in every choice of every discipline, what holds it is shown.
+#[test]
+fn the_size_of_the_buffer_is_shown() {
+    for entry in ALGORITHMS {
+        let choices = entry.fields.iter().filter_map(|field| match field.kind {
+            Kind::Choice(names) => Some(names.iter().map(|name| (field.name, *name))),
+            _ => None,
+        });
+        let mut sets: Vec<Written> = vec![Vec::new()];
+        sets.extend(
+            choices.flatten().map(|(f, name)| vec![(f.to_owned(), Raw::Text(name.into()))]),
+        );
+        for asked in sets {
+            // A choice may be impossible beside the default profile.
+            let Ok(values) = effective(entry, &asked, &line(10_000_000)) else { continue };
+            let shown = values.iter().any(|(name, _)| name.contains("limit"));
+            assert!(shown, "{} {asked:?}: {values:?}", entry.name);
+        }
+    }
+}

@@ -179,7 +179,7 @@ fn room(params: &Params, linux: bool) -> Room {
     if linux || params.given("limit") || params.given("limit_bytes") {
         return buffer::room(params, 1000);
     }
-    Room::of_bytes(1_500_000, Fit::Whole)
+    Room::of_bytes(params.whole_or("limit_bytes", 1_500_000), Fit::Whole)
 }
 
 /// The state of the queue.
