@@ -126,10 +126,21 @@ def test_mistakes_in_a_scenario(aqmlab_command, toml_file, override, named):
     assert not (aqmlab_command.folder / "results").exists()
 
 
-def test_more_than_one_load(aqmlab_command, toml_file):
-    text = toml_file.read_text().replace("users = 700", 'load = "50%"')
-    toml_file.write_text(text + '\n[[traffic]]\napp = "web"\nload = "20%"\n')
-    refused(aqmlab_command("run", toml_file), "only one group")
+def test_every_group_is_calibrated_by_its_own_load(scenario):
+    pages = {"app": "http", "start": "stationary"}  # five files of fixed sizes, 3 s of thinking
+    scenario["traffic"] = [
+        {**pages, "load": "60%"},
+        {"app": "packmime", "load": "20%"},
+        {**pages, "load": "80%", "side": "servers"},
+    ]
+    scenario["link"][0]["reverse_rate"] = "5 Mbit/s"
+    document = {"scenario": scenario, "calibration": {"duration": "120 s", "warmup": "60 s"}}
+    result = aqmlab.run(document)
+    right, packmime, left = result.runs[0].scenario["traffic"]
+    # 36,000 B of payload a page and some headers, every 3 s and a few round trips.
+    assert right["users"] == pytest.approx(0.6 * 10e6 / 8 / (37_900 / 3.4), rel=0.1)
+    assert left["users"] == pytest.approx(0.8 * 5e6 / 8 / (37_900 / 3.4), rel=0.1)
+    assert packmime["connections_per_s"] == pytest.approx(0.2 * 10e6 / 8 / 8_860, rel=0.01)
 
 
 def test_json_is_all_of_standard_output(aqmlab_command, toml_file):
