@@ -195,3 +195,19 @@ def test_datagrams_are_told_by_group(capsys):
     assert "Jain's index" in said
     assert result.table("streams").height == 3
     assert result.table("flows")["goodput_bits_per_s"].sum() > 5e6
+
+
+def test_a_table_of_variants_shows_what_the_groups_are_there_for():
+    burst = {"name": "surge", "app": "burst", "flows": 3, "bytes": "20 kB", "start_at": "6 s"}
+    voice = {"name": "voice", "app": "cbr", "preset": "audio", "users": 1}
+    scenario = base_scenario(traffic=[burst, voice])
+    one = aqmlab.run(scenario)
+    elapsed = one.summary["transfers"]["surge"]["elapsed_s"]
+    assert f"surge: elapsed {elapsed:.2f} s" in re.sub(" +", " ", shown(one))
+    swept = {"scenario": scenario, "sweep": {"link.0.forward.limit": [50, 100]}}
+    said = shown(aqmlab.run(swept))
+    assert said.count("surge s") == 2 and "voice lost %" in said and "voice in time %" in said
+    assert "p50 ms" not in said and "undefined" not in said
+    assert f"{elapsed:.2f}" in said
+    swept["scenario"]["traffic"] = base_scenario()["traffic"]
+    assert "p50 ms" in shown(aqmlab.run(swept))
