@@ -143,7 +143,7 @@ def _calibrated(
             )
         return lines[kind]
 
-    def without_loads(scenario: dict[str, Any]) -> dict[str, Any]:
+    def without_loads(scenario: Mapping[str, Any]) -> Mapping[str, Any]:
         # Each group alone: on an uncongested link none feels the others.
         while spec.loaded_group(scenario) is not None:
             if calibrate.is_open_loop(scenario):
