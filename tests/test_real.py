@@ -126,10 +126,21 @@ def test_mistakes_in_a_scenario(aqmlab_command, toml_file, override, named):
     assert not (aqmlab_command.folder / "results").exists()
 
 
-def test_more_than_one_load(aqmlab_command, toml_file):
-    text = toml_file.read_text().replace("users = 700", 'load = "50%"')
-    toml_file.write_text(text + '\n[[traffic]]\napp = "web"\nload = "20%"\n')
-    refused(aqmlab_command("run", toml_file), "only one group")
+def test_every_group_is_calibrated_by_its_own_load(scenario):
+    pages = {"app": "http", "start": "stationary"}  # five files of fixed sizes, 3 s of thinking
+    scenario["traffic"] = [
+        {**pages, "load": "60%"},
+        {"app": "packmime", "load": "20%"},
+        {**pages, "load": "80%", "side": "servers"},
+    ]
+    scenario["link"][0]["reverse_rate"] = "5 Mbit/s"
+    document = {"scenario": scenario, "calibration": {"duration": "120 s", "warmup": "60 s"}}
+    result = aqmlab.run(document)
+    right, packmime, left = result.runs[0].scenario["traffic"]
+    # 36,000 B of payload a page and some headers, every 3 s and a few round trips.
+    assert right["users"] == pytest.approx(0.6 * 10e6 / 8 / (37_900 / 3.4), rel=0.1)
+    assert left["users"] == pytest.approx(0.8 * 5e6 / 8 / (37_900 / 3.4), rel=0.1)
+    assert packmime["connections_per_s"] == pytest.approx(0.2 * 10e6 / 8 / 8_860, rel=0.01)
 
 
 def test_json_is_all_of_standard_output(aqmlab_command, toml_file):
@@ -184,3 +195,19 @@ def test_datagrams_are_told_by_group(capsys):
     assert "Jain's index" in said
     assert result.table("streams").height == 3
     assert result.table("flows")["goodput_bits_per_s"].sum() > 5e6
+
+
+def test_a_table_of_variants_shows_what_the_groups_are_there_for():
+    burst = {"name": "surge", "app": "burst", "flows": 3, "bytes": "20 kB", "start_at": "6 s"}
+    voice = {"name": "voice", "app": "cbr", "preset": "audio", "users": 1}
+    scenario = base_scenario(traffic=[burst, voice])
+    one = aqmlab.run(scenario)
+    elapsed = one.summary["transfers"]["surge"]["elapsed_s"]
+    assert f"surge: elapsed {elapsed:.2f} s" in re.sub(" +", " ", shown(one))
+    swept = {"scenario": scenario, "sweep": {"link.0.forward.limit": [50, 100]}}
+    said = shown(aqmlab.run(swept))
+    assert said.count("surge s") == 2 and "voice lost %" in said and "voice in time %" in said
+    assert "p50 ms" not in said and "undefined" not in said
+    assert f"{elapsed:.2f}" in said
+    swept["scenario"]["traffic"] = base_scenario()["traffic"]
+    assert "p50 ms" in shown(aqmlab.run(swept))

@@ -148,8 +148,8 @@ def test_files_that_are_no_toml(tmp_path):
 def test_loads_are_checked(scenario, tmp_path):
     web = scenario["traffic"][0]
     users = web.pop("users")
-    scenario["traffic"] = [{**web, "load": "50%"}, {**web, "load": "20%"}]
-    with pytest.raises(SpecError, match=r"scenario: traffic\.0 and traffic\.1 .* only one"):
+    scenario["traffic"] = [{**web, "load": "50%"}, {**web, "load": "20%", "users": users}]
+    with pytest.raises(SpecError, match=r"traffic\.1 has both a load and users: keep one"):
         spec.load(scenario)
     scenario["traffic"] = [{**web, "load": "50%", "users": users}]
     with pytest.raises(SpecError, match=r"traffic\.0 has both a load and users: keep one"):

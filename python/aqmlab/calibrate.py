@@ -5,7 +5,8 @@ times as fast, with the same delays and end systems. The IP bytes per second tha
 the clients are fitted by a line through the origin; the load is read off that line (the
 calibration of Christiansen, Jeffay, Ott and Smith, "Tuning RED for Web Traffic", figures 3-4).
 
-A load is a share of the first link that the group crosses, and is measured there.
+A load is a share of the first link that the group crosses, and is measured there. Of several groups
+with loads each is calibrated alone: where nothing is congested none feels the others.
 
 An open-loop application (connections that arrive at a rate, whatever the network does) needs no
 measurement: its load is the rate times the model's exact mean of IP bytes per connection. A
@@ -259,7 +260,7 @@ def rate_of(scenario: Mapping[str, Any], group: int) -> float:
 
 
 def apply(scenario: Mapping[str, Any], calibration: Calibration) -> dict[str, Any]:
-    """The scenario with its load replaced by users."""
+    """The scenario with its first load replaced by users."""
     group = spec.loaded_group(scenario)
     if group is None:
         return dict(scenario)
@@ -274,7 +275,7 @@ RATE = "connections_per_s"
 
 
 def is_open_loop(scenario: Mapping[str, Any]) -> bool:
-    """Whether the group given by a load has a rate in place of users."""
+    """Whether the first group given by a load has a rate in place of users."""
     group = spec.loaded_group(scenario)
     app = scenario["traffic"][group].get("app") if group is not None else None
     entries = engine.catalogue().get("traffic", [])
@@ -282,7 +283,7 @@ def is_open_loop(scenario: Mapping[str, Any]) -> bool:
 
 
 def resolve(scenario: Mapping[str, Any]) -> dict[str, Any]:
-    """The scenario of an open-loop application with its load replaced by the rate."""
+    """The scenario with its first load, an open-loop application's, replaced by the rate."""
     group = spec.loaded_group(scenario)
     per_connection = engine.estimate(scenario)
     if group is None or not per_connection:

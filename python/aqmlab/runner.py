@@ -127,30 +127,35 @@ def _calibrated(
     """Replaces loads by users; variants that differ only in load or discipline share one line."""
     settings = experiment.calibration
     lines: dict[str, Calibration] = {}
-    changed: list[Run] = []
-    for run in runs:
-        if spec.loaded_group(run.scenario) is None:
-            changed.append(run)
-            continue
-        if calibrate.is_open_loop(run.scenario):
-            changed.append(replace(run, scenario=calibrate.resolve(run.scenario)))
-            continue
-        times = calibrate.times_of(run.scenario, settings.get("duration"), settings.get("warmup"))
-        kind = repr(calibrate.uncongested(run.scenario, *times))
-        try:
-            if kind not in lines:
-                lines[kind] = calibrate.calibrate(
-                    run.scenario,
-                    seeds=settings.get("seeds", calibrate.SEEDS),
-                    duration=settings.get("duration"),
-                    warmup=settings.get("warmup"),
-                    cache=store.cache if store else None,
-                    progress=progress,
-                    jobs=jobs,
-                )
-        except AqmlabError as error:
-            raise type(error)(f"{experiment.source}: {error}") from error
-        changed.append(replace(run, scenario=calibrate.apply(run.scenario, lines[kind])))
+
+    def line_of(scenario: Mapping[str, Any]) -> Calibration:
+        times = calibrate.times_of(scenario, settings.get("duration"), settings.get("warmup"))
+        kind = repr(calibrate.uncongested(scenario, *times))
+        if kind not in lines:
+            lines[kind] = calibrate.calibrate(
+                scenario,
+                seeds=settings.get("seeds", calibrate.SEEDS),
+                duration=settings.get("duration"),
+                warmup=settings.get("warmup"),
+                cache=store.cache if store else None,
+                progress=progress,
+                jobs=jobs,
+            )
+        return lines[kind]
+
+    def without_loads(scenario: Mapping[str, Any]) -> Mapping[str, Any]:
+        # Each group alone: on an uncongested link none feels the others.
+        while spec.loaded_group(scenario) is not None:
+            if calibrate.is_open_loop(scenario):
+                scenario = calibrate.resolve(scenario)
+            else:
+                scenario = calibrate.apply(scenario, line_of(scenario))
+        return scenario
+
+    try:
+        changed = [replace(run, scenario=without_loads(run.scenario)) for run in runs]
+    except AqmlabError as error:
+        raise type(error)(f"{experiment.source}: {error}") from error
     return changed, list(lines.values())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +59,8 @@ DATAGRAMS = (
     Figure("delay, 95 %", "p95 ms", "delay_p95_s", 1e3, 0, "ms"),
     Figure("in time", "in time %", "share_in_time", 100, 1, "%"),
 )
+# Of every group that sends a given number of bytes, after the group's name.
+TRANSFERS = (Figure("elapsed", "s", "elapsed_s", digits=2, unit="s"),)
 # In tables with one row per variant.
 COLUMNS = (
     "queue_mean_packets",
@@ -69,6 +71,7 @@ COLUMNS = (
     "share_le_1s",
     "share_gt_3s",
 )
+GROUP_COLUMNS = ("elapsed_s", "loss_share", "share_in_time")
 
 
 def result(result: Result, console: Console) -> None:
@@ -109,7 +112,7 @@ def _single(result: Result) -> Table:
     table.add_column(justify="right")
     table.add_column()
     rows = result.statistics().rows_by_key("field", named=True, unique=True)
-    for figure in (*FIGURES, *_of_datagrams(rows)):
+    for figure in (*FIGURES, *_of_groups(rows)):
         row = rows.get(figure.field)
         if row is None or _says_nothing(figure, row, rows):
             continue
@@ -118,16 +121,39 @@ def _single(result: Result) -> Table:
     return table
 
 
-def _of_datagrams(rows: Mapping[str, Any]) -> list[Figure]:
-    """The figures of every group of senders, by the names in the summary."""
-    prefix, suffix = "datagrams.", ".sent"
-    sent = [name for name in rows if name.startswith(prefix) and name.endswith(suffix)]
-    groups = [name.removeprefix(prefix).removesuffix(suffix) for name in sent]
+def _of_groups(rows: Mapping[str, Any]) -> list[Figure]:
+    """The figures of every group with transfers or datagrams, by the names in the summary."""
+    kinds = (("transfers.", ".finished", TRANSFERS), ("datagrams.", ".sent", DATAGRAMS))
     return [
-        replace(f, title=f"{group}: {f.title}", field=f"{prefix}{group}.{f.field}")
-        for group in groups
-        for f in DATAGRAMS
+        replace(
+            figure,
+            title=f"{group}: {figure.title}",
+            short=f"{group} {figure.short}",
+            field=f"{prefix}{group}.{figure.field}",
+        )
+        for prefix, suffix, figures in kinds
+        for group in _between(rows, prefix, suffix)
+        for figure in figures
     ]
+
+
+def _between(names: Iterable[str], prefix: str, suffix: str) -> list[str]:
+    found = [name for name in names if name.startswith(prefix) and name.endswith(suffix)]
+    return [name.removeprefix(prefix).removesuffix(suffix) for name in found]
+
+
+def _columns(frames: Sequence[Mapping[str, Any]], responses: bool) -> list[Figure]:
+    """What a table of variants shows: of responses nothing where nobody asked for one."""
+    fields = dict.fromkeys(field for frame in frames for field in frame)
+    shown = [f for f in FIGURES if f.field in COLUMNS and f.field in fields]
+    if not responses:
+        shown = [f for f in shown if not f.field.startswith(("response_", "share_"))]
+    of_groups = _of_groups(fields)
+    return shown + [f for f in of_groups if f.field.rpartition(".")[2] in GROUP_COLUMNS]
+
+
+def _has_responses(result: Result) -> bool:
+    return any(run.summary.get("requests", run.summary.get("responses", 1)) for run in result.runs)
 
 
 def _says_nothing(figure: Figure, row: Mapping[str, Any], rows: Mapping[str, Any]) -> bool:
@@ -151,9 +177,11 @@ def _why(defined: int, seeds: int) -> str:
 
 
 def _variants(result: Result) -> Table:
-    rows = {(r["variant"], r["field"]): r for r in result.statistics().iter_rows(named=True)}
     numbers = list(dict.fromkeys(run.variant for run in result.runs))
-    figures = [f for f in FIGURES if f.field in COLUMNS and (numbers[0], f.field) in rows]
+    rows: dict[int, dict[str, Any]] = {number: {} for number in numbers}
+    for row in result.statistics().iter_rows(named=True):
+        rows[row["variant"]][row["field"]] = row
+    figures = _columns(list(rows.values()), _has_responses(result))
     seeds = len(result.variant(0))
     title = f"mean ± half 95 % interval of {seeds} seeds" if seeds > 1 else None
     table = _grid([f.short for f in figures], title)
@@ -161,9 +189,9 @@ def _variants(result: Result) -> Table:
     for number, label in zip(numbers, result.labels, strict=True):
         cells = []
         for figure in figures:
-            row = rows.get((number, figure.field))
+            row = rows[number].get(figure.field)
             cells.append("-" if row is None else _plus_minus(figure, row["mean"], row["high"]))
-            undefined |= row is not None and row["mean"] is None
+            undefined |= row is not None and row["mean"] is None and figure in FIGURES
         table.add_row(label or result.name, *cells)
     if undefined:
         table.caption = "-: undefined, under some seed too many requests failed or none was made"
@@ -177,7 +205,7 @@ def _differences(result: Result, console: Console) -> None:
         result.paired(0, k).rows_by_key("field", named=True, unique=True)
         for k in range(1, len(result.labels))
     ]
-    figures = [f for f in FIGURES if f.field in COLUMNS and any(f.field in fr for fr in frames)]
+    figures = _columns(frames, _has_responses(result))
     seeds = len(result.variant(0))
     how = "paired by seed, ± half 95 % interval" if seeds > 1 else "one seed: no interval"
     table = _grid([f.short for f in figures], f"difference from {base} ({how})")

@@ -359,7 +359,7 @@ def _set(node: Any, parts: list[str], value: Any, path: str, depth: int) -> Any:
 
 
 def loaded_group(scenario: Mapping[str, Any]) -> int | None:
-    """The index of the traffic group given by its load, if any."""
+    """The index of the first traffic group given by its load, if any."""
     return next((i for i, group in enumerate(_traffic(scenario)) if "load" in group), None)
 
 
@@ -371,15 +371,9 @@ def _traffic(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def check_loads(scenario: Mapping[str, Any]) -> None:
-    """At most one group is given by its load, and not by its users as well."""
+    """Loads are shares, and no group is given by its load and its users as well."""
     groups = _traffic(scenario)
     loaded = [i for i, group in enumerate(groups) if "load" in group]
-    if len(loaded) > 1:
-        names = " and ".join(f"traffic.{i}" for i in loaded)
-        raise SpecError(
-            f"{names} are both given by a load, but only one group can be calibrated: "
-            "give the others by their users"
-        )
     for i in loaded:
         if "users" in groups[i]:
             raise SpecError(f"traffic.{i} has both a load and users: keep one of them")

@@ -169,12 +169,6 @@ impl Scenario {
         names("traffic", self.traffic.iter().map(|t| t.name.as_str()).collect())?;
         self.check_sizes()?;
         self.check_distances()?;
-        let loads = self.traffic.iter().filter(|t| t.params.given("load")).count();
-        if loads > 1 {
-            return fail(
-                "traffic: more than one group gives a load; give one a load and the others users",
-            );
-        }
         Ok(())
     }
 
