@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from aqmlab import engine, figures
+from aqmlab import engine, figures, reference
 
 DOCS = Path(__file__).parent
 REFERENCE = "droptail"
@@ -24,9 +24,7 @@ def scenario(name: str) -> dict[str, Any]:
         "duration": "150 s",
         "warmup": "30 s",
         "link": [{"rate": "2 Mbit/s", "framing": "ethernet", "forward": name}],
-        "traffic": [
-            {"app": "web", "users": 600, "start": "stationary", "tcp": "freebsd-2.2.8"}
-        ],
+        "traffic": [{"app": "web", "users": 600, "start": "stationary", "tcp": "freebsd-2.2.8"}],
         "record": {"queue_every": "50 ms", "responses": False},
     }
 
@@ -53,9 +51,17 @@ def field_row(field: dict[str, Any]) -> str:
     else:
         low, high = field["min"], field["max"]
         above = "above " if field.get("min_excluded") else ""
-        allowed = f"{above}{low:g} to {high:g}" if high is not None else f"{above or 'from '}{low:g}"
-    default = "–" if field["default"] is None else f"`{field['default']}`"
-    cells = [f"`{field['name']}`", field["meaning"], field["unit"], allowed, default, field["source"]]
+        low, high = (v if v is None else reference.quantity(v, field) for v in (low, high))
+        allowed = f"{above}{low} to {high}" if high is not None else f"{above or 'from '}{low}"
+    default = "–" if field["default"] is None else f"`{reference.default(field)}`"
+    cells = [
+        f"`{field['name']}`",
+        field["meaning"],
+        field["unit"],
+        allowed,
+        default,
+        field["source"],
+    ]
     return "| " + " | ".join(str(c).replace("|", "\\|").replace("\n", " ") for c in cells) + " |"
 
 
@@ -92,7 +98,8 @@ def text() -> str:
 
 Each picture is the same dumbbell: 600 web users on a line of 2 Mbit/s, the discipline at its
 defaults in blue, drop-tail in grey. Left half a minute of the queue, right the response times.
-Defaults are the sources' own, not tuned to this line.
+Defaults are the sources' own, not tuned to this line. The senders do not use ECN: `dctcp_step`,
+which only marks, is seen as the drop-tail that it then is.
 
 | name | year | what it does |
 | --- | --- | --- |

@@ -60,6 +60,18 @@ def test_users_on_the_other_side_are_measured_there(loaded):
     assert fast["record"]["queues"] == ["bottleneck.reverse"]
 
 
+def test_a_reverse_rate_is_what_the_users_behind_it_load(fake, loaded):
+    loaded["link"][0]["reverse_rate"] = "2 Mbit/s"
+    fast, _ = calibrate.uncongested(loaded, 60, 10)
+    link = fast["link"][0]
+    assert (link["rate"], link["reverse_rate"]) == ("100000000 bit/s", "20000000 bit/s")
+    line = calibrate.Calibration(400.0, 1.0, [], (400, 400))
+    assert calibrate.rate_of(loaded, 0) == 10e6
+    loaded["traffic"][0]["side"] = "servers"
+    assert calibrate.rate_of(loaded, 0) == 2e6
+    assert calibrate.apply(loaded, line)["traffic"][0]["users"] == 616
+
+
 def test_a_load_is_a_share_of_the_first_link_the_group_crosses(fake, loaded):
     second = {**loaded["link"][0], "rate": "2 Mbit/s"}
     del second["name"]
@@ -136,7 +148,7 @@ def test_a_curve_is_no_calibration(fake, loaded, monkeypatch):
 
 def test_traffic_without_users_cannot_be_calibrated(fake, loaded):
     loaded["traffic"] = [{"app": "bulk", "load": "50%"}]
-    with pytest.raises(CalibrationError, match="has no users that a load"):
+    with pytest.raises(CalibrationError, match=r"traffic\.0\.load: .* has no users"):
         calibrate.calibrate(loaded)
     loaded["traffic"] = [{"app": "web", "users": 1}, {"app": "web", "users": 2}]
     with pytest.raises(CalibrationError, match="2 traffic groups with users"):

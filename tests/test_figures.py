@@ -201,3 +201,14 @@ def test_papers_points_only_where_there_are_any():
 def test_an_unknown_kind_is_named():
     with pytest.raises(ValueError, match='unknown kind of figure "pie", expected one of cdf'):
         figures.draw("pie", {})
+
+
+def test_a_distribution_has_one_pen_in_both_its_panels():
+    data, options = EXAMPLES["distributions"]
+    curve = [[20, 0.0], [400, 0.5], [900, 1.0]]
+    more = [*data["variables"], {"name": "reply", "unit": "bytes", "curve": curve}]
+    below, above, *_ = figures.draw("distributions", {"variables": more}, **options).axes
+    pens = [[(line.get_color(), line.get_linestyle()) for line in a.lines] for a in (below, above)]
+    assert len(pens[0]) == 2
+    assert pens[0] == pens[1]
+    assert pens[0][0] != pens[0][1]

@@ -91,15 +91,17 @@ def uncongested(
     group = _group(scenario)
     links = []
     for link in scenario.get("link", []):
-        fast = f"{units.bits_per_s(link.get('rate')) * SPEED_UP:.0f} bit/s"
+        fast = {
+            rate: f"{units.bits_per_s(link[rate]) * SPEED_UP:.0f} bit/s"
+            for rate in ("rate", "reverse_rate")
+            if rate in link
+        }
         roomy = {"aqm": "droptail", "limit": ROOM_PACKETS}
-        links.append({**link, "rate": fast, "forward": roomy, "reverse": roomy})
+        links.append({**link, **fast, "forward": roomy, "reverse": roomy})
     kept = {k: v for k, v in scenario["traffic"][group].items() if k not in spec.POPULATION}
     bare = {k: v for k, v in scenario.items() if k not in ("name", "record", "seed")}
-    # What users ask for comes towards their side of the link.
-    direction = "reverse" if kept.get("side") == "servers" else "forward"
     index = link_of(scenario, group)
-    port = f"{_link_name(links[index], index)}.{direction}"
+    port = f"{_link_name(links[index], index)}.{_direction(kept)}"
     record = {"responses": False, "samples": False, "queues": [port]}
     changed = {"link": links, "traffic": [kept], "record": record}
     times = {"duration": f"{duration_s:.9g} s", "warmup": f"{warmup_s:.9g} s"}
@@ -219,9 +221,10 @@ def _full_population(
     loaded = {**fast, "traffic": [{**fast["traffic"][0], "load": "100%"}]}
     per_user = engine.estimate(loaded)
     if not per_user or per_user <= 0:
+        app = scenario["traffic"][group].get("app")
         raise CalibrationError(
-            "this traffic model has no users that a load could be turned into: "
-            "give its size instead of a load"
+            f"traffic.{group}.load: {app} has no users who ask for so many bytes a second, so a "
+            "load means nothing: give its number of flows instead of a load"
         )
     rate = rate_of(scenario, group)
     return max(1, round(rate / 8 / per_user / clients)) * clients
@@ -242,9 +245,17 @@ def _link_name(link: Mapping[str, Any], index: int) -> str:
     return link.get("name", "bottleneck" if index == 0 else f"link{index}")
 
 
+def _direction(group: Mapping[str, Any]) -> str:
+    """What users ask for comes towards their side of the link."""
+    return "reverse" if group.get("side") == "servers" else "forward"
+
+
 def rate_of(scenario: Mapping[str, Any], group: int) -> float:
-    """The rate in bit/s of which the group's load is a share."""
-    return units.bits_per_s(scenario["link"][link_of(scenario, group)].get("rate"))
+    """The rate in bit/s of which the group's load is a share: that of its direction."""
+    link = scenario["link"][link_of(scenario, group)]
+    reverse = _direction(scenario["traffic"][group]) == "reverse"
+    own = reverse and "reverse_rate" in link
+    return units.bits_per_s(link["reverse_rate"] if own else link.get("rate"))
 
 
 def apply(scenario: Mapping[str, Any], calibration: Calibration) -> dict[str, Any]:

@@ -125,6 +125,9 @@ def described(name: str, settings: Sequence[str], rate: str) -> dict[str, Any]:
                 "give the name alone"
             )
         return entry
+    for setting in settings:
+        if not setting.partition("=")[0].strip() or "=" not in setting:
+            raise AqmlabError(f'"{setting}" sets no field: write for example limit=60')
     written = dict(map(spec.parse_override, settings))
     return {
         **entry,
@@ -223,7 +226,7 @@ def _seconds(value: Any) -> float | None:
 def _value(field: dict[str, Any], entry: dict[str, Any]) -> str:
     """The default, or what takes its place under the values that were set."""
     if "effective" not in entry or (not entry["written"] and field.get("default") is not None):
-        return _default(field)
+        return default(field)
     value = entry["effective"].get(field["name"])
     seconds = _seconds(value)
     if seconds is not None:
@@ -254,21 +257,23 @@ def allowed(field: dict[str, Any]) -> str:
         noun += f" of {field['unit']}" if field.get("unit") not in (None, "", "count") else ""
     above = "above" if field.get("min_excluded") else "from"
     if low is not None and high is not None:
-        return f"{noun} {above} {_quantity(low, field)} to {_quantity(high, field)}"
-    return noun if low is None else f"{noun} {above} {_quantity(low, field)}"
+        return f"{noun} {above} {quantity(low, field)} to {quantity(high, field)}"
+    return noun if low is None else f"{noun} {above} {quantity(low, field)}"
 
 
-def _quantity(value: float, field: dict[str, Any]) -> str:
+def quantity(value: float, field: dict[str, Any]) -> str:
+    """A number of this field with its unit, as in a scenario."""
     base = {"time": " s", "rate": " bit/s"}.get(field.get("unit", ""), "")
     return f"{value:.12g}{base}" if value != 2**53 else f"2^53{base}"
 
 
-def _default(field: dict[str, Any]) -> str:
+def default(field: dict[str, Any]) -> str:
+    """The default as in a scenario; `-` where it follows from other values."""
     value = field.get("default")
     if value is None:
         return "-"
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return _quantity(value, field) if number else _words(value)
+    return quantity(value, field) if number else _words(value)
 
 
 def _words(value: Any) -> str:

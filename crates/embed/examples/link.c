@@ -16,7 +16,7 @@
 #define RATE UINT64_C(10000000)           /* bit/s */
 #define DURATION UINT64_C(20000000000)    /* ns */
 #define MEAN_GAP 645333                   /* ns: packets of 968 bytes on average at 12 Mbit/s */
-#define BODIES 4096                       /* more than any discipline's default lets wait */
+#define BODIES 65536                      /* more than arrive: no queue can hold them all */
 
 /* A program of its own has packets to keep: here a table of bodies, free or in the queue. */
 static unsigned char in_queue[BODIES];
@@ -63,6 +63,19 @@ static uint32_t free_body(void)
     exit(1);
 }
 
+/* When the line that got no packet asks again: with packets waiting all the same (a shaper holds
+ * them back) at the next update, else, with 0, after an arrival. */
+static uint64_t next_try(aqmlab_queue *queue)
+{
+    uint32_t packets;
+    uint64_t at = 0;
+
+    must(aqmlab_backlog(queue, &packets, NULL), "aqmlab_backlog");
+    if (packets > 0)
+        must(aqmlab_next_tick(queue, &at), "aqmlab_next_tick");
+    return at;
+}
+
 /* Sends while the line is free before `until`; returns when it is free next, 0 if it rests. */
 static uint64_t send(aqmlab_queue *queue, uint64_t free_at, uint64_t until,
                      uint64_t *waited, uint64_t *longest)
@@ -73,8 +86,10 @@ static uint64_t send(aqmlab_queue *queue, uint64_t free_at, uint64_t until,
         aqmlab_status status = aqmlab_dequeue(queue, free_at, &sent);
         must(status, "aqmlab_dequeue");
         take_events(queue);
-        if (status == AQMLAB_NONE)
-            return 0;
+        if (status == AQMLAB_NONE) {
+            free_at = next_try(queue);
+            continue;
+        }
         in_queue[sent.id] = 0;
         *waited += sent.waited_ns;
         if (sent.waited_ns > *longest)

@@ -351,7 +351,7 @@ pub unsafe extern "C" fn aqmlab_create(
             }
             Err(why) => {
                 // SAFETY: the caller promises `error_room` bytes at `error`, or null.
-                unsafe { copy(&why, error, error_room) };
+                unsafe { copy(&why.replace('\0', "\\0"), error, error_room) };
                 Err(AQMLAB_ERROR_REFUSED)
             }
         }

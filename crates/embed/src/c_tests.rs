@@ -247,6 +247,9 @@ fn what_cannot_be_created_is_explained() {
     assert!(why(c"red", Some(c"min_th=9"), 1).starts_with("parameters: not JSON"));
     assert!(why(c"red", None, 0).starts_with("line rate: 0 is out of range"));
     assert!(why(c"red", None, u64::MAX).starts_with("line rate: "));
+    // A zero character that the caller wrote does not end the sentence.
+    let zero = why(c"red", Some(c"{\"limit\": \"6\\u0000\"}"), 1);
+    assert!(zero.contains("write for example"), "{zero}");
     // A long sentence is cut, and ends with a zero byte all the same.
     let long = c"{\"ääää\": 1}";
     let mut error = [0x7f; 16];

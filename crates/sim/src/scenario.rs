@@ -51,6 +51,8 @@ pub enum Rtt {
     Constant(Duration),
     /// Values that users or flows take in turn.
     List(Vec<Duration>),
+    /// [`TCPEVAL_MS`](crate::topology::TCPEVAL_MS), drawn for each connection.
+    Tcpeval,
     /// A range, see [`crate::schema::RTT`].
     Range(Params),
 }
@@ -166,11 +168,29 @@ impl Scenario {
         names("link", self.links.iter().map(|l| l.name.as_str()).collect())?;
         names("traffic", self.traffic.iter().map(|t| t.name.as_str()).collect())?;
         self.check_sizes()?;
+        self.check_distances()?;
         let loads = self.traffic.iter().filter(|t| t.params.given("load")).count();
         if loads > 1 {
             return fail(
                 "traffic: more than one group gives a load; give one a load and the others users",
             );
+        }
+        Ok(())
+    }
+
+    /// Refuses a distance for each member where a single member stands for all connections.
+    fn check_distances(&self) -> Result<(), ScenarioError> {
+        for (i, group) in self.traffic.iter().enumerate().filter(|(_, t)| t.entry.is_open_loop()) {
+            let (path, rtt) = match &group.rtt {
+                Some(own) => (format!("traffic.{i}.rtt"), own),
+                None => ("network.rtt".to_owned(), &self.rtt),
+            };
+            if matches!(rtt, Rtt::Range(rtt) if rtt.choice("draw") == "member") {
+                return Err(ScenarioError(format!(
+                    "{path}.draw: {} has no users who keep a distance of their own; write draw = \"connection\"",
+                    group.entry.name
+                )));
+            }
         }
         Ok(())
     }

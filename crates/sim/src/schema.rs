@@ -24,10 +24,13 @@ pub const SCENARIO_STRUCTURE: &[[&str; 4]] = &[
 /// Structural fields of `[network]`.
 pub const NETWORK_STRUCTURE: &[[&str; 4]] = &[[
     "rtt",
-    "time, list or table",
+    "time, list, tcpeval or table",
     "a range",
-    "Round-trip propagation time: one for all (rtt = \"100 ms\"), a list that users or flows take in turn (rtt = [\"10 ms\", \"200 ms\"]), or a range, see rtt.",
+    "Round-trip propagation time: one for all (rtt = \"100 ms\"), a list that users or flows take in turn and connections of an open-loop model draw from (rtt = [\"10 ms\", \"200 ms\"]), \"tcpeval\" for the nine of the Common TCP Evaluation Suite (4, 28, 54, 74, 98, 124, 150, 174, 200 ms), one drawn for each connection, or a range, see rtt.",
 ]];
+
+/// How a scenario names [`crate::topology::TCPEVAL_MS`].
+pub const TCPEVAL: &str = "tcpeval";
 
 /// The queue of a link's direction that a scenario does not speak of.
 pub const DEFAULT_QUEUE: &str = "droptail";
@@ -68,7 +71,7 @@ pub const TRAFFIC_STRUCTURE: &[[&str; 4]] = &[
     ["flows", "count", "", "Another word for users."],
     [
         "rtt",
-        "time, list or table",
+        "time, list, tcpeval or table",
         "network.rtt",
         "Round-trip propagation time of this group alone.",
     ],

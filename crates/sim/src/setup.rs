@@ -9,7 +9,7 @@ use record::{Datagrams, Meter, MeterSettings, Requests, Window};
 use crate::error::ScenarioError;
 use crate::port::{ExplicitPort, FoldedPort, Framing, Port, Unlimited, Wire};
 use crate::scenario::{Link, Queue, Rtt, Scenario, Traffic};
-use crate::topology::{Machines, RoundTrips, Side};
+use crate::topology::{Machines, RoundTrips, Side, TCPEVAL_MS};
 use crate::world::{Group, World};
 
 /// The world of a scenario before its first event, and the names of its ports.
@@ -168,7 +168,12 @@ impl Ports {
 fn round_trips(scenario: &Scenario, group: &Traffic, members: u32) -> RoundTrips {
     let params = match group.rtt.as_ref().unwrap_or(&scenario.rtt) {
         Rtt::Constant(time) => return RoundTrips::Constant(*time),
+        // An open-loop model has no users who could take them in turn.
+        Rtt::List(times) if group.entry.is_open_loop() => return RoundTrips::OneOf(times.clone()),
         Rtt::List(times) => return RoundTrips::Members(times.clone()),
+        Rtt::Tcpeval => {
+            return RoundTrips::OneOf(TCPEVAL_MS.map(Duration::from_millis).to_vec());
+        }
         Rtt::Range(params) => params,
     };
     let (min, max) = (params.time("min"), params.time("max"));

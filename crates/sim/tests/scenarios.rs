@@ -1,7 +1,7 @@
 //! Scenarios: what is refused and how, and that what is written reads back.
 
 use serde_json::{Value, json};
-use sim::{Run, Scenario};
+use sim::{Run, Scenario, run};
 
 fn good() -> Value {
     json!({
@@ -322,4 +322,49 @@ fn effective_values_are_written() {
     assert_eq!((&fast["min_th"], &fast["max_th"]), (&json!(62.5), &json!(187.5)));
     assert_eq!((&fast["gentle"], &fast["limit"]), (&json!(true), &json!(50)));
     assert!(fast.get("max_packet_bytes").is_none(), "it has no effect there");
+}
+
+#[test]
+fn connections_of_an_open_loop_model_draw_from_a_list_or_the_suite_s_round_trips() {
+    // Response times in ms; without queues a request takes at least two round trips.
+    let times = |rtt: Value| -> Vec<u64> {
+        let mut scenario = good();
+        scenario["duration"] = json!("60 s");
+        scenario["network"] = json!({"rtt": rtt});
+        scenario["link"] = json!([{"rate": "1 Gbit/s"}]);
+        scenario["traffic"] =
+            json!([{"app": "packmime", "connections_per_s": 20, "http": "http10"}]);
+        let written = Scenario::from_json(&scenario.to_string()).unwrap().to_json();
+        assert_eq!(written["network"]["rtt"], rtt);
+        let outcome = run(Scenario::from_json(&written.to_string()).unwrap()).unwrap();
+        let table = outcome.tables.iter().find(|t| t.name == "responses").unwrap();
+        let (_, column) = table.columns.iter().find(|(name, _)| name == "duration_ns").unwrap();
+        let record::Column::U64(times) = column else { panic!() };
+        times.iter().map(|ns| ns / 1_000_000).collect()
+    };
+    let share = |times: &[u64], is: &dyn Fn(u64) -> bool| {
+        times.iter().filter(|&&ms| is(ms)).count() as f64 / times.len() as f64
+    };
+    let two = times(json!(["0.01 s", "1 s"]));
+    let far = share(&two, &|ms| ms >= 2_000);
+    assert!((0.4..0.6).contains(&far), "{far} of the connections are 1 s away");
+    let nine = times(json!("tcpeval"));
+    assert_eq!(share(&nine, &|ms| ms < 8), 0.0);
+    assert!(share(&nine, &|ms| ms < 56) > 0.04, "some are 4 ms away");
+    assert!(share(&nine, &|ms| ms >= 400) > 0.08, "some are 200 ms away");
+}
+
+#[test]
+fn a_model_without_users_has_no_distance_of_each() {
+    let mut scenario = good();
+    scenario["traffic"] = json!([{"app": "packmime", "connections_per_s": 20}]);
+    let range = json!({"min": "10 ms", "max": "20 ms", "draw": "member"});
+    for (section, named) in [("/network", "network.rtt.draw"), ("/traffic/0", "traffic.0.rtt.draw")]
+    {
+        let mut changed = scenario.clone();
+        changed["network"] = json!({});
+        changed.pointer_mut(section).unwrap()["rtt"] = range.clone();
+        let why = Scenario::from_json(&changed.to_string()).unwrap_err().to_string();
+        assert!(why.starts_with(named) && why.contains("draw = \"connection\""), "{why}");
+    }
 }

@@ -49,5 +49,5 @@ def _draw(below, above, variable: dict, index: int) -> None:
     # A list of values goes up in steps; so does a constant.
     steps = "steps-post" if variable["unit"] == "count" or x[0] == x[-1] else "default"
     start, end = np.r_[x[0], x], np.r_[x, x[-1]]
-    below.plot(start, 100 * np.r_[0.0, p], drawstyle=steps)
+    below.plot(start, 100 * np.r_[0.0, p], drawstyle=steps, **line)
     above.plot(end, np.r_[1.0 - p, LOWEST / 10], drawstyle=steps, label=variable["name"], **line)

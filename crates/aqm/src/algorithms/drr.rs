@@ -33,8 +33,10 @@ pub(crate) const ENTRY: Entry = Entry {
     units: "packets or bytes; turns in bytes",
     deviations: "Constructed where the papers are silent: the arrival is queued before victims \
                  are chosen; among equally long queues the first in turn loses; shares are \
-                 equal; an empty ALQD register falls back to LQD. LQD and RND look at every \
-                 active flow at each drop.",
+                 equal; an empty ALQD register falls back to LQD; a flow whose next packet its deficit does \
+                 not cover goes to the end of the turn as soon as a packet leaves, before \
+                 whatever arrives during its transmission. LQD and RND look at every active \
+                 flow at each drop.",
     fields: FIELDS,
     build,
 };

@@ -374,6 +374,6 @@ fn what_a_profile_cannot_do_is_refused() {
     assert!(refusal(&[docsis, ("delay", "rate")]).starts_with("delay: \"rate\" is not possible"));
     assert!(refusal(&[docsis, ("mark_ecnth", "0.2")]).starts_with("mark_ecnth: 0.2"));
     let linux = [("profile", "linux"), ("delay", "line")];
-    assert!(refusal(&linux).starts_with("delay: line is not possible with profile \"linux\""));
+    assert!(refusal(&linux).starts_with("delay: \"line\" is not possible with profile \"linux\""));
     assert!(refusal(&[("mark_ecnth", "0.2")]).contains("ecn is false"));
 }

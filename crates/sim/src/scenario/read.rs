@@ -40,6 +40,7 @@ fn read_rtt(path: &str, json: &Json) -> Result<Rtt, ScenarioError> {
         packet::units::duration(text).map_err(|why| ScenarioError(format!("{path}: {why}")))
     };
     match json {
+        Json::String(text) if text == schema::TCPEVAL => Ok(Rtt::Tcpeval),
         Json::String(text) => Ok(Rtt::Constant(time(text)?)),
         Json::Array(items) if items.is_empty() => Err(ScenarioError(format!(
             "{path}: the list is empty; write for example [\"10 ms\", \"200 ms\"]"

@@ -35,6 +35,7 @@ fn rtt_json(rtt: &Rtt) -> Json {
     match rtt {
         Rtt::Constant(one) => time(one),
         Rtt::List(times) => times.iter().map(time).collect(),
+        Rtt::Tcpeval => json!(crate::schema::TCPEVAL),
         Rtt::Range(params) => Json::Object(parameters::write(params)),
     }
 }

@@ -26,7 +26,8 @@ pub const HTTP: Field = Field {
     meaning: "http10: every file on a connection of its own, which the server closes; http11: files \
               of a persistent stay share connections, one request after the other; \
               http11-pipelined: after the first reply of a connection its further requests of the \
-              page are written at once. If not given, the model's.",
+              page are written at once. If not given, http10 for web and http, http11 for unc and \
+              threegpp.",
     kind: Kind::Choice(&["http10", "http11", "http11-pipelined"]),
     default: Value::Unset,
     source: "the model; constructed: what pipelining does",
@@ -42,7 +43,7 @@ pub const PARALLEL: Field = Field {
 /// The same, where a model has one of its own.
 pub const PARALLEL_OF_MODEL: Field = Field {
     meaning: "How many connections a user has open at most, after the first file of a page; if not \
-              given, the model's.",
+              given, 4 for unc and http, 1 for threegpp.",
     default: Value::Unset,
     source: "the model",
     ..PARALLEL
@@ -51,7 +52,7 @@ pub const PARALLEL_OF_MODEL: Field = Field {
 pub const PERSISTENT: Field = Field {
     name: "persistent",
     meaning: "The share of stays at a server whose files share connections (http11 modes); if not \
-              given, the model's.",
+              given, 0.5 for unc, 1 for the others.",
     kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: false },
     default: Value::Unset,
     source: "the model",
@@ -59,8 +60,8 @@ pub const PERSISTENT: Field = Field {
 /// Persistent connections per user.
 pub const PERSISTENT_PARALLEL: Field = Field {
     name: "persistent_parallel",
-    meaning: "How many persistent connections a user has at most; if not given, 2 or what parallel \
-              allows.",
+    meaning: "How many persistent connections a user has at most; if not given, 2 (threegpp: 1) or \
+              what parallel allows.",
     kind: Kind::Whole { unit: Unit::Count, min: 1, max: 64 },
     default: Value::Unset,
     source: "constructed: 2, as RFC 2616 section 8.1.4 recommends (recalled)",
@@ -69,7 +70,7 @@ pub const PERSISTENT_PARALLEL: Field = Field {
 pub const IDLE_TIMEOUT: Field = Field {
     name: "idle_timeout",
     meaning: "A persistent connection that has been idle for so long is closed by the client; 0 s \
-              keeps it to the end of the stay; if not given, the model's.",
+              keeps it to the end of the stay; if not given, 120 s (threegpp: 0 s).",
     kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: false },
     default: Value::Unset,
     source: "constructed: 120 s",
