@@ -3,16 +3,15 @@
 
 use alloc::vec::Vec;
 
-/// A seeded 64-bit mix of a flow number (SplitMix64's finalizer, twice).
+use packet::random::{GOLDEN, mix};
+
+/// A seeded hash of a flow: SplitMix64's first number from `flow`, scrambled by that from `seed`.
 pub(crate) const fn flow_hash(flow: u64, seed: u64) -> u64 {
-    mix(flow ^ mix(seed))
+    first(flow ^ first(seed))
 }
 
-const fn mix(mut z: u64) -> u64 {
-    z = z.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
+const fn first(state: u64) -> u64 {
+    mix(state.wrapping_add(GOLDEN))
 }
 
 /// The map: open addressing with linear probing, at most half full.

@@ -10,7 +10,7 @@ mod event;
 pub mod math;
 mod packet;
 pub mod params;
-mod random;
+pub mod random;
 mod rate;
 mod time;
 pub mod units;

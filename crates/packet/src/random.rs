@@ -10,9 +10,11 @@ pub struct Rng {
     state: u64,
 }
 
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+/// The step of SplitMix64, 2^64 over the golden ratio.
+pub const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-const fn mix(mut z: u64) -> u64 {
+/// The finaliser of SplitMix64: every bit of the input reaches every bit of the output.
+pub const fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)

@@ -9,6 +9,7 @@
 //! not enter the summary; only transfers count whenever they happen.
 
 mod datagrams;
+mod fingerprint;
 mod flows;
 mod meter;
 mod per_second;
@@ -18,6 +19,7 @@ mod table;
 mod transfers;
 
 pub use datagrams::Datagrams;
+pub use fingerprint::Fingerprint;
 pub use flows::{Flows, LongFlow, Recoveries, jain_index};
 pub use meter::{Meter, MeterSettings, Totals};
 pub use per_second::PerSecond;

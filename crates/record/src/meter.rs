@@ -5,7 +5,7 @@
 
 use packet::{Backlog, Duration, Instant, Why};
 
-use crate::{Column, PerSecond, Summary, Window};
+use crate::{Column, Fingerprint, PerSecond, Summary, Window};
 
 /// What a meter is to record.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +113,7 @@ pub struct Meter {
     bytes: PerSecond,
     drops: PerSecond,
     marks: PerSecond,
-    fingerprint: u64,
+    fingerprint: Fingerprint,
 }
 
 const NO_SAMPLE: u64 = u64::MAX;
@@ -137,7 +137,7 @@ impl Meter {
             bytes: PerSecond::default(),
             drops: PerSecond::default(),
             marks: PerSecond::default(),
-            fingerprint: 0,
+            fingerprint: Fingerprint::default(),
         }
     }
 
@@ -190,8 +190,7 @@ impl Meter {
         self.totals.started.0 += 1;
         self.totals.started.1 += u64::from(bytes);
         let word = now.nanos() ^ (flow << 40) ^ (u64::from(bytes) << 20);
-        self.fingerprint =
-            (self.fingerprint.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+        self.fingerprint.add(word);
         let window = self.settings.window;
         if finish <= window.to {
             self.departures.add(finish, 1);
@@ -268,7 +267,7 @@ impl Meter {
     }
     /// A hash over time, flow and size of every departure in order.
     pub fn fingerprint(&self) -> u64 {
-        self.fingerprint
+        self.fingerprint.value()
     }
     /// The kept queue samples in packets.
     pub fn trace(&self) -> Column {

@@ -2,7 +2,7 @@
 
 use packet::Instant;
 
-use crate::{Column, PerSecond, Summary, Table, Window, quantile};
+use crate::{Column, Fingerprint, PerSecond, Summary, Table, Window, quantile};
 
 /// What a connection had to send again. Exclusive: a connection is in one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub struct Requests {
     /// Answers by the binary logarithm of their size, rounded up.
     sizes: [SizeBin; 33],
     measured_asked: u64,
-    fingerprint: u64,
+    fingerprint: Fingerprint,
 }
 
 const FAILED: u64 = u64::MAX;
@@ -109,7 +109,7 @@ impl Requests {
             connections: [0; 5],
             sizes: [SizeBin::default(); 33],
             measured_asked: 0,
-            fingerprint: 0,
+            fingerprint: Fingerprint::default(),
         }
     }
 
@@ -124,8 +124,7 @@ impl Requests {
     pub fn ended(&mut self, request: Request) -> u32 {
         let took = request.ended.since(request.asked).nanos();
         let word = request.ended.nanos() ^ (took << 20) ^ u64::from(request.user);
-        self.fingerprint =
-            (self.fingerprint.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+        self.fingerprint.add(word);
         if !request.failed {
             self.answered.add(request.ended, 1);
             self.answered_ns.add(request.ended, took);
@@ -168,7 +167,7 @@ impl Requests {
 
     /// A hash over every request's end, duration and user, in order.
     pub fn fingerprint(&self) -> u64 {
-        self.fingerprint
+        self.fingerprint.value()
     }
 
     /// The figures of the measured interval; `open` requests had no answer at the end.

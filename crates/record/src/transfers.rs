@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use packet::Instant;
 
-use crate::{Column, Summary, Table};
+use crate::{Column, Fingerprint, Summary, Table};
 
 /// One transfer that has ended.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ struct Burst {
 pub struct Transfers {
     rows: Vec<Transfer>,
     bursts: BTreeMap<u16, Burst>,
-    fingerprint: u64,
+    fingerprint: Fingerprint,
 }
 
 impl Transfers {
@@ -45,8 +45,7 @@ impl Transfers {
     pub fn ended(&mut self, transfer: Transfer) {
         let took = transfer.ended.since(transfer.started).nanos();
         let word = transfer.ended.nanos() ^ (took << 20) ^ u64::from(transfer.user);
-        self.fingerprint =
-            (self.fingerprint.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+        self.fingerprint.add(word);
         let burst = self.bursts.entry(transfer.group).or_insert(Burst {
             began: transfer.started,
             over: transfer.ended,
@@ -62,7 +61,7 @@ impl Transfers {
 
     /// A hash over every transfer's end, duration and sender, in order; none without any.
     pub fn fingerprint(&self) -> Option<u64> {
-        (!self.rows.is_empty()).then_some(self.fingerprint)
+        (!self.rows.is_empty()).then_some(self.fingerprint.value())
     }
 
     /// The figures of one group, warm-up or not: its transfers that have finished or failed, and

@@ -1,7 +1,7 @@
 //! A world moved to its end, and what was measured of it as tables and a summary.
 
 use packet::Instant;
-use record::{Figure, Meter, Summary, Table, Window};
+use record::{Figure, Fingerprint, Meter, Summary, Table, Window};
 
 use crate::error::ScenarioError;
 use crate::scenario::Scenario;
@@ -133,9 +133,9 @@ impl Run {
     fn fingerprint(&self) -> u64 {
         let parts = (0..self.ports.len()).map(|i| self.meter(i).fingerprint());
         let parts = parts.chain([self.world.requests.fingerprint()]);
-        parts.chain(self.world.transfers.fingerprint()).fold(0, |hash: u64, part| {
-            (hash.rotate_left(5) ^ part).wrapping_mul(0x517c_c1b7_2722_0a95)
-        })
+        let mut all = Fingerprint::default();
+        parts.chain(self.world.transfers.fingerprint()).for_each(|part| all.add(part));
+        all.value()
     }
 
     fn port_tables(&self) -> Vec<Table> {

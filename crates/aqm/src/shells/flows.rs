@@ -2,14 +2,7 @@
 
 use alloc::{vec, vec::Vec};
 
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-
-/// The finaliser of SplitMix64: every bit of the input reaches every bit of the output.
-const fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
+use packet::random::{GOLDEN, mix};
 
 /// A seeded hash of a flow.
 pub(crate) const fn hash(flow: u64, seed: u64) -> u64 {

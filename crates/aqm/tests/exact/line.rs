@@ -35,6 +35,16 @@ pub enum Did {
     Send(u32, Ecn),
 }
 
+impl From<Event> for Did {
+    fn from(event: Event) -> Did {
+        match event {
+            Event::Queued { id } => Did::Queue(id),
+            Event::Marked { id, .. } => Did::Mark(id),
+            Event::Dropped { packet, why } => Did::Drop(packet.id, why),
+        }
+    }
+}
+
 /// A second transcription.
 pub trait Model {
     fn enqueue(&mut self, p: P, rng: &mut Rng, did: &mut Vec<Did>);
@@ -72,13 +82,7 @@ impl Product {
         did: &mut Vec<Did>,
         ask: impl FnOnce(&mut dyn Discipline, &mut Cx) -> T,
     ) -> T {
-        let mut out = |event| {
-            did.push(match event {
-                Event::Queued { id } => Did::Queue(id),
-                Event::Marked { id, .. } => Did::Mark(id),
-                Event::Dropped { packet, why } => Did::Drop(packet.id, why),
-            });
-        };
+        let mut out = |event: Event| did.push(event.into());
         let mut cx = Cx { now: Instant::from_nanos(now), rng: &mut self.rng, out: &mut out };
         ask(&mut *self.discipline, &mut cx)
     }

@@ -1,10 +1,10 @@
 //! A queue that looks into headers and may hold packets back, and what it reports.
 
-use aqm::{Built, Cx, Discipline};
+use aqm::{Cx, Discipline};
 use packet::{Event, Instant, Packet, Rng};
 
-use super::super::line::{Did, RATE};
-use super::super::{Pairs, build};
+use super::super::Pairs;
+use super::super::line::{Did, Product};
 
 /// A queue before a line, and what it reports.
 pub struct Rig {
@@ -14,11 +14,7 @@ pub struct Rig {
 
 impl Rig {
     pub fn new(pairs: Pairs, seed: u64) -> Self {
-        let discipline = match build("cake", pairs, RATE) {
-            Ok(Built::Discipline(discipline)) => discipline,
-            Ok(Built::Gate(_)) => panic!("a gate"),
-            Err(why) => panic!("{pairs:?}: {why}"),
-        };
+        let discipline = Product::new("cake", pairs, seed).discipline;
         Rig { discipline, rng: Rng::named(seed, "draws") }
     }
 
@@ -28,13 +24,7 @@ impl Rig {
         ask: impl FnOnce(&mut dyn Discipline, &mut Cx) -> T,
     ) -> (T, Vec<Did>) {
         let mut did = Vec::new();
-        let mut out = |event| {
-            did.push(match event {
-                Event::Queued { id } => Did::Queue(id),
-                Event::Marked { id, .. } => Did::Mark(id),
-                Event::Dropped { packet, why } => Did::Drop(packet.id, why),
-            });
-        };
+        let mut out = |event: Event| did.push(event.into());
         let mut cx = Cx { now: Instant::from_nanos(now), rng: &mut self.rng, out: &mut out };
         let answer = ask(&mut *self.discipline, &mut cx);
         (answer, did)

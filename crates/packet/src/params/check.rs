@@ -1,0 +1,140 @@
+//! From what a user wrote to checked values, and the sentences that say what is wrong.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use super::{BadParams, Field, Kind, Raw, Value};
+use crate::units::{self, Unit};
+
+impl Field {
+    /// Checks one value.
+    ///
+    /// # Errors
+    /// A sentence with this field's name, the value, what is allowed and why.
+    pub fn read(&self, raw: &Raw) -> Result<Value, BadParams> {
+        let bad = |why: String| BadParams::new(self.name, why);
+        match self.kind {
+            Kind::Switch => match raw {
+                Raw::Bool(v) => Ok(Value::Switch(*v)),
+                _ => Err(bad(format!("{raw} is neither true nor false"))),
+            },
+            Kind::Choice(names) => match raw {
+                Raw::Text(text) => match names.iter().find(|n| *n == text) {
+                    Some(name) => Ok(Value::Choice(name)),
+                    None => Err(bad(unknown("value", text, names))),
+                },
+                _ => Err(bad(format!("{raw} is not one of {}", names.join(", ")))),
+            },
+            Kind::Distribution { unit } => match raw {
+                Raw::Number(_) | Raw::Text(_) | Raw::Table(_) => Ok(Value::Written(0)),
+                _ => Err(bad(format!(
+                    "{raw} is not a distribution; write one value ({}), the name of a shipped \
+                     table, or {{ dist = \"exponential\", mean = … }}",
+                    unit.example()
+                ))),
+            },
+            Kind::Whole { unit, min, max } => {
+                let v = quantity(self.name, raw, unit)?;
+                let range = format!("between {min} and {max}");
+                if v != crate::math::floor(v) {
+                    return Err(bad(format!("{raw} is not a whole number {range}")));
+                }
+                if v < min as f64 || v > max as f64 {
+                    let why = format!("{raw} is out of range: it must lie {range}");
+                    return Err(bad(why));
+                }
+                Ok(Value::Whole(v as u64))
+            }
+            Kind::Real { unit, min, max, open } => {
+                let v = quantity(self.name, raw, unit)?;
+                let fits = v <= max && if open { v > min } else { v >= min };
+                if fits {
+                    Ok(Value::Real(v))
+                } else {
+                    Err(bad(range_sentence(raw, unit, (min, max), open)))
+                }
+            }
+        }
+    }
+}
+
+/// A number with a unit as people write it, in base units (seconds, bit/s, bytes, packets, plain).
+///
+/// # Errors
+/// A sentence with the field's name, if a unit is missing or of another kind or there is no number.
+pub fn quantity(name: &str, raw: &Raw, unit: Unit) -> Result<f64, BadParams> {
+    let bare = matches!(unit, Unit::None | Unit::Packets | Unit::Bytes | Unit::Count);
+    match raw {
+        Raw::Number(v) if v.is_finite() && bare => Ok(*v),
+        Raw::Number(v) if !bare => Err(BadParams::new(
+            name,
+            format!("{v} has no unit; write for example {}", unit.example()),
+        )),
+        Raw::Text(text) => units::parse(text, unit).map_err(|why| BadParams::new(name, why)),
+        other => Err(BadParams::new(
+            name,
+            format!("{other} is not a number; write for example {}", unit.example()),
+        )),
+    }
+}
+
+fn range_sentence(raw: &Raw, unit: Unit, (min, max): (f64, f64), open: bool) -> String {
+    let (above, unit) = (if open { "above" } else { "at least" }, unit.suffix());
+    if max >= 1e300 {
+        format!("{raw} is out of range: it must be {above} {min}{unit}")
+    } else {
+        format!("{raw} is out of range: it must be {above} {min}{unit} and at most {max}{unit}")
+    }
+}
+
+/// The sentence for a name that is not in a list: names the nearest if one is near.
+pub fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    let nearest = known.iter().map(|k| (distance(name, k), *k)).min();
+    let hint = match nearest {
+        Some((d, k)) if d <= 2.max(name.chars().count() / 3) => format!("; did you mean \"{k}\"?"),
+        _ => String::new(),
+    };
+    let list = if known.is_empty() { "none".to_string() } else { known.join(", ") };
+    format!("unknown {what} \"{name}\"{hint} (known: {list})")
+}
+
+/// Number of letters to insert, delete, change, or swap with their neighbour (Damerau's distance,
+/// each letter touched once).
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows: Vec<Vec<usize>> = Vec::with_capacity(a.len() + 1);
+    rows.push((0..=b.len()).collect());
+    for i in 1..=a.len() {
+        let mut row = alloc::vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            row[j] = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(rows[i - 2][j - 2] + 1);
+            }
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_finger_is_one_step() {
+        for (a, b, steps) in [
+            ("rde", "red", 1),
+            ("pie", "pie2", 1),
+            ("max_pp", "max_p", 1),
+            ("", "ab", 2),
+            ("abc", "xyz", 3),
+        ] {
+            assert_eq!((distance(a, b), distance(b, a)), (steps, steps), "{a} {b}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+use super::*;
+use crate::units::Unit;
+
+const FIELDS: &[Field] = &[
+    Field {
+        name: "max_p",
+        meaning: "Largest early probability.",
+        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true },
+        default: Value::Real(0.1),
+        source: "test",
+    },
+    Field {
+        name: "limit",
+        meaning: "Room.",
+        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 1_000 },
+        default: Value::Unset,
+        source: "test",
+    },
+    Field {
+        name: "mode",
+        meaning: "Mode.",
+        kind: Kind::Choice(&["packets", "bytes"]),
+        default: Value::Choice("packets"),
+        source: "test",
+    },
+    Field {
+        name: "target",
+        meaning: "A time.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: f64::MAX, open: true },
+        default: Value::Real(0.005),
+        source: "test",
+    },
+    Field {
+        name: "size",
+        meaning: "A drawn size.",
+        kind: Kind::Distribution { unit: Unit::Bytes },
+        default: Value::Unset,
+        source: "test",
+    },
+];
+
+fn check(name: &str, raw: Raw) -> Result<Params, String> {
+    Params::check(FIELDS, &[(name.to_string(), raw)]).map_err(|e| e.to_string())
+}
+
+#[test]
+fn values_are_read_with_their_units() {
+    assert_eq!(check("max_p", Raw::Text("1/8".into())).unwrap().real("max_p"), 0.125);
+    assert_eq!(check("limit", Raw::Text("480 packets".into())).unwrap().whole("limit"), 480);
+    let params = check("target", Raw::Text("20 ms".into())).unwrap();
+    assert_eq!(params.time("target"), Duration::from_millis(20));
+    assert!(params.given("target") && !params.given("mode"));
+    assert_eq!(params.whole_or("limit", 9), 9);
+    assert_eq!(params.choice("mode"), "packets");
+}
+
+#[test]
+fn what_a_constructor_decides_is_noted_beside_what_was_written() {
+    let params = check("target", Raw::Text("20 ms".into())).unwrap();
+    let shown = |params: &Params| -> Vec<String> {
+        params.effective().map(|(field, value)| format!("{} {value}", field.name)).collect()
+    };
+    assert_eq!(shown(&params), ["max_p 0.1", "limit -", "mode packets", "target 0.02", "size -"]);
+    assert_eq!(params.whole("limit"), u64::MAX);
+    assert_eq!(shown(&params)[1], "limit -");
+    assert_eq!(params.whole_or("limit", 9), 9);
+    params.settle("max_p", Value::Real(0.5));
+    params.ignore("mode");
+    assert_eq!(shown(&params), ["max_p 0.5", "limit 9", "mode -", "target 0.02", "size -"]);
+    assert_eq!((params.real("max_p"), params.value("limit")), (0.1, Value::Unset));
+    assert_eq!(shown(&params.without_notes())[..2], ["max_p 0.1", "limit -"]);
+}
+
+#[test]
+fn every_mistake_is_one_sentence_with_the_remedy() {
+    let why = |name: &str, raw| check(name, raw).unwrap_err();
+    assert_eq!(
+        why("max_pp", Raw::Number(0.1)),
+        "max_pp: unknown field \"max_pp\"; did you mean \"max_p\"? (known: max_p, limit, mode, target, size)"
+    );
+    assert_eq!(
+        why("max_p", Raw::Number(1.5)),
+        "max_p: 1.5 is out of range: it must be above 0 and at most 1"
+    );
+    assert_eq!(
+        why("limit", Raw::Number(0.0)),
+        "limit: 0 is out of range: it must lie between 1 and 1000"
+    );
+    assert_eq!(
+        why("limit", Raw::Number(1.5)),
+        "limit: 1.5 is not a whole number between 1 and 1000"
+    );
+    assert!(why("limit", Raw::Text("5 ms".into())).contains("its unit measures time"));
+    assert!(why("mode", Raw::Text("byte".into())).contains("did you mean \"bytes\""));
+    assert!(why("target", Raw::Number(5.0)).contains("has no unit"));
+    assert!(why("max_p", Raw::Other("a list")).contains("not a number"));
+}
+
+#[test]
+fn a_distribution_is_kept_as_it_was_written() {
+    let table = Raw::Table(alloc::vec![("dist".into(), Raw::Text("uniform".into()))]);
+    for raw in [Raw::Number(5.0), Raw::Text("60 kB".into()), table] {
+        let params = check("size", raw.clone()).unwrap();
+        assert_eq!(params.distribution("size"), Some(&raw));
+        assert!(params.given("size"));
+    }
+    assert_eq!(Params::defaults(FIELDS).distribution("size"), None);
+    let why = check("size", Raw::List(Vec::new())).unwrap_err();
+    assert_eq!(
+        why,
+        "size: a list is not a distribution; write one value (60000 or \"60 kB\"), the name of a \
+         shipped table, or { dist = \"exponential\", mean = … }"
+    );
+}
+
+#[test]
+fn quantities_are_read_alone() {
+    assert_eq!(quantity("x", &Raw::Text("60 kB".into()), Unit::Bytes), Ok(60_000.0));
+    assert_eq!(quantity("x", &Raw::Number(7.0), Unit::Count), Ok(7.0));
+    let why = quantity("a.b", &Raw::Number(7.0), Unit::Time).unwrap_err().to_string();
+    assert_eq!(why, "a.b: 7 has no unit; write for example \"20 ms\"");
+}
