@@ -1,6 +1,11 @@
 //! The clock of a periodic update.
 
+use packet::params::Kind;
+use packet::units::Unit;
 use packet::{Duration, Instant};
+
+/// A time between updates: below a microsecond they would be all that a processor does.
+pub(crate) const PERIOD: Kind = Kind::Real { unit: Unit::Time, min: 1e-6, max: 1e3, open: false };
 
 /// Falls due at a first instant and every period after it, whether or not packets wait.
 #[derive(Clone, Copy, Debug)]

@@ -125,5 +125,8 @@ fn a_pareto_index_without_a_mean_is_refused() {
     let entry = find("on-off").unwrap();
     let raw = [("shape".to_owned(), Raw::Number(1.0))];
     let error = Params::check(entry.fields, &raw).unwrap_err();
-    assert_eq!(error.to_string(), "shape: 1 is out of range: it must be above 1 and at most 100");
+    assert_eq!(
+        error.to_string(),
+        "shape: 1 is out of range: it must be above 1 and at most 100 (index of the Pareto distribution)"
+    );
 }

@@ -15,7 +15,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{Backlog, Instant, Packet, Rng, Why};
 
-use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, TIME};
+use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES};
 use crate::flow_table::FlowTable;
 use crate::periodic::Ticker;
 use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
@@ -80,7 +80,7 @@ const FIELDS: &[Field] = &[
     Field {
         name: "T",
         meaning: "Time between updates of m_fair.",
-        kind: TIME,
+        kind: crate::periodic::PERIOD,
         default: Value::Real(1.0 / 160.0),
         source: "read: one implementation, 160 Hz",
     },

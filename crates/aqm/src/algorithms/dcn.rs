@@ -18,7 +18,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 
-use crate::buffer::{self, LIMIT, LIMIT_BYTES, PACKET_BYTES, TIME};
+use crate::buffer::{self, LIMIT, LIMIT_BYTES, PACKET_BYTES};
 use crate::periodic::Ticker;
 use crate::pi_law::PiLaw;
 use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
@@ -58,7 +58,7 @@ const FIELDS: &[Field] = &[
         name: "interval",
         meaning: "DI, the time between two ageings of the high-bandwidth flows; a scoreboard entry \
                   without a packet for longer is free.",
-        kind: TIME,
+        kind: crate::periodic::PERIOD,
         default: Value::Real(0.8),
         source: "constructed (weakly recalled); sweep 0.2 s to 2 s",
     },
@@ -132,7 +132,7 @@ const FIELDS: &[Field] = &[
     Field {
         name: "T",
         meaning: "Time between updates of the probability.",
-        kind: TIME,
+        kind: crate::periodic::PERIOD,
         default: Value::Real(1.0 / 170.0),
         source: "constructed: as PI",
     },

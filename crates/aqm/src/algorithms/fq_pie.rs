@@ -60,7 +60,7 @@ const FIELDS: &[Field] = &[
     Field {
         name: "t_update",
         meaning: "Time between updates.",
-        kind: TIME,
+        kind: crate::periodic::PERIOD,
         default: Value::Real(0.015),
         source: "read: Linux; RFC 8033 (recalled)",
     },

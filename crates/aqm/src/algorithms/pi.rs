@@ -73,7 +73,7 @@ const FIELDS: &[Field] = &[
     Field {
         name: "T",
         meaning: "Time between updates.",
-        kind: TIME,
+        kind: crate::periodic::PERIOD,
         default: Value::Real(1.0 / 170.0),
         source: "read: ns-2.35 w_ 170 Hz (the paper's example: 160 Hz, recalled)",
     },

@@ -51,7 +51,7 @@ const FIELDS: &[Field] = &[
     Field {
         name: "t_update",
         meaning: "Time between updates.",
-        kind: TIME,
+        kind: crate::periodic::PERIOD,
         default: Value::Real(0.032),
         source: "read: the authors' Linux qdisc before RFC 9332",
     },

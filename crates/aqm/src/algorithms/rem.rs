@@ -15,7 +15,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{Backlog, Duration, Instant, Packet, Rng, Why, math};
 
-use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, PACKET_BYTES, TIME};
+use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, PACKET_BYTES};
 use crate::periodic::Ticker;
 use crate::shells::watched::{Watched, Watcher};
 use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Verdict};
@@ -98,7 +98,7 @@ const FIELDS: &[Field] = &[
     Field {
         name: "tau",
         meaning: "Time between updates.",
-        kind: TIME,
+        kind: crate::periodic::PERIOD,
         default: Value::Real(0.002),
         source: "read: ns-2.35 pupdtime_",
     },

@@ -147,10 +147,8 @@ fn contradictions_are_refused_with_their_reason() {
     assert!(refusal(&design).starts_with("a: 0.00001 contradicts n_min"));
     let slow = [("n_min", "60"), ("r_max", "10 ms"), ("T", "1 s")];
     assert!(refusal(&slow).starts_with("T: 1 s is too long"), "{}", refusal(&slow));
-    // A round trip of next to no packets: gains that overflow, of which no difference is a number.
-    let short = [("n_min", "0.001"), ("r_max", "1e-9 s"), ("T", "1e-13 s")];
-    assert!(refusal(&short).contains("write a and b in their place"), "{}", refusal(&short));
-    let long = [("n_min", "1e-9"), ("r_max", "1000 s"), ("T", "1e-9 s")];
+    // Next to no flow over a long round trip: gains whose difference is lost in rounding.
+    let long = [("n_min", "1e-9"), ("r_max", "1000 s"), ("T", "1 us")];
     assert!(refusal(&long).contains("write a and b in their place"), "{}", refusal(&long));
     assert!(refusal(&[("mean_packet_bytes", "1000")]).contains("has no effect"));
 }

@@ -43,7 +43,8 @@ impl Field {
                     return Err(bad(format!("{raw} is not a whole number {range}")));
                 }
                 if v < min as f64 || v > max as f64 {
-                    let why = format!("{raw} is out of range: it must lie {range}");
+                    let what = self.in_short();
+                    let why = format!("{raw} is out of range: it must lie {range} ({what})");
                     return Err(bad(why));
                 }
                 Ok(Value::Whole(v as u64))
@@ -54,9 +55,26 @@ impl Field {
                 if fits {
                     Ok(Value::Real(v))
                 } else {
-                    Err(bad(range_sentence(raw, unit, (min, max), open)))
+                    let said = range_sentence(raw, unit, (min, max), open);
+                    Err(bad(format!("{said} ({})", self.in_short())))
                 }
             }
+        }
+    }
+}
+
+impl Field {
+    /// What it is, in a few words, as the reason for its range: its meaning up to the first stop.
+    fn in_short(&self) -> String {
+        let first = self.meaning.split(['.', ';', ':', '(']).next().unwrap_or(self.meaning).trim();
+        let mut letters = first.chars();
+        let (head, rest) = (letters.next(), letters.as_str());
+        match head {
+            // "IP bytes" and "ECN" keep their capitals.
+            Some(head) if !rest.starts_with(char::is_uppercase) => {
+                head.to_lowercase().chain(rest.chars()).collect()
+            }
+            _ => first.into(),
         }
     }
 }

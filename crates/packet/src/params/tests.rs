@@ -80,11 +80,11 @@ fn every_mistake_is_one_sentence_with_the_remedy() {
     );
     assert_eq!(
         why("max_p", Raw::Number(1.5)),
-        "max_p: 1.5 is out of range: it must be above 0 and at most 1"
+        "max_p: 1.5 is out of range: it must be above 0 and at most 1 (largest early probability)"
     );
     assert_eq!(
         why("limit", Raw::Number(0.0)),
-        "limit: 0 is out of range: it must lie between 1 and 1000"
+        "limit: 0 is out of range: it must lie between 1 and 1000 (room)"
     );
     assert_eq!(
         why("limit", Raw::Number(1.5)),

@@ -29,7 +29,7 @@ pub(super) const FIELDS: &[Field] = &[
     Field {
         name: "t_update",
         meaning: "Time between updates. rfc9332: 15 ms; linux: 16 ms.",
-        kind: TIME,
+        kind: crate::periodic::PERIOD,
         default: Value::Unset,
         source: "RFC 9332 min(target, RTT_max/3) (recalled); read: Linux",
     },

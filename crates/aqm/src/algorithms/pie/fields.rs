@@ -34,7 +34,7 @@ pub(super) const FIELDS: &[Field] = &[
     ),
     by_profile(
         "t_update",
-        TIME,
+        crate::periodic::PERIOD,
         "Time between updates. 15 ms; docsis: 16 ms.",
         "RFC 8033 (recalled); read: Linux, ns-3, CableLabs' simulator",
     ),
