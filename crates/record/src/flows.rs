@@ -2,7 +2,7 @@
 
 use crate::{Column, Summary, Table};
 
-/// A connection open over the whole measured interval, and what arrived of it in that time.
+/// A transfer without replies on a connection open over the whole measured interval, and what arrived of it in that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongFlow {
     /// Group, counted in the order of the scenario.

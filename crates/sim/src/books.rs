@@ -72,7 +72,8 @@ impl World {
                 self.requests.classify(row, connection.class());
             }
             self.flows.recovered(connection.recoveries());
-            if connection.opened <= self.window.from {
+            // Where replies are asked for, users decide what a connection carries.
+            if connection.opened <= self.window.from && connection.promised == 0 {
                 let (now, before) = (connection.delivered(), connection.before().delivered);
                 self.flows.long(LongFlow {
                     group: self.members[connection.member as usize].group,

@@ -147,7 +147,7 @@ fn contradictions_are_refused_with_their_reason() {
     assert!(refusal(&design).starts_with("a: 0.00001 contradicts n_min"));
     let slow = [("n_min", "60"), ("r_max", "10 ms"), ("T", "1 s")];
     assert!(refusal(&slow).starts_with("T: 1 s is too long"), "{}", refusal(&slow));
-    // Next to no flow over a long round trip: gains whose difference is lost in rounding.
+    // Next to no flow over a long round trip: gains with which nothing can be computed.
     let long = [("n_min", "1e-9"), ("r_max", "1000 s"), ("T", "1 us")];
     assert!(refusal(&long).contains("write a and b in their place"), "{}", refusal(&long));
     assert!(refusal(&[("mean_packet_bytes", "1000")]).contains("has no effect"));
