@@ -85,13 +85,24 @@ fn the_log_has_a_row_for_every_datagram() {
 
 #[test]
 fn a_code_point_buys_its_group_a_band_of_its_own() {
-    // Eight classes in rate limits nobody meets: what separates the groups is the code point.
-    let queue = json!({"aqm": "wred", "limit": 100});
-    let mut scenario = scenario("1 Mbit/s", json!([cbr("100 kbit/s")]));
-    scenario["link"][0]["forward"] = queue;
-    scenario["traffic"][0]["dscp"] = json!("ef");
-    let voice = simulate(&scenario);
-    assert_eq!(of(&voice, "voice").number("lost"), 0.0);
+    // One queue for each band, so that nothing but the code point tells voice from the flood.
+    let flood =
+        json!({"name": "flood", "app": "cbr", "flows": 1, "rate": "2 Mbit/s", "packet": 972});
+    let mut scenario = scenario("1 Mbit/s", json!([cbr("100 kbit/s"), flood]));
+    scenario["link"][0]["forward"] = json!({
+        "aqm": "cake", "rate": "900 kbit/s", "isolation": "flowblind", "memory_limit": 100_000,
+    });
+    let with = |scenario: &mut Value, dscp: &str| {
+        scenario["traffic"][0]["dscp"] = json!(dscp);
+        let outcome = simulate(scenario);
+        let voice = of(&outcome, "voice");
+        (voice.number("loss_share"), voice.number("delay_p50_s"))
+    };
+    let (lost, apart) = with(&mut scenario, "ef");
+    assert!(lost < 0.01 && apart < 0.1, "{lost} lost, {apart} s");
+    // Among the flood it shares its fate: 2.16 of 0.9 Mbit/s, 58 % too many.
+    let (lost, among) = with(&mut scenario, "default");
+    assert!((0.5..0.65).contains(&lost) && among > apart, "{lost} lost, {among} s");
     scenario["traffic"][0]["dscp"] = json!("urgent");
     let error = Scenario::from_json(&scenario.to_string()).unwrap_err().0;
     assert!(error.starts_with("traffic.0.dscp: unknown value \"urgent\""), "{error}");
@@ -129,4 +140,52 @@ fn unequal_round_trips_are_unfair_behind_a_common_queue() {
     let far: f64 = rates.iter().skip(1).step_by(2).sum();
     assert!(near > 2.0 * far, "{near} near, {far} far");
     assert!(outcome.summary.number("jain_index") < 0.9);
+}
+
+#[test]
+fn each_direction_has_its_own_rate() {
+    let mut scenario = scenario("10 Mbit/s", json!([cbr("100 kbit/s")]));
+    scenario["link"][0]["reverse_rate"] = json!("1 Mbit/s");
+    let late = |scenario: &Value| of(&simulate(scenario), "voice").number("delay_p50_s");
+    assert!((late(&scenario) - 0.0558).abs() < 1e-9); // 0.8 ms to send, 5 and 50 ms to travel
+    scenario["traffic"][0]["side"] = json!("clients");
+    assert!((late(&scenario) - 0.063).abs() < 1e-9); // 8 ms to send
+}
+
+#[test]
+fn a_clock_that_delays_lets_packets_go_on_its_ticks() {
+    let mut scenario = scenario("1 Mbit/s", json!([cbr("100 kbit/s")]));
+    scenario["network"]["delay_tick"] = json!("20 ms");
+    let outcome = simulate(&scenario);
+    let log = table(&outcome, "datagrams");
+    let (Column::U64(sent), Column::U64(delay)) = (&log.columns[1].1, &log.columns[2].1) else {
+        panic!()
+    };
+    let arrived = sent.iter().zip(delay).filter(|(_, d)| **d < u64::MAX - 1);
+    // Half of 100 ms is two whole ticks, from the tick before.
+    for (sent, delay) in arrived {
+        assert_eq!((sent + delay) % 20_000_000, 0);
+        assert!((13_000_000 + 20_000_000..=13_000_000 + 40_000_000).contains(delay), "{delay}");
+    }
+}
+
+#[test]
+fn acknowledgements_are_thinned_where_a_later_one_says_all() {
+    // 65,535 bytes in 110 ms are 400 acknowledgements a second, twice what the line carries. The
+    // filter takes out those that a later one makes unnecessary before the queue must drop any.
+    let bulk = json!([{"app": "bulk", "flows": 1, "tcp": {"profile": "plain", "ack_every": 1}}]);
+    let mut scenario = scenario("10 Mbit/s", bulk);
+    scenario["link"][0]["reverse_rate"] = json!("60 kbit/s");
+    let with = |scenario: &mut Value, filter: &str| {
+        scenario["link"][0]["reverse"] = json!({"aqm": "cake", "ack_filter": filter});
+        let outcome = simulate(scenario);
+        let Some(Figure::Group(ports)) = outcome.summary.get("ports") else { panic!() };
+        let Some(Figure::Group(port)) = ports.get("bottleneck.reverse") else { panic!() };
+        let superseded = port.number("drops_superseded");
+        (superseded, port.number("drops") - superseded)
+    };
+    let (none, others) = with(&mut scenario, "no");
+    let (some, few) = with(&mut scenario, "aggressive");
+    assert!(none == 0.0 && some > 5_000.0, "{some} superseded");
+    assert!(few < others / 10.0, "{few} others with the filter, {others} without");
 }
