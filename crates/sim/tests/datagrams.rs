@@ -189,3 +189,26 @@ fn acknowledgements_are_thinned_where_a_later_one_says_all() {
     assert!(none == 0.0 && some > 5_000.0, "{some} superseded");
     assert!(few < others / 10.0, "{few} others with the filter, {others} without");
 }
+
+#[test]
+fn the_code_point_of_a_transfer_travels_on_its_segments() {
+    let bulk = |name: &str, dscp: &str| json!({"name": name, "app": "bulk", "flows": 1, "dscp": dscp, "start_within": "0 s"});
+    let traffic = json!([bulk("usual", "default"), bulk("scavenger", "cs1")]);
+    let mut scenario = scenario("2 Mbit/s", traffic);
+    scenario["link"][0]["forward"] = json!({"aqm": "cake", "rate": "1.9 Mbit/s"});
+    let outcome = simulate(&scenario);
+    let Column::F64(rates) = &table(&outcome, "flows").columns[4].1 else { panic!() };
+    // Bulk's share of three tins is a sixteenth; alike, both would get a half.
+    assert!(rates[1] < rates[0] / 4.0, "{rates:?}");
+}
+
+#[test]
+fn what_users_keep_open_is_not_a_long_flow() {
+    let users = json!({"app": "unc", "users": 60, "start": "stationary"});
+    let traffic = json!([users, {"app": "bulk", "flows": 3}]);
+    let outcome = simulate(&scenario("10 Mbit/s", traffic));
+    assert!(outcome.summary.number("responses") > 50.0);
+    assert_eq!(outcome.summary.number("long_flows"), 3.0);
+    let Column::U32(owners) = &table(&outcome, "flows").columns[1].1 else { panic!() };
+    assert_eq!(owners, &[60, 61, 62]);
+}
