@@ -204,11 +204,38 @@ fn the_code_point_of_a_transfer_travels_on_its_segments() {
 
 #[test]
 fn what_users_keep_open_is_not_a_long_flow() {
-    let users = json!({"app": "unc", "users": 60, "start": "stationary"});
+    let users = json!({"app": "unc", "users": 800, "start": "stationary"});
     let traffic = json!([users, {"app": "bulk", "flows": 3}]);
     let outcome = simulate(&scenario("10 Mbit/s", traffic));
     assert!(outcome.summary.number("responses") > 50.0);
     assert_eq!(outcome.summary.number("long_flows"), 3.0);
     let Column::U32(owners) = &table(&outcome, "flows").columns[1].1 else { panic!() };
-    assert_eq!(owners, &[60, 61, 62]);
+    assert_eq!(owners, &[800, 801, 802]);
+}
+
+#[test]
+fn datagrams_have_no_tcp_and_a_complete_scenario_says_none() {
+    let mut scenario = scenario("1 Mbit/s", json!([cbr("100 kbit/s")]));
+    let complete = Scenario::from_json(&scenario.to_string()).unwrap().to_json();
+    assert!(complete["traffic"][0].get("tcp").is_none());
+    assert!(Scenario::from_json(&complete.to_string()).is_ok());
+    scenario["traffic"][0]["tcp"] = json!("plain");
+    let error = Scenario::from_json(&scenario.to_string()).unwrap_err().0;
+    assert_eq!(error, "traffic.0.tcp: cbr sends datagrams, which have no TCP; leave it out");
+}
+
+#[test]
+fn a_complete_scenario_has_the_values_of_each_directions_own_line() {
+    let mut scenario = scenario("100 Mbit/s", json!([cbr("100 kbit/s")]));
+    scenario["link"][0]["reverse_rate"] = json!("1 Mbit/s");
+    let red = json!({"aqm": "red", "profile": "ns2"});
+    scenario["link"][0]["forward"] = red.clone();
+    scenario["link"][0]["reverse"] = red;
+    let complete = Scenario::from_json(&scenario.to_string()).unwrap().to_json();
+    let link = &complete["link"][0];
+    // Half of what the line sends in 5 ms, at least 5: packets of 500 bytes.
+    assert_eq!(
+        (&link["forward"]["min_th"], &link["reverse"]["min_th"]),
+        (&json!(62.5), &json!(5.0))
+    );
 }

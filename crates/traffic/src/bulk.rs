@@ -59,6 +59,7 @@ pub const ENTRY: Entry = Entry {
              congestion avoidance, 1993 (recalled)",
     deviations: "Start instants are random within a window, so that flows do not start in step.",
     fetches: false,
+    datagrams: false,
     fields: FIELDS,
     build,
 };

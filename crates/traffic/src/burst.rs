@@ -20,6 +20,7 @@ pub const ENTRY: Entry = Entry {
              aggregate traffic, AINA 2012",
     deviations: "The paper's random start of the later burst is a uniform draw common to the group.",
     fetches: false,
+    datagrams: false,
     fields: FIELDS,
     build,
 };

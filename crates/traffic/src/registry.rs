@@ -35,6 +35,8 @@ pub struct Entry {
     /// Whether it fetches data to its own side (or else sends it to the other): decides where it
     /// sits if the scenario does not say, fetchers with the clients, senders with the servers.
     pub fetches: bool,
+    /// Whether it sends datagrams, which have no TCP.
+    pub datagrams: bool,
     /// Its parameters.
     pub fields: &'static [Field],
     /// Makes the members of a group.

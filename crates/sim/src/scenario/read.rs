@@ -100,8 +100,14 @@ fn read_traffic(index: usize, json: &Json, links: &[Link]) -> Result<Traffic, Sc
     let name = section.text("name")?.unwrap_or_else(|| format!("{app_name}{index}"));
     let profiles: Vec<&str> = tcp::PROFILES.iter().map(|e| e.name).collect();
     let default_tcp = json!("plain");
-    let tcp_json = section.take("tcp").unwrap_or(&default_tcp);
     let tcp_path = format!("{path}.tcp");
+    let given = section.take("tcp");
+    if given.is_some() && entry.datagrams {
+        return Err(ScenarioError(format!(
+            "{tcp_path}: {app_name} sends datagrams, which have no TCP; leave it out"
+        )));
+    }
+    let tcp_json = given.unwrap_or(&default_tcp);
     let (profile, mut tcp_section) = Section::variant(&tcp_path, tcp_json, "profile", &profiles)?;
     let profile = tcp::find(&profile).expect("the name was checked against the registry");
     tcp_section.rename("window", "window_bytes")?;

@@ -52,9 +52,10 @@ fn queue_json(queue: &Queue, line: &Line) -> Json {
 fn link_json(link: &Link) -> Json {
     let mut object = parameters::write(&link.params);
     object.insert("name".into(), json!(link.name));
-    let line = Line { rate: link.rate() };
-    object.insert("forward".into(), queue_json(&link.forward, &line));
-    object.insert("reverse".into(), queue_json(&link.reverse, &line));
+    for (direction, queue) in [("forward", &link.forward), ("reverse", &link.reverse)] {
+        let line = Line { rate: link.rate_of(direction) };
+        object.insert(direction.into(), queue_json(queue, &line));
+    }
     Json::Object(object)
 }
 
@@ -63,10 +64,10 @@ fn traffic_json(traffic: &Traffic) -> Json {
     object.extend(parameters::write(&traffic.app));
     object.insert("name".into(), json!(traffic.name));
     object.insert("app".into(), json!(traffic.entry.name));
-    object.insert(
-        "tcp".into(),
-        named("profile", traffic.profile.name, parameters::write(&traffic.tcp)),
-    );
+    if !traffic.entry.datagrams {
+        let tcp = named("profile", traffic.profile.name, parameters::write(&traffic.tcp));
+        object.insert("tcp".into(), tcp);
+    }
     object.insert("via".into(), json!(traffic.via));
     if let Some(rtt) = &traffic.rtt {
         object.insert("rtt".into(), rtt_json(rtt));

@@ -43,6 +43,7 @@ pub const ENTRY: Entry = Entry {
     deviations: "Rates and packet sizes of audio and video are constructed: the 1999 paper does \
                  not print them. Packets have 28 B of IPv4 and UDP headers and are not ECN-capable.",
     fetches: false,
+    datagrams: true,
     fields: &FIELDS,
     build,
 };

@@ -92,6 +92,7 @@ pub const ENTRY: Entry = Entry {
     deviations: "ns-2's first packet of an on period leaves at its beginning, as here; its Pareto \
                  source draws a number of packets, ours a time. Each sender begins with an on period.",
     fetches: false,
+    datagrams: true,
     fields: &FIELDS,
     build,
 };

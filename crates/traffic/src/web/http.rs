@@ -42,6 +42,7 @@ pub const ENTRY: Entry = Entry {
     deviations: "ns-2's pages are fetched through caches that may hold them; here every file comes \
                  from a server.",
     fetches: true,
+    datagrams: false,
     fields: fields::ALL,
     build,
 };

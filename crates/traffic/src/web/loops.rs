@@ -39,6 +39,7 @@ pub const ENTRY: Entry = Entry {
                  transfers, the counts of 43 FTP, 17 text and 12 picture loops. Chariot's login and \
                  logoff connections are left out.",
     fetches: true,
+    datagrams: false,
     fields: FIELDS,
     build,
 };

@@ -113,6 +113,7 @@ pub const ENTRY: Entry = Entry {
                  with one bottleneck. Think times are cut, because the trace's include nights. \
                  Tables are re-gridded to about 40 quantiles that keep the means.",
     fetches: true,
+    datagrams: false,
     fields: FIELDS,
     build,
 };

@@ -72,6 +72,7 @@ pub const ENTRY: Entry = Entry {
                  are rounded, not cut to whole bytes. The connection stays open for ever, as ns-3's \
                  does while its server lives.",
     fetches: true,
+    datagrams: false,
     fields: fields::ALL,
     build,
 };

@@ -72,6 +72,7 @@ pub const ENTRY: Entry = Entry {
                  page (page_servers = \"unc_servers_per_page\" gives more). Whoever holds the \
                  distributions can name them field by field.",
     fetches: true,
+    datagrams: false,
     fields: fields::ALL,
     build,
 };

@@ -38,6 +38,7 @@ pub const ENTRY: Entry = Entry {
                  gaps are drawn for each connection (ns-2: once in a simulation). Clients and servers \
                  are chosen uniformly. Network delays are the scenario's. Constructed: pipelining.",
     fetches: true,
+    datagrams: false,
     fields: FIELDS,
     build,
 };
