@@ -7,13 +7,13 @@ use packet::{Duration, Instant};
 use crate::clock::{HostClock, Moment, Phase};
 use crate::ecn::EcnState;
 use crate::flight::Flight;
+use crate::needless::Trial;
 use crate::probe::Counters;
 use crate::profile::{IdleRule, Life, Profile, SynAck};
 use crate::receiver::Receiver;
 use crate::recovery::Recovery;
 use crate::rtt::Rtt;
 use crate::segment::{Flags, Segment};
-use crate::trial::Trial;
 
 /// State of a connection (RFC 9293 section 3.3.2, and [`State::Failed`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

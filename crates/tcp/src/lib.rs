@@ -25,6 +25,7 @@ mod ending;
 mod endpoint;
 mod flight;
 mod handshake;
+mod needless;
 mod output;
 mod probe;
 mod profile;
@@ -35,7 +36,6 @@ mod registry;
 mod rtt;
 mod segment;
 mod sender;
-mod trial;
 mod window;
 
 pub use clock::HostClock;

@@ -106,13 +106,7 @@ const FIELDS: &[Field] = &[
         source: "read: Linux, ns-3",
     },
     CE_THRESHOLD,
-    Field {
-        name: "hash_seed",
-        meaning: "Seed of the hash: another one lets other flows collide.",
-        kind: Kind::Whole { unit: Unit::None, min: 0, max: 1 << 53 },
-        default: Value::Whole(0),
-        source: "constructed",
-    },
+    crate::shells::flows::HASH_SEED,
 ];
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {

@@ -159,13 +159,7 @@ const FIELDS: &[Field] = &[
         default: Value::Real(0.1),
         source: "read: Linux ecn_prob, ns-3",
     },
-    Field {
-        name: "hash_seed",
-        meaning: "Seed of the hash: another one lets other flows collide.",
-        kind: Kind::Whole { unit: Unit::None, min: 0, max: 1 << 53 },
-        default: Value::Whole(0),
-        source: "constructed",
-    },
+    crate::shells::flows::HASH_SEED,
 ];
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {

@@ -62,13 +62,7 @@ const FIELDS: &[Field] = &[
         default: Value::Switch(false),
         source: "read: Linux sch_sfq headdrop",
     },
-    Field {
-        name: "hash_seed",
-        meaning: "Seed of the hash: another one lets other flows collide.",
-        kind: Kind::Whole { unit: Unit::None, min: 0, max: 1 << 53 },
-        default: Value::Whole(0),
-        source: "constructed",
-    },
+    crate::shells::flows::HASH_SEED,
 ];
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {

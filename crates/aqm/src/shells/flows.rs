@@ -2,7 +2,18 @@
 
 use alloc::{vec, vec::Vec};
 
+use packet::params::{Field, Kind, Value};
 use packet::random::{GOLDEN, mix};
+use packet::units::Unit;
+
+/// `hash_seed`, of every discipline that hashes flows into queues.
+pub(crate) const HASH_SEED: Field = Field {
+    name: "hash_seed",
+    meaning: "Seed of the hash: another one lets other flows collide.",
+    kind: Kind::Whole { unit: Unit::None, min: 0, max: 1 << 53 },
+    default: Value::Whole(0),
+    source: "constructed",
+};
 
 /// A seeded hash of a flow.
 pub(crate) const fn hash(flow: u64, seed: u64) -> u64 {

@@ -135,13 +135,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: Value::Whole(1024),
         source: "read: Linux sch_cake CAKE_QUEUES, CAKE_SET_WAYS",
     },
-    Field {
-        name: "hash_seed",
-        meaning: "Seed of the hash: another one lets other flows collide.",
-        kind: Kind::Whole { unit: Unit::None, min: 0, max: 1 << 53 },
-        default: Value::Whole(0),
-        source: "constructed",
-    },
+    crate::shells::flows::HASH_SEED,
 ];
 
 /// Refuses what the table cannot.
