@@ -10,8 +10,10 @@ import numpy as np
 from aqmlab import units
 from aqmlab.measure import interval
 
+from . import statistics
 from .laboratory import Measured
 from .plan import Cell, Plan
+from .statistics import responses
 
 GRID_MS = np.arange(0.0, 2001.0, 5.0)
 
@@ -23,13 +25,24 @@ class Material:
     plan: Plan
     settings: dict
     results: dict[tuple[str, int], Measured]
-    calibration: dict | None
+    calibrations: dict[str | None, dict]
     tables: dict[str, list[dict]]
     metrics: dict[str, dict]
 
     def runs(self, cell: Cell) -> list[Measured]:
         """A cell's runs, seed by seed."""
-        return [self.results[cell.key, seed] for seed in self.plan.seeds]
+        return [self.results[cell.key, seed] for seed in self.plan.seeds(cell)]
+
+    def values(self, cell: Cell, metric: dict) -> list[float]:
+        """A metric of a cell's runs, seed by seed, in its unit."""
+        scale = metric.get("scale", 1.0)
+        return [scale * statistics.of_run(run, metric) for run in self.runs(cell)]
+
+    def columns(self, spec: dict) -> list[dict]:
+        """The metrics that a table shows: those it names, or all that are not hidden."""
+        if "metrics" in spec:
+            return [self.metrics[name] for name in spec["metrics"]]
+        return [metric for metric in self.metrics.values() if not metric.get("hidden")]
 
 
 @dataclass(frozen=True)
@@ -46,24 +59,13 @@ def cdf(spec: dict, material: Material) -> Drawing:
     curves = []
     for cell in material.plan.of(spec["group"], spec.get("where")):
         name = cell.labels.get(spec.get("curve", ""), "")
-        shares = [share_below(run.table("response_histogram")) for run in material.runs(cell)]
+        shares = [responses.shares(run, GRID_MS) for run in material.runs(cell)]
         curves.append({"label": name} | band(np.array(shares)))
-    seeds = len(material.plan.seeds)
+    seeds = max((len(material.runs(c)) for c in material.plan.of(spec["group"])), default=0)
     note = (
         f"Mean of {seeds} seeds; bands: 95 % intervals." if seeds > 1 else "One seed: no intervals."
     )
     return Drawing({"curves": curves}, {"legend": spec.get("legend", "")}, note)
-
-
-def share_below(histogram: dict[str, np.ndarray], grid_ms: np.ndarray = GRID_MS) -> np.ndarray:
-    """Percent of the responses that took at most each of these times (failed ones never)."""
-    counts = histogram["count"].astype(float)
-    upper = histogram["upper_ms"].astype(float)
-    total = counts.sum()
-    if total == 0:
-        return np.full(len(grid_ms), np.nan)
-    below = np.concatenate([[0.0], np.cumsum(counts)])
-    return 100 * below[np.searchsorted(upper, grid_ms + 1e-6, side="right")] / total
 
 
 def band(shares: np.ndarray) -> dict[str, np.ndarray | None]:
@@ -81,9 +83,10 @@ def band(shares: np.ndarray) -> dict[str, np.ndarray | None]:
 def linearity(spec: dict, material: Material) -> Drawing | None:
     """Offered load against users: the runs of a group, or the calibration itself."""
     if spec.get("source") == "calibration":
-        if material.calibration is None:
+        line = material.calibrations.get(spec.get("base"))
+        if line is None or line["open_loop"]:
             return None
-        points = material.calibration["points"]
+        points = line["points"]
     else:
         points = [
             (cell.axes["users"], run.summary["throughput_bytes_per_s"])
@@ -97,7 +100,7 @@ def linearity(spec: dict, material: Material) -> Drawing | None:
         "kilobytes_per_s": rates / 1000,
         "slope": slope,
         "r_squared": r_squared,
-        "marks": _full_load(material.calibration),
+        "marks": _full_load(material.calibrations.get(spec.get("base"))),
     }
     note = f"Every point is a run; the line through the origin has R² = {r_squared:.5f}."
     return Drawing(data, {}, note)

@@ -19,9 +19,6 @@ from aqmlab.store import Store, StoredRun, content_key
 
 from .plan import Run
 
-#: Tables that a study reads; the 3 ms queue samples are in the summary already, and large.
-KEPT = ("response_histogram", "seconds")
-
 
 @dataclass(frozen=True)
 class Measured:
@@ -30,6 +27,10 @@ class Measured:
     stored: StoredRun
     seed: int
     summary: Mapping[str, Any]
+
+    def has(self, name: str) -> bool:
+        """Whether it recorded this table."""
+        return name in self.stored.tables()
 
     def table(self, name: str) -> dict[str, np.ndarray]:
         """One of its tables, by column."""
@@ -47,14 +48,16 @@ class Laboratory:
         self.progress = progress
         self.jobs = jobs
 
-    def calibrate(self, scenario: Mapping[str, object], settings: Mapping) -> Calibration:
-        """The line from users to offered load, measured with the study's own run length."""
+    def calibrate(
+        self, scenario: Mapping[str, object], times: Mapping[str, str], seeds: int
+    ) -> Calibration:
+        """The line from users to offered load, measured for so long under so many seeds."""
         with resumable(self.store.folder):
             return calibrate.calibrate(
                 scenario,
-                seeds=tuple(range(1, settings["calibration_seeds"] + 1)),
-                duration=settings["duration"],
-                warmup=settings["warmup"],
+                seeds=tuple(range(1, seeds + 1)),
+                duration=times["duration"],
+                warmup=times["warmup"],
                 cache=self.store.cache,
                 progress=self.progress,
                 jobs=self.jobs,
@@ -73,10 +76,7 @@ class Laboratory:
 
         def finish(place: int, outcome: Outcome) -> None:
             i = missing[place]
-            kept = {name: outcome.tables[name] for name in KEPT if name in outcome.tables}
-            stored[i] = self.store.save(
-                keys[i], canonical[i], runs[i].seed, Outcome(outcome.summary, kept)
-            )
+            stored[i] = self.store.save(keys[i], canonical[i], runs[i].seed, outcome)
 
         if missing:
             with resumable(self.store.folder):
