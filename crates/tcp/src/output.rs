@@ -252,6 +252,8 @@ impl Endpoint {
         self.recovery.on_sent(&self.flight, chunk);
         self.flight.fin_sent |= chunk.fin;
         let flags = if chunk.fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
+        let resent = if again && chunk.len > 0 { Flags::RESENT } else { Flags::NONE };
+        let flags = flags.with(resent);
         self.segment(out, chunk.seq, chunk.len, flags, moment);
         if self.profile.output.whole_packets {
             // ns-2 counts packets: the last one is as long as any.

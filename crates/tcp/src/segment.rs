@@ -21,6 +21,9 @@ impl Flags {
     pub const CWR: Flags = Flags(16);
     /// Not in the header's flags: the segment has the timestamps option (RFC 7323).
     pub const STAMPED: Flags = Flags(32);
+    /// Not in the header's flags: payload, at least the first byte of it, that was sent before. No
+    /// receiver looks at it; it tells onlookers retransmissions from the rest.
+    pub const RESENT: Flags = Flags(64);
 
     /// Whether all of `other` are set.
     pub const fn has(self, other: Flags) -> bool {
