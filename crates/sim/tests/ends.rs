@@ -229,3 +229,18 @@ fn every_source_that_asks_for_replies_has_a_row() {
     let by_time = told.summary.number("sources_jain_index");
     assert!(by_time > 0.2 && by_time < 1.0, "{by_time}");
 }
+
+#[test]
+fn a_source_s_goodput_is_of_the_measured_interval_whether_or_not_a_reply_ends_in_it() {
+    let told = outcome(&json!({
+        "duration": "120 s", "warmup": "100 s",
+        "link": [{"rate": "10 Mbit/s"}],
+        "traffic": [{"app": "loop", "flows": 2, "reply": 900_000_000}],
+        "record": {"sources": true},
+    }));
+    let sources = table(&told, "sources");
+    assert_eq!(column(sources, "responses"), [0.0; 2]);
+    let all: f64 = column(sources, "goodput_bits_per_s").iter().sum();
+    // The line is full, headers take 40 of 1,500 B.
+    assert!(all > 9e6 && all < 10e6, "{all} bit/s");
+}

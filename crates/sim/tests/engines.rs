@@ -135,7 +135,7 @@ fn scenario(seed: u64) -> Value {
     json!({
         "duration": format!("{} s", 5 + rng.below(20)), "warmup": "2 s", "seed": seed,
         "network": network, "link": links, "traffic": groups,
-        "record": {"queues": names, "by_group": seed % 2 == 0, "sources": seed % 3 == 0},
+        "record": {"queues": names, "by_group": seed.is_multiple_of(2), "sources": seed.is_multiple_of(3)},
     })
 }
 
