@@ -49,15 +49,19 @@ class Laboratory:
         self.jobs = jobs
 
     def calibrate(
-        self, scenario: Mapping[str, object], times: Mapping[str, str], seeds: int
+        self, scenario: Mapping[str, object], how: Mapping[str, Any], seeds: int
     ) -> Calibration:
-        """The line from users to offered load, measured for so long under so many seeds."""
+        """The line from users to offered load, measured under so many seeds.
+
+        `how` has the `duration` and `warmup` of its runs and perhaps `least_r_squared`.
+        """
         with resumable(self.store.folder):
             return calibrate.calibrate(
                 scenario,
                 seeds=tuple(range(1, seeds + 1)),
-                duration=times["duration"],
-                warmup=times["warmup"],
+                duration=how["duration"],
+                warmup=how["warmup"],
+                least_r_squared=how.get("least_r_squared", calibrate.MIN_R_SQUARED),
                 cache=self.store.cache,
                 progress=self.progress,
                 jobs=self.jobs,
