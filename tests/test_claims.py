@@ -285,6 +285,12 @@ class TestStatistics:
         assert responses.share_of_range_above(a, b, **within) == pytest.approx(100 * 20 / 41)
 
 
+def test_the_blocks_of_several_groups_add_up():
+    upper = np.array([100.0, np.inf, 100.0, 200.0, np.inf])
+    histogram = {"upper_ms": upper, "count": np.array([1, 1, 2, 3, 1])}
+    assert responses.share_below(histogram, np.array([100.0, 200.0])).tolist() == [37.5, 75]
+
+
 class TestMoreSeeds:
     """Rules that are open after the first look get more seeds, and only they."""
 
