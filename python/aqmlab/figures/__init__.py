@@ -11,21 +11,41 @@ from collections.abc import Callable
 
 from matplotlib.figure import Figure
 
+from .bars import bars
+from .boxes import boxes
+from .ccdf import ccdf
 from .cdf import cdf
+from .curve import curve
+from .delays import delays
 from .distributions import distributions
 from .linearity import linearity
+from .lines import lines
+from .loss_distances import loss_distances
 from .panels import panels
 from .portrait import portrait
 from .series import series
+from .sizes import sizes
+from .slow_start import slow_start
 from .style import styled, to_png, to_svg
+from .trace import trace
 
 KINDS: dict[str, Callable[..., Figure]] = {
+    "bars": bars,
+    "boxes": boxes,
+    "ccdf": ccdf,
     "cdf": cdf,
+    "curve": curve,
+    "delays": delays,
     "distributions": distributions,
     "linearity": linearity,
+    "lines": lines,
+    "loss-distances": loss_distances,
     "panels": panels,
     "portrait": portrait,
     "series": series,
+    "sizes": sizes,
+    "slow-start": slow_start,
+    "trace": trace,
 }
 
 

@@ -1,0 +1,54 @@
+"""Cumulative distributions of response times, from a run's histogram."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .material import Drawing, Material, mean_band, samples, seeds_told
+
+UPTO_MS = 2000.0
+GRID_MS = np.arange(0.0, 2001.0, 5.0)
+HISTOGRAM = "response_histogram"
+
+
+def cdf(spec: dict, material: Material) -> Drawing | None:
+    """A curve per cell: the mean of the seeds' distributions with its 95 % interval.
+
+    `upto_ms` (2000) is the right end of the axis, `table` (response_histogram) a table with
+    `upper_ms` and `count`, `axis` the words under the axis.
+    """
+    upto = float(spec.get("upto_ms", UPTO_MS))
+    grid = GRID_MS if upto == UPTO_MS else np.linspace(0.0, upto, len(GRID_MS))
+    drawn, curves = [], []
+    for sample in samples(spec, material):
+        histograms = sample.tables(spec.get("table", HISTOGRAM))
+        if histograms:
+            shares = [share_below(histogram, grid) for histogram in histograms]
+            curves.append({"label": sample.label} | band(np.array(shares), grid))
+            drawn.append(sample)
+    if not curves:
+        return None
+    options = {"legend": spec.get("legend", ""), "upto_ms": upto}
+    return Drawing({"curves": curves}, options | asked(spec, "axis"), seeds_told(drawn))
+
+
+def asked(spec: dict, *names: str) -> dict:
+    """The options of a figure that its specification names."""
+    return {name: spec[name] for name in names if name in spec}
+
+
+def share_below(histogram: dict[str, np.ndarray], grid_ms: np.ndarray = GRID_MS) -> np.ndarray:
+    """Percent of the responses that took at most each of these times (failed ones never)."""
+    counts = histogram["count"].astype(float)
+    upper = histogram["upper_ms"].astype(float)
+    total = counts.sum()
+    if total == 0:
+        return np.full(len(grid_ms), np.nan)
+    below = np.concatenate([[0.0], np.cumsum(counts)])
+    return 100 * below[np.searchsorted(upper, grid_ms + 1e-6, side="right")] / total
+
+
+def band(shares: np.ndarray, grid_ms: np.ndarray = GRID_MS) -> dict[str, np.ndarray | None]:
+    """Mean over the seeds (rows) and its 95 % interval, at every time of the grid."""
+    mean, low, high = mean_band(list(shares))
+    return {"x_ms": grid_ms, "percent": mean, "low": low, "high": high}
