@@ -76,14 +76,13 @@ def place_legend(figure: Figure, axes: Axes, title: str, *corners: Corner) -> No
     if len(labels) < 2:
         return
     few = len(labels) <= INSIDE
-    free = (
+    free: list[Corner] = [
         corner for corner in corners if few and not _crowded(figure, axes, labels, title, corner)
-    )
-    corner = next(free, None)
-    if corner is None:
-        below(figure, handles, labels, title)
+    ]
+    if free:
+        axes.legend(loc=free[0], title=title, alignment="left", handlelength=3.2)
     else:
-        axes.legend(loc=corner, title=title, alignment="left", handlelength=3.2)
+        below(figure, handles, labels, title)
 
 
 def below(figure: Figure, handles: list, labels: list[str], title: str = "") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from markupsafe import Markup, escape
 from aqmlab.errors import StoreError
 from aqmlab.store import read_json
 
+from . import setup
 from .numbers import counted, fixed, signed
 
 HERE = Path(__file__).resolve().parent
@@ -65,8 +67,16 @@ def render(result: Mapping, pictures: Mapping[str, str]) -> str:
         metrics={m["name"]: m for m in result["metrics"]},
         missing=[PART_TITLES.get(p, p) for p in result["all_parts"] if p not in result["parts"]],
         command=command(result),
+        setup=_setup(result),
         style=Markup((HERE / "page.css").read_text("utf-8")),
     )
+
+
+def _setup(result: Mapping) -> Markup:
+    """The drawing of the set-up; what the study's groups vary is not named in it."""
+    varied = setup.varied(tomllib.loads(result["experiment_toml"]))
+    scenario = result["scenario"]
+    return inline(setup.drawing(scenario, varied), "setup", setup.described(scenario))
 
 
 def command(result: Mapping, part: str | None = None) -> str:
