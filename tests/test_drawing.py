@@ -190,6 +190,11 @@ class TestDistributions:
         found = drawn("cdf", BY_AQM, material(cells))
         assert found.data["curves"][0]["low"] is None and "no intervals" in found.note
 
+    def test_cells_with_fewer_runs_are_told(self):
+        run = FakeRun(response_histogram=histogram(5, 5, 0, 0))
+        cells = [("g", {"aqm": "red"}, [run] * 2), ("g", {"aqm": "pi"}, [run] * 3)]
+        assert drawn("cdf", BY_AQM, material(cells)).note.startswith("Mean of 2 to 3 seeds")
+
     def test_sizes_by_responses_and_by_bytes(self):
         table = {
             "upto_bytes": [1000, 2000, 4000],
@@ -360,6 +365,10 @@ class TestDatagrams:
         assert pi["count"].sum() == 0 and pi["beyond"] == 0
         assert found.note == "Pairs of losses next to each other: 50 % (red)."
 
+    def test_without_pairs_of_losses_there_is_no_figure(self):
+        quiet = two("datagrams", [datagrams(1, 1, lost=[1])], [datagrams(1)])
+        assert drawing.KINDS["loss-distances"](BY_AQM, quiet) is None
+
     def test_a_choice_of_senders(self):
         one, other = datagrams(10), datagrams(99, stream=1)
         both = {name: np.concatenate([one[name], other[name]]) for name in one}
@@ -394,6 +403,13 @@ class TestLaws:
         gentle = probability(average, 5, 15, 0.1, gentle=True)
         assert gentle.tolist() == pytest.approx([0, 0, 0, 0.05, 0.1, 0.1, 0.55, 1, 1], abs=1e-4)
 
+    def test_the_axis_reaches_beyond_the_last_kink(self):
+        law = {"label": "", "min_th": 5, "max_th": 15, "max_p": 0.1}
+        for gentle, last in ((False, 15), (True, 30)):
+            found = drawn("curve", {"laws": [law | {"gentle": gentle}]}, material([]))
+            (curve,) = found.data["curves"]
+            assert last < curve["x"][-1] < 1.3 * last and curve["p"][-1] == 1
+
     def test_an_adapted_law_has_a_band(self):
         law = {"label": "ARED", "min_th": 5, "max_th": 15, "max_p": 0.1, "gentle": True}
         spec = {"laws": [law | {"max_p_low": 0.01, "max_p_high": 0.5}]}
@@ -414,10 +430,12 @@ class TestLaws:
         assert len(time) > len(arrivals)
 
     def test_slow_start_ages_the_average_while_the_line_is_idle(self):
-        # ten packets at once, none follows for 5 s: 9 ... the average falls by (1 - w)^4 then
-        time, _, average = follow(1.0, 5.0, 0.5, 4.5, 7)
-        first = average[time < 1][-1]
-        assert first == pytest.approx(_burst_average(7))
+        # seven packets at once keep the line busy to 7 s; the first two acknowledged ones come at
+        # 21 s, after 14 packet times: 14 zeros, and one more of the second of the two
+        time, _, average = follow(1.0, 20.0, 0.5, 4.5, 7)
+        burst = average[time < 1][-1]
+        assert burst == pytest.approx(_burst_average(7))
+        assert average[time == 21][-1] == pytest.approx(burst * 0.5**15)
         assert average[-1] >= 4.5
 
     def test_the_lag_is_told(self):

@@ -367,6 +367,12 @@ def test_sizes_say_what_they_count():
         assert axes.get_xscale() == "log" and axes.get_xlabel() == "response size (bytes)"
 
 
+def test_sizes_begin_where_the_first_curve_leaves_the_axis():
+    curve = {"label": "", "x_bytes": [1, 2, 4, 8, 16], "percent": [0, 0, 0.05, 30, 100]}
+    (axes,) = figures.draw("sizes", {"curves": [curve]}).axes
+    assert axes.get_xlim() == (4, 16)
+
+
 def test_boxes_are_quartiles_and_extremes():
     first, later = axes_of("boxes")
     assert first.get_ylim() == later.get_ylim() and first.get_ylim()[0] == 0

@@ -44,5 +44,5 @@ def delays(
     axes.set_xlabel("one-way delay (ms)")
     axes.set_ylabel("cumulative share of datagrams (%)")
     axes.set_title(title, pad=10)
-    place_legend(figure, axes, legend, "lower right")
+    place_legend(figure, axes, legend, "lower right", "upper left")
     return figure

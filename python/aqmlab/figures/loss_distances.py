@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from .style import INK, pen
 
@@ -23,7 +24,7 @@ def loss_distances(data: dict, *, title: str = "", top: float = 0.0) -> Figure:
     figure = Figure(figsize=(0.6 + 2.3 * columns, 0.7 + 1.45 * rows), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
     largest = max(float(np.max(one["count"], initial=0)) for one in series)
-    limit = min(top or np.inf, 1.12 * largest) or 1.0
+    limit = min(top or np.inf, max(1.12 * largest, 1.0))
     for axes in grid.flat[len(series) :]:
         axes.set_axis_off()
     for index, (axes, one) in enumerate(zip(grid.flat, series, strict=False)):
@@ -51,6 +52,7 @@ def loss_distances(data: dict, *, title: str = "", top: float = 0.0) -> Figure:
             color=INK,
         )
         axes.set(xlim=(0.3, len(count) + 0.7), ylim=(0, limit))
+        axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         axes.yaxis.set_major_formatter("{x:,.0f}")
         if index + columns >= len(series):
             axes.tick_params(labelbottom=True)

@@ -13,6 +13,9 @@ WEIGHTS: dict[str, tuple[str, Corner]] = {
     "bytes": ("cumulative share of bytes (%)", "upper left"),
 }
 
+NOTHING = 0.1
+"""Percent below which a curve lies on the axis."""
+
 
 def sizes(data: dict, *, title: str = "", legend: str = "", weight: str = "responses") -> Figure:
     """One curve per entry of `data["curves"]`: `label`, `x_bytes` (edges of the table, drawn with
@@ -21,9 +24,8 @@ def sizes(data: dict, *, title: str = "", legend: str = "", weight: str = "respo
     figure, axes = new()
     label, corner = WEIGHTS[weight]
     curves = data["curves"]
-    edges = np.concatenate([np.asarray(c["x_bytes"], dtype=float) for c in curves])
-    edges = edges[edges > 0]
-    axes.set(xscale="log", xlim=(edges.min(), max(edges.max(), 2 * edges.min())), ylim=(0, 100))
+    left, right = _ends(curves)
+    axes.set(xscale="log", xlim=(left, right), ylim=(0, 100))
     axes.set_yticks(np.arange(0, 101, 10))
     for index, curve in enumerate(curves):
         x = np.asarray(curve["x_bytes"], dtype=float)
@@ -33,3 +35,14 @@ def sizes(data: dict, *, title: str = "", legend: str = "", weight: str = "respo
     axes.set_title(title, pad=10)
     place_legend(figure, axes, legend, corner)
     return figure
+
+
+def _ends(curves: list[dict]) -> tuple[float, float]:
+    """From the last size with next to nothing below it, of all curves, to the largest."""
+    first, last = [], []
+    for curve in curves:
+        x = np.asarray(curve["x_bytes"], dtype=float)
+        begin = int(np.argmax(np.asarray(curve["percent"], dtype=float) > NOTHING))
+        first.append(max(x[max(begin - 1, 0)], 1.0))
+        last.append(x[-1])
+    return min(first), max(*last, 2 * min(first))

@@ -53,7 +53,7 @@ def loss_distances(spec: dict, material: Material) -> Drawing | None:
     """A histogram per cell: how far it is from a loss to the next of the same sender, datagrams.
 
     1 means that neighbours were lost. `upto` (20) is the last distance that is shown; the rest
-    is counted in one bar.
+    is counted in one number. Without any pair of losses there is no figure.
     """
     upto = int(spec.get("upto", 20))
     series, neighbours = [], {}
@@ -66,7 +66,7 @@ def loss_distances(spec: dict, material: Material) -> Drawing | None:
         series.append({"label": sample.label, "count": count[:upto], "beyond": int(count[upto])})
         pairs = int(count.sum())
         neighbours[sample.label] = 100 * count[0] / pairs if pairs else np.nan
-    if not series:
+    if not any(one["count"].any() or one["beyond"] for one in series):
         return None
     note = told("Pairs of losses next to each other", neighbours, "{:.0f} %")
     return Drawing({"series": series}, asked(spec, "top"), note)
