@@ -35,6 +35,7 @@ METRICS = {
 }
 SCENARIO = {
     "warmup": "1 s",
+    "record": {"queues": ["wired.forward", "edge.forward"]},
     "link": [{"name": "edge", "forward": {"aqm": "red", "min_th": 3.0, "max_th": 9.0}}],
 }
 
@@ -177,6 +178,31 @@ class TestDistributions:
         )
         assert found.options["axis"] == "page time (ms)" and len(found.data["curves"]) == 2
 
+    def test_a_table_with_a_block_for_every_traffic_group(self):
+        blocks = {"upper_ms": [100.0, 1000.0] * 2, "count": [10, 0, 0, 30], "group": [0, 0, 1, 1]}
+        of = two("response_histogram", [blocks], [blocks])
+        every = drawn("cdf", BY_AQM, of).data["curves"][0]
+        assert every["percent"][[50, 200]].tolist() == [25, 100]
+        second = drawn("cdf", BY_AQM | {"traffic": [1]}, of).data["curves"][0]
+        assert second["percent"][[50, 200]].tolist() == [0, 100]
+        assert drawing.KINDS["cdf"](BY_AQM | {"traffic": [7]}, of) is None
+
+    @pytest.mark.parametrize(
+        ("kind", "name", "good", "empty"),
+        [
+            ("cdf", "response_histogram", histogram(1, 0, 0, 0), histogram(0, 0, 0, 0)),
+            (
+                "sizes",
+                "response_sizes",
+                {"upto_bytes": [10], "responses": [1], "bytes": [9]},
+                {"upto_bytes": [10], "responses": [0], "bytes": [0]},
+            ),
+        ],
+    )
+    def test_a_cell_is_left_out_if_a_run_has_no_distribution(self, kind, name, good, empty):
+        found = drawn(kind, BY_AQM, two(name, [good, empty], [good, good]))
+        assert [curve["label"] for curve in found.data["curves"]] == ["pi"]
+
     def test_ccdf_counts_failures_above_everything(self):
         found = drawn("ccdf", BY_AQM, two("response_histogram", *self.RED))
         red, pi = found.data["curves"]
@@ -293,7 +319,11 @@ class TestMetrics:
 
 
 QUEUE = {"time_s": [0.0, 1.0, 2.0, 3.0], "edge.forward": [0, 12, 4, 0]}
-EVENTS = {"time_ns": np.array([1, 15, 18, 40], "u8") * 10**8, "event": [2, 2, 0, 2]}
+EVENTS = {
+    "time_ns": np.array([1, 15, 18, 20, 40], "u8") * 10**8,
+    "event": [2, 2, 0, 2, 2],
+    "port": [1, 1, 1, 0, 1],
+}
 
 
 class TestTrace:
@@ -382,7 +412,7 @@ EQUAL = {"group": [0, 0], "user": [0, 1], "goodput_bits_per_s": [2000.0, 2000.0]
 
 class TestBars:
     def test_a_panel_per_cell_and_the_first_seed(self):
-        spec = BY_AQM | {"sources": [0], "sorted": True}
+        spec = BY_AQM | {"traffic": [0], "sorted": True}
         found = drawn("bars", spec, two("sources", [UNEQUAL, EQUAL], [EQUAL] * 2))
         red, pi = found.data["panels"]
         assert red["values"].tolist() == [3, 1] and red["mean"] == 2 and red["title"] == "red"

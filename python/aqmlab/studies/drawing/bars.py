@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .material import Drawing, Material, joined, samples, told
+from .material import Drawing, Material, joined, of_traffic, samples, told
 
 
 def bars(spec: dict, material: Material) -> Drawing | None:
     """A panel per cell, from a table with a row per source (`table`, by default "sources").
 
-    `column` (goodput_bits_per_s) times `scale` (0.001) is drawn, in `unit` (kbit/s); `sources`
-    chooses groups of the scenario by their number; `sorted` puts the largest first. Bars are of
+    `column` (goodput_bits_per_s) times `scale` (0.001) is drawn, in `unit` (kbit/s); `traffic`
+    chooses groups of the scenario by their numbers; `sorted` puts the largest first. Bars are of
     the first seed: a mean over seeds would show sources as more equal than they ever were. Jain's
     index in the note is the mean over all seeds.
     """
@@ -19,7 +19,7 @@ def bars(spec: dict, material: Material) -> Drawing | None:
     panels, jain = [], {}
     for sample in samples(spec, material):
         found = [
-            _values(columns, spec, column) * scale
+            of_traffic(columns, spec)[column].astype(float) * scale
             for columns in sample.tables(spec.get("table", "sources"))
         ]
         found = [values for values in found if len(values)]
@@ -38,11 +38,6 @@ def bars(spec: dict, material: Material) -> Drawing | None:
     )
     options = {"axis": spec.get("axis", "connection"), "value": f"goodput ({unit})"}
     return Drawing({"panels": panels}, options, note)
-
-
-def _values(columns: dict[str, np.ndarray], spec: dict, column: str) -> np.ndarray:
-    values = columns[column].astype(float)
-    return values[np.isin(columns["group"], spec["sources"])] if "sources" in spec else values
 
 
 def _jain(values: np.ndarray) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .cdf import HISTOGRAM, asked, share_below
+from .cdf import asked, histograms_of, share_below
 from .material import Drawing, Material, joined, mean_band, samples, seeds_told, told
 
 POINTS = 300
@@ -19,7 +19,7 @@ def ccdf(spec: dict, material: Material) -> Drawing | None:
     wanted = [
         (sample, histograms)
         for sample in samples(spec, material)
-        if (histograms := sample.tables(spec.get("table", HISTOGRAM)))
+        if (histograms := histograms_of(sample, spec))
     ]
     if not wanted:
         return None

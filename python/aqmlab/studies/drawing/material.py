@@ -86,6 +86,14 @@ def table(run: Measured, name: str) -> dict[str, np.ndarray] | None:
         return None
 
 
+def of_traffic(columns: dict[str, np.ndarray], spec: dict) -> dict[str, np.ndarray]:
+    """The rows of the traffic groups that a figure names by their numbers (`traffic`), or all."""
+    if "traffic" not in spec or "group" not in columns:
+        return columns
+    wanted = np.isin(columns["group"], spec["traffic"])
+    return {name: column[wanted] for name, column in columns.items()}
+
+
 def metric_value(run: Measured, metric: Mapping[str, Any]) -> float:
     """A metric of a run in the metric's unit, NaN where it is undefined or absent.
 

@@ -18,8 +18,8 @@ def sizes(spec: dict, material: Material) -> Drawing | None:
         )
     drawn, curves, half = [], [], {}
     for sample in samples(spec, material):
-        found = [t for t in sample.tables("response_sizes") if t[weight].sum() > 0]
-        if not found:
+        found = sample.tables("response_sizes")
+        if not found or not all(t[weight].any() for t in found):  # no mean of the lucky ones
             continue
         edges = np.unique(np.concatenate([t["upto_bytes"].astype(float) for t in found]))
         mean, low, high = mean_band([_share(t, weight, edges) for t in found])

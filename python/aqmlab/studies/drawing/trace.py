@@ -31,20 +31,24 @@ def trace(spec: dict, material: Material) -> Drawing | None:
         "time_s": time[keep],
         "packets": queue[port][keep].astype(float),
         "average": queue[gauge][keep].astype(float) if gauge in queue else None,
-        "drops_s": _drops(found[0], port, time[keep]),
+        "drops_s": _drops(found[0], _number(material.scenario(found[0].cell), port), time[keep]),
         "levels": _levels(spec, material, found[0], port),
     }
     return Drawing(data, {}, _note(data))
 
 
-def _drops(sample: Sample, port: str, shown: np.ndarray) -> np.ndarray:
-    """When packets were dropped, s; of this port where the table tells ports apart."""
+def _number(scenario: dict, port: str) -> int:
+    """The port's place among the recorded ones, by which the table `trace` names it."""
+    recorded = scenario.get("record", {}).get("queues", [])
+    return recorded.index(port) if port in recorded else 0
+
+
+def _drops(sample: Sample, port: int, shown: np.ndarray) -> np.ndarray:
+    """When packets were dropped at the port with this number, s."""
     events = table(sample.runs[0], "trace")
     if events is None:
         return np.array([])
-    dropped = events["event"] == DROPPED
-    if "port" in events and events["port"].dtype.kind in "OU":
-        dropped &= events["port"] == port
+    dropped = (events["event"] == DROPPED) & (events["port"] == port)
     at = events["time_ns"][dropped].astype(float) / 1e9
     return at[(at >= shown[0]) & (at <= shown[-1])]
 
