@@ -9,6 +9,7 @@ import pytest
 
 from aqmlab import spec
 from aqmlab.report import setup, wording
+from aqmlab.studies import plan
 from aqmlab.studies.experiment import SHIPPED, load
 from conftest import base_scenario
 
@@ -102,13 +103,24 @@ def test_data_in_both_directions():
 
 def test_what_a_study_varies_is_not_named():
     experiment = load("tuning-red")
-    varied = setup.varied(experiment.data)
-    assert {"link.0.forward", "traffic.0.users"} <= varied
+    varied = plan.varied(experiment.of("group"), ["traffic.0.users"])
+    assert {"link.0.forward", "traffic.0.users"} <= set(varied)
     shown = texts(experiment.data["scenario"], varied)
     assert "studied queue" in shown and "120 packets" not in shown
     assert "a varied number of users (web, mah-fit)" in shown
     assert "3,000" not in " ".join(shown)
     assert "back: drop-tail, 50 packets" in shown
+
+
+def test_variants_vary_what_any_of_them_sets():
+    axis = {"name": "queue", "variant": [{"name": "a", "set": {"link.1.forward.limit": 3}}]}
+    load_ = {"name": "load", "values": ["90%"]}
+    groups = [{"set": {"traffic.0.tcp": "plain"}}, {"axis": [axis, load_]}]
+    assert plan.varied(groups, ["traffic.1.users"]) == [
+        "link.1.forward",
+        "traffic.0.tcp",
+        "traffic.1.users",
+    ]
 
 
 def test_a_sentence_for_those_who_cannot_see_it():

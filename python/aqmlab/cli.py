@@ -135,12 +135,18 @@ def describe(
 
 @app.command()
 def study(
-    name: Annotated[str, typer.Argument(help="A name that `aqmlab list studies` shows.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="A name that `aqmlab study list` shows; all; list: show their parts."),
+    ],
     quick: Annotated[
-        bool, typer.Option("--quick/--full", help="A minute, or the paper's run lengths.")
+        bool, typer.Option("--quick/--full", help="Two minutes, or the paper's run lengths.")
     ] = True,
     part: Annotated[
         list[str] | None, typer.Option("--part", help="Only this part; may be repeated.")
+    ] = None,
+    figure: Annotated[
+        str | None, typer.Option("--figure", help="Only what this figure needs, and the figure.")
     ] = None,
     out: Out = None,
     json: Json = False,
@@ -150,31 +156,121 @@ def study(
         bool, typer.Option("--refresh", help="Discard the folder only if another version wrote it.")
     ] = False,
 ) -> None:
-    """Repeat a published study and write its report.
+    """Repeat a published study (or all of them) and write its report.
 
     The same command again continues where it was stopped.
     """
+    from aqmlab.studies import registry
+
+    if name == "list":
+        if json:
+            _print_json(registry.names())
+        else:
+            list_("studies")
+        return
+    if figure is not None and (part or name == registry.ALL):
+        raise SpecError("--figure draws one figure of one study: leave out --part and `all`")
+    chosen = registry.STUDIES if name == registry.ALL else (name,)
+    # Before anything is discarded.
+    for each in chosen:
+        registry.check_parts(each, part if name != registry.ALL else None)
+    if name == registry.ALL and part:
+        raise SpecError("--part names a part of one study: give its name in place of `all`")
+    answers = []
+    for each in chosen:
+        folder = _study_folder(each, quick, out, within=name == registry.ALL)
+        answer = _study(each, quick, part, figure, folder, jobs, fresh, refresh)
+        answers.append(answer)
+        if not json:
+            _print_study(answer, folder)
+    if name == registry.ALL:
+        from aqmlab.report import index
+
+        print(
+            index.write(out or registry.RESULTS, answers), file=sys.stderr if json else sys.stdout
+        )
+    if json:
+        _print_json(answers if name == registry.ALL else answers[0])
+
+
+def _study_folder(name: str, quick: bool, out: Path | None, *, within: bool) -> Path:
+    """Where a study goes; all of them go into folders of their own within the one given."""
+    from aqmlab.studies import registry
+
+    usual = registry.default_folder(name, quick)
+    if out is None:
+        return usual
+    return out / usual.name if within else out
+
+
+def _study(
+    name: str,
+    quick: bool,
+    part: list[str] | None,
+    figure: str | None,
+    folder: Path,
+    jobs: int | None,
+    fresh: bool,
+    refresh: bool,
+) -> dict[str, Any]:
     from aqmlab.progress import for_stream
     from aqmlab.store import Store
     from aqmlab.studies import registry
 
-    # Before anything is discarded.
-    registry.check_parts(name, part)
-    folder = out if out is not None else registry.default_folder(name, quick)
     if fresh or (refresh and Store.is_stale(folder)):
         Store.open(folder, fresh=True)
+    usual: dict[str, Any] = {
+        "quick": quick,
+        "out": folder,
+        "progress": for_stream(),
+        "jobs": jobs,
+    }
     try:
-        answer = registry.run(
-            name, quick=quick, out=folder, progress=for_stream(), jobs=jobs, parts=part or None
-        )
+        if figure is not None:
+            return {"figure": str(registry.draw(name, figure, **usual))}
+        return registry.run(name, parts=part or None, **usual)
     except KeyboardInterrupt:
         raise Interrupted(
             f"stopped: finished runs are kept in {folder}, give the same command again to resume"
         ) from None
+
+
+@app.command()
+def claims(
+    study: Annotated[
+        list[str] | None, typer.Option("--study", help="Only this study; may be repeated.")
+    ] = None,
+    run: Annotated[
+        bool, typer.Option("--run", help="First run the quick study where there are no results.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Results folder of the one study that is named.")
+    ] = None,
+    json: Json = False,
+    jobs: Jobs = None,
+) -> None:
+    """Say of every published claim whether it holds here, with the evidence.
+
+    Reads the results of `aqmlab study`, the full ones where there are some, else the quick ones.
+    """
+    from aqmlab.studies import registry
+    from aqmlab.studies.claims import show
+
+    chosen = study or list(registry.STUDIES)
+    if out is not None and len(chosen) != 1:
+        raise SpecError("--out is the folder of one study: name it with --study")
+    rows = []
+    for name in chosen:
+        found = registry.score_card(name, out)
+        if run and all(row["why"] == "not run" for row in found):
+            folder = out or registry.default_folder(name, True)
+            _study(name, True, None, None, folder, jobs, False, True)
+            found = registry.score_card(name, out)
+        rows += found
     if json:
-        _print_json(answer)
+        _print_json(rows)
     else:
-        _print_study(answer, folder)
+        show.score_card(rows, _console())
 
 
 @app.command()
@@ -204,7 +300,7 @@ def bench(json: Json = False) -> None:
 def _print_study(answer: dict[str, Any], folder: Path) -> None:
     for line in answer.get("lines", []):
         print(line)
-    print(answer.get("report", folder / "report.html"))
+    print(answer.get("figure") or answer.get("report", folder / "report.html"))
 
 
 def _console() -> Any:

@@ -48,6 +48,9 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "trace": trace,
 }
 
+WIDE = frozenset({"bars", "boxes", "loss-distances", "panels", "trace"})
+"""Kinds that need the whole width of a page."""
+
 
 def draw(kind: str, data: dict, **options: object) -> Figure:
     """Draw `data` as a figure of this kind; the kind's own docstring says what it wants."""
@@ -57,4 +60,4 @@ def draw(kind: str, data: dict, **options: object) -> Figure:
         return KINDS[kind](data, **options)
 
 
-__all__ = ["KINDS", "draw", "to_png", "to_svg"]
+__all__ = ["KINDS", "WIDE", "draw", "to_png", "to_svg"]

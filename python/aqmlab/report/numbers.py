@@ -32,6 +32,20 @@ def ranged(
     return f"{write(mean, digits)} [{write(low, digits)}, {write(high, digits)}]"
 
 
+def significant(value: float | None) -> str:
+    """A number with three significant digits, at most four after the point."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    return fixed(value, digits_of(value))
+
+
+def digits_of(value: float) -> int:
+    """Decimals that show three significant digits: none from 100 on, at most four."""
+    if not math.isfinite(value) or value == 0:
+        return 1
+    return max(0, min(4, 2 - math.floor(math.log10(abs(value)))))
+
+
 def counted(number: int, noun: str) -> str:
     """`1 seed`, `2 seeds`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,16 +13,9 @@ from aqmlab.errors import StoreError
 from aqmlab.store import read_json
 
 from . import setup
-from .numbers import counted, fixed, signed
+from .numbers import counted, fixed, signed, significant
 
 HERE = Path(__file__).resolve().parent
-
-PART_TITLES = {
-    "calibration": "Calibration",
-    "fifo": "Drop-tail FIFO",
-    "red-load": "RED by load",
-    "red-thresholds": "RED by thresholds",
-}
 
 
 def write(folder: Path | str) -> Path:
@@ -51,48 +43,70 @@ def write(folder: Path | str) -> Path:
     return path
 
 
-def render(result: Mapping, pictures: Mapping[str, str]) -> str:
-    """The page of a result and its figures (SVG text by figure). Pure."""
-    environment = Environment(
+def environment() -> Environment:
+    """The templates of this folder, with the filters that they use."""
+    made = Environment(
         loader=PackageLoader("aqmlab", "report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"fixed": fixed, "signed": signed, "code": code, "counted": counted}
-    return environment.get_template("page.html.jinja").render(
-        r=result,
-        parts=[_part(result, name, pictures) for name in result["parts"]],
-        metrics={m["name"]: m for m in result["metrics"]},
-        missing=[PART_TITLES.get(p, p) for p in result["all_parts"] if p not in result["parts"]],
-        command=command(result),
-        setup=_setup(result),
-        style=Markup((HERE / "page.css").read_text("utf-8")),
+    made.filters |= {
+        "fixed": fixed,
+        "signed": signed,
+        "significant": significant,
+        "code": code,
+        "counted": counted,
+        "drawing": _drawing,
+    }
+    return made
+
+
+def render(result: Mapping, pictures: Mapping[str, str]) -> str:
+    """The page of a result and its figures (SVG text by figure). Pure."""
+    told = {part["name"]: part for part in result["all_parts"]}
+    return (
+        environment()
+        .get_template("page.html.jinja")
+        .render(
+            r=result,
+            parts=[_part(result, told[name], pictures) for name in result["parts"]],
+            missing=[part["title"] for name, part in told.items() if name not in result["parts"]],
+            command=command(result),
+            style=Markup((HERE / "page.css").read_text("utf-8")),
+        )
     )
 
 
-def _setup(result: Mapping) -> Markup:
-    """The drawing of the set-up; what the study's groups vary is not named in it."""
-    varied = setup.varied(tomllib.loads(result["experiment_toml"]))
-    scenario = result["scenario"]
-    return inline(setup.drawing(scenario, varied), "setup", setup.described(scenario))
+def _drawing(one: Mapping) -> Markup:
+    """A set-up's drawing."""
+    scenario = one["scenario"]
+    picture = setup.drawing(scenario, one["varied"])
+    return inline(picture, "setup", setup.described(scenario))
 
 
-def command(result: Mapping, part: str | None = None) -> str:
-    """What to type to do a study, or one part of it, again."""
+def command(result: Mapping, *, part: str | None = None, figure: str | None = None) -> str:
+    """What to type to do a study, one part or one figure of it, again."""
     words = ["aqmlab", "study", result["name"], "--quick" if result["quick"] else "--full"]
-    return " ".join(words + (["--part", part] if part else []))
+    words += ["--part", part] if part else []
+    return " ".join(words + (["--figure", figure] if figure else []))
 
 
-def _part(result: Mapping, name: str, pictures: Mapping[str, str]) -> dict:
+def _part(result: Mapping, part: Mapping, pictures: Mapping[str, str]) -> dict:
+    name = part["name"]
     return {
         "name": name,
-        "title": PART_TITLES.get(name, name),
-        "command": command(result, name),
+        "title": part["title"],
+        "text": part["text"],
+        "command": command(result, part=name),
         "tables": [_wide(t, result["metrics"]) for t in result["tables"] if t["part"] == name],
         "figures": [
-            f | {"svg": inline(pictures[f["id"]], f"f{f['id']}", f"{f['name']}: {f['title']}")}
+            f
+            | {
+                "svg": inline(pictures[f["id"]], f"f{f['id']}", f"{f['name']}: {f['title']}"),
+                "command": command(result, figure=f["id"]),
+            }
             for f in result["figures"]
             if f["part"] == name
         ],
@@ -101,6 +115,7 @@ def _part(result: Mapping, name: str, pictures: Mapping[str, str]) -> dict:
 
 def _wide(table: Mapping, metrics: list[Mapping]) -> dict:
     """Tidy rows to one line per place, one cell per metric."""
+    shown = [m for name in table["metrics"] for m in metrics if m["name"] == name]
     lines: dict[tuple, dict[str, Mapping]] = {}
     for row in table["rows"]:
         place = tuple(row[key] for key in table["keys"])
@@ -111,10 +126,12 @@ def _wide(table: Mapping, metrics: list[Mapping]) -> dict:
             {
                 "place": place,
                 "first": index == 0 or list(lines)[index - 1][0] != place[0],
-                "cells": [cells.get(m["name"]) for m in metrics],
+                "cells": [cells.get(m["name"]) for m in shown],
             }
             for index, (place, cells) in enumerate(lines.items())
         ],
+        "metrics": shown,
+        "seeds": max((row["n"] for row in table["rows"]), default=0),
     }
 
 
@@ -125,7 +142,7 @@ def _key_name(key: str) -> str:
         "queue_limit_pkts": "Limit, packets",
         "thresholds": "Thresholds, packets",
     }
-    return known.get(key, key)
+    return known.get(key, key.replace("_", " ").capitalize())
 
 
 def code(text: str) -> Markup:

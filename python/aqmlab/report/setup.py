@@ -53,17 +53,6 @@ def described(scenario: Mapping[str, Any]) -> str:
     return f"{_machines(servers, 'server')} and {_machines(clients, 'client')}, joined by {several}"
 
 
-def varied(experiment: Mapping[str, Any]) -> set[str]:
-    """The fields that an experiment's groups set, as paths of two or three parts."""
-    found = set()
-    for group in experiment.get("group", []):
-        paths = list(group.get("set", {}))
-        for axis in group.get("axis", []):
-            paths += axis.get("paths", ["traffic.0.users"] if axis["name"] == "load" else [])
-        found |= {".".join(path.split(".")[:3]) for path in paths}
-    return found
-
-
 def layout(scenario: Mapping[str, Any], varied: Collection[str] = ()) -> dict:
     """Where everything is, for the template; lengths are those of the drawing."""
     network, links = scenario.get("network", {}), scenario["link"]
@@ -203,7 +192,7 @@ def _lane(
     first, last = min(via, default=0), max(via, default=len(names) - 1)
     partly = len(via) < len(names)
     start, end = (routers[first], routers[last + 1]) if partly else (LEFT, RIGHT)
-    counted = not varied or not {f"traffic.{index}.users", f"traffic.{index}.flows"} & set(varied)
+    numbers = {f"traffic.{index}.{name}" for name in ("users", "flows", "connections_per_s")}
     from_x, to_x = (start, end) if wording.forward(one) else (end, start)
     return {
         "y": top + LANE * index,
@@ -211,6 +200,7 @@ def _lane(
         "to": to_x,
         "sign": 1 if to_x > from_x else -1,
         "middle": (start + end) / 2,
-        "text": wording.group(one, counted) + (", cross traffic" if partly else ""),
+        "text": wording.group(one, not numbers & set(varied))
+        + (", cross traffic" if partly else ""),
         "partly": partly,
     }

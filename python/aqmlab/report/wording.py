@@ -103,7 +103,8 @@ def group(one: Mapping[str, Any], counted: bool = True) -> str:
     if counted and count is not None:
         text = f"{count:,} {members}" if isinstance(count, int) else f"{count} {members}"
     elif "connections_per_s" in one:
-        text = f"{_plain(one['connections_per_s'])} connections/s"
+        rate = _plain(one["connections_per_s"]) if counted else "a varied number of"
+        text = f"{rate} connections/s"
     else:
         text = members if counted else f"a varied number of {members}"
     if counted and count is None and "load" in one:

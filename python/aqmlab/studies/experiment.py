@@ -1,9 +1,14 @@
-"""An experiment as data: the folder `experiments/<name>` with its `experiment.toml`."""
+"""An experiment as data: the folder `experiments/<name>` with its `experiment.toml`.
+
+The format is described in `docs/studies.md`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from aqmlab import spec
 from aqmlab.errors import SpecError, nearest
@@ -11,10 +16,13 @@ from aqmlab.errors import SpecError, nearest
 #: Where the experiments live that come with the package.
 SHIPPED = Path(__file__).resolve().parent.parent / "experiments"
 
+#: Lists whose entries belong to a part.
+LISTS = ("group", "table", "difference", "figure", "claim")
+
 
 @dataclass(frozen=True)
 class Experiment:
-    """What `experiment.toml` says, and the folder it lies in."""
+    """What `experiment.toml` and the files it includes say, and the folder they lie in."""
 
     folder: Path
     data: dict
@@ -27,24 +35,26 @@ class Experiment:
     @property
     def parts(self) -> list[str]:
         """The parts that can be run one by one, in the order of the report."""
-        return self.data["parts"]
+        return [part["name"] for part in self.data["part"]]
 
     def of(self, kind: str, parts: list[str] | None = None) -> list[dict]:
         """The entries of a list (`group`, `table`, `figure`, …) that belong to these parts."""
         entries = self.data.get(kind, [])
         return [e for e in entries if parts is None or e.get("part") in parts]
 
-    def group(self, name: str) -> dict:
-        """The group of runs with this name."""
-        for group in self.of("group"):
-            if group["name"] == name:
-                return group
-        names = [g["name"] for g in self.of("group")]
-        raise SpecError(f'{self.name} has no group "{name}"{nearest(name, names)}')
+    def base(self, name: str | None) -> dict:
+        """The scenario that a group starts from: `[scenario]`, or `[base.<name>]`."""
+        if name is None:
+            return self.data["scenario"]
+        bases = self.data.get("base", {})
+        if name not in bases:
+            raise SpecError(f'{self.name} has no base "{name}"{nearest(name, list(bases))}')
+        return bases[name]
 
     def settings(self, quick: bool) -> dict:
-        """Run length, warm-up and number of seeds of the quick or the full study."""
-        return dict(self.data["settings"]["quick" if quick else "full"])
+        """Run length, warm-up, number of seeds and looks of the quick or the full study."""
+        mode = "quick" if quick else "full"
+        return {"looks": [1]} | self.data["settings"][mode] | {"mode": mode}
 
     def check_parts(self, parts: list[str] | None) -> list[str]:
         """These parts in the order of the file, or all; an unknown one is the user's mistake."""
@@ -54,8 +64,53 @@ class Experiment:
                 raise SpecError(f'{self.name} has no part "{part}": its parts are {known}')
         return [p for p in self.parts if not parts or p in parts]
 
+    def figure(self, identity: str) -> dict:
+        """The figure with this number; an unknown one is the user's mistake."""
+        known = {figure["id"]: figure for figure in self.of("figure")}
+        if identity not in known:
+            raise SpecError(f'{self.name} has no figure "{identity}": it has {", ".join(known)}')
+        return known[identity]
+
+    def groups_of(self, entries: list[dict]) -> list[dict]:
+        """The groups of runs that any of these entries names, in the order of the file."""
+        tables = {t["id"]: t for t in self.of("table") + self.of("difference")}
+        named = set()
+        for entry in entries:
+            named |= set(_named(entry))
+            if entry.get("table") in tables:
+                named |= set(_named(tables[entry["table"]]))
+        unknown = named - {g["name"] for g in self.of("group")}
+        if unknown:
+            raise SpecError(f"{self.name} has no group {', '.join(sorted(unknown))}")
+        return [g for g in self.of("group") if g["name"] in named]
+
+    def groups(self, parts: list[str]) -> list[dict]:
+        """The groups of these parts, and those of other parts that their entries refer to."""
+        entries = [e for kind in LISTS if kind != "group" for e in self.of(kind, parts)]
+        wanted = [g["name"] for g in self.groups_of(entries) + self.of("group", parts)]
+        return [g for g in self.of("group") if g["name"] in wanted]
+
+
+def _named(node: Any) -> Iterator[str]:
+    """Every group that an entry refers to, however deep."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in ("group", "minus") and isinstance(value, str):
+                yield value
+            else:
+                yield from _named(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _named(value)
+
 
 def load(name: str, folder: Path | None = None) -> Experiment:
     """Read the experiment of this name among those shipped, or from a folder."""
     folder = folder or SHIPPED / name
-    return Experiment(folder, spec.read_toml(folder / "experiment.toml"))
+    data = spec.read_toml(folder / "experiment.toml")
+    for file in data.get("include", []):
+        for key, value in spec.read_toml(folder / file).items():
+            if key in data and not (isinstance(value, list) and isinstance(data[key], list)):
+                raise SpecError(f'{folder / file}: "{key}" is already in experiment.toml')
+            data[key] = data.get(key, []) + value if isinstance(value, list) else value
+    return Experiment(folder, data)

@@ -6,18 +6,29 @@ from collections import Counter
 
 from aqmlab.report.numbers import counted, ranged, signed
 
-from .findings import CONFIRMED, REFUTED, UNDECIDED
+from .claims.judge import FAILS, HOLDS, UNDECIDED
 from .tables import BETWEEN, INSIDE, OUTSIDE
 
 
 def of(result: dict) -> list[str]:
     """What a reader should know after half a minute."""
     return [
+        *_claims(result),
         *_agreement(result),
-        *_shares(result),
+        *_gaps(result),
         *_paired(result),
-        *_statements(result),
         *_load(result),
+    ]
+
+
+def _claims(result: dict) -> list[str]:
+    verdicts = Counter(claim["verdict"] for claim in result["claims"])
+    total = sum(verdicts.values())
+    if not total:
+        return []
+    return [
+        f"Of {counted(total, 'claim')} of the paper {verdicts[HOLDS]} hold here, "
+        f"{verdicts[FAILS]} do not, {verdicts[UNDECIDED]} are undecided."
     ]
 
 
@@ -36,74 +47,71 @@ def _agreement(result: dict) -> list[str]:
     return found
 
 
-def _shares(result: dict) -> list[str]:
-    """How far we are from the paper, by load, in the two figures that matter most.
+def _gaps(result: dict) -> list[str]:
+    """How far we are from the paper in the measures that a table names as its `headline`.
 
     As a range over the rows: in a mean, rows that differ in opposite directions would cancel.
     """
+    metrics = {m["name"]: m for m in result["metrics"]}
     found = []
     for table in result["tables"]:
-        if not table["has_reference"]:
+        first = table["keys"][0] if table["keys"] else None
+        if not table["has_reference"] or not table["headline"] or first is None:
             continue
         texts = []
-        for load in dict.fromkeys(row["load_pct"] for row in table["rows"]):
-            gaps = {
-                metric: [
-                    row["difference"]
-                    for row in table["rows"]
-                    if row["load_pct"] == load
-                    and row["metric"] == metric
-                    and row["difference"] is not None
-                ]
-                for metric in ("pct_le_1s", "median_response_ms")
-            }
-            if all(gaps.values()):
-                share, median = (
-                    f"{signed(min(g), digits)} to {signed(max(g), digits)}"
-                    for g, digits in zip(gaps.values(), (1, 0), strict=True)
+        for place in dict.fromkeys(row[first] for row in table["rows"]):
+            rows = [r for r in table["rows"] if r[first] == place and r["difference"] is not None]
+            words = [_range(rows, metrics[name]) for name in table["headline"]]
+            if all(words):
+                texts.append(
+                    f"{place}{' %' if first.startswith('load') else ''}: {', '.join(words)}"
                 )
-                texts.append(f"{load} %: {share} points, {median} ms")
         if texts:
-            listed = "; ".join(texts)
+            names = " and ".join(metrics[name]["title"].lower() for name in table["headline"])
             found.append(
-                f"Ours minus the paper's ({table['paper']}, the range over its rows), share of "
-                f"responses within a second and median, by load: {listed}."
+                f"Ours minus the paper's ({table['paper']}, the range over its rows), {names}: "
+                f"{'; '.join(texts)}."
             )
     return found
 
 
+def _range(rows: list[dict], metric: dict) -> str:
+    gaps = [row["difference"] for row in rows if row["metric"] == metric["name"]]
+    unit = "points" if metric["unit"] == "%" else metric["unit"]
+    ends = [signed(gap, metric["digits"]) for gap in (min(gaps), max(gaps))] if gaps else []
+    return f"{' to '.join(ends)} {unit}" if ends else ""
+
+
 def _paired(result: dict) -> list[str]:
+    metrics = {m["name"]: m for m in result["metrics"]}
     found = []
     for table in result["tables"]:
-        rows = [r for r in table["rows"] if r["metric"] == "pct_le_1s"] if table["paired"] else []
-        texts = []
-        for row in rows:
-            how = ranged(row["ours"], row["low"], row["high"], sign=True)
-            texts.append(f"{row['load']} %: {how}")
+        if not table["paired"] or not table["headline"]:
+            continue
+        name = table["headline"][0]
+        rows = [r for r in table["rows"] if r["metric"] == name]
+        texts = [
+            f"{', '.join(_place(row[key], key) for key in table['keys'])}: "
+            f"{ranged(row['ours'], row['low'], row['high'], sign=True)}"
+            for row in rows
+            if row["ours"] is not None
+        ]
         if texts:
-            listed = "; ".join(texts)
-            found.append(f"{table['title']}, in points of responses within a second: {listed}.")
+            title, unit = metrics[name]["title"], metrics[name]["unit"]
+            unit = "points" if unit == "%" else unit
+            found.append(f"{table['title']}, {title} in {unit}: {'; '.join(texts)}.")
     return found
 
 
-def _statements(result: dict) -> list[str]:
-    verdicts = Counter(finding["verdict"] for finding in result["findings"])
-    total = sum(verdicts.values())
-    if not total:
-        return []
-    return [
-        f"We checked {counted(total, 'statement')} of the paper: {verdicts[CONFIRMED]} confirmed, "
-        f"{verdicts[REFUTED]} not confirmed, {verdicts[UNDECIDED]} undecided with "
-        f"{counted(len(result['seeds']), 'seed')}."
-    ]
+def _place(value: object, key: str) -> str:
+    return f"{value} %" if key == "load" else str(value)
 
 
 def _load(result: dict) -> list[str]:
-    line = result["calibration"]
-    if line is None:
-        return []
     return [
         f"One user offers {line['bytes_per_user_s']:.0f} bytes/s of IP packets "
-        f"[{line['low']:.0f}, {line['high']:.0f}]; 100 % of the link is "
+        f"[{line['low']:.0f}, {line['high']:.0f}]; 100 % of {line['rate']} is "
         f"{line['users']['100%']:,} users."
+        for line in result["calibrations"]
+        if not line["open_loop"]
     ]

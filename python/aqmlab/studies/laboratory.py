@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,6 @@ from aqmlab.store import Store, StoredRun, content_key
 
 from .plan import Run
 
-#: Tables that a study reads; the 3 ms queue samples are in the summary already, and large.
-KEPT = ("response_histogram", "seconds")
-
 
 @dataclass(frozen=True)
 class Measured:
@@ -31,10 +29,20 @@ class Measured:
     seed: int
     summary: Mapping[str, Any]
 
+    def has(self, name: str) -> bool:
+        """Whether it recorded this table."""
+        return name in self.stored.tables()
+
     def table(self, name: str) -> dict[str, np.ndarray]:
         """One of its tables, by column."""
-        frame = self.stored.table(name)
-        return {column: frame[column].to_numpy() for column in frame.columns}
+        return _columns(self.stored, name)
+
+
+@lru_cache(maxsize=512)
+def _columns(run: StoredRun, name: str) -> dict[str, np.ndarray]:
+    """Several claims and figures look at the same small tables."""
+    frame = run.table(name)
+    return {column: frame[column].to_numpy() for column in frame.columns}
 
 
 class Laboratory:
@@ -47,14 +55,20 @@ class Laboratory:
         self.progress = progress
         self.jobs = jobs
 
-    def calibrate(self, scenario: Mapping[str, object], settings: Mapping) -> Calibration:
-        """The line from users to offered load, measured with the study's own run length."""
+    def calibrate(
+        self, scenario: Mapping[str, object], how: Mapping[str, Any], seeds: int
+    ) -> Calibration:
+        """The line from users to offered load, measured under so many seeds.
+
+        `how` has the `duration` and `warmup` of its runs and perhaps `least_r_squared`.
+        """
         with resumable(self.store.folder):
             return calibrate.calibrate(
                 scenario,
-                seeds=tuple(range(1, settings["calibration_seeds"] + 1)),
-                duration=settings["duration"],
-                warmup=settings["warmup"],
+                seeds=tuple(range(1, seeds + 1)),
+                duration=how["duration"],
+                warmup=how["warmup"],
+                least_r_squared=how.get("least_r_squared", calibrate.MIN_R_SQUARED),
                 cache=self.store.cache,
                 progress=self.progress,
                 jobs=self.jobs,
@@ -73,10 +87,7 @@ class Laboratory:
 
         def finish(place: int, outcome: Outcome) -> None:
             i = missing[place]
-            kept = {name: outcome.tables[name] for name in KEPT if name in outcome.tables}
-            stored[i] = self.store.save(
-                keys[i], canonical[i], runs[i].seed, Outcome(outcome.summary, kept)
-            )
+            stored[i] = self.store.save(keys[i], canonical[i], runs[i].seed, outcome)
 
         if missing:
             with resumable(self.store.folder):

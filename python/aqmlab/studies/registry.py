@@ -1,34 +1,29 @@
 """The list of studies; all that the command line knows of them.
 
-A new study is a folder in `experiments/`, a module beside this one and a line here. Reading the
-list is cheap: drawing and statistics are loaded when a study runs.
+A new study is a folder in `experiments/` and its name here. Reading the list is cheap: drawing and
+statistics are loaded when a study runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.errors import SpecError, nearest
+from aqmlab.errors import AqmlabError, SpecError, nearest
 
 from .experiment import Experiment, load
 
 if TYPE_CHECKING:
     from aqmlab.progress import Progress
 
-    from .study import Study
+#: In the order of `study all` and of every list.
+STUDIES = ("tuning-red",)
 
+ALL = "all"
 
-def _tuning_red() -> Study:
-    from .tuning_red import study
-
-    return study()
-
-
-STUDIES: dict[str, Callable[[], Study]] = {
-    "tuning-red": _tuning_red,
-}
+#: Where results go if nobody says otherwise.
+RESULTS = Path("results")
 
 
 def names() -> list[dict[str, Any]]:
@@ -38,9 +33,17 @@ def names() -> list[dict[str, Any]]:
 
 def describe(name: str) -> dict[str, Any]:
     """What one study asks, whom it follows, its parts and how long it runs."""
-    data = _experiment(name).data
-    told = {k: data[k] for k in ("question", "source", "parts", "settings")}
-    return {"name": name, "summary": f"{data['title']}: {data['subtitle']}", **told}
+    experiment = _experiment(name)
+    data = experiment.data
+    told = {k: data[k] for k in ("question", "source", "settings")}
+    return {
+        "name": name,
+        "summary": f"{data['title']}: {data['subtitle']}",
+        **told,
+        "parts": experiment.parts,
+        "figures": [figure["id"] for figure in experiment.of("figure")],
+        "claims": [claim["id"] for claim in experiment.of("claim")],
+    }
 
 
 def check_parts(name: str, parts: Sequence[str] | None) -> None:
@@ -63,16 +66,55 @@ def run(
     with `folder` and `report` (their paths) and `lines` (the findings in a few sentences).
     Finished runs are never done again.
     """
-    _experiment(name)
+    from .study import Study
+
     folder = Path(out) if out is not None else default_folder(name, quick)
-    result = STUDIES[name]().run(quick=quick, out=folder, progress=progress, jobs=jobs, parts=parts)
+    study = Study(_experiment(name))
+    result = study.run(quick=quick, out=folder, progress=progress, jobs=jobs, parts=parts)
     paths = {"folder": str(folder), "report": str(folder / "report.html")}
     return result | paths | {"lines": result["headlines"]}
 
 
+def draw(
+    name: str,
+    figure: str,
+    *,
+    quick: bool = True,
+    out: Path | str | None = None,
+    progress: Progress | None = None,
+    jobs: int | None = None,
+) -> Path:
+    """Runs only what one figure of a study needs, and gives the path of its SVG."""
+    from .study import Study
+
+    folder = Path(out) if out is not None else default_folder(name, quick)
+    study = Study(_experiment(name))
+    path = study.draw(figure, quick=quick, out=folder, progress=progress, jobs=jobs)
+    if path is None:
+        mode = "quick" if quick else "full"
+        raise AqmlabError(f"figure {figure} of {name} has nothing to show in the {mode} study")
+    return path
+
+
+def score_card(name: str, folder: Path | None = None) -> list[dict[str, Any]]:
+    """Every claim of a study: with its verdict where the study has been run, else undecided.
+
+    Looks into `folder`, or into the full and then the quick study's usual place.
+    """
+    from .claims import scorecard
+
+    experiment = _experiment(name)
+    places = [folder] if folder else [default_folder(name, quick) for quick in (False, True)]
+    stored = next((found for place in places if (found := scorecard.stored(place))), [])
+    known = {row["id"]: row for row in stored}
+    return [
+        known.get(claim["id"]) or scorecard.blank(name, claim) for claim in experiment.of("claim")
+    ]
+
+
 def default_folder(name: str, quick: bool) -> Path:
     """Where a study's results go if nobody says otherwise."""
-    return Path("results") / (f"{name}-quick" if quick else name)
+    return RESULTS / (f"{name}-quick" if quick else name)
 
 
 def _experiment(name: str) -> Experiment:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 
 from aqmlab.measure import interval
@@ -20,8 +21,8 @@ from .plan import Cell
 #: How a published number lies to ours.
 INSIDE, BETWEEN, OUTSIDE = "inside", "within one run", "outside"
 
-Values = Callable[[Cell, str], Sequence[float]]
-"""One value per seed of a summary's number, for a cell of the plan."""
+Values = Callable[[Cell, dict], Sequence[float]]
+"""One value per seed of a metric, in its unit, for a cell of the plan."""
 
 
 def table(
@@ -35,10 +36,9 @@ def table(
     rows = []
     for cell in cells:
         place = {column: _place(cell, axis) for axis, column in spec["keys"].items()}
-        published = _find(reference, place)
+        published = _find(reference, place | cell.published)
         for metric in metrics:
-            scale = metric.get("scale", 1.0)
-            sample = [scale * v for v in values(cell, metric["summary"])]
+            sample = values(cell, metric)
             row = {"table": spec["id"], **place, "metric": metric["name"], "n": len(sample)}
             row |= estimate(sample)
             row |= compare(row, number(published, metric["name"]), metric["digits"])
@@ -54,9 +54,8 @@ def differences(
     for cell, other in pairs:
         place = {axis: plain(cell.axes[axis]) for axis in spec["on"]}
         for metric in metrics:
-            scale = metric.get("scale", 1.0)
-            mine, theirs = (values(c, metric["summary"]) for c in (cell, other))
-            sample = [scale * (a - b) for a, b in zip(mine, theirs, strict=True)]
+            mine, theirs = (values(c, metric) for c in (cell, other))
+            sample = [a - b for a, b in zip(mine, theirs, strict=True)]
             row = {"table": spec["id"], **place, "metric": metric["name"], "n": len(sample)}
             rows.append(row | estimate(sample))
     return rows
@@ -106,12 +105,16 @@ def compare(row: Mapping, paper: float | None, digits: int) -> dict[str, object]
 
 
 def read_reference(folder: Path, spec: dict) -> list[dict[str, str]] | None:
-    """The published table, or nothing if its file is not there."""
-    path = folder / spec["reference"] if "reference" in spec else None
-    if path is None or not path.is_file():
-        return None
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    """The published table, or nothing if its file is not there.
+
+    `reference` may be a pattern (`reference/may1999_table5*.csv`): a table that is published
+    later is found when its file is put there.
+    """
+    rows: list[dict[str, str]] = []
+    for path in sorted(folder.glob(spec["reference"])) if "reference" in spec else []:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows += csv.DictReader(file)
+    return rows or None
 
 
 def number(row: Mapping[str, str] | None, column: str) -> float | None:
@@ -140,14 +143,16 @@ def plain(value: object) -> object:
 
 
 def _find(reference: list[dict[str, str]] | None, place: dict) -> dict[str, str] | None:
+    """The published row at this place: it agrees in every column that both have."""
     for row in reference or []:
-        if all(_same(row.get(column), value) for column, value in place.items()):
+        both = [column for column in place if row.get(column)]
+        if both and all(_same(row[column], place[column]) for column in both):
             return row
     return None
 
 
-def _same(text: str | None, value: object) -> bool:
+def _same(text: str, value: object) -> bool:
     try:
-        return float(text or "") == float(str(value))
-    except ValueError:
-        return text == str(value)
+        return float(Fraction(text)) == float(Fraction(str(value)))
+    except (ValueError, ZeroDivisionError):
+        return text.strip().lower() == str(value).strip().lower()

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from .bars import bars
 from .boxes import boxes
 from .ccdf import ccdf
-from .cdf import GRID_MS, band, cdf, share_below
+from .cdf import GRID_MS, cdf
 from .curve import curve
 from .datagrams import delays, loss_distances
 from .linearity import linearity, through_origin
@@ -47,11 +47,5 @@ __all__ = [
     "KINDS",
     "Drawing",
     "Material",
-    "band",
-    "cdf",
-    "linearity",
-    "panels",
-    "series",
-    "share_below",
     "through_origin",
 ]

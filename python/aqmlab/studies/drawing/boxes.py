@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .material import Drawing, Material, metric_value, samples
+from .material import Drawing, Material, samples
 
 
 def boxes(spec: dict, material: Material) -> Drawing | None:
@@ -43,7 +43,7 @@ def _panel(spec: dict, material: Material) -> tuple[dict, int, int]:
     missing = count = 0
     for sample in samples(spec, material):
         place = sample.cell.labels.get(spec["x"], "")
-        values = [metric_value(run, metric) for run in sample.runs]
+        values = material.values(sample.cell, metric)
         defined = [value for value in values if math.isfinite(value)]
         missing, count = missing + len(values) - len(defined), count + len(values)
         places[place] = None

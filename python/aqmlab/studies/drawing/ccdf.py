@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .cdf import asked, histograms_of, share_below
+from ..statistics.responses import share_below
+from .cdf import asked, histograms_of
 from .material import Drawing, Material, joined, mean_band, samples, seeds_told, told
 
 POINTS = 300

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..statistics.responses import share_below
 from .material import (
     Drawing,
     Material,
@@ -52,21 +53,6 @@ def histograms_of(sample: Sample, spec: dict) -> list[dict[str, np.ndarray]]:
 def asked(spec: dict, *names: str) -> dict:
     """The options of a figure that its specification names."""
     return {name: spec[name] for name in names if name in spec}
-
-
-def share_below(histogram: dict[str, np.ndarray], grid_ms: np.ndarray = GRID_MS) -> np.ndarray:
-    """Percent of the responses that took at most each of these times (failed ones never).
-
-    Bins may stand in any order, as they do where a table has a block for every traffic group.
-    """
-    order = np.argsort(histogram["upper_ms"], kind="stable")
-    counts = histogram["count"][order].astype(float)
-    upper = histogram["upper_ms"][order].astype(float)
-    total = counts.sum()
-    if total == 0:
-        return np.full(len(grid_ms), np.nan)
-    below = np.concatenate([[0.0], np.cumsum(counts)])
-    return 100 * below[np.searchsorted(upper, grid_ms + 1e-6, side="right")] / total
 
 
 def band(shares: np.ndarray, grid_ms: np.ndarray = GRID_MS) -> dict[str, np.ndarray | None]:

@@ -14,9 +14,10 @@ def linearity(spec: dict, material: Material) -> Drawing | None:
     `unit` is "KB/s" (as printed in Tuning RED) or "Mbit/s".
     """
     if spec.get("source") == "calibration":
-        if material.calibration is None:
+        line = material.calibrations.get(spec.get("base"))
+        if line is None or line["open_loop"]:
             return None
-        points = material.calibration["points"]
+        points = line["points"]
     else:
         points = [
             (cell.axes["users"], run.summary["throughput_bytes_per_s"])
@@ -32,7 +33,7 @@ def linearity(spec: dict, material: Material) -> Drawing | None:
         "kilobytes_per_s": rates / 1000,
         "slope": slope,
         "r_squared": r_squared,
-        "marks": _full_load(material.calibration),
+        "marks": _full_load(material.calibrations.get(spec.get("base"))),
     }
     note = f"Every point is a run; the line through the origin has R² = {r_squared:.5f}."
     return Drawing(data, asked(spec, "unit"), note)

@@ -10,7 +10,7 @@ import numpy as np
 from aqmlab.measure import interval
 
 from .cdf import asked
-from .material import Drawing, Material, metric_value, samples, seeds_told
+from .material import Drawing, Material, samples, seeds_told
 
 
 def lines(spec: dict, material: Material) -> Drawing | None:
@@ -27,7 +27,7 @@ def lines(spec: dict, material: Material) -> Drawing | None:
     points: dict[str, list[tuple[float, float, float, float]]] = {}
     for sample, x in zip(found, numbers, strict=True):
         place = float(labels.index(sample.cell.labels.get(spec["x"], ""))) if named else x
-        values = [metric_value(run, metric) for run in sample.runs]
+        values = material.values(sample.cell, metric)
         points.setdefault(sample.label, []).append((place, *interval(values)))
     curves = []
     for label, rows in points.items():

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from aqmlab.measure import CONFIDENCE, numbers
+from aqmlab.measure import CONFIDENCE
 
+from .. import statistics
 from ..laboratory import Measured
 from ..plan import Cell, Plan
 
@@ -22,20 +22,28 @@ class Material:
     plan: Plan
     settings: dict
     results: dict[tuple[str, int], Measured]
-    calibration: dict | None
+    calibrations: dict[str | None, dict]
     tables: dict[str, list[dict]]
     metrics: dict[str, dict]
 
     def runs(self, cell: Cell) -> list[Measured]:
-        """A cell's runs, seed by seed; those that were not run are left out."""
-        found = ((cell.key, seed) for seed in self.plan.seeds)
-        return [self.results[place] for place in found if place in self.results]
+        """A cell's runs, seed by seed."""
+        return [self.results[cell.key, seed] for seed in self.plan.seeds(cell)]
+
+    def values(self, cell: Cell, metric: dict) -> list[float]:
+        """A metric of a cell's runs, seed by seed, in its unit; NaN where it is undefined."""
+        scale = metric.get("scale", 1.0)
+        return [scale * statistics.of_run(run, metric) for run in self.runs(cell)]
+
+    def columns(self, spec: dict) -> list[dict]:
+        """The metrics that a table shows: those it names, or all that are not hidden."""
+        if "metrics" in spec:
+            return [self.metrics[name] for name in spec["metrics"]]
+        return [metric for metric in self.metrics.values() if not metric.get("hidden")]
 
     def scenario(self, cell: Cell) -> dict:
-        """What was run in a cell: complete where the run is stored, else as the plan has it."""
-        runs = self.runs(cell)
-        stored = runs[0].stored.manifest.get("scenario") if runs else None
-        return stored or self.plan.scenarios[cell.key]
+        """What was run in a cell, complete with all defaults."""
+        return self.runs(cell)[0].stored.manifest["scenario"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ class Sample:
 
 
 def samples(spec: dict, material: Material) -> list[Sample]:
-    """The cells that a figure asks for, in its order; cells without a run are left out.
+    """The cells that a figure asks for, in its order, as far as the plan has them.
 
     Either `group`, `where` and `curve` (the axis whose values are the labels), or a list `curves`
     of such entries, each with a `label` of its own; what an entry does not say, the figure does.
@@ -72,18 +80,13 @@ def samples(spec: dict, material: Material) -> list[Sample]:
         full = {k: spec[k] for k in ("group", "where", "curve") if k in spec} | entry
         for cell in material.plan.of(full["group"], full.get("where")):
             names = (full.get("label"), cell.labels.get(full.get("curve", "")))
-            sample = Sample(" ".join(filter(None, names)), cell, material.runs(cell))
-            if sample.runs:
-                found.append(sample)
+            found.append(Sample(" ".join(filter(None, names)), cell, material.runs(cell)))
     return found
 
 
 def table(run: Measured, name: str) -> dict[str, np.ndarray] | None:
     """One of a run's tables, or None if it has none of this name."""
-    try:
-        return run.table(name)
-    except FileNotFoundError:
-        return None
+    return run.table(name) if run.has(name) else None
 
 
 def of_traffic(columns: dict[str, np.ndarray], spec: dict) -> dict[str, np.ndarray]:
@@ -92,15 +95,6 @@ def of_traffic(columns: dict[str, np.ndarray], spec: dict) -> dict[str, np.ndarr
         return columns
     wanted = np.isin(columns["group"], spec["traffic"])
     return {name: column[wanted] for name, column in columns.items()}
-
-
-def metric_value(run: Measured, metric: Mapping[str, Any]) -> float:
-    """A metric of a run in the metric's unit, NaN where it is undefined or absent.
-
-    `metric["summary"]` is a summary field; fields of nested ones are joined with dots.
-    """
-    value = numbers(run.summary).get(metric["summary"])
-    return math.nan if value is None else value * metric.get("scale", 1.0)
 
 
 def mean_band(

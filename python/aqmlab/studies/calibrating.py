@@ -1,0 +1,96 @@
+"""Loads of a study to users (or to rates of connections): one calibration for each base."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aqmlab import calibrate, units
+from aqmlab.errors import SpecError
+
+from .experiment import Experiment
+from .laboratory import Laboratory
+from .plan import Loads, axes_of, is_load
+
+
+def how(experiment: Experiment, base: str | None) -> dict:
+    """What the experiment says of the calibration of a base."""
+    for entry in experiment.of("calibration"):
+        if entry.get("base") == base:
+            return entry
+    raise SpecError(
+        f"{experiment.name}: a group asks for a load of {base or 'scenario'}, "
+        "which has no [[calibration]]"
+    )
+
+
+def measure(
+    experiment: Experiment,
+    base: str | None,
+    settings: dict,
+    laboratory: Laboratory,
+    loads: list[str],
+) -> dict:
+    """The line from users to bytes per second, and the users that offer each of these loads."""
+    entry = how(experiment, base)
+    first = entry.get("traffic", [0])[0]
+    scenario = _loaded({**settings, **experiment.base(base)}, first)
+    rate = units.bits_per_s(entry["rate"])
+    found = {"rate": entry["rate"], "full_bytes_per_s": rate / 8, "traffic": entry.get("traffic")}
+    if calibrate.is_open_loop(scenario):
+        users = {load: _rate_for(scenario, first, load) for load in loads}
+        return found | {"open_loop": True, "users": users}
+    own = {k: settings[k] for k in ("duration", "warmup") if k in settings}
+    times = own | settings.get("calibration", {})
+    line = laboratory.calibrate(scenario, times, settings["calibration_seeds"])
+    multiple = entry.get("multiple_of", 1)
+    return found | {
+        "open_loop": False,
+        "bytes_per_user_s": line.bytes_per_user_s,
+        "r_squared": line.r_squared,
+        "low": line.ci[0],
+        "high": line.ci[1],
+        "points": [list(point) for point in line.points],
+        "users": {load: line.users_for(units.share(load), rate, multiple) for load in loads},
+    }
+
+
+def _loaded(scenario: Mapping, traffic: int) -> dict:
+    """The scenario with this group given by its load, as a calibration wants it."""
+    groups = [dict(group) for group in scenario["traffic"]]
+    bare = {k: v for k, v in groups[traffic].items() if k not in ("users", calibrate.RATE)}
+    groups[traffic] = bare | {"load": "100%"}
+    kept = {k: v for k, v in scenario.items() if k in ("network", "link", "record", "name")}
+    times = {k: scenario[k] for k in ("duration", "warmup") if k in scenario}
+    return kept | times | {"traffic": groups}
+
+
+def _rate_for(scenario: dict, traffic: int, load: str) -> float:
+    groups = list(scenario["traffic"])
+    groups[traffic] = groups[traffic] | {"load": load}
+    resolved = calibrate.resolve(scenario | {"traffic": groups})
+    return resolved["traffic"][traffic][calibrate.RATE]
+
+
+def lookup(experiment: Experiment, calibrations: Mapping[str | None, dict]) -> Loads:
+    """What a load sets in the scenarios of a base."""
+
+    def loads(base: str | None, load: str) -> dict[str, object]:
+        found = calibrations[base]
+        name = calibrate.RATE if found["open_loop"] else "users"
+        places = how(experiment, base).get("traffic", [0])
+        return {f"traffic.{place}.{name}": found["users"][load] for place in places}
+
+    return loads
+
+
+def loads_of(groups: list[dict], base: str | None) -> list[str]:
+    """The loads that these groups ask of a base, and 100 %, smallest first."""
+    found = {"100%"} | {
+        value
+        for group in groups
+        if group.get("base") == base
+        for axis in axes_of(group)
+        if is_load(axis)
+        for value in axis["values"]
+    }
+    return sorted(found, key=units.share)

@@ -1,0 +1,195 @@
+"""Claims as data: a sentence of the paper in our words, and the rule by which it is judged.
+
+    [[claim]]
+    id = "C06"                       # as in the list of published claims
+    part = "fifo"
+    claim = "Response times degrade sharply once the offered load exceeds the capacity."
+    kind = "qualitative"
+    rule = "FIFO 120: the median at 110 % load is at least 3 times that at 98 %, …"
+    version = 1                      # raised whenever anything of the rule changes
+
+    [[claim.condition]]              # all conditions must hold
+    text = "median at 110 % over that at 98 %"
+    let.a = { group = "fifo-load", where = { load = "110%" }, metric = "median_response_ms" }
+    let.b = { group = "fifo-load", where = { load = "98%" }, metric = "median_response_ms" }
+    value = "a / b"                  # computed seed by seed: paired
+    at_least = 3.0                   # or at_most, above, below, or two of them
+
+`each` repeats a condition for every combination of names and values (all must hold), `some` makes
+alternatives (one suffices); "$name" stands for the value. `any = […]` holds conditions of which one
+suffices, `all = […]` such that must all hold.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import expression
+from .evidence import Evidence, NotRun, defined
+from .judge import ALPHA, FAILS, HOLDS, UNDECIDED, Bounds, Judged, all_of, any_of, decide
+
+_BOUNDS = ("at_least", "at_most", "above", "below")
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Error probabilities of the two verdicts on one condition."""
+
+    hold: float
+    fail: float
+
+    def of_all(self, count: int) -> Levels:
+        """For each of so many conditions that must all hold."""
+        return Levels(self.hold, self.fail / count)
+
+    def of_any(self, count: int) -> Levels:
+        """For each of so many alternatives."""
+        return Levels(self.hold / count, self.fail)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim's verdict with the conditions that made it."""
+
+    verdict: str
+    judged: list[Judged]
+
+
+def digest(claim: dict) -> str:
+    """A short hash of the rule: it changes with anything that could change the verdict."""
+    content = {k: claim[k] for k in ("rule", "condition") if k in claim}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def judge(claim: dict, evidence: Evidence, *, looks: int = 1) -> Verdict:
+    """The verdict on one claim from the runs there are."""
+    alpha = ALPHA / looks
+    return _all(claim.get("condition", []), evidence, Levels(alpha, alpha), {})
+
+
+def _all(conditions: list[dict], evidence: Evidence, levels: Levels, names: dict) -> Verdict:
+    expanded = [pair for c in conditions for pair in _expanded(c, "each", names)]
+    each = levels.of_all(len(expanded)) if expanded else levels
+    found = [_alternatives(c, evidence, each, bound) for c, bound in expanded]
+    return Verdict(all_of([f.verdict for f in found]), [j for f in found for j in f.judged])
+
+
+def _any(pairs: list[tuple[dict, dict]], evidence: Evidence, levels: Levels) -> Verdict:
+    each = levels.of_any(len(pairs)) if pairs else levels
+    found = [_one(c, evidence, each, names) for c, names in pairs]
+    verdict = any_of([f.verdict for f in found])
+    judged = [j for f in found for j in f.judged]
+    # Of alternatives that hold, the reader sees the one that does.
+    shown = [j for j in judged if j.verdict == HOLDS] if verdict == HOLDS else judged
+    best = max(shown, key=lambda j: j.margin, default=None)
+    return Verdict(verdict, [best] if best is not None else [])
+
+
+def _alternatives(condition: dict, evidence: Evidence, levels: Levels, names: dict) -> Verdict:
+    if "some" in condition:
+        return _any(list(_expanded(condition, "some", names)), evidence, levels)
+    return _one(condition, evidence, levels, names)
+
+
+def _one(condition: dict, evidence: Evidence, levels: Levels, names: dict) -> Verdict:
+    if "any" in condition:
+        pairs = [pair for c in condition["any"] for pair in _expanded(c, "each", names)]
+        return _any(pairs, evidence, levels)
+    if "all" in condition:
+        return _all(condition["all"], evidence, levels, names)
+    judged = _judged(condition, evidence, levels, names)
+    return Verdict(judged.verdict, [judged])
+
+
+def _judged(condition: dict, evidence: Evidence, levels: Levels, names: dict) -> Judged:
+    bounds = _bounds(condition)
+    told = {name: _plain(value) for name, value in names.items()}
+    text = condition.get("text", condition["value"]).format(**told)
+    lets = {name: _filled(let, names) for name, let in condition["let"].items()}
+    try:
+        sample = expression.evaluate(condition["value"], _aligned(lets, evidence))
+    except NotRun as reason:
+        return Judged(text, np.nan, np.nan, np.nan, 0, bounds, UNDECIDED, str(reason))
+    verdict, mean, low, high = decide(sample, bounds, hold=levels.hold, fail=levels.fail)
+    why = "" if defined(sample) else "undefined in some run"
+    unit = condition.get("unit", "")
+    return Judged(text, mean, low, high, max(1, sample.size), bounds, verdict, why, unit)
+
+
+def _aligned(lets: dict[str, dict], evidence: Evidence) -> dict[str, np.ndarray]:
+    """The numbers under the seeds that all of them have."""
+    found = {name: evidence.number(let) for name, let in lets.items()}
+    seeds = min((len(v) for v in found.values() if v.ndim), default=0)
+    return {name: v[:seeds] if v.ndim else v for name, v in found.items()}
+
+
+def _bounds(condition: dict) -> Bounds:
+    strict = "above" in condition or "below" in condition
+    low = condition.get("above", condition.get("at_least", -np.inf))
+    high = condition.get("below", condition.get("at_most", np.inf))
+    return Bounds(float(low), float(high), strict)
+
+
+def _expanded(condition: dict, word: str, names: dict) -> Iterator[tuple[dict, dict]]:
+    """The condition with every combination of what `each` or `some` lists."""
+    given = condition.get(word, {})
+    choices = (
+        [dict(zip(given, values, strict=True)) for values in itertools.product(*given.values())]
+        if isinstance(given, dict)
+        else given
+    )
+    rest = {k: v for k, v in condition.items() if k != word}
+    for chosen in choices:
+        yield rest, names | chosen
+
+
+def _filled(node: Any, names: dict) -> Any:
+    """A copy in which "$name" is the value of that name."""
+    if isinstance(node, dict):
+        return {key: _filled(value, names) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_filled(value, names) for value in node]
+    if isinstance(node, str) and node.startswith("$"):
+        return names[node[1:]]
+    return node
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, list):
+        return f"({', '.join(str(v) for v in value)})"
+    return f"{value[:-1]} %" if isinstance(value, str) and value.endswith("%") else value
+
+
+def problems(claim: dict) -> list[str]:
+    """What is wrong with a claim's entry, before anything is run."""
+    missing = [k for k in ("id", "part", "claim", "rule", "version", "condition") if k not in claim]
+    found = [f"no {name}" for name in missing]
+    for condition in _leaves(claim.get("condition", [])):
+        if "value" not in condition or "let" not in condition:
+            found.append("a condition without let or value")
+        elif not any(word in condition for word in _BOUNDS):
+            found.append(f'"{condition["value"]}" has no bound')
+    return found
+
+
+def _leaves(conditions: list[dict]) -> Iterator[dict]:
+    for condition in conditions:
+        inner = condition.get("any", []) + condition.get("all", [])
+        yield from _leaves(inner) if inner else [condition]
+
+
+def deciding(found: Verdict) -> Judged | None:
+    """The condition that a reader should see: the one nearest to or farthest beyond its bound."""
+    same = [j for j in found.judged if j.verdict == found.verdict]
+    return min(same or found.judged, key=lambda j: j.margin, default=None)
+
+
+__all__ = ["FAILS", "HOLDS", "UNDECIDED", "Verdict", "deciding", "digest", "judge", "problems"]

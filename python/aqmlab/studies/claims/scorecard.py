@@ -1,0 +1,103 @@
+"""The score card: every claim of every study with its verdict and the evidence for it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from aqmlab.report.numbers import digits_of, ranged
+from aqmlab.store import read_json
+
+from . import rule
+from .evidence import Evidence
+from .judge import FAILS, UNDECIDED, Judged
+
+
+def row(study: str, claim: dict, evidence: Evidence, looks: int) -> dict[str, Any]:
+    """One line of the score card, and the scenarios it rests on in `evidence.asked`."""
+    evidence.asked = set()
+    found = rule.judge(claim, evidence, looks=looks)
+    shown = rule.deciding(found)
+    return blank(study, claim) | {
+        "verdict": found.verdict,
+        "estimate": _finite(shown.mean) if shown else None,
+        "interval": _interval(shown),
+        "replications": shown.replications if shown else 0,
+        "why": _why(claim, found, shown),
+        "conditions": [_condition(j) for j in found.judged],
+    }
+
+
+def blank(study: str, claim: dict) -> dict[str, Any]:
+    """The line of a claim that nothing was run for."""
+    told = {
+        "id": claim["id"],
+        "study": study,
+        "claim": claim["claim"],
+        "rule": f"{claim['rule']} (version {claim['version']})",
+    }
+    return told | {
+        "verdict": UNDECIDED,
+        "estimate": None,
+        "interval": None,
+        "replications": 0,
+        "why": "not run",
+        "kind": claim.get("kind", ""),
+        "part": claim["part"],
+        "version": claim["version"],
+        "digest": rule.digest(claim),
+        "conditions": [],
+    }
+
+
+def _why(claim: dict, found: rule.Verdict, shown: Judged | None) -> str:
+    if shown is None:
+        return "The rule has no condition that these runs meet."
+    sentence = shown.why or _words(shown)
+    if len(found.judged) > 1:
+        sentence += f" ({_tally(found)})"
+    known = claim.get("known", "") if found.verdict == FAILS else ""
+    note = claim.get("note", "")
+    return " ".join(s for s in (f"{sentence}.", known, note) if s)
+
+
+def _tally(found: rule.Verdict) -> str:
+    same = sum(j.verdict == found.verdict for j in found.judged)
+    words = {"holds": "hold", FAILS: "fail"}.get(found.verdict, found.verdict)
+    return f"{same} of {len(found.judged)} conditions {words}; this one is the nearest or worst"
+
+
+def _words(shown: Judged) -> str:
+    value = ranged(shown.mean, shown.low, shown.high, digits_of(shown.mean))
+    unit = f" {shown.unit}" if shown.unit else ""
+    return f"{shown.text}: {value}{unit}, rule: {shown.bounds.words()}"
+
+
+def _condition(judged: Judged) -> dict[str, Any]:
+    return {
+        "text": judged.text,
+        "verdict": judged.verdict,
+        "estimate": _finite(judged.mean),
+        "interval": _interval(judged),
+        "replications": judged.replications,
+        "bounds": judged.bounds.words(),
+        "unit": judged.unit,
+        "why": judged.why,
+    }
+
+
+def _interval(judged: Judged | None) -> list[float] | None:
+    if judged is None or not (math.isfinite(judged.low) and math.isfinite(judged.high)):
+        return None
+    return [judged.low, judged.high]
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def stored(folder: Path) -> list[dict[str, Any]] | None:
+    """The score card of a study's results folder, if it has one."""
+    path = folder / "result.json"
+    return read_json(path).get("claims") if path.is_file() else None

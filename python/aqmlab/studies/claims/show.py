@@ -1,0 +1,41 @@
+"""The score card on a terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from aqmlab.report.numbers import counted
+
+from .judge import FAILS, HOLDS, UNDECIDED
+
+_STYLE = {HOLDS: "green", FAILS: "red", UNDECIDED: "yellow"}
+
+
+def score_card(rows: list[dict[str, Any]], console: Console) -> None:
+    """One table for each study, and how many of its claims hold."""
+    for study in dict.fromkeys(row["study"] for row in rows):
+        own = [row for row in rows if row["study"] == study]
+        table = Table(title=study, title_justify="left", expand=False, show_lines=False)
+        table.add_column("claim", no_wrap=True)
+        table.add_column("verdict", no_wrap=True)
+        table.add_column("what the paper says")
+        table.add_column("evidence")
+        for row in own:
+            verdict = Text(row["verdict"], style=_STYLE[row["verdict"]])
+            table.add_row(row["id"], verdict, row["claim"], row["why"])
+        console.print(table)
+        console.print(f"{study}: {summary(own)}")
+
+
+def summary(rows: list[dict[str, Any]]) -> str:
+    """ "40 claims: 21 hold, 9 do not hold, 10 undecided"."""
+    verdicts = Counter(row["verdict"] for row in rows)
+    return (
+        f"{counted(len(rows), 'claim')}: {verdicts[HOLDS]} hold, {verdicts[FAILS]} do not hold, "
+        f"{verdicts[UNDECIDED]} undecided"
+    )

@@ -1,0 +1,80 @@
+"""Numbers of runs that no summary holds: one file for each family, one line each here.
+
+Four kinds: of one run, of a pair of runs under the same seed, across all cells of a group under
+one seed, and probes, which need no run (a queue alone before a line).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from aqmlab.errors import SpecError, nearest
+from aqmlab.studies.laboratory import Measured
+from aqmlab.studies.plan import Cell
+
+from . import responses, seconds
+
+#: Of one run.
+OF_RUN: dict[str, Callable[..., float]] = {
+    "share_within": responses.share_within,
+    "peak_to_mean": seconds.peak_to_mean,
+    "dispersion": seconds.dispersion,
+}
+
+#: Of two runs under the same seed.
+PAIRS: dict[str, Callable[..., float]] = {
+    "share_of_range_above": responses.share_of_range_above,
+    "lowest_gain": responses.lowest_gain,
+    "highest_gain": responses.highest_gain,
+    "crossings": responses.crossings,
+}
+
+#: Across the cells of a group under one seed.
+ACROSS: dict[str, Callable[..., float]] = {}
+
+#: Without a run.
+PROBES: dict[str, Callable[..., float]] = {}
+
+T = TypeVar("T")
+
+
+def _known(registry: Mapping[str, T], name: str) -> T:
+    if name not in registry:
+        raise SpecError(f'no statistic "{name}"{nearest(name, list(registry))}')
+    return registry[name]
+
+
+def of_run(run: Measured, how: Mapping[str, Any]) -> float:
+    """A number of the summary (`summary = path`, dots for nesting) or a statistic of a run."""
+    if "statistic" in how:
+        return _known(OF_RUN, how["statistic"])(run, **how.get("args", {}))
+    found: Any = run.summary
+    path = how["summary"]
+    while isinstance(found, Mapping):
+        # Names may have dots of their own (`ports.bottleneck.forward.drops`): longest first.
+        name = next((n for n in sorted(found, key=len, reverse=True) if _begins(path, n)), None)
+        if name is None:
+            return math.nan
+        found, path = found[name], path[len(name) + 1 :]
+    return math.nan if found is None or path else float(found)
+
+
+def _begins(path: str, name: str) -> bool:
+    return path == name or path.startswith(f"{name}.")
+
+
+def pair(name: str) -> Callable[..., float]:
+    """A statistic of two runs."""
+    return _known(PAIRS, name)
+
+
+def across(name: str) -> Callable[[list[tuple[Cell, Measured]]], float]:
+    """A statistic across cells."""
+    return _known(ACROSS, name)
+
+
+def probe(name: str, arguments: Mapping[str, Any]) -> float:
+    """A number that needs no run."""
+    return _known(PROBES, name)(**arguments)

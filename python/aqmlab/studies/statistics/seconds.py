@@ -1,0 +1,27 @@
+"""Statistics of columns of the table `seconds`, over the measured interval."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from aqmlab import units
+from aqmlab.studies.laboratory import Measured
+
+
+def _measured(run: Measured, column: str) -> np.ndarray:
+    seconds = run.table("seconds")
+    after = seconds["time_s"] >= units.seconds(run.stored.manifest["scenario"]["warmup"])
+    values = seconds[column][after].astype(float)
+    return values[np.isfinite(values)]
+
+
+def peak_to_mean(run: Measured, *, column: str) -> float:
+    """The largest second over the mean of all."""
+    values = _measured(run, column)
+    return float(values.max() / values.mean())
+
+
+def dispersion(run: Measured, *, column: str) -> float:
+    """Variance over mean of the values per second: 1 for Poisson arrivals of unit size."""
+    values = _measured(run, column)
+    return float(values.var(ddof=1) / values.mean())
