@@ -9,12 +9,17 @@
 //! not enter the summary; only transfers count whenever they happen.
 
 mod datagrams;
+mod drop_run;
 mod fingerprint;
 mod flows;
+mod gauges;
 mod meter;
+mod nature;
+mod packet_trace;
 mod per_second;
 mod quantile;
 mod requests;
+mod samples;
 mod table;
 mod transfers;
 
@@ -22,6 +27,8 @@ pub use datagrams::Datagrams;
 pub use fingerprint::Fingerprint;
 pub use flows::{Flows, LongFlow, Recoveries, jain_index};
 pub use meter::{Meter, MeterSettings, Totals};
+pub use nature::{Kind, Nature};
+pub use packet_trace::{PacketTrace, Who};
 pub use per_second::PerSecond;
 pub use quantile::quantile;
 pub use requests::{Class, Request, Requests};

@@ -15,6 +15,7 @@ mod connection;
 mod error;
 mod host;
 mod ledger;
+mod owners;
 pub mod port;
 mod reader;
 mod run;

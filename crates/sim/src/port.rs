@@ -1,6 +1,7 @@
 //! A port: a queue feeding a line, in two forms that give identical departure times.
 //!
 //! *Explicit*: the discipline holds its packets and an event marks the end of every transmission.
+//! Only this form shows gauges and traces packets.
 //! *Folded*: for disciplines that decide at arrival and serve in order, the departure time is
 //! known at arrival (departure = max(last departure, arrival) + transmission time, Lindley's
 //! recursion), so neither the packet nor the end of its transmission needs an event; the queue
@@ -10,7 +11,7 @@ use std::collections::VecDeque;
 
 use aqm::{Admission, Cx, Discipline, Gate};
 use packet::{Backlog, Duration, Event, Instant, Packet, Rate, Rng};
-use record::Meter;
+use record::{Meter, Nature, PacketTrace};
 
 /// What surrounds an IP packet on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,13 +121,14 @@ impl FoldedPort {
 
     /// A packet arrives at `packet.arrived`.
     #[inline]
-    pub fn offer(&mut self, packet: &mut Packet, carries_data: bool) -> Offered {
+    pub fn offer(&mut self, packet: &mut Packet, nature: Nature) -> Offered {
         let now = packet.arrived;
         self.advance(now);
-        self.meter.arrival(now, packet.bytes, carries_data);
+        self.meter.arrival(now, packet.bytes, nature);
         let marked = match self.gate.admit(packet, self.backlog, now, &mut self.rng) {
             Admission::Dropped(why) => {
                 self.meter.dropped(now, packet.bytes, why);
+                self.meter.refused(now);
                 return Offered::Dropped;
             }
             Admission::Marked(why) => {
@@ -135,6 +137,7 @@ impl FoldedPort {
             }
             Admission::Queued => false,
         };
+        self.meter.admitted(now);
         let start = now.max(self.busy_until);
         let finish = start + self.wire.time_for(packet.bytes);
         if self.idle {
@@ -186,7 +189,7 @@ impl FoldedPort {
     pub fn meter(&self) -> &Meter {
         &self.meter
     }
-    /// The meter, to finish it.
+    /// The meter, to finish it or to tell it what the port does not know.
     pub fn meter_mut(&mut self) -> &mut Meter {
         &mut self.meter
     }
@@ -200,12 +203,16 @@ pub struct ExplicitPort {
     meter: Meter,
     in_service: Option<Packet>,
     reported: Vec<Event>,
+    /// Whether gauges are sampled or packets traced.
+    watched: bool,
 }
 
 impl ExplicitPort {
     /// An idle port.
     pub fn new(discipline: Box<dyn Discipline>, wire: Wire, rng: Rng, meter: Meter) -> Self {
-        ExplicitPort { discipline, wire, rng, meter, in_service: None, reported: Vec::new() }
+        let watched = meter.watches();
+        let (in_service, reported) = (None, Vec::new());
+        ExplicitPort { discipline, wire, rng, meter, in_service, reported, watched }
     }
 
     /// A packet arrives. Dropped packets (this or others) go to `lost`. Returns when the
@@ -213,12 +220,25 @@ impl ExplicitPort {
     pub fn offer(
         &mut self,
         packet: Packet,
-        carries_data: bool,
+        nature: Nature,
         lost: &mut impl FnMut(Packet),
     ) -> Option<Instant> {
-        let now = packet.arrived;
-        self.meter.arrival(now, packet.bytes, carries_data);
-        self.call(now, lost, |d, cx| d.enqueue(packet, cx));
+        let (now, id) = (packet.arrived, packet.id);
+        if self.watched {
+            self.sample_gauges(now.nanos() + 1);
+        }
+        self.meter.arrival(now, packet.bytes, nature);
+        let mut refused = false;
+        let mut lose = |gone: Packet| {
+            refused |= gone.id == id;
+            lost(gone);
+        };
+        self.call(now, &mut lose, |d, cx| d.enqueue(packet, cx));
+        if refused {
+            self.meter.refused(now);
+        } else {
+            self.meter.admitted(now);
+        }
         // An arrival that is dropped at an idle line must not start a second idle time.
         if self.in_service.is_none() && self.discipline.backlog().packets > 0 {
             return self.serve(now, lost);
@@ -245,6 +265,11 @@ impl ExplicitPort {
         };
         let finish = now + self.wire.time_for(next.bytes);
         self.meter.started(now, finish, next.arrived, next.bytes, next.flow);
+        if self.watched
+            && let Some(trace) = self.meter.packet_trace()
+        {
+            trace.started(now, next.id);
+        }
         self.meter.queue(now, self.discipline.backlog());
         self.in_service = Some(next);
         Some(finish)
@@ -256,10 +281,16 @@ impl ExplicitPort {
         lost: &mut impl FnMut(Packet),
         ask: impl FnOnce(&mut dyn Discipline, &mut Cx) -> T,
     ) -> T {
+        if self.watched {
+            self.sample_gauges(now.nanos());
+        }
         let reported = &mut self.reported;
         let mut out = |event| reported.push(event);
         let answer =
             ask(self.discipline.as_mut(), &mut Cx { now, rng: &mut self.rng, out: &mut out });
+        if self.watched {
+            self.trace_reported(now);
+        }
         for event in self.reported.drain(..) {
             match event {
                 Event::Queued { .. } => {}
@@ -290,11 +321,33 @@ impl ExplicitPort {
         None
     }
 
+    /// The trace of packets, if there is one: arrivals are told to it before they are offered.
+    #[inline]
+    pub fn packet_trace(&mut self) -> Option<&mut PacketTrace> {
+        self.meter.packet_trace()
+    }
+
+    /// Tells the trace what the discipline has reported.
+    #[cold]
+    fn trace_reported(&mut self, now: Instant) {
+        if let Some(trace) = self.meter.packet_trace() {
+            self.reported.iter().for_each(|event| trace.reported(now, event));
+        }
+    }
+
+    /// Takes the samples of the gauges due before `before_ns`.
+    #[cold]
+    fn sample_gauges(&mut self, before_ns: u64) {
+        if self.meter.gauges_due(before_ns) {
+            self.meter.take_gauges(before_ns, |show| self.discipline.gauges(show));
+        }
+    }
+
     /// The meter.
     pub fn meter(&self) -> &Meter {
         &self.meter
     }
-    /// The meter, to finish it.
+    /// The meter, to finish it or to tell it what the port does not know.
     pub fn meter_mut(&mut self) -> &mut Meter {
         &mut self.meter
     }
@@ -321,15 +374,21 @@ impl Port {
         }
     }
 
+    /// The meter, to finish it or to tell it what the port does not know.
+    pub fn meter_mut(&mut self) -> &mut Meter {
+        match self {
+            Port::Folded(p) => p.meter_mut(),
+            Port::Explicit(p) => p.meter_mut(),
+        }
+    }
+
     /// Brings the measurements up to the end of the run.
     pub fn finish(&mut self, end: Instant) {
-        if let Port::Folded(p) = self {
-            p.advance(end);
-        }
         match self {
-            Port::Folded(p) => p.meter_mut().finish(),
-            Port::Explicit(p) => p.meter_mut().finish(),
+            Port::Folded(p) => p.advance(end),
+            Port::Explicit(p) => p.sample_gauges(end.nanos()),
         }
+        self.meter_mut().finish();
     }
 
     /// Asserts conservation (every packet and byte that came in was sent, dropped, or waits) and
@@ -343,6 +402,9 @@ impl Port {
         let waiting = u64::from(backlog.packets);
         assert_eq!(t.arrived.0, t.started.0 + t.dropped.0 + waiting, "packets are conserved");
         assert_eq!(t.arrived.1, t.started.1 + t.dropped.1 + backlog.bytes, "bytes are conserved");
+        if let Some(traced) = meter.traced_backlog() {
+            assert_eq!(traced, backlog.packets, "what is traced is what waits");
+        }
         let resting = match self {
             Port::Folded(p) => p.idle,
             // A shaper holds packets back until it asks to be called.

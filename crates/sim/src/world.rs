@@ -15,6 +15,7 @@ use crate::agenda::Agenda;
 use crate::carry::{Flight, Stream};
 use crate::connection::{Connection, GONE};
 use crate::ledger::Ledger;
+use crate::owners::Owners;
 use crate::port::Port;
 use crate::slab::Slab;
 use crate::topology::{Machines, RoundTrips, Side};
@@ -97,6 +98,7 @@ pub struct World {
     pub(crate) flows: Flows,
     pub(crate) transfers: Transfers,
     pub(crate) next_serial: u32,
+    pub(crate) owners: Owners,
     pub(crate) window: Window,
     /// Clock of the machines that delay packets; zero for exact delays.
     pub(crate) delay_tick: Duration,
@@ -119,7 +121,8 @@ impl World {
         datagrams: Datagrams,
         window: Window,
     ) -> Self {
-        let (ports, after) = ports.into_iter().unzip();
+        let (ports, after): (Vec<Port>, Vec<Duration>) = ports.into_iter().unzip();
+        let owners = Owners::new(ports.iter().any(|port| port.meter().watches()));
         let mut world = World {
             agenda: Agenda::default(),
             now: Instant::ZERO,
@@ -137,6 +140,7 @@ impl World {
             flows: Flows::default(),
             transfers: Transfers::default(),
             next_serial: 0,
+            owners,
             window,
             delay_tick: Duration::ZERO,
             data_sent: 0,
