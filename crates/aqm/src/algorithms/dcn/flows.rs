@@ -160,9 +160,12 @@ impl Flows {
             });
         }
         let interval = self.interval;
-        let live = |score: &Score| score.count > 0 && now.since(score.last) <= interval;
+        let oldest = now.nanos().saturating_sub(interval.nanos());
         let on_board = match &mut self.board {
-            Board::Slots(slots, _) => slots.iter().flatten().filter(|score| live(score)).count(),
+            Board::Slots(slots, _) => {
+                let live = |score: &&Score| score.count > 0 && score.last.nanos() >= oldest;
+                slots.iter().flatten().filter(live).count()
+            }
             Board::Chained(table) => {
                 table.retain(|score| now.since(score.last) <= interval);
                 table.len()
