@@ -14,13 +14,14 @@ from aqmlab.errors import SpecError, nearest
 from aqmlab.studies.laboratory import Measured
 from aqmlab.studies.plan import Cell
 
-from . import responses, seconds
+from . import responses, seconds, sizes
 
 #: Of one run.
 OF_RUN: dict[str, Callable[..., float]] = {
     "share_within": responses.share_within,
     "peak_to_mean": seconds.peak_to_mean,
     "dispersion": seconds.dispersion,
+    "median_of_size": sizes.median_of_size,
 }
 
 #: Of two runs under the same seed.
