@@ -174,7 +174,7 @@ def calibrate(
 
     `duration` and `warmup` are times (`"40 min"` or seconds); without them the scenario's, but
     at least 20 min measured after 20 min, and without a duration the longer the fewer users fill
-    the link. Finished runs are kept under `cache`, so that a killed calibration goes on where it was.
+    the link. Finished runs are kept under `cache`: a killed calibration goes on where it was.
     The fit must explain at least `least_r_squared` of the variation.
     """
     length_s, warmup_s = times_of(scenario, duration, warmup)
