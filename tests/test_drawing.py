@@ -522,5 +522,6 @@ def test_effects_are_a_table_of_differences():
     elapsed, drops = found.data["panels"]
     assert found.data["places"] == ["a", "b"]
     assert (elapsed["title"], elapsed["unit"], elapsed["value"]) == ("Elapsed time", "s", [2, -3])
+    assert drops["unit"] == "points"
     assert drops["low"][0] == 1 and math.isnan(drops["value"][1]) and math.isnan(drops["high"][0])
     assert drawing.KINDS["effects"](spec, material([])) is None

@@ -24,7 +24,9 @@ def effects(spec: dict, material: Material) -> Drawing | None:
             key: [_number(found[place][column]) for place in places]
             for key, column in (("value", "ours"), ("low", "low"), ("high", "high"))
         }
-        panels.append({"title": metric["title"], "unit": metric["unit"]} | numbers)
+        # A difference of percentages is in points, as in the tables.
+        unit = "points" if metric["unit"] == "%" else metric["unit"]
+        panels.append({"title": metric["title"], "unit": unit} | numbers)
     share = isinstance(places[0], int | float) and axis == "load"
     names = [f"{place} % load" if share else str(place) for place in places]
     return Drawing({"places": names, "panels": panels}, {}, "Paired by seed; bars: 95 % intervals.")
