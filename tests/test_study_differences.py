@@ -60,7 +60,7 @@ def test_the_findings_count_our_questions_apart():
     claims = [claim("qualitative", "holds"), claim("ours", "holds"), claim("ours", "undecided")]
     told = headlines._claims({"claims": claims})
     assert told == [
-        "Of 1 claim of the paper 1 hold here, 0 do not, 0 are undecided.",
-        "Of 2 questions of ours 1 hold here, 0 do not, 1 are undecided.",
+        "Of 1 claim of the paper: 1 hold here, 0 do not hold, 0 undecided.",
+        "Of 2 questions of ours: 1 hold here, 0 do not hold, 1 undecided.",
     ]
     assert headlines._claims({"claims": []}) == []

@@ -25,8 +25,8 @@ def _claims(result: dict) -> list[str]:
     ours = [claim for claim in result["claims"] if claim["kind"] == "ours"]
     paper = [claim for claim in result["claims"] if claim["kind"] != "ours"]
     return [
-        f"Of {counted(len(claims), what)} {whose} {verdicts[HOLDS]} hold here, "
-        f"{verdicts[FAILS]} do not, {verdicts[UNDECIDED]} are undecided."
+        f"Of {counted(len(claims), what)} {whose}: {verdicts[HOLDS]} hold here, "
+        f"{verdicts[FAILS]} do not hold, {verdicts[UNDECIDED]} undecided."
         for claims, what, whose in ((paper, "claim", "of the paper"), (ours, "question", "of ours"))
         if (verdicts := Counter(claim["verdict"] for claim in claims))
     ]
