@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from .style import INK, SOFT, pen
 
@@ -35,4 +36,5 @@ def _panel(axes: Axes, panel: dict, count: int) -> None:
     axes.set_ylim(count - 0.5, -0.5)
     axes.set_title(panel["title"], fontsize=9)
     axes.set_xlabel(f"difference ({panel['unit']})")
+    axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.tick_params(axis="y", length=0, labelcolor=SOFT)
