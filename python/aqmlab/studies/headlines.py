@@ -22,13 +22,13 @@ def of(result: dict) -> list[str]:
 
 
 def _claims(result: dict) -> list[str]:
-    verdicts = Counter(claim["verdict"] for claim in result["claims"])
-    total = sum(verdicts.values())
-    if not total:
-        return []
+    ours = [claim for claim in result["claims"] if claim["kind"] == "ours"]
+    paper = [claim for claim in result["claims"] if claim["kind"] != "ours"]
     return [
-        f"Of {counted(total, 'claim')} of the paper: {verdicts[HOLDS]} hold here, "
+        f"Of {counted(len(claims), what)} {whose}: {verdicts[HOLDS]} hold here, "
         f"{verdicts[FAILS]} do not hold, {verdicts[UNDECIDED]} undecided."
+        for claims, what, whose in ((paper, "claim", "of the paper"), (ours, "question", "of ours"))
+        if (verdicts := Counter(claim["verdict"] for claim in claims))
     ]
 
 
