@@ -17,7 +17,7 @@ from aqmlab import report, store
 from aqmlab.errors import SpecError, StoreError
 from aqmlab.progress import Progress
 
-from . import calibrating, headlines, judging, outcome, plan, tables
+from . import calibrating, checks, headlines, judging, outcome, plan, tables
 from .drawing import Material
 from .experiment import Experiment
 from .laboratory import Laboratory
@@ -48,6 +48,7 @@ class Study:
         quick or full settings. Gives what `result.json` holds.
         """
         experiment = self.experiment
+        checks.check(experiment)
         chosen = experiment.settings(quick) | (settings or {})
         wanted = _with_earlier(experiment.check_parts(list(parts or [])), out, experiment, chosen)
         laboratory = Laboratory(out, progress=progress, jobs=jobs)
@@ -78,6 +79,7 @@ class Study:
     ) -> Path | None:
         """Runs what one figure needs and writes it alone; nothing if there is nothing to draw."""
         experiment = self.experiment
+        checks.check(experiment)
         spec = experiment.figure(figure)
         chosen = experiment.settings(quick)
         laboratory = Laboratory(out, progress=progress, jobs=jobs)
