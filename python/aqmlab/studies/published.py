@@ -129,7 +129,7 @@ def _same(text: str, value: object) -> bool:
 
 
 def _bare(text: str) -> str:
-    """Without what people write differently: capitals, hyphens, brackets, spaces, a percent sign."""
+    """Without what people write differently: capitals, hyphens, brackets, spaces, percent signs."""
     return re.sub(r"[\s()\[\]_]|(?<=[a-z])-(?=[a-z])|%$", "", text.strip().lower())
 
 
