@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,15 +49,25 @@ class Laboratory:
         self.jobs = jobs
 
     def calibrate(
-        self, scenario: Mapping[str, object], times: Mapping[str, str], seeds: int
+        self,
+        scenario: Mapping[str, object],
+        times: Mapping[str, Any],
+        seeds: int,
+        also: Sequence[int] = (),
     ) -> Calibration:
-        """The line from users to offered load, measured for so long under so many seeds."""
+        """The line from users to offered load, measured for so long under so many seeds.
+
+        Of the traffic groups in `also` as many users run at the same time.
+        """
+        least = times.get("min_r_squared", calibrate.MIN_R_SQUARED)
         with resumable(self.store.folder):
             return calibrate.calibrate(
                 scenario,
                 seeds=tuple(range(1, seeds + 1)),
                 duration=times["duration"],
                 warmup=times["warmup"],
+                also=also,
+                min_r_squared=least,
                 cache=self.store.cache,
                 progress=self.progress,
                 jobs=self.jobs,
