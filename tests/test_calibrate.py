@@ -148,7 +148,7 @@ def test_a_curve_is_no_calibration(fake, loaded, monkeypatch):
 
 def test_a_line_may_be_asked_to_be_less_straight(fake, loaded, monkeypatch):
     monkeypatch.setattr(calibrate, "SPEED_UP", 0.8)
-    line = calibrate.calibrate(loaded, duration=60, warmup=0, min_r_squared=0.5)
+    line = calibrate.calibrate(loaded, duration=60, warmup=0, least_r_squared=0.5)
     assert 0.5 < line.r_squared < calibrate.MIN_R_SQUARED
 
 
@@ -159,7 +159,9 @@ def test_groups_are_measured_together(fake, loaded, monkeypatch):
 
     def simulate_all(scenarios, finish, **_):
         seen.extend(scenarios)
-        return [450.0 * scenario["traffic"][0]["users"] for scenario in scenarios]
+        for place, scenario in enumerate(scenarios):
+            rate = 450.0 * scenario["traffic"][0]["users"]
+            finish(place, engine.Outcome({"throughput_bytes_per_s": rate}, {}))
 
     monkeypatch.setattr(calibrate.pool, "simulate_all", simulate_all)
     line = calibrate.calibrate(loaded, duration=60, warmup=0, also=[1])

@@ -51,23 +51,23 @@ class Laboratory:
     def calibrate(
         self,
         scenario: Mapping[str, object],
-        times: Mapping[str, Any],
+        how: Mapping[str, Any],
         seeds: int,
         also: Sequence[int] = (),
     ) -> Calibration:
-        """The line from users to offered load, measured for so long under so many seeds.
+        """The line from users to offered load, measured under so many seeds.
 
-        Of the traffic groups in `also` as many users run at the same time.
+        `how` has the `duration` and `warmup` of its runs and perhaps `least_r_squared`. Of the
+        traffic groups in `also` as many users run at the same time.
         """
-        least = times.get("min_r_squared", calibrate.MIN_R_SQUARED)
         with resumable(self.store.folder):
             return calibrate.calibrate(
                 scenario,
                 seeds=tuple(range(1, seeds + 1)),
-                duration=times["duration"],
-                warmup=times["warmup"],
+                duration=how["duration"],
+                warmup=how["warmup"],
                 also=also,
-                min_r_squared=least,
+                least_r_squared=how.get("least_r_squared", calibrate.MIN_R_SQUARED),
                 cache=self.store.cache,
                 progress=self.progress,
                 jobs=self.jobs,
