@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aqmlab import engine, figures, measure
 
-from . import drawing
+from . import drawing, tables
 from .drawing import Material
 from .experiment import Experiment
 from .writing import write_figures as write_files
@@ -67,7 +67,9 @@ def write_tables(
                 "part": spec["part"],
                 "title": spec["title"],
                 "paper": spec.get("paper"),
-                "keys": list(spec["keys"].values()) if "keys" in spec else list(spec["on"]),
+                "keys": list(spec["keys"].values())
+                if "keys" in spec
+                else tables.difference_keys(spec),
                 "metrics": [metric["name"] for metric in material.columns(spec)],
                 "rows": rows,
                 "paired": "minus" in spec,

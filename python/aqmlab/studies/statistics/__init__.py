@@ -14,11 +14,20 @@ from aqmlab.errors import SpecError, nearest
 from aqmlab.studies.laboratory import Measured
 from aqmlab.studies.plan import Cell
 
-from . import responses, seconds
+from . import models, ports, responses, seconds, sizes
 
 #: Of one run.
 OF_RUN: dict[str, Callable[..., float]] = {
     "share_within": responses.share_within,
+    "mean_share": responses.mean_share,
+    "completed_per_s": responses.completed_per_s,
+    "response_quantile_ms": responses.response_quantile_ms,
+    "ports_mean": ports.ports_mean,
+    "ports_ratio": ports.ports_ratio,
+    "sized_mean_ms": sizes.sized_mean_ms,
+    "sized_count": sizes.sized_count,
+    "sized_retransmitted": sizes.sized_retransmitted,
+    "bytes_of_largest": sizes.bytes_of_largest,
     "peak_to_mean": seconds.peak_to_mean,
     "dispersion": seconds.dispersion,
 }
@@ -29,13 +38,20 @@ PAIRS: dict[str, Callable[..., float]] = {
     "lowest_gain": responses.lowest_gain,
     "highest_gain": responses.highest_gain,
     "crossings": responses.crossings,
+    "lowest_gain_until": responses.lowest_gain_until,
+    "crossings_after": responses.crossings_after,
+    "share_of_sizes_faster": sizes.share_of_sizes_faster,
+    "byte_share_distance": sizes.byte_share_distance,
 }
 
 #: Across the cells of a group under one seed.
 ACROSS: dict[str, Callable[..., float]] = {}
 
 #: Without a run.
-PROBES: dict[str, Callable[..., float]] = {}
+PROBES: dict[str, Callable[..., float]] = {
+    "model_share_upto": models.model_share_upto,
+    "model_weight_of_largest": models.model_weight_of_largest,
+}
 
 T = TypeVar("T")
 

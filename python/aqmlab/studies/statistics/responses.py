@@ -62,3 +62,50 @@ def crossings(
     gain = _gain(a, b, from_ms, to_ms)
     side = np.sign(gain[np.abs(gain) > noise])
     return float(np.sum(side[1:] != side[:-1]))
+
+
+def mean_share(run: Measured, *, from_ms: float, to_ms: float) -> float:
+    """Height of the distribution in percent, averaged over these times (every 5 ms)."""
+    return float(shares(run, np.arange(from_ms, to_ms + 1, 5.0)).mean())
+
+
+def completed_per_s(run: Measured) -> float:
+    """Requests answered in a second of the measured interval; those given up do not count."""
+    answered = run.summary["responses"] - run.summary["responses_failed"]
+    return float(answered / run.summary["measured_s"])
+
+
+def response_quantile_ms(run: Measured, *, percent: float) -> float:
+    """Response time (upper edge of its bin) that so many percent do not exceed.
+
+    Not a number where it falls among the failed ones.
+    """
+    histogram = run.table("response_histogram")
+    counts, upper = histogram["count"].astype(float), histogram["upper_ms"].astype(float)
+    if counts.sum() == 0:
+        return float("nan")
+    found = upper[np.searchsorted(np.cumsum(counts), percent / 100 * counts.sum() * (1 - 1e-12))]
+    return float(found) if np.isfinite(found) else float("nan")
+
+
+def lowest_gain_until(a: Measured, b: Measured, *, percent: float) -> float:
+    """Smallest difference in points of a's distribution to b's, up to the time at which so many
+    percent of b's responses have ended.
+    """
+    until = response_quantile_ms(b, percent=percent)
+    return lowest_gain(a, b, from_ms=0.0, to_ms=until) if np.isfinite(until) else float("nan")
+
+
+def crossings_after(a: Measured, b: Measured, *, percent: float) -> float:
+    """How often the distributions cross beyond the time at which so many percent of b's responses
+    have ended, as far as either has responses that ended.
+    """
+    start = response_quantile_ms(b, percent=percent)
+    if not np.isfinite(start):
+        return float("nan")
+    histograms = [run.table("response_histogram") for run in (a, b)]
+    edges = np.unique(np.concatenate([h["upper_ms"].astype(float) for h in histograms]))
+    grid = edges[(edges >= start) & np.isfinite(edges)]
+    gain = shares(a, grid) - shares(b, grid)
+    side = np.sign(gain[gain != 0])
+    return float(np.sum(side[1:] != side[:-1]))
