@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,14 @@ class Measured:
 
     def table(self, name: str) -> dict[str, np.ndarray]:
         """One of its tables, by column."""
-        frame = self.stored.table(name)
-        return {column: frame[column].to_numpy() for column in frame.columns}
+        return _columns(self.stored, name)
+
+
+@lru_cache(maxsize=512)
+def _columns(run: StoredRun, name: str) -> dict[str, np.ndarray]:
+    """Several claims and figures look at the same small tables."""
+    frame = run.table(name)
+    return {column: frame[column].to_numpy() for column in frame.columns}
 
 
 class Laboratory:

@@ -15,13 +15,21 @@ def shares(run: Measured, grid_ms: np.ndarray) -> np.ndarray:
 
 def share_below(histogram: dict[str, np.ndarray], grid_ms: np.ndarray) -> np.ndarray:
     """The same of a histogram; not a number without responses."""
-    counts = histogram["count"].astype(float)
-    upper = histogram["upper_ms"].astype(float)
+    upper, counts = bins(histogram)
     total = counts.sum()
     if total == 0:
         return np.full(len(grid_ms), np.nan)
     below = np.concatenate([[0.0], np.cumsum(counts)])
     return 100 * below[np.searchsorted(upper, grid_ms + 1e-6, side="right")] / total
+
+
+def bins(histogram: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Upper edges (ms) and counts of all responses.
+
+    With `record.by_group` every group has a block of rows with the same edges: they add up.
+    """
+    upper, place = np.unique(histogram["upper_ms"].astype(float), return_inverse=True)
+    return upper, np.bincount(place, weights=histogram["count"].astype(float))
 
 
 def share_within(run: Measured, *, ms: float) -> float:
@@ -80,8 +88,7 @@ def response_quantile_ms(run: Measured, *, percent: float) -> float:
 
     Not a number where it falls among the failed ones.
     """
-    histogram = run.table("response_histogram")
-    counts, upper = histogram["count"].astype(float), histogram["upper_ms"].astype(float)
+    upper, counts = bins(run.table("response_histogram"))
     if counts.sum() == 0:
         return float("nan")
     found = upper[np.searchsorted(np.cumsum(counts), percent / 100 * counts.sum() * (1 - 1e-12))]
