@@ -1,0 +1,95 @@
+"""The studies that are shipped: complete, rules without mistakes, scenarios that are accepted."""
+
+from __future__ import annotations
+
+import pytest
+
+from aqmlab import engine
+from aqmlab.studies import calibrating, drawing, plan, registry, statistics
+from aqmlab.studies.claims import rule
+from aqmlab.studies.claims.evidence import Evidence
+from aqmlab.studies.experiment import Experiment, load
+
+#: The published claims and figures of each study.
+PUBLISHED = {
+    "web-aqm": {
+        "claim": "L01 L02 L03 L04 L05 L06 L07 L08 L09 L10 L11 L12 L13 L14 L15 L16 L17 L18 L19 L20 "
+        "L21 L22 L23 L24 L25 L26 L27 L28",
+        "figure": "S6 S18 S27 S29 S30 S31 S32 S33 S34 S35 S36 S37 S38 S39 S40 S41 S42 S43 S50 S51 "
+        "S59 S60 S62 S63 S65 S66 S67",
+    },
+}
+
+
+@pytest.fixture(params=PUBLISHED)
+def experiment(request) -> Experiment:
+    return load(request.param)
+
+
+def planned(experiment: Experiment, mode: str) -> plan.Plan:
+    """Its runs; a load stands for as many users whatever it is."""
+
+    def loads(base: str | None, _load: str) -> dict[str, object]:
+        entry = calibrating.how(experiment, base)
+        return {f"traffic.{index}.users": 70 for index in entry.get("traffic", [0])}
+
+    settings = experiment.settings(mode == "quick")
+    return plan.make(experiment, settings, loads, experiment.groups(experiment.parts))
+
+
+def test_all_that_was_published_is_there(experiment):
+    for kind, identities in PUBLISHED[experiment.name].items():
+        missing = set(identities.split()) - {entry["id"] for entry in experiment.of(kind)}
+        assert not missing, f"{kind}: {missing}"
+
+
+def test_it_is_in_the_list(experiment):
+    assert experiment.name in registry.STUDIES
+
+
+def test_rules_are_complete(experiment):
+    assert {c["id"]: rule.problems(c) for c in experiment.of("claim") if rule.problems(c)} == {}
+
+
+def test_entries_belong_to_parts_and_are_named_once(experiment):
+    for kind in ("group", "table", "difference", "figure", "claim"):
+        entries = experiment.of(kind)
+        names = [entry["name" if kind == "group" else "id"] for entry in entries]
+        assert len(set(names)) == len(names), kind
+        assert {entry["part"] for entry in entries} <= set(experiment.parts), kind
+
+
+def test_figures_tables_and_metrics_are_known(experiment):
+    metrics = {metric["name"]: metric for metric in experiment.of("metric")}
+    for metric in metrics.values():
+        assert "summary" in metric or metric["statistic"] in statistics.OF_RUN, metric["name"]
+    for table in experiment.of("table"):
+        assert set(table.get("metrics", [])) <= set(metrics), table["id"]
+    for figure in experiment.of("figure"):
+        assert figure["kind"] in drawing.KINDS, figure["id"]
+        assert figure.get("metric", next(iter(metrics))) in metrics, figure["id"]
+
+
+@pytest.mark.parametrize("mode", ["quick", "full"])
+def test_the_simulator_accepts_every_scenario(experiment, mode, real_core):
+    del real_core
+    made = planned(experiment, mode)
+    for scenario in made.scenarios.values():
+        engine.check(scenario | {"seed": 1})
+
+
+@pytest.mark.parametrize("mode", ["quick", "full"])
+def test_rules_find_the_cells_they_name(experiment, mode, monkeypatch):
+    """Without a run every rule is undecided; one that names an unknown cell says so."""
+
+    def every(pairs, evidence, levels):
+        # Of alternatives a verdict keeps one; here all of them are looked at.
+        judged = [j for c, names in pairs for j in rule._one(c, evidence, levels, names).judged]
+        return rule.Verdict(rule.UNDECIDED, judged)
+
+    monkeypatch.setattr(rule, "_any", every)
+    metrics = {metric["name"]: metric for metric in experiment.of("metric")}
+    evidence = Evidence(planned(experiment, mode), metrics, {})
+    for claim in experiment.of("claim"):
+        for judged in rule.judge(claim, evidence).judged:
+            assert "not a part" not in judged.why, (claim["id"], judged.text, judged.why)
