@@ -77,6 +77,7 @@ class TestSizes:
     def test_distance_of_byte_shares(self):
         other = run(SIZES | {"bytes": [90_000, 0, 30_000, 60_000]})
         assert pair("byte_share_distance", run(), other, upto_bytes=4000) == pytest.approx(100 / 3)
+        assert pair("byte_share_distance", run(), other, upto_bytes=1000) == pytest.approx(100 / 3)
         assert pair("byte_share_distance", run(), run(), upto_bytes=4000) == 0
 
 

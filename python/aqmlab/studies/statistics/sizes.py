@@ -53,20 +53,22 @@ def bytes_of_largest(run: Measured, *, percent: float) -> float:
 
 
 def share_of_sizes_faster(a: Measured, b: Measured) -> float:
-    """Percent of a's responses in doublings of the size in which a's mean time is below b's."""
+    """Percent of a's responses in doublings of the size in which a's mean time is below b's.
+
+    A doubling that b has no response of is none of these.
+    """
     mine, theirs = _aligned(_rows(a), _rows(b))
-    faster = mine["mean_s"] < theirs["mean_s"]
-    both = (mine["responses"] > 0) & (theirs["responses"] > 0)
-    return float(100 * mine["responses"][faster & both].sum() / mine["responses"].sum())
+    faster = mine["mean_s"] < theirs["mean_s"]  # 0 without responses
+    return float(100 * mine["responses"][faster].sum() / mine["responses"].sum())
 
 
 def byte_share_distance(a: Measured, b: Measured, *, upto_bytes: float) -> float:
     """Largest distance in points, over the sizes up to this one, between the shares of payload
     bytes that responses of up to a size carry.
     """
-    mine, theirs = (_byte_shares(rows) for rows in _aligned(_rows(a), _rows(b)))
-    edges = _aligned(_rows(a), _rows(b))[0]["upto_bytes"]
-    return float(np.abs(mine - theirs)[edges <= upto_bytes].max())
+    mine, theirs = _aligned(_rows(a), _rows(b))
+    distance = np.abs(_byte_shares(mine) - _byte_shares(theirs))
+    return float(distance[mine["upto_bytes"] <= upto_bytes].max())
 
 
 def _byte_shares(rows: Rows) -> np.ndarray:
