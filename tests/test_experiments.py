@@ -18,6 +18,11 @@ PUBLISHED = {
         "figure": "S6 S18 S27 S29 S30 S31 S32 S33 S34 S35 S36 S37 S38 S39 S40 S41 S42 S43 S50 S51 "
         "S59 S60 S62 S63 S65 S66 S67",
     },
+    "not-deploy-red": {
+        "claim": "M01 M02 M03 M06 M08 M09 M10 M11 M12 M13 M14 M18 M19",
+        "figure": "2",
+        "table": "table-1 table-2 table-3 table-4 table-5 table-6 table-7 table-8",
+    },
 }
 
 

@@ -14,7 +14,7 @@ from aqmlab.errors import SpecError, nearest
 from aqmlab.studies.laboratory import Measured
 from aqmlab.studies.plan import Cell
 
-from . import models, ports, responses, seconds, sizes
+from . import models, payload, ports, responses, seconds, sizes, sources
 
 #: Of one run.
 OF_RUN: dict[str, Callable[..., float]] = {
@@ -30,6 +30,13 @@ OF_RUN: dict[str, Callable[..., float]] = {
     "bytes_of_largest": sizes.bytes_of_largest,
     "peak_to_mean": seconds.peak_to_mean,
     "dispersion": seconds.dispersion,
+    "payload_bytes": payload.payload_bytes,
+    "payload_bits_per_s": payload.payload_bits_per_s,
+    "datagrams_lost": payload.datagrams_lost,
+    "sources_outside": sources.outside,
+    "sources_smallest": sources.smallest,
+    "sources_largest": sources.largest,
+    "sources_jain": sources.jain,
 }
 
 #: Of two runs under the same seed.
