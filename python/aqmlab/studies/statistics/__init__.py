@@ -37,6 +37,7 @@ OF_RUN: dict[str, Callable[..., float]] = {
     "sources_smallest": sources.smallest,
     "sources_largest": sources.largest,
     "sources_jain": sources.jain,
+    "median_of_size": sizes.median_of_size,
 }
 
 #: Of two runs under the same seed.

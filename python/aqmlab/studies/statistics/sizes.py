@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from aqmlab.studies.laboratory import Measured
@@ -18,6 +20,18 @@ def _upto(rows: Rows, upto_bytes: float) -> Rows:
     """The rows of responses of at most so many bytes: doublings that lie below it as a whole."""
     small = rows["upto_bytes"] <= upto_bytes
     return {name: values[small] for name, values in rows.items()}
+
+
+def median_of_size(run: Measured, *, upto_bytes: int) -> float:
+    """Median response time in seconds of the replies whose size is in the row that ends with
+    `upto_bytes` (a power of two: the row holds replies of more than half of it); not a number
+    without any.
+    """
+    table = run.table("response_sizes")
+    row = np.flatnonzero(table["upto_bytes"] == upto_bytes)
+    if len(row) == 0 or table["responses"][row[0]] == 0:
+        return math.nan
+    return float(table["p50_s"][row[0]])
 
 
 def sized_mean_ms(run: Measured, *, upto_bytes: float) -> float:
