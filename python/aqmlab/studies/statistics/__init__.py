@@ -14,13 +14,20 @@ from aqmlab.errors import SpecError, nearest
 from aqmlab.studies.laboratory import Measured
 from aqmlab.studies.plan import Cell
 
-from . import responses, seconds
+from . import alone, bursts, datagrams, packets, responses, seconds
 
 #: Of one run.
 OF_RUN: dict[str, Callable[..., float]] = {
     "share_within": responses.share_within,
     "peak_to_mean": seconds.peak_to_mean,
     "dispersion": seconds.dispersion,
+    "burst_elapsed_s": bursts.burst_elapsed_s,
+    "burst_ratio": bursts.burst_ratio,
+    "burst_bias": bursts.burst_bias,
+    "burst_unfairness": bursts.burst_unfairness,
+    "delay_quantile_s": datagrams.delay_quantile_s,
+    "signals_in_round": packets.signals_in_round,
+    "slow_start_growth": packets.slow_start_growth,
 }
 
 #: Of two runs under the same seed.
@@ -35,7 +42,10 @@ PAIRS: dict[str, Callable[..., float]] = {
 ACROSS: dict[str, Callable[..., float]] = {}
 
 #: Without a run.
-PROBES: dict[str, Callable[..., float]] = {}
+PROBES: dict[str, Callable[..., float]] = {
+    "largest_queue_beyond_limit_bytes": alone.largest_queue_beyond_limit_bytes,
+    "accepted_above_max_th": alone.accepted_above_max_th,
+}
 
 T = TypeVar("T")
 
