@@ -371,6 +371,17 @@ class TestStudy:
         seen = [json.dumps(r, sort_keys=True) for r in double.runs]
         assert len(seen) == len(set(seen))
 
+    def test_one_figure_runs_what_it_needs_and_leaves_the_rest_alone(self, double, study, tmp_path):
+        study.run(quick=True, out=tmp_path, settings=SHORT, parts=["red-load"])
+        before = (tmp_path / "tables" / "distributions.csv").read_bytes()
+        double.runs.clear()
+        path = study.draw("8", quick=True, out=tmp_path)
+        assert path == tmp_path / "figures" / "figure-8.svg" and path.is_file()
+        assert {run["link"][0]["rate"] for run in double.runs} == {"100 Mbit/s"}
+        assert (tmp_path / "tables" / "distributions.csv").read_bytes() == before
+        assert "response_ms" in (tmp_path / "tables" / "figure-8.csv").read_text()
+        assert study.draw("4", quick=True, out=tmp_path).is_file()
+
     @pytest.mark.usefixtures("double")
     def test_one_seed(self, study, tmp_path):
         result = study.run(quick=True, out=tmp_path, settings=SHORT | {"seeds": 1}, parts=["fifo"])
