@@ -373,6 +373,12 @@ def test_sizes_begin_where_the_first_curve_leaves_the_axis():
     assert axes.get_xlim() == (4, 16)
 
 
+def test_boxes_on_a_logarithmic_axis():
+    first, later = axes_of("boxes", log=True)
+    assert first.get_yscale() == later.get_yscale() == "log" and first.get_ylim()[0] > 0
+    assert first.yaxis.get_major_formatter()(2.0) == "2"
+
+
 def test_boxes_are_quartiles_and_extremes():
     first, later = axes_of("boxes")
     assert first.get_ylim() == later.get_ylim() and first.get_ylim()[0] == 0
