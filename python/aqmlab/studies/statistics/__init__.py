@@ -14,13 +14,20 @@ from aqmlab.errors import SpecError, nearest
 from aqmlab.studies.laboratory import Measured
 from aqmlab.studies.plan import Cell
 
-from . import alone, bursts, datagrams, packets, responses, seconds
+from . import alone, bursts, datagrams, packets, payload, responses, seconds, sources
 
 #: Of one run.
 OF_RUN: dict[str, Callable[..., float]] = {
     "share_within": responses.share_within,
     "peak_to_mean": seconds.peak_to_mean,
     "dispersion": seconds.dispersion,
+    "payload_bytes": payload.payload_bytes,
+    "payload_bits_per_s": payload.payload_bits_per_s,
+    "datagrams_lost": payload.datagrams_lost,
+    "sources_outside": sources.outside,
+    "sources_smallest": sources.smallest,
+    "sources_largest": sources.largest,
+    "sources_jain": sources.jain,
     "burst_elapsed_s": bursts.burst_elapsed_s,
     "burst_ratio": bursts.burst_ratio,
     "burst_bias": bursts.burst_bias,
