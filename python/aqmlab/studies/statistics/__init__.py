@@ -14,7 +14,7 @@ from aqmlab.errors import SpecError, nearest
 from aqmlab.studies.laboratory import Measured
 from aqmlab.studies.plan import Cell
 
-from . import alone, bursts, datagrams, packets, payload, responses, seconds, sources
+from . import alone, bursts, datagrams, packets, payload, responses, seconds, sizes, sources
 
 #: Of one run.
 OF_RUN: dict[str, Callable[..., float]] = {
@@ -28,6 +28,7 @@ OF_RUN: dict[str, Callable[..., float]] = {
     "sources_smallest": sources.smallest,
     "sources_largest": sources.largest,
     "sources_jain": sources.jain,
+    "median_of_size": sizes.median_of_size,
     "burst_elapsed_s": bursts.burst_elapsed_s,
     "burst_ratio": bursts.burst_ratio,
     "burst_bias": bursts.burst_bias,
