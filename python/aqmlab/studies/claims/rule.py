@@ -87,8 +87,9 @@ def _any(pairs: list[tuple[dict, dict]], evidence: Evidence, levels: Levels) -> 
     found = [_one(c, evidence, each, names) for c, names in pairs]
     verdict = any_of([f.verdict for f in found])
     judged = [j for f in found for j in f.judged]
-    # Of alternatives that hold, the reader sees the one that does.
-    shown = [j for j in judged if j.verdict == HOLDS] if verdict == HOLDS else judged
+    # The reader sees one that says what all say: a part that holds of an alternative that does not
+    # would tell the contrary.
+    shown = [j for j in judged if j.verdict == verdict] or judged
     best = max(shown, key=lambda j: j.margin, default=None)
     return Verdict(verdict, [best] if best is not None else [])
 

@@ -14,7 +14,19 @@ from aqmlab.errors import SpecError, nearest
 from aqmlab.studies.laboratory import Measured
 from aqmlab.studies.plan import Cell
 
-from . import models, payload, ports, responses, seconds, sizes, sources
+from . import (
+    alone,
+    bursts,
+    datagrams,
+    models,
+    packets,
+    payload,
+    ports,
+    responses,
+    seconds,
+    sizes,
+    sources,
+)
 
 #: Of one run.
 OF_RUN: dict[str, Callable[..., float]] = {
@@ -38,6 +50,13 @@ OF_RUN: dict[str, Callable[..., float]] = {
     "sources_largest": sources.largest,
     "sources_jain": sources.jain,
     "median_of_size": sizes.median_of_size,
+    "burst_elapsed_s": bursts.burst_elapsed_s,
+    "burst_ratio": bursts.burst_ratio,
+    "burst_bias": bursts.burst_bias,
+    "burst_unfairness": bursts.burst_unfairness,
+    "delay_quantile_s": datagrams.delay_quantile_s,
+    "signals_in_round": packets.signals_in_round,
+    "slow_start_growth": packets.slow_start_growth,
 }
 
 #: Of two runs under the same seed.
@@ -59,6 +78,8 @@ ACROSS: dict[str, Callable[..., float]] = {}
 PROBES: dict[str, Callable[..., float]] = {
     "model_share_upto": models.model_share_upto,
     "model_weight_of_largest": models.model_weight_of_largest,
+    "largest_queue_beyond_limit_bytes": alone.largest_queue_beyond_limit_bytes,
+    "accepted_above_max_th": alone.accepted_above_max_th,
 }
 
 T = TypeVar("T")
