@@ -14,13 +14,19 @@ from aqmlab.errors import SpecError, nearest
 from aqmlab.studies.laboratory import Measured
 from aqmlab.studies.plan import Cell
 
-from . import responses, seconds
+from . import connections, queue, responses, seconds, sweeps
 
 #: Of one run.
 OF_RUN: dict[str, Callable[..., float]] = {
     "share_within": responses.share_within,
     "peak_to_mean": seconds.peak_to_mean,
     "dispersion": seconds.dispersion,
+    "size_dispersion": seconds.size_dispersion,
+    "queue_deviation": queue.queue_deviation,
+    "passed": queue.passed,
+    "connections_in_class": connections.connections_in_class,
+    "flow_goodput": connections.flow_goodput,
+    "datagram_share": connections.datagram_share,
 }
 
 #: Of two runs under the same seed.
@@ -32,7 +38,13 @@ PAIRS: dict[str, Callable[..., float]] = {
 }
 
 #: Across the cells of a group under one seed.
-ACROSS: dict[str, Callable[..., float]] = {}
+ACROSS: dict[str, Callable[..., float]] = {
+    "lower_to_upper_change": responses.lower_to_upper_change,
+    "best_moves": queue.best_moves,
+    "line_r_squared": sweeps.line_r_squared,
+    "line_intercept": sweeps.line_intercept,
+    "ahead_of_highest": sweeps.ahead_of_highest,
+}
 
 #: Without a run.
 PROBES: dict[str, Callable[..., float]] = {}
