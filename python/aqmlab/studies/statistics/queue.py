@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 from aqmlab.studies.laboratory import Measured
@@ -32,6 +33,6 @@ def best_moves(cells: list[tuple[Cell, Measured]], *, over: str, along: str) -> 
         found = (passed(run), grid.index(cell.axes[over]))
         best[cell.axes[along]] = max(best.get(cell.axes[along], found), found)
     places = [place for _, place in best.values()]
-    steps = [b - a for a, b in zip(places, places[1:], strict=False)]
+    steps = [b - a for a, b in itertools.pairwise(places)]
     turns_back = min(steps, default=0) < 0 < max(steps, default=0)
     return 0.0 if turns_back else float(abs(sum(steps)))
