@@ -169,6 +169,46 @@ def test_a_mistaken_part_discards_nothing(command):
     assert kept.exists()
 
 
+def test_study_list_names_the_studies_with_their_parts(command):
+    entries = json.loads(command("study", "list", "--json").stdout)
+    assert entries[0]["name"] == "tuning-red"
+    assert entries[0]["parts"][0] == "calibration"
+    assert "tuning-red" in command("study", "list").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["tuning-red", "--figure", "99z"], 'no figure "99z"'),
+        (["all", "--figure", "9a"], "leave out"),
+        (["all", "--part", "fifo"], "in place of `all`"),
+    ],
+)
+def test_mistaken_figures_and_parts_of_all(command, words, sentence):
+    refused(command("study", *words), sentence)
+
+
+def test_claims_of_studies_that_were_not_run(command):
+    rows = json.loads(command("claims", "--study", "tuning-red", "--json").stdout)
+    wanted = {
+        "id",
+        "study",
+        "claim",
+        "rule",
+        "verdict",
+        "estimate",
+        "interval",
+        "replications",
+        "why",
+    }
+    assert rows and all(wanted <= row.keys() for row in rows)
+    assert {row["verdict"] for row in rows} == {"undecided"}
+    refused(command("claims", "--study", "nonsense"), 'no study "nonsense"')
+    two = ("claims", "--study", "tuning-red", "--study", "tuning-red", "--out", "out")
+    refused(command(*two), "name it with --study")
+    assert "not run" in command("claims").stdout
+
+
 def test_help_is_no_mistake(command):
     answer = command("--help")
     assert answer.returncode == 0

@@ -46,6 +46,8 @@ def test_the_summary_has_every_promised_name(scenario):
 
 def test_every_name_is_in_the_documentation(scenario):
     page = (Path(__file__).parents[1] / "docs" / "results.md").read_text()
+    scenario["traffic"].append({"app": "loop", "flows": 2})
+    scenario["record"] = {"by_group": True, "sources": True}
     result = aqmlab.run(scenario)
     columns = [name for table in result.runs[0].tables() for name in result.table(table).columns]
     names = {name.removeprefix("bottleneck.forward.") for name in (*result.summary, *columns)}

@@ -7,7 +7,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from test_studies import SHORT, Double
+from test_studies import SHORT, SMALL, Double
 
 from aqmlab import engine, report
 from aqmlab.errors import StoreError
@@ -24,7 +24,7 @@ def folder(tmp_path_factory):
     core = Double()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "_core", lambda: core)
-        Study(load("tuning-red")).run(quick=True, out=out, settings=SHORT)
+        Study(load("small", SMALL)).run(quick=True, out=out, settings=SHORT)
     return out
 
 
@@ -88,7 +88,7 @@ def test_every_figure_is_there_with_its_command(page, result):
     for figure in result["figures"]:
         block = re.search(rf'<figure id="figure-{figure["id"]}".*?</figure>', page, re.S)
         assert block and figure["name"] in block[0]
-        assert f"aqmlab study tuning-red --quick --part {figure['part']}" in block[0]
+        assert f"aqmlab study small --quick --figure {figure['id']}<" in block[0]
 
 
 def test_every_table_is_there(page, result):
@@ -120,21 +120,27 @@ def test_the_papers_numbers_stand_beside_ours_with_their_differences(page, resul
 def test_findings_scenario_versions_seeds_and_deviations(page, result):
     for line in result["headlines"]:
         assert writer.escape(line) in page
-    for finding in result["findings"]:
-        assert writer.escape(finding["evidence"]) in page
+    for claim in result["claims"]:
+        assert writer.escape(claim["why"]) in page and writer.escape(claim["rule"]) in page
     for run in result["runs"]:
         assert run["folder"] in page and run["fingerprint"] in page
     assert "w_q = &#34;1/512&#34;" in page and "[[deviation]]" in page
     assert page.count("<dt>") == len(result["deviations"]) >= 8
-    assert "9.9.9" in page and "Seeds 1, 2, 3." in page
+    assert "9.9.9" in page and result["fingerprint"] in page
 
 
-def test_findings_follow_the_numbers(result, folder):
+def test_claims_come_first(page):
+    assert page.index('<section id="claims">') < page.index('<section id="findings">')
+    assert page.index('<section id="claims">') < page.index('class="setup"')
+
+
+def test_verdicts_follow_the_result(result, folder):
     changed = json.loads(json.dumps(result))
-    changed["findings"][0]["verdict"] = "not confirmed"
+    assert changed["claims"][0]["verdict"] != "does not hold"
+    changed["claims"][0]["verdict"] = "does not hold"
     pictures = {f["id"]: (folder / f["file"]).read_text() for f in result["figures"]}
     before, after = (writer.render(r, pictures) for r in (result, changed))
-    assert after.count('class="verdict not"') == before.count('class="verdict not"') + 1
+    assert after.count('class="verdict does"') == before.count('class="verdict does"') + 1
 
 
 def test_written_again_from_what_is_stored(folder, page):

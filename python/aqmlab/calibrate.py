@@ -19,7 +19,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +166,7 @@ def calibrate(
     duration: str | float | None = None,
     warmup: str | float | None = None,
     cache: Path | None = None,
+    least_r_squared: float = MIN_R_SQUARED,
     progress: Progress | None = None,
     jobs: int | None = None,
 ) -> Calibration:
@@ -173,7 +174,8 @@ def calibrate(
 
     `duration` and `warmup` are times (`"40 min"` or seconds); without them the scenario's, but
     at least 20 min measured after 20 min, and without a duration the longer the fewer users fill
-    the link. A finished calibration is kept under `cache`.
+    the link. Finished runs are kept under `cache`: a killed calibration goes on where it was.
+    The fit must explain at least `least_r_squared` of the variation.
     """
     length_s, warmup_s = times_of(scenario, duration, warmup)
     fast, group = uncongested(scenario, length_s, warmup_s)
@@ -182,33 +184,50 @@ def calibrate(
     if duration is None:
         length_s = warmup_s + (length_s - warmup_s) * max(1.0, FULL_POPULATION / full)
         fast, _ = uncongested(scenario, length_s, warmup_s)
-    key = _key(fast, seeds)
-    path = cache / f"calibration-{key}.json" if cache is not None else None
-    if path is not None and path.exists():
-        return _from_json(store.read_json(path))
     sizes = [max(1, round(full * share / clients)) * clients for share in SHARES]
     trials = [(users, seed) for users in sizes for seed in seeds]
     scenarios = [{**_with_users(fast, users), "seed": seed} for users, seed in trials]
-    rates = pool.simulate_all(
-        scenarios,
-        lambda _, outcome: float(outcome.summary["throughput_bytes_per_s"]),
-        title="calibration",
-        jobs=jobs,
-        progress=progress,
-    )
+    rates = _rates(scenarios, cache, progress, jobs)
     result = fit([(users, rate) for (users, _), rate in zip(trials, rates, strict=True)])
-    if not result.r_squared >= MIN_R_SQUARED:
+    if not result.r_squared >= least_r_squared:
         raise CalibrationError(
             f"traffic.{group}: the throughput of {sizes[0]} to {sizes[-1]} users is not "
             f"proportional to their number (R^2 = {result.r_squared:.4f}, needed "
-            f"{MIN_R_SQUARED}): lengthen the calibration (write duration = "
+            f"{least_r_squared}): lengthen the calibration (write duration = "
             f'"{math.ceil(length_s / 30)} min" under a line [calibration] at the end of the '
             "file) or give users instead of a load"
         )
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        store.write_json(path, asdict(result))
     return result
+
+
+def _rates(
+    scenarios: Sequence[Mapping[str, Any]],
+    cache: Path | None,
+    progress: Progress | None,
+    jobs: int | None,
+) -> list[float]:
+    """IP bytes per second of every run; those kept under `cache` are not run again."""
+    paths = [cache and cache / f"calibration-{_key(scenario)}.json" for scenario in scenarios]
+    rates = {i: store.read_json(p)["rate"] for i, p in enumerate(paths) if p and p.exists()}
+    missing = [i for i in range(len(scenarios)) if i not in rates]
+
+    def finish(place: int, outcome: engine.Outcome) -> None:
+        i = missing[place]
+        rates[i] = float(outcome.summary["throughput_bytes_per_s"])
+        if path := paths[i]:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            store.write_json(path, {"rate": rates[i]})
+
+    if missing:
+        pool.simulate_all(
+            [scenarios[i] for i in missing],
+            finish,
+            title="calibration",
+            jobs=jobs,
+            progress=progress,
+            already=len(rates),
+        )
+    return [rates[i] for i in range(len(scenarios))]
 
 
 def _with_users(fast: Mapping[str, Any], users: int) -> dict[str, Any]:
@@ -293,13 +312,7 @@ def resolve(scenario: Mapping[str, Any]) -> dict[str, Any]:
     return spec.set_path(scenario, f"traffic.{group}.{RATE}", float(f"{rate:.6g}"))
 
 
-def _key(fast: Mapping[str, Any], seeds: Sequence[int]) -> str:
+def _key(scenario: Mapping[str, Any]) -> str:
     version = engine.version()
-    identity = [fast, list(seeds), SHARES, version.version, version.build]
+    identity = [scenario, version.version, version.build]
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:20]
-
-
-def _from_json(stored: Mapping[str, Any]) -> Calibration:
-    low, high = stored["ci"]
-    points = [(int(users), float(rate)) for users, rate in stored["points"]]
-    return Calibration(stored["bytes_per_user_s"], stored["r_squared"], points, (low, high))

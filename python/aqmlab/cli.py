@@ -163,7 +163,10 @@ def study(
     from aqmlab.studies import registry
 
     if name == "list":
-        list_("studies", json)
+        if json:
+            _print_json(registry.names())
+        else:
+            list_("studies")
         return
     if figure is not None and (part or name == registry.ALL):
         raise SpecError("--figure draws one figure of one study: leave out --part and `all`")
@@ -180,6 +183,12 @@ def study(
         answers.append(answer)
         if not json:
             _print_study(answer, folder)
+    if name == registry.ALL:
+        from aqmlab.report import index
+
+        print(
+            index.write(out or registry.RESULTS, answers), file=sys.stderr if json else sys.stdout
+        )
     if json:
         _print_json(answers if name == registry.ALL else answers[0])
 

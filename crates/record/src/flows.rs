@@ -27,6 +27,8 @@ pub struct Recoveries {
     pub spurious_timeouts: u64,
     /// Reductions of the congestion window because of ECN.
     pub ecn_reductions: u64,
+    /// Segments with payload sent again.
+    pub retransmitted: u64,
 }
 
 /// What connections did as flows.
@@ -53,6 +55,7 @@ impl Flows {
         self.recoveries.fast_retransmits += by.fast_retransmits;
         self.recoveries.spurious_timeouts += by.spurious_timeouts;
         self.recoveries.ecn_reductions += by.ecn_reductions;
+        self.recoveries.retransmitted += by.retransmitted;
     }
 
     fn goodputs(&self, seconds: f64) -> Vec<f64> {
@@ -66,6 +69,7 @@ impl Flows {
         out.whole("fast_retransmits", self.recoveries.fast_retransmits);
         out.whole("spurious_timeouts", self.recoveries.spurious_timeouts);
         out.whole("ecn_reductions", self.recoveries.ecn_reductions);
+        out.whole("segments_retransmitted", self.recoveries.retransmitted);
         let goodputs = self.goodputs(seconds);
         let n = goodputs.len() as f64;
         let among = |pick: fn(f64, f64) -> f64| goodputs.iter().copied().fold(f64::NAN, pick);

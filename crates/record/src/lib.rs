@@ -2,29 +2,40 @@
 //!
 //! Reading order: a [`Meter`] sits at one port and sees every packet; a [`Requests`] log sees every
 //! request of every user, a [`Datagrams`] log every datagram; [`Transfers`] are those without a
-//! reply; [`Flows`] are connections that last through the measured interval. All end as a [`Table`]
-//! or as figures of a [`Summary`].
+//! reply; [`Flows`] are connections that last through the measured interval; [`Sources`] are users
+//! and flows that ask for replies; [`Losses`] are segments lost, [`Concurrency`] counts open
+//! connections. All end as a [`Table`] or as figures of a [`Summary`].
 //!
 //! What happens before the measured interval ([`Window`]) is shown in per-second series but does
-//! not enter the summary; only transfers count whenever they happen.
+//! not enter the summary; only transfers and open connections count whenever they happen.
 
+mod answers;
+mod concurrency;
 mod datagrams;
 mod fingerprint;
 mod flows;
+mod log_histogram;
+mod losses;
 mod meter;
 mod per_second;
 mod quantile;
 mod requests;
+mod response_histogram;
+mod sizes;
+mod sources;
 mod table;
 mod transfers;
 
+pub use concurrency::Concurrency;
 pub use datagrams::Datagrams;
 pub use fingerprint::Fingerprint;
 pub use flows::{Flows, LongFlow, Recoveries, jain_index};
+pub use losses::Losses;
 pub use meter::{Meter, MeterSettings, Totals};
 pub use per_second::PerSecond;
 pub use quantile::quantile;
-pub use requests::{Class, Request, Requests};
+pub use requests::{Class, Request, RequestSettings, Requests};
+pub use sources::Sources;
 pub use table::{Column, Figure, Summary, Table};
 pub use transfers::{Transfer, Transfers};
 

@@ -2,7 +2,10 @@
 
 use packet::Instant;
 
-use crate::{Column, Fingerprint, PerSecond, Summary, Table, Window, quantile};
+use crate::answers::Answers;
+use crate::response_histogram::ResponseHistogram;
+use crate::sizes::Sizes;
+use crate::{Column, Fingerprint, PerSecond, Summary, Table, Window};
 
 /// What a connection had to send again. Exclusive: a connection is in one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +51,10 @@ pub struct Request {
     pub reply_bytes: u32,
     /// Who asked, numbered over all groups of the scenario.
     pub user: u32,
+    /// The user's group, in the order of the scenario.
+    pub group: u16,
+    /// Either end of its connection sent something again from `asked` to `ended`.
+    pub retransmitted: bool,
     /// Given up: counts as "over 3 s" (no other value is known).
     pub failed: bool,
 }
@@ -59,16 +66,22 @@ struct Log {
     request_bytes: Vec<u32>,
     reply_bytes: Vec<u32>,
     user: Vec<u32>,
+    group: Vec<u16>,
     class: Vec<u8>,
     failed: Vec<u8>,
 }
 
-/// Answers of similar size.
-#[derive(Clone, Copy, Debug, Default)]
-struct SizeBin {
-    responses: u64,
-    bytes: u64,
-    took_ns: u64,
+/// What is to be kept of requests.
+#[derive(Clone, Debug)]
+pub struct RequestSettings {
+    /// The measured interval.
+    pub window: Window,
+    /// Keep a row of every request, else only their statistics.
+    pub log: bool,
+    /// Each group of the scenario in order: its name if it asks for replies.
+    pub groups: Vec<Option<String>>,
+    /// Histogram of each group by itself.
+    pub by_group: bool,
 }
 
 /// The log of all requests.
@@ -76,48 +89,49 @@ struct SizeBin {
 pub struct Requests {
     window: Window,
     log: Option<Log>,
-    /// Response times of the measured interval in ns; failed ones as the largest number.
-    durations: Vec<u64>,
-    failed: u64,
-    reply_bytes: u64,
+    /// By group, as named in `names`.
+    answers: Vec<Answers>,
+    names: Vec<Option<String>>,
+    by_group: bool,
     asked: PerSecond,
     asked_bytes: PerSecond,
     answered: PerSecond,
     answered_ns: PerSecond,
     connections: [u64; 5],
-    /// Answers by the binary logarithm of their size, rounded up.
-    sizes: [SizeBin; 33],
-    measured_asked: u64,
+    sizes: Sizes,
     fingerprint: Fingerprint,
 }
 
-const FAILED: u64 = u64::MAX;
+/// Quantiles of the summary, and of a single group's, in percent.
+const PERCENTS: [u32; 14] = [10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 95, 98, 99];
+const GROUP_PERCENTS: [u32; 3] = [50, 90, 99];
 
 impl Requests {
-    /// An empty log; `keep` keeps a row of every request, else only their statistics.
-    pub fn new(window: Window, keep: bool) -> Self {
+    /// An empty log.
+    pub fn new(settings: RequestSettings) -> Self {
         Requests {
-            window,
-            log: keep.then(Log::default),
-            durations: Vec::new(),
-            failed: 0,
-            reply_bytes: 0,
+            window: settings.window,
+            log: settings.log.then(Log::default),
+            answers: vec![Answers::default(); settings.groups.len()],
+            names: settings.groups,
+            by_group: settings.by_group,
             asked: PerSecond::default(),
             asked_bytes: PerSecond::default(),
             answered: PerSecond::default(),
             answered_ns: PerSecond::default(),
             connections: [0; 5],
-            sizes: [SizeBin::default(); 33],
-            measured_asked: 0,
+            sizes: Sizes::default(),
             fingerprint: Fingerprint::default(),
         }
     }
 
-    /// A request for `reply_bytes` is made.
-    pub fn asked(&mut self, now: Instant, reply_bytes: u64) {
+    /// A user of `group` makes a request for `reply_bytes`.
+    pub fn asked(&mut self, now: Instant, group: u16, reply_bytes: u64) {
         self.asked.add(now, 1);
         self.asked_bytes.add(now, reply_bytes);
-        self.measured_asked += u64::from(self.window.contains(now));
+        if self.window.contains(now) {
+            self.answers[usize::from(group)].asked();
+        }
     }
 
     /// A request has ended. Returns its row for [`Requests::classify`].
@@ -130,14 +144,9 @@ impl Requests {
             self.answered_ns.add(request.ended, took);
         }
         if self.window.contains(request.ended) {
-            self.durations.push(if request.failed { FAILED } else { took });
-            self.failed += u64::from(request.failed);
-            self.reply_bytes += u64::from(request.reply_bytes);
+            self.answers[usize::from(request.group)].ended(&request, took);
             if !request.failed {
-                let bin = &mut self.sizes[bin_of(request.reply_bytes)];
-                bin.responses += 1;
-                bin.bytes += u64::from(request.reply_bytes);
-                bin.took_ns += took;
+                self.sizes.answered(&request, took);
             }
         }
         let Some(log) = &mut self.log else { return 0 };
@@ -146,6 +155,7 @@ impl Requests {
         log.request_bytes.push(request.request_bytes);
         log.reply_bytes.push(request.reply_bytes);
         log.user.push(request.user);
+        log.group.push(request.group);
         log.class.push(Class::None as u8);
         log.failed.push(u8::from(request.failed));
         (log.ended.len() - 1) as u32
@@ -172,75 +182,62 @@ impl Requests {
 
     /// The figures of the measured interval; `open` requests had no answer at the end.
     pub fn summarise(&mut self, open: u64, out: &mut Summary) {
-        self.durations.sort_unstable();
-        let sorted = &self.durations;
-        out.whole("requests", self.measured_asked);
-        out.whole("responses", sorted.len() as u64);
-        out.whole("responses_failed", self.failed);
+        self.answers.iter_mut().for_each(Answers::sort);
+        let all = Answers::together(&self.answers);
+        all.count(out);
         out.whole("requests_open_at_end", open);
-        out.whole("response_bytes", self.reply_bytes);
-        // Without any response these are not numbers (null in JSON), but they are there.
-        let n = sorted.len() as f64;
-        let answered = &sorted[..sorted.len() - self.failed as usize];
-        let sum: u128 = answered.iter().map(|&d| u128::from(d)).sum();
-        out.real("response_mean_s", sum as f64 / 1e9 / answered.len() as f64);
-        for p in [10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 95, 98, 99] {
-            out.real(&format!("response_p{p}_s"), response_quantile(sorted, f64::from(p) / 100.0));
-        }
-        let upto = |s: u64| sorted.partition_point(|&d| d <= s * 1_000_000_000) as f64;
-        out.real("share_le_1s", upto(1) / n);
-        out.real("share_1_2s", (upto(2) - upto(1)) / n);
-        out.real("share_2_3s", (upto(3) - upto(2)) / n);
-        out.real("share_gt_3s", (n - upto(3)) / n);
+        all.bytes(out);
+        all.times(&PERCENTS, out);
+        out.real("share_le_1s", all.share_upto(1));
+        out.real("share_1_2s", all.share_between(1, 2));
+        out.real("share_2_3s", all.share_between(2, 3));
+        out.real("share_gt_3s", all.share_above(3));
         out.whole("connections", self.connections.iter().sum());
         let mut classes = Summary::default();
         for (name, count) in Class::NAMES.iter().zip(self.connections) {
             classes.whole(name, count);
         }
         out.group("retransmission_classes", classes);
+        if self.names.iter().flatten().count() > 1 {
+            out.group("by_group", self.group_figures());
+        }
+    }
+
+    /// The figures of each group that asks for replies.
+    fn group_figures(&self) -> Summary {
+        let mut groups = Summary::default();
+        for (name, answers) in self.names.iter().zip(&self.answers) {
+            let Some(name) = name else { continue };
+            let mut group = Summary::default();
+            answers.count(&mut group);
+            answers.bytes(&mut group);
+            answers.times(&GROUP_PERCENTS, &mut group);
+            group.real("share_le_1s", answers.share_upto(1));
+            groups.group(name, group);
+        }
+        groups
     }
 
     /// Response times of the measured interval as a histogram: 1 ms bins up to 3 s, then bins
-    /// 1 % wide; the last bin (upper edge infinite) holds the failed requests.
+    /// 1 % wide; the last bin (upper edge infinite) holds the failed requests. With `by_group` one
+    /// such block for each group that asks for replies.
     pub fn histogram(&self) -> Table {
-        let mut edges: Vec<f64> = (1..=3_000).map(f64::from).collect();
-        let longest = self.durations.iter().filter(|&&d| d != FAILED).max().copied().unwrap_or(0);
-        while edges[edges.len() - 1] < longest as f64 / 1e6 {
-            edges.push(edges[edges.len() - 1] * 1.01);
+        let mut table = ResponseHistogram::default();
+        if self.by_group {
+            let asking = self.names.iter().zip(&self.answers).enumerate();
+            for (i, (_, answers)) in asking.filter(|(_, (name, _))| name.is_some()) {
+                table.block(i as u16, &[answers.durations()]);
+            }
+        } else {
+            let all: Vec<&[u64]> = self.answers.iter().map(Answers::durations).collect();
+            table.block(0, &all);
         }
-        let mut counts = vec![0u64; edges.len() + 1];
-        for &d in &self.durations {
-            let ms = if d == FAILED { f64::INFINITY } else { d as f64 / 1e6 };
-            counts[edges.partition_point(|&edge| edge < ms)] += 1;
-        }
-        edges.push(f64::INFINITY);
-        Table {
-            name: "response_histogram",
-            columns: vec![
-                ("upper_ms".into(), Column::F64(edges)),
-                ("count".into(), Column::U64(counts)),
-            ],
-            every_s: None,
-        }
+        table.into_table(self.by_group)
     }
 
-    /// Answered requests of the measured interval by size: each row holds the sizes above the one
-    /// before and up to its own, which doubles from row to row. The mean time of none is 0.
+    /// Answered requests of the measured interval by the size of the reply.
     pub fn by_size(&self) -> Table {
-        let last = self.sizes.iter().rposition(|bin| bin.responses > 0).map_or(0, |i| i + 1);
-        let bins = &self.sizes[..last];
-        let column = |of: fn(&SizeBin) -> u64| Column::U64(bins.iter().map(of).collect());
-        let mean = |b: &SizeBin| b.took_ns as f64 / 1e9 / b.responses.max(1) as f64;
-        Table {
-            name: "response_sizes",
-            columns: vec![
-                ("upto_bytes".into(), Column::U64((0..last).map(|i| 1 << i).collect())),
-                ("responses".into(), column(|b| b.responses)),
-                ("bytes".into(), column(|b| b.bytes)),
-                ("mean_s".into(), Column::F64(bins.iter().map(mean).collect())),
-            ],
-            every_s: None,
-        }
+        self.sizes.table()
     }
 
     /// Per-second columns of the whole run: requests, bytes asked for, responses, and the mean
@@ -260,12 +257,13 @@ impl Requests {
     /// The log of every request of the whole run, if it was kept.
     pub fn into_log(self) -> Option<Table> {
         let log = self.log?;
-        let columns: [(&str, Column); 7] = [
+        let columns: [(&str, Column); 8] = [
             ("end_ns", Column::U64(log.ended)),
             ("duration_ns", Column::U64(log.duration)),
             ("request_bytes", Column::U32(log.request_bytes)),
             ("reply_bytes", Column::U32(log.reply_bytes)),
             ("user", Column::U32(log.user)),
+            ("group", Column::U16(log.group)),
             ("class", Column::U8(log.class)),
             ("failed", Column::U8(log.failed)),
         ];
@@ -274,41 +272,9 @@ impl Requests {
     }
 }
 
-/// The bin of a size: i holds the sizes above 2^(i-1) and up to 2^i.
-fn bin_of(bytes: u32) -> usize {
-    u64::from(bytes.max(1)).next_power_of_two().trailing_zeros() as usize
-}
-
-/// A quantile in seconds: not a number without responses, infinite where requests failed, because
-/// those have no response time.
-fn response_quantile(sorted: &[u64], p: f64) -> f64 {
-    match sorted {
-        [] => f64::NAN,
-        _ => match quantile(sorted, p) {
-            FAILED => f64::INFINITY,
-            ns => ns as f64 / 1e9,
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_fall_into_bins_that_double() {
-        assert_eq!([0, 1, 2, 3, 4, 5, 1 << 31, u32::MAX].map(bin_of), [0, 0, 1, 2, 2, 3, 31, 32]);
-        let mut log = Requests::new(Window { from: at(0), to: at(10_000) }, false);
-        log.ended(request(0, 500, false)); // 1,000 B
-        log.ended(request(0, 1_500, false));
-        log.ended(request(0, 1_500, true)); // not an answer
-        let table = log.by_size();
-        let column = |name: &str| table.columns.iter().find(|(n, _)| n == name).unwrap().1.clone();
-        let Column::U64(responses) = column("responses") else { panic!() };
-        assert_eq!((responses.len(), responses[10]), (11, 2));
-        let Column::F64(means) = column("mean_s") else { panic!() };
-        assert_eq!(means[10], 1.0);
-    }
 
     fn at(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)
@@ -316,12 +282,92 @@ mod tests {
 
     fn request(asked: u64, ended: u64, failed: bool) -> Request {
         let (asked, ended) = (at(asked), at(ended));
-        Request { asked, ended, request_bytes: 300, reply_bytes: 1_000, user: 1, failed }
+        Request {
+            asked,
+            ended,
+            request_bytes: 300,
+            reply_bytes: 1_000,
+            user: 1,
+            group: 0,
+            retransmitted: false,
+            failed,
+        }
+    }
+
+    /// Measures from 1 s to 10 s, keeps rows.
+    fn log_of(groups: &[Option<&str>], by_group: bool) -> Requests {
+        Requests::new(RequestSettings {
+            window: Window { from: at(1_000), to: at(10_000) },
+            log: true,
+            groups: groups.iter().map(|name| name.map(str::to_owned)).collect(),
+            by_group,
+        })
+    }
+
+    fn column(table: &Table, name: &str) -> Column {
+        table.columns.iter().find(|(n, _)| n == name).expect(name).1.clone()
+    }
+
+    #[test]
+    fn only_answers_of_the_measured_interval_are_told_by_size() {
+        let mut log = log_of(&[Some("web")], false);
+        log.ended(request(0, 999, false));
+        log.ended(request(0, 1_000, false));
+        log.ended(request(0, 3_000, false));
+        log.ended(request(0, 3_000, true));
+        let Column::U64(responses) = column(&log.by_size(), "responses") else { panic!() };
+        assert_eq!((responses.len(), responses[10]), (11, 2));
+    }
+
+    #[test]
+    fn groups_are_told_apart_where_several_ask_for_replies() {
+        let mut log = log_of(&[Some("near"), None, Some("far")], true);
+        for (group, ended, failed) in
+            [(0, 1_200, false), (2, 2_500, false), (2, 1_900, false), (2, 3_000, true)]
+        {
+            log.asked(at(1_000), group, 1_000);
+            log.ended(Request { group, ..request(1_000, ended, failed) });
+        }
+        let mut s = Summary::default();
+        log.summarise(0, &mut s);
+        let Some(crate::Figure::Group(groups)) = s.get("by_group") else { panic!() };
+        assert_eq!(groups.0.len(), 2, "who asks for nothing is left out");
+        let Some(crate::Figure::Group(far)) = groups.get("far") else { panic!() };
+        let names =
+            ["requests", "responses", "responses_failed", "response_bytes", "response_mean_s"];
+        assert_eq!(names.map(|n| far.number(n)), [3.0, 3.0, 1.0, 3_000.0, 1.2]);
+        assert_eq!((far.number("response_p50_s"), far.number("share_le_1s")), (1.5, 1.0 / 3.0));
+        assert_eq!(far.number("response_p90_s"), f64::INFINITY);
+        // All together, in whatever order the groups come.
+        assert_eq!((s.number("requests"), s.number("responses")), (4.0, 4.0));
+        assert_eq!((s.number("response_p50_s"), s.number("response_p25_s")), (0.9, 0.2));
+        let histogram = log.histogram();
+        let (Column::U16(group), Column::U64(count)) =
+            (column(&histogram, "group"), column(&histogram, "count"))
+        else {
+            panic!()
+        };
+        let of = |g: u16| group.iter().zip(&count).filter(move |(i, _)| **i == g).map(|(_, n)| *n);
+        assert_eq!([0, 1, 2].map(|g| of(g).count()), [3_001, 0, 3_001]);
+        assert_eq!([0, 2].map(|g| of(g).sum::<u64>()), [1, 3]);
+        assert_eq!(column(&log.into_log().unwrap(), "group"), Column::U16(vec![0, 2, 2, 2]));
+    }
+
+    #[test]
+    fn one_group_is_told_once() {
+        let mut log = log_of(&[Some("web"), None], false);
+        log.asked(at(2_000), 0, 1_000);
+        log.ended(request(2_000, 2_100, false));
+        let mut s = Summary::default();
+        log.summarise(0, &mut s);
+        assert!(s.get("by_group").is_none());
+        assert_eq!((s.number("requests"), s.number("response_p50_s")), (1.0, 0.1));
+        assert_eq!(log.histogram().columns.len(), 2);
     }
 
     #[test]
     fn shares_count_failed_requests_as_slow_and_skip_the_warm_up() {
-        let mut log = Requests::new(Window { from: at(1_000), to: at(10_000) }, true);
+        let mut log = log_of(&[Some("web")], false);
         log.ended(request(0, 500, false));
         let first = log.ended(request(500, 1_500, false));
         log.ended(request(1_000, 2_001, false));
@@ -339,10 +385,10 @@ mod tests {
         let Some(crate::Figure::Group(classes)) = s.get("retransmission_classes") else { panic!() };
         assert_eq!(classes.number("combined"), 1.0);
         let histogram = log.histogram();
-        let Column::U64(counts) = &histogram.columns[1].1 else { panic!() };
+        let Column::U64(counts) = column(&histogram, "count") else { panic!() };
         assert_eq!((counts[999], counts[1_000], counts[2_999]), (1, 1, 1));
         assert_eq!((counts.iter().sum::<u64>(), *counts.last().unwrap()), (4, 1));
         let rows = log.into_log().unwrap();
-        assert_eq!(rows.columns[5].1, Column::U8(vec![0, 1, 0, 0, 0]));
+        assert_eq!(column(&rows, "class"), Column::U8(vec![0, 1, 0, 0, 0]));
     }
 }

@@ -7,6 +7,7 @@ use traffic::{Action, AppCx, Closes, Input};
 use crate::agenda::{Turn, order};
 use crate::carry::Stream;
 use crate::connection::{Connection, Exchange, OPENER};
+use crate::topology::Side;
 use crate::world::{NOWHERE, What, World};
 
 impl World {
@@ -103,6 +104,11 @@ impl World {
         ];
         connection.dscp = group.dscp;
         connection.hosts = [owner.machine as u16, peer as u16];
+        connection.client = match group.side {
+            Side::Clients => owner.machine,
+            Side::Servers => peer,
+        };
+        self.concurrency.opened(connection.client);
         connection.tail = group.tails(round_trip);
         connection.member = member;
         connection.number = number;
@@ -126,17 +132,20 @@ impl World {
             connection.promised += reply_bytes;
             // The first request's clock starts with connect(), a later one's with its write.
             let first = connection.promised == reply_bytes;
-            let asked = if first { connection.opened } else { now };
+            let (asked, resent) =
+                if first { (connection.opened, 0) } else { (now, connection.resent()) };
             connection.exchanges.push_back(Exchange {
                 asked,
-                request_bytes: bytes,
+                request_bytes: bytes as u32,
                 reply_bytes,
                 request_end: connection.written,
                 reply_end: connection.promised,
                 service,
+                resent,
             });
             connection.unserved += 1;
-            self.requests.asked(now, reply_bytes);
+            let group = self.members[connection.member as usize].group;
+            self.requests.asked(now, group, reply_bytes);
         } else {
             connection.sent_pending = true;
         }

@@ -11,12 +11,20 @@ impl World {
     pub(crate) fn log_reply(&mut self, index: u32, exchange: Exchange) {
         let connection = &mut self.connections[index];
         let failed = connection.failed;
+        if let Some(sources) = &mut self.sources
+            && !failed
+            && self.window.contains(self.now)
+        {
+            sources.answered(connection.member, exchange.reply_bytes);
+        }
         let row = self.requests.ended(Request {
             asked: exchange.asked,
             ended: self.now,
-            request_bytes: exchange.request_bytes as u32,
+            request_bytes: exchange.request_bytes,
             reply_bytes: u32::try_from(exchange.reply_bytes).unwrap_or(u32::MAX),
             user: connection.member,
+            group: self.members[connection.member as usize].group,
+            retransmitted: connection.resent() > exchange.resent,
             failed,
         });
         connection.rows.push(row);
@@ -49,11 +57,15 @@ impl World {
         for row in connection.rows.drain(..) {
             self.requests.classify(row, class);
         }
+        self.concurrency.over(connection.client);
         // Late packets and timer events of this connection find another serial number.
         connection.serial = GONE;
         self.requests.connection(self.now, class);
         if self.window.contains(self.now) {
             self.flows.recovered(connection.recoveries());
+            if let Some(sources) = &mut self.sources {
+                sources.delivered(connection.member, connection.delivered_measured());
+            }
         }
         self.connections.free(index);
     }
@@ -72,6 +84,9 @@ impl World {
                 self.requests.classify(row, connection.class());
             }
             self.flows.recovered(connection.recoveries());
+            if let Some(sources) = &mut self.sources {
+                sources.delivered(connection.member, connection.delivered_measured());
+            }
             // Where replies are asked for, users decide what a connection carries.
             if connection.opened <= self.window.from && connection.promised == 0 {
                 let (now, before) = (connection.delivered(), connection.before().delivered);

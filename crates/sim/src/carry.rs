@@ -246,6 +246,8 @@ impl World {
         if flight.datagram {
             let sent = Instant::from_nanos(flight.segment.ack);
             self.datagrams.lost(flight.connection, flight.segment.seq, sent);
+        } else {
+            self.note_drop(id);
         }
         self.forget(id);
     }

@@ -8,6 +8,8 @@ use record::{Class, Recoveries};
 use tcp::{Counters, Endpoint, Flags, HostClock, Profile, Segment, State};
 use traffic::Closes;
 
+use crate::losses::Episode;
+
 /// The end that opened the connection.
 pub const OPENER: usize = 0;
 /// The end that accepted it.
@@ -25,7 +27,7 @@ pub struct Exchange {
     /// When its clock started.
     pub asked: Instant,
     /// Request payload.
-    pub request_bytes: u64,
+    pub request_bytes: u32,
     /// Reply payload.
     pub reply_bytes: u64,
     /// Position in the opener's stream after the request.
@@ -34,6 +36,8 @@ pub struct Exchange {
     pub reply_end: u64,
     /// How long the server program works on it; [`SERVING`] while it does.
     pub service: Duration,
+    /// What both ends had sent again when its clock started.
+    pub resent: u32,
 }
 
 /// What a connection had done when the measured interval began.
@@ -43,6 +47,14 @@ pub struct Before {
     pub delivered: [u64; 2],
     /// Recoveries of both ends.
     pub recoveries: Recoveries,
+}
+
+/// What most connections have nothing of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Aside {
+    before: Before,
+    /// Loss episodes of what each end sends.
+    pub episodes: [Episode; 2],
 }
 
 /// One connection.
@@ -69,6 +81,8 @@ pub struct Connection {
     pub dscp: u8,
     /// Numbers of the two hosts.
     pub hosts: [u16; 2],
+    /// Number of the one on the clients' side.
+    pub client: u32,
     /// The highest acknowledgement each end has sent.
     pub acked: [u64; 2],
     /// Delay after the last port of what each end sends.
@@ -82,9 +96,9 @@ pub struct Connection {
     /// Requests not yet answered, oldest first.
     pub exchanges: VecDeque<Exchange>,
     /// How many of the last `exchanges` have not reached the acceptor.
-    pub unserved: usize,
-    /// What had happened before the measured interval; none if that was nothing.
-    before: Option<Box<Before>>,
+    pub unserved: u32,
+    /// What had happened before the measured interval, and losses of data; none without either.
+    pub aside: Option<Box<Aside>>,
     /// Bytes the application has asked to write.
     pub written: u64,
     /// Of these, bytes that wait for the handshake.
@@ -110,6 +124,7 @@ impl Connection {
             closes: Closes::Acceptor,
             dscp: 0,
             hosts: [0; 2],
+            client: 0,
             acked: [0; 2],
             tail: [Duration::ZERO; 2],
             armed: [Instant::NEVER; 2],
@@ -118,7 +133,7 @@ impl Connection {
             // Most connections carry one request.
             exchanges: VecDeque::with_capacity(1),
             unserved: 0,
-            before: None,
+            aside: None,
             written: 0,
             unwritten: 0,
             promised: 0,
@@ -140,7 +155,7 @@ impl Connection {
         self.armed = [Instant::NEVER; 2];
         self.exchanges.clear();
         self.unserved = 0;
-        self.before = None;
+        self.aside = None;
         self.written = 0;
         self.unwritten = 0;
         self.promised = 0;
@@ -179,18 +194,19 @@ impl Connection {
             fast_retransmits: sum(|c| c.fast_retransmits) - before.fast_retransmits,
             spurious_timeouts: sum(|c| c.spurious_timeouts) - before.spurious_timeouts,
             ecn_reductions: sum(|c| c.ecn_reductions) - before.ecn_reductions,
+            retransmitted: sum(|c| c.resent_data) - before.retransmitted,
         }
     }
 
     /// The measured interval begins.
     pub fn begin_measuring(&mut self) {
         let before = Before { delivered: self.delivered(), recoveries: self.recoveries() };
-        self.before = Some(Box::new(before));
+        self.aside.get_or_insert_default().before = before;
     }
 
     /// What it had done when the measured interval began.
     pub fn before(&self) -> Before {
-        self.before.as_deref().copied().unwrap_or_default()
+        self.aside.as_ref().map(|aside| aside.before).unwrap_or_default()
     }
 
     /// Whether the opener is to close as soon as all is written.
@@ -207,6 +223,12 @@ impl Connection {
             return None;
         }
         self.exchanges.pop_front()
+    }
+
+    /// Place of the oldest request that the acceptor has not answered; past the last without any.
+    #[inline]
+    pub fn oldest_unserved(&self) -> usize {
+        self.exchanges.len() - self.unserved as usize
     }
 
     /// Whether everything sent without a reply has now been acknowledged.
@@ -234,6 +256,18 @@ impl Connection {
     #[inline]
     pub fn over(&self) -> bool {
         self.failed || (self.done(OPENER) && self.done(ACCEPTOR))
+    }
+
+    /// Segments that either end has sent again: SYN, FIN, or with payload.
+    pub fn resent(&self) -> u32 {
+        let of = |c: &Counters| c.resent_syn + c.resent_fin + c.resent_data;
+        of(self.ends[OPENER].counters()) + of(self.ends[ACCEPTOR].counters())
+    }
+
+    /// Payload bytes that have arrived in order at both ends since the measured interval began.
+    pub fn delivered_measured(&self) -> u64 {
+        let sum = |delivered: [u64; 2]| delivered[OPENER] + delivered[ACCEPTOR];
+        sum(self.delivered()) - sum(self.before().delivered)
     }
 
     /// What had to be sent again, in both directions.

@@ -43,6 +43,9 @@ impl World {
         connection.armed[end] = Instant::NEVER;
         if connection.ends[end].next_timeout().is_some_and(|d| d.at <= now) {
             connection.ends[end].on_timeout(now);
+            if connection.aside.is_some() {
+                self.note_timer(index, end);
+            }
             self.after_end(index, end);
         } else {
             self.arm(index, end);
@@ -123,10 +126,10 @@ impl World {
     fn acceptor_reacts(&mut self, index: u32) {
         let now = self.now;
         let connection = &mut self.connections[index];
-        let end = &mut connection.ends[ACCEPTOR];
         let mut wrote = false;
         while connection.unserved > 0 {
-            let exchange = connection.exchanges[connection.exchanges.len() - connection.unserved];
+            let exchange = connection.exchanges[connection.oldest_unserved()];
+            let end = &mut connection.ends[ACCEPTOR];
             if end.delivered() < exchange.request_end {
                 break;
             }
@@ -162,7 +165,7 @@ impl World {
     fn serve(&mut self, index: u32) {
         let connection = &mut self.connections[index];
         let serial = connection.serial;
-        let next = connection.exchanges.len() - connection.unserved;
+        let next = connection.oldest_unserved();
         let service = &mut connection.exchanges[next].service;
         if *service != SERVING {
             let at = self.now + std::mem::replace(service, SERVING);
@@ -177,7 +180,7 @@ impl World {
         if connection.serial != serial || connection.unserved == 0 {
             return; // the connection failed meanwhile
         }
-        let next = connection.exchanges.len() - connection.unserved;
+        let next = connection.oldest_unserved();
         connection.exchanges[next].service = Duration::ZERO;
         self.after_end(index, ACCEPTOR);
     }

@@ -15,6 +15,7 @@ mod connection;
 mod error;
 mod host;
 mod ledger;
+mod losses;
 pub mod port;
 mod reader;
 mod run;

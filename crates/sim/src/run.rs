@@ -70,8 +70,9 @@ impl Run {
         self.world.finish();
         let summary = self.summary();
         let mut tables = self.port_tables();
-        let World { requests, datagrams, flows, transfers, .. } = self.world;
+        let World { requests, datagrams, flows, transfers, sources, .. } = self.world;
         tables.extend(flows.table(self.window.seconds()));
+        tables.extend(sources.map(|sources| sources.table(self.window.seconds())));
         tables.push(requests.histogram());
         tables.push(requests.by_size());
         tables.extend(requests.into_log());
@@ -99,6 +100,11 @@ impl Run {
         let open = self.world.open_requests();
         self.world.requests.summarise(open, &mut summary);
         self.world.flows.summarise(self.window.seconds(), &mut summary);
+        self.world.losses.summarise(&mut summary);
+        self.world.concurrency.summarise(&mut summary);
+        if let Some(sources) = &self.world.sources {
+            sources.summarise(self.window.seconds(), &mut summary);
+        }
         summary.real("simulated_s", self.window.to.secs_f64());
         summary.real("measured_s", self.window.seconds());
         summary.whole("users", self.world.members.len() as u64);

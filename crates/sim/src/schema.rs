@@ -294,6 +294,20 @@ pub const RECORD: &[Field] = &[
         source: "constructed",
     },
     Field {
+        name: "by_group",
+        meaning: "Histogram of response times for each traffic group by itself.",
+        kind: Kind::Switch,
+        default: Value::Switch(false),
+        source: "constructed",
+    },
+    Field {
+        name: "sources",
+        meaning: "Keep a row of what every user and flow that asks for replies got.",
+        kind: Kind::Switch,
+        default: Value::Switch(false),
+        source: "constructed",
+    },
+    Field {
         name: "datagrams",
         meaning: "Keep a row of every datagram (else only the figures of their streams).",
         kind: Kind::Switch,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aqm::{Built, Line};
 use packet::{Duration, Instant, Rate, Rng};
-use record::{Datagrams, Meter, MeterSettings, Requests, Window};
+use record::{Datagrams, Meter, MeterSettings, RequestSettings, Requests, Sources, Window};
 
 use crate::error::ScenarioError;
 use crate::port::{ExplicitPort, FoldedPort, Framing, Port, Unlimited, Wire};
@@ -42,7 +42,7 @@ pub(crate) fn world(scenario: &Scenario) -> Result<(World, Vec<String>), Scenari
         groups.push(set_up_group(scenario, group, &ports, &mut builder)?);
     }
     let Builder { ports, names, routes, .. } = builder;
-    let requests = Requests::new(window, scenario.record.switch("responses"));
+    let requests = requests(scenario);
     let machines = Machines::new(seed, clients, servers);
     let record = &scenario.record;
     let datagrams = Datagrams::new(window, record.time("deadline"), record.switch("datagrams"));
@@ -51,8 +51,28 @@ pub(crate) fn world(scenario: &Scenario) -> Result<(World, Vec<String>), Scenari
         let apps = (0..population.members()).map(|i| population.member(i)).collect();
         world.add_group(group, seed, apps);
     }
+    world.sources = record.switch("sources").then(|| sources(scenario, &world));
     world.delay_tick = scenario.network.time("delay_tick");
     Ok((world, names))
+}
+
+fn requests(scenario: &Scenario) -> Requests {
+    let name = |group: &Traffic| group.entry.fetches.then(|| group.name.clone());
+    Requests::new(RequestSettings {
+        window: window(scenario),
+        log: scenario.record.switch("responses"),
+        groups: scenario.traffic.iter().map(name).collect(),
+        by_group: scenario.record.switch("by_group"),
+    })
+}
+
+fn sources(scenario: &Scenario, world: &World) -> Sources {
+    let mut sources = Sources::default();
+    for member in &world.members {
+        let asks = scenario.traffic[usize::from(member.group)].entry.fetches;
+        sources.add(member.group, asks);
+    }
+    sources
 }
 
 /// The measured interval.

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use packet::{Duration, Instant, Rng};
-use record::{Datagrams, Flows, Requests, Transfers, Window};
+use record::{Concurrency, Datagrams, Flows, Losses, Requests, Sources, Transfers, Window};
 use tcp::Profile;
 use traffic::{Action, App, Input};
 
@@ -96,6 +96,10 @@ pub struct World {
     pub(crate) datagrams: Datagrams,
     pub(crate) flows: Flows,
     pub(crate) transfers: Transfers,
+    pub(crate) losses: Losses,
+    pub(crate) concurrency: Concurrency,
+    /// Only if they are to be recorded.
+    pub(crate) sources: Option<Sources>,
     pub(crate) next_serial: u32,
     pub(crate) window: Window,
     /// Clock of the machines that delay packets; zero for exact delays.
@@ -120,6 +124,7 @@ impl World {
         window: Window,
     ) -> Self {
         let (ports, after) = ports.into_iter().unzip();
+        let clients = machines.count(Side::Clients);
         let mut world = World {
             agenda: Agenda::default(),
             now: Instant::ZERO,
@@ -136,6 +141,9 @@ impl World {
             datagrams,
             flows: Flows::default(),
             transfers: Transfers::default(),
+            losses: Losses::default(),
+            concurrency: Concurrency::new(clients),
+            sources: None,
             next_serial: 0,
             window,
             delay_tick: Duration::ZERO,

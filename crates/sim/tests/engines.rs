@@ -134,7 +134,8 @@ fn scenario(seed: u64) -> Value {
     let names: Vec<String> = (0..links.len()).map(|i| format!("hop{i}.forward")).collect();
     json!({
         "duration": format!("{} s", 5 + rng.below(20)), "warmup": "2 s", "seed": seed,
-        "network": network, "link": links, "traffic": groups, "record": {"queues": names},
+        "network": network, "link": links, "traffic": groups,
+        "record": {"queues": names, "by_group": seed.is_multiple_of(2), "sources": seed.is_multiple_of(3)},
     })
 }
 

@@ -258,6 +258,14 @@ impl Endpoint {
     pub fn outstanding(&self) -> u64 {
         self.flight.outstanding()
     }
+    /// Oldest unacknowledged sequence number (SND.UNA of RFC 9293 section 3.3.1).
+    pub fn snd_una(&self) -> u64 {
+        self.flight.una
+    }
+    /// Highest sequence number ever sent, plus one: unlike SND.NXT it never falls back.
+    pub fn snd_max(&self) -> u64 {
+        self.flight.max
+    }
     /// Retransmission timeout in force. With a tick clock a timer set to it lasts up to one tick
     /// less.
     pub fn rto(&self) -> Duration {

@@ -114,9 +114,10 @@ impl Endpoint {
     fn output_opening(&mut self, out: &mut Segment, moment: Moment) -> bool {
         let accepting = self.state == State::SynReceived;
         if self.flight.nxt == 0 {
-            self.counters.resent_syn += u32::from(self.flight.max > 0);
+            let again = self.flight.max > 0;
+            self.counters.resent_syn += u32::from(again);
             let flags = if accepting { Flags::SYN.with(Flags::ACK) } else { Flags::SYN };
-            let flags = flags.with(self.opening_ecn_flags(accepting));
+            let flags = flags.with(self.opening_ecn_flags(accepting)).with(Flags::again(again));
             self.segment(out, 0, 0, flags, moment);
             out.extra += self.profile.opening.options;
             if accepting {
@@ -252,6 +253,7 @@ impl Endpoint {
         self.recovery.on_sent(&self.flight, chunk);
         self.flight.fin_sent |= chunk.fin;
         let flags = if chunk.fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
+        let flags = flags.with(Flags::again(again));
         self.segment(out, chunk.seq, chunk.len, flags, moment);
         if self.profile.output.whole_packets {
             // ns-2 counts packets: the last one is as long as any.

@@ -21,10 +21,16 @@ impl Flags {
     pub const CWR: Flags = Flags(16);
     /// Not in the header's flags: the segment has the timestamps option (RFC 7323).
     pub const STAMPED: Flags = Flags(32);
+    /// Not in the header either: a retransmission, which begins with a number that was sent before.
+    pub const AGAIN: Flags = Flags(64);
 
     /// Whether all of `other` are set.
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
+    }
+    /// [`Flags::AGAIN`] if `again`, else none.
+    pub(crate) const fn again(again: bool) -> Flags {
+        Flags((again as u8) << 6)
     }
     /// Both sets together.
     pub const fn with(self, other: Flags) -> Flags {

@@ -119,3 +119,19 @@ fn calls_without_cause_are_harmless() {
         assert_eq!(fins, expected, "{name}");
     }
 }
+
+#[test]
+fn onlookers_can_tell_what_was_sent_before() {
+    let mut server = asked(&profile("plain", &[]), 0.15);
+    server.write(4_380, secs(0.2));
+    let first = drain(&mut server, 0.2);
+    assert_eq!(first.len(), 3);
+    assert!(first.iter().all(|s| !s.flags.has(Flags::AGAIN)));
+    assert_eq!((server.snd_una(), server.snd_max()), (1, 4_381));
+    hear(&mut server, ack(1_461), 0.3);
+    let due = server.next_timeout().unwrap().at;
+    server.on_timeout(due);
+    let again = server.poll_send(due).expect("the first unacknowledged segment");
+    assert_eq!((again.seq, again.flags.has(Flags::AGAIN)), (1_461, true));
+    assert_eq!((server.snd_una(), server.snd_max()), (1_461, 4_381), "it does not fall back");
+}

@@ -42,29 +42,38 @@ def write(folder: Path | str) -> Path:
     return path
 
 
-def render(result: Mapping, pictures: Mapping[str, str]) -> str:
-    """The page of a result and its figures (SVG text by figure). Pure."""
-    environment = Environment(
+def environment() -> Environment:
+    """The templates of this folder, with the filters that they use."""
+    made = Environment(
         loader=PackageLoader("aqmlab", "report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
+    made.filters |= {
         "fixed": fixed,
         "signed": signed,
         "significant": significant,
         "code": code,
         "counted": counted,
     }
+    return made
+
+
+def render(result: Mapping, pictures: Mapping[str, str]) -> str:
+    """The page of a result and its figures (SVG text by figure). Pure."""
     told = {part["name"]: part for part in result["all_parts"]}
-    return environment.get_template("page.html.jinja").render(
-        r=result,
-        parts=[_part(result, told[name], pictures) for name in result["parts"]],
-        missing=[part["title"] for name, part in told.items() if name not in result["parts"]],
-        command=command(result),
-        style=Markup((HERE / "page.css").read_text("utf-8")),
+    return (
+        environment()
+        .get_template("page.html.jinja")
+        .render(
+            r=result,
+            parts=[_part(result, told[name], pictures) for name in result["parts"]],
+            missing=[part["title"] for name, part in told.items() if name not in result["parts"]],
+            command=command(result),
+            style=Markup((HERE / "page.css").read_text("utf-8")),
+        )
     )
 
 

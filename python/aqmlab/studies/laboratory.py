@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,14 @@ class Measured:
 
     def table(self, name: str) -> dict[str, np.ndarray]:
         """One of its tables, by column."""
-        frame = self.stored.table(name)
-        return {column: frame[column].to_numpy() for column in frame.columns}
+        return _columns(self.stored, name)
+
+
+@lru_cache(maxsize=512)
+def _columns(run: StoredRun, name: str) -> dict[str, np.ndarray]:
+    """Several claims and figures look at the same small tables."""
+    frame = run.table(name)
+    return {column: frame[column].to_numpy() for column in frame.columns}
 
 
 class Laboratory:
@@ -49,15 +56,19 @@ class Laboratory:
         self.jobs = jobs
 
     def calibrate(
-        self, scenario: Mapping[str, object], times: Mapping[str, str], seeds: int
+        self, scenario: Mapping[str, object], how: Mapping[str, Any], seeds: int
     ) -> Calibration:
-        """The line from users to offered load, measured for so long under so many seeds."""
+        """The line from users to offered load, measured under so many seeds.
+
+        `how` has the `duration` and `warmup` of its runs and perhaps `least_r_squared`.
+        """
         with resumable(self.store.folder):
             return calibrate.calibrate(
                 scenario,
                 seeds=tuple(range(1, seeds + 1)),
-                duration=times["duration"],
-                warmup=times["warmup"],
+                duration=how["duration"],
+                warmup=how["warmup"],
+                least_r_squared=how.get("least_r_squared", calibrate.MIN_R_SQUARED),
                 cache=self.store.cache,
                 progress=self.progress,
                 jobs=self.jobs,

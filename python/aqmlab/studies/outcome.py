@@ -88,9 +88,16 @@ def write_tables(
 
 
 def write_figures(
-    specs: list[dict], experiment: Experiment, material: Material, out: Path
+    specs: list[dict],
+    experiment: Experiment,
+    material: Material,
+    out: Path,
+    *,
+    table: str = "distributions",
 ) -> list[dict]:
-    """Every figure as SVG and PNG; gives what the report shows of them."""
+    """Every figure as SVG and PNG, the curves of distributions as one table; gives what the report
+    shows of them.
+    """
     listed, curves = [], []
     keys = {t["id"]: t["keys"] for t in experiment.of("table")}
     for spec in specs:
@@ -115,7 +122,7 @@ def write_figures(
         )
         if spec["kind"] == "cdf":
             curves += _curve_rows(spec["id"], drawn.data["curves"])
-    write_frame(out / "tables" / "distributions", curves)
+    write_frame(out / "tables" / table, curves)
     return listed
 
 

@@ -22,6 +22,9 @@ STUDIES = ("tuning-red",)
 
 ALL = "all"
 
+#: Where results go if nobody says otherwise.
+RESULTS = Path("results")
+
 
 def names() -> list[dict[str, Any]]:
     """The studies that `run` knows: name, what they ask, their parts and how long they run."""
@@ -111,7 +114,7 @@ def score_card(name: str, folder: Path | None = None) -> list[dict[str, Any]]:
 
 def default_folder(name: str, quick: bool) -> Path:
     """Where a study's results go if nobody says otherwise."""
-    return Path("results") / (f"{name}-quick" if quick else name)
+    return RESULTS / (f"{name}-quick" if quick else name)
 
 
 def _experiment(name: str) -> Experiment:

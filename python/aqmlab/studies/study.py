@@ -83,7 +83,7 @@ class Study:
         laboratory = Laboratory(out, progress=progress, jobs=jobs)
         material = self._measured(laboratory, chosen, experiment.groups_of([spec]), [spec])
         self._tabulate(material, [spec["part"]], only=spec.get("table", ""))
-        written = outcome.write_figures([spec], experiment, material, out)
+        written = outcome.write_figures([spec], experiment, material, out, table=f"figure-{figure}")
         return out / written[0]["file"] if written else None
 
     def _measured(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping
+from functools import reduce
 
 import numpy as np
 
@@ -25,8 +26,8 @@ _BINARY: dict[type, Callable] = {
 _FUNCTIONS: dict[str, Callable] = {
     "abs": np.abs,
     "log": np.log,
-    "max": lambda *xs: np.maximum.reduce(xs),
-    "min": lambda *xs: np.minimum.reduce(xs),
+    "max": lambda *xs: reduce(np.maximum, xs),
+    "min": lambda *xs: reduce(np.minimum, xs),
     "sqrt": np.sqrt,
 }
 

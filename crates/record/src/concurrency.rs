@@ -1,0 +1,71 @@
+//! How many connections are open at once.
+
+use crate::Summary;
+
+/// Open now, and most at any instant.
+#[derive(Clone, Copy, Debug, Default)]
+struct Peak {
+    open: u32,
+    most: u32,
+}
+
+impl Peak {
+    fn opened(&mut self) {
+        self.open += 1;
+        self.most = self.most.max(self.open);
+    }
+}
+
+/// Counts open connections, over all and for each client machine, warm-up or not.
+#[derive(Clone, Debug)]
+pub struct Concurrency {
+    all: Peak,
+    clients: Vec<Peak>,
+}
+
+impl Concurrency {
+    /// None open on so many client machines.
+    pub fn new(clients: u32) -> Self {
+        Concurrency { all: Peak::default(), clients: vec![Peak::default(); clients as usize] }
+    }
+
+    /// A connection of this client machine is opened, by either side.
+    pub fn opened(&mut self, client: u32) {
+        self.all.opened();
+        self.clients[client as usize].opened();
+    }
+
+    /// A connection of this client machine is over.
+    pub fn over(&mut self, client: u32) {
+        self.all.open -= 1;
+        self.clients[client as usize].open -= 1;
+    }
+
+    /// The figures.
+    pub fn summarise(&self, out: &mut Summary) {
+        out.whole("connections_peak", u64::from(self.all.most));
+        let most = self.clients.iter().map(|client| client.most).max().unwrap_or(0);
+        out.whole("connections_peak_per_client", u64::from(most));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_of_all_is_not_the_sum_of_the_machines_peaks() {
+        let mut open = Concurrency::new(2);
+        for _ in 0..3 {
+            open.opened(0);
+        }
+        for _ in 0..2 {
+            open.over(0);
+            open.opened(1);
+        }
+        let mut out = Summary::default();
+        open.summarise(&mut out);
+        assert_eq!(out.number("connections_peak"), 3.0);
+        assert_eq!(out.number("connections_peak_per_client"), 3.0);
+    }
+}

@@ -1,0 +1,45 @@
+//! Response times of the measured interval as a histogram: 1 ms bins up to 3 s, then bins 1 %
+//! wide; the last bin (upper edge infinite) holds the failed requests.
+
+use crate::answers::FAILED;
+use crate::{Column, Table};
+
+/// The table being put together, block by block.
+#[derive(Default)]
+pub(crate) struct ResponseHistogram {
+    group: Vec<u16>,
+    upper_ms: Vec<f64>,
+    count: Vec<u64>,
+}
+
+impl ResponseHistogram {
+    /// Adds the rows of durations in ns, in any order.
+    pub fn block(&mut self, group: u16, durations: &[&[u64]]) {
+        let all = || durations.iter().flat_map(|part| part.iter().copied());
+        let longest = all().filter(|&d| d != FAILED).max().unwrap_or(0);
+        let mut edges: Vec<f64> = (1..=3_000).map(f64::from).collect();
+        while edges[edges.len() - 1] < longest as f64 / 1e6 {
+            edges.push(edges[edges.len() - 1] * 1.01);
+        }
+        let mut counts = vec![0u64; edges.len() + 1];
+        for d in all() {
+            let ms = if d == FAILED { f64::INFINITY } else { d as f64 / 1e6 };
+            counts[edges.partition_point(|&edge| edge < ms)] += 1;
+        }
+        edges.push(f64::INFINITY);
+        self.group.resize(self.group.len() + edges.len(), group);
+        self.upper_ms.extend(edges);
+        self.count.extend(counts);
+    }
+
+    /// The table, with the column `group` or without.
+    pub fn into_table(self, by_group: bool) -> Table {
+        let mut columns = Vec::new();
+        if by_group {
+            columns.push(("group".into(), Column::U16(self.group)));
+        }
+        columns.push(("upper_ms".into(), Column::F64(self.upper_ms)));
+        columns.push(("count".into(), Column::U64(self.count)));
+        Table { name: "response_histogram", columns, every_s: None }
+    }
+}
