@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from aqmlab import figures
+from aqmlab.figures.queue_lines import thinned
 from aqmlab.figures.series import rolling_mean
 from aqmlab.figures.style import PENS
 
@@ -95,6 +96,129 @@ EXAMPLES = {
         },
         {"title": "Table 1, drawn", "axis": "queue limit (packets)"},
     ),
+    "ccdf": (
+        {
+            "curves": [
+                {
+                    "label": label,
+                    "x_ms": [10.0, 100.0, 1000.0],
+                    "share": [1.0, share, 0.002],
+                    "low": [1.0, share / 2, 0.0],
+                    "high": [1.0, share * 1.5, 0.004],
+                }
+                for label, share in (("PI", 0.3), ("REM", 0.5))
+            ]
+        },
+        {"title": "Tail", "legend": "98 % load"},
+    ),
+    "sizes": (
+        {
+            "curves": [
+                {"label": "DCN", "x_bytes": [16, 64, 256], "percent": [10, 60, 100]},
+                {"label": "AFD", "x_bytes": [16, 64, 256], "percent": [20, 70, 100]},
+            ]
+        },
+        {"title": "Bytes by size", "weight": "bytes"},
+    ),
+    "boxes": (
+        {
+            "panels": [
+                {
+                    "title": name,
+                    "places": ["1", "6"],
+                    "series": [
+                        {"label": "FIFO", "values": [[1.0, 2.0, 3.0, 4.0, 9.0], [2.0]]},
+                        {"label": "HRED", "values": [[], [3.0, 4.0]]},
+                    ],
+                }
+                for name in ("first burst", "later burst")
+            ]
+        },
+        {"title": "Bursts", "axis": "flows", "value": "elapsed (s)"},
+    ),
+    "trace": (
+        {
+            "time_s": [0.0, 1.0, 2.0],
+            "packets": [0, 20, 10],
+            "average": [0.0, 4.0, 7.0],
+            "drops_s": [1.0, 1.5],
+            "levels": [("max_th", 15.0)],
+        },
+        {"title": "HRED, EDGE"},
+    ),
+    "delays": (
+        {
+            "curves": [
+                {"label": "FIFO", "x_ms": [100.0, 200.0, 900.0], "percent": [30.0, 60.0, 80.0]},
+                {"label": "HRED", "x_ms": [80.0, 90.0], "percent": [50.0, 100.0]},
+            ]
+        },
+        {"title": "Voice", "deadline_ms": 200.0},
+    ),
+    "loss-distances": (
+        {
+            "series": [
+                {"label": "FIFO", "count": [400, 3, 2], "beyond": 7},
+                {"label": "HRED", "count": [5, 0, 1], "beyond": 0},
+            ]
+        },
+        {"title": "Distances", "top": 50.0},
+    ),
+    "bars": (
+        {
+            "panels": [
+                {"title": "RED", "values": [1.0, 3.0, 2.0], "mean": 2.0},
+                {"title": "tail drop", "values": [2.0, 2.0, 2.0], "mean": 2.0},
+            ]
+        },
+        {"title": "Goodput", "axis": "connection", "value": "goodput (kbit/s)"},
+    ),
+    "lines": (
+        {
+            "curves": [
+                {
+                    "label": "RED",
+                    "x": [1, 2, 4],
+                    "y": [1, 2, 3],
+                    "low": [0, 1, 2],
+                    "high": [2, 3, 4],
+                },
+                {
+                    "label": "PI",
+                    "x": [1, 4],
+                    "y": [2, 1],
+                    "low": [np.nan] * 2,
+                    "high": [np.nan] * 2,
+                },
+            ],
+            "places": None,
+        },
+        {"title": "Drops", "axis": "flows", "value": "dropped (%)", "log": True},
+    ),
+    "curve": (
+        {
+            "curves": [
+                {
+                    "label": "RED",
+                    "x": [0.0, 5.0, 15.0, 15.0, 20.0],
+                    "p": [0.0, 0.0, 0.1, 1.0, 1.0],
+                    "low": None,
+                    "high": None,
+                },
+            ],
+            "marks": [("min_th", 5.0), ("max_th", 15.0)],
+        },
+        {"title": "The law of RED"},
+    ),
+    "slow-start": (
+        {
+            "time_s": [0.0, 1.0, 2.0],
+            "packets": [0.0, 4.0, 16.0],
+            "average": [0.0, 0.1, 3.0],
+            "levels": [("max_th", 3.0)],
+        },
+        {"title": "Slow start"},
+    ),
 }
 
 
@@ -143,11 +267,22 @@ def test_cdf_has_the_papers_axes():
 
 
 def test_cdf_curves_differ_in_colour_dash_and_marker():
-    many = {"curves": [curve(str(i), 200 + 50 * i) for i in range(7)]}
+    many = {"curves": [curve(str(i), 200 + 50 * i) for i in range(12)]}
     (axes,) = figures.draw("cdf", many).axes
-    for style in ("get_color", "get_marker"):
-        assert len({getattr(line, style)() for line in axes.get_lines()}) == 7
-    assert len({str(p.dash) for p in PENS}) == len(PENS) == 7
+    assert len({line.get_marker() for line in axes.get_lines()}) == 12
+    assert len({line.get_color() for line in axes.get_lines()}) == 7
+    assert len({str(p.dash) for p in PENS}) == len(PENS) == 12
+
+
+def test_a_legend_stands_aside_where_curves_leave_room_and_below_where_not():
+    few = figures.draw("cdf", {"curves": [curve(str(i), 300) for i in range(3)]})
+    slow = figures.draw("cdf", {"curves": [curve(str(i), 9000) for i in range(3)]})
+    many = figures.draw("cdf", {"curves": [curve(str(i), 300) for i in range(9)]})
+    assert few.axes[0].get_legend() and not few.legends
+    for figure in (slow, many):
+        assert figure.axes[0].get_legend() is None and len(figure.legends) == 1
+        assert figure.get_figheight() > few.get_figheight()
+    assert len(many.legends[0].get_texts()) == 9
 
 
 def test_a_single_curve_without_interval_needs_no_legend():
@@ -199,7 +334,7 @@ def test_papers_points_only_where_there_are_any():
 
 
 def test_an_unknown_kind_is_named():
-    with pytest.raises(ValueError, match='unknown kind of figure "pie", expected one of cdf'):
+    with pytest.raises(ValueError, match='unknown kind of figure "pie", expected one of bars'):
         figures.draw("pie", {})
 
 
@@ -212,3 +347,90 @@ def test_a_distribution_has_one_pen_in_both_its_panels():
     assert len(pens[0]) == 2
     assert pens[0] == pens[1]
     assert pens[0][0] != pens[0][1]
+
+
+def axes_of(kind: str, **options) -> list:
+    data, given = EXAMPLES[kind]
+    return figures.draw(kind, data, **(given | options)).axes
+
+
+def test_a_tail_is_drawn_on_logarithmic_axes_down_to_the_smallest_share():
+    (axes,) = axes_of("ccdf")
+    assert axes.get_xscale() == axes.get_yscale() == "log"
+    assert axes.get_ylim() == (0.001, 1.0) and axes.get_xlim() == (10, 1000)
+
+
+def test_sizes_say_what_they_count():
+    for weight in ("responses", "bytes"):
+        (axes,) = axes_of("sizes", weight=weight)
+        assert axes.get_ylabel() == f"cumulative share of {weight} (%)"
+        assert axes.get_xscale() == "log" and axes.get_xlabel() == "response size (bytes)"
+
+
+def test_sizes_begin_where_the_first_curve_leaves_the_axis():
+    curve = {"label": "", "x_bytes": [1, 2, 4, 8, 16], "percent": [0, 0, 0.05, 30, 100]}
+    (axes,) = figures.draw("sizes", {"curves": [curve]}).axes
+    assert axes.get_xlim() == (4, 16)
+
+
+def test_boxes_are_quartiles_and_extremes():
+    first, later = axes_of("boxes")
+    assert first.get_ylim() == later.get_ylim() and first.get_ylim()[0] == 0
+    box = first.patches[0].get_path().vertices
+    assert (box[:, 1].min(), box[:, 1].max()) == (2, 4)
+    heights = {y for line in first.get_lines() for y in line.get_ydata()}
+    assert {1, 9, 3} <= heights  # ends of the whiskers, and the median
+    assert len(first.patches) == 3  # an empty sample has no box
+    fills = {(p.get_edgecolor(), p.get_hatch()) for p in first.patches}
+    assert len(fills) == 2
+
+
+def test_a_trace_has_the_papers_lines():
+    (axes,) = axes_of("trace")
+    queue, average, level, drops = axes.get_lines()
+    assert queue.get_linestyle() == "-" and average.get_linestyle() == "--"
+    assert list(level.get_ydata()) == [15, 15]
+    assert list(drops.get_xdata()) == [1, 1.5] and min(drops.get_ydata()) > 1  # above the axes
+    assert "max_th" in texts(svg("trace"))
+    bare = EXAMPLES["trace"][0] | {"average": None, "drops_s": [], "levels": []}
+    assert len(figures.draw("trace", bare).axes[0].get_lines()) == 1
+
+
+def test_a_thinned_queue_keeps_its_extremes():
+    time = np.arange(100_000.0)
+    value = np.sin(time)
+    value[54_321], value[777] = 40.0, -40.0
+    kept_time, kept = thinned(time, value)
+    assert len(kept) < 4000 and (kept.max(), kept.min()) == (40, -40)
+    assert (kept_time[0], kept_time[-1]) == (0, 99_999)
+    assert thinned(time[:10], value[:10])[1] is not None
+
+
+def test_the_vertical_tail_shows_losses():
+    (axes,) = axes_of("delays")
+    tails = [c.get_segments()[0].tolist() for c in axes.collections]
+    assert tails == [[[900, 80], [900, 100]]]  # nothing of the second was lost
+    assert axes.get_ylabel() == "cumulative share of datagrams (%)"
+    assert [200, 200] in [list(line.get_xdata()) for line in axes.get_lines()]
+
+
+def test_bars_that_are_cut_say_how_high_they_are():
+    first, second = axes_of("loss-distances")
+    assert first.get_ylim() == second.get_ylim() == (0, 50)
+    assert " 400" in texts(svg("loss-distances"))
+    assert [bar.get_height() for bar in second.patches] == [5, 0, 1]
+
+
+def test_bars_have_a_line_at_their_mean():
+    red, _ = axes_of("bars")
+    assert list(red.get_lines()[0].get_ydata()) == [2, 2]
+    assert [bar.get_height() for bar in red.patches] == [1, 3, 2]
+
+
+def test_lines_with_intervals():
+    (axes,) = axes_of("lines")
+    assert axes.get_xscale() == "log" and axes.get_ylim()[0] == 0
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["1", "2", "4"]
+    named = EXAMPLES["lines"][0] | {"places": ["a", "b", "c", "d", "e"]}
+    (axes,) = figures.draw("lines", named).axes
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["a", "b", "c", "d", "e"]

@@ -56,6 +56,24 @@ def test_every_name_is_in_the_documentation(scenario):
     assert missing == []
 
 
+def test_gauges_and_trace_arrive_and_are_documented(scenario):
+    page = (Path(__file__).parents[1] / "docs" / "results.md").read_text()
+    scenario["link"][0]["forward"] = {"aqm": "red", "limit": 60}
+    scenario["record"] = {"gauges": True, "trace": True}
+    result = aqmlab.run(scenario)
+    queue, trace = (result.runs[0].table(name) for name in ("queue", "trace"))
+    gauges = {name.removeprefix("bottleneck.forward.") for name in queue.columns[2:]}
+    assert gauges == {"avg", "p_b", "count"} == result.summary["gauge_mean"].keys()
+    names = (*trace.columns, "gauge_max.<gauge>", "avg", "p_b")
+    assert [name for name in names if f"`{name}`" not in page] == []
+    measured = queue.filter(queue["time_s"] >= 5)["bottleneck.forward.avg"]
+    assert result.summary["gauge_max"]["avg"] == measured.max() > 0
+    assert result.statistics().rows_by_key("field", named=True)["gauge_mean.avg"]
+    drops = trace.filter((trace["event"] == 2) & (trace["time_ns"] >= 5_000_000_000))
+    assert len(drops) == result.summary["drops"] > 0
+    assert drops["again"].sum() == result.summary["drops_again"]
+
+
 def test_the_same_seed_is_the_same_run_on_any_number_of_threads(scenario):
     one = aqmlab.run(scenario, seeds=4, jobs=1)
     many = aqmlab.run(scenario, seeds=4, jobs=4)

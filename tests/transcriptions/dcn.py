@@ -4,6 +4,7 @@ Flows are counted on a scoreboard (SB); those that reach the threshold are high-
 (HB), the only ones dropped, with the probability of a PI controller. Never marks.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from ._pi import PiLaw, limits
@@ -17,6 +18,46 @@ class Entry:
     flow: int
     count: int
     last: int
+
+
+class Slots:
+    """Where a table of flows with linear probing, at most half full, keeps each of them."""
+
+    def __init__(self, capacity: int, seed: int) -> None:
+        self.size, self.seed = 1, seed
+        while self.size < 2 * max(capacity, 1):
+            self.size *= 2
+        self.held: dict[int, int] = {}  # flow by slot
+
+    def past_home(self, slot: int, flow: int) -> int:
+        return (slot - flow_hash(flow, self.seed)) % self.size
+
+    def probes(self, flow: int) -> int:
+        """Slots looked at to find the flow, or that it is not there."""
+        slot, seen = flow_hash(flow, self.seed) % self.size, 1
+        while self.held.get(slot, flow) != flow:
+            slot, seen = (slot + 1) % self.size, seen + 1
+        return seen
+
+    def insert(self, flow: int) -> None:
+        home = flow_hash(flow, self.seed) + self.probes(flow) - 1
+        self.held[home % self.size] = flow
+
+    def remove(self, flow: int) -> None:
+        hole = (flow_hash(flow, self.seed) + self.probes(flow) - 1) % self.size
+        del self.held[hole]
+        slot = (hole + 1) % self.size
+        while slot in self.held:  # what was pushed past the hole moves back
+            if self.past_home(slot, self.held[slot]) >= (slot - hole) % self.size:
+                self.held[hole] = self.held.pop(slot)
+                hole = slot
+            slot = (slot + 1) % self.size
+
+    def keep(self, flows: Collection[int]) -> None:
+        """Removes all others, those in high slots first."""
+        for flow in [self.held[s] for s in sorted(self.held, reverse=True)]:
+            if flow not in flows:
+                self.remove(flow)
 
 
 class Dcn(Fifo):
@@ -37,6 +78,9 @@ class Dcn(Fifo):
         self.due = min(self.due_law, self.due_age)
         self.hb: dict[int, int] = {}
         self.sb: dict[int, Entry] = {}  # by slot; in chains by flow, as many as there are slots
+        self.hb_slots, self.sb_slots = Slots(int(self.room), self.seed), Slots(self.size, self.seed)
+        self.packets = self.probes = self.live = 0
+        self.mean_probes = 0.0
 
     def tick(self, now: int) -> None:
         if self.due_law == now:  # at one instant first the law, then, in a call of its own, ageing
@@ -51,10 +95,18 @@ class Dcn(Fifo):
                 self.hb = {flow: count for flow, count in aged.items() if count > 0}
             if self.collision == "chain":  # slots are cleared when they are next looked at
                 self.sb = {k: e for k, e in self.sb.items() if now - e.last <= self.interval}
+                self.sb_slots.keep(self.sb)
+            self.hb_slots.keep(self.hb)
+            self.live = sum(e.count > 0 and now - e.last <= self.interval for e in self.sb.values())
+            if self.packets:
+                self.mean_probes = self.probes / self.packets
+            self.packets = self.probes = 0
             self.due_age += self.interval
         self.due = min(self.due_law, self.due_age)
 
     def judge(self, packet: Packet, now: int) -> Verdict:
+        self.packets += 1
+        self.probes += self.hb_slots.probes(packet.flow)
         if packet.flow not in self.hb:
             self.score(packet.flow, now)
             return None
@@ -73,6 +125,9 @@ class Dcn(Fifo):
         entry.count, entry.last = min(entry.count + 1, self.threshold), now
         if entry.count == self.threshold and len(self.hb) < self.room:
             self.hb[flow] = entry.count
+            self.hb_slots.insert(flow)
+            if self.collision == "chain":
+                self.sb_slots.remove(flow)
             self.sb = {key: held for key, held in self.sb.items() if held is not entry}
 
     def entry(self, flow: int, now: int) -> Entry | None:
@@ -80,6 +135,7 @@ class Dcn(Fifo):
         chain = self.collision == "chain"
         key = flow if chain else flow_hash(flow, self.seed) % self.size
         held = self.sb.get(key)
+        self.probes += self.sb_slots.probes(flow) if chain else 1
         if chain and held is None and len(self.sb) >= self.size:
             return None
         free = held is None or now - held.last > self.interval
@@ -91,10 +147,17 @@ class Dcn(Fifo):
                 return None
         if free:
             held = self.sb[key] = Entry(flow, 0, now)
+            if chain:
+                self.sb_slots.insert(flow)
         return held
 
     def state(self) -> dict[str, float]:
-        return {"p": self.law.p, "high_bandwidth_flows": len(self.hb)}
+        return {
+            "p": self.law.p,
+            "high_bandwidth_flows": len(self.hb),
+            "scoreboard_flows": self.live,
+            "probes_per_packet": self.mean_probes,
+        }
 
 
 FAST = {"threshold": 6, "interval": "20 ms", "q_ref": 3, "a": 0.03, "b": 0.025, "T": "3 ms"}

@@ -57,8 +57,14 @@ impl<V: Copy> FlowTable<V> {
 
     /// The flow's value.
     pub fn get_mut(&mut self, flow: u64) -> Option<&mut V> {
+        self.look_up(flow).0
+    }
+
+    /// The flow's value, and how many slots were looked at to find it or that it is not there.
+    pub fn look_up(&mut self, flow: u64) -> (Option<&mut V>, u64) {
         let at = self.find(flow);
-        self.slots[at].as_mut().map(|(_, value)| value)
+        let past = at.wrapping_sub(self.home(flow)) & self.mask;
+        (self.slots[at].as_mut().map(|(_, value)| value), past as u64 + 1)
     }
 
     /// Sets a flow's value, unless it is new and there is no room.
@@ -156,6 +162,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_look_up_ends_at_the_flow_or_behind_its_cluster() {
+        let mut table = FlowTable::new(4, 5); // eight slots
+        let at = |place| (0..200).filter(move |&flow| flow_hash(flow, 5) % 8 == place);
+        let [a, b, c] = std::array::from_fn(|i| at(7).nth(i).unwrap());
+        let next = at(0).next().unwrap();
+        assert_eq!(table.look_up(a), (None, 1), "an empty slot");
+        table.insert(a, 'a');
+        table.insert(b, 'b'); // in slot 0
+        table.insert(next, 'n'); // in slot 1
+        assert_eq!(table.look_up(a), (Some(&mut 'a'), 1));
+        assert_eq!(table.look_up(b), (Some(&mut 'b'), 2));
+        assert_eq!(table.look_up(next), (Some(&mut 'n'), 2));
+        assert_eq!(table.look_up(c), (None, 4), "slots 7, 0, 1 and the empty one");
     }
 
     #[test]

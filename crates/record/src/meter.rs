@@ -5,7 +5,12 @@
 
 use packet::{Backlog, Duration, Instant, Why};
 
-use crate::{Column, Fingerprint, PerSecond, Summary, Window};
+use crate::drop_run::DropRun;
+use crate::gauges::Gauges;
+use crate::nature::Natures;
+use crate::packet_trace::PacketTrace;
+use crate::samples::{Kept, Samples};
+use crate::{Column, Fingerprint, Nature, PerSecond, Summary, Table, Window};
 
 /// What a meter is to record.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +21,10 @@ pub struct MeterSettings {
     pub sample_every: Option<Duration>,
     /// Whether to keep every sample (else only their statistics).
     pub keep_samples: bool,
+    /// Whether the discipline's gauges are sampled with the queue.
+    pub gauges: bool,
+    /// Whether to keep a row of everything that happens to packets.
+    pub trace: bool,
 }
 
 /// Packet counts of the whole run: what the conservation law is about.
@@ -29,66 +38,16 @@ pub struct Totals {
     pub started: (u64, u64),
 }
 
-/// Statistics of equally spaced queue samples.
-#[derive(Clone, Copy, Debug, Default)]
-struct Samples {
-    n: u64,
-    sum: u64,
-    sum_of_squares: u64,
-    min: u32,
-    max: u32,
-}
-
-impl Samples {
-    fn add(&mut self, packets: u32, times: u64) {
-        let q = u64::from(packets);
-        self.min = if self.n == 0 { packets } else { self.min.min(packets) };
-        self.max = self.max.max(packets);
-        self.n += times;
-        self.sum += q * times;
-        self.sum_of_squares += q * q * times;
-    }
-}
-
-/// Kept samples: in two bytes each until one needs four.
-#[derive(Clone, Debug)]
-enum Trace {
-    Short(Vec<u16>),
-    Long(Vec<u32>),
-}
-
-impl Default for Trace {
-    fn default() -> Self {
-        Trace::Short(Vec::new())
-    }
-}
-
-impl Trace {
-    fn push(&mut self, packets: u32) {
-        match self {
-            Trace::Long(samples) => samples.push(packets),
-            Trace::Short(samples) => match u16::try_from(packets) {
-                Ok(short) => samples.push(short),
-                Err(_) => {
-                    let mut long: Vec<u32> = samples.iter().map(|&s| u32::from(s)).collect();
-                    long.push(packets);
-                    *self = Trace::Long(long);
-                }
-            },
-        }
-    }
-}
-
 /// Counts within the measured interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Measured {
-    arrivals: u64,
     arrival_bytes: u64,
     departures: u64,
     departure_bytes: u64,
     busy_ns: u64,
     drops: [u64; Why::ALL.len()],
     drop_bytes: u64,
+    lost: Natures,
     marks: [u64; Why::ALL.len()],
     packet_ns: u64,
     byte_ns: u128,
@@ -100,14 +59,20 @@ struct Measured {
 pub struct Meter {
     settings: MeterSettings,
     totals: Totals,
-    data_packets: u64,
+    /// What arrived before the measured interval, and in it.
+    arrived: [Natures; 2],
     measured: Measured,
     backlog: Backlog,
     peak_packets: u32,
     changed: Instant,
     next_sample: u64,
     samples: Samples,
-    trace: Trace,
+    kept: Kept,
+    /// When the next sample of the gauges is due.
+    next_gauge: u64,
+    gauges: Option<Box<Gauges>>,
+    drop_run: DropRun,
+    trace: Option<Box<PacketTrace>>,
     arrivals: PerSecond,
     departures: PerSecond,
     bytes: PerSecond,
@@ -121,17 +86,22 @@ const NO_SAMPLE: u64 = u64::MAX;
 impl Meter {
     /// A meter at an empty queue at time zero.
     pub fn new(settings: MeterSettings) -> Self {
+        let shown = settings.gauges && settings.sample_every.is_some();
         Meter {
             settings,
             totals: Totals::default(),
-            data_packets: 0,
+            arrived: Default::default(),
             measured: Measured::default(),
             backlog: Backlog::default(),
             peak_packets: 0,
             changed: Instant::ZERO,
             next_sample: if settings.sample_every.is_some() { 0 } else { NO_SAMPLE },
             samples: Samples::default(),
-            trace: Trace::default(),
+            kept: Kept::default(),
+            next_gauge: if shown { 0 } else { NO_SAMPLE },
+            gauges: shown.then(|| Box::new(Gauges::new(settings))),
+            drop_run: DropRun::default(),
+            trace: settings.trace.then(Box::default),
             arrivals: PerSecond::default(),
             departures: PerSecond::default(),
             bytes: PerSecond::default(),
@@ -141,18 +111,32 @@ impl Meter {
         }
     }
 
-    /// A packet of `bytes` reaches the port; `carries_data` tells data from pure control.
-    /// A sample of the same instant comes before the arrival.
+    /// A packet of `bytes` reaches the port. A sample of the same instant comes before the arrival.
     #[inline]
-    pub fn arrival(&mut self, now: Instant, bytes: u32, carries_data: bool) {
+    pub fn arrival(&mut self, now: Instant, bytes: u32, nature: Nature) {
         self.sample_up_to(now.nanos() + 1);
         self.totals.arrived.0 += 1;
         self.totals.arrived.1 += u64::from(bytes);
-        self.data_packets += u64::from(carries_data);
         self.arrivals.add(now, 1);
-        if self.settings.window.contains(now) {
-            self.measured.arrivals += 1;
+        let measured = self.settings.window.contains(now);
+        self.arrived[usize::from(measured)].add(nature);
+        if measured {
             self.measured.arrival_bytes += u64::from(bytes);
+        }
+    }
+
+    /// The last arrival was not dropped on arrival.
+    #[inline]
+    pub fn admitted(&mut self, now: Instant) {
+        if self.drop_run.is_open() {
+            self.drop_run.end(now);
+        }
+    }
+
+    /// The last arrival was dropped on arrival; that it was dropped is told as of any packet.
+    pub fn refused(&mut self, now: Instant) {
+        if self.settings.window.contains(now) {
+            self.drop_run.refused(now);
         }
     }
 
@@ -164,6 +148,13 @@ impl Meter {
         if self.settings.window.contains(now) {
             self.measured.drops[why as usize] += 1;
             self.measured.drop_bytes += u64::from(bytes);
+        }
+    }
+
+    /// What was dropped: told apart from [`Meter::dropped`] because a queue does not know.
+    pub fn lost(&mut self, now: Instant, nature: Nature) {
+        if self.settings.window.contains(now) {
+            self.measured.lost.add(nature);
         }
     }
 
@@ -237,20 +228,53 @@ impl Meter {
         let before_ns = before_ns.min(window.to.nanos());
         while self.next_sample < before_ns {
             if self.next_sample >= window.from.nanos() {
-                self.samples.add(self.backlog.packets, 1);
+                self.samples.add(self.backlog.packets);
             }
             if self.settings.keep_samples {
-                self.trace.push(self.backlog.packets);
+                self.kept.push(self.backlog.packets);
             }
             self.next_sample += every.nanos();
         }
     }
 
-    /// Brings samples and averages up to the end of the run.
+    /// Whether a driver must tell more than of arrivals, losses, marks and departures: gauges by
+    /// [`Meter::gauges_due`], and what [`Meter::packet_trace`] asks for.
+    pub fn watches(&self) -> bool {
+        self.trace.is_some() || self.gauges.is_some()
+    }
+
+    /// The trace of packets, if there is one.
+    #[inline]
+    pub fn packet_trace(&mut self) -> Option<&mut PacketTrace> {
+        self.trace.as_deref_mut()
+    }
+
+    /// Whether samples of the gauges are due before `before_ns`: the driver asks before it calls
+    /// the discipline, with the instant of a departure or an update, or one nanosecond more for an
+    /// arrival, so that these samples fall where the queue's do.
+    #[inline]
+    pub fn gauges_due(&self, before_ns: u64) -> bool {
+        self.next_gauge < before_ns
+    }
+
+    /// Takes the samples of the gauges due before `before_ns`; `ask` shows them.
+    #[cold]
+    pub fn take_gauges(
+        &mut self,
+        before_ns: u64,
+        ask: impl FnOnce(&mut dyn FnMut(&'static str, f64)),
+    ) {
+        if let Some(gauges) = &mut self.gauges {
+            self.next_gauge = gauges.take(before_ns, ask);
+        }
+    }
+
+    /// Brings samples and averages up to the end of the run; gauges by [`Meter::take_gauges`].
     pub fn finish(&mut self) {
         let end = self.settings.window.to;
         self.sample_up_to(end.nanos());
         self.integrate(end);
+        self.drop_run.end(end);
     }
 
     /// Counts of the whole run.
@@ -263,18 +287,26 @@ impl Meter {
     }
     /// Data packets that reached the port in the whole run.
     pub fn data_packets(&self) -> u64 {
-        self.data_packets
+        self.arrived.iter().map(Natures::with_payload).sum()
     }
     /// A hash over time, flow and size of every departure in order.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint.value()
     }
-    /// The kept queue samples in packets.
-    pub fn trace(&self) -> Column {
-        match &self.trace {
-            Trace::Short(samples) => Column::U16(samples.clone()),
-            Trace::Long(samples) => Column::U32(samples.clone()),
-        }
+    /// How many packets wait by the trace; none without a trace.
+    pub fn traced_backlog(&self) -> Option<u32> {
+        self.trace.as_ref().map(|trace| trace.waiting())
+    }
+    /// The kept samples as columns: the queue in packets, named as the port, and its gauges.
+    pub fn samples(&self, port: &str) -> Vec<(String, Column)> {
+        let queue = (port.to_owned(), self.kept.column());
+        let gauges = self.gauges.iter().flat_map(|gauges| gauges.columns(port));
+        std::iter::once(queue).chain(gauges).collect()
+    }
+    /// What happened at several ports in order of time; none unless it was traced.
+    pub fn trace<'a>(ports: impl Iterator<Item = &'a Meter>) -> Option<Table> {
+        let traces: Option<Vec<&PacketTrace>> = ports.map(|port| port.trace.as_deref()).collect();
+        traces.map(|traces| PacketTrace::table(&traces))
     }
 
     /// The figures of the measured interval.
@@ -285,18 +317,28 @@ impl Meter {
             |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
         let drops: u64 = m.drops.iter().sum();
         let marks: u64 = m.marks.iter().sum();
-        out.whole("arrivals", m.arrivals);
+        let [_, arrived] = &self.arrived;
+        let arrivals = arrived.total();
+        out.whole("arrivals", arrivals);
         out.whole("departures", m.departures);
         out.whole("drops", drops);
         out.whole("marks", marks);
-        out.real("drop_rate", share(drops, m.arrivals));
-        out.real("mark_rate", share(marks, m.arrivals));
+        out.real("drop_rate", share(drops, arrivals));
+        out.real("mark_rate", share(marks, arrivals));
         for (i, why) in Why::ALL.iter().enumerate() {
             out.whole(&format!("drops_{}", why.name()), m.drops[i]);
         }
         for (i, why) in Why::OF_MARKS.iter().enumerate() {
             out.whole(&format!("marks_{}", why.name()), m.marks[i]);
         }
+        for (what, packets) in [("arrivals", arrived), ("drops", &m.lost)] {
+            for (sort, count) in packets.sorts() {
+                out.whole(&format!("{what}_{sort}"), count);
+            }
+        }
+        out.whole("drops_again", m.lost.again());
+        out.real("longest_drop_run_s", self.drop_run.longest_s());
+        out.whole("longest_drop_run_packets", self.drop_run.longest_packets());
         out.whole("arrival_bytes", m.arrival_bytes);
         out.whole("departure_bytes", m.departure_bytes);
         out.whole("drop_bytes", m.drop_bytes);
@@ -308,18 +350,8 @@ impl Meter {
     fn summarise_queue(&self, out: &mut Summary, seconds: f64) {
         let m = &self.measured;
         let time_mean = m.packet_ns as f64 / 1e9 / seconds;
-        let s = &self.samples;
-        if s.n > 0 {
-            let mean = s.sum as f64 / s.n as f64;
-            let variance = s.sum_of_squares as f64 / s.n as f64 - mean * mean;
-            out.real("queue_mean_packets", mean);
-            out.real("queue_var_packets", variance.max(0.0));
-            out.whole("queue_min_packets", u64::from(s.min));
-            out.whole("queue_max_packets", u64::from(s.max));
-        } else if self.settings.sample_every.is_some() {
-            for name in ["mean", "var", "min", "max"] {
-                out.real(&format!("queue_{name}_packets"), f64::NAN);
-            }
+        if self.settings.sample_every.is_some() {
+            self.samples.summarise(out);
         }
         out.real("queue_time_mean_packets", time_mean);
         out.whole("queue_peak_packets", u64::from(self.peak_packets));
@@ -327,6 +359,9 @@ impl Meter {
         let waited =
             if m.departures == 0 { 0.0 } else { m.wait_ns as f64 / 1e9 / m.departures as f64 };
         out.real("wait_mean_s", waited);
+        if let Some(gauges) = &self.gauges {
+            gauges.summarise(out);
+        }
     }
 
     /// The per-second series as columns named `<port>.<series>`.
@@ -348,6 +383,9 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Kind;
+
+    const DATA: Nature = Nature::new(Kind::Data, false);
 
     fn ms(t: u64) -> Instant {
         Instant::from_nanos(t * 1_000_000)
@@ -358,7 +396,13 @@ mod tests {
             window: Window { from: ms(from_ms), to: ms(to_ms) },
             sample_every: Some(Duration::from_millis(3)),
             keep_samples: true,
+            gauges: true,
+            trace: false,
         })
+    }
+
+    fn samples(m: &Meter) -> Column {
+        m.samples("p").swap_remove(0).1
     }
 
     fn waiting(packets: u32) -> Backlog {
@@ -369,12 +413,12 @@ mod tests {
     fn samples_and_time_average_follow_the_queue() {
         // Queue: 0 on [0, 4), 2 on [4, 10), 1 on [10, 12) ms; measured from 3 ms.
         let mut m = meter(3, 12);
-        m.arrival(ms(4), 1_000, true);
+        m.arrival(ms(4), 1_000, DATA);
         m.queue(ms(4), waiting(2));
         m.started(ms(10), ms(11), ms(4), 1_000, 1);
         m.queue(ms(10), waiting(1));
         m.finish();
-        assert_eq!(m.trace(), Column::U16(vec![0, 0, 2, 2]), "samples at 0, 3, 6, 9 ms");
+        assert_eq!(samples(&m), Column::U16(vec![0, 0, 2, 2]), "samples at 0, 3, 6, 9 ms");
         let mut s = Summary::default();
         m.summarise(&mut s);
         assert_eq!(s.number("queue_mean_packets"), 4.0 / 3.0);
@@ -389,14 +433,14 @@ mod tests {
     #[test]
     fn a_sample_sees_the_departure_but_not_the_arrival_of_its_instant() {
         let mut m = meter(0, 10);
-        m.arrival(ms(0), 100, true);
+        m.arrival(ms(0), 100, DATA);
         m.queue(ms(0), waiting(1));
         m.started(ms(3), ms(4), ms(0), 100, 1);
         m.queue(ms(3), waiting(0));
-        m.arrival(ms(6), 100, true);
+        m.arrival(ms(6), 100, DATA);
         m.queue(ms(6), waiting(1));
         m.finish();
-        assert_eq!(m.trace(), Column::U16(vec![0, 0, 0, 1]));
+        assert_eq!(samples(&m), Column::U16(vec![0, 0, 0, 1]));
     }
 
     #[test]
@@ -406,7 +450,7 @@ mod tests {
         m.started(ms(4), ms(5), ms(0), 100, 1);
         m.queue(ms(4), waiting(70_000));
         m.finish();
-        assert_eq!(m.trace(), Column::U32(vec![0, 7, 70_000]));
+        assert_eq!(samples(&m), Column::U32(vec![0, 7, 70_000]));
     }
 
     #[test]
@@ -423,7 +467,7 @@ mod tests {
     fn the_warm_up_is_counted_apart() {
         let mut m = meter(1_000, 2_000);
         for t in [10, 999, 1_000, 1_500, 2_000] {
-            m.arrival(ms(t), 40, false);
+            m.arrival(ms(t), 40, Nature::new(Kind::Ack, false));
             m.dropped(ms(t), 40, Why::Early);
         }
         m.finish();
@@ -432,5 +476,43 @@ mod tests {
         assert_eq!((s.number("arrivals"), s.number("drops_early")), (3.0, 3.0));
         assert_eq!(m.totals().arrived, (5, 200));
         assert_eq!(m.per_second("p", 2)[2], ("p.drops".into(), Column::U64(vec![2, 2])));
+    }
+
+    #[test]
+    fn packets_are_counted_by_what_they_are() {
+        let mut m = meter(5, 10);
+        let packets = [(Kind::Syn, true), (Kind::Ack, false), (Kind::Fin, false)];
+        let natures = packets.map(|(kind, again)| Nature::new(kind, again));
+        for (t, nature) in (4..).zip([DATA].into_iter().chain(natures)) {
+            m.arrival(ms(t), 40, nature);
+            m.dropped(ms(t), 40, Why::Overflow);
+            m.lost(ms(t), nature);
+        }
+        let mut s = Summary::default();
+        m.summarise(&mut s);
+        for what in ["arrivals", "drops"] {
+            let count = |sort| s.number(&format!("{what}_{sort}"));
+            assert_eq!([count("syn"), count("ack"), count("data")], [1.0, 2.0, 0.0], "{what}");
+        }
+        assert_eq!((s.number("drops_again"), m.data_packets()), (1.0, 1));
+    }
+
+    #[test]
+    fn only_the_measured_part_of_a_run_of_drops_counts() {
+        let mut m = meter(5, 10);
+        (3..8).for_each(|t| m.refused(ms(t)));
+        m.admitted(ms(8)); // measured: 5, 6, 7 ms
+        m.refused(ms(9));
+        m.finish();
+        let mut s = Summary::default();
+        m.summarise(&mut s);
+        assert_eq!(s.number("longest_drop_run_packets"), 3.0);
+        assert_eq!(s.number("longest_drop_run_s"), 0.003);
+        let mut m = meter(5, 10);
+        m.refused(ms(6));
+        m.finish();
+        let mut s = Summary::default();
+        m.summarise(&mut s);
+        assert_eq!(s.number("longest_drop_run_s"), 0.004, "open at the end of the run");
     }
 }

@@ -78,6 +78,7 @@ impl World {
             sent: 0,
         };
         self.next_serial += 1;
+        self.owners.next(owner.group, member);
         owner.stream = self.datagrams.stream(&group.name);
         debug_assert_eq!(owner.stream as usize, self.streams.len());
         self.streams.push(stream);
@@ -98,6 +99,7 @@ impl World {
         connection.reset(&group.profile, clocks);
         connection.serial = self.next_serial;
         self.next_serial += 1;
+        self.owners.next(owner.group, member);
         connection.route = [
             group.routes[0][owner.machine as usize % group.routes[0].len()],
             group.routes[1][peer as usize % group.routes[1].len()],

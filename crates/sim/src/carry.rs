@@ -2,7 +2,8 @@
 //! the datagram streams they belong to.
 
 use packet::{Ack, Duration, Header, Instant, Packet};
-use tcp::Segment;
+use record::{Kind, Nature};
+use tcp::{Flags, Segment};
 
 use crate::agenda::{Turn, order};
 use crate::connection::{ACCEPTOR, GONE, OPENER};
@@ -25,9 +26,25 @@ pub(crate) struct Flight {
     /// What queues may read beside size and flow. It travels along: asking the connection at
     /// every port would cost a visit to its memory.
     header: Header,
-    /// Not a segment of a connection but a datagram of the stream in place `connection`; its
-    /// number, time of sending and payload are in `seq`, `ack` and `len` of the segment.
-    pub(crate) datagram: bool,
+    /// What it is to those who count. A datagram is no segment of a connection but one of the
+    /// stream in place `connection`; its number, time of sending and payload are in `seq`, `ack`
+    /// and `len` of the segment.
+    pub(crate) nature: Nature,
+}
+
+/// What a segment is to those who count.
+#[inline]
+fn nature(segment: &Segment) -> Nature {
+    let again = segment.flags.has(Flags::AGAIN);
+    if segment.len > 0 {
+        Nature::new(Kind::Data, again)
+    } else if !segment.flags.any(Flags::SYN.with(Flags::FIN)) {
+        Nature::new(Kind::Ack, false)
+    } else if segment.flags.has(Flags::SYN) {
+        Nature::new(Kind::Syn, again)
+    } else {
+        Nature::new(Kind::Fin, again)
+    }
 }
 
 /// One sender's datagrams: what they have in common.
@@ -48,10 +65,16 @@ impl Flight {
         u64::from(self.serial) << 1 | u64::from(1 - self.to)
     }
 
+    /// Whether it is one of a stream of datagrams.
+    #[inline]
+    pub(crate) fn is_datagram(&self) -> bool {
+        self.nature.is(Kind::Datagram)
+    }
+
     /// IP length in bytes.
     #[inline]
     pub(crate) fn ip_bytes(&self) -> u32 {
-        if self.datagram { self.segment.len + UDP_IP_HEADERS } else { self.segment.ip_bytes() }
+        if self.is_datagram() { self.segment.len + UDP_IP_HEADERS } else { self.segment.ip_bytes() }
     }
 }
 
@@ -89,7 +112,7 @@ impl World {
         flight.to = (1 - from) as u8;
         flight.hop = 0;
         flight.route = connection.route[from];
-        flight.datagram = false;
+        flight.nature = nature(&flight.segment);
         self.data_sent += u64::from(flight.segment.len > 0);
         self.ledger.sent(flight.flow(), flight.segment.ip_bytes());
         self.forward(id);
@@ -115,7 +138,7 @@ impl World {
                 source: stream.hosts[OPENER],
                 destination: stream.hosts[ACCEPTOR],
             },
-            datagram: true,
+            nature: Nature::new(Kind::Datagram, false),
         };
         self.datagrams.sent(index, stream.sent, self.now);
         stream.sent += 1;
@@ -147,21 +170,23 @@ impl World {
                 arrived: at,
                 header: flight.header,
             };
-            let carries_data = flight.segment.len > 0;
             flight.hop += 1;
             match &mut self.ports[usize::from(port)] {
-                Port::Folded(folded) => match folded.offer(&mut packet, carries_data) {
+                Port::Folded(folded) => match folded.offer(&mut packet, flight.nature) {
                     Offered::Leaves { at: leaves, marked } => {
                         if marked {
                             flight.segment.ecn = packet.ecn;
                         }
                         at = leaves + self.after[usize::from(port)];
                     }
-                    _ => return self.lose(id),
+                    _ => return self.lose(id, port),
                 },
                 Port::Explicit(explicit) => {
+                    if let Some(trace) = explicit.packet_trace() {
+                        trace.arrived(at, id, self.owners.who(&packet, flight.nature));
+                    }
                     let lost = &mut self.lost;
-                    let finish = explicit.offer(packet, carries_data, &mut |p| lost.push(p.id));
+                    let finish = explicit.offer(packet, flight.nature, &mut |p| lost.push(p.id));
                     return self.after_explicit(port, finish);
                 }
             }
@@ -173,7 +198,7 @@ impl World {
     #[inline]
     fn delayed(&self, id: u32, at: Instant) -> Instant {
         let flight = &self.flights[id];
-        let tail = if flight.datagram {
+        let tail = if flight.is_datagram() {
             self.streams[flight.connection as usize].tail
         } else {
             self.connections[flight.connection].tail[usize::from(1 - flight.to)]
@@ -188,7 +213,7 @@ impl World {
     /// Frees what an explicit port lost and plans the end of the transmission it began.
     fn after_explicit(&mut self, port: u16, finish: Option<Instant>) {
         while let Some(id) = self.lost.pop() {
-            self.lose(id);
+            self.lose(id, port);
         }
         if let Some(at) = finish {
             self.agenda.plan(at, order(Turn::Departure, u64::from(port)), What::Finish(port));
@@ -239,11 +264,12 @@ impl World {
         self.after_explicit(port, finish);
     }
 
-    /// A queue has dropped a packet.
-    fn lose(&mut self, id: u32) {
+    /// The queue of `port` has dropped a packet.
+    fn lose(&mut self, id: u32, port: u16) {
         let flight = &self.flights[id];
+        self.ports[usize::from(port)].meter_mut().lost(self.now, flight.nature);
         self.ledger.dropped(flight.flow(), flight.ip_bytes());
-        if flight.datagram {
+        if flight.is_datagram() {
             let sent = Instant::from_nanos(flight.segment.ack);
             self.datagrams.lost(flight.connection, flight.segment.seq, sent);
         } else {

@@ -17,7 +17,7 @@ impl World {
     pub(crate) fn deliver(&mut self, id: u32) {
         let flight = &self.flights[id];
         self.ledger.delivered(flight.flow(), flight.ip_bytes());
-        if flight.datagram {
+        if flight.is_datagram() {
             let sent = Instant::from_nanos(flight.segment.ack);
             self.datagrams.received(flight.connection, flight.segment.seq, sent, self.now);
             return self.forget(id);

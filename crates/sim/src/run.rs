@@ -147,11 +147,14 @@ impl Run {
     fn port_tables(&self) -> Vec<Table> {
         let mut tables = Vec::new();
         if self.scenario.record.switch("samples") {
-            let trace = |name: &String| (name.clone(), self.meter(self.index(name)).trace());
-            let columns = self.scenario.queues.iter().map(trace).collect();
+            let samples = |name: &String| self.meter(self.index(name)).samples(name);
+            let columns = self.scenario.queues.iter().flat_map(samples).collect();
             let step = self.scenario.record.real("queue_every");
             tables.push(Table { name: "queue", columns, every_s: Some((0.0, step)) });
         }
+        tables.extend(Meter::trace(
+            self.scenario.queues.iter().map(|name| self.meter(self.index(name))),
+        ));
         // A last, partial second has a row too.
         let seconds = self.window.to.nanos().div_ceil(1_000_000_000) as usize;
         let mut columns = Vec::new();

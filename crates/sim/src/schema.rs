@@ -287,6 +287,20 @@ pub const RECORD: &[Field] = &[
         source: "constructed",
     },
     Field {
+        name: "gauges",
+        meaning: "Sample the inner state of the disciplines of record.queues with their queues (RED's average, PI's probability, …).",
+        kind: Kind::Switch,
+        default: Value::Switch(false),
+        source: "constructed",
+    },
+    Field {
+        name: "trace",
+        meaning: "Keep a row of everything that happens to packets at record.queues, over the whole run: 32 bytes of memory a row, two rows or more a packet.",
+        kind: Kind::Switch,
+        default: Value::Switch(false),
+        source: "constructed",
+    },
+    Field {
         name: "responses",
         meaning: "Keep a row of every request (else only summary and histogram).",
         kind: Kind::Switch,

@@ -98,13 +98,15 @@ impl Builder<'_> {
             window: window(self.scenario),
             sample_every: sampled.then(|| record.time("queue_every")),
             keep_samples: record.switch("samples"),
+            gauges: record.switch("gauges"),
+            trace: sampled && record.switch("trace"),
         })
     }
 
     fn port(&mut self, name: String, wire: Wire, delay: Duration, built: Built) -> u16 {
         let rng = Rng::named(self.seed, &format!("port.{name}"));
         let meter = self.meter(&name);
-        let folded = self.scenario.params.choice("engine") == "folded";
+        let folded = self.scenario.params.choice("engine") == "folded" && !meter.watches();
         let port = match built {
             Built::Gate(gate) if folded => {
                 Port::Folded(Box::new(FoldedPort::new(gate, wire, rng, meter)))

@@ -15,6 +15,7 @@ use crate::agenda::Agenda;
 use crate::carry::{Flight, Stream};
 use crate::connection::{Connection, GONE};
 use crate::ledger::Ledger;
+use crate::owners::Owners;
 use crate::port::Port;
 use crate::slab::Slab;
 use crate::topology::{Machines, RoundTrips, Side};
@@ -101,6 +102,7 @@ pub struct World {
     /// Only if they are to be recorded.
     pub(crate) sources: Option<Sources>,
     pub(crate) next_serial: u32,
+    pub(crate) owners: Owners,
     pub(crate) window: Window,
     /// Clock of the machines that delay packets; zero for exact delays.
     pub(crate) delay_tick: Duration,
@@ -123,7 +125,8 @@ impl World {
         datagrams: Datagrams,
         window: Window,
     ) -> Self {
-        let (ports, after) = ports.into_iter().unzip();
+        let (ports, after): (Vec<Port>, Vec<Duration>) = ports.into_iter().unzip();
+        let owners = Owners::new(ports.iter().any(|port| port.meter().watches()));
         let clients = machines.count(Side::Clients);
         let mut world = World {
             agenda: Agenda::default(),
@@ -145,6 +148,7 @@ impl World {
             concurrency: Concurrency::new(clients),
             sources: None,
             next_serial: 0,
+            owners,
             window,
             delay_tick: Duration::ZERO,
             data_sent: 0,

@@ -132,10 +132,16 @@ fn scenario(seed: u64) -> Value {
         network["access_rate"] = json!("20 Mbit/s");
     }
     let names: Vec<String> = (0..links.len()).map(|i| format!("hop{i}.forward")).collect();
+    let duration = format!("{} s", 5 + rng.below(20));
+    // Drawn last: what else a seed means stays.
+    let (gauges, trace) = (rng.below(6) == 0, rng.below(6) == 0);
     json!({
-        "duration": format!("{} s", 5 + rng.below(20)), "warmup": "2 s", "seed": seed,
-        "network": network, "link": links, "traffic": groups,
-        "record": {"queues": names, "by_group": seed.is_multiple_of(2), "sources": seed.is_multiple_of(3)},
+        "duration": duration, "warmup": "2 s", "seed": seed, "network": network, "link": links,
+        "traffic": groups,
+        "record": {
+            "queues": names, "gauges": gauges, "trace": trace,
+            "by_group": seed.is_multiple_of(2), "sources": seed.is_multiple_of(3),
+        },
     })
 }
 

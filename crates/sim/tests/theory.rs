@@ -8,9 +8,10 @@
 use aqm::Line;
 use packet::params::{Params, Raw};
 use packet::{Duration, Ecn, Instant, Packet, Rate, Rng};
-use record::{Meter, MeterSettings, Summary, Window};
+use record::{Kind, Meter, MeterSettings, Nature, Summary, Window};
 use sim::port::{ExplicitPort, FoldedPort, Framing, Offered, Wire};
 
+const DATA: Nature = Nature::new(Kind::Data, false);
 const REPLICATIONS: usize = 24;
 const T_999: f64 = 3.768;
 /// Bytes per mean packet: large, so that rounding sizes to bytes is nothing.
@@ -38,7 +39,13 @@ fn gate(room: f64) -> aqm::Built {
 }
 
 fn meter(window: Window) -> Meter {
-    Meter::new(MeterSettings { window, sample_every: None, keep_samples: false })
+    Meter::new(MeterSettings {
+        window,
+        sample_every: None,
+        keep_samples: false,
+        gauges: false,
+        trace: false,
+    })
 }
 
 /// Runs 400 simulated seconds, 40 of them warm-up, and summarises them.
@@ -73,7 +80,7 @@ fn simulate(load: &Load, seed: u64, explicit: bool) -> Summary {
             while let Some(at) = free_at.filter(|at| *at <= packet.arrived) {
                 free_at = port.finish_transmission(at, &mut |_| {}).1;
             }
-            let began = port.offer(packet, true, &mut |_| {});
+            let began = port.offer(packet, DATA, &mut |_| {});
             free_at = began.or(free_at);
         }
         port.meter_mut().finish();
@@ -82,7 +89,7 @@ fn simulate(load: &Load, seed: u64, explicit: bool) -> Summary {
         let aqm::Built::Gate(gate) = gate(load.room) else { panic!("drop-tail is a gate") };
         let mut port = FoldedPort::new(gate, wire, queue_rng, meter(window));
         for mut packet in packets.by_ref() {
-            port.offer(&mut packet, true);
+            port.offer(&mut packet, DATA);
         }
         port.advance(window.to);
         port.meter_mut().finish();
@@ -177,7 +184,7 @@ fn the_line_rests_only_when_nothing_waits() {
             arrived: now,
             header: Default::default(),
         };
-        let Offered::Leaves { at, .. } = port.offer(&mut packet, true) else { panic!("no room") };
+        let Offered::Leaves { at, .. } = port.offer(&mut packet, DATA) else { panic!("no room") };
         free = free.max(now) + wire.time_for(bytes);
         assert_eq!(at, free);
     }

@@ -28,6 +28,10 @@ impl Flags {
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
+    /// Whether any of `other` is set.
+    pub const fn any(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
     /// [`Flags::AGAIN`] if `again`, else none.
     pub(crate) const fn again(again: bool) -> Flags {
         Flags((again as u8) << 6)

@@ -11,22 +11,45 @@ from collections.abc import Callable
 
 from matplotlib.figure import Figure
 
+from .bars import bars
+from .boxes import boxes
+from .ccdf import ccdf
 from .cdf import cdf
+from .curve import curve
+from .delays import delays
 from .distributions import distributions
 from .linearity import linearity
+from .lines import lines
+from .loss_distances import loss_distances
 from .panels import panels
 from .portrait import portrait
 from .series import series
+from .sizes import sizes
+from .slow_start import slow_start
 from .style import styled, to_png, to_svg
+from .trace import trace
 
 KINDS: dict[str, Callable[..., Figure]] = {
+    "bars": bars,
+    "boxes": boxes,
+    "ccdf": ccdf,
     "cdf": cdf,
+    "curve": curve,
+    "delays": delays,
     "distributions": distributions,
     "linearity": linearity,
+    "lines": lines,
+    "loss-distances": loss_distances,
     "panels": panels,
     "portrait": portrait,
     "series": series,
+    "sizes": sizes,
+    "slow-start": slow_start,
+    "trace": trace,
 }
+
+WIDE = frozenset({"bars", "boxes", "loss-distances", "panels", "trace"})
+"""Kinds that need the whole width of a page."""
 
 
 def draw(kind: str, data: dict, **options: object) -> Figure:
@@ -37,4 +60,4 @@ def draw(kind: str, data: dict, **options: object) -> Figure:
         return KINDS[kind](data, **options)
 
 
-__all__ = ["KINDS", "draw", "to_png", "to_svg"]
+__all__ = ["KINDS", "WIDE", "draw", "to_png", "to_svg"]

@@ -7,20 +7,25 @@ from matplotlib.figure import Figure
 
 from .style import INK, PENS, SOFT, new
 
+UNITS = {"KB/s": 1.0, "Mbit/s": 8 / 1000}
+"""One KB/s in these units."""
 
-def linearity(data: dict, *, title: str = "") -> Figure:
+
+def linearity(data: dict, *, title: str = "", unit: str = "KB/s") -> Figure:
     """Every run is a point of `data["users"]`, `data["kilobytes_per_s"]`.
 
     `data["slope"]` (bytes per second and user) and `data["r_squared"]` describe the fitted line;
-    `data["marks"]`, optional, are pairs of a label and a rate in KB/s drawn as levels.
+    `data["marks"]`, optional, are pairs of a label and a rate in KB/s drawn as levels. The axis
+    is in `unit`.
     """
     figure, axes = new(5.4, 3.2)
     users = np.asarray(data["users"], dtype=float)
-    rates = np.asarray(data["kilobytes_per_s"], dtype=float)
+    rates = np.asarray(data["kilobytes_per_s"], dtype=float) * UNITS[unit]
     right = users.max() * 1.08
-    slope = data["slope"] / 1000
+    slope = data["slope"] / 1000 * UNITS[unit]
     top = max(rates.max(), slope * right) * 1.06
-    for label, rate in data.get("marks", []):
+    for label, kilobytes in data.get("marks", []):
+        rate = kilobytes * UNITS[unit]
         if rate <= top:
             axes.axhline(rate, color=SOFT, linewidth=0.8, linestyle=(0, (3, 2)))
             axes.text(right * 0.01, rate + top * 0.012, label, color=SOFT, fontsize=8)
@@ -49,6 +54,6 @@ def linearity(data: dict, *, title: str = "") -> Figure:
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel("users")
-    axes.set_ylabel("offered load (KB/s)")
+    axes.set_ylabel(f"offered load ({unit})")
     axes.set_title(title, pad=10)
     return figure

@@ -34,6 +34,8 @@ class Pen:
     colour: str
     dash: object
     marker: str
+    hollow: bool = False
+    """Whether its markers are white inside."""
 
 
 PENS = (
@@ -44,7 +46,16 @@ PENS = (
     Pen("#1a1a1a", (0, (8, 1.6)), "v"),
     Pen("#B8860B", (0, (1.2, 1.2)), "P"),
     Pen("#56B4E9", (0, (4, 1.2, 1.2, 1.2, 1.2, 1.2)), "X"),
+    # colours again, with other dashes and with markers that are white inside
+    Pen("#D55E00", (0, (12, 1.6)), "<", hollow=True),
+    Pen("#0072B2", (0, (1, 1.8)), ">", hollow=True),
+    Pen("#CC79A7", (0, (9, 1.4, 3, 1.4)), "h", hollow=True),
+    Pen("#009E73", (0, (5, 1.4, 1.2, 1.4, 1.2, 1.4)), "p", hollow=True),
+    Pen("#1a1a1a", (0, (3, 1.2, 1.2, 1.2)), "d", hollow=True),
 )
+
+#: Fillings of areas, which stay apart where colours do not.
+HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "oo")
 
 _RC: Any = {
     "font.family": ["DejaVu Sans"],
@@ -72,6 +83,7 @@ _RC: Any = {
     "legend.title_fontsize": 8.5,
     "lines.linewidth": 1.6,
     "lines.solid_capstyle": "round",
+    "hatch.linewidth": 0.6,
     "figure.facecolor": "white",
     "svg.hashsalt": "aqmlab",
     "svg.fonttype": "none",
@@ -83,6 +95,11 @@ _RC: Any = {
 def pen(index: int) -> Pen:
     """The pen of the curve with this index; they repeat after the last."""
     return PENS[index % len(PENS)]
+
+
+def hatch(index: int) -> str:
+    """The filling of the area with this index."""
+    return HATCHES[index % len(HATCHES)]
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 from aqmlab.errors import StoreError
 from aqmlab.store import read_json
 
+from . import setup
 from .numbers import counted, fixed, signed, significant
 
 HERE = Path(__file__).resolve().parent
@@ -57,6 +58,7 @@ def environment() -> Environment:
         "significant": significant,
         "code": code,
         "counted": counted,
+        "drawing": _drawing,
     }
     return made
 
@@ -75,6 +77,13 @@ def render(result: Mapping, pictures: Mapping[str, str]) -> str:
             style=Markup((HERE / "page.css").read_text("utf-8")),
         )
     )
+
+
+def _drawing(one: Mapping) -> Markup:
+    """A set-up's drawing."""
+    scenario = one["scenario"]
+    picture = setup.drawing(scenario, one["varied"])
+    return inline(picture, "setup", setup.described(scenario))
 
 
 def command(result: Mapping, *, part: str | None = None, figure: str | None = None) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aqmlab import engine, figures, measure
 
-from . import drawing
+from . import calibrating, drawing, plan
 from .drawing import Material
 from .experiment import Experiment
 from .writing import write_figures as write_files
@@ -38,16 +38,25 @@ def of(experiment: Experiment, material: Material, parts: list[str], quick: bool
         "deviations": experiment.of("deviation"),
         "scenario": experiment.data["scenario"],
         "bases": experiment.data.get("base", {}),
-        "setups": [
-            {"caption": setup["caption"], "scenario": experiment.base(setup.get("base"))}
-            for setup in experiment.of("setup")
-        ],
+        "setups": [_setup(experiment, setup) for setup in experiment.of("setup")],
         "files": {
             name: (experiment.folder / name).read_text("utf-8")
             for name in ["experiment.toml", *experiment.data.get("include", [])]
         },
         "runs": _scenarios(rows),
         "fingerprint": _combined([row["fingerprint"] for row in rows]),
+    }
+
+
+def _setup(experiment: Experiment, setup: dict) -> dict:
+    """What is drawn of a set-up: its base, and which of its fields differ from run to run."""
+    base = setup.get("base")
+    groups = [group for group in experiment.of("group") if group.get("base") == base]
+    loaded = calibrating.how(experiment, base).get("traffic", [0]) if plan.uses_load(groups) else []
+    return {
+        "caption": setup["caption"],
+        "scenario": experiment.base(base),
+        "varied": plan.varied(groups, [f"traffic.{place}.users" for place in loaded]),
     }
 
 
@@ -114,7 +123,7 @@ def write_figures(
                 "title": spec["title"],
                 "name": spec.get("paper", f"Figure {spec['id']}"),
                 "kind": spec["kind"],
-                "wide": spec.get("wide", spec["kind"] == "panels"),
+                "wide": spec.get("wide", spec["kind"] in figures.WIDE),
                 "caption": spec["caption"],
                 "note": drawn.note,
                 "file": f"figures/{stem}.svg",

@@ -130,6 +130,23 @@ def is_load(axis: dict) -> bool:
     return axis["name"] == "load" and "paths" not in axis and "variant" not in axis
 
 
+def varied(groups: list[dict], of_load: Iterable[str]) -> list[str]:
+    """The fields of a scenario (`link.0.forward`, `traffic.0.users`) of which these groups set
+    anything; `of_load` are those that a load sets.
+    """
+    paths: list[str] = []
+    for group in groups:
+        paths += group.get("set", {})
+        for axis in axes_of(group):
+            if is_load(axis):
+                paths += of_load
+            elif "variant" in axis:
+                paths += [path for variant in axis["variant"] for path in variant["set"]]
+            else:
+                paths += axis["paths"]
+    return sorted({".".join(path.split(".")[:3]) for path in paths})
+
+
 def matches(axes: dict[str, object], where: dict | None) -> bool:
     """Whether a cell has these axis values; a list of plain values means any of them."""
     for name, wanted in (where or {}).items():

@@ -285,6 +285,9 @@ impl Aqm for Dcn {
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("p", self.law.p);
         show("high_bandwidth_flows", self.flows.fast() as f64);
+        let cost = self.flows.cost();
+        show("scoreboard_flows", cost.scoreboard_flows as f64);
+        show("probes_per_packet", cost.probes_per_packet);
     }
 }
 

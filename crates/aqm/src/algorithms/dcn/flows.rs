@@ -33,6 +33,27 @@ enum Board {
     Chained(FlowTable<Score>),
 }
 
+/// What the tables cost, as of the last interval.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cost {
+    packets: u64,
+    probes: u64,
+    /// Slots of both tables looked at to find a packet's flow, on average.
+    pub probes_per_packet: f64,
+    /// Flows on the scoreboard, without those whose slots are free by age or count.
+    pub scoreboard_flows: usize,
+}
+
+impl Cost {
+    fn end_interval(&mut self, scoreboard_flows: usize) {
+        if self.packets > 0 {
+            self.probes_per_packet = self.probes as f64 / self.packets as f64;
+        }
+        (self.packets, self.probes) = (0, 0);
+        self.scoreboard_flows = scoreboard_flows;
+    }
+}
+
 /// Both tables.
 pub(super) struct Flows {
     board: Board,
@@ -41,6 +62,7 @@ pub(super) struct Flows {
     threshold: u32,
     interval: Duration,
     seed: u64,
+    cost: Cost,
 }
 
 impl Flows {
@@ -55,13 +77,17 @@ impl Flows {
             Collision::Chain => Board::Chained(FlowTable::new(slots, seed)),
             _ => Board::Slots(alloc::vec![None; slots], collision),
         };
-        Flows { board, fast: FlowTable::new(fast, seed), threshold, interval, seed }
+        let fast = FlowTable::new(fast, seed);
+        Flows { board, fast, threshold, interval, seed, cost: Cost::default() }
     }
 
     /// The count of a high-bandwidth flow, this packet included; or none, and the packet is noted
     /// on the scoreboard.
     pub fn arrival(&mut self, flow: u64, now: Instant) -> Option<u32> {
-        if let Some(count) = self.fast.get_mut(flow) {
+        let (fast, probes) = self.fast.look_up(flow);
+        self.cost.packets += 1;
+        self.cost.probes += probes;
+        if let Some(count) = fast {
             *count = count.saturating_add(1);
             return Some(*count);
         }
@@ -72,6 +98,7 @@ impl Flows {
             Board::Slots(slots, collision) => {
                 let place = flow_hash(flow, self.seed) % slots.len() as u64;
                 let slot = &mut slots[place as usize];
+                self.cost.probes += 1;
                 let held = slot.get_or_insert(fresh);
                 if expired(held) {
                     *held = fresh;
@@ -90,7 +117,9 @@ impl Flows {
                 Self::count(held, threshold, now)
             }
             Board::Chained(table) => {
-                let known = table.get_mut(flow).is_some_and(|score| !expired(score));
+                let (held, probes) = table.look_up(flow);
+                self.cost.probes += probes;
+                let known = held.is_some_and(|score| !expired(score));
                 if !known && !table.insert(flow, fresh) {
                     return None;
                 }
@@ -130,10 +159,24 @@ impl Flows {
                 *count > 0
             });
         }
-        if let Board::Chained(table) = &mut self.board {
-            let interval = self.interval;
-            table.retain(|score| now.since(score.last) <= interval);
-        }
+        let interval = self.interval;
+        let oldest = now.nanos().saturating_sub(interval.nanos());
+        let on_board = match &mut self.board {
+            Board::Slots(slots, _) => {
+                let live = |score: &&Score| score.count > 0 && score.last.nanos() >= oldest;
+                slots.iter().flatten().filter(live).count()
+            }
+            Board::Chained(table) => {
+                table.retain(|score| now.since(score.last) <= interval);
+                table.len()
+            }
+        };
+        self.cost.end_interval(on_board);
+    }
+
+    /// What the tables cost, as of the last interval.
+    pub const fn cost(&self) -> Cost {
+        self.cost
     }
 
     /// How many flows may be signalled.
@@ -196,6 +239,24 @@ mod tests {
         assert_eq!(held(ReplaceIfSmaller, &[1, 1, 2]), Some((1, 2)));
         assert_eq!(held(Ignore, &[1, 2, 2, 2]), Some((1, 1)));
         assert_eq!(held(Chain, &[1, 2, 2]), Some((1, 1)), "no second entry");
+    }
+
+    #[test]
+    fn probes_and_flows_are_of_the_last_interval() {
+        let cost = |flows: &Flows| (flows.cost().probes_per_packet, flows.cost().scoreboard_flows);
+        let mut flows = flows(Collision::DecrementIncumbent, 1 << 16);
+        for flow in [7, 7, 7, 7, 9] {
+            flows.arrival(flow, Instant::ZERO);
+        }
+        assert_eq!(cost(&flows), (0.0, 0), "none has ended");
+        // Three packets of 7 find it in neither table's first slot, the fourth in the first's.
+        flows.age(None, Instant::ZERO);
+        assert_eq!(cost(&flows), ((2.0 + 2.0 + 2.0 + 1.0 + 2.0) / 5.0, 1));
+        flows.arrival(7, Instant::ZERO);
+        flows.age(None, Instant::ZERO + Duration::from_millis(801));
+        assert_eq!(cost(&flows), (1.0, 0), "9 is too old");
+        flows.age(None, Instant::ZERO + Duration::from_millis(801));
+        assert_eq!(cost(&flows).0, 1.0, "no packet came");
     }
 
     #[test]

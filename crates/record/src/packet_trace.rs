@@ -1,0 +1,203 @@
+//! Everything that happens to packets at a port, row by row.
+
+use packet::{Event, Instant};
+
+use crate::{Column, Nature, Table};
+
+/// Whose packet it is, and what it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Who {
+    /// What it carries, and whether it was sent before.
+    pub nature: Nature,
+    /// Group of its user, in the order of the scenario.
+    pub group: u16,
+    /// Its user, numbered over all groups.
+    pub user: u32,
+    /// IP length in bytes.
+    pub bytes: u32,
+}
+
+/// What happened, with the table's code for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum What {
+    Arrived = 0,
+    Started = 1,
+    Dropped = 2,
+    Marked = 3,
+}
+
+/// The code for no cause.
+const NO_CAUSE: u8 = 255;
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    at: Instant,
+    what: What,
+    why: u8,
+    who: Who,
+    queue: u32,
+}
+
+/// A packet at the port, or the last one that had its number.
+#[derive(Clone, Copy, Debug, Default)]
+struct Guest {
+    who: Who,
+    waits: bool,
+}
+
+/// The trace of one port. Packets are known by the numbers their driver gives them.
+#[derive(Clone, Debug, Default)]
+pub struct PacketTrace {
+    guests: Vec<Guest>,
+    waiting: u32,
+    rows: Vec<Row>,
+}
+
+impl PacketTrace {
+    /// A packet reaches the port.
+    pub fn arrived(&mut self, now: Instant, id: u32, who: Who) {
+        let place = id as usize;
+        if self.guests.len() <= place {
+            self.guests.resize(place + 1, Guest::default());
+        }
+        self.guests[place] = Guest { who, waits: false };
+        self.note(now, id, What::Arrived, NO_CAUSE);
+    }
+    /// Its transmission begins.
+    pub fn started(&mut self, now: Instant, id: u32) {
+        self.leave(id);
+        self.note(now, id, What::Started, NO_CAUSE);
+    }
+    /// What a discipline reports: the packet may wait, was marked, or dropped on arrival or from
+    /// the queue.
+    pub fn reported(&mut self, now: Instant, event: &Event) {
+        match event {
+            Event::Queued { id } => {
+                self.waiting += 1;
+                self.guests[*id as usize].waits = true;
+            }
+            Event::Marked { id, why } => self.note(now, *id, What::Marked, *why as u8),
+            Event::Dropped { packet, why } => {
+                self.leave(packet.id);
+                self.note(now, packet.id, What::Dropped, *why as u8);
+            }
+        }
+    }
+    /// How many packets wait.
+    pub fn waiting(&self) -> u32 {
+        self.waiting
+    }
+
+    fn leave(&mut self, id: u32) {
+        let waited = std::mem::take(&mut self.guests[id as usize].waits);
+        self.waiting -= u32::from(waited);
+    }
+
+    fn note(&mut self, at: Instant, id: u32, what: What, why: u8) {
+        let Guest { who, waits } = self.guests[id as usize];
+        let queue = self.waiting - u32::from(waits);
+        self.rows.push(Row { at, what, why, who, queue });
+    }
+
+    /// The traces of several ports as one table in order of time; what happens at one instant
+    /// stands port by port.
+    pub(crate) fn table(ports: &[&PacketTrace]) -> Table {
+        let of_port = |(port, trace): (usize, &&PacketTrace)| {
+            (0..trace.rows.len()).map(|row| (port as u16, row as u32)).collect::<Vec<_>>()
+        };
+        let mut order: Vec<(u16, u32)> = ports.iter().enumerate().flat_map(of_port).collect();
+        let row = |&(port, row): &(u16, u32)| &ports[usize::from(port)].rows[row as usize];
+        if ports.len() > 1 {
+            order.sort_by_key(|place| row(place).at);
+        }
+        let bytes = |of: fn(&Row) -> u8| Column::U8(order.iter().map(|p| of(row(p))).collect());
+        let words = |of: fn(&Row) -> u32| Column::U32(order.iter().map(|p| of(row(p))).collect());
+        let times = order.iter().map(|p| row(p).at.nanos()).collect();
+        let groups = order.iter().map(|p| row(p).who.group).collect();
+        let columns = [
+            ("time_ns", Column::U64(times)),
+            ("port", Column::U16(order.iter().map(|&(port, _)| port).collect())),
+            ("event", bytes(|r| r.what as u8)),
+            ("why", bytes(|r| r.why)),
+            ("kind", bytes(|r| r.who.nature.kind())),
+            ("again", bytes(|r| u8::from(r.who.nature.again()))),
+            ("group", Column::U16(groups)),
+            ("user", words(|r| r.who.user)),
+            ("bytes", words(|r| r.who.bytes)),
+            ("queue_packets", words(|r| r.queue)),
+        ];
+        let columns = columns.into_iter().map(|(name, column)| (name.to_owned(), column));
+        Table { name: "trace", columns: columns.collect(), every_s: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+    use packet::{Ecn, Packet, Why};
+
+    fn at(t: u64) -> Instant {
+        Instant::from_nanos(t)
+    }
+
+    fn who(user: u32) -> Who {
+        Who { nature: Nature::new(Kind::Data, user == 2), group: 1, user, bytes: 100 }
+    }
+
+    fn dropped(id: u32, why: Why) -> Event {
+        let header = Default::default();
+        let packet = Packet { id, flow: 0, bytes: 100, ecn: Ecn::Ect0, arrived: at(0), header };
+        Event::Dropped { packet, why }
+    }
+
+    fn column(table: &Table, name: &str) -> Vec<u64> {
+        match &table.columns.iter().find(|(n, _)| n == name).unwrap().1 {
+            Column::U8(v) => v.iter().map(|&x| x.into()).collect(),
+            Column::U16(v) => v.iter().map(|&x| x.into()).collect(),
+            Column::U32(v) => v.iter().map(|&x| x.into()).collect(),
+            Column::U64(v) => v.clone(),
+            Column::F64(_) => panic!("no such column"),
+        }
+    }
+
+    #[test]
+    fn every_row_tells_how_many_others_wait() {
+        let mut trace = PacketTrace::default();
+        trace.arrived(at(1), 5, who(0));
+        trace.reported(at(1), &Event::Queued { id: 5 });
+        trace.arrived(at(2), 9, who(1));
+        trace.reported(at(2), &Event::Marked { id: 9, why: Why::Early });
+        trace.reported(at(2), &Event::Queued { id: 9 });
+        trace.arrived(at(3), 6, who(2));
+        trace.reported(at(3), &dropped(6, Why::Overflow)); // on arrival: two wait
+        trace.reported(at(4), &dropped(5, Why::Forced)); // from the queue: one is left
+        trace.started(at(4), 9);
+        let table = PacketTrace::table(&[&trace]);
+        assert_eq!(column(&table, "event"), [0, 0, 3, 0, 2, 2, 1]);
+        assert_eq!(column(&table, "why"), [255, 255, 0, 255, 2, 1, 255]);
+        assert_eq!(column(&table, "queue_packets"), [0, 1, 1, 2, 2, 1, 0]);
+        assert_eq!(column(&table, "user"), [0, 1, 1, 2, 2, 0, 1]);
+        assert_eq!(column(&table, "again"), [0, 0, 0, 1, 1, 0, 0]);
+        assert_eq!(column(&table, "kind"), [3; 7]);
+        assert_eq!(trace.waiting(), 0);
+    }
+
+    #[test]
+    fn several_ports_are_one_table_in_order_of_time() {
+        let traces = [[1, 3], [2, 3]].map(|times| {
+            let mut trace = PacketTrace::default();
+            times.iter().for_each(|&t| trace.arrived(at(t), 0, who(0)));
+            trace
+        });
+        let table = PacketTrace::table(&traces.iter().collect::<Vec<_>>());
+        assert_eq!(column(&table, "time_ns"), [1, 2, 3, 3]);
+        assert_eq!(column(&table, "port"), [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn a_row_takes_as_much_memory_as_the_schema_says() {
+        assert_eq!(size_of::<Row>(), 32);
+    }
+}

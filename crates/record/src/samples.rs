@@ -1,0 +1,81 @@
+//! Equally spaced samples of a queue's length.
+
+use crate::{Column, Summary};
+
+/// Statistics of the samples in the measured interval.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Samples {
+    n: u64,
+    sum: u64,
+    sum_of_squares: u64,
+    min: u32,
+    max: u32,
+}
+
+impl Samples {
+    /// One sample.
+    pub fn add(&mut self, packets: u32) {
+        let q = u64::from(packets);
+        self.min = if self.n == 0 { packets } else { self.min.min(packets) };
+        self.max = self.max.max(packets);
+        self.n += 1;
+        self.sum += q;
+        self.sum_of_squares += q * q;
+    }
+
+    /// Mean, variance, least and largest; not a number without samples.
+    pub fn summarise(&self, out: &mut Summary) {
+        if self.n == 0 {
+            for name in ["mean", "var", "min", "max"] {
+                out.real(&format!("queue_{name}_packets"), f64::NAN);
+            }
+            return;
+        }
+        let mean = self.sum as f64 / self.n as f64;
+        let variance = self.sum_of_squares as f64 / self.n as f64 - mean * mean;
+        out.real("queue_mean_packets", mean);
+        out.real("queue_var_packets", variance.max(0.0));
+        out.whole("queue_min_packets", u64::from(self.min));
+        out.whole("queue_max_packets", u64::from(self.max));
+    }
+}
+
+/// Kept samples: in two bytes each until one needs four.
+#[derive(Clone, Debug)]
+pub(crate) enum Kept {
+    /// As long as all are below 65,536.
+    Short(Vec<u16>),
+    /// Else.
+    Long(Vec<u32>),
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Kept::Short(Vec::new())
+    }
+}
+
+impl Kept {
+    /// One more.
+    pub fn push(&mut self, packets: u32) {
+        match self {
+            Kept::Long(samples) => samples.push(packets),
+            Kept::Short(samples) => match u16::try_from(packets) {
+                Ok(short) => samples.push(short),
+                Err(_) => {
+                    let mut long: Vec<u32> = samples.iter().map(|&s| u32::from(s)).collect();
+                    long.push(packets);
+                    *self = Kept::Long(long);
+                }
+            },
+        }
+    }
+
+    /// As a column.
+    pub fn column(&self) -> Column {
+        match self {
+            Kept::Short(samples) => Column::U16(samples.clone()),
+            Kept::Long(samples) => Column::U32(samples.clone()),
+        }
+    }
+}

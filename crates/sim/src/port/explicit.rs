@@ -1,0 +1,187 @@
+//! The explicit form of a port: the discipline holds its packets.
+
+use aqm::{Cx, Discipline};
+use packet::{Backlog, Event, Instant, Packet, Rng};
+use record::{Meter, Nature, PacketTrace};
+
+use super::Wire;
+
+/// The explicit form.
+pub struct ExplicitPort {
+    discipline: Box<dyn Discipline>,
+    wire: Wire,
+    rng: Rng,
+    meter: Meter,
+    in_service: Option<Packet>,
+    reported: Vec<Event>,
+    /// Whether gauges are sampled or packets traced.
+    watched: bool,
+    /// The last arrival, and whether it was dropped before its `offer` was over.
+    arriving: u32,
+    refused: bool,
+}
+
+impl ExplicitPort {
+    /// An idle port.
+    pub fn new(discipline: Box<dyn Discipline>, wire: Wire, rng: Rng, meter: Meter) -> Self {
+        let watched = meter.watches();
+        ExplicitPort {
+            discipline,
+            wire,
+            rng,
+            meter,
+            in_service: None,
+            reported: Vec::new(),
+            watched,
+            arriving: 0,
+            refused: false,
+        }
+    }
+
+    /// A packet arrives. Dropped packets (this or others) go to `lost`. Returns when the
+    /// transmission that this arrival started will end, if it started one.
+    pub fn offer(
+        &mut self,
+        packet: Packet,
+        nature: Nature,
+        lost: &mut impl FnMut(Packet),
+    ) -> Option<Instant> {
+        let (now, id) = (packet.arrived, packet.id);
+        self.look_at_gauges(now.nanos() + 1);
+        self.meter.arrival(now, packet.bytes, nature);
+        (self.arriving, self.refused) = (id, false);
+        self.call(now, lost, |d, cx| d.enqueue(packet, cx));
+        if self.refused {
+            self.meter.refused(now);
+        } else {
+            self.meter.admitted(now);
+        }
+        // An arrival that is dropped at an idle line must not start a second idle time.
+        if self.in_service.is_none() && self.discipline.backlog().packets > 0 {
+            return self.serve(now, lost);
+        }
+        self.meter.queue(now, self.discipline.backlog());
+        None
+    }
+
+    /// The transmission in progress ends at `now`: returns its packet, and the end of the next
+    /// transmission if one begins.
+    pub fn finish_transmission(
+        &mut self,
+        now: Instant,
+        lost: &mut impl FnMut(Packet),
+    ) -> (Packet, Option<Instant>) {
+        let sent = self.in_service.take().expect("a transmission ends only after it began");
+        (sent, self.serve(now, lost))
+    }
+
+    fn serve(&mut self, now: Instant, lost: &mut impl FnMut(Packet)) -> Option<Instant> {
+        self.look_at_gauges(now.nanos());
+        let Some(next) = self.call(now, lost, |d, cx| d.dequeue(cx)) else {
+            self.meter.queue(now, self.discipline.backlog()); // a shaper holds it back
+            return None;
+        };
+        let finish = now + self.wire.time_for(next.bytes);
+        self.meter.started(now, finish, next.arrived, next.bytes, next.flow);
+        if self.watched
+            && let Some(trace) = self.meter.packet_trace()
+        {
+            trace.started(now, next.id);
+        }
+        self.meter.queue(now, self.discipline.backlog());
+        self.in_service = Some(next);
+        Some(finish)
+    }
+
+    fn call<T>(
+        &mut self,
+        now: Instant,
+        lost: &mut impl FnMut(Packet),
+        ask: impl FnOnce(&mut dyn Discipline, &mut Cx) -> T,
+    ) -> T {
+        let reported = &mut self.reported;
+        let mut out = |event| reported.push(event);
+        let answer =
+            ask(self.discipline.as_mut(), &mut Cx { now, rng: &mut self.rng, out: &mut out });
+        if self.watched {
+            self.trace_reported(now);
+        }
+        for event in self.reported.drain(..) {
+            match event {
+                Event::Queued { .. } => {}
+                Event::Marked { why, .. } => self.meter.marked(now, why),
+                Event::Dropped { packet, why } => {
+                    self.meter.dropped(now, packet.bytes, why);
+                    self.refused |= packet.id == self.arriving;
+                    lost(packet);
+                }
+            }
+        }
+        answer
+    }
+
+    /// Whether the line rests for want of packets: a shaper that holds some back asks to be called.
+    pub(super) fn rests(&self) -> bool {
+        self.in_service.is_none() && self.next_tick().is_none()
+    }
+
+    /// When [`ExplicitPort::tick`] must be called next.
+    pub fn next_tick(&self) -> Option<Instant> {
+        self.discipline.next_tick()
+    }
+
+    /// Runs the discipline's update due at `now`. Returns the end of the transmission that it
+    /// let begin, if it did: a shaper holds packets back although the line rests.
+    pub fn tick(&mut self, now: Instant, lost: &mut impl FnMut(Packet)) -> Option<Instant> {
+        self.look_at_gauges(now.nanos());
+        self.call(now, lost, |d, cx| d.on_tick(cx));
+        let waits = self.in_service.is_none() && self.discipline.backlog().packets > 0;
+        if waits {
+            return self.serve(now, lost);
+        }
+        self.meter.queue(now, self.discipline.backlog());
+        None
+    }
+
+    /// The trace of packets, if there is one: arrivals are told to it before they are offered.
+    #[inline]
+    pub fn packet_trace(&mut self) -> Option<&mut PacketTrace> {
+        self.meter.packet_trace()
+    }
+
+    /// Tells the trace what the discipline has reported.
+    #[cold]
+    fn trace_reported(&mut self, now: Instant) {
+        if let Some(trace) = self.meter.packet_trace() {
+            self.reported.iter().for_each(|event| trace.reported(now, event));
+        }
+    }
+
+    /// The discipline is about to be called: takes the samples of its gauges due before `before_ns`.
+    #[inline]
+    pub(super) fn look_at_gauges(&mut self, before_ns: u64) {
+        if self.watched {
+            self.sample_gauges(before_ns);
+        }
+    }
+
+    #[cold]
+    fn sample_gauges(&mut self, before_ns: u64) {
+        if self.meter.gauges_due(before_ns) {
+            self.meter.take_gauges(before_ns, |show| self.discipline.gauges(show));
+        }
+    }
+
+    /// The meter.
+    pub fn meter(&self) -> &Meter {
+        &self.meter
+    }
+    /// The meter, to finish it or to tell it what the port does not know.
+    pub fn meter_mut(&mut self) -> &mut Meter {
+        &mut self.meter
+    }
+    /// What waits.
+    pub fn backlog(&self) -> Backlog {
+        self.discipline.backlog()
+    }
+}

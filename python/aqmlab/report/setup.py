@@ -1,0 +1,206 @@
+"""The set-up of a scenario as a drawing: machines, routers, links, queues, and who sends where.
+
+Servers stand on the left, clients on the right, the links between them in the scenario's order, so
+that data of the direction `forward` goes from left to right. Below each is a lane for every group
+of the traffic, over the links that it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from . import wording
+
+WIDTH = 760
+LEFT, RIGHT = 83, WIDTH - 83
+"""Middles of the machines."""
+FIRST, LAST = 206, WIDTH - 206
+"""Middles of the outermost routers."""
+LABELS = 80
+"""Room above the links for queues and their names."""
+RADIUS = 23
+MOST_MACHINES = 7
+"""Of more machines, this many are drawn; their number is written below."""
+PITCH = 26
+LANE = 34
+
+
+def drawing(scenario: Mapping[str, Any], varied: Collection[str] = ()) -> str:
+    """The set-up as SVG text, complete in itself.
+
+    `varied` are fields (`link.0.forward`, `traffic.0.users`) that differ from run to run: a queue
+    among them is shown as the studied one without a name, a number of users is left out.
+    """
+    environment = Environment(
+        loader=PackageLoader("aqmlab", "report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("setup.svg.jinja").render(layout(scenario, varied))
+
+
+def described(scenario: Mapping[str, Any]) -> str:
+    """The drawing in a sentence, for those who cannot see it."""
+    network, links = scenario.get("network", {}), scenario["link"]
+    clients, servers = (network.get(side, MOST_MACHINES) for side in ("clients", "servers"))
+    rates = ", ".join(wording.rate(link.get("rate")) for link in links)
+    several = f"{len(links)} links in a row ({rates})" if len(links) > 1 else f"a link of {rates}"
+    return f"{_machines(servers, 'server')} and {_machines(clients, 'client')}, joined by {several}"
+
+
+def layout(scenario: Mapping[str, Any], varied: Collection[str] = ()) -> dict:
+    """Where everything is, for the template; lengths are those of the drawing."""
+    network, links = scenario.get("network", {}), scenario["link"]
+    traffic = list(scenario.get("traffic", []))
+    counts = [network.get(side, MOST_MACHINES) for side in ("servers", "clients")]
+    half = PITCH * (min(max(counts), MOST_MACHINES) - 1) / 2
+    wire = max(LABELS, half + 14)
+    step = (LAST - FIRST) / len(links)
+    routers = [FIRST + step * i for i in range(len(links) + 1)]
+    studied = _studied(scenario)
+    drawn = [
+        _link(link, index, routers[index : index + 2], studied, varied)
+        for index, link in enumerate(links)
+    ]
+    top = wire + max(half + 62, _depth(drawn))
+    lanes = [_lane(one, top, index, links, routers, varied) for index, one in enumerate(traffic)]
+    below = top + LANE * len(lanes)
+    words = _words(scenario, traffic)
+    return {
+        "width": WIDTH,
+        "height": below + 20 * len(words),
+        "wire": wire,
+        "radius": RADIUS,
+        "routers": routers,
+        "links": drawn,
+        "lanes": lanes,
+        "words": [{"y": below + 8 + 20 * i, "text": text} for i, text in enumerate(words)],
+        "sides": [
+            _side(LEFT, wire, routers[0], counts[0], "server"),
+            _side(RIGHT, wire, routers[-1], counts[1], "client"),
+        ],
+    }
+
+
+def _depth(links: list[dict]) -> float:
+    """How far down from the links the first lane has to be for all that stands below them."""
+    back = [queue for link in links for queue in link["queues"] if not queue["forward"]]
+    if any(queue["marked"] for queue in back):
+        return 110
+    return 92 if any(queue["lines"] for queue in back) else 76
+
+
+def _words(scenario: Mapping[str, Any], traffic: list[Mapping[str, Any]]) -> list[str]:
+    """What holds for all, below the drawing."""
+    rtt = wording.round_trips(scenario.get("network", {}).get("rtt"))
+    systems = wording.end_systems(traffic)
+    words = [f"round-trip time besides the links: {rtt}"] if rtt else []
+    return words + ([f"end systems: {systems}"] if systems else [])
+
+
+def _studied(scenario: Mapping[str, Any]) -> list[str]:
+    """The recorded queues; by default the first link's in the direction of the first group."""
+    listed = scenario.get("record", {}).get("queues")
+    if listed:
+        return list(listed)
+    traffic = scenario.get("traffic") or [{}]
+    direction = "forward" if wording.forward(traffic[0]) else "reverse"
+    return [f"{_name(scenario['link'][0], 0)}.{direction}"]
+
+
+def _name(link: Mapping[str, Any], index: int) -> str:
+    return link.get("name", "bottleneck" if index == 0 else f"link{index}")
+
+
+def _machines(count: int, name: str) -> str:
+    return f"{count:,} {name}{'' if count == 1 else 's'}"
+
+
+def _side(x: float, wire: float, router: float, count: int, name: str) -> dict:
+    drawn = min(count, MOST_MACHINES)
+    top = wire - PITCH * (drawn - 1) / 2
+    return {
+        "x": x,
+        "router": router,
+        "machines": [top + PITCH * i for i in range(drawn)],
+        "label": _machines(count, name),
+        "label_y": wire + PITCH * (drawn - 1) / 2 + 28,
+    }
+
+
+def _link(
+    link: Mapping[str, Any], index: int, ends: list[float], studied: list[str], varied: Collection
+) -> dict:
+    rate = wording.rate(link.get("rate"))
+    if "reverse_rate" in link:
+        rate = f"{rate}, back {wording.rate(link['reverse_rate'])}"
+    delay = wording.time(link.get("delay", "0 s"))
+    return {
+        "from": ends[0],
+        "to": ends[1],
+        "middle": sum(ends) / 2,
+        "rate": rate,
+        "delay": f"{wording.time(delay)} each way"
+        if delay and wording.time(delay) != "0 ms"
+        else "",
+        "queues": [
+            _queue(link, index, direction, ends, studied, varied)
+            for direction in ("forward", "reverse")
+        ],
+    }
+
+
+def _queue(
+    link: Mapping[str, Any],
+    index: int,
+    direction: str,
+    ends: list[float],
+    studied: list[str],
+    varied: Collection,
+) -> dict:
+    """A queue stands at the router from which its packets leave: forward above the link's left
+    end, reverse below its right end.
+    """
+    path = f"link.{index}.{direction}"
+    differs = path in varied
+    marked = differs or f"{_name(link, index)}.{direction}" in studied
+    lines = ["studied queue"] if differs else wording.queue(link.get(direction))
+    return {
+        "forward": direction == "forward",
+        "x": ends[0] + RADIUS + 4 if direction == "forward" else ends[1] - RADIUS - 4,
+        "lines": lines,
+        "marked": marked,
+    }
+
+
+def _lane(
+    one: Mapping[str, Any],
+    top: float,
+    index: int,
+    links: list,
+    routers: list[float],
+    varied: Collection,
+) -> dict:
+    """A group's way: from machine to machine, or between routers if it takes only some links."""
+    names = [_name(link, i) for i, link in enumerate(links)]
+    via = [names.index(name) for name in one.get("via", names) if name in names]
+    first, last = min(via, default=0), max(via, default=len(names) - 1)
+    partly = len(via) < len(names)
+    start, end = (routers[first], routers[last + 1]) if partly else (LEFT, RIGHT)
+    numbers = {f"traffic.{index}.{name}" for name in ("users", "flows", "connections_per_s")}
+    from_x, to_x = (start, end) if wording.forward(one) else (end, start)
+    return {
+        "y": top + LANE * index,
+        "from": from_x,
+        "to": to_x,
+        "sign": 1 if to_x > from_x else -1,
+        "middle": (start + end) / 2,
+        "text": wording.group(one, not numbers & set(varied))
+        + (", cross traffic" if partly else ""),
+        "partly": partly,
+    }

@@ -1,0 +1,158 @@
+"""A scenario in words: rates and times as people write them, who sends, through which queue.
+
+Takes scenarios as they are written in a file and complete ones alike; what a scenario does not say
+is not said here either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from aqmlab import units
+from aqmlab.errors import SpecError
+
+_RATES = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
+_BYTES = ((1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+#: What the members of a group are called, by application; one, several.
+_MEMBERS = {
+    "bulk": ("long flow", "long flows"),
+    "burst": ("flow in a burst", "flows in a burst"),
+    "cbr": ("constant-rate stream", "constant-rate streams"),
+    "on-off": ("on-off stream", "on-off streams"),
+    "loop": ("loop of transfers", "loops of transfers"),
+}
+_DATAGRAMS = ("cbr", "on-off")
+_SENDERS = ("bulk", "burst", *_DATAGRAMS)
+"""Applications that send from where they sit, by default the servers' side; others fetch."""
+
+
+def rate(value: object) -> str:
+    """A line rate in the largest unit that leaves at least one."""
+    try:
+        bits = units.bits_per_s(value)
+    except SpecError:
+        return str(value)
+    return _scaled(bits, _RATES)
+
+
+def time(value: object) -> str:
+    """A time: below a second in milliseconds, above in seconds, from two minutes on in minutes."""
+    try:
+        seconds = units.seconds(value)
+    except SpecError:
+        return str(value)
+    if seconds >= 120 and seconds % 60 == 0:
+        return f"{seconds / 60:g} min"
+    return f"{seconds:g} s" if seconds >= 1 else f"{1000 * seconds:g} ms"
+
+
+def _scaled(value: float, scale: tuple[tuple[float, str], ...]) -> str:
+    factor, unit = next(((f, u) for f, u in scale if value >= f), scale[-1])
+    return f"{value / factor:g} {unit}"
+
+
+def size(value: object) -> str:
+    """A number of bytes, or a size as it is written."""
+    return _scaled(value, _BYTES) if isinstance(value, int | float) else str(value)
+
+
+def queue(value: object) -> list[str]:
+    """A queue discipline: its name and what chooses its defaults, then thresholds and limit."""
+    if value is None:
+        return []
+    given: Mapping[str, Any] = value if isinstance(value, Mapping) else {"aqm": value}
+    name = "drop-tail" if given.get("aqm") == "droptail" else str(given.get("aqm", ""))
+    choice = given.get("preset") or given.get("profile")
+    lines = [f"{name}, {choice}" if choice else name]
+    details = []
+    if "min_th" in given and "max_th" in given:
+        details.append(f"({_plain(given['min_th'])}, {_plain(given['max_th'])})")
+    if "limit" in given:
+        details.append(f"{_plain(given['limit'])} packets")
+    elif "limit_bytes" in given:
+        details.append(size(given["limit_bytes"]))
+    return lines + ([", ".join(details)] if details else [])
+
+
+def _plain(value: object) -> str:
+    return f"{value:,g}" if isinstance(value, int | float) else str(value)
+
+
+def fetches(group: Mapping[str, Any]) -> bool:
+    """Whether a group gets its data from the other side; else it sends it there."""
+    return group.get("app") not in _SENDERS
+
+
+def forward(group: Mapping[str, Any]) -> bool:
+    """Whether most of a group's data goes from the servers' to the clients' side."""
+    default = "clients" if fetches(group) else "servers"
+    return (group.get("side", default) == "clients") == fetches(group)
+
+
+def group(one: Mapping[str, Any], counted: bool = True) -> str:
+    """Who a group of the traffic is: "3,000 users (web, mah-fit)", "voice: 1 constant-rate stream".
+
+    Without `counted` their number is not told, because it differs from run to run.
+    """
+    app = str(one.get("app", ""))
+    count = one.get("users", one.get("flows"))
+    single, several = _MEMBERS.get(app, ("user", "users"))
+    members = single if count == 1 and counted else several
+    if counted and count is not None:
+        text = f"{count:,} {members}" if isinstance(count, int) else f"{count} {members}"
+    elif "connections_per_s" in one:
+        rate = _plain(one["connections_per_s"]) if counted else "a varied number of"
+        text = f"{rate} connections/s"
+    else:
+        text = members if counted else f"a varied number of {members}"
+    if counted and count is None and "load" in one:
+        text += f" for {_percent(one['load'])} load"
+    kind = [] if app in _MEMBERS else [app]
+    kind += [str(one[key]) for key in ("model", "preset") if one.get(key) not in (None, app)]
+    if app == "burst" and "bytes" in one:
+        kind.append(f"{size(one['bytes'])} each")
+    text += f" ({', '.join(kind)})" if kind else ""
+    name = one.get("name")
+    known = (None, app, one.get("model"), one.get("preset"))
+    return text if name in known or _numbered(name, app) else f"{name}: {text}"
+
+
+def _numbered(name: object, app: str) -> bool:
+    """Whether this is the name that a group gets when it has none: unc0, web1."""
+    text = str(name)
+    return bool(app) and text.startswith(app) and text[len(app) :].isdigit()
+
+
+def _percent(load: object) -> str:
+    if isinstance(load, int | float):
+        return f"{100 * load:g} %"
+    return re.sub(r"\s*%", " %", str(load))
+
+
+def round_trips(value: object) -> str:
+    """The round-trip times of the machines' own paths, without the links; "" for none."""
+    if isinstance(value, Mapping):
+        each = {
+            "pair": "one per pair of machines",
+            "member": "one per user or flow",
+            "connection": "one per connection",
+        }
+        ends = f"{time(value.get('min'))} to {time(value.get('max'))}"
+        return f"{ends}, {each.get(value.get('draw', 'pair'), 'drawn')}"
+    text = "" if value is None else time(value)
+    return "" if text in ("", "0 ms") else f"{text}, the same for all"
+
+
+def end_systems(traffic: list[Mapping[str, Any]]) -> str:
+    """The TCP profiles, with the groups that have them where there are several."""
+    profiles: dict[str, list[str]] = {}
+    for one in traffic:
+        tcp = one.get("tcp")
+        profile = tcp.get("profile") if isinstance(tcp, Mapping) else tcp
+        if profile is not None and one.get("app") not in _DATAGRAMS:
+            profiles.setdefault(str(profile), []).append(str(one.get("name", one.get("app"))))
+    if len(profiles) == 1:
+        return next(iter(profiles))
+    return ", ".join(f"{profile} ({', '.join(names)})" for profile, names in profiles.items())
