@@ -26,7 +26,7 @@ class Fake:
     """A run with just these numbers and tables."""
 
     summary: dict[str, Any] = field(default_factory=dict)
-    tables: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    tables: dict[str, dict[str, Any]] = field(default_factory=dict)
     stored: Stored = field(default=Stored({"scenario": {"warmup": "1 s"}}))
 
     def table(self, name: str) -> dict[str, np.ndarray]:
