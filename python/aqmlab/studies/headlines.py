@@ -27,8 +27,8 @@ def _claims(result: dict) -> list[str]:
     if not total:
         return []
     return [
-        f"Of {counted(total, 'claim')} of the paper {verdicts[HOLDS]} hold here, "
-        f"{verdicts[FAILS]} do not, {verdicts[UNDECIDED]} are undecided."
+        f"Of {counted(total, 'claim')} of the paper: {verdicts[HOLDS]} hold here, "
+        f"{verdicts[FAILS]} do not hold, {verdicts[UNDECIDED]} undecided."
     ]
 
 

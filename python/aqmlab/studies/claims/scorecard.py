@@ -11,7 +11,7 @@ from aqmlab.store import read_json
 
 from . import rule
 from .evidence import Evidence
-from .judge import FAILS, UNDECIDED, Judged
+from .judge import FAILS, HOLDS, UNDECIDED, Judged
 
 
 def row(study: str, claim: dict, evidence: Evidence, looks: int) -> dict[str, Any]:
@@ -64,8 +64,11 @@ def _why(claim: dict, found: rule.Verdict, shown: Judged | None) -> str:
 
 def _tally(found: rule.Verdict) -> str:
     same = sum(j.verdict == found.verdict for j in found.judged)
-    words = {"holds": "hold", FAILS: "fail"}.get(found.verdict, found.verdict)
-    return f"{same} of {len(found.judged)} conditions {words}; this one is the nearest or worst"
+    total = len(found.judged)
+    if found.verdict == HOLDS:
+        return f"all {total} conditions hold; this is the one nearest to its bound"
+    words = "fail" if found.verdict == FAILS else "are undecided"
+    return f"{same} of {total} conditions {words}; this is the worst of them"
 
 
 def _words(shown: Judged) -> str:
