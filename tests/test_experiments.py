@@ -1,111 +1,117 @@
-"""Every study that comes with the package: what it must have, and that the simulator takes it."""
+"""The studies that are shipped: complete, rules without mistakes, scenarios that are accepted."""
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
-from aqmlab import calibrate, engine, units
-from aqmlab.studies import calibrating, plan, registry
+from aqmlab import engine
+from aqmlab.studies import calibrating, drawing, plan, registry, statistics
 from aqmlab.studies.claims import rule
 from aqmlab.studies.claims.evidence import Evidence
-from aqmlab.studies.drawing import KINDS
 from aqmlab.studies.experiment import Experiment, load
-from aqmlab.studies.plan import Plan
 
-CLAIMS = {
-    "tuning-red": "C01 C02 C03 C04 C05 C06 C07 C08 C09 C10 C11 C12 C13 C14 C15 C16 C17 C18 C19 C20 "
-    "C21 C32 C33 C34 C39 C40 C41 C42 C43 C44 C45 C46 C47 C49 C50",
+#: The published claims and figures of each study.
+PUBLISHED = {
+    "tuning-red": {
+        "claim": "C01 C02 C03 C04 C05 C06 C07 C08 C09 C10 C11 C12 C13 C14 C15 C16 C17 C18 C19 C20 "
+        "C21 C32 C33 C34 C39 C40 C41 C42 C43 C44 C45 C46 C47 C49 C50",
+        "figure": "3 4 5 6 7 8 9a 9b 9c 9d 10 11 12a 12b 13 14 15a 15b 16a 16b 22a 22b 22c",
+        "table": "table-1 table-3 table-5",
+    },
+    "not-deploy-red": {
+        "claim": "M01 M02 M03 M06 M08 M09 M10 M11 M12 M13 M14 M18 M19",
+        "figure": "2",
+        "table": "table-1 table-2 table-3 table-4 table-5 table-6 table-7 table-8",
+    },
 }
-"""Ids of the published claims about each study."""
-
-FIGURES = {
-    "tuning-red": "3 4 5 6 7 8 9a 9b 9c 9d 10 11 12a 12b 13 14 15a 15b 16a 16b 22a 22b 22c",
-}
-"""Numbers of the published figures that show results; figure 2 is the set-up drawing."""
-
-TABLES = {"tuning-red": ["Table 1", "Table 3", "Table 5"]}
-
-studies = pytest.mark.parametrize("name", CLAIMS)
-modes = pytest.mark.parametrize("quick", [True, False], ids=["quick", "full"])
 
 
-def planned(experiment: Experiment, quick: bool) -> Plan:
-    """The plan of a whole study, with users by a rule of thumb in place of a calibration."""
-    groups = experiment.groups(experiment.parts)
-    known = {
-        base: {
-            "open_loop": calibrate.is_open_loop(experiment.base(base)),
-            "users": {
-                load: math.ceil(70 * units.share(load))
-                for load in calibrating.loads_of(groups, base)
-            },
-        }
-        for base in plan.uses_load(groups)
-    }
-    loads = calibrating.lookup(experiment, known)
-    return plan.make(experiment, experiment.settings(quick), loads, groups)
+@pytest.fixture(params=PUBLISHED)
+def experiment(request) -> Experiment:
+    return load(request.param)
 
 
-@studies
-def test_every_published_claim_is_there_once(name):
-    found = [claim["id"] for claim in load(name).of("claim")]
-    assert sorted(found) == sorted(CLAIMS[name].split())
+def planned(experiment: Experiment, mode: str) -> plan.Plan:
+    """Its runs; a load stands for as many users whatever it is."""
+
+    def loads(base: str | None, _load: str) -> dict[str, object]:
+        entry = calibrating.how(experiment, base)
+        return {f"traffic.{index}.users": 70 for index in entry.get("traffic", [0])}
+
+    settings = experiment.settings(mode == "quick")
+    return plan.make(experiment, settings, loads, experiment.groups(experiment.parts))
 
 
-@studies
-def test_every_claim_is_well_formed(name):
-    for claim in load(name).of("claim"):
-        assert rule.problems(claim) == [], claim["id"]
-        assert claim["part"] in load(name).parts, claim["id"]
+def test_all_that_was_published_is_there(experiment):
+    for kind, identities in PUBLISHED[experiment.name].items():
+        missing = set(identities.split()) - {entry["id"] for entry in experiment.of(kind)}
+        assert not missing, f"{kind}: {missing}"
 
 
-@studies
-def test_every_published_figure_and_table_is_there(name):
-    experiment = load(name)
-    figures = [figure["id"] for figure in experiment.of("figure")]
-    assert len(figures) == len(set(figures)) and set(FIGURES[name].split()) <= set(figures)
-    assert {figure["kind"] for figure in experiment.of("figure")} <= set(KINDS)
-    assert set(TABLES[name]) <= {table.get("paper") for table in experiment.of("table")}
+def test_it_is_in_the_list(experiment):
+    assert experiment.name in registry.STUDIES
 
 
-@studies
-def test_every_table_and_figure_shows_cells_of_the_full_study(name):
-    experiment = load(name)
-    made = planned(experiment, quick=False)
-    metrics = {metric["name"] for metric in experiment.of("metric")}
-    for entry in experiment.of("table") + experiment.of("figure"):
-        if "group" in entry:
-            assert made.of(entry["group"], entry.get("where")), entry["id"]
-        assert set(entry.get("metrics", [])) <= metrics, entry["id"]
+def test_rules_are_complete(experiment):
+    assert {c["id"]: rule.problems(c) for c in experiment.of("claim") if rule.problems(c)} == {}
 
 
-@studies
-def test_every_rule_asks_for_cells_of_the_full_study(name):
-    experiment = load(name)
+def test_entries_belong_to_parts_and_are_named_once(experiment):
+    for kind in ("group", "table", "difference", "figure", "claim"):
+        entries = experiment.of(kind)
+        names = [entry["name" if kind == "group" else "id"] for entry in entries]
+        assert len(set(names)) == len(names), kind
+        assert {entry["part"] for entry in entries} <= set(experiment.parts), kind
+
+
+def test_figures_tables_and_metrics_are_known(experiment):
     metrics = {metric["name"]: metric for metric in experiment.of("metric")}
-    calibrations = {e.get("base"): {"r_squared": 1.0} for e in experiment.of("calibration")}
-    evidence = Evidence(planned(experiment, quick=False), metrics, {}, calibrations)
+    for metric in metrics.values():
+        assert "summary" in metric or metric["statistic"] in statistics.OF_RUN, metric["name"]
+    for table in experiment.of("table"):
+        assert set(table.get("metrics", [])) <= set(metrics), table["id"]
+    for figure in experiment.of("figure"):
+        assert figure["kind"] in drawing.KINDS, figure["id"]
+        assert figure.get("metric", next(iter(metrics))) in metrics, figure["id"]
+
+
+@pytest.mark.parametrize("mode", ["quick", "full"])
+def test_the_simulator_accepts_every_scenario(experiment, mode, real_core):
+    del real_core
+    made = planned(experiment, mode)
+    for scenario in made.scenarios.values():
+        engine.check(scenario | {"seed": 1})
+
+
+def test_the_quick_study_is_a_part_of_the_full_one(experiment):
+    def cells(mode: str) -> set[tuple[str, str]]:
+        return {(cell.group, str(cell.axes)) for cell in planned(experiment, mode).cells}
+
+    only_quick = {g["name"] for g in experiment.of("group") if g.get("only") == "quick"}
+    assert {cell for cell in cells("quick") if cell[0] not in only_quick} <= cells("full")
+
+
+@pytest.mark.parametrize("mode", ["quick", "full"])
+def test_tables_and_figures_show_cells_that_are_run(experiment, mode):
+    made = planned(experiment, mode)
+    for entry in experiment.of("table") + experiment.of("figure"):
+        group = next((g for g in experiment.of("group") if g["name"] == entry.get("group")), None)
+        if group is not None and plan.runs_in(group, mode):
+            assert made.of(group["name"], entry.get("where")), entry["id"]
+
+
+@pytest.mark.parametrize("mode", ["quick", "full"])
+def test_rules_find_the_cells_they_name(experiment, mode, monkeypatch):
+    """Without a run every rule is undecided; one that names an unknown cell says so."""
+
+    def every(pairs, evidence, levels):
+        # Of alternatives a verdict keeps one; here all of them are looked at.
+        judged = [j for c, names in pairs for j in rule._one(c, evidence, levels, names).judged]
+        return rule.Verdict(rule.UNDECIDED, judged)
+
+    monkeypatch.setattr(rule, "_any", every)
+    metrics = {metric["name"]: metric for metric in experiment.of("metric")}
+    evidence = Evidence(planned(experiment, mode), metrics, {})
     for claim in experiment.of("claim"):
         for judged in rule.judge(claim, evidence).judged:
-            assert "not a part" not in judged.why, f"{claim['id']}: {judged.why}"
-
-
-@studies
-@modes
-def test_the_simulator_takes_every_scenario(name, quick, real_core):
-    for scenario in planned(load(name), quick).scenarios.values():
-        engine.check({**scenario, "seed": 1})
-
-
-@studies
-def test_the_quick_study_is_a_part_of_the_full_one(name):
-    experiment = load(name)
-    quick, full = planned(experiment, quick=True), planned(experiment, quick=False)
-    here = {(cell.group, str(cell.axes)) for cell in quick.cells}
-    assert here <= {(cell.group, str(cell.axes)) for cell in full.cells}
-
-
-def test_every_study_is_looked_at():
-    assert set(CLAIMS) == set(FIGURES) == set(TABLES) == set(registry.STUDIES)
+            assert "not a part" not in judged.why, (claim["id"], judged.text, judged.why)

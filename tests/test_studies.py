@@ -435,3 +435,31 @@ def test_differences_of_opposite_sign_do_not_cancel_in_the_headline():
     table["headline"] = ["pct_le_1s", "median_response_ms"]
     (sentence,) = _gaps({"tables": [table], "metrics": [share, median]})
     assert "98 %: −6.0 to +6.0 points, −40 to +86 ms" in sentence
+
+
+def test_rows_that_stand_alone_make_one_range_in_the_headline():
+    from aqmlab.studies.headlines import _gaps
+
+    share = METRIC | {"name": "pct_le_1s"}
+    rows = [
+        {"setting": name, "metric": "pct_le_1s", "difference": gap}
+        for name, gap in (("a", -6.0), ("b", 2.0), ("c", None))
+    ]
+    table = {"has_reference": True, "paper": "Table 2", "rows": rows, "keys": ["setting"]}
+    (sentence,) = _gaps({"tables": [table | {"headline": ["pct_le_1s"]}], "metrics": [share]})
+    assert sentence.endswith(": −6.0 to +2.0 points.")
+
+
+def test_a_published_row_that_is_not_the_only_one_is_none():
+    rows = [{"buffer": "40", "max_p": "1/10"}, {"buffer": "40", "max_p": "1"}]
+    assert tables._find(rows, {"buffer": 40, "max_p": "0.1"}) is rows[0]
+    assert tables._find(rows, {"buffer": 40}) is None
+
+
+def test_a_constructed_variant_is_marked_in_its_table():
+    def place(value: object, label: str) -> object:
+        return tables._place(plan.Cell("g", {"row": value}, {"row": label}, "k"), "row")
+
+    assert place("tail drop", "tail drop *") == "tail drop *"
+    assert place("tail drop", "tail drop") == "tail drop"
+    assert place(15, "15 *") == 15

@@ -59,13 +59,10 @@ def _gaps(result: dict) -> list[str]:
         if not table["has_reference"] or not table["headline"] or first is None:
             continue
         texts = []
-        for place in dict.fromkeys(row[first] for row in table["rows"]):
-            rows = [r for r in table["rows"] if r[first] == place and r["difference"] is not None]
+        for place, rows in _by_place(table["rows"], first):
             words = [_range(rows, metrics[name]) for name in table["headline"]]
             if all(words):
-                texts.append(
-                    f"{place}{' %' if first.startswith('load') else ''}: {', '.join(words)}"
-                )
+                texts.append(f"{place}{', '.join(words)}")
         if texts:
             names = " and ".join(metrics[name]["title"].lower() for name in table["headline"])
             found.append(
@@ -73,6 +70,19 @@ def _gaps(result: dict) -> list[str]:
                 f"{'; '.join(texts)}."
             )
     return found
+
+
+def _by_place(rows: list[dict], key: str) -> list[tuple[str, list[dict]]]:
+    """The rows with a published number, under each value of the key, with the words for it.
+
+    All together if every value has but one row: there is no range in one row.
+    """
+    known = [row for row in rows if row["difference"] is not None]
+    places = list(dict.fromkeys(row[key] for row in known))
+    if len(known) == len({(row[key], row["metric"]) for row in known}):
+        return [("", known)]
+    unit = " %" if key.startswith("load") else ""
+    return [(f"{place}{unit}: ", [r for r in known if r[key] == place]) for place in places]
 
 
 def _range(rows: list[dict], metric: dict) -> str:

@@ -127,9 +127,10 @@ def number(row: Mapping[str, str] | None, column: str) -> float | None:
 
 
 def _place(cell: Cell, axis: str) -> object:
-    """A list goes by its label, which says if the experiment's author constructed it."""
-    value = cell.axes[axis]
-    return cell.labels[axis] if isinstance(value, list) else plain(value)
+    """A list goes by its label, and so does a variant that the experiment's author constructed."""
+    value, label = cell.axes[axis], cell.labels[axis]
+    marked = isinstance(value, str) and label == f"{value} *"
+    return label if isinstance(value, list) or marked else plain(value)
 
 
 def plain(value: object) -> object:
@@ -143,12 +144,16 @@ def plain(value: object) -> object:
 
 
 def _find(reference: list[dict[str, str]] | None, place: dict) -> dict[str, str] | None:
-    """The published row at this place: it agrees in every column that both have."""
+    """The published row at this place: it agrees in every column that both have.
+
+    Nothing where several rows do: then the place does not say which of them it is.
+    """
+    found = []
     for row in reference or []:
         both = [column for column in place if row.get(column)]
         if both and all(_same(row[column], place[column]) for column in both):
-            return row
-    return None
+            found.append(row)
+    return found[0] if len(found) == 1 else None
 
 
 def _same(text: str, value: object) -> bool:

@@ -14,7 +14,7 @@ from aqmlab.errors import SpecError, nearest
 from aqmlab.studies.laboratory import Measured
 from aqmlab.studies.plan import Cell
 
-from . import connections, queue, responses, seconds, sweeps
+from . import connections, payload, queue, responses, seconds, sources, sweeps
 
 #: Of one run.
 OF_RUN: dict[str, Callable[..., float]] = {
@@ -27,6 +27,13 @@ OF_RUN: dict[str, Callable[..., float]] = {
     "connections_in_class": connections.connections_in_class,
     "flow_goodput": connections.flow_goodput,
     "datagram_share": connections.datagram_share,
+    "payload_bytes": payload.payload_bytes,
+    "payload_bits_per_s": payload.payload_bits_per_s,
+    "datagrams_lost": payload.datagrams_lost,
+    "sources_outside": sources.outside,
+    "sources_smallest": sources.smallest,
+    "sources_largest": sources.largest,
+    "sources_jain": sources.jain,
 }
 
 #: Of two runs under the same seed.
