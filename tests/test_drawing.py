@@ -509,3 +509,19 @@ def test_calibration_in_other_units():
     (axes,) = figures.draw("linearity", found.data, **found.options).axes
     assert axes.get_ylabel() == "offered load (Mbit/s)"
     assert axes.get_lines()[-1].get_ydata().tolist() == pytest.approx([0.328, 0.656])
+
+
+def test_effects_are_a_table_of_differences():
+    def row(change: str, metric: str, ours: float | None) -> dict:
+        return {"change": change, "metric": metric, "ours": ours, "low": ours, "high": None}
+
+    rows = [row("a", "drops", 1.0), row("a", "elapsed", 2.0), row("b", "drops", None)]
+    rows.append(row("b", "elapsed", -3.0))
+    spec = {"table": "d", "on": ["change"], "rows": ["elapsed", "drops"]}
+    found = drawn("effects", spec, material([], tables={"d": rows}))
+    elapsed, drops = found.data["panels"]
+    assert found.data["places"] == ["a", "b"]
+    assert (elapsed["title"], elapsed["unit"], elapsed["value"]) == ("Elapsed time", "s", [2, -3])
+    assert drops["unit"] == "points"
+    assert drops["low"][0] == 1 and math.isnan(drops["value"][1]) and math.isnan(drops["high"][0])
+    assert drawing.KINDS["effects"](spec, material([])) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -119,6 +120,21 @@ EXAMPLES = {
             ]
         },
         {"title": "Bytes by size", "weight": "bytes"},
+    ),
+    "effects": (
+        {
+            "places": ["nothing", "wait off", "never run"],
+            "panels": [
+                {
+                    "title": "Median",
+                    "unit": "ms",
+                    "value": [1.0, -2.0, float("nan")],
+                    "low": [0.5, float("nan"), float("nan")],
+                    "high": [1.5, float("nan"), float("nan")],
+                }
+            ],
+        },
+        {"title": "Raising min_th"},
     ),
     "boxes": (
         {
@@ -371,6 +387,17 @@ def test_sizes_begin_where_the_first_curve_leaves_the_axis():
     curve = {"label": "", "x_bytes": [1, 2, 4, 8, 16], "percent": [0, 0, 0.05, 30, 100]}
     (axes,) = figures.draw("sizes", {"curves": [curve]}).axes
     assert axes.get_xlim() == (4, 16)
+
+
+def test_effects_are_points_with_intervals_beside_zero():
+    data, options = EXAMPLES["effects"]
+    (axes,) = figures.draw("effects", data, **options).axes
+    zero, points = axes.lines
+    assert np.array(zero.get_xydata())[:, 0].tolist() == [0, 0]
+    assert np.array(points.get_xydata())[:2].tolist() == [[1, 0], [-2, 1]]
+    bars: Any = axes.collections[0]
+    assert bars.get_segments()[0].tolist() == [[0.5, 0], [1.5, 0]]
+    assert axes.get_ylim() == (2.5, -0.5)  # the first on top
 
 
 def test_boxes_are_quartiles_and_extremes():

@@ -18,6 +18,7 @@ from .cdf import cdf
 from .curve import curve
 from .delays import delays
 from .distributions import distributions
+from .effects import effects
 from .linearity import linearity
 from .lines import lines
 from .loss_distances import loss_distances
@@ -37,6 +38,7 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "curve": curve,
     "delays": delays,
     "distributions": distributions,
+    "effects": effects,
     "linearity": linearity,
     "lines": lines,
     "loss-distances": loss_distances,
@@ -48,7 +50,7 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "trace": trace,
 }
 
-WIDE = frozenset({"bars", "boxes", "loss-distances", "panels", "trace"})
+WIDE = frozenset({"bars", "boxes", "effects", "loss-distances", "panels", "trace"})
 """Kinds that need the whole width of a page."""
 
 

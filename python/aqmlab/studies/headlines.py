@@ -22,13 +22,13 @@ def of(result: dict) -> list[str]:
 
 
 def _claims(result: dict) -> list[str]:
-    verdicts = Counter(claim["verdict"] for claim in result["claims"])
-    total = sum(verdicts.values())
-    if not total:
-        return []
+    ours = [claim for claim in result["claims"] if claim["kind"] == "ours"]
+    paper = [claim for claim in result["claims"] if claim["kind"] != "ours"]
     return [
-        f"Of {counted(total, 'claim')} of the paper: {verdicts[HOLDS]} hold here, "
+        f"Of {counted(len(claims), what)} {whose}: {verdicts[HOLDS]} hold here, "
         f"{verdicts[FAILS]} do not hold, {verdicts[UNDECIDED]} undecided."
+        for claims, what, whose in ((paper, "claim", "of the paper"), (ours, "question", "of ours"))
+        if (verdicts := Counter(claim["verdict"] for claim in claims))
     ]
 
 
@@ -64,7 +64,7 @@ def _gaps(result: dict) -> list[str]:
             if all(words):
                 texts.append(f"{place}{', '.join(words)}")
         if texts:
-            names = " and ".join(metrics[name]["title"].lower() for name in table["headline"])
+            names = " and ".join(_inside(metrics[name]["title"]) for name in table["headline"])
             found.append(
                 f"Ours minus the paper's ({table['paper']}, the range over its rows), {names}: "
                 f"{'; '.join(texts)}."
@@ -83,6 +83,11 @@ def _by_place(rows: list[dict], key: str) -> list[tuple[str, list[dict]]]:
         return [("", known)]
     unit = " %" if key.startswith("load") else ""
     return [(f"{place}{unit}: ", [r for r in known if r[key] == place]) for place in places]
+
+
+def _inside(title: str) -> str:
+    """A title within a sentence: "Throughput" is small there, "UDP lost" stays."""
+    return title if title[:2].isupper() else title[:1].lower() + title[1:]
 
 
 def _range(rows: list[dict], metric: dict) -> str:

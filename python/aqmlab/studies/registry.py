@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from aqmlab.progress import Progress
 
 #: In the order of `study all` and of every list.
-STUDIES = ("tuning-red", "not-deploy-red")
+STUDIES = ("tuning-red", "not-deploy-red", "ece6110")
 
 ALL = "all"
 

@@ -131,10 +131,11 @@ class Study:
 
 def _pairs(runs: Plan, spec: dict) -> list[tuple[plan.Cell, plan.Cell]]:
     """The cells of two groups that agree on the axes that a difference names."""
+    fixed = spec.get("minus_where", {})
     return [
         (cell, other)
         for cell in runs.of(spec["group"], spec.get("where"))
-        for other in runs.of(spec["minus"], {a: cell.axes[a] for a in spec["on"]})
+        for other in runs.of(spec["minus"], fixed | {a: cell.axes[a] for a in spec["on"]})
     ]
 
 

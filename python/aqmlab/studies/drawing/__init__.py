@@ -16,6 +16,7 @@ from .ccdf import ccdf
 from .cdf import GRID_MS, cdf
 from .curve import curve
 from .datagrams import delays, loss_distances
+from .effects import effects
 from .linearity import linearity, through_origin
 from .lines import lines
 from .material import Drawing, Material
@@ -32,6 +33,7 @@ KINDS: dict[str, Callable[[dict, Material], Drawing | None]] = {
     "cdf": cdf,
     "curve": curve,
     "delays": delays,
+    "effects": effects,
     "linearity": linearity,
     "lines": lines,
     "loss-distances": loss_distances,

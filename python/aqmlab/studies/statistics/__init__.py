@@ -14,7 +14,7 @@ from aqmlab.errors import SpecError, nearest
 from aqmlab.studies.laboratory import Measured
 from aqmlab.studies.plan import Cell
 
-from . import connections, payload, queue, responses, seconds, sources, sweeps
+from . import connections, payload, queue, responses, seconds, sizes, sources, sweeps
 
 #: Of one run.
 OF_RUN: dict[str, Callable[..., float]] = {
@@ -34,6 +34,7 @@ OF_RUN: dict[str, Callable[..., float]] = {
     "sources_smallest": sources.smallest,
     "sources_largest": sources.largest,
     "sources_jain": sources.jain,
+    "median_of_size": sizes.median_of_size,
 }
 
 #: Of two runs under the same seed.

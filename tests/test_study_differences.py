@@ -1,0 +1,66 @@
+"""What tables of differences subtract, medians by size, and whose claims the findings count."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from aqmlab.studies import headlines, plan, study
+from aqmlab.studies.laboratory import Measured
+from aqmlab.studies.plan import Cell, Plan
+from aqmlab.studies.statistics import of_run
+
+
+class Sizes:
+    """Stands for a run with replies of up to 1 kB, of 1 to 2 kB, and none of 2 to 4 kB."""
+
+    def table(self, name: str) -> dict[str, np.ndarray]:
+        assert name == "response_sizes"
+        return {
+            "upto_bytes": np.array([1024, 2048, 4096]),
+            "responses": np.array([7, 3, 0]),
+            "p50_s": np.array([0.25, 0.5, 0.0]),
+        }
+
+
+@pytest.mark.parametrize(
+    ("upto", "median"), [(1024, 0.25), (2048, 0.5), (4096, math.nan), (8192, math.nan)]
+)
+def test_the_median_of_a_size(upto, median):
+    how = {"statistic": "median_of_size", "args": {"upto_bytes": upto}}
+    found = of_run(cast(Measured, Sizes()), how)
+    assert found == pytest.approx(median, nan_ok=True)
+
+
+def test_a_difference_within_one_group():
+    cells = [
+        Cell("g", {"load": load, "queue": queue}, {}, f"{load}{queue}")
+        for load in ("90%", "98%")
+        for queue in ("FIFO", "RED")
+    ]
+    entry = {
+        "group": "g",
+        "where": {"queue": "RED"},
+        "minus": "g",
+        "minus_where": {"queue": "FIFO"},
+        "on": ["load"],
+    }
+    pairs = study._pairs(Plan(cells, {}, {"g": 1}), entry)
+    assert [(a.key, b.key) for a, b in pairs] == [("90%RED", "90%FIFO"), ("98%RED", "98%FIFO")]
+    assert plan.matches(cells[0].axes, entry["minus_where"])
+
+
+def test_the_findings_count_our_questions_apart():
+    def claim(kind: str, verdict: str) -> dict[str, Any]:
+        return {"kind": kind, "verdict": verdict}
+
+    claims = [claim("qualitative", "holds"), claim("ours", "holds"), claim("ours", "undecided")]
+    told = headlines._claims({"claims": claims})
+    assert told == [
+        "Of 1 claim of the paper: 1 hold here, 0 do not hold, 0 undecided.",
+        "Of 2 questions of ours: 1 hold here, 0 do not hold, 1 undecided.",
+    ]
+    assert headlines._claims({"claims": []}) == []
