@@ -119,6 +119,7 @@ def test_a_changed_rule_has_a_new_version(experiment):
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(["study", "id", "version", "digest"])
             writer.writerows([*key, *value] for key, value in rows)
+        return
     for key, (version, digest) in found.items():
         before = known.get(key)
         assert before is not None, f"{key}: new, bless it (AQMLAB_BLESS=1)"

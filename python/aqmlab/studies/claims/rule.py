@@ -16,7 +16,8 @@
     at_least = 3.0                   # or at_most, above, below, or two of them
 
 `each` repeats a condition for every combination of names and values (all must hold), `some` makes
-alternatives (one suffices); "$name" stands for the value. `any = […]` holds conditions of which one
+alternatives (one suffices); "$name" stands for the value, and `value` may use its name if it is a
+number. `any = […]` holds conditions of which one
 suffices, `all = […]` such that must all hold.
 """
 
@@ -116,7 +117,7 @@ def _judged(condition: dict, evidence: Evidence, levels: Levels, names: dict) ->
     text = condition.get("text", condition["value"]).format(**told)
     lets = {name: _filled(let, names) for name, let in condition["let"].items()}
     try:
-        sample = expression.evaluate(condition["value"], _aligned(lets, evidence))
+        sample = expression.evaluate(condition["value"], _numbers(names) | _aligned(lets, evidence))
     except NotRun as reason:
         return Judged(text, np.nan, np.nan, np.nan, 0, bounds, UNDECIDED, str(reason))
     verdict, mean, low, high = decide(sample, bounds, hold=levels.hold, fail=levels.fail)
@@ -130,6 +131,15 @@ def _aligned(lets: dict[str, dict], evidence: Evidence) -> dict[str, np.ndarray]
     found = {name: evidence.number(let) for name, let in lets.items()}
     seeds = min((len(v) for v in found.values() if v.ndim), default=0)
     return {name: v[:seeds] if v.ndim else v for name, v in found.items()}
+
+
+def _numbers(names: dict) -> dict[str, np.ndarray]:
+    """Those names of `each` and `some` whose values are numbers: an expression may use them."""
+    return {
+        name: np.asarray(float(value))
+        for name, value in names.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
 
 
 def _bounds(condition: dict) -> Bounds:

@@ -17,15 +17,18 @@ from aqmlab.studies.plan import Cell
 from . import (
     alone,
     bursts,
+    connections,
     datagrams,
     models,
     packets,
     payload,
     ports,
+    queue,
     responses,
     seconds,
     sizes,
     sources,
+    sweeps,
 )
 
 #: Of one run.
@@ -42,6 +45,12 @@ OF_RUN: dict[str, Callable[..., float]] = {
     "bytes_of_largest": sizes.bytes_of_largest,
     "peak_to_mean": seconds.peak_to_mean,
     "dispersion": seconds.dispersion,
+    "size_dispersion": seconds.size_dispersion,
+    "queue_deviation": queue.queue_deviation,
+    "passed": queue.passed,
+    "connections_in_class": connections.connections_in_class,
+    "flow_goodput": connections.flow_goodput,
+    "datagram_share": connections.datagram_share,
     "payload_bytes": payload.payload_bytes,
     "payload_bits_per_s": payload.payload_bits_per_s,
     "datagrams_lost": payload.datagrams_lost,
@@ -72,7 +81,13 @@ PAIRS: dict[str, Callable[..., float]] = {
 }
 
 #: Across the cells of a group under one seed.
-ACROSS: dict[str, Callable[..., float]] = {}
+ACROSS: dict[str, Callable[..., float]] = {
+    "lower_to_upper_change": responses.lower_to_upper_change,
+    "best_moves": queue.best_moves,
+    "line_r_squared": sweeps.line_r_squared,
+    "line_intercept": sweeps.line_intercept,
+    "ahead_of_highest": sweeps.ahead_of_highest,
+}
 
 #: Without a run.
 PROBES: dict[str, Callable[..., float]] = {

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
 import numpy as np
 
 from aqmlab.studies.laboratory import Measured
+from aqmlab.studies.plan import Cell, matches
 
 
 def shares(run: Measured, grid_ms: np.ndarray) -> np.ndarray:
@@ -116,3 +120,21 @@ def crossings_after(a: Measured, b: Measured, *, percent: float) -> float:
     gain = shares(a, grid) - shares(b, grid)
     side = np.sign(gain[gain != 0])
     return float(np.sum(side[1:] != side[:-1]))
+
+
+def lower_to_upper_change(
+    cells: list[tuple[Cell, Measured]], *, reference: Mapping[str, object]
+) -> float:
+    """What a sweep changes of the short responses over what it changes of the long ones.
+
+    The change by a setting is the difference of its distribution to that of the cell with the axis
+    values `reference`, without sign, in points, at a quantile of that cell. The short responses
+    are the mean over its 10, 20, 30, 40 and 50 % quantiles, the long ones its 90 % quantile; both
+    are means over the other cells.
+    """
+    (base,) = (run for cell, run in cells if matches(cell.axes, dict(reference)))
+    names = [f"response_p{q}_s" for q in (10, 20, 30, 40, 50, 90)]
+    times = 1000 * np.array([base.summary[name] or math.nan for name in names])
+    changes = [np.abs(shares(run, times) - shares(base, times)) for _, run in cells]
+    total = np.sum(changes, axis=0)
+    return float(total[:-1].mean() / total[-1]) if total[-1] > 0 else math.nan
