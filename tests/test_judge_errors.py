@@ -1,8 +1,8 @@
 """How often the judge is wrong: samples whose means lie exactly on the bounds of a rule.
 
 A verdict on such a rule is wrong in whichever direction it goes, by a hair. Either direction may be
-taken in 2.5 % of the trials; with a correction for the number of conditions forgotten, 20 conditions
-would fail in 40 %. Seeds are fixed, so that the test always sees the same trials.
+taken in 2.5 % of the trials; with the correction for the number of conditions forgotten, 20
+conditions would fail in 40 %. Seeds are fixed, so that the test always sees the same trials.
 """
 
 from __future__ import annotations
