@@ -157,7 +157,7 @@ def test_rules_find_the_cells_they_name(experiment, monkeypatch):
 
     def every(pairs, evidence, levels):
         # Of alternatives a verdict keeps one; here all of them are looked at.
-        judged = [j for c, names in pairs for j in rule._one(c, evidence, levels, names).judged]
+        judged = [j for c, names in pairs for j in rule._all([c], evidence, levels, names).judged]
         return rule.Verdict(rule.UNDECIDED, judged)
 
     monkeypatch.setattr(rule, "_any", every)

@@ -17,8 +17,8 @@
 
 `each` repeats a condition for every combination of names and values (all must hold), `some` makes
 alternatives (one suffices); "$name" stands for the value, and `value` may use its name if it is a
-number. `any = […]` holds conditions of which one
-suffices, `all = […]` such that must all hold.
+number. `any = […]` holds conditions of which one suffices (there `some` adds alternatives, while
+`each` still asks for all), `all = […]` such that must all hold.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _all(conditions: list[dict], evidence: Evidence, levels: Levels, names: dict
 
 def _any(pairs: list[tuple[dict, dict]], evidence: Evidence, levels: Levels) -> Verdict:
     each = levels.of_any(len(pairs)) if pairs else levels
-    found = [_one(c, evidence, each, names) for c, names in pairs]
+    found = [_all([c], evidence, each, names) for c, names in pairs]
     verdict = any_of([f.verdict for f in found])
     judged = [j for f in found for j in f.judged]
     # The reader sees one that says what all say: a part that holds of an alternative that does not
@@ -103,7 +103,7 @@ def _alternatives(condition: dict, evidence: Evidence, levels: Levels, names: di
 
 def _one(condition: dict, evidence: Evidence, levels: Levels, names: dict) -> Verdict:
     if "any" in condition:
-        pairs = [pair for c in condition["any"] for pair in _expanded(c, "each", names)]
+        pairs = [pair for c in condition["any"] for pair in _expanded(c, "some", names)]
         return _any(pairs, evidence, levels)
     if "all" in condition:
         return _all(condition["all"], evidence, levels, names)
