@@ -26,7 +26,7 @@ help: ## Show this list
 setup: $(VENV)/.core ## Create .venv and build the simulator into it
 	@:
 
-run: setup ## Set everything up and run the study tuning-red (about a minute)
+run: setup ## Set everything up and run the study tuning-red (a minute or two)
 	@$(BIN)/aqmlab study tuning-red --quick --refresh
 
 test: setup ## Set everything up and run every test

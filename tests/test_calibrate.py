@@ -146,6 +146,35 @@ def test_a_curve_is_no_calibration(fake, loaded, monkeypatch):
         calibrate.calibrate(loaded, duration=60, warmup=0)
 
 
+def test_a_line_may_be_asked_to_be_less_straight(fake, loaded, monkeypatch):
+    monkeypatch.setattr(calibrate, "SPEED_UP", 0.8)
+    line = calibrate.calibrate(loaded, duration=60, warmup=0, least_r_squared=0.5)
+    assert 0.5 < line.r_squared < calibrate.MIN_R_SQUARED
+
+
+def test_groups_are_measured_together(fake, loaded, monkeypatch):
+    other = {"app": "web", "model": "mah-fit", "side": "servers", "users": 5}
+    loaded["traffic"].append(other)
+    seen = []
+
+    def simulate_all(scenarios, finish, **_):
+        seen.extend(scenarios)
+        for place, scenario in enumerate(scenarios):
+            rate = 450.0 * scenario["traffic"][0]["users"]
+            finish(place, engine.Outcome({"throughput_bytes_per_s": rate}, {}))
+
+    monkeypatch.setattr(calibrate.pool, "simulate_all", simulate_all)
+    line = calibrate.calibrate(loaded, duration=60, warmup=0, also=[1])
+    assert line.bytes_per_user_s == pytest.approx(450)
+    assert len(seen) == 12
+    for scenario in seen:
+        first, second = scenario["traffic"]
+        assert second == {**other, "users": first["users"]}
+    seen.clear()
+    calibrate.calibrate(loaded, duration=60, warmup=0)
+    assert all(len(scenario["traffic"]) == 1 for scenario in seen)
+
+
 def test_traffic_without_users_cannot_be_calibrated(fake, loaded):
     loaded["traffic"] = [{"app": "bulk", "load": "50%"}]
     with pytest.raises(CalibrationError, match=r"traffic\.0\.load: .* has no users"):

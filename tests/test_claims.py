@@ -188,6 +188,18 @@ class TestRule:
         assert self.verdict({"any": [no, condition("a", at_least=9.1)]}) == UNDECIDED
         assert self.verdict({"any": [{"all": [yes, no]}, {"all": [yes, yes]}]}) == HOLDS
 
+    def test_alternatives_show_what_made_the_verdict(self):
+        yes, no = condition("a", text="yes", at_least=8), condition("a", text="no", at_most=8)
+        for any_, shown in ([[no, {"all": [yes, no]}], "no"], [[no, yes], "yes"]):
+            judged = rule.judge(claim({"any": any_}), evidence(a=[9, 9.1, 9.2], b=[1, 1, 1])).judged
+            assert [j.text for j in judged] == [shown]
+
+    def test_inside_alternatives_each_still_asks_for_all(self):
+        one = {"let": {"x": {"group": "g", "where": {"q": "$q"}, "summary": "x"}}, "value": "x"}
+        over_8 = one | {"at_least": 8.0, "text": "{q}"}
+        assert self.verdict({"any": [over_8 | {"each": {"q": ["a", "b"]}}]}) == FAILS
+        assert self.verdict({"any": [over_8 | {"some": {"q": ["a", "b"]}}]}) == HOLDS
+
     def test_each_and_some(self):
         let = {"x": {"group": "g", "where": {"q": "$q"}, "summary": "x"}}
         base = {"let": let, "value": "x", "at_least": 4.0, "text": "queue {q}"}

@@ -389,6 +389,12 @@ def test_sizes_begin_where_the_first_curve_leaves_the_axis():
     assert axes.get_xlim() == (4, 16)
 
 
+def test_boxes_on_a_logarithmic_axis():
+    first, later = axes_of("boxes", log=True)
+    assert first.get_yscale() == later.get_yscale() == "log" and first.get_ylim()[0] > 0
+    assert first.yaxis.get_major_formatter()(2.0) == "2"
+
+
 def test_effects_are_points_with_intervals_beside_zero():
     data, options = EXAMPLES["effects"]
     (axes,) = figures.draw("effects", data, **options).axes

@@ -6,7 +6,9 @@ the clients are fitted by a line through the origin; the load is read off that l
 calibration of Christiansen, Jeffay, Ott and Smith, "Tuning RED for Web Traffic", figures 3-4).
 
 A load is a share of the first link that the group crosses, and is measured there. Of several groups
-with loads each is calibrated alone: where nothing is congested none feels the others.
+with loads each is calibrated alone: where nothing is congested none feels the others. Groups that
+load each other's direction (requests and acknowledgements of two-way traffic) can be measured
+together: then the load of a direction is all that goes through it.
 
 An open-loop application (connections that arrive at a rate, whatever the network does) needs no
 measurement: its load is the rate times the model's exact mean of IP bytes per connection. A
@@ -99,7 +101,7 @@ def uncongested(
         }
         roomy = {"aqm": "droptail", "limit": ROOM_PACKETS}
         links.append({**link, **fast, "forward": roomy, "reverse": roomy})
-    kept = {k: v for k, v in scenario["traffic"][group].items() if k not in spec.POPULATION}
+    kept = _without_size(scenario["traffic"][group])
     bare = {k: v for k, v in scenario.items() if k not in ("name", "record", "seed")}
     index = link_of(scenario, group)
     port = f"{_link_name(links[index], index)}.{_direction(kept)}"
@@ -107,6 +109,11 @@ def uncongested(
     changed = {"link": links, "traffic": [kept], "record": record}
     times = {"duration": f"{duration_s:.9g} s", "warmup": f"{warmup_s:.9g} s"}
     return {**bare, **times, **changed}, group
+
+
+def _without_size(group: Mapping[str, Any]) -> dict[str, Any]:
+    """A traffic group without its number of users or its load."""
+    return {k: v for k, v in group.items() if k not in spec.POPULATION}
 
 
 def _group(scenario: Mapping[str, Any]) -> int:
@@ -165,6 +172,7 @@ def calibrate(
     seeds: Sequence[int] = SEEDS,
     duration: str | float | None = None,
     warmup: str | float | None = None,
+    also: Sequence[int] = (),
     cache: Path | None = None,
     least_r_squared: float = MIN_R_SQUARED,
     progress: Progress | None = None,
@@ -174,8 +182,9 @@ def calibrate(
 
     `duration` and `warmup` are times (`"40 min"` or seconds); without them the scenario's, but
     at least 20 min measured after 20 min, and without a duration the longer the fewer users fill
-    the link. Finished runs are kept under `cache`: a killed calibration goes on where it was.
-    The fit must explain at least `least_r_squared` of the variation.
+    the link. Of the groups in `also` as many users run at the same time. Finished runs are kept
+    under `cache`, so that a killed calibration goes on where it was. The fit must explain at least
+    `least_r_squared` of the variation.
     """
     length_s, warmup_s = times_of(scenario, duration, warmup)
     fast, group = uncongested(scenario, length_s, warmup_s)
@@ -184,6 +193,7 @@ def calibrate(
     if duration is None:
         length_s = warmup_s + (length_s - warmup_s) * max(1.0, FULL_POPULATION / full)
         fast, _ = uncongested(scenario, length_s, warmup_s)
+    fast["traffic"] += [_without_size(scenario["traffic"][i]) for i in also]
     sizes = [max(1, round(full * share / clients)) * clients for share in SHARES]
     trials = [(users, seed) for users in sizes for seed in seeds]
     scenarios = [{**_with_users(fast, users), "seed": seed} for users, seed in trials]
@@ -231,7 +241,7 @@ def _rates(
 
 
 def _with_users(fast: Mapping[str, Any], users: int) -> dict[str, Any]:
-    return {**fast, "traffic": [{**fast["traffic"][0], "users": users}]}
+    return {**fast, "traffic": [{**group, "users": users} for group in fast["traffic"]]}
 
 
 def _full_population(

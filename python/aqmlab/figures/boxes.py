@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from .curves import below
 from .style import INK, hatch, pen
@@ -15,13 +16,19 @@ SPREAD = 0.82
 
 
 def boxes(
-    data: dict, *, title: str = "", axis: str = "", value: str = "", legend: str = ""
+    data: dict,
+    *,
+    title: str = "",
+    axis: str = "",
+    value: str = "",
+    legend: str = "",
+    log: bool = False,
 ) -> Figure:
     """One panel per entry of `data["panels"]`, one above the other on the same scale: `title`,
     `places` (the groups along the axis) and `series`, each with a `label` and in `values` the
     sample of every place, which may be empty.
 
-    `axis` and `value` are the words at the axes.
+    `axis` and `value` are the words at the axes; `log` makes that of the values logarithmic.
     """
     panels = data["panels"]
     labels = list(dict.fromkeys(s["label"] for panel in panels for s in panel["series"]))
@@ -31,13 +38,24 @@ def boxes(
         _panel(axes, panel, labels)
         axes.set_title(panel.get("title", ""), fontsize=9)
         axes.set_ylabel(value)
-    stack[0].set_ylim(bottom=0)
+    if log:
+        _logarithmic(stack[0])
+    else:
+        stack[0].set_ylim(bottom=0)
     stack[-1].set_xlabel(axis)
     figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
     if len(labels) > 1:
         patches = [Patch(**_fill(i), linewidth=0.9) for i in range(len(labels))]
         below(figure, patches, labels, legend)
     return figure
+
+
+def _logarithmic(axes: Axes) -> None:
+    """Ticks as plain numbers, 1, 2 and 5 of every decade."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _panel(axes: Axes, panel: dict, labels: list[str]) -> None:

@@ -32,6 +32,19 @@ def panels(data: dict, *, title: str = "", axis: str = "") -> Figure:
     return figure
 
 
+#: Share of a panel's width that a label needs for itself.
+LABEL_WIDTH = 0.12
+
+
+def tick_labels(x: np.ndarray) -> list[str]:
+    """The places along an axis; blank where one would run into the last that is told."""
+    width, last, labels = float(np.ptp(x)), -np.inf, dict.fromkeys(x.tolist(), "")
+    for place in sorted(labels):
+        if place - last >= LABEL_WIDTH * width:
+            labels[place], last = f"{place:g}", place
+    return [labels[place] for place in x.tolist()]
+
+
 def _cell(axes, cell: dict) -> None:
     x = np.asarray(cell["x"], dtype=float)
     ours, low, high = (np.asarray(cell[k], dtype=float) for k in ("ours", "low", "high"))
@@ -55,6 +68,6 @@ def _cell(axes, cell: dict) -> None:
         )
         tops.append(np.nanmax(np.asarray(paper, dtype=float)))
     axes.set_ylim(0, max(*tops, 1e-9) * 1.12 if len(tops) > 1 else (tops[0] or 1.0) * 1.12)
-    axes.set_xticks(x)
+    axes.set_xticks(x, tick_labels(x))
     axes.tick_params(labelsize=7.5)
     axes.yaxis.set_major_formatter("{x:,g}")

@@ -41,7 +41,8 @@ def measure(
         return found | {"open_loop": True, "users": users}
     own = {k: settings[k] for k in ("duration", "warmup") if k in settings}
     times = own | settings.get("calibration", {})
-    line = laboratory.calibrate(scenario, times, settings["calibration_seeds"])
+    also = entry.get("traffic", [0])[1:] if entry.get("together") else []
+    line = laboratory.calibrate(scenario, times, settings["calibration_seeds"], also)
     multiple = entry.get("multiple_of", 1)
     return found | {
         "open_loop": False,

@@ -113,4 +113,22 @@ def load(name: str, folder: Path | None = None) -> Experiment:
             if key in data and not (isinstance(value, list) and isinstance(data[key], list)):
                 raise SpecError(f'{folder / file}: "{key}" is already in experiment.toml')
             data[key] = data.get(key, []) + value if isinstance(value, list) else value
+    for group in data.get("group", []):
+        group["axis"] = [_axis(axis, data.get("axis", {})) for axis in group.get("axis", [])]
     return Experiment(folder, data)
+
+
+def _axis(axis: dict, shared: dict[str, dict]) -> dict:
+    """An axis; where it says `like`, the shared one of that name, or what `keep` names of it."""
+    if "like" not in axis:
+        return axis
+    name = axis["like"]
+    if name not in shared:
+        raise SpecError(f'no axis "{name}" to be like{nearest(name, list(shared))}')
+    found = shared[name] | {k: v for k, v in axis.items() if k not in ("like", "keep")}
+    keep = axis.get("keep")
+    if keep is None:
+        return found
+    if "variant" in found:
+        return found | {"variant": [v for v in found["variant"] if v["name"] in keep]}
+    return found | {"values": [v for v in found["values"] if v in keep]}

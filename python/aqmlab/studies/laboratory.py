@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -56,11 +56,16 @@ class Laboratory:
         self.jobs = jobs
 
     def calibrate(
-        self, scenario: Mapping[str, object], how: Mapping[str, Any], seeds: int
+        self,
+        scenario: Mapping[str, object],
+        how: Mapping[str, Any],
+        seeds: int,
+        also: Sequence[int] = (),
     ) -> Calibration:
         """The line from users to offered load, measured under so many seeds.
 
-        `how` has the `duration` and `warmup` of its runs and perhaps `least_r_squared`.
+        `how` has the `duration` and `warmup` of its runs and perhaps `least_r_squared`. Of the
+        traffic groups in `also` as many users run at the same time.
         """
         with resumable(self.store.folder):
             return calibrate.calibrate(
@@ -68,6 +73,7 @@ class Laboratory:
                 seeds=tuple(range(1, seeds + 1)),
                 duration=how["duration"],
                 warmup=how["warmup"],
+                also=also,
                 least_r_squared=how.get("least_r_squared", calibrate.MIN_R_SQUARED),
                 cache=self.store.cache,
                 progress=self.progress,

@@ -76,7 +76,9 @@ def write_tables(
                 "part": spec["part"],
                 "title": spec["title"],
                 "paper": spec.get("paper"),
-                "keys": list(spec["keys"].values()) if "keys" in spec else list(spec["on"]),
+                "keys": list(spec["keys"].values())
+                if "keys" in spec
+                else tables.difference_keys(spec),
                 "metrics": [metric["name"] for metric in material.columns(spec)],
                 "rows": rows,
                 "paired": "minus" in spec,

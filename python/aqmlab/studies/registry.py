@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aqmlab.progress import Progress
 
 #: In the order of `study all` and of every list.
-STUDIES = ("tuning-red", "not-deploy-red", "ece6110")
+STUDIES = ("tuning-red", "web-aqm", "not-deploy-red", "ece6110", "harsh-red")
 
 ALL = "all"
 

@@ -50,13 +50,18 @@ def differences(
     """Tidy rows of paired differences: the same seeds, the same users."""
     rows = []
     for cell, other in pairs:
-        place = {axis: plain(cell.axes[axis]) for axis in spec["on"]}
+        place = {axis: plain(cell.axes[axis]) for axis in difference_keys(spec)}
         for metric in metrics:
             mine, theirs = (values(c, metric) for c in (cell, other))
             sample = [a - b for a, b in zip(mine, theirs, strict=True)]
             row = {"table": spec["id"], **place, "metric": metric["name"], "n": len(sample)}
             rows.append(row | estimate(sample))
     return rows
+
+
+def difference_keys(spec: dict) -> list[str]:
+    """The axes that name the rows of a difference: those that only its group has come first."""
+    return [*spec.get("by", []), *spec["on"]]
 
 
 def estimate(sample: Sequence[float]) -> dict[str, float | None]:

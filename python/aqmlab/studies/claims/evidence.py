@@ -46,9 +46,7 @@ class Evidence:
         if "calibration" in let:
             return np.asarray(self._calibration(let))
         if "pair" in let:
-            a, b = (self._one(let[side]) for side in ("a", "b"))
-            how, args = statistics.pair(let["pair"]), let.get("args", {})
-            return self._by_seed([a, b], lambda runs: how(*runs, **args), let)
+            return self._pair(let)
         cells = self._cells(let)
         if "across" in let:
             how, args = statistics.across(let["across"]), let.get("args", {})
@@ -56,10 +54,16 @@ class Evidence:
                 cells, lambda runs: how(list(zip(cells, runs, strict=True)), **args), let
             )
         if "over" in let:
-            rows = [self._single(cell, let) for cell in cells]
-            seeds = min(len(row) for row in rows)
-            return OVER[let["over"]](np.array([row[:seeds] for row in rows]))
+            return _together([self._single(cell, let) for cell in cells], let["over"])
         return self._single(self._one(let), let)
+
+    def _pair(self, let: dict) -> np.ndarray:
+        """A statistic of `a` and `b`; with `over` of `a` and every cell of `b`, taken together."""
+        how, args = statistics.pair(let["pair"]), let.get("args", {})
+        a = self._one(let["a"])
+        others = self._cells(let["b"]) if "over" in let else [self._one(let["b"])]
+        rows = [self._by_seed([a, b], lambda runs: how(*runs, **args), let) for b in others]
+        return _together(rows, let["over"]) if "over" in let else rows[0]
 
     def _calibration(self, let: dict) -> float:
         found = self.calibrations.get(let.get("base"))
@@ -112,6 +116,12 @@ class Evidence:
         if len({cell.key for cell in cells}) > 1:
             raise SpecError(f"{let['group']}{_where(let)} is {len(cells)} cells: say which")
         return cells[0]
+
+
+def _together(rows: list[np.ndarray], over: str) -> np.ndarray:
+    """Several cells under the seeds that all of them have."""
+    seeds = min(len(row) for row in rows)
+    return OVER[over](np.array([row[:seeds] for row in rows]))
 
 
 def defined(sample: np.ndarray) -> bool:

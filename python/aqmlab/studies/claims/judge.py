@@ -21,7 +21,8 @@ from aqmlab.measure import interval
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
 
 ALPHA = 0.05
-"""Probability of a wrong verdict on one claim, over all looks."""
+"""Probability of a wrong verdict on one claim, over all looks, if values under the seeds are about
+normal (docs/studies.md says what is not promised)."""
 
 
 @dataclass(frozen=True)

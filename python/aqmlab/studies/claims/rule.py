@@ -16,8 +16,9 @@
     at_least = 3.0                   # or at_most, above, below, or two of them
 
 `each` repeats a condition for every combination of names and values (all must hold), `some` makes
-alternatives (one suffices); "$name" stands for the value. `any = […]` holds conditions of which one
-suffices, `all = […]` such that must all hold.
+alternatives (one suffices); "$name" stands for the value, and `value` may use its name if it is a
+number. `any = […]` holds conditions of which one suffices (there `some` adds alternatives, while
+`each` still asks for all), `all = […]` such that must all hold.
 """
 
 from __future__ import annotations
@@ -84,11 +85,12 @@ def _all(conditions: list[dict], evidence: Evidence, levels: Levels, names: dict
 
 def _any(pairs: list[tuple[dict, dict]], evidence: Evidence, levels: Levels) -> Verdict:
     each = levels.of_any(len(pairs)) if pairs else levels
-    found = [_one(c, evidence, each, names) for c, names in pairs]
+    found = [_all([c], evidence, each, names) for c, names in pairs]
     verdict = any_of([f.verdict for f in found])
     judged = [j for f in found for j in f.judged]
-    # Of alternatives that hold, the reader sees the one that does.
-    shown = [j for j in judged if j.verdict == HOLDS] if verdict == HOLDS else judged
+    # The reader sees one that says what all say: a part that holds of an alternative that does not
+    # would tell the contrary.
+    shown = [j for j in judged if j.verdict == verdict] or judged
     best = max(shown, key=lambda j: j.margin, default=None)
     return Verdict(verdict, [best] if best is not None else [])
 
@@ -101,7 +103,7 @@ def _alternatives(condition: dict, evidence: Evidence, levels: Levels, names: di
 
 def _one(condition: dict, evidence: Evidence, levels: Levels, names: dict) -> Verdict:
     if "any" in condition:
-        pairs = [pair for c in condition["any"] for pair in _expanded(c, "each", names)]
+        pairs = [pair for c in condition["any"] for pair in _expanded(c, "some", names)]
         return _any(pairs, evidence, levels)
     if "all" in condition:
         return _all(condition["all"], evidence, levels, names)
@@ -114,7 +116,7 @@ def _judged(condition: dict, evidence: Evidence, levels: Levels, names: dict) ->
     text = told(condition.get("text", condition["value"]), names)
     lets = {name: filled(let, names) for name, let in condition["let"].items()}
     try:
-        sample = expression.evaluate(condition["value"], _aligned(lets, evidence))
+        sample = expression.evaluate(condition["value"], _numbers(names) | _aligned(lets, evidence))
     except NotRun as reason:
         return Judged(text, np.nan, np.nan, np.nan, 0, bounds, UNDECIDED, str(reason))
     verdict, mean, low, high = decide(sample, bounds, hold=levels.hold, fail=levels.fail)
@@ -128,6 +130,15 @@ def _aligned(lets: dict[str, dict], evidence: Evidence) -> dict[str, np.ndarray]
     found = {name: evidence.number(let) for name, let in lets.items()}
     seeds = min((len(v) for v in found.values() if v.ndim), default=0)
     return {name: v[:seeds] if v.ndim else v for name, v in found.items()}
+
+
+def _numbers(names: dict) -> dict[str, np.ndarray]:
+    """Those names of `each` and `some` whose values are numbers: an expression may use them."""
+    return {
+        name: np.asarray(float(value))
+        for name, value in names.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
 
 
 def _bounds(condition: dict) -> Bounds:

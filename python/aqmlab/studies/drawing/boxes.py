@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from .cdf import asked
 from .material import Drawing, Material, samples
 
 
@@ -12,7 +13,7 @@ def boxes(spec: dict, material: Material) -> Drawing | None:
 
     `metric` is one, or `panels` is a list of `metric`, `title` and perhaps `group`, `where`; all
     panels have the unit of the first. A run in which the metric is undefined (a burst that did
-    not end) is in no box; the note counts them.
+    not end) is in no box; the note counts them. `log` makes the axis of the values logarithmic.
     """
     panels, missing, runs = [], 0, 0
     for panel in spec.get("panels", [{}]):
@@ -28,7 +29,7 @@ def boxes(spec: dict, material: Material) -> Drawing | None:
     if missing:
         note += f" In {missing} of {runs} runs the number is undefined; they are in no box."
     options = {"axis": spec.get("axis", ""), "value": label, "legend": spec.get("legend", "")}
-    return Drawing({"panels": panels}, options, note)
+    return Drawing({"panels": panels}, options | asked(spec, "log"), note)
 
 
 def _first_metric(spec: dict) -> str:

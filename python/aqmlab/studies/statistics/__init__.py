@@ -14,13 +14,43 @@ from aqmlab.errors import SpecError, nearest
 from aqmlab.studies.laboratory import Measured
 from aqmlab.studies.plan import Cell
 
-from . import payload, responses, seconds, sizes, sources
+from . import (
+    alone,
+    bursts,
+    connections,
+    datagrams,
+    models,
+    packets,
+    payload,
+    ports,
+    queue,
+    responses,
+    seconds,
+    sizes,
+    sources,
+    sweeps,
+)
 
 #: Of one run.
 OF_RUN: dict[str, Callable[..., float]] = {
     "share_within": responses.share_within,
+    "mean_share": responses.mean_share,
+    "completed_per_s": responses.completed_per_s,
+    "response_quantile_ms": responses.response_quantile_ms,
+    "ports_mean": ports.ports_mean,
+    "ports_ratio": ports.ports_ratio,
+    "sized_mean_ms": sizes.sized_mean_ms,
+    "sized_count": sizes.sized_count,
+    "sized_retransmitted": sizes.sized_retransmitted,
+    "bytes_of_largest": sizes.bytes_of_largest,
     "peak_to_mean": seconds.peak_to_mean,
     "dispersion": seconds.dispersion,
+    "size_dispersion": seconds.size_dispersion,
+    "queue_deviation": queue.queue_deviation,
+    "passed": queue.passed,
+    "connections_in_class": connections.connections_in_class,
+    "flow_goodput": connections.flow_goodput,
+    "datagram_share": connections.datagram_share,
     "payload_bytes": payload.payload_bytes,
     "payload_bits_per_s": payload.payload_bits_per_s,
     "datagrams_lost": payload.datagrams_lost,
@@ -29,6 +59,13 @@ OF_RUN: dict[str, Callable[..., float]] = {
     "sources_largest": sources.largest,
     "sources_jain": sources.jain,
     "median_of_size": sizes.median_of_size,
+    "burst_elapsed_s": bursts.burst_elapsed_s,
+    "burst_ratio": bursts.burst_ratio,
+    "burst_bias": bursts.burst_bias,
+    "burst_unfairness": bursts.burst_unfairness,
+    "delay_quantile_s": datagrams.delay_quantile_s,
+    "signals_in_round": packets.signals_in_round,
+    "slow_start_growth": packets.slow_start_growth,
 }
 
 #: Of two runs under the same seed.
@@ -37,13 +74,28 @@ PAIRS: dict[str, Callable[..., float]] = {
     "lowest_gain": responses.lowest_gain,
     "highest_gain": responses.highest_gain,
     "crossings": responses.crossings,
+    "lowest_gain_until": responses.lowest_gain_until,
+    "crossings_after": responses.crossings_after,
+    "share_of_sizes_faster": sizes.share_of_sizes_faster,
+    "byte_share_distance": sizes.byte_share_distance,
 }
 
 #: Across the cells of a group under one seed.
-ACROSS: dict[str, Callable[..., float]] = {}
+ACROSS: dict[str, Callable[..., float]] = {
+    "lower_to_upper_change": responses.lower_to_upper_change,
+    "best_moves": queue.best_moves,
+    "line_r_squared": sweeps.line_r_squared,
+    "line_intercept": sweeps.line_intercept,
+    "ahead_of_highest": sweeps.ahead_of_highest,
+}
 
 #: Without a run.
-PROBES: dict[str, Callable[..., float]] = {}
+PROBES: dict[str, Callable[..., float]] = {
+    "model_share_upto": models.model_share_upto,
+    "model_weight_of_largest": models.model_weight_of_largest,
+    "largest_queue_beyond_limit_bytes": alone.largest_queue_beyond_limit_bytes,
+    "accepted_above_max_th": alone.accepted_above_max_th,
+}
 
 T = TypeVar("T")
 

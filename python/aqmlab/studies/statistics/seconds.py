@@ -25,3 +25,12 @@ def dispersion(run: Measured, *, column: str) -> float:
     """Variance over mean of the values per second: 1 for Poisson arrivals of unit size."""
     values = _measured(run, column)
     return float(values.var(ddof=1) / values.mean())
+
+
+def size_dispersion(run: Measured, *, column: str, count: str) -> float:
+    """Dispersion of a column over the mean size of what it sums (`count` per second).
+
+    1 for Poisson arrivals of equal sizes; more for unequal sizes or arrivals in bursts.
+    """
+    sizes, counts = _measured(run, column), _measured(run, count)
+    return dispersion(run, column=column) * float(counts.sum() / sizes.sum())
