@@ -40,7 +40,9 @@ def _leaf(condition: dict, bound: dict, names: Names) -> str | None:
     except KeyError as error:
         return f'"{told}": {error} is no name of an `each` or `some` around it'
     try:
-        expression.evaluate(condition["value"], dict.fromkeys(lets, np.ones(1)))
+        expression.evaluate(
+            condition["value"], rule.numbers(bound) | dict.fromkeys(lets, np.ones(1))
+        )
     except SpecError as error:
         return str(error)
     return first(f"{name}: {p}" for name, let in lets.items() if (p := _let(let, names)))
@@ -58,11 +60,13 @@ def _let(let: object, names: Names) -> str | None:
     if kind == "calibration":
         return names.base(let)
     if kind == "pair":
-        sides = (let["a"], let["b"])
+        one, other = let["a"], let["b"]
+        several = {"over": let["over"]} if "over" in let else {}
         return (
-            first(keys.CELL.problem(side) for side in sides)
+            first(keys.CELL.problem(side) for side in (one, other))
             or statistic(statistics.PAIRS, RUNS, let, "pair")
-            or first(_cell(side, names) for side in sides)
+            or _cells(one, names)
+            or _cells(other | several, names)
         )
     if kind == "across":
         known = names.cells(let["group"], let.get("where", {}))
@@ -80,18 +84,15 @@ def _of_runs(let: dict, names: Names) -> str | None:
         problem = statistic(statistics.OF_RUN, RUN, let) if "statistic" in let else None
     if problem:
         return problem
-    if "over" in let:
-        known = unknown("way to take cells together", let["over"], OVER)
-        return known or names.cells(let["group"], let.get("where", {}))
-    return _cell(let, names)
+    return _cells(let, names)
 
 
-def _cell(let: dict, names: Names) -> str | None:
-    """One cell."""
+def _cells(let: dict, names: Names) -> str | None:
+    """One cell, or several that are taken together."""
     where = let.get("where", {})
     problem = names.cells(let["group"], where)
-    if problem:
-        return problem
+    if problem or "over" in let:
+        return problem or unknown("way to take cells together", let["over"], OVER)
     count = names.count(let["group"], where)
     if count == 1:
         return None
