@@ -259,6 +259,13 @@ class TestScoreCard:
         assert row["why"] == "a: 9.10 [8.85, 9.35] ms, rule: at least 8."
         json.dumps(row, allow_nan=False)
 
+    def test_an_interval_without_width_is_told(self):
+        same = scorecard.row(
+            "s", claim(condition(at_least=8)), evidence(a=[9, 9, 9], b=[1, 2, 3]), 1
+        )
+        assert "under each of 3 seeds" in same["why"]
+        assert "under each" not in scorecard.row("s", claim(condition()), TestRule.GOOD, 1)["why"]
+
     def test_what_is_known_is_said_of_failures_alone(self):
         known = claim(condition("a", at_least=8)) | {"known": "Because."}
         assert "Because" not in scorecard.row("s", known, TestRule.GOOD, 1)["why"]
