@@ -13,7 +13,7 @@ import pytest
 import fake_core
 from aqmlab import engine
 from aqmlab.errors import AqmlabError, SpecError
-from aqmlab.studies import drawing, plan, registry, tables
+from aqmlab.studies import drawing, plan, published, registry, tables
 from aqmlab.studies.experiment import Experiment, load
 from aqmlab.studies.statistics import responses
 from aqmlab.studies.study import Study
@@ -246,7 +246,7 @@ class TestTables:
         assert found["difference"] == -1 and found["verdict"] is None
 
     def test_missing_reference_leaves_ours_alone(self, tmp_path):
-        assert tables.read_reference(tmp_path, {"reference": "nowhere.csv"}) is None
+        assert published.read([tmp_path], {"reference": "nowhere.csv"}) is None
         (row,) = tables.table(
             SPEC, [METRIC], [cell(load="80%", limit=30)], lambda *_: [90, 80], None
         )
@@ -256,7 +256,7 @@ class TestTables:
     def test_the_shipped_reference_is_the_papers_table_with_its_provenance(self):
         experiment = load("tuning-red")
         (spec,) = [t for t in experiment.of("table") if t["id"] == "table-1"]
-        rows = tables.read_reference(experiment.folder, spec)
+        rows = published.read([experiment.folder], spec)
         assert rows is not None and len(rows) == 20
         assert {row["provenance"] for row in rows} == {"from the document"}
         made = planned(experiment, ["fifo"])
@@ -448,12 +448,6 @@ def test_rows_that_stand_alone_make_one_range_in_the_headline():
     table = {"has_reference": True, "paper": "Table 2", "rows": rows, "keys": ["setting"]}
     (sentence,) = _gaps({"tables": [table | {"headline": ["pct_le_1s"]}], "metrics": [share]})
     assert sentence.endswith(": −6.0 to +2.0 points.")
-
-
-def test_a_published_row_that_is_not_the_only_one_is_none():
-    rows = [{"buffer": "40", "max_p": "1/10"}, {"buffer": "40", "max_p": "1"}]
-    assert tables._find(rows, {"buffer": 40, "max_p": "0.1"}) is rows[0]
-    assert tables._find(rows, {"buffer": 40}) is None
 
 
 def test_a_constructed_variant_is_marked_in_its_table():

@@ -7,6 +7,7 @@
                        summary.json  <table>.parquet …
                    cache/                   calibrations
                    result.json, report.html, tables/, figures/       of a study
+                   reference/               published tables, put there by people
 
 A run's key is the hash of its canonical scenario, seed, version and build (a hash of the
 simulator's sources): the same command again finds what is finished. Everything is written beside
@@ -39,6 +40,8 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 _FOLDERS = ("runs", "cache", "tables", "figures")
 _FILES = (MANIFEST, "result.json", "report.html")
+_USERS = ("reference",)
+"""What people put into a results folder: never removed."""
 
 
 def content_key(canonical: Mapping[str, Any], version: Version) -> str:
@@ -133,7 +136,7 @@ class Store:
             return
         manifest = read_json(path) if path.exists() else {}
         if not {"format", "version", "build"} <= manifest.keys():
-            if any(self.folder.iterdir()):
+            if any(path.name not in _USERS for path in self.folder.iterdir()):
                 raise StoreError(
                     f"{self.folder} holds files that are no results of aqmlab: "
                     "choose another folder with --out"
@@ -153,7 +156,7 @@ class Store:
         runs = self.folder / "runs"
         return (
             MANIFEST in there
-            and there <= {*_FOLDERS, *_FILES}
+            and there <= {*_FOLDERS, *_FILES, *_USERS}
             and (not runs.exists() or all(path.is_dir() for path in runs.iterdir()))
         )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aqmlab import engine, figures, measure
 
-from . import calibrating, drawing, plan, tables
+from . import calibrating, drawing, plan, published, tables
 from .drawing import Material
 from .experiment import Experiment
 from .writing import write_figures as write_files
@@ -85,6 +85,7 @@ def write_tables(
                 "reference": spec.get("reference"),
                 "headline": spec.get("headline", []),
                 "note": spec.get("note", ""),
+                "remarks": _remarks(spec, experiment, material, out),
                 "has_reference": any(row.get("paper") is not None for row in rows),
             }
         )
@@ -96,6 +97,15 @@ def write_tables(
         ],
     )
     return listed
+
+
+def _remarks(spec: dict, experiment: Experiment, material: Material, out: Path) -> list[str]:
+    """What of a published table has no place beside ours."""
+    if "reference" not in spec:
+        return []
+    places = tables.places(spec, material.plan.of(spec["group"], spec.get("where")))
+    rows = published.read((out, experiment.folder), spec)
+    return published.remarks(spec, material.columns(spec), places, rows)
 
 
 def write_figures(

@@ -5,6 +5,7 @@ out/tables/*.csv|parquet  every table, tidy
 out/figures/*.svg|png     every figure
 out/result.json           all that the report is made of
 out/report.html           the report, one file
+out/reference/*.csv       published tables that somebody put there: read, never written
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from aqmlab import report, store
 from aqmlab.errors import SpecError, StoreError
 from aqmlab.progress import Progress
 
-from . import calibrating, headlines, judging, outcome, plan, tables
+from . import calibrating, checks, headlines, judging, outcome, plan, published, tables
 from .drawing import Material
 from .experiment import Experiment
 from .laboratory import Laboratory
@@ -48,6 +49,7 @@ class Study:
         quick or full settings. Gives what `result.json` holds.
         """
         experiment = self.experiment
+        checks.check(experiment)
         chosen = experiment.settings(quick) | (settings or {})
         wanted = _with_earlier(experiment.check_parts(list(parts or [])), out, experiment, chosen)
         laboratory = Laboratory(out, progress=progress, jobs=jobs)
@@ -55,7 +57,7 @@ class Study:
         claims = judging.judge(
             experiment, experiment.of("claim", wanted), material, laboratory, chosen["looks"]
         )
-        self._tabulate(material, wanted)
+        self._tabulate(material, wanted, out)
         result = outcome.of(experiment, material, wanted, quick) | {"claims": claims}
         result["tables"] = outcome.write_tables(experiment, material, wanted, out)
         result["figures"] = outcome.write_figures(
@@ -78,11 +80,12 @@ class Study:
     ) -> Path | None:
         """Runs what one figure needs and writes it alone; nothing if there is nothing to draw."""
         experiment = self.experiment
+        checks.check(experiment)
         spec = experiment.figure(figure)
         chosen = experiment.settings(quick)
         laboratory = Laboratory(out, progress=progress, jobs=jobs)
         material = self._measured(laboratory, chosen, experiment.groups_of([spec]), [spec])
-        self._tabulate(material, [spec["part"]], only=spec.get("table", ""))
+        self._tabulate(material, [spec["part"]], out, only=spec.get("table", ""))
         written = outcome.write_figures([spec], experiment, material, out, table=f"figure-{figure}")
         return out / written[0]["file"] if written else None
 
@@ -110,11 +113,13 @@ class Study:
         metrics = {m["name"]: m for m in experiment.of("metric")}
         return Material(made, settings, results, calibrations, {}, metrics)
 
-    def _tabulate(self, material: Material, parts: list[str], only: str | None = None) -> None:
+    def _tabulate(
+        self, material: Material, parts: list[str], out: Path, only: str | None = None
+    ) -> None:
         experiment, runs = self.experiment, material.plan
         for spec in experiment.of("table", parts):
             if only is None or spec["id"] == only:
-                reference = tables.read_reference(experiment.folder, spec)
+                reference = published.read((out, experiment.folder), spec)
                 material.tables[spec["id"]] = tables.table(
                     spec,
                     material.columns(spec),

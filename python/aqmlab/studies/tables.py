@@ -8,14 +8,12 @@ difference between the two laboratories rather than between two runs.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
-from pathlib import Path
 
 from aqmlab.measure import interval
 
+from . import published
 from .plan import Cell
 
 #: How a published number lies to ours.
@@ -34,14 +32,14 @@ def table(
 ) -> list[dict]:
     """Tidy rows, one per cell and metric, with the published number where there is one."""
     rows = []
-    for cell in cells:
+    found = published.find(reference or [], places(spec, cells))
+    for cell, paper in zip(cells, found, strict=True):
         place = {column: _place(cell, axis) for axis, column in spec["keys"].items()}
-        published = _find(reference, place | cell.published)
         for metric in metrics:
             sample = values(cell, metric)
             row = {"table": spec["id"], **place, "metric": metric["name"], "n": len(sample)}
             row |= estimate(sample)
-            row |= compare(row, number(published, metric["name"]), metric["digits"])
+            row |= compare(row, published.number(paper, metric), metric["digits"])
             rows.append(row)
     return rows
 
@@ -109,26 +107,12 @@ def compare(row: Mapping, paper: float | None, digits: int) -> dict[str, object]
     return found
 
 
-def read_reference(folder: Path, spec: dict) -> list[dict[str, str]] | None:
-    """The published table, or nothing if its file is not there.
-
-    `reference` may be a pattern (`reference/may1999_table5*.csv`): a table that is published
-    later is found when its file is put there.
-    """
-    rows: list[dict[str, str]] = []
-    for path in sorted(folder.glob(spec["reference"])) if "reference" in spec else []:
-        with path.open(newline="", encoding="utf-8") as file:
-            rows += csv.DictReader(file)
-    return rows or None
-
-
-def number(row: Mapping[str, str] | None, column: str) -> float | None:
-    """A published number; an empty or absent field is no number."""
-    text = (row or {}).get(column) or ""
-    try:
-        return float(text)
-    except ValueError:
-        return None
+def places(spec: dict, cells: list[Cell]) -> list[dict[str, object]]:
+    """For each cell the columns and values by which its published row is found."""
+    return [
+        {column: _place(cell, axis) for axis, column in spec["keys"].items()} | cell.published
+        for cell in cells
+    ]
 
 
 def _place(cell: Cell, axis: str) -> object:
@@ -146,23 +130,3 @@ def plain(value: object) -> object:
         share = float(value[:-1])
         return int(share) if share == int(share) else share
     return value
-
-
-def _find(reference: list[dict[str, str]] | None, place: dict) -> dict[str, str] | None:
-    """The published row at this place: it agrees in every column that both have.
-
-    Nothing where several rows do: then the place does not say which of them it is.
-    """
-    found = []
-    for row in reference or []:
-        both = [column for column in place if row.get(column)]
-        if both and all(_same(row[column], place[column]) for column in both):
-            found.append(row)
-    return found[0] if len(found) == 1 else None
-
-
-def _same(text: str, value: object) -> bool:
-    try:
-        return float(Fraction(text)) == float(Fraction(str(value)))
-    except (ValueError, ZeroDivisionError):
-        return text.strip().lower() == str(value).strip().lower()

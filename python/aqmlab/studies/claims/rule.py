@@ -113,9 +113,8 @@ def _one(condition: dict, evidence: Evidence, levels: Levels, names: dict) -> Ve
 
 def _judged(condition: dict, evidence: Evidence, levels: Levels, names: dict) -> Judged:
     bounds = _bounds(condition)
-    told = {name: _plain(value) for name, value in names.items()}
-    text = condition.get("text", condition["value"]).format(**told)
-    lets = {name: _filled(let, names) for name, let in condition["let"].items()}
+    text = told(condition.get("text", condition["value"]), names)
+    lets = {name: filled(let, names) for name, let in condition["let"].items()}
     try:
         sample = expression.evaluate(condition["value"], _numbers(names) | _aligned(lets, evidence))
     except NotRun as reason:
@@ -162,12 +161,17 @@ def _expanded(condition: dict, word: str, names: dict) -> Iterator[tuple[dict, d
         yield rest, names | chosen
 
 
-def _filled(node: Any, names: dict) -> Any:
+def told(text: str, names: dict) -> str:
+    """A text in which "{name}" is the value of that name, for a reader."""
+    return text.format(**{name: _plain(value) for name, value in names.items()})
+
+
+def filled(node: Any, names: dict) -> Any:
     """A copy in which "$name" is the value of that name."""
     if isinstance(node, dict):
-        return {key: _filled(value, names) for key, value in node.items()}
+        return {key: filled(value, names) for key, value in node.items()}
     if isinstance(node, list):
-        return [_filled(value, names) for value in node]
+        return [filled(value, names) for value in node]
     if isinstance(node, str) and node.startswith("$"):
         return names[node[1:]]
     return node
@@ -197,10 +201,46 @@ def _leaves(conditions: list[dict]) -> Iterator[dict]:
         yield from _leaves(inner) if inner else [condition]
 
 
+def leaves(claim: dict) -> Iterator[tuple[dict, dict]]:
+    """Every condition that computes a number, with each set of values that its names stand for."""
+    return _every(claim.get("condition", []), ("each", "some"), {})
+
+
+def _every(
+    conditions: list[dict], words: tuple[str, ...], names: dict
+) -> Iterator[tuple[dict, dict]]:
+    bound = [pair for c in conditions for pair in _expanded(c, "each", names)]
+    if "some" in words:
+        bound = [
+            pair
+            for c, n in bound
+            for pair in (_expanded(c, "some", n) if "some" in c else [(c, n)])
+        ]
+    for condition, known in bound:
+        if "any" in condition:
+            yield from _every(condition["any"], ("each",), known)
+        elif "all" in condition:
+            yield from _every(condition["all"], ("each", "some"), known)
+        else:
+            yield condition, known
+
+
 def deciding(found: Verdict) -> Judged | None:
     """The condition that a reader should see: the one nearest to or farthest beyond its bound."""
     same = [j for j in found.judged if j.verdict == found.verdict]
     return min(same or found.judged, key=lambda j: j.margin, default=None)
 
 
-__all__ = ["FAILS", "HOLDS", "UNDECIDED", "Verdict", "deciding", "digest", "judge", "problems"]
+__all__ = [
+    "FAILS",
+    "HOLDS",
+    "UNDECIDED",
+    "Verdict",
+    "deciding",
+    "digest",
+    "filled",
+    "judge",
+    "leaves",
+    "problems",
+    "told",
+]

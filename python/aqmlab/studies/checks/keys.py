@@ -1,0 +1,102 @@
+"""Which keys each entry of an experiment may have, and which it must have (docs/studies.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aqmlab.errors import nearest
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Keys that an entry must have, and those that it may have beside them."""
+
+    needed: frozenset[str]
+    known: frozenset[str]
+
+    def problem(self, entry: dict) -> str | None:
+        """What is wrong with an entry's keys, if anything."""
+        for key in entry:
+            if key not in self.known:
+                known = sorted(self.known)
+                hint = nearest(key, known) or f" (known: {', '.join(known)})"
+                return f'unknown key "{key}"{hint}'
+        missing = sorted(self.needed - entry.keys())
+        return f'has no "{missing[0]}": add it' if missing else None
+
+
+def keys(needed: str, others: str = "") -> Keys:
+    """Keys as two lists of words."""
+    must = frozenset(needed.split())
+    return Keys(must, must | frozenset(others.split()))
+
+
+#: The file itself.
+WHOLE = keys(
+    "name title subtitle question source part settings scenario group metric",
+    "port include base setup calibration table difference figure claim deviation",
+)
+
+SETTINGS = keys("seeds", "duration warmup looks calibration_seeds calibration")
+
+#: Entries of the lists.
+ENTRIES = {
+    "part": keys("name title", "text"),
+    "setup": keys("caption", "base"),
+    "calibration": keys("rate", "base traffic multiple_of"),
+    "group": keys("name part", "base set axis seeds times only"),
+    "metric": keys("name title unit digits", "summary statistic args scale hidden"),
+    "table": keys("id part group title keys", "paper where metrics reference headline note"),
+    "difference": keys(
+        "id part group minus on title", "paper where minus_where metrics headline note"
+    ),
+    "claim": keys("id part claim rule version condition", "kind known note"),
+    "deviation": keys("what text"),
+}
+
+AXIS = keys("name", "paths values variant label constructed quick")
+VARIANT = keys("name set", "published constructed")
+
+_ANY_FIGURE = "id part kind title caption"
+_CELLS = "group where curve curves legend"
+
+#: What a figure takes beside what every figure has, by its kind: needed, and others.
+_FIGURES = {
+    "bars": ("", f"{_CELLS} table column scale unit traffic sorted axis"),
+    "boxes": ("x", f"{_CELLS} metric panels axis label"),
+    "ccdf": ("", f"{_CELLS} upto_ms from_ms table traffic axis"),
+    "cdf": ("", f"{_CELLS} upto_ms table traffic axis"),
+    "curve": ("laws", ""),
+    "delays": ("", f"{_CELLS} deadline_ms upto_ms streams"),
+    "effects": ("table on rows", ""),
+    "linearity": ("", "group source base unit"),
+    "lines": ("x metric", f"{_CELLS} axis log label"),
+    "loss-distances": ("", f"{_CELLS} upto top streams"),
+    "panels": ("table x rows columns axis", ""),
+    "series": ("column axis", f"{_CELLS} scale whole_run"),
+    "sizes": ("", f"{_CELLS} weight"),
+    "slow-start": ("rate rtt packet_bytes w_q max_th", "min_th initial_window"),
+    "trace": ("", f"{_CELLS} port gauge levels from_s upto_s"),
+}
+
+FIGURES = {
+    kind: keys(f"{_ANY_FIGURE} {needed}", f"paper wide note {others}")
+    for kind, (needed, others) in _FIGURES.items()
+}
+
+CURVE = keys("", "group where curve label")
+PANEL = keys("", "metric title group where")
+LAW = keys("label min_th max_th max_p", "gentle max_p_low max_p_high")
+
+CONDITION = keys("let value", "text unit each some at_least at_most above below")
+SEVERAL = keys("", "text each some any all")
+
+#: What a name of a rule may stand for, by the key that tells which; the last is any other.
+LETS = {
+    "probe": keys("probe", "args unit"),
+    "calibration": keys("calibration", "base unit"),
+    "pair": keys("pair a b", "args unit"),
+    "across": keys("across group", "where args unit"),
+    "group": keys("group", "where metric statistic summary args scale over unit"),
+}
+CELL = keys("group", "where")

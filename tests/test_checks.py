@@ -1,0 +1,219 @@
+"""Mistakes in an experiment's files: found before anything runs, told in one sentence."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from test_studies import SMALL, Double
+
+from aqmlab import engine
+from aqmlab.errors import SpecError
+from aqmlab.studies import checks, drawing, registry
+from aqmlab.studies.checks import keys
+from aqmlab.studies.experiment import load
+from aqmlab.studies.study import Study
+
+#: What is changed in which file, into what, and what must be said.
+MISTAKES = {
+    "a misspelt list": ("experiment", "[[figure]]", "[[figures]]", '"figures"; did you mean "fig'),
+    "a misspelt setting": (
+        "experiment",
+        'warmup = "20 min"',
+        'warm_up = "20 min"',
+        "settings.full",
+    ),
+    "a misspelt key": (
+        "experiment",
+        'legend = "queue limit"\ntitle = "FIFO at 80 %',
+        'legnd = "queue limit"\ntitle = "FIFO at 80 %',
+        'figure 9a: unknown key "legnd"; did you mean "legend"',
+    ),
+    "a key of another kind": (
+        "experiment",
+        'title = "FIFO at 80 %',
+        'sorted = true\ntitle = "FIFO at 80 %',
+        'figure 9a: unknown key "sorted"',
+    ),
+    "a missing key": (
+        "experiment",
+        'title = "FIFO at 80 % load"\n',
+        "",
+        'figure 9a: has no "title": add it',
+    ),
+    "an unknown kind": (
+        "experiment",
+        'id = "9a"\nkind = "cdf"',
+        'id = "9a"\nkind = "cfd"',
+        'figure 9a: no kind of figures "cfd"; did you mean "cdf"',
+    ),
+    "an unknown part": (
+        "experiment",
+        'part = "fifo"\ngroup = "fifo"\nwhere = { load = "80%" }',
+        'part = "fife"\ngroup = "fifo"\nwhere = { load = "80%" }',
+        'figure 9a: no part "fife"; did you mean "fifo"',
+    ),
+    "an unknown group": (
+        "experiment",
+        'group = "fifo"\nwhere = { load = "80%" }',
+        'group = "fifi"\nwhere = { load = "80%" }',
+        'figure 9a: no group "fifi"',
+    ),
+    "an unknown axis": (
+        "experiment",
+        'where = { load = "80%" }',
+        'where = { lode = "80%" }',
+        'figure 9a: no axis of group "fifo" "lode"; did you mean "load"',
+    ),
+    "an unknown value": (
+        "experiment",
+        'where = { load = "80%" }',
+        'where = { load = "81%" }',
+        'figure 9a: no load in group "fifo" "81%"',
+    ),
+    "an unknown curve": (
+        "experiment",
+        'curve = "thresholds"',
+        'curve = "threshold"',
+        'figure 12a: no axis of group "red-thresholds" "threshold"',
+    ),
+    "an unknown table": ("experiment", 'table = "table-1"', 'table = "table-2"', "figure table-1"),
+    "an unknown metric in a table": (
+        "experiment",
+        'headline = ["pct_le_1s", "median_response_ms"]',
+        'headline = ["pct_le_1s", "median"]',
+        'table table-1: no metric "median"',
+    ),
+    "a row that is no axis": (
+        "experiment",
+        'keys = { load = "load_pct", limit = "queue_limit_pkts" }',
+        'keys = { load = "load_pct", length = "queue_limit_pkts" }',
+        'table table-1: no axis of group "fifo" "length"',
+    ),
+    "an unpaired axis": (
+        "experiment",
+        'on = ["load"]',
+        'on = ["thresholds"]',
+        "difference red-minus-fifo: no axis",
+    ),
+    "an axis without values": (
+        "experiment",
+        "values = [30, 60, 120, 190, 240]",
+        "values = []",
+        "group fifo: axis limit: has no values: give values or variants",
+    ),
+    "an axis without paths": (
+        "experiment",
+        'paths = ["link.0.forward.limit"]\n',
+        "",
+        "group fifo: axis limit: has no paths",
+    ),
+    "too many values for the paths": (
+        "experiment",
+        "[90, 270]]  ",
+        "[90, 270, 1]]  ",
+        "axis thresholds",
+    ),
+    "a load without calibration": (
+        "experiment",
+        "[[calibration]]",
+        "[[deviation]]\nwhat = '-'\ntext = '-'\n[calibrated]",
+        '"calibrated"; did you mean "calibration"',
+    ),
+    "two of a name": (
+        "experiment",
+        'id = "9b"',
+        'id = "9a"',
+        "figure 9a: there are 2 of this name: rename one",
+    ),
+    "a claim about an unknown group": (
+        "claims",
+        'group = "fifo", where = { load = "98%", limit = "$short" }',
+        'group = "fif", where = { load = "98%", limit = "$short" }',
+        'claim C08: n: no group "fif"; did you mean "fifo"',
+    ),
+    "a claim about an unknown value": (
+        "claims",
+        "short = [30, 60]",
+        "short = [30, 61]",
+        'claim C08: n: no limit in group "fifo" "61"',
+    ),
+    "a claim with an unknown metric": (
+        "claims",
+        'metric = "pct_gt_3s"',
+        'metric = "pct_gt_4s"',
+        'claim C06: a: no metric "pct_gt_4s"; did you mean "pct_gt_3s"',
+    ),
+    "a claim with an unknown statistic": (
+        "claims",
+        'pair = "crossings"',
+        'pair = "crosings"',
+        'no statistic "crosings"; did you mean "crossings"',
+    ),
+    "wrong arguments": ("claims", "to_ms = 1500", "upto_ms = 1500", "claim C08: n: args of cross"),
+    "a claim of several cells": (
+        "claims",
+        'where = { load = "98%" }, metric = "median_response_ms"',
+        'metric = "median_response_ms"',
+        "claim C06: b: fifo-load {} is 6 cells: say which",
+    ),
+    "an unknown letter": ("claims", 'value = "a / b"', 'value = "a / c"', "c is not known here"),
+    "a rule without bound": ("claims", "at_most = 3.0", "", 'claim C05: "a" has no bound'),
+    "a misspelt bound": (
+        "claims",
+        "at_most = 3.0",
+        "atmost = 3.0",
+        'claim C05: unknown key "atmos',
+    ),
+    "an unknown name in a text": ("claims", "limits {short}", "limits {sort}", "`each` or `some`"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """A copy of the small study."""
+    return shutil.copytree(SMALL, tmp_path / "small")
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_sentence_before_anything_runs(folder, mistake, monkeypatch):
+    core = Double()
+    monkeypatch.setattr(engine, "_core", lambda: core)
+    file, before, after, said = MISTAKES[mistake]
+    path = folder / f"{file}.toml"
+    assert before in path.read_text()
+    path.write_text(path.read_text().replace(before, after, 1))
+    with pytest.raises(SpecError) as found:
+        Study(load("small", folder)).run(quick=True, out=folder / "out")
+    assert str(found.value).startswith(f"{path}: ") and said in str(found.value)
+    assert core.runs == [] and not (folder / "out").exists()
+
+
+def test_one_figure_is_not_drawn_of_a_faulty_experiment(folder):
+    path = folder / "claims.toml"
+    path.write_text(path.read_text().replace("at_most = 3.0", "atmost = 3.0", 1))
+    with pytest.raises(SpecError, match="atmost"):
+        Study(load("small", folder)).draw("8", quick=True, out=folder / "out")
+
+
+def test_the_right_experiment_has_no_mistakes(folder):
+    checks.check(load("small", folder))
+
+
+@pytest.mark.parametrize("name", registry.STUDIES)
+def test_the_studies_that_come_along_have_no_mistakes(name):
+    checks.check(load(name))
+
+
+def test_every_kind_of_figure_has_its_keys():
+    assert keys.FIGURES.keys() == drawing.KINDS.keys()
+    known = {key for kind in keys.FIGURES.values() for key in kind.known}
+    asked = {
+        key
+        for file in Path(drawing.__file__).parent.glob("*.py")
+        for key in re.findall(r'spec(?:\[|\.get\()"(\w+)"', file.read_text())
+    }
+    # `keys` and `metrics` are those of the table that a figure draws.
+    assert asked - {"keys", "metrics"} <= known
