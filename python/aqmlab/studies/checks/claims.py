@@ -40,7 +40,9 @@ def _leaf(condition: dict, bound: dict, names: Names) -> str | None:
     except KeyError as error:
         return f'"{told}": {error} is no name of an `each` or `some` around it'
     try:
-        expression.evaluate(condition["value"], dict.fromkeys(lets, np.ones(1)))
+        expression.evaluate(
+            condition["value"], rule.numbers(bound) | dict.fromkeys(lets, np.ones(1))
+        )
     except SpecError as error:
         return str(error)
     return first(f"{name}: {p}" for name, let in lets.items() if (p := _let(let, names)))
@@ -58,16 +60,26 @@ def _let(let: object, names: Names) -> str | None:
     if kind == "calibration":
         return names.base(let)
     if kind == "pair":
-        sides = (let["a"], let["b"])
-        return (
-            first(keys.CELL.problem(side) for side in sides)
-            or statistic(statistics.PAIRS, RUNS, let, "pair")
-            or first(_cell(side, names) for side in sides)
-        )
+        return _pair(let, names)
     if kind == "across":
         known = names.cells(let["group"], let.get("where", {}))
         return known or statistic(statistics.ACROSS, RUN, let, "across")
     return _of_runs(let, names)
+
+
+def _pair(let: dict, names: Names) -> str | None:
+    """Two cells; with `over` the second may be several."""
+    return (
+        first(keys.CELL.problem(let[side]) for side in ("a", "b"))
+        or statistic(statistics.PAIRS, RUNS, let, "pair")
+        or _cell(let["a"], names)
+        or (_several(let["b"], let["over"], names) if "over" in let else _cell(let["b"], names))
+    )
+
+
+def _several(let: dict, over: str, names: Names) -> str | None:
+    known = unknown("way to take cells together", over, OVER)
+    return known or names.cells(let["group"], let.get("where", {}))
 
 
 def _of_runs(let: dict, names: Names) -> str | None:
@@ -80,10 +92,7 @@ def _of_runs(let: dict, names: Names) -> str | None:
         problem = statistic(statistics.OF_RUN, RUN, let) if "statistic" in let else None
     if problem:
         return problem
-    if "over" in let:
-        known = unknown("way to take cells together", let["over"], OVER)
-        return known or names.cells(let["group"], let.get("where", {}))
-    return _cell(let, names)
+    return _several(let, let["over"], names) if "over" in let else _cell(let, names)
 
 
 def _cell(let: dict, names: Names) -> str | None:

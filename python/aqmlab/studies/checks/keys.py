@@ -34,7 +34,7 @@ def keys(needed: str, others: str = "") -> Keys:
 #: The file itself.
 WHOLE = keys(
     "name title subtitle question source part settings scenario group metric",
-    "port include base setup calibration table difference figure claim deviation",
+    "port include base axis setup calibration table difference figure claim deviation",
 )
 
 SETTINGS = keys("seeds", "duration warmup looks calibration_seeds calibration")
@@ -43,12 +43,13 @@ SETTINGS = keys("seeds", "duration warmup looks calibration_seeds calibration")
 ENTRIES = {
     "part": keys("name title", "text"),
     "setup": keys("caption", "base"),
-    "calibration": keys("rate", "base traffic multiple_of"),
+    "calibration": keys("rate", "base traffic multiple_of together"),
     "group": keys("name part", "base set axis seeds times only"),
     "metric": keys("name title unit digits", "summary statistic args scale hidden"),
     "table": keys("id part group title keys", "paper where metrics reference headline note"),
     "difference": keys(
-        "id part group minus on title", "paper where minus_where metrics headline note"
+        "id part group minus on title",
+        "paper where minus_where by metrics headline note",
     ),
     "claim": keys("id part claim rule version condition", "kind known note"),
     "deviation": keys("what text"),
@@ -63,7 +64,7 @@ _CELLS = "group where curve curves legend"
 #: What a figure takes beside what every figure has, by its kind: needed, and others.
 _FIGURES = {
     "bars": ("", f"{_CELLS} table column scale unit traffic sorted axis"),
-    "boxes": ("x", f"{_CELLS} metric panels axis label"),
+    "boxes": ("x", f"{_CELLS} metric panels axis label log"),
     "ccdf": ("", f"{_CELLS} upto_ms from_ms table traffic axis"),
     "cdf": ("", f"{_CELLS} upto_ms table traffic axis"),
     "curve": ("laws", ""),
@@ -95,7 +96,7 @@ SEVERAL = keys("", "text each some any all")
 LETS = {
     "probe": keys("probe", "args unit"),
     "calibration": keys("calibration", "base unit"),
-    "pair": keys("pair a b", "args unit"),
+    "pair": keys("pair a b", "args over unit"),
     "across": keys("across group", "where args unit"),
     "group": keys("group", "where metric statistic summary args scale over unit"),
 }

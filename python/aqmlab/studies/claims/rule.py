@@ -116,7 +116,7 @@ def _judged(condition: dict, evidence: Evidence, levels: Levels, names: dict) ->
     text = told(condition.get("text", condition["value"]), names)
     lets = {name: filled(let, names) for name, let in condition["let"].items()}
     try:
-        sample = expression.evaluate(condition["value"], _numbers(names) | _aligned(lets, evidence))
+        sample = expression.evaluate(condition["value"], numbers(names) | _aligned(lets, evidence))
     except NotRun as reason:
         return Judged(text, np.nan, np.nan, np.nan, 0, bounds, UNDECIDED, str(reason))
     verdict, mean, low, high = decide(sample, bounds, hold=levels.hold, fail=levels.fail)
@@ -132,7 +132,7 @@ def _aligned(lets: dict[str, dict], evidence: Evidence) -> dict[str, np.ndarray]
     return {name: v[:seeds] if v.ndim else v for name, v in found.items()}
 
 
-def _numbers(names: dict) -> dict[str, np.ndarray]:
+def numbers(names: dict) -> dict[str, np.ndarray]:
     """Those names of `each` and `some` whose values are numbers: an expression may use them."""
     return {
         name: np.asarray(float(value))
@@ -203,24 +203,14 @@ def _leaves(conditions: list[dict]) -> Iterator[dict]:
 
 def leaves(claim: dict) -> Iterator[tuple[dict, dict]]:
     """Every condition that computes a number, with each set of values that its names stand for."""
-    return _every(claim.get("condition", []), ("each", "some"), {})
+    return _every(claim.get("condition", []), {})
 
 
-def _every(
-    conditions: list[dict], words: tuple[str, ...], names: dict
-) -> Iterator[tuple[dict, dict]]:
-    bound = [pair for c in conditions for pair in _expanded(c, "each", names)]
-    if "some" in words:
-        bound = [
-            pair
-            for c, n in bound
-            for pair in (_expanded(c, "some", n) if "some" in c else [(c, n)])
-        ]
-    for condition, known in bound:
-        if "any" in condition:
-            yield from _every(condition["any"], ("each",), known)
-        elif "all" in condition:
-            yield from _every(condition["all"], ("each", "some"), known)
+def _every(conditions: list[dict], names: dict) -> Iterator[tuple[dict, dict]]:
+    each = [pair for c in conditions for pair in _expanded(c, "each", names)]
+    for condition, known in [pair for c, n in each for pair in _expanded(c, "some", n)]:
+        if "any" in condition or "all" in condition:
+            yield from _every(condition.get("any", []) + condition.get("all", []), known)
         else:
             yield condition, known
 
