@@ -238,6 +238,13 @@ class TestRule:
         assert rule.digest(one) != rule.digest(claim(condition("a", at_least=8.1)))
         assert rule.digest(one) != rule.digest(one | {"rule": "another"})
 
+    def test_every_condition_is_found_with_its_names(self):
+        names = {"each": {"q": ["a", "b"]}}
+        alternatives = {"any": [condition() | {"some": {"r": [1, 2]}}, {"all": [condition()]}]}
+        found = [bound for _, bound in rule.leaves(claim(alternatives | names))]
+        some = [{"q": q, "r": r} for q in "ab" for r in (1, 2)]
+        assert found == [*some[:2], {"q": "a"}, *some[2:], {"q": "b"}]
+
     def test_problems_are_found_without_a_run(self):
         assert rule.problems(claim(condition("a", at_least=8))) == []
         assert "no version" in rule.problems({"id": "X"})
