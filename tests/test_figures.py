@@ -467,3 +467,11 @@ def test_lines_with_intervals():
     named = EXAMPLES["lines"][0] | {"places": ["a", "b", "c", "d", "e"]}
     (axes,) = figures.draw("lines", named).axes
     assert [t.get_text() for t in axes.get_xticklabels()] == ["a", "b", "c", "d", "e"]
+
+
+def test_fillings_do_not_make_a_figure_heavy():
+    series = [{"label": str(i), "values": [[i, i + 1, i + 2]]} for i in range(8)]
+    figure = figures.draw(
+        "boxes", {"panels": [{"title": "", "places": ["a"], "series": series}]}, title="", value="v"
+    )
+    assert len(figures.to_svg(figure)) < 50_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -91,3 +92,61 @@ def test_killed_and_resumed(small, untouched, moment):
     assert again == total - kept
     assert left(out) == untouched
     assert not list((out / "runs").glob(".*"))
+
+
+def refused(answer, *words) -> None:
+    """A mistake: one line, and no traceback."""
+    assert answer.returncode == 2 and len(answer.stderr.splitlines()) == 1, answer.stderr
+    assert all(word in answer.stderr for word in words), answer.stderr
+
+
+def test_a_folder_holds_one_study(small):
+    assert small(*PART[:5], "--out", "out").returncode == 0
+    manifest = small.folder / "out" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"study": "small"', '"study": "large"'))
+    refused(small(*PART[:5], "--out", "out"), "out holds the study large", "--fresh")
+    refused(small("study", "small", "--figure", "8", "--out", "out"), "holds the study large")
+
+
+def test_a_folder_that_cannot_be_written_at_the_end_is_one_sentence(small):
+    words = ("study", "small", "--part", "red-thresholds", "--out", "out")
+    assert small(*words).returncode == 0
+    shutil.rmtree(small.folder / "out" / "tables")
+    (small.folder / "out" / "tables").write_text("a file")
+    refused(small(*words), "out cannot be written", "--out")
+
+
+def test_the_score_card_of_a_folder(small):
+    refused(small("claims", "--study", "small", "--out", "out"), "has no result.json", "--run")
+    assert small(*PART[:5], "--out", "out").returncode == 0
+    words = ("claims", "--study", "small", "--out", "out", "--json")
+    rows = json.loads(small(*words).stdout)
+    assert [row["id"] for row in rows] == ["C05", "C06", "C08", "C39"]
+    assert {row["study"] for row in rows} == {"small"}
+    assert rows[0]["replications"] > 1 and rows[0]["why"] != "not run"
+    result = small.folder / "out" / "result.json"
+    other = json.loads(result.read_text())
+    other["claims"][0]["digest"] = "of another rule"
+    result.write_text(json.dumps(other))
+    first = json.loads(small(*words).stdout)[0]
+    assert first["replications"] == 0 and "run the study again" in first["why"]
+    result.write_text(json.dumps(other | {"name": "large"}))
+    refused(small(*words), "out holds the study large")
+
+
+def test_the_studies_are_listed_with_their_parts(small):
+    told = small("study", "list").stdout
+    assert "parts: calibration, fifo, red-load, red-thresholds" in told
+    assert "figures: 3, 4, 5" in told and "claims: 4" in told
+
+
+def test_stopped_while_it_draws(small):
+    process = small.start(*PART[:5], "--out", "out")
+    while not MOMENTS["drawing"](small.folder / "out") and process.poll() is None:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert complaint.splitlines() == [
+        "aqmlab: stopped: finished runs are kept in out, give the same command again to resume"
+    ]

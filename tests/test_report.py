@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
+import shlex
 from html.parser import HTMLParser
 
 import pytest
+import typer.main
 from test_studies import SHORT, SMALL, Double
 
-from aqmlab import engine, report
+from aqmlab import cli, engine, report
 from aqmlab.errors import StoreError
 from aqmlab.report import numbers
 from aqmlab.report import report as writer
+from aqmlab.studies import registry
 from aqmlab.studies.experiment import load
 from aqmlab.studies.study import Study
 
@@ -178,3 +182,54 @@ def test_numbers_as_people_write_them():
     assert numbers.fixed(None, 1) == "–" == numbers.signed(None, 1)
     assert numbers.ranged(1.0, 0.5, 1.5) == "1.0 [0.5, 1.5]"
     assert numbers.ranged(1.0, None, None, sign=True) == "+1.0"
+
+
+def commands(page: str) -> list[list[str]]:
+    """Every command line of aqmlab that a report prints."""
+    lines = re.findall(r"aqmlab study [^<\n]*", html.unescape(page))
+    return [shlex.split(line)[1:] for line in lines]
+
+
+def accepted(words: list[str]) -> tuple[str, dict]:
+    """The command that these words give, and its parameters."""
+    chosen = typer.main.get_group(cli.app).commands[words[0]]
+    return words[0], chosen.make_context(words[0], words[1:]).params
+
+
+def test_every_command_is_accepted_as_it_is_printed(page, result):
+    found = [accepted(words)[1] for words in commands(page)]
+    assert {p["figure"] for p in found} - {None} == {f["id"] for f in result["figures"]}
+    assert {name for p in found for name in p["part"] or []} == set(result["parts"])
+    assert all(p["name"] == "small" for p in found)
+
+
+@pytest.mark.parametrize("name", registry.STUDIES)
+@pytest.mark.parametrize("quick", [True, False])
+def test_commands_of_the_studies_that_come_along(name, quick):
+    experiment = load(name)
+    for figure in experiment.of("figure"):
+        line = writer.command({"name": name, "quick": quick}, figure=figure["id"])
+        found = accepted(shlex.split(line)[1:])[1]
+        assert (found["name"], found["quick"], found["figure"]) == (name, quick, figure["id"])
+        assert experiment.figure(found["figure"]) is figure
+    for part in experiment.parts:
+        line = writer.command({"name": name, "quick": quick}, part=part)
+        assert accepted(shlex.split(line)[1:])[1]["part"] == [part]
+
+
+def test_a_long_table_keeps_its_head_in_sight(result, folder):
+    pictures = {f["id"]: (folder / f["file"]).read_text() for f in result["figures"]}
+    longer = json.loads(json.dumps(result))
+    (table,) = [t for t in longer["tables"] if t["id"] == "table-1"]
+    rows = table["rows"]
+    for copy in range(1, 26):  # 520 lines
+        table["rows"] = table["rows"] + [r | {"load_pct": f"{r['load_pct']}-{copy}"} for r in rows]
+    page = writer.render(longer, pictures)
+    assert page.count('class="scroll long"') == 1
+    assert Tags(page).open == []
+    assert 'class="scroll long"' not in writer.render(result, pictures)
+
+
+def test_figures_are_described_with_their_numbers(page, result):
+    for figure in result["figures"]:
+        assert str(writer.escape(f"{figure['title']}. {figure['note']}".strip())) in page

@@ -166,7 +166,7 @@ def study(
         if json:
             _print_json(registry.names())
         else:
-            list_("studies")
+            registry.show(_console())
         return
     if figure is not None and (part or name == registry.ALL):
         raise SpecError("--figure draws one figure of one study: leave out --part and `all`")
@@ -259,6 +259,11 @@ def claims(
     chosen = study or list(registry.STUDIES)
     if out is not None and len(chosen) != 1:
         raise SpecError("--out is the folder of one study: name it with --study")
+    if out is not None and not run and not (out / "result.json").is_file():
+        raise AqmlabError(
+            f"{out} has no result.json: give a folder in which `aqmlab study` has finished, "
+            "or --run"
+        )
     rows = []
     for name in chosen:
         found = registry.score_card(name, out)

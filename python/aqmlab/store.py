@@ -105,7 +105,7 @@ class Store:
         `fresh` empties it first, but only if it is a results folder.
         """
         store = cls(Path(folder), engine.version())
-        with _reported(store.folder):
+        with reported(store.folder):
             store._claim(fresh)
             if not (store.folder / MANIFEST).exists():
                 store.write_manifest({})
@@ -195,7 +195,7 @@ class Store:
         """Writes a finished run; it appears under its key all at once. Safe between threads."""
         place = self.folder / "runs" / key
         draft = place.with_name(f".tmp-{os.getpid()}-{threading.get_ident()}-{key}")
-        with _reported(self.folder):
+        with reported(self.folder):
             try:
                 draft.mkdir(parents=True)
                 for name, table in outcome.tables.items():
@@ -231,7 +231,7 @@ class Store:
 
     def write_manifest(self, content: Mapping[str, Any]) -> None:
         """Says in the folder what its results are."""
-        with _reported(self.folder):
+        with reported(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             write_json(self.folder / MANIFEST, {**self._stamp(), **content})
 
@@ -311,7 +311,8 @@ def _move(draft: Path, place: Path) -> None:
 
 
 @contextlib.contextmanager
-def _reported(folder: Path) -> Iterator[None]:
+def reported(folder: Path) -> Iterator[None]:
+    """A folder that cannot be written as one sentence."""
     try:
         yield
     except OSError as error:

@@ -55,7 +55,8 @@ PENS = (
 )
 
 #: Fillings of areas, which stay apart where colours do not.
-HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "oo")
+# Lines only: matplotlib writes every dot of a dotted filling as four curves, 180 kB for one.
+HATCHES = ("", "////", "++++", "\\\\\\\\", "xxxx", "----", "||||")
 
 _RC: Any = {
     "font.family": ["DejaVu Sans"],

@@ -104,13 +104,18 @@ def _part(result: Mapping, part: Mapping, pictures: Mapping[str, str]) -> dict:
         "figures": [
             f
             | {
-                "svg": inline(pictures[f["id"]], f"f{f['id']}", f"{f['name']}: {f['title']}"),
+                "svg": inline(pictures[f["id"]], f"f{f['id']}", _described(f)),
                 "command": command(result, figure=f["id"]),
             }
             for f in result["figures"]
             if f["part"] == name
         ],
     }
+
+
+def _described(figure: Mapping) -> str:
+    """A figure for those who cannot see it: what it shows and the numbers that are told of it."""
+    return " ".join(filter(None, (f"{figure['name']}: {figure['title']}.", figure["note"])))
 
 
 def _wide(table: Mapping, metrics: list[Mapping]) -> dict:

@@ -15,6 +15,8 @@ from aqmlab.errors import AqmlabError, SpecError, nearest
 from .experiment import Experiment, load
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from aqmlab.progress import Progress
 
 #: In the order of `study all` and of every list.
@@ -24,6 +26,18 @@ ALL = "all"
 
 #: Where results go if nobody says otherwise.
 RESULTS = Path("results")
+
+
+def show(console: Console) -> None:
+    """The studies with their parts, their figures and the number of their claims, for people."""
+    from rich.text import Text
+
+    for name in STUDIES:
+        told = describe(name)
+        console.print(Text.assemble((name, "bold"), f"  {told['summary']}"))
+        for word, of in (("parts", told["parts"]), ("figures", told["figures"])):
+            console.print(Text(f"  {word}: {', '.join(of)}"))
+        console.print(Text(f"  claims: {len(told['claims'])}\n"))
 
 
 def names() -> list[dict[str, Any]]:
@@ -105,10 +119,10 @@ def score_card(name: str, folder: Path | None = None) -> list[dict[str, Any]]:
 
     experiment = _experiment(name)
     places = [folder] if folder else [default_folder(name, quick) for quick in (False, True)]
-    stored = next((found for place in places if (found := scorecard.stored(place))), [])
+    stored = next((found for place in places if (found := scorecard.stored(place, name))), [])
     known = {row["id"]: row for row in stored}
     return [
-        known.get(claim["id"]) or scorecard.blank(name, claim) for claim in experiment.of("claim")
+        scorecard.current(name, claim, known.get(claim["id"])) for claim in experiment.of("claim")
     ]
 
 

@@ -51,22 +51,32 @@ class Study:
         experiment = self.experiment
         checks.check(experiment)
         chosen = experiment.settings(quick) | (settings or {})
+        _check_owner(out, experiment)
         wanted = _with_earlier(experiment.check_parts(list(parts or [])), out, experiment, chosen)
         laboratory = Laboratory(out, progress=progress, jobs=jobs)
         material = self._measured(laboratory, chosen, experiment.groups(wanted))
         claims = judging.judge(
             experiment, experiment.of("claim", wanted), material, laboratory, chosen["looks"]
         )
-        self._tabulate(material, wanted, out)
-        result = outcome.of(experiment, material, wanted, quick) | {"claims": claims}
-        result["tables"] = outcome.write_tables(experiment, material, wanted, out)
+        with store.reported(out):
+            result = self._written(material, claims, wanted, quick, out)
+            laboratory.store.write_manifest(outcome.manifest(result))
+            report.write(out)
+        return result
+
+    def _written(
+        self, material: Material, claims: list[dict], parts: list[str], quick: bool, out: Path
+    ) -> dict:
+        """Tables, figures and `result.json`, whose content it gives."""
+        experiment = self.experiment
+        self._tabulate(material, parts, out)
+        result = outcome.of(experiment, material, parts, quick) | {"claims": claims}
+        result["tables"] = outcome.write_tables(experiment, material, parts, out)
         result["figures"] = outcome.write_figures(
-            experiment.of("figure", wanted), experiment, material, out
+            experiment.of("figure", parts), experiment, material, out
         )
         result["headlines"] = headlines.of(result)
         store.write_json(out / RESULT, result)
-        laboratory.store.write_manifest(outcome.manifest(result))
-        report.write(out)
         return result
 
     def draw(
@@ -83,10 +93,14 @@ class Study:
         checks.check(experiment)
         spec = experiment.figure(figure)
         chosen = experiment.settings(quick)
+        _check_owner(out, experiment)
         laboratory = Laboratory(out, progress=progress, jobs=jobs)
         material = self._measured(laboratory, chosen, experiment.groups_of([spec]), [spec])
         self._tabulate(material, [spec["part"]], out, only=spec.get("table", ""))
-        written = outcome.write_figures([spec], experiment, material, out, table=f"figure-{figure}")
+        with store.reported(out):
+            written = outcome.write_figures(
+                [spec], experiment, material, out, table=f"figure-{figure}"
+            )
         return out / written[0]["file"] if written else None
 
     def _measured(
@@ -142,6 +156,19 @@ def _pairs(runs: Plan, spec: dict) -> list[tuple[plan.Cell, plan.Cell]]:
         for cell in runs.of(spec["group"], spec.get("where"))
         for other in runs.of(spec["minus"], fixed | {a: cell.axes[a] for a in spec["on"]})
     ]
+
+
+def _check_owner(out: Path, experiment: Experiment) -> None:
+    """A folder holds one study: another's tables and figures would stay among its own."""
+    try:
+        owner = store.read_json(out / store.MANIFEST).get("study", experiment.name)
+    except StoreError:
+        return
+    if owner != experiment.name:
+        raise StoreError(
+            f"{out} holds the study {owner}: choose another folder with --out or give --fresh to "
+            "replace it"
+        )
 
 
 def _with_earlier(

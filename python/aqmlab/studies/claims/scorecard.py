@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from aqmlab.errors import StoreError
 from aqmlab.report.numbers import digits_of, ranged
 from aqmlab.store import read_json
 
@@ -107,7 +108,26 @@ def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def stored(folder: Path) -> list[dict[str, Any]] | None:
+def stored(folder: Path, study: str) -> list[dict[str, Any]] | None:
     """The score card of a study's results folder, if it has one."""
     path = folder / "result.json"
-    return read_json(path).get("claims") if path.is_file() else None
+    if not path.is_file():
+        return None
+    result = read_json(path)
+    if result.get("name", study) != study:
+        raise StoreError(
+            f"{folder} holds the study {result['name']}: name it with --study or give the folder "
+            f"of {study} with --out"
+        )
+    return result.get("claims")
+
+
+def current(study: str, claim: dict, known: dict[str, Any] | None) -> dict[str, Any]:
+    """A stored line, unless there is none or the rule has changed since it was judged."""
+    fresh = blank(study, claim)
+    if known is None or known.get("digest") == fresh["digest"]:
+        return known or fresh
+    return fresh | {
+        "why": f"judged under version {known.get('version')} of the rule, this is another: "
+        "run the study again"
+    }
