@@ -238,6 +238,13 @@ class TestRule:
         assert rule.digest(one) != rule.digest(claim(condition("a", at_least=8.1)))
         assert rule.digest(one) != rule.digest(one | {"rule": "another"})
 
+    def test_every_condition_is_found_with_its_names(self):
+        names = {"each": {"q": ["a", "b"]}}
+        alternatives = {"any": [condition() | {"some": {"r": [1, 2]}}, {"all": [condition()]}]}
+        found = [bound for _, bound in rule.leaves(claim(alternatives | names))]
+        some = [{"q": q, "r": r} for q in "ab" for r in (1, 2)]
+        assert found == [*some[:2], {"q": "a"}, *some[2:], {"q": "b"}]
+
     def test_problems_are_found_without_a_run(self):
         assert rule.problems(claim(condition("a", at_least=8))) == []
         assert "no version" in rule.problems({"id": "X"})
@@ -258,6 +265,13 @@ class TestScoreCard:
         assert row["estimate"] == pytest.approx(9.1) and row["interval"][0] < 9.1
         assert row["why"] == "a: 9.10 [8.85, 9.35] ms, rule: at least 8."
         json.dumps(row, allow_nan=False)
+
+    def test_an_interval_without_width_is_told(self):
+        same = scorecard.row(
+            "s", claim(condition(at_least=8)), evidence(a=[9, 9, 9], b=[1, 2, 3]), 1
+        )
+        assert "under each of 3 seeds" in same["why"]
+        assert "under each" not in scorecard.row("s", claim(condition()), TestRule.GOOD, 1)["why"]
 
     def test_what_is_known_is_said_of_failures_alone(self):
         known = claim(condition("a", at_least=8)) | {"known": "Because."}

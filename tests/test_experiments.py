@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from aqmlab import calibrate, engine, units
-from aqmlab.studies import calibrating, drawing, plan, registry, statistics
+from aqmlab.studies import calibrating, checks, drawing, plan, registry, statistics
 from aqmlab.studies.claims import rule
 from aqmlab.studies.claims.evidence import Evidence
 from aqmlab.studies.experiment import Experiment, load
@@ -100,6 +100,10 @@ def test_entries_belong_to_parts_and_are_named_once(experiment):
         names = [entry["name" if kind == "group" else "id"] for entry in entries]
         assert len(set(names)) == len(names), kind
         assert {entry["part"] for entry in entries} <= set(experiment.parts), kind
+
+
+def test_nothing_is_wrong_with_the_file(experiment):
+    checks.check(experiment)
 
 
 def test_rules_are_complete(experiment):

@@ -60,18 +60,26 @@ def _let(let: object, names: Names) -> str | None:
     if kind == "calibration":
         return names.base(let)
     if kind == "pair":
-        one, other = let["a"], let["b"]
-        several = {"over": let["over"]} if "over" in let else {}
-        return (
-            first(keys.CELL.problem(side) for side in (one, other))
-            or statistic(statistics.PAIRS, RUNS, let, "pair")
-            or _cells(one, names)
-            or _cells(other | several, names)
-        )
+        return _pair(let, names)
     if kind == "across":
         known = names.cells(let["group"], let.get("where", {}))
         return known or statistic(statistics.ACROSS, RUN, let, "across")
     return _of_runs(let, names)
+
+
+def _pair(let: dict, names: Names) -> str | None:
+    """Two cells; with `over` the second may be several."""
+    return (
+        first(keys.CELL.problem(let[side]) for side in ("a", "b"))
+        or statistic(statistics.PAIRS, RUNS, let, "pair")
+        or _cell(let["a"], names)
+        or (_several(let["b"], let["over"], names) if "over" in let else _cell(let["b"], names))
+    )
+
+
+def _several(let: dict, over: str, names: Names) -> str | None:
+    known = unknown("way to take cells together", over, OVER)
+    return known or names.cells(let["group"], let.get("where", {}))
 
 
 def _of_runs(let: dict, names: Names) -> str | None:
@@ -84,15 +92,15 @@ def _of_runs(let: dict, names: Names) -> str | None:
         problem = statistic(statistics.OF_RUN, RUN, let) if "statistic" in let else None
     if problem:
         return problem
-    return _cells(let, names)
+    return _several(let, let["over"], names) if "over" in let else _cell(let, names)
 
 
-def _cells(let: dict, names: Names) -> str | None:
-    """One cell, or several that are taken together."""
+def _cell(let: dict, names: Names) -> str | None:
+    """One cell."""
     where = let.get("where", {})
     problem = names.cells(let["group"], where)
-    if problem or "over" in let:
-        return problem or unknown("way to take cells together", let["over"], OVER)
+    if problem:
+        return problem
     count = names.count(let["group"], where)
     if count == 1:
         return None

@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aqmlab.studies import drawing, plan, statistics, tables
+from aqmlab.studies import drawing, plan, statistics
+from aqmlab.studies.tables import difference_keys
 
 from . import keys
 from .cells import Names, first, unknown
@@ -92,7 +93,7 @@ def difference(entry: dict, names: Names) -> str | None:
     return (
         names.cells(entry["group"], entry.get("where", {}))
         or names.cells(entry["minus"], entry.get("minus_where", {}))
-        or names.axes(entry["group"], [*entry.get("by", []), *entry["on"]])
+        or names.axes(entry["group"], difference_keys(entry))
         or names.axes(entry["minus"], entry["on"])
         or _columns(entry, names)
     )
@@ -127,7 +128,7 @@ def _of_a_table(entry: dict, names: Names) -> str | None:
         return problem
     shown = names.tables[entry["table"]]
     axes = entry.get("on", [entry.get("x"), entry.get("columns")])
-    known = shown["keys"] if "keys" in shown else tables.difference_keys(shown)
+    known = shown.get("keys") or difference_keys(shown)
     return first(unknown(f'axis of table "{entry["table"]}"', axis, known) for axis in axes)
 
 

@@ -48,7 +48,8 @@ ENTRIES = {
     "metric": keys("name title unit digits", "summary statistic args scale hidden"),
     "table": keys("id part group title keys", "paper where metrics reference headline note"),
     "difference": keys(
-        "id part group minus on title", "paper where minus_where by metrics headline note"
+        "id part group minus on title",
+        "paper where minus_where by metrics headline note",
     ),
     "claim": keys("id part claim rule version condition", "kind known note"),
     "deviation": keys("what text"),

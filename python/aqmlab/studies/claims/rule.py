@@ -203,17 +203,16 @@ def _leaves(conditions: list[dict]) -> Iterator[dict]:
 
 def leaves(claim: dict) -> Iterator[tuple[dict, dict]]:
     """Every condition that computes a number, with each set of values that its names stand for."""
-    return _bound(claim.get("condition", []), {})
+    return _every(claim.get("condition", []), {})
 
 
-def _bound(conditions: list[dict], names: dict) -> Iterator[tuple[dict, dict]]:
-    for several, outer in (pair for c in conditions for pair in _expanded(c, "each", names)):
-        for condition, known in _expanded(several, "some", outer):
-            inner = condition.get("any", []) + condition.get("all", [])
-            if inner:
-                yield from _bound(inner, known)
-            else:
-                yield condition, known
+def _every(conditions: list[dict], names: dict) -> Iterator[tuple[dict, dict]]:
+    each = [pair for c in conditions for pair in _expanded(c, "each", names)]
+    for condition, known in [pair for c, n in each for pair in _expanded(c, "some", n)]:
+        if "any" in condition or "all" in condition:
+            yield from _every(condition.get("any", []) + condition.get("all", []), known)
+        else:
+            yield condition, known
 
 
 def deciding(found: Verdict) -> Judged | None:
@@ -232,7 +231,6 @@ __all__ = [
     "filled",
     "judge",
     "leaves",
-    "numbers",
     "problems",
     "told",
 ]

@@ -75,7 +75,14 @@ def _tally(found: rule.Verdict) -> str:
 def _words(shown: Judged) -> str:
     value = ranged(shown.mean, shown.low, shown.high, digits_of(shown.mean))
     unit = f" {shown.unit}" if shown.unit else ""
-    return f"{shown.text}: {value}{unit}, rule: {shown.bounds.words()}"
+    # An interval without width is not certainty: few seeds may all miss what is rare.
+    same = f" under each of {shown.replications} seeds" if _same(shown) else ""
+    return f"{shown.text}: {value}{unit}{same}, rule: {shown.bounds.words()}"
+
+
+def _same(shown: Judged) -> bool:
+    """Whether a number that seeds could change is the same under all of them."""
+    return shown.replications > 1 and shown.low == shown.high
 
 
 def _condition(judged: Judged) -> dict[str, Any]:
