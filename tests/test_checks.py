@@ -217,3 +217,15 @@ def test_every_kind_of_figure_has_its_keys():
     }
     # `keys` and `metrics` are those of the table that a figure draws.
     assert asked - {"keys", "metrics"} <= known
+
+
+def test_an_unknown_value_to_keep_of_a_shared_axis(folder):
+    path = folder / "experiment.toml"
+    shared = '[axis.lengths]\nname = "limit"\npaths = ["link.0.forward.limit"]\nvalues = [30, 60]\n'
+    own = '[[group.axis]]\nname = "limit"\npaths = ["link.0.forward.limit"]\n'
+    own += "values = [30, 60, 120, 190, 240]"
+    assert own in path.read_text()
+    like = '[[group.axis]]\nlike = "lengths"\nkeep = [30, 61]'
+    path.write_text(path.read_text().replace(own, like, 1) + shared)
+    with pytest.raises(SpecError, match='axis "lengths" has no "61" to keep'):
+        load("small", folder)

@@ -129,6 +129,12 @@ def _axis(axis: dict, shared: dict[str, dict]) -> dict:
     keep = axis.get("keep")
     if keep is None:
         return found
+    known = [v["name"] for v in found["variant"]] if "variant" in found else found["values"]
+    for value in keep:
+        if value not in known:
+            words = [str(each) for each in known]
+            hint = nearest(str(value), words) or f" (it has {', '.join(words)})"
+            raise SpecError(f'axis "{name}" has no "{value}" to keep{hint}')
     if "variant" in found:
         return found | {"variant": [v for v in found["variant"] if v["name"] in keep]}
     return found | {"values": [v for v in found["values"] if v in keep]}
