@@ -140,6 +140,17 @@ def test_the_studies_are_listed_with_their_parts(small):
     assert "figures: 3, 4, 5" in told and "claims: 4" in told
 
 
+def test_all_studies_of_the_list(small):
+    answer = small("study", "all", "--quick", "--out", "all", "--json")
+    assert answer.returncode == 0, answer.stderr
+    (one,) = json.loads(answer.stdout)
+    assert one["report"] == "all/small-quick/report.html"
+    assert 'href="small-quick/report.html"' in (small.folder / "all" / "index.html").read_text()
+    # the seconds of the double end before the warm-up of the quick study does
+    shown = {figure["id"] for figure in one["figures"]}
+    assert "5" not in shown and "7" in shown
+
+
 def test_stopped_while_it_draws(small):
     process = small.start(*PART[:5], "--out", "out")
     while not MOMENTS["drawing"](small.folder / "out") and process.poll() is None:

@@ -10,7 +10,7 @@ from .material import Drawing, Material, samples, table
 
 
 def series(spec: dict, material: Material) -> Drawing | None:
-    """A column second by second, of the first seed."""
+    """A column second by second, of the first seed; nothing if no second was measured."""
     found = samples(spec, material)
     seconds = table(found[0].runs[0], "seconds") if found else None
     if seconds is None:
@@ -21,6 +21,8 @@ def series(spec: dict, material: Material) -> Drawing | None:
     measured = time >= warmup
     sample = value[measured & np.isfinite(value)]
     keep = np.full(len(time), True) if spec.get("whole_run") else measured
+    if not keep.any():
+        return None
     note = ""
     if len(sample) and sample.mean() > 0:
         note = (
