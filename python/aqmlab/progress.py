@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -26,6 +27,9 @@ class Progress:
         self.already = already
         self.lengths = list(lengths_s)
         self.done = [0.0] * len(self.lengths)
+        # Sums of both, kept: a batch may have tens of thousands of runs.
+        self.total_s = sum(self.lengths)
+        self.done_s = 0.0
         self.finished = 0
         self.began = self._clock()
         self._show()
@@ -33,15 +37,19 @@ class Progress:
     def advance(self, run: int, simulated_s: float) -> None:
         """Run number `run` of the batch has come to `simulated_s`."""
         with self._lock:
-            self.done[run] = min(simulated_s, self.lengths[run])
+            self._set(run, min(simulated_s, self.lengths[run]))
             self._show()
 
     def finish(self, run: int) -> None:
         """Run number `run` of the batch is finished."""
         with self._lock:
-            self.done[run] = self.lengths[run]
+            self._set(run, self.lengths[run])
             self.finished += 1
             self._show()
+
+    def _set(self, run: int, simulated_s: float) -> None:
+        self.done_s += simulated_s - self.done[run]
+        self.done[run] = simulated_s
 
     def end(self) -> None:
         """The batch is over."""
@@ -49,20 +57,19 @@ class Progress:
     @property
     def fraction(self) -> float:
         """The finished part of the batch, by simulated time."""
-        total = sum(self.lengths)
-        return sum(self.done) / total if total > 0 else 1.0
+        return self.done_s / self.total_s if self.total_s > 0 else 1.0
 
     @property
     def ratio(self) -> float | None:
         """Simulated seconds per second, all threads together."""
         wall = self._clock() - self.began
-        return sum(self.done) / wall if wall > 0 and sum(self.done) > 0 else None
+        return self.done_s / wall if wall > 0 and self.done_s > 0 else None
 
     @property
     def left_s(self) -> float | None:
         """Seconds until the batch is finished at the present pace."""
         ratio = self.ratio
-        return (sum(self.lengths) - sum(self.done)) / ratio if ratio else None
+        return max(0.0, self.total_s - self.done_s) / ratio if ratio else None
 
     def sentence(self) -> str:
         """For example `runs: 3 of 10, 41 %, 2,100 x real time, 1:10 left`."""
@@ -101,6 +108,8 @@ class Lines(Progress):
 class Bar(Progress):
     """For terminals: a bar that is gone when the work is done."""
 
+    EVERY_S = 0.1
+
     def __init__(self, stream: IO[str]) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn
@@ -114,6 +123,7 @@ class Bar(Progress):
             transient=True,
         )
         self._task: Any = None
+        self._last = -math.inf
         super().__init__()
 
     def begin(self, title: str, lengths_s: Sequence[float], already: int = 0) -> None:
@@ -132,7 +142,9 @@ class Bar(Progress):
             self._task = None
 
     def _show(self) -> None:
-        if self._task is not None:
+        now = self._clock()
+        if self._task is not None and now - self._last >= self.EVERY_S:
+            self._last = now
             detail = self.sentence().removeprefix(f"{self.title}: ")
             self._rich.update(self._task, completed=self.fraction, detail=detail)
 
