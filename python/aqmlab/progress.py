@@ -57,7 +57,8 @@ class Progress:
     @property
     def fraction(self) -> float:
         """The finished part of the batch, by simulated time."""
-        return self.done_s / self.total_s if self.total_s > 0 else 1.0
+        all_done = self.finished == len(self.lengths) or self.total_s == 0
+        return 1.0 if all_done else min(1.0, self.done_s / self.total_s)
 
     @property
     def ratio(self) -> float | None:
