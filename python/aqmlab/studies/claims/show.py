@@ -13,7 +13,8 @@ from aqmlab.report.numbers import counted
 
 from .judge import FAILS, HOLDS, UNDECIDED
 
-_STYLE = {HOLDS: "green", FAILS: "red", UNDECIDED: "yellow"}
+#: The colours of the report: told apart by colour-blind readers, and the word says it anyway.
+_STYLE = {HOLDS: "#009E73", FAILS: "#D55E00", UNDECIDED: "#B8860B"}
 
 
 def score_card(rows: list[dict[str, Any]], console: Console) -> None:

@@ -27,9 +27,10 @@ def largest_queue_beyond_limit_bytes(
 
 
 def accepted_above_max_th(
-    *, max_th: float, packet_bytes: int, parameters: Mapping[str, Any]
+    *, discipline: str, max_th: float, packet_bytes: int, parameters: Mapping[str, Any]
 ) -> float:
-    """How many packets RED accepts although its average, with this arrival, is at least max_th.
+    """How many packets a discipline with RED's average accepts although that average, with this
+    arrival, is at least max_th.
 
     A flood raises the average above max_th; then a packet arrives in every packet time while the
     queue drains and stands empty.
@@ -43,7 +44,7 @@ def accepted_above_max_th(
             call["call"] == "enqueue"
             and state["avg"] >= max_th
             and any(event[0] == "queued" for event in call.get("events", []))
-            for call, state in _calls("red", given, flood + after)
+            for call, state in _calls(discipline, given, flood + after)
         )
     )
 
