@@ -1,22 +1,15 @@
 //! Datagrams over the network: delay, loss, jitter and deadlines where they can be computed, and
 //! what long connections get beside them.
 
-use record::{Column, Figure, Summary, Table};
+mod outcome;
+
+use outcome::{column, group, simulate, table};
+use record::{Column, Summary};
 use serde_json::{Value, json};
-use sim::{Outcome, Scenario, run};
+use sim::{Outcome, Scenario};
 
-fn simulate(scenario: &Value) -> Outcome {
-    run(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap()
-}
-
-fn of<'a>(outcome: &'a Outcome, group: &str) -> &'a Summary {
-    let Some(Figure::Group(groups)) = outcome.summary.get("datagrams") else { panic!() };
-    let Some(Figure::Group(group)) = groups.get(group) else { panic!("no {group}") };
-    group
-}
-
-fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {
-    outcome.tables.iter().find(|t| t.name == name).unwrap_or_else(|| panic!("no table {name}"))
+fn of<'a>(outcome: &'a Outcome, name: &str) -> &'a Summary {
+    group(group(&outcome.summary, "datagrams"), name)
 }
 
 /// 972 B of payload make packets of 1,000 B: 8 ms at 1 Mbit/s.
@@ -121,7 +114,7 @@ fn long_flows_share_the_line_and_jains_index_says_how() {
     let goodput = summary.number("long_flow_goodput_mean_bits_per_s") * 8.0;
     let sent = summary.number("utilisation") * 1e7 * 1460.0 / 1500.0;
     assert!((goodput / sent - 1.0).abs() < 0.02, "{goodput} of {sent}");
-    let Column::F64(rates) = &table(&outcome, "flows").columns[4].1 else { panic!() };
+    let rates = column(table(&outcome, "flows"), "goodput_bits_per_s");
     assert_eq!(rates.len(), 8);
     assert!(summary.number("fast_retransmits") > 0.0);
 }
@@ -134,7 +127,7 @@ fn unequal_round_trips_are_unfair_behind_a_common_queue() {
     scenario["duration"] = json!("120 s");
     scenario["link"][0]["forward"] = json!({"aqm": "droptail", "limit": 50});
     let outcome = simulate(&scenario);
-    let Column::F64(rates) = &table(&outcome, "flows").columns[4].1 else { panic!() };
+    let rates = column(table(&outcome, "flows"), "goodput_bits_per_s");
     // Flows take the list in turn: even ones are near.
     let near: f64 = rates.iter().step_by(2).sum();
     let far: f64 = rates.iter().skip(1).step_by(2).sum();
@@ -179,8 +172,7 @@ fn acknowledgements_are_thinned_where_a_later_one_says_all() {
     let with = |scenario: &mut Value, filter: &str| {
         scenario["link"][0]["reverse"] = json!({"aqm": "cake", "ack_filter": filter});
         let outcome = simulate(scenario);
-        let Some(Figure::Group(ports)) = outcome.summary.get("ports") else { panic!() };
-        let Some(Figure::Group(port)) = ports.get("bottleneck.reverse") else { panic!() };
+        let port = group(group(&outcome.summary, "ports"), "bottleneck.reverse");
         let superseded = port.number("drops_superseded");
         (superseded, port.number("drops") - superseded)
     };
@@ -197,7 +189,7 @@ fn the_code_point_of_a_transfer_travels_on_its_segments() {
     let mut scenario = scenario("2 Mbit/s", traffic);
     scenario["link"][0]["forward"] = json!({"aqm": "cake", "rate": "1.9 Mbit/s"});
     let outcome = simulate(&scenario);
-    let Column::F64(rates) = &table(&outcome, "flows").columns[4].1 else { panic!() };
+    let rates = column(table(&outcome, "flows"), "goodput_bits_per_s");
     // Bulk's share of three tins is a sixteenth; alike, both would get a half.
     assert!(rates[1] < rates[0] / 4.0, "{rates:?}");
 }

@@ -1,35 +1,11 @@
 //! What is measured at the ends: groups, losses, open connections, what each source got.
 
-use record::{Column, Figure, Summary, Table};
+mod outcome;
+
+use outcome::{column, group, simulate, table};
+use record::Summary;
 use serde_json::{Value, json};
-use sim::{Outcome, Scenario, run};
-
-fn outcome(scenario: &Value) -> Outcome {
-    run(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap()
-}
-
-fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {
-    outcome.tables.iter().find(|t| t.name == name).unwrap_or_else(|| panic!("no table {name}"))
-}
-
-/// A column as real numbers.
-fn column(table: &Table, name: &str) -> Vec<f64> {
-    let (_, column) = table.columns.iter().find(|(n, _)| n == name).expect(name);
-    match column {
-        Column::U8(v) => v.iter().map(|&x| f64::from(x)).collect(),
-        Column::U16(v) => v.iter().map(|&x| f64::from(x)).collect(),
-        Column::U32(v) => v.iter().map(|&x| f64::from(x)).collect(),
-        Column::U64(v) => v.iter().map(|&x| x as f64).collect(),
-        Column::F64(v) => v.clone(),
-    }
-}
-
-fn group<'a>(summary: &'a Summary, name: &str) -> &'a Summary {
-    match summary.get(name) {
-        Some(Figure::Group(group)) => group,
-        other => panic!("{name}: {other:?}"),
-    }
-}
+use sim::Outcome;
 
 fn figures<const N: usize>(summary: &Summary, names: [&str; N]) -> [f64; N] {
     names.map(|name| summary.number(name))
@@ -55,7 +31,7 @@ fn four_segments(room: u32, extra: Value) -> Outcome {
                      "tcp": {"profile": "plain", "initial_window": 4}}],
     });
     scenario.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
-    outcome(&scenario)
+    simulate(&scenario)
 }
 
 #[test]
@@ -75,7 +51,7 @@ fn two_losses_of_one_window_are_one_episode() {
 #[test]
 fn retransmissions_get_lost_too() {
     // Datagrams at ten times the rate of the line take nine of ten places in its queue.
-    let flood = outcome(&json!({
+    let flood = simulate(&json!({
         "duration": "600 s",
         "link": [{"rate": "1 Mbit/s", "forward": {"aqm": "droptail", "limit": 5}}],
         "traffic": [
@@ -93,7 +69,7 @@ fn retransmissions_get_lost_too() {
 
 #[test]
 fn a_connection_s_later_replies_are_free_of_what_befell_the_first() {
-    let lossy = outcome(&json!({
+    let lossy = simulate(&json!({
         "duration": "300 s",
         // So little room for requests that SYNs get lost, and so much for replies that these do not.
         "link": [{"rate": "10 Mbit/s", "forward": {"aqm": "droptail", "limit": 10_000},
@@ -113,7 +89,7 @@ fn web(users: u32, name: &str, rtt: &str) -> Value {
 
 #[test]
 fn every_group_has_its_own_response_times() {
-    let both = outcome(&json!({
+    let both = simulate(&json!({
         "duration": "120 s", "warmup": "20 s",
         "link": [{"rate": "10 Mbit/s"}],
         "traffic": [web(300, "near", "10 ms"), {"app": "bulk", "flows": 1},
@@ -161,9 +137,9 @@ fn responses_are_told_by_what_was_sent_again_for_them() {
     let sum = |outcome: &Outcome, name: &str| -> f64 {
         column(table(outcome, "response_sizes"), name).iter().sum()
     };
-    let empty = outcome(&scenario("1 Gbit/s", 10_000));
+    let empty = simulate(&scenario("1 Gbit/s", 10_000));
     assert_eq!(sum(&empty, "retransmitted"), 0.0);
-    let lossy = outcome(&scenario("2 Mbit/s", 8));
+    let lossy = simulate(&scenario("2 Mbit/s", 8));
     let responses = table(&lossy, "responses");
     let answered = column(responses, "class")
         .into_iter()
@@ -194,7 +170,7 @@ fn open_connections_are_counted_from_connect_until_both_ends_are_through() {
         "traffic": [burst("1 s", 7, "clients"), burst("10 s", 6, "servers")],
     });
     let peaks =
-        figures(&outcome(&scenario).summary, ["connections_peak", "connections_peak_per_client"]);
+        figures(&simulate(&scenario).summary, ["connections_peak", "connections_peak_per_client"]);
     assert_eq!(peaks, [7.0, 3.0]);
 }
 
@@ -206,11 +182,11 @@ fn every_source_that_asks_for_replies_has_a_row() {
         "traffic": [{"app": "bulk", "flows": 2},
                     {"app": "loop", "model": "ftp", "flows": 5, "rtt": ["10 ms", "200 ms"]}],
     });
-    let silent = outcome(&scenario);
+    let silent = simulate(&scenario);
     assert!(silent.summary.get("sources_jain_index").is_none());
     assert!(silent.tables.iter().all(|t| t.name != "sources"));
     scenario["record"] = json!({"sources": true});
-    let told = outcome(&scenario);
+    let told = simulate(&scenario);
     let sources = table(&told, "sources");
     assert_eq!(column(sources, "group"), [1.0; 5]);
     assert_eq!(column(sources, "user"), [2.0, 3.0, 4.0, 5.0, 6.0]);
@@ -232,7 +208,7 @@ fn every_source_that_asks_for_replies_has_a_row() {
 
 #[test]
 fn a_source_s_goodput_is_of_the_measured_interval_whether_or_not_a_reply_ends_in_it() {
-    let told = outcome(&json!({
+    let told = simulate(&json!({
         "duration": "120 s", "warmup": "100 s",
         "link": [{"rate": "10 Mbit/s"}],
         "traffic": [{"app": "loop", "flows": 2, "reply": 900_000_000}],

@@ -1,32 +1,10 @@
 //! What is measured at a port: kinds of packets, runs of drops, gauges, the packet trace.
 
-use record::{Column, Figure, Summary, Table};
+mod outcome;
+
+use outcome::{column, group, simulate, table};
 use serde_json::{Value, json};
-use sim::{Outcome, Scenario, run};
-
-fn simulate(scenario: &Value) -> Outcome {
-    run(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap()
-}
-
-fn group<'a>(summary: &'a Summary, name: &str) -> &'a Summary {
-    let Some(Figure::Group(group)) = summary.get(name) else { panic!("no group {name}") };
-    group
-}
-
-fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {
-    outcome.tables.iter().find(|t| t.name == name).unwrap_or_else(|| panic!("no table {name}"))
-}
-
-fn numbers(table: &Table, name: &str) -> Vec<f64> {
-    let (_, column) = table.columns.iter().find(|(n, _)| n == name).expect(name);
-    match column {
-        Column::U8(v) => v.iter().map(|&x| f64::from(x)).collect(),
-        Column::U16(v) => v.iter().map(|&x| f64::from(x)).collect(),
-        Column::U32(v) => v.iter().map(|&x| f64::from(x)).collect(),
-        Column::U64(v) => v.iter().map(|&x| x as f64).collect(),
-        Column::F64(v) => v.clone(),
-    }
-}
+use sim::Outcome;
 
 /// One row of a trace.
 #[derive(Clone, Copy)]
@@ -57,7 +35,7 @@ fn trace(outcome: &Outcome) -> Vec<Row> {
         "bytes",
         "queue_packets",
     ];
-    let columns = names.map(|name| numbers(table, name));
+    let columns = names.map(|name| column(table, name));
     let row = |i: usize| {
         let [at, port, event, why, kind, again, group, user, bytes, queue] =
             std::array::from_fn(|c| columns[c][i]);
@@ -110,7 +88,7 @@ fn watching_changes_nothing() {
         json
     };
     assert_eq!(bare(&plain), bare(&watched));
-    let columns = |outcome| numbers(table(outcome, "queue"), "a.forward");
+    let columns = |outcome| column(table(outcome, "queue"), "a.forward");
     assert_eq!(columns(&plain), columns(&watched));
     assert!(plain.tables.iter().all(|t| t.name != "trace"));
     assert_eq!(table(&plain, "queue").columns.len(), 3);
@@ -236,7 +214,7 @@ fn a_gauge_lies_where_the_rule_puts_it() {
         "traffic": [{"app": "bulk", "flows": 8, "tcp": "plain"}],
         "record": {"gauges": true, "trace": true, "queue_every": "7 ms"},
     }));
-    let samples = numbers(table(&outcome, "queue"), "bottleneck.forward.avg");
+    let samples = column(table(&outcome, "queue"), "bottleneck.forward.avg");
     let mut rows = trace(&outcome).into_iter().filter(|r| r.event == ARRIVED).peekable();
     let mut average = 0.0;
     let mut expected = Vec::new();
@@ -246,7 +224,7 @@ fn a_gauge_lies_where_the_rule_puts_it() {
         }
         expected.push(average);
     }
-    assert_eq!(samples.len(), numbers(table(&outcome, "queue"), "bottleneck.forward").len());
+    assert_eq!(samples.len(), column(table(&outcome, "queue"), "bottleneck.forward").len());
     assert_eq!(samples, expected);
     let measured = &samples[715..]; // from 5.005 s on
     let (max, mean) = (
