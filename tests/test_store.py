@@ -1,5 +1,6 @@
 import json
 import os
+import threading
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from aqmlab import store
 from aqmlab.engine import Outcome, Version
 from aqmlab.errors import StoreError
-from aqmlab.store import Store, content_key
+from aqmlab.store import Store, content_key, whole
 
 OUTCOME = Outcome(
     {"fingerprint": "abc", "drops": 3},
@@ -139,6 +140,32 @@ def test_leftovers_of_dead_processes_are_removed(fake, tmp_path):
     assert not dead.exists()
     assert alive.exists()
     assert box.find("key") is None
+
+
+def test_drafts_of_dead_processes_are_removed_and_nothing_else(fake, tmp_path):
+    Store.open(tmp_path)
+    folder = tmp_path / "figures"
+    folder.mkdir()
+    dead = [tmp_path / ".report.html.4194305.7", folder / ".figure-9a.svg.4194305.7"]
+    kept = [folder / f".figure-9a.svg.{os.getpid()}.7", folder / ".notes", folder / "a.4194305.7"]
+    for path in dead + kept:
+        path.write_text("half")
+    Store.open(tmp_path)
+    assert not any(path.exists() for path in dead)
+    assert all(path.exists() for path in kept)
+
+
+def test_two_writers_of_one_file_do_not_share_a_draft(tmp_path):
+    path = tmp_path / "report.html"
+    with whole(path) as first:
+        first.write_text("one")
+        assert first.name.split(".")[-2:] == [str(os.getpid()), str(threading.get_ident())]
+        assert not path.exists()
+    assert path.read_text() == "one"
+    with pytest.raises(RuntimeError), whole(path) as second:
+        second.write_text("half")
+        raise RuntimeError
+    assert path.read_text() == "one" and list(tmp_path.iterdir()) == [path]
 
 
 def test_a_failed_write_leaves_nothing(fake, tmp_path, monkeypatch):

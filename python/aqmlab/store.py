@@ -20,6 +20,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import threading
 from collections.abc import Iterator, Mapping
@@ -177,9 +178,13 @@ class Store:
     def _sweep_up(self) -> None:
         """Removes what a killed process left half-written."""
         for leftover in (self.folder / "runs").glob(".tmp-*"):
-            pid = leftover.name.split("-")[1]
-            if not (pid.isdigit() and _alive(int(pid))):
+            if not _alive(leftover.name.split("-")[1]):
                 shutil.rmtree(leftover, ignore_errors=True)
+        for place in (self.folder, *(self.folder / name for name in _FOLDERS)):
+            for leftover in place.glob(".*"):
+                owner = _owner(leftover)
+                if owner is not None and not _alive(owner):
+                    leftover.unlink(missing_ok=True)
 
     @property
     def cache(self) -> Path:
@@ -287,14 +292,24 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def write_json(path: Path, content: Any) -> None:
-    """Writes a JSON file all at once."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+@contextlib.contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A draft beside `path` to write to, moved there at the end: the file appears whole or not at
+    all, also when two processes write the same one.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")  # see _owner
     try:
-        _dump(draft, content)
+        yield draft
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Writes a JSON file all at once."""
+    with whole(path) as draft:
+        _dump(draft, content)
 
 
 def _dump(path: Path, content: Any) -> None:
@@ -322,9 +337,18 @@ def reported(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def _alive(pid: int) -> bool:
+def _owner(draft: Path) -> str | None:
+    """The process that writes this draft (see `whole`); none of a file that is no draft."""
+    found = re.fullmatch(r"\..+\.(\d+)\.\d+", draft.name)
+    return found[1] if found else None
+
+
+def _alive(pid: str) -> bool:
+    """Whether the process of this number, as a name has it, is there."""
+    if not pid.isdigit():
+        return False
     try:
-        os.kill(pid, 0)
+        os.kill(int(pid), 0)
     except ProcessLookupError:
         return False
     except PermissionError:

@@ -7,26 +7,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from markupsafe import Markup
-
-from .report import HERE, environment
+from .templates import environment, style, write_page
 
 NAME = "index.html"
 
 
 def write(folder: Path, results: Sequence[Mapping]) -> Path:
     """Writes `index.html` for these results (as `registry.run` gives them) into `folder`."""
-    path = folder / NAME
     studies = [_entry(result, folder) for result in results]
-    page = (
-        environment()
-        .get_template("index.html.jinja")
-        .render(studies=studies, style=Markup((HERE / "page.css").read_text("utf-8")))
-    )
-    draft = path.with_name(f".{NAME}")
-    draft.write_text(page, encoding="utf-8")
-    draft.replace(path)
-    return path
+    template = environment().get_template("index.html.jinja")
+    page = template.render(studies=studies, style=style())
+    return write_page(folder / NAME, page)
 
 
 def _entry(result: Mapping, folder: Path) -> dict:

@@ -6,16 +6,14 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, UndefinedError
+from jinja2 import UndefinedError
 from markupsafe import Markup, escape
 
 from aqmlab.errors import StoreError
 from aqmlab.store import read_json
 
 from . import setup
-from .numbers import counted, fixed, signed, significant
-
-HERE = Path(__file__).resolve().parent
+from .templates import environment, style, write_page
 
 
 def write(folder: Path | str) -> Path:
@@ -36,45 +34,21 @@ def write(folder: Path | str) -> Path:
             f"{stored} is incomplete ({reason}): run the study again, finished runs are not "
             "repeated"
         ) from error
-    path = folder / "report.html"
-    draft = path.with_name(".report.html")
-    draft.write_text(page, encoding="utf-8")
-    draft.replace(path)
-    return path
-
-
-def environment() -> Environment:
-    """The templates of this folder, with the filters that they use."""
-    made = Environment(
-        loader=PackageLoader("aqmlab", "report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {
-        "fixed": fixed,
-        "signed": signed,
-        "significant": significant,
-        "code": code,
-        "counted": counted,
-        "drawing": _drawing,
-    }
-    return made
+    return write_page(folder / "report.html", page)
 
 
 def render(result: Mapping, pictures: Mapping[str, str]) -> str:
     """The page of a result and its figures (SVG text by figure). Pure."""
     told = {part["name"]: part for part in result["all_parts"]}
     return (
-        environment()
+        environment(drawing=_drawing, code=code)
         .get_template("page.html.jinja")
         .render(
             r=result,
             parts=[_part(result, told[name], pictures) for name in result["parts"]],
             missing=[part["title"] for name, part in told.items() if name not in result["parts"]],
             command=command(result),
-            style=Markup((HERE / "page.css").read_text("utf-8")),
+            style=style(),
         )
     )
 

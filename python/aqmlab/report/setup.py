@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from . import wording
+from .templates import environment
 
 WIDTH = 760
 LEFT, RIGHT = 83, WIDTH - 83
@@ -34,14 +33,7 @@ def drawing(scenario: Mapping[str, Any], varied: Collection[str] = ()) -> str:
     `varied` are fields (`link.0.forward`, `traffic.0.users`) that differ from run to run: a queue
     among them is shown as the studied one without a name, a number of users is left out.
     """
-    environment = Environment(
-        loader=PackageLoader("aqmlab", "report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("setup.svg.jinja").render(layout(scenario, varied))
+    return environment().get_template("setup.svg.jinja").render(layout(scenario, varied))
 
 
 def described(scenario: Mapping[str, Any]) -> str:

@@ -1,0 +1,39 @@
+"""What the pages of this folder share: templates, style, and how a page is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from aqmlab.store import whole
+
+from . import numbers
+
+
+def environment(**filters: Callable) -> Environment:
+    """The templates, with numbers as filters and these; what is undefined in one is an error."""
+    made = Environment(
+        loader=PackageLoader("aqmlab", "report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    usual = (numbers.fixed, numbers.signed, numbers.significant, numbers.counted)
+    made.filters |= {one.__name__: one for one in usual} | filters
+    return made
+
+
+def style() -> Markup:
+    """The style of every page."""
+    return Markup((Path(__file__).parent / "page.css").read_text("utf-8"))
+
+
+def write_page(path: Path, page: str) -> Path:
+    """Writes a page all at once."""
+    with whole(path) as draft:
+        draft.write_text(page, encoding="utf-8")
+    return path
