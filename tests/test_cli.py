@@ -182,6 +182,7 @@ def test_study_list_names_the_studies_with_their_parts(command):
         (["tuning-red", "--figure", "99z"], 'no figure "99z"'),
         (["all", "--figure", "9a"], "leave out"),
         (["all", "--part", "fifo"], "in place of `all`"),
+        (["list", "--part", "fifo"], "leave out --part"),
     ],
 )
 def test_mistaken_figures_and_parts_of_all(command, words, sentence):

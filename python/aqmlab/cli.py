@@ -163,6 +163,8 @@ def study(
     from aqmlab.studies import registry
 
     if name == "list":
+        if part or figure or out:
+            raise SpecError("`study list` shows every study: leave out --part, --figure and --out")
         if json:
             _print_json(registry.names())
         else:
@@ -266,12 +268,10 @@ def claims(
         )
     rows = []
     for name in chosen:
-        found = registry.score_card(name, out)
-        if run and all(row["why"] == "not run" for row in found):
+        if run and not registry.has_results(name, out):
             folder = out or registry.default_folder(name, True)
             _study(name, True, None, None, folder, jobs, False, True)
-            found = registry.score_card(name, out)
-        rows += found
+        rows += registry.score_card(name, out)
     if json:
         _print_json(rows)
     else:

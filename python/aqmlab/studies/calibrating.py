@@ -76,12 +76,22 @@ def lookup(experiment: Experiment, calibrations: Mapping[str | None, dict]) -> L
     """What a load sets in the scenarios of a base."""
 
     def loads(base: str | None, load: str) -> dict[str, object]:
-        found = calibrations[base]
-        name = calibrate.RATE if found["open_loop"] else "users"
-        places = how(experiment, base).get("traffic", [0])
-        return {f"traffic.{place}.{name}": found["users"][load] for place in places}
+        number: object = calibrations[base]["users"][load]
+        return dict.fromkeys(fields(experiment, base), number)
 
     return loads
+
+
+def fields(experiment: Experiment, base: str | None) -> list[str]:
+    """The fields of a base's scenarios that a load sets: users, or an open loop's rates."""
+    places = how(experiment, base).get("traffic", [0])
+    name = calibrate.RATE if _open_loop(experiment, base) else "users"
+    return [f"traffic.{place}.{name}" for place in places]
+
+
+def _open_loop(experiment: Experiment, base: str | None) -> bool:
+    first = how(experiment, base).get("traffic", [0])[0]
+    return calibrate.is_open_loop(_loaded(experiment.base(base), first))
 
 
 def loads_of(groups: list[dict], base: str | None) -> list[str]:

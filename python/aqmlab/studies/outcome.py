@@ -52,11 +52,11 @@ def _setup(experiment: Experiment, setup: dict) -> dict:
     """What is drawn of a set-up: its base, and which of its fields differ from run to run."""
     base = setup.get("base")
     groups = [group for group in experiment.of("group") if group.get("base") == base]
-    loaded = calibrating.how(experiment, base).get("traffic", [0]) if plan.uses_load(groups) else []
+    loaded = calibrating.fields(experiment, base) if plan.uses_load(groups) else []
     return {
         "caption": setup["caption"],
         "scenario": experiment.base(base),
-        "varied": plan.varied(groups, [f"traffic.{place}.users" for place in loaded]),
+        "varied": plan.varied(groups, loaded),
     }
 
 

@@ -118,12 +118,23 @@ def score_card(name: str, folder: Path | None = None) -> list[dict[str, Any]]:
     from .claims import scorecard
 
     experiment = _experiment(name)
-    places = [folder] if folder else [default_folder(name, quick) for quick in (False, True)]
-    stored = next((found for place in places if (found := scorecard.stored(place, name))), [])
-    known = {row["id"]: row for row in stored}
+    stored = (scorecard.stored(place, name) for place in _places(name, folder))
+    known = {row["id"]: row for row in next(filter(None, stored), [])}
     return [
         scorecard.current(name, claim, known.get(claim["id"])) for claim in experiment.of("claim")
     ]
+
+
+def has_results(name: str, folder: Path | None = None) -> bool:
+    """Whether a score card of this study has anything to read, where `score_card` looks."""
+    from .claims import scorecard
+
+    _experiment(name)
+    return any(scorecard.stored(place, name) for place in _places(name, folder))
+
+
+def _places(name: str, folder: Path | None) -> list[Path]:
+    return [folder] if folder else [default_folder(name, quick) for quick in (False, True)]
 
 
 def default_folder(name: str, quick: bool) -> Path:

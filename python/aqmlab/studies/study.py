@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab import report, store
-from aqmlab.errors import SpecError, StoreError
+from aqmlab.errors import StoreError
 from aqmlab.progress import Progress
 
 from . import calibrating, checks, headlines, judging, outcome, plan, published, tables
@@ -184,6 +184,3 @@ def _with_earlier(
     same = before.get("name") == experiment.name and before.get("settings") == settings
     earlier = before.get("parts", []) if same else []
     return [part for part in experiment.parts if part in wanted or part in earlier]
-
-
-__all__ = ["RESULT", "SpecError", "Study"]

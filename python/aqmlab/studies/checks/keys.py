@@ -94,10 +94,10 @@ SEVERAL = keys("", "text each some any all")
 
 #: What a name of a rule may stand for, by the key that tells which; the last is any other.
 LETS = {
-    "probe": keys("probe", "args unit"),
-    "calibration": keys("calibration", "base unit"),
-    "pair": keys("pair a b", "args over unit"),
-    "across": keys("across group", "where args unit"),
-    "group": keys("group", "where metric statistic summary args scale over unit"),
+    "probe": keys("probe", "args"),
+    "calibration": keys("calibration", "base"),
+    "pair": keys("pair a b", "args over"),
+    "across": keys("across group", "where args"),
+    "group": keys("group", "where metric statistic summary args scale over"),
 }
 CELL = keys("group", "where")

@@ -76,12 +76,7 @@ class Evidence:
 
     def value(self, run: Measured, how: dict) -> float:
         """One run's value of a metric (`metric = name`) or of a statistic with arguments."""
-        how = self._metric(how["metric"]) if "metric" in how else how
-        return how.get("scale", 1.0) * statistics.of_run(run, how)
-
-    def unit(self, let: dict) -> str:
-        """The unit of what a name stands for, where a metric tells it."""
-        return self._metric(let["metric"])["unit"] if "metric" in let else let.get("unit", "")
+        return statistics.value(run, self._metric(how["metric"]) if "metric" in how else how)
 
     def _metric(self, name: str) -> dict:
         if name not in self.metrics:

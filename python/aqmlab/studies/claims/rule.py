@@ -64,7 +64,11 @@ class Verdict:
 
 
 def digest(claim: dict) -> str:
-    """A short hash of the rule: it changes with anything that could change the verdict."""
+    """A short hash of the rule, in words and as conditions: it changes with either.
+
+    Not with what lies under the rule: scenarios, metrics and statistics have the version of the
+    whole program.
+    """
     content = {k: claim[k] for k in ("rule", "condition") if k in claim}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:12]

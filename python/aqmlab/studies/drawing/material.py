@@ -32,8 +32,7 @@ class Material:
 
     def values(self, cell: Cell, metric: dict) -> list[float]:
         """A metric of a cell's runs, seed by seed, in its unit; NaN where it is undefined."""
-        scale = metric.get("scale", 1.0)
-        return [scale * statistics.of_run(run, metric) for run in self.runs(cell)]
+        return [statistics.value(run, metric) for run in self.runs(cell)]
 
     def columns(self, spec: dict) -> list[dict]:
         """The metrics that a table shows: those it names, or all that are not hidden."""

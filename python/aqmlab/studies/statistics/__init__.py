@@ -121,6 +121,11 @@ def of_run(run: Measured, how: Mapping[str, Any]) -> float:
     return math.nan if found is None or path else float(found)
 
 
+def value(run: Measured, how: Mapping[str, Any]) -> float:
+    """The same in the unit of a metric: times its `scale`."""
+    return how.get("scale", 1.0) * of_run(run, how)
+
+
 def _begins(path: str, name: str) -> bool:
     return path == name or path.startswith(f"{name}.")
 
