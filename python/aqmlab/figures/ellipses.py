@@ -34,7 +34,8 @@ def ellipses(
         axes.xaxis.set_major_formatter("{x:,g}")
     else:
         axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0, top=axes.get_ylim()[1] * 1.03)
+    bottom, top = axes.get_ylim()
+    axes.set_ylim(max(0.0, bottom - 0.25 * (top - bottom)), top)
     axes.set_xlabel("queueing delay (ms)")
     axes.set_ylabel("goodput (Mbit/s)")
     axes.set_title(title, pad=10)
