@@ -51,6 +51,10 @@ impl World {
                 let index = self.members[member as usize].connections[conn as usize];
                 self.write(index, bytes, reply_bytes, service);
             }
+            Action::Stop { conn } => {
+                let index = self.members[member as usize].connections[conn as usize];
+                self.stop(index);
+            }
             Action::Close { conn } => {
                 let index = self.members[member as usize].connections[conn as usize];
                 let connection = &mut self.connections[index];
@@ -61,6 +65,17 @@ impl World {
                 }
             }
         }
+    }
+
+    /// What an opener has written and not sent is forgotten, and it closes.
+    fn stop(&mut self, index: u32) {
+        let connection = &mut self.connections[index];
+        debug_assert!(connection.promised == 0, "a request is sent whole");
+        connection.written = connection.ends[OPENER].stop_writing(self.now);
+        connection.unwritten = 0;
+        connection.close_asked = true;
+        self.close_opener(index);
+        self.arm(index, OPENER);
     }
 
     /// A member's first datagram: draws its distance, gives it a flow number.

@@ -30,7 +30,7 @@ impl World {
         let connection = &mut self.connections[index];
         let late = connection.serial != flight.serial; // a copy for a connection that is over
         if !late {
-            let before = connection.ends[end].delivered();
+            let before = self.goodput.as_ref().map_or(0, |_| connection.ends[end].delivered());
             connection.ends[end].on_segment(&flight.segment, self.now);
             if let Some(goodput) = &mut self.goodput {
                 let group = self.members[connection.member as usize].group;

@@ -260,3 +260,22 @@ fn goodput_counts_what_reaches_the_programs_once_and_waits_are_those_of_the_queu
     let mean = waited / departures.iter().sum::<f64>();
     assert!((mean - outcome.summary.number("wait_mean_s")).abs() < 1e-9, "{mean}");
 }
+
+#[test]
+fn a_flow_that_stops_sends_nothing_new_and_delivers_the_rest() {
+    let flow = json!({"name": "flow", "app": "bulk", "flows": 1, "start": "10 s",
+                      "start_within": "0 s", "lasts": "20 s"});
+    for profile in ["plain", "freebsd-2.2.8", "ns2"] {
+        let mut stopping = scenario("1 Mbit/s", json!([flow]));
+        stopping["traffic"][0]["tcp"] = json!(profile);
+        stopping["record"] = json!({"goodput": true});
+        let outcome = simulate(&stopping);
+        let received = column(table(&outcome, "seconds"), "flow.goodput_bytes");
+        assert!(received[..10].iter().all(|&bytes| bytes == 0.0), "{profile}");
+        let busy = received[15..29].iter().sum::<f64>() / 14.0;
+        assert!((100_000.0..125_000.0).contains(&busy), "{profile}: {busy} B/s of 125,000");
+        assert!(received[33..].iter().all(|&bytes| bytes == 0.0), "{profile}: {received:?}");
+        let bytes = column(table(&outcome, "transfers"), "bytes");
+        assert_eq!(bytes, [received.iter().sum::<f64>()], "{profile}: all that was sent arrived");
+    }
+}

@@ -175,6 +175,15 @@ impl Endpoint {
         self.unwritten = self.unwritten.saturating_add(bytes);
     }
 
+    /// What has never been sent is not sent any more; returns the payload bytes that have been. To
+    /// close is a call of its own.
+    pub fn stop_writing(&mut self, now: Instant) -> u64 {
+        self.event(now);
+        self.unwritten = 0;
+        self.flight.end = self.flight.max.clamp(1, self.flight.end);
+        self.flight.end - 1
+    }
+
     /// Nothing more will be written: a FIN follows all data written before.
     pub fn close(&mut self, now: Instant) {
         self.event(now);
@@ -318,7 +327,7 @@ impl Endpoint {
                 // The socket is made only here: whatever befell the SYN-ACK is forgotten.
                 self.rtt = self.profile.rtt.fresh();
             }
-            self.establish();
+            self.establish(moment);
         }
         self.on_ack(segment, opening, moment);
         let occupies = segment.len > 0 || segment.flags.has(Flags::FIN);

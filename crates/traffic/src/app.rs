@@ -52,6 +52,11 @@ pub enum Action {
         /// Which connection.
         conn: u32,
     },
+    /// Send nothing of what has not been sent yet, and close; of a connection without replies.
+    Stop {
+        /// Which connection.
+        conn: u32,
+    },
     /// Send one datagram. A sender has one peer for all its datagrams.
     Datagram {
         /// Which machine, 0-based.

@@ -17,16 +17,27 @@ pub struct Bulk {
     peer: u32,
     starts_after: Duration,
     bytes: u64,
+    lasts: Option<Duration>,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Waiting,
+    Sending,
+    /// Stopped, or the connection has failed.
+    Over,
 }
 
 impl Bulk {
     /// A sender to machine `peer` that begins this long after the run; `bytes` of `u64::MAX`
-    /// never end.
-    pub fn new(peer: u32, starts_after: Duration, bytes: u64) -> Self {
-        Bulk { peer, starts_after, bytes }
+    /// never end, unless it stops after `lasts`.
+    pub fn new(peer: u32, starts_after: Duration, bytes: u64, lasts: Option<Duration>) -> Self {
+        Bulk { peer, starts_after, bytes, lasts, stage: Stage::Waiting }
     }
 
-    fn send(&self, cx: &mut AppCx) {
+    fn send(&mut self, cx: &mut AppCx) {
+        self.stage = Stage::Sending;
         (cx.act)(Action::Open { conn: CONN, peer: self.peer, closes: Closes::Opener });
         (cx.act)(Action::Send {
             conn: CONN,
@@ -36,6 +47,8 @@ impl Bulk {
         });
         if self.bytes != u64::MAX {
             (cx.act)(Action::Close { conn: CONN });
+        } else if let Some(lasts) = self.lasts {
+            (cx.act)(Action::WakeAt(cx.now + lasts));
         }
     }
 }
@@ -44,8 +57,13 @@ impl App for Bulk {
     fn on(&mut self, input: Input, cx: &mut AppCx) {
         match input {
             Input::Start => (cx.act)(Action::WakeAt(cx.now + self.starts_after)),
-            Input::Woke => self.send(cx),
-            Input::Replied { .. } | Input::Sent { .. } | Input::Failed { .. } => {}
+            Input::Woke if self.stage == Stage::Waiting => self.send(cx),
+            Input::Woke if self.stage == Stage::Sending => {
+                self.stage = Stage::Over;
+                (cx.act)(Action::Stop { conn: CONN });
+            }
+            Input::Failed { .. } => self.stage = Stage::Over,
+            Input::Woke | Input::Replied { .. } | Input::Sent { .. } => {}
         }
     }
 }
@@ -67,16 +85,30 @@ pub const ENTRY: Entry = Entry {
 /// The parameters of a group of bulk senders.
 static FIELDS: &[Field] = &[
     Field {
+        name: "start",
+        meaning: "When the first flow may start.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e9, open: false },
+        default: Value::Real(0.0),
+        source: "constructed",
+    },
+    Field {
         name: "start_within",
-        meaning: "Each flow starts at an instant drawn uniformly from this first part of the run.",
+        meaning: "Each flow starts at an instant drawn uniformly from this long after start.",
         kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 86_400.0, open: false },
         default: Value::Real(1.0),
         source: "constructed: avoids a synchronised start",
     },
     Field {
         name: "bytes",
-        meaning: "How many bytes each flow sends; if not given, it never ends.",
+        meaning: "How many bytes each flow sends; if not given, it never ends, or lasts.",
         kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1 << 53 },
+        default: Value::Unset,
+        source: "constructed",
+    },
+    Field {
+        name: "lasts",
+        meaning: "How long each flow goes on that has no end by bytes; if not given, to the end of the run.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e9, open: true },
         default: Value::Unset,
         source: "constructed",
     },
@@ -112,12 +144,18 @@ pub(crate) fn needs_machines(group: &Group) -> Result<(), BadParams> {
 /// If either side has no machine.
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     needs_machines(group)?;
+    if params.given("bytes") && params.given("lasts") {
+        let why = "a flow ends by its bytes or after a time; leave bytes or lasts out";
+        return Err(BadParams::new("lasts", why));
+    }
     let (window, bytes) = (params.real("start_within"), params.whole("bytes"));
+    let first = params.real("start");
+    let lasts = params.given("lasts").then(|| params.time("lasts"));
     let Group { seed, peers, machines, .. } = *group;
     let stream = format!("{}.start", group.name);
     let flow = move |i| {
-        let start = window * Rng::indexed(seed, &stream, u64::from(i)).uniform();
-        Bulk::new(peer_of(i, machines, peers), Duration::from_secs_f64(start), bytes)
+        let start = first + window * Rng::indexed(seed, &stream, u64::from(i)).uniform();
+        Bulk::new(peer_of(i, machines, peers), Duration::from_secs_f64(start), bytes, lasts)
     };
     Ok(Population::new(group.members, flow))
 }

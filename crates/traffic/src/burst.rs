@@ -60,6 +60,6 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let draw = Rng::named(seed, &format!("{}.start", group.name)).uniform();
     let start =
         Duration::from_secs_f64(params.real("start_at") + params.real("start_spread") * draw);
-    let flow = move |i| Bulk::new(bulk::peer_of(i, machines, peers), start, bytes);
+    let flow = move |i| Bulk::new(bulk::peer_of(i, machines, peers), start, bytes, None);
     Ok(Population::new(members, flow))
 }

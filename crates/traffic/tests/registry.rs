@@ -166,6 +166,28 @@ fn bulk_senders_start_in_their_window_and_send() {
 }
 
 #[test]
+fn a_bulk_sender_stops_when_its_time_is_over() {
+    let lasting = build("bulk", &[("start", text("20 s")), ("lasts", text("5 s"))]);
+    let mut sender = lasting.member(0);
+    let (start, wishes) = opening(&mut *sender);
+    assert!((20.0..=21.0).contains(&start.secs_f64()));
+    let until = start + Duration::from_secs(5);
+    assert_eq!(wishes.last(), Some(&Action::WakeAt(until)));
+    let told = |sender: &mut Box<dyn App>, input| {
+        let mut wishes = Vec::new();
+        sender.on(input, &mut AppCx { now: until, act: &mut |wish| wishes.push(wish) });
+        wishes
+    };
+    assert_eq!(told(&mut sender, Input::Woke), [Action::Stop { conn: 0 }]);
+    assert_eq!(told(&mut sender, Input::Sent { conn: 0 }), []);
+    // A connection that has failed is not stopped.
+    let mut sender = lasting.member(0);
+    opening(&mut *sender);
+    assert_eq!(told(&mut sender, Input::Failed { conn: 0 }), []);
+    assert_eq!(told(&mut sender, Input::Woke), []);
+}
+
+#[test]
 fn bulk_starts_are_uniform() {
     // 10^4 flows; five standard errors of the mean: 0.0145 s.
     let population = build("bulk", &[]);

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aqmlab.progress import Progress
 
 #: In the order of `study all` and of every list.
-STUDIES = ("tuning-red", "web-aqm", "not-deploy-red", "ece6110", "harsh-red")
+STUDIES = ("tuning-red", "web-aqm", "not-deploy-red", "ece6110", "harsh-red", "rfc7928")
 
 ALL = "all"
 

@@ -9,6 +9,7 @@ difference between the two laboratories rather than between two runs.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from aqmlab.measure import interval
@@ -122,11 +123,14 @@ def _place(cell: Cell, axis: str) -> object:
     return label if isinstance(value, list) or marked else plain(value)
 
 
+_SHARE = re.compile(r"\d+(\.\d+)? ?%")
+
+
 def plain(value: object) -> object:
     """An axis value as a table holds it: "98%" is 98, [30, 90] is "(30, 90)"."""
     if isinstance(value, list):
         return f"({', '.join(str(v) for v in value)})"
-    if isinstance(value, str) and value.endswith("%"):
+    if isinstance(value, str) and _SHARE.fullmatch(value):
         share = float(value[:-1])
         return int(share) if share == int(share) else share
     return value

@@ -131,6 +131,7 @@ impl Network {
         match wish {
             Action::WakeAt(at) => self.plan(at, Event::Wake),
             Action::Datagram { .. } => unreachable!("this network carries connections"),
+            Action::Stop { .. } => unreachable!("nobody here sends without an end"),
             Action::Move { machine } => self.machine = machine,
             Action::Open { conn, peer, closes } => {
                 let (at, machine) = (self.now, self.machine);

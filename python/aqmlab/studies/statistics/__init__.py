@@ -19,6 +19,7 @@ from . import (
     bursts,
     connections,
     datagrams,
+    goodput,
     models,
     packets,
     payload,
@@ -66,6 +67,10 @@ OF_RUN: dict[str, Callable[..., float]] = {
     "delay_quantile_s": datagrams.delay_quantile_s,
     "signals_in_round": packets.signals_in_round,
     "slow_start_growth": packets.slow_start_growth,
+    "goodput_bits_per_s": goodput.goodput_bits_per_s,
+    "goodput_share": goodput.goodput_share,
+    "goodput_ratio": goodput.goodput_ratio,
+    "wait_quantile_s": goodput.wait_quantile_s,
 }
 
 #: Of two runs under the same seed.

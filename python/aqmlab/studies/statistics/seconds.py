@@ -8,7 +8,8 @@ from aqmlab import units
 from aqmlab.studies.laboratory import Measured
 
 
-def _measured(run: Measured, column: str) -> np.ndarray:
+def measured(run: Measured, column: str) -> np.ndarray:
+    """A column of the measured seconds, without what is undefined."""
     seconds = run.table("seconds")
     after = seconds["time_s"] >= units.seconds(run.stored.manifest["scenario"]["warmup"])
     values = seconds[column][after].astype(float)
@@ -17,13 +18,13 @@ def _measured(run: Measured, column: str) -> np.ndarray:
 
 def peak_to_mean(run: Measured, *, column: str) -> float:
     """The largest second over the mean of all."""
-    values = _measured(run, column)
+    values = measured(run, column)
     return float(values.max() / values.mean())
 
 
 def dispersion(run: Measured, *, column: str) -> float:
     """Variance over mean of the values per second: 1 for Poisson arrivals of unit size."""
-    values = _measured(run, column)
+    values = measured(run, column)
     return float(values.var(ddof=1) / values.mean())
 
 
@@ -32,5 +33,5 @@ def size_dispersion(run: Measured, *, column: str, count: str) -> float:
 
     1 for Poisson arrivals of equal sizes; more for unequal sizes or arrivals in bursts.
     """
-    sizes, counts = _measured(run, column), _measured(run, count)
+    sizes, counts = measured(run, column), measured(run, count)
     return dispersion(run, column=column) * float(counts.sum() / sizes.sum())

@@ -1,0 +1,196 @@
+//! Congestion control: how fast a sender of today sends. One file per algorithm, one line each in
+//! [`CONTROLS`].
+//!
+//! The transport (loss detection, ECN, pacing) tells a control what every acknowledgement says
+//! (a [`Report`]) and when congestion was noticed; the control keeps `cwnd` and `ssthresh` of the
+//! [`Flight`], and may ask for a pacing rate. It is told everything it needs: it has no clock and
+//! never looks at segments. Windows and amounts are bytes.
+
+mod reno;
+
+use std::fmt::Debug;
+
+use packet::{Duration, Instant};
+
+use crate::flight::Flight;
+
+/// Why a control is told of congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// Segments were found lost; the transport has just entered recovery.
+    Loss,
+    /// Marks were reported (once per window of data, as RFC 3168 section 6.1.2 asks).
+    Mark,
+    /// The retransmission timer expired: everything outstanding is taken for lost.
+    Timeout,
+}
+
+/// What one acknowledgement says, gathered by the transport.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Report {
+    pub now: Instant,
+    /// Bytes newly acknowledged, cumulatively or selectively.
+    pub delivered: u64,
+    /// Of the cumulative acknowledgement alone.
+    pub acked: u64,
+    /// Bytes newly found lost.
+    pub lost: u64,
+    /// Of `delivered`, bytes reported to have arrived with a CE mark (accurate ECN, DCTCP's echo);
+    /// with RFC 3168's echo, all of them or none.
+    pub marked: u64,
+    /// Bytes taken to be in the network before this acknowledgement, and after it.
+    pub in_flight_before: u64,
+    pub in_flight: u64,
+    /// The newest round trip this acknowledgement measures, if it measures one.
+    pub rtt: Option<Duration>,
+    /// Smoothed round trip; zero before the first sample.
+    pub srtt: Duration,
+    /// Smallest round trip of the last 10 s (of the connection, while it is younger).
+    pub min_rtt: Duration,
+    /// The delivery rate measured over the acknowledged flight.
+    pub rate: Option<RateSample>,
+    /// A round trip has passed: everything that was outstanding at the last round's start is
+    /// acknowledged.
+    pub round: bool,
+    /// The congestion window was the limit since the last round's start (RFC 9438 section 4.3,
+    /// RFC 7661): a window that was not used does not grow.
+    pub window_limited: bool,
+    /// The transport is repairing losses (fast recovery, or after a timeout).
+    pub repairing: Repair,
+}
+
+/// What the transport is repairing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Repair {
+    /// Nothing.
+    #[default]
+    None,
+    /// Marks were reported less than a window of data ago (Linux's CWR state).
+    Reduction,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout.
+    Loss,
+}
+
+/// A delivery-rate sample (draft-ietf-ccwg-bbr, section "Delivery Rate Samples").
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RateSample {
+    /// Bytes delivered between the sending of the newest acknowledged segment and now.
+    pub delivered: u64,
+    /// The longer of the sending and the acknowledging interval.
+    pub interval: Duration,
+    /// Bytes delivered in all when that segment was sent, and now.
+    pub prior_delivered: u64,
+    pub total_delivered: u64,
+    /// In flight when that segment was sent, and bytes lost and marked since.
+    pub sent_in_flight: u64,
+    pub lost: u64,
+    pub marked: u64,
+    /// The program, not the window, limited the sending: the rate says nothing of the path.
+    pub app_limited: bool,
+}
+
+/// Who sets what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Manner {
+    /// The control sets `cwnd` itself at all times; else, while a loss or mark is answered, the
+    /// transport leads `cwnd` to `ssthresh` by proportional rate reduction (RFC 6937).
+    pub own_window: bool,
+    /// The control reads [`Report::marked`] itself and is not told of [`Cause::Mark`].
+    pub own_marks: bool,
+    /// Segments are sent at [`Control::pacing_rate`] whether or not the profile paces.
+    pub paced: bool,
+    /// Which ECN codepoint the control's data segments carry, and the feedback it needs.
+    pub ecn: Feedback,
+}
+
+/// The ECN a control uses, where the profile's ECN is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Feedback {
+    /// RFC 3168: ECT(0), one echo per window.
+    Classic,
+    /// RFC 8257: ECT(0), the echo tells which bytes were marked.
+    Dctcp,
+    /// RFC 9331: ECT(1), accurate ECN (draft-ietf-tcpm-accurate-ecn, RFC 9768).
+    Scalable,
+}
+
+/// A manner of the RFC 5681 kind: the transport does the repairs, classic ECN, no pacing.
+pub(crate) const CLASSIC: Manner =
+    Manner { own_window: false, own_marks: false, paced: false, ecn: Feedback::Classic };
+
+/// One connection's congestion control.
+pub(crate) trait Control: Debug + Send + Sync {
+    /// Who sets what.
+    fn manner(&self) -> Manner {
+        CLASSIC
+    }
+
+    /// An acknowledgement came. Called for every one; a control without `own_window` leaves
+    /// `cwnd` alone unless `report.repairing` is [`Repair::None`] or [`Repair::Loss`].
+    fn on_ack(&mut self, flight: &mut Flight, report: &Report);
+
+    /// Congestion was noticed: sets `ssthresh` (and, with `own_window`, `cwnd`). After a timeout
+    /// the transport then sets `cwnd` to one segment.
+    fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, now: Instant);
+
+    /// The last `on_congestion` was wrong (the data was only late or reordered): puts back what it
+    /// had changed beside the windows, which the transport puts back itself.
+    fn undo(&mut self, _flight: &mut Flight) {}
+
+    /// The sender begins again after a pause of `idle`, with nothing outstanding.
+    fn on_restart(&mut self, _flight: &mut Flight, _idle: Duration, _now: Instant) {}
+
+    /// Bytes per second to pace at. The default is Linux's for controls without a rate of their
+    /// own: twice cwnd/srtt below half of ssthresh, 1.2 times above; none before a round trip is
+    /// known.
+    fn pacing_rate(&self, flight: &Flight, srtt: Duration) -> Option<u64> {
+        linux_pacing_rate(flight, srtt)
+    }
+
+    /// The same for another connection, as new.
+    fn reset(&mut self);
+
+    /// A copy.
+    fn boxed(&self) -> Box<dyn Control>;
+}
+
+impl Clone for Box<dyn Control> {
+    fn clone(&self) -> Self {
+        self.boxed()
+    }
+}
+
+/// Linux's `tcp_update_pacing_rate`: 200 % of cwnd/srtt while cwnd < ssthresh/2, else 120 %.
+fn linux_pacing_rate(flight: &Flight, srtt: Duration) -> Option<u64> {
+    if srtt == Duration::ZERO {
+        return None;
+    }
+    let percent = if flight.cwnd < flight.ssthresh / 2 { 200 } else { 120 };
+    let rate = u128::from(flight.cwnd) * percent * 10_000_000 / u128::from(srtt.nanos());
+    Some(rate.max(1) as u64)
+}
+
+/// A control of the list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// The name it is asked for by.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    #[expect(dead_code, reason = "for `describe`")]
+    pub summary: &'static str,
+    /// Where its rules come from, and where it differs.
+    #[expect(dead_code, reason = "for `describe`")]
+    pub source: &'static str,
+    /// Makes one for a connection.
+    pub make: fn() -> Box<dyn Control>,
+}
+
+/// All congestion controls of today's end systems.
+pub(crate) static CONTROLS: &[Entry] = &[reno::ENTRY];
+
+/// The entry called `name`.
+pub(crate) fn find(name: &str) -> Option<&'static Entry> {
+    CONTROLS.iter().find(|entry| entry.name == name)
+}
