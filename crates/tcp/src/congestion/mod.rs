@@ -45,7 +45,8 @@ pub(crate) struct Report {
     pub rtt: Option<Duration>,
     /// Smoothed round trip; zero before the first sample.
     pub srtt: Duration,
-    /// Smallest round trip of the last 10 s (of the connection, while it is younger).
+    /// Smallest round trip of the last 300 s (of the connection, while it is younger), as Linux's
+    /// `tcp_min_rtt_wlen`.
     pub min_rtt: Duration,
     /// The delivery rate measured over the acknowledged flight.
     pub rate: Option<RateSample>,
@@ -132,7 +133,7 @@ pub(crate) trait Control: Debug + Send + Sync {
     fn on_ack(&mut self, flight: &mut Flight, report: &Report);
 
     /// Congestion was noticed: sets `ssthresh` (and, with `own_window`, `cwnd`). After a timeout
-    /// the transport then sets `cwnd` to one segment.
+    /// the transport then sets `cwnd` to what is still in the network and one segment more.
     fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, now: Instant);
 
     /// The last `on_congestion` was wrong (the data was only late or reordered): puts back what it
@@ -188,7 +189,20 @@ pub(crate) struct Entry {
 }
 
 /// All congestion controls of today's end systems.
-pub(crate) static CONTROLS: &[Entry] = &[reno::ENTRY];
+pub(crate) const CONTROLS: &[Entry] = &[reno::ENTRY];
+
+/// Their names, for the profiles that offer a choice.
+pub(crate) const NAMES: &[&str] = &names();
+
+const fn names() -> [&'static str; CONTROLS.len()] {
+    let mut names = [""; CONTROLS.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = CONTROLS[i].name;
+        i += 1;
+    }
+    names
+}
 
 /// The entry called `name`.
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {

@@ -4,6 +4,7 @@ use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 
 use super::parts::{self, OFF, ON, Parts, field};
+use crate::congestion;
 use crate::profile::{Ending, IdleRule, Life, Opening, Profile, SynAck};
 use crate::receiver::{AckPolicy, AtOnce};
 use crate::recovery::{Manner, RecoveryKind, Today};
@@ -48,7 +49,7 @@ const FIELDS: &[Field] = &[
     Field {
         name: "congestion",
         meaning: "Congestion control, where recovery is RACK-TLP.",
-        kind: Kind::Choice(CONGESTION),
+        kind: Kind::Choice(congestion::NAMES),
         default: Value::Choice("reno"),
         source: "constructed",
     },
@@ -80,9 +81,6 @@ const FIELDS: &[Field] = &[
     field(parts::ECN, OFF, "net.ipv4.tcp_ecn = 2: only if the peer asks, and no peer does"),
     field(parts::IDLE_RESTART, ON, "net.ipv4.tcp_slow_start_after_idle = 1"),
 ];
-
-/// Names of the controls, as the list has them.
-const CONGESTION: &[&str] = &["reno"];
 
 /// Segments acknowledged at once when a connection begins (TCP_MAX_QUICKACKS).
 const QUICK_ACKS: u8 = 16;
