@@ -10,6 +10,7 @@ use crate::segment::{Flags, Segment};
 
 impl Endpoint {
     /// The round trip of a SYN: today's hosts know when they sent it, whatever a timestamp says.
+    #[cold]
     pub(crate) fn take_opening_sample(&mut self, segment: &Segment, moment: Moment) {
         if matches!(self.recovery, Recovery::Rack(_)) && self.timed != u64::MAX {
             self.profile.rtt.sample(&mut self.rtt, self.timed_at, self.clock, moment);
@@ -20,6 +21,7 @@ impl Endpoint {
     }
 
     /// The handshake is over: the sender begins with what it has shown.
+    #[inline(never)]
     pub(crate) fn begin_today(&mut self, moment: Moment) {
         if let Recovery::Rack(rack) = &mut self.recovery {
             let rules = &self.profile.rtt;
@@ -28,6 +30,7 @@ impl Endpoint {
     }
 
     /// The acknowledgement of a segment; `opening`: it completes the handshake.
+    #[inline(never)]
     pub(crate) fn on_ack_today(&mut self, segment: &Segment, opening: bool, moment: Moment) {
         if opening {
             self.take_opening_sample(segment, moment);
@@ -72,6 +75,7 @@ impl Endpoint {
     }
 
     /// The earliest of the sender's deadlines has come.
+    #[inline(never)]
     pub(crate) fn on_deadline_today(&mut self, moment: Moment) {
         let Recovery::Rack(rack) = &mut self.recovery else { return };
         match rack.due(moment.at) {
@@ -122,6 +126,7 @@ impl Endpoint {
     }
 
     /// Whether a pause has closed the congestion window, as far as it has.
+    #[inline(never)]
     pub(crate) fn decays_after_pause(&mut self, moment: Moment) -> bool {
         if !self.flight.idle() {
             return false;

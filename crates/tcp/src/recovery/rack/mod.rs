@@ -149,6 +149,8 @@ impl Rack {
     }
 
     /// What the windows, the pace and the probe let go next.
+    // Out of line, as all that an endpoint calls: the way of other senders stays short.
+    #[inline(never)]
     pub fn next(&self, flight: &Flight) -> Option<Chunk> {
         if self.probe.due {
             return self.probe_chunk(flight);
@@ -195,6 +197,7 @@ impl Rack {
     }
 
     /// `chunk` goes out; `flight.max` as it was before. Returns the next deadline.
+    #[inline(never)]
     pub fn on_sent(&mut self, flight: &Flight, chunk: Chunk, now: Instant) -> Instant {
         let bytes = chunk.end() - chunk.seq;
         let snapshot = self.rate.snapshot(self.board.in_flight, bytes, now);
