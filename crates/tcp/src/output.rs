@@ -6,7 +6,6 @@ use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
 use crate::flight::Chunk;
 use crate::profile::{Ending, IdleRule, SynAck};
-use crate::recovery::Recovery;
 use crate::segment::{Flags, STAMP_BYTES, Segment};
 
 /// Numbers of an endless write stay below this.
@@ -198,6 +197,8 @@ impl Endpoint {
     fn allowed(&self) -> Option<Chunk> {
         if self.profile.output.bsd {
             self.bsd_next()
+        } else if let Some(rack) = &self.rack {
+            rack.next(&self.flight)
         } else {
             self.recovery.next(&self.profile.recovery, &self.flight)
         }
@@ -251,9 +252,9 @@ impl Endpoint {
         } else {
             self.counters.resent_fin += u32::from(again);
         }
-        match &mut self.recovery {
-            Recovery::Rack(rack) => self.rexmt_at = rack.on_sent(&self.flight, chunk, moment.at),
-            recovery => recovery.on_sent(&self.flight, chunk),
+        match &mut self.rack {
+            Some(rack) => self.rexmt_at = rack.on_sent(&self.flight, chunk, moment.at),
+            None => self.recovery.on_sent(&self.flight, chunk),
         }
         self.flight.fin_sent |= chunk.fin;
         let flags = if chunk.fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };

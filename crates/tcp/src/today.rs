@@ -5,14 +5,14 @@ use packet::{Duration, Instant};
 
 use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
-use crate::recovery::{Desk, Due, Outcome, Recovery};
+use crate::recovery::{Desk, Due, Outcome};
 use crate::segment::{Flags, Segment};
 
 impl Endpoint {
     /// The round trip of a SYN: today's hosts know when they sent it, whatever a timestamp says.
     #[cold]
     pub(crate) fn take_opening_sample(&mut self, segment: &Segment, moment: Moment) {
-        if matches!(self.recovery, Recovery::Rack(_)) && self.timed != u64::MAX {
+        if self.rack.is_some() && self.timed != u64::MAX {
             self.profile.rtt.sample(&mut self.rtt, self.timed_at, self.clock, moment);
             self.timed = u64::MAX;
         } else {
@@ -23,7 +23,7 @@ impl Endpoint {
     /// The handshake is over: the sender begins with what it has shown.
     #[inline(never)]
     pub(crate) fn begin_today(&mut self, moment: Moment) {
-        if let Recovery::Rack(rack) = &mut self.recovery {
+        if let Some(rack) = &mut self.rack {
             let rules = &self.profile.rtt;
             rack.begin(&self.flight, rules.srtt(&self.rtt), rules.rto(&self.rtt), moment.at);
         }
@@ -38,7 +38,7 @@ impl Endpoint {
             self.rexmt_at = Instant::NEVER;
             return self.begin_today(moment);
         }
-        let Recovery::Rack(rack) = &mut self.recovery else { return };
+        let Some(rack) = &mut self.rack else { return };
         if rack.is_idle() {
             return;
         }
@@ -77,7 +77,7 @@ impl Endpoint {
     /// The earliest of the sender's deadlines has come.
     #[inline(never)]
     pub(crate) fn on_deadline_today(&mut self, moment: Moment) {
-        let Recovery::Rack(rack) = &mut self.recovery else { return };
+        let Some(rack) = &mut self.rack else { return };
         match rack.due(moment.at) {
             Due::Nothing | Due::Pace => {}
             Due::Reorder => {
@@ -96,7 +96,7 @@ impl Endpoint {
                 self.ecn.reduced();
             }
         }
-        let Recovery::Rack(rack) = &self.recovery else { return };
+        let Some(rack) = &self.rack else { return };
         self.rexmt_at = rack.deadline();
         self.asked = true;
     }
@@ -111,10 +111,8 @@ impl Endpoint {
         let rto = self.profile.rtt.rto(&self.rtt);
         let flight = &mut self.flight;
         let before = flight.cwnd;
-        let own_window = match &mut self.recovery {
-            Recovery::Rack(rack) => rack.on_restart(flight, idle, now),
-            _ => false,
-        };
+        let rack = self.rack.as_mut();
+        let own_window = rack.is_some_and(|rack| rack.on_restart(flight, idle, now));
         if own_window {
             return flight.cwnd != before;
         }
