@@ -185,6 +185,9 @@ impl Endpoint {
     }
 
     fn choose(&mut self, moment: Moment) -> Option<Chunk> {
+        if self.rack.is_some() {
+            return self.choose_today(moment);
+        }
         if self.ecn.held {
             return None;
         }
@@ -197,8 +200,6 @@ impl Endpoint {
     fn allowed(&self) -> Option<Chunk> {
         if self.profile.output.bsd {
             self.bsd_next()
-        } else if let Some(rack) = &self.rack {
-            rack.next(&self.flight)
         } else {
             self.recovery.next(&self.profile.recovery, &self.flight)
         }
@@ -212,8 +213,7 @@ impl Endpoint {
     /// Whether a pause has closed the congestion window to the initial one.
     fn closes_after_pause(&mut self, moment: Moment) -> bool {
         match self.profile.idle {
-            IdleRule::Off => return false,
-            IdleRule::Decay => return self.decays_after_pause(moment),
+            IdleRule::Off | IdleRule::Decay => return false,
             IdleRule::SinceReceived if !self.flight.idle() => return false,
             _ => {}
         }
@@ -253,7 +253,10 @@ impl Endpoint {
             self.counters.resent_fin += u32::from(again);
         }
         match &mut self.rack {
-            Some(rack) => self.rexmt_at = rack.on_sent(&self.flight, chunk, moment.at),
+            Some(rack) => {
+                self.rexmt_at = rack.on_sent(&self.flight, chunk, moment.at);
+                self.active_at = moment.at;
+            }
             None => self.recovery.on_sent(&self.flight, chunk),
         }
         self.flight.fin_sent |= chunk.fin;
@@ -284,7 +287,7 @@ impl Endpoint {
         if self.rexmt_at == Instant::NEVER {
             self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
         }
-        if matches!(self.profile.idle, IdleRule::SinceSent | IdleRule::Decay) {
+        if self.profile.idle == IdleRule::SinceSent {
             self.active_at = moment.at;
         }
     }

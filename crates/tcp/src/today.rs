@@ -1,10 +1,12 @@
 //! How an endpoint drives the recovery of today's senders ([`Rack`](crate::recovery::Rack)): its
 //! acknowledgements, its deadlines, its pauses.
 
-use packet::{Duration, Instant};
+use packet::Instant;
 
 use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
+use crate::flight::Chunk;
+use crate::profile::IdleRule;
 use crate::recovery::{Desk, Due, Outcome};
 use crate::segment::{Flags, Segment};
 
@@ -101,35 +103,33 @@ impl Endpoint {
         self.asked = true;
     }
 
-    /// Linux's `tcp_cwnd_restart` (RFC 2861): after a pause the window is halved once for each
-    /// timeout that has passed, down to the initial one; the threshold remembers three quarters
-    /// of it. A control that sets its window itself is only told.
-    #[cold]
-    pub(crate) fn decay(&mut self, idle: Duration, now: Instant) -> bool {
+    /// Linux's `tcp_cwnd_restart` (RFC 2861): after a pause of more than a timeout the window is
+    /// halved once for each that has passed, down to the initial one; the threshold remembers
+    /// three quarters of it. A control that sets its window itself is only told.
+    fn decay(&mut self, now: Instant) {
+        let rto = self.profile.rtt.rto(&self.rtt);
+        let idle = now.since(self.active_at);
+        let Some(rack) = &mut self.rack else { return };
+        if idle <= rto || !self.flight.new_chunk().is_some_and(|chunk| chunk.len > 0) {
+            return;
+        }
         self.active_at = now;
         let floor = self.profile.initial_window(&self.flight);
-        let rto = self.profile.rtt.rto(&self.rtt);
         let flight = &mut self.flight;
-        let before = flight.cwnd;
-        let rack = self.rack.as_mut();
-        let own_window = rack.is_some_and(|rack| rack.on_restart(flight, idle, now));
-        if own_window {
-            return flight.cwnd != before;
+        if rack.on_restart(flight, idle, now) {
+            return;
         }
         flight.ssthresh = flight.ssthresh.max(flight.cwnd / 4 * 3);
         let halvings = (idle.nanos() - 1) / rto.nanos().max(1);
-        let decayed = flight.cwnd.checked_shr(halvings.min(63) as u32).unwrap_or(0);
-        flight.cwnd = decayed.max(floor.min(flight.cwnd));
-        flight.cwnd != before
+        flight.cwnd = (flight.cwnd >> halvings.min(63)).max(floor.min(flight.cwnd));
     }
 
-    /// Whether a pause has closed the congestion window, as far as it has.
+    /// What the sender lets go, after a look at how long it has paused.
     #[inline(never)]
-    pub(crate) fn decays_after_pause(&mut self, moment: Moment) -> bool {
-        if !self.flight.idle() {
-            return false;
+    pub(crate) fn choose_today(&mut self, moment: Moment) -> Option<Chunk> {
+        if self.flight.idle() && self.profile.idle == IdleRule::Decay {
+            self.decay(moment.at);
         }
-        let idle = moment.at.since(self.active_at);
-        idle > self.profile.rtt.rto(&self.rtt) && self.decay(idle, moment.at)
+        self.rack.as_ref()?.next(&self.flight)
     }
 }

@@ -88,7 +88,8 @@ const QUICK_ACKS: u8 = 16;
 fn build(params: &Params) -> Result<Profile, BadParams> {
     let parts = Parts::read(params)?;
     let mut recovery = parts.rules(Manner::Rfc);
-    if params.choice("recovery") == "rack" {
+    let rack = params.choice("recovery") == "rack";
+    if rack {
         recovery.kind = RecoveryKind::Rack(Today {
             control: params.choice("congestion"),
             paces: params.switch("pacing"),
@@ -115,7 +116,11 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         }),
         recovery,
         ack: acks(&parts),
-        idle: if parts.idle_restart { IdleRule::Decay } else { IdleRule::Off },
+        idle: match (parts.idle_restart, rack) {
+            (false, _) => IdleRule::Off,
+            (true, true) => IdleRule::Decay,
+            (true, false) => IdleRule::SinceSent,
+        },
         output: parts::PLAIN_OUTPUT,
         opening: Opening {
             syn_ack: SynAck::Timer,
