@@ -218,6 +218,11 @@ impl Receiver {
         blocks
     }
 
+    /// Whether in-order data waits for its acknowledgement.
+    pub fn owes_ack(&self) -> bool {
+        self.waiting > 0
+    }
+
     /// Whether data beyond a hole is held.
     pub fn has_hole(&self) -> bool {
         !self.held().is_empty()

@@ -6,7 +6,7 @@ use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
 use crate::profile::{Ending, SynAck};
 use crate::recovery::Reaction;
-use crate::segment::{Flags, Segment};
+use crate::segment::Segment;
 use crate::window::Growth;
 
 /// SYN-ACKs that FreeBSD's SYN cache sends again before it drops its entry.
@@ -20,8 +20,8 @@ impl Endpoint {
             return;
         }
         let pending = self.rexmt_at != Instant::NEVER;
-        let echoed = self.ecn.on && segment.flags.has(Flags::ECE);
         let acked = ack.saturating_sub(self.flight.una);
+        let echoed = self.ecn.on && self.hears_echo(segment, acked, opening);
         if acked > 0 {
             self.take_sample(ack, segment, moment);
             self.flight.una = ack;
