@@ -27,7 +27,7 @@ impl Endpoint {
             self.flight.una = ack;
             self.flight.nxt = self.flight.nxt.max(ack);
             self.restart_timer(moment);
-            if opening && !self.profile.opening.handshake_grows {
+            if opening && !self.profile.opening.handshake_grows && !echoed {
                 return;
             }
         }
