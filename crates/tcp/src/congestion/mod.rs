@@ -6,6 +6,10 @@
 //! [`Flight`], and may ask for a pacing rate. It is told everything it needs: it has no clock and
 //! never looks at segments. Windows and amounts are bytes.
 
+mod dctcp;
+#[cfg(test)]
+mod marking;
+mod prague;
 mod reno;
 
 use std::fmt::Debug;
@@ -188,7 +192,7 @@ pub(crate) struct Entry {
 }
 
 /// All congestion controls of today's end systems.
-pub(crate) static CONTROLS: &[Entry] = &[reno::ENTRY];
+pub(crate) static CONTROLS: &[Entry] = &[reno::ENTRY, dctcp::ENTRY, prague::ENTRY];
 
 /// The entry called `name`.
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
