@@ -21,7 +21,7 @@ impl Endpoint {
         }
         let pending = self.rexmt_at != Instant::NEVER;
         let acked = ack.saturating_sub(self.flight.una);
-        let echoed = self.ecn.on && self.hears_echo(segment, acked, opening);
+        let echoed = self.hears_echo(segment, acked, opening);
         if acked > 0 {
             self.take_sample(ack, segment, moment);
             self.flight.una = ack;

@@ -100,13 +100,14 @@ impl Path {
 
     fn hear(&mut self, marked: bool) {
         self.flight.una += MSS;
-        let tells = !self.control.manner().own_marks;
-        if tells && marked && self.flight.una > self.reduced {
+        if marked && self.flight.una > self.reduced {
             self.reduced = self.flight.max;
             self.control.on_congestion(&mut self.flight, Cause::Mark, self.now);
-            self.flight.cwnd = self.flight.ssthresh;
+            if !self.control.manner().own_window {
+                self.flight.cwnd = self.flight.ssthresh;
+            }
         }
-        let reducing = tells && self.reduced > 0 && self.flight.una <= self.reduced;
+        let reducing = self.reduced > 0 && self.flight.una <= self.reduced;
         let report = Report {
             now: self.now,
             marked: if marked { MSS } else { 0 },

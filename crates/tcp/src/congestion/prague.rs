@@ -53,8 +53,6 @@ struct Prague {
     /// A round trip is over when this number is acknowledged.
     round_end: u64,
     sampled: Instant,
-    /// A round trip with marks is over when more than this number is acknowledged.
-    reduction_end: u64,
     reduced: Instant,
     /// Bytes in the network.
     in_flight: u64,
@@ -71,9 +69,8 @@ impl Prague {
         !self.independent(flight) || now.since(since) >= REFERENCE
     }
 
-    /// Linux's `prague_enter_cwr`: marks after a round trip without an answer to any.
-    fn reduce(&mut self, flight: &Flight, now: Instant) {
-        self.reduction_end = flight.max;
+    /// Linux's `prague_enter_cwr`.
+    fn answer_marks(&mut self, flight: &Flight, now: Instant) {
         if self.virtual_round(flight, self.reduced, now) {
             self.window -= self.window * self.alpha / 2.0;
             self.reduced = now;
@@ -138,7 +135,7 @@ impl Prague {
 
 impl Control for Prague {
     fn manner(&self) -> Manner {
-        Manner { own_window: true, own_marks: true, paced: true, ecn: Feedback::Scalable }
+        Manner { own_window: true, own_marks: false, paced: true, ecn: Feedback::Scalable }
     }
 
     fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
@@ -147,22 +144,20 @@ impl Control for Prague {
         }
         self.in_flight = report.in_flight;
         self.losing &= report.repairing != Repair::None;
-        if report.marked > 0 {
-            if flight.una > self.reduction_end && !self.losing {
-                self.reduce(flight, report.now);
-            }
-            if !std::mem::replace(&mut self.marked_once, true) {
-                self.window /= 2.0;
-            }
+        if report.marked > 0 && !std::mem::replace(&mut self.marked_once, true) {
+            self.window /= 2.0;
         }
         self.grow(flight, report);
         self.lead(flight);
         self.observe(flight, report);
     }
 
-    fn on_congestion(&mut self, flight: &mut Flight, _cause: Cause, _now: Instant) {
+    fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, now: Instant) {
         if self.window == 0.0 {
             self.window = flight.cwnd as f64;
+        }
+        if cause == Cause::Mark {
+            return self.answer_marks(flight, now);
         }
         self.before_loss = self.window;
         self.window /= 2.0;

@@ -46,6 +46,39 @@ impl EcnState {
     fn agree(&mut self, feedback: EcnFeedback) {
         (self.on, self.feedback) = (true, feedback);
     }
+
+    /// Of the bytes that `segment` newly reports to have arrived, those that it reports as marked;
+    /// `opening`: it completes the handshake. To be asked once of every segment that reports any: one
+    /// that reports nothing new may have been overtaken (RFC 9768 appendix A.1).
+    pub fn marked_bytes(
+        &mut self,
+        segment: &Segment,
+        delivered: u64,
+        mss: u64,
+        opening: bool,
+    ) -> u64 {
+        if !self.on || delivered == 0 {
+            return 0;
+        }
+        match self.feedback {
+            EcnFeedback::Accurate => {
+                let handshake = opening && segment.len == 0;
+                self.counters.marked_bytes(segment, delivered, mss, handshake)
+            }
+            _ if segment.flags.has(Flags::ECE) => delivered,
+            _ => 0,
+        }
+    }
+
+    /// Whether a segment that reports so many marked bytes asks for a reduction of the window:
+    /// RFC 3168's echo does even if it reports nothing.
+    pub fn echoes(&self, segment: &Segment, marked: u64) -> bool {
+        match self.feedback {
+            _ if !self.on => false,
+            EcnFeedback::Accurate => marked > 0,
+            _ => segment.flags.has(Flags::ECE),
+        }
+    }
 }
 
 impl Endpoint {
@@ -159,29 +192,15 @@ impl Endpoint {
         self.profile.ecn.scalable && self.ecn.feedback == EcnFeedback::Accurate
     }
 
-    /// Of the bytes that `segment` newly reports to have arrived, those that it reports as marked.
-    /// `opening`: it completes the handshake. To be asked once, of every segment after it that
-    /// reports any.
-    pub(crate) fn marked_bytes(&mut self, segment: &Segment, delivered: u64, opening: bool) -> u64 {
-        match self.ecn.feedback {
-            _ if !self.ecn.on => 0,
-            EcnFeedback::Accurate => {
-                let handshake = opening && segment.len == 0;
-                self.ecn.counters.marked_bytes(segment, delivered, self.flight.mss(), handshake)
-            }
-            _ if segment.flags.has(Flags::ECE) => delivered,
-            _ => 0,
-        }
-    }
-
-    /// Whether an ACK asks for a reduction of the window. RFC 3168's echo does on every ACK.
+    /// Whether an ACK asks for a reduction of the window.
+    #[inline]
     pub(crate) fn hears_echo(&mut self, segment: &Segment, acked: u64, opening: bool) -> bool {
-        if self.ecn.feedback != EcnFeedback::Accurate {
-            return segment.flags.has(Flags::ECE);
+        let mut marked = 0;
+        if self.ecn.feedback == EcnFeedback::Accurate {
+            let news = acked.max(u64::from(!segment.sack.is_empty()));
+            marked = self.ecn.marked_bytes(segment, news, self.flight.mss(), opening);
         }
-        // One that reports nothing new may have been overtaken (RFC 9768 appendix A.1).
-        let news = acked.max(u64::from(!segment.sack.is_empty()));
-        news > 0 && self.marked_bytes(segment, news, opening) > 0
+        self.ecn.echoes(segment, marked)
     }
 
     /// An ACK came that says ECE (and has not grown the window), or any while new data is held.
