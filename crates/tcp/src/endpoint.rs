@@ -318,7 +318,7 @@ impl Endpoint {
                 // The socket is made only here: whatever befell the SYN-ACK is forgotten.
                 self.rtt = self.profile.rtt.fresh();
             }
-            self.establish();
+            self.establish(moment);
             self.begin_feedback();
         }
         self.on_ack(segment, opening, moment);

@@ -198,3 +198,8 @@ pub(crate) static CONTROLS: &[Entry] = &[reno::ENTRY, dctcp::ENTRY, prague::ENTR
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
     CONTROLS.iter().find(|entry| entry.name == name)
 }
+
+/// A new control called `name`, which a profile's table has checked.
+pub(crate) fn make(name: &str) -> Box<dyn Control> {
+    (find(name).expect("a profile names a listed control").make)()
+}

@@ -5,6 +5,7 @@ use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
+use crate::congestion::Feedback;
 use crate::ecn::{EcnFeedback, EcnRules};
 use crate::profile::{Doubt, Life, Output};
 use crate::receiver::{AckClock, AckPolicy, AtOnce};
@@ -175,6 +176,11 @@ pub(super) struct Parts {
 impl Parts {
     /// Reads the shared fields.
     pub fn read(params: &Params) -> Result<Parts, BadParams> {
+        Parts::read_for(params, Feedback::Classic)
+    }
+
+    /// The same where a congestion control wants this ECN feedback.
+    pub fn read_for(params: &Params, wanted: Feedback) -> Result<Parts, BadParams> {
         let timestamps = params.switch("timestamps");
         let mss = params.whole("mss");
         let parts = Parts {
@@ -187,7 +193,7 @@ impl Parts {
             delayed_ack: params.time("delayed_ack"),
             ack_every: ack_every(params)?,
             timestamps,
-            ecn: ecn(params)?,
+            ecn: ecn(params, wanted)?,
             idle_restart: params.switch("idle_restart"),
             kind: kind(params.choice("recovery")),
             threshold: params.whole("dupack_threshold") as u32,
@@ -243,7 +249,7 @@ impl Parts {
         self.ack_at(AtOnce::Segments(self.ack_every as u8))
     }
     pub fn ack_at(&self, at_once: AtOnce) -> AckPolicy {
-        AckPolicy { at_once, delay: self.delayed_ack, clock: self.clock }
+        AckPolicy { at_once, delay: self.delayed_ack, clock: self.clock, duplicates: false }
     }
 
     pub fn doubt(&self) -> Doubt {
@@ -260,8 +266,14 @@ pub(super) fn kind(name: &str) -> RecoveryKind {
     }
 }
 
-fn ecn(params: &Params) -> Result<EcnRules, BadParams> {
-    let on = params.switch("ecn");
+/// ECN, for a congestion control that wants this feedback.
+fn ecn(params: &Params, wanted: Feedback) -> Result<EcnRules, BadParams> {
+    let on = params.switch_or("ecn", wanted != Feedback::Classic);
+    let feedback = match wanted {
+        Feedback::Classic => "classic",
+        Feedback::Dctcp => "dctcp",
+        Feedback::Scalable => "accurate",
+    };
     for name in ["ecn_feedback", "ecn_receiver"] {
         if params.given(name) && !on {
             return Err(BadParams::new(name, "means nothing without ecn = true; set both or none"));
@@ -269,13 +281,13 @@ fn ecn(params: &Params) -> Result<EcnRules, BadParams> {
     }
     Ok(EcnRules {
         on,
-        feedback: match params.choice_or("ecn_feedback", "classic") {
+        feedback: match params.choice_or("ecn_feedback", feedback) {
             "accurate" => EcnFeedback::Accurate,
             "dctcp" => EcnFeedback::Dctcp,
             _ => EcnFeedback::Classic,
         },
         honest: params.choice("ecn_receiver") == "honest",
-        scalable: false,
+        scalable: wanted == Feedback::Scalable,
     })
 }
 
