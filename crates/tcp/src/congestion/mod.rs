@@ -11,6 +11,7 @@ mod hystart;
 mod reno;
 #[cfg(test)]
 mod testing;
+mod vegas;
 
 use std::fmt::Debug;
 
@@ -212,7 +213,7 @@ pub(crate) struct Entry {
 }
 
 /// All congestion controls of today's end systems.
-pub(crate) static CONTROLS: &[Entry] = &[reno::ENTRY, cubic::ENTRY];
+pub(crate) static CONTROLS: &[Entry] = &[reno::ENTRY, cubic::ENTRY, vegas::ENTRY];
 
 /// The entry called `name`.
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
