@@ -6,6 +6,7 @@
 //! [`Flight`], and may ask for a pacing rate. It is told everything it needs: it has no clock and
 //! never looks at segments. Windows and amounts are bytes.
 
+mod bbr;
 mod cubic;
 mod hystart;
 mod reno;
@@ -213,7 +214,7 @@ pub(crate) struct Entry {
 }
 
 /// All congestion controls of today's end systems.
-pub(crate) static CONTROLS: &[Entry] = &[reno::ENTRY, cubic::ENTRY, vegas::ENTRY];
+pub(crate) static CONTROLS: &[Entry] = &[reno::ENTRY, cubic::ENTRY, vegas::ENTRY, bbr::ENTRY];
 
 /// The entry called `name`.
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
