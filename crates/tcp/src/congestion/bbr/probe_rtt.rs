@@ -62,8 +62,8 @@ impl Bbr {
 
     pub(super) fn check_probe_rtt(&mut self, flight: &mut Flight) {
         if self.state != State::ProbeRtt && self.trips.expired && !self.trips.restarts {
-            self.save_cwnd(flight);
             self.state = State::ProbeRtt;
+            self.save_cwnd(flight);
             self.trips.done_at = None;
             self.cycle.feedback = super::probe_bw::Feedback::Stopping;
             self.trips.slowed.0 = self.delivered;

@@ -146,6 +146,26 @@ fn losses_of_a_shallow_buffer_bound_the_flight() {
 }
 
 #[test]
+fn startup_ends_by_loss_even_if_the_program_limits_the_rate() {
+    // Appendix A.2: 90 segments in flight, one in ten lost.
+    let mut path = path(4);
+    path.supply = 90_000;
+    path.run(1.0);
+    assert_eq!(path.control.state, State::Startup);
+    path.lose_every = 10;
+    path.run(0.3);
+    let control = &path.control;
+    assert!(control.pipe.reached && control.state != State::Startup);
+    assert!(control.model.inflight_longterm < 100_000, "{}", control.model.inflight_longterm);
+    // Three in a hundred are too few losses of a round, however long it lasts.
+    let mut path = Path::new(Bbr::default(), 20.0, 40, 400_000);
+    path.supply = 90_000;
+    path.lose_every = 33;
+    path.run(2.0);
+    assert_eq!(path.control.state, State::Startup);
+}
+
+#[test]
 fn one_percent_of_loss_costs_a_fifth() {
     // Section 5.3.3.8.3: in every round of Cruise the rate falls by what is lost; about 55 rounds
     // of 1 % leave 0.58, 0.77 on the average, and the other phases use the line full.
