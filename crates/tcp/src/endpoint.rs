@@ -318,7 +318,7 @@ impl Endpoint {
                 // The socket is made only here: whatever befell the SYN-ACK is forgotten.
                 self.rtt = self.profile.rtt.fresh();
             }
-            self.establish();
+            self.establish(moment);
         }
         self.on_ack(segment, opening, moment);
         let occupies = segment.len > 0 || segment.flags.has(Flags::FIN);

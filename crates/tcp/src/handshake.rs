@@ -40,17 +40,17 @@ impl Endpoint {
         self.agree(segment);
         self.learn_ecn(segment);
         self.active_at = moment.at;
-        self.take_sample(1, segment, moment);
+        self.take_opening_sample(segment, moment);
         self.flight.una = 1;
         self.flight.nxt = 1;
         self.rexmt_at = Instant::NEVER;
-        self.establish();
+        self.establish(moment);
         self.asked = true;
     }
 
     /// The options of both SYNs. One announces selective acknowledgements by an empty block.
     fn agree(&mut self, syn: &Segment) {
-        let mine = self.profile.recovery.kind == RecoveryKind::Sack;
+        let mine = self.profile.recovery.kind.selective();
         self.sack = mine && !syn.sack.is_empty();
         if mine && !self.sack {
             self.recovery.reset(RecoveryKind::NewReno);
@@ -69,13 +69,14 @@ impl Endpoint {
     }
 
     /// The handshake is over.
-    pub(crate) fn establish(&mut self) {
+    pub(crate) fn establish(&mut self, moment: Moment) {
         self.state = State::Established;
         self.life_at = Instant::NEVER;
         self.profile.rtt.on_established(&mut self.rtt, self.syn_repeated);
         if self.syn_repeated && self.profile.opening.loss_closes_window {
             self.flight.cwnd = self.flight.mss();
         }
+        self.begin_today(moment);
     }
 
     /// A SYN came again. Answered by an ACK, where a SYN cache or sink answers by the SYN-ACK,

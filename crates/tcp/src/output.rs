@@ -6,7 +6,7 @@ use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
 use crate::flight::Chunk;
 use crate::profile::{Ending, IdleRule, SynAck};
-use crate::recovery::RecoveryKind;
+use crate::recovery::Recovery;
 use crate::segment::{Flags, STAMP_BYTES, Segment};
 
 /// Numbers of an endless write stay below this.
@@ -141,7 +141,7 @@ impl Endpoint {
 
     /// What the opener's SYN offers.
     fn announce(&mut self, out: &mut Segment, moment: Moment) {
-        if self.profile.recovery.kind == RecoveryKind::Sack {
+        if self.profile.recovery.kind.selective() {
             out.sack.push(0, 0);
         }
         if self.profile.timestamps {
@@ -212,6 +212,7 @@ impl Endpoint {
     fn closes_after_pause(&mut self, moment: Moment) -> bool {
         match self.profile.idle {
             IdleRule::Off => return false,
+            IdleRule::Decay => return self.decays_after_pause(moment),
             IdleRule::SinceReceived if !self.flight.idle() => return false,
             _ => {}
         }
@@ -250,7 +251,10 @@ impl Endpoint {
         } else {
             self.counters.resent_fin += u32::from(again);
         }
-        self.recovery.on_sent(&self.flight, chunk);
+        match &mut self.recovery {
+            Recovery::Rack(rack) => self.rexmt_at = rack.on_sent(&self.flight, chunk, moment.at),
+            recovery => recovery.on_sent(&self.flight, chunk),
+        }
         self.flight.fin_sent |= chunk.fin;
         let flags = if chunk.fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
         let flags = flags.with(Flags::again(again));
@@ -279,7 +283,7 @@ impl Endpoint {
         if self.rexmt_at == Instant::NEVER {
             self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
         }
-        if self.profile.idle == IdleRule::SinceSent {
+        if matches!(self.profile.idle, IdleRule::SinceSent | IdleRule::Decay) {
             self.active_at = moment.at;
         }
     }
@@ -312,8 +316,8 @@ impl Endpoint {
         if self.stamps {
             self.put_stamp(out, moment);
         }
-        if self.sack && self.receiver.has_hole() {
-            out.sack = self.receiver.sack_blocks();
+        if self.sack && self.receiver.has_report() {
+            out.sack = self.receiver.report();
         } else {
             out.sack.clear();
         }

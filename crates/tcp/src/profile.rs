@@ -95,6 +95,9 @@ pub(crate) enum IdleRule {
     SinceReceived,
     /// Nothing sent for more than a timeout (RFC 5681 section 4.1).
     SinceSent,
+    /// Nothing outstanding, and nothing sent for a timeout: the window is halved for each timeout
+    /// of the pause (RFC 2861, as Linux's `tcp_cwnd_restart`).
+    Decay,
     /// Never.
     Off,
 }

@@ -14,6 +14,8 @@ pub(crate) struct AckPolicy {
     /// The period of the clock, or how long a segment waits.
     pub delay: Duration,
     pub clock: AckClock,
+    /// Data that comes twice is reported (RFC 2883).
+    pub duplicates: bool,
 }
 
 /// How much in-order data is acknowledged at once.
@@ -23,6 +25,8 @@ pub(crate) enum AtOnce {
     Bytes(u64),
     /// RFC 1122 section 4.2.3.2: this many segments, whatever their size.
     Segments(u8),
+    /// Linux: what goes beyond so many bytes, and the first `quick` segments of a connection.
+    Full { beyond: u64, quick: u8 },
 }
 
 /// What ends the wait of an acknowledgement.
@@ -61,6 +65,8 @@ struct Beyond {
     held: Vec<Held>,
     /// Counts arrivals, for the stamps.
     arrivals: u64,
+    /// What came twice and was not reported yet.
+    duplicate: Option<(u64, u64)>,
 }
 
 /// Receive state of one connection.
@@ -78,6 +84,8 @@ pub(crate) struct Receiver {
     pub ack_now: bool,
     /// Data segments that wait for an acknowledgement.
     waiting: u8,
+    /// Segments that came in order, as far as [`AtOnce::Full`] counts.
+    early: u8,
     /// The timestamp to echo (TS.Recent of RFC 7323).
     pub recent: u32,
     /// What waits beyond a hole; none before the first loss, for most connections never see one.
@@ -93,6 +101,7 @@ impl Receiver {
             ack_at: Instant::NEVER,
             ack_now: false,
             waiting: 0,
+            early: 0,
             recent: 0,
             beyond: None,
         }
@@ -104,6 +113,7 @@ impl Receiver {
         if let Some(beyond) = &mut beyond {
             beyond.held.clear();
             beyond.arrivals = 0;
+            beyond.duplicate = None;
         }
         *self = Receiver { beyond, ..Receiver::new() };
     }
@@ -150,6 +160,9 @@ impl Receiver {
         }
         // Out of order, duplicate, filling a hole, or with a FIN: answered at once.
         self.ack_now = true;
+        if policy.duplicates && segment.len > 0 {
+            self.note_duplicate(start, end);
+        }
         if in_order {
             self.next = end;
             self.absorb();
@@ -161,11 +174,26 @@ impl Receiver {
         }
     }
 
+    /// RFC 2883 section 4: the first part of what arrives that had arrived before.
+    #[cold]
+    fn note_duplicate(&mut self, start: u64, end: u64) {
+        let known = |h: &&Held| h.start <= start && start < h.end;
+        let twice_to = self.held().iter().find(known).map_or(self.next, |h| h.end).min(end);
+        if twice_to > start {
+            self.beyond.get_or_insert_default().duplicate = Some((start, twice_to));
+        }
+    }
+
     fn delay_ack(&mut self, policy: &AckPolicy, clock: HostClock, moment: Moment) {
         self.waiting = self.waiting.saturating_add(1);
         let at_once = match policy.at_once {
             AtOnce::Bytes(bytes) => self.next - self.acked >= bytes,
             AtOnce::Segments(most) => self.waiting >= most,
+            AtOnce::Full { beyond, quick } => {
+                let early = self.early < quick;
+                self.early += u8::from(early);
+                early || self.next - self.acked > beyond
+            }
         };
         if at_once {
             self.ack_now = true;
@@ -193,7 +221,7 @@ impl Receiver {
     }
 
     fn hold(&mut self, mut start: u64, mut end: u64) {
-        let Beyond { held, arrivals } = &mut **self.beyond.get_or_insert_default();
+        let Beyond { held, arrivals, .. } = &mut **self.beyond.get_or_insert_default();
         let first = held.partition_point(|h| h.end < start);
         let last = held.partition_point(|h| h.start <= end);
         if first < last {
@@ -205,8 +233,19 @@ impl Receiver {
         held.splice(first..last, [merged]);
     }
 
+    /// What an acknowledgement reports; a duplicate once only.
+    pub fn report(&mut self) -> SackBlocks {
+        let mut blocks = self.sack_blocks();
+        let next = self.next;
+        let duplicate = self.beyond.as_mut().and_then(|beyond| beyond.duplicate.take());
+        if let Some((start, end)) = duplicate {
+            blocks.set_duplicate(start, end, next);
+        }
+        blocks
+    }
+
     /// Up to three held ranges, the one that grew last first (RFC 2018 section 4).
-    pub fn sack_blocks(&self) -> SackBlocks {
+    fn sack_blocks(&self) -> SackBlocks {
         let mut blocks = SackBlocks::NONE;
         let mut before = u64::MAX;
         for _ in 0..self.held().len().min(3) {
@@ -216,6 +255,13 @@ impl Receiver {
             before = h.stamp;
         }
         blocks
+    }
+
+    /// Whether there is something to report.
+    #[inline]
+    pub fn has_report(&self) -> bool {
+        let telling = |beyond: &Beyond| !beyond.held.is_empty() || beyond.duplicate.is_some();
+        self.beyond.as_deref().is_some_and(telling)
     }
 
     /// Whether data beyond a hole is held.
@@ -241,6 +287,7 @@ mod tests {
         at_once: AtOnce::Segments(2),
         delay: Duration::from_millis(200),
         clock: AckClock::Connection,
+        duplicates: false,
     };
 
     fn receive(receiver: &mut Receiver, seq: u64, len: u32, fin: bool) -> bool {

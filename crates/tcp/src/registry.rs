@@ -3,7 +3,7 @@
 use packet::params::{BadParams, Field, Params};
 
 use crate::profile::Profile;
-use crate::profiles::{freebsd_2_2_8, freebsd_4_5, ns2, ns2_full, plain, windows_nt4};
+use crate::profiles::{freebsd_2_2_8, freebsd_4_5, linux, ns2, ns2_full, plain, windows_nt4};
 
 /// An end system of the list.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +35,7 @@ pub static PROFILES: &[Entry] = &[
     ns2::ENTRY,
     ns2_full::ENTRY,
     plain::ENTRY,
+    linux::ENTRY,
 ];
 
 /// The entry called `name`.

@@ -46,12 +46,14 @@ impl Flags {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SackBlocks {
     len: u8,
+    /// The third block tells of a duplicate (RFC 2883); its offsets may be negative.
+    duplicate: bool,
     blocks: [(u32, u32); 3],
 }
 
 impl SackBlocks {
     /// No block.
-    pub const NONE: SackBlocks = SackBlocks { len: 0, blocks: [(0, 0); 3] };
+    pub const NONE: SackBlocks = SackBlocks { len: 0, duplicate: false, blocks: [(0, 0); 3] };
 
     /// Adds the block `start..end` (offsets above `ack`); ignored when three are there.
     pub fn push(&mut self, start: u32, end: u32) {
@@ -62,7 +64,24 @@ impl SackBlocks {
     }
     /// Forgets all blocks.
     pub fn clear(&mut self) {
-        self.len = 0;
+        (self.len, self.duplicate) = (0, false);
+    }
+    /// Reports that the numbers `start..end` have come twice (RFC 2883), to an `ack`; leaves room
+    /// for two blocks. Like the blocks travels as offsets.
+    pub(crate) fn set_duplicate(&mut self, start: u64, end: u64, ack: u64) {
+        self.len = self.len.min(2);
+        self.duplicate = true;
+        self.blocks[2] = (start.wrapping_sub(ack) as u32, end.wrapping_sub(ack) as u32);
+    }
+    /// The numbers that have come twice, reported to `ack`.
+    pub(crate) fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {
+        let number = |offset: u32| ack.wrapping_add_signed(i64::from(offset as i32));
+        let (start, end) = self.blocks[2];
+        self.duplicate.then(|| (number(start), number(end)))
+    }
+    /// Whether there is a block or a duplicate.
+    pub(crate) fn is_telling(&self) -> bool {
+        self.len > 0 || self.duplicate
     }
     /// The blocks, latest first.
     pub fn as_slice(&self) -> &[(u32, u32)] {
@@ -76,7 +95,7 @@ impl SackBlocks {
 
 impl PartialEq for SackBlocks {
     fn eq(&self, other: &Self) -> bool {
-        self.as_slice() == other.as_slice()
+        self.as_slice() == other.as_slice() && self.duplicate(0) == other.duplicate(0)
     }
 }
 impl Eq for SackBlocks {}

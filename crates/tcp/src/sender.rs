@@ -5,7 +5,7 @@ use packet::Instant;
 use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
 use crate::profile::{Ending, SynAck};
-use crate::recovery::Reaction;
+use crate::recovery::{Reaction, Recovery};
 use crate::segment::{Flags, Segment};
 use crate::window::Growth;
 
@@ -18,6 +18,9 @@ impl Endpoint {
         let ack = segment.ack;
         if ack > self.flight.max {
             return;
+        }
+        if matches!(self.recovery, Recovery::Rack(_)) {
+            return self.on_ack_today(segment, opening, moment);
         }
         let pending = self.rexmt_at != Instant::NEVER;
         let echoed = self.ecn.on && segment.flags.has(Flags::ECE);
@@ -112,8 +115,11 @@ impl Endpoint {
         if self.ecn.held && self.flight.idle() {
             return self.end_hold();
         }
-        self.counters.timeouts += 1;
         let opening = matches!(self.state, State::SynSent | State::SynReceived);
+        if !opening && matches!(self.recovery, Recovery::Rack(_)) {
+            return self.on_deadline_today(moment);
+        }
+        self.counters.timeouts += 1;
         let of_syn = self.state == State::SynSent;
         let timeouts = self.profile.rtt.back_off(&mut self.rtt, of_syn);
         let cached =

@@ -285,6 +285,13 @@ fn plain_delivers_under_any_loss() {
 }
 
 #[test]
+fn linux_delivers_under_any_loss() {
+    all_cases("linux", &[], 8_000);
+    let paced = [("pacing", Raw::Bool(true)), ("ecn", Raw::Bool(true))];
+    all_cases("linux", &paced, 2_000);
+}
+
+#[test]
 fn plain_delivers_without_sack() {
     all_cases("plain", &[("sack", Raw::Bool(false))], 2_000);
 }

@@ -8,6 +8,7 @@
 
 pub(crate) mod freebsd_2_2_8;
 pub(crate) mod freebsd_4_5;
+pub(crate) mod linux;
 pub(crate) mod ns2;
 pub(crate) mod ns2_full;
 mod parts;

@@ -222,7 +222,7 @@ impl Parts {
         self.ack_at(AtOnce::Segments(self.ack_every as u8))
     }
     pub fn ack_at(&self, at_once: AtOnce) -> AckPolicy {
-        AckPolicy { at_once, delay: self.delayed_ack, clock: self.clock }
+        AckPolicy { at_once, delay: self.delayed_ack, clock: self.clock, duplicates: false }
     }
 
     pub fn doubt(&self) -> Doubt {

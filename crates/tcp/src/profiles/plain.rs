@@ -67,6 +67,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         rtt: RttRules::Exact(Exact {
             initial: Duration::from_secs(1),
             min: parts.rto_min,
+            margin: Duration::ZERO,
             max: Duration::from_secs(60),
             tick: parts.tick,
         }),

@@ -62,6 +62,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         rtt: RttRules::Exact(Exact {
             initial: Duration::from_secs(3),
             min: parts.rto_min,
+            margin: Duration::ZERO,
             max: Duration::from_secs(240),
             tick: parts.tick,
         }),

@@ -14,6 +14,30 @@ pub(crate) enum RecoveryKind {
     NewReno,
     /// RFC 6675; NewReno towards a peer without SACK.
     Sack,
+    /// RFC 8985 with a congestion control of the list; NewReno towards a peer without SACK.
+    Rack(Today),
+}
+
+/// The settings of a sender of today.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Today {
+    /// Name of the congestion control.
+    pub control: &'static str,
+    /// Segments are spread over the round trip even if the control does not ask for it.
+    pub paces: bool,
+    /// Reported segments that make the reordering window zero (RFC 8985 section 6.2, step 4).
+    pub threshold: u32,
+    /// New segments go out while reports tell of a hole not yet taken for lost.
+    pub limited_transmit: bool,
+    /// Needless timeouts are looked for (RFC 5682).
+    pub tries_timeouts: bool,
+}
+
+impl RecoveryKind {
+    /// Whether it lives on selective acknowledgements.
+    pub fn selective(self) -> bool {
+        matches!(self, RecoveryKind::Sack | RecoveryKind::Rack(_))
+    }
 }
 
 /// Whose arithmetic, where programs and standards differ.

@@ -15,6 +15,9 @@ pub(crate) struct Exact {
     /// Timeout before the first sample.
     pub initial: Duration,
     pub min: Duration,
+    /// The least that four mean deviations add to the smoothed round trip (Linux's way to a
+    /// minimum); zero for RFC 6298's.
+    pub margin: Duration,
     pub max: Duration,
     /// Round trips are counted in ticks of this length, at least one, and timeouts rounded up
     /// to them; zero for exact times.
@@ -43,7 +46,7 @@ impl Exact {
             rtt.rttvar = ((3 * rttvar + srtt.abs_diff(r)) / 4) as i64;
             rtt.srtt = ((7 * srtt + r) / 8) as i64;
         }
-        let granularity = GRANULARITY.max(self.tick.nanos());
+        let granularity = GRANULARITY.max(self.tick.nanos()).max(self.margin.nanos());
         let rto = rtt.srtt as u64 + granularity.max(4 * rtt.rttvar as u64);
         let rto = rto.max(self.min.nanos()).min(self.max.nanos());
         rtt.rto = match self.tick {
@@ -70,7 +73,13 @@ mod tests {
     use crate::rtt::RttRules;
 
     fn rules(min: Duration, tick: Duration) -> Exact {
-        Exact { initial: Duration::from_secs(1), min, max: Duration::from_secs(60), tick }
+        Exact {
+            initial: Duration::from_secs(1),
+            min,
+            margin: Duration::ZERO,
+            max: Duration::from_secs(60),
+            tick,
+        }
     }
 
     #[test]

@@ -94,6 +94,18 @@ impl RttRules {
         }
     }
 
+    /// New data was acknowledged after `round_trip`, measured by the sender itself.
+    pub fn learn(&self, rtt: &mut Rtt, round_trip: Duration) {
+        if let RttRules::Exact(exact) = self {
+            exact.sample(rtt, round_trip);
+        }
+    }
+
+    /// The smoothed round trip of an estimator with exact times; zero before the first sample.
+    pub fn srtt(&self, rtt: &Rtt) -> Duration {
+        Duration::from_nanos(rtt.srtt as u64)
+    }
+
     /// When a retransmission timer set now expires.
     pub fn deadline(&self, rtt: &Rtt, clock: HostClock, moment: Moment) -> Instant {
         match self {

@@ -1,0 +1,154 @@
+//! A Linux host of today.
+
+use packet::Duration;
+use packet::params::{BadParams, Field, Kind, Params, Value};
+
+use super::parts::{self, OFF, ON, Parts, field};
+use crate::profile::{Ending, IdleRule, Life, Opening, Profile, SynAck};
+use crate::receiver::{AckPolicy, AtOnce};
+use crate::recovery::{Manner, RecoveryKind, Today};
+use crate::registry::Entry;
+use crate::rtt::{Exact, RttRules};
+use crate::window::Growth;
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "linux",
+    summary: "A Linux host of today: SACK, RACK-TLP, PRR, a choice of congestion controls, IW 10",
+    year: 2021,
+    source: "RFC 8985 (RACK-TLP), 6937 and 9937 (PRR), 6298, 5682, 2883, 6928, 7323; Linux 6 \
+             where it differs (net/ipv4), as named at each rule",
+    deviations: "constructed: windows and in-flight data are counted in bytes, no Nagle, FIN on \
+                 the last data segment, no send or receive buffer autotuning, constant receive \
+                 window, a FIN like a byte of data, pacing segment by segment (no TSO); left out: \
+                 RFC 7323's window check, delayed-ACK adaptation and ping-pong mode, Linux's own \
+                 mean-deviation filter, early departure, \
+                 TCP Fast Open, small queues; towards a peer without SACK NewReno of plain; SACK \
+                 bytes are not on the wire",
+    fields: FIELDS,
+    build,
+};
+
+const FIELDS: &[Field] = &[
+    parts::MSS,
+    field(
+        parts::WINDOW,
+        Value::Whole(6 << 20),
+        "constructed: the 6 MiB up to which Linux grows it (net.ipv4.tcp_rmem) from the start",
+    ),
+    field(parts::INITIAL_WINDOW, Value::Whole(10), "RFC 6928 section 2"),
+    Field {
+        name: "recovery",
+        meaning: "Loss recovery: RACK-TLP (RFC 8985), or, with the congestion control of RFC 5681, \
+                  Tahoe, Reno, NewReno (RFC 6582) or SACK (RFC 6675).",
+        kind: Kind::Choice(&["rack", "tahoe", "reno", "newreno", "sack"]),
+        default: Value::Choice("rack"),
+        source: "net.ipv4.tcp_recovery = 1",
+    },
+    Field {
+        name: "congestion",
+        meaning: "Congestion control, where recovery is RACK-TLP.",
+        kind: Kind::Choice(CONGESTION),
+        default: Value::Choice("reno"),
+        source: "constructed",
+    },
+    Field {
+        name: "pacing",
+        meaning: "Spread segments over the round trip, as the fq queueing discipline does; a \
+                  control that needs it does in any case.",
+        kind: Kind::Switch,
+        default: OFF,
+        source: "net.core.default_qdisc = fq_codel in most distributions",
+    },
+    field(
+        parts::DUPACK_THRESHOLD,
+        Value::Whole(3),
+        "RFC 8985 section 6.2, step 4; net.ipv4.tcp_reordering = 3",
+    ),
+    field(parts::LIMITED_TRANSMIT, ON, "RFC 3042"),
+    field(parts::RTO_MIN, Value::Real(0.2), "TCP_RTO_MIN = HZ/5, added to the smoothed round trip"),
+    field(parts::TICK, Value::Real(0.0), "round trips are measured in microseconds"),
+    field(parts::DELAYED_ACK, Value::Real(0.04), "TCP_DELACK_MIN = HZ/25"),
+    field(
+        parts::ACK_EVERY,
+        Value::Whole(2),
+        "RFC 1122 section 4.2.3.2; full segments (__tcp_ack_snd_check)",
+    ),
+    field(parts::DELAYED_ACK_CLOCK, Value::Choice("connection"), "a timer of the socket"),
+    field(parts::TIMESTAMPS, ON, "net.ipv4.tcp_timestamps = 1"),
+    field(parts::F_RTO, ON, "net.ipv4.tcp_frto = 2"),
+    field(parts::ECN, OFF, "net.ipv4.tcp_ecn = 2: only if the peer asks, and no peer does"),
+    field(parts::IDLE_RESTART, ON, "net.ipv4.tcp_slow_start_after_idle = 1"),
+];
+
+/// Names of the controls, as the list has them.
+const CONGESTION: &[&str] = &["reno"];
+
+/// Segments acknowledged at once when a connection begins (TCP_MAX_QUICKACKS).
+const QUICK_ACKS: u8 = 16;
+
+fn build(params: &Params) -> Result<Profile, BadParams> {
+    let parts = Parts::read(params)?;
+    let mut recovery = parts.rules(Manner::Rfc);
+    if params.choice("recovery") == "rack" {
+        recovery.kind = RecoveryKind::Rack(Today {
+            control: params.choice("congestion"),
+            paces: params.switch("pacing"),
+            threshold: recovery.threshold,
+            limited_transmit: recovery.limited_transmit,
+            tries_timeouts: params.switch("f_rto"),
+        });
+    } else {
+        needs_rack(params)?;
+    }
+    Ok(Profile {
+        name: ENTRY.name,
+        mss: parts.mss as u32,
+        window: parts.window,
+        initial_segments: parts.initial_segments,
+        initial_ssthresh: u64::MAX,
+        growth: Growth::PerByte,
+        rtt: RttRules::Exact(Exact {
+            initial: Duration::from_secs(1),
+            min: Duration::ZERO,
+            margin: parts.rto_min,
+            max: Duration::from_secs(120),
+            tick: parts.tick,
+        }),
+        recovery,
+        ack: acks(&parts),
+        idle: if parts.idle_restart { IdleRule::Decay } else { IdleRule::Off },
+        output: parts::PLAIN_OUTPUT,
+        opening: Opening {
+            syn_ack: SynAck::Timer,
+            options: 8,
+            handshake_grows: false,
+            loss_cuts_threshold: false,
+            loss_closes_window: true,
+        },
+        ending: Ending::Fin,
+        doubt: parts.doubt(),
+        timestamps: parts.timestamps,
+        ecn: parts.ecn,
+        max_resends: 15,
+        connect_limit: Life::Exact(Duration::from_secs(127)),
+        time_wait: Life::Exact(Duration::from_secs(60)),
+    })
+}
+
+/// What only RACK-TLP's sender has.
+fn needs_rack(params: &Params) -> Result<(), BadParams> {
+    for name in ["congestion", "pacing"] {
+        if params.given(name) {
+            let why = "goes with recovery = \"rack\" only; leave it or recovery out";
+            return Err(BadParams::new(name, why));
+        }
+    }
+    Ok(())
+}
+
+fn acks(parts: &Parts) -> AckPolicy {
+    let beyond = (parts.ack_every - 1) * parts.segment;
+    let quick = if parts.ack_every > 1 { QUICK_ACKS } else { 0 };
+    AckPolicy { duplicates: true, ..parts.ack_at(AtOnce::Full { beyond, quick }) }
+}

@@ -1,0 +1,232 @@
+//! What an acknowledgement tells a sender: what was delivered, how long it took, how fast it went.
+
+use packet::{Duration, Instant};
+
+use super::Rack;
+use super::board::Record;
+use super::rate::Newest;
+use crate::clock::{HostClock, Moment};
+use crate::congestion::{Repair, Report};
+use crate::flight::Flight;
+use crate::rtt::{Rtt, RttRules};
+use crate::segment::{Flags, Segment};
+
+/// What one acknowledgement has told so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct News {
+    /// Bytes acknowledged cumulatively; these and those reported.
+    pub acked: u64,
+    pub delivered: u64,
+    /// Bytes found lost.
+    pub lost: u64,
+    /// Something was reported that was not known.
+    pub reported: bool,
+    /// A segment was delivered that was sent once, before the timeout (F-RTO).
+    pub original: bool,
+    /// The report of a duplicate.
+    pub duplicate: Option<(u64, u64)>,
+    newest: Option<Newest>,
+    /// When the first and the last of the segments acknowledged, and reported, were sent.
+    acked_span: Option<(Instant, Instant)>,
+    sacked_span: Option<(Instant, Instant)>,
+    /// One acknowledged had been sent again: its round trip is ambiguous (Karn).
+    resent_acked: bool,
+}
+
+/// What the endpoint lends.
+pub(crate) struct Desk<'a> {
+    pub flight: &'a mut Flight,
+    pub rtt: &'a mut Rtt,
+    pub rules: &'a RttRules,
+    /// An ECN echo came with the acknowledgement.
+    pub echoed: bool,
+    pub clock: HostClock,
+    pub moment: Moment,
+}
+
+/// What an acknowledgement led to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// Fast recovery began.
+    pub entered: bool,
+    /// The window was reduced: the peer is to be told (RFC 3168).
+    pub reduced: bool,
+    /// That answered marks.
+    pub by_echo: bool,
+    /// A timeout turned out to be needless.
+    pub needless: bool,
+}
+
+impl Rack {
+    /// An acknowledgement of what is out, or a report.
+    pub fn on_ack(&mut self, desk: &mut Desk, segment: &Segment) -> Outcome {
+        let now = desk.moment.at;
+        let in_flight_before = self.board.in_flight;
+        let mut news = News::default();
+        if segment.ack > desk.flight.una {
+            self.take_cumulative(desk.flight, segment, now, &mut news);
+        }
+        if segment.sack.is_telling() {
+            self.take_reports(segment, now, &mut news);
+        }
+        if news.reported {
+            // RFC 8985 section 7.2: no probe while something is reported; RACK has its own timer.
+            self.timers.probe = Instant::NEVER;
+        }
+        let rtt = self.measure(desk, segment, &news);
+        let mut outcome = Outcome::default();
+        self.judge(desk, segment, &mut news, &mut outcome);
+        self.answer_marks(desk, &mut outcome);
+        let round = news.newest.is_some_and(|n| n.prior_delivered() >= self.round_end);
+        if round {
+            self.round_end = self.rate.delivered;
+        }
+        let marked = marked(desk.echoed, &news);
+        self.rate.marked += marked;
+        let report = Report {
+            now,
+            delivered: news.delivered,
+            acked: news.acked,
+            lost: news.lost,
+            marked,
+            in_flight_before,
+            in_flight: self.board.in_flight,
+            rtt,
+            srtt: self.srtt,
+            min_rtt: self.min_rtt.get(),
+            rate: self.rate.sample(news.newest, self.min_rtt.get(), now),
+            round,
+            window_limited: self.window_limited(desk.flight),
+            repairing: self.state,
+        };
+        self.steer(desk.flight, &news, &report);
+        if news.acked > 0 {
+            self.restart_timers(now);
+        }
+        self.run_dry_if_done(desk.flight, 0, now);
+        outcome
+    }
+
+    /// Windows and pace.
+    fn steer(&mut self, flight: &mut Flight, news: &News, report: &Report) {
+        self.control.on_ack(flight, report);
+        let led = matches!(self.state, Repair::Recovery | Repair::Reduction);
+        if led && !self.manner.own_window {
+            let safe = news.acked > 0 && news.lost == 0;
+            self.prr.on_ack(flight, self.board.in_flight, news.delivered, safe);
+        }
+        self.set_pace(flight);
+    }
+
+    fn take_cumulative(
+        &mut self,
+        flight: &mut Flight,
+        segment: &Segment,
+        now: Instant,
+        news: &mut News,
+    ) {
+        news.acked = segment.ack - flight.una;
+        flight.una = segment.ack;
+        flight.nxt = flight.nxt.max(segment.ack);
+        while let Some(record) = self.board.take_first(segment.ack) {
+            if record.sacked {
+                continue;
+            }
+            if record.ever_resent {
+                news.resent_acked = true;
+            } else {
+                news.acked_span = Some(stretch(news.acked_span, record.at));
+            }
+            self.deliver(&record, segment, now, news);
+        }
+    }
+
+    /// A segment is delivered, by whichever way it is told.
+    #[inline]
+    fn deliver(&mut self, record: &Record, segment: &Segment, now: Instant, news: &mut News) {
+        news.delivered += record.bytes();
+        news.original |= !record.ever_resent && record.end <= self.point;
+        self.rate.deliver(record, &mut news.newest, now);
+        let ambiguous = record.ever_resent && self.answers_first_copy(record, segment, now);
+        self.order.deliver(record, ambiguous, now);
+    }
+
+    /// RFC 8985 section 6.2, step 2: a retransmission is not known to be what arrived if the
+    /// echoed timestamp is older, or if the round trip is shorter than any.
+    fn answers_first_copy(&self, record: &Record, segment: &Segment, now: Instant) -> bool {
+        let stamped = segment.flags.has(Flags::STAMPED);
+        let sent = (record.at.nanos() / 1_000_000) as u32;
+        let older = stamped && segment.echo.wrapping_sub(sent) > 1 << 31;
+        older || now.since(record.at) < self.min_rtt.get()
+    }
+
+    /// The blocks of an acknowledgement. What the last one said need not be looked at again.
+    fn take_reports(&mut self, segment: &Segment, now: Instant, news: &mut News) {
+        news.duplicate = segment.sack.duplicate(segment.ack);
+        for &(start, end) in segment.sack.as_slice() {
+            let number = |offset: u32| segment.ack + u64::from(offset);
+            self.take_block(number(start), number(end), segment, now, news);
+        }
+    }
+
+    fn take_block(
+        &mut self,
+        start: u64,
+        end: u64,
+        segment: &Segment,
+        now: Instant,
+        news: &mut News,
+    ) {
+        let mut number = self.board.find(start);
+        while number < self.board.end() && self.board.get(number).end <= end {
+            let record = self.board.get(number);
+            if !record.sacked && record.seq >= start {
+                let record = self.board.report(number);
+                news.reported = true;
+                if !record.ever_resent {
+                    news.sacked_span = Some(stretch(news.sacked_span, record.at));
+                }
+                self.deliver(&record, segment, now, news);
+            }
+            number += 1;
+        }
+    }
+
+    /// Round trips: from the segment sent first for the timeout, from the one sent last for the
+    /// path (Linux's `tcp_clean_rtx_queue`); returns the latter.
+    fn measure(&mut self, desk: &mut Desk, segment: &Segment, news: &News) -> Option<Duration> {
+        let now = desk.moment.at;
+        let acked = news.acked_span.filter(|_| !news.resent_acked);
+        let Some((first, last)) = acked.or(news.sacked_span) else {
+            if news.acked > 0 && segment.flags.has(Flags::STAMPED) {
+                self.measure_echo(desk, segment);
+            }
+            return None;
+        };
+        let path = now.since(last);
+        self.min_rtt.learn(path, now);
+        desk.rules.learn(desk.rtt, now.since(first));
+        self.note_rtt(desk);
+        Some(path)
+    }
+
+    /// Only the echoed timestamp tells which copy was answered.
+    fn measure_echo(&mut self, desk: &mut Desk, segment: &Segment) {
+        desk.rules.sample_echo(desk.rtt, segment.echo, desk.clock, desk.moment);
+        self.note_rtt(desk);
+    }
+
+    fn note_rtt(&mut self, desk: &Desk) {
+        self.srtt = desk.rules.srtt(desk.rtt);
+        self.rto = desk.rules.rto(desk.rtt);
+    }
+}
+
+/// Bytes that arrived with a mark: RFC 3168's echo says it of all or none.
+fn marked(echoed: bool, news: &News) -> u64 {
+    if echoed { news.delivered } else { 0 }
+}
+
+fn stretch(span: Option<(Instant, Instant)>, at: Instant) -> (Instant, Instant) {
+    span.map_or((at, at), |(first, last)| (first.min(at), last.max(at)))
+}

@@ -1,0 +1,116 @@
+//! Delivery-rate sampling: draft-ietf-ccwg-bbr, section "Delivery Rate Samples" (earlier
+//! draft-cheng-iccrg-delivery-rate-estimation).
+
+use packet::{Duration, Instant};
+
+use super::board::Record;
+use crate::congestion::RateSample;
+
+/// What had been delivered when a segment was sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Snapshot {
+    pub delivered: u64,
+    pub delivered_at: Instant,
+    /// When the first segment of the flight was sent that it belongs to.
+    pub first_at: Instant,
+    /// Bytes in the network, this segment included.
+    pub in_flight: u64,
+    pub lost: u64,
+    pub marked: u64,
+    pub app_limited: bool,
+}
+
+/// The sampler of one connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rate {
+    /// Bytes delivered, lost and marked so far.
+    pub delivered: u64,
+    pub lost: u64,
+    pub marked: u64,
+    delivered_at: Instant,
+    first_at: Instant,
+    /// Samples say nothing of the path until this much is delivered; 0 for none.
+    app_limited: u64,
+    /// The program left the sender with nothing to send since then.
+    dry_since: Option<Instant>,
+}
+
+/// The newest segment that an acknowledgement delivers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Newest {
+    at: Instant,
+    turn: u64,
+    snapshot: Snapshot,
+}
+
+impl Rate {
+    /// A segment goes out; `in_flight` without it.
+    pub fn snapshot(&mut self, in_flight: u64, bytes: u64, now: Instant) -> Snapshot {
+        if in_flight == 0 {
+            (self.first_at, self.delivered_at) = (now, now);
+        }
+        if let Some(since) = self.dry_since.take()
+            && since < now
+        {
+            self.app_limited = (self.delivered + in_flight).max(1);
+        }
+        Snapshot {
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_at: self.first_at,
+            in_flight: in_flight + bytes,
+            lost: self.lost,
+            marked: self.marked,
+            app_limited: self.app_limited != 0,
+        }
+    }
+
+    /// Nothing is left to send although the window has room.
+    pub fn run_dry(&mut self, now: Instant) {
+        self.dry_since.get_or_insert(now);
+    }
+
+    /// A segment was delivered.
+    pub fn deliver(&mut self, record: &Record, newest: &mut Option<Newest>, now: Instant) {
+        self.delivered += record.bytes();
+        self.delivered_at = now;
+        let later = newest.is_none_or(|n| record.turn > n.turn);
+        if later {
+            *newest = Some(Newest { at: record.at, turn: record.turn, snapshot: record.snapshot });
+            self.first_at = record.at;
+        }
+    }
+
+    /// The sample of an acknowledgement; none if its interval is shorter than `min_rtt`.
+    pub fn sample(
+        &mut self,
+        newest: Option<Newest>,
+        min_rtt: Duration,
+        now: Instant,
+    ) -> Option<RateSample> {
+        if self.app_limited != 0 && self.delivered > self.app_limited {
+            self.app_limited = 0;
+        }
+        let Newest { at, snapshot, .. } = newest?;
+        let sending = at.since(snapshot.first_at);
+        let acknowledging = now.since(snapshot.delivered_at);
+        let interval = sending.max(acknowledging);
+        (interval >= min_rtt && interval > Duration::ZERO).then_some(RateSample {
+            delivered: self.delivered - snapshot.delivered,
+            interval,
+            prior_delivered: snapshot.delivered,
+            total_delivered: self.delivered,
+            sent_in_flight: snapshot.in_flight,
+            lost: self.lost - snapshot.lost,
+            marked: self.marked - snapshot.marked,
+            app_limited: snapshot.app_limited,
+        })
+    }
+}
+
+impl Newest {
+    /// What had been delivered when it was sent.
+    pub fn prior_delivered(&self) -> u64 {
+        self.snapshot.delivered
+    }
+}

@@ -1,0 +1,320 @@
+//! Between the states: fast recovery, the answer to marks, timeouts, and taking them back.
+
+use packet::{Duration, Instant};
+
+use super::ack::{Desk, News, Outcome};
+use super::prr::Prr;
+use super::{Probe, Rack};
+use crate::congestion::{Cause, Repair};
+use crate::flight::Flight;
+use crate::segment::{Flags, Segment};
+
+/// What is put back if every retransmission turns out to be needless (Linux's `tcp_undo_...`,
+/// after RFC 3522 and RFC 3708).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    cwnd: u64,
+    ssthresh: u64,
+    /// When the first segment was sent again.
+    first: Option<Instant>,
+    /// Retransmissions of which no duplicate was reported.
+    pending: u32,
+    /// First number not acknowledged when it began.
+    since: u64,
+}
+
+/// Where the trial of a timeout stands (F-RTO, RFC 5682 section 3.1, as in Linux).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Trial {
+    #[default]
+    None,
+    /// The first segment has been sent again.
+    First,
+    /// That was acknowledged; new data goes out.
+    Second,
+}
+
+impl Rack {
+    /// States and windows after an acknowledgement was digested.
+    pub(super) fn judge(
+        &mut self,
+        desk: &mut Desk,
+        segment: &Segment,
+        news: &mut News,
+        outcome: &mut Outcome,
+    ) {
+        if news.duplicate.is_some() {
+            self.note_duplicate(desk.flight, news);
+        }
+        if self.probe.end != 0 && segment.ack >= self.probe.end {
+            self.judge_probe(desk, segment, news, outcome);
+        }
+        if self.state != Repair::None {
+            self.judge_state(desk, segment, news, outcome);
+        }
+        news.lost = self.find_lost(desk.moment.at);
+        if self.board.waiting > 0 {
+            self.enter_recovery(desk.flight, desk.moment.at, outcome);
+        }
+    }
+
+    /// A duplicate was reported: RACK widens its window, unless it was the probe's; an undo comes
+    /// nearer.
+    fn note_duplicate(&mut self, flight: &Flight, news: &News) {
+        let Some((_, end)) = news.duplicate else { return };
+        if !(self.probe.resent && end == self.probe.end) {
+            self.order.on_duplicate(flight.una, flight.max);
+        }
+        if let Some(undo) = &mut self.undo
+            && end > undo.since
+        {
+            undo.pending = undo.pending.saturating_sub(1);
+        }
+    }
+
+    /// RFC 8985 section 7.4: did the probe repair a loss, that would else go unanswered?
+    fn judge_probe(
+        &mut self,
+        desk: &mut Desk,
+        segment: &Segment,
+        news: &News,
+        outcome: &mut Outcome,
+    ) {
+        let twice = news.duplicate.is_some_and(|(_, end)| end == self.probe.end);
+        let plain_duplicate = news.acked == 0 && !news.reported;
+        if !self.probe.resent || twice || plain_duplicate {
+            self.probe = Probe::default();
+        } else if segment.ack > self.probe.end {
+            self.probe = Probe::default();
+            if self.state == Repair::None {
+                self.reduce(desk.flight, Cause::Loss, desk.moment.at);
+                self.end_reduction(desk.flight);
+                outcome.reduced = true;
+            }
+        }
+    }
+
+    fn judge_state(
+        &mut self,
+        desk: &mut Desk,
+        segment: &Segment,
+        news: &News,
+        outcome: &mut Outcome,
+    ) {
+        let flight = &mut *desk.flight;
+        let passed = flight.una >= self.point;
+        match self.state {
+            Repair::None => {}
+            // Above the point: CWR is to have reached the receiver.
+            Repair::Reduction if flight.una > self.point => {
+                self.state = Repair::None;
+                self.end_reduction(flight);
+            }
+            Repair::Reduction => {}
+            Repair::Recovery | Repair::Loss if self.may_undo(segment, news) => {
+                self.take_back(flight, outcome);
+            }
+            Repair::Recovery if passed => {
+                self.leave();
+                self.end_reduction(flight);
+            }
+            Repair::Recovery => {}
+            Repair::Loss if self.trial != Trial::None && news.original => {
+                self.take_back(flight, outcome);
+            }
+            Repair::Loss if passed => self.leave(),
+            Repair::Loss => self.go_on_with_trial(flight, news),
+        }
+    }
+
+    /// F-RTO after an acknowledgement that has not shown old data to have arrived: the first that
+    /// advances lets new data go; anything after that shows that the loss was real.
+    fn go_on_with_trial(&mut self, flight: &Flight, news: &News) {
+        self.trial = match self.trial {
+            Trial::First if news.acked > 0 && self.new_data_fits(flight) => {
+                self.point = flight.max;
+                Trial::Second
+            }
+            Trial::First if news.acked == 0 => Trial::First,
+            _ => Trial::None,
+        };
+    }
+
+    fn new_data_fits(&self, flight: &Flight) -> bool {
+        let room = flight.cwnd.saturating_sub(self.board.in_flight);
+        flight.new_chunk().is_some_and(|chunk| chunk.len > 0 && u64::from(chunk.len) <= room)
+    }
+
+    /// Everything sent again was needless: each has been reported twice (RFC 3708), or the
+    /// acknowledgement answers a segment sent before the first retransmission (RFC 3522).
+    fn may_undo(&self, segment: &Segment, news: &News) -> bool {
+        let Some(undo) = &self.undo else { return false };
+        let Some(first) = undo.first else { return false };
+        let sent = (first.nanos() / 1_000_000) as u32;
+        let early = segment.flags.has(Flags::STAMPED)
+            && news.acked > 0
+            && segment.echo.wrapping_sub(sent) > 1 << 31;
+        undo.pending == 0 || early
+    }
+
+    fn take_back(&mut self, flight: &mut Flight, outcome: &mut Outcome) {
+        outcome.needless = self.state == Repair::Loss;
+        if let Some(undo) = self.undo {
+            flight.cwnd = flight.cwnd.max(undo.cwnd);
+            flight.ssthresh = flight.ssthresh.max(undo.ssthresh);
+            self.control.undo(flight);
+        }
+        self.board.forgive();
+        self.leave();
+    }
+
+    /// The end of a recovery.
+    fn leave(&mut self) {
+        (self.state, self.trial, self.undo) = (Repair::None, Trial::None, None);
+        self.order.on_recovered();
+    }
+
+    /// RFC 6937: the window ends at the threshold.
+    fn end_reduction(&mut self, flight: &mut Flight) {
+        if !self.manner.own_window {
+            flight.cwnd = flight.ssthresh;
+        }
+    }
+
+    /// A reduction of the window begins (Linux's `tcp_init_cwnd_reduction`).
+    fn reduce(&mut self, flight: &mut Flight, cause: Cause, now: Instant) {
+        self.point = flight.max;
+        self.prr = Prr::begin(flight.cwnd);
+        self.probe = Probe::default();
+        self.control.on_congestion(flight, cause, now);
+    }
+
+    fn remember(&self, flight: &Flight) -> Undo {
+        Undo {
+            cwnd: flight.cwnd,
+            ssthresh: flight.ssthresh,
+            first: None,
+            pending: u32::from(self.probe.resent && self.probe.end != 0),
+            since: flight.una,
+        }
+    }
+
+    /// A segment was sent again.
+    pub(super) fn note_resent(&mut self, now: Instant) {
+        if let Some(undo) = &mut self.undo {
+            undo.first.get_or_insert(now);
+            undo.pending += 1;
+        }
+    }
+
+    /// Losses were found. In a window that marks have reduced already nothing more is reduced.
+    fn enter_recovery(&mut self, flight: &mut Flight, now: Instant, outcome: &mut Outcome) {
+        match self.state {
+            Repair::Recovery | Repair::Loss => return,
+            Repair::Reduction => self.point = flight.max,
+            Repair::None => {
+                self.undo = Some(self.remember(flight));
+                self.reduce(flight, Cause::Loss, now);
+                outcome.reduced = true;
+            }
+        }
+        self.state = Repair::Recovery;
+        self.timers.probe = Instant::NEVER;
+        outcome.entered = true;
+    }
+
+    /// RFC 3168's echo: once per window of data, and not while losses are repaired.
+    pub(super) fn answer_marks(&mut self, desk: &mut Desk, outcome: &mut Outcome) {
+        if desk.echoed && self.state == Repair::None && !self.manner.own_marks {
+            self.undo = None;
+            self.reduce(desk.flight, Cause::Mark, desk.moment.at);
+            self.state = Repair::Reduction;
+            (outcome.reduced, outcome.by_echo) = (true, true);
+        }
+    }
+
+    /// RFC 8985 section 6.2, step 5: which of the segments sent before the newest delivered one
+    /// are lost, and when the others will be. Returns bytes lost.
+    fn find_lost(&mut self, now: Instant) -> u64 {
+        let repairing = matches!(self.state, Repair::Recovery | Repair::Loss);
+        let (mut lost, mut wait) = (0, Instant::NEVER);
+        let mut window = None;
+        let mut next = self.board.oldest();
+        while let Some(number) = next {
+            let record = self.board.get(number);
+            if self.order.is_later(record) {
+                break;
+            }
+            next = self.board.after(number);
+            let window = *window.get_or_insert_with(|| {
+                let settled = repairing || self.board.sacked >= self.today.threshold;
+                self.order.window(settled, self.min_rtt.get(), self.srtt)
+            });
+            let due = record.at + self.order.rtt + window;
+            if due <= now {
+                lost += record.bytes();
+                self.board.lose(number);
+            } else {
+                wait = if wait == Instant::NEVER { due } else { wait.max(due) };
+            }
+        }
+        self.timers.reorder = wait;
+        self.rate.lost += lost;
+        lost
+    }
+
+    /// The reordering timer: what still has not come is lost.
+    pub fn on_reorder(&mut self, flight: &mut Flight, now: Instant) -> Outcome {
+        let mut outcome = Outcome::default();
+        self.find_lost(now);
+        if self.board.waiting > 0 {
+            self.enter_recovery(flight, now, &mut outcome);
+            if !self.manner.own_window {
+                self.prr.at_timer(flight, self.board.in_flight);
+            }
+        }
+        outcome
+    }
+
+    /// The probe's timer: one segment goes out, whatever the window.
+    pub fn on_probe(&mut self) {
+        self.probe.due = !self.board.is_empty();
+    }
+
+    /// The retransmission timer, for the `timeouts`-th time in a row. RFC 8985 section 6.3: lost
+    /// are the first segment and all that had a round trip's time.
+    pub fn on_timeout(&mut self, flight: &mut Flight, timeouts: u8, rto: Duration, now: Instant) {
+        let repairing = matches!(self.state, Repair::Recovery | Repair::Loss);
+        let afresh = self.state == Repair::None
+            || flight.una >= self.point
+            || (self.state == Repair::Loss && timeouts == 1);
+        if afresh {
+            self.undo = Some(self.remember(flight));
+            self.reduce(flight, Cause::Timeout, now);
+        }
+        self.point = flight.max;
+        self.state = Repair::Loss;
+        let on_trial = self.today.tries_timeouts && (!repairing || timeouts > 1);
+        self.trial = if on_trial { Trial::First } else { Trial::None };
+        self.probe = Probe::default();
+        self.lose_overdue(now);
+        flight.cwnd = self.board.in_flight + flight.mss();
+        self.rto = rto;
+        self.timers.stop();
+        self.timers.rto = now + rto;
+        self.timers.pace = Instant::NEVER;
+    }
+
+    fn lose_overdue(&mut self, now: Instant) {
+        let first = self.board.first();
+        let mut next = self.board.oldest();
+        while let Some(number) = next {
+            next = self.board.after(number);
+            let record = self.board.get(number);
+            if number == first || record.at + self.order.rtt <= now {
+                self.rate.lost += record.bytes();
+                self.board.lose(number);
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The deadlines of a sender, of which the endpoint sees the earliest, and the smallest round trip.
+
+use packet::{Duration, Instant};
+
+use super::Rack;
+use crate::congestion::Repair;
+
+/// The four deadlines; [`Instant::NEVER`] for one that does not run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timers {
+    /// Retransmission timeout (RFC 6298).
+    pub rto: Instant,
+    /// Tail loss probe (RFC 8985 section 7.2).
+    pub probe: Instant,
+    /// A hole has waited long enough for reordered segments (RFC 8985 section 6.2, step 5).
+    pub reorder: Instant,
+    /// The next segment may go out.
+    pub pace: Instant,
+}
+
+/// What a deadline asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// Nothing: a deadline has moved.
+    Nothing,
+    /// Segments may go out.
+    Pace,
+    /// Holes are judged anew.
+    Reorder,
+    Probe,
+    Timeout,
+}
+
+impl Timers {
+    pub fn new() -> Self {
+        let never = Instant::NEVER;
+        Timers { rto: never, probe: never, reorder: never, pace: never }
+    }
+
+    /// The earliest.
+    pub fn next(&self) -> Instant {
+        self.rto.min(self.probe).min(self.reorder).min(self.pace)
+    }
+
+    /// A segment went out: the timeout runs, at the latest until `rto` if it did not.
+    pub fn on_sent(&mut self, rto: Instant) {
+        if self.rto == Instant::NEVER {
+            self.rto = rto;
+        }
+    }
+
+    /// Nothing is out.
+    pub fn stop(&mut self) {
+        (self.rto, self.probe, self.reorder) = (Instant::NEVER, Instant::NEVER, Instant::NEVER);
+    }
+
+    /// Takes the first deadline that has passed; the probe comes before the timeout of the same
+    /// instant, and puts it off.
+    pub fn take_due(&mut self, now: Instant) -> Due {
+        let take = |deadline: &mut Instant| {
+            let due = *deadline <= now;
+            if due {
+                *deadline = Instant::NEVER;
+            }
+            due
+        };
+        if take(&mut self.pace) {
+            Due::Pace
+        } else if take(&mut self.reorder) {
+            Due::Reorder
+        } else if take(&mut self.probe) {
+            Due::Probe
+        } else if take(&mut self.rto) {
+            Due::Timeout
+        } else {
+            Due::Nothing
+        }
+    }
+}
+
+/// The smallest round trip of a window of 300 s (Linux's `tcp_min_rtt_wlen`), by the three
+/// best values of Linux's `lib/win_minmax.c`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MinRtt {
+    best: [(Duration, Instant); 3],
+}
+
+/// Length of that window.
+const WINDOW: Duration = Duration::from_secs(300);
+
+impl MinRtt {
+    pub fn new() -> Self {
+        MinRtt { best: [(Duration::from_nanos(u64::MAX), Instant::ZERO); 3] }
+    }
+
+    /// The minimum; zero before the first sample.
+    pub fn get(&self) -> Duration {
+        let value = self.best[0].0;
+        if value.nanos() == u64::MAX { Duration::ZERO } else { value }
+    }
+
+    pub fn learn(&mut self, rtt: Duration, now: Instant) {
+        let sample = (rtt, now);
+        if rtt <= self.best[0].0 || now.since(self.best[2].1) > WINDOW {
+            self.best = [sample; 3];
+            return;
+        }
+        if rtt <= self.best[1].0 {
+            (self.best[1], self.best[2]) = (sample, sample);
+        } else if rtt <= self.best[2].0 {
+            self.best[2] = sample;
+        }
+        self.age(sample);
+    }
+
+    /// Second and third choices come from later quarters of the window, so that one is at hand
+    /// when the first is too old.
+    fn age(&mut self, sample: (Duration, Instant)) {
+        let age = sample.1.since(self.best[0].1);
+        if age > WINDOW {
+            self.best = [self.best[1], self.best[2], sample];
+            if sample.1.since(self.best[0].1) > WINDOW {
+                self.best = [self.best[1], self.best[2], sample];
+            }
+        } else if self.best[1].1 == self.best[0].1 && age.nanos() > WINDOW.nanos() / 4 {
+            (self.best[1], self.best[2]) = (sample, sample);
+        } else if self.best[2].1 == self.best[1].1 && age.nanos() > WINDOW.nanos() / 2 {
+            self.best[2] = sample;
+        }
+    }
+}
+
+/// Linux's `tcp_rto_min`, taken for the peer's longest delay of an acknowledgement
+/// (TLP.max_ack_delay) when one segment is out.
+const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
+/// Linux's `TCP_TIMEOUT_MIN`, two ticks of a clock of 1,000 Hz, when more are.
+const PROBE_GRACE: Duration = Duration::from_millis(2);
+
+impl Rack {
+    /// RFC 8985 section 7.2: a probe is due after two round trips without an acknowledgement,
+    /// unless something is being repaired or reported, or one is out already.
+    pub(super) fn schedule_probe(&mut self, now: Instant) {
+        let calm = matches!(self.state, Repair::None | Repair::Reduction)
+            && self.board.sacked == 0
+            && self.probe.end == 0;
+        if !calm || self.board.is_empty() {
+            self.timers.probe = Instant::NEVER;
+            return;
+        }
+        let wait = if self.srtt == Duration::ZERO {
+            Duration::from_secs(1)
+        } else if self.board.len() == 1 {
+            self.srtt * 2 + MAX_ACK_DELAY
+        } else {
+            self.srtt * 2 + PROBE_GRACE
+        };
+        self.timers.probe = (now + wait).min(self.timers.rto);
+    }
+
+    /// After an acknowledgement that advances: both timers anew.
+    pub(super) fn restart_timers(&mut self, now: Instant) {
+        if self.board.is_empty() {
+            self.timers.stop();
+            return;
+        }
+        self.timers.rto = now + self.rto;
+        self.schedule_probe(now);
+    }
+}
