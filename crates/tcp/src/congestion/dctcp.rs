@@ -89,7 +89,8 @@ impl Control for Dctcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::marking::{Path, report};
+    use super::super::marking::Path;
+    use super::super::testing::report;
     use super::*;
 
     fn flight() -> Flight {

@@ -5,30 +5,9 @@ use std::collections::VecDeque;
 
 use packet::{Duration, Instant, Rng};
 
+use super::testing::{MSS, report};
 use super::{Cause, Control, Repair, Report};
 use crate::flight::Flight;
-
-pub(super) const MSS: u64 = 1_000;
-
-/// What an acknowledgement of this many bytes says to a sender that uses its window.
-pub(super) fn report(acked: u64) -> Report {
-    Report {
-        now: Instant::ZERO,
-        delivered: acked,
-        acked,
-        lost: 0,
-        marked: 0,
-        in_flight_before: acked,
-        in_flight: 0,
-        rtt: None,
-        srtt: Duration::from_millis(100),
-        min_rtt: Duration::from_millis(100),
-        rate: None,
-        round: false,
-        window_limited: true,
-        repairing: Repair::None,
-    }
-}
 
 /// A path with a fixed round trip, whatever the window, and an acknowledgement for every segment.
 pub(super) struct Path {

@@ -197,7 +197,8 @@ impl Control for Prague {
 
 #[cfg(test)]
 mod tests {
-    use super::super::marking::{MSS, Path, report};
+    use super::super::marking::Path;
+    use super::super::testing::{MSS, report};
     use super::*;
 
     fn path(rtt_ms: u64) -> Path {

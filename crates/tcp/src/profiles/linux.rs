@@ -90,7 +90,7 @@ const FIELDS: &[Field] = &[
 ];
 
 /// Names of the controls, as the list has them.
-const CONGESTION: &[&str] = &["reno", "dctcp", "prague"];
+const CONGESTION: &[&str] = &["reno", "cubic", "vegas", "bbr", "dctcp", "prague"];
 
 /// Segments acknowledged at once when a connection begins (TCP_MAX_QUICKACKS).
 const QUICK_ACKS: u8 = 16;
