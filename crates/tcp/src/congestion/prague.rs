@@ -18,7 +18,9 @@ use crate::flight::Flight;
 pub(crate) const ENTRY: Entry = Entry {
     name: "prague",
     summary: "answers marks in proportion, for the low-latency queue of L4S; paced",
-    source: "RFC 9331; Linux tcp_prague.c 0.7. Left out: the rate mode and smaller segments of windows \
+    source: "RFC 9331; Linux tcp_prague.c 0.7, but a round trip with marks that is over before the \
+             virtual one is answered by the first mark after that, as in UDP Prague (Linux lets it \
+             go). Left out: the rate mode and smaller segments of windows \
              below five segments, the rate's 3 % swing, and the search for queues that take ECT(1) for \
              ECT(0), which Linux leaves off",
     make: || Box::new(Prague::default()),
@@ -54,6 +56,8 @@ struct Prague {
     round_end: u64,
     sampled: Instant,
     reduced: Instant,
+    /// Marks were not answered yet, for the virtual round trip was not over.
+    owed: bool,
     /// Bytes in the network.
     in_flight: u64,
 }
@@ -69,9 +73,10 @@ impl Prague {
         !self.independent(flight) || now.since(since) >= REFERENCE
     }
 
-    /// Linux's `prague_enter_cwr`.
+    /// Linux's `prague_enter_cwr`, once per virtual round trip.
     fn answer_marks(&mut self, flight: &Flight, now: Instant) {
-        if self.virtual_round(flight, self.reduced, now) {
+        self.owed = !self.virtual_round(flight, self.reduced, now);
+        if !self.owed {
             self.window -= self.window * self.alpha / 2.0;
             self.reduced = now;
         }
@@ -144,6 +149,9 @@ impl Control for Prague {
         }
         self.in_flight = report.in_flight;
         self.losing &= report.repairing != Repair::None;
+        if self.owed && report.marked > 0 {
+            self.answer_marks(flight, report.now);
+        }
         if report.marked > 0 && !std::mem::replace(&mut self.marked_once, true) {
             self.window /= 2.0;
         }
@@ -161,7 +169,7 @@ impl Control for Prague {
         }
         self.before_loss = self.window;
         self.window /= 2.0;
-        self.losing = true;
+        (self.losing, self.owed) = (true, false);
         flight.ssthresh = (self.window as u64).max(LEAST * flight.mss());
     }
 
