@@ -55,7 +55,8 @@ pub(crate) struct Report {
     pub rtt: Option<Duration>,
     /// Smoothed round trip; zero before the first sample.
     pub srtt: Duration,
-    /// Smallest round trip of the last 10 s (of the connection, while it is younger).
+    /// Smallest round trip of the last 300 s (of the connection, while it is younger), as Linux's
+    /// `tcp_min_rtt_wlen`.
     pub min_rtt: Duration,
     /// The delivery rate measured over the acknowledged flight.
     pub rate: Option<RateSample>,
@@ -162,7 +163,7 @@ pub(crate) trait Control: Debug + Send + Sync {
     fn on_lost(&mut self, _flight: &mut Flight, _lost: &Lost) {}
 
     /// Congestion was noticed: sets `ssthresh` (and, with `own_window`, `cwnd`). After a timeout
-    /// the transport then sets `cwnd` to one segment.
+    /// the transport then sets `cwnd` to what is still in the network and one segment more.
     fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, now: Instant);
 
     /// The last `on_congestion` was wrong (the data was only late or reordered): puts back what it
@@ -218,8 +219,21 @@ pub(crate) struct Entry {
 }
 
 /// All congestion controls of today's end systems.
-pub(crate) static CONTROLS: &[Entry] =
+pub(crate) const CONTROLS: &[Entry] =
     &[reno::ENTRY, cubic::ENTRY, vegas::ENTRY, bbr::ENTRY, dctcp::ENTRY, prague::ENTRY];
+
+/// Their names, for the profiles that offer a choice.
+pub(crate) const NAMES: &[&str] = &names();
+
+const fn names() -> [&'static str; CONTROLS.len()] {
+    let mut names = [""; CONTROLS.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = CONTROLS[i].name;
+        i += 1;
+    }
+    names
+}
 
 /// The entry called `name`.
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {

@@ -49,7 +49,7 @@ const FIELDS: &[Field] = &[
     Field {
         name: "congestion",
         meaning: "Congestion control, where recovery is RACK-TLP.",
-        kind: Kind::Choice(CONGESTION),
+        kind: Kind::Choice(congestion::NAMES),
         default: Value::Choice("reno"),
         source: "constructed",
     },
@@ -89,9 +89,6 @@ const FIELDS: &[Field] = &[
     field(parts::IDLE_RESTART, ON, "net.ipv4.tcp_slow_start_after_idle = 1"),
 ];
 
-/// Names of the controls, as the list has them.
-const CONGESTION: &[&str] = &["reno", "cubic", "vegas", "bbr", "dctcp", "prague"];
-
 /// Segments acknowledged at once when a connection begins (TCP_MAX_QUICKACKS).
 const QUICK_ACKS: u8 = 16;
 
@@ -100,7 +97,8 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     let wanted = congestion::make(control).manner().ecn;
     let parts = Parts::read_for(params, wanted)?;
     let mut recovery = parts.rules(Manner::Rfc);
-    if params.choice("recovery") == "rack" {
+    let rack = params.choice("recovery") == "rack";
+    if rack {
         recovery.kind = RecoveryKind::Rack(Today {
             control,
             paces: params.switch("pacing"),
@@ -127,7 +125,11 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         }),
         recovery,
         ack: acks(&parts),
-        idle: if parts.idle_restart { IdleRule::Decay } else { IdleRule::Off },
+        idle: match (parts.idle_restart, rack) {
+            (false, _) => IdleRule::Off,
+            (true, true) => IdleRule::Decay,
+            (true, false) => IdleRule::SinceSent,
+        },
         output: parts::PLAIN_OUTPUT,
         opening: Opening {
             syn_ack: SynAck::Timer,

@@ -181,7 +181,7 @@ impl Rack {
         news: &mut News,
     ) {
         let mut number = self.board.find(start);
-        while number < self.board.end() && self.board.get(number).end <= end {
+        while number < self.board.end() && self.board.get(number).is_reported(end) {
             let record = self.board.get(number);
             if !record.sacked && record.seq >= start {
                 let record = self.board.report(number);
