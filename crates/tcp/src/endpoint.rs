@@ -338,13 +338,14 @@ impl Endpoint {
                 self.rtt = self.profile.rtt.fresh();
             }
             self.establish(moment);
+            self.begin_feedback();
         }
         self.on_ack(segment, opening, moment);
         let occupies = segment.len > 0 || segment.flags.has(Flags::FIN);
+        if self.ecn.on && !segment.flags.has(Flags::SYN) {
+            self.note_mark(segment, occupies);
+        }
         if occupies && !segment.flags.has(Flags::SYN) {
-            if self.ecn.on {
-                self.note_mark(segment);
-            }
             let was_closed = self.receiver.closed();
             self.receiver.on_data(segment, &self.profile.ack, self.clock, moment);
             if self.receiver.closed() && !was_closed {

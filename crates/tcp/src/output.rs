@@ -3,6 +3,7 @@
 use packet::{Ecn, Instant};
 
 use crate::clock::Moment;
+use crate::ecn::EcnFeedback;
 use crate::endpoint::{Endpoint, State};
 use crate::flight::Chunk;
 use crate::profile::{Ending, IdleRule, SynAck};
@@ -118,6 +119,7 @@ impl Endpoint {
             let flags = if accepting { Flags::SYN.with(Flags::ACK) } else { Flags::SYN };
             let flags = flags.with(self.opening_ecn_flags(accepting)).with(Flags::again(again));
             self.segment(out, 0, 0, flags, moment);
+            out.ecn = self.opening_ecn();
             out.extra += self.profile.opening.options;
             if accepting {
                 self.register_syn_ack(moment);
@@ -162,6 +164,9 @@ impl Endpoint {
     }
 
     fn output_open(&mut self, out: &mut Segment, moment: Moment) -> bool {
+        if self.ecn.feedback == EcnFeedback::Dctcp && self.output_before(out, moment) {
+            return true;
+        }
         if self.flight.resend {
             self.flight.resend = false;
             let chunk = self.recovery.first(&self.flight);
@@ -267,8 +272,8 @@ impl Endpoint {
             // ns-2 counts packets: the last one is as long as any.
             out.extra += (self.flight.mss - chunk.len) as u16;
         }
-        if self.ecn.on && chunk.len > 0 && !again {
-            self.make_capable(out);
+        if self.ecn.on && chunk.len > 0 {
+            self.make_capable(out, again);
         }
         self.register(chunk.seq, chunk.end(), moment);
     }
@@ -292,7 +297,7 @@ impl Endpoint {
         }
     }
 
-    fn pure_ack(&mut self, out: &mut Segment, moment: Moment) {
+    pub(crate) fn pure_ack(&mut self, out: &mut Segment, moment: Moment) {
         let f = &self.flight;
         let repeats = self.profile.output.bsd && f.fin_sent && f.una <= f.end && f.nxt == f.max;
         if !repeats {
@@ -311,12 +316,9 @@ impl Endpoint {
         out.seq = seq;
         out.ack = self.receiver.next;
         out.len = len;
-        out.flags = flags;
+        out.flags = flags.with(self.ecn.says);
         out.ecn = Ecn::NotEct;
         out.extra = 0;
-        if self.ecn.echo {
-            out.flags = flags.with(Flags::ECE);
-        }
         if self.stamps {
             self.put_stamp(out, moment);
         }
@@ -324,6 +326,9 @@ impl Endpoint {
             out.sack = self.receiver.report();
         } else {
             out.sack.clear();
+        }
+        if self.ecn.feedback == EcnFeedback::Accurate {
+            self.after_feedback();
         }
         self.receiver.on_ack_sent();
         self.counters.segments_sent += 1;

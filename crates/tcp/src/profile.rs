@@ -2,6 +2,7 @@
 
 use packet::Duration;
 
+use crate::ecn::EcnRules;
 use crate::flight::Flight;
 use crate::receiver::AckPolicy;
 use crate::recovery::Rules;
@@ -33,8 +34,7 @@ pub struct Profile {
     pub(crate) doubt: Doubt,
     /// The SYN offers timestamps (RFC 7323).
     pub(crate) timestamps: bool,
-    /// The SYN asks for ECN (RFC 3168), or the SYN-ACK agrees.
-    pub(crate) ecn: bool,
+    pub(crate) ecn: EcnRules,
     /// Retransmissions of one segment; one timeout more and the connection is given up.
     /// [`u8::MAX`] is no limit.
     pub(crate) max_resends: u8,

@@ -257,6 +257,11 @@ impl Receiver {
         blocks
     }
 
+    /// Whether in-order data waits for its acknowledgement.
+    pub fn owes_ack(&self) -> bool {
+        self.waiting > 0
+    }
+
     /// Whether there is something to report.
     #[inline]
     pub fn has_report(&self) -> bool {

@@ -23,6 +23,10 @@ impl Flags {
     pub const STAMPED: Flags = Flags(32);
     /// Not in the header either: a retransmission, which begins with a number that was sent before.
     pub const AGAIN: Flags = Flags(64);
+    /// Accurate ECN (RFC 9768), once the nonce sum of RFC 3540.
+    pub const AE: Flags = Flags(128);
+    /// The ACE field of RFC 9768: three flags read as one number.
+    pub const ACE: Flags = Flags(8 | 16 | 128);
 
     /// Whether all of `other` are set.
     pub const fn has(self, other: Flags) -> bool {
@@ -31,6 +35,18 @@ impl Flags {
     /// Whether any of `other` is set.
     pub const fn any(self, other: Flags) -> bool {
         self.0 & other.0 != 0
+    }
+    /// Those that are in both sets.
+    pub const fn and(self, other: Flags) -> Flags {
+        Flags(self.0 & other.0)
+    }
+    /// The three low bits of `count` as the ACE field: AE, CWR, ECE.
+    pub(crate) const fn ace(count: u8) -> Flags {
+        Flags((count & 3) << 3 | (count & 4) << 5)
+    }
+    /// The number in the ACE field.
+    pub const fn ace_value(self) -> u8 {
+        self.0 >> 3 & 3 | self.0 >> 5 & 4
     }
     /// [`Flags::AGAIN`] if `again`, else none.
     pub(crate) const fn again(again: bool) -> Flags {

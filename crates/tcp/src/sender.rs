@@ -6,7 +6,7 @@ use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
 use crate::profile::{Ending, SynAck};
 use crate::recovery::Reaction;
-use crate::segment::{Flags, Segment};
+use crate::segment::Segment;
 use crate::window::Growth;
 
 /// SYN-ACKs that FreeBSD's SYN cache sends again before it drops its entry.
@@ -23,14 +23,14 @@ impl Endpoint {
             return self.on_ack_today(segment, opening, moment);
         }
         let pending = self.rexmt_at != Instant::NEVER;
-        let echoed = self.ecn.on && segment.flags.has(Flags::ECE);
         let acked = ack.saturating_sub(self.flight.una);
+        let echoed = self.hears_echo(segment, acked, opening);
         if acked > 0 {
             self.take_sample(ack, segment, moment);
             self.flight.una = ack;
             self.flight.nxt = self.flight.nxt.max(ack);
             self.restart_timer(moment);
-            if opening && !self.profile.opening.handshake_grows {
+            if opening && !self.profile.opening.handshake_grows && !echoed {
                 return;
             }
         }

@@ -8,7 +8,7 @@ use crate::endpoint::{Endpoint, State};
 use crate::flight::Chunk;
 use crate::profile::IdleRule;
 use crate::recovery::{Desk, Due, Outcome};
-use crate::segment::{Flags, Segment};
+use crate::segment::Segment;
 
 impl Endpoint {
     /// The round trip of a SYN: today's hosts know when they sent it, whatever a timestamp says.
@@ -27,6 +27,7 @@ impl Endpoint {
     pub(crate) fn begin_today(&mut self, moment: Moment) {
         if let Some(rack) = &mut self.rack {
             let rules = &self.profile.rtt;
+            rack.need_feedback(&self.ecn);
             rack.begin(&self.flight, rules.srtt(&self.rtt), rules.rto(&self.rtt), moment.at);
         }
     }
@@ -38,9 +39,13 @@ impl Endpoint {
             self.take_opening_sample(segment, moment);
             (self.flight.una, self.flight.nxt) = (1, self.flight.nxt.max(1));
             self.rexmt_at = Instant::NEVER;
-            return self.begin_today(moment);
+            self.begin_today(moment);
         }
         let Some(rack) = &mut self.rack else { return };
+        if opening {
+            let outcome = rack.on_opening(&mut self.flight, &mut self.ecn, segment, moment.at);
+            return self.note_outcome(outcome);
+        }
         if rack.is_idle() {
             return;
         }
@@ -50,7 +55,7 @@ impl Endpoint {
             rtt: &mut self.rtt,
             rules: &self.profile.rtt,
             clock: self.clock,
-            echoed: self.ecn.on && segment.flags.has(Flags::ECE),
+            ecn: &mut self.ecn,
             moment,
         };
         let outcome = rack.on_ack(&mut desk, segment);

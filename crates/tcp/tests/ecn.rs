@@ -91,3 +91,112 @@ fn a_flow_marked_on_every_packet_sends_one_segment_per_timeout() {
         assert!(server.ecn_reductions > 5, "{server:?}");
     }
 }
+
+const AE: Flags = Flags::AE;
+const CWR: Flags = Flags::CWR;
+const ECE: Flags = Flags::ECE;
+
+/// All of them.
+fn all(flags: &[Flags]) -> Flags {
+    flags.iter().fold(Flags::NONE, |sum, &flag| sum.with(flag))
+}
+
+fn accurate() -> std::sync::Arc<tcp::Profile> {
+    let feedback = ("ecn_feedback", Raw::Text("accurate".into()));
+    profile("plain", &[("ecn", Raw::Bool(true)), feedback])
+}
+
+#[test]
+fn a_syn_is_answered_by_what_its_ecn_field_was() {
+    // RFC 9768 sections 3.1.1 to 3.1.3: flags of the SYN, its ECN field, flags of the SYN-ACK.
+    for (asks, ecn, answers) in [
+        (all(&[AE, CWR, ECE]), Ecn::NotEct, CWR),
+        (all(&[AE, CWR, ECE]), Ecn::Ect1, all(&[CWR, ECE])),
+        (all(&[AE, CWR, ECE]), Ecn::Ect0, AE),
+        (all(&[AE, CWR, ECE]), Ecn::Ce, all(&[AE, CWR])),
+        (AE, Ecn::NotEct, CWR),
+        (all(&[AE, ECE]), Ecn::NotEct, CWR),
+        (all(&[CWR, ECE]), Ecn::NotEct, ECE),
+        (Flags::NONE, Ecn::NotEct, Flags::NONE),
+    ] {
+        let mut server = Endpoint::new(&accurate(), HostClock::default());
+        let flags = Flags::SYN.with(asks);
+        server.on_segment(&Segment { flags, ecn, ..Segment::default() }, secs(0.0));
+        let answer = drain(&mut server, secs(0.0))[0];
+        assert_eq!(answer.flags, all(&[Flags::SYN, Flags::ACK, answers]), "{asks:?} {ecn:?}");
+        assert_eq!(answer.ecn, Ecn::NotEct);
+    }
+}
+
+#[test]
+fn a_syn_ack_is_answered_by_what_its_ecn_field_was() {
+    // RFC 9768 tables 2 and 3: flags of the SYN-ACK, its ECN field, then the flags of the pure ACK
+    // and of the first data. None: not ECN-capable.
+    let five = all(&[AE, ECE]);
+    for (answers, ecn, pure, data) in [
+        (CWR, Ecn::NotEct, CWR, Some(five)),
+        (CWR, Ecn::Ect1, all(&[CWR, ECE]), Some(five)),
+        (all(&[CWR, ECE]), Ecn::Ect0, AE, Some(five)),
+        (AE, Ecn::Ce, all(&[AE, CWR]), Some(all(&[AE, CWR]))),
+        (all(&[AE, CWR]), Ecn::NotEct, CWR, Some(five)),
+        (all(&[AE, ECE]), Ecn::NotEct, CWR, Some(five)),
+        (ECE, Ecn::NotEct, Flags::NONE, Some(Flags::NONE)),
+        (Flags::NONE, Ecn::NotEct, Flags::NONE, None),
+        (all(&[AE, CWR, ECE]), Ecn::NotEct, Flags::NONE, None),
+    ] {
+        let mut client = Endpoint::new(&accurate(), HostClock::default());
+        client.connect(secs(0.0));
+        client.write(100, secs(0.0));
+        drain(&mut client, secs(0.0));
+        let flags = all(&[Flags::SYN, Flags::ACK, answers]);
+        client.on_segment(&Segment { ack: 1, flags, ecn, ..Segment::default() }, secs(0.1));
+        let out = drain(&mut client, secs(0.1));
+        assert_eq!(out.len(), 2, "{answers:?}");
+        assert_eq!(out[0].flags, Flags::ACK.with(pure), "{answers:?} {ecn:?}");
+        assert_eq!(out[1].flags, Flags::ACK.with(data.unwrap_or_default()), "{answers:?} {ecn:?}");
+        assert_eq!(out[1].ecn == Ecn::Ect0, data.is_some(), "{answers:?}");
+    }
+}
+
+#[test]
+fn a_marked_syn_ack_is_answered_by_a_reduction() {
+    // RFC 9768 section 3.2.2.2: once, by the pure ACK or by the count on what comes instead of it.
+    for (len, flags) in
+        [(0, all(&[AE, CWR])), (100, all(&[AE, CWR])), (0, CWR), (100, all(&[AE, ECE]))]
+    {
+        let mut server = Endpoint::new(&accurate(), HostClock::default());
+        let asks = all(&[Flags::SYN, AE, CWR, ECE]);
+        server.on_segment(&Segment { flags: asks, ..Segment::default() }, secs(0.0));
+        drain(&mut server, secs(0.0));
+        let marked = flags == all(&[AE, CWR]);
+        let flags = Flags::ACK.with(flags);
+        let first = Segment { seq: 1, ack: 1, len, flags, ..Segment::default() };
+        server.on_segment(&first, secs(0.1));
+        let six = Flags::ACK.with(if marked { all(&[AE, CWR]) } else { all(&[AE, ECE]) });
+        server.write(1_000, secs(0.1));
+        let sent = drain(&mut server, secs(0.1));
+        let ack = sent.last().unwrap().seq + 1_000;
+        let next =
+            Segment { seq: 1 + u64::from(len), ack, len: 1, flags: six, ..Segment::default() };
+        server.on_segment(&next, secs(0.2));
+        assert_eq!(server.counters().ecn_reductions, u32::from(marked), "{first:?}");
+    }
+}
+
+#[test]
+fn a_receiver_without_data_to_acknowledge_reports_every_third_mark() {
+    // RFC 9768 section 3.2.2.5.1: marks on pure ACKs, which only a peer with ECN-capable ones sees.
+    let mut server = Endpoint::new(&accurate(), HostClock::default());
+    let asks = all(&[Flags::SYN, AE, CWR, ECE]);
+    server.on_segment(&Segment { flags: asks, ..Segment::default() }, secs(0.0));
+    drain(&mut server, secs(0.0));
+    let five = all(&[Flags::ACK, AE, ECE]);
+    let ack = Segment { seq: 1, ack: 1, flags: five, ecn: Ecn::Ce, ..Segment::default() };
+    server.on_segment(&Segment { flags: Flags::ACK.with(CWR), ecn: Ecn::NotEct, ..ack }, secs(0.1));
+    for (seen, answered) in [(1, false), (2, false), (3, true), (4, false)] {
+        server.on_segment(&ack, secs(0.1));
+        let out = drain(&mut server, secs(0.1));
+        assert_eq!(!out.is_empty(), answered, "mark {seen}");
+        assert!(out.iter().all(|s| s.flags == Flags::ACK), "5 + 3 is 0");
+    }
+}

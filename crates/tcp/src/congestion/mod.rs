@@ -6,7 +6,17 @@
 //! [`Flight`], and may ask for a pacing rate. It is told everything it needs: it has no clock and
 //! never looks at segments. Windows and amounts are bytes.
 
+mod bbr;
+mod cubic;
+mod dctcp;
+mod hystart;
+#[cfg(test)]
+mod marking;
+mod prague;
 mod reno;
+#[cfg(test)]
+mod testing;
+mod vegas;
 
 use std::fmt::Debug;
 
@@ -93,6 +103,22 @@ pub(crate) struct RateSample {
     pub app_limited: bool,
 }
 
+/// A segment found lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lost {
+    pub now: Instant,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Bytes in flight when it was sent, its own included.
+    pub sent_in_flight: u64,
+    /// Bytes found lost since it was sent, its own included.
+    pub lost: u64,
+    /// Bytes delivered in all, now.
+    pub total_delivered: u64,
+    /// The program, not the window, limited the sending when it was sent.
+    pub app_limited: bool,
+}
+
 /// Who sets what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Manner {
@@ -132,6 +158,10 @@ pub(crate) trait Control: Debug + Send + Sync {
     /// An acknowledgement came. Called for every one; a control without `own_window` leaves
     /// `cwnd` alone unless `report.repairing` is [`Repair::None`] or [`Repair::Loss`].
     fn on_ack(&mut self, flight: &mut Flight, report: &Report);
+
+    /// A segment was found lost. Called for each, before the `on_congestion` it causes and before
+    /// the `on_ack` of the acknowledgement that told.
+    fn on_lost(&mut self, _flight: &mut Flight, _lost: &Lost) {}
 
     /// Congestion was noticed: sets `ssthresh` (and, with `own_window`, `cwnd`). After a timeout
     /// the transport then sets `cwnd` to what is still in the network and one segment more.
@@ -192,7 +222,8 @@ pub(crate) struct Entry {
 }
 
 /// All congestion controls of today's end systems.
-pub(crate) const CONTROLS: &[Entry] = &[reno::ENTRY];
+pub(crate) const CONTROLS: &[Entry] =
+    &[reno::ENTRY, cubic::ENTRY, vegas::ENTRY, bbr::ENTRY, dctcp::ENTRY, prague::ENTRY];
 
 /// Their names, for the profiles that offer a choice.
 pub(crate) const NAMES: &[&str] = &names();
@@ -210,4 +241,9 @@ const fn names() -> [&'static str; CONTROLS.len()] {
 /// The entry called `name`.
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
     CONTROLS.iter().find(|entry| entry.name == name)
+}
+
+/// A new control called `name`, which a profile's table has checked.
+pub(crate) fn make(name: &str) -> Box<dyn Control> {
+    (find(name).expect("a profile names a listed control").make)()
 }

@@ -15,7 +15,7 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 #[derive(Clone, Debug, Default)]
-struct Reno {
+pub(super) struct Reno {
     /// Bytes acknowledged in congestion avoidance and not yet turned into a segment.
     credit: u64,
 }

@@ -70,6 +70,8 @@ const FIELDS: &[Field] = &[
     ),
     field(parts::F_RTO, OFF, NOT_THERE),
     parts::ECN,
+    parts::ECN_FEEDBACK,
+    parts::ECN_RECEIVER,
     field(parts::IDLE_RESTART, ON, "1998 FreeBSD code: judged by the last segment received"),
 ];
 

@@ -60,6 +60,8 @@ const FIELDS: &[Field] = &[
     field(parts::TIMESTAMPS, ON, "recalled: the kernel's default"),
     field(parts::F_RTO, OFF, NOT_THERE),
     parts::ECN,
+    parts::ECN_FEEDBACK,
+    parts::ECN_RECEIVER,
     field(parts::IDLE_RESTART, ON, "FreeBSD 4.x: judged by the last segment received"),
 ];
 

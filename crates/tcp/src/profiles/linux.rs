@@ -78,7 +78,14 @@ const FIELDS: &[Field] = &[
     field(parts::DELAYED_ACK_CLOCK, Value::Choice("connection"), "a timer of the socket"),
     field(parts::TIMESTAMPS, ON, "net.ipv4.tcp_timestamps = 1"),
     field(parts::F_RTO, ON, "net.ipv4.tcp_frto = 2"),
-    field(parts::ECN, OFF, "net.ipv4.tcp_ecn = 2: only if the peer asks, and no peer does"),
+    field(
+        parts::ECN,
+        Value::Unset,
+        "off: net.ipv4.tcp_ecn = 2, only if the peer asks, and no peer does; on with a congestion \
+         control that needs marks (TCP_CONG_NEEDS_ECN)",
+    ),
+    parts::ECN_FEEDBACK,
+    parts::ECN_RECEIVER,
     field(parts::IDLE_RESTART, ON, "net.ipv4.tcp_slow_start_after_idle = 1"),
 ];
 
@@ -86,12 +93,14 @@ const FIELDS: &[Field] = &[
 const QUICK_ACKS: u8 = 16;
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
-    let parts = Parts::read(params)?;
+    let control = params.choice("congestion");
+    let wanted = congestion::make(control).manner().ecn;
+    let parts = Parts::read_for(params, wanted)?;
     let mut recovery = parts.rules(Manner::Rfc);
     let rack = params.choice("recovery") == "rack";
     if rack {
         recovery.kind = RecoveryKind::Rack(Today {
-            control: params.choice("congestion"),
+            control,
             paces: params.switch("pacing"),
             threshold: recovery.threshold,
             limited_transmit: recovery.limited_transmit,

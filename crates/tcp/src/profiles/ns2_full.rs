@@ -40,6 +40,8 @@ const FIELDS: &[Field] = &[
     field(parts::TIMESTAMPS, OFF, DEFAULT),
     field(parts::F_RTO, OFF, DEFAULT),
     parts::ECN,
+    parts::ECN_FEEDBACK,
+    parts::ECN_RECEIVER,
     field(parts::IDLE_RESTART, OFF, "ns-2.35: no timer runs while nothing is outstanding"),
 ];
 

@@ -5,6 +5,8 @@ use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
+use crate::congestion::Feedback;
+use crate::ecn::{EcnFeedback, EcnRules};
 use crate::profile::{Doubt, Life, Output};
 use crate::receiver::{AckClock, AckPolicy, AtOnce};
 use crate::recovery::{Manner, RecoveryKind, Rules};
@@ -103,6 +105,26 @@ pub(super) const ECN: Field = Field {
     source: "constructed: off, so that marks are drops unless a scenario asks for them",
     ..shared("ecn", "Explicit congestion notification (RFC 3168).", Kind::Switch)
 };
+pub(super) const ECN_FEEDBACK: Field = Field {
+    default: Value::Unset,
+    source: "RFC 3168, unless the congestion control needs to know more",
+    ..shared(
+        "ecn_feedback",
+        "What the receiver tells of marks: an echo per window (classic, RFC 3168), an echo of the \
+         marked bytes (dctcp, RFC 8257; asked for like the classic one, so both ends must be set), \
+         or a count (accurate, RFC 9768; classic towards a peer that knows no other).",
+        Kind::Choice(&["classic", "dctcp", "accurate"]),
+    )
+};
+pub(super) const ECN_RECEIVER: Field = Field {
+    default: Value::Choice("honest"),
+    source: "RFC 3168; that one may ignore marks, and why it pays: its section 18.1 and RFC 3540",
+    ..shared(
+        "ecn_receiver",
+        "honest, or one that agrees to ECN and ignores marks: its peers never slow down for them.",
+        Kind::Choice(&["honest", "ignores"]),
+    )
+};
 pub(super) const IDLE_RESTART: Field = shared(
     "idle_restart",
     "Return to the initial window after a pause of a timeout.",
@@ -142,7 +164,7 @@ pub(super) struct Parts {
     /// 1 if acknowledgements never wait.
     pub ack_every: u64,
     pub timestamps: bool,
-    pub ecn: bool,
+    pub ecn: EcnRules,
     pub idle_restart: bool,
     kind: RecoveryKind,
     threshold: u32,
@@ -154,6 +176,11 @@ pub(super) struct Parts {
 impl Parts {
     /// Reads the shared fields.
     pub fn read(params: &Params) -> Result<Parts, BadParams> {
+        Parts::read_for(params, Feedback::Classic)
+    }
+
+    /// The same where a congestion control wants this ECN feedback.
+    pub fn read_for(params: &Params, wanted: Feedback) -> Result<Parts, BadParams> {
         let timestamps = params.switch("timestamps");
         let mss = params.whole("mss");
         let parts = Parts {
@@ -166,7 +193,7 @@ impl Parts {
             delayed_ack: params.time("delayed_ack"),
             ack_every: ack_every(params)?,
             timestamps,
-            ecn: params.switch("ecn"),
+            ecn: ecn(params, wanted)?,
             idle_restart: params.switch("idle_restart"),
             kind: kind(params.choice("recovery")),
             threshold: params.whole("dupack_threshold") as u32,
@@ -237,6 +264,31 @@ pub(super) fn kind(name: &str) -> RecoveryKind {
         "newreno" => RecoveryKind::NewReno,
         _ => RecoveryKind::Sack,
     }
+}
+
+/// ECN, for a congestion control that wants this feedback.
+fn ecn(params: &Params, wanted: Feedback) -> Result<EcnRules, BadParams> {
+    let on = params.switch_or("ecn", wanted != Feedback::Classic);
+    let feedback = match wanted {
+        Feedback::Classic => "classic",
+        Feedback::Dctcp => "dctcp",
+        Feedback::Scalable => "accurate",
+    };
+    for name in ["ecn_feedback", "ecn_receiver"] {
+        if params.given(name) && !on {
+            return Err(BadParams::new(name, "means nothing without ecn = true; set both or none"));
+        }
+    }
+    Ok(EcnRules {
+        on,
+        feedback: match params.choice_or("ecn_feedback", feedback) {
+            "accurate" => EcnFeedback::Accurate,
+            "dctcp" => EcnFeedback::Dctcp,
+            _ => EcnFeedback::Classic,
+        },
+        honest: params.choice("ecn_receiver") == "honest",
+        scalable: wanted == Feedback::Scalable,
+    })
 }
 
 /// Acknowledgements that never wait come with every segment.

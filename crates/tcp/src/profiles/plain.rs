@@ -48,6 +48,8 @@ const FIELDS: &[Field] = &[
     field(parts::TIMESTAMPS, OFF, "constructed"),
     field(parts::F_RTO, OFF, "constructed"),
     parts::ECN,
+    parts::ECN_FEEDBACK,
+    parts::ECN_RECEIVER,
     field(parts::IDLE_RESTART, ON, "RFC 5681 section 4.1"),
 ];
 

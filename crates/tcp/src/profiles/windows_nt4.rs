@@ -47,6 +47,8 @@ const FIELDS: &[Field] = &[
     field(parts::TIMESTAMPS, OFF, NOT_THERE),
     field(parts::F_RTO, OFF, NOT_THERE),
     parts::ECN,
+    parts::ECN_FEEDBACK,
+    parts::ECN_RECEIVER,
     field(parts::IDLE_RESTART, ON, "constructed: RFC 5681 section 4.1"),
 ];
 

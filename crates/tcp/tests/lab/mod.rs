@@ -237,7 +237,7 @@ impl World {
             self.flying[slot] = segment;
             let (marked, late) = (self.fate)(&sent);
             if marked {
-                assert_eq!(segment.ecn, Ecn::Ect0, "marks what is not ECN-capable: {sent:?}");
+                assert_ne!(segment.ecn, Ecn::NotEct, "marks what is not ECN-capable: {sent:?}");
                 self.flying[slot].ecn = Ecn::Ce;
             }
             self.schedule(at + self.delay + late, 0, What::Arrives(1 - side, slot));
@@ -261,13 +261,17 @@ impl Settled for Endpoint {
 }
 
 /// "SYN", "SYN-ACK", "ack 2002", "1:1460", "1:540+FIN", "FIN 2001", with "ack n" for client data;
-/// then ECT, CWR and ECE where they are set.
+/// then ECT or ECT1, AE, CWR and ECE where they are set.
 pub fn describe(segment: &Segment) -> String {
     let mut text = kind(segment);
     let flag = |f| segment.flags.has(f);
-    let ect = segment.ecn != Ecn::NotEct;
-    for (set, word) in [(ect, " ECT"), (flag(Flags::CWR), " CWR"), (flag(Flags::ECE), " ECE")] {
-        if set {
+    match segment.ecn {
+        Ecn::NotEct => {}
+        Ecn::Ect1 => text += " ECT1",
+        Ecn::Ect0 | Ecn::Ce => text += " ECT",
+    }
+    for (set, word) in [(Flags::AE, " AE"), (Flags::CWR, " CWR"), (Flags::ECE, " ECE")] {
+        if flag(set) {
             text += word;
         }
     }

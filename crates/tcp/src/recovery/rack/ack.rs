@@ -7,6 +7,7 @@ use super::board::Record;
 use super::rate::Newest;
 use crate::clock::{HostClock, Moment};
 use crate::congestion::{Repair, Report};
+use crate::ecn::EcnState;
 use crate::flight::Flight;
 use crate::rtt::{Rtt, RttRules};
 use crate::segment::{Flags, Segment};
@@ -40,8 +41,8 @@ pub(crate) struct Desk<'a> {
     pub flight: &'a mut Flight,
     pub rtt: &'a mut Rtt,
     pub rules: &'a RttRules,
-    /// An ECN echo came with the acknowledgement.
-    pub echoed: bool,
+    /// What acknowledgements say of marks.
+    pub ecn: &'a mut EcnState,
     pub clock: HostClock,
     pub moment: Moment,
 }
@@ -78,12 +79,14 @@ impl Rack {
         let rtt = self.measure(desk, segment, &news);
         let mut outcome = Outcome::default();
         self.judge(desk, segment, &mut news, &mut outcome);
-        self.answer_marks(desk, &mut outcome);
+        let marked = desk.ecn.marked_bytes(segment, news.delivered, desk.flight.mss(), false);
+        if desk.ecn.echoes(segment, marked) {
+            self.answer_marks(desk.flight, now, &mut outcome);
+        }
         let round = news.newest.is_some_and(|n| n.prior_delivered() >= self.round_end);
         if round {
             self.round_end = self.rate.delivered;
         }
-        let marked = marked(desk.echoed, &news);
         self.rate.marked += marked;
         let report = Report {
             now,
@@ -214,11 +217,6 @@ impl Rack {
         self.srtt = desk.rules.srtt(desk.rtt);
         self.rto = desk.rules.rto(desk.rtt);
     }
-}
-
-/// Bytes that arrived with a mark: RFC 3168's echo says it of all or none.
-fn marked(echoed: bool, news: &News) -> u64 {
-    if echoed { news.delivered } else { 0 }
 }
 
 fn stretch(span: Option<(Instant, Instant)>, at: Instant) -> (Instant, Instant) {

@@ -14,9 +14,11 @@ mod timers;
 
 use packet::{Duration, Instant};
 
-use crate::congestion::{self, Control, Manner, Repair};
+use crate::congestion::{self, Control, Feedback, Manner, Repair};
+use crate::ecn::{EcnFeedback, EcnState};
 use crate::flight::{Chunk, Flight};
 use crate::recovery::{RecoveryKind, Today};
+use crate::segment::Segment;
 pub(crate) use ack::{Desk, Outcome};
 use board::{Board, Record};
 use order::Order;
@@ -83,10 +85,12 @@ struct Probe {
 /// Segments sent before pacing begins (Linux's `tcp_update_skb_after_send`).
 const UNPACED: u8 = 10;
 
+/// What takes over where there is no feedback for another.
+const CLASSIC_CONTROL: &str = "reno";
+
 impl Rack {
     fn new(today: Today) -> Self {
-        let entry = congestion::find(today.control).expect("a profile names a listed control");
-        Rack::with((entry.make)(), Board::new(), today)
+        Rack::with(congestion::make(today.control), Board::new(), today)
     }
 
     fn with(control: Box<dyn Control>, board: Board, today: Today) -> Self {
@@ -141,6 +145,37 @@ impl Rack {
             self.min_rtt.learn(srtt, now);
         }
         self.set_pace(flight);
+    }
+
+    /// What the handshake agreed on. A control that needs to know which data was marked and will not
+    /// be told is replaced by Reno, as in Linux; a scalable one must be (RFC 9331 section 4.3).
+    pub fn need_feedback(&mut self, ecn: &EcnState) {
+        let served = match self.manner.ecn {
+            Feedback::Classic => true,
+            Feedback::Dctcp => ecn.on,
+            Feedback::Scalable => ecn.on && ecn.feedback == EcnFeedback::Accurate,
+        };
+        if !served {
+            self.today.control = CLASSIC_CONTROL;
+            self.control = congestion::make(CLASSIC_CONTROL);
+            self.manner = self.control.manner();
+        }
+    }
+
+    /// The ACK that completes the handshake may tell of a marked SYN-ACK (RFC 9768 section 3.2.2.2).
+    pub fn on_opening(
+        &mut self,
+        flight: &mut Flight,
+        ecn: &mut EcnState,
+        ack: &Segment,
+        now: Instant,
+    ) -> Outcome {
+        let mut outcome = Outcome::default();
+        if ecn.feedback == EcnFeedback::Accurate && ecn.marked_bytes(ack, 1, flight.mss(), true) > 0
+        {
+            self.answer_marks(flight, now, &mut outcome);
+        }
+        outcome
     }
 
     fn set_pace(&mut self, flight: &Flight) {

@@ -5,7 +5,7 @@ use packet::{Duration, Instant};
 use super::ack::{Desk, News, Outcome};
 use super::prr::Prr;
 use super::{Probe, Rack};
-use crate::congestion::{Cause, Repair};
+use crate::congestion::{Cause, Feedback, Repair};
 use crate::flight::Flight;
 use crate::segment::{Flags, Segment};
 
@@ -207,12 +207,14 @@ impl Rack {
         }
     }
 
-    /// Losses were found. In a window that marks have reduced already nothing more is reduced.
+    /// Losses were found. In a window that marks have reduced already nothing more is reduced, but
+    /// by a control whose answer to marks is less than that to a loss (RFC 8257 section 3.4; Linux's
+    /// `dctcp_state`).
     fn enter_recovery(&mut self, flight: &mut Flight, now: Instant, outcome: &mut Outcome) {
         match self.state {
             Repair::Recovery | Repair::Loss => return,
-            Repair::Reduction => self.point = flight.max,
-            Repair::None => {
+            Repair::Reduction if self.manner.ecn == Feedback::Classic => self.point = flight.max,
+            Repair::None | Repair::Reduction => {
                 self.undo = Some(self.remember(flight));
                 self.reduce(flight, Cause::Loss, now);
                 outcome.reduced = true;
@@ -223,11 +225,17 @@ impl Rack {
         outcome.entered = true;
     }
 
-    /// RFC 3168's echo: once per window of data, and not while losses are repaired.
-    pub(super) fn answer_marks(&mut self, desk: &mut Desk, outcome: &mut Outcome) {
-        if desk.echoed && self.state == Repair::None && !self.manner.own_marks {
+    /// Marks were reported: once per window of data (RFC 3168 section 6.1.2), and not while losses
+    /// are repaired.
+    pub(super) fn answer_marks(
+        &mut self,
+        flight: &mut Flight,
+        now: Instant,
+        outcome: &mut Outcome,
+    ) {
+        if self.state == Repair::None && !self.manner.own_marks {
             self.undo = None;
-            self.reduce(desk.flight, Cause::Mark, desk.moment.at);
+            self.reduce(flight, Cause::Mark, now);
             self.state = Repair::Reduction;
             (outcome.reduced, outcome.by_echo) = (true, true);
         }

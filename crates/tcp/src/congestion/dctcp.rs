@@ -1,0 +1,158 @@
+//! DCTCP (RFC 8257; M. Alizadeh et al., *Data Center TCP*, SIGCOMM 2010): Reno, but marks cut the
+//! window by half of the fraction of bytes that were marked.
+//!
+//! In five lines. `alpha` is a moving average of the marked fraction, one sample per window of data
+//! with weight g = 1/16 (section 3.3). Once per window in which marks are reported the window becomes
+//! cwnd (1 - alpha/2). Losses halve it (section 3.4). Behind a step at K packets, alpha settles at about
+//! sqrt(2/W*), W* packets being the path and K, and the queue swings by sqrt(W*/2) below K (Alizadeh
+//! et al., section 3.3).
+
+use packet::Instant;
+
+use super::reno::Reno;
+use super::{CLASSIC, Cause, Control, Entry, Feedback, Manner, Report};
+use crate::flight::Flight;
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "dctcp",
+    summary: "Reno that answers marks in proportion to how many there are",
+    source: "RFC 8257; first alpha 1, and selectively acknowledged bytes count, as in Linux; no growth \
+             in a window after a reduction, as in Linux",
+    make: || Box::new(Dctcp::default()),
+};
+
+/// Weight of a window's fraction in the average (RFC 8257 section 4.2 discusses 1/16).
+const GAIN: f64 = 1.0 / 16.0;
+
+#[derive(Clone, Debug)]
+struct Dctcp {
+    reno: Reno,
+    /// Average fraction of bytes marked. A new connection fears the worst (Linux's
+    /// `dctcp_alpha_on_init`).
+    alpha: f64,
+    /// Bytes reported since the window of observation began, and of these the marked ones.
+    delivered: u64,
+    marked: u64,
+    /// The window of observation ends when a higher number than this is acknowledged.
+    window_end: u64,
+}
+
+impl Default for Dctcp {
+    fn default() -> Self {
+        Dctcp { reno: Reno::default(), alpha: 1.0, delivered: 0, marked: 0, window_end: 0 }
+    }
+}
+
+impl Dctcp {
+    /// Section 3.3, steps 1 to 8.
+    fn observe(&mut self, flight: &Flight, report: &Report) {
+        self.delivered += report.delivered;
+        self.marked += report.marked;
+        if flight.una <= self.window_end || self.delivered == 0 {
+            return;
+        }
+        let fraction = self.marked as f64 / self.delivered as f64;
+        self.alpha += GAIN * (fraction - self.alpha);
+        (self.delivered, self.marked) = (0, 0);
+        self.window_end = flight.max;
+    }
+}
+
+impl Control for Dctcp {
+    fn manner(&self) -> Manner {
+        Manner { ecn: Feedback::Dctcp, ..CLASSIC }
+    }
+
+    fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
+        self.observe(flight, report);
+        self.reno.on_ack(flight, report);
+    }
+
+    fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, now: Instant) {
+        self.reno.on_congestion(flight, cause, now);
+        if cause == Cause::Mark {
+            // Section 3.3, step 9.
+            let rest = flight.cwnd as f64 * (1.0 - self.alpha / 2.0);
+            flight.ssthresh = (rest as u64).max(2 * flight.mss());
+        }
+    }
+
+    fn reset(&mut self) {
+        *self = Dctcp::default();
+    }
+
+    fn boxed(&self) -> Box<dyn Control> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::marking::Path;
+    use super::super::testing::report;
+    use super::*;
+
+    fn flight() -> Flight {
+        Flight { una: 1, max: 10_001, cwnd: 10_000, mss: 1_000, ..Flight::default() }
+    }
+
+    fn hear(dctcp: &mut Dctcp, flight: &mut Flight, acked: u64, marked: u64) {
+        flight.una += acked;
+        dctcp.observe(flight, &Report { marked, ..report(acked) });
+    }
+
+    #[test]
+    fn alpha_takes_a_sixteenth_of_a_window_s_fraction() {
+        let (mut dctcp, mut flight) = (Dctcp::default(), flight());
+        // The first window ends at once: nothing was sent before it.
+        hear(&mut dctcp, &mut flight, 1_000, 1_000);
+        assert_eq!((dctcp.alpha, dctcp.window_end), (1.0, 10_001));
+        // Bytes up to the end of the window count together...
+        flight.max = 20_001;
+        hear(&mut dctcp, &mut flight, 4_000, 1_000);
+        hear(&mut dctcp, &mut flight, 5_000, 2_000);
+        assert_eq!(dctcp.alpha, 1.0);
+        // ... and with the first ACK beyond it: 4,000 of 10,000.
+        hear(&mut dctcp, &mut flight, 1_000, 1_000);
+        assert!((dctcp.alpha - (15.0 + 0.4) / 16.0).abs() < 1e-12, "{}", dctcp.alpha);
+        assert_eq!(dctcp.window_end, 20_001);
+    }
+
+    #[test]
+    fn marks_cut_by_half_of_alpha_and_losses_by_half() {
+        let (mut dctcp, mut flight) = (Dctcp { alpha: 0.3, ..Dctcp::default() }, flight());
+        dctcp.on_congestion(&mut flight, Cause::Mark, Instant::ZERO);
+        assert_eq!((flight.ssthresh, flight.cwnd), (8_500, 10_000));
+        dctcp.on_congestion(&mut flight, Cause::Loss, Instant::ZERO);
+        assert_eq!(flight.ssthresh, 5_000);
+        (dctcp.alpha, flight.cwnd) = (1.0, 3_000);
+        dctcp.on_congestion(&mut flight, Cause::Mark, Instant::ZERO);
+        assert_eq!(flight.ssthresh, 2_000);
+    }
+
+    #[test]
+    fn behind_a_step_alpha_is_the_root_of_two_over_the_window() {
+        // A window beyond W* is marked for a round trip, then cut by alpha/2. Alizadeh et al., section
+        // 3.3, equation 6: alpha^2 (1 - alpha/4) = (2 W* + 1)/(W* + 1)^2, about 2/W*; W* = 208: 0.098.
+        let mut path = Path::new(Box::new(Dctcp::default()), 20, 1);
+        let seen = path.run(400_000, |out| f64::from(out > 208));
+        assert!((seen.marked / 0.098 - 1.0).abs() < 0.10, "{seen:?}");
+        // The window swings by W* alpha/2 below the step.
+        let mean = 208.0 * (1.0 - seen.marked / 4.0);
+        assert!((seen.window / mean - 1.0).abs() < 0.02, "{seen:?}, {mean}");
+    }
+
+    #[test]
+    fn at_random_marks_the_window_is_in_proportion_to_one_over_p() {
+        // Derived. A cut takes x/2 segments, with x = W p and alpha p in the mean; a window of data
+        // passes without growth; then each W acknowledgements without a mark, which happens with
+        // probability e^-x, add a segment, and the first mark cuts again. In balance
+        // x/2 = e^-x/(1 - e^-x): x = 1.06.
+        for p in [0.01, 0.02, 0.05] {
+            let mut path = Path::new(Box::new(Dctcp::default()), 20, 2);
+            let seen = path.run(2_000_000, |_| p);
+            assert!((seen.window * p / 1.06 - 1.0).abs() < 0.10, "p {p}: {seen:?}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! For the tests of controls that answer marks: a path that marks what it will, its acknowledgements
+//! a round trip later, and the part of the transport that tells a control of marks.
+
+use std::collections::VecDeque;
+
+use packet::{Duration, Instant, Rng};
+
+use super::testing::{MSS, report};
+use super::{Cause, Control, Repair, Report};
+use crate::flight::Flight;
+
+/// A path with a fixed round trip, whatever the window, and an acknowledgement for every segment.
+pub(super) struct Path {
+    pub control: Box<dyn Control>,
+    pub flight: Flight,
+    pub rtt: Duration,
+    pub now: Instant,
+    /// Whether each segment on its way was marked.
+    out: VecDeque<bool>,
+    rng: Rng,
+    /// Reductions that the path, as transport, asked for.
+    reduced: u64,
+}
+
+/// How a run went: means over its acknowledgements but the first quarter's.
+#[derive(Debug)]
+pub(super) struct Seen {
+    /// Mean window over time, in segments.
+    pub window: f64,
+    /// Fraction of segments marked.
+    pub marked: f64,
+}
+
+impl Path {
+    pub fn new(control: Box<dyn Control>, rtt_ms: u64, seed: u64) -> Self {
+        let flight = Flight {
+            una: 1,
+            max: 1,
+            cwnd: 10 * MSS,
+            ssthresh: u64::MAX,
+            window: u64::MAX,
+            mss: MSS as u32,
+            ..Flight::default()
+        };
+        Path {
+            control,
+            flight,
+            rtt: Duration::from_millis(rtt_ms),
+            now: Instant::ZERO,
+            out: VecDeque::new(),
+            rng: Rng::named(seed, "marking"),
+            reduced: 0,
+        }
+    }
+
+    /// Runs for so many acknowledgements; `mark` says with which probability a segment that goes
+    /// out is marked, from how many are out with it.
+    pub fn run(&mut self, acks: u64, mark: impl Fn(usize) -> f64) -> Seen {
+        let (mut marked, mut time, mut area) = (0, 0.0, 0.0);
+        for ack in 0..acks {
+            while self.out.len() as u64 * MSS + MSS <= self.flight.cwnd {
+                let drawn = self.rng.uniform() < mark(self.out.len() + 1);
+                self.out.push_back(drawn);
+                self.flight.max += MSS;
+            }
+            let out = self.out.len() as f64;
+            let step = self.rtt.secs_f64() / out;
+            self.now += Duration::from_secs_f64(step);
+            let was_marked = self.out.pop_front().expect("a window is never empty");
+            self.hear(was_marked);
+            if ack >= acks / 4 {
+                marked += u64::from(was_marked);
+                (time, area) = (time + step, area + step * out);
+            }
+        }
+        let counted = acks - acks / 4;
+        Seen { window: area / time, marked: marked as f64 / counted as f64 }
+    }
+
+    fn hear(&mut self, marked: bool) {
+        self.flight.una += MSS;
+        if marked && self.flight.una > self.reduced {
+            self.reduced = self.flight.max;
+            self.control.on_congestion(&mut self.flight, Cause::Mark, self.now);
+            if !self.control.manner().own_window {
+                self.flight.cwnd = self.flight.ssthresh;
+            }
+        }
+        let reducing = self.reduced > 0 && self.flight.una <= self.reduced;
+        let report = Report {
+            now: self.now,
+            marked: if marked { MSS } else { 0 },
+            srtt: self.rtt,
+            repairing: if reducing { Repair::Reduction } else { Repair::None },
+            ..report(MSS)
+        };
+        self.control.on_ack(&mut self.flight, &report);
+    }
+}

@@ -1,0 +1,285 @@
+//! TCP Prague's essentials (RFC 9331 section 4.3 and appendix A.1; K. De Schepper, O. Tilmans,
+//! B. Briscoe, V. Goel, draft-briscoe-iccrg-prague-congestion-control; version 0.7 of the Linux module,
+//! 2024).
+//!
+//! In five lines. As in DCTCP, alpha averages the marked fraction, and a round trip with marks cuts
+//! the window by alpha/2. Other than there, unmarked bytes go on growing it, so a marking probability p
+//! gives a window of about 2 (1 - p)/p segments. Below 25 ms both happen as if the round trip took
+//! 25 ms, so that rates do not depend on it. Losses halve the window as Reno does. Everything is paced,
+//! and the window has fractions.
+
+use packet::{Duration, Instant};
+
+use super::reno::slow_start;
+use super::{Cause, Control, Entry, Feedback, Manner, Repair, Report};
+use crate::flight::Flight;
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "prague",
+    summary: "answers marks in proportion, for the low-latency queue of L4S; paced",
+    source: "RFC 9331; Linux tcp_prague.c 0.7, but a round trip with marks that is over before the \
+             virtual one is answered by the first mark after that, as in UDP Prague (Linux lets it \
+             go). Left out: the rate mode and smaller segments of windows \
+             below five segments, the rate's 3 % swing, and the search for queues that take ECT(1) for \
+             ECT(0), which Linux leaves off",
+    make: || Box::new(Prague::default()),
+};
+
+/// Weight of a sample in alpha.
+const GAIN: f64 = 1.0 / 16.0;
+/// Round trips below this count like it.
+const REFERENCE: Duration = Duration::from_millis(25);
+/// Round trips after slow start before they do.
+const ROUNDS_BEFORE: u32 = 4;
+/// Smallest window, in segments.
+const LEAST: u64 = 2;
+
+#[derive(Clone, Debug, Default)]
+struct Prague {
+    /// The window with its fractions, bytes; zero before the first ACK.
+    window: f64,
+    /// Average fraction of bytes marked; counted from the first mark on.
+    alpha: f64,
+    /// A mark has been seen: there is a queue that marks.
+    marked_once: bool,
+    /// A loss is being repaired: no growth.
+    losing: bool,
+    /// The window before that loss.
+    before_loss: f64,
+    /// Round trips since slow start.
+    rounds: u32,
+    /// Bytes reported since alpha's last sample, and of these the marked ones.
+    delivered: u64,
+    marked: u64,
+    /// A round trip is over when this number is acknowledged.
+    round_end: u64,
+    sampled: Instant,
+    reduced: Instant,
+    /// Marks were not answered yet, for the virtual round trip was not over.
+    owed: bool,
+    /// Bytes in the network.
+    in_flight: u64,
+}
+
+impl Prague {
+    /// Whether short round trips count like the reference.
+    fn independent(&self, flight: &Flight) -> bool {
+        flight.cwnd >= flight.ssthresh && self.rounds >= ROUNDS_BEFORE
+    }
+
+    /// Whether `since` is a virtual round trip ago, the real one being over.
+    fn virtual_round(&self, flight: &Flight, since: Instant, now: Instant) -> bool {
+        !self.independent(flight) || now.since(since) >= REFERENCE
+    }
+
+    /// Linux's `prague_enter_cwr`, once per virtual round trip.
+    fn answer_marks(&mut self, flight: &Flight, now: Instant) {
+        self.owed = !self.virtual_round(flight, self.reduced, now);
+        if !self.owed {
+            self.window -= self.window * self.alpha / 2.0;
+            self.reduced = now;
+        }
+    }
+
+    /// Linux's `prague_rate_scaled_ai_ack_increase`: a segment per reference round trip, whose
+    /// window would be longer in proportion.
+    fn share_of_increase(&self, srtt: Duration) -> f64 {
+        let short = srtt > Duration::ZERO && srtt < REFERENCE;
+        if self.rounds < ROUNDS_BEFORE || !short {
+            return 1.0;
+        }
+        let ratio = srtt.nanos() as f64 / REFERENCE.nanos() as f64;
+        ratio * ratio
+    }
+
+    fn grow(&mut self, flight: &mut Flight, report: &Report) {
+        let unmarked = report.delivered.saturating_sub(report.marked);
+        if unmarked == 0 || self.losing || !report.window_limited {
+            return;
+        }
+        let mut rest = unmarked;
+        if flight.cwnd < flight.ssthresh {
+            rest = slow_start(flight, unmarked);
+            self.window = flight.cwnd as f64;
+        }
+        let share = self.share_of_increase(report.srtt);
+        self.window += share * rest as f64 * flight.mss() as f64 / self.window;
+    }
+
+    /// Leads `cwnd` to the window, rounded up to whole segments, by a segment per ACK.
+    fn lead(&self, flight: &mut Flight) {
+        let mss = flight.mss();
+        let goal = (self.window as u64).div_ceil(mss).max(LEAST) * mss;
+        if flight.cwnd > goal {
+            flight.cwnd = goal.max(flight.cwnd - mss);
+            flight.ssthresh = flight.cwnd;
+        } else {
+            flight.cwnd = goal.min(flight.cwnd + mss);
+        }
+    }
+
+    /// Linux's `prague_update_alpha`, once per virtual round trip.
+    fn observe(&mut self, flight: &Flight, report: &Report) {
+        self.delivered += report.delivered;
+        self.marked += report.marked;
+        let over = flight.una >= self.round_end && self.delivered > 0;
+        if !over || !self.virtual_round(flight, self.sampled, report.now) {
+            return;
+        }
+        if self.marked_once {
+            let fraction = self.marked as f64 / self.delivered as f64;
+            self.alpha += GAIN * (fraction - self.alpha);
+            self.sampled = report.now;
+        }
+        (self.delivered, self.marked) = (0, 0);
+        self.round_end = flight.max;
+        self.rounds += u32::from(flight.cwnd >= flight.ssthresh);
+    }
+}
+
+impl Control for Prague {
+    fn manner(&self) -> Manner {
+        Manner { own_window: true, own_marks: false, paced: true, ecn: Feedback::Scalable }
+    }
+
+    fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
+        if self.window == 0.0 {
+            self.window = flight.cwnd as f64;
+        }
+        self.in_flight = report.in_flight;
+        self.losing &= report.repairing != Repair::None;
+        if self.owed && report.marked > 0 {
+            self.answer_marks(flight, report.now);
+        }
+        if report.marked > 0 && !std::mem::replace(&mut self.marked_once, true) {
+            self.window /= 2.0;
+        }
+        self.grow(flight, report);
+        self.lead(flight);
+        self.observe(flight, report);
+    }
+
+    fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, now: Instant) {
+        if self.window == 0.0 {
+            self.window = flight.cwnd as f64;
+        }
+        if cause == Cause::Mark {
+            return self.answer_marks(flight, now);
+        }
+        self.before_loss = self.window;
+        self.window /= 2.0;
+        (self.losing, self.owed) = (true, false);
+        flight.ssthresh = (self.window as u64).max(LEAST * flight.mss());
+    }
+
+    fn undo(&mut self, _flight: &mut Flight) {
+        self.window = self.window.max(self.before_loss);
+        self.losing = false;
+    }
+
+    fn on_restart(&mut self, flight: &mut Flight, _idle: Duration, _now: Instant) {
+        self.window = flight.cwnd as f64;
+    }
+
+    /// Linux's `prague_update_pacing_rate`: a window (or what is out, if more) per round trip; twice
+    /// that below half of ssthresh.
+    fn pacing_rate(&self, flight: &Flight, srtt: Duration) -> Option<u64> {
+        if srtt == Duration::ZERO {
+            return None;
+        }
+        let window = (self.window as u64).max(self.in_flight).max(flight.mss());
+        let times = if flight.cwnd < flight.ssthresh / 2 { 2 } else { 1 };
+        let rate = u128::from(window) * times * 1_000_000_000 / u128::from(srtt.nanos());
+        Some(rate.max(1) as u64)
+    }
+
+    fn reset(&mut self) {
+        *self = Prague::default();
+    }
+
+    fn boxed(&self) -> Box<dyn Control> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::marking::Path;
+    use super::super::testing::{MSS, report};
+    use super::*;
+
+    fn path(rtt_ms: u64) -> Path {
+        Path::new(Box::new(Prague::default()), rtt_ms, 3)
+    }
+
+    #[test]
+    fn at_random_marks_the_window_is_a_multiple_of_one_over_p() {
+        // Derived: every W + 1/p acknowledgements (a round trip, then until the next mark) the window
+        // loses W p/2, and every unmarked one adds 1/W: with x = W p,
+        // x^2 = 2 (1 - p) (x + 1); for small p x is 2.73, and 2 where a mark is certain.
+        for p in [0.02, 0.05, 0.1] {
+            let seen = path(40).run(1_000_000, |_| p);
+            let q = 1.0f64 - p;
+            let law = (q + (q * q + 2.0 * q).sqrt()) / p;
+            assert!((seen.window / law - 1.0).abs() < 0.10, "p {p}: {seen:?}, law {law}");
+        }
+    }
+
+    #[test]
+    fn below_the_reference_the_rate_does_not_depend_on_the_round_trip() {
+        // The window is in proportion to the round trip.
+        let rate = |rtt| path(rtt).run(1_000_000, |_| 0.02).window / rtt as f64;
+        let reference = rate(25);
+        for rtt in [5, 10, 15] {
+            let ratio = rate(rtt) / reference;
+            assert!((0.85..1.15).contains(&ratio), "{rtt} ms: {ratio}");
+        }
+        assert!(rate(50) < 0.6 * reference, "above, as every control's: {}", rate(50));
+    }
+
+    #[test]
+    fn the_first_mark_halves_the_window_and_ends_slow_start() {
+        let (mut prague, mut flight) = (Prague::default(), Flight::default());
+        (flight.mss, flight.cwnd, flight.ssthresh) = (1_000, 10_000, u64::MAX);
+        (0..30).for_each(|_| prague.on_ack(&mut flight, &report(2_000)));
+        assert_eq!(flight.cwnd, 70_000);
+        (flight.una, flight.max) = (70_001, 140_001);
+        prague.on_ack(&mut flight, &Report { marked: MSS, ..report(MSS) });
+        assert_eq!((flight.cwnd, flight.ssthresh), (69_000, 69_000), "a segment per ACK");
+        // Down to half, less what unmarked bytes add meanwhile: a segment in 18 ACKs.
+        (0..33).for_each(|_| prague.on_ack(&mut flight, &report(2_000)));
+        assert_eq!((flight.cwnd, flight.ssthresh), (37_000, 37_000));
+    }
+
+    #[test]
+    fn a_loss_halves_the_window_and_stops_its_growth_until_it_is_repaired() {
+        let (mut prague, mut flight) = (Prague::default(), Flight::default());
+        (flight.mss, flight.cwnd, flight.ssthresh) = (1_000, 20_000, 20_000);
+        (flight.una, flight.max) = (1, 20_001);
+        prague.on_congestion(&mut flight, Cause::Loss, Instant::ZERO);
+        let repairing = Report { repairing: Repair::Recovery, ..report(2_000) };
+        (0..15).for_each(|_| prague.on_ack(&mut flight, &repairing));
+        assert_eq!((flight.cwnd, flight.ssthresh), (10_000, 10_000));
+        (0..5).for_each(|_| prague.on_ack(&mut flight, &report(2_000)));
+        assert_eq!(flight.cwnd, 11_000, "a segment per window again");
+        prague.undo(&mut flight);
+        (0..20).for_each(|_| {
+            prague.on_ack(&mut flight, &Report { window_limited: false, ..repairing })
+        });
+        assert_eq!(flight.cwnd, 20_000);
+    }
+
+    #[test]
+    fn a_window_goes_out_per_round_trip() {
+        let prague = Prague { window: 25_500.0, in_flight: 20_000, ..Prague::default() };
+        let mut flight = Flight { mss: 1_000, cwnd: 26_000, ssthresh: 26_000, ..Flight::default() };
+        let rate = |prague: &Prague, flight: &Flight, ms| {
+            prague.pacing_rate(flight, Duration::from_millis(ms))
+        };
+        assert_eq!(rate(&prague, &flight, 50), Some(510_000));
+        flight.ssthresh = u64::MAX;
+        assert_eq!(rate(&prague, &flight, 50), Some(1_020_000));
+        assert_eq!(rate(&prague, &flight, 0), None);
+    }
+}

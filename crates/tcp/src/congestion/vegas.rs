@@ -1,0 +1,253 @@
+//! Vegas (Brakmo, O'Malley, Peterson, SIGCOMM 1994; Brakmo, Peterson, IEEE JSAC 13(8), 1995):
+//! keeps a few segments of its own in the queue, which it reads off the round-trip times.
+
+use packet::{Duration, Instant};
+
+use super::reno::slow_start;
+use super::{Cause, Control, Entry, Repair, Report};
+use crate::flight::Flight;
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "vegas",
+    summary: "delay-based: two to four segments in the queue, Reno's half at congestion",
+    source: "Brakmo and Peterson 1995; alpha 2, beta 4, gamma 1 segments, three round trips \
+             measured per window or Reno, the smallest counts, threshold and restart from Linux's \
+             tcp_vegas.c; unlike it the difference is the paper's (queued segments: window times \
+             (1 - base/rtt)), slow start grows every other round trip as in the paper, and an \
+             unused window does not grow; the paper's own retransmission rules are left out, as \
+             in Linux",
+    make: || Box::new(Vegas::default()),
+};
+
+/// Segments queued below which the window grows and above which it shrinks.
+const ALPHA: u64 = 2;
+const BETA: u64 = 4;
+/// Segments queued that end slow start.
+const GAMMA: u64 = 1;
+/// Linux: with fewer round trips measured per window, each may be that of a delayed ACK.
+const SAMPLES: u32 = 3;
+
+#[derive(Clone, Debug, Default)]
+struct Vegas {
+    /// Smallest round trip of the connection, and of this window.
+    base: Option<Duration>,
+    least: Option<Duration>,
+    samples: u32,
+    /// Slow start rests in this round trip, to compare.
+    rests: bool,
+    /// Bytes acknowledged and not yet turned into a segment, while it acts as Reno.
+    credit: u64,
+}
+
+impl Vegas {
+    fn measure(&mut self, rtt: Option<Duration>) {
+        let Some(rtt) = rtt else { return };
+        let least = |old: Option<Duration>| Some(old.map_or(rtt, |old| old.min(rtt)));
+        self.base = least(self.base);
+        self.least = least(self.least);
+        self.samples += 1;
+    }
+
+    /// The once-per-window decision.
+    fn judge(&mut self, flight: &mut Flight, base: Duration, rtt: Duration, report: &Report) {
+        let mss = flight.mss();
+        let queued = queued(flight.cwnd, base, rtt);
+        if flight.cwnd < flight.ssthresh {
+            self.rests = !self.rests;
+            if queued > GAMMA * mss {
+                flight.cwnd = (flight.cwnd - queued + mss).min(flight.cwnd);
+                flight.ssthresh = flight.cwnd;
+            } else {
+                self.begin_slowly(flight, report);
+            }
+        } else if queued > BETA * mss {
+            flight.cwnd -= mss;
+            flight.ssthresh = flight.ssthresh.min(flight.cwnd);
+        } else if queued < ALPHA * mss && report.window_limited {
+            flight.cwnd += mss;
+        }
+        flight.cwnd = flight.cwnd.max(2 * mss);
+        flight.ssthresh = flight.ssthresh.max(flight.cwnd / 4 * 3);
+    }
+
+    /// Slow start, in every other round trip.
+    fn begin_slowly(&self, flight: &mut Flight, report: &Report) {
+        if !self.rests && report.window_limited {
+            slow_start(flight, report.acked);
+        }
+    }
+
+    fn as_reno(&mut self, flight: &mut Flight, acked: u64) {
+        let rest = slow_start(flight, acked);
+        self.credit += rest;
+        if rest > 0 && self.credit >= flight.cwnd {
+            self.credit -= flight.cwnd;
+            flight.cwnd += flight.mss();
+        }
+    }
+
+    fn end_window(&mut self) {
+        self.least = None;
+        self.samples = 0;
+    }
+}
+
+/// Bytes of a window that lie in queues: (expected - actual rate) times the base round trip.
+fn queued(cwnd: u64, base: Duration, rtt: Duration) -> u64 {
+    let waiting = rtt.nanos() - base.nanos();
+    (u128::from(cwnd) * u128::from(waiting) / u128::from(rtt.nanos().max(1))) as u64
+}
+
+impl Control for Vegas {
+    fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
+        self.measure(report.rtt);
+        match report.repairing {
+            Repair::Recovery | Repair::Reduction => return self.end_window(),
+            Repair::Loss => {
+                self.end_window();
+                return self.as_reno(flight, report.acked);
+            }
+            Repair::None => {}
+        }
+        if !report.round {
+            return self.begin_slowly(flight, report);
+        }
+        match (self.base, self.least) {
+            (Some(base), Some(rtt)) if self.samples >= SAMPLES => {
+                self.judge(flight, base, rtt, report);
+            }
+            _ if report.window_limited => self.as_reno(flight, report.acked),
+            _ => {}
+        }
+        self.end_window();
+    }
+
+    fn on_congestion(&mut self, flight: &mut Flight, _cause: Cause, _now: Instant) {
+        self.credit = 0;
+        self.rests = false;
+        flight.ssthresh = (flight.cwnd / 2).max(2 * flight.mss());
+    }
+
+    fn on_restart(&mut self, _flight: &mut Flight, _idle: Duration, _now: Instant) {
+        // The path may be another one: Linux forgets what it measured.
+        *self = Vegas::default();
+    }
+
+    fn reset(&mut self) {
+        *self = Vegas::default();
+    }
+
+    fn boxed(&self) -> Box<dyn Control> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+
+    const MSS: u64 = 1_000;
+
+    fn ms(x: u64) -> Duration {
+        Duration::from_millis(x)
+    }
+
+    /// A window's acknowledgements, four of them, all with this round trip; the first ends the
+    /// window before.
+    fn window(vegas: &mut Vegas, flight: &mut Flight, rtt: Duration) {
+        for i in 0..4 {
+            let report = testing::Report { round: i == 0, rtt: Some(rtt), ..testing::report(MSS) };
+            vegas.on_ack(flight, &report);
+        }
+    }
+
+    fn avoiding(cwnd: u64) -> Flight {
+        Flight { cwnd, ssthresh: cwnd, mss: MSS as u32, ..Flight::default() }
+    }
+
+    #[test]
+    fn what_waits_is_the_window_times_the_waiting_share_of_the_round_trip() {
+        assert_eq!(queued(20 * MSS, ms(100), ms(100)), 0);
+        assert_eq!(queued(20 * MSS, ms(100), ms(125)), 4 * MSS);
+        assert_eq!(queued(20 * MSS, ms(100), ms(200)), 10 * MSS);
+    }
+
+    #[test]
+    fn two_to_four_queued_segments_hold_the_window() {
+        // 20 segments, base 100 ms: 1.8 queued at 110 ms, 3.3 at 120 ms, 4.6 at 130 ms.
+        for (rtt, change) in [(110, 1), (120, 0), (130, -1)] {
+            let (mut vegas, mut flight) = (Vegas::default(), avoiding(20 * MSS));
+            vegas.base = Some(ms(100));
+            (vegas.least, vegas.samples) = (Some(ms(rtt)), 3);
+            window(&mut vegas, &mut flight, ms(rtt));
+            assert_eq!(flight.cwnd as i64, (20 + change) * MSS as i64, "{rtt} ms");
+        }
+    }
+
+    #[test]
+    fn slow_start_doubles_every_other_window_and_ends_with_one_segment_queued() {
+        let mut flight = Flight { ssthresh: u64::MAX, ..avoiding(4 * MSS) };
+        let mut vegas = Vegas::default();
+        let mut windows = Vec::new();
+        for _ in 0..6 {
+            window(&mut vegas, &mut flight, ms(100));
+            windows.push(flight.cwnd / MSS);
+        }
+        // The first has no samples to judge by and grows by its first ACK too.
+        assert_eq!(windows, [8, 8, 12, 12, 16, 16]);
+        window(&mut vegas, &mut flight, ms(112));
+        assert_eq!(flight.cwnd / MSS, 20);
+        // 20 segments at 112 ms: 2.1 queued.
+        window(&mut vegas, &mut flight, ms(112));
+        assert_eq!(flight.cwnd, 20 * MSS - 2_142 + MSS);
+        assert_eq!(flight.ssthresh, flight.cwnd);
+    }
+
+    #[test]
+    fn with_two_samples_it_is_reno() {
+        let (mut vegas, mut flight) = (Vegas::default(), avoiding(4 * MSS));
+        vegas.base = Some(ms(100));
+        for _ in 0..4 {
+            let report =
+                testing::Report { round: true, rtt: Some(ms(300)), ..testing::report(2 * MSS) };
+            vegas.on_ack(&mut flight, &report);
+        }
+        assert_eq!(flight.cwnd, 5 * MSS);
+        vegas.on_congestion(&mut flight, Cause::Loss, Instant::ZERO);
+        assert_eq!(flight.ssthresh, 2_500);
+    }
+
+    #[test]
+    fn an_unused_window_does_not_grow_and_a_restart_forgets() {
+        let (mut vegas, mut flight) = (Vegas::default(), avoiding(20 * MSS));
+        for i in 0..20 {
+            let report = testing::Report {
+                round: i % 4 == 0,
+                rtt: Some(ms(100)),
+                window_limited: false,
+                ..testing::report(MSS)
+            };
+            vegas.on_ack(&mut flight, &report);
+        }
+        assert_eq!(flight.cwnd, 20 * MSS);
+        vegas.on_restart(&mut flight, ms(5_000), Instant::ZERO);
+        assert_eq!(vegas.base, None);
+    }
+
+    #[test]
+    fn a_flow_keeps_two_to_four_segments_in_the_queue() {
+        for (megabits, trip) in [(4.0, 50), (20.0, 50), (20.0, 200)] {
+            let mut path = testing::Path::new(Vegas::default(), megabits, trip, 1_000_000);
+            path.run(60.0);
+            let (used, trips) = path.measure(20.0);
+            let queued = (trips - 1.0) * path.bdp() / MSS as f64;
+            // A segment is in the queue's measure while the line sends it, and the base round
+            // trip has that too: it is not counted by Vegas.
+            assert!((3.0..=5.0).contains(&queued), "{megabits} {trip}: {queued}");
+            assert!(used > 0.99, "{megabits} {trip}: {used}");
+            assert_eq!(path.lost, 0);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Accurate ECN: both ends count marked packets, and every ACK carries the three low bits of the
+//! receiver's count in the flags AE, CWR and ECE (RFC 9768).
+//!
+//! Left out: the AccECN option with its byte counters (sections 3.2.3 and A.2.2; nothing here
+//! strips ACKs so thoroughly that the three bits would not do), and the tests for paths that
+//! mangle the IP or TCP header (sections 3.2.2.3 and 3.2.2.4), since no path here does.
+
+use packet::Ecn;
+
+use crate::endpoint::Endpoint;
+use crate::segment::{Flags, Segment};
+
+/// Values of the ACE field.
+const VALUES: u64 = 8;
+
+/// Marked packets that a receiver with unacknowledged data reports at once (section 3.2.2.5.1),
+/// and one without.
+const AT_ONCE: [u8; 2] = [3, 2];
+
+/// The counters of both roles. Only their three low bits are ever compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counters {
+    /// Marked packets received, r.cep.
+    received: u8,
+    /// Marked packets that the peer has reported, s.cep.
+    reported: u8,
+    /// Received since the last segment went out.
+    pending: u8,
+    /// The latest packet was marked.
+    marked: bool,
+    /// The next segment answers the SYN-ACK instead of counting.
+    answers: bool,
+    /// The ECN field of the SYN that was accepted.
+    syn: Ecn,
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        // Section 3.2.1.
+        Counters {
+            received: 5,
+            reported: 5,
+            pending: 0,
+            marked: false,
+            answers: false,
+            syn: Ecn::NotEct,
+        }
+    }
+}
+
+/// How the ECN field of a SYN or SYN-ACK is told back (tables 2 and 3).
+fn handshake(ecn: Ecn) -> Flags {
+    Flags::ace(match ecn {
+        Ecn::NotEct => 0b010,
+        Ecn::Ect1 => 0b011,
+        Ecn::Ect0 => 0b100,
+        Ecn::Ce => 0b110,
+    })
+}
+
+impl Counters {
+    /// A SYN asked for accurate ECN.
+    pub fn heard_syn(&mut self, ecn: Ecn) {
+        self.syn = ecn;
+    }
+
+    /// The flags of the SYN-ACK (section 3.1.1).
+    pub fn answer(&self) -> Flags {
+        handshake(self.syn)
+    }
+
+    /// A SYN-ACK agreed: the flags of the ACK that completes the handshake (section 3.2.2.1).
+    pub fn heard_syn_ack(&mut self, ecn: Ecn) -> Flags {
+        self.answers = true;
+        self.received += u8::from(ecn == Ecn::Ce);
+        handshake(ecn)
+    }
+
+    /// What segments say of the packets received.
+    pub fn ace(&self) -> Flags {
+        Flags::ace(self.received)
+    }
+
+    /// Of `delivered` newly reported bytes, those marked (sections 3.2.2.2 and 3.2.2.5.2). Whole
+    /// segments are assumed; where so many arrived that the counter may have gone round, the
+    /// largest number of marks that fits is taken for true (appendix A.2.1). `handshake`: an ACK
+    /// without data that completes it tells of the SYN-ACK (table 4).
+    pub fn marked_bytes(
+        &mut self,
+        segment: &Segment,
+        delivered: u64,
+        mss: u64,
+        handshake: bool,
+    ) -> u64 {
+        let packets = delivered.div_ceil(mss);
+        let least = if handshake {
+            u8::from(segment.flags.and(Flags::ACE) == Flags::ace(0b110))
+        } else {
+            segment.flags.ace_value().wrapping_sub(self.reported) % VALUES as u8
+        };
+        let mut marks = u64::from(least);
+        if packets >= VALUES && !handshake {
+            marks = packets - (packets - marks) % VALUES;
+        }
+        self.reported = self.reported.wrapping_add(marks as u8);
+        (marks * mss).min(delivered)
+    }
+}
+
+impl Endpoint {
+    /// A packet arrived. Section 3.2.2.5.1: the first marked data after a packet without a mark is
+    /// acknowledged at once, and so is every second mark (third, while no data waits).
+    pub(super) fn count_mark(&mut self, segment: &Segment, occupies: bool) {
+        let marked = segment.ecn == Ecn::Ce;
+        let counters = &mut self.ecn.counters;
+        let first = marked && !std::mem::replace(&mut counters.marked, marked);
+        if !marked {
+            return;
+        }
+        counters.received = counters.received.wrapping_add(1);
+        counters.pending += 1;
+        let waits = occupies || self.receiver.owes_ack();
+        let enough = counters.pending >= AT_ONCE[usize::from(waits)];
+        if !counters.answers {
+            self.ecn.says = counters.ace();
+        }
+        if enough || first && occupies {
+            self.receiver.ack_now = true;
+        }
+    }
+
+    /// A segment went out: what it said of marks is said.
+    pub(crate) fn after_feedback(&mut self) {
+        let counters = &mut self.ecn.counters;
+        counters.pending = 0;
+        if std::mem::take(&mut counters.answers) {
+            self.ecn.says = counters.ace();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marks(counters: &mut Counters, ace: u8, packets: u64) -> u64 {
+        let segment = Segment { flags: Flags::ACK.with(Flags::ace(ace)), ..Segment::default() };
+        counters.marked_bytes(&segment, packets * 1_000, 1_000, false) / 1_000
+    }
+
+    #[test]
+    fn the_counter_goes_round() {
+        let mut sender = Counters::default();
+        assert_eq!(marks(&mut sender, 5, 2), 0);
+        assert_eq!(marks(&mut sender, 7, 2), 2);
+        assert_eq!(marks(&mut sender, 1, 2), 2);
+        assert_eq!(marks(&mut sender, 0, 7), 7);
+        // More marks than packets are true marks of what carried no data (section 3.2.2.5.2), but
+        // no more bytes than there were.
+        assert_eq!(marks(&mut sender, 3, 1), 1);
+        assert_eq!(marks(&mut sender, 3, 1), 0);
+    }
+
+    #[test]
+    fn where_it_may_have_gone_round_the_safest_likely_case_is_taken() {
+        // The examples of appendix A.2.1.
+        let mut sender = Counters::default();
+        assert_eq!(marks(&mut sender, 7, 9), 2);
+        let mut sender = Counters::default();
+        assert_eq!(marks(&mut sender, 7, 10), 10);
+        assert_eq!(marks(&mut sender, 7, 1), 0, "and the sender counts on from there");
+        assert_eq!(marks(&mut sender, 7, 8), 8);
+    }
+}

@@ -1,0 +1,233 @@
+//! Explicit congestion notification, both ends: RFC 3168 section 6.1, and two ways of telling the
+//! sender more than one thing per window: DCTCP's echo ([`dctcp`], RFC 8257) and accurate ECN
+//! ([`accurate`], RFC 9768).
+
+mod accurate;
+mod dctcp;
+mod rules;
+
+use packet::{Ecn, Instant};
+
+use crate::clock::Moment;
+use crate::endpoint::Endpoint;
+use crate::segment::{Flags, Segment};
+use accurate::Counters;
+use dctcp::Before;
+pub(crate) use rules::{EcnFeedback, EcnRules};
+
+/// ECN of one connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EcnState {
+    /// Both SYNs agreed...
+    pub on: bool,
+    /// ... on this feedback.
+    pub feedback: EcnFeedback,
+    /// Receiver: what every segment that goes out says of marks: ECE, or the counter of accurate
+    /// ECN.
+    pub says: Flags,
+    /// Sender: the next new data segment says CWR.
+    pub cwr: bool,
+    /// Sender: nothing new goes out before the retransmission timer expires.
+    pub held: bool,
+    /// Receiver with DCTCP's echo: what is to be acknowledged as it was before a change of marks.
+    before: Before,
+    /// Accurate ECN.
+    counters: Counters,
+}
+
+impl EcnState {
+    /// The window was reduced, for whatever reason: the peer is to be told (RFC 3168 section 6.1.2),
+    /// unless its feedback is accurate (RFC 9768 section 3.1.5).
+    pub fn reduced(&mut self) {
+        self.cwr = self.on && self.feedback != EcnFeedback::Accurate;
+    }
+
+    /// Both SYNs agreed on `feedback`.
+    fn agree(&mut self, feedback: EcnFeedback) {
+        (self.on, self.feedback) = (true, feedback);
+    }
+
+    /// Of the bytes that `segment` newly reports to have arrived, those that it reports as marked;
+    /// `opening`: it completes the handshake. To be asked once of every segment that reports any: one
+    /// that reports nothing new may have been overtaken (RFC 9768 appendix A.1).
+    pub fn marked_bytes(
+        &mut self,
+        segment: &Segment,
+        delivered: u64,
+        mss: u64,
+        opening: bool,
+    ) -> u64 {
+        if !self.on || delivered == 0 {
+            return 0;
+        }
+        match self.feedback {
+            EcnFeedback::Accurate => {
+                let handshake = opening && segment.len == 0;
+                self.counters.marked_bytes(segment, delivered, mss, handshake)
+            }
+            _ if segment.flags.has(Flags::ECE) => delivered,
+            _ => 0,
+        }
+    }
+
+    /// Whether a segment that reports so many marked bytes asks for a reduction of the window:
+    /// RFC 3168's echo does even if it reports nothing.
+    pub fn echoes(&self, segment: &Segment, marked: u64) -> bool {
+        match self.feedback {
+            _ if !self.on => false,
+            EcnFeedback::Accurate => marked > 0,
+            _ => segment.flags.has(Flags::ECE),
+        }
+    }
+}
+
+impl Endpoint {
+    /// RFC 3168 section 6.1.1: a SYN asks by ECE and CWR, a SYN-ACK agrees by ECE alone; accurate
+    /// ECN asks and answers by three flags. Asked again, they say the same.
+    pub(crate) fn opening_ecn_flags(&self, accepting: bool) -> Flags {
+        let rules = &self.profile.ecn;
+        if accepting && self.ecn.on {
+            return match self.ecn.feedback {
+                EcnFeedback::Accurate => self.ecn.counters.answer(),
+                _ => Flags::ECE,
+            };
+        }
+        match (accepting || !rules.on, rules.feedback) {
+            (true, _) => Flags::NONE,
+            (false, EcnFeedback::Accurate) => Flags::ACE,
+            (false, _) => Flags::ECE.with(Flags::CWR),
+        }
+    }
+
+    /// The ECN field of a SYN or SYN-ACK: not capable, but with DCTCP (RFC 8257 section 3.5).
+    pub(crate) fn opening_ecn(&self) -> Ecn {
+        let rules = &self.profile.ecn;
+        let capable = rules.on && rules.feedback == EcnFeedback::Dctcp;
+        if capable { Ecn::Ect0 } else { Ecn::NotEct }
+    }
+
+    /// The acceptor hears the SYN. To a peer that knows less it answers as to RFC 3168 (RFC 9768
+    /// section 3.1.2).
+    pub(crate) fn accept_ecn(&mut self, syn: &Segment) {
+        let rules = self.profile.ecn;
+        let asked = syn.flags.and(Flags::ACE);
+        let classic = Flags::ECE.with(Flags::CWR);
+        if !rules.on || asked == Flags::NONE {
+            return;
+        }
+        if rules.feedback == EcnFeedback::Accurate && asked != classic {
+            // Any other combination asks like all three flags (section 3.1.3).
+            self.ecn.agree(EcnFeedback::Accurate);
+            self.ecn.counters.heard_syn(syn.ecn);
+        } else if asked.has(classic) {
+            self.ecn.agree(rules.without_accuracy());
+        }
+    }
+
+    /// The opener hears the SYN-ACK. One that says all that the SYN said merely reflects it.
+    pub(crate) fn learn_ecn(&mut self, syn_ack: &Segment) {
+        let rules = self.profile.ecn;
+        let answer = syn_ack.flags.and(Flags::ACE);
+        let accurate = rules.feedback == EcnFeedback::Accurate;
+        if !rules.on || answer == Flags::NONE || answer == self.opening_ecn_flags(false) {
+            return;
+        }
+        if answer == Flags::ECE {
+            self.ecn.agree(rules.without_accuracy());
+        } else if accurate {
+            self.ecn.agree(EcnFeedback::Accurate);
+            let mark = if rules.honest { syn_ack.ecn } else { Ecn::NotEct };
+            self.ecn.says = self.ecn.counters.heard_syn_ack(mark);
+        }
+    }
+
+    /// The acceptor's handshake is over: from now on its segments carry the counter.
+    pub(crate) fn begin_feedback(&mut self) {
+        if self.ecn.feedback == EcnFeedback::Accurate {
+            self.ecn.says = self.ecn.counters.ace();
+        }
+    }
+
+    /// Something arrived after the handshake; `occupies`: with data or a FIN. A receiver that
+    /// ignores ECN looks away. RFC 3168 section 6.1.5: data that has arrived before tells nothing.
+    pub(crate) fn note_mark(&mut self, segment: &Segment, occupies: bool) {
+        if !self.profile.ecn.honest || occupies && segment.end() <= self.receiver.next {
+            return;
+        }
+        match self.ecn.feedback {
+            EcnFeedback::Accurate => self.count_mark(segment, occupies),
+            _ if !occupies => {}
+            EcnFeedback::Classic => self.echo_until_cwr(segment),
+            EcnFeedback::Dctcp => self.echo_as_marked(segment),
+        }
+    }
+
+    /// Section 6.1.3: the receiver echoes from the first CE packet on until CWR comes; CWR is
+    /// looked at first, so that a marked segment which says CWR begins a new echo.
+    fn echo_until_cwr(&mut self, segment: &Segment) {
+        if segment.flags.has(Flags::CWR) {
+            self.ecn.says = Flags::NONE;
+        }
+        if segment.ecn == Ecn::Ce {
+            self.ecn.says = Flags::ECE;
+        }
+    }
+
+    /// Data is about to go out. RFC 3168 sections 6.1.2 to 6.1.6: only new data is ECN-capable
+    /// (pure ACKs, SYNs, and what is sent again are not), and CWR travels on it, where its loss will
+    /// be noticed. What a DCTCP or scalable sender sends again is capable too, as in Linux.
+    pub(crate) fn make_capable(&mut self, out: &mut Segment, again: bool) {
+        let scalable = self.scalable();
+        if !again || scalable || self.ecn.feedback == EcnFeedback::Dctcp {
+            out.ecn = if scalable { Ecn::Ect1 } else { Ecn::Ect0 };
+        }
+        if !again && std::mem::take(&mut self.ecn.cwr) {
+            out.flags = out.flags.with(Flags::CWR);
+        }
+    }
+
+    /// Whether the data may say that its sender is scalable: only with accurate feedback (RFC 9331
+    /// section 4.2).
+    pub(crate) fn scalable(&self) -> bool {
+        self.profile.ecn.scalable && self.ecn.feedback == EcnFeedback::Accurate
+    }
+
+    /// Whether an ACK asks for a reduction of the window.
+    #[inline]
+    pub(crate) fn hears_echo(&mut self, segment: &Segment, acked: u64, opening: bool) -> bool {
+        let mut marked = 0;
+        if self.ecn.feedback == EcnFeedback::Accurate {
+            let news = acked.max(u64::from(!segment.sack.is_empty()));
+            marked = self.ecn.marked_bytes(segment, news, self.flight.mss(), opening);
+        }
+        self.ecn.echoes(segment, marked)
+    }
+
+    /// An ACK came that says ECE (and has not grown the window), or any while new data is held.
+    /// Section 6.1.2: a reduction at most once per window of data, that is, not before the ACK
+    /// passes what was sent until the last one. With a window of one segment, nothing more goes
+    /// out before the timer, set anew, expires.
+    pub(crate) fn on_echo(&mut self, echoed: bool, moment: Moment) {
+        if echoed && self.flight.una > self.flight.reduced {
+            self.counters.ecn_reductions += 1;
+            if self.flight.cwnd <= self.flight.mss() {
+                self.ecn.held = true;
+                (self.flight.reduced, self.flight.reduced_by_echo) = (self.flight.max, true);
+            } else {
+                self.profile.recovery.cut_by_echo(&mut self.flight);
+            }
+            self.ecn.reduced();
+        }
+        if self.ecn.held {
+            self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
+        }
+    }
+
+    /// The timer expired with nothing outstanding: the wait is over. Nothing was lost, so nothing
+    /// is counted and the timeout stays (constructed).
+    pub(crate) fn end_hold(&mut self) {
+        self.ecn.held = false;
+        self.rexmt_at = Instant::NEVER;
+        self.asked = true;
+    }
+}
