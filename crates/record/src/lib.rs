@@ -13,6 +13,7 @@ mod answers;
 mod concurrency;
 mod datagrams;
 mod drop_run;
+pub mod e_model;
 mod fingerprint;
 mod flows;
 mod gauges;
