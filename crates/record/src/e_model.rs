@@ -114,8 +114,8 @@ fn talker_echo(ms: f64) -> f64 {
     if ms < 1.0 {
         return 0.0;
     }
-    let level = TELR - 40.0 * log10((1.0 + ms / 10.0) / (1.0 + ms / 150.0))
-        + 6.0 * exp(-0.3 * square(ms));
+    let level =
+        TELR - 40.0 * log10((1.0 + ms / 10.0) / (1.0 + ms / 150.0)) + 6.0 * exp(-0.3 * square(ms));
     let half = (-1.5 * (noise() - RLR) - (80.0 + 2.5 * (level - 14.0))) / 2.0;
     (half + sqrt(square(half) + 100.0) - 1.0) * (1.0 - exp(-ms))
 }
@@ -171,7 +171,8 @@ mod tests {
 
     #[test]
     fn scores_are_those_of_annex_b() {
-        for (rating, score) in [(90.0, 4.34), (80.0, 4.03), (70.0, 3.60), (60.0, 3.10), (50.0, 2.58)]
+        for (rating, score) in
+            [(90.0, 4.34), (80.0, 4.03), (70.0, 3.60), (60.0, 3.10), (50.0, 2.58)]
         {
             close(mean_opinion_score(rating), score, 0.007);
         }
@@ -181,8 +182,13 @@ mod tests {
     #[test]
     fn delay_costs_what_the_equations_say() {
         // Worked by a second program, written apart from the equations.
-        let worked =
-            [(50.0, 91.7562), (150.0, 89.5391), (250.0, 79.1771), (400.0, 62.2468), (600.0, 49.4838)];
+        let worked = [
+            (50.0, 91.7562),
+            (150.0, 89.5391),
+            (250.0, 79.1771),
+            (400.0, 62.2468),
+            (600.0, 49.4838),
+        ];
         for (ms, expected) in worked {
             close(rating(ms, 0.0, 1.0, G711), expected, 1e-4);
         }
