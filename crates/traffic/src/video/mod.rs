@@ -98,7 +98,8 @@ static FIELDS: &[Field] = &[
     },
     Field {
         name: "upper",
-        meaning: "Of bba-0: share of max_buffer from which the highest bit rate is chosen.",
+        meaning: "Of bba-0: share of max_buffer from which the highest bit rate is chosen; at most \
+                  all but a segment, above which a player does not ask.",
         kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true },
         default: Value::Real(0.9),
         source: "Huang et al., 2014: 216 s of 240 s",
@@ -161,9 +162,11 @@ fn settings(params: &Params) -> Result<Settings, BadParams> {
         return Err(BadParams::new("max_buffer", why));
     }
     let share = |field: &str| params.real(field) * most.secs_f64();
-    let (reservoir, upper) = (share("reservoir"), share("upper"));
+    // A player never asks with more in its buffer than leaves room for the segment.
+    let (reservoir, upper) = (share("reservoir"), share("upper").min((most - segment).secs_f64()));
     if upper <= reservoir {
-        return Err(BadParams::new("upper", "must be above reservoir; make it larger"));
+        let why = "leaves nothing above reservoir; make it or max_buffer larger";
+        return Err(BadParams::new("upper", why));
     }
     let rule = match params.choice("abr") {
         "rate" => Rule::Throughput,
