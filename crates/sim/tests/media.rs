@@ -118,6 +118,27 @@ fn a_queue_that_breathes_makes_packets_late_and_a_longer_buffer_plays_them() {
     assert!(later > soon, "{soon} and {later} s");
 }
 
+#[test]
+fn both_engines_give_the_same_calls_and_films() {
+    let mut scenario = scenario(
+        "3 Mbit/s",
+        60,
+        json!([
+            calls(3, &[("pauses", json!("suppressed")), ("playout", json!("adaptive"))]),
+            {"app": "video", "users": 2, "abr": "rate"},
+            {"app": "pulse", "flows": 1, "period": "3 s"},
+        ]),
+    );
+    let mut run = |engine: &str| {
+        scenario["engine"] = json!(engine);
+        let outcome = simulate(&scenario);
+        let shown = ["calls", "players", "player_rates"];
+        let tables = shown.map(|name| table(&outcome, name).clone());
+        (outcome.summary.get("fingerprint").cloned(), format!("{tables:?}"))
+    };
+    assert_eq!(run("folded"), run("explicit"));
+}
+
 fn video(more: &[(&str, Value)]) -> Value {
     let mut group = json!({"name": "video", "app": "video", "users": 1, "start_within": "0 s"});
     for (field, value) in more {
