@@ -147,8 +147,8 @@ fn figures(rows: &[&Row], prefix: &str, out: &mut Summary) {
     ratings.sort_by(f64::total_cmp);
     let heard: Vec<f64> =
         rows.iter().map(|r| r.listener.mouth_to_ear_s).filter(|s| s.is_finite()).collect();
+    out.whole(&format!("{prefix}listeners"), rows.len() as u64);
     let mut real = |name: &str, value: f64| out.real(&format!("{prefix}{name}"), value);
-    real("listeners", count);
     real("r_mean", mean(&|r| r.rating));
     real("r_p5", quantile(&ratings, 0.05));
     real("mos_mean", mean(&|r| mean_opinion_score(r.rating)));

@@ -134,10 +134,10 @@ fn figures(viewers: &[&Viewer], prefix: &str, out: &mut Summary) {
     let mut startups: Vec<f64> =
         viewers.iter().map(|v| v.startup.map_or(f64::INFINITY, Duration::secs_f64)).collect();
     startups.sort_by(f64::total_cmp);
+    out.whole(&format!("{prefix}players"), viewers.len() as u64);
+    out.whole(&format!("{prefix}stalls"), viewers.iter().map(|v| v.stalls).sum());
     let mut real = |name: &str, value: f64| out.real(&format!("{prefix}{name}"), value);
-    real("players", viewers.len() as f64);
     real("bitrate_mean_bits_per_s", sum(&Viewer::bits) / played);
-    real("stalls", sum(&|v| v.stalls as f64));
     real("rebuffer_ratio", stalled / (played + stalled));
     real("switches_per_min", 60.0 * sum(&|v| v.switches as f64) / played);
     real("startup_p50_s", quantile(&startups, 0.5));
