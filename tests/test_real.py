@@ -5,6 +5,7 @@ import re
 import signal
 from pathlib import Path
 
+import polars as pl
 import pytest
 from test_cli import refused, wait_for
 from test_show import shown
@@ -215,6 +216,23 @@ def test_datagrams_are_told_by_group(capsys):
     assert "Jain's index" in said
     assert result.table("streams").height == 3
     assert result.table("flows")["goodput_bits_per_s"].sum() > 5e6
+
+
+def test_calls_and_films_are_told_where_there_are_some():
+    film = {"name": "film", "app": "video", "users": 2, "start_within": "0 s"}
+    talk = {"name": "talk", "app": "voip", "users": 1, "side": "servers"}
+    scenario = base_scenario(traffic=[film, talk])
+    result = aqmlab.run(scenario)
+    said = re.sub(" +", " ", shown(result))
+    assert f"video, bit rate {result.summary['video_bitrate_mean_bits_per_s'] / 1e6:.2f}" in said
+    assert f"calls, rating R {result.summary['voip_r_mean']:.1f}" in said
+    assert result.table("calls").height == 2
+    assert result.table("players").height == 2
+    shares = result.table("player_rates").group_by("user").agg(pl.col("share").sum())
+    assert shares["share"].to_list() == pytest.approx([1.0, 1.0])
+    swept = {"scenario": scenario, "sweep": {"link.0.forward.limit": [50, 100]}}
+    assert "frozen %" in shown(aqmlab.run(swept))
+    assert "video" not in shown(aqmlab.run(base_scenario()))
 
 
 def test_a_table_of_variants_shows_what_the_groups_are_there_for():

@@ -51,6 +51,14 @@ FIGURES = (
     Figure("over 3 s", ">3s %", "share_gt_3s", 100, 1, "%"),
     Figure("long flows, mean", "Mb/s", "long_flow_goodput_mean_bits_per_s", 1e-6, 2, "Mbit/s"),
     Figure("Jain's index", "Jain", "jain_index", digits=3),
+    Figure("video, bit rate", "video Mb/s", "video_bitrate_mean_bits_per_s", 1e-6, 2, "Mbit/s"),
+    Figure("video, frozen", "frozen %", "video_rebuffer_ratio", 100, 2, "%"),
+    Figure("video, switches a minute", "switches/min", "video_switches_per_min", digits=2),
+    Figure("video, start-up, median", "start s", "video_startup_p50_s", digits=2, unit="s"),
+    Figure("calls, rating R", "R", "voip_r_mean", digits=1),
+    Figure("calls, opinion score", "MOS", "voip_mos_mean", digits=2),
+    Figure("calls, R of 70 and more", "R>=70 %", "voip_share_r_ge_70", 100, 1, "%"),
+    Figure("calls, mouth to ear", "mouth-ear ms", "voip_mouth_to_ear_mean_s", 1e3, 0, "ms"),
 )
 # Of every group that sends datagrams, after the group's name.
 DATAGRAMS = (
@@ -70,6 +78,9 @@ COLUMNS = (
     "response_p90_s",
     "share_le_1s",
     "share_gt_3s",
+    "video_bitrate_mean_bits_per_s",
+    "video_rebuffer_ratio",
+    "voip_r_mean",
 )
 GROUP_COLUMNS = ("elapsed_s", "loss_share", "share_in_time")
 

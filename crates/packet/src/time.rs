@@ -96,6 +96,11 @@ impl Add for Duration {
         Duration(self.0 + other.0)
     }
 }
+impl AddAssign for Duration {
+    fn add_assign(&mut self, other: Duration) {
+        self.0 += other.0;
+    }
+}
 impl Sub for Duration {
     type Output = Duration;
     fn sub(self, other: Duration) -> Duration {

@@ -3,16 +3,20 @@
 //! Reading order: a [`Meter`] sits at one port and sees every packet; a [`Requests`] log sees every
 //! request of every user, a [`Datagrams`] log every datagram; [`Transfers`] are those without a
 //! reply; [`Flows`] are connections that last through the measured interval; [`Sources`] are users
-//! and flows that ask for replies; [`Losses`] are segments lost, [`Concurrency`] counts open
-//! connections, [`Goodput`] is what arrives every second. All end as a [`Table`] or as figures of a [`Summary`].
+//! and flows that ask for replies; [`Calls`] are what listeners heard, rated by the [`e_model`],
+//! [`Players`] what viewers saw; [`Losses`] are segments lost, [`Concurrency`] counts open
+//! connections, [`Goodput`] is what arrives every second. All end as a [`Table`] or as figures of a
+//! [`Summary`].
 //!
 //! What happens before the measured interval ([`Window`]) is shown in per-second series but does
 //! not enter the summary; only transfers and open connections count whenever they happen.
 
 mod answers;
+mod calls;
 mod concurrency;
 mod datagrams;
 mod drop_run;
+pub mod e_model;
 mod fingerprint;
 mod flows;
 mod gauges;
@@ -23,6 +27,7 @@ mod meter;
 mod nature;
 mod packet_trace;
 mod per_second;
+mod players;
 mod quantile;
 mod requests;
 mod response_histogram;
@@ -32,6 +37,7 @@ mod sources;
 mod table;
 mod transfers;
 
+pub use calls::{Calls, Listener};
 pub use concurrency::Concurrency;
 pub use datagrams::Datagrams;
 pub use fingerprint::Fingerprint;
@@ -42,6 +48,7 @@ pub use meter::{Meter, MeterSettings, Totals};
 pub use nature::{Kind, Nature};
 pub use packet_trace::{PacketTrace, Who};
 pub use per_second::PerSecond;
+pub use players::{Players, Viewer};
 pub use quantile::quantile;
 pub use requests::{Class, Request, RequestSettings, Requests};
 pub use sources::Sources;

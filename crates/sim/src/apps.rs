@@ -6,7 +6,7 @@ use traffic::{Action, AppCx, Closes, Input};
 
 use crate::agenda::{Turn, order};
 use crate::carry::Stream;
-use crate::connection::{Connection, Exchange, OPENER};
+use crate::connection::{ACCEPTOR, Connection, Exchange, OPENER};
 use crate::topology::Side;
 use crate::world::{NOWHERE, What, World};
 
@@ -45,6 +45,7 @@ impl World {
                 }
                 self.send_datagram(stream, bytes);
             }
+            Action::Say { peer, bytes, back } => self.say(member, peer, bytes, back),
             Action::Move { machine } => self.members[member as usize].machine = machine,
             Action::Open { conn, peer, closes } => self.open(member, conn, peer, closes),
             Action::Send { conn, bytes, reply_bytes, service } => {
@@ -78,6 +79,32 @@ impl World {
         self.arm(index, OPENER);
     }
 
+    /// A datagram of a conversation: its two streams, there and back, stand side by side.
+    fn say(&mut self, member: u32, peer: u32, bytes: u32, back: bool) {
+        let mut stream = self.members[member as usize].stream;
+        if stream == NOWHERE {
+            stream = self.open_stream(member, peer);
+            self.open_answer(stream, member, peer);
+        }
+        self.send_datagram(stream + u32::from(back), bytes);
+    }
+
+    /// The stream of the peer's answers to `stream`, which the member hears as well as its own.
+    fn open_answer(&mut self, stream: u32, member: u32, peer: u32) {
+        let group = &self.groups[usize::from(self.members[member as usize].group)];
+        let there = &mut self.streams[stream as usize];
+        there.hears = member;
+        let answer = Stream {
+            route: group.routes[1][peer as usize % group.routes[1].len()],
+            hosts: [there.hosts[1], there.hosts[0]],
+            to: OPENER as u8,
+            ..*there
+        };
+        self.streams.push(answer);
+        let opened = self.datagrams.stream(&group.name);
+        debug_assert_eq!(opened, stream + 1);
+    }
+
     /// A member's first datagram: draws its distance, gives it a flow number.
     fn open_stream(&mut self, member: u32, peer: u32) -> u32 {
         let owner = &mut self.members[member as usize];
@@ -91,6 +118,8 @@ impl World {
             dscp: group.dscp,
             // Where the delay of a round trip lies matters here: half of it is each way's.
             tail: Duration::from_nanos(round_trip.nanos() / 2),
+            to: ACCEPTOR as u8,
+            hears: NOWHERE,
             sent: 0,
         };
         self.next_serial += 1;

@@ -70,10 +70,14 @@ impl World {
         self.connections.free(index);
     }
 
-    /// The measured interval begins: what open connections did until now is not measured.
+    /// The measured interval begins: what open connections and applications did until
+    /// now is not measured.
     pub(crate) fn begin_measuring(&mut self) {
         for connection in self.connections.places_mut() {
             connection.begin_measuring();
+        }
+        for member in &mut self.members {
+            member.app.measure(self.now);
         }
     }
 

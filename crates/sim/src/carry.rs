@@ -56,6 +56,10 @@ pub(crate) struct Stream {
     pub(crate) dscp: u8,
     /// Delay after the last port.
     pub(crate) tail: Duration,
+    /// Which side it goes to, as of a connection.
+    pub(crate) to: u8,
+    /// The member that hears of every datagram that arrives; `NOWHERE` for none.
+    pub(crate) hears: u32,
     /// Datagrams sent.
     pub(crate) sent: u64,
 }
@@ -130,7 +134,7 @@ impl World {
             segment,
             connection: index,
             serial: stream.serial,
-            to: ACCEPTOR as u8,
+            to: stream.to,
             hop: 0,
             route: stream.route,
             header: Header {

@@ -6,9 +6,9 @@ use tcp::State;
 use traffic::{Closes, Input};
 
 use crate::agenda::{Turn, order};
-use crate::carry::Flight;
+use crate::carry::{Flight, Stream};
 use crate::connection::{ACCEPTOR, OPENER, SERVING};
-use crate::world::{What, World};
+use crate::world::{NOWHERE, What, World};
 
 /// Sets servers' waking apart from applications'; above any number of members.
 const SERVERS: u64 = 1 << 32;
@@ -19,12 +19,14 @@ impl World {
         self.ledger.delivered(flight.flow(), flight.ip_bytes());
         if flight.is_datagram() {
             let sent = Instant::from_nanos(flight.segment.ack);
-            self.datagrams.received(flight.connection, flight.segment.seq, sent, self.now);
+            let (stream, number) = (flight.connection, flight.segment.seq);
+            self.datagrams.received(stream, number, sent, self.now);
             if let Some(goodput) = &mut self.goodput {
-                let group = self.streams[flight.connection as usize].group;
+                let group = self.streams[stream as usize].group;
                 goodput.arrived(group, self.now, u64::from(flight.segment.len));
             }
-            return self.forget(id);
+            self.forget(id);
+            return self.hear(stream, number);
         }
         let (index, end) = (flight.connection, usize::from(flight.to));
         let connection = &mut self.connections[index];
@@ -40,6 +42,14 @@ impl World {
         self.forget(id);
         if !late {
             self.after_end(index, end);
+        }
+    }
+
+    /// A datagram has arrived: tells the conversation it belongs to, if it is of one.
+    fn hear(&mut self, stream: u32, number: u64) {
+        let Stream { hears, to, .. } = self.streams[stream as usize];
+        if hears != NOWHERE {
+            self.tell(hears, Input::Heard { back: usize::from(to) == OPENER, number });
         }
     }
 

@@ -19,6 +19,7 @@ mod losses;
 mod owners;
 pub mod port;
 mod reader;
+mod reports;
 mod run;
 pub mod scenario;
 pub mod schema;

@@ -4,6 +4,7 @@ use packet::Instant;
 use record::{Figure, Fingerprint, Meter, Summary, Table, Window};
 
 use crate::error::ScenarioError;
+use crate::reports::Reports;
 use crate::scenario::Scenario;
 use crate::setup;
 use crate::world::World;
@@ -68,7 +69,8 @@ impl Run {
     /// Ends the run and gathers what was measured.
     pub fn outcome(mut self) -> Outcome {
         self.world.finish();
-        let summary = self.summary();
+        let reports = Reports::ask(&mut self.world, self.window.to);
+        let summary = self.summary(&reports);
         let mut tables = self.port_tables();
         let World { requests, datagrams, flows, transfers, sources, .. } = self.world;
         tables.extend(flows.table(self.window.seconds()));
@@ -81,6 +83,7 @@ impl Run {
             tables.extend(datagrams.into_log());
         }
         tables.extend(transfers.into_log());
+        tables.extend(reports.tables());
         Outcome { summary, tables }
     }
 
@@ -93,7 +96,7 @@ impl Run {
         self.world.ports[index].meter()
     }
 
-    fn summary(&mut self) -> Summary {
+    fn summary(&mut self, reports: &Reports) -> Summary {
         let studied = self.index(&self.scenario.queues[0]);
         let mut summary = Summary::default();
         self.meter(studied).summarise(&mut summary);
@@ -115,6 +118,8 @@ impl Run {
         if !self.world.datagrams.is_empty() {
             self.world.datagrams.summarise(&mut summary);
         }
+        let groups: Vec<&str> = self.scenario.traffic.iter().map(|g| g.name.as_str()).collect();
+        reports.summarise(&groups, &mut summary);
         let mut ports = Summary::default();
         for (i, name) in self.ports.iter().enumerate().filter(|(_, n)| !n.starts_with("access")) {
             let mut port = Summary::default();

@@ -2,6 +2,8 @@
 
 use packet::{Duration, Instant};
 
+use crate::Report;
+
 /// Who closes a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closes {
@@ -64,6 +66,16 @@ pub enum Action {
         /// Payload bytes.
         bytes: u32,
     },
+    /// Send one datagram of a conversation, whose receivers are the application itself: when it
+    /// arrives, the application hears of it ([`Input::Heard`]). A conversation has one peer.
+    Say {
+        /// Which machine, 0-based.
+        peer: u32,
+        /// Payload bytes.
+        bytes: u32,
+        /// Whether the peer says it to the application's machine, and not the other way round.
+        back: bool,
+    },
     /// Call again with [`Input::Woke`] at this time.
     WakeAt(Instant),
 }
@@ -85,6 +97,13 @@ pub enum Input {
         /// On which connection.
         conn: u32,
     },
+    /// A datagram of the conversation has arrived.
+    Heard {
+        /// As it was said.
+        back: bool,
+        /// How many were said before it in its direction.
+        number: u64,
+    },
     /// The connection was given up (75 s without a handshake, or too many timeouts): no reply that
     /// is still missing will come.
     Failed {
@@ -105,4 +124,13 @@ pub struct AppCx<'a> {
 pub trait App: Send {
     /// Reacts to what happened.
     fn on(&mut self, input: Input, cx: &mut AppCx);
+
+    /// The measured interval begins: what happened before it does not enter the report.
+    fn measure(&mut self, _now: Instant) {}
+
+    /// What became of it in the measured interval, which ends; `None` if only the network's
+    /// measures tell.
+    fn report(&mut self, _now: Instant) -> Option<Report> {
+        None
+    }
 }

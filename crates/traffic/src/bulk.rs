@@ -63,7 +63,7 @@ impl App for Bulk {
                 (cx.act)(Action::Stop { conn: CONN });
             }
             Input::Failed { .. } => self.stage = Stage::Over,
-            Input::Woke | Input::Replied { .. } | Input::Sent { .. } => {}
+            _ => {}
         }
     }
 }

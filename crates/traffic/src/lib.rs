@@ -1,9 +1,9 @@
 //! What applications do: web users who think and fetch, connections that arrive on a link, loops,
-//! bulk senders, bursts, senders of datagrams.
+//! bulk senders, bursts, video players, calls, senders of datagrams.
 //!
 //! Reading order: [`app`](App) is the seam to a host, [`distribution`] is what sizes and times
-//! are drawn from and [`fsd`] sequences of them, [`web`], [`bulk`], [`burst`] and [`datagrams`] are
-//! applications, [`registry`] lists them all, [`models`] the distributions they draw from.
+//! are drawn from and [`fsd`] sequences of them, [`web`], [`video`], [`bulk`], [`burst`] and
+//! [`datagrams`] are applications, [`Report`] is what some say of themselves at the end, [`registry`] lists them all, [`models`] the distributions they draw from.
 //!
 //! To add an application: write its file with its `ENTRY`, and add one line to [`APPS`].
 
@@ -15,8 +15,11 @@ pub mod distribution;
 pub mod fsd;
 pub mod models;
 pub mod registry;
+mod report;
+pub mod video;
 pub mod web;
 
 pub use app::{Action, App, AppCx, Closes, Input};
 pub use models::{MODELS, Model, Variable, model};
 pub use registry::{APPS, Entry, Group, Population, find};
+pub use report::{Ear, Report, Viewing};

@@ -16,8 +16,8 @@ use std::fmt;
 
 use packet::params::{BadParams, Field, Params};
 
-use crate::datagrams::{cbr, on_off};
-use crate::{App, bulk, burst, web};
+use crate::datagrams::{cbr, on_off, pulse, voip};
+use crate::{App, bulk, burst, video, web};
 
 /// One kind of application.
 #[derive(Clone, Copy, Debug)]
@@ -51,10 +51,13 @@ pub static APPS: &[Entry] = &[
     web::threegpp::ENTRY,
     web::http::ENTRY,
     web::loops::ENTRY,
+    video::ENTRY,
     bulk::ENTRY,
     burst::ENTRY,
+    voip::ENTRY,
     cbr::ENTRY,
     on_off::ENTRY,
+    pulse::ENTRY,
 ];
 
 /// The application called `name`.

@@ -22,8 +22,11 @@ _MEMBERS = {
     "cbr": ("constant-rate stream", "constant-rate streams"),
     "on-off": ("on-off stream", "on-off streams"),
     "loop": ("loop of transfers", "loops of transfers"),
+    "pulse": ("pulsing stream", "pulsing streams"),
+    "video": ("video viewer", "video viewers"),
+    "voip": ("call", "calls"),
 }
-_DATAGRAMS = ("cbr", "on-off")
+_DATAGRAMS = ("cbr", "on-off", "pulse", "voip")
 _SENDERS = ("bulk", "burst", *_DATAGRAMS)
 """Applications that send from where they sit, by default the servers' side; others fetch."""
 

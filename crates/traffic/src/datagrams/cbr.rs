@@ -1,4 +1,4 @@
-//! Constant bit rate: equal datagrams at equal distances.
+//! Constant bit rate: equal datagrams at equal distances, or at the instants of a Poisson process.
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::{Duration, Instant, Rng};
@@ -7,7 +7,7 @@ use super::{Life, Lives, PAYLOAD, RATE, gap, need_machines, peer_of};
 use crate::registry::{Entry, Group, Population};
 use crate::{Action, App, AppCx, Input};
 
-/// Sends a datagram every `gap`.
+/// Sends a datagram every `gap`, or with `poisson` after exponential times with this mean.
 #[derive(Debug)]
 pub struct Cbr {
     peer: u32,
@@ -15,6 +15,20 @@ pub struct Cbr {
     gap: Duration,
     life: Life,
     begun: Instant,
+    poisson: Option<Rng>,
+}
+
+impl Cbr {
+    /// Time until the next datagram.
+    fn pause(&mut self) -> Duration {
+        match &mut self.poisson {
+            Some(rng) => {
+                let pause = rng.exponential(self.gap.secs_f64());
+                Duration::from_secs_f64(pause).max(Duration::from_nanos(1))
+            }
+            None => self.gap,
+        }
+    }
 }
 
 impl App for Cbr {
@@ -26,7 +40,8 @@ impl App for Cbr {
             }
             Input::Woke if !self.life.over(self.begun, cx.now) => {
                 (cx.act)(Action::Datagram { peer: self.peer, bytes: self.bytes });
-                (cx.act)(Action::WakeAt(cx.now + self.gap));
+                let pause = self.pause();
+                (cx.act)(Action::WakeAt(cx.now + pause));
             }
             _ => {}
         }
@@ -36,7 +51,8 @@ impl App for Cbr {
 /// What the registry says of constant-rate senders.
 pub const ENTRY: Entry = Entry {
     name: "cbr",
-    summary: "Senders of equal datagrams at equal distances, deaf to loss: audio, video, floods.",
+    summary: "Senders of equal datagrams at equal distances or at random, deaf to loss: audio, \
+              video, floods.",
     year: 1999,
     source: "May, Bolot, Diot and Lyles, Reasons not to deploy RED, 1999 (audio and video of the \
              Chariot mix); Järvinen, Ding, Nyrhinen and Kojo, Harsh RED, 2012 (the measured flow)",
@@ -55,19 +71,22 @@ fn preset(name: &str) -> (f64, u64) {
         "video" => (300e3, 1_000),
         "edge" => (16e3, 40),
         "hspa" => (64e3, 160),
+        "flood" => (10e6, 1_000),
         _ => (1e6, 1_000),
     }
 }
 
-static FIELDS: [Field; 6] = [
+static FIELDS: [Field; 7] = [
     Field {
         name: "preset",
         meaning: "Rate and packet of a known sender: audio (64 kbit/s in 200 B), video (300 kbit/s \
-                  in 1,000 B), edge (16 kbit/s in 40 B), hspa (64 kbit/s in 160 B), plain (1 Mbit/s \
+                  in 1,000 B), edge (16 kbit/s in 40 B), hspa (64 kbit/s in 160 B), flood (10 \
+                  Mbit/s in 1,000 B; to flood a link at another rate, give rate), plain (1 Mbit/s \
                   in 1,000 B).",
-        kind: Kind::Choice(&["plain", "audio", "video", "edge", "hspa"]),
+        kind: Kind::Choice(&["plain", "audio", "video", "edge", "hspa", "flood"]),
         default: Value::Choice("plain"),
-        source: "edge and hspa: rates of Harsh RED, sizes constructed; the others constructed",
+        source: "edge and hspa: rates of Harsh RED, sizes constructed; flood: rate of the unresponsive \
+                 sender in ns-3's RFC 7928 suite, size constructed; the others constructed",
     },
     Field {
         name: "rate",
@@ -83,6 +102,13 @@ static FIELDS: [Field; 6] = [
         default: Value::Unset,
         source: "the preset's",
     },
+    Field {
+        name: "spacing",
+        meaning: "Whether datagrams leave at equal distances or as a Poisson process of that mean.",
+        kind: Kind::Choice(&["constant", "poisson"]),
+        default: Value::Choice("constant"),
+        source: "constructed",
+    },
     Lives::FIELDS[0],
     Lives::FIELDS[1],
     Lives::FIELDS[2],
@@ -94,11 +120,14 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let bytes = params.whole_or("packet", packet) as u32;
     let gap = gap(params.real_or("rate", rate), bytes);
     let (lives, members) = (Lives::new(params), group.members);
-    let stream = format!("{}.start", group.name);
+    let (start, gaps) = (format!("{}.start", group.name), format!("{}.gaps", group.name));
+    let random = params.choice("spacing") == "poisson";
     let group = group.clone();
     let sender = move |i| {
-        let life = lives.draw(&mut Rng::indexed(group.seed, &stream, u64::from(i)));
-        Cbr { peer: peer_of(i, &group), bytes, gap, life, begun: Instant::ZERO }
+        let stream = |name: &str| Rng::indexed(group.seed, name, u64::from(i));
+        let life = lives.draw(&mut stream(&start));
+        let poisson = random.then(|| stream(&gaps));
+        Cbr { peer: peer_of(i, &group), bytes, gap, life, begun: Instant::ZERO, poisson }
     };
     Ok(Population::new(members, sender))
 }

@@ -2,6 +2,8 @@
 
 pub mod cbr;
 pub mod on_off;
+pub mod pulse;
+pub mod voip;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;

@@ -267,6 +267,6 @@ pub(super) fn population(habits: Habits, group: &Group) -> Result<Population, Ba
 }
 
 /// Always this value.
-pub(super) fn always(value: f64) -> Arc<dyn Distribution> {
+pub(crate) fn always(value: f64) -> Arc<dyn Distribution> {
     Arc::new(Constant(value))
 }

@@ -130,7 +130,9 @@ impl Network {
     fn act(&mut self, wish: Action, script: Script) {
         match wish {
             Action::WakeAt(at) => self.plan(at, Event::Wake),
-            Action::Datagram { .. } => unreachable!("this network carries connections"),
+            Action::Datagram { .. } | Action::Say { .. } => {
+                unreachable!("this network carries connections")
+            }
             Action::Stop { .. } => unreachable!("nobody here sends without an end"),
             Action::Move { machine } => self.machine = machine,
             Action::Open { conn, peer, closes } => {

@@ -1,0 +1,133 @@
+//! Pulsing senders: short bursts at a high rate, again and again.
+//!
+//! A. Kuzmanovic and E. W. Knightly, *Low-rate TCP-targeted denial of service attacks (the shrew
+//! vs. the mice and elephants)*, SIGCOMM 2003: a burst that fills the queue makes every TCP flow
+//! time out together; if the next comes when they try again, after the minimum retransmission
+//! timeout, they time out again, and the attacker's mean rate stays low.
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+use packet::{Duration, Instant, Rng};
+
+use super::{Life, Lives, PAYLOAD, RATE, gap, need_machines, peer_of};
+use crate::registry::{Entry, Group, Population};
+use crate::{Action, App, AppCx, Input};
+
+/// Sends a datagram every `gap` in the first `burst` of every `period`.
+#[derive(Debug)]
+pub struct Pulse {
+    peer: u32,
+    bytes: u32,
+    gap: Duration,
+    burst: Duration,
+    period: Duration,
+    life: Life,
+    begun: Instant,
+    /// Begin of the burst it is in.
+    pulse: Instant,
+}
+
+impl Pulse {
+    /// The instant of the next datagram after one at `now`.
+    fn next(&mut self, now: Instant) -> Instant {
+        let next = now + self.gap;
+        if next < self.pulse + self.burst {
+            return next;
+        }
+        self.pulse += self.period;
+        self.pulse
+    }
+}
+
+impl App for Pulse {
+    fn on(&mut self, input: Input, cx: &mut AppCx) {
+        match input {
+            Input::Start => {
+                self.begun = cx.now + self.life.begins;
+                self.pulse = self.begun;
+                (cx.act)(Action::WakeAt(self.begun));
+            }
+            Input::Woke if !self.life.over(self.begun, cx.now) => {
+                (cx.act)(Action::Datagram { peer: self.peer, bytes: self.bytes });
+                let next = self.next(cx.now);
+                (cx.act)(Action::WakeAt(next));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What the registry says of pulsing senders.
+pub const ENTRY: Entry = Entry {
+    name: "pulse",
+    summary: "Datagram senders that burst at a high rate once in every period: the shrew attack.",
+    year: 2003,
+    source: "A. Kuzmanovic and E. W. Knightly, Low-rate TCP-targeted denial of service attacks, \
+             SIGCOMM 2003",
+    deviations: "The paper's double-rate stream, which only keeps a full queue full, is left out: \
+                 a square wave, as in most of its experiments.",
+    fetches: false,
+    datagrams: true,
+    fields: &FIELDS,
+    build,
+};
+
+static FIELDS: [Field; 7] = [
+    Field {
+        name: "rate",
+        meaning: "Rate of the payload during a burst; it must exceed the link's by enough to fill \
+                  its queue within the burst.",
+        kind: RATE,
+        default: Value::Real(10e6),
+        source: "constructed",
+    },
+    Field {
+        name: "packet",
+        meaning: "Payload of each datagram.",
+        kind: PAYLOAD,
+        default: Value::Whole(1_000),
+        source: "constructed",
+    },
+    Field {
+        name: "burst",
+        meaning: "How long a burst lasts: the round-trip times of the flows to be hit, or more.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: true },
+        default: Value::Real(0.1),
+        source: "recalled: bursts of 100 ms and less in the paper",
+    },
+    Field {
+        name: "period",
+        meaning: "From the begin of a burst to that of the next; more than a burst. Worst near the \
+                  flows' minimum retransmission timeout and its fractions.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: true },
+        default: Value::Real(1.0),
+        source: "the paper: the minimum retransmission timeout of 1 s",
+    },
+    Field { meaning: "When the first burst begins: the phase of the pulses.", ..Lives::FIELDS[0] },
+    Field {
+        default: Value::Real(0.0),
+        source: "constructed: several senders pulse in step",
+        ..Lives::FIELDS[1]
+    },
+    Lives::FIELDS[2],
+];
+
+fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
+    need_machines(group)?;
+    let (burst, period) = (params.time("burst"), params.time("period"));
+    if burst >= period {
+        let why = "a period must be longer than its burst; make it longer, or use cbr";
+        return Err(BadParams::new("period", why));
+    }
+    let bytes = params.whole("packet") as u32;
+    let gap = gap(params.real("rate"), bytes);
+    let (lives, members) = (Lives::new(params), group.members);
+    let stream = format!("{}.start", group.name);
+    let group = group.clone();
+    let sender = move |i| {
+        let life = lives.draw(&mut Rng::indexed(group.seed, &stream, u64::from(i)));
+        let (begun, pulse) = (Instant::ZERO, Instant::ZERO);
+        Pulse { peer: peer_of(i, &group), bytes, gap, burst, period, life, begun, pulse }
+    };
+    Ok(Population::new(members, sender))
+}

@@ -1,0 +1,238 @@
+//! Telephone calls over IP: two talkers, two listeners, and what each of these hears.
+
+mod ear;
+mod talker;
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+use packet::{Duration, Instant, Rng};
+
+use self::ear::{Ear, Playout};
+use self::talker::{Manner, Talker};
+use super::{Life, Lives, need_machines, peer_of};
+use crate::registry::{Entry, Group, Population};
+use crate::report::Report;
+use crate::{Action, App, AppCx, Input};
+
+/// Bytes of an RTP header (RFC 3550 section 5.1).
+const RTP: u32 = 12;
+
+/// How speech becomes packets, and how well it sounds.
+#[derive(Clone, Copy, Debug)]
+struct Codec {
+    /// Bytes of speech in a second.
+    bytes_per_s: f64,
+    /// What the coder waits for beyond a packet's speech.
+    look_ahead: Duration,
+    /// Equipment impairment and packet-loss robustness, Ie and Bpl.
+    impairment: (f64, f64),
+}
+
+fn codec(name: &str) -> Codec {
+    match name {
+        "g729a" => Codec {
+            bytes_per_s: 1_000.0,
+            look_ahead: Duration::from_millis(5),
+            impairment: (11.0, 19.0),
+        },
+        _ => Codec { bytes_per_s: 8_000.0, look_ahead: Duration::ZERO, impairment: (0.0, 25.1) },
+    }
+}
+
+/// One direction of a call.
+#[derive(Debug)]
+struct Voice {
+    back: bool,
+    talker: Talker,
+    ear: Ear,
+}
+
+/// A call, both ends of it.
+#[derive(Debug)]
+pub struct Call {
+    peer: u32,
+    bytes: u32,
+    codec: Codec,
+    manner: Manner,
+    playout: Playout,
+    both_ways: bool,
+    life: Life,
+    begun: Instant,
+    rngs: [Rng; 2],
+    voices: Vec<Voice>,
+}
+
+impl Call {
+    /// Both talkers' packets leave one grid apart by a drawn part of a packet.
+    fn begin(&mut self, now: Instant) {
+        for back in [false, true].into_iter().take(1 + usize::from(self.both_ways)) {
+            let mut rng = self.rngs[usize::from(back)].clone();
+            let apart = if back { self.manner.packet.secs_f64() * rng.uniform() } else { 0.0 };
+            let begin = now + Duration::from_secs_f64(apart);
+            let talker = Talker::new(self.manner, begin, rng);
+            self.voices.push(Voice { back, talker, ear: Ear::new(self.playout) });
+        }
+    }
+
+    /// Says what is due, and asks to be woken for the next.
+    fn talk(&mut self, cx: &mut AppCx) {
+        let mut next = Instant::NEVER;
+        for Voice { back, talker, ear } in &mut self.voices {
+            if talker.next <= cx.now {
+                ear.said(talker.speak(), cx.now);
+                (cx.act)(Action::Say { peer: self.peer, bytes: self.bytes, back: *back });
+            }
+            next = next.min(talker.next);
+        }
+        (cx.act)(Action::WakeAt(next));
+    }
+}
+
+impl App for Call {
+    fn on(&mut self, input: Input, cx: &mut AppCx) {
+        match input {
+            Input::Start => {
+                self.begun = cx.now + self.life.begins;
+                (cx.act)(Action::WakeAt(self.begun));
+            }
+            Input::Woke if !self.life.over(self.begun, cx.now) => {
+                if self.voices.is_empty() {
+                    self.begin(cx.now);
+                }
+                self.talk(cx);
+            }
+            Input::Heard { back, number } => {
+                self.voices[usize::from(back)].ear.heard(number, cx.now);
+            }
+            _ => {}
+        }
+    }
+
+    fn measure(&mut self, _now: Instant) {
+        self.voices.iter_mut().for_each(|voice| voice.ear.measure());
+    }
+
+    fn report(&mut self, now: Instant) -> Option<Report> {
+        let before = (self.manner.packet + self.codec.look_ahead).secs_f64();
+        let impairment = self.codec.impairment;
+        let ears = self.voices.iter().map(|v| v.ear.report(v.back, before, impairment, now));
+        Some(Report::Call(ears.collect()))
+    }
+}
+
+/// What the registry says of calls.
+pub const ENTRY: Entry = Entry {
+    name: "voip",
+    summary: "Telephone calls, both ways, through playout buffers, with the E-model's rating.",
+    year: 2015,
+    source: "ITU-T G.107 (06/2015), the E-model; G.113 Appendix I, the codecs (recalled); R. Ramjee, \
+             J. Kurose, D. Towsley and H. Schulzrinne, Adaptive playout mechanisms for packetized \
+             audio applications in wide-area networks, INFOCOM 1994",
+    deviations: "Talkers pause independently of each other, for exponential times; a coder takes no \
+                 time to compute. The adaptive buffer begins with the fixed one's length. Packets \
+                 are not ECN-capable, and no RTCP is sent.",
+    fetches: false,
+    datagrams: true,
+    fields: &FIELDS,
+    build,
+};
+
+static FIELDS: [Field; 11] = [
+    Field {
+        name: "codec",
+        meaning: "How speech is coded: g711 (64 kbit/s, with loss concealment; Ie 0, Bpl 25.1) or \
+                  g729a (8 kbit/s, 5 ms look-ahead; Ie 11, Bpl 19).",
+        kind: Kind::Choice(&["g711", "g729a"]),
+        default: Value::Choice("g711"),
+        source: "RFC 3551; impairments: recalled from ITU-T G.113 Appendix I",
+    },
+    Field {
+        name: "packet_time",
+        meaning: "Speech in one packet, which has 40 B of IPv4, UDP and RTP headers besides.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.01, max: 0.1, open: false },
+        default: Value::Real(0.02),
+        source: "RFC 3551 section 4.2",
+    },
+    Field {
+        name: "pauses",
+        meaning: "Whether pauses are sent like speech, or suppressed.",
+        kind: Kind::Choice(&["sent", "suppressed"]),
+        default: Value::Choice("sent"),
+        source: "RFC 7928's calls of about 87 kbit/s each way on Ethernet (recalled) send them",
+    },
+    Field {
+        name: "talk",
+        meaning: "Mean length of a spurt of speech. A listener sets its buffer anew with each.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: true },
+        default: Value::Real(1.004),
+        source: "recalled: ITU-T P.59",
+    },
+    Field {
+        name: "pause",
+        meaning: "Mean length of a pause.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: true },
+        default: Value::Real(1.587),
+        source: "recalled: ITU-T P.59",
+    },
+    Field {
+        name: "both_ways",
+        meaning: "Whether the peer talks as well.",
+        kind: Kind::Switch,
+        default: Value::Switch(true),
+        source: "a conversation",
+    },
+    Field {
+        name: "playout",
+        meaning: "How a listener sets its buffer at the begin of a spurt: fixed (the spurt's first \
+                  packet waits for buffer) or adaptive (mean delay and four times its variation, \
+                  algorithm 1 of Ramjee et al.).",
+        kind: Kind::Choice(&["fixed", "adaptive"]),
+        default: Value::Choice("fixed"),
+        source: "Ramjee et al., 1994",
+    },
+    Field {
+        name: "buffer",
+        meaning: "How long the first packet of a spurt waits. A packet that comes after its time is \
+                  as good as lost.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 10.0, open: false },
+        default: Value::Real(0.06),
+        source: "constructed: three packets",
+    },
+    Lives::FIELDS[0],
+    Lives::FIELDS[1],
+    Lives::FIELDS[2],
+];
+
+fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
+    need_machines(group)?;
+    let codec = codec(params.choice("codec"));
+    let manner = Manner {
+        packet: params.time("packet_time"),
+        talk: params.real("talk"),
+        pause: params.real("pause"),
+        sends_pauses: params.choice("pauses") == "sent",
+    };
+    let adaptive = params.choice("playout") == "adaptive";
+    let playout = Playout { buffer: params.real("buffer"), adaptive };
+    let both_ways = params.switch("both_ways");
+    let bytes = (codec.bytes_per_s * params.real("packet_time")).round() as u32 + RTP;
+    let (lives, members) = (Lives::new(params), group.members);
+    let streams = ["start", "talk", "answer"].map(|of| format!("{}.{of}", group.name));
+    let group = group.clone();
+    let call = move |i: u32| {
+        let stream = |of: usize| Rng::indexed(group.seed, &streams[of], u64::from(i));
+        Call {
+            peer: peer_of(i, &group),
+            bytes,
+            codec,
+            manner,
+            playout,
+            both_ways,
+            life: lives.draw(&mut stream(0)),
+            begun: Instant::ZERO,
+            rngs: [stream(1), stream(2)],
+            voices: Vec::new(),
+        }
+    };
+    Ok(Population::new(members, call))
+}

@@ -1,0 +1,67 @@
+//! Who talks: packets at equal distances, in spurts of speech with pauses between.
+
+use packet::{Duration, Instant, Rng};
+
+/// How a group's talkers talk.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manner {
+    /// Speech in one packet.
+    pub packet: Duration,
+    /// Mean length of a spurt and of a pause, s.
+    pub talk: f64,
+    pub pause: f64,
+    /// Whether pauses are sent too.
+    pub sends_pauses: bool,
+}
+
+/// One talker.
+#[derive(Debug)]
+pub(super) struct Talker {
+    manner: Manner,
+    /// When the next packet leaves.
+    pub next: Instant,
+    /// Packets left of this spurt, and then of the pause that follows.
+    speech: u64,
+    silence: u64,
+    rng: Rng,
+}
+
+impl Talker {
+    /// A talker whose first spurt begins at `begin`.
+    pub fn new(manner: Manner, begin: Instant, mut rng: Rng) -> Self {
+        let speech = manner.packets(manner.talk, &mut rng);
+        Talker { manner, next: begin, speech, silence: 0, rng }
+    }
+
+    /// The packet due at `next` leaves. Tells whether the listener may set its playout anew: a
+    /// spurt begins.
+    pub fn speak(&mut self) -> bool {
+        let begins = self.speech > 0 && self.silence == 0;
+        if begins {
+            self.silence = self.manner.packets(self.manner.pause, &mut self.rng);
+        }
+        if self.speech > 0 {
+            self.speech -= 1;
+        } else {
+            self.silence -= 1;
+        }
+        let mut packets = 1;
+        if self.speech == 0 && !self.manner.sends_pauses {
+            packets += std::mem::take(&mut self.silence);
+        }
+        if self.speech == 0 && self.silence == 0 {
+            self.speech = self.manner.packets(self.manner.talk, &mut self.rng);
+        }
+        self.next += self.manner.packet * packets;
+        begins
+    }
+}
+
+impl Manner {
+    /// How many packets a period of this mean lasts: exponential, at least one. Its mean is
+    /// that of the period and half a packet more.
+    fn packets(&self, mean: f64, rng: &mut Rng) -> u64 {
+        let packets = rng.exponential(mean) / self.packet.secs_f64();
+        (packets as u64).saturating_add(1)
+    }
+}

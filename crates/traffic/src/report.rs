@@ -1,0 +1,51 @@
+//! What applications say of themselves: of the measured interval, at its end.
+
+use packet::Duration;
+
+/// What became of an application in the measured interval.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Report {
+    /// Of a call: those who listen, at the peer's machine first.
+    Call(Vec<Ear>),
+    /// Of a video player.
+    Viewing(Viewing),
+}
+
+/// What one listener of a call heard. A packet counts once it is known whether it was played.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ear {
+    /// Whether it sits at the application's own machine, and not at the peer's.
+    pub back: bool,
+    /// Packets said to it in the measured interval.
+    pub said: u64,
+    /// Of these: came after their time.
+    pub late: u64,
+    /// Never came.
+    pub lost: u64,
+    /// Runs of packets that were not played, one after the other.
+    pub gaps: u64,
+    /// Mean one-way delay over the network of those that came, s; NaN if none came.
+    pub network_s: f64,
+    /// Mean delay of those that were played, from mouth to ear, s; NaN if none was.
+    pub mouth_to_ear_s: f64,
+    /// The codec's equipment impairment and packet-loss robustness (Ie, Bpl of ITU-T G.113).
+    pub codec: (f64, f64),
+}
+
+/// What one viewer saw.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Viewing {
+    /// From its begin until the picture moved, if it did; also if that was before the measured
+    /// interval.
+    pub startup: Option<Duration>,
+    /// Times the picture froze.
+    pub stalls: u64,
+    /// How long it was frozen.
+    pub stalled: Duration,
+    /// Times the bit rate of the picture changed.
+    pub switches: u64,
+    /// Segments fetched.
+    pub segments: u64,
+    /// The bit rates on offer, bit/s, from the lowest on, and for how long each was seen.
+    pub seen: Vec<(u64, Duration)>,
+}

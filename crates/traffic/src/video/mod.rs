@@ -1,0 +1,186 @@
+//! Adaptive video over HTTP: players that fetch segments of a film and choose their bit rate.
+//!
+//! [`Player`] is one viewer; `choice` holds the algorithms that choose, `screen` the playback
+//! buffer and what is measured of it, `ladder` the bit rates on offer.
+
+mod choice;
+mod ladder;
+mod player;
+mod screen;
+
+use std::sync::Arc;
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+use packet::{Duration, Rng};
+
+pub use self::player::Player;
+
+use self::choice::Rule;
+use self::player::Settings;
+use crate::distribution::read;
+use crate::registry::{Entry, Group, Population};
+use crate::web::fields::always;
+
+/// What the registry says of players.
+pub const ENTRY: Entry = Entry {
+    name: "video",
+    summary: "Viewers of adaptive video over HTTP: a playback buffer, a choice of bit rates, stalls.",
+    year: 2014,
+    source: "T.-Y. Huang, R. Johari, N. McKeown, M. Trunnell and M. Watson, A buffer-based approach \
+             to rate adaptation, SIGCOMM 2014; X. Yin et al., A control-theoretic approach for \
+             dynamic adaptive video streaming over HTTP, SIGCOMM 2015; K. Spiteri, R. Urgaonkar and \
+             R. Sitaraman, BOLA, INFOCOM 2016 (all recalled)",
+    deviations: "Sound and picture are one segment; no manifest is fetched first. BBA-0's buffer of \
+                 240 s is scaled to max_buffer. The first segment's throughput includes the \
+                 handshake. After a failed connection a player waits 1 s and opens another.",
+    fetches: true,
+    datagrams: false,
+    fields: FIELDS,
+    build,
+};
+
+const SPAN: Kind = Kind::Real { unit: Unit::Time, min: 0.0, max: 3_600.0, open: true };
+
+static FIELDS: &[Field] = &[
+    Field {
+        name: "abr",
+        meaning: "How the bit rate is chosen: bba-0 (by the buffer), rate (the harmonic mean of the \
+                  last five segments' throughputs) or bola (BOLA-BASIC).",
+        kind: Kind::Choice(&["bba-0", "rate", "bola"]),
+        default: Value::Choice("bba-0"),
+        source: "Huang et al., 2014; Yin et al., 2015 (RB); Spiteri et al., 2016",
+    },
+    Field {
+        name: "ladder",
+        meaning: "Bit rates on offer: netflix (235 kbit/s to 5.8 Mbit/s in ten steps), apple (145 \
+                  kbit/s to 7.8 Mbit/s in nine) or pensieve (300 kbit/s to 4.3 Mbit/s in six).",
+        kind: Kind::Choice(ladder::NAMES),
+        default: Value::Choice("netflix"),
+        source: "Netflix, Per-title encode optimization, 2015; Apple, HLS authoring specification, \
+                 H.264 (recalled); Mao et al., Pensieve, 2017 (recalled)",
+    },
+    Field {
+        name: "segment",
+        meaning: "Length of a segment.",
+        kind: SPAN,
+        default: Value::Real(4.0),
+        source: "Huang et al., 2014: 4 s",
+    },
+    Field {
+        name: "size_factor",
+        meaning: "Factor on the size of each segment, which is else bit rate times length: a \
+                  distribution with mean 1 for a variable bit rate; if not given, 1.",
+        kind: Kind::Distribution { unit: Unit::None },
+        default: Value::Unset,
+        source: "constructed",
+    },
+    Field {
+        name: "startup",
+        meaning: "In the buffer before the picture moves, at first and after a stall.",
+        kind: SPAN,
+        default: Value::Real(4.0),
+        source: "constructed: one segment",
+    },
+    Field {
+        name: "max_buffer",
+        meaning: "Most that is kept in the buffer: a player asks when there is room for a segment.",
+        kind: SPAN,
+        default: Value::Real(60.0),
+        source: "constructed; Huang et al., 2014, had 240 s",
+    },
+    Field {
+        name: "reservoir",
+        meaning: "Of bba-0: share of max_buffer up to which the lowest bit rate is chosen.",
+        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 0.9, open: false },
+        default: Value::Real(0.375),
+        source: "Huang et al., 2014: 90 s of 240 s",
+    },
+    Field {
+        name: "upper",
+        meaning: "Of bba-0: share of max_buffer from which the highest bit rate is chosen; at most \
+                  all but a segment, above which a player does not ask.",
+        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true },
+        default: Value::Real(0.9),
+        source: "Huang et al., 2014: 216 s of 240 s",
+    },
+    Field {
+        name: "gamma_p",
+        meaning: "Of bola: weight of a full buffer against the bit rate.",
+        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1e3, open: true },
+        default: Value::Real(5.0),
+        source: "Spiteri et al., 2016 (recalled)",
+    },
+    Field {
+        name: "request",
+        meaning: "Size of a request.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1 << 20 },
+        default: Value::Whole(300),
+        source: "constructed",
+    },
+    Field {
+        name: "start_within",
+        meaning: "Each viewer begins at an instant drawn uniformly from this first part of the run.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 86_400.0, open: false },
+        default: Value::Real(10.0),
+        source: "constructed",
+    },
+    Field {
+        name: "lasts",
+        meaning: "How long each viewer stays; if not given, to the end of the run.",
+        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e9, open: true },
+        default: Value::Unset,
+        source: "constructed",
+    },
+];
+
+fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
+    for (field, count) in [("peers", group.peers), ("machines", group.machines)] {
+        if count == 0 {
+            let why = "viewers and servers need a machine each; give it at least 1";
+            return Err(BadParams::new(field, why));
+        }
+    }
+    let settings = Arc::new(settings(params)?);
+    let within = params.real("start_within");
+    let (start, sizes) = (format!("{}.start", group.name), format!("{}.sizes", group.name));
+    let Group { seed, peers, machines, members, .. } = *group;
+    let viewer = move |i: u32| {
+        let stream = |name: &str| Rng::indexed(seed, name, u64::from(i));
+        let starts_after = Duration::from_secs_f64(within * stream(&start).uniform());
+        let peer = crate::bulk::peer_of(i, machines, peers);
+        Player::new(Arc::clone(&settings), peer, starts_after, stream(&sizes))
+    };
+    Ok(Population::new(members, viewer))
+}
+
+fn settings(params: &Params) -> Result<Settings, BadParams> {
+    let [segment, startup, most] = ["segment", "startup", "max_buffer"].map(|f| params.time(f));
+    // The picture must be able to start with the buffer that may be filled.
+    if most < segment || startup > segment * (most.nanos() / segment.nanos()) {
+        let why = "has no room for what startup asks for in whole segments; make it larger";
+        return Err(BadParams::new("max_buffer", why));
+    }
+    let share = |field: &str| params.real(field) * most.secs_f64();
+    // A player never asks with more in its buffer than leaves room for the segment.
+    let (reservoir, upper) = (share("reservoir"), share("upper").min((most - segment).secs_f64()));
+    if upper <= reservoir {
+        let why = "leaves nothing above reservoir; make it or max_buffer larger";
+        return Err(BadParams::new("upper", why));
+    }
+    let rule = match params.choice("abr") {
+        "rate" => Rule::Throughput,
+        "bola" => Rule::Bola {
+            most: most.secs_f64() / segment.secs_f64(),
+            gamma_p: params.real("gamma_p"),
+        },
+        _ => Rule::Buffer { reservoir, upper },
+    };
+    let factor = params
+        .distribution("size_factor")
+        .map_or_else(|| Ok(always(1.0)), |raw| read("size_factor", raw, Unit::None))?;
+    let lasts = params.given("lasts").then(|| params.time("lasts"));
+    let ladder = ladder::rates(params.choice("ladder"));
+    let request = params.whole("request");
+    Ok(Settings { ladder, rule, segment, startup, most, request, factor, lasts })
+}

@@ -1,0 +1,176 @@
+//! One viewer's player.
+
+use std::sync::Arc;
+
+use packet::{Duration, Instant, Rng};
+
+use super::choice::{Known, Rule, Throughput};
+use super::screen::Screen;
+use crate::distribution::{Distribution, whole_bytes};
+use crate::report::Report;
+use crate::{Action, App, AppCx, Closes, Input};
+
+/// The one connection of a player.
+const CONN: u32 = 0;
+/// How long a player waits before it opens a connection after one that failed.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What the players of a group have in common.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub ladder: &'static [u64],
+    pub rule: Rule,
+    pub segment: Duration,
+    /// In the buffer before the picture moves, at first and after a stall.
+    pub startup: Duration,
+    /// No request that could lead to more in the buffer.
+    pub most: Duration,
+    pub request: u64,
+    /// Factor on a segment's size.
+    pub factor: Arc<dyn Distribution>,
+    pub lasts: Option<Duration>,
+}
+
+/// A request under way.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    at: Instant,
+    place: usize,
+    bytes: u64,
+}
+
+/// Fetches segment after segment on one connection, as long as there is room for them.
+#[derive(Debug)]
+pub struct Player {
+    settings: Arc<Settings>,
+    peer: u32,
+    starts_after: Duration,
+    rng: Rng,
+    screen: Option<Screen>,
+    ends: Instant,
+    open: bool,
+    asked: Option<Asked>,
+    /// Place of the rate chosen last.
+    place: usize,
+    throughput: Throughput,
+}
+
+impl Player {
+    pub(super) fn new(
+        settings: Arc<Settings>,
+        peer: u32,
+        starts_after: Duration,
+        rng: Rng,
+    ) -> Self {
+        Player {
+            settings,
+            peer,
+            starts_after,
+            rng,
+            screen: None,
+            ends: Instant::NEVER,
+            open: false,
+            asked: None,
+            place: 0,
+            throughput: Throughput::default(),
+        }
+    }
+
+    fn begin(&mut self, cx: &mut AppCx) {
+        let Settings { segment, startup, ladder, lasts, .. } = *self.settings;
+        self.screen = Some(Screen::new(segment, startup, ladder, cx.now));
+        if let Some(lasts) = lasts {
+            self.ends = cx.now + lasts;
+            (cx.act)(Action::WakeAt(self.ends));
+        }
+    }
+
+    /// Asks for the next segment, or to be woken when there is room for it.
+    fn go_on(&mut self, cx: &mut AppCx) {
+        let Some(screen) = &mut self.screen else { return };
+        if self.asked.is_some() || cx.now >= self.ends {
+            return;
+        }
+        let Settings { segment, most, .. } = *self.settings;
+        let buffered = screen.buffered(cx.now);
+        if buffered + segment > most {
+            let full = buffered + segment - most;
+            (cx.act)(Action::WakeAt(cx.now + full));
+        } else {
+            self.ask(buffered, cx);
+        }
+    }
+
+    fn ask(&mut self, buffered: Duration, cx: &mut AppCx) {
+        let Settings { ladder, rule, segment, request, ref factor, .. } = *self.settings;
+        self.place = rule.choose(&Known {
+            ladder,
+            before: self.place,
+            buffer_s: buffered.secs_f64(),
+            buffer_segments: buffered.secs_f64() / segment.secs_f64(),
+            throughput: self.throughput.estimate(),
+        });
+        let mean = ladder[self.place] as f64 * segment.secs_f64() / 8.0;
+        let bytes = whole_bytes(factor.sample(&mut self.rng), mean);
+        if !std::mem::replace(&mut self.open, true) {
+            (cx.act)(Action::Open { conn: CONN, peer: self.peer, closes: Closes::Opener });
+        }
+        self.asked = Some(Asked { at: cx.now, place: self.place, bytes });
+        let service = Duration::ZERO;
+        (cx.act)(Action::Send { conn: CONN, bytes: request, reply_bytes: bytes, service });
+    }
+
+    fn segment_is_here(&mut self, cx: &mut AppCx) {
+        let (Some(asked), Some(screen)) = (self.asked.take(), &mut self.screen) else { return };
+        self.throughput.add(asked.bytes as f64 * 8.0, cx.now.since(asked.at).secs_f64());
+        if cx.now < self.ends {
+            screen.arrived(asked.place, cx.now);
+        }
+        self.go_on(cx);
+    }
+
+    /// The viewer leaves, once.
+    fn leave(&mut self, cx: &mut AppCx) {
+        if let Some(screen) = &mut self.screen {
+            screen.off(cx.now);
+        }
+        if std::mem::take(&mut self.open) {
+            (cx.act)(Action::Close { conn: CONN });
+        }
+    }
+}
+
+impl App for Player {
+    fn on(&mut self, input: Input, cx: &mut AppCx) {
+        match input {
+            Input::Start => (cx.act)(Action::WakeAt(cx.now + self.starts_after)),
+            Input::Woke => {
+                if self.screen.is_none() {
+                    self.begin(cx);
+                }
+                if cx.now >= self.ends {
+                    self.leave(cx);
+                } else {
+                    self.go_on(cx);
+                }
+            }
+            Input::Replied { .. } => self.segment_is_here(cx),
+            Input::Failed { .. } => {
+                (self.open, self.asked) = (false, None);
+                (cx.act)(Action::WakeAt(cx.now + PATIENCE));
+            }
+            Input::Sent { .. } | Input::Heard { .. } => {}
+        }
+    }
+
+    fn measure(&mut self, now: Instant) {
+        if let Some(screen) = &mut self.screen {
+            screen.measure(now);
+        }
+    }
+
+    fn report(&mut self, now: Instant) -> Option<Report> {
+        let screen = self.screen.as_mut()?;
+        Some(Report::Viewing(screen.viewing(now)))
+    }
+}

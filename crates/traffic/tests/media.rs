@@ -1,0 +1,285 @@
+//! Calls, players and pulses by themselves: what they say and ask for, and when.
+
+use packet::params::{BadParams, Params, Raw};
+use packet::{Duration, Instant};
+use traffic::registry::{Group, Population, find};
+use traffic::{Action, App, AppCx, Closes, Ear, Input, Report, Viewing};
+
+fn build(app: &str, raw: &[(&str, Raw)]) -> Result<Population, BadParams> {
+    let entry = find(app).unwrap();
+    let raw: Vec<_> = raw.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect();
+    let group = Group { seed: 4, name: "g".to_owned(), peers: 2, members: 4, machines: 2 };
+    (entry.build)(&Params::check(entry.fields, &raw).unwrap(), &group)
+}
+
+fn text(text: &str) -> Raw {
+    Raw::Text(text.to_owned())
+}
+
+/// A host with one timer; replies come at a constant rate after a constant delay.
+struct Host {
+    app: Box<dyn App>,
+    now: Instant,
+    wakes: Vec<Instant>,
+    reply: Option<Instant>,
+    bits_per_s: f64,
+    said: Vec<(f64, Action)>,
+}
+
+impl Host {
+    fn new(app: Box<dyn App>, bits_per_s: f64) -> Host {
+        let (now, wakes, said) = (Instant::ZERO, Vec::new(), Vec::new());
+        let mut host = Host { app, now, wakes, reply: None, bits_per_s, said };
+        host.tell(Input::Start);
+        host
+    }
+
+    fn tell(&mut self, input: Input) {
+        let mut actions = Vec::new();
+        self.app.on(input, &mut AppCx { now: self.now, act: &mut |action| actions.push(action) });
+        for action in actions {
+            match action {
+                Action::WakeAt(at) => self.wakes.push(at),
+                Action::Send { reply_bytes, .. } => {
+                    let takes = 0.05 + reply_bytes as f64 * 8.0 / self.bits_per_s;
+                    let before = self.reply.replace(self.now + Duration::from_secs_f64(takes));
+                    assert_eq!(before, None, "one segment after the other");
+                    self.said.push((self.now.secs_f64(), action));
+                }
+                _ => self.said.push((self.now.secs_f64(), action)),
+            }
+        }
+    }
+
+    fn run_until(&mut self, seconds: f64) {
+        let end = Instant::from_secs_f64(seconds);
+        loop {
+            self.wakes.sort_by_key(|at| std::cmp::Reverse(*at));
+            let wake = self.wakes.last().copied().unwrap_or(Instant::NEVER);
+            let reply = self.reply.unwrap_or(Instant::NEVER);
+            let next = wake.min(reply);
+            if next > end {
+                self.now = end;
+                return;
+            }
+            self.now = next;
+            if next == reply {
+                self.reply = None;
+                self.tell(Input::Replied { conn: 0 });
+            } else {
+                self.wakes.pop();
+                self.tell(Input::Woke);
+            }
+        }
+    }
+
+    /// When segments were asked for, and their bytes.
+    fn segments(&self) -> Vec<(f64, u64)> {
+        let of = |(at, action): &(f64, Action)| match action {
+            Action::Send { reply_bytes, .. } => Some((*at, *reply_bytes)),
+            _ => None,
+        };
+        self.said.iter().filter_map(of).collect()
+    }
+
+    fn viewing(&mut self) -> Viewing {
+        match self.app.report(self.now) {
+            Some(Report::Viewing(viewing)) => viewing,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn ears(&mut self) -> Vec<Ear> {
+        match self.app.report(self.now) {
+            Some(Report::Call(ears)) => ears,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn player(raw: &[(&str, Raw)], bits_per_s: f64) -> Host {
+    let at_once = [("start_within", text("0 s"))];
+    Host::new(build("video", &[raw, &at_once].concat()).unwrap().member(0), bits_per_s)
+}
+
+#[test]
+fn a_player_fills_its_buffer_and_then_asks_once_a_segment() {
+    let mut host = player(&[("max_buffer", text("30 s"))], 50e6);
+    host.run_until(300.0);
+    let segments = host.segments();
+    // The lowest rate first: 235 kbit/s for 4 s.
+    assert_eq!(segments[0], (0.0, 117_500));
+    // One connection, kept open.
+    let opened = |(_, action): &&(f64, Action)| matches!(action, Action::Open { .. });
+    assert_eq!(host.said.iter().filter(opened).count(), 1);
+    // Full after some: then one every 4 s, at the highest rate.
+    let late: Vec<_> = segments.iter().filter(|(at, _)| *at > 100.0).collect();
+    assert_eq!(late.len(), 50);
+    for pair in late.windows(2) {
+        assert!((pair[1].0 - pair[0].0 - 4.0).abs() < 1e-6);
+        assert_eq!(pair[1].1, 2_900_000);
+    }
+    let viewing = host.viewing();
+    assert_eq!((viewing.stalls, viewing.stalled), (0, Duration::ZERO));
+    assert_eq!(viewing.startup, Some(Duration::from_secs_f64(0.05 + 0.94 / 50.0)));
+    let seen: f64 = viewing.seen.iter().map(|(_, time)| time.secs_f64()).sum();
+    assert!((seen - (300.0 - 0.0688)).abs() < 1e-6, "{seen}");
+}
+
+#[test]
+fn sizes_vary_as_they_are_told_and_keep_their_mean() {
+    // Factors uniform over 0.5 to 1.5 have a deviation of 0.289; 700 segments: five standard
+    // errors are 0.055.
+    let uniform = Raw::Table(vec![
+        ("dist".to_owned(), text("uniform")),
+        ("min".to_owned(), Raw::Number(0.5)),
+        ("max".to_owned(), Raw::Number(1.5)),
+    ]);
+    let mut host = player(&[("size_factor", uniform), ("abr", text("rate"))], 50e6);
+    host.run_until(2_800.0);
+    let sizes: Vec<f64> = host.segments().iter().skip(1).map(|(_, b)| *b as f64 / 2.9e6).collect();
+    assert!(sizes.len() > 690 && sizes.iter().all(|s| (0.5..=1.5).contains(s)));
+    let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
+    assert!((mean - 1.0).abs() < 0.055, "{mean}");
+}
+
+#[test]
+fn a_player_opens_another_connection_after_one_that_failed() {
+    let mut host = player(&[], 1e6);
+    host.run_until(0.5);
+    host.reply = None; // never comes
+    host.tell(Input::Failed { conn: 0 });
+    host.run_until(1.4);
+    assert_eq!(host.segments().len(), 1);
+    host.run_until(1.6);
+    assert_eq!(host.segments().len(), 2);
+    let opening = Action::Open { conn: 0, peer: 0, closes: Closes::Opener };
+    assert_eq!(host.said[2], (1.5, opening));
+    // It begins again where it was: the lowest rate, the picture still dark.
+    assert_eq!(host.segments()[1].1, 117_500);
+    assert_eq!(host.viewing().startup, None);
+}
+
+#[test]
+fn a_viewer_who_leaves_closes_and_asks_for_nothing_more() {
+    let mut host = player(&[("lasts", text("20 s"))], 1e6);
+    host.run_until(500.0);
+    let (last, action) = host.said.last().unwrap();
+    assert_eq!((*last, action), (20.0, &Action::Close { conn: 0 }));
+    let seen: f64 = host.viewing().seen.iter().map(|(_, time)| time.secs_f64()).sum();
+    assert!((seen - (20.0 - 0.99)).abs() < 1e-6, "{seen}");
+}
+
+#[test]
+fn a_buffer_that_cannot_start_the_picture_is_refused() {
+    let bad = [("segment", text("4 s")), ("max_buffer", text("11 s")), ("startup", text("9 s"))];
+    assert_eq!(build("video", &bad).unwrap_err().field, "max_buffer");
+    assert!(build("video", &[&bad[..2], &[("startup", text("8 s"))]].concat()).is_ok());
+    let bad = [("upper", Raw::Number(0.3))];
+    assert_eq!(build("video", &bad).unwrap_err().field, "upper");
+}
+
+/// What one call says in `seconds`: instants there and back.
+fn said(raw: &[(&str, Raw)], member: u32, seconds: f64) -> [Vec<f64>; 2] {
+    let at_once = [("start_within", text("0 s"))];
+    let calls = build("voip", &[raw, &at_once].concat()).unwrap();
+    let mut host = Host::new(calls.member(member), 1.0);
+    host.run_until(seconds);
+    let mut said = [Vec::new(), Vec::new()];
+    for (at, action) in &host.said {
+        let Action::Say { back, .. } = action else { panic!("{action:?}") };
+        said[usize::from(*back)].push(*at);
+    }
+    said
+}
+
+#[test]
+fn packets_leave_every_20_ms_and_both_talkers_are_apart() {
+    let [there, back] = said(&[], 0, 60.0);
+    assert_eq!((there.len(), there[0]), (3_001, 0.0));
+    assert!((2_999..=3_000).contains(&back.len()) && back[0] > 0.0 && back[0] < 0.02);
+    assert!(there.windows(2).all(|pair| (pair[1] - pair[0] - 0.02).abs() < 1e-9));
+    let [_, nobody] = said(&[("both_ways", Raw::Bool(false))], 0, 60.0);
+    assert!(nobody.is_empty());
+    let [there, _] = said(&[("lasts", text("30 s"))], 0, 60.0);
+    assert_eq!(there.len(), 1_500);
+}
+
+#[test]
+fn spurts_and_pauses_have_their_means() {
+    let raw = [("pauses", text("suppressed")), ("talk", text("2 s")), ("pause", text("1 s"))];
+    let (mut spurts, mut packets, mut silences) = (0.0, 0.0, 0.0);
+    for member in 0..4 {
+        for said in said(&raw, member, 5_000.0) {
+            packets += said.len() as f64;
+            let gaps = said.windows(2).map(|pair| pair[1] - pair[0] - 0.02);
+            for gap in gaps.filter(|gap| *gap > 0.001) {
+                spurts += 1.0;
+                silences += gap;
+            }
+        }
+    }
+    // About 13,300 spurts. A spurt of mean m lasts m and half a packet; five standard errors of
+    // the mean of an exponential are 5 m / sqrt(13,300), 0.087 s and 0.043 s.
+    assert!((packets * 0.02 / spurts - 2.01).abs() < 0.087, "{}", packets * 0.02 / spurts);
+    assert!((silences / spurts - 1.01).abs() < 0.043, "{}", silences / spurts);
+}
+
+#[test]
+fn what_nobody_delivers_is_lost_to_both() {
+    let raw = [("start_within", text("0 s")), ("codec", text("g729a"))];
+    let mut host = Host::new(build("voip", &raw).unwrap().member(1), 1.0);
+    host.run_until(50.0);
+    let ears = host.ears();
+    assert_eq!(ears.iter().map(|ear| ear.back).collect::<Vec<_>>(), [false, true]);
+    for ear in ears {
+        // All but those of the last ten seconds, which may yet come.
+        assert!((ear.said as i64 - 2_000).abs() <= 2 && ear.lost == ear.said && ear.gaps == 1);
+        assert_eq!(ear.codec, (11.0, 19.0));
+    }
+}
+
+/// Instants of the datagrams of a sender in `seconds`.
+fn datagrams(app: &str, raw: &[(&str, Raw)], seconds: f64) -> Vec<f64> {
+    let mut host = Host::new(build(app, raw).unwrap().member(0), 1.0);
+    host.run_until(seconds);
+    host.said.iter().map(|(at, _)| *at).collect()
+}
+
+#[test]
+fn a_pulse_fills_its_burst_and_rests_until_the_next_period() {
+    // 1,000 B at 8 Mbit/s: one every ms, 50 in a burst, from 0.3 s on every 1.1 s.
+    let raw = [
+        ("rate", text("8 Mbit/s")),
+        ("burst", text("50 ms")),
+        ("period", text("1.1 s")),
+        ("start", text("0.3 s")),
+        ("lasts", text("2.5 s")),
+    ];
+    let sent = datagrams("pulse", &raw, 60.0);
+    assert_eq!(sent.len(), 150);
+    for (place, at) in sent.iter().enumerate() {
+        let (burst, packet) = (place / 50, place % 50);
+        let expected = 0.3 + 1.1 * burst as f64 + 0.001 * packet as f64;
+        assert!((at - expected).abs() < 1e-9, "{place}: {at}");
+    }
+    let bad = [("burst", text("1 s")), ("period", text("1 s"))];
+    assert_eq!(build("pulse", &bad).unwrap_err().field, "period");
+}
+
+#[test]
+fn a_poisson_flood_has_exponential_gaps() {
+    // 10 Mbit/s in 1,000 B: 1,250 a second, 125,000 gaps of mean and deviation 0.8 ms; five
+    // standard errors are 0.0113 ms of the mean and, of the variance, sqrt(8 / n) * 5 = 4 %.
+    let raw =
+        [("preset", text("flood")), ("spacing", text("poisson")), ("start_within", text("0 s"))];
+    let sent = datagrams("cbr", &raw, 100.0);
+    let gaps: Vec<f64> = sent.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+    assert!((mean - 0.8e-3).abs() < 1.13e-5, "{mean}");
+    let variance = gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+    assert!((variance / mean.powi(2) - 1.0).abs() < 0.04, "{variance}");
+    let regular =
+        datagrams("cbr", &[("preset", text("flood")), ("start_within", text("0 s"))], 1.0);
+    assert_eq!(regular.len(), 1_251);
+}
