@@ -164,3 +164,90 @@ impl Opportunities {
         u128::from(count) * u128::from(BYTES)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::Rng;
+
+    const MS: u64 = NANOS_PER_MS;
+
+    fn line(milliseconds: &[u64]) -> Opportunities {
+        let listed = Listed::new(milliseconds).unwrap();
+        Opportunities::new(Schedule::Listed(listed))
+    }
+
+    fn end(line: &mut Opportunities, start_ms: u64, bytes: u64, fresh: bool) -> u64 {
+        line.end_of(start_ms * MS, bytes, fresh, &mut |_, _| {}) / MS
+    }
+
+    #[test]
+    fn packets_share_an_opportunity_and_span_several() {
+        let mut line = line(&[10, 20, 20, 50]);
+        assert_eq!(end(&mut line, 0, 500, true), 10);
+        assert_eq!(end(&mut line, 10, 1_000, false), 10, "the rest of the same one");
+        assert_eq!(end(&mut line, 10, 1_501, false), 20, "two of one instant");
+        assert_eq!(end(&mut line, 20, 1_499, false), 20);
+        assert_eq!(end(&mut line, 20, 3_001, false), 70, "50, 60 and a byte of 70");
+        assert_eq!(
+            end(&mut line, 70, 1_500, false),
+            70,
+            "1,499 of the first and one of the second"
+        );
+    }
+
+    #[test]
+    fn what_nobody_takes_is_lost() {
+        let mut line = line(&[10, 20]);
+        assert_eq!(end(&mut line, 0, 100, true), 10);
+        // The line rested at 10 ms: its other 1,400 bytes are gone.
+        assert_eq!(end(&mut line, 10, 100, true), 20);
+        assert_eq!(end(&mut line, 25, 100, true), 30);
+        assert_eq!(end(&mut line, 1_000_000_009, 100, true), 1_000_000_010);
+    }
+
+    #[test]
+    fn rounds_follow_each_other_without_a_gap() {
+        // The last instant of one round is the first of the next: two opportunities at 10 ms.
+        let listed = Listed::new(&[0, 4, 10]).unwrap();
+        let times: Vec<u64> = (0..7).map(|i| listed.time(i) / MS).collect();
+        assert_eq!(times, [0, 4, 10, 10, 14, 20, 20]);
+        assert_eq!(listed.mean_bits_per_s(), 3.6e6);
+        for at in 0..40 {
+            let before = (0..30).filter(|i| listed.time(*i) <= at * MS).count();
+            assert_eq!(listed.until(at * MS), before as u64, "{at} ms");
+        }
+    }
+
+    #[test]
+    fn offered_is_what_a_greedy_sender_gets() {
+        let mut rng = Rng::named(3, "opportunities");
+        for _ in 0..100 {
+            let (mut at, mut list) = (rng.below(3), Vec::new());
+            for _ in 0..1 + rng.below(20) {
+                at += rng.below(4);
+                list.push(at);
+            }
+            list.push(at + 1);
+            let mut line = line(&list);
+            let (mut now, mut taken) = (0, 0);
+            while now <= 200 * MS {
+                now = line.end_of(now, 700, now == 0, &mut |at, bytes| {
+                    taken += if at <= 200 * MS { u128::from(bytes) } else { 0 };
+                });
+            }
+            // A line that rests until 0 has missed what was at 0.
+            let missed = u128::from(list.iter().filter(|ms| **ms == 0).count() as u64 * BYTES);
+            assert_eq!(taken + missed, line.offered(0, 200 * MS), "{list:?}");
+        }
+    }
+
+    #[test]
+    fn traces_without_length_or_order_are_refused() {
+        for (list, why) in [(&[][..], "no opportunity"), (&[0, 0], "no length"), (&[2, 1], "sort")]
+        {
+            let sentence = Listed::new(list).unwrap_err();
+            assert!(sentence.contains(why), "{sentence}");
+        }
+    }
+}

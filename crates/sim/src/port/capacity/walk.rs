@@ -103,3 +103,75 @@ impl Walk {
         self.counted.2
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: u64 = 3_600_000_000_000;
+    const SETTINGS: WalkSettings =
+        WalkSettings { middle_bits_per_s: 6e6, volatility_bits_per_s: 2.4e6, outage_s: 0.1 };
+
+    fn walk(settings: &WalkSettings, seed: u64) -> Walk {
+        Walk::new(settings, Rng::named(seed, "walk"), 0, HOUR)
+    }
+
+    #[test]
+    fn a_walk_that_stands_still_is_poisson() {
+        // Hardly any movement: the counts of 100 ms have the variance of their mean.
+        let still = WalkSettings { volatility_bits_per_s: 1e-3, ..SETTINGS };
+        let mut walk = walk(&still, 5);
+        walk.rate = 500.0;
+        let mut counts = vec![0_f64; 36_000];
+        loop {
+            let at = walk.next_opportunity();
+            if at >= HOUR {
+                break;
+            }
+            counts[(at / 100_000_000) as usize] += 1.0;
+        }
+        let n = counts.len() as f64;
+        let mean = counts.iter().sum::<f64>() / n;
+        let variance = counts.iter().map(|c| (c - mean) * (c - mean)).sum::<f64>() / (n - 1.0);
+        // Four standard errors: sqrt(50 / n) and sqrt(2 / n).
+        assert!((mean - 50.0).abs() < 4.0 * (50.0 / n).sqrt(), "{mean}");
+        assert!((variance / mean - 1.0).abs() < 4.0 * (2.0 / n).sqrt(), "{variance} at {mean}");
+    }
+
+    #[test]
+    fn the_rate_wanders_over_its_whole_range_and_stops_now_and_then() {
+        let mut walk = walk(&SETTINGS, 7);
+        let (mut still, mut sum, mut most) = (0.0, 0.0, 0.0_f64);
+        let mut moves = Vec::new();
+        let ticks = 180_000;
+        for _ in 0..ticks {
+            let before = walk.rate;
+            walk.wander();
+            assert!((0.0..=walk.most).contains(&walk.rate), "{}", walk.rate);
+            if before > 200.0 && before < 800.0 {
+                moves.push(walk.rate - before);
+            }
+            still += f64::from(walk.rate == 0.0);
+            sum += walk.rate;
+            most = most.max(walk.rate);
+        }
+        let n = moves.len() as f64;
+        let deviation = (moves.iter().map(|m| m * m).sum::<f64>() / n).sqrt();
+        // 200 opportunities/s after a second, sqrt(0.02) of it after a tick; four standard errors.
+        let expected = 200.0 * 0.02_f64.sqrt();
+        assert!((deviation / expected - 1.0).abs() < 4.0 / (2.0 * n).sqrt(), "{deviation}");
+        let (still, mean) = (still / f64::from(ticks), sum / f64::from(ticks));
+        assert!((0.01..0.3).contains(&still), "{still}");
+        assert!((350.0..550.0).contains(&mean) && most > 950.0, "{mean} up to {most}");
+    }
+
+    #[test]
+    fn what_is_not_asked_for_is_counted() {
+        let mut all = walk(&SETTINGS, 9);
+        let count = (0..).take_while(|_| all.next_opportunity() <= HOUR).count() as u64;
+        let mut some = walk(&SETTINGS, 9);
+        (0..1_000).for_each(|_| _ = some.next_opportunity());
+        assert_eq!(some.count_to_the_end(0, HOUR), count);
+        assert_ne!(walk(&SETTINGS, 10).count_to_the_end(0, HOUR), count);
+    }
+}
