@@ -142,7 +142,13 @@ def catalogue() -> str:
     both = {"name": "plain", "summary": "Also called plain.", "fields": []}
     sections = {"": [], "link": fields}
     return json.dumps(
-        {"aqm": [red], "tcp": [plain], "traffic": [web, packmime, both], "scenario": sections}
+        {
+            "aqm": [red],
+            "tcp": [plain],
+            "traffic": [web, packmime, both],
+            "access": [{"name": "cable", "summary": "A cable.", "fields": []}],
+            "scenario": sections,
+        }
     )
 
 

@@ -110,7 +110,7 @@ class TestSignals:
 
 
 #: 1.2 Mbit/s send 15,000 B, ten packets, in 100 ms.
-AIR = {"link": [{"name": "wired", "rate": "1 Gbit/s"}, {"name": "air", "rate": "1.2 Mbit/s"}]}
+AIR = {"studied_port": "air.forward", "capacity_mean_bits_per_s": 1.2e6}
 
 
 class TestSlowStart:
@@ -120,7 +120,7 @@ class TestSlowStart:
         ]
         other = [(900, 0, 1, 0), (1000, 1, 3, 0)]  # a SYN before, a begin of a transmission
         table = trace(sorted(rows + other))
-        return run({"studied_port": "air.forward"}, {"trace": table}, AIR)
+        return run(AIR, {"trace": table})
 
     def test_growth_up_to_the_round_trip_that_exceeds_the_link(self):
         assert packets.slow_start_growth(self.measured([3, 6, 12, 13]), rtt_ms=100.0) == 2.0

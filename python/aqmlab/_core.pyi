@@ -42,6 +42,9 @@ def version() -> str:
 def estimate(scenario_json: str) -> float | None:
     """Expected IP bytes per user and second of the traffic group given by its load."""
 
+def capacities(scenario_json: str) -> str:
+    """Bit/s that every link's ports offer on average in the measured interval, by port, as JSON."""
+
 def trial(request_json: str) -> str:
     """One discipline before a line, without end systems, as a test vector (vectors/README.md)."""
 

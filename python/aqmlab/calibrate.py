@@ -93,7 +93,7 @@ def uncongested(
     """
     group = _group(scenario)
     links = []
-    for link in scenario.get("link", []):
+    for link in _at_nominal_rates(scenario):
         fast = {
             rate: f"{units.bits_per_s(link[rate]) * SPEED_UP:.0f} bit/s"
             for rate in ("rate", "reverse_rate")
@@ -109,6 +109,30 @@ def uncongested(
     changed = {"link": links, "traffic": [kept], "record": record}
     times = {"duration": f"{duration_s:.9g} s", "warmup": f"{warmup_s:.9g} s"}
     return {**bare, **times, **changed}, group
+
+
+CHANGING = tuple(
+    f"{prefix}rate_{how}" for prefix in ("", "reverse_") for how in ("steps", "repeat", "trace")
+)
+"""Fields by which a link's rate changes."""
+
+
+def _is_plain(link: Mapping[str, Any]) -> bool:
+    """Whether the link says all about its rates by itself, and they stay."""
+    return "access" not in link and not any(name in link for name in CHANGING)
+
+
+def _at_nominal_rates(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The links, those whose rate changes or follows from their access at their nominal rates."""
+    links = scenario.get("link", [])
+    if all(map(_is_plain, links)):
+        return links
+    complete = engine.check(scenario)["link"]
+    left_out = ("access", *CHANGING)
+    return [
+        link if _is_plain(link) else {k: v for k, v in whole.items() if k not in left_out}
+        for link, whole in zip(links, complete, strict=True)
+    ]
 
 
 def _without_size(group: Mapping[str, Any]) -> dict[str, Any]:
@@ -281,9 +305,14 @@ def _direction(group: Mapping[str, Any]) -> str:
 
 
 def rate_of(scenario: Mapping[str, Any], group: int) -> float:
-    """The rate in bit/s of which the group's load is a share: that of its direction."""
-    link = scenario["link"][link_of(scenario, group)]
-    reverse = _direction(scenario["traffic"][group]) == "reverse"
+    """The rate in bit/s of which the group's load is a share: that of its direction; where it
+    changes, its mean over the measured interval."""
+    index = link_of(scenario, group)
+    link = scenario["link"][index]
+    direction = _direction(scenario["traffic"][group])
+    if not _is_plain(link):
+        return engine.capacities(scenario)[f"{_link_name(link, index)}.{direction}"]
+    reverse = direction == "reverse"
     own = reverse and "reverse_rate" in link
     return units.bits_per_s(link["reverse_rate"] if own else link.get("rate"))
 

@@ -24,17 +24,18 @@ def of_file(path: Path) -> list[dict[str, Any]]:
         raise SpecError(f"{path}: {error}; mend the table") from error
 
 
-def read_table(path: Path) -> str:
-    """The content of a table file; what is wrong with it is one sentence."""
+def read_table(path: Path, kind: str = "CSV") -> str:
+    """The content of a table or trace file; what is wrong with it is one sentence."""
+    what = "table (CSV)" if kind == "CSV" else "trace (a number of milliseconds a line)"
     try:
         return path.read_bytes().decode()
     except FileNotFoundError as error:
-        raise SpecError(f"{path}: no such file; give the path of a table (CSV)") from error
+        raise SpecError(f"{path}: no such file; give the path of a {what}") from error
     except UnicodeDecodeError as error:
-        raise SpecError(f"{path}: not UTF-8 text; give a table written as CSV") from error
+        raise SpecError(f"{path}: not UTF-8 text; give a {what}") from error
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise SpecError(f"{path}: cannot be read ({reason}); give the path of a table") from error
+        raise SpecError(f"{path}: cannot be read ({reason}); give the path of a {what}") from error
 
 
 def _unit(text: str) -> str:

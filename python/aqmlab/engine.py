@@ -110,6 +110,16 @@ def estimate(scenario: Scenario) -> float | None:
         raise SpecError(str(error)) from error
 
 
+def capacities(scenario: Scenario) -> dict[str, float]:
+    """What every link's ports (`bottleneck.forward`) offer on average in the measured interval, in
+    bit/s; of a rate that is drawn by the seed, its nominal value."""
+    core = _core()
+    try:
+        return json.loads(core.capacities(json.dumps(scenario)))
+    except core.ScenarioError as error:
+        raise SpecError(str(error)) from error
+
+
 def trial(request: Mapping[str, Any]) -> dict[str, Any]:
     """One discipline before a line, without end systems: every call it gets, every random number
     it takes and all that it does, in the format of `vectors/README.md`, as one case.

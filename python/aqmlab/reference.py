@@ -8,7 +8,7 @@ from aqmlab import engine, spec
 from aqmlab.errors import AqmlabError, SpecError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rich.console import Console
 
@@ -16,6 +16,7 @@ KINDS = {
     "aqm": "queue disciplines",
     "tcp": "TCP profiles",
     "traffic": "traffic models",
+    "access": "kinds of access",
     "scenario": "sections of a scenario",
     "studies": "studies",
 }
@@ -24,6 +25,10 @@ _SECTIONS = {
     "network": ("network", "The machines on both sides, written [network]."),
     "network.rtt": ("rtt", 'Round-trip times, written network.rtt = "100 ms" or as a table.'),
     "link": ("link", "A link and its two queues, written [[link]], from the servers on."),
+    "trace": (
+        "trace",
+        'A model of a changing rate, written rate_trace = { model = "sprout", … } in a link.',
+    ),
     "traffic": ("traffic", "A group of users or flows, written [[traffic]]."),
     "distribution": (
         "distribution",
@@ -135,6 +140,26 @@ def described(name: str, settings: Sequence[str], rate: str) -> dict[str, Any]:
         "written": written,
         "effective": _effective(entry["name"], written, rate),
     }
+
+
+def complete_link(link: Mapping[str, Any]) -> dict[str, Any]:
+    """A link as written, with the values of its access where it gives none itself."""
+    fields = next(
+        (
+            entry["fields"]
+            for entry in (engine.catalogue()["access"] if "access" in link else [])
+            if entry["name"] == link["access"]
+        ),
+        [],
+    )
+    filled = {}
+    for name, value in ((field["name"], field["default"]) for field in fields):
+        prefix = "reverse_" if name.startswith("reverse_") else ""
+        changes = [f"{prefix}{how}" for how in ("rate_steps", "rate_trace")]
+        own = any(change in link for change in changes)
+        if not (own and name in (*changes, f"{prefix}rate_repeat")):
+            filled[name] = value
+    return {**filled, **link}
 
 
 def _effective(name: str, written: dict[str, Any], rate: str) -> dict[str, Any]:

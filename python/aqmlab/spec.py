@@ -19,7 +19,7 @@ import copy
 import math
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
 from pathlib import Path
@@ -82,6 +82,7 @@ def load(
             pairs = dict(overrides)
         else:
             pairs = dict(map(parse_override, overrides))
+        _check_files(pairs)
         document, pairs = inline_tables(document, folder), inline_tables(pairs, folder)
         return _experiment(document, where, stem, pairs, seed, seeds)
     except SpecError as error:
@@ -118,23 +119,50 @@ def _missing(path: Path) -> str:
     return f"{path}: no such file{hint or '; give the path of a scenario file (TOML)'}"
 
 
+TRACES = ("rate_trace", "reverse_rate_trace")
+"""Fields of a link that may name a file of opportunities to send."""
+
+
 def inline_tables(document: Any, folder: Path) -> Any:
-    """A copy in which every `{ dist = "table", file = … }` holds the file's content as `text`.
+    """A copy in which every `{ dist = "table", file = … }` holds the file's content as `text`, and
+    every `rate_trace = { file = … }`.
 
     The content is so a part of the run's identity. Paths are relative to `folder`, that of the
     scenario's file.
     """
-    from aqmlab.distributions import read_table
-
     if isinstance(document, Mapping):
         changed = {key: inline_tables(value, folder) for key, value in document.items()}
-        file = changed.get("file")
-        if changed.get("dist") == "table" and isinstance(file, str) and "text" not in changed:
-            changed["text"] = read_table(folder / file)
-        return changed
+        for key, value in changed.items():
+            # An override's key is a path, an axis's value a list.
+            if key.rpartition(".")[2] in TRACES:
+                several = isinstance(value, list)
+                traces = [_with_text(v, folder, "trace") for v in (value if several else [value])]
+                changed[key] = traces if several else traces[0]
+        return _with_text(changed, folder, "CSV") if changed.get("dist") == "table" else changed
     if isinstance(document, list):
         return [inline_tables(value, folder) for value in document]
     return document
+
+
+def _check_files(paths: Iterable[str]) -> None:
+    """A file alone would stand beside the content of another."""
+    for path in paths:
+        above, _, name = path.rpartition(".")
+        if name == "file" and above.rpartition(".")[2] in TRACES:
+            raise SpecError(
+                f'"{path}" cannot be set alone: set the whole trace, '
+                f"for example {above}={{file='lte.trace'}}"
+            )
+
+
+def _with_text(table: Any, folder: Path, kind: str) -> Any:
+    """The table with the content of the file that it names, unless it has it."""
+    from aqmlab.distributions import read_table
+
+    file = table.get("file") if isinstance(table, Mapping) else None
+    if not isinstance(file, str) or "text" in table:
+        return table
+    return {**table, "text": read_table(folder / file, kind)}
 
 
 def _check_plain(value: Any, path: str) -> None:
@@ -180,6 +208,7 @@ def _experiment(
                 )
         scenario = set_path(scenario, path, value)
     sweep_seeds = sweep.pop("seeds", None)
+    _check_files(sweep)
     axes = tuple(_axis(path, values) for path, values in sweep.items())
     for axis in axes:
         for value in axis.values:
@@ -255,7 +284,8 @@ def _sets(axis: str, path: str) -> bool:
 
 def _short(value: Any) -> str:
     if isinstance(value, dict):
-        return " ".join(f"{k}={_short(v)}" for k, v in value.items())
+        shown = {k: v for k, v in value.items() if k != "text" or "file" not in value}
+        return " ".join(f"{k}={_short(v)}" for k, v in shown.items())
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -87,6 +87,15 @@ fn estimate(scenario_json: &str) -> PyResult<Option<f64>> {
     sim::estimate(&read(scenario_json)?).map_err(|e| ScenarioError::new_err(e.0))
 }
 
+/// Bits per second that every link's ports offer on average in the measured interval: JSON by
+/// port's name.
+#[pyfunction]
+fn capacities(scenario_json: &str) -> PyResult<String> {
+    let ports = sim::capacities(&read(scenario_json)?).into_iter();
+    Ok(serde_json::Value::Object(ports.map(|(name, bits)| (name, bits.into())).collect())
+        .to_string())
+}
+
 /// Every discipline, TCP profile, application and scenario section, as JSON.
 #[pyfunction]
 fn catalogue() -> String {
@@ -161,6 +170,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(estimate, module)?)?;
+    module.add_function(wrap_pyfunction!(capacities, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(answer, module)?)?;
     module.add_function(wrap_pyfunction!(variables, module)?)?;

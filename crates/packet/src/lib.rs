@@ -7,6 +7,7 @@ extern crate alloc;
 
 pub mod dscp;
 mod event;
+mod framing;
 pub mod math;
 mod packet;
 pub mod params;
@@ -16,6 +17,7 @@ mod time;
 pub mod units;
 
 pub use event::{Event, Why};
+pub use framing::{Cells, Framing};
 pub use packet::{Ack, Backlog, Ecn, Header, Packet};
 pub use random::Rng;
 pub use rate::Rate;

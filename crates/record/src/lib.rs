@@ -75,4 +75,18 @@ impl Window {
     pub fn seconds(&self) -> f64 {
         self.to.since(self.from).secs_f64()
     }
+    /// Begin and end in nanoseconds.
+    pub fn nanos(&self) -> (u64, u64) {
+        (self.from.nanos(), self.to.nanos())
+    }
+}
+
+/// What a line offered in the measured interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Capacity {
+    /// Bits offered over its length, framing included.
+    pub mean_bits_per_s: f64,
+    /// The share that was used, if that is not the share of the time in which the line was busy: a
+    /// line whose rate changes is busy the longer for a packet the less it offers.
+    pub used: Option<f64>,
 }

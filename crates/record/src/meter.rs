@@ -10,7 +10,7 @@ use crate::gauges::Gauges;
 use crate::nature::Natures;
 use crate::packet_trace::PacketTrace;
 use crate::samples::{Kept, Samples};
-use crate::{Column, Fingerprint, Nature, PerSecond, Summary, Table, Window};
+use crate::{Capacity, Column, Fingerprint, Nature, PerSecond, Summary, Table, Window};
 
 /// What a meter is to record.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +79,8 @@ pub struct Meter {
     drops: PerSecond,
     marks: PerSecond,
     fingerprint: Fingerprint,
+    /// What the line offered, once it is told.
+    capacity: Option<Capacity>,
 }
 
 const NO_SAMPLE: u64 = u64::MAX;
@@ -107,6 +109,7 @@ impl Meter {
             drops: PerSecond::default(),
             marks: PerSecond::default(),
             fingerprint: Fingerprint::default(),
+            capacity: None,
         }
     }
 
@@ -276,6 +279,11 @@ impl Meter {
         self.drop_run.end(end);
     }
 
+    /// What the line offered in the measured interval, told at the end of the run.
+    pub fn offered(&mut self, capacity: Capacity) {
+        self.capacity = Some(capacity);
+    }
+
     /// Counts of the whole run.
     pub fn totals(&self) -> Totals {
         self.totals
@@ -341,7 +349,11 @@ impl Meter {
         out.whole("arrival_bytes", m.arrival_bytes);
         out.whole("departure_bytes", m.departure_bytes);
         out.whole("drop_bytes", m.drop_bytes);
-        out.real("utilisation", m.busy_ns as f64 / 1e9 / seconds);
+        let used = self.capacity.and_then(|capacity| capacity.used);
+        out.real("utilisation", used.unwrap_or(m.busy_ns as f64 / 1e9 / seconds));
+        if let Some(capacity) = self.capacity {
+            out.real("capacity_mean_bits_per_s", capacity.mean_bits_per_s);
+        }
         out.real("throughput_bytes_per_s", m.departure_bytes as f64 / seconds);
         self.summarise_queue(out, seconds);
     }

@@ -5,6 +5,7 @@ use packet::units::Unit;
 use serde_json::{Value as Json, json};
 use traffic::distribution::{Distribution, Summary};
 
+use crate::access;
 use crate::error::ScenarioError;
 use crate::schema;
 
@@ -141,11 +142,13 @@ pub fn catalogue() -> Json {
         "aqm": aqm::ALGORITHMS.iter().map(|e| entry!(e, ecn, units)).collect::<Vec<Json>>(),
         "tcp": tcp::PROFILES.iter().map(|e| entry!(e)).collect::<Vec<Json>>(),
         "traffic": traffic::APPS.iter().map(application).collect::<Vec<Json>>(),
+        "access": access::ACCESS.iter().map(access::Entry::describe).collect::<Vec<Json>>(),
         "scenario": {
             "": section(schema::SCENARIO_STRUCTURE, schema::SCENARIO),
             "network": section(schema::NETWORK_STRUCTURE, schema::NETWORK),
             "network.rtt": fields(schema::RTT),
             "link": section(schema::LINK_STRUCTURE, schema::LINK),
+            "trace": fields(schema::TRACE),
             "traffic": section(schema::TRAFFIC_STRUCTURE, schema::TRAFFIC),
             "distribution": section(schema::DISTRIBUTION_STRUCTURE, &[]),
             "record": section(schema::RECORD_STRUCTURE, schema::RECORD),

@@ -6,6 +6,7 @@
 //! connections), `apps` (what applications ask for), `books` (what is written down), [`agenda`]
 //! (the future).
 
+pub mod access;
 pub mod agenda;
 mod apps;
 mod books;
@@ -32,4 +33,4 @@ pub use catalogue::{catalogue, table, variables};
 pub use error::ScenarioError;
 pub use run::{Outcome, Run, run, summary_json};
 pub use scenario::Scenario;
-pub use setup::estimate;
+pub use setup::{capacities, estimate};

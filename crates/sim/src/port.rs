@@ -5,8 +5,10 @@
 //! *Folded*: for disciplines that decide at arrival and serve in order, the departure time is
 //! known at arrival (departure = max(last departure, arrival) + transmission time, Lindley's
 //! recursion), so neither the packet nor the end of its transmission needs an event; the queue
-//! is a ring of service starts that is popped when somebody looks.
+//! is a ring of service starts that is popped when somebody looks. That holds for a line whose rate
+//! changes as well: when a packet's transmission begins decides alone when it ends.
 
+pub mod capacity;
 mod explicit;
 mod folded;
 mod wire;
@@ -17,7 +19,7 @@ use record::Meter;
 
 pub use explicit::ExplicitPort;
 pub use folded::{FoldedPort, Offered};
-pub use wire::{Framing, Wire};
+pub use wire::Wire;
 
 /// A queue without end: a machine's own output.
 pub struct Unlimited;
@@ -59,6 +61,11 @@ impl Port {
             Port::Folded(p) => p.advance(end),
             Port::Explicit(p) => p.look_at_gauges(end.nanos()),
         }
+        let capacity = match self {
+            Port::Folded(p) => p.capacity(),
+            Port::Explicit(p) => p.capacity(),
+        };
+        self.meter_mut().offered(capacity);
         self.meter_mut().finish();
     }
 

@@ -55,6 +55,11 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// Whether a field is there.
+    pub fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|(field, _)| field == name)
+    }
+
     /// A field that is read by the caller; it no longer counts as unknown.
     pub fn take(&mut self, name: &str) -> Option<&'a Json> {
         let index = self.fields.iter().position(|(n, _)| n == name)?;

@@ -1,11 +1,15 @@
 //! What one run is, as data: read from JSON (`read`), checked, and written back with every default
 //! (`write`).
 
+mod changes;
+pub mod framing;
 mod read;
 mod write;
 
 use packet::params::Params;
-use packet::{Duration, Rate};
+use packet::{Duration, Framing, Rate};
+
+pub use changes::Changes;
 
 use crate::error::ScenarioError;
 use crate::topology::Side;
@@ -24,8 +28,12 @@ pub struct Queue {
 pub struct Link {
     /// Its name; its ports are called `<name>.forward` and `<name>.reverse`.
     pub name: String,
+    /// The kind of access it is, of [`crate::access::ACCESS`], which the other fields follow.
+    pub access: Option<&'static str>,
     /// Rate, delay, framing.
     pub params: Params,
+    /// How the rate changes, forward and reverse.
+    pub changes: [Option<Changes>; 2],
     /// The queue of the direction servers → clients.
     pub forward: Queue,
     /// The queue of the direction clients → servers.
@@ -33,14 +41,19 @@ pub struct Link {
 }
 
 impl Link {
-    /// Line rate from the servers to the clients.
-    pub fn rate(&self) -> Rate {
-        self.params.rate("rate")
-    }
-    /// Line rate in one direction, `forward` or `reverse`.
+    /// Line rate in one direction, `forward` or `reverse`; the nominal one where it changes, which
+    /// disciplines are told.
     pub fn rate_of(&self, direction: &str) -> Rate {
         let own = direction == "reverse" && self.params.given("reverse_rate");
         self.params.rate(if own { "reverse_rate" } else { "rate" })
+    }
+    /// How the rate changes in one direction.
+    pub fn changes_of(&self, direction: &str) -> Option<&Changes> {
+        self.changes[usize::from(direction == "reverse")].as_ref()
+    }
+    /// What surrounds an IP packet on the wire.
+    pub fn framing(&self) -> Framing {
+        framing::find(self.params.choice("framing")).expect("a name of the list")
     }
 }
 

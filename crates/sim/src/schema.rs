@@ -50,6 +50,36 @@ pub const LINK_STRUCTURE: &[[&str; 4]] = &[
         "The queue from the servers to the clients: aqm and its fields.",
     ],
     ["reverse", "name or table", DEFAULT_QUEUE, "The queue from the clients to the servers."],
+    [
+        "access",
+        "name",
+        "",
+        "A kind of access (`aqmlab list access`), whose values hold for all fields that are not given.",
+    ],
+    [
+        "rate_steps",
+        "list of pairs",
+        "",
+        "How the rate changes: [[\"0 s\", \"10 Mbit/s\"], [\"30 s\", \"2 Mbit/s\"]]. A rate may be 0. A packet under way goes on at the new rate.",
+    ],
+    [
+        "rate_repeat",
+        "time",
+        "",
+        "After which time the steps begin anew; without it the last one lasts.",
+    ],
+    [
+        "rate_trace",
+        "table or none",
+        "",
+        "Opportunities to send 1,500 bytes, in place of a rate: { file = \"lte.trace\" } in Mahimahi's format (a path relative to the scenario's file), or drawn from a model, { model = \"sprout\" }, see trace.",
+    ],
+    [
+        "reverse_rate_steps, reverse_rate_repeat, reverse_rate_trace",
+        "",
+        "",
+        "The same from the clients to the servers. Without any of them, and without a reverse_rate, both directions change alike.",
+    ],
 ];
 
 /// Structural fields of `[[traffic]]`.
@@ -210,10 +240,10 @@ pub const RTT: &[Field] = &[
 pub const LINK: &[Field] = &[
     Field {
         name: "rate",
-        meaning: "Line rate of both directions.",
+        meaning: "Line rate of both directions. Where the rate changes, the one that disciplines are told: by default the mean of what repeats, the first positive one of steps that do not.",
         kind: Kind::Real { unit: Unit::Rate, min: 1.0, max: 1e15, open: false },
         default: Value::Unset,
-        source: "required",
+        source: "required, or what changes it",
     },
     Field {
         name: "reverse_rate",
@@ -231,10 +261,35 @@ pub const LINK: &[Field] = &[
     },
     Field {
         name: "framing",
-        meaning: "What surrounds an IP packet on the wire: nothing, or Ethernet's 38 bytes and 46-byte minimum.",
-        kind: Kind::Choice(&["none", "ethernet"]),
+        meaning: "What surrounds an IP packet on the wire: nothing; Ethernet's 38 bytes and 46-byte minimum; DOCSIS as its shaper counts; PPPoE or bridged Ethernet on PTM (VDSL); PPP, PPPoE, bridged Ethernet or IP on ATM's cells (ADSL).",
+        kind: Kind::Choice(&crate::scenario::framing::NAMES),
         default: Value::Choice("none"),
         source: "constructed",
+    },
+];
+
+/// A model of opportunities, `rate_trace = { model = "sprout", … }`; rate is the middle of its range.
+pub const TRACE: &[Field] = &[
+    Field {
+        name: "model",
+        meaning: "sprout: Poisson opportunities whose rate is a Brownian motion between 0 and twice the link's rate, moved every 20 ms; at 0 there is an outage of exponential length.",
+        kind: Kind::Choice(&["sprout"]),
+        default: Value::Choice("sprout"),
+        source: "Winstein et al., NSDI 2013, section 3.1, where it is what a receiver infers with",
+    },
+    Field {
+        name: "volatility",
+        meaning: "Standard deviation of the rate one second later.",
+        kind: Kind::Real { unit: Unit::Rate, min: 1.0, max: 1e15, open: false },
+        default: Value::Real(2.4e6),
+        source: "Sprout: 200 packets of 1,500 B a second (recalled)",
+    },
+    Field {
+        name: "outage",
+        meaning: "Mean length of an outage.",
+        kind: Kind::Real { unit: Unit::Time, min: 1e-3, max: 1e6, open: false },
+        default: Value::Real(1.0),
+        source: "Sprout: escape rate of 1/s (recalled)",
     },
 ];
 
@@ -249,7 +304,7 @@ pub const TRAFFIC: &[Field] = &[
     },
     Field {
         name: "load",
-        meaning: "Offered load as a share of the rate of the first link it crosses; calibrated into users on an uncongested link before the run.",
+        meaning: "Offered load as a share of the rate of the first link it crosses (where that changes, of its mean in the measured interval); calibrated into users on an uncongested link before the run.",
         kind: Kind::Real { unit: Unit::None, min: 0.0, max: 100.0, open: true },
         default: Value::Unset,
         source: "Tuning RED",

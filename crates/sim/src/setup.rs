@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use aqm::{Built, Line};
-use packet::{Duration, Instant, Rate, Rng};
+use packet::{Duration, Framing, Instant, Rate, Rng};
 use record::{
     Datagrams, Goodput, Meter, MeterSettings, RequestSettings, Requests, Sources, Window,
 };
 
 use crate::error::ScenarioError;
-use crate::port::{ExplicitPort, FoldedPort, Framing, Port, Unlimited, Wire};
-use crate::scenario::{Link, Queue, Rtt, Scenario, Traffic};
+use crate::port::{ExplicitPort, FoldedPort, Port, Unlimited, Wire};
+use crate::scenario::{Changes, Link, Queue, Rtt, Scenario, Traffic};
 use crate::topology::{Machines, RoundTrips, Side, TCPEVAL_MS};
 use crate::world::{Group, World};
 
@@ -134,11 +134,7 @@ impl Builder<'_> {
         link: &Link,
         direction: &str,
     ) -> Result<u16, ScenarioError> {
-        let framing = match link.params.choice("framing") {
-            "ethernet" => Framing::Ethernet,
-            _ => Framing::None,
-        };
-        let wire = Wire::new(link.rate_of(direction), framing);
+        let wire = wire(self.scenario, link, direction);
         let queue: &Queue = if direction == "forward" { &link.forward } else { &link.reverse };
         let name = format!("{}.{direction}", link.name);
         let built = build_queue(index, link, direction, queue)?;
@@ -147,7 +143,7 @@ impl Builder<'_> {
 
     /// A machine's own line towards the links: nothing is lost there.
     fn access_port(&mut self, side: &str, machine: u32, rate: Rate) -> u16 {
-        let wire = Wire::new(rate, Framing::None);
+        let wire = Wire::new(rate, Framing::NONE);
         self.port(
             format!("access.{side}{machine}"),
             wire,
@@ -162,6 +158,19 @@ impl Builder<'_> {
             self.routes.push(ports);
             self.routes.len() - 1
         }) as u16
+    }
+}
+
+/// The line of a link's direction.
+fn wire(scenario: &Scenario, link: &Link, direction: &str) -> Wire {
+    let (rate, framing) = (link.rate_of(direction), link.framing());
+    match link.changes_of(direction) {
+        None => Wire::new(rate, framing),
+        Some(changes) => {
+            let stream = format!("link.{}.{direction}.rate", link.name);
+            let rng = Rng::named(scenario.params.whole("seed"), &stream);
+            Wire::changing(changes.capacity(rate, rng, window(scenario)), framing)
+        }
     }
 }
 
@@ -319,4 +328,19 @@ pub fn estimate(scenario: &Scenario) -> Result<Option<f64>, ScenarioError> {
         None => Ok(None),
         Some(group) => Ok(population(scenario, group, 1)?.ip_bytes_per_member_s()),
     }
+}
+
+/// Bits per second that each link's ports offer on average in the measured interval, by port: what
+/// a load is a share of. Of a rate drawn by the seed it is the nominal one, which all seeds share.
+pub fn capacities(scenario: &Scenario) -> Vec<(String, f64)> {
+    let of = |link: &Link, direction: &str| {
+        let drawn = link.changes_of(direction).is_some_and(Changes::is_drawn);
+        let mean = match drawn {
+            true => link.rate_of(direction).bits_per_s() as f64,
+            false => wire(scenario, link, direction).capacity().mean_bits_per_s,
+        };
+        (format!("{}.{direction}", link.name), mean)
+    };
+    let both = |link: &Link| ["forward", "reverse"].map(|direction| of(link, direction));
+    scenario.links.iter().flat_map(both).collect()
 }

@@ -94,10 +94,39 @@ fn datagrams(rng: &mut Rng, side: &str) -> Value {
     }
 }
 
+/// Another way to say a link's rate: steps, with outages, or a trace, or a model of one.
+fn changing(rng: &mut Rng) -> Value {
+    let rate = |rng: &mut Rng| match rng.below(4) {
+        0 => "0 bit/s".to_owned(),
+        _ => format!("{} kbit/s", 300 + rng.below(8_000)),
+    };
+    match rng.below(3) {
+        0 => {
+            let mut steps = vec![json!(["0 s", "2 Mbit/s"])];
+            let mut at = 0;
+            for _ in 0..rng.below(8) {
+                at += 1 + rng.below(900);
+                steps.push(json!([format!("{at} ms"), rate(rng)]));
+            }
+            json!({"rate_steps": steps, "rate_repeat": format!("{} ms", at + 1 + rng.below(500))})
+        }
+        1 => {
+            // In bursts, so that several stand at one instant.
+            let (mut at, mut text) = (0, String::new());
+            for _ in 0..5 + rng.below(300) {
+                at += rng.below(2) * rng.below(20);
+                text += &format!("{at}\n");
+            }
+            json!({"rate_trace": {"text": format!("{text}{}", at + 1)}})
+        }
+        _ => json!({"rate": "3 Mbit/s", "rate_trace": {"model": "sprout", "outage": "0.2 s"}}),
+    }
+}
+
 /// A scenario with one to three links, any queues, traffic both ways, over all or some links.
 fn scenario(seed: u64) -> Value {
     let mut rng = Rng::indexed(seed, "scenario", 0);
-    let links: Vec<Value> = (0..1 + rng.below(3))
+    let mut links: Vec<Value> = (0..1 + rng.below(3))
         .map(|i| {
             json!({
                 "name": format!("hop{i}"),
@@ -135,6 +164,18 @@ fn scenario(seed: u64) -> Value {
     let duration = format!("{} s", 5 + rng.below(20));
     // Drawn last: what else a seed means stays.
     let (gauges, trace) = (rng.below(6) == 0, rng.below(6) == 0);
+    for link in &mut links {
+        for prefix in ["", "reverse_"] {
+            if rng.below(3) == 0 {
+                for (name, value) in changing(&mut rng).as_object().unwrap() {
+                    link[format!("{prefix}{name}")] = value.clone();
+                }
+            }
+        }
+        if rng.below(3) == 0 {
+            link["framing"] = json!(sim::scenario::framing::NAMES[rng.below(10) as usize]);
+        }
+    }
     json!({
         "duration": duration, "warmup": "2 s", "seed": seed, "network": network, "link": links,
         "traffic": groups,

@@ -7,9 +7,9 @@
 
 use aqm::Line;
 use packet::params::{Params, Raw};
-use packet::{Duration, Ecn, Instant, Packet, Rate, Rng};
+use packet::{Duration, Ecn, Framing, Instant, Packet, Rate, Rng};
 use record::{Kind, Meter, MeterSettings, Nature, Summary, Window};
-use sim::port::{ExplicitPort, FoldedPort, Framing, Offered, Wire};
+use sim::port::{ExplicitPort, FoldedPort, Offered, Wire};
 
 const DATA: Nature = Nature::new(Kind::Data, false);
 const REPLICATIONS: usize = 24;
@@ -51,7 +51,7 @@ fn meter(window: Window) -> Meter {
 /// Runs 400 simulated seconds, 40 of them warm-up, and summarises them.
 fn simulate(load: &Load, seed: u64, explicit: bool) -> Summary {
     let window = Window { from: Instant::from_secs_f64(40.0), to: Instant::from_secs_f64(400.0) };
-    let wire = Wire::new(Rate::from_bits_per_s(RATE), Framing::None);
+    let wire = Wire::new(Rate::from_bits_per_s(RATE), Framing::NONE);
     let mut rng = Rng::indexed(seed, "theory", 0);
     let mut at = 0.0;
     let mut packets = std::iter::from_fn(|| {
@@ -170,7 +170,7 @@ fn the_line_rests_only_when_nothing_waits() {
     // Work conservation: serve random packets back to back, and compare with Lindley's
     // recursion written out here.
     let Built { mut port, mut rng } = built();
-    let wire = Wire::new(Rate::from_bits_per_s(RATE), Framing::None);
+    let mut wire = Wire::new(Rate::from_bits_per_s(RATE), Framing::NONE);
     let mut free = Instant::ZERO;
     let mut now = Instant::ZERO;
     for _ in 0..20_000 {
@@ -185,7 +185,7 @@ fn the_line_rests_only_when_nothing_waits() {
             header: Default::default(),
         };
         let Offered::Leaves { at, .. } = port.offer(&mut packet, DATA) else { panic!("no room") };
-        free = free.max(now) + wire.time_for(bytes);
+        free = wire.end_of(free.max(now), bytes, false);
         assert_eq!(at, free);
     }
 }
@@ -197,7 +197,7 @@ struct Built {
 
 fn built() -> Built {
     let window = Window { from: Instant::ZERO, to: Instant::from_secs_f64(1e6) };
-    let wire = Wire::new(Rate::from_bits_per_s(RATE), Framing::None);
+    let wire = Wire::new(Rate::from_bits_per_s(RATE), Framing::NONE);
     let aqm::Built::Gate(gate) = gate(UNLIMITED) else { panic!("drop-tail is a gate") };
     let port = FoldedPort::new(gate, wire, Rng::named(1, "q"), meter(window));
     Built { port, rng: Rng::named(9, "work") }

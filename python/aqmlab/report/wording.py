@@ -40,6 +40,28 @@ def rate(value: object) -> str:
     return _scaled(bits, _RATES)
 
 
+def line_rate(link: Mapping[str, Any], prefix: str = "") -> str:
+    """The rate of a link's direction (`prefix` is empty or `reverse_`), or how it changes."""
+    nominal, steps, trace = (link.get(f"{prefix}{name}") for name in ("rate", *_CHANGES))
+    if steps:
+        ends = [extreme((r for _, r in steps), key=_bits) for extreme in (min, max)]
+        return " to ".join(map(rate, ends))
+    if isinstance(trace, Mapping):
+        return f"about {rate(nominal)}" if "model" in trace else "rate by trace"
+    return rate(nominal)
+
+
+_CHANGES = ("rate_steps", "rate_trace")
+
+
+def _bits(value: str) -> float:
+    """A rate that may be 0, which is no rate elsewhere."""
+    try:
+        return units.bits_per_s(value)
+    except SpecError:
+        return 0.0
+
+
 def time(value: object) -> str:
     """A time: below a second in milliseconds, above in seconds, from two minutes on in minutes."""
     try:

@@ -14,7 +14,6 @@
 //! |---|---|
 //! | `tins` | code points, shares, and what follows from a tin's rate |
 //! | `shaper` | the clock of the rate and the clocks of the tins |
-//! | `framing` | what a packet occupies on the link |
 //! | `hosts` | hashes in sets, and busy queues by host |
 //! | `rotation`, `ring` | turns of the queues of a tin |
 //! | `acks` | the filter of acknowledgements |
@@ -22,7 +21,6 @@
 
 mod acks;
 mod fields;
-mod framing;
 mod hosts;
 mod longest;
 mod ring;
@@ -34,12 +32,11 @@ mod tins;
 use alloc::{boxed::Box, vec::Vec};
 
 use packet::params::{BadParams, Params};
-use packet::{Backlog, Ecn, Event, Instant, Packet, Why};
+use packet::{Backlog, Cells, Ecn, Event, Framing, Instant, Packet, Why};
 
 use crate::shells::pool::Pool;
 use crate::{Built, Cx, Discipline, Entry, Keeps, Line};
 use acks::AckFilter;
-use framing::{Cells, Framing};
 use hosts::Isolation;
 use longest::Longest;
 use shaper::{Pace, Shaper, TinClock};

@@ -2,7 +2,7 @@
 
 use aqm::{Cx, Discipline};
 use packet::{Backlog, Event, Instant, Packet, Rng};
-use record::{Meter, Nature, PacketTrace};
+use record::{Capacity, Meter, Nature, PacketTrace};
 
 use super::Wire;
 
@@ -58,7 +58,7 @@ impl ExplicitPort {
         }
         // An arrival that is dropped at an idle line must not start a second idle time.
         if self.in_service.is_none() && self.discipline.backlog().packets > 0 {
-            return self.serve(now, lost);
+            return self.serve(now, true, lost);
         }
         self.meter.queue(now, self.discipline.backlog());
         None
@@ -72,16 +72,22 @@ impl ExplicitPort {
         lost: &mut impl FnMut(Packet),
     ) -> (Packet, Option<Instant>) {
         let sent = self.in_service.take().expect("a transmission ends only after it began");
-        (sent, self.serve(now, lost))
+        (sent, self.serve(now, false, lost))
     }
 
-    fn serve(&mut self, now: Instant, lost: &mut impl FnMut(Packet)) -> Option<Instant> {
+    /// Begins the next transmission; the line has rested until now if that is `fresh`.
+    fn serve(
+        &mut self,
+        now: Instant,
+        fresh: bool,
+        lost: &mut impl FnMut(Packet),
+    ) -> Option<Instant> {
         self.look_at_gauges(now.nanos());
         let Some(next) = self.call(now, lost, |d, cx| d.dequeue(cx)) else {
             self.meter.queue(now, self.discipline.backlog()); // a shaper holds it back
             return None;
         };
-        let finish = now + self.wire.time_for(next.bytes);
+        let finish = self.wire.end_of(now, next.bytes, fresh);
         self.meter.started(now, finish, next.arrived, next.bytes, next.flow);
         if self.watched
             && let Some(trace) = self.meter.packet_trace()
@@ -137,7 +143,7 @@ impl ExplicitPort {
         self.call(now, lost, |d, cx| d.on_tick(cx));
         let waits = self.in_service.is_none() && self.discipline.backlog().packets > 0;
         if waits {
-            return self.serve(now, lost);
+            return self.serve(now, true, lost);
         }
         self.meter.queue(now, self.discipline.backlog());
         None
@@ -175,6 +181,10 @@ impl ExplicitPort {
     /// The meter.
     pub fn meter(&self) -> &Meter {
         &self.meter
+    }
+    /// What the line offered in the measured interval.
+    pub fn capacity(&mut self) -> Capacity {
+        self.wire.capacity()
     }
     /// The meter, to finish it or to tell it what the port does not know.
     pub fn meter_mut(&mut self) -> &mut Meter {

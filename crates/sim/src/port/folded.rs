@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use aqm::{Admission, Gate};
 use packet::{Backlog, Instant, Packet, Rng};
-use record::{Meter, Nature};
+use record::{Capacity, Meter, Nature};
 
 use super::Wire;
 
@@ -85,7 +85,7 @@ impl FoldedPort {
         };
         self.meter.admitted(now);
         let start = now.max(self.busy_until);
-        let finish = start + self.wire.time_for(packet.bytes);
+        let finish = self.wire.end_of(start, packet.bytes, self.idle);
         if self.idle {
             self.idle = false;
             self.meter.started(start, finish, now, packet.bytes, packet.flow);
@@ -134,6 +134,10 @@ impl FoldedPort {
     /// The meter.
     pub fn meter(&self) -> &Meter {
         &self.meter
+    }
+    /// What the line offered in the measured interval.
+    pub fn capacity(&mut self) -> Capacity {
+        self.wire.capacity()
     }
     /// The meter, to finish it or to tell it what the port does not know.
     pub fn meter_mut(&mut self) -> &mut Meter {

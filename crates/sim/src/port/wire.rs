@@ -1,43 +1,63 @@
 //! The line behind a queue.
 
-use packet::{Duration, Rate};
+use packet::{Framing, Instant, Rate};
+use record::Capacity;
 
-/// What surrounds an IP packet on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Framing {
-    /// Nothing: the line carries IP bytes.
-    None,
-    /// Ethernet: at least 46 B of payload, and 38 B of preamble, header, check sequence and gap.
-    Ethernet,
-}
+use super::capacity::Changing;
 
 /// The line behind a queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Wire {
-    rate: Rate,
+    pace: Pace,
     framing: Framing,
-    /// Nanoseconds per byte when that is a whole number, else 0: spares a division per packet.
-    ns_per_byte: u64,
+}
+
+/// How fast the line sends.
+#[derive(Clone, Debug)]
+enum Pace {
+    /// A whole number of nanoseconds for each byte: spares a division per packet.
+    PerByte(u64),
+    /// A rate.
+    Rate(Rate),
+    /// A rate that changes.
+    Changing(Box<Changing>),
 }
 
 impl Wire {
     /// A line of `rate` that adds `framing`.
     pub fn new(rate: Rate, framing: Framing) -> Self {
         let exact = 8_000_000_000 % rate.bits_per_s() == 0;
-        let ns_per_byte = if exact { 8_000_000_000 / rate.bits_per_s() } else { 0 };
-        Wire { rate, framing, ns_per_byte }
-    }
-    /// How long a packet of `ip_bytes` occupies the line.
-    #[inline]
-    pub fn time_for(&self, ip_bytes: u32) -> Duration {
-        let bytes = match self.framing {
-            Framing::None => u64::from(ip_bytes),
-            Framing::Ethernet => u64::from(ip_bytes.max(46)) + 38,
+        let pace = match exact {
+            true => Pace::PerByte(8_000_000_000 / rate.bits_per_s()),
+            false => Pace::Rate(rate),
         };
-        if self.ns_per_byte > 0 {
-            Duration::from_nanos(bytes * self.ns_per_byte)
-        } else {
-            self.rate.time_for(bytes)
+        Wire { pace, framing }
+    }
+
+    /// A line whose rate changes, that adds `framing`.
+    pub fn changing(capacity: Changing, framing: Framing) -> Self {
+        Wire { pace: Pace::Changing(Box::new(capacity)), framing }
+    }
+
+    /// When the transmission of a packet of `ip_bytes` that begins at `start` will end. Packets are
+    /// told in the order in which they are sent; one is `fresh` if the line rested before it.
+    #[inline]
+    pub fn end_of(&mut self, start: Instant, ip_bytes: u32, fresh: bool) -> Instant {
+        let bytes = self.framing.size(ip_bytes);
+        match &mut self.pace {
+            Pace::PerByte(nanos) => Instant::from_nanos(start.nanos() + bytes * *nanos),
+            Pace::Rate(rate) => start + rate.time_for(bytes),
+            Pace::Changing(capacity) => capacity.end_of(start, bytes, fresh),
+        }
+    }
+
+    /// What the line offered in the measured interval, and how much of it was used.
+    pub fn capacity(&mut self) -> Capacity {
+        let constant = |bits_per_s: f64| Capacity { mean_bits_per_s: bits_per_s, used: None };
+        match &mut self.pace {
+            Pace::PerByte(nanos) => constant(8e9 / *nanos as f64),
+            Pace::Rate(rate) => constant(rate.bits_per_s() as f64),
+            Pace::Changing(capacity) => capacity.measured(),
         }
     }
 }

@@ -3,7 +3,8 @@
 use packet::params::{Params, unknown};
 use serde_json::{Value as Json, json};
 
-use super::{Link, Queue, Rtt, Scenario, Traffic};
+use super::{Link, Queue, Rtt, Scenario, Traffic, changes};
+use crate::access;
 use crate::error::ScenarioError;
 use crate::reader::Section;
 use crate::schema;
@@ -66,20 +67,37 @@ fn read_rtt(path: &str, json: &Json) -> Result<Rtt, ScenarioError> {
     }
 }
 
+/// What is read of a link beside its parameters.
+const LINK_TABLES: &[&str] = &[
+    "name",
+    "access",
+    "forward",
+    "reverse",
+    "rate_steps",
+    "rate_repeat",
+    "rate_trace",
+    "reverse_rate_steps",
+    "reverse_rate_repeat",
+    "reverse_rate_trace",
+];
+
 fn read_link(index: usize, json: &Json) -> Result<Link, ScenarioError> {
     let path = format!("link.{index}");
-    let mut section = Section::of(&path, json)?;
+    let (access, mut table) = access::expand(&path, json)?;
+    let changes = changes::take(&path, &mut table)?;
+    let json = Json::Object(table);
+    let mut section = Section::of(&path, &json)?;
     let default_name = if index == 0 { "bottleneck".to_owned() } else { format!("link{index}") };
     let name = section.text("name")?.unwrap_or(default_name);
     let forward = read_queue(&format!("{path}.forward"), section.take("forward"))?;
     let reverse = read_queue(&format!("{path}.reverse"), section.take("reverse"))?;
-    let params = section.rest(schema::LINK, &["name", "forward", "reverse"])?;
+    let params = section.rest(schema::LINK, LINK_TABLES)?;
     if !params.given("rate") {
         return Err(ScenarioError(format!(
             "{path}.rate: missing; write for example rate = \"10 Mbit/s\""
         )));
     }
-    Ok(Link { name, params, forward, reverse })
+    Ok(Link { name, access, params, changes, forward, reverse })
 }
 
 fn read_queue(path: &str, json: Option<&Json>) -> Result<Queue, ScenarioError> {

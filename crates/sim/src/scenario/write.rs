@@ -5,7 +5,7 @@ use packet::Duration;
 use serde_json::{Map, Value as Json, json};
 use trial::parameters;
 
-use super::{Link, Queue, Rtt, Scenario, Traffic};
+use super::{Changes, Link, Queue, Rtt, Scenario, Traffic};
 
 impl Scenario {
     /// The scenario as JSON with every default filled in, also those that depend on others or on a
@@ -55,6 +55,19 @@ fn link_json(link: &Link) -> Json {
     for (direction, queue) in [("forward", &link.forward), ("reverse", &link.reverse)] {
         let line = Line { rate: link.rate_of(direction) };
         object.insert(direction.into(), queue_json(queue, &line));
+    }
+    if let Some(access) = link.access {
+        object.insert("access".into(), json!(access));
+    }
+    // A reverse direction of which nothing is said follows the forward one.
+    let separate = link.params.given("reverse_rate");
+    for (changes, prefix) in link.changes.iter().zip(["", "reverse_"]) {
+        match changes {
+            _ if !prefix.is_empty() && !separate => {}
+            Some(changes) => changes.write(prefix, &mut object),
+            None if link.access.is_some() => Changes::write_none(prefix, &mut object),
+            None => {}
+        }
     }
     Json::Object(object)
 }

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from aqmlab import units
 from aqmlab.studies.laboratory import Measured
 
 ARRIVED, DROPPED, MARKED = 0, 2, 3
@@ -52,7 +51,4 @@ def slow_start_growth(run: Measured, *, rtt_ms: float) -> float:
 
 def capacity_bytes(run: Measured, milliseconds: float) -> float:
     """What the recorded queue's line sends in this time, bytes of IP packets without framing."""
-    scenario = run.stored.manifest["scenario"]
-    name = run.summary["studied_port"].rsplit(".", 1)[0]
-    rate = next(link["rate"] for link in scenario["link"] if link["name"] == name)
-    return units.bits_per_s(rate) / 8 * milliseconds / 1000
+    return run.summary["capacity_mean_bits_per_s"] / 8 * milliseconds / 1000

@@ -1,8 +1,9 @@
-//! What a packet occupies on the link that the shaper stands for.
+//! What a packet occupies on a link: the rule of a line behind a queue, and of a shaper that stands
+//! for one.
 
 /// The cells or symbols that the link breaks packets into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cells {
+pub enum Cells {
     /// None.
     None,
     /// ATM: 48 bytes of payload in each cell of 53, the last one padded.
@@ -12,16 +13,20 @@ pub(super) enum Cells {
 }
 
 /// The rule.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Framing {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Framing {
     /// Bytes added to each packet.
     pub overhead: u64,
     /// Least size with that.
     pub least: u64,
+    /// What the link breaks that into.
     pub cells: Cells,
 }
 
 impl Framing {
+    /// Nothing but the packet.
+    pub const NONE: Framing = Framing { overhead: 0, least: 0, cells: Cells::None };
+
     /// What a packet of `bytes` occupies, in bytes.
     #[inline]
     pub fn size(&self, bytes: u32) -> u64 {
@@ -41,7 +46,7 @@ mod tests {
     #[test]
     fn sizes() {
         let framing = |overhead, least, cells| Framing { overhead, least, cells };
-        let plain = framing(0, 0, Cells::None);
+        let plain = Framing::NONE;
         assert_eq!([plain.size(1), plain.size(1500)], [1, 1500]);
         // Ethernet: 38 bytes more, and at least 84 on the wire.
         let ethernet = framing(38, 84, Cells::None);

@@ -1,0 +1,93 @@
+//! Lines whose rate changes while a run lasts: what a packet needs is taken from the capacity that
+//! the line offers over time, so a packet under way when the rate changes goes on at the new one.
+//!
+//! A line is told of its packets in the order in which it sends them, with the instants at which
+//! their transmissions begin. Both forms of a port know these, so both get the same times.
+
+mod opportunities;
+mod steps;
+mod walk;
+
+use packet::Instant;
+use record::{Capacity, Window};
+
+pub use opportunities::{Listed, Opportunities, Schedule};
+pub use steps::Steps;
+pub use walk::{Walk, WalkSettings};
+
+/// Later than every run ends, and early enough that delays may be added to it: when a line that has
+/// no capacity left for a packet is said to have sent it.
+const FAR: u64 = 1 << 62;
+
+/// A line's capacity over time.
+#[derive(Clone, Debug)]
+pub enum Changing {
+    /// A rate that is constant between steps.
+    Steps(Measured<Steps>),
+    /// Instants at which up to 1,500 bytes leave.
+    Opportunities(Measured<Opportunities>),
+}
+
+/// A kind of capacity, and how much of it was used in the measured interval.
+#[derive(Clone, Debug)]
+pub struct Measured<T> {
+    of: T,
+    window: Window,
+    used: u128,
+}
+
+impl Changing {
+    /// A rate by steps.
+    pub fn steps(of: Steps, window: Window) -> Self {
+        Changing::Steps(Measured { of, window, used: 0 })
+    }
+
+    /// Opportunities.
+    pub fn opportunities(of: Opportunities, window: Window) -> Self {
+        Changing::Opportunities(Measured { of, window, used: 0 })
+    }
+
+    /// See [`Wire::end_of`](super::Wire::end_of).
+    #[cold]
+    pub fn end_of(&mut self, start: Instant, bytes: u64, fresh: bool) -> Instant {
+        let start = start.nanos();
+        Instant::from_nanos(match self {
+            Changing::Steps(steps) => {
+                let end = steps.of.end_of(start, bytes);
+                let (from, to) = steps.window.nanos();
+                let (from, to) = (start.max(from), end.min(to));
+                if from < to {
+                    steps.used += steps.of.offered(from, to);
+                }
+                end
+            }
+            Changing::Opportunities(trace) => {
+                let (from, to) = trace.window.nanos();
+                let used = &mut trace.used;
+                trace.of.end_of(start, bytes, fresh, &mut |at, bytes| {
+                    if from <= at && at <= to {
+                        *used += u128::from(bytes);
+                    }
+                })
+            }
+        })
+    }
+
+    /// What was offered in the measured interval, and the share of it that was used.
+    pub fn measured(&mut self) -> Capacity {
+        let (bits, used, window) = match self {
+            Changing::Steps(steps) => {
+                let (from, to) = steps.window.nanos();
+                let bits = |units: u128| units as f64 / 1e9;
+                (bits(steps.of.offered(from, to)), bits(steps.used), steps.window)
+            }
+            Changing::Opportunities(trace) => {
+                let (from, to) = trace.window.nanos();
+                let bits = |bytes: u128| bytes as f64 * 8.0;
+                (bits(trace.of.offered(from, to)), bits(trace.used), trace.window)
+            }
+        };
+        let share = if bits > 0.0 { used / bits } else { 0.0 };
+        Capacity { mean_bits_per_s: bits / window.seconds(), used: Some(share) }
+    }
+}

@@ -1,0 +1,253 @@
+//! Opportunities to deliver, as a cellular base station grants them and as Mahimahi's link shell
+//! replays them (Netravali et al., USENIX ATC 2015).
+//!
+//! At each opportunity up to 1,500 bytes leave. Several packets may share one, and a packet that
+//! does not fit waits for the next with what is left of it. What no waiting packet takes is lost.
+//! A packet that finds the line at rest is served from the first opportunity after its arrival on:
+//! Mahimahi, too, uses those of an instant up before it takes in what comes at it.
+
+use super::{FAR, Walk};
+
+/// Bytes of an opportunity.
+const BYTES: u64 = 1_500;
+const NANOS_PER_MS: u64 = 1_000_000;
+
+/// A list of opportunities that begins anew at its end.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// Instants in ns and how many have come before each, in order; equal instants are one entry.
+    at: Vec<(u64, u64)>,
+    count: u64,
+    period: u64,
+}
+
+/// Where opportunities come from.
+#[derive(Clone, Debug)]
+pub enum Schedule {
+    /// A list.
+    Listed(Listed),
+    /// A random walk.
+    Walk(Box<Walk>),
+}
+
+/// A line that sends at opportunities.
+#[derive(Clone, Debug)]
+pub struct Opportunities {
+    schedule: Schedule,
+    /// How many of the list have been used or passed.
+    passed: u64,
+    /// When the next one is.
+    next: u64,
+    /// When the last used one was, and how many bytes it can still take.
+    last: u64,
+    left: u64,
+}
+
+impl Listed {
+    /// Opportunities at these milliseconds, in order; the list begins anew at the last.
+    ///
+    /// # Errors
+    /// A sentence: there is none, they are not in order, or all are at 0.
+    pub fn new(milliseconds: &[u64]) -> Result<Listed, String> {
+        if let Some(pair) = milliseconds.windows(2).find(|pair| pair[0] > pair[1]) {
+            return Err(format!(
+                "the opportunity at {} ms stands after the one at {} ms; sort them by time",
+                pair[1], pair[0]
+            ));
+        }
+        let last = milliseconds.last().copied().unwrap_or(0);
+        if last == 0 {
+            return Err(
+                "there is no opportunity after 0 ms, so the trace has no length; give one \
+                        whole number of milliseconds a line"
+                    .into(),
+            );
+        }
+        let mut at: Vec<(u64, u64)> = Vec::new();
+        for (count, ms) in (0..).zip(milliseconds) {
+            if at.last().is_none_or(|(last, _)| *last != ms * NANOS_PER_MS) {
+                at.push((ms * NANOS_PER_MS, count));
+            }
+        }
+        Ok(Listed { at, count: milliseconds.len() as u64, period: last * NANOS_PER_MS })
+    }
+
+    /// Mean rate, bit/s.
+    pub fn mean_bits_per_s(&self) -> f64 {
+        (self.count * BYTES * 8) as f64 / (self.period as f64 / 1e9)
+    }
+
+    /// When the opportunity of this number is, counted from 0.
+    fn time(&self, number: u64) -> u64 {
+        let (rounds, within) = (number / self.count, number % self.count);
+        let place = self.at.partition_point(|(_, before)| *before <= within) - 1;
+        let at = u128::from(rounds) * u128::from(self.period) + u128::from(self.at[place].0);
+        at.min(u128::from(FAR)) as u64
+    }
+
+    /// How many there are at or before `at`.
+    fn until(&self, at: u64) -> u64 {
+        let (rounds, within) = (at / self.period, at % self.period);
+        let place = self.at.partition_point(|(time, _)| *time <= within);
+        let here = self.at.get(place).map_or(self.count, |(_, before)| *before);
+        rounds.saturating_mul(self.count).saturating_add(here)
+    }
+}
+
+impl Opportunities {
+    /// A line that rests.
+    pub fn new(mut schedule: Schedule) -> Self {
+        let next = match &mut schedule {
+            Schedule::Listed(list) => list.time(0),
+            Schedule::Walk(walk) => walk.next_opportunity(),
+        };
+        Opportunities { schedule, passed: 0, next, last: 0, left: 0 }
+    }
+
+    fn advance(&mut self) {
+        self.passed += 1;
+        self.next = match &mut self.schedule {
+            Schedule::Listed(list) => list.time(self.passed),
+            Schedule::Walk(walk) => walk.next_opportunity(),
+        };
+    }
+
+    /// Passes what lies at or before `at`.
+    fn pass(&mut self, at: u64) {
+        if let Schedule::Listed(list) = &self.schedule {
+            self.passed = self.passed.max(list.until(at));
+            self.next = list.time(self.passed);
+        }
+        while self.next <= at && self.next < FAR {
+            self.advance();
+        }
+    }
+
+    /// When `bytes` that begin at `start` have left; `used` is told what each opportunity took.
+    pub fn end_of(
+        &mut self,
+        start: u64,
+        bytes: u64,
+        fresh: bool,
+        used: &mut impl FnMut(u64, u64),
+    ) -> u64 {
+        if fresh {
+            self.left = 0;
+            self.pass(start);
+        }
+        let mut need = bytes;
+        loop {
+            let taken = need.min(self.left);
+            if taken > 0 {
+                used(self.last, taken);
+            }
+            (need, self.left) = (need - taken, self.left - taken);
+            if need == 0 {
+                return self.last;
+            }
+            if self.next >= FAR {
+                return FAR;
+            }
+            (self.last, self.left) = (self.next, BYTES);
+            self.advance();
+        }
+    }
+
+    /// Bytes offered from one instant to another, both included.
+    pub fn offered(&mut self, from: u64, to: u64) -> u128 {
+        let count = match &mut self.schedule {
+            Schedule::Listed(list) => {
+                list.until(to) - if from > 0 { list.until(from - 1) } else { 0 }
+            }
+            Schedule::Walk(walk) => walk.count_to_the_end(from, to),
+        };
+        u128::from(count) * u128::from(BYTES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::Rng;
+
+    const MS: u64 = NANOS_PER_MS;
+
+    fn line(milliseconds: &[u64]) -> Opportunities {
+        let listed = Listed::new(milliseconds).unwrap();
+        Opportunities::new(Schedule::Listed(listed))
+    }
+
+    fn end(line: &mut Opportunities, start_ms: u64, bytes: u64, fresh: bool) -> u64 {
+        line.end_of(start_ms * MS, bytes, fresh, &mut |_, _| {}) / MS
+    }
+
+    #[test]
+    fn packets_share_an_opportunity_and_span_several() {
+        let mut line = line(&[10, 20, 20, 50]);
+        assert_eq!(end(&mut line, 0, 500, true), 10);
+        assert_eq!(end(&mut line, 10, 1_000, false), 10, "the rest of the same one");
+        assert_eq!(end(&mut line, 10, 1_501, false), 20, "two of one instant");
+        assert_eq!(end(&mut line, 20, 1_499, false), 20);
+        assert_eq!(end(&mut line, 20, 3_001, false), 70, "50, 60 and a byte of 70");
+        assert_eq!(
+            end(&mut line, 70, 1_500, false),
+            70,
+            "1,499 of the first and one of the second"
+        );
+    }
+
+    #[test]
+    fn what_nobody_takes_is_lost() {
+        let mut line = line(&[10, 20]);
+        assert_eq!(end(&mut line, 0, 100, true), 10);
+        // The line rested at 10 ms: its other 1,400 bytes are gone.
+        assert_eq!(end(&mut line, 10, 100, true), 20);
+        assert_eq!(end(&mut line, 25, 100, true), 30);
+        assert_eq!(end(&mut line, 1_000_000_009, 100, true), 1_000_000_010);
+    }
+
+    #[test]
+    fn rounds_follow_each_other_without_a_gap() {
+        // The last instant of one round is the first of the next: two opportunities at 10 ms.
+        let listed = Listed::new(&[0, 4, 10]).unwrap();
+        let times: Vec<u64> = (0..7).map(|i| listed.time(i) / MS).collect();
+        assert_eq!(times, [0, 4, 10, 10, 14, 20, 20]);
+        assert_eq!(listed.mean_bits_per_s(), 3.6e6);
+        for at in 0..40 {
+            let before = (0..30).filter(|i| listed.time(*i) <= at * MS).count();
+            assert_eq!(listed.until(at * MS), before as u64, "{at} ms");
+        }
+    }
+
+    #[test]
+    fn offered_is_what_a_greedy_sender_gets() {
+        let mut rng = Rng::named(3, "opportunities");
+        for _ in 0..100 {
+            let (mut at, mut list) = (rng.below(3), Vec::new());
+            for _ in 0..1 + rng.below(20) {
+                at += rng.below(4);
+                list.push(at);
+            }
+            list.push(at + 1);
+            let mut line = line(&list);
+            let (mut now, mut taken) = (0, 0);
+            while now <= 200 * MS {
+                now = line.end_of(now, 700, now == 0, &mut |at, bytes| {
+                    taken += if at <= 200 * MS { u128::from(bytes) } else { 0 };
+                });
+            }
+            // A line that rests until 0 has missed what was at 0.
+            let missed = u128::from(list.iter().filter(|ms| **ms == 0).count() as u64 * BYTES);
+            assert_eq!(taken + missed, line.offered(0, 200 * MS), "{list:?}");
+        }
+    }
+
+    #[test]
+    fn traces_without_length_or_order_are_refused() {
+        for (list, why) in [(&[][..], "no opportunity"), (&[0, 0], "no length"), (&[2, 1], "sort")]
+        {
+            let sentence = Listed::new(list).unwrap_err();
+            assert!(sentence.contains(why), "{sentence}");
+        }
+    }
+}

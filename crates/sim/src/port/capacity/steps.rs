@@ -1,0 +1,236 @@
+//! A rate that is constant between steps.
+
+use super::FAR;
+
+/// Nanoseconds times bits per second in a byte.
+const PER_BYTE: u128 = 8_000_000_000;
+
+/// A table of steps, repeated or lasting at its end. Capacity is counted exactly, in bit/s times
+/// nanoseconds.
+#[derive(Clone, Debug)]
+pub struct Steps {
+    /// Begin of each step, ns; the first is 0.
+    starts: Vec<u64>,
+    /// Rate of each, bit/s; may be 0.
+    rates: Vec<u64>,
+    /// What has been offered from the table's begin to that of each step.
+    before: Vec<u128>,
+    /// After which time the table begins anew, ns.
+    period: Option<u64>,
+    /// What one period offers.
+    whole: u128,
+}
+
+impl Steps {
+    /// Steps of (begin in ns, rate in bit/s), begun anew after `period` ns or else lasting.
+    ///
+    /// # Errors
+    /// A sentence: the first step is not at 0, they do not follow each other, the period is not
+    /// longer than the last begin, or the line would never send again.
+    pub fn new(steps: &[(u64, u64)], period: Option<u64>) -> Result<Steps, String> {
+        let (Some(first), Some(last)) = (steps.first(), steps.last()) else {
+            return Err("there is no step; write for example [[\"0 s\", \"10 Mbit/s\"]]".into());
+        };
+        if first.0 != 0 {
+            return Err(
+                "the first step is not at \"0 s\"; say what the rate is from there on".into()
+            );
+        }
+        let seconds = |nanos: u64| nanos as f64 / 1e9;
+        if let Some(pair) = steps.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
+            return Err(format!(
+                "the step at {} s does not come after the one at {} s; sort them by time",
+                seconds(pair[1].0),
+                seconds(pair[0].0)
+            ));
+        }
+        if let Some(period) = period.filter(|period| *period <= last.0) {
+            return Err(format!(
+                "the steps repeat after {} s and the last is at {} s; repeat them later",
+                seconds(period),
+                seconds(last.0)
+            ));
+        }
+        if period.is_none() && last.1 == 0 {
+            return Err(
+                "the last rate is 0, so the line would never send again; add a step, after \
+                        the end of the run if the outage lasts so long, or let the steps repeat"
+                    .into(),
+            );
+        }
+        if steps.iter().all(|step| step.1 == 0) {
+            return Err("every rate is 0, so the line never sends; give a positive one".into());
+        }
+        let mut before = vec![0];
+        for pair in steps.windows(2) {
+            let offered = u128::from(pair[1].0 - pair[0].0) * u128::from(pair[0].1);
+            before.push(before[before.len() - 1] + offered);
+        }
+        let lasts = |period| u128::from(period - last.0) * u128::from(last.1);
+        let whole = period.map_or(0, |period| before[before.len() - 1] + lasts(period));
+        let (starts, rates) = steps.iter().copied().unzip();
+        Ok(Steps { starts, rates, before, period, whole })
+    }
+
+    /// Mean rate in bit/s over a period, or before the last step where nothing repeats (of the only
+    /// one, if there is but one).
+    pub fn mean_bits_per_s(&self) -> f64 {
+        let last = self.starts.len() - 1;
+        match self.period {
+            Some(period) => self.whole as f64 / period as f64,
+            None if last == 0 => self.rates[0] as f64,
+            None => self.before[last] as f64 / self.starts[last] as f64,
+        }
+    }
+
+    /// The largest rate, bit/s.
+    pub fn most_bits_per_s(&self) -> u64 {
+        self.rates.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Place in the table and begin of the period at `at`.
+    fn place(&self, at: u64) -> (usize, u64) {
+        let base = self.period.map_or(0, |period| at - at % period);
+        let after = self.starts.partition_point(|start| *start <= at - base);
+        (after - 1, base)
+    }
+
+    /// What is offered from the run's begin to `at`.
+    fn until(&self, at: u64) -> u128 {
+        let (place, base) = self.place(at);
+        let periods = self.period.map_or(0, |period| u128::from(base / period));
+        let within = u128::from(at - base - self.starts[place]) * u128::from(self.rates[place]);
+        periods * self.whole + self.before[place] + within
+    }
+
+    /// What is offered between two instants, bit/s times ns.
+    pub fn offered(&self, from: u64, to: u64) -> u128 {
+        self.until(to) - self.until(from)
+    }
+
+    /// The first instant at which `bytes` can have been sent since `start`, the integral of the
+    /// rate; rounded up to whole nanoseconds once, so that no line is ever faster than its rate.
+    pub fn end_of(&self, start: u64, bytes: u64) -> u64 {
+        let mut need = u128::from(bytes) * PER_BYTE;
+        let (mut place, base) = self.place(start);
+        let (mut base, mut at) = (u128::from(base), u128::from(start));
+        loop {
+            let rate = u128::from(self.rates[place]);
+            let next = self.starts.get(place + 1).copied().or(self.period);
+            let left = next.map_or(u128::MAX, |next| (base + u128::from(next) - at) * rate);
+            if need <= left {
+                let end = at + need.div_ceil(rate.max(1));
+                return end.min(u128::from(FAR)) as u64;
+            }
+            need -= left;
+            place += 1;
+            at = base + u128::from(self.starts.get(place).copied().or(self.period).unwrap_or(0));
+            if place == self.starts.len() {
+                // Whole periods need not be walked through.
+                let whole = (need - 1) / self.whole;
+                need -= whole * self.whole;
+                at += whole * u128::from(self.period.unwrap_or(0));
+                (place, base) = (0, at);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::{Rate, Rng};
+
+    const S: u64 = 1_000_000_000;
+
+    fn steps(steps: &[(u64, u64)], period: Option<u64>) -> Steps {
+        Steps::new(steps, period).unwrap()
+    }
+
+    #[test]
+    fn a_packet_under_way_goes_on_at_the_new_rate() {
+        // 8 kbit/s is 1 B in 1 ms. From 1 s on a fifth of it.
+        let line = steps(&[(0, 8_000), (S, 1_600)], None);
+        assert_eq!(line.end_of(0, 1_000), S);
+        assert_eq!(line.end_of(S / 2, 1_000), S + 5 * S / 2);
+        assert_eq!(line.end_of(S, 100), S + S / 2);
+        // Up again: 200 B in the slow second, 300 B in 0.3 s.
+        let line = steps(&[(0, 1_600), (S, 8_000)], None);
+        assert_eq!(line.end_of(0, 500), S + 3 * S / 10);
+    }
+
+    #[test]
+    fn an_outage_is_waited_for() {
+        let line = steps(&[(0, 8_000), (S, 0), (3 * S, 8_000)], None);
+        assert_eq!(line.end_of(S / 2, 1_000), 3 * S + S / 2);
+        assert_eq!(line.end_of(2 * S, 1), 3 * S + S / 1_000);
+        assert_eq!(line.end_of(0, 1_000), S, "sent to the last bit before it");
+        assert_eq!(line.offered(0, 3 * S), 8_000 * u128::from(S));
+    }
+
+    #[test]
+    fn a_table_begins_anew() {
+        // 1,000 B in the first half of every 2 s, nothing in the second.
+        let line = steps(&[(0, 8_000), (S, 0)], Some(2 * S));
+        assert_eq!(line.end_of(0, 2_500), 4 * S + S / 2);
+        assert_eq!(line.end_of(7 * S, 1), 8 * S + S / 1_000);
+        assert_eq!(line.end_of(S / 2, 1_000_000), 2_000 * S + S / 2);
+        assert_eq!(line.mean_bits_per_s(), 4_000.0);
+        assert_eq!(line.offered(S / 2, 6 * S + S / 4), 22_000 * u128::from(S));
+    }
+
+    #[test]
+    fn rounding_is_up_and_once() {
+        // 3 bit/s: a byte takes 2.67 s; a change to the same rate is none.
+        let line = steps(&[(0, 3), (S, 3), (2 * S, 3)], None);
+        assert_eq!(line.end_of(0, 1), 2_666_666_667);
+        let (rate, mut rng) = (Rate::from_bits_per_s(7_777_777), Rng::named(1, "steps"));
+        let cut = steps(&[(0, 7_777_777), (3_333_333, 7_777_777)], Some(10_000_019));
+        for _ in 0..10_000 {
+            let (start, bytes) = (rng.below(1 << 40), 1 + rng.below(3_000));
+            assert_eq!(cut.end_of(start, bytes), start + rate.time_for(bytes).nanos());
+        }
+    }
+
+    #[test]
+    fn the_end_is_the_first_instant_with_enough_capacity() {
+        let mut rng = Rng::named(2, "steps");
+        for _ in 0..300 {
+            let (mut at, mut table) = (0, Vec::new());
+            for _ in 0..1 + rng.below(6) {
+                table.push((at, rng.below(3) * rng.below(1_000_000)));
+                at += 1 + rng.below(5_000_000);
+            }
+            table[0].1 += 1;
+            let line = steps(&table, Some(at));
+            for _ in 0..50 {
+                let (start, bytes) = (rng.below(20_000_000), 1 + rng.below(3_000));
+                let (end, need) = (line.end_of(start, bytes), u128::from(bytes) * PER_BYTE);
+                assert!(line.offered(start, end) >= need, "{table:?}: too early");
+                assert!(line.offered(start, end - 1) < need, "{table:?}: too late");
+            }
+        }
+    }
+
+    #[test]
+    fn what_never_ends_is_far() {
+        let line = steps(&[(0, 1), (1, 0)], Some(S * 1_000_000_000));
+        assert_eq!(line.end_of(0, u64::from(u32::MAX)), FAR);
+        assert_eq!(line.end_of(FAR, 1_500), FAR);
+    }
+
+    #[test]
+    fn tables_that_make_no_line_are_refused() {
+        for (table, period, why) in [
+            (&[][..], None, "no step"),
+            (&[(1, 5)], None, "not at \"0 s\""),
+            (&[(0, 5), (S, 6), (S, 7)], None, "the step at 1 s does not come after"),
+            (&[(0, 5), (S, 6)], Some(S), "repeat after 1 s"),
+            (&[(0, 5), (S, 0)], None, "never send again"),
+            (&[(0, 0)], Some(S), "every rate is 0"),
+        ] {
+            let sentence = Steps::new(table, period).unwrap_err();
+            assert!(sentence.contains(why), "{sentence}");
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! How a link's rate changes, as a scenario says it: steps, a trace of opportunities, or a model
+//! that such a trace is drawn from.
+
+use packet::params::Params;
+use packet::units::{self, Unit};
+use packet::{Rate, Rng};
+use record::Window;
+use serde_json::{Map, Value as Json, json};
+
+use crate::error::ScenarioError;
+use crate::port::capacity::{Changing, Listed, Opportunities, Schedule, Steps, Walk, WalkSettings};
+use crate::reader::Section;
+use crate::schema;
+
+/// Where a table's numbers end: beyond, nanoseconds would not survive being written.
+const MOST_S: f64 = 1e6;
+const MOST_BITS_PER_S: f64 = 1e15;
+const MOST_STEPS: usize = 1_000_000;
+const MOST_OPPORTUNITIES: usize = 4_000_000;
+/// What says that a rate does not change although the access would let it.
+const CONSTANT: &str = "none";
+
+/// A rate that changes.
+#[derive(Clone, Debug)]
+pub enum Changes {
+    /// By steps of (ns, bit/s), with the period in ns after which they begin anew.
+    Steps {
+        /// As written.
+        table: Vec<(u64, u64)>,
+        /// As written.
+        period: Option<u64>,
+        /// What they mean.
+        steps: Steps,
+    },
+    /// At listed opportunities.
+    Trace {
+        /// The file they came from, if they did.
+        file: Option<String>,
+        /// In milliseconds.
+        milliseconds: Vec<u64>,
+        /// What they mean.
+        listed: Listed,
+    },
+    /// At opportunities drawn from a model; see [`schema::TRACE`].
+    Drawn(Params),
+}
+
+impl Changes {
+    /// The rate told to whoever wants one number: the mean of what begins anew, the first positive
+    /// one of what does not; none where the scenario must give it.
+    fn nominal(&self) -> Option<Rate> {
+        let rate = |bits: f64| Rate::from_bits_per_s((bits + 0.5).max(1.0) as u64);
+        match self {
+            Changes::Steps { table, period: None, .. } => {
+                table.iter().find(|step| step.1 > 0).map(|step| Rate::from_bits_per_s(step.1))
+            }
+            Changes::Steps { steps, .. } => Some(rate(steps.mean_bits_per_s())),
+            Changes::Trace { listed, .. } => Some(rate(listed.mean_bits_per_s())),
+            Changes::Drawn(_) => None,
+        }
+    }
+
+    /// The line's capacity over time. `middle` is the nominal rate; a model draws from `rng`.
+    pub fn capacity(&self, middle: Rate, rng: Rng, window: Window) -> Changing {
+        let (from, to) = window.nanos();
+        match self {
+            Changes::Steps { steps, .. } => Changing::steps(steps.clone(), window),
+            Changes::Trace { listed, .. } => {
+                let schedule = Schedule::Listed(listed.clone());
+                Changing::opportunities(Opportunities::new(schedule), window)
+            }
+            Changes::Drawn(params) => {
+                let settings = WalkSettings {
+                    middle_bits_per_s: middle.bits_per_s() as f64,
+                    volatility_bits_per_s: params.real("volatility"),
+                    outage_s: params.real("outage"),
+                };
+                let walk = Walk::new(&settings, rng, from, to);
+                Changing::opportunities(Opportunities::new(Schedule::Walk(Box::new(walk))), window)
+            }
+        }
+    }
+
+    /// Whether what it offers differs from seed to seed.
+    pub fn is_drawn(&self) -> bool {
+        matches!(self, Changes::Drawn(_))
+    }
+
+    /// Writes its fields, whose names begin with `prefix`.
+    pub(super) fn write(&self, prefix: &str, object: &mut Map<String, Json>) {
+        let time = |nanos: u64| json!(format!("{} s", nanos as f64 / 1e9));
+        match self {
+            Changes::Steps { table, period, .. } => {
+                let row = |step: &(u64, u64)| json!([time(step.0), format!("{} bit/s", step.1)]);
+                object.insert(format!("{prefix}rate_steps"), table.iter().map(row).collect());
+                if let Some(period) = period {
+                    object.insert(format!("{prefix}rate_repeat"), time(*period));
+                }
+            }
+            Changes::Trace { file, milliseconds, .. } => {
+                let lines: Vec<String> = milliseconds.iter().map(u64::to_string).collect();
+                let mut trace = Map::new();
+                if let Some(file) = file {
+                    trace.insert("file".into(), json!(file));
+                }
+                trace.insert("text".into(), json!(lines.join("\n")));
+                object.insert(format!("{prefix}rate_trace"), Json::Object(trace));
+            }
+            Changes::Drawn(params) => {
+                let trace = Json::Object(trial::parameters::write(params));
+                object.insert(format!("{prefix}rate_trace"), trace);
+            }
+        }
+    }
+
+    /// Writes that the rate does not change.
+    pub(super) fn write_none(prefix: &str, object: &mut Map<String, Json>) {
+        object.insert(format!("{prefix}rate_trace"), json!(CONSTANT));
+    }
+}
+
+/// Takes the changes of both directions out of a link's table, and puts the nominal rates that
+/// follow from them in. The reverse direction changes as the forward one unless the table says
+/// anything of its rate.
+pub(super) fn take(
+    path: &str,
+    table: &mut Map<String, Json>,
+) -> Result<[Option<Changes>; 2], ScenarioError> {
+    let own = ["rate", "rate_steps", "rate_trace"].map(|name| format!("reverse_{name}"));
+    let separate = own.iter().any(|name| table.contains_key(name));
+    let forward = direction(path, "", table)?;
+    let reverse = direction(path, "reverse_", table)?;
+    Ok([forward.clone(), if separate { reverse } else { forward }])
+}
+
+fn direction(
+    path: &str,
+    prefix: &str,
+    table: &mut Map<String, Json>,
+) -> Result<Option<Changes>, ScenarioError> {
+    let mut take = |name: &str| {
+        let name = format!("{prefix}{name}");
+        let at = format!("{path}.{name}");
+        (table.remove(&name), at)
+    };
+    let (steps, (repeat, repeat_path), trace) =
+        (take("rate_steps"), take("rate_repeat"), take("rate_trace"));
+    let trace = (trace.0.filter(|json| json.as_str() != Some(CONSTANT)), trace.1);
+    if repeat.is_some() && steps.0.is_none() {
+        return Err(ScenarioError(format!(
+            "{repeat_path}: there are no steps to repeat; give {prefix}rate_steps as well"
+        )));
+    }
+    let changes = match (steps, trace) {
+        ((None, _), (None, _)) => return Ok(None),
+        ((Some(_), steps), (Some(_), _)) => {
+            return Err(ScenarioError(format!(
+                "{steps}: the link has a trace as well; give one of {prefix}rate_steps and {prefix}rate_trace"
+            )));
+        }
+        ((Some(json), at), _) => read_steps(&at, &json, repeat.as_ref(), &repeat_path)?,
+        (_, (Some(json), at)) => read_trace(&at, &json)?,
+    };
+    let name = format!("{prefix}rate");
+    if let (false, Some(rate)) = (table.contains_key(&name), changes.nominal()) {
+        table.insert(name, json!(format!("{} bit/s", rate.bits_per_s())));
+    } else if !table.contains_key(&name) {
+        return Err(ScenarioError(format!(
+            "{path}.{name}: missing; the model walks around it, so write for example {name} = \"12 Mbit/s\""
+        )));
+    }
+    Ok(Some(changes))
+}
+
+fn quantity(at: &str, json: &Json, unit: Unit, most: f64) -> Result<f64, ScenarioError> {
+    let text = json.as_str().ok_or_else(|| {
+        ScenarioError(format!("{at}: {json} has no unit; write {}", unit.example()))
+    })?;
+    let value = units::parse(text, unit).map_err(|why| ScenarioError(format!("{at}: {why}")))?;
+    if (0.0..=most).contains(&value) {
+        return Ok(value);
+    }
+    let suffix = unit.suffix();
+    Err(ScenarioError(format!("{at}: \"{text}\" is not between 0{suffix} and {most}{suffix}")))
+}
+
+fn nanos(at: &str, json: &Json) -> Result<u64, ScenarioError> {
+    Ok((quantity(at, json, Unit::Time, MOST_S)? * 1e9 + 0.5) as u64)
+}
+
+fn read_steps(
+    at: &str,
+    json: &Json,
+    repeat: Option<&Json>,
+    repeat_path: &str,
+) -> Result<Changes, ScenarioError> {
+    let shape = || {
+        ScenarioError(format!(
+            "{at}: must be a list of pairs; write for example [[\"0 s\", \"10 Mbit/s\"], [\"30 s\", \"2 Mbit/s\"]]"
+        ))
+    };
+    let rows = json.as_array().ok_or_else(shape)?;
+    if rows.len() > MOST_STEPS {
+        return Err(ScenarioError(format!(
+            "{at}: {} steps are too many; at most {MOST_STEPS}",
+            rows.len()
+        )));
+    }
+    let mut table = Vec::with_capacity(rows.len());
+    for (i, row) in rows.iter().enumerate() {
+        let [time, rate] = row.as_array().map(Vec::as_slice).unwrap_or(&[]) else {
+            return Err(shape());
+        };
+        let at = format!("{at}.{i}");
+        let rate = quantity(&at, rate, Unit::Rate, MOST_BITS_PER_S)?;
+        table.push((nanos(&at, time)?, (rate + 0.5) as u64));
+    }
+    let period = repeat.map(|json| nanos(repeat_path, json)).transpose()?;
+    let steps = Steps::new(&table, period).map_err(|why| ScenarioError(format!("{at}: {why}")))?;
+    Ok(Changes::Steps { table, period, steps })
+}
+
+fn read_trace(at: &str, json: &Json) -> Result<Changes, ScenarioError> {
+    let wrong = |why: String| ScenarioError(format!("{at}: {why}"));
+    let mut section = Section::of(at, json)?;
+    if section.has("model") {
+        return Ok(Changes::Drawn(section.rest(schema::TRACE, &[])?));
+    }
+    let file = section.text("file")?;
+    let text = section.text("text")?;
+    section.rest(&[], &["file", "text", "model"])?;
+    let text = text.ok_or_else(|| {
+        wrong(
+            "has no text, the content of the trace's file; start the run with the aqmlab command \
+               or aqmlab.run, which read it"
+                .into(),
+        )
+    })?;
+    let lines = text.lines().map(str::trim).enumerate();
+    let mut milliseconds = Vec::new();
+    for (i, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+        let ms = line.parse().ok().filter(|ms| *ms as f64 <= MOST_S * 1e3);
+        milliseconds.push(ms.ok_or_else(|| {
+            let shown: String = line.chars().take(20).collect();
+            wrong(format!(
+                "line {}, {shown:?}, is not a whole number of milliseconds up to 10^9; give one a line",
+                i + 1
+            ))
+        })?);
+    }
+    if milliseconds.len() > MOST_OPPORTUNITIES {
+        let count = milliseconds.len();
+        return Err(wrong(format!("{count} lines are too many; at most {MOST_OPPORTUNITIES}")));
+    }
+    let listed = Listed::new(&milliseconds).map_err(wrong)?;
+    Ok(Changes::Trace { file, milliseconds, listed })
+}

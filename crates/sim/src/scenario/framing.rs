@@ -1,0 +1,69 @@
+//! What surrounds an IP packet on a link, by name.
+
+use packet::{Cells, Framing};
+
+const fn named(name: &'static str, overhead: u64, least: u64, cells: Cells) -> Named {
+    Named { name, framing: Framing { overhead, least, cells } }
+}
+
+/// A rule and its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Named {
+    /// What a scenario calls it.
+    pub name: &'static str,
+    /// The rule.
+    pub framing: Framing,
+}
+
+/// Every framing. Names and sizes but for the first two are those of tc-cake(8): Ethernet frames
+/// with check sequence on DOCSIS, whose own headers its shaper does not count; PPPoE (RFC 2516) or
+/// bridged Ethernet on the cells of ATM (RFC 2684, AAL5) and in the 64/65 code of PTM (IEEE 802.3,
+/// clause 61); PPP on ATM (RFC 2364). PTM's code is counted by packet, as CAKE does.
+pub const FRAMINGS: [Named; 10] = [
+    named("none", 0, 0, Cells::None),
+    named("ethernet", 38, 84, Cells::None),
+    named("docsis", 18, 64, Cells::None),
+    named("pppoe-ptm", 30, 0, Cells::Ptm),
+    named("bridged-ptm", 22, 0, Cells::Ptm),
+    named("pppoe-llcsnap", 40, 0, Cells::Atm),
+    named("pppoe-vcmux", 32, 0, Cells::Atm),
+    named("bridged-llcsnap", 32, 0, Cells::Atm),
+    named("pppoa-vcmux", 10, 0, Cells::Atm),
+    named("ipoa-llcsnap", 16, 0, Cells::Atm),
+];
+
+/// Their names.
+pub const NAMES: [&str; FRAMINGS.len()] = {
+    let mut names = [""; FRAMINGS.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = FRAMINGS[i].name;
+        i += 1;
+    }
+    names
+};
+
+/// The rule of this name.
+pub fn find(name: &str) -> Option<Framing> {
+    FRAMINGS.iter().find(|known| known.name == name).map(|known| known.framing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_on_the_wire_by_hand() {
+        for (name, [small, large]) in [
+            ("none", [40, 1_500]),
+            ("ethernet", [84, 1_538]),
+            ("docsis", [64, 1_518]),
+            ("pppoe-ptm", [72, 1_554]), // 70 and 1,530, a byte for each begun 64
+            ("pppoe-llcsnap", [106, 33 * 53]), // 80 and 1,540 in cells of 48
+            ("pppoa-vcmux", [106, 32 * 53]), // 50 and 1,510
+        ] {
+            let framing = find(name).unwrap();
+            assert_eq!([framing.size(40), framing.size(1_500)], [small, large], "{name}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+"""Changing links and kinds of access, from the file to the results folder."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import aqmlab
+from aqmlab import calibrate, engine, reference, spec
+from aqmlab.errors import SpecError
+from aqmlab.report import setup, wording
+from conftest import base_scenario
+
+TRACE = "# mine\n1\n1\n5\n\n10\n"
+"""Four opportunities in 10 ms: 4.8 Mbit/s."""
+SCENARIO = """
+duration = "4 s"
+warmup = "1 s"
+[[link]]
+rate_trace = { file = "my.trace" }
+[[traffic]]
+app = "bulk"
+flows = 3
+"""
+
+
+def one_line(error) -> None:
+    assert "\n" not in str(error.value)
+
+
+@pytest.fixture
+def traced(tmp_path):
+    (tmp_path / "my.trace").write_text(TRACE)
+    path = tmp_path / "traced.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+def test_a_trace_is_read_from_beside_the_scenario(traced):
+    link = spec.load(traced).scenario["link"][0]
+    assert link["rate_trace"] == {"file": "my.trace", "text": TRACE}
+
+
+def test_a_trace_of_an_override_and_of_an_axis(traced):
+    (traced.parent / "b.trace").write_text("7")
+    loaded = spec.load(traced, overrides=["link.0.rate_trace={file='b.trace'}"])
+    assert loaded.scenario["link"][0]["rate_trace"] == {"file": "b.trace", "text": "7"}
+    sweep = {"link.0.rate_trace": [{"file": "my.trace"}, {"label": "two", "file": "b.trace"}]}
+    folded = spec.inline_tables({"scenario": base_scenario(), "sweep": sweep}, traced.parent)
+    axis = spec.load(folded).axes[0]
+    assert [value["text"] for value in axis.values] == [TRACE, "7"]
+    assert axis.labels == ("file=my.trace", "two")
+
+
+def test_a_file_alone_cannot_take_the_place_of_another(traced):
+    with pytest.raises(SpecError, match="set the whole trace") as error:
+        spec.load(traced, overrides=["link.0.rate_trace.file=b.trace"])
+    one_line(error)
+
+
+def test_a_trace_that_is_missing_or_wrong_is_one_sentence(traced, real_core):
+    (traced.parent / "my.trace").write_text("1\nfast\n")
+    with pytest.raises(SpecError, match='line 2, "fast", is not a whole number') as error:
+        engine.check(spec.load(traced).scenario)
+    one_line(error)
+    (traced.parent / "my.trace").unlink()
+    with pytest.raises(
+        SpecError, match=r"my\.trace: no such file; give the path of a trace"
+    ) as error:
+        spec.load(traced)
+    one_line(error)
+
+
+def test_a_results_folder_can_be_run_again_without_the_file(traced, real_core, tmp_path):
+    first = aqmlab.run(traced, out=tmp_path / "first")
+    manifest = json.loads((first.runs[0].folder / "manifest.json").read_text())
+    (traced.parent / "my.trace").unlink()
+    again = aqmlab.run(manifest["scenario"], out=tmp_path / "again")
+    assert again.summary["fingerprint"] == first.summary["fingerprint"]
+    assert again.runs[0].folder.name == first.runs[0].folder.name, "the same run"
+    assert first.summary["capacity_mean_bits_per_s"] == pytest.approx(4.8e6, rel=1e-3)
+    assert first.summary["utilisation"] > 0.9
+    trace = {"file": "my.trace", "text": TRACE + "12\n"}
+    other = spec.set_path(manifest["scenario"], "link.0.rate_trace", trace)
+    changed = aqmlab.run(other, out=tmp_path / "changed")
+    assert changed.runs[0].folder.name != first.runs[0].folder.name, "the content is what counts"
+
+
+def changing(**fields) -> dict:
+    scenario = base_scenario()
+    scenario["traffic"] = [{"app": "web", "load": "50 %"}]
+    scenario["link"] = [{"rate_steps": [["0 s", "2 Mbit/s"], ["10 s", "8 Mbit/s"]], **fields}]
+    return scenario
+
+
+def test_a_load_is_a_share_of_what_is_offered(real_core):
+    # From 5 to 20 s: 5 s at 2 and 10 s at 8 Mbit/s.
+    assert calibrate.rate_of(changing(), 0) == pytest.approx(6e6)
+    behind = changing(reverse_rate="3 Mbit/s")
+    behind["traffic"][0]["side"] = "servers"
+    assert calibrate.rate_of(behind, 0) == 3e6
+    scenario = base_scenario(link=[{"access": "dsl"}], traffic=changing()["traffic"])
+    assert calibrate.rate_of(scenario, 0) == 50e6
+
+
+def test_loads_are_calibrated_on_links_that_stay(real_core):
+    fast, _ = calibrate.uncongested(changing(delay="3 ms"), 60, 10)
+    (link,) = fast["link"]
+    assert link["rate"] == "20000000 bit/s", "ten times the first"
+    assert not any(name in link for name in calibrate.CHANGING)
+    assert link["delay"] == "0.003 s"
+    scenario = base_scenario(link=[{"access": "lte"}], traffic=changing()["traffic"])
+    fast, _ = calibrate.uncongested(scenario, 60, 10)
+    assert fast["link"][0]["rate"] == "120000000 bit/s"
+    engine.check(fast | {"traffic": [{"app": "web", "users": 1}]})
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ({"rate": "2 Mbit/s"}, "2 Mbit/s"),
+        ({"rate_steps": [["0 s", "0.5 Mbit/s"], ["1 s", "0 bit/s"]]}, "0 bit/s to 500 kbit/s"),
+        ({"rate": "5 Mbit/s", "rate_trace": {"text": "1"}}, "rate by trace"),
+        ({"rate": "5 Mbit/s", "rate_trace": {"model": "sprout"}}, "about 5 Mbit/s"),
+        ({"rate": "5 Mbit/s", "rate_trace": "none"}, "5 Mbit/s"),
+    ],
+)
+def test_a_changing_rate_in_words(link, words):
+    assert wording.line_rate(link) == words
+
+
+@pytest.mark.parametrize(
+    "change", [{}, {"rate": "7 Mbit/s"}, {"rate_steps": [["0 s", "1 Mbit/s"]]}]
+)
+def test_every_access_is_drawn_as_what_it_is(real_core, change):
+    for entry in engine.catalogue()["access"]:
+        scenario = base_scenario(link=[{"access": entry["name"], **change}])
+        short, complete = setup.layout(scenario), setup.layout(engine.check(scenario))
+        assert short["links"][0]["rate"] == complete["links"][0]["rate"], entry["name"]
+        assert short["links"][0]["delay"] == complete["links"][0]["delay"], entry["name"]
+
+
+def test_access_is_listed_and_described_with_sources(real_core):
+    names = [entry["name"] for entry in reference.select("access")["access"]]
+    assert {"cable", "dsl", "lte", "satellite", "leo"} <= set(names)
+    cable = reference.find("cable")
+    assert cable["kind"] == "access"
+    complete = engine.check(base_scenario(link=[{"access": "cable"}]))["link"][0]
+    for field in cable["fields"]:
+        assert field["source"] and field["meaning"], field["name"]
+        assert field["name"] in complete, field["name"]
