@@ -16,6 +16,7 @@ mod error;
 mod host;
 mod ledger;
 mod losses;
+mod multiplex;
 mod owners;
 pub mod port;
 mod reader;

@@ -73,7 +73,7 @@ fn traffic(rng: &mut Rng) -> Value {
                     "rtt": {"min": "1 ms", "max": "200 ms",
                             "draw": pick(rng, &["pair", "connection"])},
                     "tcp": tcp, "http": pick(rng, &["http10", "http11", "http11-pipelined"])}),
-        5 => json!({"app": pick(rng, &["http", "threegpp"]), "users": 5 + rng.below(60),
+        5 => json!({"app": pick(rng, &["http", "threegpp-http"]), "users": 5 + rng.below(60),
                     "side": side, "tcp": tcp, "start": "stationary"}),
         6 => json!({"app": "loop", "model": pick(rng, &["ftp", "text", "picture"]), "side": side,
                     "flows": 1 + rng.below(12), "tcp": tcp, "start_within": "1 s"}),

@@ -36,6 +36,8 @@ pub struct Host<'a> {
     pub fetches: Vec<Fetch>,
     /// Instants at which pages began.
     pub pages: Vec<Instant>,
+    /// What was said of pages that are over: when, and the words.
+    pub ended: Vec<(Instant, Action)>,
 }
 
 impl<'a> Host<'a> {
@@ -47,7 +49,7 @@ impl<'a> Host<'a> {
     ) -> Self {
         let (now, wake, open) = (Instant::ZERO, None, BTreeMap::new());
         let mut host =
-            Host { app, script, now, wake, open, fetches: Vec::new(), pages: Vec::new() };
+            Host { app, script, now, wake, open, fetches: vec![], pages: vec![], ended: vec![] };
         host.tell(Input::Start);
         while host.step(pages) {}
         host
@@ -90,6 +92,8 @@ impl<'a> Host<'a> {
                     assert_eq!(on, conn);
                     self.fetch(conn, peer, bytes, reply_bytes);
                 }
+                Action::PageBegins => assert_eq!(self.ended.len() + 1, self.pages.len()),
+                Action::PageEnds { .. } => self.ended.push((self.now, wish)),
                 other => panic!("a web user never says {other:?}"),
             }
         }
