@@ -56,9 +56,8 @@ impl World {
                 connection.aside.get_or_insert_default().mux = Some(Box::new(Mux::new(frame)));
             }
             Action::PageBegins => self.pages.begun(self.members[member as usize].group),
-            Action::PageEnds { began, objects, bytes, failed } => {
+            Action::PageEnds { began, ended, objects, bytes, failed } => {
                 let group = self.members[member as usize].group;
-                let ended = self.now;
                 let user = member;
                 self.pages.ended(PageLoad { began, ended, objects, bytes, user, group, failed });
             }

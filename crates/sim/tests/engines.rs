@@ -68,7 +68,7 @@ fn traffic(rng: &mut Rng) -> Value {
         3 => json!({"app": "unc", "users": 100 + rng.below(900), "side": side, "tcp": tcp,
                     "start": "stationary", "page_servers": "unc_servers_per_page",
                     "service": {"dist": "exponential", "mean": "30 ms"},
-                    "http": pick(rng, &["http10", "http11", "http11-pipelined"])}),
+                    "http": pick(rng, &["http10", "http11", "http11-pipelined", "http2"])}),
         4 => json!({"app": "packmime", "connections_per_s": 5 + rng.below(95), "side": side,
                     "rtt": {"min": "1 ms", "max": "200 ms",
                             "draw": pick(rng, &["pair", "connection"])},

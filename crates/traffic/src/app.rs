@@ -68,6 +68,9 @@ pub enum Action {
     PageEnds {
         /// When it began.
         began: Instant,
+        /// When its last reply came, or was given up; earlier than now if the user did something
+        /// else in between.
+        ended: Instant,
         /// Requests that were made for it.
         objects: u32,
         /// Size of their answers.

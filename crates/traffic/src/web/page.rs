@@ -8,6 +8,8 @@ use crate::Action;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page {
     began: Instant,
+    /// When something last came of one of its files.
+    last: Instant,
     bytes: u64,
     objects: u32,
     failed: bool,
@@ -16,7 +18,7 @@ pub(super) struct Page {
 impl Page {
     /// A page of which nothing has been asked for yet.
     pub fn new(began: Instant) -> Self {
-        Page { began, bytes: 0, objects: 0, failed: false }
+        Page { began, last: began, bytes: 0, objects: 0, failed: false }
     }
 
     /// One of its files is asked for.
@@ -26,13 +28,14 @@ impl Page {
     }
 
     /// Something has come of one of its files.
-    pub fn done(&mut self, failed: bool) {
+    pub fn done(&mut self, now: Instant, failed: bool) {
+        self.last = now;
         self.failed |= failed;
     }
 
     /// What is said at its end.
     pub fn ends(&self) -> Action {
-        let Page { began, bytes, objects, failed } = *self;
-        Action::PageEnds { began, objects, bytes, failed }
+        let Page { began, last: ended, bytes, objects, failed } = *self;
+        Action::PageEnds { began, ended, objects, bytes, failed }
     }
 }

@@ -237,7 +237,7 @@ impl User {
             }
             self.busy ^= bit;
         }
-        self.page.done(failed);
+        self.page.done(cx.now, failed);
         match self.doing {
             Doing::First => self.parse(cx),
             Doing::Rest => self.go_on(cx),

@@ -53,9 +53,9 @@ pub struct Network {
     pub opened: Vec<Opened>,
     pub asked: Vec<Asked>,
     pub wakes: usize,
-    /// Pages begun, and what was said of those that are over: when, and the words.
+    /// Pages begun, and what was said of those that are over.
     pub pages_begun: usize,
-    pub pages: Vec<(Instant, Action)>,
+    pub pages: Vec<Action>,
     now: Instant,
     agenda: BTreeMap<(Instant, u64), Event>,
     planned: u64,
@@ -138,7 +138,7 @@ impl Network {
             Action::Datagram { .. } => unreachable!("this network carries connections"),
             Action::Move { machine } => self.machine = machine,
             Action::PageBegins => self.pages_begun += 1,
-            Action::PageEnds { .. } => self.pages.push((self.now, wish)),
+            Action::PageEnds { .. } => self.pages.push(wish),
             Action::Multiplex { conn, frame } => {
                 let opened = &mut self.opened[self.open[&conn]];
                 assert_eq!((opened.requests, opened.closes), (0, Closes::Opener));
