@@ -187,6 +187,7 @@ fn users_survive_a_network_that_loses_almost_everything() {
         json!({"app": "unc", "users": 60, "http": "http2", "think": "2 s",
                "page_servers": "unc_servers_per_page"}),
         json!({"app": "packmime", "connections_per_s": 20}),
+        json!({"app": "webtraf", "users": 40, "session_gap": "0 s", "files": 4, "think": "1 s"}),
         json!({"app": "burst", "flows": 30, "bytes": "50 kB"}),
     ] {
         let scenario = json!({

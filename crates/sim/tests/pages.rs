@@ -121,6 +121,7 @@ fn pages_add_up_from_their_responses() {
                  "page_servers": "unc_servers_per_page"},
                 {"app": "loop", "flows": 2},
                 {"app": "threegpp-http", "users": 10, "start": "stationary"},
+                {"app": "webtraf", "users": 20, "files": 3, "think": "2 s"},
             ],
             "record": {"pages": true},
         }));
@@ -158,8 +159,10 @@ fn pages_add_up_from_their_responses() {
         let mean = times.iter().sum::<f64>() / times.len() as f64 / 1e9;
         assert!((s.number("page_load_mean_s") / mean - 1.0).abs() < 1e-12);
         let groups = group(s, "by_group");
-        let sum: f64 =
-            ["unc0", "threegpp-http2"].map(|g| group(groups, g).number("pages")).iter().sum();
+        let sum: f64 = ["unc0", "threegpp-http2", "webtraf3"]
+            .map(|g| group(groups, g).number("pages"))
+            .iter()
+            .sum();
         assert_eq!(sum, s.number("pages"));
         assert!(group(groups, "loop1").get("pages").is_none());
     }

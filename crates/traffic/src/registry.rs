@@ -49,6 +49,7 @@ pub static APPS: &[Entry] = &[
     web::unc::ENTRY,
     web::packmime::ENTRY,
     web::threegpp::ENTRY,
+    web::webtraf::ENTRY,
     web::http::ENTRY,
     web::loops::ENTRY,
     bulk::ENTRY,

@@ -3,7 +3,8 @@
 //! [`Habits`] says what users draw and how they use connections, [`User`] is one of them,
 //! [`fields`] is how a scenario says it, [`load`] predicts what users ask for. The models are
 //! bundles of distributions: [`mah`], [`unc`], [`threegpp`], [`http`] (all of one's own),
-//! [`loops`]. [`packmime`] is another machine: connections that arrive on a link.
+//! [`loops`]. [`packmime`] and [`webtraf`] are other machines: connections that arrive on a link,
+//! sessions that arrive one after the other.
 
 pub mod fields;
 pub mod http;
@@ -17,6 +18,7 @@ mod stay;
 pub mod threegpp;
 pub mod unc;
 mod user;
+pub mod webtraf;
 
 use std::sync::Arc;
 
