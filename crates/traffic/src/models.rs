@@ -5,7 +5,7 @@ use std::sync::Arc;
 use packet::units::Unit;
 
 use crate::distribution::{Affine, Distribution};
-use crate::web::{http, loops, mah, packmime, threegpp, unc, webtraf};
+use crate::web::{archive, http, loops, mah, packmime, threegpp, unc, webtraf};
 
 /// A bundle of distributions.
 pub struct Model {
@@ -47,6 +47,7 @@ pub static MODELS: &[Model] = &[
     packmime::MODEL,
     threegpp::MODEL,
     webtraf::MODEL,
+    archive::MODEL,
     http::MODEL,
     loops::MODEL,
 ];

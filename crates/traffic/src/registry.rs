@@ -50,6 +50,7 @@ pub static APPS: &[Entry] = &[
     web::packmime::ENTRY,
     web::threegpp::ENTRY,
     web::webtraf::ENTRY,
+    web::archive::ENTRY,
     web::http::ENTRY,
     web::loops::ENTRY,
     bulk::ENTRY,

@@ -148,6 +148,8 @@ fn a_page_lasts_from_its_first_request_to_its_last_reply_in_every_mode() {
         ("threegpp-http", ""),
         ("threegpp-http", "http2"),
         ("http", "http11"),
+        ("web-2024", ""),
+        ("web-2024", "http11"),
     ] {
         let mut user = of(app, http);
         let network = Network::run(&mut *user, &mut by_size, |n| n.pages.len() >= 200);

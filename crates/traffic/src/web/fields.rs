@@ -29,7 +29,7 @@ pub const HTTP: Field = Field {
               page are written at once; http2: when the first file of a page is there all others \
               are asked for at once, on one connection to each server, which sends its replies in \
               frames of 16 KiB, one of each in turn. If not given, http10 for web and http, http11 \
-              for unc and threegpp-http.",
+              for unc and threegpp-http, http2 for web-2024.",
     kind: Kind::Choice(&["http10", "http11", "http11-pipelined", "http2"]),
     default: Value::Unset,
     source: "the model; constructed: what pipelining does; read: RFC 9113, RFC 9218 section 10 \
@@ -54,7 +54,7 @@ pub const PARALLEL: Field = Field {
 /// The same, where a model has one of its own.
 pub const PARALLEL_OF_MODEL: Field = Field {
     meaning: "How many connections a user has open at most, after the first file of a page; if not \
-              given, 4 for unc and http, 1 for threegpp-http.",
+              given, 4 for unc and http, 1 for threegpp-http, 6 for web-2024.",
     default: Value::Unset,
     source: "the model",
     ..PARALLEL
@@ -71,8 +71,8 @@ pub const PERSISTENT: Field = Field {
 /// Persistent connections per user.
 pub const PERSISTENT_PARALLEL: Field = Field {
     name: "persistent_parallel",
-    meaning: "How many persistent connections a user has at most; if not given, 2 (threegpp-http: 1) or \
-              what parallel allows.",
+    meaning: "How many persistent connections a user has at most; if not given, 2 (threegpp-http: 1, \
+              web-2024: 6) or what parallel allows.",
     kind: Kind::Whole { unit: Unit::Count, min: 1, max: 64 },
     default: Value::Unset,
     source: "constructed: 2, as RFC 2616 section 8.1.4 recommends (recalled)",
@@ -227,7 +227,11 @@ fn persistence(
     model: &Persistence,
     requests: Option<Arc<dyn Distribution>>,
 ) -> Result<Option<Persistence>, BadParams> {
-    let default = if habits.persistence.is_some() { "http11" } else { "http10" };
+    let default = match habits.persistence.as_ref().map(|kept| kept.sharing) {
+        None => "http10",
+        Some(Sharing::Multiplexed { .. }) => "http2",
+        Some(Sharing::InTurn | Sharing::Pipelined) => "http11",
+    };
     let http = match params.value("http") {
         Value::Choice(http) => http,
         _ => default,

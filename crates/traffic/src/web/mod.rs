@@ -2,10 +2,11 @@
 //!
 //! [`Habits`] says what users draw and how they use connections, [`User`] is one of them,
 //! [`fields`] is how a scenario says it, [`load`] predicts what users ask for. The models are
-//! bundles of distributions: [`mah`], [`unc`], [`threegpp`], [`http`] (all of one's own),
+//! bundles of distributions: [`mah`], [`unc`], [`threegpp`], [`archive`], [`http`] (all of one's own),
 //! [`loops`]. [`packmime`] and [`webtraf`] are other machines: connections that arrive on a link,
 //! sessions that arrive one after the other.
 
+pub mod archive;
 pub mod fields;
 pub mod http;
 pub mod load;
