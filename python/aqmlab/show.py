@@ -49,6 +49,8 @@ FIGURES = (
     Figure("1 to 2 s", "1-2s %", "share_1_2s", 100, 1, "%"),
     Figure("2 to 3 s", "2-3s %", "share_2_3s", 100, 1, "%"),
     Figure("over 3 s", ">3s %", "share_gt_3s", 100, 1, "%"),
+    Figure("page load, median", "page p50 s", "page_load_p50_s", digits=2, unit="s"),
+    Figure("page load, 95 %", "page p95 s", "page_load_p95_s", digits=2, unit="s"),
     Figure("long flows, mean", "Mb/s", "long_flow_goodput_mean_bits_per_s", 1e-6, 2, "Mbit/s"),
     Figure("Jain's index", "Jain", "jain_index", digits=3),
     Figure("video, bit rate", "video Mb/s", "video_bitrate_mean_bits_per_s", 1e-6, 2, "Mbit/s"),

@@ -1,7 +1,7 @@
 //! Events in, tables and summaries out: what is measured at a queue, and of every request.
 //!
 //! Reading order: a [`Meter`] sits at one port and sees every packet; a [`Requests`] log sees every
-//! request of every user, a [`Datagrams`] log every datagram; [`Transfers`] are those without a
+//! request of every user, [`Pages`] the pages they belong to, a [`Datagrams`] log every datagram; [`Transfers`] are those without a
 //! reply; [`Flows`] are connections that last through the measured interval; [`Sources`] are users
 //! and flows that ask for replies; [`Calls`] are what listeners heard, rated by the [`e_model`],
 //! [`Players`] what viewers saw; [`Losses`] are segments lost, [`Concurrency`] counts open
@@ -26,6 +26,7 @@ mod losses;
 mod meter;
 mod nature;
 mod packet_trace;
+mod pages;
 mod per_second;
 mod players;
 mod quantile;
@@ -35,6 +36,7 @@ mod samples;
 mod sizes;
 mod sources;
 mod table;
+mod times;
 mod transfers;
 
 pub use calls::{Calls, Listener};
@@ -47,6 +49,7 @@ pub use losses::Losses;
 pub use meter::{Meter, MeterSettings, Totals};
 pub use nature::{Kind, Nature};
 pub use packet_trace::{PacketTrace, Who};
+pub use pages::{PageLoad, PageSettings, Pages};
 pub use per_second::PerSecond;
 pub use players::{Players, Viewer};
 pub use quantile::quantile;

@@ -1,7 +1,7 @@
 //! Response times of the measured interval as a histogram: 1 ms bins up to 3 s, then bins 1 %
 //! wide; the last bin (upper edge infinite) holds the failed requests.
 
-use crate::answers::FAILED;
+use crate::times::FAILED;
 use crate::{Column, Table};
 
 /// The table being put together, block by block.

@@ -95,6 +95,13 @@ impl Summary {
     pub fn get(&self, name: &str) -> Option<&Figure> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, f)| f)
     }
+    /// The group called `name`, to add figures to.
+    pub fn group_mut(&mut self, name: &str) -> Option<&mut Summary> {
+        match self.0.iter_mut().find(|(n, _)| n == name) {
+            Some((_, Figure::Group(group))) => Some(group),
+            _ => None,
+        }
+    }
     /// A number by name, whole or real.
     ///
     /// # Panics

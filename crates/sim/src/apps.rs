@@ -1,12 +1,14 @@
 //! Applications: what they are told, and what they ask for.
 
 use packet::Duration;
+use record::PageLoad;
 use tcp::{Endpoint, State};
 use traffic::{Action, AppCx, Closes, Input};
 
 use crate::agenda::{Turn, order};
 use crate::carry::Stream;
 use crate::connection::{ACCEPTOR, Connection, Exchange, OPENER};
+use crate::multiplex::Mux;
 use crate::topology::Side;
 use crate::world::{NOWHERE, What, World};
 
@@ -48,6 +50,18 @@ impl World {
             Action::Say { peer, bytes, back } => self.say(member, peer, bytes, back),
             Action::Move { machine } => self.members[member as usize].machine = machine,
             Action::Open { conn, peer, closes } => self.open(member, conn, peer, closes),
+            Action::Multiplex { conn, frame } => {
+                let index = self.members[member as usize].connections[conn as usize];
+                let connection = &mut self.connections[index];
+                connection.multiplexed = true;
+                connection.aside.get_or_insert_default().mux = Some(Box::new(Mux::new(frame)));
+            }
+            Action::PageBegins => self.pages.begun(self.members[member as usize].group),
+            Action::PageEnds { began, ended, objects, bytes, failed } => {
+                let group = self.members[member as usize].group;
+                let user = member;
+                self.pages.ended(PageLoad { began, ended, objects, bytes, user, group, failed });
+            }
             Action::Send { conn, bytes, reply_bytes, service } => {
                 let index = self.members[member as usize].connections[conn as usize];
                 self.write(index, bytes, reply_bytes, service);
@@ -176,17 +190,19 @@ impl World {
         let connection = &mut self.connections[index];
         connection.written = connection.written.saturating_add(bytes);
         if reply_bytes > 0 {
-            connection.promised += reply_bytes;
             // The first request's clock starts with connect(), a later one's with its write.
-            let first = connection.promised == reply_bytes;
+            let first = connection.promised == 0;
             let (asked, resent) =
                 if first { (connection.opened, 0) } else { (now, connection.resent()) };
+            let framed = connection.multiplexed.then(|| connection.framed(reply_bytes));
+            connection.promised += framed.unwrap_or(reply_bytes);
+            let reply_end = if framed.is_some() { u64::MAX } else { connection.promised };
             connection.exchanges.push_back(Exchange {
                 asked,
                 request_bytes: bytes as u32,
                 reply_bytes,
                 request_end: connection.written,
-                reply_end: connection.promised,
+                reply_end,
                 service,
                 resent,
             });

@@ -9,6 +9,7 @@ use tcp::{Counters, Endpoint, Flags, HostClock, Profile, Segment, State};
 use traffic::Closes;
 
 use crate::losses::Episode;
+use crate::multiplex::Mux;
 
 /// The end that opened the connection.
 pub const OPENER: usize = 0;
@@ -32,7 +33,8 @@ pub struct Exchange {
     pub reply_bytes: u64,
     /// Position in the opener's stream after the request.
     pub request_end: u64,
-    /// Position in the acceptor's stream after the reply.
+    /// Position in the acceptor's stream after the reply; [`u64::MAX`] while that is not known,
+    /// because other replies share the stream.
     pub reply_end: u64,
     /// How long the server program works on it; [`SERVING`] while it does.
     pub service: Duration,
@@ -50,11 +52,13 @@ pub struct Before {
 }
 
 /// What most connections have nothing of.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Aside {
     before: Before,
     /// Loss episodes of what each end sends.
     pub episodes: [Episode; 2],
+    /// The server program, where replies share the connection.
+    pub mux: Option<Box<Mux>>,
 }
 
 /// One connection.
@@ -75,6 +79,8 @@ pub struct Connection {
     pub failed: bool,
     /// Written and not waiting for a reply: the application is told when it is acknowledged.
     pub sent_pending: bool,
+    /// Whether replies share the connection frame by frame.
+    pub multiplexed: bool,
     /// Who closes.
     pub closes: Closes,
     /// Differentiated services code point of its packets.
@@ -93,11 +99,13 @@ pub struct Connection {
     pub ends: [Endpoint; 2],
     /// When it was opened.
     pub opened: Instant,
-    /// Requests not yet answered, oldest first.
+    /// Requests not yet answered, oldest first; multiplexed, those come first whose replies are
+    /// wholly written, in the order of their ends.
     pub exchanges: VecDeque<Exchange>,
     /// How many of the last `exchanges` have not reached the acceptor.
     pub unserved: u32,
-    /// What had happened before the measured interval, and losses of data; none without either.
+    /// What had happened before the measured interval, losses of data, replies that share the
+    /// connection; none without any of them.
     pub aside: Option<Box<Aside>>,
     /// Bytes the application has asked to write.
     pub written: u64,
@@ -121,6 +129,7 @@ impl Connection {
             close_asked: false,
             failed: false,
             sent_pending: false,
+            multiplexed: false,
             closes: Closes::Acceptor,
             dscp: 0,
             hosts: [0; 2],
@@ -150,6 +159,7 @@ impl Connection {
         self.close_asked = false;
         self.failed = false;
         self.sent_pending = false;
+        self.multiplexed = false;
         self.acked = [0; 2];
         self.tail = [Duration::ZERO; 2];
         self.armed = [Instant::NEVER; 2];

@@ -11,7 +11,7 @@ use crate::connection::{ACCEPTOR, OPENER, SERVING};
 use crate::world::{NOWHERE, What, World};
 
 /// Sets servers' waking apart from applications'; above any number of members.
-const SERVERS: u64 = 1 << 32;
+pub(crate) const SERVERS: u64 = 1 << 32;
 
 impl World {
     pub(crate) fn deliver(&mut self, id: u32) {
@@ -141,24 +141,14 @@ impl World {
         self.agenda.plan(deadline.at, order(turn, about), what);
     }
 
-    /// The server program: answers every request that has arrived whole.
+    /// The server program: answers requests, closes.
     fn acceptor_reacts(&mut self, index: u32) {
         let now = self.now;
-        let connection = &mut self.connections[index];
         let mut wrote = false;
-        while connection.unserved > 0 {
-            let exchange = connection.exchanges[connection.oldest_unserved()];
-            let end = &mut connection.ends[ACCEPTOR];
-            if end.delivered() < exchange.request_end {
-                break;
-            }
-            if exchange.service > Duration::ZERO {
-                self.serve(index);
-                break;
-            }
-            connection.unserved -= 1;
-            end.write(exchange.reply_bytes, now);
-            wrote = true;
+        if self.connections[index].multiplexed {
+            self.multiplex(index);
+        } else {
+            wrote = self.answer(index);
         }
         let connection = &mut self.connections[index];
         let end = &mut connection.ends[ACCEPTOR];
@@ -180,6 +170,29 @@ impl World {
         }
     }
 
+    /// Answers every request that has arrived whole, in order; whether there was one.
+    #[inline]
+    fn answer(&mut self, index: u32) -> bool {
+        let now = self.now;
+        let connection = &mut self.connections[index];
+        let mut wrote = false;
+        while connection.unserved > 0 {
+            let exchange = connection.exchanges[connection.oldest_unserved()];
+            let end = &mut connection.ends[ACCEPTOR];
+            if end.delivered() < exchange.request_end {
+                break;
+            }
+            if exchange.service > Duration::ZERO {
+                self.serve(index);
+                break;
+            }
+            connection.unserved -= 1;
+            end.write(exchange.reply_bytes, now);
+            wrote = true;
+        }
+        wrote
+    }
+
     /// The server program begins to work on the oldest unserved request, unless it does already.
     fn serve(&mut self, index: u32) {
         let connection = &mut self.connections[index];
@@ -196,8 +209,14 @@ impl World {
     /// The server program has finished an answer.
     pub(crate) fn served(&mut self, index: u32, serial: u32) {
         let connection = &mut self.connections[index];
-        if connection.serial != serial || connection.unserved == 0 {
+        if connection.serial != serial {
             return; // the connection failed meanwhile
+        }
+        if connection.multiplexed {
+            return self.after_end(index, ACCEPTOR);
+        }
+        if connection.unserved == 0 {
+            return; // likewise
         }
         let next = connection.oldest_unserved();
         connection.exchanges[next].service = Duration::ZERO;
@@ -256,6 +275,7 @@ impl World {
         let exchanges = std::mem::take(&mut connection.exchanges);
         connection.unserved = 0;
         connection.sent_pending = false;
+        connection.multiplexed = false; // nothing more is written
         for exchange in exchanges {
             self.log_reply(index, exchange);
         }

@@ -17,6 +17,7 @@ mod error;
 mod host;
 mod ledger;
 mod losses;
+mod multiplex;
 mod owners;
 pub mod port;
 mod reader;

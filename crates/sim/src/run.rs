@@ -72,12 +72,13 @@ impl Run {
         let reports = Reports::ask(&mut self.world, self.window.to);
         let summary = self.summary(&reports);
         let mut tables = self.port_tables();
-        let World { requests, datagrams, flows, transfers, sources, .. } = self.world;
+        let World { requests, pages, datagrams, flows, transfers, sources, .. } = self.world;
         tables.extend(flows.table(self.window.seconds()));
         tables.extend(sources.map(|sources| sources.table(self.window.seconds())));
         tables.push(requests.histogram());
         tables.push(requests.by_size());
         tables.extend(requests.into_log());
+        tables.extend(pages.into_log());
         if !datagrams.is_empty() {
             tables.push(datagrams.table());
             tables.extend(datagrams.into_log());
@@ -102,6 +103,7 @@ impl Run {
         self.meter(studied).summarise(&mut summary);
         let open = self.world.open_requests();
         self.world.requests.summarise(open, &mut summary);
+        self.world.pages.summarise(&mut summary);
         self.world.flows.summarise(self.window.seconds(), &mut summary);
         self.world.losses.summarise(&mut summary);
         self.world.concurrency.summarise(&mut summary);

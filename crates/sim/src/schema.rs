@@ -363,6 +363,13 @@ pub const RECORD: &[Field] = &[
         source: "constructed",
     },
     Field {
+        name: "pages",
+        meaning: "Keep a row of every page that web users fetched (else only summary).",
+        kind: Kind::Switch,
+        default: Value::Switch(false),
+        source: "constructed",
+    },
+    Field {
         name: "by_group",
         meaning: "Histogram of response times for each traffic group by itself.",
         kind: Kind::Switch,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use aqm::{Built, Line};
 use packet::{Duration, Framing, Instant, Rate, Rng};
 use record::{
-    Datagrams, Goodput, Meter, MeterSettings, RequestSettings, Requests, Sources, Window,
+    Datagrams, Goodput, Meter, MeterSettings, PageSettings, Pages, RequestSettings, Requests,
+    Sources, Window,
 };
 
 use crate::error::ScenarioError;
@@ -48,7 +49,8 @@ pub(crate) fn world(scenario: &Scenario) -> Result<(World, Vec<String>), Scenari
     let machines = Machines::new(seed, clients, servers);
     let record = &scenario.record;
     let datagrams = Datagrams::new(window, record.time("deadline"), record.switch("datagrams"));
-    let mut world = World::new(ports, routes, machines, requests, datagrams, window);
+    let pages = pages(scenario);
+    let mut world = World::new(ports, routes, machines, requests, pages, datagrams, window);
     for (group, population) in groups {
         let apps = (0..population.members()).map(|i| population.member(i)).collect();
         world.add_group(group, seed, apps);
@@ -68,6 +70,14 @@ fn requests(scenario: &Scenario) -> Requests {
         log: scenario.record.switch("responses"),
         groups: scenario.traffic.iter().map(name).collect(),
         by_group: scenario.record.switch("by_group"),
+    })
+}
+
+fn pages(scenario: &Scenario) -> Pages {
+    Pages::new(PageSettings {
+        window: window(scenario),
+        log: scenario.record.switch("pages"),
+        groups: scenario.traffic.iter().map(|group| group.name.clone()).collect(),
     })
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use packet::{Duration, Instant, Rng};
 use record::{
-    Concurrency, Datagrams, Flows, Goodput, Losses, Requests, Sources, Transfers, Window,
+    Concurrency, Datagrams, Flows, Goodput, Losses, Pages, Requests, Sources, Transfers, Window,
 };
 use tcp::Profile;
 use traffic::{Action, App, Input};
@@ -96,6 +96,7 @@ pub struct World {
     pub(crate) streams: Vec<Stream>,
     pub(crate) flights: Slab<Flight>,
     pub(crate) requests: Requests,
+    pub(crate) pages: Pages,
     pub(crate) datagrams: Datagrams,
     pub(crate) flows: Flows,
     pub(crate) transfers: Transfers,
@@ -126,6 +127,7 @@ impl World {
         routes: Vec<Vec<u16>>,
         machines: Machines,
         requests: Requests,
+        pages: Pages,
         datagrams: Datagrams,
         window: Window,
     ) -> Self {
@@ -145,6 +147,7 @@ impl World {
             streams: Vec::new(),
             flights: Slab::default(),
             requests,
+            pages,
             datagrams,
             flows: Flows::default(),
             transfers: Transfers::default(),

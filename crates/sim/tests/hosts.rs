@@ -130,6 +130,15 @@ fn pipelined_requests_are_answered_in_order_and_timed_from_their_own_write() {
     // handshake. All at once: the second and third wait for the one before.
     assert_eq!(times("http11"), [400, 500]);
     assert_eq!(times("http11-pipelined"), [400, 500, 700, 1_000]);
+    // On all of them at once where replies share the connection.
+    let mut group = group("http2");
+    group["tcp"] = json!("plain"); // HTTP/2 is not for Nagle's rule
+    group.as_object_mut().unwrap().retain(|field, _| !field.ends_with("parallel"));
+    let mut times: Vec<u64> =
+        responses(&outcome(group)).iter().map(|(_, ns)| ns / 1_000_000).collect();
+    times.sort_unstable();
+    times.dedup();
+    assert_eq!(times, [400, 500]);
 }
 
 #[test]
@@ -175,7 +184,10 @@ fn users_survive_a_network_that_loses_almost_everything() {
         json!({"app": "unc", "users": 60, "http": "http11", "persistent": 1.0, "think": "2 s"}),
         json!({"app": "unc", "users": 60, "http": "http11-pipelined", "think": "2 s",
                "page_servers": "unc_servers_per_page"}),
+        json!({"app": "unc", "users": 60, "http": "http2", "think": "2 s",
+               "page_servers": "unc_servers_per_page"}),
         json!({"app": "packmime", "connections_per_s": 20}),
+        json!({"app": "webtraf", "users": 40, "session_gap": "0 s", "files": 4, "think": "1 s"}),
         json!({"app": "burst", "flows": 30, "bytes": "50 kB"}),
     ] {
         let scenario = json!({

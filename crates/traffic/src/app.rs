@@ -35,10 +35,20 @@ pub enum Action {
         /// Who will close it.
         closes: Closes,
     },
+    /// Replies on connection `conn`, just opened, share its byte stream as those of HTTP/2 do (RFC
+    /// 9113): the peer's server program works on all requests at once and sends what is ready in
+    /// frames, one of each reply in turn; a reply is complete when its last frame is. Such a
+    /// connection is closed by its opener.
+    Multiplex {
+        /// Which connection.
+        conn: u32,
+        /// Payload of a frame at most, bytes.
+        frame: u32,
+    },
     /// Write `bytes` on the connection (at once or when it is established). If `reply_bytes` is
     /// not zero, the peer's server program answers with that many once all have arrived (the
     /// request message names the size, as the UNC generators' does). Requests of one connection
-    /// are answered in order, one at a time.
+    /// are answered in order, one at a time, unless it is said to [`Action::Multiplex`].
     Send {
         /// Which connection.
         conn: u32,
@@ -58,6 +68,22 @@ pub enum Action {
     Stop {
         /// Which connection.
         conn: u32,
+    },
+    /// A page begins: its first file has just been asked for.
+    PageBegins,
+    /// A page is over: its last reply has come, or is given up.
+    PageEnds {
+        /// When it began.
+        began: Instant,
+        /// When its last reply came, or was given up; earlier than now if the user did something
+        /// else in between.
+        ended: Instant,
+        /// Requests that were made for it.
+        objects: u32,
+        /// Size of their answers.
+        bytes: u64,
+        /// One of them was given up.
+        failed: bool,
     },
     /// Send one datagram. A sender has one peer for all its datagrams.
     Datagram {
@@ -87,7 +113,8 @@ pub enum Input {
     Start,
     /// The time asked for with [`Action::WakeAt`] has come.
     Woke,
-    /// A reply has arrived completely (once per answered [`Action::Send`], in order).
+    /// A reply has arrived completely (once per answered [`Action::Send`], in order; multiplexed,
+    /// in the order of their last bytes).
     Replied {
         /// On which connection.
         conn: u32,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use packet::units::Unit;
 
 use crate::distribution::{Affine, Distribution};
-use crate::web::{http, loops, mah, packmime, threegpp, unc};
+use crate::web::{archive, http, loops, mah, packmime, threegpp, unc, webtraf};
 
 /// A bundle of distributions.
 pub struct Model {
@@ -41,8 +41,16 @@ impl Variable {
 }
 
 /// Every model, in the order of the documentation.
-pub static MODELS: &[Model] =
-    &[mah::MODEL, unc::MODEL, packmime::MODEL, threegpp::MODEL, http::MODEL, loops::MODEL];
+pub static MODELS: &[Model] = &[
+    mah::MODEL,
+    unc::MODEL,
+    packmime::MODEL,
+    threegpp::MODEL,
+    webtraf::MODEL,
+    archive::MODEL,
+    http::MODEL,
+    loops::MODEL,
+];
 
 /// The model called `name`.
 pub fn model(name: &str) -> Option<&'static Model> {

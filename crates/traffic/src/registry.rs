@@ -49,6 +49,8 @@ pub static APPS: &[Entry] = &[
     web::unc::ENTRY,
     web::packmime::ENTRY,
     web::threegpp::ENTRY,
+    web::webtraf::ENTRY,
+    web::archive::ENTRY,
     web::http::ENTRY,
     web::loops::ENTRY,
     video::ENTRY,

@@ -383,6 +383,17 @@ fn applications_refuse_what_contradicts_itself() {
         ),
         (
             "http",
+            vec![("http", text("http2")), ("parallel", n(4.0))],
+            "parallel: means nothing in HTTP/2, where one connection to each server carries all requests; leave it out",
+        ),
+        (
+            "unc",
+            vec![("streams", n(4.0))],
+            "streams: is of HTTP/2 alone; write http = \"http2\" beside it",
+        ),
+        ("packmime", vec![("http", text("http2"))], "http: unknown value \"http2\""),
+        (
+            "http",
             vec![("think", dist("pareto", &[("shape", n(1.0)), ("mean", text("9 s"))]))],
             "think.shape: 1 has no mean",
         ),

@@ -16,7 +16,7 @@ use sample::{DRAWS, Sample, assert_near};
 use traffic::distribution::{Distribution, shipped, whole_bytes};
 use traffic::fsd::{Coefficients, SumDifference, gaussian};
 use traffic::web::packmime::{Arrivals, Laws, Mode, Sequence};
-use traffic::web::{loops, threegpp, unc};
+use traffic::web::{archive, loops, threegpp, unc};
 
 fn bytes(of: &dyn Distribution, rng: &mut Rng) -> f64 {
     whole_bytes(of.sample(rng), 1.0) as f64
@@ -265,6 +265,17 @@ fn threegpp_reading_and_tuning_red_round_trips() {
     let rtt = Uniform { low: 14.0, high: 144.0 };
     let rtt = Sample::of("rtt", |rng| rtt.sample(rng));
     rtt.check((79.0, 0.3), (79.0, 0.4), (131.0, 0.3), (142.7, 0.2));
+}
+
+#[test]
+fn pages_of_the_http_archive_have_the_printed_quantiles() {
+    let files = archive::files();
+    for (share, printed) in [(0.1, 24.0), (0.25, 42.0), (0.5, 71.0), (0.75, 115.0), (0.9, 176.0)] {
+        assert_near("files", files.quantile(share), (printed, 13.5));
+    }
+    assert_near("html", archive::html().quantile(0.5), (18.0 * 1_024.0, 1e-9));
+    let page = archive::html().quantile(0.5) + 70.0 * archive::object().mean();
+    assert_near("median page", page, (2_652.0 * 1_024.0, 1e-9));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use network::{Network, Opened};
 use packet::{Duration, Instant, Rng};
 use traffic::distribution::{Constant, Discrete};
 use traffic::web::packmime::{Laws, Link, Mode};
-use traffic::web::{Habits, Persistence, User, threegpp, unc};
+use traffic::web::{Habits, Persistence, Sharing, User, threegpp, unc};
 use traffic::{Closes, Group};
 
 /// Replies come 80 ms plus 1 ms per 100 bytes after the request, at most 30 s.
@@ -176,7 +176,7 @@ fn pipelining_writes_the_rest_of_the_page_after_the_first_reply() {
         h.files = Arc::new(Constant(8.0));
         h.pages = Arc::new(Constant(2.0));
         h.think = Arc::new(Constant(5.0));
-        (p.share, p.pipelined) = (1.0, true);
+        (p.share, p.sharing) = (1.0, Sharing::Pipelined);
     });
     let network = life(&habits, 16 * 10);
     for (stay, pair) in by_connection(&network).chunks(2).enumerate() {
@@ -233,10 +233,10 @@ fn other_servers_get_connections_of_their_own() {
 
 #[test]
 fn failures_are_survived_in_every_mode() {
-    for pipelined in [false, true] {
+    for sharing in [Sharing::InTurn, Sharing::Pipelined] {
         let habits = habits(|h, p| {
             h.page_servers = Some(Arc::new(Discrete::parse("value,prob\n1,0.5\n3,0.5\n").unwrap()));
-            (p.share, p.pipelined, p.parallel) = (0.7, pipelined, 3);
+            (p.share, p.sharing, p.parallel) = (0.7, sharing, 3);
             p.requests = Some(Arc::new(Constant(5.0)));
         });
         let mut rng = Rng::named(1, "failures");
@@ -373,7 +373,7 @@ fn packmime_pipelines_a_page_after_the_first_reply() {
 fn what_a_failed_connection_had_queued_is_fetched_over_others() {
     let habits = habits(|h, p| {
         h.files = Arc::new(Constant(8.0));
-        (p.share, p.pipelined, p.idle) = (1.0, true, Duration::ZERO);
+        (p.share, p.sharing, p.idle) = (1.0, Sharing::Pipelined, Duration::ZERO);
     });
     let mut rng = Rng::named(2, "failures");
     let mut script = |_: &Opened, _: u64| {

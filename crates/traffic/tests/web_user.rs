@@ -155,10 +155,11 @@ fn lives_repeat_and_differ_between_users_seeds_and_groups() {
     assert_ne!(this, first(SEED, "browsers", 6));
 }
 
-/// What a user answers to one input.
+/// What a user answers to one input, but for what it says of pages.
 fn answer(user: &mut User, now: Instant, input: Input) -> Vec<Action> {
     let mut wishes = Vec::new();
     user.on(input, &mut AppCx { now, act: &mut |wish| wishes.push(wish) });
+    wishes.retain(|wish| !matches!(wish, Action::PageBegins | Action::PageEnds { .. }));
     wishes
 }
 

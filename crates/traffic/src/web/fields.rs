@@ -6,7 +6,7 @@ use std::sync::Arc;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
-use super::{Habits, Persistence, Start, User};
+use super::{Habits, Persistence, Sharing, Start, User};
 use crate::distribution::{Constant, Distribution, read};
 use crate::registry::{Group, Population};
 
@@ -26,11 +26,22 @@ pub const HTTP: Field = Field {
     meaning: "http10: every file on a connection of its own, which the server closes; http11: files \
               of a persistent stay share connections, one request after the other; \
               http11-pipelined: after the first reply of a connection its further requests of the \
-              page are written at once. If not given, http10 for web and http, http11 for unc and \
-              threegpp.",
-    kind: Kind::Choice(&["http10", "http11", "http11-pipelined"]),
+              page are written at once; http2: when the first file of a page is there all others \
+              are asked for at once, on one connection to each server, which sends its replies in \
+              frames of 16 KiB, one of each in turn. If not given, http10 for web and http, http11 \
+              for unc and threegpp-http, http2 for web-2024.",
+    kind: Kind::Choice(&["http10", "http11", "http11-pipelined", "http2"]),
     default: Value::Unset,
-    source: "the model; constructed: what pipelining does",
+    source: "the model; constructed: what pipelining does; read: RFC 9113, RFC 9218 section 10 \
+             (responses of equal urgency that can be used in parts take turns)",
+};
+/// Concurrent streams of HTTP/2.
+pub const STREAMS: Field = Field {
+    name: "streams",
+    meaning: "How many requests wait for replies on an HTTP/2 connection at most.",
+    kind: Kind::Whole { unit: Unit::Count, min: 1, max: 10_000 },
+    default: Value::Whole(100),
+    source: "read: RFC 9113 section 6.5.2 recommends no fewer than 100",
 };
 /// Parallel connections.
 pub const PARALLEL: Field = Field {
@@ -43,7 +54,7 @@ pub const PARALLEL: Field = Field {
 /// The same, where a model has one of its own.
 pub const PARALLEL_OF_MODEL: Field = Field {
     meaning: "How many connections a user has open at most, after the first file of a page; if not \
-              given, 4 for unc and http, 1 for threegpp.",
+              given, 4 for unc and http, 1 for threegpp-http, 6 for web-2024.",
     default: Value::Unset,
     source: "the model",
     ..PARALLEL
@@ -60,8 +71,8 @@ pub const PERSISTENT: Field = Field {
 /// Persistent connections per user.
 pub const PERSISTENT_PARALLEL: Field = Field {
     name: "persistent_parallel",
-    meaning: "How many persistent connections a user has at most; if not given, 2 (threegpp: 1) or \
-              what parallel allows.",
+    meaning: "How many persistent connections a user has at most; if not given, 2 (threegpp-http: 1, \
+              web-2024: 6) or what parallel allows.",
     kind: Kind::Whole { unit: Unit::Count, min: 1, max: 64 },
     default: Value::Unset,
     source: "constructed: 2, as RFC 2616 section 8.1.4 recommends (recalled)",
@@ -70,7 +81,7 @@ pub const PERSISTENT_PARALLEL: Field = Field {
 pub const IDLE_TIMEOUT: Field = Field {
     name: "idle_timeout",
     meaning: "A persistent connection that has been idle for so long is closed by the client; 0 s \
-              keeps it to the end of the stay; if not given, 120 s (threegpp: 0 s).",
+              keeps it to the end of the stay; if not given, 120 s (threegpp-http: 0 s).",
     kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: false },
     default: Value::Unset,
     source: "constructed: 120 s",
@@ -157,6 +168,7 @@ pub const START: Field = Field {
 /// The fields of a model that decides everything unless told otherwise.
 pub static ALL: &[Field] = &[
     HTTP,
+    STREAMS,
     PARALLEL_OF_MODEL,
     PERSISTENT,
     PERSISTENT_PARALLEL,
@@ -215,21 +227,36 @@ fn persistence(
     model: &Persistence,
     requests: Option<Arc<dyn Distribution>>,
 ) -> Result<Option<Persistence>, BadParams> {
-    let default = if habits.persistence.is_some() { "http11" } else { "http10" };
+    let default = match habits.persistence.as_ref().map(|kept| kept.sharing) {
+        None => "http10",
+        Some(Sharing::Multiplexed { .. }) => "http2",
+        Some(Sharing::InTurn | Sharing::Pipelined) => "http11",
+    };
     let http = match params.value("http") {
         Value::Choice(http) => http,
         _ => default,
     };
+    let refused = |fields: &[&str], why: &str| -> Result<(), BadParams> {
+        let given = fields.iter().find(|field| params.given(field));
+        given.map_or(Ok(()), |field| Err(BadParams::new(field, why)))
+    };
+    if http != "http2" {
+        refused(&["streams"], "is of HTTP/2 alone; write http = \"http2\" beside it")?;
+    }
     if http == "http10" {
         let fields = ["persistent", "persistent_parallel", "idle_timeout", "connection_requests"];
-        return match fields.iter().find(|field| params.given(field)) {
-            None => Ok(None),
-            Some(field) => Err(BadParams::new(
-                field,
-                "means nothing in HTTP/1.0, where no connection carries a second request; write \
-                 http = \"http11\" beside it",
-            )),
-        };
+        let why = "means nothing in HTTP/1.0, where no connection carries a second request; write \
+                   http = \"http11\" beside it";
+        return refused(&fields, why).map(|()| None);
+    }
+    let idle = if params.given("idle_timeout") { params.time("idle_timeout") } else { model.idle };
+    if http == "http2" {
+        let fields = ["parallel", "persistent", "persistent_parallel", "connection_requests"];
+        let why = "means nothing in HTTP/2, where one connection to each server carries all \
+                   requests; leave it out";
+        refused(&fields, why)?;
+        let sharing = Sharing::Multiplexed { streams: params.whole("streams") as u32 };
+        return Ok(Some(Persistence { share: 1.0, parallel: 1, idle, requests: None, sharing }));
     }
     let parallel =
         params.whole_or("persistent_parallel", u64::from(model.parallel.min(habits.parallel)));
@@ -241,13 +268,13 @@ fn persistence(
         );
         return Err(BadParams::new("persistent_parallel", why));
     }
-    let idle = if params.given("idle_timeout") { params.time("idle_timeout") } else { model.idle };
+    let pipelined = http == "http11-pipelined";
     Ok(Some(Persistence {
         share: params.real_or("persistent", model.share),
         parallel: parallel as u32,
         idle,
         requests: requests.or(model.requests.clone()),
-        pipelined: http == "http11-pipelined",
+        sharing: if pipelined { Sharing::Pipelined } else { Sharing::InTurn },
     }))
 }
 

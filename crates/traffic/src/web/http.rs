@@ -7,7 +7,7 @@ use packet::params::{BadParams, Params};
 use packet::units::Unit;
 
 use super::fields::always;
-use super::{Habits, Persistence, fields};
+use super::{Habits, Persistence, Sharing, fields};
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population};
 
@@ -17,7 +17,7 @@ const PERSISTENCE: Persistence = Persistence {
     parallel: 2,
     idle: Duration::from_secs(120),
     requests: None,
-    pipelined: false,
+    sharing: Sharing::InTurn,
 };
 
 fn habits(servers: u32) -> Habits {

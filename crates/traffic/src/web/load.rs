@@ -18,7 +18,7 @@ const FIRST_FLIGHT: u64 = 2 * SEGMENT;
 const FEW_SEGMENTS: u64 = 256;
 /// How long an average page takes to fetch on an unloaded network, seconds (constructed: 0.4 to
 /// 0.5 s with round-trip times around 79 ms; small against any think time).
-const PAGE_TIME: f64 = 0.45;
+pub(super) const PAGE_TIME: f64 = 0.45;
 
 /// IP bytes, without framing, that a server sends for a reply of `bytes` on a connection of its
 /// own if nothing is lost: 1,460 B segments without options, a server that closes first.

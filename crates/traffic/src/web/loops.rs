@@ -82,6 +82,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
         reply: own("reply", Unit::Bytes, size(params.choice("model")))?,
         think: own("think", Unit::Time, always(0.0))?,
         start: Start::Within(params.time("start_within")),
+        browses: false,
         ..Habits::plain(group.peers)
     };
     fields::population(habits, group)

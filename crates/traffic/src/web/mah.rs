@@ -11,7 +11,7 @@ use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
-use super::{Habits, Persistence, Start, fields};
+use super::{Habits, Persistence, Sharing, Start, fields};
 use crate::distribution::Distribution;
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population};
@@ -147,6 +147,7 @@ static FIELDS: &[Field] = &[
     },
     fields::START,
     fields::HTTP,
+    fields::STREAMS,
     fields::PERSISTENT,
     fields::PERSISTENT_PARALLEL,
     fields::IDLE_TIMEOUT,
@@ -167,7 +168,7 @@ const PERSISTENCE: Persistence = Persistence {
     parallel: 2,
     idle: Duration::from_secs(120),
     requests: None,
-    pipelined: false,
+    sharing: Sharing::InTurn,
 };
 
 /// The users of a group.

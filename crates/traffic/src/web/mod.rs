@@ -2,20 +2,24 @@
 //!
 //! [`Habits`] says what users draw and how they use connections, [`User`] is one of them,
 //! [`fields`] is how a scenario says it, [`load`] predicts what users ask for. The models are
-//! bundles of distributions: [`mah`], [`unc`], [`threegpp`], [`http`] (all of one's own),
-//! [`loops`]. [`packmime`] is another machine: connections that arrive on a link.
+//! bundles of distributions: [`mah`], [`unc`], [`threegpp`], [`archive`], [`http`] (all of one's own),
+//! [`loops`]. [`packmime`] and [`webtraf`] are other machines: connections that arrive on a link,
+//! sessions that arrive one after the other.
 
+pub mod archive;
 pub mod fields;
 pub mod http;
 pub mod load;
 pub mod loops;
 pub mod mah;
 pub mod packmime;
+mod page;
 mod start;
 mod stay;
 pub mod threegpp;
 pub mod unc;
 mod user;
+pub mod webtraf;
 
 use std::sync::Arc;
 
@@ -58,6 +62,8 @@ pub struct Habits {
     /// Connections that carry more than one request (HTTP/1.1); without it every file has a
     /// connection of its own, which the server closes (HTTP/1.0).
     pub persistence: Option<Persistence>,
+    /// Whether what is fetched between two pauses is a page that somebody waits for.
+    pub browses: bool,
 }
 
 /// How connections are used again.
@@ -71,10 +77,29 @@ pub struct Persistence {
     pub idle: Duration,
     /// Requests that one of them carries at most.
     pub requests: Option<Arc<dyn Distribution>>,
-    /// After the first reply of a connection all further requests of the page are written at
-    /// once.
-    pub pipelined: bool,
+    /// When the requests of a page are written.
+    pub sharing: Sharing,
 }
+
+/// How the requests of a page share a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// The next one is written when a reply has come.
+    InTurn,
+    /// After the first reply of a connection all further requests of the page are written at
+    /// once; replies come in the order of the requests.
+    Pipelined,
+    /// When the first file of a page is there all further requests are written at once, on one
+    /// connection to each server, and replies share it frame by frame (HTTP/2).
+    Multiplexed {
+        /// Requests that wait for replies on a connection at most.
+        streams: u32,
+    },
+}
+
+/// Payload of a DATA frame at most, bytes: the initial value of SETTINGS_MAX_FRAME_SIZE, RFC 9113
+/// section 6.5.2.
+pub const FRAME: u32 = 16_384;
 
 impl Habits {
     /// Users who fetch one file after the other from one server without a pause, everything
@@ -96,6 +121,7 @@ impl Habits {
             parallel: 1,
             servers,
             persistence: None,
+            browses: true,
         }
     }
 }

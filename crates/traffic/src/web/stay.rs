@@ -1,4 +1,4 @@
-//! The persistent connections of one user at one server.
+//! The persistent connections of one user, to the server of a stay and beside it.
 
 use packet::{Duration, Instant};
 
@@ -9,8 +9,10 @@ pub(super) struct Kept {
     pub conn: u8,
     /// Requests without a reply.
     pub waiting: u16,
-    /// Requests of this page that are to follow its first reply.
-    pub queued: u16,
+    /// Requests of this page that are to follow a reply.
+    pub queued: u32,
+    /// To another server, for this page alone.
+    pub for_page: bool,
     /// A reply has come: further requests may be written at once where that is the mode.
     pub seasoned: bool,
     /// Requests it may still carry.
@@ -38,8 +40,15 @@ impl Stay {
 
     pub fn add(&mut self, conn: u32, room: u32, now: Instant) -> usize {
         let conn = conn as u8;
-        let (waiting, queued, seasoned, idle_since) = (0, 0, false, now);
-        self.kept.push(Kept { conn, waiting, queued, seasoned, room, idle_since });
+        self.kept.push(Kept {
+            conn,
+            waiting: 0,
+            queued: 0,
+            for_page: false,
+            seasoned: false,
+            room,
+            idle_since: now,
+        });
         self.kept.len() - 1
     }
 
@@ -51,6 +60,11 @@ impl Stay {
     /// The place of the first connection that waits for nothing.
     pub fn idle(&self) -> Option<usize> {
         self.kept.iter().position(|kept| kept.waiting == 0)
+    }
+
+    /// The place of the first connection that lasts longer than a page.
+    pub fn lasting(&self) -> Option<usize> {
+        self.kept.iter().position(|kept| !kept.for_page)
     }
 
     pub fn at(&mut self, place: usize) -> &mut Kept {

@@ -7,14 +7,19 @@ use packet::units::Unit;
 use packet::{Duration, math};
 
 use super::fields::always;
-use super::{Habits, Persistence, fields};
+use super::{Habits, Persistence, Sharing, fields};
 use crate::distribution::{Affine, Distribution, Exponential, LogNormal, Pareto, Truncated};
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population};
 
 /// One connection that stays open.
-const PERSISTENCE: Persistence =
-    Persistence { share: 1.0, parallel: 1, idle: Duration::ZERO, requests: None, pipelined: false };
+const PERSISTENCE: Persistence = Persistence {
+    share: 1.0,
+    parallel: 1,
+    idle: Duration::ZERO,
+    requests: None,
+    sharing: Sharing::InTurn,
+};
 
 /// Values of `of` from `low` up to `high`; others are drawn again.
 fn kept(of: impl Distribution + 'static, low: f64, high: f64) -> Arc<dyn Distribution> {
@@ -64,7 +69,7 @@ fn habits(servers: u32) -> Habits {
 
 /// What the registry says of them.
 pub const ENTRY: Entry = Entry {
-    name: "threegpp",
+    name: "threegpp-http",
     summary: "Users who read a page for 30 s on average and fetch all of it over one connection.",
     year: 2009,
     source: "ns-3, ThreeGppHttpVariables (3GPP2 TSG-C.R1002, IEEE 802.16m evaluation methodology)",
@@ -85,7 +90,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
 }
 
 /// The model's variables.
-pub const MODEL: Model = Model { name: "3gpp", app: "threegpp", variables };
+pub const MODEL: Model = Model { name: "3gpp", app: "threegpp-http", variables };
 
 fn variables() -> Vec<Variable> {
     vec![

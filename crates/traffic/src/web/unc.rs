@@ -14,7 +14,7 @@ use packet::Duration;
 use packet::params::{BadParams, Params};
 use packet::units::Unit;
 
-use super::{Habits, Persistence, fields};
+use super::{Habits, Persistence, Sharing, fields};
 use crate::distribution::{Distribution, Mixture, shipped};
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population};
@@ -29,7 +29,7 @@ pub const PERSISTENCE: Persistence = Persistence {
     parallel: 2,
     idle: Duration::from_secs(120),
     requests: None,
-    pipelined: false,
+    sharing: Sharing::InTurn,
 };
 
 /// Size of a response, bytes.

@@ -6,13 +6,16 @@
 //! connections follow the elements that F. D. Smith, F. Hernández-Campos, K. Jeffay and D. Ott,
 //! *What TCP/IP protocol headers can tell us about the web*, SIGMETRICS 2001, name.
 
+mod multiplex;
+
 use std::sync::Arc;
 
 use packet::{Duration, Instant, Rng};
 
+use super::page::Page;
 use super::start::Streams;
 use super::stay::Stay;
-use super::{Habits, Persistence};
+use super::{FRAME, Habits, Persistence, Sharing};
 use crate::distribution::{whole_bytes, whole_count};
 use crate::{Action, App, AppCx, Closes, Input};
 
@@ -47,6 +50,8 @@ enum Doing {
 ///   part after its first reply. The client closes a connection that has been idle for long or
 ///   is used up, and all at the end of the stay.
 /// * Where other servers supply files of the page, these go on new connections of their own.
+/// * Multiplexing (HTTP/2), all files but the first are asked for at once, on one connection to
+///   each server: the stay's, which lasts, and one for the page to each of the others.
 /// * The user thinks from the last reply of a page on.
 ///
 /// Every variable has its own stream, so changing one leaves the draws of the others alone; every
@@ -73,6 +78,7 @@ pub struct User {
     others: Vec<u32>,
     /// When the next page begins.
     next_page: Instant,
+    page: Page,
 }
 
 impl User {
@@ -104,6 +110,7 @@ impl User {
             others_left: 0,
             others: Vec::new(),
             next_page: Instant::ZERO,
+            page: Page::new(Instant::ZERO),
         }
     }
 
@@ -118,7 +125,11 @@ impl User {
         self.files_left = files.div_ceil(self.others.len() as u32 + 1);
         self.others_left = files - self.files_left;
         self.doing = Doing::First; // alone: the others wait until it is done
+        self.page = Page::new(cx.now);
         self.fetch(cx);
+        if self.habits.browses {
+            (cx.act)(Action::PageBegins);
+        }
     }
 
     fn begin_stay(&mut self) {
@@ -133,9 +144,11 @@ impl User {
     /// are files to supply.
     fn choose_others(&mut self, files: u32) {
         self.others.clear();
+        let at_once = self.streams_at_once().is_some();
         let Some(number) = &self.habits.page_servers else { return };
         let rng = &mut self.streams.page_servers;
         let number = whole_count(number.sample(rng)).min(files).min(self.habits.servers);
+        let number = if at_once { number.min(NUMBERS) } else { number };
         while (self.others.len() as u32) < number - 1 {
             let other = rng.below(u64::from(self.habits.servers)) as u32;
             if other != self.server && !self.others.contains(&other) {
@@ -150,7 +163,7 @@ impl User {
         if !self.persistent {
             return self.fetch_alone(self.server, cx);
         }
-        let place = self.stay.idle().unwrap_or_else(|| self.open_kept(cx));
+        let place = self.stay.idle().unwrap_or_else(|| self.open_kept(self.server, cx));
         self.ask(place, cx);
     }
 
@@ -168,11 +181,14 @@ impl User {
     }
 
     /// Opens a connection that the stay keeps.
-    fn open_kept(&mut self, cx: &mut AppCx) -> usize {
+    fn open_kept(&mut self, peer: u32, cx: &mut AppCx) -> usize {
         let limit = self.persistence().requests.clone();
         let room = limit.map_or(u32::MAX, |d| whole_count(d.sample(&mut self.streams.limit)));
         let conn = self.free_number();
-        (cx.act)(Action::Open { conn, peer: self.server, closes: Closes::Opener });
+        (cx.act)(Action::Open { conn, peer, closes: Closes::Opener });
+        if self.streams_at_once().is_some() {
+            (cx.act)(Action::Multiplex { conn, frame: FRAME });
+        }
         self.stay.add(conn, room, cx.now)
     }
 
@@ -198,6 +214,7 @@ impl User {
         let reply_bytes = whole_bytes(of.sample(&mut self.streams.reply), *reply_scale);
         let service = service.as_ref().map_or(0.0, |d| d.sample(&mut self.streams.service));
         let service = Duration::from_secs_f64(service);
+        self.page.asks(reply_bytes);
         (cx.act)(Action::Send { conn, bytes, reply_bytes, service });
     }
 
@@ -220,6 +237,7 @@ impl User {
             }
             self.busy ^= bit;
         }
+        self.page.done(cx.now, failed);
         match self.doing {
             Doing::First => self.parse(cx),
             Doing::Rest => self.go_on(cx),
@@ -230,21 +248,23 @@ impl User {
     fn kept_failed(&mut self, place: usize) {
         let kept = self.stay.remove(place);
         self.busy &= !(1 << kept.conn);
-        self.files_left += u32::from(kept.queued);
+        self.files_left += kept.queued;
     }
 
     fn kept_replied(&mut self, place: usize, cx: &mut AppCx) {
+        let one_for_one = self.streams_at_once().is_some();
         let kept = self.stay.at(place);
         kept.waiting -= 1;
         kept.seasoned = true;
-        let queued = std::mem::take(&mut kept.queued);
-        for _ in 0..queued {
+        let follow = if one_for_one { kept.queued.min(1) } else { kept.queued };
+        kept.queued -= follow;
+        for _ in 0..follow {
             self.ask(place, cx);
         }
         let kept = self.stay.at(place);
         if kept.waiting == 0 {
             kept.idle_since = cx.now;
-            let (conn, used_up) = (u32::from(kept.conn), kept.room == 0);
+            let (conn, used_up) = (u32::from(kept.conn), kept.room == 0 || kept.for_page);
             self.busy &= !(1 << conn);
             if used_up {
                 self.stay.remove(place);
@@ -263,7 +283,7 @@ impl User {
 
     fn fetch_rest(&mut self, cx: &mut AppCx) {
         self.doing = Doing::Rest;
-        if self.persistent && self.persistence().pipelined {
+        if self.persistent && self.persistence().sharing == Sharing::Pipelined {
             self.deal(cx);
         }
         self.go_on(cx);
@@ -277,12 +297,12 @@ impl User {
             let place = if (dealt as usize) < self.stay.len() {
                 dealt as usize
             } else {
-                self.open_kept(cx)
+                self.open_kept(self.server, cx)
             };
             let kept = self.stay.at(place);
             let part = part.min(kept.room).min(u32::from(u16::MAX));
             let at_once = if kept.seasoned { part } else { 1 };
-            kept.queued = (part - at_once) as u16;
+            kept.queued = part - at_once;
             self.files_left -= part;
             for _ in 0..at_once {
                 self.ask(place, cx);
@@ -292,6 +312,9 @@ impl User {
 
     /// Asks for what may be asked for; if nothing is left and nothing on its way, thinks.
     fn go_on(&mut self, cx: &mut AppCx) {
+        if let Some(streams) = self.streams_at_once() {
+            self.ask_for_all(streams, cx);
+        }
         while self.busy.count_ones() < self.habits.parallel {
             if self.files_left > 0 && self.may_fetch() {
                 self.fetch(cx);
@@ -322,6 +345,9 @@ impl User {
     }
 
     fn think(&mut self, cx: &mut AppCx) {
+        if self.habits.browses {
+            (cx.act)(self.page.ends());
+        }
         self.doing = Doing::Thinking;
         let pause = self.habits.think.sample(&mut self.streams.think);
         self.next_page = cx.now + Duration::from_secs_f64(pause);

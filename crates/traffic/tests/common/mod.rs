@@ -36,6 +36,8 @@ pub struct Host<'a> {
     pub fetches: Vec<Fetch>,
     /// Instants at which pages began.
     pub pages: Vec<Instant>,
+    /// Pages that are over.
+    pub ended: usize,
 }
 
 impl<'a> Host<'a> {
@@ -47,7 +49,7 @@ impl<'a> Host<'a> {
     ) -> Self {
         let (now, wake, open) = (Instant::ZERO, None, BTreeMap::new());
         let mut host =
-            Host { app, script, now, wake, open, fetches: Vec::new(), pages: Vec::new() };
+            Host { app, script, now, wake, open, fetches: vec![], pages: vec![], ended: 0 };
         host.tell(Input::Start);
         while host.step(pages) {}
         host
@@ -90,6 +92,8 @@ impl<'a> Host<'a> {
                     assert_eq!(on, conn);
                     self.fetch(conn, peer, bytes, reply_bytes);
                 }
+                Action::PageBegins => assert_eq!(self.ended + 1, self.pages.len()),
+                Action::PageEnds { .. } => self.ended += 1,
                 other => panic!("a web user never says {other:?}"),
             }
         }

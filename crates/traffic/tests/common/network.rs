@@ -34,6 +34,8 @@ pub struct Opened {
     pub requests: usize,
     /// Connections with [`Closes::Opener`] that were open, itself included.
     pub kept: usize,
+    /// Payload of a frame, where replies share it.
+    pub frame: Option<u32>,
 }
 
 /// What happens to a request: it is answered after this time, or its connection fails then.
@@ -51,6 +53,9 @@ pub struct Network {
     pub opened: Vec<Opened>,
     pub asked: Vec<Asked>,
     pub wakes: usize,
+    /// Pages begun, and what was said of those that are over.
+    pub pages_begun: usize,
+    pub pages: Vec<Action>,
     now: Instant,
     agenda: BTreeMap<(Instant, u64), Event>,
     planned: u64,
@@ -135,12 +140,21 @@ impl Network {
             }
             Action::Stop { .. } => unreachable!("nobody here sends without an end"),
             Action::Move { machine } => self.machine = machine,
+            Action::PageBegins => self.pages_begun += 1,
+            Action::PageEnds { .. } => self.pages.push(wish),
+            Action::Multiplex { conn, frame } => {
+                let opened = &mut self.opened[self.open[&conn]];
+                assert_eq!((opened.requests, opened.closes), (0, Closes::Opener));
+                opened.frame = Some(frame);
+            }
             Action::Open { conn, peer, closes } => {
                 let (at, machine) = (self.now, self.machine);
                 let kept = self.open.values().filter(|&&i| self.opened[i].closes == Closes::Opener);
                 let kept = kept.count() + usize::from(closes == Closes::Opener);
                 let (closed, requests) = (None, 0);
-                let opened = Opened { conn, peer, machine, closes, at, closed, requests, kept };
+                let frame = None;
+                let opened =
+                    Opened { conn, peer, machine, closes, at, closed, requests, kept, frame };
                 self.opened.push(opened);
                 let taken = self.open.insert(conn, self.opened.len() - 1);
                 assert_eq!(taken, None, "connection number {conn} is in use");
@@ -174,7 +188,8 @@ impl Network {
                     waiting_here,
                     waiting,
                 });
-                // Answers of one connection come in order.
+                // Answers of one connection come in order, unless they share it.
+                let before = before.filter(|_| opened.frame.is_none());
                 let earliest = before.map_or(self.now, |_| self.last_answer(connection));
                 self.plan(
                     earliest.max(self.now) + after + service,

@@ -55,6 +55,7 @@ static FIELDS: &[Field] = &[
         meaning: "http10: one request per connection; http11: 9 % of the connections carry more, one \
                   after the other with gaps; http11-pipelined: the further requests of a page are \
                   written at once when the connection has seen a reply.",
+        kind: Kind::Choice(&["http10", "http11", "http11-pipelined"]),
         default: Value::Choice("http11"),
         source: "read: ns-2 has both and no pipelining; constructed: which is the default",
         ..fields::HTTP

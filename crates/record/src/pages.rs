@@ -1,0 +1,231 @@
+//! Pages: how long users waited for all files of one.
+
+use packet::Instant;
+
+use crate::times::Times;
+use crate::{Column, Summary, Table, Window};
+
+/// One page that is there, or of which something was given up.
+#[derive(Clone, Copy, Debug)]
+pub struct PageLoad {
+    /// When its first request was made: `connect()`, or the write on a connection already open.
+    pub began: Instant,
+    /// When the last byte of its last file had arrived in order, or the last file was given up.
+    pub ended: Instant,
+    /// Files, the page itself included.
+    pub objects: u32,
+    /// Payload of the replies that were asked for.
+    pub bytes: u64,
+    /// Who asked, numbered over all groups of the scenario.
+    pub user: u32,
+    /// The user's group, in the order of the scenario.
+    pub group: u16,
+    /// One of its files was given up.
+    pub failed: bool,
+}
+
+/// What is to be kept of pages.
+#[derive(Clone, Debug)]
+pub struct PageSettings {
+    /// The measured interval.
+    pub window: Window,
+    /// Keep a row of every page, else only their statistics.
+    pub log: bool,
+    /// Names of the groups of the scenario, in order.
+    pub groups: Vec<String>,
+}
+
+/// The pages of one group, or of all.
+#[derive(Clone, Debug, Default)]
+struct Loads {
+    begun: u64,
+    ended: u64,
+    objects: u64,
+    bytes: u64,
+    times: Times,
+}
+
+/// The log of all pages.
+#[derive(Clone, Debug)]
+pub struct Pages {
+    window: Window,
+    names: Vec<String>,
+    /// By group; begun and ended count over the whole run.
+    loads: Vec<Loads>,
+    log: Option<Vec<PageLoad>>,
+}
+
+/// Quantiles of the summary, in percent.
+const PERCENTS: [u32; 4] = [50, 90, 95, 99];
+
+impl Loads {
+    fn extend(&mut self, more: &Loads) {
+        self.begun += more.begun;
+        self.ended += more.ended;
+        self.objects += more.objects;
+        self.bytes += more.bytes;
+        self.times.extend(&more.times);
+    }
+
+    fn summarise(&self, out: &mut Summary) {
+        out.whole("pages", self.times.count());
+        out.whole("pages_failed", self.times.failed());
+        out.whole("pages_open_at_end", self.begun - self.ended);
+        out.real("page_objects_mean", self.objects as f64 / self.times.count() as f64);
+        out.real("page_bytes_mean", self.bytes as f64 / self.times.count() as f64);
+        out.real("page_load_mean_s", self.times.mean_s());
+        for p in PERCENTS {
+            let value = self.times.quantile_s(f64::from(p) / 100.0);
+            out.real(&format!("page_load_p{p}_s"), value);
+        }
+    }
+}
+
+impl Pages {
+    /// An empty log.
+    pub fn new(settings: PageSettings) -> Self {
+        Pages {
+            window: settings.window,
+            loads: vec![Loads::default(); settings.groups.len()],
+            names: settings.groups,
+            log: settings.log.then(Vec::new),
+        }
+    }
+
+    /// A user of `group` asks for the first file of a page.
+    pub fn begun(&mut self, group: u16) {
+        self.loads[usize::from(group)].begun += 1;
+    }
+
+    /// A page has ended.
+    pub fn ended(&mut self, page: PageLoad) {
+        let loads = &mut self.loads[usize::from(page.group)];
+        loads.ended += 1;
+        if self.window.contains(page.ended) {
+            loads.objects += u64::from(page.objects);
+            loads.bytes += page.bytes;
+            loads.times.add(page.ended.since(page.began).nanos(), page.failed);
+        }
+        if let Some(log) = &mut self.log {
+            log.push(page);
+        }
+    }
+
+    /// The figures of pages that ended in the measured interval; nothing where nobody fetches
+    /// any. Those of single groups go with the group's other figures, if `out` has any.
+    pub fn summarise(&mut self, out: &mut Summary) {
+        let mut all = Loads::default();
+        for (loads, name) in self.loads.iter_mut().zip(&self.names).filter(|(l, _)| l.begun > 0) {
+            loads.times.sort();
+            all.extend(loads);
+            let group = out.group_mut("by_group").and_then(|groups| groups.group_mut(name));
+            if let Some(group) = group {
+                loads.summarise(group);
+            }
+        }
+        if all.begun > 0 {
+            all.times.sort();
+            all.summarise(out);
+        }
+    }
+
+    /// A row for every page of the whole run, if they were kept and there are any.
+    pub fn into_log(self) -> Option<Table> {
+        let log = self.log.filter(|log| !log.is_empty())?;
+        let u64s = |of: fn(&PageLoad) -> u64| Column::U64(log.iter().map(of).collect());
+        let u32s = |of: fn(&PageLoad) -> u32| Column::U32(log.iter().map(of).collect());
+        let columns = [
+            ("end_ns", u64s(|p| p.ended.nanos())),
+            ("duration_ns", u64s(|p| p.ended.since(p.began).nanos())),
+            ("objects", u32s(|p| p.objects)),
+            ("bytes", u64s(|p| p.bytes)),
+            ("user", u32s(|p| p.user)),
+            ("group", Column::U16(log.iter().map(|p| p.group).collect())),
+            ("failed", Column::U8(log.iter().map(|p| u8::from(p.failed)).collect())),
+        ];
+        let columns = columns.into_iter().map(|(n, c)| (n.to_owned(), c)).collect();
+        Some(Table { name: "pages", columns, every_s: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Figure;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    /// Measures from 1 s to 10 s.
+    fn log_of(groups: &[&str], log: bool) -> Pages {
+        let window = Window { from: at(1_000), to: at(10_000) };
+        let groups = groups.iter().map(|&name| name.to_owned()).collect();
+        Pages::new(PageSettings { window, log, groups })
+    }
+
+    fn page(began: u64, ended: u64, group: u16, failed: bool) -> PageLoad {
+        let (began, ended) = (at(began), at(ended));
+        PageLoad { began, ended, objects: 3, bytes: 9_000, user: 7, group, failed }
+    }
+
+    fn summary(pages: &mut Pages) -> Summary {
+        let mut out = Summary::default();
+        pages.summarise(&mut out);
+        out
+    }
+
+    #[test]
+    fn pages_count_where_they_end_and_failed_ones_are_the_slowest() {
+        let mut log = log_of(&["web"], true);
+        for page in [
+            page(0, 999, 0, false), // in the warm-up
+            page(0, 1_500, 0, false),
+            page(2_000, 2_500, 0, false),
+            page(2_000, 9_000, 0, true),
+        ] {
+            log.begun(0);
+            log.ended(page);
+        }
+        log.begun(0); // not there at the end
+        let s = summary(&mut log);
+        let counts = ["pages", "pages_failed", "pages_open_at_end"].map(|n| s.number(n));
+        assert_eq!(counts, [3.0, 1.0, 1.0]);
+        assert_eq!((s.number("page_objects_mean"), s.number("page_bytes_mean")), (3.0, 9_000.0));
+        assert_eq!((s.number("page_load_mean_s"), s.number("page_load_p50_s")), (1.0, 1.5));
+        assert_eq!(s.number("page_load_p95_s"), f64::INFINITY);
+        let table = log.into_log().unwrap();
+        let column = |name: &str| table.columns.iter().find(|(n, _)| n == name).unwrap().1.clone();
+        assert_eq!(column("failed"), Column::U8(vec![0, 0, 0, 1]));
+        let ms = [999, 1_500, 500, 7_000].map(|ms: u64| ms * 1_000_000);
+        assert_eq!(column("duration_ns"), Column::U64(ms.to_vec()));
+    }
+
+    #[test]
+    fn groups_are_told_apart_where_the_summary_does() {
+        let mut log = log_of(&["near", "bulk", "far"], false);
+        for (group, ended) in [(0, 1_200), (2, 2_500), (2, 1_900)] {
+            log.begun(group);
+            log.ended(page(1_000, ended, group, false));
+        }
+        let mut out = Summary::default();
+        let mut groups = Summary::default();
+        groups.group("near", Summary::default());
+        groups.group("far", Summary::default());
+        out.group("by_group", groups);
+        log.summarise(&mut out);
+        let Some(Figure::Group(groups)) = out.get("by_group") else { panic!() };
+        assert_eq!(groups.0.len(), 2, "who fetches no pages has no figures");
+        let Some(Figure::Group(far)) = groups.get("far") else { panic!() };
+        assert_eq!((far.number("pages"), far.number("page_load_p99_s")), (2.0, 1.5));
+        assert_eq!((out.number("pages"), out.number("page_load_p50_s")), (3.0, 0.9));
+        assert!(log.into_log().is_none(), "no rows were asked for");
+    }
+
+    #[test]
+    fn a_run_without_pages_says_nothing_of_them() {
+        let mut log = log_of(&["bulk"], true);
+        assert_eq!(summary(&mut log).0.len(), 0);
+        assert!(log.into_log().is_none());
+    }
+}

@@ -1,0 +1,41 @@
+//! What an application tells of a page.
+
+use packet::Instant;
+
+use crate::Action;
+
+/// A page being fetched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Page {
+    began: Instant,
+    /// When something last came of one of its files.
+    last: Instant,
+    bytes: u64,
+    objects: u32,
+    failed: bool,
+}
+
+impl Page {
+    /// A page of which nothing has been asked for yet.
+    pub fn new(began: Instant) -> Self {
+        Page { began, last: began, bytes: 0, objects: 0, failed: false }
+    }
+
+    /// One of its files is asked for.
+    pub fn asks(&mut self, reply_bytes: u64) {
+        self.objects += 1;
+        self.bytes += reply_bytes;
+    }
+
+    /// Something has come of one of its files.
+    pub fn done(&mut self, now: Instant, failed: bool) {
+        self.last = now;
+        self.failed |= failed;
+    }
+
+    /// What is said at its end.
+    pub fn ends(&self) -> Action {
+        let Page { began, last: ended, bytes, objects, failed } = *self;
+        Action::PageEnds { began, ended, objects, bytes, failed }
+    }
+}
