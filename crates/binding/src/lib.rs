@@ -160,9 +160,12 @@ struct Learner(capture::Learner);
 
 #[pymethods]
 impl Learner {
+    /// `inside`: addresses of one side of the link as (16 bytes of IPv6, common bits).
     #[new]
-    fn new() -> Self {
-        Learner(capture::Learner::new(capture::Limits::default()))
+    fn new(inside: Vec<([u8; 16], u8)>) -> Self {
+        let prefix = |(address, bits)| capture::Prefix { address, bits };
+        let inside = inside.into_iter().map(prefix).collect();
+        Learner(capture::Learner::new(capture::Limits::default(), inside))
     }
 
     /// Takes the next bytes of the file. Raises CaptureError if they are no capture.

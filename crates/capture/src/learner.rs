@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::line::{self, About, Vector};
 use crate::load::Load;
 use crate::report::{self, Seen};
-use crate::sides::Sides;
+use crate::sides::{Prefix, Sides};
 use crate::table::{Entry, Key, STAGES, Table};
 use crate::units::Unit;
 use crate::vector::{self, Epoch, Piece};
@@ -68,9 +68,10 @@ struct Distributions {
 }
 
 impl Learner {
-    /// A reader that keeps to these limits.
-    pub fn new(limits: Limits) -> Self {
-        Learner { container: Container::new(), world: World::new(limits) }
+    /// A reader that keeps to these limits. `inside` are the addresses of one side of the link,
+    /// where the user knows them.
+    pub fn new(limits: Limits, inside: Vec<Prefix>) -> Self {
+        Learner { container: Container::new(), world: World::new(limits, inside) }
     }
 
     /// Takes the next bytes of the file.
@@ -109,11 +110,11 @@ impl Learner {
 }
 
 impl World {
-    fn new(limits: Limits) -> Self {
+    fn new(limits: Limits, inside: Vec<Prefix>) -> Self {
         World {
             table: Table::new(),
             hosts: Hosts::new(limits.hosts),
-            sides: Sides::default(),
+            sides: Sides::new(inside),
             seen: Seen::default(),
             load: Load::new(),
             distributions: Distributions::default(),
@@ -153,7 +154,7 @@ impl World {
     }
 
     fn segment(&mut self, frame: &Frame<'_>, packet: &Packet, segment: &Segment, at: i64) {
-        let link_side = self.sides.of(frame, packet);
+        let link_side = self.sides.of(frame, packet, segment);
         let (key, from_low) = Key::of(segment);
         let mut place = self.table.find(&key);
         if let Some(found) = place

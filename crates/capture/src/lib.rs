@@ -30,3 +30,4 @@ mod vector;
 pub use container::CaptureError;
 pub use learner::{Finished, Learner};
 pub use limits::Limits;
+pub use sides::Prefix;
