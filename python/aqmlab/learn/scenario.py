@@ -19,8 +19,8 @@ def text(model: str, header: dict[str, Any]) -> str:
     rate = link_rate(header)
     return f"""\
 # Replays the connections of {model}: their sizes,
-# waiting times, starts and round-trip times, over a link that they load to {LOAD:.0%}. Change its rate
-# to have another load; `aqmlab list aqm` shows the queues.
+# waiting times, starts and round-trip times, over a link that they load to {LOAD:.0%}. Change its
+# rate to have another load; `aqmlab list aqm` shows the queues.
 duration = "{seconds} s"
 
 [[link]]
