@@ -138,6 +138,7 @@ impl World {
             self.seen.backwards_ns = self.seen.backwards_ns.max(self.latest_ns - at);
         }
         self.latest_ns = self.latest_ns.max(at);
+        self.expire();
         self.seen.packets += 1;
         self.seen.bytes += u64::from(frame.length);
         self.seen.cut += u64::from((frame.data.len() as u64) < u64::from(frame.length));
@@ -150,7 +151,6 @@ impl World {
         if let Content::Tcp(segment) = packet.content {
             self.segment(frame, &packet, &segment, at);
         }
-        self.expire();
     }
 
     fn segment(&mut self, frame: &Frame<'_>, packet: &Packet, segment: &Segment, at: i64) {
