@@ -8,6 +8,11 @@ use crate::units::{Open, Units};
 /// model's authors (recalled).
 const QUIET_US: u64 = 500_000;
 
+/// Options of a segment take up to so many bytes of its maximum.
+const OPTIONS: u32 = 40;
+/// The maximum of a side that announced none here: that of Ethernet.
+const USUAL_MSS: u32 = 1_460;
+
 /// Where a connection stands, which decides how long it may be silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
@@ -42,7 +47,7 @@ pub struct Connection {
     syn_ack_at: Option<i64>,
     syns: u32,
     syn_acks: u32,
-    /// From the last SYN to the end of the handshake.
+    /// From the last SYN to the first acknowledgement.
     handshake_ns: Option<i64>,
 }
 
@@ -110,6 +115,9 @@ impl Connection {
     }
 
     fn handshake(&mut self, side: usize, segment: &Segment, at: i64) {
+        if self.handshake_ns.is_none() && segment.has(ACK) && !segment.has(SYN) {
+            self.handshake_ns = self.syn_at.map(|syn| at - syn);
+        }
         match (side, segment.has(SYN), segment.has(ACK)) {
             (0, true, false) => {
                 self.syns += 1;
@@ -125,7 +133,6 @@ impl Connection {
             }
             (0, false, true) if self.ready_us[1].is_none() => {
                 self.ready_us[1] = Some(self.micros(at));
-                self.handshake_ns = self.syn_at.filter(|_| self.syn_acks > 0).map(|syn| at - syn);
                 if let (Some(syn_ack), 1) = (self.syn_ack_at, self.syn_acks) {
                     shorten(&mut self.rtt_ns[0], at - syn_ack);
                 }
@@ -173,7 +180,9 @@ impl Connection {
         let known = segment.has(ACK) && other.seen && other.begun();
         self.concurrent |= known && had < other.bytes;
         self.speak(side, new, had, now_us);
+        let announced = self.halves[1 - side].mss;
         let own = &mut self.halves[side];
+        own.full = segment.payload + OPTIONS >= announced.map_or(USUAL_MSS, u32::from);
         if kind != Kind::New {
             own.sample = None;
         } else if own.sample.is_none() {
@@ -191,8 +200,11 @@ impl Connection {
         // under way.
         let idle = own.acked >= before || self.halves[1 - side].seen != self.halves[side].seen;
         let own = &mut self.halves[side];
+        // After a full segment there was more to send: what was lost before it came here is sent
+        // again after a timeout, and looks as if the application had waited.
+        let waited = |unit: &Open| quiet(unit) && !own.full;
         match &mut own.unit {
-            Some(unit) if !(idle && (own.interrupted || quiet(unit))) => {
+            Some(unit) if !(idle && (own.interrupted || waited(unit))) => {
                 unit.bytes += new;
                 unit.end_us = now_us;
             }

@@ -55,6 +55,8 @@ pub struct Half {
     pub unit: Option<Open>,
     /// Whether the other side has sent something new since this one's last data.
     pub interrupted: bool,
+    /// Whether its last new segment was as large as segments get.
+    pub full: bool,
     /// A segment on its way to the other end: bytes up to its end, when it passed.
     pub sample: Option<(u64, i64)>,
     /// The sequence number behind the highest byte of payload.

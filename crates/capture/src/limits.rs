@@ -18,7 +18,8 @@ pub struct Limits {
     pub idle_ns: i64,
     /// The same before its handshake is complete: 75 s, the time BSD's `connect()` waits.
     pub embryonic_ns: i64,
-    /// How long a closed connection still owns its late packets: 10 s (constructed).
+    /// How long a closed connection still owns its late packets, such as a FIN sent again with
+    /// growing intervals: 60 s, as long as BSD keeps TIME-WAIT.
     pub linger_ns: i64,
 }
 
@@ -32,7 +33,7 @@ impl Default for Limits {
             hosts: 1_000_000,
             idle_ns: 900 * S,
             embryonic_ns: 75 * S,
-            linger_ns: 10 * S,
+            linger_ns: 60 * S,
         }
     }
 }
