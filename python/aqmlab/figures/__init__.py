@@ -22,6 +22,7 @@ from .effects import effects
 from .ellipses import ellipses
 from .linearity import linearity
 from .lines import lines
+from .load import load
 from .loss_distances import loss_distances
 from .panels import panels
 from .portrait import portrait
@@ -43,6 +44,7 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "ellipses": ellipses,
     "linearity": linearity,
     "lines": lines,
+    "load": load,
     "loss-distances": loss_distances,
     "panels": panels,
     "portrait": portrait,
@@ -52,7 +54,7 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "trace": trace,
 }
 
-WIDE = frozenset({"bars", "boxes", "effects", "loss-distances", "panels", "trace"})
+WIDE = frozenset({"bars", "boxes", "effects", "load", "loss-distances", "panels", "trace"})
 """Kinds that need the whole width of a page."""
 
 
