@@ -215,11 +215,14 @@ def show_entry(entry: dict[str, Any], console: Console) -> None:
     fields = entry.get("fields") or []
     if fields:
         table = Table(title="fields", title_justify="left")
-        for column in ("name", _heading(entry), "allowed", "meaning", "source"):
+        # What an access sets may be anything that a link takes.
+        limits = entry["kind"] != "access"
+        columns = ("name", _heading(entry), *(["allowed"] * limits), "meaning", "source")
+        for column in columns:
             table.add_column(column, no_wrap=column == "name")
         for field in fields:
-            value = _value(field, entry)
-            words = (value, allowed(field), field.get("meaning"), field.get("source"))
+            words = [_value(field, entry), *([allowed(field)] * limits)]
+            words += [field.get("meaning"), field.get("source")]
             table.add_row(field["name"], *(Text(word or "") for word in words))
         console.print(table)
     if any(_follows(field, entry) for field in fields):
@@ -230,7 +233,7 @@ _APART = ("name", "kind", "summary", "fields", "rate", "written", "effective")
 
 
 def _heading(entry: dict[str, Any]) -> str:
-    return "value" if entry.get("written") else "default"
+    return "value" if entry.get("written") or entry["kind"] == "access" else "default"
 
 
 def _follows(field: dict[str, Any], entry: dict[str, Any]) -> bool:

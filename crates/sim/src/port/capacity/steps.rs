@@ -173,6 +173,7 @@ mod tests {
         // 1,000 B in the first half of every 2 s, nothing in the second.
         let line = steps(&[(0, 8_000), (S, 0)], Some(2 * S));
         assert_eq!(line.end_of(0, 2_500), 4 * S + S / 2);
+        assert_eq!(line.end_of(0, 3_000), 5 * S, "whole periods, and not the rest of the last one");
         assert_eq!(line.end_of(7 * S, 1), 8 * S + S / 1_000);
         assert_eq!(line.end_of(S / 2, 1_000_000), 2_000 * S + S / 2);
         assert_eq!(line.mean_bits_per_s(), 4_000.0);

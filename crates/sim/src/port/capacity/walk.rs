@@ -147,7 +147,7 @@ mod tests {
         for _ in 0..ticks {
             let before = walk.rate;
             walk.wander();
-            assert!((0.0..=walk.most).contains(&walk.rate), "{}", walk.rate);
+            assert!((0.0..walk.most).contains(&walk.rate), "{}: it turns back", walk.rate);
             if before > 200.0 && before < 800.0 {
                 moves.push(walk.rate - before);
             }
