@@ -21,6 +21,10 @@ impl World {
             let sent = Instant::from_nanos(flight.segment.ack);
             let (stream, number) = (flight.connection, flight.segment.seq);
             self.datagrams.received(stream, number, sent, self.now);
+            if let Some(goodput) = &mut self.goodput {
+                let group = self.streams[stream as usize].group;
+                goodput.arrived(group, self.now, u64::from(flight.segment.len));
+            }
             self.forget(id);
             return self.hear(stream, number);
         }
@@ -28,7 +32,12 @@ impl World {
         let connection = &mut self.connections[index];
         let late = connection.serial != flight.serial; // a copy for a connection that is over
         if !late {
+            let before = connection.ends[end].delivered();
             connection.ends[end].on_segment(&flight.segment, self.now);
+            if let Some(goodput) = &mut self.goodput {
+                let group = self.members[connection.member as usize].group;
+                goodput.arrived(group, self.now, connection.ends[end].delivered() - before);
+            }
         }
         self.forget(id);
         if !late {
