@@ -48,7 +48,12 @@ fn every_entry_is_described_and_works_with_its_defaults() {
         assert_eq!(population.members(), 4);
         let (_, wishes) = opening(&mut *population.member(3));
         let reaches_out = |wish: &Action| {
-            matches!(wish, Action::Open { peer: 0..3, .. } | Action::Datagram { peer: 0..3, .. })
+            matches!(
+                wish,
+                Action::Open { peer: 0..3, .. }
+                    | Action::Datagram { peer: 0..3, .. }
+                    | Action::Say { peer: 0..3, .. }
+            )
         };
         assert!(wishes.iter().any(reaches_out), "{}: {wishes:?}", entry.name);
     }
