@@ -181,6 +181,24 @@ impl Rack {
         }
     }
 
+    /// Whether marks cut the window by less than a loss.
+    fn answers_in_proportion(&self) -> bool {
+        self.manner.ecn != Feedback::Classic
+    }
+
+    /// Whether the window is led to the threshold, a part at each acknowledgement, as Linux does
+    /// for marks too; but not where they cut it in proportion. That is done at once (RFC 8257
+    /// section 3.3, step 9): behind a step, segments sent meanwhile would be marked as well and cut
+    /// the window once more.
+    pub(super) fn is_led(&self) -> bool {
+        let led = match self.state {
+            Repair::Recovery => true,
+            Repair::Reduction => !self.answers_in_proportion(),
+            Repair::None | Repair::Loss => false,
+        };
+        led && !self.manner.own_window
+    }
+
     /// A reduction of the window begins (Linux's `tcp_init_cwnd_reduction`).
     fn reduce(&mut self, flight: &mut Flight, cause: Cause, now: Instant) {
         self.point = flight.max;
@@ -213,7 +231,7 @@ impl Rack {
     fn enter_recovery(&mut self, flight: &mut Flight, now: Instant, outcome: &mut Outcome) {
         match self.state {
             Repair::Recovery | Repair::Loss => return,
-            Repair::Reduction if self.manner.ecn == Feedback::Classic => self.point = flight.max,
+            Repair::Reduction if !self.answers_in_proportion() => self.point = flight.max,
             Repair::None | Repair::Reduction => {
                 self.undo = Some(self.remember(flight));
                 self.reduce(flight, Cause::Loss, now);
@@ -236,6 +254,9 @@ impl Rack {
         if self.state == Repair::None && !self.manner.own_marks {
             self.undo = None;
             self.reduce(flight, Cause::Mark, now);
+            if self.answers_in_proportion() {
+                self.end_reduction(flight);
+            }
             self.state = Repair::Reduction;
             (outcome.reduced, outcome.by_echo) = (true, true);
         }
