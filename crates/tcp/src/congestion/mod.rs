@@ -41,7 +41,8 @@ pub(crate) struct Report {
     pub now: Instant,
     /// Bytes newly acknowledged, cumulatively or selectively.
     pub delivered: u64,
-    /// Of the cumulative acknowledgement alone.
+    /// Of these, what the cumulative acknowledgement covers (what it covers and had been reported
+    /// before was told then).
     pub acked: u64,
     /// Bytes newly found lost.
     pub lost: u64,
@@ -193,13 +194,15 @@ impl Clone for Box<dyn Control> {
     }
 }
 
-/// Linux's `tcp_update_pacing_rate`: 200 % of cwnd/srtt while cwnd < ssthresh/2, else 120 %.
+/// Linux's `tcp_update_pacing_rate`: 200 % of cwnd/srtt while cwnd < ssthresh/2, else 120 %; of
+/// what is out, if that is more (while a loss is repaired).
 fn linux_pacing_rate(flight: &Flight, srtt: Duration) -> Option<u64> {
     if srtt == Duration::ZERO {
         return None;
     }
     let percent = if flight.cwnd < flight.ssthresh / 2 { 200 } else { 120 };
-    let rate = u128::from(flight.cwnd) * percent * 10_000_000 / u128::from(srtt.nanos());
+    let out = flight.cwnd.max(flight.outstanding());
+    let rate = u128::from(out) * percent * 10_000_000 / u128::from(srtt.nanos());
     Some(rate.max(1) as u64)
 }
 
