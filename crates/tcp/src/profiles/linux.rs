@@ -49,8 +49,8 @@ const FIELDS: &[Field] = &[
         name: "congestion",
         meaning: "Congestion control, where recovery is RACK-TLP.",
         kind: Kind::Choice(CONGESTION),
-        default: Value::Choice("reno"),
-        source: "constructed",
+        default: Value::Choice("cubic"),
+        source: "net.ipv4.tcp_congestion_control = cubic",
     },
     Field {
         name: "pacing",
@@ -82,7 +82,7 @@ const FIELDS: &[Field] = &[
 ];
 
 /// Names of the controls, as the list has them.
-const CONGESTION: &[&str] = &["reno"];
+const CONGESTION: &[&str] = &["reno", "cubic", "vegas", "bbr"];
 
 /// Segments acknowledged at once when a connection begins (TCP_MAX_QUICKACKS).
 const QUICK_ACKS: u8 = 16;
