@@ -2,7 +2,8 @@
 //!
 //! The path is two first-in-first-out rings (the order of equal delays), so nearly all of the
 //! time is spent in the endpoints. Printed: nanoseconds per segment, data and ACKs counted, each
-//! of which is one `poll_send` at one end and one `on_segment` at the other.
+//! of which is one `poll_send` at one end and one `on_segment` at the other. With arguments
+//! `PROFILE LOSS SEGMENTS [NAME=TEXT ...]` it does that alone, for a counter of instructions.
 #![allow(clippy::disallowed_methods, reason = "a benchmark has a clock")]
 
 use std::collections::VecDeque;
@@ -45,7 +46,7 @@ impl Line {
     }
 }
 
-fn run(name: &str, settings: &[(String, Raw)], loss: f64) {
+fn run(name: &str, settings: &[(String, Raw)], loss: f64, data_segments: u64) {
     let entry = tcp::find(name).expect("a listed profile");
     let params = Params::check(entry.fields, settings).expect("good parameters");
     let profile = Arc::new((entry.build)(&params).expect("a profile"));
@@ -58,7 +59,7 @@ fn run(name: &str, settings: &[(String, Raw)], loss: f64) {
     ends[0].write(u64::MAX, now);
     let start = std::time::Instant::now();
     let mut segments = lines[0].take(&mut ends[0], now, &mut rng, loss);
-    while ends[0].counters().data_sent < DATA_SEGMENTS {
+    while ends[0].counters().data_sent < data_segments {
         let arrivals = [lines[0].next(), lines[1].next()];
         let timers = [0, 1].map(|i| ends[i].next_timeout().map_or(Instant::NEVER, |d| d.at));
         let arrival = arrivals[0].min(arrivals[1]);
@@ -87,12 +88,29 @@ fn run(name: &str, settings: &[(String, Raw)], loss: f64) {
     );
 }
 
+fn setting(text: &str) -> (String, Raw) {
+    let (name, value) = text.split_once('=').expect("NAME=TEXT");
+    let value = match value {
+        "on" => Raw::Bool(true),
+        "off" => Raw::Bool(false),
+        number => number.parse().map_or_else(|_| Raw::Text(number.into()), Raw::Number),
+    };
+    (name.into(), value)
+}
+
 fn main() {
     println!("size of an endpoint: {} B", size_of::<Endpoint>());
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [profile, loss, segments, settings @ ..] = &arguments[..] {
+        let settings: Vec<_> = settings.iter().map(|s| setting(s)).collect();
+        let loss = loss.parse().expect("a share of packets");
+        return run(profile, &settings, loss, segments.parse().expect("a number of segments"));
+    }
     let no_sack = [("sack".to_string(), Raw::Bool(false))];
     for loss in [0.0, 0.001, 0.01, 0.05] {
-        run("plain", &[], loss);
-        run("plain", &no_sack, loss);
-        run("freebsd-2.2.8", &[], loss);
+        run("plain", &[], loss, DATA_SEGMENTS);
+        run("plain", &no_sack, loss, DATA_SEGMENTS);
+        run("freebsd-2.2.8", &[], loss, DATA_SEGMENTS);
+        run("linux", &[], loss, DATA_SEGMENTS);
     }
 }

@@ -11,7 +11,7 @@ use crate::needless::Trial;
 use crate::probe::Counters;
 use crate::profile::{IdleRule, Life, Profile, SynAck};
 use crate::receiver::Receiver;
-use crate::recovery::Recovery;
+use crate::recovery::{Rack, Recovery};
 use crate::rtt::Rtt;
 use crate::segment::{Flags, Segment};
 
@@ -95,6 +95,8 @@ pub struct Endpoint {
     /// Written by the program and not yet handed to TCP.
     pub(crate) unwritten: u64,
     pub(crate) recovery: Recovery,
+    /// The sender of today's hosts, in place of `recovery`; boxed, so that others do not pay.
+    pub(crate) rack: Option<Box<Rack>>,
     /// What is remembered to see whether a timeout was needless; none before the first timeout.
     pub(crate) trial: Option<Box<Trial>>,
     pub(crate) profile: Arc<Profile>,
@@ -106,6 +108,12 @@ impl Endpoint {
     /// A fresh end of a connection on a host with these clocks: it may [`connect`](Self::connect)
     /// or accept the first SYN it is given.
     pub fn new(profile: &Arc<Profile>, clock: HostClock) -> Self {
+        let mut end = Endpoint::bare(profile, clock);
+        end.rack = Rack::of(profile.recovery.kind, None);
+        end
+    }
+
+    fn bare(profile: &Arc<Profile>, clock: HostClock) -> Self {
         Endpoint {
             flight: fresh_flight(profile),
             receiver: Receiver::new(),
@@ -130,6 +138,7 @@ impl Endpoint {
             ecn: EcnState::default(),
             unwritten: 0,
             recovery: Recovery::new(profile.recovery.kind),
+            rack: None,
             trial: None,
             profile: Arc::clone(profile),
             clock,
@@ -139,12 +148,13 @@ impl Endpoint {
 
     /// As [`Endpoint::new`], keeping the heap buffers.
     pub fn reset(&mut self, profile: &Arc<Profile>, clock: HostClock) {
-        let fresh = Endpoint::new(profile, clock);
+        let fresh = Endpoint::bare(profile, clock);
         let old = std::mem::replace(self, fresh);
         self.receiver = old.receiver;
         self.receiver.reset();
         self.recovery = old.recovery;
         self.recovery.reset(profile.recovery.kind);
+        self.rack = Rack::of(profile.recovery.kind, old.rack);
         self.trial = old.trial;
         if let Some(trial) = &mut self.trial {
             trial.reset();

@@ -54,6 +54,7 @@ impl Endpoint {
         self.sack = mine && !syn.sack.is_empty();
         if mine && !self.sack {
             self.recovery.reset(RecoveryKind::NewReno);
+            self.rack = None;
         }
         self.stamps = self.profile.timestamps && syn.flags.has(Flags::STAMPED);
         if self.stamps {

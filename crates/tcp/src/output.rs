@@ -6,7 +6,6 @@ use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
 use crate::flight::Chunk;
 use crate::profile::{Ending, IdleRule, SynAck};
-use crate::recovery::Recovery;
 use crate::segment::{Flags, STAMP_BYTES, Segment};
 
 /// Numbers of an endless write stay below this.
@@ -186,6 +185,9 @@ impl Endpoint {
     }
 
     fn choose(&mut self, moment: Moment) -> Option<Chunk> {
+        if self.rack.is_some() {
+            return self.choose_today(moment);
+        }
         if self.ecn.held {
             return None;
         }
@@ -211,8 +213,7 @@ impl Endpoint {
     /// Whether a pause has closed the congestion window to the initial one.
     fn closes_after_pause(&mut self, moment: Moment) -> bool {
         match self.profile.idle {
-            IdleRule::Off => return false,
-            IdleRule::Decay => return self.decays_after_pause(moment),
+            IdleRule::Off | IdleRule::Decay => return false,
             IdleRule::SinceReceived if !self.flight.idle() => return false,
             _ => {}
         }
@@ -251,9 +252,12 @@ impl Endpoint {
         } else {
             self.counters.resent_fin += u32::from(again);
         }
-        match &mut self.recovery {
-            Recovery::Rack(rack) => self.rexmt_at = rack.on_sent(&self.flight, chunk, moment.at),
-            recovery => recovery.on_sent(&self.flight, chunk),
+        match &mut self.rack {
+            Some(rack) => {
+                self.rexmt_at = rack.on_sent(&self.flight, chunk, moment.at);
+                self.active_at = moment.at;
+            }
+            None => self.recovery.on_sent(&self.flight, chunk),
         }
         self.flight.fin_sent |= chunk.fin;
         let flags = if chunk.fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
@@ -283,7 +287,7 @@ impl Endpoint {
         if self.rexmt_at == Instant::NEVER {
             self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
         }
-        if matches!(self.profile.idle, IdleRule::SinceSent | IdleRule::Decay) {
+        if self.profile.idle == IdleRule::SinceSent {
             self.active_at = moment.at;
         }
     }

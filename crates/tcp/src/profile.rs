@@ -96,7 +96,7 @@ pub(crate) enum IdleRule {
     /// Nothing sent for more than a timeout (RFC 5681 section 4.1).
     SinceSent,
     /// Nothing outstanding, and nothing sent for a timeout: the window is halved for each timeout
-    /// of the pause (RFC 2861, as Linux's `tcp_cwnd_restart`).
+    /// of the pause (RFC 2861, as Linux's `tcp_cwnd_restart`); a rule of today's senders.
     Decay,
     /// Never.
     Off,

@@ -5,7 +5,7 @@ use packet::Instant;
 use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
 use crate::profile::{Ending, SynAck};
-use crate::recovery::{Reaction, Recovery};
+use crate::recovery::Reaction;
 use crate::segment::{Flags, Segment};
 use crate::window::Growth;
 
@@ -19,7 +19,7 @@ impl Endpoint {
         if ack > self.flight.max {
             return;
         }
-        if matches!(self.recovery, Recovery::Rack(_)) {
+        if self.rack.is_some() {
             return self.on_ack_today(segment, opening, moment);
         }
         let pending = self.rexmt_at != Instant::NEVER;
@@ -116,7 +116,7 @@ impl Endpoint {
             return self.end_hold();
         }
         let opening = matches!(self.state, State::SynSent | State::SynReceived);
-        if !opening && matches!(self.recovery, Recovery::Rack(_)) {
+        if !opening && self.rack.is_some() {
             return self.on_deadline_today(moment);
         }
         self.counters.timeouts += 1;

@@ -1,17 +1,20 @@
 //! How an endpoint drives the recovery of today's senders ([`Rack`](crate::recovery::Rack)): its
 //! acknowledgements, its deadlines, its pauses.
 
-use packet::{Duration, Instant};
+use packet::Instant;
 
 use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
-use crate::recovery::{Desk, Due, Outcome, Recovery};
+use crate::flight::Chunk;
+use crate::profile::IdleRule;
+use crate::recovery::{Desk, Due, Outcome};
 use crate::segment::{Flags, Segment};
 
 impl Endpoint {
     /// The round trip of a SYN: today's hosts know when they sent it, whatever a timestamp says.
+    #[cold]
     pub(crate) fn take_opening_sample(&mut self, segment: &Segment, moment: Moment) {
-        if matches!(self.recovery, Recovery::Rack(_)) && self.timed != u64::MAX {
+        if self.rack.is_some() && self.timed != u64::MAX {
             self.profile.rtt.sample(&mut self.rtt, self.timed_at, self.clock, moment);
             self.timed = u64::MAX;
         } else {
@@ -20,14 +23,16 @@ impl Endpoint {
     }
 
     /// The handshake is over: the sender begins with what it has shown.
+    #[inline(never)]
     pub(crate) fn begin_today(&mut self, moment: Moment) {
-        if let Recovery::Rack(rack) = &mut self.recovery {
+        if let Some(rack) = &mut self.rack {
             let rules = &self.profile.rtt;
             rack.begin(&self.flight, rules.srtt(&self.rtt), rules.rto(&self.rtt), moment.at);
         }
     }
 
     /// The acknowledgement of a segment; `opening`: it completes the handshake.
+    #[inline(never)]
     pub(crate) fn on_ack_today(&mut self, segment: &Segment, opening: bool, moment: Moment) {
         if opening {
             self.take_opening_sample(segment, moment);
@@ -35,7 +40,7 @@ impl Endpoint {
             self.rexmt_at = Instant::NEVER;
             return self.begin_today(moment);
         }
-        let Recovery::Rack(rack) = &mut self.recovery else { return };
+        let Some(rack) = &mut self.rack else { return };
         if rack.is_idle() {
             return;
         }
@@ -72,8 +77,9 @@ impl Endpoint {
     }
 
     /// The earliest of the sender's deadlines has come.
+    #[inline(never)]
     pub(crate) fn on_deadline_today(&mut self, moment: Moment) {
-        let Recovery::Rack(rack) = &mut self.recovery else { return };
+        let Some(rack) = &mut self.rack else { return };
         match rack.due(moment.at) {
             Due::Nothing | Due::Pace => {}
             Due::Reorder => {
@@ -92,41 +98,38 @@ impl Endpoint {
                 self.ecn.reduced();
             }
         }
-        let Recovery::Rack(rack) = &self.recovery else { return };
+        let Some(rack) = &self.rack else { return };
         self.rexmt_at = rack.deadline();
         self.asked = true;
     }
 
-    /// Linux's `tcp_cwnd_restart` (RFC 2861): after a pause the window is halved once for each
-    /// timeout that has passed, down to the initial one; the threshold remembers three quarters
-    /// of it. A control that sets its window itself is only told.
-    #[cold]
-    pub(crate) fn decay(&mut self, idle: Duration, now: Instant) -> bool {
+    /// Linux's `tcp_cwnd_restart` (RFC 2861): after a pause of more than a timeout the window is
+    /// halved once for each that has passed, down to the initial one; the threshold remembers
+    /// three quarters of it. A control that sets its window itself is only told.
+    fn decay(&mut self, now: Instant) {
+        let rto = self.profile.rtt.rto(&self.rtt);
+        let idle = now.since(self.active_at);
+        let Some(rack) = &mut self.rack else { return };
+        if idle <= rto || !self.flight.new_chunk().is_some_and(|chunk| chunk.len > 0) {
+            return;
+        }
         self.active_at = now;
         let floor = self.profile.initial_window(&self.flight);
-        let rto = self.profile.rtt.rto(&self.rtt);
         let flight = &mut self.flight;
-        let before = flight.cwnd;
-        let own_window = match &mut self.recovery {
-            Recovery::Rack(rack) => rack.on_restart(flight, idle, now),
-            _ => false,
-        };
-        if own_window {
-            return flight.cwnd != before;
+        if rack.on_restart(flight, idle, now) {
+            return;
         }
         flight.ssthresh = flight.ssthresh.max(flight.cwnd / 4 * 3);
         let halvings = (idle.nanos() - 1) / rto.nanos().max(1);
-        let decayed = flight.cwnd.checked_shr(halvings.min(63) as u32).unwrap_or(0);
-        flight.cwnd = decayed.max(floor.min(flight.cwnd));
-        flight.cwnd != before
+        flight.cwnd = (flight.cwnd >> halvings.min(63)).max(floor.min(flight.cwnd));
     }
 
-    /// Whether a pause has closed the congestion window, as far as it has.
-    pub(crate) fn decays_after_pause(&mut self, moment: Moment) -> bool {
-        if !self.flight.idle() {
-            return false;
+    /// What the sender lets go, after a look at how long it has paused.
+    #[inline(never)]
+    pub(crate) fn choose_today(&mut self, moment: Moment) -> Option<Chunk> {
+        if self.flight.idle() && self.profile.idle == IdleRule::Decay {
+            self.decay(moment.at);
         }
-        let idle = moment.at.since(self.active_at);
-        idle > self.profile.rtt.rto(&self.rtt) && self.decay(idle, moment.at)
+        self.rack.as_ref()?.next(&self.flight)
     }
 }

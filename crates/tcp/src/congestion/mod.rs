@@ -37,7 +37,8 @@ pub(crate) struct Report {
     pub now: Instant,
     /// Bytes newly acknowledged, cumulatively or selectively.
     pub delivered: u64,
-    /// Of the cumulative acknowledgement alone.
+    /// Of these, what the cumulative acknowledgement covers (what it covers and had been reported
+    /// before was told then).
     pub acked: u64,
     /// Bytes newly found lost.
     pub lost: u64,
@@ -51,7 +52,8 @@ pub(crate) struct Report {
     pub rtt: Option<Duration>,
     /// Smoothed round trip; zero before the first sample.
     pub srtt: Duration,
-    /// Smallest round trip of the last 10 s (of the connection, while it is younger).
+    /// Smallest round trip of the last 300 s (of the connection, while it is younger), as Linux's
+    /// `tcp_min_rtt_wlen`.
     pub min_rtt: Duration,
     /// The delivery rate measured over the acknowledged flight.
     pub rate: Option<RateSample>,
@@ -158,7 +160,7 @@ pub(crate) trait Control: Debug + Send + Sync {
     fn on_lost(&mut self, _flight: &Flight, _lost: &Lost) {}
 
     /// Congestion was noticed: sets `ssthresh` (and, with `own_window`, `cwnd`). After a timeout
-    /// the transport then sets `cwnd` to one segment.
+    /// the transport then sets `cwnd` to what is still in the network and one segment more.
     fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, now: Instant);
 
     /// The last `on_congestion` was wrong (the data was only late or reordered): puts back what it
@@ -188,13 +190,15 @@ impl Clone for Box<dyn Control> {
     }
 }
 
-/// Linux's `tcp_update_pacing_rate`: 200 % of cwnd/srtt while cwnd < ssthresh/2, else 120 %.
+/// Linux's `tcp_update_pacing_rate`: 200 % of cwnd/srtt while cwnd < ssthresh/2, else 120 %; of
+/// what is out, if that is more (while a loss is repaired).
 fn linux_pacing_rate(flight: &Flight, srtt: Duration) -> Option<u64> {
     if srtt == Duration::ZERO {
         return None;
     }
     let percent = if flight.cwnd < flight.ssthresh / 2 { 200 } else { 120 };
-    let rate = u128::from(flight.cwnd) * percent * 10_000_000 / u128::from(srtt.nanos());
+    let out = flight.cwnd.max(flight.outstanding());
+    let rate = u128::from(out) * percent * 10_000_000 / u128::from(srtt.nanos());
     Some(rate.max(1) as u64)
 }
 
@@ -214,7 +218,20 @@ pub(crate) struct Entry {
 }
 
 /// All congestion controls of today's end systems.
-pub(crate) static CONTROLS: &[Entry] = &[reno::ENTRY, cubic::ENTRY, vegas::ENTRY, bbr::ENTRY];
+pub(crate) const CONTROLS: &[Entry] = &[reno::ENTRY, cubic::ENTRY, vegas::ENTRY, bbr::ENTRY];
+
+/// Their names, for the profiles that offer a choice.
+pub(crate) const NAMES: &[&str] = &names();
+
+const fn names() -> [&'static str; CONTROLS.len()] {
+    let mut names = [""; CONTROLS.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = CONTROLS[i].name;
+        i += 1;
+    }
+    names
+}
 
 /// The entry called `name`.
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {

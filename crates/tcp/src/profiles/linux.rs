@@ -4,6 +4,7 @@ use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 
 use super::parts::{self, OFF, ON, Parts, field};
+use crate::congestion;
 use crate::profile::{Ending, IdleRule, Life, Opening, Profile, SynAck};
 use crate::receiver::{AckPolicy, AtOnce};
 use crate::recovery::{Manner, RecoveryKind, Today};
@@ -48,7 +49,7 @@ const FIELDS: &[Field] = &[
     Field {
         name: "congestion",
         meaning: "Congestion control, where recovery is RACK-TLP.",
-        kind: Kind::Choice(CONGESTION),
+        kind: Kind::Choice(congestion::NAMES),
         default: Value::Choice("cubic"),
         source: "net.ipv4.tcp_congestion_control = cubic",
     },
@@ -81,16 +82,14 @@ const FIELDS: &[Field] = &[
     field(parts::IDLE_RESTART, ON, "net.ipv4.tcp_slow_start_after_idle = 1"),
 ];
 
-/// Names of the controls, as the list has them.
-const CONGESTION: &[&str] = &["reno", "cubic", "vegas", "bbr"];
-
 /// Segments acknowledged at once when a connection begins (TCP_MAX_QUICKACKS).
 const QUICK_ACKS: u8 = 16;
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
     let parts = Parts::read(params)?;
     let mut recovery = parts.rules(Manner::Rfc);
-    if params.choice("recovery") == "rack" {
+    let rack = params.choice("recovery") == "rack";
+    if rack {
         recovery.kind = RecoveryKind::Rack(Today {
             control: params.choice("congestion"),
             paces: params.switch("pacing"),
@@ -117,7 +116,11 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         }),
         recovery,
         ack: acks(&parts),
-        idle: if parts.idle_restart { IdleRule::Decay } else { IdleRule::Off },
+        idle: match (parts.idle_restart, rack) {
+            (false, _) => IdleRule::Off,
+            (true, true) => IdleRule::Decay,
+            (true, false) => IdleRule::SinceSent,
+        },
         output: parts::PLAIN_OUTPUT,
         opening: Opening {
             syn_ack: SynAck::Timer,

@@ -2,6 +2,7 @@
 //!
 //! A recovery is told of acknowledgements and timeouts, changes the windows of the [`Flight`],
 //! and chooses what to send next. Which kind, and in whose manner, are the profile's [`Rules`].
+//! Today's senders have a [`Rack`] beside it, which does all of this and more.
 
 mod newreno;
 mod rack;
@@ -27,8 +28,6 @@ pub(crate) enum Recovery {
     Reno(Reno),
     NewReno(NewReno),
     Sack(Sack),
-    /// Boxed: senders of former times do not pay for it.
-    Rack(Box<Rack>),
 }
 
 /// What an acknowledgement asks of the endpoint.
@@ -47,9 +46,8 @@ impl Recovery {
         match kind {
             RecoveryKind::Tahoe => Recovery::Tahoe(Tahoe::default()),
             RecoveryKind::Reno => Recovery::Reno(Reno::default()),
-            RecoveryKind::NewReno => Recovery::NewReno(NewReno::default()),
+            RecoveryKind::NewReno | RecoveryKind::Rack(_) => Recovery::NewReno(NewReno::default()),
             RecoveryKind::Sack => Recovery::Sack(Sack::default()),
-            RecoveryKind::Rack(today) => Recovery::Rack(Box::new(Rack::new(today))),
         }
     }
 
@@ -57,7 +55,6 @@ impl Recovery {
     pub fn reset(&mut self, kind: RecoveryKind) {
         match (&mut *self, kind) {
             (Recovery::Sack(sack), RecoveryKind::Sack) => sack.reset(),
-            (Recovery::Rack(rack), RecoveryKind::Rack(today)) => rack.reset(today),
             _ => *self = Recovery::new(kind),
         }
     }
@@ -76,7 +73,6 @@ impl Recovery {
             Recovery::Reno(reno) => reno.on_advance(rules, flight, growth, acked),
             Recovery::NewReno(newreno) => newreno.on_advance(rules, flight, growth, acked),
             Recovery::Sack(sack) => sack.on_advance(rules, flight, growth, acked, segment),
-            Recovery::Rack(_) => Reaction::default(), // is told all by `today`
         }
     }
 
@@ -96,7 +92,6 @@ impl Recovery {
             Recovery::Reno(reno) => reno.on_duplicate(rules, flight, counts),
             Recovery::NewReno(newreno) => newreno.on_duplicate(rules, flight, counts),
             Recovery::Sack(sack) => sack.on_duplicate(rules, flight, segment),
-            Recovery::Rack(_) => Reaction::default(),
         }
     }
 
@@ -108,7 +103,6 @@ impl Recovery {
             Recovery::Reno(reno) => reno.on_timeout(flight),
             Recovery::NewReno(newreno) => newreno.on_timeout(flight),
             Recovery::Sack(sack) => sack.on_timeout(flight),
-            Recovery::Rack(_) => {}
         }
     }
 
@@ -117,7 +111,6 @@ impl Recovery {
     pub fn next(&self, rules: &Rules, flight: &Flight) -> Option<Chunk> {
         match self {
             Recovery::Sack(sack) => sack.next(rules, flight),
-            Recovery::Rack(rack) => rack.next(flight),
             _ => fitting(flight, flight.cwnd + self.beyond(rules, flight)),
         }
     }
@@ -144,7 +137,7 @@ impl Recovery {
             Recovery::Tahoe(tahoe) => tahoe.limited(rules),
             Recovery::Reno(reno) => reno.limited(rules),
             Recovery::NewReno(newreno) => newreno.limited(),
-            Recovery::Sack(_) | Recovery::Rack(_) => 0,
+            Recovery::Sack(_) => 0,
         };
         u64::from(duplicates) * flight.mss()
     }
@@ -153,7 +146,6 @@ impl Recovery {
     pub fn first(&self, flight: &Flight) -> Chunk {
         match self {
             Recovery::Sack(sack) => sack.first(flight),
-            Recovery::Rack(rack) => rack.first(flight),
             _ => flight.chunk(flight.una, u64::MAX),
         }
     }
@@ -161,7 +153,7 @@ impl Recovery {
     /// `chunk` has been sent; `flight.max` as it was before.
     pub fn on_sent(&mut self, flight: &Flight, chunk: Chunk) {
         match self {
-            Recovery::Tahoe(_) | Recovery::Reno(_) | Recovery::Rack(_) => {}
+            Recovery::Tahoe(_) | Recovery::Reno(_) => {}
             Recovery::NewReno(newreno) => newreno.on_sent(flight, chunk),
             Recovery::Sack(sack) => sack.on_sent(flight, chunk),
         }
@@ -177,7 +169,6 @@ impl Recovery {
             Recovery::Reno(reno) => reno.resume(flight.una),
             Recovery::NewReno(newreno) => newreno.resume(flight.una),
             Recovery::Sack(sack) => sack.suspend(),
-            Recovery::Rack(_) => {}
         }
     }
 
@@ -189,7 +180,6 @@ impl Recovery {
             Recovery::Reno(reno) => reno.resume(point),
             Recovery::NewReno(newreno) => newreno.resume(point),
             Recovery::Sack(sack) => sack.resume(flight, point),
-            Recovery::Rack(_) => {}
         }
     }
 }

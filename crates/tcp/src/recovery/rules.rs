@@ -14,7 +14,8 @@ pub(crate) enum RecoveryKind {
     NewReno,
     /// RFC 6675; NewReno towards a peer without SACK.
     Sack,
-    /// RFC 8985 with a congestion control of the list; NewReno towards a peer without SACK.
+    /// RFC 8985 with a congestion control of the list, by [`Rack`](crate::recovery::Rack); NewReno
+    /// towards a peer without SACK.
     Rack(Today),
 }
 

@@ -14,8 +14,10 @@ use crate::segment::{Flags, Segment};
 /// What one acknowledgement has told so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct News {
-    /// Bytes acknowledged cumulatively; these and those reported.
+    /// Bytes the cumulative acknowledgement advances, and those of them not reported before.
     pub acked: u64,
+    fresh: u64,
+    /// Bytes delivered by either way.
     pub delivered: u64,
     /// Bytes found lost.
     pub lost: u64,
@@ -86,7 +88,7 @@ impl Rack {
         let report = Report {
             now,
             delivered: news.delivered,
-            acked: news.acked,
+            acked: news.fresh,
             lost: news.lost,
             marked,
             in_flight_before,
@@ -137,27 +139,26 @@ impl Rack {
             } else {
                 news.acked_span = Some(stretch(news.acked_span, record.at));
             }
-            self.deliver(&record, segment, now, news);
+            news.fresh += record.bytes();
+            self.deliver(&record, now, news);
         }
     }
 
     /// A segment is delivered, by whichever way it is told.
     #[inline]
-    fn deliver(&mut self, record: &Record, segment: &Segment, now: Instant, news: &mut News) {
+    fn deliver(&mut self, record: &Record, now: Instant, news: &mut News) {
         news.delivered += record.bytes();
         news.original |= !record.ever_resent && record.end <= self.point;
         self.rate.deliver(record, &mut news.newest, now);
-        let ambiguous = record.ever_resent && self.answers_first_copy(record, segment, now);
+        let ambiguous = record.ever_resent && self.answers_first_copy(record, now);
         self.order.deliver(record, ambiguous, now);
     }
 
-    /// RFC 8985 section 6.2, step 2: a retransmission is not known to be what arrived if the
-    /// echoed timestamp is older, or if the round trip is shorter than any.
-    fn answers_first_copy(&self, record: &Record, segment: &Segment, now: Instant) -> bool {
-        let stamped = segment.flags.has(Flags::STAMPED);
-        let sent = (record.at.nanos() / 1_000_000) as u32;
-        let older = stamped && segment.echo.wrapping_sub(sent) > 1 << 31;
-        older || now.since(record.at) < self.min_rtt.get()
+    /// RFC 8985 section 6.2, step 2: what arrived was not the retransmission if the round trip
+    /// would be shorter than any. As in Linux timestamps are not asked: a report echoes the last
+    /// segment that came in order, not the one reported.
+    fn answers_first_copy(&self, record: &Record, now: Instant) -> bool {
+        now.since(record.at) < self.min_rtt.get()
     }
 
     /// The blocks of an acknowledgement. What the last one said need not be looked at again.
@@ -165,20 +166,13 @@ impl Rack {
         news.duplicate = segment.sack.duplicate(segment.ack);
         for &(start, end) in segment.sack.as_slice() {
             let number = |offset: u32| segment.ack + u64::from(offset);
-            self.take_block(number(start), number(end), segment, now, news);
+            self.take_block(number(start), number(end), now, news);
         }
     }
 
-    fn take_block(
-        &mut self,
-        start: u64,
-        end: u64,
-        segment: &Segment,
-        now: Instant,
-        news: &mut News,
-    ) {
+    fn take_block(&mut self, start: u64, end: u64, now: Instant, news: &mut News) {
         let mut number = self.board.find(start);
-        while number < self.board.end() && self.board.get(number).end <= end {
+        while number < self.board.end() && self.board.get(number).is_reported(end) {
             let record = self.board.get(number);
             if !record.sacked && record.seq >= start {
                 let record = self.board.report(number);
@@ -186,7 +180,7 @@ impl Rack {
                 if !record.ever_resent {
                     news.sacked_span = Some(stretch(news.sacked_span, record.at));
                 }
-                self.deliver(&record, segment, now, news);
+                self.deliver(&record, now, news);
             }
             number += 1;
         }

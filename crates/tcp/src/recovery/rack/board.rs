@@ -38,6 +38,13 @@ impl Record {
         self.end - self.seq
     }
 
+    /// Whether a reported range `..end` that begins at or before it covers its data; a FIN is never
+    /// reported.
+    pub fn is_reported(&self, end: u64) -> bool {
+        let data_end = self.end - u64::from(self.fin);
+        self.seq < data_end && data_end <= end
+    }
+
     /// Bytes it has in the network (RFC 6675's pipe).
     fn in_flight(&self) -> u64 {
         let copies = u64::from(!self.lost) + u64::from(self.resent);

@@ -16,7 +16,7 @@ use packet::{Duration, Instant};
 
 use crate::congestion::{self, Control, Manner, Repair};
 use crate::flight::{Chunk, Flight};
-use crate::recovery::rules::Today;
+use crate::recovery::{RecoveryKind, Today};
 pub(crate) use ack::{Desk, Outcome};
 use board::{Board, Record};
 use order::Order;
@@ -84,7 +84,7 @@ struct Probe {
 const UNPACED: u8 = 10;
 
 impl Rack {
-    pub fn new(today: Today) -> Self {
+    fn new(today: Today) -> Self {
         let entry = congestion::find(today.control).expect("a profile names a listed control");
         Rack::with((entry.make)(), Board::new(), today)
     }
@@ -115,17 +115,18 @@ impl Rack {
         }
     }
 
-    /// As new, keeping the heap buffers.
-    pub fn reset(self: &mut Box<Self>, today: Today) {
-        if self.today.control != today.control {
-            **self = Rack::new(today);
-            return;
-        }
-        self.control.reset();
-        self.board.reset();
-        let control = self.control.boxed();
-        let board = std::mem::replace(&mut self.board, Board::new());
-        **self = Rack::with(control, board, today);
+    /// The sender that `kind` asks for, as new, with what `used` has allocated; none for a kind of
+    /// former times.
+    pub fn of(kind: RecoveryKind, used: Option<Box<Rack>>) -> Option<Box<Rack>> {
+        let RecoveryKind::Rack(today) = kind else { return None };
+        let Some(mut rack) = used.filter(|rack| rack.today.control == today.control) else {
+            return Some(Box::new(Rack::new(today)));
+        };
+        let Rack { mut control, mut board, .. } = *rack;
+        control.reset();
+        board.reset();
+        *rack = Rack::with(control, board, today);
+        Some(rack)
     }
 
     /// Whether segments are spread over the round trip.
@@ -149,6 +150,8 @@ impl Rack {
     }
 
     /// What the windows, the pace and the probe let go next.
+    // Out of line, as all that an endpoint calls: the way of other senders stays short.
+    #[inline(never)]
     pub fn next(&self, flight: &Flight) -> Option<Chunk> {
         if self.probe.due {
             return self.probe_chunk(flight);
@@ -186,15 +189,8 @@ impl Rack {
         flight.new_chunk().or_else(|| self.board.last().map(|number| self.chunk_of(number)))
     }
 
-    /// The first segment that is not acknowledged.
-    pub fn first(&self, flight: &Flight) -> Chunk {
-        if self.board.is_empty() {
-            return flight.chunk(flight.una, u64::MAX);
-        }
-        self.chunk_of(self.board.first())
-    }
-
     /// `chunk` goes out; `flight.max` as it was before. Returns the next deadline.
+    #[inline(never)]
     pub fn on_sent(&mut self, flight: &Flight, chunk: Chunk, now: Instant) -> Instant {
         let bytes = chunk.end() - chunk.seq;
         let snapshot = self.rate.snapshot(self.board.in_flight, bytes, now);
