@@ -7,7 +7,7 @@ use super::board::Record;
 use super::rate::Newest;
 use crate::clock::{HostClock, Moment};
 use crate::congestion::Report;
-use crate::ecn::EcnState;
+use crate::ecn::Hearing;
 use crate::flight::Flight;
 use crate::rtt::{Rtt, RttRules};
 use crate::segment::{Flags, Segment};
@@ -42,7 +42,7 @@ pub(crate) struct Desk<'a> {
     pub rtt: &'a mut Rtt,
     pub rules: &'a RttRules,
     /// What acknowledgements say of marks.
-    pub ecn: &'a mut EcnState,
+    pub ecn: Hearing<'a>,
     pub clock: HostClock,
     pub moment: Moment,
 }
