@@ -342,7 +342,7 @@ impl Endpoint {
         }
         self.on_ack(segment, opening, moment);
         let occupies = segment.len > 0 || segment.flags.has(Flags::FIN);
-        if self.ecn.on && !segment.flags.has(Flags::SYN) {
+        if self.ecn.on() && !segment.flags.has(Flags::SYN) {
             self.note_mark(segment, occupies);
         }
         if occupies && !segment.flags.has(Flags::SYN) {

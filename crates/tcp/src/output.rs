@@ -272,7 +272,7 @@ impl Endpoint {
             // ns-2 counts packets: the last one is as long as any.
             out.extra += (self.flight.mss - chunk.len) as u16;
         }
-        if self.ecn.on && chunk.len > 0 {
+        if self.ecn.on() && chunk.len > 0 {
             self.make_capable(out, again);
         }
         self.register(chunk.seq, chunk.end(), moment);
@@ -327,7 +327,7 @@ impl Endpoint {
         } else {
             out.sack.clear();
         }
-        if self.ecn.feedback == EcnFeedback::Accurate {
+        if self.ecn.feedback == EcnFeedback::Accurate && !flags.has(Flags::SYN) {
             self.after_feedback();
         }
         self.receiver.on_ack_sent();

@@ -3,6 +3,7 @@
 use packet::{Duration, Instant};
 
 use crate::clock::{HostClock, Moment};
+use crate::ecn::Memory;
 use crate::segment::{Flags, SackBlocks, Segment};
 
 /// When in-order data is acknowledged. Data out of order, twice or next to a hole, and a FIN, are
@@ -58,7 +59,7 @@ struct Held {
     stamp: u64,
 }
 
-/// What arrived beyond a hole.
+/// What arrived beyond a hole, and what else only some receivers have.
 #[derive(Clone, Debug, Default)]
 struct Beyond {
     /// Ranges, ascending, never touching.
@@ -67,6 +68,8 @@ struct Beyond {
     arrivals: u64,
     /// What came twice and was not reported yet.
     duplicate: Option<(u64, u64)>,
+    /// Of marks.
+    marks: Memory,
 }
 
 /// Receive state of one connection.
@@ -114,6 +117,7 @@ impl Receiver {
             beyond.held.clear();
             beyond.arrivals = 0;
             beyond.duplicate = None;
+            beyond.marks = Memory::default();
         }
         *self = Receiver { beyond, ..Receiver::new() };
     }
@@ -255,6 +259,11 @@ impl Receiver {
             before = h.stamp;
         }
         blocks
+    }
+
+    /// What is remembered of marks.
+    pub fn marks(&mut self) -> &mut Memory {
+        &mut self.beyond.get_or_insert_default().marks
     }
 
     /// Whether in-order data waits for its acknowledgement.

@@ -4,6 +4,7 @@
 use packet::Instant;
 
 use crate::clock::Moment;
+use crate::ecn::Hearing;
 use crate::endpoint::{Endpoint, State};
 use crate::flight::Chunk;
 use crate::profile::IdleRule;
@@ -27,7 +28,7 @@ impl Endpoint {
     pub(crate) fn begin_today(&mut self, moment: Moment) {
         if let Some(rack) = &mut self.rack {
             let rules = &self.profile.rtt;
-            rack.need_feedback(&self.ecn);
+            rack.need_feedback(self.ecn);
             rack.begin(&self.flight, rules.srtt(&self.rtt), rules.rto(&self.rtt), moment.at);
         }
     }
@@ -43,7 +44,12 @@ impl Endpoint {
         }
         let Some(rack) = &mut self.rack else { return };
         if opening {
-            let outcome = rack.on_opening(&mut self.flight, &mut self.ecn, segment, moment.at);
+            let outcome = rack.on_opening(
+                &mut self.flight,
+                &mut Hearing::new(self.ecn, &mut self.receiver),
+                segment,
+                moment.at,
+            );
             return self.note_outcome(outcome);
         }
         if rack.is_idle() {
@@ -55,7 +61,7 @@ impl Endpoint {
             rtt: &mut self.rtt,
             rules: &self.profile.rtt,
             clock: self.clock,
-            ecn: &mut self.ecn,
+            ecn: Hearing::new(self.ecn, &mut self.receiver),
             moment,
         };
         let outcome = rack.on_ack(&mut desk, segment);
@@ -115,7 +121,7 @@ impl Endpoint {
         let rto = self.profile.rtt.rto(&self.rtt);
         let idle = now.since(self.active_at);
         let Some(rack) = &mut self.rack else { return };
-        if idle <= rto || !self.flight.new_chunk().is_some_and(|chunk| chunk.len > 0) {
+        if idle <= rto || self.flight.new_chunk().is_none_or(|chunk| chunk.len == 0) {
             return;
         }
         self.active_at = now;

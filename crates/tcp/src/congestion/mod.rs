@@ -161,7 +161,7 @@ pub(crate) trait Control: Debug + Send + Sync {
 
     /// A segment was found lost. Called for each, before the `on_congestion` it causes and before
     /// the `on_ack` of the acknowledgement that told.
-    fn on_lost(&mut self, _flight: &mut Flight, _lost: &Lost) {}
+    fn on_lost(&mut self, _flight: &Flight, _lost: &Lost) {}
 
     /// Congestion was noticed: sets `ssthresh` (and, with `own_window`, `cwnd`). After a timeout
     /// the transport then sets `cwnd` to what is still in the network and one segment more.

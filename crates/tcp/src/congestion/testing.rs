@@ -277,7 +277,7 @@ impl<C: Control> Path<C> {
                 total_delivered: self.delivered,
                 app_limited: sent.app_limited,
             };
-            self.control.on_lost(&mut self.flight, &lost);
+            self.control.on_lost(&self.flight, &lost);
         }
         if newly > 0 && self.recover.is_none() {
             self.recover = Some(self.sent + 1);

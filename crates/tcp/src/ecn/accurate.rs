@@ -28,28 +28,18 @@ pub(crate) struct Counters {
     pending: u8,
     /// The latest packet was marked.
     marked: bool,
-    /// The next segment answers the SYN-ACK instead of counting.
-    answers: bool,
-    /// The ECN field of the SYN that was accepted.
-    syn: Ecn,
 }
 
 impl Default for Counters {
     fn default() -> Self {
         // Section 3.2.1.
-        Counters {
-            received: 5,
-            reported: 5,
-            pending: 0,
-            marked: false,
-            answers: false,
-            syn: Ecn::NotEct,
-        }
+        Counters { received: 5, reported: 5, pending: 0, marked: false }
     }
 }
 
-/// How the ECN field of a SYN or SYN-ACK is told back (tables 2 and 3).
-fn handshake(ecn: Ecn) -> Flags {
+/// How the ECN field of a SYN or SYN-ACK is told back: by the SYN-ACK (table 2) and by the ACK that
+/// completes the handshake (table 3).
+pub(super) fn handshake(ecn: Ecn) -> Flags {
     Flags::ace(match ecn {
         Ecn::NotEct => 0b010,
         Ecn::Ect1 => 0b011,
@@ -59,21 +49,9 @@ fn handshake(ecn: Ecn) -> Flags {
 }
 
 impl Counters {
-    /// A SYN asked for accurate ECN.
-    pub fn heard_syn(&mut self, ecn: Ecn) {
-        self.syn = ecn;
-    }
-
-    /// The flags of the SYN-ACK (section 3.1.1).
-    pub fn answer(&self) -> Flags {
-        handshake(self.syn)
-    }
-
-    /// A SYN-ACK agreed: the flags of the ACK that completes the handshake (section 3.2.2.1).
-    pub fn heard_syn_ack(&mut self, ecn: Ecn) -> Flags {
-        self.answers = true;
+    /// A SYN-ACK agreed; a marked one counts (section 3.2.2.2).
+    pub fn heard_syn_ack(&mut self, ecn: Ecn) {
         self.received += u8::from(ecn == Ecn::Ce);
-        handshake(ecn)
     }
 
     /// What segments say of the packets received.
@@ -112,30 +90,26 @@ impl Endpoint {
     /// acknowledged at once, and so is every second mark (third, while no data waits).
     pub(super) fn count_mark(&mut self, segment: &Segment, occupies: bool) {
         let marked = segment.ecn == Ecn::Ce;
-        let counters = &mut self.ecn.counters;
+        let waits = occupies || self.receiver.owes_ack();
+        let counters = &mut self.receiver.marks().counters;
         let first = marked && !std::mem::replace(&mut counters.marked, marked);
         if !marked {
             return;
         }
         counters.received = counters.received.wrapping_add(1);
         counters.pending += 1;
-        let waits = occupies || self.receiver.owes_ack();
         let enough = counters.pending >= AT_ONCE[usize::from(waits)];
-        if !counters.answers {
-            self.ecn.says = counters.ace();
-        }
+        self.ecn.says = counters.ace();
         if enough || first && occupies {
             self.receiver.ack_now = true;
         }
     }
 
-    /// A segment went out: what it said of marks is said.
+    /// A segment after the SYNs went out: what it said of marks is said, and if it answered the
+    /// SYN-ACK (section 3.2.2.1) the next one counts.
     pub(crate) fn after_feedback(&mut self) {
-        let counters = &mut self.ecn.counters;
-        counters.pending = 0;
-        if std::mem::take(&mut counters.answers) {
-            self.ecn.says = counters.ace();
-        }
+        self.receiver.marks().counters.pending = 0;
+        self.begin_feedback();
     }
 }
 

@@ -6,11 +6,12 @@ use crate::clock::Moment;
 use crate::endpoint::Endpoint;
 use crate::segment::{Flags, Segment};
 
-/// What is to be acknowledged with the echo that held before it arrived.
+/// What is to be acknowledged with the echo that held before the latest segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Before {
-    /// All below this number; 0 for nothing.
-    ack: u64,
+    due: bool,
+    /// Numbers that the latest segment has added since.
+    added: u16,
 }
 
 impl Endpoint {
@@ -23,7 +24,10 @@ impl Endpoint {
             return;
         }
         if self.receiver.owes_ack() {
-            self.ecn.before.ack = self.receiver.next;
+            // What waits came in order, and a segment has at most 9,000 B.
+            let in_order = segment.seq <= self.receiver.next;
+            let added = if in_order { segment.end() - self.receiver.next } else { 0 };
+            self.receiver.marks().before = Before { due: true, added: added as u16 };
         }
         self.ecn.says = says;
         self.receiver.ack_now = true;
@@ -31,14 +35,14 @@ impl Endpoint {
 
     /// Sends the ACK with the old echo, if one is due.
     pub(crate) fn output_before(&mut self, out: &mut Segment, moment: Moment) -> bool {
-        let ack = std::mem::take(&mut self.ecn.before.ack);
-        if ack == 0 {
+        let before = std::mem::take(&mut self.receiver.marks().before);
+        if !before.due {
             return false;
         }
         let says = self.ecn.says;
         self.ecn.says = if says == Flags::ECE { Flags::NONE } else { Flags::ECE };
         self.pure_ack(out, moment);
-        out.ack = ack;
+        out.ack -= u64::from(before.added);
         // The one with the new echo follows.
         (self.ecn.says, self.receiver.ack_now) = (says, true);
         true

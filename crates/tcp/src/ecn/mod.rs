@@ -4,6 +4,7 @@
 
 mod accurate;
 mod dctcp;
+mod hearing;
 mod rules;
 
 use packet::{Ecn, Instant};
@@ -11,73 +12,44 @@ use packet::{Ecn, Instant};
 use crate::clock::Moment;
 use crate::endpoint::Endpoint;
 use crate::segment::{Flags, Segment};
-use accurate::Counters;
+use accurate::{Counters, handshake};
 use dctcp::Before;
+pub(crate) use hearing::Hearing;
 pub(crate) use rules::{EcnFeedback, EcnRules};
 
-/// ECN of one connection.
+/// ECN of one connection, as far as all have it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EcnState {
-    /// Both SYNs agreed...
-    pub on: bool,
-    /// ... on this feedback.
+    /// What both SYNs agreed on.
     pub feedback: EcnFeedback,
-    /// Receiver: what every segment that goes out says of marks: ECE, or the counter of accurate
-    /// ECN.
+    /// Receiver: what every segment that goes out says of marks: ECE, or, of accurate ECN, the
+    /// counter or the answer to a SYN or SYN-ACK.
     pub says: Flags,
     /// Sender: the next new data segment says CWR.
     pub cwr: bool,
     /// Sender: nothing new goes out before the retransmission timer expires.
     pub held: bool,
-    /// Receiver with DCTCP's echo: what is to be acknowledged as it was before a change of marks.
+}
+
+/// What only connections with more than RFC 3168's feedback remember.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Memory {
+    /// DCTCP's echo.
     before: Before,
     /// Accurate ECN.
     counters: Counters,
 }
 
 impl EcnState {
+    /// Whether both SYNs agreed.
+    pub fn on(self) -> bool {
+        self.feedback != EcnFeedback::None
+    }
+
     /// The window was reduced, for whatever reason: the peer is to be told (RFC 3168 section 6.1.2),
     /// unless its feedback is accurate (RFC 9768 section 3.1.5).
     pub fn reduced(&mut self) {
-        self.cwr = self.on && self.feedback != EcnFeedback::Accurate;
-    }
-
-    /// Both SYNs agreed on `feedback`.
-    fn agree(&mut self, feedback: EcnFeedback) {
-        (self.on, self.feedback) = (true, feedback);
-    }
-
-    /// Of the bytes that `segment` newly reports to have arrived, those that it reports as marked;
-    /// `opening`: it completes the handshake. To be asked once of every segment that reports any: one
-    /// that reports nothing new may have been overtaken (RFC 9768 appendix A.1).
-    pub fn marked_bytes(
-        &mut self,
-        segment: &Segment,
-        delivered: u64,
-        mss: u64,
-        opening: bool,
-    ) -> u64 {
-        if !self.on || delivered == 0 {
-            return 0;
-        }
-        match self.feedback {
-            EcnFeedback::Accurate => {
-                let handshake = opening && segment.len == 0;
-                self.counters.marked_bytes(segment, delivered, mss, handshake)
-            }
-            _ if segment.flags.has(Flags::ECE) => delivered,
-            _ => 0,
-        }
-    }
-
-    /// Whether a segment that reports so many marked bytes asks for a reduction of the window:
-    /// RFC 3168's echo does even if it reports nothing.
-    pub fn echoes(&self, segment: &Segment, marked: u64) -> bool {
-        match self.feedback {
-            _ if !self.on => false,
-            EcnFeedback::Accurate => marked > 0,
-            _ => segment.flags.has(Flags::ECE),
-        }
+        self.cwr = matches!(self.feedback, EcnFeedback::Classic | EcnFeedback::Dctcp);
     }
 }
 
@@ -86,11 +58,10 @@ impl Endpoint {
     /// ECN asks and answers by three flags. Asked again, they say the same.
     pub(crate) fn opening_ecn_flags(&self, accepting: bool) -> Flags {
         let rules = &self.profile.ecn;
-        if accepting && self.ecn.on {
-            return match self.ecn.feedback {
-                EcnFeedback::Accurate => self.ecn.counters.answer(),
-                _ => Flags::ECE,
-            };
+        if accepting && self.ecn.on() {
+            // Accurate ECN has its answer in `says`.
+            let accurate = self.ecn.feedback == EcnFeedback::Accurate;
+            return if accurate { Flags::NONE } else { Flags::ECE };
         }
         match (accepting || !rules.on, rules.feedback) {
             (true, _) => Flags::NONE,
@@ -117,10 +88,10 @@ impl Endpoint {
         }
         if rules.feedback == EcnFeedback::Accurate && asked != classic {
             // Any other combination asks like all three flags (section 3.1.3).
-            self.ecn.agree(EcnFeedback::Accurate);
-            self.ecn.counters.heard_syn(syn.ecn);
+            self.ecn.feedback = EcnFeedback::Accurate;
+            self.ecn.says = handshake(syn.ecn);
         } else if asked.has(classic) {
-            self.ecn.agree(rules.without_accuracy());
+            self.ecn.feedback = rules.without_accuracy();
         }
     }
 
@@ -133,18 +104,19 @@ impl Endpoint {
             return;
         }
         if answer == Flags::ECE {
-            self.ecn.agree(rules.without_accuracy());
+            self.ecn.feedback = rules.without_accuracy();
         } else if accurate {
-            self.ecn.agree(EcnFeedback::Accurate);
+            self.ecn.feedback = EcnFeedback::Accurate;
             let mark = if rules.honest { syn_ack.ecn } else { Ecn::NotEct };
-            self.ecn.says = self.ecn.counters.heard_syn_ack(mark);
+            self.receiver.marks().counters.heard_syn_ack(mark);
+            self.ecn.says = handshake(mark);
         }
     }
 
-    /// The acceptor's handshake is over: from now on its segments carry the counter.
+    /// The handshake is over: with accurate ECN segments carry the counter.
     pub(crate) fn begin_feedback(&mut self) {
         if self.ecn.feedback == EcnFeedback::Accurate {
-            self.ecn.says = self.ecn.counters.ace();
+            self.ecn.says = self.receiver.marks().counters.ace();
         }
     }
 
@@ -157,6 +129,7 @@ impl Endpoint {
         match self.ecn.feedback {
             EcnFeedback::Accurate => self.count_mark(segment, occupies),
             _ if !occupies => {}
+            EcnFeedback::None => {}
             EcnFeedback::Classic => self.echo_until_cwr(segment),
             EcnFeedback::Dctcp => self.echo_as_marked(segment),
         }
@@ -195,12 +168,15 @@ impl Endpoint {
     /// Whether an ACK asks for a reduction of the window.
     #[inline]
     pub(crate) fn hears_echo(&mut self, segment: &Segment, acked: u64, opening: bool) -> bool {
-        let mut marked = 0;
-        if self.ecn.feedback == EcnFeedback::Accurate {
-            let news = acked.max(u64::from(!segment.sack.is_empty()));
-            marked = self.ecn.marked_bytes(segment, news, self.flight.mss(), opening);
+        match self.ecn.feedback {
+            EcnFeedback::None => false,
+            EcnFeedback::Accurate => {
+                let news = acked.max(u64::from(!segment.sack.is_empty()));
+                let mut hearing = Hearing::new(self.ecn, &mut self.receiver);
+                hearing.marked_bytes(segment, news, self.flight.mss(), opening) > 0
+            }
+            EcnFeedback::Classic | EcnFeedback::Dctcp => segment.flags.has(Flags::ECE),
         }
-        self.ecn.echoes(segment, marked)
     }
 
     /// An ACK came that says ECE (and has not grown the window), or any while new data is held.

@@ -3,8 +3,10 @@
 /// How the receiver tells the sender of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum EcnFeedback {
-    /// RFC 3168 section 6.1.3: ECE from the first mark on until the sender says CWR.
+    /// Not at all: no ECN was agreed on.
     #[default]
+    None,
+    /// RFC 3168 section 6.1.3: ECE from the first mark on until the sender says CWR.
     Classic,
     /// RFC 8257 section 3.2: ECE if and only if the data acknowledged was marked.
     Dctcp,

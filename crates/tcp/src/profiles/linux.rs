@@ -50,8 +50,8 @@ const FIELDS: &[Field] = &[
         name: "congestion",
         meaning: "Congestion control, where recovery is RACK-TLP.",
         kind: Kind::Choice(congestion::NAMES),
-        default: Value::Choice("reno"),
-        source: "constructed",
+        default: Value::Choice("cubic"),
+        source: "net.ipv4.tcp_congestion_control = cubic",
     },
     Field {
         name: "pacing",

@@ -212,7 +212,7 @@ impl Control for Bbr {
         self.set_cwnd(flight);
     }
 
-    fn on_lost(&mut self, flight: &mut Flight, lost: &Lost) {
+    fn on_lost(&mut self, flight: &Flight, lost: &Lost) {
         self.begin(flight, lost.now, Duration::ZERO);
         self.delivered = lost.total_delivered;
         self.handle_lost(flight, lost);

@@ -71,6 +71,10 @@ impl Bbr {
             flight.cwnd = flight.cwnd.min(self.probe_rtt_cwnd());
         }
         flight.cwnd = flight.cwnd.min(self.cap());
+        if self.pipe.reached {
+            // BBR has no threshold; but above one a window counts as the limit only when full.
+            flight.ssthresh = flight.cwnd;
+        }
     }
 
     /// `BoundCwndForModel` (section 5.6.4.7).

@@ -6,8 +6,8 @@ use super::Rack;
 use super::board::Record;
 use super::rate::Newest;
 use crate::clock::{HostClock, Moment};
-use crate::congestion::{Repair, Report};
-use crate::ecn::EcnState;
+use crate::congestion::Report;
+use crate::ecn::Hearing;
 use crate::flight::Flight;
 use crate::rtt::{Rtt, RttRules};
 use crate::segment::{Flags, Segment};
@@ -42,7 +42,7 @@ pub(crate) struct Desk<'a> {
     pub rtt: &'a mut Rtt,
     pub rules: &'a RttRules,
     /// What acknowledgements say of marks.
-    pub ecn: &'a mut EcnState,
+    pub ecn: Hearing<'a>,
     pub clock: HostClock,
     pub moment: Moment,
 }
@@ -115,8 +115,7 @@ impl Rack {
     /// Windows and pace.
     fn steer(&mut self, flight: &mut Flight, news: &News, report: &Report) {
         self.control.on_ack(flight, report);
-        let led = matches!(self.state, Repair::Recovery | Repair::Reduction);
-        if led && !self.manner.own_window {
+        if self.is_led() {
             let safe = news.acked > 0 && news.lost == 0;
             self.prr.on_ack(flight, self.board.in_flight, news.delivered, safe);
         }

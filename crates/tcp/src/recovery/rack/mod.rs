@@ -15,7 +15,7 @@ mod timers;
 use packet::{Duration, Instant};
 
 use crate::congestion::{self, Control, Feedback, Manner, Repair};
-use crate::ecn::{EcnFeedback, EcnState};
+use crate::ecn::{EcnFeedback, EcnState, Hearing};
 use crate::flight::{Chunk, Flight};
 use crate::recovery::{RecoveryKind, Today};
 use crate::segment::Segment;
@@ -149,11 +149,11 @@ impl Rack {
 
     /// What the handshake agreed on. A control that needs to know which data was marked and will not
     /// be told is replaced by Reno, as in Linux; a scalable one must be (RFC 9331 section 4.3).
-    pub fn need_feedback(&mut self, ecn: &EcnState) {
+    pub fn need_feedback(&mut self, ecn: EcnState) {
         let served = match self.manner.ecn {
             Feedback::Classic => true,
-            Feedback::Dctcp => ecn.on,
-            Feedback::Scalable => ecn.on && ecn.feedback == EcnFeedback::Accurate,
+            Feedback::Dctcp => ecn.on(),
+            Feedback::Scalable => ecn.feedback == EcnFeedback::Accurate,
         };
         if !served {
             self.today.control = CLASSIC_CONTROL;
@@ -166,13 +166,13 @@ impl Rack {
     pub fn on_opening(
         &mut self,
         flight: &mut Flight,
-        ecn: &mut EcnState,
+        ecn: &mut Hearing,
         ack: &Segment,
         now: Instant,
     ) -> Outcome {
         let mut outcome = Outcome::default();
-        if ecn.feedback == EcnFeedback::Accurate && ecn.marked_bytes(ack, 1, flight.mss(), true) > 0
-        {
+        let marked = ecn.marked_bytes(ack, 1, flight.mss(), true);
+        if ecn.echoes(ack, marked) {
             self.answer_marks(flight, now, &mut outcome);
         }
         outcome

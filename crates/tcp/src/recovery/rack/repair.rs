@@ -5,7 +5,7 @@ use packet::{Duration, Instant};
 use super::ack::{Desk, News, Outcome};
 use super::prr::Prr;
 use super::{Probe, Rack};
-use crate::congestion::{Cause, Feedback, Repair};
+use crate::congestion::{Cause, Feedback, Lost, Repair};
 use crate::flight::Flight;
 use crate::segment::{Flags, Segment};
 
@@ -52,7 +52,7 @@ impl Rack {
         if self.state != Repair::None {
             self.judge_state(desk, segment, news, outcome);
         }
-        news.lost = self.find_lost(desk.moment.at);
+        news.lost = self.find_lost(desk.flight, desk.moment.at);
         if self.board.waiting > 0 {
             self.enter_recovery(desk.flight, desk.moment.at, outcome);
         }
@@ -181,6 +181,24 @@ impl Rack {
         }
     }
 
+    /// Whether marks cut the window by less than a loss.
+    fn answers_in_proportion(&self) -> bool {
+        self.manner.ecn != Feedback::Classic
+    }
+
+    /// Whether the window is led to the threshold, a part at each acknowledgement, as Linux does
+    /// for marks too; but not where they cut it in proportion. That is done at once (RFC 8257
+    /// section 3.3, step 9): behind a step, segments sent meanwhile would be marked as well and cut
+    /// the window once more.
+    pub(super) fn is_led(&self) -> bool {
+        let led = match self.state {
+            Repair::Recovery => true,
+            Repair::Reduction => !self.answers_in_proportion(),
+            Repair::None | Repair::Loss => false,
+        };
+        led && !self.manner.own_window
+    }
+
     /// A reduction of the window begins (Linux's `tcp_init_cwnd_reduction`).
     fn reduce(&mut self, flight: &mut Flight, cause: Cause, now: Instant) {
         self.point = flight.max;
@@ -213,7 +231,7 @@ impl Rack {
     fn enter_recovery(&mut self, flight: &mut Flight, now: Instant, outcome: &mut Outcome) {
         match self.state {
             Repair::Recovery | Repair::Loss => return,
-            Repair::Reduction if self.manner.ecn == Feedback::Classic => self.point = flight.max,
+            Repair::Reduction if !self.answers_in_proportion() => self.point = flight.max,
             Repair::None | Repair::Reduction => {
                 self.undo = Some(self.remember(flight));
                 self.reduce(flight, Cause::Loss, now);
@@ -236,6 +254,9 @@ impl Rack {
         if self.state == Repair::None && !self.manner.own_marks {
             self.undo = None;
             self.reduce(flight, Cause::Mark, now);
+            if self.answers_in_proportion() {
+                self.end_reduction(flight);
+            }
             self.state = Repair::Reduction;
             (outcome.reduced, outcome.by_echo) = (true, true);
         }
@@ -243,7 +264,7 @@ impl Rack {
 
     /// RFC 8985 section 6.2, step 5: which of the segments sent before the newest delivered one
     /// are lost, and when the others will be. Returns bytes lost.
-    fn find_lost(&mut self, now: Instant) -> u64 {
+    fn find_lost(&mut self, flight: &Flight, now: Instant) -> u64 {
         let repairing = matches!(self.state, Repair::Recovery | Repair::Loss);
         let (mut lost, mut wait) = (0, Instant::NEVER);
         let mut window = None;
@@ -261,20 +282,36 @@ impl Rack {
             let due = record.at + self.order.rtt + window;
             if due <= now {
                 lost += record.bytes();
-                self.board.lose(number);
+                self.lose(flight, number, now);
             } else {
                 wait = if wait == Instant::NEVER { due } else { wait.max(due) };
             }
         }
         self.timers.reorder = wait;
-        self.rate.lost += lost;
         lost
+    }
+
+    /// A segment is taken for lost.
+    fn lose(&mut self, flight: &Flight, number: u64, now: Instant) {
+        let record = self.board.get(number);
+        let bytes = record.bytes();
+        self.rate.lost += bytes;
+        let lost = Lost {
+            now,
+            bytes,
+            sent_in_flight: record.snapshot.in_flight,
+            lost: self.rate.lost - record.snapshot.lost,
+            total_delivered: self.rate.delivered,
+            app_limited: record.snapshot.app_limited,
+        };
+        self.board.lose(number);
+        self.control.on_lost(flight, &lost);
     }
 
     /// The reordering timer: what still has not come is lost.
     pub fn on_reorder(&mut self, flight: &mut Flight, now: Instant) -> Outcome {
         let mut outcome = Outcome::default();
-        self.find_lost(now);
+        self.find_lost(flight, now);
         if self.board.waiting > 0 {
             self.enter_recovery(flight, now, &mut outcome);
             if !self.manner.own_window {
@@ -305,7 +342,7 @@ impl Rack {
         let on_trial = self.today.tries_timeouts && (!repairing || timeouts > 1);
         self.trial = if on_trial { Trial::First } else { Trial::None };
         self.probe = Probe::default();
-        self.lose_overdue(now);
+        self.lose_overdue(flight, now);
         flight.cwnd = self.board.in_flight + flight.mss();
         self.rto = rto;
         self.timers.stop();
@@ -313,15 +350,14 @@ impl Rack {
         self.timers.pace = Instant::NEVER;
     }
 
-    fn lose_overdue(&mut self, now: Instant) {
+    fn lose_overdue(&mut self, flight: &Flight, now: Instant) {
         let first = self.board.first();
         let mut next = self.board.oldest();
         while let Some(number) = next {
             next = self.board.after(number);
             let record = self.board.get(number);
             if number == first || record.at + self.order.rtt <= now {
-                self.rate.lost += record.bytes();
-                self.board.lose(number);
+                self.lose(flight, number, now);
             }
         }
     }
