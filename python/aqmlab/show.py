@@ -83,6 +83,8 @@ COLUMNS = (
     "video_bitrate_mean_bits_per_s",
     "video_rebuffer_ratio",
     "voip_r_mean",
+    "page_load_p50_s",
+    "page_load_p95_s",
 )
 GROUP_COLUMNS = ("elapsed_s", "loss_share", "share_in_time")
 
@@ -160,7 +162,7 @@ def _columns(frames: Sequence[Mapping[str, Any]], responses: bool) -> list[Figur
     fields = dict.fromkeys(field for frame in frames for field in frame)
     shown = [f for f in FIGURES if f.field in COLUMNS and f.field in fields]
     if not responses:
-        shown = [f for f in shown if not f.field.startswith(("response_", "share_"))]
+        shown = [f for f in shown if not f.field.startswith(("response_", "share_", "page_"))]
     of_groups = _of_groups(fields)
     return shown + [f for f in of_groups if f.field.rpartition(".")[2] in GROUP_COLUMNS]
 

@@ -144,10 +144,11 @@ impl World {
     /// The server program: answers requests, closes.
     fn acceptor_reacts(&mut self, index: u32) {
         let now = self.now;
+        let connection = &self.connections[index];
         let mut wrote = false;
-        if self.connections[index].multiplexed {
+        if connection.multiplexed {
             self.multiplex(index);
-        } else {
+        } else if connection.unserved > 0 {
             wrote = self.answer(index);
         }
         let connection = &mut self.connections[index];
@@ -171,7 +172,6 @@ impl World {
     }
 
     /// Answers every request that has arrived whole, in order; whether there was one.
-    #[inline]
     fn answer(&mut self, index: u32) -> bool {
         let now = self.now;
         let connection = &mut self.connections[index];

@@ -4,7 +4,7 @@ mod outcome;
 
 use outcome::{column, group, simulate, table};
 use serde_json::{Value, json};
-use sim::Outcome;
+use sim::{Outcome, Scenario};
 
 /// One user fetches pages on a network of 100 ms whose line is so fast that transmission times
 /// vanish: 1,500 bytes take 120 ns.
@@ -182,6 +182,20 @@ fn rows_of_pages_change_no_number() {
     assert_eq!((no_rows, rows), (false, true));
     // As text: what is not a number equals nothing.
     assert_eq!(format!("{without:?}"), format!("{with:?}"));
+}
+
+#[test]
+fn a_scenario_over_http2_is_one_with_all_its_defaults_written_out() {
+    for app in ["web", "unc", "threegpp-http", "http", "web-2024"] {
+        let scenario = json!({
+            "duration": "10 s", "link": [{"rate": "2 Mbit/s"}],
+            "traffic": [{"app": app, "users": 2, "http": "http2"}],
+        });
+        let read = Scenario::from_json(&scenario.to_string()).unwrap();
+        let again = Scenario::from_json(&read.to_json().to_string()).unwrap();
+        again.check_parameters().unwrap();
+        assert_eq!(again.to_json(), read.to_json());
+    }
 }
 
 #[test]

@@ -383,8 +383,8 @@ fn applications_refuse_what_contradicts_itself() {
         ),
         (
             "http",
-            vec![("http", text("http2")), ("parallel", n(4.0))],
-            "parallel: means nothing in HTTP/2, where one connection to each server carries all requests; leave it out",
+            vec![("http", text("http2")), ("persistent_parallel", n(4.0))],
+            "persistent_parallel: means nothing in HTTP/2, where one connection to each server carries all requests; leave it out",
         ),
         (
             "unc",

@@ -50,7 +50,7 @@ pub fn object() -> Arc<dyn Distribution> {
 }
 
 fn habits(servers: u32) -> Habits {
-    let sharing = Sharing::Multiplexed { streams: 100 };
+    let sharing = Sharing::Multiplexed { streams: fields::STREAMS_AT_ONCE };
     Habits {
         request: fields::always(500.0),
         reply: html(),

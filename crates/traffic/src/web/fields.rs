@@ -35,26 +35,30 @@ pub const HTTP: Field = Field {
     source: "the model; constructed: what pipelining does; read: RFC 9113, RFC 9218 section 10 \
              (responses of equal urgency that can be used in parts take turns)",
 };
+/// Requests that wait on an HTTP/2 connection at most, if nothing else is said.
+pub(super) const STREAMS_AT_ONCE: u32 = 100;
 /// Concurrent streams of HTTP/2.
 pub const STREAMS: Field = Field {
     name: "streams",
-    meaning: "How many requests wait for replies on an HTTP/2 connection at most.",
+    meaning: "How many requests wait for replies on an HTTP/2 connection at most; if not given, 100.",
     kind: Kind::Whole { unit: Unit::Count, min: 1, max: 10_000 },
-    default: Value::Whole(100),
+    default: Value::Unset,
     source: "read: RFC 9113 section 6.5.2 recommends no fewer than 100",
 };
 /// Parallel connections.
 pub const PARALLEL: Field = Field {
     name: "parallel",
-    meaning: "How many connections a user has open at most, after the first file of a page.",
+    meaning: "How many connections a user has open at most, after the first file of a page; http2 \
+              takes one to each server, whatever stands here.",
     kind: Kind::Whole { unit: Unit::Count, min: 1, max: 64 },
     default: Value::Whole(4),
     source: "recalled: Netscape's limit (Internet Explorer: 2)",
 };
 /// The same, where a model has one of its own.
 pub const PARALLEL_OF_MODEL: Field = Field {
-    meaning: "How many connections a user has open at most, after the first file of a page; if not \
-              given, 4 for unc and http, 1 for threegpp-http, 6 for web-2024.",
+    meaning: "How many connections a user has open at most, after the first file of a page; http2 \
+              takes one to each server, whatever stands here; if not given, 4 for unc and http, 1 \
+              for threegpp-http, 6 for web-2024.",
     default: Value::Unset,
     source: "the model",
     ..PARALLEL
@@ -251,11 +255,12 @@ fn persistence(
     }
     let idle = if params.given("idle_timeout") { params.time("idle_timeout") } else { model.idle };
     if http == "http2" {
-        let fields = ["parallel", "persistent", "persistent_parallel", "connection_requests"];
+        let fields = ["persistent", "persistent_parallel", "connection_requests"];
         let why = "means nothing in HTTP/2, where one connection to each server carries all \
                    requests; leave it out";
         refused(&fields, why)?;
-        let sharing = Sharing::Multiplexed { streams: params.whole("streams") as u32 };
+        let streams = params.whole_or("streams", u64::from(STREAMS_AT_ONCE)) as u32;
+        let sharing = Sharing::Multiplexed { streams };
         return Ok(Some(Persistence { share: 1.0, parallel: 1, idle, requests: None, sharing }));
     }
     let parallel =
