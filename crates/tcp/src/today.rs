@@ -110,7 +110,7 @@ impl Endpoint {
         let rto = self.profile.rtt.rto(&self.rtt);
         let idle = now.since(self.active_at);
         let Some(rack) = &mut self.rack else { return };
-        if idle <= rto || !self.flight.new_chunk().is_some_and(|chunk| chunk.len > 0) {
+        if idle <= rto || self.flight.new_chunk().is_none_or(|chunk| chunk.len == 0) {
             return;
         }
         self.active_at = now;

@@ -159,6 +159,8 @@ impl Rack {
 
     fn take_back(&mut self, flight: &mut Flight, outcome: &mut Outcome) {
         outcome.needless = self.state == Repair::Loss;
+        // What filled the hole was only late (Linux's `tcp_try_undo_partial`).
+        self.order.reordering_seen |= self.state == Repair::Recovery;
         if let Some(undo) = self.undo {
             flight.cwnd = flight.cwnd.max(undo.cwnd);
             flight.ssthresh = flight.ssthresh.max(undo.ssthresh);
