@@ -74,7 +74,9 @@ fn periodic_loss_follows_the_square_root_law() {
 #[test]
 fn a_linux_reno_sender_follows_the_square_root_law_too() {
     // The window grows by what is acknowledged, a segment per round trip whatever the delayed
-    // acknowledgements: b = 1. The same few segments per window are allowed for.
+    // acknowledgements: b = 1. The few segments per window of above are allowed for, and one more:
+    // what was acknowledged towards the next segment is forgotten at a loss (Linux's snd_cwnd_cnt),
+    // half a segment of growth in a cycle, and the window rests in whole ones.
     for p in [0.01, 0.001] {
         let segment = 1_448.0;
         let settings =
@@ -82,7 +84,7 @@ fn a_linux_reno_sender_follows_the_square_root_law_too() {
         let law = segment / TRIP * math::sqrt(1.5 / p);
         let n = math::floor(1.0 / p + 0.5) as u64;
         let seen = rate(&profile("linux", &settings), 500.0, &mut every(n)) / law;
-        let least = 1.0 - 3.5 / math::sqrt(8.0 / (3.0 * p));
+        let least = 1.0 - 4.5 / math::sqrt(8.0 / (3.0 * p));
         assert!((least..1.01).contains(&seen), "p {p}: {seen}, at least {least}");
     }
 }
