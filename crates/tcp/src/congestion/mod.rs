@@ -208,10 +208,8 @@ pub(crate) struct Entry {
     /// The name it is asked for by.
     pub name: &'static str,
     /// What it is, in one sentence.
-    #[expect(dead_code, reason = "for `describe`")]
     pub summary: &'static str,
     /// Where its rules come from, and where it differs.
-    #[expect(dead_code, reason = "for `describe`")]
     pub source: &'static str,
     /// Makes one for a connection.
     pub make: fn() -> Box<dyn Control>,
@@ -236,4 +234,20 @@ const fn names() -> [&'static str; CONTROLS.len()] {
 /// The entry called `name`.
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
     CONTROLS.iter().find(|entry| entry.name == name)
+}
+
+/// A congestion control as a catalogue lists it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// The name the parameter `congestion` has for it.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub summary: &'static str,
+    /// Where its rules come from, and where it differs.
+    pub source: &'static str,
+}
+
+/// All congestion controls that profiles with the parameter `congestion` offer.
+pub fn controls() -> impl Iterator<Item = About> {
+    CONTROLS.iter().map(|&Entry { name, summary, source, .. }| About { name, summary, source })
 }
