@@ -5,8 +5,8 @@ use std::sync::Arc;
 use aqm::{Built, Line};
 use packet::{Duration, Instant, Rate, Rng};
 use record::{
-    Datagrams, Meter, MeterSettings, PageSettings, Pages, RequestSettings, Requests, Sources,
-    Window,
+    Datagrams, Goodput, Meter, MeterSettings, PageSettings, Pages, RequestSettings, Requests,
+    Sources, Window,
 };
 
 use crate::error::ScenarioError;
@@ -56,6 +56,9 @@ pub(crate) fn world(scenario: &Scenario) -> Result<(World, Vec<String>), Scenari
         world.add_group(group, seed, apps);
     }
     world.sources = record.switch("sources").then(|| sources(scenario, &world));
+    world.goodput = record
+        .switch("goodput")
+        .then(|| Goodput::new(scenario.traffic.iter().map(|group| group.name.clone())));
     world.delay_tick = scenario.network.time("delay_tick");
     Ok((world, names))
 }

@@ -7,7 +7,9 @@
 use std::sync::Arc;
 
 use packet::{Duration, Instant, Rng};
-use record::{Concurrency, Datagrams, Flows, Losses, Pages, Requests, Sources, Transfers, Window};
+use record::{
+    Concurrency, Datagrams, Flows, Goodput, Losses, Pages, Requests, Sources, Transfers, Window,
+};
 use tcp::Profile;
 use traffic::{Action, App, Input};
 
@@ -102,6 +104,8 @@ pub struct World {
     pub(crate) concurrency: Concurrency,
     /// Only if they are to be recorded.
     pub(crate) sources: Option<Sources>,
+    /// Likewise.
+    pub(crate) goodput: Option<Goodput>,
     pub(crate) next_serial: u32,
     pub(crate) owners: Owners,
     pub(crate) window: Window,
@@ -150,6 +154,7 @@ impl World {
             losses: Losses::default(),
             concurrency: Concurrency::new(clients),
             sources: None,
+            goodput: None,
             next_serial: 0,
             owners,
             window,

@@ -19,6 +19,7 @@ from .curve import curve
 from .delays import delays
 from .distributions import distributions
 from .effects import effects
+from .ellipses import ellipses
 from .linearity import linearity
 from .lines import lines
 from .loss_distances import loss_distances
@@ -39,6 +40,7 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "delays": delays,
     "distributions": distributions,
     "effects": effects,
+    "ellipses": ellipses,
     "linearity": linearity,
     "lines": lines,
     "loss-distances": loss_distances,
