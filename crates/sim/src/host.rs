@@ -275,7 +275,6 @@ impl World {
         let exchanges = std::mem::take(&mut connection.exchanges);
         connection.unserved = 0;
         connection.sent_pending = false;
-        connection.multiplexed = false; // nothing more is written
         for exchange in exchanges {
             self.log_reply(index, exchange);
         }
