@@ -1,4 +1,4 @@
-"""Writes docs/characterisation.csv and the ellipses of every discipline from the quick study `rfc7928`.
+"""Writes docs/characterisation.csv and every discipline's ellipses from the study `rfc7928`.
 
 Part of `make docs`. The study's runs are kept in results/, so that only what changed runs again.
 `docs/generate.py` puts the rows on the disciplines' pages.
