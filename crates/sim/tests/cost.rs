@@ -55,3 +55,15 @@ fn a_data_packet_costs_less_than_two_events() {
     let events = events_per_data_packet(&bulk("60 s"));
     assert!((1.4..1.7).contains(&events), "{events}");
 }
+
+#[test]
+fn a_linux_host_costs_hardly_more_events_and_fills_its_link() {
+    // Its timers move back with every acknowledgement, which costs no event.
+    let mut scenario = bulk("60 s");
+    scenario["traffic"][0]["tcp"] = json!("linux");
+    let events = events_per_data_packet(&scenario);
+    assert!((1.4..1.8).contains(&events), "{events}");
+    let s = summary(&scenario);
+    let seen = s.number("utilisation");
+    assert!(seen > 0.9, "{seen}");
+}

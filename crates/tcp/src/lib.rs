@@ -16,8 +16,9 @@
 //!
 //! Reading order: `endpoint` (the life of a connection, the joining of the parts), `handshake`,
 //! `output` (what to send), `sender` (acknowledgements and timeouts), `receiver`, `ending`; the
-//! parts are `window`, `rtt`, `recovery`, `ecn`, `trial` (was a timeout needless?) and `clock`;
-//! `profile` bundles them, `profiles` has one file per system.
+//! parts are `window`, `rtt`, `recovery`, `ecn`, `needless` (was a timeout needless?) and `clock`;
+//! `profile` bundles them, `profiles` has one file per system. Today's senders do all of this in
+//! `today` and `recovery::rack`, with a control of `congestion`.
 
 mod clock;
 #[allow(dead_code, reason = "what only some controls read or ask for")]

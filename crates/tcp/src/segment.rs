@@ -145,6 +145,10 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// Reports that the numbers `start..end` have come twice (RFC 2883), as a receiver of today.
+    pub fn report_duplicate(&mut self, start: u64, end: u64) {
+        self.sack.set_duplicate(start, end, self.ack);
+    }
     /// IP bytes: 40 B of headers, the payload, and what else there is.
     pub const fn ip_bytes(&self) -> u32 {
         40 + self.len + self.extra as u32

@@ -135,3 +135,66 @@ fn onlookers_can_tell_what_was_sent_before() {
     assert_eq!((again.seq, again.flags.has(Flags::AGAIN)), (1_461, true));
     assert_eq!((server.snd_una(), server.snd_max()), (1_461, 4_381), "it does not fall back");
 }
+
+#[test]
+fn a_linux_sender_halves_its_window_for_each_timeout_of_a_pause() {
+    // RFC 2861 in Linux's tcp_cwnd_restart. Ten segments acknowledged one by one leave cwnd 20; the
+    // timeout is 0.3 s (srtt 0.1 s and Linux's least margin of 0.2 s).
+    for (idle_restart, pause, segments) in
+        [(true, 0.3, 20), (true, 0.301, 10), (true, 9.0, 10), (false, 9.0, 20)]
+    {
+        let settings =
+            [("idle_restart", Raw::Bool(idle_restart)), ("timestamps", Raw::Bool(false))];
+        let mut server = sacking(&profile("linux", &settings));
+        server.write(14_600, secs(0.2));
+        assert_eq!(drain(&mut server, 0.2).len(), 10);
+        for n in 1..=10 {
+            hear(&mut server, ack(1 + 1_460 * n), 0.3);
+        }
+        assert_eq!(server.cwnd(), 29_200);
+        server.write(100_000, secs(0.2 + pause));
+        let sent = drain(&mut server, 0.2 + pause).len();
+        assert_eq!(sent, segments, "{idle_restart} after {pause} s");
+    }
+}
+
+/// A Linux server whose peer understands selective acknowledgements: its round trip is 0.1 s.
+fn sacking(profile: &Arc<Profile>) -> Endpoint {
+    let mut server = Endpoint::new(profile, HostClock::default());
+    let mut syn = Segment { flags: Flags::SYN, ..Segment::default() };
+    syn.sack.push(0, 0);
+    hear(&mut server, syn, 0.05);
+    hear(&mut server, request(), 0.15);
+    server
+}
+
+#[test]
+fn a_probe_that_repairs_a_loss_is_answered_like_one() {
+    // RFC 8985 section 7.4.2: of five segments the last is lost and sent again as a probe; the
+    // program writes on before the probe is acknowledged. The ACK beyond the probe halves the
+    // window; a duplicate report says that nothing was lost.
+    for lost in [true, false] {
+        let settings = [("timestamps", Raw::Bool(false))];
+        let mut server = sacking(&profile("linux", &settings));
+        server.write(7_300, secs(0.2));
+        assert_eq!(drain(&mut server, 0.2).len(), 5);
+        hear(&mut server, ack(5_841), 0.3);
+        let due = server.next_timeout().expect("a probe").at;
+        // One segment is out: 2 round trips and 0.2 s, but not after the timeout of 0.3 s.
+        assert_eq!(due, secs(0.6));
+        server.on_timeout(due);
+        let probe = drain(&mut server, 0.6);
+        assert_eq!((probe.len(), probe[0].seq, server.counters().timeouts), (1, 5_841, 0));
+        let cwnd = server.cwnd();
+        server.write(1_460, secs(0.65));
+        assert_eq!(drain(&mut server, 0.65).len(), 1);
+        if !lost {
+            let mut twice = ack(7_301);
+            twice.report_duplicate(5_841, 7_301);
+            hear(&mut server, twice, 0.7);
+        }
+        hear(&mut server, ack(8_761), 0.75);
+        assert_eq!(server.cwnd() < cwnd, lost, "{} after {cwnd}", server.cwnd());
+        assert_eq!(server.ssthresh() == u64::MAX, !lost);
+    }
+}

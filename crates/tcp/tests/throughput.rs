@@ -72,6 +72,24 @@ fn periodic_loss_follows_the_square_root_law() {
 }
 
 #[test]
+fn a_linux_reno_sender_follows_the_square_root_law_too() {
+    // The window grows by what is acknowledged, a segment per round trip whatever the delayed
+    // acknowledgements: b = 1. The few segments per window of above are allowed for, and one more:
+    // what was acknowledged towards the next segment is forgotten at a loss (Linux's snd_cwnd_cnt),
+    // half a segment of growth in a cycle, and the window rests in whole ones.
+    for p in [0.01, 0.001] {
+        let segment = 1_448.0;
+        let settings =
+            [("window_bytes", Raw::Number(1e9)), ("congestion", Raw::Text("reno".into()))];
+        let law = segment / TRIP * math::sqrt(1.5 / p);
+        let n = math::floor(1.0 / p + 0.5) as u64;
+        let seen = rate(&profile("linux", &settings), 500.0, &mut every(n)) / law;
+        let least = 1.0 - 4.5 / math::sqrt(8.0 / (3.0 * p));
+        assert!((least..1.01).contains(&seen), "p {p}: {seen}, at least {least}");
+    }
+}
+
+#[test]
 fn random_loss_follows_padhye() {
     // Padhye, Firoiu, Towsley, Kurose, SIGCOMM 1998, with T0 = 1 s and b = 2; its losses come in
     // runs: after one, the rest of the flight is lost too. Accepted within 20 %, as the formula

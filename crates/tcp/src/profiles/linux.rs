@@ -19,13 +19,14 @@ pub(crate) const ENTRY: Entry = Entry {
     year: 2021,
     source: "RFC 8985 (RACK-TLP), 6937 and 9937 (PRR), 6298, 5682, 2883, 6928, 7323; Linux 6 \
              where it differs (net/ipv4), as named at each rule",
-    deviations: "constructed: windows and in-flight data are counted in bytes, no Nagle, FIN on \
-                 the last data segment, no send or receive buffer autotuning, constant receive \
-                 window, a FIN like a byte of data, pacing segment by segment (no TSO); left out: \
-                 RFC 7323's window check, delayed-ACK adaptation and ping-pong mode, Linux's own \
-                 mean-deviation filter, early departure, \
-                 TCP Fast Open, small queues; towards a peer without SACK NewReno of plain; SACK \
-                 bytes are not on the wire",
+    deviations: "constructed: windows and data in flight are counted in bytes, of segments of one \
+                 instant it is known which was sent first, no Nagle, FIN on the last data segment \
+                 and counted like a byte, constant receive window, pacing segment by segment (no \
+                 TSO), a needless repair is taken back though copies are still out; left out: \
+                 buffer autotuning, adaptive delay and ping-pong mode of acknowledgements, Linux's \
+                 finer filter of the mean deviation, the repeated SYN that leaves the window, TCP \
+                 Fast Open, small queues; a server gives up its SYN-ACK after 127 s; towards a peer \
+                 without SACK NewReno of plain; SACK bytes are not on the wire",
     fields: FIELDS,
     build,
 };

@@ -163,12 +163,32 @@ impl Rack {
         now.since(record.at) < self.min_rtt.get()
     }
 
-    /// The blocks of an acknowledgement. What the last one said need not be looked at again.
+    /// The blocks of an acknowledgement.
     fn take_reports(&mut self, segment: &Segment, now: Instant, news: &mut News) {
         news.duplicate = segment.sack.duplicate(segment.ack);
-        for &(start, end) in segment.sack.as_slice() {
-            let number = |offset: u32| segment.ack + u64::from(offset);
-            self.take_block(number(start), number(end), now, news);
+        let number = |offset: u32| segment.ack + u64::from(offset);
+        let mut blocks = [(0, 0); 3];
+        for (block, &(start, end)) in blocks.iter_mut().zip(segment.sack.as_slice()) {
+            *block = (number(start), number(end));
+            self.take_new_part(*block, now, news);
+        }
+        self.reported = blocks;
+    }
+
+    /// What the blocks of the last acknowledgement covered is not looked at again, or each would
+    /// cost as much as the window is long.
+    fn take_new_part(&mut self, block: (u64, u64), now: Instant, news: &mut News) {
+        let (mut at, end) = block;
+        while at < end {
+            let known = self.reported.iter().find(|known| known.0 <= at && at < known.1);
+            if let Some(known) = known {
+                at = known.1;
+                continue;
+            }
+            let later = self.reported.iter().map(|known| known.0).filter(|&start| start > at);
+            let stop = later.min().unwrap_or(end).min(end);
+            self.take_block(at, stop, now, news);
+            at = stop;
         }
     }
 

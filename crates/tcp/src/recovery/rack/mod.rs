@@ -35,6 +35,8 @@ pub(crate) struct Rack {
     manner: Manner,
     today: Today,
     board: Board,
+    /// The blocks of the last report.
+    reported: [(u64, u64); 3],
     state: Repair,
     /// The state ends when this is acknowledged (RFC 6675's RecoveryPoint).
     point: u64,
@@ -99,6 +101,7 @@ impl Rack {
             control,
             today,
             board,
+            reported: [(0, 0); 3],
             state: Repair::None,
             point: 0,
             order: Order::new(),

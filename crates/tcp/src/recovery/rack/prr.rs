@@ -30,7 +30,9 @@ impl Prr {
         let goal = flight.ssthresh;
         let sent = if in_flight > goal {
             let share = u128::from(self.delivered) * u128::from(goal);
-            (share.div_ceil(u128::from(self.before)) as u64).saturating_sub(self.out)
+            let share = share.div_ceil(u128::from(self.before)) as u64;
+            // Linux counts segments: the share is rounded up to whole ones.
+            share.next_multiple_of(flight.mss()).saturating_sub(self.out)
         } else {
             let mut sent = self.delivered.saturating_sub(self.out).max(delivered);
             if safe {
@@ -47,5 +49,68 @@ impl Prr {
     pub fn at_timer(&self, flight: &mut Flight, in_flight: u64) {
         let least = if self.out == 0 { flight.mss() } else { 0 };
         flight.cwnd = in_flight + least;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1_000;
+
+    fn flight(ssthresh: u64) -> Flight {
+        Flight { ssthresh: ssthresh * MSS, mss: MSS as u32, ..Flight::default() }
+    }
+
+    /// Plays reports of one segment each to a window of 20 segments whose threshold is 10, with
+    /// `on_the_way` in the network after the first; returns at which of them a segment went out.
+    fn sends(mut on_the_way: u64, reports: std::ops::Range<u64>) -> Vec<u64> {
+        let (mut prr, mut flight) = (Prr::begin(20 * MSS), flight(10));
+        let mut sent = Vec::new();
+        for report in reports {
+            prr.on_ack(&mut flight, on_the_way * MSS, MSS, false);
+            while flight.cwnd >= (on_the_way + 1) * MSS {
+                prr.out += MSS;
+                on_the_way += 1;
+                sent.push(report);
+            }
+            on_the_way -= 1;
+        }
+        sent
+    }
+
+    #[test]
+    fn every_second_report_sends_as_in_the_figure_of_rfc_6937() {
+        // Section 3, "PRR", one loss of 20: the resend at the third report, then new segments at
+        // 5, 7, ... 15; the last ones are a matter of the reduction bound.
+        assert_eq!(sends(18, 3..17), [3, 5, 7, 9, 11, 13, 15]);
+    }
+
+    #[test]
+    fn after_heavy_loss_the_window_grows_back_only_with_good_news() {
+        // Section 3, 15 of 20 lost, four on the way: conservation of packets ...
+        let (mut prr, mut f) = (Prr::begin(20 * MSS), flight(10));
+        prr.on_ack(&mut f, 4 * MSS, MSS, false);
+        assert_eq!(f.cwnd, 5 * MSS);
+        prr.out += MSS;
+        prr.on_ack(&mut f, 4 * MSS, MSS, false);
+        assert_eq!(f.cwnd, 5 * MSS);
+        prr.out += MSS;
+        // ... and one more segment per ACK that advances and tells of no loss (RFC 9937), up to
+        // the threshold.
+        prr.on_ack(&mut f, 4 * MSS, MSS, true);
+        assert_eq!(f.cwnd, 6 * MSS);
+        prr.on_ack(&mut f, 9 * MSS + 1, 5 * MSS, true);
+        assert_eq!(f.cwnd, 10 * MSS);
+    }
+
+    #[test]
+    fn nothing_delivered_changes_nothing() {
+        let (mut prr, mut f) = (Prr::begin(20 * MSS), flight(10));
+        f.cwnd = 7;
+        prr.on_ack(&mut f, 4 * MSS, 0, true);
+        assert_eq!(f.cwnd, 7);
+        prr.at_timer(&mut f, 4 * MSS);
+        assert_eq!(f.cwnd, 5 * MSS);
     }
 }

@@ -114,3 +114,68 @@ impl Newest {
         self.snapshot.delivered
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// Sends segments of 1,000 B every 10 ms, delivers each 50 ms later; the samples' rates, B/s.
+    fn rates(pause_before: u64) -> Vec<(u64, bool)> {
+        let mut rate = Rate::default();
+        let mut records = Vec::new();
+        let mut rates = Vec::new();
+        let mut in_flight = 0;
+        for slot in 0..40 {
+            let now = at(10 * slot);
+            if slot >= 5 && !records.is_empty() {
+                let record: Record = records.remove(0);
+                if record.at + Duration::from_millis(50) <= now {
+                    let mut newest = None;
+                    in_flight -= 1_000;
+                    rate.deliver(&record, &mut newest, now);
+                    let sample = rate.sample(newest, Duration::from_millis(50), now);
+                    if let Some(sample) = sample {
+                        let per_s = sample.delivered * 1_000_000_000 / sample.interval.nanos();
+                        rates.push((per_s, sample.app_limited));
+                    }
+                } else {
+                    records.insert(0, record);
+                }
+            }
+            if pause_before != 0 && slot + 1 == pause_before {
+                rate.run_dry(now);
+                continue;
+            }
+            let snapshot = rate.snapshot(in_flight, 1_000, now);
+            in_flight += 1_000;
+            records.push(Record {
+                turn: slot + 1,
+                end: 1_000,
+                at: now,
+                snapshot,
+                ..Record::default()
+            });
+        }
+        rates
+    }
+
+    #[test]
+    fn a_steady_flow_is_measured_at_its_rate() {
+        let rates = rates(0);
+        assert!(rates.len() > 30);
+        assert!(rates[6..].iter().all(|&r| r == (100_000, false)), "{rates:?}");
+    }
+
+    #[test]
+    fn what_is_sent_after_a_pause_of_the_program_is_marked() {
+        let rates = rates(20);
+        let marked = rates.iter().filter(|r| r.1).count();
+        // Until what was out when the program resumed (four segments) is delivered, and what was
+        // sent meanwhile.
+        assert!((4..=6).contains(&marked), "{rates:?}");
+    }
+}

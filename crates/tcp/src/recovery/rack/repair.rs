@@ -51,6 +51,9 @@ impl Rack {
         }
         if self.state != Repair::None {
             self.judge_state(desk, segment, news, outcome);
+        } else if news.duplicate.is_some() && self.every_copy_came_twice() {
+            // The recovery is over, and was needless (Linux's `tcp_try_undo_dsack`).
+            self.take_back(desk.flight, outcome);
         }
         news.lost = self.find_lost(desk.flight, desk.moment.at);
         if self.board.waiting > 0 {
@@ -87,6 +90,7 @@ impl Rack {
         } else if segment.ack > self.probe.end {
             self.probe = Probe::default();
             if self.state == Repair::None {
+                self.undo = None;
                 self.reduce(desk.flight, Cause::Loss, desk.moment.at);
                 self.end_reduction(desk.flight);
                 outcome.reduced = true;
@@ -157,20 +161,29 @@ impl Rack {
         undo.pending == 0 || early
     }
 
+    fn every_copy_came_twice(&self) -> bool {
+        self.undo.as_ref().is_some_and(|undo| undo.first.is_some() && undo.pending == 0)
+    }
+
     fn take_back(&mut self, flight: &mut Flight, outcome: &mut Outcome) {
         outcome.needless = self.state == Repair::Loss;
+        // What filled the hole was only late (Linux's `tcp_try_undo_partial`).
+        self.order.reordering_seen |= self.state == Repair::Recovery;
         if let Some(undo) = self.undo {
             flight.cwnd = flight.cwnd.max(undo.cwnd);
             flight.ssthresh = flight.ssthresh.max(undo.ssthresh);
             self.control.undo(flight);
         }
-        self.board.forgive();
-        self.leave();
+        self.undo = None;
+        if self.state != Repair::None {
+            self.board.forgive();
+            self.leave();
+        }
     }
 
-    /// The end of a recovery.
+    /// The end of a recovery; that it was needless may still turn out.
     fn leave(&mut self) {
-        (self.state, self.trial, self.undo) = (Repair::None, Trial::None, None);
+        (self.state, self.trial) = (Repair::None, Trial::None);
         self.order.on_recovered();
     }
 

@@ -167,3 +167,41 @@ impl Rack {
         self.schedule_probe(now);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_round_trip_is_of_the_last_five_minutes() {
+        let mut min = MinRtt::new();
+        assert_eq!(min.get(), Duration::ZERO);
+        let ms = Duration::from_millis;
+        // 10 ms at the start, 20 ms from then on, 15 ms at 200 s.
+        for second in 0..700 {
+            let rtt = match second {
+                0 => ms(10),
+                200 => ms(15),
+                _ => ms(20),
+            };
+            min.learn(rtt, Instant::ZERO + Duration::from_secs(second));
+            let least = match second {
+                0..=300 => ms(10),
+                301..=500 => ms(15),
+                _ => ms(20),
+            };
+            assert_eq!(min.get(), least, "at {second} s");
+        }
+    }
+
+    #[test]
+    fn the_probe_comes_before_the_timeout_of_the_same_instant() {
+        let at = Instant::from_nanos(5);
+        let mut timers = Timers::new();
+        assert_eq!(timers.take_due(at), Due::Nothing);
+        (timers.rto, timers.probe) = (at, at);
+        assert_eq!(timers.take_due(Instant::from_nanos(4)), Due::Nothing);
+        assert_eq!((timers.take_due(at), timers.take_due(at)), (Due::Probe, Due::Timeout));
+        assert_eq!(timers.next(), Instant::NEVER);
+    }
+}
