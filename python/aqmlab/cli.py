@@ -70,7 +70,8 @@ def list_(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List queue disciplines, TCP profiles, traffic models, sections of a scenario and studies."""
+    """List queue disciplines, TCP profiles and congestion controls, traffic models, sections of a
+    scenario and studies."""
     from aqmlab import reference
 
     found = reference.select(kind)

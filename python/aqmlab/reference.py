@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 KINDS = {
     "aqm": "queue disciplines",
     "tcp": "TCP profiles",
+    "congestion": "congestion controls",
     "traffic": "traffic models",
     "scenario": "sections of a scenario",
     "studies": "studies",

@@ -69,6 +69,10 @@ macro_rules! entry {
     };
 }
 
+fn control(of: tcp::About) -> Json {
+    json!({"name": of.name, "summary": of.summary, "source": of.source, "fields": []})
+}
+
 fn application(of: &traffic::Entry) -> Json {
     let mut out = entry!(of);
     out["models"] = models(of.name);
@@ -135,11 +139,12 @@ pub fn table(name: &str, text: &str, unit: &str) -> Result<Json, ScenarioError> 
     Ok(variable(name, unit, of.as_ref()))
 }
 
-/// Every discipline, TCP profile and application, and the sections of a scenario.
+/// Every discipline, TCP profile, congestion control and application, and the sections of a scenario.
 pub fn catalogue() -> Json {
     json!({
         "aqm": aqm::ALGORITHMS.iter().map(|e| entry!(e, ecn, units)).collect::<Vec<Json>>(),
         "tcp": tcp::PROFILES.iter().map(|e| entry!(e)).collect::<Vec<Json>>(),
+        "congestion": tcp::controls().map(control).collect::<Vec<Json>>(),
         "traffic": traffic::APPS.iter().map(application).collect::<Vec<Json>>(),
         "scenario": {
             "": section(schema::SCENARIO_STRUCTURE, schema::SCENARIO),

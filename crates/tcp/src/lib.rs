@@ -43,6 +43,7 @@ mod today;
 mod window;
 
 pub use clock::HostClock;
+pub use congestion::{About, controls};
 pub use endpoint::{Deadline, Endpoint, State};
 pub use probe::Counters;
 pub use profile::Profile;

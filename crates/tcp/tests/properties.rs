@@ -292,6 +292,16 @@ fn linux_delivers_under_any_loss() {
 }
 
 #[test]
+fn every_control_delivers_under_any_loss() {
+    for control in ["cubic", "vegas", "bbr"] {
+        for ecn in [false, true] {
+            let settings = [("congestion", Raw::Text(control.into())), ("ecn", Raw::Bool(ecn))];
+            all_cases("linux", &settings, 1_500);
+        }
+    }
+}
+
+#[test]
 fn plain_delivers_without_sack() {
     all_cases("plain", &[("sack", Raw::Bool(false))], 2_000);
 }

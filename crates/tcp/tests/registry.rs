@@ -69,3 +69,14 @@ fn every_profile_has_the_same_parts() {
         assert_eq!(known, if entry.name == "plain" { 18 } else { 17 }, "{}", entry.name);
     }
 }
+
+#[test]
+fn every_control_is_described_and_offered() {
+    let linux = tcp::find("linux").expect("is listed");
+    let field = linux.fields.iter().find(|field| field.name == "congestion").expect("a choice");
+    let packet::params::Kind::Choice(offered) = field.kind else { panic!("{:?}", field.kind) };
+    assert!(offered.iter().copied().eq(tcp::controls().map(|about| about.name)));
+    for about in tcp::controls() {
+        assert!(about.summary.len() > 20 && about.source.len() >= 8, "{about:?}");
+    }
+}

@@ -212,10 +212,8 @@ pub(crate) struct Entry {
     /// The name it is asked for by.
     pub name: &'static str,
     /// What it is, in one sentence.
-    #[expect(dead_code, reason = "for `describe`")]
     pub summary: &'static str,
     /// Where its rules come from, and where it differs.
-    #[expect(dead_code, reason = "for `describe`")]
     pub source: &'static str,
     /// Makes one for a connection.
     pub make: fn() -> Box<dyn Control>,
@@ -246,4 +244,20 @@ pub(crate) fn find(name: &str) -> Option<&'static Entry> {
 /// A new control called `name`, which a profile's table has checked.
 pub(crate) fn make(name: &str) -> Box<dyn Control> {
     (find(name).expect("a profile names a listed control").make)()
+}
+
+/// A congestion control as a catalogue lists it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// The name the parameter `congestion` has for it.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub summary: &'static str,
+    /// Where its rules come from, and where it differs.
+    pub source: &'static str,
+}
+
+/// All congestion controls that profiles with the parameter `congestion` offer.
+pub fn controls() -> impl Iterator<Item = About> {
+    CONTROLS.iter().map(|&Entry { name, summary, source, .. }| About { name, summary, source })
 }

@@ -14,9 +14,9 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Brakmo and Peterson 1995; alpha 2, beta 4, gamma 1 segments, three round trips \
              measured per window or Reno, the smallest counts, threshold and restart from Linux's \
              tcp_vegas.c; unlike it the difference is the paper's (queued segments: window times \
-             (1 - base/rtt)), slow start grows every other round trip as in the paper, and an \
-             unused window does not grow; the paper's own retransmission rules are left out, as \
-             in Linux",
+             (1 - base/rtt)), slow start grows every other round trip and is judged by the \
+             newest one as in the paper, and an unused window does not grow; the paper's own \
+             retransmission rules are left out, as in Linux",
     make: || Box::new(Vegas::default()),
 };
 
@@ -52,20 +52,26 @@ impl Vegas {
     /// The once-per-window decision.
     fn judge(&mut self, flight: &mut Flight, base: Duration, rtt: Duration, report: &Report) {
         let mss = flight.mss();
-        let queued = queued(flight.cwnd, base, rtt);
         if flight.cwnd < flight.ssthresh {
-            self.rests = !self.rests;
-            if queued > GAMMA * mss {
+            // Only after a rest a round trip belongs to the window at hand, and only the newest,
+            // of the paper's distinguished segment: the smallest is of one sent while it grew.
+            let queued = queued(flight.cwnd, base, report.rtt.unwrap_or(rtt));
+            let rested = self.rests;
+            self.rests = !rested;
+            if rested && queued > GAMMA * mss {
                 flight.cwnd = (flight.cwnd - queued + mss).min(flight.cwnd);
                 flight.ssthresh = flight.cwnd;
             } else {
                 self.begin_slowly(flight, report);
             }
-        } else if queued > BETA * mss {
-            flight.cwnd -= mss;
-            flight.ssthresh = flight.ssthresh.min(flight.cwnd);
-        } else if queued < ALPHA * mss && report.window_limited {
-            flight.cwnd += mss;
+        } else {
+            let queued = queued(flight.cwnd, base, rtt);
+            if queued > BETA * mss {
+                flight.cwnd -= mss;
+                flight.ssthresh = flight.ssthresh.min(flight.cwnd);
+            } else if queued < ALPHA * mss && report.window_limited {
+                flight.cwnd += mss;
+            }
         }
         flight.cwnd = flight.cwnd.max(2 * mss);
         flight.ssthresh = flight.ssthresh.max(flight.cwnd / 4 * 3);
@@ -197,11 +203,9 @@ mod tests {
         }
         // The first has no samples to judge by and grows by its first ACK too.
         assert_eq!(windows, [8, 8, 12, 12, 16, 16]);
+        // 16 segments at 112 ms: 1.714 queued, which counts after a rest.
         window(&mut vegas, &mut flight, ms(112));
-        assert_eq!(flight.cwnd / MSS, 20);
-        // 20 segments at 112 ms: 2.1 queued.
-        window(&mut vegas, &mut flight, ms(112));
-        assert_eq!(flight.cwnd, 20 * MSS - 2_142 + MSS);
+        assert_eq!(flight.cwnd, 16 * MSS - 1_714 + MSS);
         assert_eq!(flight.ssthresh, flight.cwnd);
     }
 

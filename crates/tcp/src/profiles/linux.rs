@@ -49,7 +49,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         name: "congestion",
-        meaning: "Congestion control, where recovery is RACK-TLP.",
+        meaning: "Congestion control, where recovery is RACK-TLP (`aqmlab list congestion`).",
         kind: Kind::Choice(congestion::NAMES),
         default: Value::Choice("cubic"),
         source: "net.ipv4.tcp_congestion_control = cubic",

@@ -58,6 +58,11 @@ impl Model {
         self.rates[0].max(self.rates[1])
     }
 
+    /// A delivery rate of this cycle.
+    pub fn record(&mut self, rate: f64) {
+        self.rates[0] = self.rates[0].max(rate);
+    }
+
     /// Section 5.5.6.
     pub fn advance_filter(&mut self) {
         self.rates = [0.0, self.rates[0]];
@@ -156,11 +161,11 @@ impl Bbr {
     }
 
     /// Section 5.5.5: samples the program limited count only where they are the greatest.
-    fn update_max_bw(&mut self) {
+    pub(super) fn update_max_bw(&mut self) {
         self.update_round();
         let rate = self.sample.rate;
         if rate > 0.0 && (rate >= self.model.max_bw() || !self.sample.app_limited) {
-            self.model.rates[0] = self.model.rates[0].max(rate);
+            self.model.record(rate);
         }
     }
 

@@ -38,7 +38,7 @@ pub(super) struct Cycle {
     pub rounds_since_probe: u64,
     pub started: Instant,
     pub wait: Duration,
-    up_rounds: u32,
+    pub up_rounds: u32,
     up_acked: u64,
     up_acked_per_step: u64,
     /// The last probe lost too much; it stopped early for that reason.
@@ -88,7 +88,7 @@ impl Bbr {
         self.state = State::Refill;
     }
 
-    fn start_up(&mut self, flight: &Flight) {
+    pub(super) fn start_up(&mut self, flight: &Flight) {
         self.cycle.feedback = Feedback::Starting;
         self.start_round();
         self.pipe.reset(self.sample.rate);
@@ -113,7 +113,7 @@ impl Bbr {
         }
     }
 
-    fn check_up_done(&mut self, flight: &Flight) {
+    pub(super) fn check_up_done(&mut self, flight: &Flight) {
         if self.time_to_go_down(flight) {
             self.cycle.too_high = false;
             self.start_down();
@@ -150,7 +150,7 @@ impl Bbr {
     }
 
     /// `ProbeInflightLongtermUpward`.
-    fn raise_long_term(&mut self, flight: &Flight) {
+    pub(super) fn raise_long_term(&mut self, flight: &Flight) {
         if !self.sample.window_limited || flight.cwnd < self.model.inflight_longterm {
             return;
         }
@@ -165,7 +165,7 @@ impl Bbr {
     }
 
     /// `RaiseInflightLongtermSlope`: twice as many segments per round trip as in the last.
-    fn steepen(&mut self, flight: &Flight) {
+    pub(super) fn steepen(&mut self, flight: &Flight) {
         let growth = 1 << self.cycle.up_rounds;
         self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(MOST_UP_ROUNDS);
         self.cycle.up_acked_per_step = (flight.cwnd / growth).max(self.mss);

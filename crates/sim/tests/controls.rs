@@ -1,0 +1,65 @@
+//! Today's congestion controls, one flow each on an otherwise idle line.
+
+use record::Summary;
+use serde_json::{Value, json};
+use sim::{Scenario, run};
+
+fn summary(scenario: &Value) -> Summary {
+    run(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap().summary
+}
+
+/// A line: Mbit/s, base round trip in ms, room of its drop-tail queue in bandwidth-delay products.
+type Line = (f64, f64, f64);
+
+/// One endless flow with this control.
+fn alone(control: &str, (megabits, trip_ms, products): Line) -> Summary {
+    let packets = (products * megabits * trip_ms * 125.0 / 1_500.0).ceil();
+    summary(&json!({
+        "duration": "40 s", "warmup": "10 s", "seed": 1,
+        "network": {"rtt": format!("{trip_ms} ms")},
+        "link": [{"rate": format!("{megabits} Mbit/s"),
+                  "forward": {"aqm": "droptail", "limit": packets}}],
+        "traffic": [{"app": "bulk", "flows": 1,
+                     "tcp": {"profile": "linux", "congestion": control}}],
+    }))
+}
+
+#[test]
+fn a_bbr_flow_fills_the_line_in_less_than_two_round_trips() {
+    for megabits in [10.0, 50.0, 100.0] {
+        for trip_ms in [20.0, 100.0] {
+            for products in [1.0, 5.0] {
+                let line = (megabits, trip_ms, products);
+                let s = alone("bbr", line);
+                let used = s.number("utilisation");
+                let trips = 1.0 + s.number("wait_mean_s") * 1e3 / trip_ms;
+                assert!(used >= 0.95, "{line:?}: {used}");
+                assert!(trips < 2.0, "{line:?}: {trips} round trips");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_vegas_flow_keeps_two_to_four_segments_in_the_queue() {
+    for line in [(4.0, 50.0, 5.0), (10.0, 20.0, 2.0), (50.0, 40.0, 2.0), (100.0, 100.0, 5.0)] {
+        let s = alone("vegas", line);
+        // What lies there beside it: the pair of an acknowledgement arrives at once.
+        let queued = s.number("queue_time_mean_packets");
+        assert!((2.0..=5.0).contains(&queued), "{line:?}: {queued} packets");
+        assert!(s.number("utilisation") > 0.99, "{line:?}");
+        assert_eq!(s.number("drops"), 0.0, "{line:?}");
+    }
+}
+
+#[test]
+fn a_cubic_flow_fills_line_and_queue() {
+    for line in [(10.0, 50.0, 1.0), (100.0, 20.0, 1.0), (50.0, 100.0, 0.5)] {
+        let s = alone("cubic", line);
+        let used = s.number("utilisation");
+        // 0.7 of 1.5 products is a full line; so less than half a product empties the queue.
+        assert!(used > 0.99, "{line:?}: {used}");
+        assert!(s.number("drops") > 0.0 && s.number("timeouts") == 0.0, "{line:?}");
+        assert!(s.number("drop_rate") < 0.01, "{line:?}");
+    }
+}
