@@ -185,6 +185,10 @@ impl Endpoint {
         let owed = self.receiver.ack_now;
         if owed {
             self.pure_ack(out, moment);
+            if self.ecn.feedback == EcnFeedback::Accurate {
+                // The one that answered the SYN-ACK has gone (RFC 9768 section 3.2.2.1).
+                self.begin_feedback();
+            }
         }
         owed
     }
@@ -326,9 +330,6 @@ impl Endpoint {
             out.sack = self.receiver.report();
         } else {
             out.sack.clear();
-        }
-        if self.ecn.feedback == EcnFeedback::Accurate && !flags.has(Flags::SYN) {
-            self.after_feedback();
         }
         self.receiver.on_ack_sent();
         self.counters.segments_sent += 1;
