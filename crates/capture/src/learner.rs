@@ -312,6 +312,11 @@ impl World {
         c.window_scale += one(initiator.shift.is_some() && acceptor.shift.is_some());
         c.bytes[0] += initiator.bytes;
         c.bytes[1] += acceptor.bytes;
+        if let Some(side) = connection.link_side.and_then(|s| c.sides.get_mut(usize::from(s))) {
+            side.connections += 1;
+            side.bytes[0] += initiator.bytes;
+            side.bytes[1] += acceptor.bytes;
+        }
         let d = &mut self.distributions;
         if let [Some(near), Some(far)] = connection.rtt_ns {
             d.rtt_us.add((near + far).max(0) as u64 / 1_000);

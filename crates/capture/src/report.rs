@@ -70,6 +70,15 @@ pub struct Connections {
     pub most_open: u64,
     /// Payload of initiators, acceptors.
     pub bytes: [u64; 2],
+    /// The same of connections opened on side 0 and 1 of the link.
+    pub sides: [Side; 2],
+}
+
+/// What was opened on one side of the link.
+#[derive(Clone, Copy, Default)]
+pub struct Side {
+    pub connections: u64,
+    pub bytes: [u64; 2],
 }
 
 impl Seen {
@@ -128,6 +137,9 @@ impl Seen {
                 "no_rtt": c.no_rtt, "sack": c.sack, "timestamps": c.timestamps,
                 "window_scale": c.window_scale, "epochs": c.epochs, "most_open": c.most_open,
             },
+            "sides": c.sides.map(|side| json!({
+                "connections": side.connections, "bytes": side.bytes,
+            })),
             "segments": c.segments, "resent": c.resent, "resent_bytes": c.resent_bytes,
             "reordered": c.reordered, "control_resent": c.control_resent,
             "duplicate_acks": c.duplicate_acks, "keep_alives": c.keep_alives,
