@@ -12,6 +12,7 @@ use tcp::Profile;
 use traffic::{Action, App, Input};
 
 use crate::agenda::Agenda;
+use crate::capture::Tap;
 use crate::carry::{Flight, Stream};
 use crate::connection::{Connection, GONE};
 use crate::ledger::Ledger;
@@ -101,6 +102,8 @@ pub struct World {
     pub(crate) concurrency: Concurrency,
     /// Only if they are to be recorded.
     pub(crate) sources: Option<Sources>,
+    /// Only if packets are to be captured.
+    pub(crate) tap: Option<Box<Tap>>,
     pub(crate) next_serial: u32,
     pub(crate) owners: Owners,
     pub(crate) window: Window,
@@ -147,6 +150,7 @@ impl World {
             losses: Losses::default(),
             concurrency: Concurrency::new(clients),
             sources: None,
+            tap: None,
             next_serial: 0,
             owners,
             window,
@@ -184,6 +188,12 @@ impl World {
         }
     }
 
+    /// From here on `tap` looks at packets. Call before the start.
+    pub(crate) fn capture(&mut self, tap: Tap) {
+        self.tap = Some(Box::new(tap));
+        self.owners = Owners::new(true);
+    }
+
     /// Starts every application.
     pub fn start(&mut self) {
         for member in 0..self.members.len() as u32 {
@@ -216,6 +226,9 @@ impl World {
     pub fn finish(&mut self) {
         for port in &mut self.ports {
             port.finish(self.window.to);
+        }
+        if let Some(tap) = &mut self.tap {
+            tap.flush();
         }
         self.book_open_connections();
         self.check();
