@@ -6,7 +6,7 @@
 use packet::{Ecn, Instant};
 use tcp::Flags;
 
-use super::names::{DISCARD, HTTP, address, initial_sequence, own_port};
+use super::names::{DISCARD, HTTP, address, number, own_port};
 use super::options::Options;
 use crate::carry::Flight;
 use crate::connection::{ACCEPTOR, OPENER};
@@ -124,8 +124,7 @@ fn datagram(out: &mut Vec<u8>, flight: &Flight, group: &Group) -> u32 {
 fn segment(out: &mut Vec<u8>, flight: &Flight, group: &Group) -> u32 {
     let (segment, from) = (&flight.segment, sender(flight));
     let serial = flight.serial;
-    let number = |end, offset: u64| initial_sequence(serial, end).wrapping_add(offset as u32);
-    let acknowledged = number(1 - from, segment.ack);
+    let acknowledged = number(serial, 1 - from, segment.ack);
     let window = group.profile.window();
     let scale = (window > MOST_WINDOW).then(|| shift(window));
     let options = Options::of(segment, group.profile.mss(), scale, acknowledged);
@@ -138,7 +137,7 @@ fn segment(out: &mut Vec<u8>, flight: &Flight, group: &Group) -> u32 {
         ports.reverse();
     }
     out.extend(ports.iter().flat_map(|port| port.to_be_bytes()));
-    out.extend(number(from, segment.seq).to_be_bytes());
+    out.extend(number(serial, from, segment.seq).to_be_bytes());
     let acknowledges = segment.flags.has(Flags::ACK);
     out.extend(if acknowledges { acknowledged } else { 0 }.to_be_bytes());
     out.extend(((header as u16 / 4) << 12 | bits(segment.flags)).to_be_bytes());

@@ -31,10 +31,11 @@ pub(super) fn address(side: Side, machine: u16, serial: u32) -> [u8; 4] {
     [10, half + (serial / PORTS % 128) as u8, high, low]
 }
 
-/// The initial sequence number of an end: a hash, so that numbers wrap now and then as on any
-/// network.
-pub(super) fn initial_sequence(serial: u32, end: usize) -> u32 {
-    mix((u64::from(serial) << 1 | end as u64).wrapping_add(GOLDEN)) as u32
+/// The header's form of a sequence number that counts from 0. Initial sequence numbers are a hash,
+/// so that numbers wrap now and then as on any network.
+pub(super) fn number(serial: u32, end: usize, offset: u64) -> u32 {
+    let first = mix((u64::from(serial) << 1 | end as u64).wrapping_add(GOLDEN)) as u32;
+    first.wrapping_add(offset as u32)
 }
 
 #[cfg(test)]
@@ -65,7 +66,7 @@ mod tests {
     #[test]
     fn both_ends_begin_at_numbers_of_their_own() {
         let numbers: HashSet<u32> =
-            (0..1_000).flat_map(|serial| [0, 1].map(|end| initial_sequence(serial, end))).collect();
+            (0..1_000).flat_map(|serial| [0, 1].map(|end| number(serial, end, 0))).collect();
         assert_eq!(numbers.len(), 2_000);
     }
 }
