@@ -1,12 +1,12 @@
 //! Applications: what they are told, and what they ask for.
 
-use packet::Duration;
+use packet::{Duration, Instant};
 use tcp::{Endpoint, State};
 use traffic::{Action, AppCx, Closes, Input};
 
 use crate::agenda::{Turn, order};
 use crate::carry::Stream;
-use crate::connection::{Connection, Exchange, OPENER};
+use crate::connection::{ACCEPTOR, Connection, Exchange, OPENER};
 use crate::topology::Side;
 use crate::world::{NOWHERE, What, World};
 
@@ -44,6 +44,15 @@ impl World {
                     stream = self.open_stream(member, peer);
                 }
                 self.send_datagram(stream, bytes);
+            }
+            Action::Distance { round_trip } => self.next_round_trip = Some(round_trip),
+            Action::Await { conn } => {
+                let index = self.members[member as usize].connections[conn as usize];
+                self.connections[index].awaited = true;
+            }
+            Action::Script { conn, after, gap, bytes } => {
+                let index = self.members[member as usize].connections[conn as usize];
+                self.script(index, after, gap, bytes);
             }
             Action::Move { machine } => self.members[member as usize].machine = machine,
             Action::Open { conn, peer, closes } => self.open(member, conn, peer, closes),
@@ -91,7 +100,8 @@ impl World {
         let owner = &mut self.members[member as usize];
         let group = &self.groups[usize::from(owner.group)];
         let other = group.side.other();
-        let round_trip = group.round_trips.draw(owner.machine, peer, member, &mut owner.rng);
+        let drawn = || group.round_trips.draw(owner.machine, peer, member, &mut owner.rng);
+        let round_trip = self.next_round_trip.take().unwrap_or_else(drawn);
         let clocks =
             [self.machines.clock(group.side, owner.machine), self.machines.clock(other, peer)];
         let index = self.connections.place(|| Connection::new(&group.profile, clocks));
@@ -143,6 +153,7 @@ impl World {
                 request_end: connection.written,
                 reply_end: connection.promised,
                 service,
+                scripted: None,
                 resent,
             });
             connection.unserved += 1;
@@ -151,6 +162,9 @@ impl World {
         } else {
             connection.sent_pending = true;
         }
+        if bytes == 0 && reply_bytes > 0 {
+            return self.poke_acceptor(index);
+        }
         let end: &mut Endpoint = &mut connection.ends[OPENER];
         if end.state() == State::Established {
             end.write(bytes, now);
@@ -158,6 +172,34 @@ impl World {
             self.arm(index, OPENER);
         } else {
             connection.unwritten = connection.unwritten.saturating_add(bytes);
+        }
+    }
+
+    /// The server program will write by itself, see [`Action::Script`].
+    fn script(&mut self, index: u32, after: u64, gap: Duration, bytes: u64) {
+        let connection = &mut self.connections[index];
+        connection.promised += bytes;
+        let first = connection.unserved == 0;
+        connection.exchanges.push_back(Exchange {
+            asked: self.now,
+            request_bytes: 0,
+            reply_bytes: bytes,
+            request_end: after,
+            reply_end: connection.promised,
+            // So that its time is looked at.
+            service: gap.max(Duration::from_nanos(1)),
+            scripted: Some(if first { self.now + gap } else { Instant::NEVER }),
+            resent: 0,
+        });
+        connection.unserved += 1;
+        self.poke_acceptor(index);
+    }
+
+    /// Something is to be written that no packet announces: the server program looks.
+    fn poke_acceptor(&mut self, index: u32) {
+        if self.connections[index].ends[ACCEPTOR].state() == State::Established {
+            self.acceptor_reacts(index);
+            self.arm(index, ACCEPTOR);
         }
     }
 }

@@ -36,6 +36,9 @@ pub struct Exchange {
     pub reply_end: u64,
     /// How long the server program works on it; [`SERVING`] while it does.
     pub service: Duration,
+    /// Of what the server program writes by a script: not before then. [`Instant::NEVER`] where
+    /// it waits for what is written before it.
+    pub scripted: Option<Instant>,
     /// What both ends had sent again when its clock started.
     pub resent: u32,
 }
@@ -71,6 +74,8 @@ pub struct Connection {
     pub closed: [bool; 2],
     /// Whether the application has asked to close, perhaps before all was written.
     pub close_asked: bool,
+    /// Whether the application is to be told when it is established.
+    pub awaited: bool,
     /// Whether the application knows that it failed.
     pub failed: bool,
     /// Written and not waiting for a reply: the application is told when it is acknowledged.
@@ -119,6 +124,7 @@ impl Connection {
             route: [0; 2],
             closed: [false; 2],
             close_asked: false,
+            awaited: false,
             failed: false,
             sent_pending: false,
             closes: Closes::Acceptor,
@@ -148,6 +154,7 @@ impl Connection {
         }
         self.closed = [false; 2];
         self.close_asked = false;
+        self.awaited = false;
         self.failed = false;
         self.sent_pending = false;
         self.acked = [0; 2];
@@ -229,6 +236,33 @@ impl Connection {
     #[inline]
     pub fn oldest_unserved(&self) -> usize {
         self.exchanges.len() - self.unserved as usize
+    }
+
+    /// Whether the server program may begin with this exchange. What it writes unasked waits until
+    /// the connection is established and all before it is acknowledged.
+    #[inline]
+    pub fn may_serve(&self, exchange: &Exchange) -> bool {
+        let end = &self.ends[ACCEPTOR];
+        if end.delivered() < exchange.request_end {
+            return false;
+        }
+        let unasked = exchange.request_bytes == 0 && exchange.scripted.is_none();
+        let open = matches!(end.state(), State::Established | State::CloseWait);
+        !unasked || (open && end.acked() >= exchange.reply_end - exchange.reply_bytes)
+    }
+
+    /// The server program has written: what its script has next counts from now.
+    #[inline]
+    pub fn schedule_script(&mut self, now: Instant) {
+        let next = self.oldest_unserved();
+        if let Some(Exchange { scripted: Some(at), service, .. }) = self.exchanges.get_mut(next) {
+            *at = now + *service;
+        }
+    }
+
+    /// Whether it is over when all is acknowledged, and carried nothing back: a transfer.
+    pub fn is_transfer(&self) -> bool {
+        self.promised == 0 && (self.close_asked || self.written == u64::MAX)
     }
 
     /// Whether everything sent without a reply has now been acknowledged.

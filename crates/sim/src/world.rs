@@ -111,6 +111,8 @@ pub struct World {
     pub(crate) delay_tick: Duration,
     pub(crate) data_sent: u64,
     pub(crate) actions: Vec<Action>,
+    /// Round-trip time that an application has set for the connection it opens next.
+    pub(crate) next_round_trip: Option<Duration>,
     pub(crate) lost: Vec<u32>,
     pub(crate) ledger: Ledger,
     /// When each explicit port's tick event is due; [`Instant::NEVER`] without one.
@@ -157,6 +159,7 @@ impl World {
             delay_tick: Duration::ZERO,
             data_sent: 0,
             actions: Vec::new(),
+            next_round_trip: None,
             lost: Vec::new(),
             ledger: Ledger::default(),
             armed_ticks: Vec::new(),

@@ -45,7 +45,7 @@ impl App for Bulk {
         match input {
             Input::Start => (cx.act)(Action::WakeAt(cx.now + self.starts_after)),
             Input::Woke => self.send(cx),
-            Input::Replied { .. } | Input::Sent { .. } | Input::Failed { .. } => {}
+            _ => {}
         }
     }
 }

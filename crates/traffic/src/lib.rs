@@ -1,9 +1,9 @@
 //! What applications do: web users who think and fetch, connections that arrive on a link, loops,
-//! bulk senders, bursts, senders of datagrams.
+//! bulk senders, bursts, senders of datagrams, recorded connections.
 //!
 //! Reading order: [`app`](App) is the seam to a host, [`distribution`] is what sizes and times
 //! are drawn from and [`fsd`] sequences of them, [`web`], [`bulk`], [`burst`] and [`datagrams`] are
-//! applications, [`registry`] lists them all, [`models`] the distributions they draw from.
+//! applications, [`replay`] plays what was learned from a capture, [`registry`] lists them all, [`models`] the distributions they draw from.
 //!
 //! To add an application: write its file with its `ENTRY`, and add one line to [`APPS`].
 
@@ -15,6 +15,7 @@ pub mod distribution;
 pub mod fsd;
 pub mod models;
 pub mod registry;
+pub mod replay;
 pub mod web;
 
 pub use app::{Action, App, AppCx, Closes, Input};
