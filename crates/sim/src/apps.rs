@@ -148,7 +148,7 @@ impl World {
                 if first { (connection.opened, 0) } else { (now, connection.resent()) };
             connection.exchanges.push_back(Exchange {
                 asked,
-                request_bytes: bytes as u32,
+                request_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
                 reply_bytes,
                 request_end: connection.written,
                 reply_end: connection.promised,
@@ -158,7 +158,9 @@ impl World {
             });
             connection.unserved += 1;
             let group = self.members[connection.member as usize].group;
-            self.requests.asked(now, group, reply_bytes);
+            if bytes > 0 {
+                self.requests.asked(now, group, reply_bytes);
+            }
         } else {
             connection.sent_pending = true;
         }

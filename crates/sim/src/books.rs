@@ -9,7 +9,7 @@ use crate::world::World;
 impl World {
     /// A request has ended: its reply is in, or its connection was given up.
     pub(crate) fn log_reply(&mut self, index: u32, exchange: Exchange) {
-        if exchange.scripted.is_some() {
+        if exchange.is_unasked() {
             return; // nobody asked for it
         }
         let connection = &mut self.connections[index];
@@ -107,7 +107,7 @@ impl World {
     /// Requests without an answer.
     pub fn open_requests(&self) -> u64 {
         let open = self.connections.places().iter().filter(|c| c.serial != GONE);
-        let asked = |c: &Connection| c.exchanges.iter().filter(|e| e.scripted.is_none()).count();
+        let asked = |c: &Connection| c.exchanges.iter().filter(|e| !e.is_unasked()).count();
         open.map(|c| asked(c) as u64).sum()
     }
 }

@@ -43,6 +43,13 @@ pub struct Exchange {
     pub resent: u32,
 }
 
+impl Exchange {
+    /// Whether the server program writes by itself: nobody waits for it.
+    pub fn is_unasked(&self) -> bool {
+        self.request_bytes == 0
+    }
+}
+
 /// What a connection had done when the measured interval began.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Before {
@@ -239,16 +246,17 @@ impl Connection {
     }
 
     /// Whether the server program may begin with this exchange. What it writes unasked waits until
-    /// the connection is established and all before it is acknowledged.
+    /// the connection is established and all before it has been sent.
     #[inline]
     pub fn may_serve(&self, exchange: &Exchange) -> bool {
         let end = &self.ends[ACCEPTOR];
         if end.delivered() < exchange.request_end {
             return false;
         }
-        let unasked = exchange.request_bytes == 0 && exchange.scripted.is_none();
+        let unasked = exchange.is_unasked() && exchange.scripted.is_none();
         let open = matches!(end.state(), State::Established | State::CloseWait);
-        !unasked || (open && end.acked() >= exchange.reply_end - exchange.reply_bytes)
+        // Its n-th byte has the number n.
+        !unasked || (open && end.snd_max() > exchange.reply_end - exchange.reply_bytes)
     }
 
     /// The server program has written: what its script has next counts from now.

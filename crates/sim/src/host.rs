@@ -155,6 +155,9 @@ impl World {
         }
         if wrote {
             self.drain(index, ACCEPTOR);
+            if self.connections[index].unserved > 0 {
+                return self.acceptor_reacts(index); // what waits for this to be sent
+            }
         }
         if self.connections[index].ends[ACCEPTOR].state() == State::Failed {
             self.fail(index);

@@ -49,7 +49,7 @@ pub enum Action {
     /// request message names the size, as the UNC generators' does). Requests of one connection
     /// are answered in order, one at a time. A request of no bytes stands for what the peer's
     /// program writes unasked: its service begins when the connection is established and all
-    /// earlier replies are acknowledged.
+    /// earlier replies have been sent, and no response time is measured.
     Send {
         /// Which connection.
         conn: u32,

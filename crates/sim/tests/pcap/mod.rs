@@ -1,5 +1,7 @@
 //! A capture file read back, by rules of its own: RFC 791, 9293, 768, draft-ietf-opsawg-pcap.
 
+#![allow(dead_code)] // not every test looks at everything
+
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;

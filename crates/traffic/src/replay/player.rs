@@ -19,6 +19,8 @@ struct Open {
     place: usize,
     /// The epoch under way, or of the initiator's units the next.
     step: usize,
+    /// How many epochs have been asked for.
+    asked: usize,
     /// The acceptor's units that have arrived, and their bytes.
     arrived: usize,
     arrived_bytes: u64,
@@ -92,6 +94,7 @@ impl Player {
             serial: self.next_serial,
             place,
             step: 0,
+            asked: 0,
             arrived: 0,
             arrived_bytes: 0,
             wrote: cx.now,
@@ -148,7 +151,7 @@ impl Player {
         let Some(open) = &mut self.open[conn as usize] else { return };
         match &recording.connections[open.place].talk {
             Talk::Sequential(epochs) => match epochs.get(open.step) {
-                Some(epoch) => self.exchange(conn, epoch, epochs.len(), cx),
+                Some(_) => self.exchange(conn, epochs, cx),
                 None => self.end(conn, cx),
             },
             Talk::Concurrent([own, acceptor]) => match own.get(open.step) {
@@ -166,17 +169,30 @@ impl Player {
         }
     }
 
-    fn exchange(&mut self, conn: u32, epoch: &Epoch, epochs: usize, cx: &mut AppCx) {
+    fn exchange(&mut self, conn: u32, epochs: &[Epoch], cx: &mut AppCx) {
         let ends = self.ends(conn);
         let Some(open) = &mut self.open[conn as usize] else { return };
-        let Epoch { request: bytes, response: reply_bytes, delay: service, .. } = *epoch;
+        let epoch = epochs[open.step];
+        let Epoch { request: bytes, response: reply_bytes, delay: service, .. } = epoch;
         if reply_bytes > 0 {
-            return (cx.act)(Action::Send { conn, bytes, reply_bytes, service });
+            (cx.act)(Action::Send { conn, bytes, reply_bytes, service });
+            return self.ask_ahead(conn, epochs, cx);
         }
         open.write(conn, bytes, cx);
-        if ends && open.step + 1 == epochs {
+        if ends && open.step + 1 == epochs.len() {
             open.step += 1;
             self.close(conn, cx);
+        }
+    }
+
+    /// What the acceptor goes on to write by itself counts from what it wrote before.
+    fn ask_ahead(&mut self, conn: u32, epochs: &[Epoch], cx: &mut AppCx) {
+        let Some(open) = &mut self.open[conn as usize] else { return };
+        open.asked = open.step + 1;
+        while let Some(&Epoch { request: 0, delay, response, .. }) = epochs.get(open.asked) {
+            open.asked += 1;
+            let (reply_bytes, service) = (response, delay);
+            (cx.act)(Action::Send { conn, bytes: 0, reply_bytes, service });
         }
     }
 
@@ -219,7 +235,12 @@ impl Player {
     fn replied(&mut self, conn: u32, cx: &mut AppCx) {
         let Some(open) = &mut self.open[conn as usize] else { return };
         match &self.recording.connections[open.place].talk {
-            Talk::Sequential(_) => open.step += 1,
+            Talk::Sequential(_) => {
+                open.step += 1;
+                if open.step < open.asked {
+                    return; // more is on its way
+                }
+            }
             Talk::Concurrent([_, acceptor]) => {
                 open.arrived_bytes += acceptor[open.arrived].bytes;
                 open.arrived += 1;
