@@ -6,6 +6,9 @@ from typing import TypedDict
 class ScenarioError(ValueError):
     """The scenario is wrong; the message is one sentence with the remedy."""
 
+class CaptureError(ValueError):
+    """The file is no capture; the message is one sentence with the remedy."""
+
 class Cancelled(Exception):
     """The progress callback asked to stop."""
 
@@ -59,3 +62,16 @@ class Overload:
     def __init__(self, name: str) -> None: ...
     def run(self, packets: int) -> None:
         """The next arrivals and all that happens between them."""
+
+class Learner:
+    """Reads a packet capture, piece by piece."""
+
+    def __init__(self, inside: list[tuple[bytes, int]]) -> None: ...
+    def feed(self, bytes: bytes) -> None:
+        """The next bytes of the file."""
+
+    def take(self) -> tuple[bytes, bytes]:
+        """Lines of connections that are over, and three 64-bit numbers of each."""
+
+    def finish(self) -> str:
+        """What was seen, as JSON."""

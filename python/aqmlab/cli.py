@@ -296,6 +296,42 @@ def claims(
 
 
 @app.command()
+def learn(
+    capture: Annotated[Path, typer.Argument(help="A packet capture: pcap, pcapng, also as .gz.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The model (default: beside the capture, <name>.traffic.jsonl)."),
+    ] = None,
+    inside: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NETWORK",
+            help="Addresses of one side of the link, e.g. 10.0.0.0/8; may be repeated.",
+        ),
+    ] = None,
+    figures: Annotated[
+        bool, typer.Option("--figures", help="Also write a page that shows what was seen.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Learn a traffic model from a packet capture, and write a scenario that replays it.
+
+    No address and no payload gets into the model.
+    """
+    from aqmlab import learn
+    from aqmlab.learn import show
+    from aqmlab.progress import for_stream
+
+    answer = learn.learn(
+        capture, out=out, inside=inside or (), figures=figures, progress=for_stream()
+    )
+    if json:
+        _print_json(answer.document())
+    else:
+        show.answer(answer, _console())
+
+
+@app.command()
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder of a study.")],
 ) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.capture import ARRIVAL, Capture
@@ -168,6 +169,29 @@ def overload(name: str) -> _core_module.Overload:
         return core.Overload(name)
     except core.ScenarioError as error:
         raise SpecError(str(error)) from error
+
+
+def learner(inside: Sequence[tuple[bytes, int]] = ()) -> _core_module.Learner:
+    """A reader of packet captures; `inside` are addresses of one side of the link, as 16 bytes of
+    IPv6 and the number of common bits.
+    """
+    return _core().Learner(list(inside))
+
+
+def feed(learner: _core_module.Learner, chunk: bytes, path: Path) -> None:
+    """Hands a reader the next bytes of a capture; no capture is a [`SpecError`]."""
+    try:
+        learner.feed(chunk)
+    except _core().CaptureError as error:
+        raise SpecError(f"{path}: {error}") from error
+
+
+def finish(learner: _core_module.Learner, path: Path) -> dict[str, Any]:
+    """What a reader saw, after the last bytes; too few of them are a [`SpecError`]."""
+    try:
+        return json.loads(learner.finish())
+    except _core().CaptureError as error:
+        raise SpecError(f"{path}: {error}") from error
 
 
 def version() -> Version:

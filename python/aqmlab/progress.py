@@ -21,9 +21,20 @@ class Progress:
         self._lock = threading.Lock()
         self.begin("", ())
 
-    def begin(self, title: str, lengths_s: Sequence[float], already: int = 0) -> None:
-        """A batch of runs of these lengths starts; `already` more were finished before."""
+    def begin(
+        self,
+        title: str,
+        lengths_s: Sequence[float],
+        already: int = 0,
+        *,
+        of_bytes: bool = False,
+    ) -> None:
+        """A batch of runs of these lengths starts; `already` more were finished before.
+
+        `of_bytes`: it is a file that is read, and the one length is in bytes.
+        """
         self.title = title
+        self.of_bytes = of_bytes
         self.already = already
         self.lengths = list(lengths_s)
         self.done = [0.0] * len(self.lengths)
@@ -74,10 +85,16 @@ class Progress:
 
     def sentence(self) -> str:
         """For example `runs: 3 of 10, 41 %, 2,100 x real time, 1:10 left`."""
+        done = f"{100 * self.fraction:.0f} %"
         total = len(self.lengths) + self.already
-        parts = [f"{self.finished + self.already} of {total}", f"{100 * self.fraction:.0f} %"]
+        parts = [done] if self.of_bytes else [f"{self.finished + self.already} of {total}", done]
         if self.ratio is not None and self.left_s is not None:
-            parts += [f"{self.ratio:,.0f} x real time", f"{clock_text(self.left_s)} left"]
+            pace = (
+                f"{self.ratio / 1e6:,.0f} MB/s"
+                if self.of_bytes
+                else f"{self.ratio:,.0f} x real time"
+            )
+            parts += [pace, f"{clock_text(self.left_s)} left"]
         return f"{self.title}: {', '.join(parts)}"
 
     def _show(self) -> None:
@@ -94,10 +111,17 @@ class Lines(Progress):
         self._last = clock()
         super().__init__(clock)
 
-    def begin(self, title: str, lengths_s: Sequence[float], already: int = 0) -> None:
+    def begin(
+        self,
+        title: str,
+        lengths_s: Sequence[float],
+        already: int = 0,
+        *,
+        of_bytes: bool = False,
+    ) -> None:
         """As the base; the first line comes after a while, so that short work stays silent."""
         self._last = self._clock()
-        super().begin(title, lengths_s, already)
+        super().begin(title, lengths_s, already, of_bytes=of_bytes)
 
     def _show(self) -> None:
         now = self._clock()
@@ -127,13 +151,20 @@ class Bar(Progress):
         self._last = -math.inf
         super().__init__()
 
-    def begin(self, title: str, lengths_s: Sequence[float], already: int = 0) -> None:
+    def begin(
+        self,
+        title: str,
+        lengths_s: Sequence[float],
+        already: int = 0,
+        *,
+        of_bytes: bool = False,
+    ) -> None:
         """As the base; shows a new bar."""
         self.end()
         if lengths_s:
             self._rich.start()
             self._task = self._rich.add_task(title, total=1.0, detail="")
-        super().begin(title, lengths_s, already)
+        super().begin(title, lengths_s, already, of_bytes=of_bytes)
 
     def end(self) -> None:
         """Removes the bar."""

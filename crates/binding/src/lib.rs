@@ -12,6 +12,7 @@ use record::Table;
 use sim::{Capture, CapturedAt, Run, Scenario};
 
 create_exception!(_core, ScenarioError, PyValueError, "A mistake in a scenario: one sentence.");
+create_exception!(_core, CaptureError, PyValueError, "A file that is no capture: one sentence.");
 create_exception!(_core, Cancelled, PyException, "The progress function answered False.");
 
 fn read(json: &str) -> PyResult<Scenario> {
@@ -186,11 +187,48 @@ impl Overload {
     }
 }
 
+/// Reads a packet capture, piece by piece: see `capture::Learner`.
+#[pyclass]
+struct Learner(capture::Learner);
+
+#[pymethods]
+impl Learner {
+    /// `inside`: addresses of one side of the link as (16 bytes of IPv6, common bits).
+    #[new]
+    fn new(inside: Vec<([u8; 16], u8)>) -> Self {
+        let prefix = |(address, bits)| capture::Prefix { address, bits };
+        let inside = inside.into_iter().map(prefix).collect();
+        Learner(capture::Learner::new(capture::Limits::default(), inside))
+    }
+
+    /// Takes the next bytes of the file. Raises CaptureError if they are no capture.
+    fn feed(&mut self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
+        py.detach(|| self.0.feed(bytes)).map_err(|e| CaptureError::new_err(e.0))
+    }
+
+    /// The lines of the connections that are over since the last call, and of each line, as 64-bit
+    /// little-endian numbers: start in microseconds, serial number, length in bytes.
+    fn take<'py>(&mut self, py: Python<'py>) -> (Bound<'py, PyBytes>, Bound<'py, PyBytes>) {
+        let (lines, finished) = self.0.take();
+        let numbers = finished.iter().flat_map(|f| [f.at_us, f.serial, f.length as u64]);
+        let numbers: Vec<u8> = numbers.flat_map(u64::to_le_bytes).collect();
+        (PyBytes::new(py, &lines), PyBytes::new(py, &numbers))
+    }
+
+    /// The file is over: what was seen, as JSON. Raises CaptureError if it was too short.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<String> {
+        let report = py.detach(|| self.0.finish()).map_err(|e| CaptureError::new_err(e.0))?;
+        Ok(report.to_string())
+    }
+}
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("CaptureError", module.py().get_type::<CaptureError>())?;
     module.add("Cancelled", module.py().get_type::<Cancelled>())?;
     module.add_class::<Overload>()?;
+    module.add_class::<Learner>()?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(estimate, module)?)?;

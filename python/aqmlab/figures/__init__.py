@@ -21,6 +21,7 @@ from .distributions import distributions
 from .effects import effects
 from .linearity import linearity
 from .lines import lines
+from .load import load
 from .loss_distances import loss_distances
 from .panels import panels
 from .portrait import portrait
@@ -41,6 +42,7 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "effects": effects,
     "linearity": linearity,
     "lines": lines,
+    "load": load,
     "loss-distances": loss_distances,
     "panels": panels,
     "portrait": portrait,
@@ -50,7 +52,7 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "trace": trace,
 }
 
-WIDE = frozenset({"bars", "boxes", "effects", "loss-distances", "panels", "trace"})
+WIDE = frozenset({"bars", "boxes", "effects", "load", "loss-distances", "panels", "trace"})
 """Kinds that need the whole width of a page."""
 
 

@@ -1,0 +1,273 @@
+//! One connection while it is open: handshake, round trips, units of data, how it ends.
+
+use crate::half::{Half, Kind};
+use crate::headers::{ACK, RST, SYN, Segment};
+use crate::units::{Open, Units};
+
+/// Silence of a side, with everything acknowledged, that ends a unit: the value of the a-b-t
+/// model's authors (recalled).
+const QUIET_US: u64 = 500_000;
+
+/// Options of a segment take up to so many bytes of its maximum.
+const OPTIONS: u32 = 40;
+/// The maximum of a side that announced none here: that of Ethernet.
+const USUAL_MSS: u32 = 1_460;
+
+/// Where a connection stands, which decides how long it may be silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Embryonic,
+    Established,
+    Closed,
+}
+
+/// What is known of a connection.
+pub struct Connection {
+    /// The number of its first packet among all connections' first packets.
+    pub serial: u64,
+    pub start_ns: i64,
+    pub last_ns: i64,
+    /// The initiator's side of the link.
+    pub link_side: Option<u8>,
+    /// Initiator, acceptor.
+    pub halves: [Half; 2],
+    pub units: Units,
+    pub concurrent: bool,
+    pub reset: bool,
+    /// Whether it goes on in another one, because it had grown too long.
+    pub cut: bool,
+    pub sack: bool,
+    pub timestamps: bool,
+    /// Least round trip between here and each end, nanoseconds.
+    pub rtt_ns: [Option<i64>; 2],
+    /// When the initiator, and the acceptor, could first have sent data, as seen from here.
+    pub ready_us: [Option<u64>; 2],
+    syn_at: Option<i64>,
+    /// The SYN-ACK, if it was sent once only, until it is answered.
+    syn_ack_at: Option<i64>,
+    syns: u32,
+    syn_acks: u32,
+    /// From the last SYN to the first acknowledgement.
+    handshake_ns: Option<i64>,
+}
+
+impl Connection {
+    pub fn new(serial: u64, start_ns: i64, link_side: Option<u8>) -> Self {
+        Connection {
+            serial,
+            start_ns,
+            last_ns: start_ns,
+            link_side,
+            halves: Default::default(),
+            units: Units::default(),
+            concurrent: false,
+            reset: false,
+            cut: false,
+            sack: false,
+            timestamps: false,
+            rtt_ns: [None; 2],
+            ready_us: [None; 2],
+            syn_at: None,
+            syn_ack_at: None,
+            syns: 0,
+            syn_acks: 0,
+            handshake_ns: None,
+        }
+    }
+
+    /// Whether a SYN belongs to another connection between the same ports.
+    pub fn is_replaced_by(&self, side: usize, segment: &Segment) -> bool {
+        segment.has(SYN) && !segment.has(ACK) && self.halves[side].first != Some(segment.seq)
+    }
+
+    /// Takes a segment of the initiator (0) or the acceptor (1); what it was.
+    pub fn take(&mut self, side: usize, segment: &Segment, at_ns: i64) -> Kind {
+        // A clock that goes back stands still here.
+        self.last_ns = self.last_ns.max(at_ns);
+        let at = self.last_ns;
+        let [initiator, acceptor] = &mut self.halves;
+        let (own, other) = if side == 0 { (initiator, acceptor) } else { (acceptor, initiator) };
+        let kind = own.take(segment, at, other, self.handshake_ns);
+        if segment.has(RST) {
+            self.reset |= !(own.fin && other.fin);
+            return kind;
+        }
+        if segment.has(SYN) {
+            own.opened(segment);
+            self.sack |= segment.options.sack;
+            self.timestamps |= segment.options.timestamps;
+        }
+        let shift = match (own.shift, other.shift) {
+            (Some(shift), Some(_)) if !segment.has(SYN) => shift,
+            _ => 0,
+        };
+        own.window = own.window.max(u64::from(segment.window) << shift);
+        self.handshake(side, segment, at);
+        if segment.has(ACK) {
+            self.acknowledge(side, segment.ack, at);
+        }
+        match kind {
+            Kind::KeepAlive | Kind::Probe => {}
+            _ if segment.payload > 0 => self.data(side, segment, at, kind),
+            _ => {}
+        }
+        kind
+    }
+
+    fn handshake(&mut self, side: usize, segment: &Segment, at: i64) {
+        if self.handshake_ns.is_none() && segment.has(ACK) && !segment.has(SYN) {
+            self.handshake_ns = self.syn_at.map(|syn| at - syn);
+        }
+        match (side, segment.has(SYN), segment.has(ACK)) {
+            (0, true, false) => {
+                self.syns += 1;
+                self.syn_at = Some(at);
+            }
+            (1, true, true) => {
+                self.syn_acks += 1;
+                self.syn_ack_at = Some(at);
+                self.ready_us[0] = Some(self.micros(at));
+                if let (Some(syn), 1, 1) = (self.syn_at, self.syns, self.syn_acks) {
+                    shorten(&mut self.rtt_ns[1], at - syn);
+                }
+            }
+            (0, false, true) if self.ready_us[1].is_none() => {
+                self.ready_us[1] = Some(self.micros(at));
+                if let (Some(syn_ack), 1) = (self.syn_ack_at, self.syn_acks) {
+                    shorten(&mut self.rtt_ns[0], at - syn_ack);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What this side's acknowledgement says of the other one's data.
+    fn acknowledge(&mut self, side: usize, ack: u32, at: i64) {
+        let now_us = self.micros(at);
+        let other = &mut self.halves[1 - side];
+        if !other.seen {
+            let new = other.advance_to(ack);
+            other.acked = other.bytes;
+            if new > 0 {
+                self.speak(1 - side, new, 0, now_us);
+            }
+            return;
+        }
+        other.acked = other.acked.max(other.covered(ack));
+        if let Some((end, sent)) = other.sample
+            && other.acked >= end
+        {
+            other.sample = None;
+            shorten(&mut self.rtt_ns[side], at - sent);
+        }
+    }
+
+    fn data(&mut self, side: usize, segment: &Segment, at: i64, kind: Kind) {
+        let now_us = self.micros(at);
+        let new = self.halves[side].advance(segment);
+        if new == 0 {
+            let own = &mut self.halves[side];
+            own.sample = None; // which of both is acknowledged is not known (Karn)
+            // What was lost behind this point was not there for the other side until now.
+            if let (Some(unit), false) = (&mut own.unit, own.interrupted) {
+                unit.end_us = now_us;
+            }
+            return;
+        }
+        let other = &self.halves[1 - side];
+        let had = other.covered(segment.ack);
+        // Both had data under way that the other had not seen.
+        let known = segment.has(ACK) && other.seen && other.begun();
+        self.concurrent |= known && had < other.bytes;
+        self.speak(side, new, had, now_us);
+        let announced = self.halves[1 - side].mss;
+        let own = &mut self.halves[side];
+        own.full = segment.payload + OPTIONS >= announced.map_or(USUAL_MSS, u32::from);
+        if kind != Kind::New {
+            own.sample = None;
+        } else if own.sample.is_none() {
+            own.sample = Some((own.bytes, at));
+        }
+    }
+
+    /// New data of a side: more of its unit, or the begin of another one.
+    fn speak(&mut self, side: usize, new: u64, after: u64, now_us: u64) {
+        self.halves[1 - side].interrupted = true;
+        let own = &mut self.halves[side];
+        let before = own.bytes - new;
+        let quiet = |unit: &Open| now_us.saturating_sub(unit.end_us) >= QUIET_US;
+        // Of a side that is not seen, and of one whose other side is not, nothing is known to be
+        // under way.
+        let idle = own.acked >= before || self.halves[1 - side].seen != self.halves[side].seen;
+        let own = &mut self.halves[side];
+        // After a full segment there was more to send: what was lost before it came here is sent
+        // again after a timeout, and looks as if the application had waited.
+        let waited = |unit: &Open| quiet(unit) && !own.full;
+        match &mut own.unit {
+            Some(unit) if !(idle && (own.interrupted || waited(unit))) => {
+                unit.bytes += new;
+                unit.end_us = now_us;
+            }
+            ended => {
+                if let Some(ended) = ended {
+                    self.units.push(side, *ended);
+                }
+                *ended = Some(Open { start_us: now_us, end_us: now_us, bytes: new, after });
+            }
+        }
+        own.interrupted = false;
+    }
+
+    /// Ends the units that are being sent.
+    pub fn end_units(&mut self) {
+        for side in 0..2 {
+            if let Some(unit) = self.halves[side].unit.take() {
+                self.units.push(side, unit);
+            }
+        }
+    }
+
+    /// Ends here for its length; what goes on from now, with what is known of the path and of both
+    /// sides' sequence numbers.
+    pub fn cut(&mut self, serial: u64, at_ns: i64) -> Connection {
+        self.cut = true;
+        let [initiator, acceptor] = &self.halves;
+        Connection {
+            link_side: self.link_side,
+            halves: [initiator.continued(), acceptor.continued()],
+            concurrent: self.concurrent,
+            sack: self.sack,
+            timestamps: self.timestamps,
+            rtt_ns: self.rtt_ns,
+            handshake_ns: self.handshake_ns,
+            ..Connection::new(serial, at_ns, None)
+        }
+    }
+
+    pub fn stage(&self) -> Stage {
+        let [initiator, acceptor] = &self.halves;
+        let one_sided = !initiator.seen || !acceptor.seen;
+        let over =
+            (initiator.fin && acceptor.fin) || (one_sided && (initiator.fin || acceptor.fin));
+        if self.reset || over {
+            Stage::Closed
+        } else if self.ready_us[1].is_some() || self.has_payload() || self.halves[0].first.is_none()
+        {
+            Stage::Established
+        } else {
+            Stage::Embryonic
+        }
+    }
+
+    pub fn has_payload(&self) -> bool {
+        self.halves.iter().any(|half| half.bytes > 0)
+    }
+
+    fn micros(&self, at: i64) -> u64 {
+        ((at - self.start_ns).max(0) / 1_000) as u64
+    }
+}
+
+fn shorten(least: &mut Option<i64>, sample: i64) {
+    *least = Some(least.map_or(sample, |l| l.min(sample)).max(0));
+}

@@ -1,0 +1,117 @@
+//! IPv4 (RFC 791) and IPv6 (RFC 8200) down to the protocol above.
+
+use super::{Address, Content, Packet, tcp};
+use crate::bytes::be16;
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+/// Extension headers of IPv6 that are walked over.
+const HOP_BY_HOP: u8 = 0;
+const ROUTING: u8 = 43;
+const FRAGMENT: u8 = 44;
+const AUTHENTICATION: u8 = 51;
+const DESTINATION: u8 = 60;
+const EXTENSIONS: usize = 16;
+
+/// What IP carries: protocol, the kept bytes from there on, and how many there really were.
+struct Above<'a> {
+    protocol: u8,
+    from: Address,
+    to: Address,
+    data: &'a [u8],
+    length: usize,
+}
+
+/// Reads a packet whose IP header starts at `data`; it was `length` bytes long on the link, which
+/// may include padding. `version` 0 believes the header's own.
+pub fn read(data: &[u8], length: usize, version: u8) -> Packet {
+    let own = data.first().map_or(0, |b| b >> 4);
+    let version = if version == 0 { own } else { version };
+    let packet = |content, ip_bytes| Packet { content, version, ip_bytes, stations: None };
+    if data.is_empty() {
+        return packet(Content::Short, 0);
+    }
+    if own != version || !matches!(version, 4 | 6) {
+        return packet(Content::Malformed, 0);
+    }
+    let read = if version == 4 { four(data, length) } else { six(data, length) };
+    match read {
+        Ok((above, ip_bytes)) => packet(content(&above), ip_bytes as u32),
+        Err(content) => packet(content, length.min(65_535) as u32),
+    }
+}
+
+fn content(above: &Above<'_>) -> Content {
+    match above.protocol {
+        TCP => tcp::read(above.data, above.length, above.from, above.to),
+        UDP => {
+            let port = |at| be16(above.data, at) == Some(443);
+            Content::Udp { quic: port(0) || port(2) }
+        }
+        _ => Content::Other,
+    }
+}
+
+fn four(data: &[u8], length: usize) -> Result<(Above<'_>, usize), Content> {
+    let head = data.get(..20).ok_or(Content::Short)?;
+    let header = usize::from(head[0] & 15) * 4;
+    let mut total = usize::from(u16::from_be_bytes([head[2], head[3]]));
+    if total == 0 {
+        total = length; // captured before the network card cut it (segmentation offload)
+    }
+    if header < 20 || total < header || total > length {
+        return Err(Content::Malformed);
+    }
+    // More fragments, or not the first.
+    if u16::from_be_bytes([head[6], head[7]]) & 0x3fff != 0 {
+        return Err(Content::Fragment);
+    }
+    let mapped = |at: usize| {
+        let mut address = [0; 16];
+        address[10..12].fill(0xff);
+        address[12..].copy_from_slice(&head[at..at + 4]);
+        address
+    };
+    let end = total.min(data.len());
+    let above = data.get(header..end).ok_or(Content::Short)?;
+    let (from, to) = (mapped(12), mapped(16));
+    Ok((Above { protocol: head[9], from, to, data: above, length: total - header }, total))
+}
+
+fn six(data: &[u8], length: usize) -> Result<(Above<'_>, usize), Content> {
+    let head = data.get(..40).ok_or(Content::Short)?;
+    let payload = usize::from(u16::from_be_bytes([head[4], head[5]]));
+    // 0: a jumbogram, or captured before the network card cut it.
+    let total = if payload == 0 { length } else { 40 + payload };
+    if total > length || total < 40 {
+        return Err(Content::Malformed);
+    }
+    let data = &data[..total.min(data.len())];
+    let address = |at: usize| -> Address { head[at..at + 16].try_into().unwrap_or([0; 16]) };
+    let (mut protocol, mut at) = (head[6], 40);
+    for _ in 0..EXTENSIONS {
+        let part = |offset: usize| data.get(at + offset).copied().ok_or(Content::Short);
+        let size = match protocol {
+            HOP_BY_HOP | ROUTING | DESTINATION => (usize::from(part(1)?) + 1) * 8,
+            AUTHENTICATION => (usize::from(part(1)?) + 2) * 4,
+            FRAGMENT => {
+                let place = be16(data, at + 2).ok_or(Content::Short)?;
+                if place & 0xfff9 != 0 {
+                    return Err(Content::Fragment);
+                }
+                8 // the only fragment of its packet (RFC 6946)
+            }
+            _ => {
+                if at > total {
+                    return Err(Content::Malformed);
+                }
+                let above = data.get(at..).ok_or(Content::Short)?;
+                let (from, to) = (address(8), address(24));
+                return Ok((Above { protocol, from, to, data: above, length: total - at }, total));
+            }
+        };
+        protocol = part(0)?;
+        at += size;
+    }
+    Err(Content::Malformed)
+}

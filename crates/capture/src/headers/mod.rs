@@ -1,0 +1,97 @@
+//! The headers of a packet, as far as they were kept: link, IP, TCP.
+
+mod ip;
+mod link;
+mod tcp;
+
+pub use link::Station;
+
+use crate::container::Frame;
+
+/// An IP address; of version 4 as mapped into version 6.
+pub type Address = [u8; 16];
+
+/// FIN, in [`Segment::flags`].
+pub const FIN: u8 = 0x01;
+/// SYN.
+pub const SYN: u8 = 0x02;
+/// RST.
+pub const RST: u8 = 0x04;
+/// ACK.
+pub const ACK: u8 = 0x10;
+
+/// What a SYN offers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    pub mss: Option<u16>,
+    pub window_shift: Option<u8>,
+    pub sack: bool,
+    pub timestamps: bool,
+}
+
+/// A TCP segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    pub from: (Address, u16),
+    pub to: (Address, u16),
+    pub seq: u32,
+    pub ack: u32,
+    pub flags: u8,
+    pub window: u16,
+    /// Bytes of payload, by the headers' word.
+    pub payload: u32,
+    /// Of a segment with SYN alone.
+    pub options: Options,
+}
+
+impl Segment {
+    pub fn has(&self, flags: u8) -> bool {
+        self.flags & flags != 0
+    }
+}
+
+/// What a packet is.
+#[derive(Clone, Copy, Debug)]
+pub enum Content {
+    Tcp(Segment),
+    /// A datagram, and whether a port is 443 (QUIC).
+    Udp {
+        quic: bool,
+    },
+    /// Another protocol above IP.
+    Other,
+    /// A part of a fragmented datagram; its TCP header, if it has one, is not read.
+    Fragment,
+    /// Cut off within the headers.
+    Short,
+    /// Headers that contradict themselves.
+    Malformed,
+    /// Not IP.
+    NotIp,
+    /// A kind of link that is not known here.
+    UnknownLink,
+}
+
+/// A packet read.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    pub content: Content,
+    /// The version of IP; 0 without one.
+    pub version: u8,
+    /// Bytes from the IP header on; 0 of what is not IP.
+    pub ip_bytes: u32,
+    /// Sender and receiver on the link, where it has addresses.
+    pub stations: Option<(Station, Station)>,
+}
+
+/// Reads a packet's headers.
+pub fn read(frame: &Frame<'_>) -> Packet {
+    let none = |content| Packet { content, version: 0, ip_bytes: 0, stations: None };
+    let link = match link::read(frame.link, frame.data) {
+        Ok(link) => link,
+        Err(content) => return none(content),
+    };
+    let Some(data) = frame.data.get(link.ip_at..) else { return none(Content::Short) };
+    let length = (frame.length as usize).saturating_sub(link.ip_at);
+    Packet { stations: link.stations, ..ip::read(data, length, link.version) }
+}

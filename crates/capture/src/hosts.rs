@@ -1,0 +1,36 @@
+//! Addresses as numbers.
+
+use std::collections::HashMap;
+
+use crate::headers::Address;
+
+/// Numbers hosts in the order in which they appear: that says nothing of their addresses.
+pub struct Hosts {
+    numbers: HashMap<Address, u32>,
+    most: usize,
+}
+
+impl Hosts {
+    /// At most `most` get a number of their own.
+    pub fn new(most: usize) -> Self {
+        Hosts { numbers: HashMap::new(), most }
+    }
+
+    /// The host's number, from 1; 0 if there are too many.
+    pub fn number(&mut self, address: &Address) -> u32 {
+        if let Some(&number) = self.numbers.get(address) {
+            return number;
+        }
+        if self.numbers.len() >= self.most {
+            return 0;
+        }
+        let number = self.numbers.len() as u32 + 1;
+        self.numbers.insert(*address, number);
+        number
+    }
+
+    /// How many have one.
+    pub fn count(&self) -> usize {
+        self.numbers.len()
+    }
+}

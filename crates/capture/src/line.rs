@@ -1,0 +1,133 @@
+//! A connection as a line of the model (`docs/learned-models.md`).
+
+use std::io::Write;
+
+use crate::connection::Connection;
+use crate::vector::{Epoch, Piece};
+
+/// What the line needs to know beside the connection.
+pub struct About {
+    /// Numbers of initiator and acceptor.
+    pub hosts: [u32; 2],
+    /// The acceptor's port.
+    pub port: u16,
+    pub at_us: u64,
+}
+
+/// What the connection's applications did.
+pub enum Vector<'a> {
+    Sequential(&'a [Epoch]),
+    Concurrent(&'a [Piece], &'a [Piece]),
+}
+
+/// Appends the line to `out`.
+pub fn write(out: &mut Vec<u8>, connection: &Connection, about: &About, vector: &Vector<'_>) {
+    // Writing to a vector does not fail.
+    let _ = lines(out, connection, about, vector);
+}
+
+fn lines(
+    out: &mut Vec<u8>,
+    connection: &Connection,
+    about: &About,
+    vector: &Vector<'_>,
+) -> std::io::Result<()> {
+    let [initiator, acceptor] = &connection.halves;
+    write!(out, "{{\"at_us\":{},\"class\":\"{}\"", about.at_us, class(about.port))?;
+    if let Some(side) = connection.link_side {
+        write!(out, ",\"side\":{side}")?;
+    }
+    write!(out, ",\"hosts\":[{},{}],\"rtt_us\":", about.hosts[0], about.hosts[1])?;
+    pair(out, connection.rtt_ns.map(|rtt| rtt.map(|ns| (ns as u64 + 500) / 1_000)))?;
+    if initiator.mss.is_some() || acceptor.mss.is_some() {
+        write!(out, ",\"mss\":")?;
+        pair(out, [initiator.mss.map(u64::from), acceptor.mss.map(u64::from)])?;
+    }
+    write!(out, ",\"window\":[{},{}]", initiator.window, acceptor.window)?;
+    write!(out, ",\"segments\":[{},{}]", initiator.segments, acceptor.segments)?;
+    if initiator.resent + acceptor.resent > 0 {
+        write!(out, ",\"resent\":[{},{}]", initiator.resent, acceptor.resent)?;
+    }
+    write!(out, ",\"end\":\"{}\"", end(connection))?;
+    let partial = partial(connection);
+    if !partial.is_empty() {
+        write!(out, ",\"partial\":\"{partial}\"")?;
+    }
+    match vector {
+        Vector::Sequential(epochs) => {
+            write!(out, ",\"epochs\":[")?;
+            for (index, e) in epochs.iter().enumerate() {
+                comma(out, index);
+                write!(out, "[{},{},{},{}]", e.think_us, e.request, e.delay_us, e.response)?;
+            }
+        }
+        Vector::Concurrent(of_initiator, of_acceptor) => {
+            write!(out, ",\"initiator\":[")?;
+            pieces(out, of_initiator)?;
+            write!(out, "],\"acceptor\":[")?;
+            pieces(out, of_acceptor)?;
+        }
+    }
+    out.extend_from_slice(b"]}\n");
+    Ok(())
+}
+
+fn pieces(out: &mut Vec<u8>, pieces: &[Piece]) -> std::io::Result<()> {
+    for (index, p) in pieces.iter().enumerate() {
+        comma(out, index);
+        write!(out, "[{},{},{}]", p.gap_us, p.bytes, p.after)?;
+    }
+    Ok(())
+}
+
+fn comma(out: &mut Vec<u8>, index: usize) {
+    if index > 0 {
+        out.push(b',');
+    }
+}
+
+fn pair(out: &mut Vec<u8>, values: [Option<u64>; 2]) -> std::io::Result<()> {
+    for (before, value) in ["[", ","].into_iter().zip(values) {
+        match value {
+            Some(value) => write!(out, "{before}{value}")?,
+            None => write!(out, "{before}null")?,
+        }
+    }
+    out.push(b']');
+    Ok(())
+}
+
+fn end(connection: &Connection) -> &'static str {
+    if connection.reset {
+        "rst"
+    } else if !connection.cut && connection.halves.iter().any(|half| half.fin) {
+        "fin"
+    } else {
+        "open"
+    }
+}
+
+/// Which part of the connection the capture does not have.
+pub fn partial(connection: &Connection) -> &'static str {
+    let [initiator, acceptor] = &connection.halves;
+    let start = initiator.first.is_none() && acceptor.first.is_none();
+    let reverse = !initiator.seen || !acceptor.seen;
+    match (start, reverse) {
+        (false, false) => "",
+        (true, false) => "start",
+        (false, true) => "reverse",
+        (true, true) => "start reverse",
+    }
+}
+
+/// What a port is usually used for.
+pub fn class(port: u16) -> &'static str {
+    match port {
+        80 | 3128 | 8000 | 8008 | 8080 => "web",
+        443 | 8443 => "tls",
+        25 | 110 | 143 | 465 | 587 | 993 | 995 => "mail",
+        22 => "ssh",
+        53 | 853 => "dns",
+        _ => "other",
+    }
+}

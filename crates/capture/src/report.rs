@@ -1,0 +1,267 @@
+//! What a capture held, counted, and what that means for its reader, in sentences.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::headers::{Content, Packet};
+
+/// Counts over the whole capture.
+#[derive(Default)]
+pub struct Seen {
+    pub packets: u64,
+    /// Bytes on the link, by the file's word.
+    pub bytes: u64,
+    pub links: BTreeMap<u32, u64>,
+    /// Packets whose last bytes were not kept.
+    pub cut: u64,
+    pub ipv4: u64,
+    pub ipv6: u64,
+    pub not_ip: u64,
+    pub unknown_link: u64,
+    pub tcp: u64,
+    pub udp: u64,
+    pub other: u64,
+    pub fragments: u64,
+    pub short: u64,
+    pub malformed: u64,
+    pub tcp_bytes: u64,
+    pub udp_bytes: u64,
+    pub quic_bytes: u64,
+    pub other_bytes: u64,
+    /// Packets with an earlier time than one before them, and the longest step back.
+    pub backwards: u64,
+    pub backwards_ns: i64,
+    pub connections: Connections,
+}
+
+/// Counts over the connections.
+#[derive(Default)]
+pub struct Connections {
+    pub seen: u64,
+    /// Without payload: refused, unanswered, or nothing said; they are not in the model.
+    pub silent: u64,
+    pub unanswered: u64,
+    pub refused: u64,
+    pub kept: u64,
+    pub sequential: u64,
+    pub concurrent: u64,
+    pub partial: u64,
+    pub no_start: u64,
+    pub one_sided: u64,
+    pub open: u64,
+    pub reset: u64,
+    pub cut: u64,
+    pub evicted: u64,
+    pub no_rtt: u64,
+    pub sack: u64,
+    pub timestamps: u64,
+    pub window_scale: u64,
+    pub epochs: u64,
+    pub segments: u64,
+    pub resent: u64,
+    pub resent_bytes: u64,
+    pub reordered: u64,
+    pub control_resent: u64,
+    pub duplicate_acks: u64,
+    pub keep_alives: u64,
+    /// Segments longer than either side's announced maximum: joined by the capturing host.
+    pub joined: u64,
+    pub most_open: u64,
+    /// Payload of initiators, acceptors.
+    pub bytes: [u64; 2],
+    /// The same of connections opened on side 0 and 1 of the link.
+    pub sides: [Side; 2],
+}
+
+/// What was opened on one side of the link.
+#[derive(Clone, Copy, Default)]
+pub struct Side {
+    pub connections: u64,
+    pub bytes: [u64; 2],
+}
+
+impl Seen {
+    /// Counts a packet.
+    pub fn count(&mut self, packet: &Packet) {
+        match packet.version {
+            4 => self.ipv4 += 1,
+            6 => self.ipv6 += 1,
+            _ => {}
+        }
+        let bytes = u64::from(packet.ip_bytes);
+        match packet.content {
+            Content::Tcp(_) => {
+                self.tcp += 1;
+                self.tcp_bytes += bytes;
+                return;
+            }
+            Content::Udp { quic } => {
+                self.udp += 1;
+                self.udp_bytes += bytes;
+                self.quic_bytes += if quic { bytes } else { 0 };
+                return;
+            }
+            Content::Other => self.other += 1,
+            Content::Fragment => self.fragments += 1,
+            Content::Short => self.short += 1,
+            Content::Malformed => self.malformed += 1,
+            Content::NotIp => self.not_ip += 1,
+            Content::UnknownLink => self.unknown_link += 1,
+        }
+        self.other_bytes += bytes;
+    }
+
+    /// As JSON.
+    pub fn json(&self) -> Value {
+        let c = &self.connections;
+        json!({
+            "packets": self.packets,
+            "bytes": self.bytes,
+            "link_types": self.links.iter().map(|(k, n)| (k.to_string(), json!(n)))
+                .collect::<serde_json::Map<_, _>>(),
+            "cut_packets": self.cut,
+            "ipv4": self.ipv4, "ipv6": self.ipv6, "not_ip": self.not_ip,
+            "unknown_link": self.unknown_link,
+            "tcp": self.tcp, "udp": self.udp, "other": self.other,
+            "fragments": self.fragments, "short": self.short, "malformed": self.malformed,
+            "tcp_bytes": self.tcp_bytes, "udp_bytes": self.udp_bytes,
+            "quic_bytes": self.quic_bytes, "other_bytes": self.other_bytes,
+            "backwards": self.backwards,
+            "connections": {
+                "seen": c.seen, "kept": c.kept, "silent": c.silent,
+                "unanswered": c.unanswered, "refused": c.refused,
+                "sequential": c.sequential, "concurrent": c.concurrent,
+                "no_start": c.no_start, "one_sided": c.one_sided,
+                "open_at_end": c.open, "reset": c.reset, "cut": c.cut, "evicted": c.evicted,
+                "no_rtt": c.no_rtt, "sack": c.sack, "timestamps": c.timestamps,
+                "window_scale": c.window_scale, "epochs": c.epochs, "most_open": c.most_open,
+            },
+            "sides": c.sides.map(|side| json!({
+                "connections": side.connections, "bytes": side.bytes,
+            })),
+            "segments": c.segments, "resent": c.resent, "resent_bytes": c.resent_bytes,
+            "reordered": c.reordered, "control_resent": c.control_resent,
+            "duplicate_acks": c.duplicate_acks, "keep_alives": c.keep_alives,
+            "joined_segments": c.joined,
+        })
+    }
+
+    /// What a reader should know, most important first.
+    pub fn warnings(&self, hosts_full: bool) -> Vec<String> {
+        let c = &self.connections;
+        let packets = |n: u64| if n == 1 { "1 packet".into() } else { format!("{n} packets") };
+        let conns =
+            |n: u64| if n == 1 { "1 connection".into() } else { format!("{n} connections") };
+        let mut all = Vec::new();
+        let mut say = |when: bool, sentence: String| {
+            if when {
+                all.push(sentence);
+            }
+        };
+        say(self.packets == 0, "The capture holds no packet.".into());
+        say(
+            self.packets > 0 && c.kept == 0,
+            "No TCP connection with payload was found: the model is empty.".into(),
+        );
+        let links: Vec<String> = self.links.keys().map(u32::to_string).collect();
+        say(
+            self.unknown_link > 0,
+            format!(
+                "{} on links of a type that is not read here (of types {}): capture on Ethernet, \
+                 Linux \"any\", loopback or raw IP.",
+                packets(self.unknown_link),
+                links.join(", ")
+            ),
+        );
+        say(
+            c.one_sided > 0,
+            format!(
+                "{} of {} seen in one direction only: the other one's sizes are those that were \
+                 acknowledged, and waiting times contain a round trip.",
+                c.one_sided,
+                conns(c.kept)
+            ),
+        );
+        say(
+            c.no_start > 0,
+            format!(
+                "{} of {} had begun before the capture or without their handshake seen: the \
+                 first request may be cut, and who opened them is guessed from the ports.",
+                c.no_start,
+                conns(c.kept)
+            ),
+        );
+        say(
+            c.open > 0,
+            format!(
+                "{} of {} had no end within the capture: the last response may be cut.",
+                c.open,
+                conns(c.kept)
+            ),
+        );
+        say(
+            c.no_rtt > 0,
+            format!("{} without a complete round-trip time: a replay draws one.", conns(c.no_rtt)),
+        );
+        let quic = 100.0 * self.quic_bytes as f64 / self.ip_bytes().max(1) as f64;
+        say(
+            quic >= 1.0,
+            format!("{quic:.0} % of the IP bytes are QUIC (UDP port 443): not in the model."),
+        );
+        let other = 100.0 * (self.udp_bytes - self.quic_bytes + self.other_bytes) as f64
+            / self.ip_bytes().max(1) as f64;
+        say(
+            other >= 5.0,
+            format!("{other:.0} % of the IP bytes are other than TCP: not in the model."),
+        );
+        say(self.fragments > 0, format!("{} are fragments: not read.", packets(self.fragments)));
+        say(
+            self.short > 0,
+            format!(
+                "{} cut off within their headers: capture with a snap length of at least 128 bytes.",
+                packets(self.short)
+            ),
+        );
+        say(
+            self.malformed > 0,
+            format!("{} with headers that make no sense.", packets(self.malformed)),
+        );
+        say(
+            self.backwards > 0,
+            format!(
+                "{} with a time before the previous one's, by up to {:.3} ms: times of waiting \
+                 are less certain by that.",
+                packets(self.backwards),
+                self.backwards_ns as f64 * 1e-6
+            ),
+        );
+        say(
+            c.joined > 0,
+            format!(
+                "{} segments longer than the announced maximum: the capturing host joins them \
+                 (offload), so numbers of segments and retransmissions are too small.",
+                c.joined
+            ),
+        );
+        say(
+            c.evicted > 0,
+            format!(
+                "{} ended early because too many were open at once: each goes on as another one.",
+                conns(c.evicted)
+            ),
+        );
+        say(c.cut > 0, format!("{} cut in two because of their number of epochs.", conns(c.cut)));
+        say(hosts_full, "More hosts than can be told apart: the later ones have number 0.".into());
+        all
+    }
+
+    fn ip_bytes(&self) -> u64 {
+        self.tcp_bytes + self.udp_bytes + self.other_bytes
+    }
+}
+
+/// Whether a segment is longer than what its receiver announced as its maximum.
+pub fn is_joined(payload: u32, announced: Option<u16>) -> bool {
+    announced.is_some_and(|mss| payload > u32::from(mss))
+}

@@ -1,0 +1,85 @@
+//! From units to epochs: the a-b-t model.
+//!
+//! Hernández-Campos, Jeffay, Smith; Weigle et al., "Tmix: a tool for generating realistic TCP
+//! application workloads in ns-2", CCR 36(3), 2006.
+
+use crate::connection::Connection;
+use crate::units::Unit;
+
+/// A request and its response; times in microseconds, at the end systems.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Epoch {
+    pub think_us: u64,
+    pub request: u64,
+    pub delay_us: u64,
+    pub response: u64,
+}
+
+/// A unit of one side of a concurrent connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// From the end of the side's previous unit.
+    pub gap_us: u64,
+    pub bytes: u64,
+    /// Bytes of the other side that had to be there first.
+    pub after: u64,
+}
+
+/// The epochs of a sequential connection, from its units in order of time.
+pub fn epochs(connection: &Connection, units: &[Unit], into: &mut Vec<Epoch>) {
+    into.clear();
+    let rtt_us = round_trips(connection);
+    let mut before: Option<&Unit> = None;
+    let mut open = false; // the last epoch has no response yet
+    for unit in units {
+        let side = unit.side;
+        let pause = match before {
+            // The same side again: both ends of the pause passed here on the same way.
+            Some(last) if last.side == side => unit.unit.start_us.saturating_sub(last.unit.end_us),
+            Some(last) => elapsed(unit, last.unit.end_us, rtt_us[side]),
+            None => first(connection, unit, rtt_us[side]),
+        };
+        let bytes = unit.unit.bytes;
+        match (side, into.last_mut()) {
+            (0, _) => into.push(Epoch { think_us: pause, request: bytes, ..Epoch::default() }),
+            (_, Some(epoch)) if open => (epoch.delay_us, epoch.response) = (pause, bytes),
+            _ => into.push(Epoch { delay_us: pause, response: bytes, ..Epoch::default() }),
+        }
+        open = side == 0;
+        before = Some(unit);
+    }
+}
+
+/// The units of one side of a concurrent connection.
+pub fn pieces<'a>(
+    connection: &Connection,
+    units: &'a [Unit],
+    side: usize,
+) -> impl Iterator<Item = Piece> + use<'a> {
+    let rtt_us = round_trips(connection)[side];
+    let start = units.iter().find(|u| u.side == side).map_or(0, |u| first(connection, u, rtt_us));
+    let mut end_us = None;
+    units.iter().filter(move |u| u.side == side).map(move |u| {
+        let gap_us = end_us.map_or(start, |end| u.unit.start_us.saturating_sub(end));
+        end_us = Some(u.unit.end_us);
+        Piece { gap_us, bytes: u.unit.bytes, after: u.unit.after }
+    })
+}
+
+/// Least round trips between here and each end; 0 where none is known.
+fn round_trips(connection: &Connection) -> [u64; 2] {
+    connection.rtt_ns.map(|rtt| (rtt.unwrap_or(0).max(0) as u64 + 500) / 1_000)
+}
+
+/// What passed at the end system between getting data that went by here at `from_us` and sending.
+fn elapsed(unit: &Unit, from_us: u64, rtt_us: u64) -> u64 {
+    unit.unit.start_us.saturating_sub(from_us).saturating_sub(rtt_us)
+}
+
+/// The same from the established connection, or from the first packet that was seen.
+fn first(connection: &Connection, unit: &Unit, rtt_us: u64) -> u64 {
+    match connection.ready_us[unit.side] {
+        Some(ready) => elapsed(unit, ready, rtt_us),
+        None => unit.unit.start_us,
+    }
+}

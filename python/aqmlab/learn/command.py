@@ -1,0 +1,76 @@
+"""All steps of `aqmlab learn`: capture → model, scenario, page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import SpecError
+from aqmlab.progress import Progress
+from aqmlab.store import reported
+
+from . import model, reading, scenario
+
+SUFFIX = ".traffic.jsonl"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was written, and what the capture held."""
+
+    model: Path
+    scenario: Path | None
+    """None if the model is empty: there is nothing to replay."""
+    page: Path | None
+    header: dict[str, Any]
+    """The first line of the model."""
+
+    def document(self) -> dict[str, Any]:
+        """The JSON document of `aqmlab learn --json`."""
+        paths = {"model": self.model, "scenario": self.scenario, "page": self.page}
+        return {name: str(path) if path else None for name, path in paths.items()} | self.header
+
+
+def learn(
+    capture: Path,
+    *,
+    out: Path | None = None,
+    inside: Sequence[str] = (),
+    figures: bool = False,
+    progress: Progress | None = None,
+) -> Answer:
+    """Reads a capture and writes its traffic model (by default beside it), a scenario that replays
+    the model, and with `figures` a page that shows what was seen.
+
+    `inside` are addresses of one side of the link, such as `10.0.0.0/8`.
+    """
+    path = out if out is not None else capture.with_name(_stem(capture) + SUFFIX)
+    if path.resolve() == capture.resolve():
+        raise SpecError(f"{path} is the capture itself: give another --out")
+    stem = path.name.removesuffix(SUFFIX).removesuffix(".jsonl")
+    with reading.read(capture, inside, progress or Progress()) as learned:
+        header = model.header(learned)
+        with reported(path):
+            model.write(path, header, learned)
+    written = page = None
+    if header["connections"]:
+        written = path.with_name(f"{stem}.replay.toml")
+        with reported(written):
+            scenario.write(written, path.name, header)
+    if figures:
+        from . import page as pages
+
+        page = path.with_name(f"{stem}.html")
+        with reported(page):
+            pages.write(page, capture.name, path.name, header, learned.report)
+    return Answer(path, written, page, header)
+
+
+def _stem(capture: Path) -> str:
+    """The name without what says that it is a capture: `day.pcap.gz` is `day`."""
+    name = capture.name.removesuffix(".gz")
+    for suffix in (".pcapng", ".pcap", ".cap"):
+        name = name.removesuffix(suffix)
+    return name or "capture"

@@ -1,0 +1,117 @@
+"""A capture file through the compiled reader: bounded memory, progress by bytes."""
+
+from __future__ import annotations
+
+import gzip
+import ipaddress
+import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from aqmlab import engine
+from aqmlab.errors import SpecError
+from aqmlab.progress import Progress
+
+CHUNK = 1 << 20
+"""Bytes read at a time."""
+_GZIP = b"\x1f\x8b"
+_OTHERS = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\xfd7zX": "xz -d", b"BZh": "bzip2 -d"}
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A capture read: the report, and the lines of its connections in a temporary file."""
+
+    report: dict[str, Any]
+    lines: IO[bytes]
+    """In order of the connections' ends."""
+    index: np.ndarray
+    """One row for every line, in the same order: start in microseconds, serial number, bytes."""
+
+
+@contextmanager
+def read(path: Path, inside: Sequence[str], progress: Progress) -> Iterator[Learned]:
+    """Reads a capture; the lines live as long as the context."""
+    learner = engine.learner([_prefix(text) for text in inside])
+    rows = []
+    with _opened(path) as file, tempfile.TemporaryFile() as lines:
+        length = path.stat().st_size
+        progress.begin("capture", [length], of_bytes=True)
+        try:
+            for chunk, place in _chunks(path, file):
+                engine.feed(learner, chunk, path)
+                rows.append(_take(learner, lines))
+                progress.advance(0, place)
+            progress.finish(0)
+        finally:
+            progress.end()
+        report = engine.finish(learner, path)
+        rows.append(_take(learner, lines))
+        yield Learned(report, lines, np.concatenate(rows))
+
+
+def _take(learner: Any, lines: IO[bytes]) -> np.ndarray:
+    text, numbers = learner.take()
+    lines.write(text)
+    return np.frombuffer(numbers, dtype="<u8").reshape(-1, 3)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """The file; what stands in the way is one sentence."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError as error:
+        raise SpecError(f"{path}: no such file; give the path of a capture") from error
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    with file:
+        yield file
+
+
+def _chunks(path: Path, file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
+    """The capture's bytes, and how far that is in the file."""
+    try:
+        first = file.read(4)
+        file.seek(0)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    for magic, command in _OTHERS.items():
+        if first.startswith(magic):
+            raise SpecError(f"{path} is compressed: unpack it first (`{command}`)")
+    source: Any = gzip.GzipFile(fileobj=file) if first.startswith(_GZIP) else file
+    while True:
+        try:
+            chunk = source.read1(CHUNK)
+        except EOFError:  # a compressed file that was cut off: what came before is read
+            return
+        except (OSError, zlib.error) as error:
+            raise _unreadable(path, error) from error
+        if not chunk:
+            return
+        yield chunk, file.tell()
+
+
+def _unreadable(path: Path, error: Exception) -> SpecError:
+    reason = str(getattr(error, "strerror", None) or error).lower()
+    return SpecError(f"{path}: cannot be read ({reason}); give the path of a capture")
+
+
+def _prefix(text: str) -> tuple[bytes, int]:
+    """Addresses as the reader wants them: 16 bytes, and how many bits are the same."""
+    try:
+        network = ipaddress.ip_network(text, strict=False)
+    except ValueError as error:
+        raise SpecError(
+            f'--inside "{text}" is no network: write for example 10.0.0.0/8 or 2001:db8::/32'
+        ) from error
+    address = network.network_address.packed
+    if network.version == 6:
+        return address, network.prefixlen
+    return bytes(10) + b"\xff\xff" + address, network.prefixlen + 96
