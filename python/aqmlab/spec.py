@@ -29,6 +29,8 @@ from aqmlab import units
 from aqmlab.errors import SpecError, nearest
 
 MAX_SEED = 2**53
+LEARNED = ".jsonl"
+"""How the name of a learned model's file ends."""
 _EXPERIMENT_KEYS = ["name", "question", "scenario", "sweep", "calibration"]
 _CALIBRATION_KEYS = ["duration", "warmup", "seeds"]
 # Ways to say how many users there are: saying one with `--set` or on an axis replaces the other.
@@ -119,7 +121,8 @@ def _missing(path: Path) -> str:
 
 
 def inline_tables(document: Any, folder: Path) -> Any:
-    """A copy in which every `{ dist = "table", file = … }` holds the file's content as `text`.
+    """A copy in which every `{ dist = "table", file = … }` holds the file's content as `text`, and
+    every learned model that is named (`model = "….jsonl"`) is such a table.
 
     The content is so a part of the run's identity. Paths are relative to `folder`, that of the
     scenario's file.
@@ -127,7 +130,12 @@ def inline_tables(document: Any, folder: Path) -> Any:
     from aqmlab.distributions import read_table
 
     if isinstance(document, Mapping):
-        changed = {key: inline_tables(value, folder) for key, value in document.items()}
+        changed = {
+            key: _inline_model(inline_tables(value, folder), folder)
+            if str(key).rpartition(".")[2] == "model"
+            else inline_tables(value, folder)
+            for key, value in document.items()
+        }
         file = changed.get("file")
         if changed.get("dist") == "table" and isinstance(file, str) and "text" not in changed:
             changed["text"] = read_table(folder / file)
@@ -135,6 +143,21 @@ def inline_tables(document: Any, folder: Path) -> Any:
     if isinstance(document, list):
         return [inline_tables(value, folder) for value in document]
     return document
+
+
+def _inline_model(named: Any, folder: Path) -> Any:
+    """A learned model's file, or those of a sweep; other models have names without an ending."""
+    if isinstance(named, list):
+        models = [_inline_model(each, folder) for each in named]
+        return [
+            {"label": model["file"], **model} if isinstance(model, dict) else model
+            for model in models
+        ]
+    if not isinstance(named, str) or not named.endswith(LEARNED):
+        return named
+    from aqmlab.learn import recording
+
+    return {"file": named, "text": recording.read(folder / named)}
 
 
 def _check_plain(value: Any, path: str) -> None:

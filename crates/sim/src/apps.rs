@@ -6,7 +6,7 @@ use traffic::{Action, AppCx, Closes, Input};
 
 use crate::agenda::{Turn, order};
 use crate::carry::Stream;
-use crate::connection::{ACCEPTOR, Connection, Exchange, OPENER};
+use crate::connection::{ACCEPTOR, Connection, Exchange, OPENER, SCRIPTED};
 use crate::topology::Side;
 use crate::world::{NOWHERE, What, World};
 
@@ -153,7 +153,6 @@ impl World {
                 request_end: connection.written,
                 reply_end: connection.promised,
                 service,
-                scripted: None,
                 resent,
             });
             connection.unserved += 1;
@@ -183,15 +182,14 @@ impl World {
         connection.promised += bytes;
         let first = connection.unserved == 0;
         connection.exchanges.push_back(Exchange {
-            asked: self.now,
+            asked: if first { self.now + gap } else { Instant::NEVER },
             request_bytes: 0,
             reply_bytes: bytes,
             request_end: after,
             reply_end: connection.promised,
             // So that its time is looked at.
             service: gap.max(Duration::from_nanos(1)),
-            scripted: Some(if first { self.now + gap } else { Instant::NEVER }),
-            resent: 0,
+            resent: SCRIPTED,
         });
         connection.unserved += 1;
         self.poke_acceptor(index);

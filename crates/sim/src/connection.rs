@@ -21,10 +21,13 @@ pub const GONE: u32 = u32::MAX;
 /// The service time of a request that the server program works on.
 pub const SERVING: Duration = Duration::from_nanos(u64::MAX);
 
+/// In place of a number of segments sent again: the server program writes by a script.
+pub const SCRIPTED: u32 = u32::MAX;
+
 /// A request and where its bytes end in both streams.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange {
-    /// When its clock started.
+    /// When its clock started; of what is written by a script ([`SCRIPTED`]) when it may be.
     pub asked: Instant,
     /// Request payload.
     pub request_bytes: u32,
@@ -36,10 +39,7 @@ pub struct Exchange {
     pub reply_end: u64,
     /// How long the server program works on it; [`SERVING`] while it does.
     pub service: Duration,
-    /// Of what the server program writes by a script: not before then. [`Instant::NEVER`] where
-    /// it waits for what is written before it.
-    pub scripted: Option<Instant>,
-    /// What both ends had sent again when its clock started.
+    /// What both ends had sent again when its clock started; or [`SCRIPTED`].
     pub resent: u32,
 }
 
@@ -47,6 +47,12 @@ impl Exchange {
     /// Whether the server program writes by itself: nobody waits for it.
     pub fn is_unasked(&self) -> bool {
         self.request_bytes == 0
+    }
+
+    /// When a script lets the server program write; [`Instant::NEVER`] while it waits for what is
+    /// written before. `None` without a script.
+    pub fn scripted(&self) -> Option<Instant> {
+        (self.resent == SCRIPTED).then_some(self.asked)
     }
 }
 
@@ -253,7 +259,7 @@ impl Connection {
         if end.delivered() < exchange.request_end {
             return false;
         }
-        let unasked = exchange.is_unasked() && exchange.scripted.is_none();
+        let unasked = exchange.is_unasked() && exchange.scripted().is_none();
         let open = matches!(end.state(), State::Established | State::CloseWait);
         // Its n-th byte has the number n.
         !unasked || (open && end.snd_max() > exchange.reply_end - exchange.reply_bytes)
@@ -263,8 +269,10 @@ impl Connection {
     #[inline]
     pub fn schedule_script(&mut self, now: Instant) {
         let next = self.oldest_unserved();
-        if let Some(Exchange { scripted: Some(at), service, .. }) = self.exchanges.get_mut(next) {
-            *at = now + *service;
+        if let Some(exchange) = self.exchanges.get_mut(next)
+            && exchange.scripted().is_some()
+        {
+            exchange.asked = now + exchange.service;
         }
     }
 

@@ -7,7 +7,7 @@ use traffic::{Closes, Input};
 
 use crate::agenda::{Turn, order};
 use crate::carry::Flight;
-use crate::connection::{ACCEPTOR, Exchange, OPENER, SERVING};
+use crate::connection::{ACCEPTOR, OPENER, SERVING};
 use crate::world::{What, World};
 
 /// Sets servers' waking apart from applications'; above any number of members.
@@ -169,7 +169,8 @@ impl World {
         let connection = &mut self.connections[index];
         let serial = connection.serial;
         let next = connection.oldest_unserved();
-        let Exchange { service, scripted, .. } = &mut connection.exchanges[next];
+        let scripted = connection.exchanges[next].scripted();
+        let service = &mut connection.exchanges[next].service;
         if *service != SERVING {
             let worked = self.now + std::mem::replace(service, SERVING);
             let at = scripted.map_or(worked, |not_before| not_before.max(self.now));
