@@ -69,6 +69,9 @@ fn epochs_keep_their_sizes_and_times() {
     near(initiator, &[(147.0, 300), (390.0, 400), (1_080.0, 80)]);
     // The third reply counts from the second.
     near(acceptor, &[(150.0, 5_000), (390.0, 600), (440.0, 700)]);
+    let run = simulate(&scenario(text, json!({})));
+    assert!(run.tables.iter().all(|table| table.name != "transfers"), "it had replies");
+    assert_eq!(run.summary.number("connections"), 1.0);
 }
 
 #[test]
@@ -77,16 +80,21 @@ fn an_acceptor_may_speak_first() {
     let [(_, [initiator, acceptor])] = &played(&scenario(text, json!({})))[..] else { panic!() };
     near(acceptor, &[(49.0, 77), (92.0, 20)]);
     near(initiator, &[(90.0, 10)]);
+    let run = simulate(&scenario(text, json!({})));
+    assert_eq!(run.summary.number("requests"), 1.0, "only what was asked for");
+    assert_eq!(column(table(&run, "responses"), "reply_bytes"), [20.0]);
 }
 
 #[test]
 fn concurrent_sides_keep_gaps_and_what_each_had_heard() {
     // The acceptor begins 5 ms after the connection stands, and goes on when 517 B are there; the
     // initiator's second unit has heard the first of the acceptor's, its third none of the second.
+    // The acceptor's third waits 70 ms behind its second.
     let text = "recording 5000000 1\n\
-        0 40000 0 1 2 fin units 10000,517,0 0,93,100 300000,50,2999 / 5000,100,0 1000,2900,517";
+        0 40000 0 1 2 fin units 10000,517,0 0,93,100 300000,50,2999 / 5000,100,0 1000,2900,517 \
+         70000,40,517";
     let [(_, [initiator, acceptor])] = &played(&scenario(text, json!({})))[..] else { panic!() };
-    near(acceptor, &[(45.0, 100), (50.0, 2_900)]);
+    near(acceptor, &[(45.0, 100), (50.0, 2_900), (120.0, 40)]);
     near(initiator, &[(50.0, 517), (85.0, 93), (385.0, 50)]);
 }
 

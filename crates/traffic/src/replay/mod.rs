@@ -55,7 +55,7 @@ static FIELDS: &[Field] = &[
                   with replacement, for as long as the run lasts.",
         kind: Kind::Choice(&["replay", "resample"]),
         default: Value::Choice("replay"),
-        source: "Tmix; resample: the Common TCP Evaluation Suite shuffles its traces likewise",
+        source: "Tmix; constructed: resample (the Common TCP Evaluation Suite shuffles its traces)",
     },
     Field {
         name: "connections_per_s",
