@@ -409,6 +409,44 @@ class TestDatagrams:
         assert found.data["curves"][0]["x_ms"].tolist() == [99]
 
 
+SECONDS = {
+    "time_s": np.arange(13.0),
+    "edge.forward.departures": [9] + [100, 300] * 6,
+    "edge.forward.wait_mean_s": [9.0] + [0.010, 0.030] * 6,
+    "web.goodput_bytes": [10**9] + [1_000_000, 250_000] * 6,
+    "voice.goodput_bytes": [0] * 13,
+}
+
+
+class TestEllipses:
+    def of(self, **spec) -> drawing.Drawing:
+        runs = []
+        for more in (0.0, 0.002, 0.004):
+            waits = np.asarray(SECONDS["edge.forward.wait_mean_s"]) + more
+            run = FakeRun(seconds=SECONDS | {"edge.forward.wait_mean_s": waits})
+            run.summary["studied_port"] = "edge.forward"
+            runs.append(run)
+        return drawn("ellipses", BY_AQM | spec, material([("g", {"aqm": "red"}, runs)]))
+
+    def test_delays_are_means_over_packets_and_seeds_are_put_together(self):
+        (curve,) = self.of(every_s=2).data["curves"]
+        # 100 packets of 10 ms and 300 of 30 ms: 25 ms; 27 and 29 ms under the other seeds.
+        assert curve["median"] == pytest.approx([27.0, 5.0])
+        assert curve["centre"] == pytest.approx([27.0, 5.0])
+        longest = max(np.hypot(*axis) for axis in curve["axes"])
+        assert longest == pytest.approx(np.std([25] * 6 + [27] * 6 + [29] * 6, ddof=1))
+
+    def test_second_by_second_delay_and_goodput_go_together(self):
+        (curve,) = self.of(every_s=1, traffic=["web"]).data["curves"]
+        long, short = sorted(curve["axes"], key=lambda axis: -np.hypot(*axis))
+        assert long[0] * long[1] < 0  # a longer queue, less goodput
+        assert np.hypot(*short) < np.hypot(*long)
+
+    def test_no_stretch_no_figure(self):
+        empty = material([("g", {"aqm": "red"}, [FakeRun()])])
+        assert drawing.KINDS["ellipses"](BY_AQM, empty) is None
+
+
 UNEQUAL = {"group": [0, 0, 1], "user": [0, 1, 2], "goodput_bits_per_s": [1000.0, 3000.0, 9e6]}
 EQUAL = {"group": [0, 0], "user": [0, 1], "goodput_bits_per_s": [2000.0, 2000.0]}
 

@@ -60,6 +60,20 @@ EXAMPLES = {
         {"time_s": np.arange(600.0), "value": 100 + 20 * np.sin(np.arange(600.0))},
         {"title": "Mean response time", "axis": "mean (ms)", "warmup_s": 120.0},
     ),
+    "ellipses": (
+        {
+            "curves": [
+                {
+                    "label": name,
+                    "centre": [delay, 9.0],
+                    "median": [delay - 1, 9.1],
+                    "axes": [[delay / 3, 0.1], [-0.1, 0.3]],
+                }
+                for name, delay in (("droptail", 80.0), ("codel", 6.0), ("pie", 15.0))
+            ]
+        },
+        {"title": "Heavy congestion"},
+    ),
     "distributions": (
         {
             "variables": [
@@ -323,6 +337,17 @@ def test_levels_above_the_data_are_left_out():
 def test_coordinates_have_two_decimals_at_most():
     for path in re.findall(r' d="([^"]*)"', svg("cdf")):
         assert not re.search(r"\.\d{3}", path)
+
+
+def test_marked_disciplines_stand_before_the_others():
+    data, options = EXAMPLES["ellipses"]
+    figure = figures.draw("ellipses", data, **options, mark=["codel"])
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["codel"]
+    outlines = [line for line in figure.axes[0].get_lines() if len(line.get_xdata()) > 1]
+    assert len(outlines) == 3
+    delays = [np.ptp(line.get_xdata()) for line in outlines]
+    assert delays[0] == pytest.approx(2 * np.hypot(80 / 3, 0.1), rel=1e-3)
 
 
 def test_discarded_part_is_marked():

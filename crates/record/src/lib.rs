@@ -4,7 +4,7 @@
 //! request of every user, a [`Datagrams`] log every datagram; [`Transfers`] are those without a
 //! reply; [`Flows`] are connections that last through the measured interval; [`Sources`] are users
 //! and flows that ask for replies; [`Losses`] are segments lost, [`Concurrency`] counts open
-//! connections. All end as a [`Table`] or as figures of a [`Summary`].
+//! connections, [`Goodput`] is what arrives every second. All end as a [`Table`] or as figures of a [`Summary`].
 //!
 //! What happens before the measured interval ([`Window`]) is shown in per-second series but does
 //! not enter the summary; only transfers and open connections count whenever they happen.
@@ -16,6 +16,7 @@ mod drop_run;
 mod fingerprint;
 mod flows;
 mod gauges;
+mod goodput;
 mod log_histogram;
 mod losses;
 mod meter;
@@ -35,6 +36,7 @@ pub use concurrency::Concurrency;
 pub use datagrams::Datagrams;
 pub use fingerprint::Fingerprint;
 pub use flows::{Flows, LongFlow, Recoveries, jain_index};
+pub use goodput::Goodput;
 pub use losses::Losses;
 pub use meter::{Meter, MeterSettings, Totals};
 pub use nature::{Kind, Nature};

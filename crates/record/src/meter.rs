@@ -74,8 +74,8 @@ pub struct Meter {
     drop_run: DropRun,
     trace: Option<Box<PacketTrace>>,
     arrivals: PerSecond,
-    departures: PerSecond,
-    bytes: PerSecond,
+    /// Departures, their bytes, and how long they had waited, ns.
+    departed: PerSecond<3>,
     drops: PerSecond,
     marks: PerSecond,
     fingerprint: Fingerprint,
@@ -103,8 +103,7 @@ impl Meter {
             drop_run: DropRun::default(),
             trace: settings.trace.then(Box::default),
             arrivals: PerSecond::default(),
-            departures: PerSecond::default(),
-            bytes: PerSecond::default(),
+            departed: PerSecond::default(),
             drops: PerSecond::default(),
             marks: PerSecond::default(),
             fingerprint: Fingerprint::default(),
@@ -184,12 +183,12 @@ impl Meter {
         self.fingerprint.add(word);
         let window = self.settings.window;
         if finish <= window.to {
-            self.departures.add(finish, 1);
-            self.bytes.add(finish, u64::from(bytes));
+            let waited = now.since(arrived).nanos();
+            self.departed.add_all(finish, [1, u64::from(bytes), waited]);
             if finish >= window.from {
                 self.measured.departures += 1;
                 self.measured.departure_bytes += u64::from(bytes);
-                self.measured.wait_ns += u128::from(now.since(arrived).nanos());
+                self.measured.wait_ns += u128::from(waited);
             }
         }
         let busy_from = now.max(window.from);
@@ -366,17 +365,19 @@ impl Meter {
 
     /// The per-second series as columns named `<port>.<series>`.
     pub fn per_second(&self, port: &str, seconds: usize) -> Vec<(String, Column)> {
+        let [departures, bytes, waits] = [0, 1, 2].map(|i| self.departed.column(i, seconds));
+        let mean_wait =
+            |(wait, n): (&u64, &u64)| if *n == 0 { 0.0 } else { *wait as f64 / 1e9 / *n as f64 };
+        let waits = waits.iter().zip(&departures).map(mean_wait).collect();
         let series = [
-            ("arrivals", &self.arrivals),
-            ("departures", &self.departures),
-            ("drops", &self.drops),
-            ("marks", &self.marks),
-            ("ip_bytes", &self.bytes),
+            ("arrivals", Column::U64(self.arrivals.rows(seconds))),
+            ("departures", Column::U64(departures)),
+            ("drops", Column::U64(self.drops.rows(seconds))),
+            ("marks", Column::U64(self.marks.rows(seconds))),
+            ("ip_bytes", Column::U64(bytes)),
+            ("wait_mean_s", Column::F64(waits)),
         ];
-        series
-            .into_iter()
-            .map(|(name, s)| (format!("{port}.{name}"), Column::U64(s.rows(seconds))))
-            .collect()
+        series.into_iter().map(|(name, column)| (format!("{port}.{name}"), column)).collect()
     }
 }
 

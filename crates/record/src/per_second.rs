@@ -4,33 +4,47 @@ use packet::Instant;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A count for every second of the run. Costs one comparison per event.
+/// `N` counts that change together, for every second of the run. Costs one comparison per event.
 #[derive(Clone, Debug)]
-pub struct PerSecond {
-    counts: Vec<u64>,
+pub struct PerSecond<const N: usize = 1> {
+    counts: Vec<[u64; N]>,
     end_of_last: u64,
 }
 
-impl Default for PerSecond {
+impl<const N: usize> Default for PerSecond<N> {
     fn default() -> Self {
-        PerSecond { counts: vec![0], end_of_last: SECOND }
+        PerSecond { counts: vec![[0; N]], end_of_last: SECOND }
+    }
+}
+
+impl<const N: usize> PerSecond<N> {
+    /// Adds `of` at `at`; times must not go back to an earlier second.
+    #[inline]
+    pub fn add_all(&mut self, at: Instant, of: [u64; N]) {
+        while at.nanos() >= self.end_of_last {
+            self.counts.push([0; N]);
+            self.end_of_last += SECOND;
+        }
+        let last = self.counts.len() - 1;
+        let sums = &mut self.counts[last];
+        (0..N).for_each(|i| sums[i] += of[i]);
+    }
+
+    /// Count `which` of the first `seconds` whole seconds.
+    pub fn column(&self, which: usize, seconds: usize) -> Vec<u64> {
+        (0..seconds).map(|i| self.counts.get(i).map_or(0, |sums| sums[which])).collect()
     }
 }
 
 impl PerSecond {
     /// Adds `n` at `at`; times must not go back to an earlier second.
     pub fn add(&mut self, at: Instant, n: u64) {
-        while at.nanos() >= self.end_of_last {
-            self.counts.push(0);
-            self.end_of_last += SECOND;
-        }
-        let last = self.counts.len() - 1;
-        self.counts[last] += n;
+        self.add_all(at, [n]);
     }
 
     /// The counts of the first `seconds` whole seconds.
     pub fn rows(&self, seconds: usize) -> Vec<u64> {
-        (0..seconds).map(|i| self.counts.get(i).copied().unwrap_or(0)).collect()
+        self.column(0, seconds)
     }
 }
 
@@ -41,10 +55,10 @@ mod tests {
     #[test]
     fn seconds_without_events_count_zero() {
         let mut series = PerSecond::default();
-        for (ms, n) in [(0, 1), (999, 2), (1_000, 4), (3_500, 8)] {
-            series.add(Instant::from_nanos(ms * 1_000_000), n);
+        for (ms, n) in [(0, [1, 10]), (999, [2, 20]), (1_000, [4, 40]), (3_500, [8, 80])] {
+            series.add_all(Instant::from_nanos(ms * 1_000_000), n);
         }
-        assert_eq!(series.rows(5), [3, 4, 0, 8, 0]);
-        assert_eq!(series.rows(2), [3, 4]);
+        assert_eq!(series.column(0, 5), [3, 4, 0, 8, 0]);
+        assert_eq!(series.column(1, 2), [30, 40]);
     }
 }

@@ -79,6 +79,7 @@ impl World {
         let round_trip = group.round_trips.draw(owner.machine, peer, member, &mut owner.rng);
         let stream = Stream {
             serial: self.next_serial,
+            group: owner.group,
             route: group.routes[0][owner.machine as usize % group.routes[0].len()],
             hosts: [owner.machine as u16, peer as u16],
             dscp: group.dscp,

@@ -51,6 +51,7 @@ fn nature(segment: &Segment) -> Nature {
 /// One sender's datagrams: what they have in common.
 pub(crate) struct Stream {
     pub(crate) serial: u32,
+    pub(crate) group: u16,
     pub(crate) route: u16,
     pub(crate) hosts: [u16; 2],
     pub(crate) dscp: u8,

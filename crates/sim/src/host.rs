@@ -20,13 +20,22 @@ impl World {
         if flight.is_datagram() {
             let sent = Instant::from_nanos(flight.segment.ack);
             self.datagrams.received(flight.connection, flight.segment.seq, sent, self.now);
+            if let Some(goodput) = &mut self.goodput {
+                let group = self.streams[flight.connection as usize].group;
+                goodput.arrived(group, self.now, u64::from(flight.segment.len));
+            }
             return self.forget(id);
         }
         let (index, end) = (flight.connection, usize::from(flight.to));
         let connection = &mut self.connections[index];
         let late = connection.serial != flight.serial; // a copy for a connection that is over
         if !late {
+            let before = connection.ends[end].delivered();
             connection.ends[end].on_segment(&flight.segment, self.now);
+            if let Some(goodput) = &mut self.goodput {
+                let group = self.members[connection.member as usize].group;
+                goodput.arrived(group, self.now, connection.ends[end].delivered() - before);
+            }
         }
         self.forget(id);
         if !late {

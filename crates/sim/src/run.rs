@@ -190,6 +190,7 @@ impl Run {
             columns.extend(self.meter(i).per_second(name, seconds));
         }
         columns.extend(self.world.requests.per_second(seconds));
+        columns.extend(self.world.goodput.iter().flat_map(|goodput| goodput.per_second(seconds)));
         tables.push(Table { name: "seconds", columns, every_s: Some((0.0, 1.0)) });
         tables
     }

@@ -322,6 +322,13 @@ pub const RECORD: &[Field] = &[
         source: "constructed",
     },
     Field {
+        name: "goodput",
+        meaning: "Count the payload that reaches its receiver, per second and traffic group.",
+        kind: Kind::Switch,
+        default: Value::Switch(false),
+        source: "constructed",
+    },
+    Field {
         name: "datagrams",
         meaning: "Keep a row of every datagram (else only the figures of their streams).",
         kind: Kind::Switch,

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use aqm::{Built, Line};
 use packet::{Duration, Instant, Rate, Rng};
-use record::{Datagrams, Meter, MeterSettings, RequestSettings, Requests, Sources, Window};
+use record::{
+    Datagrams, Goodput, Meter, MeterSettings, RequestSettings, Requests, Sources, Window,
+};
 
 use crate::error::ScenarioError;
 use crate::port::{ExplicitPort, FoldedPort, Framing, Port, Unlimited, Wire};
@@ -56,6 +58,9 @@ pub(crate) fn world(
         world.add_group(group, seed, apps);
     }
     world.sources = record.switch("sources").then(|| sources(scenario, &world));
+    world.goodput = record
+        .switch("goodput")
+        .then(|| Goodput::new(scenario.traffic.iter().map(|group| group.name.clone())));
     world.delay_tick = scenario.network.time("delay_tick");
     Ok((world, names))
 }

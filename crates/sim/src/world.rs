@@ -7,7 +7,9 @@
 use std::sync::Arc;
 
 use packet::{Duration, Instant, Rng};
-use record::{Concurrency, Datagrams, Flows, Losses, Requests, Sources, Transfers, Window};
+use record::{
+    Concurrency, Datagrams, Flows, Goodput, Losses, Requests, Sources, Transfers, Window,
+};
 use tcp::Profile;
 use traffic::{Action, App, Input};
 
@@ -102,6 +104,8 @@ pub struct World {
     pub(crate) concurrency: Concurrency,
     /// Only if they are to be recorded.
     pub(crate) sources: Option<Sources>,
+    /// Likewise.
+    pub(crate) goodput: Option<Goodput>,
     /// Only if packets are to be captured.
     pub(crate) tap: Option<Box<Tap>>,
     pub(crate) next_serial: u32,
@@ -152,6 +156,7 @@ impl World {
             losses: Losses::default(),
             concurrency: Concurrency::new(clients),
             sources: None,
+            goodput: None,
             tap: None,
             next_serial: 0,
             owners,

@@ -231,3 +231,32 @@ fn a_complete_scenario_has_the_values_of_each_directions_own_line() {
         (&json!(62.5), &json!(5.0))
     );
 }
+
+#[test]
+fn goodput_counts_what_reaches_the_programs_once_and_waits_are_those_of_the_queue() {
+    // Eight flows of 60 kB lose segments at a queue of ten packets; every byte arrives once.
+    let burst = json!({"name": "files", "app": "burst", "flows": 8, "bytes": 60_000});
+    let mut both = scenario("1 Mbit/s", json!([burst, cbr("300 kbit/s")]));
+    let without = simulate(&both);
+    both["warmup"] = json!("0 s");
+    both["record"] = json!({"goodput": true});
+    let outcome = simulate(&both);
+    let text = |outcome: &Outcome, name| match outcome.summary.get(name) {
+        Some(record::Figure::Text(text)) => text.clone(),
+        _ => panic!("no {name}"),
+    };
+    let prints = [&without, &outcome].map(|outcome| text(outcome, "fingerprint"));
+    assert_eq!(prints[0], prints[1], "counting changes nothing");
+    assert!(outcome.summary.number("segments_retransmitted") > 0.0);
+    let seconds = table(&outcome, "seconds");
+    let sum = |name: &str| column(seconds, name).iter().sum::<f64>();
+    assert_eq!(sum("files.goodput_bytes"), 8.0 * 60_000.0);
+    let received = of(&outcome, "voice").number("received");
+    assert_eq!(sum("voice.goodput_bytes"), 972.0 * received);
+    let port = text(&outcome, "studied_port");
+    let waits = column(seconds, &format!("{port}.wait_mean_s"));
+    let departures = column(seconds, &format!("{port}.departures"));
+    let waited: f64 = waits.iter().zip(&departures).map(|(wait, n)| wait * n).sum();
+    let mean = waited / departures.iter().sum::<f64>();
+    assert!((mean - outcome.summary.number("wait_mean_s")).abs() < 1e-9, "{mean}");
+}

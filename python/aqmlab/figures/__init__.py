@@ -19,6 +19,7 @@ from .curve import curve
 from .delays import delays
 from .distributions import distributions
 from .effects import effects
+from .ellipses import ellipses
 from .linearity import linearity
 from .lines import lines
 from .load import load
@@ -40,6 +41,7 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "delays": delays,
     "distributions": distributions,
     "effects": effects,
+    "ellipses": ellipses,
     "linearity": linearity,
     "lines": lines,
     "load": load,

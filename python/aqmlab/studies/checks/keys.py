@@ -70,6 +70,7 @@ _FIGURES = {
     "curve": ("laws", ""),
     "delays": ("", f"{_CELLS} deadline_ms upto_ms streams"),
     "effects": ("table on rows", ""),
+    "ellipses": ("", f"{_CELLS} port traffic every_s mark log"),
     "linearity": ("", "group source base unit"),
     "lines": ("x metric", f"{_CELLS} axis log label"),
     "loss-distances": ("", f"{_CELLS} upto top streams"),

@@ -17,6 +17,7 @@ from .cdf import GRID_MS, cdf
 from .curve import curve
 from .datagrams import delays, loss_distances
 from .effects import effects
+from .ellipses import ellipses
 from .linearity import linearity, through_origin
 from .lines import lines
 from .material import Drawing, Material
@@ -34,6 +35,7 @@ KINDS: dict[str, Callable[[dict, Material], Drawing | None]] = {
     "curve": curve,
     "delays": delays,
     "effects": effects,
+    "ellipses": ellipses,
     "linearity": linearity,
     "lines": lines,
     "loss-distances": loss_distances,

@@ -1,0 +1,48 @@
+//! What arrives for the programs, second by second.
+
+use packet::Instant;
+
+use crate::{Column, PerSecond};
+
+/// Payload that reached its receiver, per second and traffic group: of a stream of bytes when it
+/// is in order, so that nothing counts twice; of datagrams as they come.
+#[derive(Clone, Debug)]
+pub struct Goodput {
+    groups: Vec<(String, PerSecond)>,
+}
+
+impl Goodput {
+    /// Nothing yet, of groups with these names.
+    pub fn new(groups: impl Iterator<Item = String>) -> Self {
+        Goodput { groups: groups.map(|name| (name, PerSecond::default())).collect() }
+    }
+
+    /// So many bytes of `group` arrived, in either direction.
+    pub fn arrived(&mut self, group: u16, at: Instant, bytes: u64) {
+        self.groups[usize::from(group)].1.add(at, bytes);
+    }
+
+    /// One column for each group.
+    pub fn per_second(&self, seconds: usize) -> Vec<(String, Column)> {
+        let column = |series: &PerSecond| Column::U64(series.rows(seconds));
+        let named = |name: &String| format!("{name}.goodput_bytes");
+        self.groups.iter().map(|(name, series)| (named(name), column(series))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_group_has_its_own_seconds() {
+        let mut goodput = Goodput::new(["web", "bulk"].map(String::from).into_iter());
+        let at = |s: f64| Instant::from_nanos((s * 1e9) as u64);
+        goodput.arrived(1, at(0.5), 10);
+        goodput.arrived(1, at(1.5), 20);
+        goodput.arrived(0, at(1.9), 5);
+        let columns = goodput.per_second(2);
+        assert_eq!(columns[0], ("web.goodput_bytes".into(), Column::U64(vec![0, 5])));
+        assert_eq!(columns[1], ("bulk.goodput_bytes".into(), Column::U64(vec![10, 20])));
+    }
+}
