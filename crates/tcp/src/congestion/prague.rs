@@ -274,7 +274,7 @@ mod tests {
     fn a_short_round_trip_with_marks_waits_for_the_virtual_one_to_end() {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         let old = Prague { alpha: 0.5, window: 20_000.0, rounds: 4, ..Prague::default() };
-        let mut prague = Prague { marked_once: true, reduced: at(100), ..old };
+        let mut prague = Prague { marked_once: true, reduced: at(100), round_end: u64::MAX, ..old };
         let mut flight = Flight { cwnd: 20_000, ssthresh: 20_000, mss: 1_000, ..Flight::default() };
         let hear = |prague: &mut Prague, flight: &mut Flight, ms, marked| {
             prague.on_ack(flight, &Report { now: at(ms), marked, ..report(1_000) });
