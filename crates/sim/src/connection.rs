@@ -202,11 +202,9 @@ impl Connection {
         if segment.len > 0 || segment.flags.has(Flags::SYN) || segment.flags.has(Flags::FIN) {
             return Ack::No;
         }
-        if newer && segment.flags == Flags::ACK && segment.sack.is_empty() {
-            Ack::Newer
-        } else {
-            Ack::Needed
-        }
+        // Timestamps keep none: a later acknowledgement carries later ones (sch_cake thins these too).
+        let says_more = segment.flags.without(Flags::STAMPED) != Flags::ACK;
+        if newer && !says_more && segment.sack.is_empty() { Ack::Newer } else { Ack::Needed }
     }
 
     /// Payload bytes that have arrived in order at each end.
@@ -320,7 +318,7 @@ impl Connection {
 
     /// Segments that either end has sent again: SYN, FIN, or with payload.
     pub fn resent(&self) -> u32 {
-        let of = |c: &Counters| c.resent_syn + c.resent_fin + c.resent_data;
+        let of = |c: &Counters| u32::from(c.resent_syn) + u32::from(c.resent_fin) + c.resent_data;
         of(self.ends[OPENER].counters()) + of(self.ends[ACCEPTOR].counters())
     }
 
@@ -334,8 +332,8 @@ impl Connection {
     pub fn class(&self) -> Class {
         let [a, b] = [self.ends[OPENER].counters(), self.ends[ACCEPTOR].counters()];
         Class::of(
-            a.resent_syn + b.resent_syn,
-            a.resent_fin + b.resent_fin,
+            u32::from(a.resent_syn) + u32::from(b.resent_syn),
+            u32::from(a.resent_fin) + u32::from(b.resent_fin),
             a.resent_data + b.resent_data,
         )
     }

@@ -115,7 +115,7 @@ impl Endpoint {
         let accepting = self.state == State::SynReceived;
         if self.flight.nxt == 0 {
             let again = self.flight.max > 0;
-            self.counters.resent_syn += u32::from(again);
+            self.counters.resent_syn += u16::from(again);
             let flags = if accepting { Flags::SYN.with(Flags::ACK) } else { Flags::SYN };
             let flags = flags.with(self.opening_ecn_flags(accepting)).with(Flags::again(again));
             self.segment(out, 0, 0, flags, moment);
@@ -259,7 +259,7 @@ impl Endpoint {
             self.counters.data_sent += 1;
             self.counters.resent_data += u32::from(again);
         } else {
-            self.counters.resent_fin += u32::from(again);
+            self.counters.resent_fin += u16::from(again);
         }
         match &mut self.rack {
             Some(rack) => {
