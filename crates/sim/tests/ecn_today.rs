@@ -2,7 +2,6 @@
 //! beside a classic flow through DualPI2. The seeds are fixed, so a failure means that the code
 //! changed.
 
-#[allow(dead_code, reason = "nothing here stands in groups")]
 mod outcome;
 
 use outcome::{column, simulate, table};
