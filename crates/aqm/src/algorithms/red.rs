@@ -55,7 +55,9 @@ pub(crate) const ENTRY: Entry = Entry {
     units: "packets or bytes",
     deviations: "All: the arrival is the victim of every drop (ns-2's random and front victims \
                  are not offered), and a drop by the algorithm keeps its cause when the buffer is \
-                 full too. ns2: the automatic w_q takes the propagation delay as unknown, i.e. a \
+                 full too. fj93: of a time that the line idles through while arrivals are \
+                 dropped, each whole packet ages the average once, whichever arrival it ends at \
+                 (the paper never sets q_time forward, and so counts it again at each). ns2: the automatic w_q takes the propagation delay as unknown, i.e. a \
                  round trip of max(100 ms, 3 packet times); mark_p is compared strictly, as in \
                  the distributed 2.35. ns3: thresholds are written in packets and multiplied by \
                  mean_packet_bytes when the queue is measured in bytes. altq: 64-bit integers \
