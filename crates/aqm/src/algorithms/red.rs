@@ -64,7 +64,8 @@ pub(crate) const ENTRY: Entry = Entry {
                  where ALTQ's 32 bits overflow at an average of 2^19 w_q packets; an idle time \
                  of more than 60 s is measured exactly, not in whole seconds of the clock; \
                  thresholds and 1/max_p may be fractional. linux: without the nodrop flag and \
-                 without adaptation; the idle table counts microseconds.",
+                 without adaptation; the idle table counts microseconds, as \
+                 in the kernel: drops at an idle line less than that apart do not age the average.",
     fields: fields::FIELDS,
     build,
 };
