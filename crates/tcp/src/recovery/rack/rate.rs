@@ -178,4 +178,30 @@ mod tests {
         // sent meanwhile.
         assert!((4..=6).contains(&marked), "{rates:?}");
     }
+
+    #[test]
+    fn acknowledgements_that_come_together_do_not_raise_the_rate() {
+        // One segment sent at 0 and delivered at 50 ms; ten more sent every 10 ms from 60 ms on and
+        // acknowledged 1 ms apart. The last makes 11,000 B (one more was out) in the 150 ms that the sending took; the
+        // acknowledging took 110.
+        let mut rate = Rate::default();
+        let send = |rate: &mut Rate, turn: u64, in_flight, now| {
+            let snapshot = rate.snapshot(in_flight, 1_000, now);
+            Record { turn, end: 1_000, at: now, snapshot, ..Record::default() }
+        };
+        let first = send(&mut rate, 0, 0, at(0));
+        let second = send(&mut rate, 1, 1_000, at(0));
+        rate.deliver(&first, &mut None, at(50));
+        let rest: Vec<_> =
+            (2..12).map(|t| send(&mut rate, t, 1_000 * (t - 1), at(40 + 10 * t))).collect();
+        rate.deliver(&second, &mut None, at(150));
+        let mut last = None;
+        for (turn, record) in rest.iter().enumerate() {
+            let (mut newest, now) = (None, at(151 + turn as u64));
+            rate.deliver(record, &mut newest, now);
+            last = rate.sample(newest, Duration::from_millis(10), now);
+        }
+        let last = last.expect("a sample");
+        assert_eq!((last.delivered, last.interval), (11_000, Duration::from_millis(150)));
+    }
 }
