@@ -141,10 +141,12 @@ def catalogue() -> str:
     packmime = {"name": "packmime", "summary": "A link.", "fields": [], "open_loop": True}
     both = {"name": "plain", "summary": "Also called plain.", "fields": []}
     sections = {"": [], "link": fields}
+    reno = {"name": "reno", "summary": "Half at congestion.", "source": "RFC 5681", "fields": []}
     return json.dumps(
         {
             "aqm": [red],
             "tcp": [plain],
+            "congestion": [reno],
             "traffic": [web, packmime, both],
             "access": [{"name": "cable", "summary": "A cable.", "fields": []}],
             "scenario": sections,

@@ -121,7 +121,15 @@ def test_results_of_another_version(command, toml_file):
 
 def test_list_and_describe(command):
     found = json.loads(command("list", "--json").stdout)
-    assert found.keys() == {"aqm", "tcp", "traffic", "access", "scenario", "studies"}
+    assert found.keys() == {
+        "aqm",
+        "tcp",
+        "congestion",
+        "traffic",
+        "access",
+        "scenario",
+        "studies",
+    }
     assert [
         entry["name"] for entry in json.loads(command("list", "aqm", "--json").stdout)["aqm"]
     ] == ["red"]

@@ -41,6 +41,17 @@ fn a_bbr_flow_fills_the_line_in_less_than_two_round_trips() {
 }
 
 #[test]
+fn a_bbr_flow_learns_what_a_shallow_queue_holds() {
+    // A fifth of a bandwidth-delay product: what was in flight when segments were lost bounds the
+    // flight of the next cycles.
+    let s = alone("bbr", (50.0, 40.0, 0.2));
+    let (used, lost) = (s.number("utilisation"), s.number("drop_rate"));
+    assert!(used > 0.95, "{used}");
+    // Not told of lost segments it loses 0.7 %.
+    assert!(lost < 0.003, "{lost}");
+}
+
+#[test]
 fn a_vegas_flow_keeps_two_to_four_segments_in_the_queue() {
     for line in [(4.0, 50.0, 5.0), (10.0, 20.0, 2.0), (50.0, 40.0, 2.0), (100.0, 100.0, 5.0)] {
         let s = alone("vegas", line);

@@ -113,6 +113,7 @@ fn failures_are_survived_and_a_page_of_which_a_file_is_missing_has_failed() {
     let network = Network::run(&mut user(&habits), &mut script, |n| n.pages.len() >= 300);
     let failed = network.pages.iter().filter(|page| page_of(page).2).count();
     assert!(failed > 60 && failed < 250, "{failed}");
+    assert!(network.asked.iter().all(|a| a.waiting_here <= 3));
     assert_eq!(network.asked.len(), 12 * 300, "what a failed connection had queued is asked again");
     for (page, asked) in network.pages.iter().zip(network.asked.chunks(12)) {
         assert_eq!(page_of(page).2, asked.iter().any(|a| a.failed));

@@ -158,6 +158,21 @@ fn pages_counted_from_their_starts_overlap() {
 }
 
 #[test]
+fn a_page_waits_for_objects_that_are_not_asked_for_yet() {
+    let raw = [
+        ("object_gap", text("300 ms")),
+        ("files", Raw::Number(3.0)),
+        ("packets", Raw::Number(2.0)),
+    ];
+    let mut session = build(&raw, 1).member(0);
+    let network = Network::run(&mut *session, &mut by_size, |n| n.pages.len() >= 5);
+    for page in &network.pages {
+        let Action::PageEnds { began, ended, objects, .. } = *page else { panic!() };
+        assert_eq!((ended.since(began), objects), (Duration::from_millis(700), 3));
+    }
+}
+
+#[test]
 fn a_session_ends_with_its_last_page() {
     let mut app = build(&[("model", text("small"))], 1).member(0);
     let mut tell = |input, at| {

@@ -14,6 +14,9 @@ from .style import INK, hatch, pen
 SPREAD = 0.82
 """Share of a group's width that its boxes take."""
 
+ROOM = 110
+"""Letters that fit side by side below the axis; more stand aslant."""
+
 
 def boxes(
     data: dict,
@@ -67,6 +70,10 @@ def _panel(axes: Axes, panel: dict, labels: list[str]) -> None:
                 _box(axes, place + width * (index - (len(labels) - 1) / 2), sample, width, index)
     count = len(panel["places"])
     axes.set_xticks(range(count), panel["places"])
+    if sum(len(str(place)) + 2 for place in panel["places"]) > ROOM:
+        axes.tick_params(axis="x", rotation=60)
+        for label in axes.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor", fontsize=8)
     axes.tick_params(axis="x", length=0)
     axes.set_xlim(-0.5, count - 0.5)
     axes.grid(visible=False, axis="x")

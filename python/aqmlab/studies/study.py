@@ -79,6 +79,14 @@ class Study:
         store.write_json(out / RESULT, result)
         return result
 
+    def material(
+        self, *, quick: bool, out: Path, parts: Sequence[str], jobs: int | None = None
+    ) -> Material:
+        """The runs of these parts, made or found in `out`, for figures of one's own."""
+        experiment = self.experiment
+        groups = experiment.groups(experiment.check_parts(list(parts)))
+        return self._measured(Laboratory(out, jobs=jobs), experiment.settings(quick), groups)
+
     def draw(
         self,
         figure: str,

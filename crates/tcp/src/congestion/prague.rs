@@ -271,6 +271,27 @@ mod tests {
     }
 
     #[test]
+    fn a_short_round_trip_with_marks_waits_for_the_virtual_one_to_end() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let old = Prague { alpha: 0.5, window: 20_000.0, rounds: 4, ..Prague::default() };
+        let mut prague = Prague { marked_once: true, reduced: at(100), round_end: u64::MAX, ..old };
+        let mut flight = Flight { cwnd: 20_000, ssthresh: 20_000, mss: 1_000, ..Flight::default() };
+        let hear = |prague: &mut Prague, flight: &mut Flight, ms, marked| {
+            prague.on_ack(flight, &Report { now: at(ms), marked, ..report(1_000) });
+            prague.window
+        };
+        prague.on_congestion(&mut flight, Cause::Mark, at(121));
+        assert_eq!(prague.window, 20_000.0);
+        assert_eq!(hear(&mut prague, &mut flight, 124, 1_000), 20_000.0);
+        assert!(hear(&mut prague, &mut flight, 126, 0) > 20_000.0, "unmarked bytes grow it");
+        let cut = hear(&mut prague, &mut flight, 127, 1_000);
+        assert!((cut / 15_000.0 - 1.0).abs() < 0.01, "{cut}");
+        assert_eq!(hear(&mut prague, &mut flight, 160, 1_000), cut, "until it is told again");
+        prague.on_congestion(&mut flight, Cause::Mark, at(161));
+        assert!(prague.window < 0.76 * cut);
+    }
+
+    #[test]
     fn a_window_goes_out_per_round_trip() {
         let prague = Prague { window: 25_500.0, in_flight: 20_000, ..Prague::default() };
         let mut flight = Flight { mss: 1_000, cwnd: 26_000, ssthresh: 26_000, ..Flight::default() };

@@ -210,6 +210,18 @@ mod tests {
     }
 
     #[test]
+    fn slow_start_is_judged_after_a_rest_only() {
+        // 20 segments at 112 ms: 2.1 queued.
+        let mut flight = Flight { ssthresh: u64::MAX, ..avoiding(20 * MSS) };
+        let mut vegas = Vegas::default();
+        (vegas.base, vegas.least, vegas.samples) = (Some(ms(100)), Some(ms(112)), 3);
+        window(&mut vegas, &mut flight, ms(112));
+        assert_eq!((flight.cwnd, flight.ssthresh), (20 * MSS, u64::MAX));
+        window(&mut vegas, &mut flight, ms(112));
+        assert_eq!(flight.cwnd, 20 * MSS - 2_142 + MSS);
+    }
+
+    #[test]
     fn with_two_samples_it_is_reno() {
         let (mut vegas, mut flight) = (Vegas::default(), avoiding(4 * MSS));
         vegas.base = Some(ms(100));

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .cdf import asked
-from .material import Drawing, Material, samples
+from .material import Drawing, Material, samples, titled
 
 
 def boxes(spec: dict, material: Material) -> Drawing | None:
@@ -24,7 +24,7 @@ def boxes(spec: dict, material: Material) -> Drawing | None:
     if not panels:
         return None
     metric = material.metrics[_first_metric(spec)]
-    label = spec.get("label", f"{metric['title']} ({metric['unit']})")
+    label = spec.get("label", titled(metric))
     note = "Boxes: quartiles and median; lines: smallest and largest of the repetitions."
     if missing:
         note += f" In {missing} of {runs} runs the number is undefined; they are in no box."

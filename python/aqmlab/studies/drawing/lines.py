@@ -10,7 +10,7 @@ import numpy as np
 from aqmlab.measure import interval
 
 from .cdf import asked
-from .material import Drawing, Material, samples, seeds_told
+from .material import Drawing, Material, samples, seeds_told, titled
 
 
 def lines(spec: dict, material: Material) -> Drawing | None:
@@ -37,7 +37,7 @@ def lines(spec: dict, material: Material) -> Drawing | None:
     if not curves:
         return None
     data = {"curves": curves, "places": labels if named else None}
-    value = spec.get("label", f"{metric['title']} ({metric['unit']})")
+    value = spec.get("label", titled(metric))
     options = {"value": value, "legend": spec.get("legend", "")}
     return Drawing(data, options | asked(spec, "axis", "log"), seeds_told(found))
 

@@ -115,6 +115,11 @@ def mean_band(
     return mean, mean - half, mean + half
 
 
+def titled(metric: dict) -> str:
+    """A metric's title with its unit, if it has one."""
+    return f"{metric['title']} ({metric['unit']})" if metric["unit"] else metric["title"]
+
+
 def seeds_told(found: Sequence[Sample]) -> str:
     """How many runs a curve is the mean of, in a sentence."""
     counts = sorted({len(sample.runs) for sample in found})

@@ -227,7 +227,7 @@ fn a_needless_recovery_is_undone() {
         total_delivered: control.delivered,
         app_limited: false,
     };
-    control.on_lost(&mut flight, &lost);
+    control.on_lost(&flight, &lost);
     control.on_congestion(&mut flight, Cause::Loss, control.now);
     assert_eq!(control.state, State::Down);
     assert!(control.model.inflight_longterm < UNBOUNDED);
@@ -317,6 +317,7 @@ fn bounds_cap_the_window_by_the_table() {
         bbr.model.inflight_shortterm = shortterm;
         bbr.set_cwnd(&mut flight);
         assert_eq!(flight.cwnd, cwnd, "{state:?} {shortterm}");
+        assert_eq!(flight.ssthresh, cwnd, "slow start is over");
     }
 }
 

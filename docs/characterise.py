@@ -1,0 +1,66 @@
+"""Writes docs/characterisation.csv and every discipline's ellipses from the study `rfc7928`.
+
+Part of `make docs`. The study's runs are kept in results/, so that only what changed runs again.
+`docs/generate.py` puts the rows on the disciplines' pages.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from aqmlab import figures
+from aqmlab.studies import drawing, experiment, registry
+from aqmlab.studies.study import Study
+
+DOCS = Path(__file__).parent
+STUDY = "rfc7928"
+#: Tables of the study, what tells their rows apart, and the metrics that pages show.
+SHOWN = {
+    "congestion": ("level", ["goodput", "wait_ms", "wait_p95_ms", "drop_pct"]),
+    "changing-load": (None, ["goodput", "wait_ms", "wait_p95_ms", "drop_pct"]),
+    "capacity": ("changes", ["goodput", "wait_ms", "wait_p95_ms", "drop_pct"]),
+    "rtt": ("rtt", ["rtt_ratio"]),
+    "transports": ("other", ["other_share_pct"]),
+    "bursts": (None, ["page_p95_ms", "frames_lost_pct"]),
+    "mix": (None, ["call_r", "page_load_s", "film_Mbit_per_s"]),
+}
+
+
+def rows(tables: dict[str, list[dict]]) -> list[list[object]]:
+    """Table, situation, discipline, metric, mean and 95 % interval of everything that is shown."""
+    found: list[list[object]] = []
+    for table, (key, metrics) in SHOWN.items():
+        for row in tables[table]:
+            if row["metric"] in metrics:
+                numbers = [row["ours"], row["low"], row["high"]]
+                shown = ["" if n is None else f"{n:.4g}" for n in numbers]
+                situation = row[key] if key else ""
+                found.append([table, situation, row["discipline"], row["metric"], *shown])
+    return found
+
+
+def main() -> None:
+    """Runs the study, writes the numbers and the pictures."""
+    folder = registry.default_folder(STUDY, True)
+    study = Study(experiment.load(STUDY))
+    result = study.run(quick=True, out=folder)
+    tables = {table["id"]: table["rows"] for table in result["tables"]}
+    with (DOCS / "characterisation.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["table", "situation", "discipline", "metric", "mean", "low", "high"])
+        writer.writerows(rows(tables))
+    material = study.material(quick=True, out=folder, parts=["congestion"])
+    images = DOCS / "images" / STUDY
+    images.mkdir(parents=True, exist_ok=True)
+    spec = next(f for f in study.experiment.of("figure") if f["id"] == "heavy")
+    names = dict.fromkeys(row["discipline"] for row in tables["bursts"])
+    for name in names:
+        drawn = drawing.KINDS["ellipses"](spec | {"mark": [name]}, material)
+        assert drawn is not None, "the study has just been run"
+        figure = figures.draw("ellipses", drawn.data, title="Heavy congestion", **drawn.options)
+        (images / f"{name}.svg").write_text(figures.to_svg(figure), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
