@@ -120,7 +120,7 @@ def load(name: str, folder: Path | None = None) -> Experiment:
 
 
 def _joined(have: Any, more: Any, file: Path, key: str) -> Any:
-    """What the files before say, and this one: lists in order, and bases and shared axes by name."""
+    """What the files before say, and this one: lists in order, bases and shared axes by name."""
     if isinstance(have, list) and isinstance(more, list):
         return have + more
     both = isinstance(have, dict) and isinstance(more, dict) and key in NAMED

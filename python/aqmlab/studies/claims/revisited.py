@@ -39,6 +39,4 @@ def summary(claims: Sequence[Row]) -> str:
 
 def _counted(verdicts: list[str]) -> str:
     found = Counter(verdicts)
-    return (
-        f"{found[HOLDS]} hold there, {found[FAILS]} do not hold, {found[UNDECIDED]} undecided"
-    )
+    return f"{found[HOLDS]} hold there, {found[FAILS]} do not hold, {found[UNDECIDED]} undecided"
