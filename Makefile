@@ -60,6 +60,7 @@ fuzz: ## Random calls to every discipline, random scenarios and captures: FUZZ_S
 	    -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -rss_limit_mb=4096 || exit 1; done
 
 docs: setup ## Write docs/algorithms.md from the registry, and the Rust crates' documentation
+	@$(BIN)/python docs/characterise.py
 	@$(BIN)/python docs/generate.py
 	@RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps
 
