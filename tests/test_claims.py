@@ -9,12 +9,13 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from rich.console import Console
 from test_studies import SHORT, SMALL, Double
 
 from aqmlab import engine
 from aqmlab.errors import SpecError
 from aqmlab.studies import plan, registry
-from aqmlab.studies.claims import expression, judge, revisited, rule, scorecard
+from aqmlab.studies.claims import expression, judge, revisited, rule, scorecard, show
 from aqmlab.studies.claims.evidence import Evidence
 from aqmlab.studies.claims.judge import FAILS, HOLDS, UNDECIDED, Bounds
 from aqmlab.studies.experiment import Experiment, load
@@ -310,6 +311,15 @@ class TestRevisited:
             "0 do not hold, 0 undecided."
         )
         assert revisited.summary(rows[:1]) == "" == revisited.summary(rows[1:2])
+
+    def test_a_terminal_tells_it_below_the_study(self):
+        console = Console(record=True, width=300)
+        told = {"study": "s", "claim": "c", "why": "w"}
+        rows = [row | told for row in self.rows((HOLDS, FAILS))]
+        show.score_card(rows, console)
+        assert console.export_text().rstrip().endswith(revisited.summary(rows))
+        show.score_card(rows[:1], console)
+        assert "asked again" not in console.export_text()
 
 
 class TestStatistics:

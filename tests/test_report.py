@@ -138,14 +138,19 @@ def test_claims_come_first(page):
     assert page.index('<section id="claims">') < page.index('class="setup"')
 
 
-def test_conclusions_asked_again_stand_side_by_side(page, result):
+def test_conclusions_asked_again_stand_side_by_side(result, folder):
+    changed = json.loads(json.dumps(result))
+    claims = {claim["id"]: claim for claim in changed["claims"]}
+    then, now = claims["C05"], claims["T-C05"]
+    assert now["revisits"] == "C05" and then["revisits"] is None
+    then["verdict"], then["deciding"]["estimate"] = "holds", 1.25
+    now["verdict"], now["deciding"]["estimate"] = "does not hold", 7.5
+    pictures = {f["id"]: (folder / f["file"]).read_text() for f in changed["figures"]}
+    page = writer.render(changed, pictures)
     section = page[page.index('<section id="again-asked">') :]
     section = section[: section.index("</section>")]
     cells = [html.unescape(cell) for cell in re.findall(r"<td.*?</td>", section, re.S)]
     assert len(cells) == 4, "one pair"
-    claims = {claim["id"]: claim for claim in result["claims"]}
-    then, now = claims["C05"], claims["T-C05"]
-    assert now["revisits"] == "C05" and then["revisits"] is None
     assert 'href="#claim-C05"' in cells[0] and then["claim"] in cells[1]
     for claim, cell in ((then, cells[2]), (now, cells[3])):
         assert claim["verdict"] in cell

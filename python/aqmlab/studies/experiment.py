@@ -123,12 +123,13 @@ def _joined(have: Any, more: Any, file: Path, key: str) -> Any:
     """What the files before say, and this one: lists in order, bases and shared axes by name."""
     if isinstance(have, list) and isinstance(more, list):
         return have + more
-    both = isinstance(have, dict) and isinstance(more, dict) and key in NAMED
-    twice = sorted(have.keys() & more.keys()) if both else [None]
-    if twice:
-        what = f"{key}.{twice[0]}" if both else key
-        raise SpecError(f'{file}: "{what}" is already in another file of the experiment')
-    return have | more
+    what = key
+    if isinstance(have, dict) and isinstance(more, dict) and key in NAMED:
+        twice = sorted(have.keys() & more.keys())
+        if not twice:
+            return have | more
+        what = f"{key}.{twice[0]}"
+    raise SpecError(f'{file}: "{what}" is already in another file of the experiment')
 
 
 def _axis(axis: dict, shared: dict[str, dict]) -> dict:
