@@ -5,7 +5,7 @@ use packet::{Duration, Instant};
 use super::Rack;
 use super::board::Record;
 use super::rate::Newest;
-use crate::clock::{HostClock, Moment};
+use crate::clock::{HostClock, Moment, Phase};
 use crate::congestion::Report;
 use crate::ecn::Hearing;
 use crate::flight::Flight;
@@ -45,6 +45,16 @@ pub(crate) struct Desk<'a> {
     pub ecn: Hearing<'a>,
     pub clock: HostClock,
     pub moment: Moment,
+}
+
+impl Desk<'_> {
+    /// Whether the timestamp echoed says that the acknowledgement answers a segment sent before
+    /// this (RFC 3522 section 3.2).
+    pub fn answers_earlier(&self, segment: &Segment, sent: Instant) -> bool {
+        let moment = Moment { at: sent, phase: Phase::Events };
+        let stamp = self.rules.timestamp(self.clock, moment);
+        segment.flags.has(Flags::STAMPED) && segment.echo.wrapping_sub(stamp) > 1 << 31
+    }
 }
 
 /// What an acknowledgement led to.

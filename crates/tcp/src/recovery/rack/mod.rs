@@ -237,6 +237,10 @@ impl Rack {
             let number = self.board.find(chunk.seq);
             self.board.resend(number, now, snapshot);
             self.note_resent(now);
+            if number == self.board.first() {
+                // Linux's `tcp_xmit_retransmit_queue`: its acknowledgement takes a round trip.
+                self.timers.rto = now + self.rto;
+            }
         } else {
             self.board.push(Record {
                 seq: chunk.seq,

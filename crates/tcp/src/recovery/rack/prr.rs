@@ -44,12 +44,6 @@ impl Prr {
         let least = if self.out == 0 { flight.mss() } else { 0 };
         flight.cwnd = in_flight + sent.max(least);
     }
-
-    /// Losses were found by the timer, not by an acknowledgement: the first segment goes again.
-    pub fn at_timer(&self, flight: &mut Flight, in_flight: u64) {
-        let least = if self.out == 0 { flight.mss() } else { 0 };
-        flight.cwnd = in_flight + least;
-    }
 }
 
 #[cfg(test)]
@@ -110,7 +104,5 @@ mod tests {
         f.cwnd = 7;
         prr.on_ack(&mut f, 4 * MSS, 0, true);
         assert_eq!(f.cwnd, 7);
-        prr.at_timer(&mut f, 4 * MSS);
-        assert_eq!(f.cwnd, 5 * MSS);
     }
 }
