@@ -5,7 +5,7 @@ mod lab;
 
 use lab::{S, Sent, World, ms, profile, secs};
 use packet::params::Raw;
-use tcp::HostClock;
+use tcp::{Flags, HostClock};
 
 fn text(value: &str) -> Raw {
     Raw::Text(value.into())
@@ -68,4 +68,25 @@ fn the_timeout_starts_anew_when_the_first_segment_is_sent_again() {
     assert!(world.replied.is_some());
     let counters = world.ends[S].counters();
     assert_eq!((lost, counters.resent_data, counters.timeouts), (2, 2, 0));
+}
+
+#[test]
+fn a_lost_retransmission_after_a_timeout_reduces_once_more() {
+    // The flights from 0.25 s on are lost, with the probe: the timeout halves the threshold. Of what
+    // goes out again one segment is lost; what was sent after it shows that.
+    let mut world = world(100_000, &[]);
+    let mut again = 0;
+    world.run(secs(20.0), &mut |sent| {
+        let resend = sent.side == S && sent.segment.flags.has(Flags::AGAIN);
+        again += u32::from(resend);
+        sent.side == S && (secs(0.24)..secs(0.7)).contains(&sent.at) || resend && again == 6
+    });
+    assert!(world.replied.is_some());
+    let counters = world.ends[S].counters();
+    assert_eq!((counters.timeouts, counters.fast_retransmits), (1, 1));
+    let thresholds = world.probes.iter().filter(|p| p.side == S).map(|p| p.ssthresh / 1_448);
+    let mut thresholds: Vec<u64> = thresholds.collect();
+    thresholds.dedup();
+    assert_eq!(thresholds.len(), 3, "{thresholds:?}");
+    assert!(thresholds[2] < thresholds[1] && thresholds[2] <= 4, "{thresholds:?}");
 }

@@ -84,7 +84,7 @@ impl Rack {
         outcome: &mut Outcome,
     ) {
         let twice = news.duplicate.is_some_and(|(_, end)| end == self.probe.end);
-        let plain_duplicate = news.acked == 0 && !news.reported;
+        let plain_duplicate = news.acked == 0 && !news.reported && segment.len == 0;
         if !self.probe.resent || twice || plain_duplicate {
             self.probe = Probe::default();
         } else if segment.ack > self.probe.end {
@@ -240,15 +240,18 @@ impl Rack {
     /// `dctcp_state`).
     fn enter_recovery(&mut self, flight: &mut Flight, now: Instant, outcome: &mut Outcome) {
         match self.state {
-            Repair::Recovery | Repair::Loss => return,
+            Repair::Recovery => return,
+            // RFC 5681 section 4.3: the loss of a retransmission is a second indication of
+            // congestion. As in Linux only after a timeout, and (constructed) for good.
+            Repair::Loss if !self.lost_again => return,
             Repair::Reduction if !self.answers_in_proportion() => self.point = flight.max,
-            Repair::None | Repair::Reduction => {
-                self.undo = Some(self.remember(flight));
+            state => {
+                self.undo = (state != Repair::Loss).then(|| self.remember(flight));
                 self.reduce(flight, Cause::Loss, now);
                 outcome.reduced = true;
             }
         }
-        self.state = Repair::Recovery;
+        (self.state, self.trial) = (Repair::Recovery, Trial::None);
         self.timers.probe = Instant::NEVER;
         outcome.entered = true;
     }
@@ -276,6 +279,7 @@ impl Rack {
     /// are lost, and when the others will be. Returns bytes lost.
     fn find_lost(&mut self, flight: &Flight, now: Instant) -> u64 {
         let repairing = matches!(self.state, Repair::Recovery | Repair::Loss);
+        self.lost_again = false;
         let (mut lost, mut wait) = (0, Instant::NEVER);
         let mut window = None;
         let mut next = self.board.oldest();
@@ -314,6 +318,7 @@ impl Rack {
             total_delivered: self.rate.delivered,
             app_limited: record.snapshot.app_limited,
         };
+        self.lost_again |= record.resent;
         self.board.lose(number);
         self.control.on_lost(flight, &lost);
     }
