@@ -90,3 +90,31 @@ fn a_lost_retransmission_after_a_timeout_reduces_once_more() {
     assert_eq!(thresholds.len(), 3, "{thresholds:?}");
     assert!(thresholds[2] < thresholds[1] && thresholds[2] <= 4, "{thresholds:?}");
 }
+
+#[test]
+fn one_repeated_syn_is_forgiven() {
+    // How many segments the first flight of a reply has after so many lost SYN-ACKs.
+    for (losses, flight) in [(0, 10), (1, 10), (2, 1)] {
+        let mut world = world(100_000, &[]);
+        let mut lost = 0;
+        world.run(secs(20.0), &mut |sent| {
+            let lose = sent.side == S && sent.segment.flags.has(Flags::SYN) && lost < losses;
+            lost += u32::from(lose);
+            lose
+        });
+        let data: Vec<_> = world.sent.iter().filter(|sent| sent.data_number > 0).collect();
+        let first = data.iter().find(|sent| sent.side == S).expect("a reply").at;
+        let together = data.iter().filter(|sent| sent.side == S && sent.at == first).count();
+        assert_eq!(together, flight, "{losses} lost");
+    }
+}
+
+#[test]
+fn a_timestamp_tells_the_round_trip_of_a_repeated_syn() {
+    for (stamps, rto) in [(true, ms(300)), (false, ms(3_000))] {
+        let mut world = world(1_000, &[("timestamps", Raw::Bool(stamps))]);
+        world.run(secs(1.12), &mut |sent| sent.side != S && sent.number == 1);
+        // The request went out at 1.1 s.
+        assert_eq!(world.ends[1 - S].rto(), rto, "timestamps: {stamps}");
+    }
+}

@@ -103,7 +103,7 @@ impl Cubic {
             Some(epoch) => epoch,
             None => self.curve.begin(cwnd, report.now),
         };
-        epoch.age = epoch.age + report.now.since(epoch.seen);
+        epoch.age += report.now.since(epoch.seen);
         epoch.seen = report.now;
         let share = acked as f64 / mss / cwnd;
         let alpha = if epoch.w_est >= self.curve.cwnd_prior { 1.0 } else { ALPHA };

@@ -24,11 +24,9 @@ pub(crate) const ENTRY: Entry = Entry {
                  and counted like a byte, constant receive window, pacing segment by segment (no \
                  TSO), a needless repair is taken back though copies are still out; left out: \
                  buffer autotuning, adaptive delay and ping-pong mode of acknowledgements, Linux's \
-                 finer filter of the mean deviation, its opening after a repeated SYN (the window \
-                 is cut only at the second, the timeout is 3 s only without a sample), the \
-                 repeated SYN that leaves the window, TCP Fast Open, small queues; a server gives \
-                 up its SYN-ACK after 127 s; towards a peer without SACK NewReno of plain; SACK \
-                 bytes are not on the wire",
+                 finer filter of the mean deviation, the repeated SYN that leaves the window, TCP \
+                 Fast Open, small queues; a server gives up its SYN-ACK after 127 s; towards a peer \
+                 without SACK NewReno of plain; SACK bytes are not on the wire",
     fields: FIELDS,
     build,
 };
