@@ -252,6 +252,33 @@ fn folded_and_explicit_runs_are_identical() {
     assert!(marks > 2_000.0, "{marks} marks");
 }
 
+/// The same scenario with today's end systems, of this congestion control.
+fn of_today(seed: u64, control: &str) -> Value {
+    let mut scenario = scenario(seed);
+    for group in scenario["traffic"].as_array_mut().unwrap() {
+        if group.get("tcp").is_some() {
+            group["tcp"] = json!({"profile": "linux", "congestion": control});
+        }
+    }
+    scenario
+}
+
+#[test]
+fn today_s_senders_are_identical_in_both_engines() {
+    let (mut drops, mut again) = (0.0, 0.0);
+    let controls: Vec<&str> = tcp::controls().map(|about| about.name).collect();
+    for (seed, control) in (0..60).zip(controls.into_iter().cycle()) {
+        let scenario = of_today(seed, control);
+        let [folded, explicit] = ["folded", "explicit"].map(|e| simulate(scenario.clone(), e));
+        let (mine, theirs) = (comparable(&folded.summary), comparable(&explicit.summary));
+        assert_eq!(mine, theirs, "scenario {seed} with {control}");
+        assert_same_tables(folded.tables, explicit.tables, &format!("{seed} {control}"));
+        drops += folded.summary.number("drops");
+        again += folded.summary.number("fast_retransmits");
+    }
+    assert!(drops > 1_000.0 && again > 300.0, "{drops} drops, {again} recoveries");
+}
+
 #[test]
 fn threads_do_not_matter() {
     let alone: Vec<Outcome> = (100..106).map(|s| simulate(scenario(s), "folded")).collect();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use packet::Instant;
+use packet::{Duration, Instant};
 
 use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
@@ -73,8 +73,15 @@ impl Endpoint {
     pub(crate) fn establish(&mut self, moment: Moment) {
         self.state = State::Established;
         self.life_at = Instant::NEVER;
-        self.profile.rtt.on_established(&mut self.rtt, self.syn_repeated);
-        if self.syn_repeated && self.profile.opening.loss_closes_window {
+        let repeats = if self.syn_repeated { self.counters.resent_syn } else { 0 };
+        // Linux: a timestamp may have told the round trip of a repeated SYN (`tcp_init_metrics`), and
+        // one repeat is forgiven, since the first timeout is only 1 s (`tcp_init_transfer`).
+        let (unmeasured, forgiven) = match &self.rack {
+            Some(_) => (self.profile.rtt.srtt(&self.rtt) == Duration::ZERO, 1),
+            None => (true, 0),
+        };
+        self.profile.rtt.on_established(&mut self.rtt, repeats > 0 && unmeasured);
+        if repeats > forgiven && self.profile.opening.loss_closes_window {
             self.flight.cwnd = self.flight.mss();
         }
         self.begin_today(moment);

@@ -1,5 +1,5 @@
-//! Reno's congestion control: RFC 5681 with appropriate byte counting (RFC 3465, L = 2 MSS in slow
-//! start, as RFC 9002 and Linux count what is delivered).
+//! Reno's congestion control: RFC 5681 with appropriate byte counting (RFC 3465), in slow start
+//! without its limit L, as Linux's `tcp_slow_start`.
 
 use packet::Instant;
 
@@ -10,7 +10,8 @@ use crate::flight::Flight;
 pub(crate) const ENTRY: Entry = Entry {
     name: "reno",
     summary: "additive increase of one segment per round trip, half at congestion",
-    source: "RFC 5681",
+    source: "RFC 5681, 3465; slow start counts all bytes acknowledged, as Linux (the limit of two \
+             segments per acknowledgement is left out)",
     make: || Box::new(Reno::default()),
 };
 

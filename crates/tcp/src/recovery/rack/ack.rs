@@ -5,7 +5,7 @@ use packet::{Duration, Instant};
 use super::Rack;
 use super::board::Record;
 use super::rate::Newest;
-use crate::clock::{HostClock, Moment};
+use crate::clock::{HostClock, Moment, Phase};
 use crate::congestion::Report;
 use crate::ecn::Hearing;
 use crate::flight::Flight;
@@ -47,6 +47,16 @@ pub(crate) struct Desk<'a> {
     pub moment: Moment,
 }
 
+impl Desk<'_> {
+    /// Whether the timestamp echoed says that the acknowledgement answers a segment sent before
+    /// this (RFC 3522 section 3.2).
+    pub fn answers_earlier(&self, segment: &Segment, sent: Instant) -> bool {
+        let moment = Moment { at: sent, phase: Phase::Events };
+        let stamp = self.rules.timestamp(self.clock, moment);
+        segment.flags.has(Flags::STAMPED) && segment.echo.wrapping_sub(stamp) > 1 << 31
+    }
+}
+
 /// What an acknowledgement led to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
@@ -67,7 +77,7 @@ impl Rack {
         let in_flight_before = self.board.in_flight;
         let mut news = News::default();
         if segment.ack > desk.flight.una {
-            self.take_cumulative(desk.flight, segment, now, &mut news);
+            self.take_cumulative(desk, segment, now, &mut news);
         }
         if segment.sack.is_telling() {
             self.take_reports(segment, now, &mut news);
@@ -78,9 +88,14 @@ impl Rack {
         }
         let rtt = self.measure(desk, segment, &news);
         let mut outcome = Outcome::default();
-        self.judge(desk, segment, &mut news, &mut outcome);
         let marked = desk.ecn.marked_bytes(segment, news.delivered, desk.flight.mss(), false);
-        if desk.ecn.echoes(segment, marked) {
+        let echoes = desk.ecn.echoes(segment, marked);
+        if echoes {
+            // RFC 4015 step 2: there was congestion, whatever turns out (as in Linux).
+            self.undo = None;
+        }
+        self.judge(desk, segment, &mut news, &mut outcome);
+        if echoes {
             self.answer_marks(desk.flight, now, &mut outcome);
         }
         let round = news.newest.is_some_and(|n| n.prior_delivered() >= self.round_end);
@@ -124,11 +139,12 @@ impl Rack {
 
     fn take_cumulative(
         &mut self,
-        flight: &mut Flight,
+        desk: &mut Desk,
         segment: &Segment,
         now: Instant,
         news: &mut News,
     ) {
+        let flight = &mut *desk.flight;
         news.acked = segment.ack - flight.una;
         flight.una = segment.ack;
         flight.nxt = flight.nxt.max(segment.ack);
@@ -142,25 +158,28 @@ impl Rack {
                 news.acked_span = Some(stretch(news.acked_span, record.at));
             }
             news.fresh += record.bytes();
-            self.deliver(&record, now, news);
+            let ambiguous = self.answers_first_copy(&record, now)
+                || record.ever_resent && desk.answers_earlier(segment, record.at);
+            self.deliver(&record, ambiguous, now, news);
         }
     }
 
-    /// A segment is delivered, by whichever way it is told.
+    /// A segment is delivered, by whichever way it is told; `ambiguous`: perhaps not the copy sent
+    /// last.
     #[inline]
-    fn deliver(&mut self, record: &Record, now: Instant, news: &mut News) {
+    fn deliver(&mut self, record: &Record, ambiguous: bool, now: Instant, news: &mut News) {
         news.delivered += record.bytes();
         news.original |= !record.ever_resent && record.end <= self.point;
         self.rate.deliver(record, &mut news.newest, now);
-        let ambiguous = record.ever_resent && self.answers_first_copy(record, now);
         self.order.deliver(record, ambiguous, now);
     }
 
     /// RFC 8985 section 6.2, step 2: what arrived was not the retransmission if the round trip
-    /// would be shorter than any. As in Linux timestamps are not asked: a report echoes the last
-    /// segment that came in order, not the one reported.
+    /// would be shorter than any. (Nor if the timestamp echoed is older; but, as in Linux, only of
+    /// what is acknowledged cumulatively: a report echoes the last segment that came in order, not
+    /// the one reported.)
     fn answers_first_copy(&self, record: &Record, now: Instant) -> bool {
-        now.since(record.at) < self.min_rtt.get()
+        record.ever_resent && now.since(record.at) < self.min_rtt.get()
     }
 
     /// The blocks of an acknowledgement.
@@ -202,7 +221,7 @@ impl Rack {
                 if !record.ever_resent {
                     news.sacked_span = Some(stretch(news.sacked_span, record.at));
                 }
-                self.deliver(&record, now, news);
+                self.deliver(&record, self.answers_first_copy(&record, now), now, news);
             }
             number += 1;
         }

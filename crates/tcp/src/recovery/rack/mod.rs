@@ -55,6 +55,8 @@ pub(crate) struct Rack {
     /// A timeout is on trial (F-RTO, RFC 5682).
     trial: Trial,
     undo: Option<Undo>,
+    /// Among what was found lost last was a retransmission.
+    lost_again: bool,
     /// Segments with data sent so far, as far as pacing counts.
     unpaced: u8,
     pacing_rate: u64,
@@ -116,6 +118,7 @@ impl Rack {
             probe: Probe::default(),
             trial: Trial::None,
             undo: None,
+            lost_again: false,
             unpaced: 0,
             pacing_rate: 0,
             paced_to: Instant::ZERO,
@@ -237,6 +240,10 @@ impl Rack {
             let number = self.board.find(chunk.seq);
             self.board.resend(number, now, snapshot);
             self.note_resent(now);
+            if number == self.board.first() {
+                // Linux's `tcp_xmit_retransmit_queue`: its acknowledgement takes a round trip.
+                self.timers.rto = now + self.rto;
+            }
         } else {
             self.board.push(Record {
                 seq: chunk.seq,

@@ -44,12 +44,6 @@ impl Prr {
         let least = if self.out == 0 { flight.mss() } else { 0 };
         flight.cwnd = in_flight + sent.max(least);
     }
-
-    /// Losses were found by the timer, not by an acknowledgement: the first segment goes again.
-    pub fn at_timer(&self, flight: &mut Flight, in_flight: u64) {
-        let least = if self.out == 0 { flight.mss() } else { 0 };
-        flight.cwnd = in_flight + least;
-    }
 }
 
 #[cfg(test)]
@@ -81,9 +75,11 @@ mod tests {
 
     #[test]
     fn every_second_report_sends_as_in_the_figure_of_rfc_6937() {
-        // Section 3, "PRR", one loss of 20: the resend at the third report, then new segments at
-        // 5, 7, ... 15; the last ones are a matter of the reduction bound.
-        assert_eq!(sends(18, 3..17), [3, 5, 7, 9, 11, 13, 15]);
+        // Section 3.1, one loss of 20: the resend at the third report, then new segments at 5, 7, ...
+        // 17: half a segment per report, as the formula says. The figure's row of what is sent has 18
+        // and 19 instead of 17, but its row of pipe (12 after 16 and 17, then 11 and 10) a segment at
+        // 17 and none later.
+        assert_eq!(sends(18, 3..20), [3, 5, 7, 9, 11, 13, 15, 17]);
     }
 
     #[test]
@@ -110,7 +106,5 @@ mod tests {
         f.cwnd = 7;
         prr.on_ack(&mut f, 4 * MSS, 0, true);
         assert_eq!(f.cwnd, 7);
-        prr.at_timer(&mut f, 4 * MSS);
-        assert_eq!(f.cwnd, 5 * MSS);
     }
 }

@@ -7,7 +7,7 @@ use super::prr::Prr;
 use super::{Probe, Rack};
 use crate::congestion::{Cause, Feedback, Lost, Repair};
 use crate::flight::Flight;
-use crate::segment::{Flags, Segment};
+use crate::segment::Segment;
 
 /// What is put back if every retransmission turns out to be needless (Linux's `tcp_undo_...`,
 /// after RFC 3522 and RFC 3708).
@@ -84,7 +84,7 @@ impl Rack {
         outcome: &mut Outcome,
     ) {
         let twice = news.duplicate.is_some_and(|(_, end)| end == self.probe.end);
-        let plain_duplicate = news.acked == 0 && !news.reported;
+        let plain_duplicate = news.acked == 0 && !news.reported && segment.len == 0;
         if !self.probe.resent || twice || plain_duplicate {
             self.probe = Probe::default();
         } else if segment.ack > self.probe.end {
@@ -105,6 +105,7 @@ impl Rack {
         news: &News,
         outcome: &mut Outcome,
     ) {
+        let may_undo = self.may_undo(desk, segment, news);
         let flight = &mut *desk.flight;
         let passed = flight.una >= self.point;
         match self.state {
@@ -115,7 +116,7 @@ impl Rack {
                 self.end_reduction(flight);
             }
             Repair::Reduction => {}
-            Repair::Recovery | Repair::Loss if self.may_undo(segment, news) => {
+            Repair::Recovery | Repair::Loss if may_undo => {
                 self.take_back(flight, outcome);
             }
             Repair::Recovery if passed => {
@@ -151,14 +152,10 @@ impl Rack {
 
     /// Everything sent again was needless: each has been reported twice (RFC 3708), or the
     /// acknowledgement answers a segment sent before the first retransmission (RFC 3522).
-    fn may_undo(&self, segment: &Segment, news: &News) -> bool {
+    fn may_undo(&self, desk: &Desk, segment: &Segment, news: &News) -> bool {
         let Some(undo) = &self.undo else { return false };
         let Some(first) = undo.first else { return false };
-        let sent = (first.nanos() / 1_000_000) as u32;
-        let early = segment.flags.has(Flags::STAMPED)
-            && news.acked > 0
-            && segment.echo.wrapping_sub(sent) > 1 << 31;
-        undo.pending == 0 || early
+        undo.pending == 0 || news.acked > 0 && desk.answers_earlier(segment, first)
     }
 
     fn every_copy_came_twice(&self) -> bool {
@@ -243,15 +240,18 @@ impl Rack {
     /// `dctcp_state`).
     fn enter_recovery(&mut self, flight: &mut Flight, now: Instant, outcome: &mut Outcome) {
         match self.state {
-            Repair::Recovery | Repair::Loss => return,
+            Repair::Recovery => return,
+            // RFC 5681 section 4.3: the loss of a retransmission is a second indication of
+            // congestion. As in Linux only after a timeout, and (constructed) for good.
+            Repair::Loss if !self.lost_again => return,
             Repair::Reduction if !self.answers_in_proportion() => self.point = flight.max,
-            Repair::None | Repair::Reduction => {
-                self.undo = Some(self.remember(flight));
+            state => {
+                self.undo = (state != Repair::Loss).then(|| self.remember(flight));
                 self.reduce(flight, Cause::Loss, now);
                 outcome.reduced = true;
             }
         }
-        self.state = Repair::Recovery;
+        (self.state, self.trial) = (Repair::Recovery, Trial::None);
         self.timers.probe = Instant::NEVER;
         outcome.entered = true;
     }
@@ -279,6 +279,7 @@ impl Rack {
     /// are lost, and when the others will be. Returns bytes lost.
     fn find_lost(&mut self, flight: &Flight, now: Instant) -> u64 {
         let repairing = matches!(self.state, Repair::Recovery | Repair::Loss);
+        self.lost_again = false;
         let (mut lost, mut wait) = (0, Instant::NEVER);
         let mut window = None;
         let mut next = self.board.oldest();
@@ -317,6 +318,7 @@ impl Rack {
             total_delivered: self.rate.delivered,
             app_limited: record.snapshot.app_limited,
         };
+        self.lost_again |= record.resent;
         self.board.lose(number);
         self.control.on_lost(flight, &lost);
     }
@@ -327,8 +329,10 @@ impl Rack {
         self.find_lost(flight, now);
         if self.board.waiting > 0 {
             self.enter_recovery(flight, now, &mut outcome);
-            if !self.manner.own_window {
-                self.prr.at_timer(flight, self.board.in_flight);
+            if outcome.entered && !self.manner.own_window {
+                // Linux's `tcp_rack_reo_timeout`: as if a segment had been delivered. In a recovery
+                // under way the window stays: there may be no acknowledgement left to open it.
+                self.prr.on_ack(flight, self.board.in_flight, flight.mss(), false);
             }
         }
         outcome
