@@ -10,6 +10,7 @@ import csv
 from pathlib import Path
 
 from aqmlab import figures
+from aqmlab.store import Store
 from aqmlab.studies import drawing, experiment, registry
 from aqmlab.studies.study import Study
 
@@ -43,6 +44,8 @@ def rows(tables: dict[str, list[dict]]) -> list[list[object]]:
 def main() -> None:
     """Runs the study, writes the numbers and the pictures."""
     folder = registry.default_folder(STUDY, True)
+    if Store.is_stale(folder):
+        Store.open(folder, fresh=True)
     study = Study(experiment.load(STUDY))
     result = study.run(quick=True, out=folder)
     tables = {table["id"]: table["rows"] for table in result["tables"]}
