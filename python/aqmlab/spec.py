@@ -127,8 +127,8 @@ TRACES = ("rate_trace", "reverse_rate_trace")
 
 def inline_tables(document: Any, folder: Path) -> Any:
     """A copy in which every `{ dist = "table", file = … }` holds the file's content as `text`, and
-    every `rate_trace = { file = … }`; every learned model that is named (`model = "….jsonl"`) is such
-    a table.
+    every `rate_trace = { file = … }`; every learned model that is named (`model = "….jsonl"`) is
+    such a table.
 
     The content is so a part of the run's identity. Paths are relative to `folder`, that of the
     scenario's file.
