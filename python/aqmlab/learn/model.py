@@ -94,9 +94,8 @@ def _lines(source: IO[bytes], begins: np.ndarray, lengths: np.ndarray) -> Iterat
         return
     first, last = int(begins.min()), int((begins + lengths).max())
     near = last - first <= _WINDOW
-    if near:
-        source.seek(first)
-        window = source.read(last - first)
+    source.seek(first)
+    window = source.read(last - first) if near else b""
     for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True):
         if near:
             yield window[begin - first : begin - first + length]

@@ -65,10 +65,8 @@ def points(
     packets, waited, goodput = (
         column[:whole].reshape(-1, every).sum(axis=1) for column in (packets, waited, goodput)
     )
-    sent = packets > 0
-    return np.column_stack(
-        [waited[sent] / packets[sent] * 1e3, goodput[sent] * 8 / every / 1e6],
-    )
+    delays, rates = waited / np.maximum(packets, 1) * 1e3, goodput * 8 / every / 1e6
+    return np.column_stack([delays, rates])[packets > 0]
 
 
 def ellipse(found: np.ndarray) -> dict:
