@@ -53,13 +53,14 @@ validate: setup ## The slow comparisons with theory, papers and other programs
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m slow || [ $$? -eq 5 ]  # 5: there is none
 	@$(BIN)/python validation/ns2/compare.py
 
-fuzz: ## Random calls to every discipline, random scenarios: FUZZ_SECONDS each (needs nightly Rust)
+fuzz: ## Random calls to every discipline, random scenarios and captures: FUZZ_SECONDS each (needs nightly Rust)
 	@rustup run nightly cargo fuzz --version > /dev/null 2>&1 || { echo 'make: fuzzing needs nightly Rust and cargo-fuzz: rustup toolchain install nightly && cargo install cargo-fuzz --version 0.13.1 --locked' >&2; exit 1; }
-	@cd fuzz && for target in queue scenario; do \
+	@cd fuzz && for target in queue scenario capture; do \
 	    mkdir -p corpus/$$target && rustup run nightly cargo fuzz run $$target corpus/$$target seeds/$$target -- \
 	    -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -rss_limit_mb=4096 || exit 1; done
 
 docs: setup ## Write docs/algorithms.md from the registry, and the Rust crates' documentation
+	@$(BIN)/python docs/characterise.py
 	@$(BIN)/python docs/generate.py
 	@RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps
 

@@ -91,7 +91,7 @@ def test_a_load_is_a_share_of_the_first_link_the_group_crosses(fake, loaded):
 def test_few_users_are_measured_longer(fake, loaded, monkeypatch):
     real, lengths = engine.simulate, set()
 
-    def simulate(scenario, progress=None):
+    def simulate(scenario, progress=None, capture=None):
         lengths.add(scenario["duration"])
         return real(scenario, progress)
 

@@ -167,6 +167,24 @@ MISTAKES = {
         "atmost = 3.0",
         'claim C05: unknown key "atmos',
     ),
+    "a claim that revisits none": (
+        "claims",
+        'revisits = "C05"',
+        'revisits = "C50"',
+        'claim T-C05: no claim to revisit "C50"',
+    ),
+    "a claim of the paper that revisits another": (
+        "claims",
+        'kind = "ours"\nrevisits',
+        'kind = "headline"\nrevisits',
+        'claim T-C05: revisits a claim, so it is of kind "ours"',
+    ),
+    "a claim that revisits itself": (
+        "claims",
+        'revisits = "C05"',
+        'revisits = "T-C05"',
+        'revisits "T-C05", which is not of the paper',
+    ),
     "an unknown name in a text": ("claims", "limits {short}", "limits {sort}", "`each` or `some`"),
 }
 
@@ -217,6 +235,23 @@ def test_every_kind_of_figure_has_its_keys():
     }
     # `keys` and `metrics` are those of the table that a figure draws.
     assert asked - {"keys", "metrics"} <= known
+
+
+def test_a_file_may_add_a_base_and_a_shared_axis_but_not_one_that_is_there(folder):
+    main, more = folder / "experiment.toml", folder / "more.toml"
+    text = main.read_text().replace('["claims.toml"]', '["claims.toml", "more.toml"]')
+    main.write_text(text + '\n[axis.limit]\nname = "limit"\n\n[base.first]\nname = "first"\n')
+    more.write_text('[axis.load]\nname = "load"\n\n[base.second]\nname = "second"\n')
+    read = load("small", folder).data
+    assert list(read["base"]) == ["first", "second"] and list(read["axis"]) == ["limit", "load"]
+    for again, named in (
+        ('[base.first]\nname = "other"\n', '"base.first"'),
+        ('title = "Another"\n', '"title"'),
+        ("[settings.full]\nseeds = 1\n", '"settings"'),
+    ):
+        more.write_text(again)
+        with pytest.raises(SpecError, match=f"more.toml: {named} is already in another file"):
+            load("small", folder)
 
 
 def test_an_unknown_value_to_keep_of_a_shared_axis(folder):

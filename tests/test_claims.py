@@ -9,12 +9,13 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from rich.console import Console
 from test_studies import SHORT, SMALL, Double
 
 from aqmlab import engine
 from aqmlab.errors import SpecError
 from aqmlab.studies import plan, registry
-from aqmlab.studies.claims import expression, judge, rule, scorecard
+from aqmlab.studies.claims import expression, judge, revisited, rule, scorecard, show
 from aqmlab.studies.claims.evidence import Evidence
 from aqmlab.studies.claims.judge import FAILS, HOLDS, UNDECIDED, Bounds
 from aqmlab.studies.experiment import Experiment, load
@@ -283,6 +284,42 @@ class TestScoreCard:
         rows = registry.score_card("tuning-red", tmp_path)
         assert rows and {row["verdict"] for row in rows} == {UNDECIDED}
         assert {row["why"] for row in rows} == {"not run"}
+
+
+class TestRevisited:
+    def rows(self, *verdicts: tuple[str, str]):
+        """A claim and the one that asks it again, for each pair of verdicts."""
+        pairs = [
+            ({"id": f"C{n}", "verdict": then}, {"id": f"T{n}", "verdict": now, "revisits": f"C{n}"})
+            for n, (then, now) in enumerate(verdicts)
+        ]
+        return [row for pair in pairs for row in pair]
+
+    def test_pairs_are_found_by_the_name_of_the_claim(self):
+        rows = self.rows((HOLDS, FAILS), (FAILS, HOLDS))
+        assert [(a["id"], b["id"]) for a, b in revisited.pairs(rows) if a] == [
+            ("C0", "T0"),
+            ("C1", "T1"),
+        ]
+        assert revisited.pairs(rows[1:])[0] == (None, rows[1])
+
+    def test_the_sentence_counts_what_held_before_apart(self):
+        rows = self.rows((HOLDS, HOLDS), (HOLDS, FAILS), (HOLDS, UNDECIDED), (UNDECIDED, HOLDS))
+        assert revisited.summary(rows) == (
+            "Conclusions of the paper asked again: of 3 that hold here with its own set-up 1 hold "
+            "there, 1 do not hold, 1 undecided; of 1 that do not, or are undecided, 1 hold there, "
+            "0 do not hold, 0 undecided."
+        )
+        assert revisited.summary(rows[:1]) == "" == revisited.summary(rows[1:2])
+
+    def test_a_terminal_tells_it_below_the_study(self):
+        console = Console(record=True, width=300)
+        told = {"study": "s", "claim": "c", "why": "w"}
+        rows = [row | told for row in self.rows((HOLDS, FAILS))]
+        show.score_card(rows, console)
+        assert console.export_text().rstrip().endswith(revisited.summary(rows))
+        show.score_card(rows[:1], console)
+        assert "asked again" not in console.export_text()
 
 
 class TestStatistics:

@@ -109,7 +109,7 @@ EMPTY = {
 
 
 def test_figures_and_drawings_go_by_the_same_names():
-    assert set(drawing.KINDS) == set(figures.KINDS) - {"distributions", "portrait"}
+    assert set(drawing.KINDS) == set(figures.KINDS) - {"distributions", "load", "portrait"}
 
 
 NO_CELL: list[tuple] = []

@@ -18,7 +18,7 @@ from aqmlab.studies.claims.evidence import Evidence
 from aqmlab.studies.experiment import Experiment, load
 from aqmlab.studies.plan import Plan
 
-#: Ids of the published claims about each study.
+#: Ids of the published claims about each study; of the guidelines, which claim nothing, of ours.
 CLAIMS = {
     "tuning-red": "C01 C02 C03 C04 C05 C06 C07 C08 C09 C10 C11 C12 C13 C14 C15 C16 C17 C18 C19 C20 "
     "C21 C32 C33 C34 C39 C40 C41 C42 C43 C44 C45 C46 C47 C49 C50",
@@ -28,6 +28,7 @@ CLAIMS = {
     "ece6110": "E01 E02 E03 E04 E05 E06 E07 E08 E09 E10 E11",
     "harsh-red": "H01 H02 H03 H04 H05 H06 H09 H13 H14 H18 H19 H20 H21 H31 H32 H33 H34 H35 H36 H37 "
     "H38 H39 H40",
+    "rfc7928": "R1 R2 R3 R4",
 }
 
 #: Numbers of the published figures that show results; set-ups are drawn from the scenario.
@@ -38,6 +39,7 @@ FIGURES = {
     "not-deploy-red": "2",
     "ece6110": "R1 R2a R2b R2c R3 R4a R5 R6a R6b R6c",
     "harsh-red": "1 3 4 5 6 7 8 9 10 11 12 13",
+    "rfc7928": "mild medium heavy capacity shares rtt calls ecn",
 }
 
 #: Their tables of results.
@@ -47,6 +49,7 @@ TABLES = {
     "not-deploy-red": [f"Table {number}" for number in range(1, 9)],
     "ece6110": [],
     "harsh-red": ["Table II"],
+    "rfc7928": [],
 }
 
 #: Version and hash of every rule: a rule that changes without a new version is noticed.

@@ -240,6 +240,10 @@ EXAMPLES = {
         },
         {"title": "The law of RED"},
     ),
+    "load": (
+        {"step_s": 0.5, "tcp": [100_000, 0, 250_000], "other": [0, 20_000, 10_000]},
+        {"title": "Traffic over time"},
+    ),
     "slow-start": (
         {
             "time_s": [0.0, 1.0, 2.0],

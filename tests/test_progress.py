@@ -26,6 +26,15 @@ def test_ratio_and_time_left():
     assert board.sentence() == "runs: 2 of 3, 50 %, 200 x real time, 0:10 left"
 
 
+def test_a_file_that_is_read():
+    clock = Clock()
+    board = progress.Progress(clock)
+    board.begin("capture", [400_000_000], of_bytes=True)
+    clock.now = 2
+    board.advance(0, 300_000_000)
+    assert board.sentence() == "capture: 75 %, 150 MB/s, 0:01 left"
+
+
 def test_nothing_to_do():
     board = progress.Progress(Clock())
     board.begin("runs", [])

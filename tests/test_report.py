@@ -138,13 +138,45 @@ def test_claims_come_first(page):
     assert page.index('<section id="claims">') < page.index('class="setup"')
 
 
+def test_conclusions_asked_again_stand_side_by_side(result, folder):
+    changed = json.loads(json.dumps(result))
+    claims = {claim["id"]: claim for claim in changed["claims"]}
+    then, now = claims["C05"], claims["T-C05"]
+    assert now["revisits"] == "C05" and then["revisits"] is None
+    then["verdict"], then["deciding"]["estimate"] = "holds", 1.25
+    now["verdict"], now["deciding"]["estimate"] = "does not hold", 7.5
+    pictures = {f["id"]: (folder / f["file"]).read_text() for f in changed["figures"]}
+    page = writer.render(changed, pictures)
+    section = page[page.index('<section id="again-asked">') :]
+    section = section[: section.index("</section>")]
+    cells = [html.unescape(cell) for cell in re.findall(r"<td.*?</td>", section, re.S)]
+    assert len(cells) == 4, "one pair"
+    assert 'href="#claim-C05"' in cells[0] and then["claim"] in cells[1]
+    for claim, cell in ((then, cells[2]), (now, cells[3])):
+        assert claim["verdict"] in cell
+        assert numbers.significant(claim["deciding"]["estimate"]) in cell
+        assert claim["deciding"]["bounds"] in cell
+    assert 'href="#claim-T-C05"' in cells[3] and now["claim"] in cells[3]
+
+
+def test_without_its_part_the_first_of_a_pair_was_not_run(result, folder):
+    changed = json.loads(json.dumps(result))
+    changed["claims"] = [c for c in changed["claims"] if c["id"] != "C05"]
+    pictures = {f["id"]: (folder / f["file"]).read_text() for f in changed["figures"]}
+    page = writer.render(changed, pictures)
+    assert "Its part was not run into this folder." in page
+    changed["claims"] = [c for c in changed["claims"] if c["id"] != "T-C05"]
+    assert "again-asked" not in writer.render(changed, pictures)
+
+
 def test_verdicts_follow_the_result(result, folder):
     changed = json.loads(json.dumps(result))
     assert changed["claims"][0]["verdict"] != "does not hold"
     changed["claims"][0]["verdict"] = "does not hold"
     pictures = {f["id"]: (folder / f["file"]).read_text() for f in result["figures"]}
     before, after = (writer.render(r, pictures) for r in (result, changed))
-    assert after.count('class="verdict does"') == before.count('class="verdict does"') + 1
+    # In the score card and beside the claim that asks it again.
+    assert after.count('class="verdict does"') == before.count('class="verdict does"') + 2
 
 
 def test_written_again_from_what_is_stored(folder, page):

@@ -173,7 +173,7 @@ def test_ctrl_c_keeps_what_is_finished(fake, tmp_path, monkeypatch):
     real = engine.simulate
     begun = []
 
-    def simulate(scenario, progress=None):
+    def simulate(scenario, progress=None, capture=None):
         begun.append(scenario["seed"])
         if len(begun) == 3:
             raise KeyboardInterrupt
@@ -191,7 +191,7 @@ def test_an_interrupted_sweep_has_something_of_every_variant(fake, monkeypatch):
     order = []
     real = engine.simulate
 
-    def simulate(scenario, progress=None):
+    def simulate(scenario, progress=None, capture=None):
         order.append((scenario["seed"], scenario["link"][0]["forward"]["limit"]))
         return real(scenario, progress)
 
@@ -203,7 +203,7 @@ def test_an_interrupted_sweep_has_something_of_every_variant(fake, monkeypatch):
 def test_one_failure_stops_the_others(fake, scenario, monkeypatch):
     real, began, stopped = engine.simulate, threading.Event(), []
 
-    def simulate(scenario, progress=None):
+    def simulate(scenario, progress=None, capture=None):
         if "nonsense" in scenario:
             began.wait(60)
             return real(scenario, progress)

@@ -40,6 +40,7 @@ def run(
     fresh: bool = False,
     jobs: int | None = None,
     progress: bool = False,
+    pcap: str | os.PathLike[str] | None = None,
 ) -> Result:
     """Runs a scenario or an experiment, given as a TOML file or as a mapping.
 
@@ -47,13 +48,20 @@ def run(
     changes fields by dotted path (`{"link.0.forward.limit": 60}`). With `out` the results are
     kept in that folder and a later call continues there; without it they stay in memory.
     `progress` shows progress on standard error. Uses all cores unless `jobs` says otherwise.
+    `pcap` is a file for what crosses the first link, readable by Wireshark.
     """
+    from pathlib import Path
+
     from aqmlab import runner, spec
+    from aqmlab.capture import Capture
     from aqmlab.progress import for_stream
 
     experiment = spec.load(source, overrides=set, seed=seed, seeds=seeds)
     board = for_stream() if progress else None
-    return runner.run_experiment(experiment, out=out, fresh=fresh, jobs=jobs, progress=board)
+    capture = Capture(Path(pcap)) if pcap is not None else None
+    return runner.run_experiment(
+        experiment, out=out, fresh=fresh, jobs=jobs, progress=board, capture=capture
+    )
 
 
 def paired(first: Result, second: Result) -> pl.DataFrame:

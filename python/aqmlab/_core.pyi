@@ -24,8 +24,13 @@ class RawResult(TypedDict):
     summary: str
     tables: dict[str, RawTable]
 
-def run(scenario_json: str, progress: Callable[[float], bool] | None = None) -> RawResult:
-    """Simulates. `progress` gets the simulated seconds; returning False cancels."""
+def run(
+    scenario_json: str,
+    progress: Callable[[float], bool] | None = None,
+    pcap: tuple[Callable[[bytes], object], list[str], bool] | None = None,
+) -> RawResult:
+    """Simulates. `progress` gets the simulated seconds; returning False cancels. `pcap` is what
+    takes a capture's bytes, the ports' names, and whether packets are seen on arrival."""
 
 def check(scenario_json: str) -> str:
     """The scenario as JSON with every default filled in."""

@@ -41,20 +41,37 @@ def run(
     json: Json = False,
     jobs: Jobs = None,
     fresh: Fresh = False,
+    pcap: Annotated[
+        Path | None,
+        typer.Option(help="Write what crosses the first link, for Wireshark (.pcap)."),
+    ] = None,
+    pcap_port: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LINK.DIRECTION", help="Capture this port; may be repeated."),
+    ] = None,
+    pcap_at: Annotated[
+        str, typer.Option(help="departure: what crossed; arrival: before the queue may drop it.")
+    ] = "departure",
 ) -> None:
     """Run a scenario; with --seeds or a sweep, many of them on all cores.
 
     The same command again continues where it was stopped.
     """
     from aqmlab import runner, show, spec
+    from aqmlab.capture import Capture
     from aqmlab.progress import for_stream
 
     if seed is not None and seeds is not None:
         raise SpecError("--seed and --seeds exclude each other: give one of them")
+    if pcap is None and (pcap_port or pcap_at != "departure"):
+        raise SpecError(
+            "--pcap-port and --pcap-at say what a capture holds: give --pcap with a file"
+        )
+    capture = Capture(pcap, tuple(pcap_port or ()), pcap_at) if pcap is not None else None
     experiment = spec.load(scenario, overrides=set_ or (), seed=seed, seeds=seeds)
     folder = out if out is not None else runner.default_folder(experiment)
     result = runner.run_experiment(
-        experiment, out=folder, fresh=fresh, jobs=jobs, progress=for_stream()
+        experiment, out=folder, fresh=fresh, jobs=jobs, progress=for_stream(), capture=capture
     )
     if json:
         _print_json(show.document(result))

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aqmlab.capture import ARRIVAL, Capture
 from aqmlab.errors import EngineError, SpecError
 
 if TYPE_CHECKING:
@@ -57,8 +58,12 @@ def _core() -> Any:
     return _core
 
 
-def simulate(scenario: Scenario, progress: Progress | None = None) -> Outcome:
+def simulate(
+    scenario: Scenario, progress: Progress | None = None, capture: Capture | None = None
+) -> Outcome:
     """Runs one scenario; the global lock is released meanwhile, so threads scale.
+
+    A `capture` is written while the run goes on.
 
     Adds to the summary the two numbers that only the machine knows: `wall_s` and
     `data_packets_per_wall_s`. They are no part of the fingerprint.
@@ -67,7 +72,13 @@ def simulate(scenario: Scenario, progress: Progress | None = None) -> Outcome:
     text = json.dumps(scenario)
     began = time.perf_counter()
     try:
-        raw: _core_module.RawResult = core.run(text, progress)
+        raw: _core_module.RawResult
+        if capture is None:
+            raw = core.run(text, progress)
+        else:
+            with capture.writing() as write:
+                pcap = (write, list(capture.ports), capture.at == ARRIVAL)
+                raw = core.run(text, progress, pcap)
     except core.Cancelled as stop:
         raise Cancelled from stop
     except core.ScenarioError as error:

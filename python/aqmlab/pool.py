@@ -10,6 +10,7 @@ from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from aqmlab import engine, units
+from aqmlab.capture import Capture
 from aqmlab.engine import Outcome, Scenario
 from aqmlab.errors import SpecError
 from aqmlab.progress import Progress
@@ -40,8 +41,11 @@ def simulate_all(
     jobs: int | None = None,
     progress: Progress | None = None,
     already: int = 0,
+    captures: Sequence[Capture | None] | None = None,
 ) -> list[T]:
     """Simulates every scenario; `finish(index, outcome)` is called in the worker thread.
+
+    `captures`, if any, are as many as scenarios.
 
     The first error, or Ctrl-C, stops the others at their next report of progress (every half
     percent of a run) and is then raised; what `finish` has stored stays stored.
@@ -56,7 +60,8 @@ def simulate_all(
 
         if stop.is_set():
             raise engine.Cancelled
-        result = finish(index, engine.simulate(scenarios[index], report))
+        capture = captures[index] if captures else None
+        result = finish(index, engine.simulate(scenarios[index], report, capture))
         board.finish(index)
         return result
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from aqmlab import calibrate, engine, pool, spec, sweep
 from aqmlab.calibrate import Calibration
+from aqmlab.capture import Capture, of_runs
 from aqmlab.engine import Outcome
 from aqmlab.errors import AqmlabError, Interrupted, SpecError
 from aqmlab.progress import Progress
@@ -26,12 +27,13 @@ def run_experiment(
     fresh: bool = False,
     jobs: int | None = None,
     progress: Progress | None = None,
+    capture: Capture | None = None,
 ) -> Result:
     """Runs every variant under every seed.
 
-    With `out` the results are kept in that folder, and what is already there is not run again;
-    without it they stay in memory. Mistakes in any scenario are found before the first run and
-    before the folder is made.
+    With `out` the results are kept in that folder, and what is already there is not run again,
+    except for a `capture`; without it they stay in memory. Mistakes in any scenario are found
+    before the first run and before the folder is made.
     """
     runs = sweep.expand(experiment)
     for run in runs:
@@ -43,7 +45,12 @@ def run_experiment(
     try:
         runs, calibrations = _calibrated(runs, experiment, store, jobs, progress)
         finished = run_all(
-            runs, store=store, jobs=jobs, progress=progress, source=experiment.source
+            runs,
+            store=store,
+            jobs=jobs,
+            progress=progress,
+            source=experiment.source,
+            capture=capture,
         )
     except KeyboardInterrupt:
         raise Interrupted(_stopped(store)) from None
@@ -59,8 +66,10 @@ def run_all(
     jobs: int | None = None,
     progress: Progress | None = None,
     source: str = "scenario",
+    capture: Capture | None = None,
 ) -> list[Finished]:
-    """Runs whose loads are already users, in the given order; finished ones come from `store`.
+    """Runs whose loads are already users, in the given order; finished ones come from `store`,
+    unless there is a `capture` to be made.
 
     Ctrl-C arrives as KeyboardInterrupt after the running ones have been stopped.
     """
@@ -68,7 +77,7 @@ def run_all(
     canonical = [_checked(run, source) for run in runs]
     keys = [content_key(scenario, version) for scenario in canonical]
     results: dict[int, Finished] = {}
-    if store is not None:
+    if store is not None and capture is None:
         for index, run in enumerate(runs):
             stored = store.find(keys[index])
             if stored is not None:
@@ -77,6 +86,7 @@ def run_all(
     # Seed by seed, so that an interrupted sweep has something of every variant.
     missing = [index for index in range(len(runs)) if index not in results]
     order = sorted(missing, key=lambda index: _rank(runs, index))
+    captures = of_runs(capture, runs)
 
     def finish(position: int, outcome: Outcome) -> None:
         index = order[position]
@@ -94,6 +104,7 @@ def run_all(
         jobs=jobs,
         progress=progress,
         already=len(results),
+        captures=[captures[index] for index in order],
     )
     return [results[index] for index in range(len(runs))]
 

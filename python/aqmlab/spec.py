@@ -29,6 +29,8 @@ from aqmlab import units
 from aqmlab.errors import SpecError, nearest
 
 MAX_SEED = 2**53
+LEARNED = ".jsonl"
+"""How the name of a learned model's file ends."""
 _EXPERIMENT_KEYS = ["name", "question", "scenario", "sweep", "calibration"]
 _CALIBRATION_KEYS = ["duration", "warmup", "seeds"]
 # Ways to say how many users there are: saying one with `--set` or on an axis replaces the other.
@@ -125,7 +127,8 @@ TRACES = ("rate_trace", "reverse_rate_trace")
 
 def inline_tables(document: Any, folder: Path) -> Any:
     """A copy in which every `{ dist = "table", file = … }` holds the file's content as `text`, and
-    every `rate_trace = { file = … }`.
+    every `rate_trace = { file = … }`; every learned model that is named (`model = "….jsonl"`) is such
+    a table.
 
     The content is so a part of the run's identity. Paths are relative to `folder`, that of the
     scenario's file.
@@ -134,7 +137,10 @@ def inline_tables(document: Any, folder: Path) -> Any:
         changed = {key: inline_tables(value, folder) for key, value in document.items()}
         for key, value in changed.items():
             # An override's key is a path, an axis's value a list.
-            if key.rpartition(".")[2] in TRACES:
+            name = str(key).rpartition(".")[2]
+            if name == "model":
+                changed[key] = _inline_model(value, folder)
+            elif name in TRACES:
                 several = isinstance(value, list)
                 traces = [_with_text(v, folder, "trace") for v in (value if several else [value])]
                 changed[key] = traces if several else traces[0]
@@ -163,6 +169,21 @@ def _with_text(table: Any, folder: Path, kind: str) -> Any:
     if not isinstance(file, str) or "text" in table:
         return table
     return {**table, "text": read_table(folder / file, kind)}
+
+
+def _inline_model(named: Any, folder: Path) -> Any:
+    """A learned model's file, or those of a sweep; other models have names without an ending."""
+    if isinstance(named, list):
+        models = [_inline_model(each, folder) for each in named]
+        return [
+            {"label": model["file"], **model} if isinstance(model, dict) else model
+            for model in models
+        ]
+    if not isinstance(named, str) or not named.endswith(LEARNED):
+        return named
+    from aqmlab.learn import recording
+
+    return {"file": named, "text": recording.read(folder / named)}
 
 
 def _check_plain(value: Any, path: str) -> None:

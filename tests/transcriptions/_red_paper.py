@@ -2,6 +2,9 @@
 
 With the later gentle slope between max_th and 2 max_th (S. Floyd's note, 2000). Everything is in
 the queue's unit: packets, or bytes with thresholds multiplied by `unit`.
+
+An arrival that is dropped does not end the idle time, nor does the paper set q_time anew for it.
+What the average has not aged by yet, less than one packet, is left for the next arrival.
 """
 
 from .base import PASS, Draws, Verdict, drop, packets_in, signal
@@ -27,15 +30,17 @@ class PaperRed:
         self.draws, self.low, self.high, self.w, self.max_p = draws, low, high, w, max_p
         self.gentle, self.hard, self.s, self.unit, self.largest = gentle, hard, s, unit, largest
         self.avg, self.count = 0.0, -1
-        self.q_time: int | None = None  # start of the idle time
+        self.q_time: float | None = None  # idle, and aged up to here
+        self.aged_to: float | None = None  # the same, of the idle time that the arrival met
 
     def arrive(self, size: int, q: float, now: int) -> Verdict:
+        self.aged_to = None
         if self.q_time is None:
             self.avg = (1 - self.w) * self.avg + self.w * q
         else:
             m = packets_in(now - self.q_time, self.s)
             self.avg *= (1 - self.w) ** m
-            self.q_time = None
+            self.aged_to, self.q_time = self.q_time + m * self.s * 1e9, None
         if self.adapt:
             self.adapt(self.avg, now)
         if self.avg < self.low:
@@ -58,10 +63,12 @@ class PaperRed:
         return slope(self.avg, self.low, self.high, self.max_p, self.gentle)
 
     def idle(self, now: int) -> None:
-        self.q_time = now
+        if self.q_time is None:
+            self.q_time = now
 
     def lost(self, why: str) -> None:
-        """The paper's count ignores what the buffer refuses."""
+        """The line stays idle, if it was. The paper's count ignores what the buffer refuses."""
+        self.q_time = self.aged_to
 
     def state(self) -> dict[str, float]:
         return {"avg": self.avg / self.unit, "p_b": self.p_b(), "count": self.count}

@@ -149,6 +149,8 @@ class Ared(Fifo):
 BUSY = {"min_th": 2, "max_th": 6, "w_q": 1 / 16, "ecn": True}
 STEPS = {**BUSY, "interval": "10 ms"}
 CASES = [
+    # The line idles while arrivals are dropped, closer together than packets of the idle clock.
+    *grid({"min_th": 2, "max_th": 4, "w_q": 0.01, "trial": {"load": 8}}, gentle=[False, True]),
     *grid({"trial": {"load": 1.5}}, profile=["floyd", "ns2", "ns3", "linux"]),
     *grid(STEPS, units=["packet", "byte"], gentle=[True],
           ecn_above_max=["drop", "mark_in_gentle", "mark_always"]),

@@ -244,7 +244,7 @@ class Fifo(Discipline):
         return packet
 
 
-def packets_in(span: int, seconds: float) -> int:
+def packets_in(span: float, seconds: float) -> int:
     """How many packets of so many seconds fit into `span` ns; a whole multiple counts in full."""
     return int(span / (seconds * 1e9) + 1e-9)
 

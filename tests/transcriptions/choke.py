@@ -34,7 +34,8 @@ class Choke(Discipline):
         else:
             self.w_q, self.s = p.get("w_q", 0.002), round(self.packet_seconds(mean) * 1e9)
         self.avg, self.count = 0.0, -1
-        self.q_time: int | None = 0  # since when the line idles
+        self.q_time: int | None = 0  # since when the line idles, less what has aged the average
+        self.aged_to = 0
         self.tab: list[Packet | None] = []  # from the head on; Linux leaves holes
 
     def waiting(self) -> int:
@@ -49,7 +50,9 @@ class Choke(Discipline):
         elif self.q_time is None:
             self.avg = (1 - self.w_q) * self.avg + self.w_q * q
         else:
-            self.avg *= (1 - self.w_q) ** ((now - self.q_time) // self.s)
+            m = (now - self.q_time) // self.s
+            self.avg *= (1 - self.w_q) ** m
+            self.aged_to = self.q_time + m * self.s
 
     def drawn(self) -> int:
         """`choke_peek_random`: three tries to hit a packet, then the head."""
@@ -75,8 +78,8 @@ class Choke(Discipline):
         self.average(now)
         self.q_time = None
         self.arrive(packet)
-        if idle and not self.tab:  # dropped: the line stays idle
-            self.q_time = now
+        if idle and not self.tab:  # dropped: the line stays idle, and Linux starts its clock anew
+            self.q_time = now if self.linux else self.aged_to
 
     def arrive(self, packet: Packet) -> None:
         mark = False
@@ -153,4 +156,10 @@ CASES = [
     {"profile": "linux", "limit": 30},
     {"profile": "linux", "limit": 30, "min_th": 3},
     {"min_th": 1, "max_th": 9, "limit": 9, "w_q": 0.5},
+    # The line idles while arrivals are dropped, closer together than packets of the idle clock.
+    *grid(
+        {"min_th": 2, "max_th": 4, "w_q": 1 / 128, "trial": {"load": 8}},
+        profile=["paper", "linux"],
+        mean_packet_bytes=[1000, 3000],
+    ),
 ]

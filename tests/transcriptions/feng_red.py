@@ -60,6 +60,8 @@ class FengRed(Fifo):
 
 BUSY = {"min_th": 2, "max_th": 6, "w_q": 1 / 16}
 CASES = [
+    # The line idles while arrivals are dropped, closer together than packets of the idle clock.
+    {"min_th": 2, "max_th": 4, "w_q": 0.01, "trial": {"load": 8}},
     *grid({}, profile=["fj93", "ns2", "ns3"]),
     *grid({**BUSY, "w_q": 1}, profile=["fj93", "ns3"], max_p=[0.3]),
     *grid(BUSY, profile=["fj93", "ns2", "ns3"], ecn=[False, True], gentle=[False, True]),

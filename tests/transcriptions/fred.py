@@ -6,6 +6,8 @@ below its fair share is not tested, one far above it loses all.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from .base import PASS, Fifo, Packet, Parameters, Verdict, drop, grid
 
 
@@ -24,8 +26,8 @@ class Fred(Fifo):
         self.mean = p.get("mean_packet_bytes", 1000)
         self.avg, self.count = 0.0, -1
         self.flows: dict[int, Flow] = {}
-        self.q_time: int | None = None
-        self.found_idle = False
+        self.q_time: Fraction | None = None  # idle, and aged up to here, ns
+        self.aged_to: Fraction | None = None  # the same, of the idle time that the arrival met
 
     def p_b(self) -> float:
         return self.max_p * (self.avg - self.min_th) / (self.max_th - self.min_th)
@@ -34,11 +36,12 @@ class Fred(Fifo):
         self.avg = (1 - self.w_q) * self.avg + self.w_q * len(self.queue)
 
     def judge(self, packet: Packet, now: int) -> Verdict:
-        self.found_idle, self.now = self.q_time is not None, now
+        self.aged_to = None
         if self.q_time is not None:
-            m = (now - self.q_time) * self.rate // int(self.mean * 8e9)
+            one = Fraction(int(self.mean * 8e9), self.rate)
+            m = (now - self.q_time) // one
             self.avg *= (1 - self.w_q) ** m
-            self.q_time = None
+            self.aged_to, self.q_time = self.q_time + m * one, None
         flow = self.flows.get(packet.flow) or Flow()
         max_q = 2 if self.avg >= self.max_th else self.min_th
         avgcq = max(1, self.avg / max(len(self.flows), 1))
@@ -65,14 +68,13 @@ class Fred(Fifo):
         return PASS
 
     def accept(self, packet: Packet) -> None:
-        if not self.found_idle:
+        if self.aged_to is None:
             self.average()
         self.flows.setdefault(packet.flow, Flow()).qlen += 1
         super().accept(packet)
 
     def lost(self, why: str) -> None:
-        if self.found_idle:  # the line stays idle
-            self.q_time = self.now
+        self.q_time = self.aged_to  # a line that was idle stays so
 
     def dequeue(self, now: int) -> Packet | None:
         packet = super().dequeue(now)
@@ -85,7 +87,7 @@ class Fred(Fifo):
         return packet
 
     def idle(self, now: int) -> None:
-        self.q_time = now
+        self.q_time = Fraction(now)
 
     def state(self) -> dict[str, float]:
         p_b = 1.0 if self.avg >= self.max_th else max(self.p_b(), 0.0)
@@ -99,5 +101,8 @@ CASES = [
     *grid({"limit": 40, "w_q": 0.02, "min_th": 3, "max_th": 12, "max_p": 0.1},
           mean_packet_bytes=[1000, 100]),
     {"limit": 30, "w_q": 0.1, "min_th": 2, "max_th": 4, "max_p": 0.5},
+    # The line idles while arrivals are dropped, closer together than packets of the idle clock.
+    *grid({"w_q": 0.005, "min_th": 2, "max_th": 3, "trial": {"load": 8, "flows": 60}},
+          mean_packet_bytes=[1000, 3000]),
 ]  # fmt: skip
 NEVER = ("marked early",)

@@ -148,6 +148,11 @@ CASES = [
     *grid(BUSY, profile=["fj93"], queue_in_bytes=[False, True], byte_probability=[True]),
     {**BUSY, "profile": "fj93", "limit": 12, "limit_bytes": 9000, "mean_packet_bytes": 700},
     {**BUSY, "profile": "fj93", "idle_packet_time": "0.3 ms", "ecn": True},
+    # An average still above max_th when the queue is empty: arrivals are dropped at an idle line,
+    # closer together than packets of the idle clock.
+    *grid({"min_th": 2, "max_th": 4, "w_q": 0.01, "trial": {"load": 8}},
+          profile=["fj93", "ns2-fixed", "ns3"], mean_packet_bytes=[1000, 3000]),
+    {"profile": "linux", "min_th": 2, "max_th": 4, "w_q": 1 / 128, "trial": {"load": 8}},
     # An average that is the queue itself meets the thresholds exactly.
     *grid({**BUSY, "w_q": 1, "ecn": True}, profile=["fj93", "ns3", "altq"]),
     {**BUSY, "profile": "altq", "w_q": 1, "max_p": 1, "ecn": True},

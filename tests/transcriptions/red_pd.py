@@ -235,4 +235,7 @@ CASES = [
     *grid({**BUSY, "R": "10 ms"}, inner=["ns2", "fj93"], noidle=[True, False], K=[1], N=[2],
           trial=[{"packets": 3000, "flows": 3, "load": 2.5, "line_bits_per_s": 1_000_000}]),
     *grid(BUSY, unresponsive_test=[True, False], max_listed=[2], limit=[8]),
+    # The line idles while arrivals are dropped, closer together than packets of the idle clock.
+    *grid({"min_th": 2, "max_th": 4, "w_q": 0.01, "gentle": False, "trial": {"load": 8}},
+          inner=["fj93", "ns2"]),
 ]  # fmt: skip

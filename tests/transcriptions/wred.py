@@ -10,8 +10,6 @@ from .base import PASS, Fifo, Packet, Parameters, Verdict, drop, grid, ns, packe
 
 
 class Wred(Fifo):
-    looks_again = True
-
     def setup(self, p: Parameters) -> None:
         self.ecn, self.limit = p.flag("ecn"), p.get("limit", 40)
         self.classes, self.first = int(p.get("classes", 1)), int(p.get("first_class", 0))
@@ -40,7 +38,8 @@ class Wred(Fifo):
         self.period = ns(p.get("period", self.packet_time))
         self.due = self.period if self.timed else None
         self.avg, self.counts = 0.0, [-1] * 9
-        self.idle_start: int | None = None
+        self.idle_start: float | None = None  # idle, and aged up to here
+        self.aged_to: float | None = None
 
     def sample(self) -> None:
         self.avg = self.avg * (1 - self.w) + len(self.queue) * self.w
@@ -51,8 +50,11 @@ class Wred(Fifo):
 
     def judge(self, packet: Packet, now: int) -> Verdict:
         if not self.timed:
+            self.aged_to = None
             if self.decays and self.idle_start is not None:
-                self.avg *= (1 - self.w) ** packets_in(now - self.idle_start, self.packet_time)
+                m = packets_in(now - self.idle_start, self.packet_time)
+                self.avg *= (1 - self.w) ** m
+                self.aged_to = self.idle_start + m * self.packet_time * 1e9
             else:
                 self.sample()
             self.idle_start = None
@@ -74,6 +76,9 @@ class Wred(Fifo):
             return signal("early")
         return PASS
 
+    def lost(self, why: str) -> None:
+        self.idle_start = self.aged_to  # a line that was idle stays so
+
     def idle(self, now: int) -> None:
         self.idle_start = now
 
@@ -94,4 +99,6 @@ CASES = [
      "mpd_2": 1, "max_th_3": 12},
     {**BUSY, "classes": 2, "max_th_0": 3},
     {**BUSY, "ecn": False, "mean_packet_bytes": 250},
+    # The line idles while arrivals are dropped, closer together than packets of the idle clock.
+    *grid({"max_th": 4, "n": 7, "trial": {"load": 8}}, mean_packet_bytes=[1000, 3000]),
 ]  # fmt: skip

@@ -81,7 +81,9 @@ fn candidates(field: &Field) -> Vec<Raw> {
         _ => Raw::Number(v),
     };
     match field.kind {
-        Kind::Distribution { .. } => unreachable!("no discipline draws from a distribution"),
+        Kind::Distribution { .. } | Kind::File => {
+            unreachable!("no discipline draws from a distribution or reads a file")
+        }
         Kind::Switch => vec![Raw::Bool(false), Raw::Bool(true)],
         Kind::Choice(names) => names.iter().map(|n| Raw::Text((*n).to_owned())).collect(),
         Kind::Whole { unit, min, max } => {

@@ -41,7 +41,9 @@ fn quantity(unit: Unit, value: f64) -> Raw {
 /// Values just outside the range, with both bounds as the sentence must give them.
 fn outside(field: &Field) -> Option<(Vec<Raw>, [String; 2])> {
     match field.kind {
-        Kind::Distribution { .. } => unreachable!("no discipline draws from a distribution"),
+        Kind::Distribution { .. } | Kind::File => {
+            unreachable!("no discipline draws from a distribution or reads a file")
+        }
         Kind::Whole { unit, min, max } => {
             let (below, above) = (min as f64 - 1.0, max as f64 * 2.0);
             let raws = [below, above].map(|v| quantity(unit, v)).into();
@@ -83,7 +85,9 @@ fn of_the_wrong_type_or_unit() {
         let list = say(Raw::Other("a list"));
         assert!(list.contains("a list is n"), "{list}");
         match field.kind {
-            Kind::Distribution { .. } => unreachable!("no discipline draws from a distribution"),
+            Kind::Distribution { .. } | Kind::File => {
+                unreachable!("no discipline draws from a distribution or reads a file")
+            }
             Kind::Switch => {
                 let said = format!("{}: 1 is neither true nor false", field.name);
                 assert_eq!(say(Raw::Number(1.0)), said);
@@ -162,7 +166,9 @@ fn names_that_do_not_exist() {
 /// Values worth setting beside one another.
 fn candidates(field: &Field) -> Vec<Raw> {
     match field.kind {
-        Kind::Distribution { .. } => unreachable!("no discipline draws from a distribution"),
+        Kind::Distribution { .. } | Kind::File => {
+            unreachable!("no discipline draws from a distribution or reads a file")
+        }
         Kind::Switch => vec![Raw::Bool(false), Raw::Bool(true)],
         Kind::Choice(names) => names.iter().map(|n| Raw::Text((*n).to_owned())).collect(),
         Kind::Whole { unit, min, max } => {

@@ -77,6 +77,11 @@ const NAMED: &[(&str, &str, &str)] = &[
     ("python/aqmlab/bench.py", "droptail", "the benchmark's scenarios, data, are written there"),
     ("python/aqmlab/bench.py", "red", "likewise: the one that ns-2 runs beside ours"),
     ("python/aqmlab/calibrate.py", "droptail", "loads are calibrated where nothing is lost"),
+    (
+        "python/aqmlab/learn/scenario.py",
+        "droptail",
+        "the scenario that it writes, for people to change",
+    ),
     ("python/aqmlab/report/wording.py", "droptail", "the field writes it with a hyphen"),
     ("python/aqmlab/spec.py", "droptail", "the example of an experiment at its head"),
     ("python/aqmlab/spec.py", "red", "likewise"),

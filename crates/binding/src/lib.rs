@@ -1,13 +1,15 @@
 //! `aqmlab._core`: the functions Python calls. No logic lives here: plain data crosses, and the
 //! interpreter lock is released while a run moves, so threads are enough to use every core.
 
+use std::sync::{Arc, Mutex};
+
 use packet::Instant;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use record::Table;
-use sim::{Run, Scenario};
+use sim::{Capture, CapturedAt, Run, Scenario};
 
 create_exception!(_core, ScenarioError, PyValueError, "A mistake in a scenario: one sentence.");
 create_exception!(_core, CaptureError, PyValueError, "A file that is no capture: one sentence.");
@@ -38,29 +40,60 @@ fn table<'py>(py: Python<'py>, table: Table) -> PyResult<Bound<'py, PyDict>> {
     Ok(out)
 }
 
+/// The first exception that Python raised while a run moved.
+type Raised = Arc<Mutex<Option<PyErr>>>;
+
+fn first(raised: &Raised) -> std::sync::MutexGuard<'_, Option<PyErr>> {
+    raised.lock().expect("nobody panics while holding it")
+}
+
+/// What crosses these ports (none: both directions of the first link) goes to `write`, in bytes; on
+/// arrival, or else on departure. Once `write` has raised, nothing more is written.
+fn capture((write, ports, on_arrival): (Py<PyAny>, Vec<String>, bool), raised: &Raised) -> Capture {
+    let raised = Arc::clone(raised);
+    let sink = Box::new(move |bytes: &[u8]| {
+        let mut raised = first(&raised);
+        if raised.is_none() {
+            *raised = Python::attach(|py| write.call1(py, (PyBytes::new(py, bytes),)).err());
+        }
+    });
+    let at = if on_arrival { CapturedAt::Arrival } else { CapturedAt::Departure };
+    Capture { ports, at, sink }
+}
+
 /// Runs a scenario (JSON) and returns {"summary": JSON, "tables": {name: {"columns": [(name,
 /// dtype, bytes)], "every_s": (start, step) or None}}}. `progress(simulated_s)` is called some
-/// 200 times; if it answers False the run ends with Cancelled.
+/// 200 times; if it answers False the run ends with Cancelled. `pcap` is (write, names of ports,
+/// whether on arrival): `write(bytes)` gets a capture file piece by piece.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, progress=None))]
+#[pyo3(signature = (scenario_json, progress=None, pcap=None))]
 fn run<'py>(
     py: Python<'py>,
     scenario_json: &str,
     progress: Option<Py<PyAny>>,
+    pcap: Option<(Py<PyAny>, Vec<String>, bool)>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let run = Run::new(read(scenario_json)?).map_err(|e| ScenarioError::new_err(e.0))?;
-    let mut raised = None;
+    let raised = Raised::default();
+    let scenario = read(scenario_json)?;
+    let run = match pcap {
+        Some(pcap) => Run::capturing(scenario, capture(pcap, &raised)),
+        None => Run::new(scenario),
+    };
+    let run = run.map_err(|e| ScenarioError::new_err(e.0))?;
     let outcome = py.detach(|| {
         run.complete(&mut |at: Instant| {
-            let Some(progress) = &progress else { return true };
-            let answer = Python::attach(|py| progress.call1(py, (at.secs_f64(),))?.is_truthy(py));
-            answer.unwrap_or_else(|error| {
-                raised = Some(error);
+            let answer = progress.as_ref().map_or(Ok(true), |progress| {
+                Python::attach(|py| progress.call1(py, (at.secs_f64(),))?.is_truthy(py))
+            });
+            let mut raised = first(&raised);
+            let going_on = answer.unwrap_or_else(|error| {
+                raised.get_or_insert(error);
                 false
-            })
+            });
+            going_on && raised.is_none()
         })
     });
-    if let Some(error) = raised {
+    if let Some(error) = first(&raised).take() {
         return Err(error);
     }
     let outcome = outcome.ok_or_else(|| Cancelled::new_err("the run was cancelled"))?;

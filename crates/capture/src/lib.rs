@@ -12,6 +12,7 @@
 mod bytes;
 mod connection;
 mod container;
+mod distributions;
 mod half;
 mod headers;
 mod histogram;
@@ -26,6 +27,8 @@ mod table;
 mod units;
 mod varint;
 mod vector;
+mod warnings;
+mod world;
 
 pub use container::CaptureError;
 pub use learner::{Finished, Learner};

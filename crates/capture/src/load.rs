@@ -16,7 +16,7 @@ impl Load {
     /// Adds a packet at a time (from the capture's start, not negative).
     pub fn add(&mut self, at_ns: i64, bytes: u32, tcp: bool) {
         while at_ns / self.step_ns >= BINS as i64 {
-            self.bins = self.bins.chunks(2).map(|pair| sum(pair)).collect();
+            self.bins = self.bins.chunks(2).map(sum).collect();
             self.step_ns *= 2;
         }
         let bin = (at_ns / self.step_ns) as usize;

@@ -1,4 +1,4 @@
-//! What a capture held, counted, and what that means for its reader, in sentences.
+//! What a capture held, counted.
 
 use std::collections::BTreeMap;
 
@@ -70,6 +70,15 @@ pub struct Connections {
     pub most_open: u64,
     /// Payload of initiators, acceptors.
     pub bytes: [u64; 2],
+    /// The same of connections opened on side 0 and 1 of the link.
+    pub sides: [Side; 2],
+}
+
+/// What was opened on one side of the link.
+#[derive(Clone, Copy, Default)]
+pub struct Side {
+    pub connections: u64,
+    pub bytes: [u64; 2],
 }
 
 impl Seen {
@@ -128,6 +137,9 @@ impl Seen {
                 "no_rtt": c.no_rtt, "sack": c.sack, "timestamps": c.timestamps,
                 "window_scale": c.window_scale, "epochs": c.epochs, "most_open": c.most_open,
             },
+            "sides": c.sides.map(|side| json!({
+                "connections": side.connections, "bytes": side.bytes,
+            })),
             "segments": c.segments, "resent": c.resent, "resent_bytes": c.resent_bytes,
             "reordered": c.reordered, "control_resent": c.control_resent,
             "duplicate_acks": c.duplicate_acks, "keep_alives": c.keep_alives,
@@ -135,116 +147,8 @@ impl Seen {
         })
     }
 
-    /// What a reader should know, most important first.
-    pub fn warnings(&self, hosts_full: bool) -> Vec<String> {
-        let c = &self.connections;
-        let packets = |n: u64| if n == 1 { "1 packet".into() } else { format!("{n} packets") };
-        let conns =
-            |n: u64| if n == 1 { "1 connection".into() } else { format!("{n} connections") };
-        let mut all = Vec::new();
-        let mut say = |when: bool, sentence: String| {
-            if when {
-                all.push(sentence);
-            }
-        };
-        say(self.packets == 0, "The capture holds no packet.".into());
-        say(
-            self.packets > 0 && c.kept == 0,
-            "No TCP connection with payload was found: the model is empty.".into(),
-        );
-        let links: Vec<String> = self.links.keys().map(u32::to_string).collect();
-        say(
-            self.unknown_link > 0,
-            format!(
-                "{} on links of a type that is not read here (of types {}): capture on Ethernet, \
-                 Linux \"any\", loopback or raw IP.",
-                packets(self.unknown_link),
-                links.join(", ")
-            ),
-        );
-        say(
-            c.one_sided > 0,
-            format!(
-                "{} of {} seen in one direction only: the other one's sizes are those that were \
-                 acknowledged, and waiting times contain a round trip.",
-                c.one_sided,
-                conns(c.kept)
-            ),
-        );
-        say(
-            c.no_start > 0,
-            format!(
-                "{} of {} had begun before the capture or without their handshake seen: the \
-                 first request may be cut, and who opened them is guessed from the ports.",
-                c.no_start,
-                conns(c.kept)
-            ),
-        );
-        say(
-            c.open > 0,
-            format!(
-                "{} of {} had no end within the capture: the last response may be cut.",
-                c.open,
-                conns(c.kept)
-            ),
-        );
-        say(
-            c.no_rtt > 0,
-            format!("{} without a complete round-trip time: a replay draws one.", conns(c.no_rtt)),
-        );
-        let quic = 100.0 * self.quic_bytes as f64 / self.ip_bytes().max(1) as f64;
-        say(
-            quic >= 1.0,
-            format!("{quic:.0} % of the IP bytes are QUIC (UDP port 443): not in the model."),
-        );
-        let other = 100.0 * (self.udp_bytes - self.quic_bytes + self.other_bytes) as f64
-            / self.ip_bytes().max(1) as f64;
-        say(
-            other >= 5.0,
-            format!("{other:.0} % of the IP bytes are other than TCP: not in the model."),
-        );
-        say(self.fragments > 0, format!("{} are fragments: not read.", packets(self.fragments)));
-        say(
-            self.short > 0,
-            format!(
-                "{} cut off within their headers: capture with a snap length of at least 128 bytes.",
-                packets(self.short)
-            ),
-        );
-        say(
-            self.malformed > 0,
-            format!("{} with headers that make no sense.", packets(self.malformed)),
-        );
-        say(
-            self.backwards > 0,
-            format!(
-                "{} with a time before the previous one's, by up to {:.3} ms: times of waiting \
-                 are less certain by that.",
-                packets(self.backwards),
-                self.backwards_ns as f64 * 1e-6
-            ),
-        );
-        say(
-            c.joined > 0,
-            format!(
-                "{} segments longer than the announced maximum: the capturing host joins them \
-                 (offload), so numbers of segments and retransmissions are too small.",
-                c.joined
-            ),
-        );
-        say(
-            c.evicted > 0,
-            format!(
-                "{} ended early because too many were open at once: each goes on as another one.",
-                conns(c.evicted)
-            ),
-        );
-        say(c.cut > 0, format!("{} cut in two because of their number of epochs.", conns(c.cut)));
-        say(hosts_full, "More hosts than can be told apart: the later ones have number 0.".into());
-        all
-    }
-
-    fn ip_bytes(&self) -> u64 {
+    /// Bytes of all IP packets.
+    pub fn ip_bytes(&self) -> u64 {
         self.tcp_bytes + self.udp_bytes + self.other_bytes
     }
 }

@@ -78,6 +78,26 @@ fn what_crosses_on_the_way_is_concurrent() {
 }
 
 #[test]
+fn a_single_byte_under_way_makes_a_connection_concurrent() {
+    let c = one(&with(
+        "
+        41  > . 1+100 1
+        80  < . 1+1 101
+        80.5 > . 101+50 1
+    ",
+    ));
+    assert_eq!(c["initiator"][1][1], 50);
+    let c = one(&with(
+        "
+        41  > . 1+100 1
+        80  < . 1+1 101
+        80.5 > . 101+50 2
+    ",
+    ));
+    assert!(c.get("initiator").is_none());
+}
+
+#[test]
 fn a_concurrent_side_begins_another_unit_when_it_was_done_and_the_other_spoke() {
     let c = one(&with(
         "
@@ -108,7 +128,8 @@ fn a_retransmission_makes_no_epoch_and_moves_the_end_of_the_request() {
 
 #[test]
 fn a_lost_segment_of_a_reply_changes_neither_its_size_nor_its_number() {
-    // The second segment was lost before it came here; it is sent again after three duplicates.
+    // The second segment was lost before it came here; after three duplicates it is sent again,
+    // sooner than a round trip after the highest one.
     let learned = learn(&file(&with(
         "
         41  > . 1+100 1
@@ -120,8 +141,8 @@ fn a_lost_segment_of_a_reply_changes_neither_its_size_nor_its_number() {
         82.1 > . 101 1001
         82.2 > . 101 1001
         82.3 > . 101 1001
-        122.3 < . 1001+1000 101
-        123.3 > . 101 5001
+        90  < . 1001+1000 101
+        91  > . 101 5001
     ",
     )));
     let c = &learned.connections[0];
@@ -377,4 +398,38 @@ fn a_connection_silent_for_15_minutes_is_over() {
     )));
     assert_eq!(learned.connections.len(), 2);
     assert_eq!(learned.connections[1]["partial"], "start");
+}
+
+#[test]
+fn what_was_sent_twice_times_nothing() {
+    // The SYN-ACK answers the first of two SYNs.
+    let c = one("
+        0  > S  0
+        35 > S  0
+        40 < SA 0 1
+        41 > .  1 1
+        41 > .  1+100 1
+        81 < .  1+100 101
+    ");
+    assert_eq!(c["rtt_us"], json!([1_000, 40_000]));
+    let c = one("
+        0    > . 1+100 1
+        1000 > . 1+100 1
+        1040 < . 1 101
+    ");
+    assert_eq!(c["rtt_us"], json!([null, null]));
+}
+
+#[test]
+fn a_pause_after_a_full_segment_is_a_timeout() {
+    let c = one(&with(
+        "
+        41   > . 1+100 1
+        81   < . 1+1460 101
+        82   > . 101 1461
+        1182 < . 1461+500 101
+        1183 > . 101 1961
+    ",
+    ));
+    assert_eq!(c["epochs"], json!([[0, 100, 0, 1960]]));
 }

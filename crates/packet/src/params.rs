@@ -71,6 +71,9 @@ pub enum Kind {
         /// Unit of what is drawn.
         unit: Unit,
     },
+    /// The content of a file: a table `{ file = …, text = … }`, kept as it is
+    /// ([`Params::content`]).
+    File,
 }
 
 /// A parameter's value.
@@ -86,7 +89,8 @@ pub enum Value {
     Real(f64),
     /// Of [`Kind::Choice`].
     Choice(&'static str),
-    /// Of [`Kind::Distribution`]: its place among what was written, see [`Params::distribution`].
+    /// Of [`Kind::Distribution`] and [`Kind::File`]: its place among what was written, see
+    /// [`Params::distribution`] and [`Params::content`].
     Written(u16),
 }
 
@@ -309,6 +313,15 @@ impl Params {
             Value::Unset => None,
             other => panic!("{name} is not a distribution but {other:?}"),
         }
+    }
+    /// The name of a file and its content; `None` if the user said nothing.
+    pub fn content(&self, name: &str) -> Option<[&str; 2]> {
+        let Some(Raw::Table(fields)) = self.distribution(name) else { return None };
+        let text = |key: &str| match fields.iter().find(|(k, _)| k == key) {
+            Some((_, Raw::Text(text))) => text.as_str(),
+            other => panic!("{name}.{key} was checked to be text, but is {other:?}"),
+        };
+        Some([text("file"), text("text")])
     }
     /// Takes note of what a constructor took for this field in the end, whatever the user said.
     pub fn settle(&self, name: &str, value: Value) {

@@ -19,6 +19,7 @@ use packet::params::unknown;
 use serde_json::{Map, Value as Json, json};
 
 use crate::error::ScenarioError;
+use crate::schema::DEFAULT_QUEUE;
 
 /// A kind of access.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +43,8 @@ pub struct Entry {
 pub struct Setting {
     /// The field.
     pub name: &'static str,
-    /// Its value: text, or JSON where it begins with a bracket.
+    /// Its value: text, or JSON where it begins with a bracket. Of a queue its room; it is the one
+    /// that a scenario has which speaks of none.
     pub value: &'static str,
     /// Why it is so.
     pub meaning: &'static str,
@@ -76,10 +78,14 @@ const fn setting(
 
 impl Setting {
     fn json(&self) -> Json {
-        match self.value.starts_with(['{', '[']) {
+        let mut value = match self.value.starts_with(['{', '[']) {
             true => serde_json::from_str(self.value).expect("a test reads every value"),
             false => json!(self.value),
+        };
+        if matches!(self.name, "forward" | "reverse") {
+            value["aqm"] = json!(DEFAULT_QUEUE);
         }
+        value
     }
 }
 

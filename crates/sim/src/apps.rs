@@ -1,13 +1,13 @@
 //! Applications: what they are told, and what they ask for.
 
-use packet::Duration;
+use packet::{Duration, Instant};
 use record::PageLoad;
 use tcp::{Endpoint, State};
 use traffic::{Action, AppCx, Closes, Input};
 
 use crate::agenda::{Turn, order};
 use crate::carry::Stream;
-use crate::connection::{ACCEPTOR, Connection, Exchange, OPENER};
+use crate::connection::{ACCEPTOR, Connection, Exchange, OPENER, SCRIPTED};
 use crate::multiplex::Mux;
 use crate::topology::Side;
 use crate::world::{NOWHERE, What, World};
@@ -48,6 +48,15 @@ impl World {
                 self.send_datagram(stream, bytes);
             }
             Action::Say { peer, bytes, back } => self.say(member, peer, bytes, back),
+            Action::Distance { round_trip } => self.next_round_trip = Some(round_trip),
+            Action::Await { conn } => {
+                let index = self.members[member as usize].connections[conn as usize];
+                self.connections[index].awaited = true;
+            }
+            Action::Script { conn, after, gap, bytes } => {
+                let index = self.members[member as usize].connections[conn as usize];
+                self.script(index, after, gap, bytes);
+            }
             Action::Move { machine } => self.members[member as usize].machine = machine,
             Action::Open { conn, peer, closes } => self.open(member, conn, peer, closes),
             Action::Multiplex { conn, frame } => {
@@ -150,7 +159,8 @@ impl World {
         let owner = &mut self.members[member as usize];
         let group = &self.groups[usize::from(owner.group)];
         let other = group.side.other();
-        let round_trip = group.round_trips.draw(owner.machine, peer, member, &mut owner.rng);
+        let drawn = || group.round_trips.draw(owner.machine, peer, member, &mut owner.rng);
+        let round_trip = self.next_round_trip.take().unwrap_or_else(drawn);
         let clocks =
             [self.machines.clock(group.side, owner.machine), self.machines.clock(other, peer)];
         let index = self.connections.place(|| Connection::new(&group.profile, clocks));
@@ -199,7 +209,7 @@ impl World {
             let reply_end = if framed.is_some() { u64::MAX } else { connection.promised };
             connection.exchanges.push_back(Exchange {
                 asked,
-                request_bytes: bytes as u32,
+                request_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
                 reply_bytes,
                 request_end: connection.written,
                 reply_end,
@@ -208,9 +218,14 @@ impl World {
             });
             connection.unserved += 1;
             let group = self.members[connection.member as usize].group;
-            self.requests.asked(now, group, reply_bytes);
+            if bytes > 0 {
+                self.requests.asked(now, group, reply_bytes);
+            }
         } else {
             connection.sent_pending = true;
+        }
+        if bytes == 0 && reply_bytes > 0 {
+            return self.poke_acceptor(index);
         }
         let end: &mut Endpoint = &mut connection.ends[OPENER];
         if end.state() == State::Established {
@@ -219,6 +234,33 @@ impl World {
             self.arm(index, OPENER);
         } else {
             connection.unwritten = connection.unwritten.saturating_add(bytes);
+        }
+    }
+
+    /// The server program will write by itself, see [`Action::Script`].
+    fn script(&mut self, index: u32, after: u64, gap: Duration, bytes: u64) {
+        let connection = &mut self.connections[index];
+        connection.promised += bytes;
+        let first = connection.unserved == 0;
+        connection.exchanges.push_back(Exchange {
+            asked: if first { self.now + gap } else { Instant::NEVER },
+            request_bytes: 0,
+            reply_bytes: bytes,
+            request_end: after,
+            reply_end: connection.promised,
+            // So that its time is looked at.
+            service: gap.max(Duration::from_nanos(1)),
+            resent: SCRIPTED,
+        });
+        connection.unserved += 1;
+        self.poke_acceptor(index);
+    }
+
+    /// Something is to be written that no packet announces: the server program looks.
+    fn poke_acceptor(&mut self, index: u32) {
+        if self.connections[index].ends[ACCEPTOR].state() == State::Established {
+            self.acceptor_reacts(index);
+            self.arm(index, ACCEPTOR);
         }
     }
 }

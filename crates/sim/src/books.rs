@@ -3,12 +3,15 @@
 
 use record::{LongFlow, Request, Transfer};
 
-use crate::connection::{ACCEPTOR, Exchange, GONE, OPENER};
+use crate::connection::{ACCEPTOR, Connection, Exchange, GONE, OPENER};
 use crate::world::World;
 
 impl World {
     /// A request has ended: its reply is in, or its connection was given up.
     pub(crate) fn log_reply(&mut self, index: u32, exchange: Exchange) {
+        if exchange.is_unasked() {
+            return; // nobody asked for it
+        }
         let connection = &mut self.connections[index];
         let failed = connection.failed;
         if let Some(sources) = &mut self.sources
@@ -108,6 +111,7 @@ impl World {
     /// Requests without an answer.
     pub fn open_requests(&self) -> u64 {
         let open = self.connections.places().iter().filter(|c| c.serial != GONE);
-        open.map(|c| c.exchanges.len() as u64).sum()
+        let asked = |c: &Connection| c.exchanges.iter().filter(|e| !e.is_unasked()).count();
+        open.map(|c| asked(c) as u64).sum()
     }
 }

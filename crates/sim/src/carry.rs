@@ -6,6 +6,7 @@ use record::{Kind, Nature};
 use tcp::{Flags, Segment};
 
 use crate::agenda::{Turn, order};
+use crate::capture::CapturedAt;
 use crate::connection::{ACCEPTOR, GONE, OPENER};
 use crate::ledger::Ledger;
 use crate::port::{Offered, Port};
@@ -68,6 +69,11 @@ impl Flight {
     /// The direction number an AQM sees: unlike for the two directions of a connection.
     pub(crate) fn flow(&self) -> u64 {
         u64::from(self.serial) << 1 | u64::from(1 - self.to)
+    }
+
+    /// What queues may read beside size and flow.
+    pub(crate) fn header(&self) -> &Header {
+        &self.header
     }
 
     /// Whether it is one of a stream of datagrams.
@@ -187,6 +193,10 @@ impl World {
                     _ => return self.lose(id, port),
                 },
                 Port::Explicit(explicit) => {
+                    if let Some(tap) = &mut self.tap {
+                        let place = (port, CapturedAt::Arrival);
+                        tap.saw(place, at, flight, &self.owners, &self.groups);
+                    }
                     if let Some(trace) = explicit.packet_trace() {
                         trace.arrived(at, id, self.owners.who(&packet, flight.nature));
                     }
@@ -235,6 +245,10 @@ impl World {
         self.after_explicit(port, finish);
         let flight = &mut self.flights[packet.id];
         flight.segment.ecn = packet.ecn;
+        if let Some(tap) = &mut self.tap {
+            let place = (port, CapturedAt::Departure);
+            tap.saw(place, self.now, flight, &self.owners, &self.groups);
+        }
         let mut at = self.now + self.after[usize::from(port)];
         if usize::from(flight.hop) == self.routes[usize::from(flight.route)].len() {
             at = self.delayed(packet.id, at);

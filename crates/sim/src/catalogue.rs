@@ -28,6 +28,7 @@ fn field(field: &Field) -> Json {
             set("type", json!("distribution"));
             set("unit", json!(unit.name()));
         }
+        Kind::File => set("type", json!("file")),
         Kind::Whole { unit, min, max } => {
             set("type", json!("whole"));
             set("unit", json!(unit.name()));

@@ -22,10 +22,13 @@ pub const GONE: u32 = u32::MAX;
 /// The service time of a request that the server program works on.
 pub const SERVING: Duration = Duration::from_nanos(u64::MAX);
 
+/// In place of a number of segments sent again: the server program writes by a script.
+pub const SCRIPTED: u32 = u32::MAX;
+
 /// A request and where its bytes end in both streams.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange {
-    /// When its clock started.
+    /// When its clock started; of what is written by a script ([`SCRIPTED`]) when it may be.
     pub asked: Instant,
     /// Request payload.
     pub request_bytes: u32,
@@ -38,8 +41,21 @@ pub struct Exchange {
     pub reply_end: u64,
     /// How long the server program works on it; [`SERVING`] while it does.
     pub service: Duration,
-    /// What both ends had sent again when its clock started.
+    /// What both ends had sent again when its clock started; or [`SCRIPTED`].
     pub resent: u32,
+}
+
+impl Exchange {
+    /// Whether the server program writes by itself: nobody waits for it.
+    pub fn is_unasked(&self) -> bool {
+        self.request_bytes == 0
+    }
+
+    /// When a script lets the server program write; [`Instant::NEVER`] while it waits for what is
+    /// written before. `None` without a script.
+    pub fn scripted(&self) -> Option<Instant> {
+        (self.resent == SCRIPTED).then_some(self.asked)
+    }
 }
 
 /// What a connection had done when the measured interval began.
@@ -75,6 +91,8 @@ pub struct Connection {
     pub closed: [bool; 2],
     /// Whether the application has asked to close, perhaps before all was written.
     pub close_asked: bool,
+    /// Whether the application is to be told when it is established.
+    pub awaited: bool,
     /// Whether the application knows that it failed.
     pub failed: bool,
     /// Written and not waiting for a reply: the application is told when it is acknowledged.
@@ -127,6 +145,7 @@ impl Connection {
             route: [0; 2],
             closed: [false; 2],
             close_asked: false,
+            awaited: false,
             failed: false,
             sent_pending: false,
             multiplexed: false,
@@ -157,6 +176,7 @@ impl Connection {
         }
         self.closed = [false; 2];
         self.close_asked = false;
+        self.awaited = false;
         self.failed = false;
         self.sent_pending = false;
         self.multiplexed = false;
@@ -182,11 +202,9 @@ impl Connection {
         if segment.len > 0 || segment.flags.has(Flags::SYN) || segment.flags.has(Flags::FIN) {
             return Ack::No;
         }
-        if newer && segment.flags == Flags::ACK && segment.sack.is_empty() {
-            Ack::Newer
-        } else {
-            Ack::Needed
-        }
+        // Timestamps keep none: a later acknowledgement carries later ones (sch_cake thins these too).
+        let says_more = segment.flags.without(Flags::STAMPED) != Flags::ACK;
+        if newer && !says_more && segment.sack.is_empty() { Ack::Newer } else { Ack::Needed }
     }
 
     /// Payload bytes that have arrived in order at each end.
@@ -241,6 +259,36 @@ impl Connection {
         self.exchanges.len() - self.unserved as usize
     }
 
+    /// Whether the server program may begin with this exchange. What it writes unasked waits until
+    /// the connection is established and all before it has been sent.
+    #[inline]
+    pub fn may_serve(&self, exchange: &Exchange) -> bool {
+        let end = &self.ends[ACCEPTOR];
+        if end.delivered() < exchange.request_end {
+            return false;
+        }
+        let unasked = exchange.is_unasked() && exchange.scripted().is_none();
+        let open = matches!(end.state(), State::Established | State::CloseWait);
+        // Its n-th byte has the number n.
+        !unasked || (open && end.snd_max() > exchange.reply_end - exchange.reply_bytes)
+    }
+
+    /// The server program has written: what its script has next counts from now.
+    #[inline]
+    pub fn schedule_script(&mut self, now: Instant) {
+        let next = self.oldest_unserved();
+        if let Some(exchange) = self.exchanges.get_mut(next)
+            && exchange.scripted().is_some()
+        {
+            exchange.asked = now + exchange.service;
+        }
+    }
+
+    /// Whether it is over when all is acknowledged, and carried nothing back: a transfer.
+    pub fn is_transfer(&self) -> bool {
+        self.promised == 0 && (self.close_asked || self.written == u64::MAX)
+    }
+
     /// Whether everything sent without a reply has now been acknowledged.
     #[inline]
     pub fn take_sent(&mut self) -> bool {
@@ -270,7 +318,7 @@ impl Connection {
 
     /// Segments that either end has sent again: SYN, FIN, or with payload.
     pub fn resent(&self) -> u32 {
-        let of = |c: &Counters| c.resent_syn + c.resent_fin + c.resent_data;
+        let of = |c: &Counters| u32::from(c.resent_syn) + u32::from(c.resent_fin) + c.resent_data;
         of(self.ends[OPENER].counters()) + of(self.ends[ACCEPTOR].counters())
     }
 
@@ -284,8 +332,8 @@ impl Connection {
     pub fn class(&self) -> Class {
         let [a, b] = [self.ends[OPENER].counters(), self.ends[ACCEPTOR].counters()];
         Class::of(
-            a.resent_syn + b.resent_syn,
-            a.resent_fin + b.resent_fin,
+            u32::from(a.resent_syn) + u32::from(b.resent_syn),
+            u32::from(a.resent_fin) + u32::from(b.resent_fin),
             a.resent_data + b.resent_data,
         )
     }

@@ -142,7 +142,7 @@ impl World {
     }
 
     /// The server program: answers requests, closes.
-    fn acceptor_reacts(&mut self, index: u32) {
+    pub(crate) fn acceptor_reacts(&mut self, index: u32) {
         let now = self.now;
         let connection = &self.connections[index];
         let mut wrote = false;
@@ -165,6 +165,9 @@ impl World {
         }
         if wrote {
             self.drain(index, ACCEPTOR);
+            if self.connections[index].unserved > 0 {
+                return self.acceptor_reacts(index); // what waits for this to be sent
+            }
         }
         if self.connections[index].ends[ACCEPTOR].state() == State::Failed {
             self.fail(index);
@@ -178,8 +181,7 @@ impl World {
         let mut wrote = false;
         while connection.unserved > 0 {
             let exchange = connection.exchanges[connection.oldest_unserved()];
-            let end = &mut connection.ends[ACCEPTOR];
-            if end.delivered() < exchange.request_end {
+            if !connection.may_serve(&exchange) {
                 break;
             }
             if exchange.service > Duration::ZERO {
@@ -187,7 +189,8 @@ impl World {
                 break;
             }
             connection.unserved -= 1;
-            end.write(exchange.reply_bytes, now);
+            connection.ends[ACCEPTOR].write(exchange.reply_bytes, now);
+            connection.schedule_script(now);
             wrote = true;
         }
         wrote
@@ -198,9 +201,11 @@ impl World {
         let connection = &mut self.connections[index];
         let serial = connection.serial;
         let next = connection.oldest_unserved();
+        let scripted = connection.exchanges[next].scripted();
         let service = &mut connection.exchanges[next].service;
         if *service != SERVING {
-            let at = self.now + std::mem::replace(service, SERVING);
+            let worked = self.now + std::mem::replace(service, SERVING);
+            let at = scripted.map_or(worked, |not_before| not_before.max(self.now));
             let order = order(Turn::Wake, SERVERS | u64::from(serial));
             self.agenda.plan(at, order, What::Serve { connection: index, serial });
         }
@@ -229,6 +234,12 @@ impl World {
         let now = self.now;
         let connection = &mut self.connections[index];
         let end = &mut connection.ends[OPENER];
+        if connection.awaited && end.state() == State::Established {
+            connection.awaited = false;
+            self.tell_opener(index, |conn| Input::Opened { conn });
+        }
+        let connection = &mut self.connections[index];
+        let end = &mut connection.ends[OPENER];
         if connection.unwritten > 0 && end.state() == State::Established {
             end.write(std::mem::take(&mut connection.unwritten), now);
             self.drain(index, OPENER);
@@ -243,7 +254,9 @@ impl World {
             self.tell_opener(index, |conn| Input::Replied { conn });
         }
         if self.connections[index].take_sent() {
-            self.log_transfer(index);
+            if self.connections[index].is_transfer() {
+                self.log_transfer(index);
+            }
             self.tell_opener(index, |conn| Input::Sent { conn });
         }
         if self.connections[index].ends[OPENER].state() == State::Failed {
@@ -271,7 +284,8 @@ impl World {
         // With every reply in, the application may have given the number to another connection.
         let expected = connection.expected();
         // An endless one has no end to be measured.
-        let cut_short = connection.sent_pending && connection.written != u64::MAX;
+        let cut_short =
+            connection.sent_pending && connection.is_transfer() && connection.written != u64::MAX;
         let exchanges = std::mem::take(&mut connection.exchanges);
         connection.unserved = 0;
         connection.sent_pending = false;

@@ -3,13 +3,14 @@
 //! Reading order: [`scenario`] (what one run is, as data), `setup` (from a scenario to a world),
 //! [`run`](crate::Run) (from a world to tables), `world` (what there is, and the loop), `carry`
 //! (packets on their way), [`port`] (queues feeding lines, folded and explicit), `host` (ends of
-//! connections), `apps` (what applications ask for), `books` (what is written down), [`agenda`]
-//! (the future).
+//! connections), `apps` (what applications ask for), `books` (what is written down), [`capture`] (what crosses a port, for
+//! Wireshark), [`agenda`] (the future).
 
 pub mod access;
 pub mod agenda;
 mod apps;
 mod books;
+pub mod capture;
 mod carry;
 mod catalogue;
 mod connection;
@@ -30,6 +31,7 @@ mod slab;
 pub mod topology;
 mod world;
 
+pub use capture::{Capture, CapturedAt};
 pub use catalogue::{catalogue, table, variables};
 pub use error::ScenarioError;
 pub use run::{Outcome, Run, run, summary_json};

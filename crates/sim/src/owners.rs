@@ -1,11 +1,11 @@
-//! Whose packets they are, for traces of packets.
+//! Whose packets they are, for traces and captures of packets.
 
 use packet::Packet;
 use record::{Nature, Who};
 
 /// Group and member behind every connection and stream, by serial number: a connection's place
 /// may belong to another while its last packets are on their way. Kept only where packets are
-/// traced.
+/// traced or captured.
 #[derive(Debug)]
 pub(crate) struct Owners(Option<Vec<(u16, u32)>>);
 
@@ -25,9 +25,14 @@ impl Owners {
 
     /// Whose packet it is.
     pub fn who(&self, packet: &Packet, nature: Nature) -> Who {
-        let owners = self.0.as_ref().expect("owners are kept where packets are traced");
         // The flow number ends with the direction.
-        let (group, user) = owners[(packet.flow >> 1) as usize];
+        let (group, user) = self.of((packet.flow >> 1) as u32);
         Who { nature, group, user, bytes: packet.bytes }
+    }
+
+    /// Group and member behind a serial number.
+    pub fn of(&self, serial: u32) -> (u16, u32) {
+        let owners = self.0.as_ref().expect("owners are kept where packets are looked at");
+        owners[serial as usize]
     }
 }

@@ -1,8 +1,10 @@
 //! A world moved to its end, and what was measured of it as tables and a summary.
 
 use packet::Instant;
+use packet::params::unknown;
 use record::{Figure, Fingerprint, Meter, Summary, Table, Window};
 
+use crate::capture::{Capture, Tap};
 use crate::error::ScenarioError;
 use crate::reports::Reports;
 use crate::scenario::Scenario;
@@ -34,10 +36,36 @@ impl Run {
     /// # Errors
     /// A sentence, if parameters contradict each other or a load was not calibrated into users.
     pub fn new(scenario: Scenario) -> Result<Run, ScenarioError> {
-        let (mut world, ports) = setup::world(&scenario)?;
+        let (world, ports) = setup::world(&scenario, &[])?;
+        Ok(Run::started(scenario, world, ports))
+    }
+
+    /// As [`Run::new`], with a capture of what crosses ports. Nothing of the run's outcome changes
+    /// but `events`: these ports are simulated event by event.
+    ///
+    /// # Errors
+    /// As [`Run::new`], and if there is no such port.
+    pub fn capturing(scenario: Scenario, capture: Capture) -> Result<Run, ScenarioError> {
+        let Capture { ports: mut captured, at, sink } = capture;
+        if captured.is_empty() {
+            let first = &scenario.links[0].name; // a scenario has one
+            captured = vec![format!("{first}.forward"), format!("{first}.reverse")];
+        }
+        let (mut world, ports) = setup::world(&scenario, &captured)?;
+        if let Some(name) = captured.iter().find(|&name| !ports.contains(name)) {
+            let of_links = ports.iter().map(String::as_str).filter(|n| !n.starts_with("access"));
+            let why = unknown("port", name, &of_links.collect::<Vec<_>>());
+            return Err(ScenarioError(format!("capture: {why}")));
+        }
+        let tapped = ports.iter().map(|name| captured.contains(name)).collect();
+        world.capture(Tap::new(tapped, at, sink));
+        Ok(Run::started(scenario, world, ports))
+    }
+
+    fn started(scenario: Scenario, mut world: World, ports: Vec<String>) -> Run {
         world.start();
         let window = setup::window(&scenario);
-        Ok(Run { world, ports, window, measuring: false, scenario })
+        Run { world, ports, window, measuring: false, scenario }
     }
 
     /// Moves to `until` (at most the end of the run).

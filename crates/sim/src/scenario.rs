@@ -95,7 +95,8 @@ impl Traffic {
     /// Number of users or flows, unless a load still has to be calibrated.
     pub fn members(&self) -> Option<u32> {
         if self.entry.is_open_loop() {
-            return self.app.given(traffic::registry::RATE).then_some(1);
+            let recorded = self.entry.is_recorded() && !self.params.given("load");
+            return (recorded || self.app.given(traffic::registry::RATE)).then_some(1);
         }
         match self.params.whole_or("users", 0) {
             0 => None,

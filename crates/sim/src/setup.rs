@@ -15,15 +15,19 @@ use crate::scenario::{Changes, Link, Queue, Rtt, Scenario, Traffic};
 use crate::topology::{Machines, RoundTrips, Side, TCPEVAL_MS};
 use crate::world::{Group, World};
 
-/// The world of a scenario before its first event, and the names of its ports.
+/// The world of a scenario before its first event, and the names of its ports. Those called
+/// `captured` show their packets.
 ///
 /// # Errors
 /// A sentence, if parameters contradict each other or a load was not calibrated into users.
-pub(crate) fn world(scenario: &Scenario) -> Result<(World, Vec<String>), ScenarioError> {
+pub(crate) fn world(
+    scenario: &Scenario,
+    captured: &[String],
+) -> Result<(World, Vec<String>), ScenarioError> {
     let window = window(scenario);
     let seed = scenario.params.whole("seed");
-    let mut builder =
-        Builder { scenario, seed, ports: Vec::new(), names: Vec::new(), routes: Vec::new() };
+    let (ports, names, routes) = Default::default();
+    let mut builder = Builder { scenario, captured, seed, ports, names, routes };
     let both = |direction: &str, b: &mut Builder| -> Result<Vec<u16>, ScenarioError> {
         scenario.links.iter().enumerate().map(|(i, l)| b.link_port(i, l, direction)).collect()
     };
@@ -99,6 +103,7 @@ pub(crate) fn window(scenario: &Scenario) -> Window {
 /// Puts ports together under their names.
 struct Builder<'a> {
     scenario: &'a Scenario,
+    captured: &'a [String],
     seed: u64,
     ports: Vec<(Port, Duration)>,
     names: Vec<String>,
@@ -121,7 +126,8 @@ impl Builder<'_> {
     fn port(&mut self, name: String, wire: Wire, delay: Duration, built: Built) -> u16 {
         let rng = Rng::named(self.seed, &format!("port.{name}"));
         let meter = self.meter(&name);
-        let folded = self.scenario.params.choice("engine") == "folded" && !meter.watches();
+        let watched = meter.watches() || self.captured.contains(&name);
+        let folded = self.scenario.params.choice("engine") == "folded" && !watched;
         let port = match built {
             Built::Gate(gate) if folded => {
                 Port::Folded(Box::new(FoldedPort::new(gate, wire, rng, meter)))

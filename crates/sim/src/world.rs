@@ -14,6 +14,7 @@ use tcp::Profile;
 use traffic::{Action, App, Input};
 
 use crate::agenda::Agenda;
+use crate::capture::Tap;
 use crate::carry::{Flight, Stream};
 use crate::connection::{Connection, GONE};
 use crate::ledger::Ledger;
@@ -106,6 +107,8 @@ pub struct World {
     pub(crate) sources: Option<Sources>,
     /// Likewise.
     pub(crate) goodput: Option<Goodput>,
+    /// Only if packets are to be captured.
+    pub(crate) tap: Option<Box<Tap>>,
     pub(crate) next_serial: u32,
     pub(crate) owners: Owners,
     pub(crate) window: Window,
@@ -113,6 +116,8 @@ pub struct World {
     pub(crate) delay_tick: Duration,
     pub(crate) data_sent: u64,
     pub(crate) actions: Vec<Action>,
+    /// Round-trip time that an application has set for the connection it opens next.
+    pub(crate) next_round_trip: Option<Duration>,
     pub(crate) lost: Vec<u32>,
     pub(crate) ledger: Ledger,
     /// When each explicit port's tick event is due; [`Instant::NEVER`] without one.
@@ -155,12 +160,14 @@ impl World {
             concurrency: Concurrency::new(clients),
             sources: None,
             goodput: None,
+            tap: None,
             next_serial: 0,
             owners,
             window,
             delay_tick: Duration::ZERO,
             data_sent: 0,
             actions: Vec::new(),
+            next_round_trip: None,
             lost: Vec::new(),
             ledger: Ledger::default(),
             armed_ticks: Vec::new(),
@@ -190,6 +197,12 @@ impl World {
                 stream: NOWHERE,
             });
         }
+    }
+
+    /// From here on `tap` looks at packets. Call before the start.
+    pub(crate) fn capture(&mut self, tap: Tap) {
+        self.tap = Some(Box::new(tap));
+        self.owners = Owners::new(true);
     }
 
     /// Starts every application.
@@ -224,6 +237,9 @@ impl World {
     pub fn finish(&mut self) {
         for port in &mut self.ports {
             port.finish(self.window.to);
+        }
+        if let Some(tap) = &mut self.tap {
+            tap.flush();
         }
         self.book_open_connections();
         self.check();

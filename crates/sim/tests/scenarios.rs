@@ -370,3 +370,16 @@ fn a_model_without_users_has_no_distance_of_each() {
         assert!(why.starts_with(named) && why.contains("draw = \"connection\""), "{why}");
     }
 }
+
+#[test]
+fn a_complete_scenario_can_be_run_again_whatever_the_end_systems() {
+    for profile in tcp::PROFILES {
+        let mut bulk = good();
+        bulk["traffic"] = json!([{"app": "bulk", "flows": 1, "tcp": profile.name}]);
+        let complete = Scenario::from_json(&bulk.to_string()).unwrap().to_json();
+        let again = Scenario::from_json(&complete.to_string()).unwrap();
+        if let Err(why) = again.check_parameters() {
+            panic!("{}: {why}", profile.name);
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use packet::{Duration, Instant};
 
 use crate::clock::{HostClock, Moment, Phase};
-use crate::ecn::EcnState;
+use crate::ecn::{EcnFeedback, EcnState};
 use crate::flight::Flight;
 use crate::needless::Trial;
 use crate::probe::Counters;
@@ -342,15 +342,17 @@ impl Endpoint {
         }
         self.on_ack(segment, opening, moment);
         let occupies = segment.len > 0 || segment.flags.has(Flags::FIN);
-        if self.ecn.on() && !segment.flags.has(Flags::SYN) {
-            self.note_mark(segment, occupies);
-        }
         if occupies && !segment.flags.has(Flags::SYN) {
+            if self.ecn.on() {
+                self.note_mark(segment);
+            }
             let was_closed = self.receiver.closed();
             self.receiver.on_data(segment, &self.profile.ack, self.clock, moment);
             if self.receiver.closed() && !was_closed {
                 self.on_peer_closed(moment);
             }
+        } else if self.ecn.feedback == EcnFeedback::Accurate {
+            self.note_mark_without_data(segment);
         }
     }
 }

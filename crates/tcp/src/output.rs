@@ -115,7 +115,7 @@ impl Endpoint {
         let accepting = self.state == State::SynReceived;
         if self.flight.nxt == 0 {
             let again = self.flight.max > 0;
-            self.counters.resent_syn += u32::from(again);
+            self.counters.resent_syn += u16::from(again);
             let flags = if accepting { Flags::SYN.with(Flags::ACK) } else { Flags::SYN };
             let flags = flags.with(self.opening_ecn_flags(accepting)).with(Flags::again(again));
             self.segment(out, 0, 0, flags, moment);
@@ -185,6 +185,10 @@ impl Endpoint {
         let owed = self.receiver.ack_now;
         if owed {
             self.pure_ack(out, moment);
+            if self.ecn.feedback == EcnFeedback::Accurate {
+                // The one that answered the SYN-ACK has gone (RFC 9768 section 3.2.2.1).
+                self.begin_feedback();
+            }
         }
         owed
     }
@@ -255,7 +259,7 @@ impl Endpoint {
             self.counters.data_sent += 1;
             self.counters.resent_data += u32::from(again);
         } else {
-            self.counters.resent_fin += u32::from(again);
+            self.counters.resent_fin += u16::from(again);
         }
         match &mut self.rack {
             Some(rack) => {
@@ -326,9 +330,6 @@ impl Endpoint {
             out.sack = self.receiver.report();
         } else {
             out.sack.clear();
-        }
-        if self.ecn.feedback == EcnFeedback::Accurate && !flags.has(Flags::SYN) {
-            self.after_feedback();
         }
         self.receiver.on_ack_sent();
         self.counters.segments_sent += 1;

@@ -11,9 +11,9 @@ pub struct Counters {
     /// Segments with payload sent, first time or again.
     pub data_sent: u64,
     /// SYN or SYN-ACK sent again.
-    pub resent_syn: u32,
+    pub resent_syn: u16,
     /// Bare FIN sent again.
-    pub resent_fin: u32,
+    pub resent_fin: u16,
     /// Segments with payload sent again.
     pub resent_data: u32,
     /// Expired retransmission timers.

@@ -52,6 +52,10 @@ impl Flags {
     pub(crate) const fn again(again: bool) -> Flags {
         Flags((again as u8) << 6)
     }
+    /// These without the others.
+    pub const fn without(self, other: Flags) -> Flags {
+        Flags(self.0 & !other.0)
+    }
     /// Both sets together.
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)

@@ -223,8 +223,8 @@ impl Script {
         let counters = world.ends[who].counters();
         for pair in kinds.chunks(2) {
             let seen = match pair[0] {
-                "syn" => counters.resent_syn,
-                "fin" => counters.resent_fin,
+                "syn" => u32::from(counters.resent_syn),
+                "fin" => u32::from(counters.resent_fin),
                 "data" => counters.resent_data,
                 other => panic!("{}: no class {other}", self.name),
             };

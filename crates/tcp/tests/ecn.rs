@@ -200,3 +200,14 @@ fn a_receiver_without_data_to_acknowledge_reports_every_third_mark() {
         assert!(out.iter().all(|s| s.flags == Flags::ACK), "5 + 3 is 0");
     }
 }
+
+#[test]
+fn all_that_prague_sends_again_is_scalable_too() {
+    // As in Linux: else it would wait in the classic queue of a DualPI2.
+    let prague = profile("linux", &[("congestion", Raw::Text("prague".into()))]);
+    let mut world = World::new(&prague, [HostClock::default(); 2], 100_000);
+    world.run(secs(10.0), &mut |sent| sent.side == S && [3, 9].contains(&sent.data_number));
+    let data: Vec<_> = world.sent.iter().filter(|s| s.side == S && s.segment.len > 0).collect();
+    assert_eq!(data.iter().filter(|s| s.segment.flags.has(Flags::AGAIN)).count(), 2);
+    assert!(data.iter().all(|s| s.segment.ecn == Ecn::Ect1));
+}

@@ -71,7 +71,7 @@ fn classes_of_resent_segments_are_counted_per_kind() {
     });
     let count = |side: usize| {
         let c = world.ends[side].counters();
-        [c.resent_syn, c.resent_data, c.resent_fin]
+        [u32::from(c.resent_syn), c.resent_data, u32::from(c.resent_fin)]
     };
     assert_eq!(count(C), [1, 1, 1]);
     assert_eq!(count(S), [1, 1, 0]);

@@ -26,6 +26,11 @@ pub enum Action {
         /// Which machine, 0-based.
         machine: u32,
     },
+    /// The connection opened next has this round-trip propagation time; without it the scenario's.
+    Distance {
+        /// There and back.
+        round_trip: Duration,
+    },
     /// Open connection `conn` to machine `peer` of the other side.
     Open {
         /// The application's number for it.
@@ -45,10 +50,19 @@ pub enum Action {
         /// Payload of a frame at most, bytes.
         frame: u32,
     },
+    /// Say [`Input::Opened`] when the connection is established. To be said right after
+    /// [`Action::Open`].
+    Await {
+        /// Which connection.
+        conn: u32,
+    },
     /// Write `bytes` on the connection (at once or when it is established). If `reply_bytes` is
     /// not zero, the peer's server program answers with that many once all have arrived (the
     /// request message names the size, as the UNC generators' does). Requests of one connection
-    /// are answered in order, one at a time, unless it is said to [`Action::Multiplex`].
+    /// are answered in order, one at a time, unless it is said to [`Action::Multiplex`]. A request of
+    /// no bytes stands for what the peer's program writes unasked: its service begins when the
+    /// connection is established and all earlier replies have been sent, and no response time is
+    /// measured.
     Send {
         /// Which connection.
         conn: u32,
@@ -58,6 +72,19 @@ pub enum Action {
         reply_bytes: u64,
         /// How long the server program works on the answer before it writes it.
         service: Duration,
+    },
+    /// The peer's program writes `bytes` when `after` bytes in all have arrived there, not before
+    /// `gap` has passed since it last wrote (at first: since now). It answers nothing, so that no
+    /// response time is measured.
+    Script {
+        /// Which connection.
+        conn: u32,
+        /// Payload bytes of the opener.
+        after: u64,
+        /// Since the last write.
+        gap: Duration,
+        /// Payload bytes, above 0.
+        bytes: u64,
     },
     /// No more will be sent. The application may use the number again once all replies are in.
     Close {
@@ -113,8 +140,13 @@ pub enum Input {
     Start,
     /// The time asked for with [`Action::WakeAt`] has come.
     Woke,
-    /// A reply has arrived completely (once per answered [`Action::Send`], in order; multiplexed,
-    /// in the order of their last bytes).
+    /// A connection is established, of which [`Action::Await`] was said.
+    Opened {
+        /// Which.
+        conn: u32,
+    },
+    /// A reply has arrived completely (once per answered [`Action::Send`] or [`Action::Script`], in
+    /// order; multiplexed, in the order of their last bytes).
     Replied {
         /// On which connection.
         conn: u32,

@@ -1,9 +1,11 @@
 //! What applications do: web users who think and fetch, connections that arrive on a link, loops,
-//! bulk senders, bursts, video players, calls, senders of datagrams.
+//! bulk senders, bursts, video players, calls, senders of datagrams, recorded connections.
 //!
 //! Reading order: [`app`](App) is the seam to a host, [`distribution`] is what sizes and times
 //! are drawn from and [`fsd`] sequences of them, [`web`], [`video`], [`bulk`], [`burst`] and
-//! [`datagrams`] are applications, [`Report`] is what some say of themselves at the end, [`registry`] lists them all, [`models`] the distributions they draw from.
+//! [`datagrams`] are applications, [`replay`] plays what was learned from a capture, [`Report`] is
+//! what some say of themselves at the end, [`registry`] lists them all, [`models`] the
+//! distributions they draw from.
 //!
 //! To add an application: write its file with its `ENTRY`, and add one line to [`APPS`].
 
@@ -15,6 +17,7 @@ pub mod distribution;
 pub mod fsd;
 pub mod models;
 pub mod registry;
+pub mod replay;
 mod report;
 pub mod video;
 pub mod web;

@@ -14,10 +14,10 @@
 
 use std::fmt;
 
-use packet::params::{BadParams, Field, Params};
+use packet::params::{BadParams, Field, Kind, Params};
 
 use crate::datagrams::{cbr, on_off, pulse, voip};
-use crate::{App, bulk, burst, video, web};
+use crate::{App, bulk, burst, replay, video, web};
 
 /// One kind of application.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +54,7 @@ pub static APPS: &[Entry] = &[
     web::http::ENTRY,
     web::loops::ENTRY,
     video::ENTRY,
+    replay::ENTRY,
     bulk::ENTRY,
     burst::ENTRY,
     voip::ENTRY,
@@ -72,6 +73,13 @@ impl Entry {
     /// it goes on whatever the network does.
     pub fn is_open_loop(&self) -> bool {
         self.fields.iter().any(|field| field.name == RATE)
+    }
+}
+
+impl Entry {
+    /// Whether it plays a recording, which has a rate of its own.
+    pub fn is_recorded(&self) -> bool {
+        self.fields.iter().any(|field| matches!(field.kind, Kind::File))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use packet::params::{Params, Raw, Value};
 use packet::{Duration, Instant};
-use traffic::registry::{APPS, Group, Population, find};
+use traffic::registry::{APPS, Entry, Group, Population, find};
 use traffic::{Action, App, AppCx, Closes, Input};
 
 fn group(members: u32) -> Group {
@@ -33,6 +33,19 @@ fn opening(app: &mut dyn App) -> (Instant, Vec<Action>) {
     (start, wishes)
 }
 
+/// Defaults; where something recorded is required, a small one.
+fn defaults(entry: &Entry) -> Params {
+    if !entry.is_recorded() {
+        return Params::defaults(entry.fields);
+    }
+    let recording = "recording 9000 2\n\
+        0 40 0 1 2 fin epochs 1,2,3,4\n\
+        9 - 1 2 1 fin epochs 1,2,3,4";
+    let model = vec![("file".into(), text("small")), ("text".into(), text(recording))];
+    let raw = [("model".into(), Raw::Table(model)), ("mode".into(), text("resample"))];
+    Params::check(entry.fields, &raw).unwrap()
+}
+
 #[test]
 fn every_entry_is_described_and_works_with_its_defaults() {
     for (i, entry) in APPS.iter().enumerate() {
@@ -44,7 +57,7 @@ fn every_entry_is_described_and_works_with_its_defaults() {
         for field in entry.fields {
             assert!(field.meaning.ends_with('.') && !field.source.is_empty(), "{}", field.name);
         }
-        let population = (entry.build)(&Params::defaults(entry.fields), &group(4)).unwrap();
+        let population = (entry.build)(&defaults(entry), &group(4)).unwrap();
         assert_eq!(population.members(), 4);
         let (_, wishes) = opening(&mut *population.member(3));
         let reaches_out = |wish: &Action| {
@@ -63,7 +76,7 @@ fn every_entry_is_described_and_works_with_its_defaults() {
 #[test]
 fn members_do_not_depend_on_how_many_there_are() {
     for entry in APPS {
-        let params = Params::defaults(entry.fields);
+        let params = defaults(entry);
         let few = (entry.build)(&params, &group(2)).unwrap();
         let many = (entry.build)(&params, &group(50)).unwrap();
         for i in [1, 0] {
@@ -77,7 +90,7 @@ fn members_do_not_depend_on_how_many_there_are() {
 fn a_side_without_machines_is_refused() {
     for entry in APPS {
         let empty = Group { peers: 0, ..group(4) };
-        let error = (entry.build)(&Params::defaults(entry.fields), &empty).unwrap_err();
+        let error = (entry.build)(&defaults(entry), &empty).unwrap_err();
         assert_eq!(error.field, "peers");
     }
     let nowhere = Group { machines: 0, ..group(4) };

@@ -45,7 +45,7 @@ def ellipses(
 
 
 def _draw(axes: Axes, curve: dict, chosen: Pen | None, log: bool) -> None:
-    angle = np.linspace(0, 2 * np.pi, 121)
+    angle = np.linspace(0, 2 * np.pi, 61)
     centre, half = np.array(curve["centre"]), np.array(curve["axes"])
     outline = centre + np.cos(angle)[:, None] * half[0] + np.sin(angle)[:, None] * half[1]
     if log:

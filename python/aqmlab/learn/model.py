@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import mmap
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -28,6 +28,10 @@ UNITS = {
 
 KNOTS = np.r_[np.linspace(0, 0.99, 100), 0.992, 0.995, 0.998, 0.999, 0.9995, 0.9999, 1.0]
 """The shares whose quantiles are written."""
+_BLOCK = 16_384
+"""Lines that are put in order together."""
+_WINDOW = 32 << 20
+"""Bytes of lines that are read at once, if what is wanted lies within them."""
 _TOLD = ("format", "version", "duration_us", "connections", "concurrent", "partial", "bytes")
 
 
@@ -64,25 +68,38 @@ def quantiles(histogram: dict[str, Any]) -> dict[str, Any]:
 
 
 def _gaps(index: np.ndarray) -> dict[str, Any]:
-    """Times between starts, as a histogram with a bucket for each value."""
-    starts = np.sort(index[:, 0]).astype(np.int64)
-    value, count = np.unique(np.diff(starts), return_counts=True)
-    mean = float(np.diff(starts).mean()) if len(starts) > 1 else 0.0
-    buckets = np.column_stack([value, value, count]).tolist()
-    return {"n": int(count.sum()), "mean": mean, "buckets": buckets}
+    """Times between starts, as a histogram: exact below 256, to 0.8 % above."""
+    gaps = np.diff(np.sort(index[:, 0])).astype(np.int64)
+    octave = np.maximum(np.log2(np.maximum(gaps, 1)).astype(np.int64) - 7, 0)
+    low, count = np.unique(gaps >> octave << octave, return_counts=True)
+    mean = float(gaps.mean()) if len(gaps) else 0.0
+    buckets = np.column_stack([low, low, count]).tolist()
+    return {"n": len(gaps), "mean": mean, "buckets": buckets}
 
 
 def write(path: Path, header: dict[str, Any], learned: Learned) -> None:
     """Writes the file all at once: the lines in order of the connections' starts."""
-    at_us, serial, length = learned.index.T
-    ends = np.cumsum(length)
+    at_us, serial, length = learned.index.astype(np.int64).T
+    begins = np.cumsum(length) - length
     order = np.lexsort((serial, at_us))
     with whole(path) as draft, draft.open("wb") as file:
         file.write((json.dumps(header, separators=(",", ":")) + "\n").encode())
-        if len(order):
-            learned.lines.flush()
-            with mmap.mmap(learned.lines.fileno(), 0, access=mmap.ACCESS_READ) as lines:
-                for begin, end in zip(
-                    (ends - length)[order].tolist(), ends[order].tolist(), strict=True
-                ):
-                    file.write(lines[begin:end])
+        for block in np.split(order, range(_BLOCK, len(order), _BLOCK)):
+            file.writelines(_lines(learned.lines, begins[block], length[block]))
+
+
+def _lines(source: IO[bytes], begins: np.ndarray, lengths: np.ndarray) -> Iterator[bytes]:
+    """Lines that begin at these places: mostly close together, so read in one piece."""
+    if not len(begins):
+        return
+    first, last = int(begins.min()), int((begins + lengths).max())
+    near = last - first <= _WINDOW
+    if near:
+        source.seek(first)
+        window = source.read(last - first)
+    for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True):
+        if near:
+            yield window[begin - first : begin - first + length]
+        else:
+            source.seek(begin)
+            yield source.read(length)

@@ -17,6 +17,7 @@ def text(model: str, header: dict[str, Any]) -> str:
     """The scenario of a model file that lies beside it."""
     seconds = max(1, math.ceil(header["duration_us"] / 1e6))
     rate = link_rate(header)
+    limit = packets(rate)
     return f"""\
 # Replays the connections of {model}: their sizes,
 # waiting times, starts and round-trip times, over a link that they load to {LOAD:.0%}. Change its
@@ -25,18 +26,38 @@ duration = "{seconds} s"
 
 [[link]]
 rate = "{rate:g} Mbit/s"
-forward = {{ aqm = "droptail", limit = {packets(rate)} }}     # 100 ms of packets of 1,500 bytes
-reverse = {{ aqm = "droptail", limit = {packets(rate)} }}
+forward = {{ aqm = "droptail", limit = {limit} }}     # 100 ms of packets of 1,500 bytes
+reverse = {{ aqm = "droptail", limit = {limit} }}
+{_groups(model, header)}"""
 
-[[traffic]]
-app = "replay"
-model = "{model}"
-"""
+
+def _groups(model: str, header: dict[str, Any]) -> str:
+    """A group for each side of the captured link, where all connections have one."""
+    if not _two_sided(header):
+        return _group(model)
+    return _group(model, 0, "clients") + _group(model, 1, "servers")
+
+
+def _group(model: str, initiators: int | None = None, side: str = "") -> str:
+    only = f'name = "side {initiators}"\n' if initiators is not None else ""
+    where = f'initiators = "{initiators}"\nside = "{side}"\n' if initiators is not None else ""
+    return f'\n[[traffic]]\n{only}app = "replay"\nmodel = "{model}"\n{where}'
+
+
+def _two_sided(header: dict[str, Any]) -> bool:
+    opened = [side["connections"] for side in header["seen"]["sides"]]
+    return min(opened) > 0 and sum(opened) == header["connections"]
 
 
 def link_rate(header: dict[str, Any]) -> float:
     """Mbit/s, two significant digits: the busier direction's payload is `LOAD` of it."""
-    bits_per_s = 8 * max(header["bytes"]) / max(header["duration_us"] / 1e6, 1.0)
+    directions = header["bytes"]
+    if _two_sided(header):
+        (to_one, to_zero), (back_to_zero, back_to_one) = (
+            side["bytes"] for side in header["seen"]["sides"]
+        )
+        directions = [to_zero + back_to_zero, to_one + back_to_one]
+    bits_per_s = 8 * max(directions) / max(header["duration_us"] / 1e6, 1.0)
     wanted = max(bits_per_s / LOAD, LEAST_BITS_PER_S)
     digits = 1 - math.floor(math.log10(wanted))
     return round(wanted, digits) / 1e6

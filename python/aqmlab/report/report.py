@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from aqmlab.errors import StoreError
 from aqmlab.store import read_json
+from aqmlab.studies.claims import revisited
 
 from . import setup
 from .templates import environment, style, write_page
@@ -46,6 +47,7 @@ def render(result: Mapping, pictures: Mapping[str, str]) -> str:
         .render(
             r=result,
             parts=[_part(result, told[name], pictures) for name in result["parts"]],
+            again=revisited.pairs(result["claims"]),
             missing=[part["title"] for name, part in told.items() if name not in result["parts"]],
             command=command(result),
             style=style(),

@@ -19,6 +19,9 @@ SHIPPED = Path(__file__).resolve().parent.parent / "experiments"
 #: Lists whose entries belong to a part.
 LISTS = ("group", "table", "difference", "figure", "claim")
 
+#: Tables of entries that have names: several files may add to them.
+NAMED = ("base", "axis")
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -110,12 +113,23 @@ def load(name: str, folder: Path | None = None) -> Experiment:
     data = spec.read_toml(folder / "experiment.toml")
     for file in data.get("include", []):
         for key, value in spec.read_toml(folder / file).items():
-            if key in data and not (isinstance(value, list) and isinstance(data[key], list)):
-                raise SpecError(f'{folder / file}: "{key}" is already in experiment.toml')
-            data[key] = data.get(key, []) + value if isinstance(value, list) else value
+            data[key] = _joined(data[key], value, folder / file, key) if key in data else value
     for group in data.get("group", []):
         group["axis"] = [_axis(axis, data.get("axis", {})) for axis in group.get("axis", [])]
     return Experiment(folder, data)
+
+
+def _joined(have: Any, more: Any, file: Path, key: str) -> Any:
+    """What the files before say, and this one: lists in order, bases and shared axes by name."""
+    if isinstance(have, list) and isinstance(more, list):
+        return have + more
+    what = key
+    if isinstance(have, dict) and isinstance(more, dict) and key in NAMED:
+        twice = sorted(have.keys() & more.keys())
+        if not twice:
+            return have | more
+        what = f"{key}.{twice[0]}"
+    raise SpecError(f'{file}: "{what}" is already in another file of the experiment')
 
 
 def _axis(axis: dict, shared: dict[str, dict]) -> dict:

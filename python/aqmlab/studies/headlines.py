@@ -6,6 +6,7 @@ from collections import Counter
 
 from aqmlab.report.numbers import counted, ranged, signed
 
+from .claims import revisited
 from .claims.judge import FAILS, HOLDS, UNDECIDED
 from .tables import BETWEEN, INSIDE, OUTSIDE
 
@@ -22,14 +23,15 @@ def of(result: dict) -> list[str]:
 
 
 def _claims(result: dict) -> list[str]:
-    ours = [claim for claim in result["claims"] if claim["kind"] == "ours"]
+    again = revisited.summary(result["claims"])
+    ours = [c for c in result["claims"] if c["kind"] == "ours" and not c.get("revisits")]
     paper = [claim for claim in result["claims"] if claim["kind"] != "ours"]
     return [
         f"Of {counted(len(claims), what)} {whose}: {verdicts[HOLDS]} hold here, "
         f"{verdicts[FAILS]} do not hold, {verdicts[UNDECIDED]} undecided."
         for claims, what, whose in ((paper, "claim", "of the paper"), (ours, "question", "of ours"))
         if (verdicts := Counter(claim["verdict"] for claim in claims))
-    ]
+    ] + ([again] if again else [])
 
 
 def _agreement(result: dict) -> list[str]:

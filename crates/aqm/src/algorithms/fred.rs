@@ -168,8 +168,8 @@ impl Fred {
         self.avg = (1.0 - self.w_q) * self.avg + self.w_q * f64::from(queue);
     }
 
-    fn age(&mut self, span: Duration) {
-        let packets = self.clock.packets_in(span);
+    #[cold]
+    fn age(&mut self, packets: u64) {
         if packets > 0 && self.avg > 0.0 {
             self.avg *= math::pow(1.0 - self.w_q, packets as f64);
         }
@@ -215,9 +215,9 @@ impl Aqm for Fred {
         now: Instant,
         rng: &mut Rng,
     ) -> Verdict {
-        let idle = self.idle.end(now);
-        if let Some(span) = idle {
-            self.age(span);
+        let idle = self.idle.end_in_packets(now, &self.clock);
+        if let Some(packets) = idle {
+            self.age(packets);
         }
         let share = self.share();
         if self.strikes(packet.flow, share) {

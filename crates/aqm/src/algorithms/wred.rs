@@ -308,15 +308,17 @@ impl Wred {
 
     #[inline]
     fn on_update_at_arrival(&mut self, waiting: u32, now: Instant) {
-        match (self.idle.end(now), self.clock) {
-            (Some(span), Some(clock)) => self.age(span, clock),
-            _ => self.sample(waiting),
+        match &self.clock {
+            Some(clock) => match self.idle.end_in_packets(now, clock) {
+                Some(packets) => self.age(packets),
+                None => self.sample(waiting),
+            },
+            None => self.sample(waiting),
         }
     }
 
     #[cold]
-    fn age(&mut self, span: Duration, clock: PacketClock) {
-        let packets = clock.packets_in(span);
+    fn age(&mut self, packets: u64) {
         if packets > 0 && self.avg > 0.0 {
             self.avg *= math::pow(1.0 - self.weight, packets as f64);
         }

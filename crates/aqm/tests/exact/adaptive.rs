@@ -182,7 +182,12 @@ impl Reference for Red {
         let idle = self.idle_since.take();
         if let Some(since) = idle {
             let packets = (a.now - since) as f64 * 1e-9 * RATE as f64 / 8.0 / self.mean;
-            self.avg *= (1.0 - self.w).powi((packets + 1e-9) as i32);
+            let packets = (packets + 1e-9) as u64;
+            self.avg *= (1.0 - self.w).powi(packets as i32);
+            if !self.ns {
+                let one = (self.mean * 8e9) as u64 / RATE;
+                self.interrupted = Some(since + packets * one);
+            }
         }
         if self.ns || idle.is_none() {
             self.avg = (1.0 - self.w) * self.avg + self.w * q;

@@ -152,6 +152,8 @@ struct Reference {
     qcount: i64,
     qr: u64,
     idle: Option<u64>,
+    /// Up to where the idle time that the last arrival met has aged the average of the paper.
+    aged_to: Option<u64>,
     /// The array: (id, flow, size), or a hole.
     tab: Vec<Option<(u32, u64, u64)>>,
 }
@@ -170,7 +172,9 @@ impl Reference {
     }
 
     fn average(&mut self, now: u64) {
-        let idle = self.idle.take().map(|since| now - since);
+        let since = self.idle.take();
+        let idle = since.map(|since| now - since);
+        self.aged_to = since.map(|since| since + (now - since) / 800_000 * 800_000);
         let q = self.len();
         if self.linux {
             self.qavg = match idle {
@@ -287,9 +291,11 @@ impl Reference {
 
     fn dequeue(&mut self, now: u64) -> Option<(u32, u64)> {
         if self.tab.is_empty() {
-            self.idle.get_or_insert(now);
+            let dropped = if self.linux { None } else { self.aged_to };
+            self.idle.get_or_insert(dropped.unwrap_or(now));
             return None;
         }
+        self.aged_to = None;
         let (id, _, size) = self.tab.remove(0).unwrap();
         self.zap_head();
         Some((id, size))
@@ -373,6 +379,7 @@ fn duel(
         qcount: -1,
         qr: 0,
         idle: Some(0),
+        aged_to: None,
         tab: Vec::new(),
     };
     let mut draws = (Rng::named(seed, "draws"), Rng::named(seed, "draws"));

@@ -31,9 +31,9 @@ impl Fred {
     }
 
     fn drop(&mut self, why: Why) -> Admission {
-        // The line stays idle; the idle time that this arrival ended has been used up.
-        if let Some(now) = self.resume {
-            self.q_time = Some(now);
+        // The line stays idle; of its time the whole packets have been used up.
+        if let Some(aged_to) = self.resume {
+            self.q_time = Some(aged_to);
         }
         Admission::Dropped(why)
     }
@@ -49,7 +49,7 @@ impl Reference for Fred {
                 self.avg *= 1.0 - self.wq;
             }
             aged = true;
-            self.resume = Some(a.now);
+            self.resume = Some(since + m * 800_000);
         }
         let n = self.nactive();
         self.avgcq = if n > 0 { self.avg / n as f64 } else { self.avg };

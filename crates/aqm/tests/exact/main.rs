@@ -21,6 +21,7 @@ mod duel;
 mod fq_codel;
 mod fq_pie;
 mod fred;
+mod idle;
 mod line;
 mod ns3_suite;
 mod pi;

@@ -121,9 +121,11 @@ impl Reference {
         let scale = if c.queue_in_bytes { c.mean as f64 } else { 1.0 };
         let (min, max) = (c.min * scale, c.max * scale);
         let q = if c.queue_in_bytes { a.bytes } else { a.packets };
+        let mut aged_to = None;
         if let Some(since) = self.idle_since.take() {
             let m = self.packets_in(a.now - since, RATE);
             self.decay(m);
+            aged_to = Some(since + m * c.mean * 8_000_000_000 / RATE);
         } else {
             self.avg = (1.0 - self.w()) * self.avg + self.w() * q as f64;
         }
@@ -147,12 +149,16 @@ impl Reference {
             self.count = -1;
         }
         let can_mark = c.ecn && a.ect && !(signal == Some(Forced) && c.harddrop);
-        match signal {
+        let said = match signal {
             Some(why) if !can_mark => Dropped(why),
             _ if a.packets >= c.limit => Dropped(Overflow),
             Some(why) => Marked(why),
             None => Queued,
+        };
+        if matches!(said, Dropped(_)) {
+            self.idle_since = aged_to; // q_time stays, less what has aged the average
         }
+        said
     }
 
     /// ns-2's and ns-3's random test: whether it hits, and p_b.

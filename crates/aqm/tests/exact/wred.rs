@@ -42,10 +42,12 @@ impl Reference for Ios {
 
     fn arrive(&mut self, a: Arrival, rng: &mut Rng) -> Admission {
         let idle = self.idle_since.take();
+        let mut aged_to = a.now;
         if !self.timer {
             match idle {
                 Some(since) if self.decays => {
                     let m = (a.now - since) * RATE / 1_000_000_000 / 8000;
+                    aged_to = since + m * 800_000;
                     self.avg *= (1.0 - self.weight()).powi(m.min(1 << 30) as i32);
                 }
                 _ => self.avg = self.avg * (1.0 - self.weight()) + a.packets as f64 * self.weight(),
@@ -76,7 +78,7 @@ impl Reference for Ios {
             said = Dropped(Overflow);
         }
         if matches!(said, Dropped(_)) {
-            self.idle_since = idle.map(|_| a.now);
+            self.idle_since = idle.map(|_| aged_to);
         }
         said
     }

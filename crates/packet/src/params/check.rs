@@ -36,6 +36,20 @@ impl Field {
                     unit.example()
                 ))),
             },
+            Kind::File => match raw {
+                Raw::Table(fields)
+                    if ["file", "text"].iter().all(|key| {
+                        fields.iter().any(|(k, v)| k == key && matches!(v, Raw::Text(_)))
+                    }) =>
+                {
+                    Ok(Value::Written(0))
+                }
+                Raw::Text(_) => Err(bad(format!(
+                    "the file {raw} was not read; start the run with the aqmlab command or \
+                     aqmlab.run, which read it"
+                ))),
+                _ => Err(bad(format!("{raw} is not the name of a file"))),
+            },
             Kind::Whole { unit, min, max } => {
                 let v = quantity(self.name, raw, unit)?;
                 let range = format!("between {min} and {max}");

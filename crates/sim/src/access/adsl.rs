@@ -21,13 +21,13 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         setting(
             "forward",
-            r#"{"aqm": "droptail", "limit_bytes": 200000}"#,
+            r#"{"limit_bytes": 200000}"#,
             "0.1 s at the multiplexer.",
             "constructed",
         ),
         setting(
             "reverse",
-            r#"{"aqm": "droptail", "limit_bytes": 128000}"#,
+            r#"{"limit_bytes": 128000}"#,
             "128 kB in the modem: a second.",
             "Kreibich et al., Netalyzr, IMC 2010: uplink buffers of DSL hold a second or more (recalled)",
         ),

@@ -26,13 +26,13 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         setting(
             "forward",
-            r#"{"aqm": "droptail", "limit_bytes": 625000}"#,
+            r#"{"limit_bytes": 625000}"#,
             "50 ms at the termination system.",
             "constructed",
         ),
         setting(
             "reverse",
-            r#"{"aqm": "droptail", "limit_bytes": 256000}"#,
+            r#"{"limit_bytes": 256000}"#,
             "256 kB in the modem: 0.2 s.",
             "Kreibich et al., Netalyzr, IMC 2010: a usual size of uplink buffers (recalled)",
         ),

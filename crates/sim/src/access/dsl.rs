@@ -26,13 +26,13 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         setting(
             "forward",
-            r#"{"aqm": "droptail", "limit_bytes": 625000}"#,
+            r#"{"limit_bytes": 625000}"#,
             "0.1 s at the multiplexer.",
             "constructed",
         ),
         setting(
             "reverse",
-            r#"{"aqm": "droptail", "limit_bytes": 128000}"#,
+            r#"{"limit_bytes": 128000}"#,
             "128 kB in the modem: 0.1 s.",
             "constructed",
         ),

@@ -33,17 +33,7 @@ pub(super) const ENTRY: Entry = Entry {
         setting("reverse_rate", "14 Mbit/s", "About the mean.", "constructed"),
         setting("delay", "15 ms", "Each way, a round trip of 30 ms.", "constructed"),
         setting("framing", "none", "Nothing is known of it.", "constructed"),
-        setting(
-            "forward",
-            r#"{"aqm": "droptail", "limit_bytes": 1250000}"#,
-            "0.1 s.",
-            "constructed",
-        ),
-        setting(
-            "reverse",
-            r#"{"aqm": "droptail", "limit_bytes": 175000}"#,
-            "0.1 s.",
-            "constructed",
-        ),
+        setting("forward", r#"{"limit_bytes": 1250000}"#, "0.1 s.", "constructed"),
+        setting("reverse", r#"{"limit_bytes": 175000}"#, "0.1 s.", "constructed"),
     ],
 };

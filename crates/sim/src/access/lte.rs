@@ -33,13 +33,13 @@ pub(super) const ENTRY: Entry = Entry {
         setting("framing", "none", "Opportunities are counted in IP bytes.", "Sprout, Mahimahi"),
         setting(
             "forward",
-            r#"{"aqm": "droptail", "limit_bytes": 1500000}"#,
+            r#"{"limit_bytes": 1500000}"#,
             "1.5 MB at the base station: a second.",
             "constructed: Sprout tells of queues of several seconds",
         ),
         setting(
             "reverse",
-            r#"{"aqm": "droptail", "limit_bytes": 750000}"#,
+            r#"{"limit_bytes": 750000}"#,
             "0.75 MB in the phone: a second.",
             "constructed",
         ),

@@ -21,15 +21,10 @@ pub(super) const ENTRY: Entry = Entry {
         setting("framing", "none", "Nothing is known of it.", "constructed"),
         setting(
             "forward",
-            r#"{"aqm": "droptail", "limit_bytes": 1875000}"#,
+            r#"{"limit_bytes": 1875000}"#,
             "0.6 s, a base round trip.",
             "constructed",
         ),
-        setting(
-            "reverse",
-            r#"{"aqm": "droptail", "limit_bytes": 225000}"#,
-            "0.6 s.",
-            "constructed",
-        ),
+        setting("reverse", r#"{"limit_bytes": 225000}"#, "0.6 s.", "constructed"),
     ],
 };

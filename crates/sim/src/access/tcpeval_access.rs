@@ -14,17 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
         setting("reverse_rate", "100 Mbit/s", "Central link.", "draft-irtf-iccrg-tcpeval-01"),
         setting("delay", "2 ms", "Each way.", "draft-irtf-iccrg-tcpeval-01"),
         setting("framing", "none", "The suite counts IP bytes.", "constructed: not said"),
-        setting(
-            "forward",
-            r#"{"aqm": "droptail", "limit_bytes": 1250000}"#,
-            "100 ms.",
-            "draft-irtf-iccrg-tcpeval-01",
-        ),
-        setting(
-            "reverse",
-            r#"{"aqm": "droptail", "limit_bytes": 1250000}"#,
-            "100 ms.",
-            "draft-irtf-iccrg-tcpeval-01",
-        ),
+        setting("forward", r#"{"limit_bytes": 1250000}"#, "100 ms.", "draft-irtf-iccrg-tcpeval-01"),
+        setting("reverse", r#"{"limit_bytes": 1250000}"#, "100 ms.", "draft-irtf-iccrg-tcpeval-01"),
     ],
 };

@@ -19,17 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
             "constructed: nothing beside the suite's round-trip times",
         ),
         setting("framing", "none", "The suite counts IP bytes.", "constructed: not said"),
-        setting(
-            "forward",
-            r#"{"aqm": "droptail", "limit_bytes": 1250000}"#,
-            "10 ms.",
-            "draft-irtf-iccrg-tcpeval-01",
-        ),
-        setting(
-            "reverse",
-            r#"{"aqm": "droptail", "limit_bytes": 1250000}"#,
-            "10 ms.",
-            "draft-irtf-iccrg-tcpeval-01",
-        ),
+        setting("forward", r#"{"limit_bytes": 1250000}"#, "10 ms.", "draft-irtf-iccrg-tcpeval-01"),
+        setting("reverse", r#"{"limit_bytes": 1250000}"#, "10 ms.", "draft-irtf-iccrg-tcpeval-01"),
     ],
 };

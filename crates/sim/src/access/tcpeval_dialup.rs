@@ -14,17 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
         setting("reverse_rate", "64 kbit/s", "Central link.", "draft-irtf-iccrg-tcpeval-01"),
         setting("delay", "5 ms", "Each way.", "draft-irtf-iccrg-tcpeval-01"),
         setting("framing", "none", "The suite counts IP bytes.", "constructed: not said"),
-        setting(
-            "forward",
-            r#"{"aqm": "droptail", "limit_bytes": 10000}"#,
-            "1.25 s.",
-            "draft-irtf-iccrg-tcpeval-01",
-        ),
-        setting(
-            "reverse",
-            r#"{"aqm": "droptail", "limit_bytes": 10000}"#,
-            "1.25 s.",
-            "draft-irtf-iccrg-tcpeval-01",
-        ),
+        setting("forward", r#"{"limit_bytes": 10000}"#, "1.25 s.", "draft-irtf-iccrg-tcpeval-01"),
+        setting("reverse", r#"{"limit_bytes": 10000}"#, "1.25 s.", "draft-irtf-iccrg-tcpeval-01"),
     ],
 };

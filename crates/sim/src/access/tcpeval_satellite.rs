@@ -16,13 +16,13 @@ pub(super) const ENTRY: Entry = Entry {
         setting("framing", "none", "The suite counts IP bytes.", "constructed: not said"),
         setting(
             "forward",
-            r#"{"aqm": "droptail", "limit_bytes": 500000}"#,
+            r#"{"limit_bytes": 500000}"#,
             "100 ms.",
             "constructed: as the suite's other links",
         ),
         setting(
             "reverse",
-            r#"{"aqm": "droptail", "limit_bytes": 50000}"#,
+            r#"{"limit_bytes": 50000}"#,
             "100 ms.",
             "constructed: as the suite's other links",
         ),

@@ -16,13 +16,13 @@ pub(super) const ENTRY: Entry = Entry {
         setting("framing", "none", "The suite counts IP bytes.", "constructed: not said"),
         setting(
             "forward",
-            r#"{"aqm": "droptail", "limit_bytes": 12500000}"#,
+            r#"{"limit_bytes": 12500000}"#,
             "100 ms.",
             "draft-irtf-iccrg-tcpeval-01",
         ),
         setting(
             "reverse",
-            r#"{"aqm": "droptail", "limit_bytes": 12500000}"#,
+            r#"{"limit_bytes": 12500000}"#,
             "100 ms.",
             "draft-irtf-iccrg-tcpeval-01",
         ),

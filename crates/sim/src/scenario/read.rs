@@ -137,7 +137,7 @@ fn read_traffic(index: usize, json: &Json, links: &[Link]) -> Result<Traffic, Sc
     let own = ["app", "name", "tcp", "via", "rtt"];
     let (params, app) = section.split(schema::TRAFFIC, entry.fields, &own)?;
     if entry.is_open_loop() {
-        check_rate(&path, entry.name, &params, &app)?;
+        check_rate(&path, entry, &params, &app)?;
         return Ok(Traffic { name, entry, app, params, profile, tcp, via, rtt });
     }
     match (params.given("users"), params.given("load")) {
@@ -152,8 +152,13 @@ fn read_traffic(index: usize, json: &Json, links: &[Link]) -> Result<Traffic, Sc
 }
 
 /// An application without users is given by its rate or by a load.
-fn check_rate(path: &str, name: &str, params: &Params, app: &Params) -> Result<(), ScenarioError> {
-    let rate = traffic::registry::RATE;
+fn check_rate(
+    path: &str,
+    entry: &traffic::Entry,
+    params: &Params,
+    app: &Params,
+) -> Result<(), ScenarioError> {
+    let (name, rate) = (entry.name, traffic::registry::RATE);
     if params.given("users") {
         return Err(ScenarioError(format!(
             "{path}.users: {name} has no users or flows; give {rate} or a load"
@@ -163,7 +168,7 @@ fn check_rate(path: &str, name: &str, params: &Params, app: &Params) -> Result<(
         (true, true) => Err(ScenarioError(format!(
             "{path}: gives both {rate} and a load, which is turned into it; give one of them"
         ))),
-        (false, false) => Err(ScenarioError(format!(
+        (false, false) if !entry.is_recorded() => Err(ScenarioError(format!(
             "{path}: gives neither {rate} nor a load; write for example load = \"98%\""
         ))),
         _ => Ok(()),

@@ -1,5 +1,7 @@
 //! What tests look at of a run: its tables' columns and the groups of its summary.
 
+#![allow(dead_code)] // not every test looks at everything
+
 use record::{Column, Figure, Summary, Table};
 use serde_json::Value;
 use sim::{Outcome, Scenario, run};

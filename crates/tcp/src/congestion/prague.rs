@@ -77,9 +77,15 @@ impl Prague {
     fn answer_marks(&mut self, flight: &Flight, now: Instant) {
         self.owed = !self.virtual_round(flight, self.reduced, now);
         if !self.owed {
-            self.window -= self.window * self.alpha / 2.0;
+            self.shrink(flight, self.alpha / 2.0);
             self.reduced = now;
         }
+    }
+
+    /// Takes a part of the window. What is left has a floor: far below a segment the next unmarked
+    /// one, which adds mss/window segments, would let go a flood.
+    fn shrink(&mut self, flight: &Flight, part: f64) {
+        self.window = (self.window * (1.0 - part)).max((LEAST * flight.mss()) as f64);
     }
 
     /// Linux's `prague_rate_scaled_ai_ack_increase`: a segment per reference round trip, whose
@@ -153,7 +159,7 @@ impl Control for Prague {
             self.answer_marks(flight, report.now);
         }
         if report.marked > 0 && !std::mem::replace(&mut self.marked_once, true) {
-            self.window /= 2.0;
+            self.shrink(flight, 0.5);
         }
         self.grow(flight, report);
         self.lead(flight);
@@ -168,7 +174,7 @@ impl Control for Prague {
             return self.answer_marks(flight, now);
         }
         self.before_loss = self.window;
-        self.window /= 2.0;
+        self.shrink(flight, 0.5);
         (self.losing, self.owed) = (true, false);
         flight.ssthresh = (self.window as u64).max(LEAST * flight.mss());
     }
@@ -268,6 +274,47 @@ mod tests {
             prague.on_ack(&mut flight, &Report { window_limited: false, ..repairing })
         });
         assert_eq!(flight.cwnd, 20_000);
+    }
+
+    #[test]
+    fn however_long_all_was_marked_one_unmarked_segment_lets_no_flood_go() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let floor = LEAST as f64 * MSS as f64;
+        for cause in [Cause::Mark, Cause::Loss] {
+            let mut prague = Prague { alpha: 1.0, marked_once: true, ..Prague::default() };
+            let mut flight =
+                Flight { cwnd: 20_000, ssthresh: 20_000, mss: 1_000, ..Flight::default() };
+            for trip in 1..200 {
+                prague.on_congestion(&mut flight, cause, at(100 * trip));
+                let all = Report { now: at(100 * trip), marked: MSS, ..report(MSS) };
+                prague.on_ack(&mut flight, &all);
+            }
+            assert_eq!((prague.window, flight.cwnd), (floor, LEAST * MSS), "{cause:?}");
+            prague.on_ack(&mut flight, &Report { now: at(20_000), ..report(MSS) });
+            assert!(prague.window <= floor + MSS as f64 / 2.0, "{}", prague.window);
+            assert!(flight.cwnd <= (LEAST + 1) * MSS, "{}", flight.cwnd);
+        }
+    }
+
+    #[test]
+    fn a_short_round_trip_with_marks_waits_for_the_virtual_one_to_end() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let old = Prague { alpha: 0.5, window: 20_000.0, rounds: 4, ..Prague::default() };
+        let mut prague = Prague { marked_once: true, reduced: at(100), round_end: u64::MAX, ..old };
+        let mut flight = Flight { cwnd: 20_000, ssthresh: 20_000, mss: 1_000, ..Flight::default() };
+        let hear = |prague: &mut Prague, flight: &mut Flight, ms, marked| {
+            prague.on_ack(flight, &Report { now: at(ms), marked, ..report(1_000) });
+            prague.window
+        };
+        prague.on_congestion(&mut flight, Cause::Mark, at(121));
+        assert_eq!(prague.window, 20_000.0);
+        assert_eq!(hear(&mut prague, &mut flight, 124, 1_000), 20_000.0);
+        assert!(hear(&mut prague, &mut flight, 126, 0) > 20_000.0, "unmarked bytes grow it");
+        let cut = hear(&mut prague, &mut flight, 127, 1_000);
+        assert!((cut / 15_000.0 - 1.0).abs() < 0.01, "{cut}");
+        assert_eq!(hear(&mut prague, &mut flight, 160, 1_000), cut, "until it is told again");
+        prague.on_congestion(&mut flight, Cause::Mark, at(161));
+        assert!(prague.window < 0.76 * cut);
     }
 
     #[test]

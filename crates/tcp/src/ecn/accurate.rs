@@ -24,8 +24,9 @@ pub(crate) struct Counters {
     received: u8,
     /// Marked packets that the peer has reported, s.cep.
     reported: u8,
-    /// Received since the last segment went out.
+    /// Received since the last segment went out, which was this one's number.
     pending: u8,
+    told: u64,
     /// The latest packet was marked.
     marked: bool,
 }
@@ -33,7 +34,7 @@ pub(crate) struct Counters {
 impl Default for Counters {
     fn default() -> Self {
         // Section 3.2.1.
-        Counters { received: 5, reported: 5, pending: 0, marked: false }
+        Counters { received: 5, reported: 5, pending: 0, told: 0, marked: false }
     }
 }
 
@@ -91,25 +92,22 @@ impl Endpoint {
     pub(super) fn count_mark(&mut self, segment: &Segment, occupies: bool) {
         let marked = segment.ecn == Ecn::Ce;
         let waits = occupies || self.receiver.owes_ack();
+        let sent = self.counters.segments_sent;
         let counters = &mut self.receiver.marks().counters;
         let first = marked && !std::mem::replace(&mut counters.marked, marked);
         if !marked {
             return;
         }
         counters.received = counters.received.wrapping_add(1);
+        if std::mem::replace(&mut counters.told, sent) != sent {
+            counters.pending = 0;
+        }
         counters.pending += 1;
         let enough = counters.pending >= AT_ONCE[usize::from(waits)];
         self.ecn.says = counters.ace();
         if enough || first && occupies {
             self.receiver.ack_now = true;
         }
-    }
-
-    /// A segment after the SYNs went out: what it said of marks is said, and if it answered the
-    /// SYN-ACK (section 3.2.2.1) the next one counts.
-    pub(crate) fn after_feedback(&mut self) {
-        self.receiver.marks().counters.pending = 0;
-        self.begin_feedback();
     }
 }
 

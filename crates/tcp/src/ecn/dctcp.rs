@@ -34,6 +34,7 @@ impl Endpoint {
     }
 
     /// Sends the ACK with the old echo, if one is due.
+    #[inline(never)]
     pub(crate) fn output_before(&mut self, out: &mut Segment, moment: Moment) -> bool {
         let before = std::mem::take(&mut self.receiver.marks().before);
         if !before.due {

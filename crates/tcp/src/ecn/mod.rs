@@ -120,18 +120,26 @@ impl Endpoint {
         }
     }
 
-    /// Something arrived after the handshake; `occupies`: with data or a FIN. A receiver that
-    /// ignores ECN looks away. RFC 3168 section 6.1.5: data that has arrived before tells nothing.
-    pub(crate) fn note_mark(&mut self, segment: &Segment, occupies: bool) {
-        if !self.profile.ecn.honest || occupies && segment.end() <= self.receiver.next {
+    /// Data or a FIN arrived. A receiver that ignores ECN looks away. RFC 3168 section 6.1.5: what
+    /// has arrived before tells nothing.
+    #[inline(never)]
+    pub(crate) fn note_mark(&mut self, segment: &Segment) {
+        if !self.profile.ecn.honest || segment.end() <= self.receiver.next {
             return;
         }
         match self.ecn.feedback {
-            EcnFeedback::Accurate => self.count_mark(segment, occupies),
-            _ if !occupies => {}
             EcnFeedback::None => {}
             EcnFeedback::Classic => self.echo_until_cwr(segment),
             EcnFeedback::Dctcp => self.echo_as_marked(segment),
+            EcnFeedback::Accurate => self.count_mark(segment, true),
+        }
+    }
+
+    /// Something else arrived after the handshake: accurate ECN counts all packets.
+    #[cold]
+    pub(crate) fn note_mark_without_data(&mut self, segment: &Segment) {
+        if self.profile.ecn.honest && !segment.flags.has(Flags::SYN) {
+            self.count_mark(segment, false);
         }
     }
 
@@ -149,6 +157,7 @@ impl Endpoint {
     /// Data is about to go out. RFC 3168 sections 6.1.2 to 6.1.6: only new data is ECN-capable
     /// (pure ACKs, SYNs, and what is sent again are not), and CWR travels on it, where its loss will
     /// be noticed. What a DCTCP or scalable sender sends again is capable too, as in Linux.
+    #[inline(never)]
     pub(crate) fn make_capable(&mut self, out: &mut Segment, again: bool) {
         let scalable = self.scalable();
         if !again || scalable || self.ecn.feedback == EcnFeedback::Dctcp {
@@ -168,15 +177,16 @@ impl Endpoint {
     /// Whether an ACK asks for a reduction of the window.
     #[inline]
     pub(crate) fn hears_echo(&mut self, segment: &Segment, acked: u64, opening: bool) -> bool {
-        match self.ecn.feedback {
-            EcnFeedback::None => false,
-            EcnFeedback::Accurate => {
-                let news = acked.max(u64::from(!segment.sack.is_empty()));
-                let mut hearing = Hearing::new(self.ecn, &mut self.receiver);
-                hearing.marked_bytes(segment, news, self.flight.mss(), opening) > 0
-            }
-            EcnFeedback::Classic | EcnFeedback::Dctcp => segment.flags.has(Flags::ECE),
-        }
+        self.ecn.on() && self.understands_echo(segment, acked, opening)
+    }
+
+    /// The same, out of the way of connections without ECN.
+    #[inline(never)]
+    fn understands_echo(&mut self, segment: &Segment, acked: u64, opening: bool) -> bool {
+        let news = acked.max(u64::from(!segment.sack.is_empty()));
+        let mut hearing = Hearing::new(self.ecn, &mut self.receiver);
+        let marked = hearing.marked_bytes(segment, news, self.flight.mss(), opening);
+        hearing.echoes(segment, marked)
     }
 
     /// An ACK came that says ECE (and has not grown the window), or any while new data is held.

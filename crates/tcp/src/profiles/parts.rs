@@ -274,8 +274,11 @@ fn ecn(params: &Params, wanted: Feedback) -> Result<EcnRules, BadParams> {
         Feedback::Dctcp => "dctcp",
         Feedback::Scalable => "accurate",
     };
-    for name in ["ecn_feedback", "ecn_receiver"] {
-        if params.given(name) && !on {
+    // A complete scenario says "honest" of every receiver.
+    let ignores = params.choice("ecn_receiver") == "ignores";
+    for (name, asked) in [("ecn_feedback", params.given("ecn_feedback")), ("ecn_receiver", ignores)]
+    {
+        if asked && !on {
             return Err(BadParams::new(name, "means nothing without ecn = true; set both or none"));
         }
     }
@@ -286,7 +289,7 @@ fn ecn(params: &Params, wanted: Feedback) -> Result<EcnRules, BadParams> {
             "dctcp" => EcnFeedback::Dctcp,
             _ => EcnFeedback::Classic,
         },
-        honest: params.choice("ecn_receiver") == "honest",
+        honest: !ignores,
         scalable: wanted == Feedback::Scalable,
     })
 }

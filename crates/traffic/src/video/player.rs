@@ -159,7 +159,7 @@ impl App for Player {
                 (self.open, self.asked) = (false, None);
                 (cx.act)(Action::WakeAt(cx.now + PATIENCE));
             }
-            Input::Sent { .. } | Input::Heard { .. } => {}
+            Input::Sent { .. } | Input::Heard { .. } | Input::Opened { .. } => {}
         }
     }
 

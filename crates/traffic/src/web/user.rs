@@ -389,7 +389,7 @@ impl App for User {
             (Input::Woke, Doing::Parsing) => self.fetch_rest(cx),
             (Input::Replied { conn }, _) => self.file_is_done(conn, false, cx),
             (Input::Failed { conn }, _) => self.file_is_done(conn, true, cx),
-            (Input::Woke | Input::Sent { .. } | Input::Heard { .. }, _) => {}
+            (Input::Woke | Input::Sent { .. } | Input::Heard { .. } | Input::Opened { .. }, _) => {}
         }
     }
 }

@@ -210,6 +210,9 @@ impl Network {
                     self.open.remove(&conn);
                 }
             }
+            Action::Distance { .. } | Action::Await { .. } | Action::Script { .. } => {
+                unreachable!("no web user says so")
+            }
         }
     }
 

@@ -21,6 +21,7 @@ class Names:
     metrics: dict[str, dict]
     tables: dict[str, dict]
     """Tables and differences."""
+    claims: dict[str, dict]
 
     @classmethod
     def of(cls, experiment: Experiment) -> Names:
@@ -32,6 +33,7 @@ class Names:
             {group["name"]: group for group in experiment.of("group")},
             {metric["name"]: metric for metric in experiment.of("metric")},
             {table["id"]: table for table in both},
+            {claim["id"]: claim for claim in experiment.of("claim")},
         )
 
     def part(self, entry: dict) -> str | None:

@@ -17,12 +17,30 @@ from .entries import RUN, RUNS, statistic
 
 
 def claim(entry: dict, names: Names) -> str | None:
-    """A claim: its conditions, and every cell, metric and statistic that they name."""
+    """A claim: the one it revisits, its conditions, and every cell, metric and statistic that they
+    name.
+    """
     return (
-        first(_keys(entry["condition"]))
+        _revisits(entry, names)
+        or first(_keys(entry["condition"]))
         or first(rule.problems(entry))
         or first(_leaf(condition, bound, names) for condition, bound in rule.leaves(entry))
     )
+
+
+def _revisits(entry: dict, names: Names) -> str | None:
+    """The claim of the paper that one of ours asks again."""
+    if "revisits" not in entry:
+        return None
+    again = entry["revisits"]
+    problem = unknown("claim to revisit", again, names.claims)
+    if problem:
+        return problem
+    if entry.get("kind") != "ours":
+        return 'revisits a claim, so it is of kind "ours"'
+    if names.claims[again].get("kind") == "ours":
+        return f'revisits "{again}", which is not of the paper: name a claim that is'
+    return None
 
 
 def _keys(conditions: list[dict]) -> Iterator[str | None]:

@@ -51,7 +51,7 @@ ENTRIES = {
         "id part group minus on title",
         "paper where minus_where by metrics headline note",
     ),
-    "claim": keys("id part claim rule version condition", "kind known note"),
+    "claim": keys("id part claim rule version condition", "kind known note revisits"),
     "deviation": keys("what text"),
 }
 

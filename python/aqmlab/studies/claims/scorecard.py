@@ -27,6 +27,7 @@ def row(study: str, claim: dict, evidence: Evidence, looks: int) -> dict[str, An
         "replications": shown.replications if shown else 0,
         "why": _why(claim, found, shown),
         "conditions": [_condition(j) for j in found.judged],
+        "deciding": _condition(shown) if shown else None,
     }
 
 
@@ -49,6 +50,8 @@ def blank(study: str, claim: dict) -> dict[str, Any]:
         "version": claim["version"],
         "digest": rule.digest(claim),
         "conditions": [],
+        "deciding": None,
+        "revisits": claim.get("revisits"),
     }
 
 

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from aqmlab.report.numbers import counted
 
+from . import revisited
 from .judge import FAILS, HOLDS, UNDECIDED
 
 #: The colours of the report: told apart by colour-blind readers, and the word says it anyway.
@@ -18,7 +19,7 @@ _STYLE = {HOLDS: "#009E73", FAILS: "#D55E00", UNDECIDED: "#B8860B"}
 
 
 def score_card(rows: list[dict[str, Any]], console: Console) -> None:
-    """One table for each study, and how many of its claims hold."""
+    """One table for each study, how many of its claims hold, and how many survive elsewhere."""
     for study in dict.fromkeys(row["study"] for row in rows):
         own = [row for row in rows if row["study"] == study]
         table = Table(title=study, title_justify="left", expand=False, show_lines=False)
@@ -31,6 +32,8 @@ def score_card(rows: list[dict[str, Any]], console: Console) -> None:
             table.add_row(row["id"], verdict, row["claim"], row["why"])
         console.print(table)
         console.print(f"{study}: {summary(own)}")
+        if again := revisited.summary(own):
+            console.print(again)
 
 
 def summary(rows: list[dict[str, Any]]) -> str:

@@ -5,19 +5,27 @@ use packet::{Duration, Instant, Rate, math};
 /// Since when the line idles, if it does.
 ///
 /// A queue begins idle. An arrival ends the idle time, unless it is dropped: then the line stays
-/// idle and the next arrival ages the average by the time since this one, as every implementation
-/// does whose holder looks into the empty queue after each arrival.
+/// idle, and there are two readings of what the next arrival ages the average by.
+///
+/// - [`Idle::end`], the programs': by the time since the dropped arrival, because their holder
+///   looks into the empty queue after each arrival and starts the clock anew (ns-2, ns-3, Linux).
+/// - [`Idle::end_in_packets`], the papers': by the whole packets of the idle time that have not
+///   aged it yet. In the 1993 paper a dropped arrival leaves `q_time` alone. If it threw away the
+///   part of a packet since, an average above `max_th` would never fall again under arrivals
+///   closer together than a packet; read to the letter, the same time would count at each arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Idle {
     idle: bool,
     since: Instant,
+    /// Whole packets since then that have been told.
+    told: u64,
     /// Whether the arrival in hand found the line idle.
     interrupted: bool,
 }
 
 impl Idle {
     pub const fn new() -> Self {
-        Idle { idle: true, since: Instant::ZERO, interrupted: false }
+        Idle { idle: true, since: Instant::ZERO, told: 0, interrupted: false }
     }
 
     /// The line goes idle. Asking an empty queue again does not restart the clock.
@@ -25,20 +33,43 @@ impl Idle {
         if !self.idle {
             self.idle = true;
             self.since = now;
+            self.told = 0;
         }
     }
 
-    /// A packet arrives: how long the line was idle, if it was.
+    /// A packet arrives: whether the line was idle.
+    #[inline]
+    fn interrupt(&mut self) -> bool {
+        self.interrupted = self.idle;
+        self.idle = false;
+        self.interrupted
+    }
+
+    /// A packet arrives: how long the line was idle since the last one, if it was.
     #[inline]
     pub fn end(&mut self, now: Instant) -> Option<Duration> {
-        self.interrupted = self.idle;
-        if !self.idle {
-            return None;
-        }
+        self.interrupt().then(|| self.restart(now))
+    }
+
+    fn restart(&mut self, now: Instant) -> Duration {
         let span = now.since(self.since);
-        self.idle = false;
         self.since = now;
-        Some(span)
+        span
+    }
+
+    /// A packet arrives: if the line was idle, how many whole packets of the idle time no earlier
+    /// arrival has been told of.
+    #[inline]
+    pub fn end_in_packets(&mut self, now: Instant, clock: &PacketClock) -> Option<u64> {
+        self.interrupt().then(|| self.tell(now, clock))
+    }
+
+    #[cold]
+    fn tell(&mut self, now: Instant, clock: &PacketClock) -> u64 {
+        let all = clock.packets_in(now.since(self.since));
+        let fresh = all - self.told;
+        self.told = all;
+        fresh
     }
 
     /// How long the line has been idle, if it is.
@@ -98,8 +129,8 @@ pub(crate) struct Average {
     w_q: f64,
     keep: f64,
     clock: PacketClock,
-    /// Whether the arrival that ends an idle time counts as a sample on top of the ageing
-    /// (ns-2, ns-3; not the paper).
+    /// Whether the arrival that ends an idle time counts as a sample on top of the ageing, and a
+    /// dropped one starts the idle clock anew (ns-2, ns-3; not the paper).
     samples_after_idle: bool,
 }
 
@@ -112,25 +143,42 @@ impl Average {
     /// Takes in that an arrival finds `queue` waiting.
     #[inline]
     pub fn update(&mut self, queue: f64, now: Instant) {
-        let span = self.idle.end(now);
-        self.update_after(span, queue);
-    }
-
-    /// The same where another clock tells how long the queue was idle, if it was.
-    #[inline]
-    pub fn update_after(&mut self, span: Option<Duration>, queue: f64) {
-        if let Some(span) = span {
-            self.age(span);
+        if self.idle.interrupt() {
+            self.age_to(now);
             if !self.samples_after_idle {
                 return;
             }
         }
+        self.sample(queue);
+    }
+
+    /// The same with a sample in any case, where another clock tells how long the queue was idle,
+    /// if it was.
+    #[inline]
+    pub fn update_after(&mut self, span: Option<Duration>, queue: f64) {
+        if let Some(span) = span {
+            self.age(self.clock.packets_in(span));
+        }
+        self.sample(queue);
+    }
+
+    #[inline]
+    fn sample(&mut self, queue: f64) {
         self.value = self.keep * self.value + self.w_q * queue;
     }
 
     #[cold]
-    fn age(&mut self, span: Duration) {
-        let packets = self.clock.packets_in(span);
+    fn age_to(&mut self, now: Instant) {
+        let packets = if self.samples_after_idle {
+            self.clock.packets_in(self.idle.restart(now))
+        } else {
+            self.idle.tell(now, &self.clock)
+        };
+        self.age(packets);
+    }
+
+    #[cold]
+    fn age(&mut self, packets: u64) {
         if packets > 0 && self.value > 0.0 {
             self.value *= math::pow(self.keep, packets as f64);
         }
@@ -148,9 +196,13 @@ mod tests {
     fn ten(w_q: f64, samples_after_idle: bool) -> Average {
         let clock = PacketClock::of_line(Rate::from_bits_per_s(10_000_000), 1000);
         let mut average = Average::new(w_q, clock, samples_after_idle);
-        average.idle.end(ms(0));
+        average.idle.interrupt();
         average.value = 10.0;
         average
+    }
+
+    fn us(us: u64) -> Instant {
+        Instant::from_nanos(us * 1_000)
     }
 
     fn close(a: f64, b: f64) {
@@ -199,6 +251,49 @@ mod tests {
         let mut average = ten(0.5, false);
         average.update(0.0, ms(1_000));
         close(average.value, 5.0);
+    }
+
+    #[test]
+    fn no_part_of_a_packet_is_lost_to_dropped_arrivals_nor_counted_twice() {
+        // 3 Mbit/s: a packet of 1000 B takes 2666.67 us, not a whole number of nanoseconds.
+        for bits_per_s in [10_000_000, 3_000_000] {
+            let clock = PacketClock::of_line(Rate::from_bits_per_s(bits_per_s), 1000);
+            let mut average = ten(0.002, false);
+            average.clock = clock;
+            average.idle.begin(us(100));
+            for arrival in 1..=5000 {
+                let now = us(100 + 400 * arrival);
+                average.update(0.0, now);
+                average.idle.resume(); // dropped
+                let packets = clock.packets_in(now.since(us(100)));
+                close(average.value, 10.0 * 0.998f64.powi(packets as i32));
+            }
+        }
+    }
+
+    #[test]
+    fn an_idle_time_that_a_packet_ended_leaves_nothing_to_the_next() {
+        let mut average = ten(0.5, false);
+        average.idle.begin(us(0));
+        average.update(0.0, us(1_500)); // one packet and most of another
+        close(average.value, 5.0);
+        average.idle.begin(us(2_000));
+        average.update(0.0, us(2_700)); // less than one
+        close(average.value, 5.0);
+        average.idle.resume();
+        average.update(0.0, us(2_800));
+        close(average.value, 2.5);
+    }
+
+    #[test]
+    fn a_simulators_clock_starts_anew_with_a_dropped_arrival() {
+        let mut average = ten(0.5, true);
+        average.idle.begin(us(0));
+        for now in [700, 1_400] {
+            average.update(0.0, us(now)); // a sample each, and no whole packet
+            average.idle.resume();
+        }
+        close(average.value, 2.5);
     }
 
     #[test]

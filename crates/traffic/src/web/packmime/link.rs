@@ -247,7 +247,7 @@ impl App for Link {
             Input::Woke => self.woke(cx),
             Input::Replied { conn } => self.replied(conn, cx),
             Input::Failed { conn } => self.forget(conn),
-            Input::Sent { .. } | Input::Heard { .. } => {}
+            Input::Sent { .. } | Input::Heard { .. } | Input::Opened { .. } => {}
         }
     }
 }

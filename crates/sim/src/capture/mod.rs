@@ -1,0 +1,85 @@
+//! What crosses a port as a capture file (pcap) that Wireshark reads, written while the run goes on.
+//!
+//! A [`Tap`] looks at packets as they reach chosen ports or leave them and hands bytes to whoever
+//! asked for it; nothing here touches a file. `names` gives machines addresses and connections
+//! ports, `headers` and `options` make IPv4, TCP and UDP headers of what the simulator knows.
+
+mod headers;
+mod names;
+mod options;
+
+use packet::Instant;
+
+use crate::carry::Flight;
+use crate::owners::Owners;
+use crate::world::Group;
+
+/// Bytes handed on at a time.
+const CHUNK: usize = 1 << 18;
+/// Longest headers: 20 B of IPv4, 60 B of TCP.
+const MOST_HEADERS: usize = 80;
+
+/// Takes the bytes of the file, in order.
+pub type Sink = Box<dyn FnMut(&[u8]) + Send>;
+
+/// Where in a port packets are seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CapturedAt {
+    /// As they reach the port, before its queue may drop or mark them: what was sent.
+    Arrival,
+    /// As the last bit has left it: what crossed the link.
+    Departure,
+}
+
+/// What to capture, and who takes it.
+pub struct Capture {
+    /// Names of ports, `<link>.forward` and the like; none means both directions of the first link.
+    pub ports: Vec<String>,
+    /// Where in them.
+    pub at: CapturedAt,
+    /// Takes the file's bytes.
+    pub sink: Sink,
+}
+
+/// Looks at what crosses ports.
+pub(crate) struct Tap {
+    tapped: Vec<bool>,
+    at: CapturedAt,
+    buffer: Vec<u8>,
+    sink: Sink,
+}
+
+impl Tap {
+    /// A tap at the ports whose places are `true`. The file's header is written.
+    pub fn new(tapped: Vec<bool>, at: CapturedAt, sink: Sink) -> Self {
+        let mut buffer = Vec::with_capacity(CHUNK + 2 * MOST_HEADERS);
+        buffer.extend(headers::file());
+        Tap { tapped, at, buffer, sink }
+    }
+
+    /// A packet is at this place of a port at `now`.
+    #[cold]
+    pub fn saw(
+        &mut self,
+        (port, at): (u16, CapturedAt),
+        now: Instant,
+        flight: &Flight,
+        owners: &Owners,
+        groups: &[Group],
+    ) {
+        if at != self.at || !self.tapped[usize::from(port)] {
+            return;
+        }
+        let group = &groups[usize::from(owners.of(flight.serial).0)];
+        headers::record(&mut self.buffer, now, flight, group);
+        if self.buffer.len() >= CHUNK {
+            self.flush();
+        }
+    }
+
+    /// Hands on what is left.
+    pub fn flush(&mut self) {
+        (self.sink)(&self.buffer);
+        self.buffer.clear();
+    }
+}

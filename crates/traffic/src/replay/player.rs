@@ -1,0 +1,323 @@
+//! Plays recorded connections: opens them on schedule, each goes its way.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use packet::{Duration, Instant, Rng};
+
+use super::recording::{Epoch, Recording, Talk, Unit};
+use super::schedule::Schedule;
+use crate::{Action, App, AppCx, Closes, Input};
+
+/// A connection that is played.
+#[derive(Debug)]
+struct Open {
+    /// Never used again, unlike the connection's number.
+    serial: u64,
+    /// Its place in the recording.
+    place: usize,
+    /// The epoch under way, or of the initiator's units the next.
+    step: usize,
+    /// How many epochs have been asked for.
+    asked: usize,
+    /// The acceptor's units that have arrived, and their bytes.
+    arrived: usize,
+    arrived_bytes: u64,
+    /// When the initiator wrote last.
+    wrote: Instant,
+    /// Whether something sent has not been acknowledged, of which the host will tell.
+    unacknowledged: bool,
+    /// Whether it has been closed.
+    closed: bool,
+}
+
+/// Everything recorded, or what one side of the link began of it.
+#[derive(Debug)]
+pub struct Player {
+    recording: Arc<Recording>,
+    schedule: Schedule,
+    round_trips: Option<RoundTrips>,
+    machines: u32,
+    peers: u32,
+    next_serial: u64,
+    open: Vec<Option<Open>>,
+    free: Vec<u32>,
+    /// When connections that wait go on: time, serial and number.
+    waits: BinaryHeap<Reverse<(Instant, u64, u32)>>,
+}
+
+/// Recorded round-trip times.
+#[derive(Debug)]
+pub struct RoundTrips {
+    known: Vec<Duration>,
+    rng: Rng,
+}
+
+impl RoundTrips {
+    /// Those of a recording; `None` if it knows none.
+    pub fn of(recording: &Recording, rng: Rng) -> Option<Self> {
+        let known: Vec<_> = recording.connections.iter().filter_map(|c| c.round_trip).collect();
+        (!known.is_empty()).then_some(RoundTrips { known, rng })
+    }
+
+    /// The recorded one; where there is none, another connection's.
+    fn draw(&mut self, recorded: Option<Duration>) -> Duration {
+        recorded.unwrap_or_else(|| self.known[self.rng.below(self.known.len() as u64) as usize])
+    }
+}
+
+impl Player {
+    /// Plays by `schedule` between so many machines of its own and of the other side.
+    pub fn new(
+        recording: Arc<Recording>,
+        schedule: Schedule,
+        round_trips: Option<RoundTrips>,
+        [machines, peers]: [u32; 2],
+    ) -> Self {
+        Player {
+            recording,
+            schedule,
+            round_trips,
+            machines,
+            peers,
+            next_serial: 0,
+            open: Vec::new(),
+            free: Vec::new(),
+            waits: BinaryHeap::new(),
+        }
+    }
+
+    fn begin(&mut self, place: usize, cx: &mut AppCx) {
+        let recorded = &self.recording.connections[place];
+        let open = Open {
+            serial: self.next_serial,
+            place,
+            step: 0,
+            asked: 0,
+            arrived: 0,
+            arrived_bytes: 0,
+            wrote: cx.now,
+            unacknowledged: false,
+            closed: false,
+        };
+        self.next_serial += 1;
+        let conn = self.free.pop().unwrap_or_else(|| {
+            self.open.push(None);
+            (self.open.len() - 1) as u32
+        });
+        self.open[conn as usize] = Some(open);
+        if let Some(round_trips) = &mut self.round_trips {
+            let round_trip = round_trips.draw(recorded.round_trip);
+            (cx.act)(Action::Distance { round_trip });
+        }
+        let [initiator, acceptor] = recorded.hosts;
+        (cx.act)(Action::Move { machine: initiator % self.machines });
+        (cx.act)(Action::Open { conn, peer: acceptor % self.peers, closes: Closes::Opener });
+        (cx.act)(Action::Await { conn });
+    }
+
+    /// The handshake is over.
+    fn opened(&mut self, conn: u32, cx: &mut AppCx) {
+        let recording = Arc::clone(&self.recording);
+        let Some(open) = &mut self.open[conn as usize] else { return };
+        open.wrote = cx.now;
+        if let Talk::Concurrent([_, acceptor]) = &recording.connections[open.place].talk {
+            for &Unit { gap, bytes, after } in acceptor {
+                (cx.act)(Action::Script { conn, after, gap, bytes });
+            }
+        }
+        self.wait(conn, cx);
+    }
+
+    /// What comes next takes its time, or happens at once.
+    fn wait(&mut self, conn: u32, cx: &mut AppCx) {
+        let Some(open) = &self.open[conn as usize] else { return };
+        let at = match &self.recording.connections[open.place].talk {
+            Talk::Sequential(epochs) => epochs.get(open.step).map(|epoch| cx.now + epoch.think),
+            Talk::Concurrent([own, _]) => own.get(open.step).map(|unit| open.wrote + unit.gap),
+        };
+        match at {
+            Some(at) if at > cx.now => {
+                self.waits.push(Reverse((at, open.serial, conn)));
+                (cx.act)(Action::WakeAt(at));
+            }
+            _ => self.go_on(conn, cx),
+        }
+    }
+
+    fn go_on(&mut self, conn: u32, cx: &mut AppCx) {
+        let recording = Arc::clone(&self.recording);
+        let Some(open) = &mut self.open[conn as usize] else { return };
+        match &recording.connections[open.place].talk {
+            Talk::Sequential(epochs) => match epochs.get(open.step) {
+                Some(_) => self.exchange(conn, epochs, cx),
+                None => self.end(conn, cx),
+            },
+            Talk::Concurrent([own, acceptor]) => match own.get(open.step) {
+                Some(unit) if open.may_write(unit, acceptor, cx.now) => {
+                    open.step += 1;
+                    open.wrote = cx.now;
+                    open.write(conn, unit.bytes, cx);
+                    self.wait(conn, cx);
+                }
+                // It is early, and a timer will come, or some of the acceptor's is missing.
+                Some(_) => {}
+                None if open.arrived == acceptor.len() => self.end(conn, cx),
+                None => {}
+            },
+        }
+    }
+
+    fn exchange(&mut self, conn: u32, epochs: &[Epoch], cx: &mut AppCx) {
+        let ends = self.ends(conn);
+        let Some(open) = &mut self.open[conn as usize] else { return };
+        let epoch = epochs[open.step];
+        let Epoch { request: bytes, response: reply_bytes, delay: service, .. } = epoch;
+        if reply_bytes > 0 {
+            (cx.act)(Action::Send { conn, bytes, reply_bytes, service });
+            return self.ask_ahead(conn, epochs, cx);
+        }
+        open.write(conn, bytes, cx);
+        if ends && open.step + 1 == epochs.len() {
+            open.step += 1;
+            self.close(conn, cx);
+        }
+    }
+
+    /// What the acceptor goes on to write by itself counts from what it wrote before.
+    fn ask_ahead(&mut self, conn: u32, epochs: &[Epoch], cx: &mut AppCx) {
+        let Some(open) = &mut self.open[conn as usize] else { return };
+        open.asked = open.step + 1;
+        while let Some(&Epoch { request: 0, delay, response, .. }) = epochs.get(open.asked) {
+            open.asked += 1;
+            let (reply_bytes, service) = (response, delay);
+            (cx.act)(Action::Send { conn, bytes: 0, reply_bytes, service });
+        }
+    }
+
+    /// Whether its end was recorded.
+    fn ends(&self, conn: u32) -> bool {
+        let of = |open: &Open| self.recording.connections[open.place].ends;
+        self.open[conn as usize].as_ref().is_some_and(of)
+    }
+
+    /// Nothing is left to say. A connection whose end was not recorded stays open.
+    fn end(&mut self, conn: u32, cx: &mut AppCx) {
+        if self.ends(conn) {
+            self.close(conn, cx);
+        }
+    }
+
+    fn close(&mut self, conn: u32, cx: &mut AppCx) {
+        if let Some(open) = &mut self.open[conn as usize]
+            && !std::mem::replace(&mut open.closed, true)
+        {
+            (cx.act)(Action::Close { conn });
+        }
+        self.perhaps_forget(conn);
+    }
+
+    /// The number may be used again when the host has nothing more to tell.
+    fn perhaps_forget(&mut self, conn: u32) {
+        if self.open[conn as usize].as_ref().is_some_and(|o| o.closed && !o.unacknowledged) {
+            self.forget(conn);
+        }
+    }
+
+    fn forget(&mut self, conn: u32) {
+        if self.open[conn as usize].take().is_some() {
+            self.free.push(conn);
+        }
+    }
+
+    /// A reply has come, or what the acceptor wrote by itself.
+    fn replied(&mut self, conn: u32, cx: &mut AppCx) {
+        let Some(open) = &mut self.open[conn as usize] else { return };
+        match &self.recording.connections[open.place].talk {
+            Talk::Sequential(_) => {
+                open.step += 1;
+                if open.step < open.asked {
+                    return; // more is on its way
+                }
+            }
+            Talk::Concurrent([_, acceptor]) => {
+                open.arrived_bytes += acceptor[open.arrived].bytes;
+                open.arrived += 1;
+                return self.go_on(conn, cx);
+            }
+        }
+        self.wait(conn, cx);
+    }
+
+    /// All that was sent has been acknowledged.
+    fn sent(&mut self, conn: u32, cx: &mut AppCx) {
+        let Some(open) = &mut self.open[conn as usize] else { return };
+        open.unacknowledged = false;
+        if open.closed {
+            return self.perhaps_forget(conn);
+        }
+        if let Talk::Sequential(_) = &self.recording.connections[open.place].talk {
+            open.step += 1;
+            self.wait(conn, cx);
+        }
+    }
+
+    fn woke(&mut self, cx: &mut AppCx) {
+        while let Some(&Reverse((at, serial, conn))) = self.waits.peek()
+            && at <= cx.now
+        {
+            self.waits.pop();
+            // It may have failed meanwhile.
+            if self.open[conn as usize].as_ref().is_some_and(|open| open.serial == serial) {
+                self.go_on(conn, cx);
+            }
+        }
+        while let Some((at, place)) = self.schedule.peek() {
+            if at > cx.now {
+                break;
+            }
+            self.begin(place, cx);
+            self.schedule.advance();
+            if let Some((next, _)) = self.schedule.peek()
+                && next > cx.now
+            {
+                (cx.act)(Action::WakeAt(next));
+            }
+        }
+    }
+}
+
+impl Open {
+    /// Whether a unit's gap is over and its share of the acceptor's bytes has arrived. Only whole
+    /// units of the acceptor are told of: those count that fit into the share.
+    fn may_write(&self, unit: &Unit, acceptor: &[Unit], now: Instant) -> bool {
+        let next = acceptor.get(self.arrived);
+        now >= self.wrote + unit.gap
+            && next.is_none_or(|next| self.arrived_bytes + next.bytes > unit.after)
+    }
+
+    fn write(&mut self, conn: u32, bytes: u64, cx: &mut AppCx) {
+        self.unacknowledged = true;
+        let service = Duration::ZERO;
+        (cx.act)(Action::Send { conn, bytes, reply_bytes: 0, service });
+    }
+}
+
+impl App for Player {
+    fn on(&mut self, input: Input, cx: &mut AppCx) {
+        match input {
+            Input::Start => {
+                if let Some((at, _)) = self.schedule.peek() {
+                    (cx.act)(Action::WakeAt(at));
+                }
+            }
+            Input::Woke => self.woke(cx),
+            Input::Opened { conn } => self.opened(conn, cx),
+            Input::Replied { conn } => self.replied(conn, cx),
+            Input::Sent { conn } => self.sent(conn, cx),
+            Input::Failed { conn } => self.forget(conn),
+            Input::Heard { .. } => {}
+        }
+    }
+}

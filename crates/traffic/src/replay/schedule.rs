@@ -1,0 +1,117 @@
+//! When which recorded connection starts again.
+
+use std::sync::Arc;
+
+use packet::{Duration, Instant, Rng};
+
+use super::recording::Recording;
+
+/// How gaps between resampled connections come about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gaps {
+    /// Exponential.
+    Poisson,
+    /// Those recorded behind the drawn connections, stretched.
+    Recorded,
+}
+
+/// How a recording is played.
+#[derive(Clone, Debug)]
+pub enum Plan {
+    /// As it was, all times of starts multiplied.
+    Replay,
+    /// Connections drawn with replacement, so many neighbours at a time.
+    Resample {
+        /// How far apart.
+        gaps: Gaps,
+        /// Connections that stand next to each other in the recording, drawn together: a circular
+        /// block bootstrap (Politis and Romano 1992); 1 draws each by itself.
+        block: u32,
+    },
+}
+
+/// The starts to come.
+#[derive(Debug)]
+pub struct Schedule {
+    recording: Arc<Recording>,
+    plan: Plan,
+    /// On starts, or on gaps.
+    scale: f64,
+    rng: Rng,
+    next: usize,
+    left_of_block: u32,
+    at: Instant,
+}
+
+impl Schedule {
+    /// From the begin of a run.
+    pub fn new(recording: Arc<Recording>, plan: Plan, scale: f64, rng: Rng) -> Self {
+        let mut schedule =
+            Schedule { recording, plan, scale, rng, next: 0, left_of_block: 0, at: Instant::ZERO };
+        if let Plan::Resample { .. } = schedule.plan {
+            // The run begins between two starts.
+            schedule.draw();
+            schedule.at = Instant::ZERO + schedule.gap_behind(schedule.next);
+            schedule.draw();
+        } else {
+            schedule.at = schedule.start_of(0);
+        }
+        schedule
+    }
+
+    /// When the next connection starts, and its place in the recording; `None` when all are over.
+    pub fn peek(&self) -> Option<(Instant, usize)> {
+        (self.next < self.recording.connections.len()).then_some((self.at, self.next))
+    }
+
+    /// Goes on to the next connection.
+    pub fn advance(&mut self) {
+        if let Plan::Replay = self.plan {
+            self.next += 1;
+            if self.next < self.recording.connections.len() {
+                self.at = self.start_of(self.next);
+            }
+        } else {
+            let gap = self.gap_behind(self.next);
+            self.at += gap;
+            self.draw();
+        }
+    }
+
+    fn start_of(&self, place: usize) -> Instant {
+        Instant::ZERO + self.stretched(self.recording.connections[place].at)
+    }
+
+    fn stretched(&self, time: Duration) -> Duration {
+        Duration::from_secs_f64(time.secs_f64() * self.scale)
+    }
+
+    /// Chooses the next connection of a resampled run.
+    fn draw(&mut self) {
+        let Plan::Resample { block, .. } = self.plan else { return };
+        let count = self.recording.connections.len();
+        if self.left_of_block == 0 {
+            self.next = self.rng.below(count as u64) as usize;
+            self.left_of_block = block;
+        } else {
+            self.next = (self.next + 1) % count;
+        }
+        self.left_of_block -= 1;
+    }
+
+    /// From the start of this connection to the next start.
+    fn gap_behind(&mut self, place: usize) -> Duration {
+        let of = &self.recording;
+        let mean = of.duration.secs_f64() / of.connections.len() as f64;
+        if let Plan::Resample { gaps: Gaps::Poisson, .. } = self.plan {
+            return Duration::from_secs_f64(self.rng.exponential(mean * self.scale));
+        }
+        let here = of.connections[place].at;
+        let gap = match of.connections.get(place + 1) {
+            Some(next) => next.at.nanos() - here.nanos(),
+            // Around the corner, so that the mean is the recording's.
+            None => of.duration.nanos() - here.nanos() + of.connections[0].at.nanos(),
+        };
+        self.stretched(Duration::from_nanos(gap))
+    }
+}

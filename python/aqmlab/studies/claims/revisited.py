@@ -1,0 +1,42 @@
+"""Claims of the paper that are asked again of another set-up: then and now, side by side.
+
+A claim of ours names with `revisits` the claim of the paper that it asks again. Its rule is that of
+the claim but for the runs it looks at, so that the pair tells whether the conclusion survives.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from .judge import FAILS, HOLDS, UNDECIDED
+
+Row = dict[str, Any]
+
+
+def pairs(claims: Sequence[Row]) -> list[tuple[Row | None, Row]]:
+    """Lines of a score card that revisit another, each after the line it revisits.
+
+    In the order of the score card; the first of a pair is missing where its part was not run.
+    """
+    known = {row["id"]: row for row in claims}
+    return [(known.get(row["revisits"]), row) for row in claims if row.get("revisits")]
+
+
+def summary(claims: Sequence[Row]) -> str:
+    """How many conclusions survive, in a sentence; "" if none is asked again."""
+    both = [(then, now) for then, now in pairs(claims) if then is not None]
+    held = [now["verdict"] for then, now in both if then["verdict"] == HOLDS]
+    others = [now["verdict"] for then, now in both if then["verdict"] != HOLDS]
+    told = []
+    if held:
+        told.append(f"of {len(held)} that hold here with its own set-up {_counted(held)}")
+    if others:
+        told.append(f"of {len(others)} that do not, or are undecided, {_counted(others)}")
+    return f"Conclusions of the paper asked again: {'; '.join(told)}." if told else ""
+
+
+def _counted(verdicts: list[str]) -> str:
+    found = Counter(verdicts)
+    return f"{found[HOLDS]} hold there, {found[FAILS]} do not hold, {found[UNDECIDED]} undecided"
