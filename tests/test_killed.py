@@ -121,7 +121,7 @@ def test_the_score_card_of_a_folder(small):
     assert small(*PART[:5], "--out", "out").returncode == 0
     words = ("claims", "--study", "small", "--out", "out", "--json")
     rows = json.loads(small(*words).stdout)
-    assert [row["id"] for row in rows] == ["C05", "C06", "C08", "C39"]
+    assert [row["id"] for row in rows] == ["C05", "C06", "C08", "C39", "T-C05"]
     assert {row["study"] for row in rows} == {"small"}
     assert rows[0]["replications"] > 1 and rows[0]["why"] != "not run"
     result = small.folder / "out" / "result.json"
@@ -137,7 +137,7 @@ def test_the_score_card_of_a_folder(small):
 def test_the_studies_are_listed_with_their_parts(small):
     told = small("study", "list").stdout
     assert "parts: calibration, fifo, red-load, red-thresholds" in told
-    assert "figures: 3, 4, 5" in told and "claims: 4" in told
+    assert "figures: 3, 4, 5" in told and "claims: 5" in told
 
 
 def test_all_studies_of_the_list(small):

@@ -54,10 +54,14 @@ def test_a_difference_within_one_group():
 
 
 def test_the_findings_count_our_questions_apart():
-    def claim(kind: str, verdict: str) -> dict[str, Any]:
-        return {"kind": kind, "verdict": verdict}
+    def claim(name: str, kind: str, verdict: str) -> dict[str, Any]:
+        return {"id": name, "kind": kind, "verdict": verdict}
 
-    claims = [claim("qualitative", "holds"), claim("ours", "holds"), claim("ours", "undecided")]
+    claims = [
+        claim("C1", "qualitative", "holds"),
+        claim("R1", "ours", "holds"),
+        claim("R2", "ours", "undecided"),
+    ]
     told = headlines._claims({"claims": claims})
     assert told == [
         "Of 1 claim of the paper: 1 hold here, 0 do not hold, 0 undecided.",
