@@ -92,6 +92,8 @@ PROFILES = [
     {"profile": "plain", "recovery": "sack", "timestamps": True, "ecn": True, "window": 200_000},
     {"profile": "freebsd-2.2.8"},
     {"profile": "ns2", "ecn": True},
+    {"profile": "linux"},
+    {"profile": "linux", "congestion": "prague", "ecn": True},
 ]
 
 
@@ -122,6 +124,8 @@ def test_wireshark_finds_nothing_wrong_with_what_crossed(tcp, tmp_path):
     marks = sum(port["marks"] for port in ports)
     assert marks - 31 <= marked <= marks
     assert (marks > 50) == tcp.get("ecn", False)
+    # Accurate ECN counts in three bits, of which RFC 3168 knows two.
+    assert bool(wireshark(path, "tcp.flags & 0x100")) == (tcp.get("congestion") == "prague")
 
 
 @tshark

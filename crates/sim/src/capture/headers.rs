@@ -29,12 +29,13 @@ const MOST_WINDOW: u64 = 65_535;
 const MOST_SHIFT: u8 = 14;
 
 /// The header's bits of the flags of a segment.
-const BITS: [(Flags, u16); 5] = [
+const BITS: [(Flags, u16); 6] = [
     (Flags::FIN, 0x001),
     (Flags::SYN, 0x002),
     (Flags::ACK, 0x010),
     (Flags::ECE, 0x040),
     (Flags::CWR, 0x080),
+    (Flags::AE, 0x100),
 ];
 
 /// The file's header.
