@@ -13,7 +13,7 @@ from aqmlab.measure import interval
 from aqmlab.studies import drawing
 from aqmlab.studies.drawing.curve import probability
 from aqmlab.studies.drawing.lines import number
-from aqmlab.studies.drawing.material import mean_band, told
+from aqmlab.studies.drawing.material import mean_band, titled, told
 from aqmlab.studies.drawing.slow_start import follow
 from aqmlab.studies.plan import Cell, Plan
 
@@ -563,3 +563,8 @@ def test_effects_are_a_table_of_differences():
     assert drops["unit"] == "points"
     assert drops["low"][0] == 1 and math.isnan(drops["value"][1]) and math.isnan(drops["high"][0])
     assert drawing.KINDS["effects"](spec, material([])) is None
+
+
+def test_a_metric_without_unit_has_no_empty_brackets():
+    assert titled({"title": "Jain's index", "unit": ""}) == "Jain's index"
+    assert titled({"title": "Dropped", "unit": "%"}) == "Dropped (%)"

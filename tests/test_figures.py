@@ -504,3 +504,13 @@ def test_fillings_do_not_make_a_figure_heavy():
         "boxes", {"panels": [{"title": "", "places": ["a"], "series": series}]}, title="", value="v"
     )
     assert len(figures.to_svg(figure)) < 50_000
+
+
+def test_names_that_do_not_fit_below_boxes_stand_aslant():
+    def angles(places: int) -> set[float]:
+        names = [f"discipline {i}" for i in range(places)]
+        panel = {"places": names, "series": [{"label": "", "values": [[1, 2]] * places}]}
+        (axes,) = figures.draw("boxes", {"panels": [panel]}).axes
+        return {label.get_rotation() for label in axes.get_xticklabels()}
+
+    assert angles(4) == {0.0} and angles(31) == {60.0}

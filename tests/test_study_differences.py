@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from aqmlab.studies import headlines, plan, study
+from aqmlab.studies import headlines, plan, study, tables
 from aqmlab.studies.laboratory import Measured
 from aqmlab.studies.plan import Cell, Plan
 from aqmlab.studies.statistics import of_run
@@ -68,3 +68,9 @@ def test_the_findings_count_our_questions_apart():
         "Of 2 questions of ours: 1 hold here, 0 do not hold, 1 undecided.",
     ]
     assert headlines._claims({"claims": []}) == []
+
+
+def test_only_a_share_loses_its_sign():
+    for written, held in [("98%", 98), ("0.5 %", 0.5), ("UDP at 80 %", "UDP at 80 %"), ("%", "%")]:
+        assert tables.plain(written) == held
+    assert tables.plain([30, 90]) == "(30, 90)"
