@@ -64,7 +64,7 @@ pub(super) fn slow_start(flight: &mut Flight, acked: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use packet::Duration;
+    use crate::congestion::testing::report;
 
     #[test]
     fn a_window_doubles_below_the_threshold_and_gains_a_segment_above() {
@@ -77,24 +77,5 @@ mod tests {
         assert_eq!(flight.cwnd, 21_000);
         reno.on_congestion(&mut flight, Cause::Loss, Instant::ZERO);
         assert_eq!(flight.ssthresh, 10_500);
-    }
-
-    fn report(acked: u64) -> Report {
-        Report {
-            now: Instant::ZERO,
-            delivered: acked,
-            acked,
-            lost: 0,
-            marked: 0,
-            in_flight_before: acked,
-            in_flight: 0,
-            rtt: None,
-            srtt: Duration::from_millis(100),
-            min_rtt: Duration::from_millis(100),
-            rate: None,
-            round: true,
-            window_limited: true,
-            repairing: Repair::None,
-        }
     }
 }
