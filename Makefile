@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 # Python outside crates.
-SCRIPTS := python tests validation vectors
+SCRIPTS := python requirements tests validation vectors
 
 # Everything the compiled simulator is made of.
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -path '*/data/*' -type f)
@@ -18,7 +18,7 @@ quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/bu
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test check format bench validate fuzz docs vectors clean
+.PHONY: help setup run test check format bench validate fuzz docs vectors lock audit clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -53,7 +53,8 @@ validate: setup ## The slow comparisons with theory, papers and other programs
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m slow || [ $$? -eq 5 ]  # 5: there is none
 	@$(BIN)/python validation/ns2/compare.py
 
-fuzz: ## Random calls to every discipline, random scenarios and captures: FUZZ_SECONDS each (needs nightly Rust)
+fuzz: setup ## Damaged results, hostile names and shells; random calls, scenarios and captures (needs nightly Rust): FUZZ_SECONDS each
+	@cd tests && PYTHONPATH=../python $(abspath $(BIN))/python -m hostile --seconds $(FUZZ_SECONDS)
 	@rustup run nightly cargo fuzz --version > /dev/null 2>&1 || { echo 'make: fuzzing needs nightly Rust and cargo-fuzz: rustup toolchain install nightly && cargo install cargo-fuzz --version 0.13.1 --locked' >&2; exit 1; }
 	@cd fuzz && for target in queue scenario capture; do \
 	    mkdir -p corpus/$$target && rustup run nightly cargo fuzz run $$target corpus/$$target seeds/$$target -- \
@@ -67,6 +68,26 @@ docs: setup ## Write docs/algorithms.md from the registry, and the Rust crates' 
 vectors: ## Write the test vectors again: vectors/*.json from the registry
 	@$(CARGO) run --quiet --release -p aqmlab-trial --bin vectors
 
+# One lock for Python 3.11 and newer and for every system (environment markers).
+locked = $(VENV)/lock/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.11
+
+lock: $(VENV)/bin/python ## Write requirements/*.txt anew: the newest releases that pyproject.toml allows, with hashes
+	@test -x $(VENV)/lock/bin/uv || { $(PYTHON) -m venv $(VENV)/lock && $(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.8,<1'; }
+	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) --extra dev pyproject.toml --output-file requirements/lock.txt
+	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) requirements/audit.in --output-file requirements/audit.txt
+
+# In an environment of their own: tools that look at packages are none of them.
+AUDIT := $(VENV)/audit
+$(AUDIT)/.done: requirements/audit.txt | $(VENV)/bin/python
+	@$(PYTHON) -m venv $(AUDIT) && rm -f $(AUDIT)/missing
+	@$(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement $< > $(AUDIT)/log 2>&1 \
+	|| { grep -m1 'No matching distribution' $(AUDIT)/log > $(AUDIT)/missing || { cat $(AUDIT)/log >&2; exit 1; }; }
+	@touch $@
+
+audit: $(AUDIT)/.done ## Licences, sources and known vulnerabilities of all packages, as far as they can be asked
+	@if test -s $(AUDIT)/missing; then echo "audit: skipped, its tools are not to be had here ($$(cat $(AUDIT)/missing))"; \
+	else $(AUDIT)/bin/python requirements/audit.py; fi
+
 clean: ## Remove everything that was built, but keep results
 	@$(CARGO) clean --quiet
 	@rm -rf $(VENV) fuzz/target python/aqmlab/_core.*.so .pytest_cache .ruff_cache .hypothesis
@@ -79,11 +100,18 @@ $(VENV)/bin/python:
 	@echo 'creating $(VENV)'
 	@$(PYTHON) -m venv $(VENV)
 
-# Dependencies: installed again only when pyproject.toml changes.
-$(VENV)/.deps: pyproject.toml | $(VENV)/bin/python
+# Dependencies: installed again only when the lock or pyproject.toml changes. Every package, indirect
+# ones too, is the one of the lock or none. Only where the lock has nothing that this Python and machine
+# could install (the hashes of what it has are right), the ranges of pyproject.toml take its place.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+$(VENV)/.deps: pyproject.toml requirements/lock.txt | $(VENV)/bin/python
 	@command -v $(CARGO) >/dev/null || { echo 'make: cargo is missing: install Rust from https://rustup.rs' >&2; exit 1; }
 	@echo 'installing Python packages and building the simulator (some minutes the first time)'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(sed -n 's/.*"\(maturin==[^"]*\)".*/\1/p' pyproject.toml | head -1)"
+	@if $(PIP) --require-hashes --only-binary :all: --requirement requirements/lock.txt > $(VENV)/lock.log 2>&1; then :; \
+	elif grep -q 'No matching distribution' $(VENV)/lock.log; then \
+	    echo "make: requirements/lock.txt does not serve $$($(BIN)/python --version) here ($$(grep -m1 'No matching' $(VENV)/lock.log)): installing what pyproject.toml allows" >&2; \
+	    $(PIP) 'maturin>=1.16,<2'; \
+	else cat $(VENV)/lock.log >&2; exit 1; fi
 	@$(call quietly,$(BIN)/maturin develop --release --extras dev)
 	@touch $@
 

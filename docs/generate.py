@@ -90,7 +90,7 @@ SENTENCE = (
     ("flows of 20 ms get {} times as much as flows of 100 ms", "rtt", "20 ms", "rtt_ratio"),
     ("those of 560 ms {} times", "rtt", "560 ms", "rtt_ratio"),
     ("CUBIC takes {} % beside NewReno", "transports", "CUBIC", "other_share_pct"),
-    ("BBR {} %", "transports", "BBR", "other_share_pct"),
+    ("BBRv3 {} %", "transports", "BBRv3", "other_share_pct"),
     (
         "a stream of 80 % of the line that does not listen {} %",
         "transports",
@@ -182,7 +182,8 @@ ellipse is one standard deviation of stretches of 5 s under heavy congestion, al
 | --- | --- | --- |
 {contents}
 
-{chr(10).join(entry_text(e) for e in entries)}"""
+{chr(10).join(entry_text(e) for e in entries)}
+{(DOCS / "absent.md").read_text(encoding="utf-8")}"""
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -27,6 +28,10 @@ class Cancelled(Exception):
     pass
 
 
+class Fault(Exception):
+    pass
+
+
 class Overload:
     most_ns = 1_000_000
 
@@ -40,6 +45,23 @@ class Overload:
 
 VERSION = {"version": "9.9.9", "build": "fake", "commit": "fake", "profile": "release"}
 KNOWN = ["name", "duration", "warmup", "seed", "engine", "network", "link", "traffic", "record"]
+
+
+UNITS = {
+    "time": {"s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0},
+    "rate": {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9},
+    "": {"": 1.0, "%": 0.01},
+    "bytes": {"B": 1.0, "kB": 1e3},
+    "packets": {"packets": 1.0},
+}
+
+
+def quantity(text: str, unit: str) -> float:
+    """Whole and decimal numbers with the commonest units."""
+    found = re.fullmatch(r"\s*([-+.\d]+)\s*(\S*)\s*", text)
+    if not found or found[2] not in UNITS[unit]:
+        raise ScenarioError(f'"{text}" is not a quantity; write for example "20 ms"')
+    return float(found[1]) * UNITS[unit][found[2]]
 
 
 def check(text: str) -> str:
@@ -70,7 +92,11 @@ def run(text: str, progress=None) -> dict:
         time.sleep(float(os.environ.get("FAKE_RUN_S", "0")) / 200)
         if progress is not None and progress(duration * k / 200) is False:
             raise Cancelled("cancelled")
-    return {"summary": json.dumps(_summary(scenario, group, duration)), "tables": _tables(scenario)}
+    return {
+        "summary": json.dumps(_summary(scenario, group, duration)),
+        "tables": _tables(scenario),
+        "groups": [group.get("name", group["app"]) for group in scenario["traffic"]],
+    }
 
 
 def _summary(scenario: dict, group: dict, duration: float) -> dict:
@@ -177,6 +203,10 @@ VARIABLE = {
 
 def version() -> str:
     return json.dumps(VERSION)
+
+
+def memory(_text: str) -> tuple[int, int | None]:
+    return 1_000, 10_000_000
 
 
 def estimate(text: str) -> float | None:

@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 
-from aqmlab import bench, engine
+from aqmlab import bench, bench_commands, engine
 from aqmlab.errors import SpecError
 
 
@@ -17,12 +17,17 @@ def test_the_document(fake, monkeypatch, capsys):
 
     monkeypatch.setattr(bench, "_run", run)
     monkeypatch.setattr(bench, "_ns2_packets_per_cpu_s", lambda: 2.0)
+    monkeypatch.setattr(bench_commands, "PRINTING", ("--version",))
+    monkeypatch.setattr(bench_commands, "REPEATS", 1)
     measured = bench.measure()
     assert measured["A"]["ratio_to_ns2"] == 3
     assert measured["W"]["users"] == 3143  # 1,225,000 / 390 = 3,141.03, 449 a machine
     assert measured["commit"] == "fake"
     assert [queue["name"] for queue in measured["queues"]] == ["red"]
     assert all(queue["within_bar"] for queue in measured["queues"])
+    (command,) = measured["commands"]
+    assert command["command"] == "aqmlab --version"
+    assert command["cpu_s"] > 0
 
 
 def test_without_ns2_there_is_no_ratio_but_a_note(monkeypatch, capsys):
@@ -79,6 +84,20 @@ def test_every_discipline_of_the_list_has_its_cost_measured(real_core, monkeypat
 def test_a_discipline_that_does_not_exist_is_named(real_core):
     with pytest.raises(SpecError, match=r'no discipline "rde".*aqmlab list aqm'):
         engine.overload("rde")
+
+
+def test_a_ratio_without_a_yardstick_is_no_number(monkeypatch, capsys):
+    from rich.console import Console
+
+    # A Python that does nothing may take less than a tick of the clock.
+    taken = iter([0.0, 0.2, 0.01, 0.4])
+    monkeypatch.setattr(bench_commands, "_cpu_s", lambda _: next(taken))
+    monkeypatch.setattr(bench_commands, "REPEATS", 1)
+    found = [bench_commands._measured("list"), bench_commands._measured("claims")]
+    assert [one["times_python"] for one in found] == [None, 40]
+    Console(width=100).print(bench_commands.table(found))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-2] for line in lines if "aqmlab" in line] == ["ok", "over"]
 
 
 def test_the_table_of_queues_names_what_is_over_its_bar(capsys):

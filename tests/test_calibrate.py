@@ -6,6 +6,7 @@ from scipy import stats
 
 from aqmlab import calibrate, engine
 from aqmlab.errors import CalibrationError
+from aqmlab.stored import Cache
 
 
 @pytest.fixture
@@ -114,7 +115,7 @@ def test_run_lengths(scenario):
 def test_a_calibration(fake, loaded, tmp_path, monkeypatch):
     monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
     cache = tmp_path / "cache"
-    line = calibrate.calibrate(loaded, cache=cache, duration="60 s", warmup=0)
+    line = calibrate.calibrate(loaded, cache=Cache(cache), duration="60 s", warmup=0)
     # The double's users ask for 400 B/s, +-0.1 % by seed; 390 B/s is its estimate.
     assert line.bytes_per_user_s == pytest.approx(400)
     assert line.r_squared > 0.99999
@@ -123,10 +124,10 @@ def test_a_calibration(fake, loaded, tmp_path, monkeypatch):
     assert sorted(set(sizes)) == [798, 1603, 2408, 3206]
     assert all(users % 7 == 0 for users in sizes)
     assert len(sizes) == 12
-    again = calibrate.calibrate(loaded, cache=cache, duration="60 s", warmup=0)
+    again = calibrate.calibrate(loaded, cache=Cache(cache), duration="60 s", warmup=0)
     assert again == line
     assert len((tmp_path / "log").read_text().split()) == 12
-    calibrate.calibrate(loaded, cache=cache, duration="61 s", warmup=0)
+    calibrate.calibrate(loaded, cache=Cache(cache), duration="61 s", warmup=0)
     assert len((tmp_path / "log").read_text().split()) == 24
 
 

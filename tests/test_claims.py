@@ -14,7 +14,8 @@ from test_studies import SHORT, SMALL, Double
 
 from aqmlab import engine
 from aqmlab.errors import SpecError
-from aqmlab.studies import plan, registry
+from aqmlab.progress import Progress
+from aqmlab.studies import judging, plan, registry
 from aqmlab.studies.claims import expression, judge, revisited, rule, scorecard, show
 from aqmlab.studies.claims.evidence import Evidence
 from aqmlab.studies.claims.judge import FAILS, HOLDS, UNDECIDED, Bounds
@@ -377,6 +378,23 @@ class TestMoreSeeds:
         (row,) = result["claims"]
         assert (row["verdict"], row["replications"]) == (HOLDS, 3)
         assert {run["seed"] for run in double.runs} == {1, 2, 3}
+
+    def test_time_left_expects_them(self, double, tmp_path):
+        class Seen(Progress):
+            def begin(self, title, lengths_s, already=0, **more):
+                super().begin(title, lengths_s, already, **more)
+                if title:
+                    batches.append((title, self.total_s, sum(self._later.values())))
+
+        batches: list[tuple[str, float, float]] = []
+        settings = SHORT | {"looks": [1, 3]}
+        study = self.study(0)
+        study.run(quick=True, out=tmp_path, settings=settings, parts=["red-load"], progress=Seen())
+        (calibration, _, after), (_, runs, later) = batches
+        assert calibration == "calibration"
+        # One scenario of 240 s that an only claim names may get six more seeds.
+        assert later == pytest.approx(judging.STILL_OPEN * 6 * 240)
+        assert after == pytest.approx(runs + later)
 
     def test_an_open_rule_gets_more_for_its_own_scenarios(self, double, tmp_path):
         first = self.study(0).run(

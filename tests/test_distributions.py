@@ -3,9 +3,10 @@
 import io
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from aqmlab import calibrate, distributions, engine, figures, reference, spec
+from aqmlab import calibrate, distributions, engine, figures, inlining, reference, spec
 from aqmlab.errors import AqmlabError, SpecError
 
 EXAMPLES = Path(spec.__file__).parent / "experiments" / "examples"
@@ -119,7 +120,7 @@ def test_a_file_is_read_beside_the_scenario(tmp_path, scenario):
     assert reply == {"dist": "table", "file": "sizes.csv", "text": CSV}
     # In a part of a mixture, on an axis and in --set as well.
     nested = {"dist": "mixture", "parts": [{"dist": "table", "file": "sizes.csv"}], "weights": [1]}
-    assert spec.inline_tables(nested, tmp_path)["parts"][0]["text"] == CSV
+    assert inlining.inline_tables(nested, tmp_path)["parts"][0]["text"] == CSV
     setting = 'traffic.0.request={ dist = "table", file = "sizes.csv" }'
     changed = spec.load(path, overrides=[setting])
     assert changed.scenario["traffic"][0]["request"]["text"] == CSV
@@ -180,3 +181,35 @@ def test_every_example_is_accepted(real_core, path):
             engine.check(run.scenario)
         except AqmlabError as error:  # pragma: no cover
             pytest.fail(f"{run.label}: {error}")
+
+
+class TestPicture:
+    """The share above a value on a logarithmic axis, which has no place for a share of nothing."""
+
+    def drawn(self, **variable):
+        one = {"name": "size", "unit": "bytes", **variable}
+        figure = figures.draw("distributions", {"variables": [one]})
+        below, above = (axes.get_lines()[0] for axes in figure.axes)
+        return below, above
+
+    def test_what_was_counted_goes_in_steps_down_to_its_largest_value(self):
+        below, above = self.drawn(curve=[[60, 0.5], [100, 1.0]], counted=True)
+        assert below.get_drawstyle() == above.get_drawstyle() == "steps-post"
+        assert above.get_xdata().tolist() == [60, 60, 100]
+        # Half of them lie above 60, up to 100; above that nothing, below the axis's end.
+        assert above.get_ydata()[:2].tolist() == [1.0, 0.5]
+        assert 0 < above.get_ydata()[2] < above.axes.get_ylim()[0]
+
+    def test_a_model_falls_to_nothing_at_its_largest_value(self):
+        _, above = self.drawn(curve=[[10, 0.0], [100, 0.9], [1000, 1.0]])
+        x, share = above.get_data()
+        assert above.get_drawstyle() == "default"
+        assert (share > 0).all() and share[-1] < above.axes.get_ylim()[0]
+        # In proportion to the value, as it is drawn from: at 900 a ninth of the last tenth is left.
+        assert np.interp(900, x, share) == pytest.approx(0.1 / 9, rel=0.01)
+        assert x[-1] == pytest.approx(1000, rel=1e-3)
+
+    def test_a_constant_is_there(self):
+        below, above = self.drawn(curve=[[100, 1.0], [100, 1.0]])
+        assert set(above.get_xdata()) == {100} == set(below.get_xdata())
+        assert above.get_ydata()[0] == 1 and above.get_ydata()[-1] < 1e-6

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import runpy
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parent.parent / "docs"
+from aqmlab import reference
+from aqmlab.studies import registry
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PLACES = ("docs", "crates", "experiments", "validation", "vectors")
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "ARCHITECTURE.md",
+    *sorted(page for place in PLACES for page in (ROOT / place).resolve().rglob("*.md")),
+]
+BUILT = ("results", "target")
+"""Folders of which nothing is in a checkout."""
 pytestmark = pytest.mark.usefixtures("real_core")
 
 
@@ -29,3 +43,78 @@ def test_every_discipline_has_its_cost_of_a_packet():
     page = (DOCS / "performance.md").read_text(encoding="utf-8")
     for entry in generate["engine"].catalogue()["aqm"]:
         assert f"| `{entry['name']}` | " in page, f"{entry['name']} is not in docs/performance.md"
+
+
+def _expanded(path: str) -> Iterator[str]:
+    """`src/{port,host}.rs` is two."""
+    found = re.search(r"\{([^{}]*)\}", path)
+    if found is None:
+        yield path
+        return
+    for part in found[1].split(","):
+        yield from _expanded(path[: found.start()] + part + path[found.end() :])
+
+
+def _paths(text: str) -> Iterator[str]:
+    """What a page calls by a path from the root of the checkout."""
+    folders = {folder.name for folder in ROOT.iterdir() if folder.is_dir()} - {*BUILT, ".git"}
+    for words in re.findall(r"`([\w.{},/*-]+/[\w.{},/*-]*)`", text):
+        if words.partition("/")[0] in folders:
+            yield from _expanded(words)
+
+
+def test_pages_name_files_that_are_there():
+    missing = [
+        f"{page.relative_to(ROOT)}: {path}"
+        for page in PAGES
+        for path in _paths(page.read_text(encoding="utf-8"))
+        if not any(ROOT.glob(path.rstrip("/")))
+    ]
+    assert missing == []
+
+
+def test_pages_link_to_pages_that_are_there():
+    missing = [
+        f"{page.relative_to(ROOT)}: {link}"
+        for page in PAGES
+        for link in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
+        if "://" not in link and not (page.parent / link).exists()
+    ]
+    assert missing == []
+
+
+def test_every_kind_of_the_list_is_in_its_help(aqmlab_command):
+    said = " ".join(aqmlab_command("list", "--help", COLUMNS="200").stdout.split())
+    asked = re.search(r"Only this kind: ([^.]*)\.", said)
+    assert asked is not None
+    assert re.split(r", | or ", asked[1]) == list(reference.KINDS)
+    for words in reference.KINDS.values():
+        assert words in said
+
+
+def test_names_that_pages_cut_short_are_names():
+    """`threegpp` where the application is called threegpp-http."""
+    names = {name for kind in reference.KINDS for name in reference.names(kind)}
+    models = {m for entry in reference.members("traffic") for m in entry.get("models", [])}
+    fields = {
+        field["name"]
+        for kind in ("aqm", "tcp", "traffic", "access", "scenario")
+        for entry in reference.members(kind)
+        for field in entry.get("fields", [])
+    }
+    cut = [
+        f"{page.name}: {word}"
+        for page in PAGES
+        for word in sorted(set(re.findall(r"`([a-z][a-z0-9._-]+)`", page.read_text("utf-8"))))
+        if word not in names | models | fields
+        and any(name.startswith(f"{word}-") for name in names | models)
+    ]
+    assert cut == []
+
+
+def test_every_study_is_among_those_validated():
+    text = (DOCS / "validation.md").read_text(encoding="utf-8")
+    _, title, rest = re.split(r"^## The (\w+) studies$", text, maxsplit=1, flags=re.MULTILINE)
+    listed = re.findall(r"^\| `([\w-]+)` \|", rest.partition("\n## ")[0], flags=re.MULTILINE)
+    assert sorted(listed) == sorted(registry.STUDIES)
+    assert title == ["no", "one", "two", "three", "four", "five", "six", "seven"][len(listed)]

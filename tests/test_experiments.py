@@ -15,7 +15,7 @@ from aqmlab import calibrate, engine, units
 from aqmlab.studies import calibrating, checks, drawing, plan, registry, statistics
 from aqmlab.studies.claims import rule
 from aqmlab.studies.claims.evidence import Evidence
-from aqmlab.studies.experiment import Experiment, load
+from aqmlab.studies.experiment import Experiment, claims, load
 from aqmlab.studies.plan import Plan
 
 #: Ids of the published claims about each study; of the guidelines, which claim nothing, of ours.
@@ -182,3 +182,8 @@ def test_the_quick_study_is_a_part_of_the_full_one(experiment):
     there = {(cell.group, str(cell.axes)) for cell in full.cells}
     only = {g["name"] for g in experiment.of("group") if g.get("only") == "quick"}
     assert {place for place in here if place[0] not in only} <= there
+
+
+@pytest.mark.parametrize("name", registry.STUDIES)
+def test_claims_alone_are_those_of_the_whole(name):
+    assert claims(name) == load(name).of("claim")

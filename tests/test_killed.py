@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from aqmlab import files
+from aqmlab.store import Store
 from conftest import HERE, Command
 
 PART = ("study", "small", "--quick", "--part", "fifo", "--jobs", 2)
@@ -103,7 +105,7 @@ def refused(answer, *words) -> None:
 def test_a_folder_holds_one_study(small):
     assert small(*PART[:5], "--out", "out").returncode == 0
     manifest = small.folder / "out" / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"study": "small"', '"study": "large"'))
+    files.write_json(manifest, files.sealed(files.read_sealed(manifest) | {"study": "large"}))
     refused(small(*PART[:5], "--out", "out"), "out holds the study large", "--fresh")
     refused(small("study", "small", "--figure", "8", "--out", "out"), "holds the study large")
 
@@ -111,9 +113,13 @@ def test_a_folder_holds_one_study(small):
 def test_a_folder_that_cannot_be_written_at_the_end_is_one_sentence(small):
     words = ("study", "small", "--part", "red-thresholds", "--out", "out")
     assert small(*words).returncode == 0
-    shutil.rmtree(small.folder / "out" / "tables")
-    (small.folder / "out" / "tables").write_text("a file")
-    refused(small(*words), "out cannot be written", "--out")
+    out = small.folder / "out"
+    (out / "report.html").unlink()
+    (out / "report.html" / "of others").mkdir(parents=True)
+    refused(small(*words), "report.html")
+    shutil.rmtree(out / "tables")
+    (out / "tables").write_text("a file")  # seen before anything is run
+    refused(small(*words), "tables is a file where a folder belongs", "move it away")
 
 
 def test_the_score_card_of_a_folder(small):
@@ -128,9 +134,12 @@ def test_the_score_card_of_a_folder(small):
     other = json.loads(result.read_text())
     other["claims"][0]["digest"] = "of another rule"
     result.write_text(json.dumps(other))
+    refused(small(*words), "result.json is not what was written", "run the study again")
+    left = Store.existing(small.folder / "out")
+    left.write_json("result.json", other)
     first = json.loads(small(*words).stdout)[0]
     assert first["replications"] == 0 and "run the study again" in first["why"]
-    result.write_text(json.dumps(other | {"name": "large"}))
+    left.write_json("result.json", other | {"name": "large"})
     refused(small(*words), "out holds the study large")
 
 

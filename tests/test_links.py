@@ -7,7 +7,7 @@ import json
 import pytest
 
 import aqmlab
-from aqmlab import calibrate, engine, reference, spec
+from aqmlab import calibrate, engine, inlining, reference, spec
 from aqmlab.errors import SpecError
 from aqmlab.report import setup, wording
 from conftest import base_scenario
@@ -47,7 +47,7 @@ def test_a_trace_of_an_override_and_of_an_axis(traced):
     loaded = spec.load(traced, overrides=["link.0.rate_trace={file='b.trace'}"])
     assert loaded.scenario["link"][0]["rate_trace"] == {"file": "b.trace", "text": "7"}
     sweep = {"link.0.rate_trace": [{"file": "my.trace"}, {"label": "two", "file": "b.trace"}]}
-    folded = spec.inline_tables({"scenario": base_scenario(), "sweep": sweep}, traced.parent)
+    folded = inlining.inline_tables({"scenario": base_scenario(), "sweep": sweep}, traced.parent)
     axis = spec.load(folded).axes[0]
     assert [value["text"] for value in axis.values] == [TRACE, "7"]
     assert axis.labels == ("file=my.trace", "two")
@@ -150,3 +150,38 @@ def test_access_is_listed_and_described_with_sources(real_core):
     for field in cable["fields"]:
         assert field["source"] and field["meaning"], field["name"]
         assert field["name"] in complete, field["name"]
+
+
+# ---- requests from a file ------------------------------------------------------------------------
+
+REQUESTS = "user,think_s,request_bytes,reply_bytes\n0,1,100,1000\n0,0.5,200,70000\n"
+REPLAYED = """
+name = "given"
+duration = "6 s"
+[[link]]
+rate = "1 Mbit/s"
+[[traffic]]
+app = "requests"
+users = 1
+requests = "ours.csv"
+"""
+
+
+def test_given_requests_are_read_beside_the_scenario_and_are_part_of_the_run(real_core, tmp_path):
+    (tmp_path / "ours.csv").write_text(REQUESTS)
+    path = tmp_path / "given.toml"
+    path.write_text(REPLAYED)
+    loaded = spec.load(path)
+    assert loaded.scenario["traffic"][0]["requests"] == {"file": "ours.csv", "text": REQUESTS}
+    tables = engine.simulate(loaded.scenario).tables
+    assert tables["responses"]["reply_bytes"].to_pylist() == [1000, 70000]
+    # The complete scenario has them, so that the run can be done again without the file.
+    written = engine.check(loaded.scenario)["traffic"][0]["requests"]
+    assert written == {"file": "ours.csv", "text": REQUESTS}
+    (tmp_path / "ours.csv").write_text(REQUESTS.replace("70000", "7x"))
+    with pytest.raises(SpecError, match=r'ours\.csv, line 3: reply_bytes is "7x"') as error:
+        engine.check(spec.load(path).scenario)
+    one_line(error)
+    (tmp_path / "ours.csv").unlink()
+    with pytest.raises(SpecError, match=r"ours\.csv: no such file; give the path of a table"):
+        spec.load(path)

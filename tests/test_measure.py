@@ -130,3 +130,8 @@ def test_the_interval_covers_as_often_as_it_says():
     draws = np.random.default_rng(1).normal(size=(4000, 5))
     hits = sum(low <= 0 <= high for _, low, high in map(measure.interval, draws.tolist()))
     assert abs(hits / 4000 - 0.95) < 0.0153
+
+
+def test_the_speed_of_the_machine_is_no_measure():
+    summary = {"drops": 1, "wall_s": 2.0, "data_packets_per_wall_s": 3.0, "x": {"wall_s": 1}}
+    assert measure.numbers(summary) == {"drops": 1.0, "x.wall_s": 1.0}

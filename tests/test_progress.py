@@ -26,6 +26,60 @@ def test_ratio_and_time_left():
     assert board.sentence() == "runs: 2 of 3, 50 %, 200 x real time, 0:10 left"
 
 
+def test_time_left_goes_by_what_each_kind_of_run_costs():
+    # A scenario that stands still after a second and one that works for ten: of equal length.
+    clock = Clock()
+    board = progress.Progress(clock)
+    board.begin("runs", [100.0] * 4, kinds=["idle", "busy"] * 2)
+    for run, seconds in ((0, 1), (1, 10)):
+        board.start(run)
+        clock.now += seconds
+        board.finish(run)
+    assert board.left_s == pytest.approx(11)
+    board.start(2)
+    clock.now += 1
+    board.finish(2)
+    assert board.left_s == pytest.approx(10)
+    assert board.fraction == pytest.approx(12 / 22)
+
+
+def test_time_left_covers_what_comes_after_the_batch():
+    clock = Clock()
+    board = progress.Progress(clock)
+    board.expect({"known": 50.0, "new": 200.0}, "more seeds")
+    board.begin("first", [100.0, 100.0], kinds=["known", "known"])
+    board.start(0)
+    clock.now = 10
+    board.finish(0)
+    # A second of any kind costs 0.1 s of a core: 10 s here, 5 and 20 s afterwards.
+    assert board.sentence() == "first: 1 of 2, 22 %, 10 x real time, 0:35 left with more seeds"
+    board.start(1)
+    clock.now = 20
+    board.finish(1)
+    assert board.fraction == pytest.approx(20 / 45)
+    board.end()
+    board.expect({})
+    board.begin("later", [50.0], kinds=["known"])
+    # It goes on where it was, and knows the pace already.
+    assert board.left_s == pytest.approx(5)
+    assert board.fraction == pytest.approx(20 / 25)
+    clock.now = 25
+    board.finish(0)
+    assert (board.fraction, board.left_s) == (1.0, 0.0)
+
+
+def test_two_cores_halve_the_time_left():
+    clock = Clock()
+    board = progress.Progress(clock)
+    board.begin("runs", [10.0] * 4)
+    for run in (0, 1):
+        board.start(run)
+    clock.now = 8
+    for run in (0, 1):
+        board.finish(run)
+    assert board.left_s == pytest.approx(8)
+
+
 def test_a_file_that_is_read():
     clock = Clock()
     board = progress.Progress(clock)

@@ -108,7 +108,7 @@ def test_common_random_numbers(scenario):
     result = aqmlab.run(document)
     difference = result.paired(0, 1).rows_by_key("field", named=True, unique=True)
     # An underloaded link never fills either buffer: the users are the same to the last byte.
-    assert result.summary["drops"] == 0
+    assert result.select(limit=200).summary["drops"] == 0
     assert difference["data_packets"]["difference"] == 0
     assert difference["queue_mean_packets"]["high"] == 0
 
@@ -249,3 +249,39 @@ def test_a_table_of_variants_shows_what_the_groups_are_there_for():
     assert f"{elapsed:.2f}" in said
     swept["scenario"]["traffic"] = base_scenario()["traffic"]
     assert "p50 ms" in shown(aqmlab.run(swept))
+
+
+def test_every_row_of_a_group_has_its_name_and_its_place_in_the_scenario():
+    call = {"app": "voip", "name": "call", "users": 1, "start": "1 s"}
+    noise = {"app": "cbr", "name": "noise", "flows": 1, "rate": "64 kbit/s"}
+    asks = {"app": "web", "name": "asks", "users": 5, "think": "1 s"}
+    bulk = {"app": "bulk", "name": "bulk", "flows": 1, "start_within": "1 ms"}
+    burst = {"app": "burst", "name": "burst", "flows": 1, "bytes": 9000}
+    tables = engine.simulate(
+        {
+            "duration": "9 s",
+            "warmup": "2 s",
+            "link": [{"rate": "2 Mbit/s"}],
+            "traffic": [call, noise, asks, bulk, burst],
+            "record": {"sources": True, "by_group": True, "pages": True, "trace": True},
+        }
+    ).tables
+    names = ["call", "noise", "asks", "bulk", "burst"]
+    seen = set()
+    for name, table in tables.items():
+        if "group" in table.column_names:
+            groups = table["group"].to_pylist()
+            assert table["group_name"].to_pylist() == [names[g] for g in groups], name
+            seen |= {(name, names[g]) for g in groups}
+    assert {
+        ("calls", "call"),
+        ("streams", "call"),
+        ("streams", "noise"),
+        ("responses", "asks"),
+        ("sources", "asks"),
+        ("pages", "asks"),
+        ("response_histogram", "asks"),
+        ("flows", "bulk"),
+        ("transfers", "burst"),
+        ("trace", "bulk"),
+    } <= seen

@@ -6,6 +6,7 @@ import html
 import json
 import re
 import shlex
+import shutil
 from html.parser import HTMLParser
 
 import pytest
@@ -13,9 +14,11 @@ import typer.main
 from test_studies import SHORT, SMALL, Double
 
 from aqmlab import cli, engine, report
+from aqmlab.contents import Contents
 from aqmlab.errors import StoreError
 from aqmlab.report import numbers
 from aqmlab.report import report as writer
+from aqmlab.store import Store
 from aqmlab.studies import registry
 from aqmlab.studies.experiment import load
 from aqmlab.studies.study import Study
@@ -193,17 +196,31 @@ def test_a_folder_without_results_is_one_sentence(tmp_path):
 def test_an_incomplete_result_is_one_sentence(tmp_path, result):
     for missing in ("figures", "versions", "runs"):
         rest = {name: value for name, value in result.items() if name != missing}
-        (tmp_path / "result.json").write_text(
-            json.dumps(rest | {"figures": []} if missing != "figures" else rest)
+        kept(tmp_path).write_json(
+            "result.json", rest | {"figures": []} if missing != "figures" else rest
         )
         with pytest.raises(StoreError, match=rf"incomplete .*{missing}.*run the study again"):
             report.write(tmp_path)
 
 
+def kept(folder) -> Store:
+    """A marked folder with nothing in it."""
+    return Store(folder, Contents.load(folder) or Contents.create(folder))
+
+
 def test_a_lost_figure_is_one_sentence(tmp_path, result):
-    (tmp_path / "result.json").write_text(json.dumps(result))
-    with pytest.raises(StoreError, match=r"figure-3\.svg is missing"):
+    kept(tmp_path).write_json("result.json", result)
+    with pytest.raises(StoreError, match=r"figure-3\.svg cannot be read .*run the study again"):
         report.write(tmp_path)
+
+
+def test_only_figures_that_the_study_wrote_get_into_the_report(folder, tmp_path, result):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / result["figures"][0]["file"]
+    for foreign in ('<svg viewBox="0 0 1 1"><script>alert(1)</script></svg>', "no picture", ""):
+        path.write_text(foreign)
+        with pytest.raises(StoreError, match="svg is not what was written: run the study again"):
+            report.write(tmp_path)
 
 
 def test_numbers_as_people_write_them():

@@ -33,13 +33,13 @@ def test_a_sweep(fake):
     assert [run.seed for run in result.variant("limit=120")] == [1, 2, 3]
     rows = {(r["label"], r["field"]): r for r in result.statistics().iter_rows(named=True)}
     assert rows["limit=60", "queue_mean_packets"]["mean"] == 36
-    assert result.summary["queue_mean_packets"] == 36
+    assert result.select(limit=60).summary["queue_mean_packets"] == 36
     difference = result.paired(0, 1).rows_by_key("field", named=True, unique=True)
     queue = difference["queue_mean_packets"]
     # The same seeds on both sides: the noise of 3 packets a seed cancels altogether.
     assert (queue["difference"], queue["low"], queue["high"], queue["n"]) == (30, 30, 30, 3)
     table = result.table("queue")
-    assert table.columns == ["variant", "seed", "time_s", "bottleneck.forward"]
+    assert table.columns == ["variant", "limit", "seed", "time_s", "bottleneck.forward"]
     assert table.height == 30
     with pytest.raises(AqmlabError, match="did you mean"):
         result.variant("limit=121")
@@ -221,12 +221,30 @@ def test_one_failure_stops_the_others(fake, scenario, monkeypatch):
     assert stopped == [scenario]
 
 
+def test_runs_at_a_time_need_memory_together(fake, scenario, monkeypatch):
+    needs = {1: 3_000_000_000, 2: 4_000_000_000, 3: 1_000_000_000}
+    monkeypatch.setattr(engine, "memory", lambda scenario: (needs[scenario["seed"]], 7_500_000_000))
+    runs = [{**scenario, "seed": seed} for seed in needs]
+
+    def simulate(jobs):
+        return pool.simulate_all(runs, lambda i, _: i, jobs=jobs)
+
+    assert simulate(1) == simulate(2) == [0, 1, 2]
+    with pytest.raises(SpecError, match=r"3 runs .* 8\.0 GB .* 7\.5 GB are free: .*--jobs 2"):
+        simulate(3)
+    # A run that does not fit alone says so itself; where nobody says what is free, nothing is said.
+    needs[2] = 8_000_000_000
+    assert simulate(3) == [0, 1, 2]
+    monkeypatch.setattr(engine, "memory", lambda scenario: (10**15, None))
+    assert simulate(3) == [0, 1, 2]
+
+
 def test_progress_is_reported(fake):
     calls = []
 
     class Log(Progress):
-        def begin(self, title, lengths_s, already=0):
-            super().begin(title, lengths_s, already)
+        def begin(self, title, lengths_s, already=0, **more):
+            super().begin(title, lengths_s, already, **more)
             calls.append((title, list(lengths_s)))
 
         def finish(self, run):
@@ -242,9 +260,14 @@ def test_progress_is_reported(fake):
 def test_default_folders():
     assert (
         str(runner.default_folder(spec.load({**base_scenario(), "name": "a b/../c"})))
-        == "results/a-b-..-c"
+        == "results/a-b-..-c-e951c943"
     )
     assert (
         str(runner.default_folder(spec.load({**base_scenario(), "name": ".."})))
-        == "results/scenario"
+        == "results/scenario-c577bd8f"
     )
+    names = ["a/b/c", "a-b-c", "a b-c", ".a-b-c", "x" * 300, "x" * 301, "\u202e", "\ud800"]
+    folders = [runner.default_folder(spec.load({**base_scenario(), "name": n})) for n in names]
+    assert len(set(folders)) == len(names)
+    assert all(len(folder.name.encode()) < 255 for folder in folders)
+    assert str(folders[1]) == "results/a-b-c"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aqmlab import spec
+from aqmlab import documents, inlining
 from aqmlab.report import setup, wording
 from aqmlab.studies import plan
 from aqmlab.studies.experiment import SHIPPED, load
@@ -18,7 +18,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def example(name: str) -> dict:
-    document = spec.read_toml(SHIPPED / "examples" / f"{name}.toml")
+    document = documents.read_toml(SHIPPED / "examples" / f"{name}.toml")
     return document.get("scenario", document)
 
 
@@ -28,7 +28,7 @@ def texts(scenario: dict, varied=()) -> list[str]:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_every_shipped_example_can_be_drawn(path: Path):
-    document = spec.read_toml(path)
+    document = documents.read_toml(path)
     scenario = document.get("scenario", document)
     picture = setup.drawing(scenario)
     root = ET.fromstring(picture)
@@ -44,8 +44,8 @@ def test_every_shipped_example_can_be_drawn(path: Path):
 def test_a_complete_scenario_is_drawn_as_the_file_it_came_from(path: Path, real_core):
     from aqmlab import engine
 
-    document = spec.read_toml(path)
-    scenario = spec.inline_tables(document.get("scenario", document), path.parent)
+    document = documents.read_toml(path)
+    scenario = inlining.inline_tables(document.get("scenario", document), path.parent)
     short, complete = setup.layout(scenario), setup.layout(engine.check(scenario))
     for lane, other in zip(short["lanes"], complete["lanes"], strict=True):
         assert {k: lane[k] for k in ("from", "to", "partly")} == {

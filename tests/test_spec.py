@@ -1,11 +1,12 @@
 import copy
 import json
+import os
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aqmlab import spec
+from aqmlab import files, inlining, spec
 from aqmlab.errors import SpecError
 from conftest import SCENARIO_TOML, base_scenario
 
@@ -257,3 +258,75 @@ def test_overrides_reach_the_scenario_of_an_experiment(scenario):
     experiment = spec.load(document, overrides={"link.0.rate": "5 Mbit/s"})
     assert experiment.scenario["link"][0]["rate"] == "5 Mbit/s"
     assert document["scenario"]["link"][0]["rate"] == "10 Mbit/s"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"seeds": 1099511627776}, "1099511627776 replications are too many"),
+        ({f"a.{i}": list(range(10)) for i in range(9)}, "1000000000 variants and 1 seeds"),
+        ({"a": list(range(101)), "seeds": 1000}, "101000 runs"),
+    ],
+)
+def test_more_runs_than_fit_are_refused_before_they_are_listed(changes, said):
+    with pytest.raises(SpecError, match=said):
+        spec.load({"scenario": {"duration": "1 s"}, "sweep": changes})
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("x = " + "9" * 5000, "too many digits"),
+        ("x = 0x" + "f" * 5000, "more than 64 bits"),
+        ("x = " + "[" * 5000 + "]" * 5000, "nested more than"),
+        ("x = " + "{a=" * 200 + "1" + "}" * 200, "nested more than"),
+        (".".join("a" * 2000) + " = 1", "nested more than"),
+        ("[" + ".".join("a" * 2000) + "]", "nested more than"),
+        ('"' + "a" * 10**6 + '" = 1\n[scenario]', "unknown entry"),
+    ],
+)
+def test_toml_that_no_scenario_needs_is_one_sentence(tmp_path, text, sentence):
+    path = tmp_path / "x.toml"
+    path.write_text(text)
+    with pytest.raises(SpecError, match=sentence) as error:
+        spec.load(path)
+    assert len(str(error.value)) <= 1200
+    for value in (text.partition(" = ")[2],):
+        if value:
+            assert isinstance(spec.parse_override(f"seed={value}")[1], str | int | list | dict)
+    with pytest.raises(SpecError, match="is not a path"):
+        spec.set_path({}, ".".join("a" * 2000), 1)
+
+
+def test_a_file_without_end_is_one_sentence():
+    with pytest.raises(SpecError, match="longer than 64 MB"):
+        spec.load("/dev/zero")
+
+
+DEVICES = {
+    "a table": {"think": {"dist": "table", "file": "/dev/zero"}},
+    "a model": {"model": "pipe.jsonl"},
+    "requests": {"requests": "/dev/zero"},
+}
+
+
+@pytest.mark.parametrize("group", DEVICES.values(), ids=DEVICES)
+def test_a_file_without_end_is_not_read(group, tmp_path):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(SpecError, match=r"cannot be read \(no regular file\)"):
+        inlining.inline_tables({"traffic": [group]}, tmp_path)
+    with pytest.raises(SpecError, match=r"cannot be read \(no regular file\)"):
+        inlining.inline_tables({"link": [{"rate_trace": {"file": "/dev/zero"}}]}, tmp_path)
+
+
+def test_a_file_too_long_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "LARGEST_GIVEN", 1 << 20)
+    (tmp_path / "sizes.csv").write_bytes(b"0" * (1 << 20))
+    table = {"dist": "table", "file": "sizes.csv"}
+    assert len(inlining.inline_tables(table, tmp_path)["text"]) == 1 << 20
+    with (tmp_path / "sizes.csv").open("ab") as file:
+        file.write(b"0")
+    with pytest.raises(
+        SpecError, match=r"sizes\.csv: cannot be read \(longer than 1,048,576 bytes\)"
+    ):
+        inlining.inline_tables(table, tmp_path)

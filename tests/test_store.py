@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aqmlab import store
+from aqmlab import files, store, stored
 from aqmlab.engine import Outcome, Version
 from aqmlab.errors import StoreError
-from aqmlab.store import Store, content_key, whole
+from aqmlab.files import whole
+from aqmlab.store import Store, content_key
 
 OUTCOME = Outcome(
     {"fingerprint": "abc", "drops": 3},
@@ -37,7 +38,11 @@ def test_what_is_written_is_read(fake, tmp_path):
 
 
 def test_a_run_says_what_it_is(fake, tmp_path):
-    manifest = Store.open(tmp_path).save("key", {"name": "x"}, 7, OUTCOME).manifest
+    run = Store.open(tmp_path).save("key", {"name": "x"}, 7, OUTCOME)
+    manifest = run.manifest
+    for name, known in manifest.pop("files").items():
+        content = (run.folder / name).read_bytes()
+        assert known == {"bytes": len(content), "blake2b": files.digest(content)}
     assert manifest.pop("created").endswith("+00:00")
     assert manifest == {
         "format": store.FORMAT,
@@ -48,13 +53,14 @@ def test_a_run_says_what_it_is(fake, tmp_path):
         "seed": 7,
         "fingerprint": "abc",
         "tables": ["queue"],
+        "key": "key",
     }
 
 
 def test_tables_are_small(tmp_path):
     times = [0.003 * k for k in range(100_000)]
     path = tmp_path / "queue.parquet"
-    store.write_parquet(
+    stored.write_parquet(
         pa.table({"time_s": times, "q": [k // 9 % 120 for k in range(100_000)]}), path
     )
     column = pq.ParquetFile(path).metadata.row_group(0).column(0)
@@ -66,7 +72,7 @@ def test_tables_are_small(tmp_path):
 def test_another_version_is_refused_and_replaced_on_demand(fake, tmp_path):
     folder = tmp_path / "out"
     Store.open(folder).save("key", {}, 1, OUTCOME)
-    (folder / "cache").mkdir()
+    Store.open(folder).cache.put("line", {"rate": 1.0})
     fake.VERSION["build"] = "newer"
     with pytest.raises(
         StoreError, match=r"9\.9\.9 \(build fake\).*9\.9\.9 \(build newer\).*--fresh.*--out"
@@ -77,7 +83,7 @@ def test_another_version_is_refused_and_replaced_on_demand(fake, tmp_path):
     assert not Store.is_stale(tmp_path / "nothing")
     box = Store.open(folder, fresh=True)
     assert box.find("key") is None
-    assert not box.cache.exists()
+    assert not box.cache.folder.exists()
     assert box.manifest["build"] == "newer"
     assert not Store.is_stale(folder)
 
@@ -91,43 +97,18 @@ def test_foreign_folders_are_left_alone(fake, tmp_path):
     (tmp_path / "manifest.json").write_text('{"name": "a web page"}')
     with pytest.raises(StoreError, match="no results of aqmlab"):
         Store.open(tmp_path, fresh=True)
-    (tmp_path / "manifest.json").write_text("{")
-    with pytest.raises(StoreError, match="cannot be read"):
-        Store.open(tmp_path)
+    # What was the mark once is now a stranger's as well.
+    stamp = {"format": 1, "version": "9.9.9", "build": "fake"}
+    for content in ("{", json.dumps(stamp), json.dumps(stamp | {"format": 2, "folder": "0" * 32})):
+        (tmp_path / "manifest.json").write_text(content)
+        for fresh in (False, True):
+            with pytest.raises(StoreError, match="no results of aqmlab"):
+                Store.open(tmp_path, fresh=fresh)
     assert (tmp_path / "runs" / "diary.txt").exists()
     with pytest.raises(StoreError, match="is a file"):
         Store.open(tmp_path / "manifest.json")
     with pytest.raises(StoreError, match="cannot be written"):
         Store.open(tmp_path / "manifest.json" / "below")
-
-
-@pytest.mark.parametrize("name", ["summary.json", "manifest.json", "queue.parquet"])
-@pytest.mark.parametrize("damage", ["missing", "cut"])
-def test_a_damaged_run_is_not_finished_and_is_replaced(fake, tmp_path, name, damage):
-    box = Store.open(tmp_path)
-    path = box.save("key", {}, 1, OUTCOME).folder / name
-    if damage == "missing":
-        path.unlink()
-    else:
-        path.write_bytes(path.read_bytes()[:-5])
-    assert box.find("key") is None
-    box.save("key", {}, 1, OUTCOME)
-    found = box.find("key")
-    assert found is not None
-    assert found.table("queue").height == 2
-
-
-def test_fresh_removes_all_results_even_under_a_broken_manifest(fake, tmp_path):
-    Store.open(tmp_path).save("key", {}, 1, OUTCOME)
-    for stale in ("result.json", "report.html", "tables/x.csv", "figures/x.svg"):
-        (tmp_path / stale).parent.mkdir(exist_ok=True)
-        (tmp_path / stale).write_text("x")
-    (tmp_path / "manifest.json").write_text("{")
-    with pytest.raises(StoreError, match="cannot be read"):
-        Store.open(tmp_path)
-    Store.open(tmp_path, fresh=True)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["manifest.json", "runs"]
-    assert list((tmp_path / "runs").iterdir()) == []
 
 
 def test_leftovers_of_dead_processes_are_removed(fake, tmp_path):
@@ -136,9 +117,15 @@ def test_leftovers_of_dead_processes_are_removed(fake, tmp_path):
     alive = tmp_path / "runs" / f".tmp-{os.getpid()}-1-key"
     dead.mkdir()
     alive.mkdir()
+    away = tmp_path / "runs" / "away"
+    away.mkdir()
+    (away / "queue.parquet").write_text("of others")
+    link = tmp_path / "runs" / ".tmp-4194305-2-key"
+    link.symlink_to(away)
     Store.open(tmp_path)
     assert not dead.exists()
     assert alive.exists()
+    assert link.is_symlink() and (away / "queue.parquet").exists()
     assert box.find("key") is None
 
 
@@ -182,17 +169,17 @@ def test_a_failed_write_leaves_nothing(fake, tmp_path, monkeypatch):
 
 def test_a_broken_file_is_one_sentence(tmp_path):
     with pytest.raises(StoreError, match="is missing"):
-        store.read_json(tmp_path / "x.json")
+        files.read_json(tmp_path / "x.json")
     (tmp_path / "x.json").write_text("[]")
     with pytest.raises(StoreError, match="not a JSON object"):
-        store.read_json(tmp_path / "x.json")
+        files.read_json(tmp_path / "x.json")
 
 
 def test_json_is_replaced_whole(tmp_path):
     path = tmp_path / "x.json"
-    store.write_json(path, {"a": 1})
+    files.write_json(path, {"a": 1})
     with pytest.raises(TypeError):
-        store.write_json(path, {"a": object()})
+        files.write_json(path, {"a": object()})
     assert json.loads(path.read_text()) == {"a": 1}
     assert [p.name for p in tmp_path.iterdir()] == ["x.json"]
 
@@ -211,3 +198,17 @@ def test_the_key_is_the_content(document):
     assert content_key(document, Version("1.0", "bbb", "abc", "release")) != key
     assert content_key(document, Version("1.1", "aaa", "abc", "release")) != key
     assert content_key(document, Version("1.0", "aaa", "other", "release")) == key
+
+
+def test_one_file_is_looked_up_as_the_whole_list_says(tmp_path):
+    from aqmlab.contents import Contents
+
+    made = Contents.create(tmp_path)
+    made.record({"result.json": "1" * 32, "runs/a": "2" * 32})
+    made.record({"result.json": "3" * 32})
+    with (tmp_path / "contents.txt").open("a", encoding="utf-8") as file:
+        file.write(f'0000 {"4" * 32} "result.json"\n')  # nobody's check
+    for path in ("result.json", "runs/a", "report.html"):
+        alone, whole = Contents.load(tmp_path), Contents.load(tmp_path)
+        assert alone._digest(path) == whole._digests.get(path)
+    assert Contents.load(tmp_path)._digest("result.json") == "3" * 32

@@ -25,7 +25,9 @@ class Double:
     """Stands for the simulator: plausible numbers from the scenario, and a count of its runs."""
 
     ScenarioError, Cancelled = fake_core.ScenarioError, fake_core.Cancelled
+    Fault, quantity = fake_core.Fault, staticmethod(fake_core.quantity)
     check, version = staticmethod(fake_core.check), staticmethod(fake_core.version)
+    memory = staticmethod(fake_core.memory)
 
     def __init__(self):
         self.runs: list[dict] = []
@@ -42,7 +44,9 @@ class Double:
         if len(self.runs) >= self.stop_after:
             raise KeyboardInterrupt
         self.runs.append(scenario)
-        return {"summary": json.dumps(summary(scenario)), "tables": raw_tables(scenario)}
+        groups = [group.get("name", group["app"]) for group in scenario["traffic"]]
+        told = {"summary": json.dumps(summary(scenario)), "tables": raw_tables(scenario)}
+        return told | {"groups": groups}
 
 
 def shape(scenario: dict) -> tuple[float, float, np.random.Generator]:
@@ -340,6 +344,29 @@ class TestStudy:
         assert users["98%"] % 7 == 0 and abs(users["98%"] - exact) <= 3.5
         runs = pl.read_csv(tmp_path / "tables" / "runs.csv")
         assert set(runs["users"]) == {users["90%"], users["98%"]}
+
+    def test_a_load_that_users_did_not_ask_for_is_said_once(
+        self, double, study, tmp_path, monkeypatch, capsys
+    ):
+        plain = summary
+
+        def asking(scenario: dict) -> dict:
+            """Users who do not ask for as much behind a tenth of the calibration's line."""
+            told = plain(scenario)
+            off = 1.0 if scenario["link"][0]["rate"].startswith("1000") else 0.8
+            measured_s = float(scenario["duration"].split()[0])
+            measured_s -= float(scenario.get("warmup", "0 s").split()[0])
+            told["requested_bytes"] = off * told["throughput_bytes_per_s"] * measured_s
+            return told
+
+        run = {"quick": True, "out": tmp_path, "settings": SHORT, "parts": ["red-thresholds"]}
+        monkeypatch.setitem(Double.run.__globals__, "summary", asking)
+        result = study.run(**run)
+        lines = json.loads((tmp_path / "manifest.json").read_text())["remarks"]
+        assert len(lines) == len({cell["key"] for cell in result["runs"]}) > 1
+        assert lines[0].startswith("red-thresholds") and "was asked for" in lines[0]
+        said = [line for line in capsys.readouterr().err.splitlines() if "asked for" in line]
+        assert len(said) == 1 and f"{len(lines)} scenarios had another load" in said[0]
 
     def test_finished_runs_are_not_done_again(self, double, study, tmp_path):
         first = study.run(quick=True, out=tmp_path, settings=SHORT, parts=["red-load"])

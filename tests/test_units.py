@@ -54,3 +54,17 @@ def test_a_wrong_load_says_how_to_write_one(value):
 def test_the_nearest_unit_is_named():
     with pytest.raises(SpecError, match='did you mean "Mbit/s"'):
         units.bits_per_s("10 Mbits/s")
+
+
+@pytest.mark.parametrize(
+    "text", ["1e300 s", "18446744073 s", "1e308 h", "-1e300 min", "0.1 ns", "1e400 s", "1e309/3 s"]
+)
+def test_a_time_beyond_the_clock_is_refused(text):
+    with pytest.raises(SpecError):
+        units.seconds(text)
+
+
+@pytest.mark.parametrize("text", ["1e16 bit/s", "1e300 Gbit/s", "0.5 bit/s"])
+def test_a_rate_beyond_any_line_is_refused(text):
+    with pytest.raises(SpecError):
+        units.bits_per_s(text)

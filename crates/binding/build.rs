@@ -27,14 +27,17 @@ fn hash(bytes: &[u8], start: u64) -> u64 {
 
 fn main() {
     let crates = Path::new("..");
-    let mut found = Vec::new();
+    // The versions of the dependencies, and how all is compiled.
+    let mut found = vec![PathBuf::from("../../Cargo.lock"), PathBuf::from("../../Cargo.toml")];
     sources(crates, &mut found);
     let build = found.iter().fold(0xcbf2_9ce4_8422_2325, |h, path| {
         let name = path.to_string_lossy().replace('\\', "/");
         hash(&std::fs::read(path).expect("a source is readable"), hash(name.as_bytes(), h))
     });
     println!("cargo::rustc-env=AQMLAB_BUILD={:012x}", build >> 16);
-    println!("cargo::rerun-if-changed=..");
+    for path in ["..", "../../Cargo.lock", "../../Cargo.toml"] {
+        println!("cargo::rerun-if-changed={path}");
+    }
 
     let git = |args: &[&str]| {
         let out = Command::new("git").args(args).output().ok().filter(|o| o.status.success())?;

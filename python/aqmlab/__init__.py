@@ -27,7 +27,18 @@ if TYPE_CHECKING:
 
     from aqmlab.result import Result
 
-__all__ = ["AqmlabError", "paired", "run"]
+    __version__: str
+
+__all__ = ["AqmlabError", "__version__", "paired", "run"]
+
+
+def __getattr__(name: str) -> str:
+    """`__version__` is that of the simulator, which is not loaded before."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from aqmlab import engine
+
+    return engine.version().version
 
 
 def run(
@@ -69,8 +80,9 @@ def paired(first: Result, second: Result) -> pl.DataFrame:
 
     Under one seed two disciplines meet the same users drawing the same sizes and think times, so
     the interval of the difference is narrower than the two intervals suggest. Columns: field, n,
-    mean_a, mean_b, difference, low, high (95 % Student's t). Both results must be of one variant.
+    mean_a, mean_b, difference, low, high (95 % Student's t). Both results must be of one variant:
+    of a sweep, choose one (`result.select(load=0.9)`), or compare two by `result.paired`.
     """
     from aqmlab import measure
 
-    return measure.paired(first.variant(0), second.variant(0))
+    return measure.paired(first.only(), second.only())

@@ -9,6 +9,9 @@ class ScenarioError(ValueError):
 class CaptureError(ValueError):
     """The file is no capture; the message is one sentence with the remedy."""
 
+class Fault(Exception):
+    """The simulator failed, which is a fault of aqmlab; the message is one sentence."""
+
 class Cancelled(Exception):
     """The progress callback asked to stop."""
 
@@ -19,10 +22,12 @@ class RawTable(TypedDict):
     every_s: tuple[float, float] | None
 
 class RawResult(TypedDict):
-    """One finished run: the summary as JSON, and its tables."""
+    """One finished run: the summary as JSON, its tables, and the names of the groups that the
+    column `group` counts."""
 
     summary: str
     tables: dict[str, RawTable]
+    groups: list[str]
 
 def run(
     scenario_json: str,
@@ -44,11 +49,20 @@ def variables(model: str) -> str:
 def table_of(name: str, text: str, unit: str) -> str:
     """The same of one distribution in the format of the shipped tables."""
 
+def quantity(text: str, unit: str) -> float:
+    """A quantity as people write it (`"20 ms"`) in base units; `unit`: `time` or `rate`."""
+
+def fail(why: str) -> None:
+    """Fails as a fault of the simulator does, for tests of what a user then sees."""
+
 def version() -> str:
     """`{"version", "build", "commit", "profile"}` as JSON."""
 
 def estimate(scenario_json: str) -> float | None:
     """Expected IP bytes per user and second of the traffic group given by its load."""
+
+def memory(scenario_json: str) -> tuple[int, int | None]:
+    """Bytes that a run takes at least, and those that are free, if somebody says."""
 
 def capacities(scenario_json: str) -> str:
     """Bit/s that every link's ports offer on average in the measured interval, by port, as JSON."""

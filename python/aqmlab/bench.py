@@ -1,5 +1,5 @@
-"""The speed and memory of the simulator on two fixed scenarios, beside ns-2 where installed, and
-the cost of a packet in every queue discipline.
+"""The speed and memory of the simulator on two fixed scenarios, beside ns-2 where installed,
+the cost of a packet in every queue discipline, and of a command that only prints.
 
 Each scenario runs in a process of its own that imports nothing but `aqmlab._core`, so that the
 peak memory is the simulator's (and that of a bare Python, some 10 MiB).
@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aqmlab import calibrate, engine, spec
+from aqmlab import bench_commands, calibrate, engine, spec
 from aqmlab.errors import AqmlabError
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ def measure() -> dict[str, Any]:
         "W": web,
         **models,
         "queues": queues(),
+        "commands": bench_commands.measure(),
         "timed": TIMED,
         "machine": machine(),
         "version": version.version,
@@ -304,6 +305,7 @@ def show(measured: dict[str, Any], console: Console) -> None:
         console.print(measured["timed"])
     if measured["queues"]:
         console.print(_queue_table(measured["queues"]))
+    console.print(bench_commands.table(measured["commands"]))
     console.print(
         f"{measured['machine']}; aqmlab {measured['version']} ({measured['commit']}), "
         f"{measured['profile']} build"

@@ -21,13 +21,13 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
-from aqmlab import engine, pool, spec, store, units
+from aqmlab import engine, measure, pool, spec, units
 from aqmlab.errors import CalibrationError
 from aqmlab.progress import Progress
+from aqmlab.stored import Cache
 
 SHARES = (0.25, 0.5, 0.75, 1.0)
 SEEDS = (1, 2, 3)
@@ -38,6 +38,8 @@ SHORTEST_MEASURED_S = 1200.0
 FULL_POPULATION = 2500
 """Users whose mean is steady enough in the shortest calibration; fewer are measured longer."""
 SPEED_UP = 10
+FASTEST = 1e15
+"""The fastest line that a scenario may have, bit/s."""
 ROOM_PACKETS = 2000
 """Room of the uncongested queues: never full at a tenth of the link."""
 
@@ -54,6 +56,8 @@ class Calibration:
     """(users, IP bytes per second) of every run."""
     ci: tuple[float, float]
     """95 % interval of the slope (Student t)."""
+    asked_per_user_s: float | None = None
+    """Payload of the replies that a user asks for, bytes per second: the slope of its own line."""
 
     def load_of(self, users: float, rate_bits_per_s: float) -> float:
         """The share of a link that these users would fill if nothing held them back."""
@@ -64,23 +68,30 @@ class Calibration:
         exact = load * rate_bits_per_s / 8 / self.bytes_per_user_s
         return max(1, round(exact / multiple_of)) * multiple_of
 
+    @property
+    def ip_per_asked(self) -> float | None:
+        """IP bytes on the link for each byte of payload that is asked for."""
+        return self.bytes_per_user_s / self.asked_per_user_s if self.asked_per_user_s else None
+
 
 def fit(points: Sequence[tuple[int, float]]) -> Calibration:
     """Least squares through the origin."""
-    from scipy import stats
-
     squares = sum(x * x for x, _ in points)
-    slope = sum(x * y for x, y in points) / squares
+    slope = _slope(points)
     residual = sum((y - slope * x) ** 2 for x, y in points)
     total = sum(y * y for _, y in points)
     freedom = len(points) - 1
     half = (
-        float(stats.t.ppf(0.975, freedom)) * math.sqrt(residual / freedom / squares)
+        measure.student(0.975, freedom) * math.sqrt(residual / freedom / squares)
         if freedom > 0
         else math.inf
     )
     r_squared = 1 - residual / total if total > 0 else 0.0
     return Calibration(slope, r_squared, list(points), (slope - half, slope + half))
+
+
+def _slope(points: Sequence[tuple[int, float]]) -> float:
+    return sum(x * y for x, y in points) / sum(x * x for x, _ in points)
 
 
 def uncongested(
@@ -95,7 +106,7 @@ def uncongested(
     links = []
     for link in _at_nominal_rates(scenario):
         fast = {
-            rate: f"{units.bits_per_s(link[rate]) * SPEED_UP:.0f} bit/s"
+            rate: f"{min(units.bits_per_s(link[rate]) * SPEED_UP, FASTEST):.0f} bit/s"
             for rate in ("rate", "reverse_rate")
             if rate in link
         }
@@ -197,7 +208,7 @@ def calibrate(
     duration: str | float | None = None,
     warmup: str | float | None = None,
     also: Sequence[int] = (),
-    cache: Path | None = None,
+    cache: Cache | None = None,
     least_r_squared: float = MIN_R_SQUARED,
     progress: Progress | None = None,
     jobs: int | None = None,
@@ -222,7 +233,10 @@ def calibrate(
     trials = [(users, seed) for users in sizes for seed in seeds]
     scenarios = [{**_with_users(fast, users), "seed": seed} for users, seed in trials]
     rates = _rates(scenarios, cache, progress, jobs)
-    result = fit([(users, rate) for (users, _), rate in zip(trials, rates, strict=True)])
+    sizes_and_rates = list(zip((users for users, _ in trials), rates, strict=True))
+    result = fit([(users, rate) for users, (rate, _) in sizes_and_rates])
+    asked = _slope([(users, asked) for users, (_, asked) in sizes_and_rates])
+    result = replace(result, asked_per_user_s=asked or None)
     if not result.r_squared >= least_r_squared:
         raise CalibrationError(
             f"traffic.{group}: the throughput of {sizes[0]} to {sizes[-1]} users is not "
@@ -236,21 +250,27 @@ def calibrate(
 
 def _rates(
     scenarios: Sequence[Mapping[str, Any]],
-    cache: Path | None,
+    cache: Cache | None,
     progress: Progress | None,
     jobs: int | None,
-) -> list[float]:
-    """IP bytes per second of every run; those kept under `cache` are not run again."""
-    paths = [cache and cache / f"calibration-{_key(scenario)}.json" for scenario in scenarios]
-    rates = {i: store.read_json(p)["rate"] for i, p in enumerate(paths) if p and p.exists()}
+) -> list[tuple[float, float]]:
+    """IP bytes and payload asked for by the first group, per second, of every run; those kept
+    under `cache` are not run again."""
+    names = [f"calibration-{_key(scenario)}" for scenario in scenarios]
+    kept = {i: cache.get(name) for i, name in enumerate(names)} if cache else {}
+    rates = {
+        i: (float(known["rate"]), float(known["asked"]))
+        for i, known in kept.items()
+        if known and "asked" in known
+    }
     missing = [i for i in range(len(scenarios)) if i not in rates]
 
     def finish(place: int, outcome: engine.Outcome) -> None:
         i = missing[place]
-        rates[i] = float(outcome.summary["throughput_bytes_per_s"])
-        if path := paths[i]:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            store.write_json(path, {"rate": rates[i]})
+        asked, _ = asked_of(scenarios[i], 0, outcome.summary)
+        rates[i] = float(outcome.summary["throughput_bytes_per_s"]), asked
+        if cache:
+            cache.put(names[i], {"rate": rates[i][0], "asked": asked})
 
     if missing:
         pool.simulate_all(
@@ -262,6 +282,18 @@ def _rates(
             already=len(rates),
         )
     return [rates[i] for i in range(len(scenarios))]
+
+
+def asked_of(
+    scenario: Mapping[str, Any], group: int, summary: Mapping[str, Any]
+) -> tuple[float, float]:
+    """Payload of the replies that a group asks for, and requests, per second measured."""
+    groups = summary.get("by_group", {})
+    name = engine.check(scenario)["traffic"][group].get("name") if groups else None
+    own = groups.get(name, summary)
+    measured_s = units.seconds(scenario["duration"]) - units.seconds(scenario.get("warmup", "0 s"))
+    bytes_, requests = (float(own.get(name, 0)) for name in ("requested_bytes", "requests"))
+    return bytes_ / measured_s, requests / measured_s
 
 
 def _with_users(fast: Mapping[str, Any], users: int) -> dict[str, Any]:
@@ -304,6 +336,12 @@ def _direction(group: Mapping[str, Any]) -> str:
     return "reverse" if group.get("side") == "servers" else "forward"
 
 
+def port_of(scenario: Mapping[str, Any], group: int) -> str:
+    """The name of the port of which the group's load is a share."""
+    index = link_of(scenario, group)
+    return f"{_link_name(scenario['link'][index], index)}.{_direction(scenario['traffic'][group])}"
+
+
 def rate_of(scenario: Mapping[str, Any], group: int) -> float:
     """The rate in bit/s of which the group's load is a share: that of its direction; where it
     changes, its mean over the measured interval."""
@@ -311,7 +349,7 @@ def rate_of(scenario: Mapping[str, Any], group: int) -> float:
     link = scenario["link"][index]
     direction = _direction(scenario["traffic"][group])
     if not _is_plain(link):
-        return engine.capacities(scenario)[f"{_link_name(link, index)}.{direction}"]
+        return engine.capacities(scenario)[port_of(scenario, group)]
     reverse = direction == "reverse"
     own = reverse and "reverse_rate" in link
     return units.bits_per_s(link["reverse_rate"] if own else link.get("rate"))

@@ -38,10 +38,10 @@ class Capture:
     @contextlib.contextmanager
     def writing(self) -> Iterator[Callable[[bytes], object]]:
         """What takes the file's bytes; the file appears whole at the end or not at all."""
-        from aqmlab import store
+        from aqmlab import files
 
         try:
-            with store.whole(self.path) as draft, draft.open("wb") as file:
+            with files.whole(self.path) as draft, draft.open("wb") as file:
                 yield file.write
         except OSError as error:
             reason = (error.strerror or str(error)).lower()

@@ -4,26 +4,40 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.exceptions import TyperException
 
-from aqmlab.errors import AqmlabError, Interrupted, SpecError
+from aqmlab import completion, terminal
+from aqmlab.errors import AqmlabError, FaultError, SpecError, fitting
+from aqmlab.terminal import printable
 
-app = typer.Typer(
-    name="aqmlab",
-    help="A laboratory for active queue management: queues, TCP and web users, simulated fast.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+app = typer.Typer(name="aqmlab", pretty_exceptions_enable=False)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Discard what the folder holds.")]
 Out = Annotated[Path | None, typer.Option(help="Results folder (default: results/<name>).")]
+
+
+@app.callback(invoke_without_command=True)
+def _aqmlab(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and the simulator's build.")
+    ] = False,
+) -> None:
+    """A laboratory for active queue management: queues, TCP and web users, simulated fast."""
+    if version:
+        from aqmlab import engine
+
+        print("aqmlab", engine.version())
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help(), end="")
 
 
 @app.command()
@@ -76,33 +90,38 @@ def run(
     if json:
         _print_json(show.document(result))
     else:
-        show.result(result, _console())
+        show.result(result, terminal.console())
+    for remark in result.remarks:
+        terminal.say(" ".join(fitting(remark).split()))
 
 
 @app.command("list")
 def list_(
     kind: Annotated[
         str | None,
-        typer.Argument(help="Only this kind: aqm, tcp, traffic, scenario or studies."),
+        typer.Argument(
+            help="Only this kind: aqm, tcp, congestion, traffic, access, scenario or studies.",
+            autocompletion=completion.kinds,
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """List queue disciplines, TCP profiles and congestion controls, traffic models, sections of a
-    scenario and studies."""
+    """List queue disciplines, TCP profiles, congestion controls, traffic models, kinds of access,
+    sections of a scenario and studies."""
     from aqmlab import reference
 
-    found = reference.select(kind)
-    if json:
-        _print_json(found)
-    else:
-        reference.show_list(found, _console())
+    found = reference.select(kind, whole=json)
+    _print_json(found) if json else reference.show_list(found, terminal.console())
 
 
 @app.command()
 def describe(
     name: Annotated[
         str,
-        typer.Argument(help="A name that `aqmlab list` shows, a traffic model or a table (CSV)."),
+        typer.Argument(
+            help="A name that `aqmlab list` shows, a traffic model or a table (CSV).",
+            autocompletion=completion.names,
+        ),
     ],
     settings: Annotated[
         list[str] | None,
@@ -142,23 +161,30 @@ def describe(
         described = {**entry, "variables": variables} if variables else entry
         _print_json(described)
     else:
-        reference.show_entry(entry, _console())
+        reference.show_entry(entry, terminal.console())
         if variables:
-            distributions.show(variables, _console())
+            distributions.show(variables, terminal.console())
     if plot:
         stem = table.with_suffix("") if table else Path(name.rpartition("/")[2])
         path = distributions.plot(variables, name, out or stem.with_name(f"{stem.name}.svg"))
-        print(path, file=sys.stderr if json else sys.stdout)
+        print(printable(str(path)), file=sys.stderr if json else sys.stdout)
 
 
 @app.command()
 def study(
     name: Annotated[
         str,
-        typer.Argument(help="A name that `aqmlab study list` shows; all; list: show their parts."),
+        typer.Argument(
+            help="A name that `aqmlab study list` shows; all; list: show their parts.",
+            autocompletion=completion.study_words,
+        ),
     ],
     quick: Annotated[
-        bool, typer.Option("--quick/--full", help="Two minutes, or the paper's run lengths.")
+        bool,
+        typer.Option(
+            "--quick/--full",
+            help="Short runs (about two minutes on two free cores), or the paper's.",
+        ),
     ] = True,
     part: Annotated[
         list[str] | None, typer.Option("--part", help="Only this part; may be repeated.")
@@ -178,87 +204,39 @@ def study(
 
     The same command again continues where it was stopped.
     """
-    from aqmlab.studies import registry
+    from aqmlab.studies import command, registry
 
     if name == "list":
         if part or figure or out:
             raise SpecError("`study list` shows every study: leave out --part, --figure and --out")
-        if json:
-            _print_json(registry.names())
-        else:
-            registry.show(_console())
+        _print_json(registry.names()) if json else registry.show(terminal.console())
         return
-    if figure is not None and (part or name == registry.ALL):
-        raise SpecError("--figure draws one figure of one study: leave out --part and `all`")
-    chosen = registry.STUDIES if name == registry.ALL else (name,)
-    # Before anything is discarded.
-    for each in chosen:
-        registry.check_parts(each, part if name != registry.ALL else None)
-    if name == registry.ALL and part:
-        raise SpecError("--part names a part of one study: give its name in place of `all`")
     answers = []
-    for each in chosen:
-        folder = _study_folder(each, quick, out, within=name == registry.ALL)
-        answer = _study(each, quick, part, figure, folder, jobs, fresh, refresh)
+    every = name == registry.ALL
+    for each in command.chosen(name, part, figure):
+        folder = command.folder_of(each, quick, out, within=every)
+        answer = command.carry_out(each, quick, part, figure, folder, jobs, fresh, refresh)
         answers.append(answer)
         if not json:
-            _print_study(answer, folder)
-    if name == registry.ALL:
+            command.tell(answer, folder)
+    if every:
         from aqmlab.report import index
 
-        print(
-            index.write(out or registry.RESULTS, answers), file=sys.stderr if json else sys.stdout
-        )
+        page = index.write(out or registry.RESULTS, answers)
+        print(printable(str(page)), file=sys.stderr if json else sys.stdout)
     if json:
-        _print_json(answers if name == registry.ALL else answers[0])
-
-
-def _study_folder(name: str, quick: bool, out: Path | None, *, within: bool) -> Path:
-    """Where a study goes; all of them go into folders of their own within the one given."""
-    from aqmlab.studies import registry
-
-    usual = registry.default_folder(name, quick)
-    if out is None:
-        return usual
-    return out / usual.name if within else out
-
-
-def _study(
-    name: str,
-    quick: bool,
-    part: list[str] | None,
-    figure: str | None,
-    folder: Path,
-    jobs: int | None,
-    fresh: bool,
-    refresh: bool,
-) -> dict[str, Any]:
-    from aqmlab.progress import for_stream
-    from aqmlab.store import Store
-    from aqmlab.studies import registry
-
-    if fresh or (refresh and Store.is_stale(folder)):
-        Store.open(folder, fresh=True)
-    usual: dict[str, Any] = {
-        "quick": quick,
-        "out": folder,
-        "progress": for_stream(),
-        "jobs": jobs,
-    }
-    try:
-        if figure is not None:
-            return {"figure": str(registry.draw(name, figure, **usual))}
-        return registry.run(name, parts=part or None, **usual)
-    except KeyboardInterrupt:
-        raise Interrupted(
-            f"stopped: finished runs are kept in {folder}, give the same command again to resume"
-        ) from None
+        _print_json(answers if every else answers[0])
 
 
 @app.command()
 def claims(
     study: Annotated[
-        list[str] | None, typer.Option("--study", help="Only this study; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--study",
+            help="Only this study; may be repeated.",
+            autocompletion=completion.studies,
+        ),
     ] = None,
     run: Annotated[
         bool, typer.Option("--run", help="First run the quick study where there are no results.")
@@ -273,27 +251,19 @@ def claims(
 
     Reads the results of `aqmlab study`, the full ones where there are some, else the quick ones.
     """
-    from aqmlab.studies import registry
+    from aqmlab.studies import command, registry
     from aqmlab.studies.claims import show
 
-    chosen = study or list(registry.STUDIES)
-    if out is not None and len(chosen) != 1:
-        raise SpecError("--out is the folder of one study: name it with --study")
-    if out is not None and not run and not (out / "result.json").is_file():
-        raise AqmlabError(
-            f"{out} has no result.json: give a folder in which `aqmlab study` has finished, "
-            "or --run"
-        )
     rows = []
-    for name in chosen:
+    for name in command.with_claims(study, out, run):
         if run and not registry.has_results(name, out):
-            folder = out or registry.default_folder(name, True)
-            _study(name, True, None, None, folder, jobs, False, True)
+            folder = command.folder_of(name, True, out, within=False)
+            command.carry_out(name, True, None, None, folder, jobs, False, True)
         rows += registry.score_card(name, out)
     if json:
         _print_json(rows)
     else:
-        show.score_card(rows, _console())
+        show.score_card(rows, terminal.console())
 
 
 @app.command()
@@ -329,7 +299,7 @@ def learn(
     if json:
         _print_json(answer.document())
     else:
-        show.answer(answer, _console())
+        show.answer(answer, terminal.console())
 
 
 @app.command()
@@ -341,7 +311,7 @@ def report(
 
     if not folder.is_dir():
         raise AqmlabError(f"{folder}: no such folder; give a results folder of `aqmlab study`")
-    print(write(folder))
+    print(printable(str(write(folder))))
 
 
 @app.command()
@@ -353,22 +323,7 @@ def bench(json: Json = False) -> None:
     if json:
         _print_json(measured)
     else:
-        bench.show(measured, _console())
-
-
-def _print_study(answer: dict[str, Any], folder: Path) -> None:
-    for line in answer.get("lines", []):
-        print(line)
-    print(answer.get("figure") or answer.get("report", folder / "report.html"))
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    # A file or a pipe is not cut off at 80 columns.
-    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
-    # What is printed is text of users and of the catalogue: brackets and colons are meant.
-    return Console(highlight=False, markup=False, emoji=False, width=width)
+        bench.show(measured, terminal.console())
 
 
 def _print_json(content: Any) -> None:
@@ -379,7 +334,14 @@ def _print_json(content: Any) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command; mistakes are one line on standard error and a non-zero exit code."""
-    sys.exit(_code(sys.argv[1:] if arguments is None else arguments))
+    there = terminal.open_streams()
+    code = _code(sys.argv[1:] if arguments is None else arguments)
+    if not there and code == 0:
+        code = _complain(f"standard output is closed: {_LOST}", 2)
+    sys.exit(code)
+
+
+_LOST = "what was to be printed is lost, give the command again with another output"
 
 
 def _code(arguments: list[str]) -> int:
@@ -390,17 +352,47 @@ def _code(arguments: list[str]) -> int:
     except AqmlabError as error:
         return _complain(str(error), error.exit_code)
     except TyperException as error:
-        hint = "`aqmlab --help` shows what there is"
+        context = getattr(error, "ctx", None)
+        hint = f"`{context.command_path if context else 'aqmlab'} --help` shows what there is"
         return _complain(f"{error.format_message().rstrip('.')}; {hint}", 2)
     except (KeyboardInterrupt, typer.Abort):
         return _complain("stopped", 130)
-    except (BrokenPipeError, SystemExit):
-        # The reader (`head`) has gone: typer and rich then want to exit. Keep Python from
-        # complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit) as stop:
+        if isinstance(stop, SystemExit) and not isinstance(stop.__context__, OSError):
+            # A shell's completion has been answered.
+            return stop.code if isinstance(stop.code, int) else 0
+        # The reader (`head`) has gone: typer and rich then want to exit.
+        terminal.abandon_output()
         return 141
+    except Exception as error:
+        terminal.abandon_output()
+        known = isinstance(error, OSError | MemoryError)
+        return _complain(_unforeseen(error), 2 if known else FaultError.exit_code)
+
+
+def _unforeseen(error: Exception) -> str:
+    """What no other place has an answer to, in a sentence."""
+    if isinstance(error, OSError):
+        reason = (error.strerror or str(error)).lower()
+        if error.filename is None:
+            return f"standard output cannot be written ({reason}): {_LOST}"
+        return f"{os.fsdecode(error.filename)}: {reason}: make it readable and writable"
+    if isinstance(error, MemoryError):
+        return (
+            "there is not enough memory: make the scenario smaller or run fewer at a time (--jobs)"
+        )
+    if DEBUG in os.environ:
+        raise error
+    places = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(places[-1].filename).name}:{places[-1].lineno}" if places else "nowhere"
+    told = f"{type(error).__name__} at {place}: {error}".rstrip(": ")
+    return f"internal error ({told}): please report it, with what {DEBUG}=1 shows in addition"
+
+
+DEBUG = "AQMLAB_DEBUG"
+"""The environment variable that shows an internal error in full."""
 
 
 def _complain(message: str, code: int) -> int:
-    print("aqmlab:", " ".join(message.split()), file=sys.stderr)
+    terminal.say(" ".join(fitting(message).split()))
     return code

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aqmlab import engine
+from aqmlab import engine, files
 from aqmlab.errors import AqmlabError, SpecError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def read_table(path: Path, kind: str = "CSV") -> str:
     """The content of a table or trace file; what is wrong with it is one sentence."""
     what = "table (CSV)" if kind == "CSV" else "trace (a number of milliseconds a line)"
     try:
-        return path.read_bytes().decode()
+        return files.read_given(path).decode()
     except FileNotFoundError as error:
         raise SpecError(f"{path}: no such file; give the path of a {what}") from error
     except UnicodeDecodeError as error:

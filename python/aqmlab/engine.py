@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.capture import ARRIVAL, Capture
-from aqmlab.errors import EngineError, SpecError
+from aqmlab.errors import EngineError, FaultError, SpecError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
     from aqmlab import _core as _core_module
@@ -58,6 +60,20 @@ def _core() -> Any:
     return _core
 
 
+@contextmanager
+def _asked() -> Iterator[Any]:
+    """The compiled simulator; what it raises is one of our own errors."""
+    core = _core()
+    try:
+        yield core
+    except core.Cancelled as stop:
+        raise Cancelled from stop
+    except core.ScenarioError as error:
+        raise SpecError(str(error)) from error
+    except core.Fault as fault:
+        raise FaultError(str(fault)) from fault
+
+
 def simulate(
     scenario: Scenario, progress: Progress | None = None, capture: Capture | None = None
 ) -> Outcome:
@@ -68,10 +84,9 @@ def simulate(
     Adds to the summary the two numbers that only the machine knows: `wall_s` and
     `data_packets_per_wall_s`. They are no part of the fingerprint.
     """
-    core = _core()
     text = json.dumps(scenario)
     began = time.perf_counter()
-    try:
+    with _asked() as core:
         raw: _core_module.RawResult
         if capture is None:
             raw = core.run(text, progress)
@@ -79,20 +94,18 @@ def simulate(
             with capture.writing() as write:
                 pcap = (write, list(capture.ports), capture.at == ARRIVAL)
                 raw = core.run(text, progress, pcap)
-    except core.Cancelled as stop:
-        raise Cancelled from stop
-    except core.ScenarioError as error:
-        raise SpecError(str(error)) from error
     wall = time.perf_counter() - began
     summary = json.loads(raw["summary"])
     summary["wall_s"] = wall
     packets = summary.get("data_packets")
     summary["data_packets_per_wall_s"] = packets / wall if packets and wall > 0 else None
-    return Outcome(summary, {name: _table(table) for name, table in raw["tables"].items()})
+    tables = {name: _table(table, raw["groups"]) for name, table in raw["tables"].items()}
+    return Outcome(summary, tables)
 
 
-def _table(raw: _core_module.RawTable) -> pa.Table:
-    """Bytes to columns without copying; equally spaced rows get their `time_s`."""
+def _table(raw: _core_module.RawTable, groups: Sequence[str]) -> pa.Table:
+    """Bytes to columns without copying; equally spaced rows get their `time_s`, rows that belong
+    to a group its name beside its place in the scenario."""
     import numpy as np
     import pyarrow as pa
 
@@ -101,35 +114,56 @@ def _table(raw: _core_module.RawTable) -> pa.Table:
         start, step = raw["every_s"]
         rows = len(next(iter(columns.values()))) if columns else 0
         columns = {"time_s": start + step * np.arange(rows), **columns}
-    return pa.table({name: pa.array(column) for name, column in columns.items()})
+    arrays: dict[str, pa.Array] = {}
+    for name, column in columns.items():
+        arrays[name] = _array(column)
+        if name == "group":
+            arrays["group_name"] = pa.DictionaryArray.from_arrays(arrays[name], _texts(groups))
+    return pa.table(arrays)
+
+
+def _array(column: np.ndarray) -> pa.Array:
+    """A column without copying. Not by `pa.array`: where pandas is installed, that loads it."""
+    import pyarrow as pa
+
+    buffers = [None, pa.py_buffer(column)]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(column.dtype), len(column), buffers)
+
+
+def _texts(texts: Sequence[str]) -> pa.Array:
+    """Likewise of texts."""
+    import numpy as np
+    import pyarrow as pa
+
+    encoded = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.string(), len(texts), buffers)
 
 
 def check(scenario: Scenario) -> dict[str, Any]:
     """The scenario with every default filled in; a mistake in it is a [`SpecError`]."""
-    core = _core()
-    try:
+    with _asked() as core:
         return json.loads(core.check(json.dumps(scenario)))
-    except core.ScenarioError as error:
-        raise SpecError(str(error)) from error
 
 
 def estimate(scenario: Scenario) -> float | None:
     """Expected IP bytes per user and second of the traffic that is given by its load."""
-    core = _core()
-    try:
+    with _asked() as core:
         return core.estimate(json.dumps(scenario))
-    except core.ScenarioError as error:
-        raise SpecError(str(error)) from error
+
+
+def memory(scenario: Scenario) -> tuple[int, int | None]:
+    """Bytes of memory that a run takes at least, and those that are free; None: nobody says."""
+    with _asked() as core:
+        return core.memory(json.dumps(scenario))
 
 
 def capacities(scenario: Scenario) -> dict[str, float]:
     """What every link's ports (`bottleneck.forward`) offer on average in the measured interval, in
     bit/s; of a rate that is drawn by the seed, its nominal value."""
-    core = _core()
-    try:
+    with _asked() as core:
         return json.loads(core.capacities(json.dumps(scenario)))
-    except core.ScenarioError as error:
-        raise SpecError(str(error)) from error
 
 
 def trial(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,43 +176,39 @@ def trial(request: Mapping[str, Any]) -> dict[str, Any]:
     hosts and acknowledgements), or listed in `arrivals` as {"at_ns", "packet"} in order of time.
     A mistake in it is a [`SpecError`].
     """
-    core = _core()
-    try:
+    with _asked() as core:
         return json.loads(core.trial(json.dumps(request)))
-    except core.ScenarioError as error:
-        raise SpecError(str(error)) from error
 
 
 def catalogue() -> dict[str, Any]:
-    """Every AQM, TCP profile and traffic model with its fields, and the scenario's sections."""
-    return json.loads(_core().catalogue())
+    """Every AQM, TCP profile and traffic model with its fields, and the scenario's sections.
+
+    The same object every time: whoever changes something takes a copy.
+    """
+    return _catalogue(_core().catalogue)
+
+
+@cache
+def _catalogue(ask: Callable[[], str]) -> dict[str, Any]:
+    return json.loads(ask())
 
 
 def variables(model: str) -> list[dict[str, Any]]:
     """The variables of a traffic model: name, unit, mean, quantiles and curve of each."""
-    core = _core()
-    try:
+    with _asked() as core:
         return json.loads(core.variables(model))
-    except core.ScenarioError as error:
-        raise SpecError(str(error)) from error
 
 
 def table(name: str, text: str, unit: str) -> dict[str, Any]:
     """The same of one table in the format of the shipped ones, given its content."""
-    core = _core()
-    try:
+    with _asked() as core:
         return json.loads(core.table_of(name, text, unit))
-    except core.ScenarioError as error:
-        raise SpecError(str(error)) from error
 
 
 def overload(name: str) -> _core_module.Overload:
     """Fifty flows in a steady overload of a discipline: the load by which costs are measured."""
-    core = _core()
-    try:
+    with _asked() as core:
         return core.Overload(name)
-    except core.ScenarioError as error:
-        raise SpecError(str(error)) from error
 
 
 def learner(inside: Sequence[tuple[bytes, int]] = ()) -> _core_module.Learner:
@@ -191,7 +221,8 @@ def learner(inside: Sequence[tuple[bytes, int]] = ()) -> _core_module.Learner:
 def feed(learner: _core_module.Learner, chunk: bytes, path: Path) -> None:
     """Hands a reader the next bytes of a capture; no capture is a [`SpecError`]."""
     try:
-        learner.feed(chunk)
+        with _asked():
+            learner.feed(chunk)
     except _core().CaptureError as error:
         raise SpecError(f"{path}: {error}") from error
 
@@ -199,9 +230,19 @@ def feed(learner: _core_module.Learner, chunk: bytes, path: Path) -> None:
 def finish(learner: _core_module.Learner, path: Path) -> dict[str, Any]:
     """What a reader saw, after the last bytes; too few of them are a [`SpecError`]."""
     try:
-        return json.loads(learner.finish())
+        with _asked():
+            return json.loads(learner.finish())
     except _core().CaptureError as error:
         raise SpecError(f"{path}: {error}") from error
+
+
+def quantity(text: str, unit: str) -> float:
+    """A quantity as people write it in base units: the grammar and the bounds of every scenario.
+
+    `unit` is its kind, `time` (seconds), `rate` (bit/s) or empty (a number or a share).
+    """
+    with _asked() as core:
+        return core.quantity(text, unit)
 
 
 def version() -> Version:

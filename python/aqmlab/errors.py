@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
+import re
+
+LONGEST_WORD, LONGEST = 300, 1200
+"""Characters: of a name in a sentence, and of a sentence, which fits on a screen."""
+
+
+def fitting(sentence: str) -> str:
+    """A sentence that is no longer than a screen: of what is too long the middle is left out."""
+    words = re.sub(
+        rf"\S{{{LONGEST_WORD + 1},}}", lambda word: shortened(word[0], LONGEST_WORD), sentence
+    )
+    return shortened(words, LONGEST)
+
+
+def shortened(text: str, longest: int) -> str:
+    """A text of at most so many characters: the middle of a longer one is left out."""
+    if len(text) <= longest:
+        return text
+    # The beginning names the place, the end the remedy.
+    end = longest // 3
+    return f"{text[: longest - end - 3]}...{text[-end:]}"
+
 
 class AqmlabError(Exception):
     """A mistake or an obstacle a person can act on; printed as one line, never as a traceback."""
 
     exit_code = 2
+
+    def __init__(self, sentence: str = "") -> None:
+        super().__init__(fitting(sentence))
 
 
 class SpecError(AqmlabError):
@@ -23,6 +48,12 @@ class CalibrationError(AqmlabError):
 
 class EngineError(AqmlabError):
     """The compiled simulator is missing or does not fit this package."""
+
+
+class FaultError(AqmlabError):
+    """The simulator failed: a fault of aqmlab that its makers should hear of."""
+
+    exit_code = 70  # EX_SOFTWARE of sysexits.h
 
 
 class Interrupted(AqmlabError):

@@ -1,18 +1,21 @@
 """Nobody knows the truth from one run: means, intervals and paired differences over seeds.
 
-Every function returns a tidy Polars data frame (`.to_pandas()` if you prefer).
+`statistics` and `paired` return a tidy Polars data frame (`.to_pandas()` if you prefer);
+`statistics_rows` and `paired_rows` the same as mappings, for which Polars is not loaded.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import polars as pl
 
 CONFIDENCE = 0.95
+Row = dict[str, Any]
 
 
 class Replication(Protocol):
@@ -39,10 +42,17 @@ class Replication(Protocol):
         ...
 
 
+MACHINES = ("wall_s", "data_packets_per_wall_s")
+"""Numbers of a summary that say how fast the machine was: no measures of the network."""
+
+
 def numbers(summary: Mapping[str, Any], prefix: str = "") -> dict[str, float | None]:
-    """Every number of a summary, None where it is undefined; nested names are joined with dots."""
+    """Every measured number of a summary, None where it is undefined; nested names are joined with
+    dots."""
     flat: dict[str, float | None] = {}
     for name, value in summary.items():
+        if not prefix and name in MACHINES:
+            continue
         if isinstance(value, Mapping):
             flat.update(numbers(value, f"{prefix}{name}."))
         elif _is_number(value):
@@ -73,10 +83,17 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
+@cache
+def student(share: float, freedom: int) -> float:
+    """The quantile of Student's t distribution."""
+    # The function under `scipy.stats.t.ppf`, which takes a second to be imported.
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, share))
+
+
 def interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float, float]:
     """Mean and the ends of its Student-t interval; the ends are NaN for fewer than two values."""
-    from scipy import stats
-
     n = len(values)
     if n == 0:
         return math.nan, math.nan, math.nan
@@ -84,7 +101,7 @@ def interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[f
     if n == 1:
         return mean, math.nan, math.nan
     deviation = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1))
-    half = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * deviation / math.sqrt(n)
+    half = student((1 + confidence) / 2, n - 1) * deviation / math.sqrt(n)
     return mean, mean - half, mean + half
 
 
@@ -101,14 +118,20 @@ def statistics(runs: Iterable[Replication], confidence: float = CONFIDENCE) -> p
     quantile that falls among failed requests) has no mean: the mean of the other seeds would be
     that of the lucky ones. Its n counts the seeds in which it is defined.
     """
-    rows: list[tuple[Any, ...]] = []
+    return _frame(statistics_rows(runs, confidence), _STATISTICS)
+
+
+def statistics_rows(runs: Iterable[Replication], confidence: float = CONFIDENCE) -> list[Row]:
+    """The rows of `statistics`; what is undefined is None."""
+    rows: list[Row] = []
     for (variant, label), members in _by_variant(runs).items():
         flat = [numbers(run.summary) for run in members]
         for name in dict.fromkeys(name for values in flat for name in values):
             sample = [values.get(name) for values in flat]
             n = sum(value is not None for value in sample)
-            rows.append((variant, label, name, n, *_interval(sample, confidence)))
-    return _frame(rows, ("variant", "label", "field", "n", "mean", "low", "high"))
+            found = (variant, label, name, n, *_interval(sample, confidence))
+            rows.append(_row(_STATISTICS, found))
+    return rows
 
 
 def paired(
@@ -120,10 +143,17 @@ def paired(
     interval is narrower than the two intervals suggest. A number that is undefined in any of
     these seeds has no difference; its n counts the seeds in which both are defined.
     """
+    return _frame(paired_rows(a, b, confidence), _PAIRED)
+
+
+def paired_rows(
+    a: Iterable[Replication], b: Iterable[Replication], confidence: float = CONFIDENCE
+) -> list[Row]:
+    """The rows of `paired`; what is undefined is None."""
     first = {run.seed: numbers(run.summary) for run in a}
     second = {run.seed: numbers(run.summary) for run in b}
     seeds = [seed for seed in first if seed in second]
-    rows: list[tuple[Any, ...]] = []
+    rows: list[Row] = []
     for name in dict.fromkeys(name for seed in seeds for name in first[seed]):
         if not any(name in second[seed] for seed in seeds):
             continue
@@ -132,8 +162,8 @@ def paired(
         gaps = [None if x is None or y is None else y - x for x, y in zip(xs, ys, strict=True)]
         n = sum(gap is not None for gap in gaps)
         means = (_interval(sample, confidence)[0] for sample in (xs, ys))
-        rows.append((name, n, *means, *_interval(gaps, confidence)))
-    return _frame(rows, ("field", "n", "mean_a", "mean_b", "difference", "low", "high"))
+        rows.append(_row(_PAIRED, (name, n, *means, *_interval(gaps, confidence))))
+    return rows
 
 
 def _by_variant(runs: Iterable[Replication]) -> dict[tuple[int, str], list[Replication]]:
@@ -143,8 +173,17 @@ def _by_variant(runs: Iterable[Replication]) -> dict[tuple[int, str], list[Repli
     return groups
 
 
-def _frame(rows: list[tuple[Any, ...]], names: tuple[str, ...]) -> pl.DataFrame:
-    """Undefined ends of intervals become nulls."""
+_STATISTICS = ("variant", "label", "field", "n", "mean", "low", "high")
+_PAIRED = ("field", "n", "mean_a", "mean_b", "difference", "low", "high")
+
+
+def _row(names: tuple[str, ...], values: tuple[Any, ...]) -> Row:
+    """Undefined means and ends of intervals are None."""
+    finite = (None if isinstance(v, float) and math.isnan(v) else v for v in values)
+    return dict(zip(names, finite, strict=True))
+
+
+def _frame(rows: list[Row], names: tuple[str, ...]) -> pl.DataFrame:
     import polars as pl
 
     kinds = {
@@ -154,4 +193,4 @@ def _frame(rows: list[tuple[Any, ...]], names: tuple[str, ...]) -> pl.DataFrame:
         "n": pl.Int64,
     }
     schema = {name: kinds.get(name, pl.Float64) for name in names}
-    return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
+    return pl.DataFrame(rows, schema=schema, orient="row")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import Empty, SimpleQueue
 from typing import TypeVar
@@ -42,10 +42,12 @@ def simulate_all(
     progress: Progress | None = None,
     already: int = 0,
     captures: Sequence[Capture | None] | None = None,
+    kinds: Sequence[Hashable] | None = None,
 ) -> list[T]:
     """Simulates every scenario; `finish(index, outcome)` is called in the worker thread.
 
-    `captures`, if any, are as many as scenarios.
+    `captures`, if any, are as many as scenarios, and so are `kinds`: runs of one kind cost about
+    the same time.
 
     The first error, or Ctrl-C, stops the others at their next report of progress (every half
     percent of a run) and is then raised; what `finish` has stored stays stored.
@@ -60,13 +62,16 @@ def simulate_all(
 
         if stop.is_set():
             raise engine.Cancelled
+        board.start(index)
         capture = captures[index] if captures else None
         result = finish(index, engine.simulate(scenarios[index], report, capture))
         board.finish(index)
         return result
 
-    board.begin(title, [length_s(scenario) for scenario in scenarios], already)
-    pool = ThreadPoolExecutor(max_workers=jobs or cores(), thread_name_prefix="aqmlab")
+    workers = min(jobs or cores(), len(scenarios))
+    check_memory(scenarios, workers, kinds)
+    board.begin(title, [length_s(scenario) for scenario in scenarios], already, kinds=kinds)
+    pool = ThreadPoolExecutor(max_workers=max(workers, 1), thread_name_prefix="aqmlab")
     try:
         futures = [pool.submit(work, index) for index in range(len(scenarios))]
         _wait(futures)
@@ -77,6 +82,33 @@ def simulate_all(
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
         board.end()
+
+
+def check_memory(
+    scenarios: Sequence[Scenario], workers: int, kinds: Sequence[Hashable] | None = None
+) -> None:
+    """Refuses more runs at a time than there is memory for: each alone finds all of it free.
+
+    Runs of one kind need about the same. A run that does not fit by itself says so when it begins.
+    """
+    if workers < 2:
+        return
+    names = kinds if kinds is not None else range(len(scenarios))
+    known: dict[Hashable, int] = {}
+    free: int | None = None
+    for name, scenario in zip(names, scenarios, strict=True):
+        if name not in known:
+            known[name], free = engine.memory(scenario)
+            if free is None:
+                return
+    largest = sorted((known[name] for name in names), reverse=True)[:workers]
+    if free is None or sum(largest) <= free or largest[0] > free:
+        return
+    fit = max(n for n in range(1, workers) if sum(largest[:n]) <= free)
+    raise SpecError(
+        f"{workers} runs at a time need at least {sum(largest) / 1e9:.1f} GB of memory and "
+        f"{free / 1e9:.1f} GB are free: run {fit} at a time (--jobs {fit})"
+    )
 
 
 def _wait(futures: Sequence[Future[T]]) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import IO, Any
+
+from aqmlab.pace import Pace
+from aqmlab.terminal import printable
 
 
 class Progress:
-    """Counts simulated seconds over a batch of runs; this base class shows nothing.
+    """Counts simulated seconds over batches of runs; this base class shows nothing.
 
     Threads report through `advance` and `finish`; displays override `_show`.
     """
@@ -19,7 +23,18 @@ class Progress:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
+        self._pace = Pace()
+        self._later: Mapping[Hashable, float] = {}
+        self.including = ""
+        self._busy_s = 0.0
         self.begin("", ())
+
+    def expect(self, later: Mapping[Hashable, float], including: str = "") -> None:
+        """What is to be done after the next batch: simulated seconds by kind of run.
+
+        It counts as time left. `including` says what of it is not certain.
+        """
+        self._later, self.including = later, including
 
     def begin(
         self,
@@ -28,22 +43,33 @@ class Progress:
         already: int = 0,
         *,
         of_bytes: bool = False,
+        kinds: Sequence[Hashable] | None = None,
     ) -> None:
         """A batch of runs of these lengths starts; `already` more were finished before.
 
-        `of_bytes`: it is a file that is read, and the one length is in bytes.
+        Runs of one of the `kinds` cost about the same. `of_bytes`: it is a file that is read, and
+        the one length is in bytes.
         """
         self.title = title
         self.of_bytes = of_bytes
         self.already = already
         self.lengths = list(lengths_s)
+        self.kinds = list(kinds) if kinds is not None else [""] * len(self.lengths)
         self.done = [0.0] * len(self.lengths)
         # Sums of both, kept: a batch may have tens of thousands of runs.
         self.total_s = sum(self.lengths)
         self.done_s = 0.0
         self.finished = 0
         self.began = self._clock()
+        self._seen = [self.began] * len(self.lengths)
+        self._open: dict[Hashable, float] = {}
+        for kind, length in zip(self.kinds, self.lengths, strict=True):
+            self._open[kind] = self._open.get(kind, 0.0) + length
         self._show()
+
+    def start(self, run: int) -> None:
+        """Run number `run` of the batch starts."""
+        self._seen[run] = self._clock()
 
     def advance(self, run: int, simulated_s: float) -> None:
         """Run number `run` of the batch has come to `simulated_s`."""
@@ -59,17 +85,31 @@ class Progress:
             self._show()
 
     def _set(self, run: int, simulated_s: float) -> None:
-        self.done_s += simulated_s - self.done[run]
+        now, kind = self._clock(), self.kinds[run]
+        more = simulated_s - self.done[run]
+        self._pace.learn(kind, now - self._seen[run], more)
+        self._open[kind] -= more
+        self._seen[run] = now
+        self.done_s += more
         self.done[run] = simulated_s
 
     def end(self) -> None:
         """The batch is over."""
+        self._busy_s += self._clock() - self.began
 
     @property
     def fraction(self) -> float:
-        """The finished part of the batch, by simulated time."""
-        all_done = self.finished == len(self.lengths) or self.total_s == 0
-        return 1.0 if all_done else min(1.0, self.done_s / self.total_s)
+        """The finished part of all that is to be done, by its cost."""
+        left = self._left_core_s
+        if self.finished == len(self.lengths) and not self._later:
+            return 1.0
+        whole = self._pace.spent_s + left
+        return min(1.0, self._pace.spent_s / whole) if whole > 0 else 0.0
+
+    @property
+    def _left_core_s(self) -> float:
+        left = max(0.0, self._pace.cost_s(self._open))
+        return left + self._pace.cost_s(self._later)
 
     @property
     def ratio(self) -> float | None:
@@ -79,9 +119,10 @@ class Progress:
 
     @property
     def left_s(self) -> float | None:
-        """Seconds until the batch is finished at the present pace."""
-        ratio = self.ratio
-        return max(0.0, self.total_s - self.done_s) / ratio if ratio else None
+        """Seconds until all is done, with as many cores as until now."""
+        spent = self._pace.spent_s
+        wall = self._busy_s + self._clock() - self.began
+        return self._left_core_s * wall / spent if spent > 0 else None
 
     def sentence(self) -> str:
         """For example `runs: 3 of 10, 41 %, 2,100 x real time, 1:10 left`."""
@@ -94,7 +135,8 @@ class Progress:
                 if self.of_bytes
                 else f"{self.ratio:,.0f} x real time"
             )
-            parts += [pace, f"{clock_text(self.left_s)} left"]
+            included = f" with {self.including}" if self._later and self.including else ""
+            parts += [pace, f"{clock_text(self.left_s)} left{included}"]
         return f"{self.title}: {', '.join(parts)}"
 
     def _show(self) -> None:
@@ -118,16 +160,19 @@ class Lines(Progress):
         already: int = 0,
         *,
         of_bytes: bool = False,
+        kinds: Sequence[Hashable] | None = None,
     ) -> None:
         """As the base; the first line comes after a while, so that short work stays silent."""
         self._last = self._clock()
-        super().begin(title, lengths_s, already, of_bytes=of_bytes)
+        super().begin(title, lengths_s, already, of_bytes=of_bytes, kinds=kinds)
 
     def _show(self) -> None:
         now = self._clock()
         if self.lengths and now - self._last >= self.EVERY_S:
             self._last = now
-            print(self.sentence(), file=self._stream, flush=True)
+            # A full or closed stream is no reason to end the run.
+            with contextlib.suppress(OSError, ValueError):
+                print(self.sentence(), file=self._stream, flush=True)
 
 
 class Bar(Progress):
@@ -141,9 +186,9 @@ class Bar(Progress):
         from rich.progress import Progress as RichProgress
 
         self._rich = RichProgress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
-            TextColumn("{task.fields[detail]}"),
+            TextColumn("{task.fields[detail]}", markup=False),
             console=Console(file=stream),
             transient=True,
         )
@@ -158,16 +203,21 @@ class Bar(Progress):
         already: int = 0,
         *,
         of_bytes: bool = False,
+        kinds: Sequence[Hashable] | None = None,
     ) -> None:
         """As the base; shows a new bar."""
-        self.end()
+        self._remove()
         if lengths_s:
             self._rich.start()
-            self._task = self._rich.add_task(title, total=1.0, detail="")
-        super().begin(title, lengths_s, already, of_bytes=of_bytes)
+            self._task = self._rich.add_task(printable(title), total=1.0, detail="")
+        super().begin(title, lengths_s, already, of_bytes=of_bytes, kinds=kinds)
 
     def end(self) -> None:
-        """Removes the bar."""
+        """As the base; removes the bar."""
+        super().end()
+        self._remove()
+
+    def _remove(self) -> None:
         if self._task is not None:
             self._rich.remove_task(self._task)
             self._rich.stop()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab import engine, spec
 from aqmlab.errors import AqmlabError, SpecError, nearest
+from aqmlab.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +32,11 @@ _SECTIONS = {
         'A model of a changing rate, written rate_trace = { model = "sprout", … } in a link.',
     ),
     "traffic": ("traffic", "A group of users or flows, written [[traffic]]."),
+    "script": (
+        "script",
+        "Packets dropped or marked by their numbers, written script = [{ drop = [15, 17] }, …] "
+        "in a [[traffic]].",
+    ),
     "distribution": (
         "distribution",
         'What a size, a count or a time is drawn from: a value, or { dist = "<name>", … }.',
@@ -64,26 +70,43 @@ _COLUMNS: dict[str, tuple[str, Callable[[dict[str, Any]], str], bool]] = {
 """Beside name and summary, where a kind has them: title, words, and whether they may wrap."""
 
 
-def everything() -> dict[str, list[dict[str, Any]]]:
-    """All kinds, each a list of entries with at least `name` and `summary`."""
-    from aqmlab.studies import registry
+def members(kind: str) -> list[dict[str, Any]]:
+    """The entries of a kind, each with at least `name` and `summary`."""
+    if kind == "studies":
+        from aqmlab.studies import registry
 
-    known = engine.catalogue()
+        return registry.names()
+    if kind != "scenario":
+        return engine.catalogue().get(kind, [])
     sections = []
-    for path, fields in known.pop("scenario", {}).items():
+    for path, fields in engine.catalogue().get("scenario", {}).items():
         name, summary = _SECTIONS.get(path, (path, f"Written [{path}]."))
         sections.append({"name": name, "summary": summary, "fields": fields})
-    return {**known, "scenario": sections, "studies": registry.names()}
+    return sections
 
 
-def select(kind: str | None) -> dict[str, list[dict[str, Any]]]:
-    """One kind, or all."""
-    if kind is None:
-        return everything()
-    if kind not in KINDS:
+def names(kind: str) -> list[str]:
+    """The names of a kind's entries; those of studies without reading their files."""
+    if kind == "studies":
+        from aqmlab.studies import registry
+
+        return list(registry.STUDIES)
+    return [entry["name"] for entry in members(kind)]
+
+
+def select(kind: str | None, *, whole: bool = True) -> dict[str, list[dict[str, Any]]]:
+    """One kind, or all; unless `whole`, of studies only names and summaries."""
+    if kind is not None and kind not in KINDS:
         hint = nearest(kind, list(KINDS))
         raise AqmlabError(f'no kind "{kind}"{hint} (known: {", ".join(KINDS)})')
-    return {kind: everything()[kind]}
+    found = [each for each in KINDS if kind in (None, each)]
+    return {each: members(each) if whole or each != "studies" else _brief() for each in found}
+
+
+def _brief() -> list[dict[str, Any]]:
+    from aqmlab.studies import registry
+
+    return registry.summaries()
 
 
 def find(name: str) -> dict[str, Any]:
@@ -92,15 +115,16 @@ def find(name: str) -> dict[str, Any]:
     name_of_app = _app_of_model(name)
     if name_of_app is not None:
         wanted, slash, bare = "traffic", "/", name_of_app
+    sought = bare if slash else name
     entries = [
         {"kind": kind, **entry}
-        for kind, members in everything().items()
-        for entry in members
-        if entry["name"] == (bare if slash else name) and (not slash or kind == wanted)
+        for kind in KINDS
+        if (not slash or kind == wanted) and sought in names(kind)
+        for entry in members(kind)
+        if entry["name"] == sought
     ]
     if not entries:
-        names = [entry["name"] for members in everything().values() for entry in members]
-        hint = nearest(name, names)
+        hint = nearest(name, [known for kind in KINDS for known in names(kind)])
         raise AqmlabError(f'nothing is called "{name}"{hint} (`aqmlab list` shows all names)')
     if len(entries) > 1:
         ways = " or ".join(f"{entry['kind']}/{entry['name']}" for entry in entries)
@@ -206,7 +230,7 @@ def show_entry(entry: dict[str, Any], console: Console) -> None:
     from rich.text import Text
 
     kind = KINDS.get(entry["kind"], entry["kind"])
-    console.print(Text.assemble((entry["name"], "bold"), f"  ({kind})"))
+    console.print(Text.assemble((printable(entry["name"]), "bold"), f"  ({kind})"))
     console.print(Text(entry.get("summary", "")))
     for key in sorted(entry, key=lambda key: (*_LABELS, key).index(key)):
         value = entry[key]

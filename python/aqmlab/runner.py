@@ -8,11 +8,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from aqmlab import calibrate, engine, pool, spec, sweep
+from aqmlab import calibrate, engine, files, loads, pool, spec, sweep, units
 from aqmlab.calibrate import Calibration
 from aqmlab.capture import Capture, of_runs
 from aqmlab.engine import Outcome
 from aqmlab.errors import AqmlabError, Interrupted, SpecError
+from aqmlab.loads import Target
 from aqmlab.progress import Progress
 from aqmlab.result import Finished, Result
 from aqmlab.spec import Experiment
@@ -36,6 +37,7 @@ def run_experiment(
     before the first run and before the folder is made.
     """
     runs = sweep.expand(experiment)
+    targets: list[list[Target]] = []
     for run in runs:
         if run.seed == experiment.seeds[0]:
             _checked(run, experiment.source)
@@ -43,7 +45,11 @@ def run_experiment(
     calibrations: list[Calibration] = []
     finished: list[Finished] = []
     try:
-        runs, calibrations = _calibrated(runs, experiment, store, jobs, progress)
+        if progress is not None:
+            progress.expect({"": sum(pool.length_s(run.scenario) for run in runs)})
+        runs, targets, calibrations = _calibrated(runs, experiment, store, jobs, progress)
+        if progress is not None:
+            progress.expect({})
         finished = run_all(
             runs,
             store=store,
@@ -54,9 +60,13 @@ def run_experiment(
         )
     except KeyboardInterrupt:
         raise Interrupted(_stopped(store)) from None
+    remarks = loads.remarks(runs, targets, finished)
     if store is not None:
-        store.write_manifest(_manifest(experiment, finished, calibrations))
-    return Result(experiment.name, finished, calibrations, store.folder if store else None)
+        manifest = _manifest(experiment, finished, calibrations)
+        store.write_manifest({**manifest, "remarks": remarks})
+        store.check_kept(run.stored for run in finished)
+    folder = store.folder if store else None
+    return Result(experiment.name, finished, calibrations, folder, remarks, experiment.axes)
 
 
 def run_all(
@@ -105,6 +115,7 @@ def run_all(
         progress=progress,
         already=len(results),
         captures=[captures[index] for index in order],
+        kinds=[runs[index].variant for index in order],
     )
     return [results[index] for index in range(len(runs))]
 
@@ -134,8 +145,11 @@ def _calibrated(
     store: Store | None,
     jobs: int | None,
     progress: Progress | None,
-) -> tuple[list[Run], list[Calibration]]:
-    """Replaces loads by users; variants that differ only in load or discipline share one line."""
+) -> tuple[list[Run], list[list[Target]], list[Calibration]]:
+    """Replaces loads by users; variants that differ only in load or discipline share one line.
+
+    Also gives what was asked of each run.
+    """
     settings = experiment.calibration
     lines: dict[str, Calibration] = {}
 
@@ -154,26 +168,32 @@ def _calibrated(
             )
         return lines[kind]
 
-    def without_loads(scenario: Mapping[str, Any]) -> Mapping[str, Any]:
+    def without_loads(scenario: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Target]]:
         # Each group alone: on an uncongested link none feels the others.
-        while spec.loaded_group(scenario) is not None:
+        targets: list[Target] = []
+        while (group := spec.loaded_group(scenario)) is not None:
+            load = units.share(scenario["traffic"][group]["load"])
             if calibrate.is_open_loop(scenario):
                 scenario = calibrate.resolve(scenario)
+                targets.append(Target(group, load))
             else:
-                scenario = calibrate.apply(scenario, line_of(scenario))
-        return scenario
+                line = line_of(scenario)
+                scenario = calibrate.apply(scenario, line)
+                targets.append(Target(group, load, line.ip_per_asked))
+        return scenario, targets
 
     try:
-        changed = [replace(run, scenario=without_loads(run.scenario)) for run in runs]
+        resolved = [without_loads(run.scenario) for run in runs]
     except AqmlabError as error:
         raise type(error)(f"{experiment.source}: {error}") from error
-    return changed, list(lines.values())
+    changed = [replace(run, scenario=s) for run, (s, _) in zip(runs, resolved, strict=True)]
+    return changed, [targets for _, targets in resolved], list(lines.values())
 
 
 def _stopped(store: Store | None) -> str:
     if store is None:
         return "stopped before the end: give a results folder to be able to resume"
-    kept = sum(1 for _ in (store.folder / "runs").glob("*/manifest.json"))
+    kept = sum(1 for _ in (store.folder / "runs").glob("[!.]*/manifest.json"))
     runs = "1 finished run is" if kept == 1 else f"{kept} finished runs are"
     return f"stopped: {runs} kept in {store.folder}, give the same command again to resume"
 
@@ -202,6 +222,19 @@ def _manifest(
 
 
 def default_folder(experiment: Experiment) -> Path:
-    """`results/<name>`, with nothing in the name that a path could stumble over."""
-    safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in experiment.name).strip(".")
-    return Path("results") / (safe or "scenario")
+    """`results/<name>`, with nothing in the name that a path could stumble over.
+
+    A name that had to be changed, or is long, ends in a hash of itself: no two names share a
+    folder.
+    """
+    name = experiment.name
+    safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name).strip(".")
+    if safe != name or len(safe.encode()) > LONGEST_NAME:
+        mark = files.digest(name.encode("utf-8", "surrogatepass"))[:8]
+        short = safe.encode()[: LONGEST_NAME - 10].decode("utf-8", "ignore")
+        safe = f"{short or 'scenario'}-{mark}"
+    return Path("results") / safe
+
+
+LONGEST_NAME = 200
+"""Bytes; file systems take 255."""

@@ -8,6 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from aqmlab import measure, terminal
+from aqmlab.result import merged
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -126,7 +129,7 @@ def _single(result: Result) -> Table:
     table.add_column(style="bold")
     table.add_column(justify="right")
     table.add_column()
-    rows = result.statistics().rows_by_key("field", named=True, unique=True)
+    rows = {row["field"]: row for row in measure.statistics_rows(result.runs)}
     for figure in (*FIGURES, *_of_groups(rows)):
         row = rows.get(figure.field)
         if row is None or _says_nothing(figure, row, rows):
@@ -194,7 +197,7 @@ def _why(defined: int, seeds: int) -> str:
 def _variants(result: Result) -> Table:
     numbers = list(dict.fromkeys(run.variant for run in result.runs))
     rows: dict[int, dict[str, Any]] = {number: {} for number in numbers}
-    for row in result.statistics().iter_rows(named=True):
+    for row in measure.statistics_rows(result.runs):
         rows[row["variant"]][row["field"]] = row
     figures = _columns(list(rows.values()), _has_responses(result))
     seeds = len(result.variant(0))
@@ -217,8 +220,7 @@ def _variants(result: Result) -> Table:
 def _differences(result: Result, console: Console) -> None:
     base = result.labels[0]
     frames = [
-        result.paired(0, k).rows_by_key("field", named=True, unique=True)
-        for k in range(1, len(result.labels))
+        {row["field"]: row for row in _paired(result, k)} for k in range(1, len(result.labels))
     ]
     figures = _columns(frames, _has_responses(result))
     seeds = len(result.variant(0))
@@ -232,6 +234,11 @@ def _differences(result: Result, console: Console) -> None:
             cells.append(text)
         table.add_row(label, *cells)
     console.print(table)
+
+
+def _paired(result: Result, k: int) -> list[measure.Row]:
+    """The differences of a variant from the first."""
+    return measure.paired_rows(result.variant(0), result.variant(k))
 
 
 def _grid(columns: Sequence[str], title: str | None) -> Table:
@@ -274,36 +281,43 @@ def _footnote(result: Result) -> str:
 def document(result: Result) -> dict[str, Any]:
     """The JSON document of `aqmlab run --json`.
 
-    `summary` and `statistics` are the first variant's; every variant's are under `variants`.
+    Every variant's scenario, summary and statistics are under `variants`; at the top they stand
+    only where there is one variant, else they are null.
     """
-    frame = result.statistics()
-    numbers = list(dict.fromkeys(run.variant for run in result.runs))
-    variants = [
-        {
-            "label": label,
-            "values": dict(result.variant(k)[0].values),
-            "statistics": {
-                row["field"]: {key: row[key] for key in ("mean", "low", "high", "n")}
-                for row in frame.iter_rows(named=True)
-                if row["variant"] == number
-            },
-        }
-        for k, (number, label) in enumerate(zip(numbers, result.labels, strict=True))
-    ]
+    statistics: dict[int, dict[str, Any]] = {}
+    for row in measure.statistics_rows(result.runs):
+        cell = {key: row[key] for key in ("mean", "low", "high", "n")}
+        statistics.setdefault(row["variant"], {})[row["field"]] = cell
+    members = map(result.variant, range(len(result.labels)))
+    variants = [_variant(result, runs, statistics[runs[0].variant]) for runs in members]
+    only = variants[0] if len(variants) == 1 else {}
     return {
         "name": result.name,
-        "scenario": result.runs[0].scenario,
-        "summary": result.summary,
+        "scenario": only.get("scenario"),
+        "summary": only.get("summary"),
         "runs": [_run(run) for run in result.runs],
-        "statistics": variants[0]["statistics"],
+        "statistics": only.get("statistics"),
         "variants": variants,
         "paired": [
             {"a": result.labels[0], "b": result.labels[k], **row}
             for k in range(1, len(result.labels))
-            for row in result.paired(0, k).iter_rows(named=True)
+            for row in _paired(result, k)
         ],
         "calibrations": [_calibration(line) for line in result.calibrations],
         "folder": str(result.folder) if result.folder else None,
+    }
+
+
+def _variant(
+    result: Result, runs: Sequence[Finished], statistics: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "label": runs[0].label,
+        "values": dict(runs[0].values),
+        "axes": result.values(runs[0]),
+        "scenario": runs[0].scenario,
+        "summary": merged(runs),
+        "statistics": statistics,
     }
 
 
@@ -330,8 +344,12 @@ def _calibration(line: Calibration) -> dict[str, Any]:
 
 
 def to_json(content: Any) -> str:
-    """Standard JSON: what is not a finite number is null."""
-    return json.dumps(_finite(content), indent=1, ensure_ascii=False, allow_nan=False, default=str)
+    """Standard JSON: what is not a finite number is null, what has no picture is a number."""
+    ascii_only = not terminal.is_unicode()
+    text = json.dumps(
+        _finite(content), indent=1, ensure_ascii=ascii_only, allow_nan=False, default=str
+    )
+    return terminal.printable(text, keep="\n", write=lambda character: json.dumps(character)[1:-1])
 
 
 def _finite(value: Any) -> Any:

@@ -19,18 +19,22 @@ import copy
 import math
 import os
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
 from pathlib import Path
 from typing import Any
 
 from aqmlab import units
+from aqmlab.documents import MAX_DEPTH, check_depth, read_toml
 from aqmlab.errors import SpecError, nearest
+from aqmlab.inlining import check_paths, inline_tables
+from aqmlab.terminal import printable
 
 MAX_SEED = 2**53
-LEARNED = ".jsonl"
-"""How the name of a learned model's file ends."""
+MAX_INTEGER = 2**64
+MAX_RUNS = 100_000
+"""Runs of one experiment: each is a scenario in memory and a folder."""
 _EXPERIMENT_KEYS = ["name", "question", "scenario", "sweep", "calibration"]
 _CALIBRATION_KEYS = ["duration", "warmup", "seeds"]
 # Ways to say how many users there are: saying one with `--set` or on an axis replaces the other.
@@ -71,11 +75,12 @@ def load(
     `overrides` are `"path=value"` strings or a mapping; paths are relative to the scenario.
     """
     if isinstance(source, Mapping):
+        check_depth(source)
         document, where, stem = copy.deepcopy(dict(source)), "scenario", "scenario"
         folder = Path()
     else:
         path = Path(source)
-        document, where, stem = read_toml(path), str(path), path.stem
+        document, where, stem = read_toml(path), str(path), printable(path.stem)
         folder = path.parent
         if stem in ("experiment", "scenario") and path.resolve().parent.name:
             stem = path.resolve().parent.name
@@ -84,106 +89,12 @@ def load(
             pairs = dict(overrides)
         else:
             pairs = dict(map(parse_override, overrides))
-        _check_files(pairs)
+        check_depth(list(pairs.values()))
+        check_paths(pairs)
         document, pairs = inline_tables(document, folder), inline_tables(pairs, folder)
         return _experiment(document, where, stem, pairs, seed, seeds)
     except SpecError as error:
         raise SpecError(f"{where}: {error}") from error
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file's content; what is wrong with it is one sentence."""
-    try:
-        text = path.read_bytes().decode()
-    except FileNotFoundError as error:
-        raise SpecError(_missing(path)) from error
-    except UnicodeDecodeError as error:
-        raise SpecError(f"{path}: not UTF-8 text: give a scenario written as TOML") from error
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise SpecError(
-            f"{path}: cannot be read ({reason}): give the path of a TOML file"
-        ) from error
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        reason = " ".join(str(error).split())
-        raise SpecError(f"{path}: not valid TOML, mend this place: {reason}") from error
-
-
-def _missing(path: Path) -> str:
-    try:
-        known = sorted(p.stem for p in path.parent.glob("*.toml"))
-    except OSError:
-        known = []
-    # Stems: the ending, which all have, makes any two names look alike.
-    hint = nearest(path.stem, known, cutoff=0.75).replace('"?', '.toml"?')
-    return f"{path}: no such file{hint or '; give the path of a scenario file (TOML)'}"
-
-
-TRACES = ("rate_trace", "reverse_rate_trace")
-"""Fields of a link that may name a file of opportunities to send."""
-
-
-def inline_tables(document: Any, folder: Path) -> Any:
-    """A copy in which every `{ dist = "table", file = … }` holds the file's content as `text`, and
-    every `rate_trace = { file = … }`; every learned model that is named (`model = "….jsonl"`) is
-    such a table.
-
-    The content is so a part of the run's identity. Paths are relative to `folder`, that of the
-    scenario's file.
-    """
-    if isinstance(document, Mapping):
-        changed = {key: inline_tables(value, folder) for key, value in document.items()}
-        for key, value in changed.items():
-            # An override's key is a path, an axis's value a list.
-            name = str(key).rpartition(".")[2]
-            if name == "model":
-                changed[key] = _inline_model(value, folder)
-            elif name in TRACES:
-                several = isinstance(value, list)
-                traces = [_with_text(v, folder, "trace") for v in (value if several else [value])]
-                changed[key] = traces if several else traces[0]
-        return _with_text(changed, folder, "CSV") if changed.get("dist") == "table" else changed
-    if isinstance(document, list):
-        return [inline_tables(value, folder) for value in document]
-    return document
-
-
-def _check_files(paths: Iterable[str]) -> None:
-    """A file alone would stand beside the content of another."""
-    for path in paths:
-        above, _, name = path.rpartition(".")
-        if name == "file" and above.rpartition(".")[2] in TRACES:
-            raise SpecError(
-                f'"{path}" cannot be set alone: set the whole trace, '
-                f"for example {above}={{file='lte.trace'}}"
-            )
-
-
-def _with_text(table: Any, folder: Path, kind: str) -> Any:
-    """The table with the content of the file that it names, unless it has it."""
-    from aqmlab.distributions import read_table
-
-    file = table.get("file") if isinstance(table, Mapping) else None
-    if not isinstance(file, str) or "text" in table:
-        return table
-    return {**table, "text": read_table(folder / file, kind)}
-
-
-def _inline_model(named: Any, folder: Path) -> Any:
-    """A learned model's file, or those of a sweep; other models have names without an ending."""
-    if isinstance(named, list):
-        models = [_inline_model(each, folder) for each in named]
-        return [
-            {"label": model["file"], **model} if isinstance(model, dict) else model
-            for model in models
-        ]
-    if not isinstance(named, str) or not named.endswith(LEARNED):
-        return named
-    from aqmlab.learn import recording
-
-    return {"file": named, "text": recording.read(folder / named)}
 
 
 def _check_plain(value: Any, path: str) -> None:
@@ -196,6 +107,8 @@ def _check_plain(value: Any, path: str) -> None:
             _check_plain(inner, f"{path}.{index}")
     elif isinstance(value, float) and not math.isfinite(value):
         raise SpecError(f"{path}: {value} is not a finite number: write a number")
+    elif isinstance(value, int) and abs(value) >= MAX_INTEGER:
+        raise SpecError(f"{path}: a whole number of more than 64 bits: write a smaller one")
     elif isinstance(value, date | time):
         raise SpecError(f'{path}: {value} is a date or time of day: write for example "90 min"')
 
@@ -229,8 +142,15 @@ def _experiment(
                 )
         scenario = set_path(scenario, path, value)
     sweep_seeds = sweep.pop("seeds", None)
-    _check_files(sweep)
+    check_paths(sweep)
     axes = tuple(_axis(path, values) for path, values in sweep.items())
+    replications = _seeds(scenario, seed, seeds if seeds is not None else sweep_seeds)
+    variants = math.prod(len(axis.values) for axis in axes)
+    if variants * len(replications) > MAX_RUNS:
+        raise SpecError(
+            f"sweep: {variants} variants and {len(replications)} seeds are "
+            f"{variants * len(replications)} runs: give at most {MAX_RUNS}"
+        )
     for axis in axes:
         for value in axis.values:
             check_loads(set_path(scenario, axis.path, value))
@@ -243,7 +163,7 @@ def _experiment(
         name=name,
         scenario=scenario,
         axes=axes,
-        seeds=_seeds(scenario, seed, seeds if seeds is not None else sweep_seeds),
+        seeds=replications,
         calibration=calibration,
         source=where,
     )
@@ -329,6 +249,8 @@ def _is_seed(value: Any) -> bool:
 
 def seed_list(seeds: Any, first: int) -> tuple[int, ...]:
     """`10` means ten seeds from `first` on; a list means itself, each once."""
+    if _is_seed(seeds) and seeds > MAX_RUNS:
+        raise SpecError(f"seeds: {seeds} replications are too many: give at most {MAX_RUNS}")
     if _is_seed(seeds) and seeds >= 1 and _is_seed(first + seeds - 1):
         return tuple(range(first, first + seeds))
     listed = isinstance(seeds, list | tuple) and seeds and all(_is_seed(seed) for seed in seeds)
@@ -355,7 +277,7 @@ def _toml_value(text: str) -> Any:
         return text
     try:
         parsed = tomllib.loads(f"v = {text}")
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # no TOML, or nothing that a scenario could hold
         return text
     value = parsed["v"]
     # Dates and inf are TOML but no scenario value: they stay the text that was written.
@@ -379,7 +301,7 @@ def set_path(document: Mapping[str, Any], path: str, value: Any) -> dict[str, An
     known name; an index must exist.
     """
     parts = path.split(".")
-    if not all(parts):
+    if not all(parts) or len(parts) > MAX_DEPTH:
         raise SpecError(f'"{path}" is not a path: write for example link.0.forward.limit')
     return _set(document, parts, value, path, 0)
 

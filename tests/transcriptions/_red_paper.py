@@ -7,7 +7,7 @@ An arrival that is dropped does not end the idle time, nor does the paper set q_
 What the average has not aged by yet, less than one packet, is left for the next arrival.
 """
 
-from .base import PASS, Draws, Verdict, drop, packets_in, signal
+from .base import PASS, Draws, Fifo, Packet, Verdict, drop, packets_in, signal
 
 
 def slope(avg: float, low: float, high: float, max_p: float, gentle: bool) -> float:
@@ -72,3 +72,23 @@ class PaperRed:
 
     def state(self) -> dict[str, float]:
         return {"avg": self.avg / self.unit, "p_b": self.p_b(), "count": self.count}
+
+
+class RedFifo(Fifo):
+    """A plain queue behind one of RED's judges, `self.red`."""
+
+    looks_again = True
+
+    red: "PaperRed"
+
+    def judge(self, packet: Packet, now: int) -> Verdict:
+        return self.red.arrive(packet.bytes, len(self.queue), now)
+
+    def lost(self, why: str) -> None:
+        self.red.lost(why)
+
+    def idle(self, now: int) -> None:
+        self.red.idle(now)
+
+    def state(self) -> dict[str, float]:
+        return self.red.state()

@@ -255,15 +255,14 @@ def ns(seconds: float) -> int:
 
 
 def flow_hash(flow: int, seed: int) -> int:
-    """The simulator's seeded 64-bit hash of a flow number: SplitMix64's finalizer, twice."""
+    """The simulator's seeded 64-bit hash of a flow: the finalizer of SplitMix64."""
 
     def mix(z: int) -> int:
-        z = (z + 0x9E3779B97F4A7C15) % 2**64
         z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
         z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
         return z ^ (z >> 31)
 
-    return mix(flow ^ mix(seed))
+    return mix(flow ^ mix((seed + 0x9E3779B97F4A7C15) % 2**64))
 
 
 def grid(common: Mapping[str, object], **axes: Iterable[object]) -> list[dict[str, object]]:

@@ -11,9 +11,8 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 
-from .base import Discipline, Packet, Parameters, grid, ns
+from .base import Discipline, Packet, Parameters, flow_hash, grid, ns
 from .cobalt import Vars
-from .sfq import bucket_hash
 
 ONE = 1 << 16  # a byte of deficit
 # Per tin: the rate's shift and the quantum of the unshaped mode.
@@ -121,7 +120,7 @@ class Cake(Discipline):
     # cake_hash, cake_enqueue.
 
     def classify(self, tin: Tin, packet: Packet) -> Flow:
-        tag = bucket_hash(packet.flow, self.seed) % 2**32
+        tag = flow_hash(packet.flow, self.seed) % 2**32
         found = [tin.flows[i] for i in ways(tag, len(tin.flows))]
         tagged = [flow for flow in found if flow.tag == tag]
         free = [flow for flow in found if not flow.set]
@@ -133,7 +132,7 @@ class Cake(Discipline):
             sides = zip(tin.hosts, flow.hosts, (packet.source, packet.destination), strict=True)
             for n, (side, before, host) in enumerate(sides):
                 side.bulk[before] -= bulk
-                hosts.append(side.place(bucket_hash(host, self.seed + 1 + n) % 2**32))
+                hosts.append(side.place(flow_hash(host, self.seed + 1 + n) % 2**32))
                 side.bulk[hosts[n]] += bulk
             flow.hosts = hosts[0], hosts[1]
         return flow

@@ -23,10 +23,15 @@ class Dualpi2(Discipline):
         self.mtu = int(parameters.get("mtu", 1514))
         if linux:
             self.step = ns(parameters.get("step", 0.001))
+            self.step_packets = parameters.get("step_packets", math.inf)
+            self.in_packets = parameters.given("step_packets")
+            self.min_qlen_step = parameters.get("min_qlen_step", 0)
             self.drop_overload = parameters.flag("drop_overload", True)
         else:
             self.min_th = ns(parameters.get("min_th", 0.0008))
             self.range = ns(parameters.get("range", 0.0004))
+            self.th_len = parameters.get("th_len", 1)
+        self.min_backlog = parameters.get("min_backlog", 2 * self.mtu if linux else 0)
         self.wc = int(parameters.get("c_weight", 10))
         self.wl = 100 - self.wc
         self.limit_bytes = parameters.get("limit_bytes", math.inf)
@@ -34,6 +39,7 @@ class Dualpi2(Discipline):
         self.limit = parameters.get("limit", math.inf if bytes_given else 10_000)
         self.C: deque[Packet] = deque()
         self.L: deque[Packet] = deque()
+        self.apply_step: deque[bool] = deque()
         self.credit0 = self.credit = self.mtu * (self.wc - self.wl)
         self.p = self.qdelay = 0.0
         self.sums = {"C": 0.0, "L": 0.0}
@@ -56,7 +62,10 @@ class Dualpi2(Discipline):
         full = len(self.C) + len(self.L) >= self.limit or self.bytes() + room > self.limit_bytes
         if full:
             return self.dropped(packet, "overflow")
-        (self.L if packet.ecn in ("ect1", "ce") else self.C).append(packet)
+        scalable = packet.ecn in ("ect1", "ce")
+        if scalable and self.linux:
+            self.apply_step.append(len(self.L) >= self.min_qlen_step)
+        (self.L if scalable else self.C).append(packet)
         return self.queued(packet)
 
     def dequeue(self, now: int) -> Packet | None:
@@ -89,7 +98,8 @@ class Dualpi2(Discipline):
         """ "mark", "early" or "forced" (a drop, in overload), or nothing."""
         mark = False
         overload = self.k * self.p > 1
-        if self.bytes() >= 2 * self.mtu:
+        stepped = scalable and self.apply_step.popleft()
+        if self.bytes() >= self.min_backlog:
             if not scalable and self.twice():
                 if overload or packet.ecn not in MARKABLE:
                     return "forced" if overload else "early"
@@ -100,8 +110,10 @@ class Dualpi2(Discipline):
                 mark = True
             elif scalable:
                 mark = self.draws.uniform() < self.k * self.p
-        late = scalable and now - packet.arrived > self.step
-        return "mark" if mark or late else ""
+        late = now - packet.arrived > self.step
+        if self.in_packets:
+            late = len(self.L) > self.step_packets
+        return "mark" if mark or (stepped and late) else ""
 
     # RFC 9332.
 
@@ -113,12 +125,14 @@ class Dualpi2(Discipline):
         return False
 
     def ramp(self, age: int) -> float:
-        """The native probability of the Scalable queue, which keeps its last packet unmarked."""
-        if age <= self.min_th or not self.L:
+        """The Scalable queue's native probability; up to Th_len packets of it are spared."""
+        if age <= self.min_th or len(self.L) <= self.th_len:
             return 0.0
         return 1.0 if age >= self.min_th + self.range else (age - self.min_th) / self.range
 
     def judge_rfc(self, packet: Packet, scalable: bool, now: int) -> str:
+        if self.bytes() < self.min_backlog:
+            return ""
         p_cl = min(self.k * self.p, 1.0)
         p_c = self.p**2
         if scalable:
@@ -148,6 +162,9 @@ CASES = [
     *grid({"profile": "linux", "limit": 90}, drop_overload=[True, False], step=["1 ms", "20 ms"]),
     {"limit": 60, "min_th": "2 ms", "range": "5 ms", "alpha": 2, "beta": 10},
     {"limit": 60, "range": "0 s"},
+    *grid({"limit": 60}, th_len=[0, 3], min_backlog=[0, 4000]),
+    *grid({"limit": 60, "profile": "linux"}, step_packets=[0, 4], min_qlen_step=[0, 3]),
+    {"limit": 60, "profile": "linux", "min_qlen_step": 2, "min_backlog": 0},
     *grid(
         {"limit": 80, "alpha": 3, "beta": 20, "t_update": "4 ms", "trial": {"load": 2}},
         profile=["rfc9332", "linux"],

@@ -5,13 +5,11 @@ multiplied by beta above max_th. ns-3 starts "above", so that its first packet d
 """
 
 from ._red_ns import NsRed
-from ._red_paper import PaperRed
-from .base import Fifo, Packet, Parameters, Verdict, grid
+from ._red_paper import PaperRed, RedFifo
+from .base import Parameters, grid
 
 
-class FengRed(Fifo):
-    looks_again = True
-
+class FengRed(RedFifo):
     def setup(self, p: Parameters) -> None:
         profile = p.choice("profile", "fj93")
         simulators = profile != "fj93"
@@ -45,17 +43,8 @@ class FengRed(Fifo):
             self.status = "above"
             self.red.max_p = min(self.red.max_p * self.beta, 1)
 
-    def judge(self, packet: Packet, now: int) -> Verdict:
-        return self.red.arrive(packet.bytes, len(self.queue), now)
-
-    def lost(self, why: str) -> None:
-        self.red.lost(why)
-
-    def idle(self, now: int) -> None:
-        self.red.idle(now)
-
     def state(self) -> dict[str, float]:
-        return {**self.red.state(), "max_p": self.red.max_p}
+        return {**super().state(), "max_p": self.red.max_p}
 
 
 BUSY = {"min_th": 2, "max_th": 6, "w_q": 1 / 16}

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from .base import Discipline, Draws, Packet, Parameters, grid
+from .base import Discipline, Draws, Packet, Parameters, flow_hash, grid
 from .codel import ControlledDelay
-from .sfq import bucket_hash
 
 
 class Queue:
@@ -49,7 +48,7 @@ class TwoLists(Discipline):
         self.quantum = int(parameters.get("quantum", quantum))
 
     def classify(self, packet: Packet) -> Queue:
-        return self.queues[bucket_hash(packet.flow, self.seed) % len(self.queues)]
+        return self.queues[flow_hash(packet.flow, self.seed) % len(self.queues)]
 
     def total(self) -> int:
         return sum(len(queue.packets) for queue in self.new + self.old)

@@ -25,7 +25,7 @@ class Controller:
         self.alpha = parameters.get("alpha", 0.125)
         self.beta = parameters.get("beta", 1.25)
         self.max_burst = ns(parameters.get("max_burst", 0.15))
-        self.mean = parameters.get("mean_packet_bytes", 1514 if self.linux else 1000)
+        self.mean = parameters.get("mean_packet_bytes", 1500 if self.linux else 1000)
         self.cap_drop = parameters.flag("cap_drop", True)
         self.derandomise = parameters.flag("derandomise", True)
         self.mark_ecnth = parameters.get("mark_ecnth", 0.1)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 
-from .base import PASS, Fifo, Packet, Parameters, Verdict, drop, grid, ns, signal
-from .sfq import bucket_hash
+from .base import PASS, Fifo, Packet, Parameters, Verdict, drop, flow_hash, grid, ns, signal
 
 UNIT = 1 / 65536  # of Linux's probabilities
 
@@ -28,7 +27,7 @@ class Filter:
 
     def of(self, flow: int) -> list[Bin]:
         """The digits of the hash, a fraction of 64 bits, to the base N."""
-        fraction, found = bucket_hash(flow, self.salt) | 1, []
+        fraction, found = flow_hash(flow, self.salt) | 1, []
         for level in self.bins:
             digit, fraction = divmod(fraction * len(level), 2**64)
             found.append(level[digit])
@@ -56,7 +55,7 @@ class Sfb(Fifo):
         self.limit = p.get("limit", 1000)
         self.ecn = p.flag("ecn", True)
         self.seed = int(p.get("hash_seed", 0))
-        self.sets = [Filter(*self.shape, bucket_hash(n, self.seed)) for n in (1, 2)]
+        self.sets = [Filter(*self.shape, flow_hash(n, self.seed)) for n in (1, 2)]
         self.salted, self.current, self.p_min = 2, 0, 0.0
         self.rehash_time: int | None = None
         self.hashed: dict[int, list[Bin]] = {}  # the bins that a waiting packet is counted in
@@ -70,7 +69,7 @@ class Sfb(Fifo):
         age = now - self.rehash_time
         if age > self.rehash_interval:
             self.salted += 1
-            self.sets[self.current].salt = bucket_hash(self.salted, self.seed)
+            self.sets[self.current].salt = flow_hash(self.salted, self.seed)
             self.current ^= 1
             self.rehash_time = now
             return False

@@ -6,19 +6,8 @@ buffer drops from the queue with most packets.
 
 from __future__ import annotations
 
-from .base import Packet, Parameters, grid
+from .base import Packet, Parameters, flow_hash, grid
 from .drr import Queue, Rounds
-
-
-def bucket_hash(flow: int, seed: int) -> int:
-    """The simulator's hash of a flow into a queue: the finalizer of SplitMix64."""
-
-    def mix(z: int) -> int:
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
-        return z ^ (z >> 31)
-
-    return mix(flow ^ mix((seed + 0x9E3779B97F4A7C15) % 2**64))
 
 
 class Sfq(Rounds):
@@ -30,7 +19,7 @@ class Sfq(Rounds):
         self.seed = int(parameters.get("hash_seed", 0))
 
     def key(self, packet: Packet) -> int:
-        return bucket_hash(packet.flow, self.seed) % self.queues
+        return flow_hash(packet.flow, self.seed) % self.queues
 
     def victim(self, arrival: Queue) -> tuple[Queue, bool]:
         return max(self.active, key=self.size), self.front

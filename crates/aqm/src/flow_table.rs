@@ -1,18 +1,9 @@
-//! A map from flows to small values, of fixed capacity: nothing is allocated per packet, and its
-//! order is a function of the flows and the seed alone.
+//! A map from flows to small values, of fixed capacity or growing to the largest number of flows at a
+//! time: nothing is allocated per packet, and its order is a function of the flows and the seed alone.
 
 use alloc::vec::Vec;
 
-use packet::random::{GOLDEN, mix};
-
-/// A seeded hash of a flow: SplitMix64's first number from `flow`, scrambled by that from `seed`.
-pub(crate) const fn flow_hash(flow: u64, seed: u64) -> u64 {
-    first(flow ^ first(seed))
-}
-
-const fn first(state: u64) -> u64 {
-    mix(state.wrapping_add(GOLDEN))
-}
+use crate::shells::flows::hash;
 
 /// The map: open addressing with linear probing, at most half full.
 pub(crate) struct FlowTable<V> {
@@ -25,25 +16,32 @@ pub(crate) struct FlowTable<V> {
     leaving: Vec<u64>,
 }
 
+/// Slots of a table that grows, at first.
+const FEW: usize = 64;
+
 impl<V: Copy> FlowTable<V> {
     /// Room for `capacity` flows.
     pub fn new(capacity: usize, seed: u64) -> Self {
         let size = (2 * capacity.max(1)).next_power_of_two();
-        FlowTable {
-            slots: alloc::vec![None; size],
-            mask: size - 1,
-            len: 0,
-            capacity,
-            seed,
-            leaving: Vec::with_capacity(capacity),
-        }
+        FlowTable { leaving: Vec::with_capacity(capacity), ..FlowTable::of(size, capacity, seed) }
+    }
+
+    /// Room for as many flows as come.
+    pub fn growing() -> Self {
+        FlowTable::of(FEW, usize::MAX, 0)
+    }
+
+    fn of(size: usize, capacity: usize, seed: u64) -> Self {
+        let slots = alloc::vec![None; size];
+        FlowTable { slots, mask: size - 1, len: 0, capacity, seed, leaving: Vec::new() }
     }
 
     fn home(&self, flow: u64) -> usize {
-        flow_hash(flow, self.seed) as usize & self.mask
+        hash(flow, self.seed) as usize & self.mask
     }
 
     /// Where `flow` is, or where it would be.
+    #[inline]
     fn find(&self, flow: u64) -> usize {
         let mut at = self.home(flow);
         while let Some((held, _)) = &self.slots[at] {
@@ -60,6 +58,12 @@ impl<V: Copy> FlowTable<V> {
         self.look_up(flow).0
     }
 
+    /// A copy of the flow's value.
+    #[inline]
+    pub fn get(&self, flow: u64) -> Option<V> {
+        self.slots[self.find(flow)].map(|(_, value)| value)
+    }
+
     /// The flow's value, and how many slots were looked at to find it or that it is not there.
     pub fn look_up(&mut self, flow: u64) -> (Option<&mut V>, u64) {
         let at = self.find(flow);
@@ -69,15 +73,29 @@ impl<V: Copy> FlowTable<V> {
 
     /// Sets a flow's value, unless it is new and there is no room.
     pub fn insert(&mut self, flow: u64, value: V) -> bool {
-        let at = self.find(flow);
+        let mut at = self.find(flow);
         if self.slots[at].is_none() {
             if self.len == self.capacity {
                 return false;
             }
             self.len += 1;
+            if 2 * self.len > self.slots.len() {
+                self.grow();
+                at = self.find(flow);
+            }
         }
         self.slots[at] = Some((flow, value));
         true
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let twice = alloc::vec![None; 2 * self.slots.len()];
+        self.mask = twice.len() - 1;
+        for (flow, value) in core::mem::replace(&mut self.slots, twice).into_iter().flatten() {
+            let at = self.find(flow);
+            self.slots[at] = Some((flow, value));
+        }
     }
 
     /// Forgets a flow.
@@ -165,9 +183,30 @@ mod tests {
     }
 
     #[test]
+    fn a_growing_table_behaves_like_a_map() {
+        let mut rng = Rng::named(1, "growing");
+        let mut table = FlowTable::growing();
+        let mut map = BTreeMap::new();
+        for number in 0..200_000 {
+            let flow = rng.below(if number < 100_000 { 3000 } else { 40 });
+            if map.remove(&flow).is_some() {
+                table.remove(flow);
+            } else {
+                assert!(table.insert(flow, number));
+                map.insert(flow, number);
+            }
+            let other = rng.below(3000);
+            assert_eq!(table.get(other), map.get(&other).copied());
+            assert_eq!(table.get(flow), map.get(&flow).copied());
+        }
+        assert_eq!(table.len(), map.len());
+        assert!((0..3000).all(|flow| table.get(flow) == map.get(&flow).copied()));
+    }
+
+    #[test]
     fn a_look_up_ends_at_the_flow_or_behind_its_cluster() {
         let mut table = FlowTable::new(4, 5); // eight slots
-        let at = |place| (0..200).filter(move |&flow| flow_hash(flow, 5) % 8 == place);
+        let at = |place| (0..200).filter(move |&flow| hash(flow, 5) % 8 == place);
         let [a, b, c] = std::array::from_fn(|i| at(7).nth(i).unwrap());
         let next = at(0).next().unwrap();
         assert_eq!(table.look_up(a), (None, 1), "an empty slot");
@@ -182,7 +221,7 @@ mod tests {
 
     #[test]
     fn seeds_give_different_places() {
-        let places = |seed| (0..64).map(|flow| flow_hash(flow, seed) % 16).collect::<Vec<_>>();
+        let places = |seed| (0..64).map(|flow| hash(flow, seed) % 16).collect::<Vec<_>>();
         assert_ne!(places(1), places(2));
     }
 }

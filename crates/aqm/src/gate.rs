@@ -7,6 +7,24 @@ use packet::{Backlog, Instant, Packet, Rate, Rng, Why};
 pub struct Line {
     /// Transmission rate.
     pub rate: Rate,
+    /// Bytes of link-layer header that the sizes of packets include; 0 where they are IP's. Linux's
+    /// qdiscs count 14 on Ethernet (`hard_header_len`).
+    pub header_bytes: u32,
+}
+
+/// Largest IP packet on Ethernet, the MTU that the queues of an operating system are told.
+const IP_MTU: u64 = 1_500;
+
+impl Line {
+    /// A line of this rate, before which sizes are those of IP packets.
+    pub const fn of(rate: Rate) -> Self {
+        Line { rate, header_bytes: 0 }
+    }
+
+    /// Size of the largest packet as disciplines see it (Linux `psched_mtu`).
+    pub(crate) const fn mtu(&self) -> u64 {
+        IP_MTU + self.header_bytes as u64
+    }
 }
 
 /// What becomes of an arriving packet.

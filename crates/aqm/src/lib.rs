@@ -19,7 +19,7 @@
 //! let entry = aqm::find("fq_codel").expect("a discipline");
 //! let written = [("target".to_string(), Raw::Text("10 ms".into()))];
 //! let params = Params::check(entry.fields, &written)?;
-//! let line = Line { rate: Rate::from_bits_per_s(10_000_000) };
+//! let line = Line::of(Rate::from_bits_per_s(10_000_000));
 //! let mut queue = (entry.build)(&params, &line)?.into_discipline();
 //! let mut rng = Rng::named(1, "my queue");
 //!
@@ -57,9 +57,11 @@ mod overload;
 mod periodic;
 mod pi_law;
 mod pie_core;
+mod rate_average;
 mod registry;
 mod room;
 mod shells;
+mod tables;
 
 pub use aqm::{Aqm, Judged, LimitOrder, Verdict};
 pub use discipline::{Cx, Discipline, Fifo};
@@ -68,3 +70,5 @@ pub use overload::Overload;
 pub use pi_law::{PI_PERIOD, PiGains, design_pi};
 pub use registry::{ALGORITHMS, Built, Entry, Keeps, find};
 pub use room::{Fit, Room};
+pub use shells::flows::HASH_SEED_FIELD;
+pub use tables::Table;

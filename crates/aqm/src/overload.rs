@@ -33,7 +33,7 @@ pub struct Overload {
 
 impl Overload {
     /// The line.
-    pub const LINE: Line = Line { rate: Rate::from_bits_per_s(10_000_000) };
+    pub const LINE: Line = Line::of(Rate::from_bits_per_s(10_000_000));
 
     /// Packets after which a queue can be said to be in its steady state: the largest default
     /// buffer, of some 15 000 packets, fills by one in eight of them.

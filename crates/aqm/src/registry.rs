@@ -5,11 +5,11 @@ use alloc::{boxed::Box, vec::Vec};
 use packet::params::{BadParams, Field, Params, Value};
 
 use crate::algorithms::{
-    afd, ared, avq, blue, bred, cake, choke, cobalt, codel, dcn, dctcp_step, drop_tail, drr,
-    dualpi2, feng_red, fq_codel, fq_pie, fred, gred, pi, pi2, pie, red, red_pd, rem, rio, rio_ps,
-    sfb, sfq, sred, wred,
+    afd, ared, avq, blue, bred, cake, choke, cobalt, codel, csfq, curvy_red, dcn, dctcp_step,
+    drop_tail, drr, dsred, dualpi2, feng_red, fq_codel, fq_pie, fred, gred, green, hhf, nlred, pi,
+    pi2, pie, red, red_pd, rem, rio, rio_ps, sfb, sfq, sred, wred,
 };
-use crate::{Discipline, Fifo, Gate, Line};
+use crate::{Discipline, Fifo, Gate, Line, Table};
 
 /// Every discipline, in the order of the documentation. A new one adds its line here.
 pub static ALGORITHMS: &[Entry] = &[
@@ -19,6 +19,8 @@ pub static ALGORITHMS: &[Entry] = &[
     red::ENTRY,
     ared::ENTRY,
     feng_red::ENTRY,
+    nlred::ENTRY,
+    dsred::ENTRY,
     wred::ENTRY,
     gred::ENTRY,
     rio::ENTRY,
@@ -31,6 +33,7 @@ pub static ALGORITHMS: &[Entry] = &[
     blue::ENTRY,
     dcn::ENTRY,
     afd::ENTRY,
+    green::ENTRY,
     // Judges of the time in the queue.
     codel::ENTRY,
     cobalt::ENTRY,
@@ -40,8 +43,10 @@ pub static ALGORITHMS: &[Entry] = &[
     fq_codel::ENTRY,
     fq_pie::ENTRY,
     cake::ENTRY,
+    hhf::ENTRY,
     // Guards against flows that do not yield.
     choke::ENTRY,
+    csfq::ENTRY,
     red_pd::ENTRY,
     sfb::ENTRY,
     fred::ENTRY,
@@ -51,6 +56,7 @@ pub static ALGORITHMS: &[Entry] = &[
     pie::ENTRY,
     pi2::ENTRY,
     dualpi2::ENTRY,
+    curvy_red::ENTRY,
 ];
 
 /// One discipline: what it is, its parameters, and how to construct it.
@@ -64,6 +70,8 @@ pub struct Entry {
     pub year: u16,
     /// What it keeps of each flow.
     pub per_flow: Keeps,
+    /// Its tables whose size parameters give.
+    pub tables: &'static [Table],
     /// Paper, RFC or program it follows.
     pub source: &'static str,
     /// What it does to ECN-capable packets.

@@ -10,7 +10,7 @@ use aqm::{ALGORITHMS, Cx, Discipline, Entry, Line, find};
 use packet::params::{Kind, Params, Raw};
 use packet::{Ecn, Event, Instant, Packet, Rate, Rng, Why};
 
-const LINE: Line = Line { rate: Rate::from_bits_per_s(10_000_000) };
+const LINE: Line = Line::of(Rate::from_bits_per_s(10_000_000));
 const CODE_POINTS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
 
 struct Row {
@@ -84,6 +84,12 @@ const MATRIX: &[Row] = &[
         ("gap=790 min_th=1 max_th=60 limit=50", "DMMM"), ("min_th=1 max_th=1.5", "DDDD"), "limit=3 min_th=5 max_th=9"),
     row("feng_red", "profile=ns3 gentle=false w_q=1 max_p=0.05",
         ("gap=790 min_th=1 max_th=60 limit=50", "DMMM"), ("min_th=1 max_th=1.5", "DDDD"), "limit=3 min_th=5 max_th=9"),
+    row("nlred", "profile=fj93 w_q=1 max_p=0.05",
+        ("gap=790 min_th=1 max_th=60 limit=50", "DMMM"), ("min_th=1 max_th=1.5", "DDDD"), "limit=3 min_th=5 max_th=9"),
+    row("nlred", "profile=ns3 gentle=false w_q=1 max_p=0.05",
+        ("gap=790 min_th=1 max_th=60 limit=50", "DMMM"), ("min_th=1 max_th=1.5", "DDDD"), "limit=3 min_th=5 max_th=9"),
+    row("dsred", "w_q=1",
+        ("gap=790 min_th=1 max_th=60 limit=50", "DMMM"), ("min_th=1 max_th=1.5", "DDDD"), "limit=3 min_th=5 max_th=9"),
     row("wred", "n=1",
         ("gap=790 min_th=1 max_th=60 limit=50", "DMMM"), ("min_th=1 max_th=1", "DDDD"), "limit=3 min_th=5 max_th=9"),
     row("gred", "w_q=0.5 max_p=0.05",
@@ -117,6 +123,8 @@ const MATRIX: &[Row] = &[
     row("dcn", "threshold=3 interval=100s a=0.002 b=0.0018", ("", "DDDD"), ("q_ref=0", "DDDD"), "limit=3"),
     row("afd", "", ("", "DMMM"), ("m_fair_min=0.01 q_target=0", "DMMM"), "limit=3"),
 
+    row("green", "", ("delta_P=0.01", "DMMM"), ("target=0.1 delta_P=1", "DMMM"), "limit=3 target=2"),
+
     // Judges of the time in the queue.
     row("codel", "profile=rfc8289", ("", "DMMM"), ("interval=1ms target=0s limit=2000", "DMMM"), "limit=3"),
     row("codel", "profile=linux", ("", "DMMM"), ("interval=1ms target=0s limit=2000", "DMMM"), "limit=3"),
@@ -131,6 +139,7 @@ const MATRIX: &[Row] = &[
     row("drr", "", ("", "----"), ("", "----"), "limit=3"),
     // Each packet dropped for want of room raises its queue's probability, which ignores ECN.
     row("cake", "flows=4", ("", "DMMM"), ("gap=400 memory_limit=60000", "DBBB"), "memory_limit=3000 target=10s interval=100s"),
+    row("hhf", "", ("", "----"), ("admit_bytes=1000", "----"), "limit=3"),
     row("fq_codel", "profile=rfc8290", ("", "DMMM"), ("interval=1ms target=0s", "DMMM"), "limit=3"),
     row("fq_codel", "profile=linux", ("", "DMMM"), ("interval=1ms target=0s", "DMMM"), "limit=3"),
     row("fq_codel", "profile=ns3", ("", "DMMM"), ("interval=1ms target=0s", "DMMM"), "limit=3"),
@@ -150,6 +159,7 @@ const MATRIX: &[Row] = &[
         ("gap=790 min_th=1 max_th=60 limit=50", "DMMM"), ("min_th=1 max_th=2 max_p=0.0000001", "DDDD"), "limit=3 min_th=5 max_th=9"),
     row("choke", "w_q=1 max_p=0.05 flows=10",
         ("min_th=1 max_th=60 limit=50", "DBBB"), ("min_th=1 max_th=1.5", "DBBB"), "limit=3 min_th=5 max_th=9"),
+    row("csfq", "", ("flows=4 congested_from=0", "DDDD"), ("gap=300 flows=4 congested_from=0", "DDDD"), "limit=3"),
     // Before RED there is a filter, which drops.
     row("red_pd", "inner=fj93 gentle=false flows=0 w_q=1",
         ("gap=790 min_th=1 max_th=60 limit=50 max_p=0.05", "DMMM"), ("min_th=1 max_th=1.5", "DDDD"), "limit=3 min_th=5 max_th=9"),
@@ -176,6 +186,8 @@ const MATRIX: &[Row] = &[
     // Overload is k p' of 1 and more: both queues drop, and what the scalable one sends is marked.
     row("dualpi2", "profile=rfc9332", ("k=0.1", "DMMM"), ("gap=300", "DDBB"), "limit=3"),
     row("dualpi2", "profile=linux", ("k=0.1", "DMMM"), ("gap=300", "DDBB"), "limit=3"),
+    // Without overload protection scalable packets are never dropped but by a full buffer.
+    row("curvy_red", "", ("", "DMMM"), ("range_C=1us g_C=0", "DMMM"), "limit=3"),
 ];
 
 /// What became of the signalled packets of one code point.

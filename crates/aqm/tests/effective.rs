@@ -9,7 +9,7 @@ use packet::{Ecn, Event, Instant, Packet, Rate, Rng};
 type Written = Vec<(String, Raw)>;
 
 fn line(bits_per_s: u64) -> Line {
-    Line { rate: Rate::from_bits_per_s(bits_per_s) }
+    Line::of(Rate::from_bits_per_s(bits_per_s))
 }
 
 /// The value as a person writes it.
@@ -153,6 +153,9 @@ const UNSET: &[(&str, &[&str])] = &[
     ("blue", &["trigger", "limit_bytes"]),
     ("dcn", &["mean_packet_bytes", "limit_bytes"]),
     ("afd", &["limit_bytes"]),
+    ("green", &["limit_bytes"]),
+    ("csfq", &["limit_bytes"]),
+    ("curvy_red", &["limit"]),
     ("codel", &["limit_bytes", "ce_threshold"]),
     ("cobalt", &["blue_threshold", "limit_bytes"]),
     ("cake", &["rate"]),
@@ -161,7 +164,7 @@ const UNSET: &[(&str, &[&str])] = &[
     ("fq_pie", &["limit_bytes"]),
     ("pie", &["mark_ecnth", "limit_bytes"]),
     ("pi2", &["limit_bytes"]),
-    ("dualpi2", &["step", "limit_bytes"]),
+    ("dualpi2", &["step", "step_packets", "min_qlen_step", "limit_bytes"]),
 ];
 
 #[test]
@@ -226,6 +229,25 @@ fn the_size_of_the_buffer_is_shown() {
             let Ok(values) = effective(entry, &asked, &line(10_000_000)) else { continue };
             let shown = values.iter().any(|(name, _)| name.contains("limit"));
             assert!(shown, "{} {asked:?}: {values:?}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn linux_spares_less_than_two_of_its_largest_packets_as_it_counts_them() {
+    // A device's MTU with the header that sizes include: 3,000 or 3,028 bytes wait when two packets
+    // of 1,500 do, and neither is below twice that.
+    for name in ["pie", "fq_pie"] {
+        let entry = find(name).unwrap();
+        for header_bytes in [0, 14] {
+            let line = Line { header_bytes, ..line(10_000_000) };
+            let of = |profile: &str| {
+                let asked = [("profile".to_owned(), Raw::Text(profile.to_owned()))];
+                let values = effective(entry, &asked, &line).unwrap();
+                values.into_iter().find(|(name, _)| name == "mean_packet_bytes").unwrap().1
+            };
+            assert_eq!(of("linux"), Raw::Number(1_500.0 + f64::from(header_bytes)), "{name}");
+            assert_eq!(of("rfc8033"), Raw::Number(1_000.0), "{name}");
         }
     }
 }

@@ -1,15 +1,13 @@
 //! Any sequence of calls to any discipline, with any parameters it accepts: pseudo-random bytes,
 //! and those that a fuzzer once found something with (`fuzz/seeds/queue`).
 
-mod drive;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{catch_unwind, resume_unwind};
 use std::path::Path;
 
+use crate::drive::{Done, drive};
 use aqm::ALGORITHMS;
-use drive::{Done, drive};
 use packet::Rng;
 
 /// Drives so many random byte strings; what each discipline did.

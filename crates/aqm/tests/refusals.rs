@@ -6,7 +6,7 @@ use packet::Rate;
 use packet::params::{Field, Kind, Params, Raw, Value};
 use packet::units::Unit;
 
-const LINE: Line = Line { rate: Rate::from_bits_per_s(10_000_000) };
+const LINE: Line = Line::of(Rate::from_bits_per_s(10_000_000));
 
 /// The sentence with which these parameters are refused; `None` if they are accepted.
 fn refusal(entry: &Entry, asked: &[(String, Raw)]) -> Option<String> {
@@ -221,7 +221,20 @@ fn contradictions(entry: &Entry) -> Vec<(Vec<(String, Raw)>, String)> {
 }
 
 /// Disciplines whose fields never contradict each other.
-const PEACEFUL: &[&str] = &["avq", "rem", "sfq", "fq_codel", "fq_pie", "sred", "bred", "droptail"];
+const PEACEFUL: &[&str] = &[
+    "avq",
+    "rem",
+    "sfq",
+    "fq_codel",
+    "fq_pie",
+    "sred",
+    "bred",
+    "droptail",
+    "green",
+    "csfq",
+    "hhf",
+    "curvy_red",
+];
 
 #[test]
 fn values_that_contradict_each_other() {

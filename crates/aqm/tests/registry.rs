@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use aqm::{ALGORITHMS, find};
 use packet::params::{Kind, Params, Value};
+use packet::units::Unit;
 
 fn source(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(path)
@@ -73,7 +74,7 @@ fn an_algorithm_is_named_in_its_own_file_and_two_lists() {
 
 /// Where the rest of the product names a discipline, and why it may.
 const NAMED: &[(&str, &str, &str)] = &[
-    ("crates/sim/src/schema.rs", "droptail", "the queue that a scenario does not speak of"),
+    ("crates/sim/src/schema/link.rs", "droptail", "the queue that a scenario does not speak of"),
     ("python/aqmlab/bench.py", "droptail", "the benchmark's scenarios, data, are written there"),
     ("python/aqmlab/bench.py", "red", "likewise: the one that ns-2 runs beside ours"),
     ("python/aqmlab/calibrate.py", "droptail", "loads are calibrated where nothing is lost"),
@@ -141,7 +142,7 @@ fn entries_and_fields_are_documented_and_consistent() {
         let texts = [entry.summary, entry.source, entry.ecn, entry.units, entry.deviations];
         assert!(texts.iter().all(|text| !text.is_empty()), "{}", entry.name);
         assert!(entry.year > 1960);
-        let counted = ["packets", "bytes", "packets or bytes", "time"];
+        let counted = ["packets", "bytes", "packets or bytes", "time", "rate"];
         let first = entry.units.split(';').next().unwrap();
         assert!(counted.contains(&first), "{}: {}", entry.name, entry.units);
         for (i, field) in entry.fields.iter().enumerate() {
@@ -163,7 +164,22 @@ fn entries_and_fields_are_documented_and_consistent() {
             assert!(fits, "{name}: its default is not one of its values");
         }
         let defaults = Params::defaults(entry.fields);
-        let line = aqm::Line { rate: packet::Rate::from_bits_per_s(10_000_000) };
+        let line = aqm::Line::of(packet::Rate::from_bits_per_s(10_000_000));
         assert!((entry.build)(&defaults, &line).is_ok(), "{} has no defaults", entry.name);
+    }
+}
+
+/// Constructors keep them so: only amounts of bytes and seeds take more.
+#[test]
+fn numbers_of_packets_and_things_fit_into_32_bits() {
+    for entry in ALGORITHMS {
+        for field in entry.fields {
+            if let Kind::Whole { unit, max, .. } = field.kind
+                && unit != Unit::Bytes
+                && field.name != "hash_seed"
+            {
+                assert!(max <= u64::from(u32::MAX), "{}.{}: {max}", entry.name, field.name);
+            }
+        }
     }
 }

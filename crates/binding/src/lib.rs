@@ -1,9 +1,13 @@
 //! `aqmlab._core`: the functions Python calls. No logic lives here: plain data crosses, and the
 //! interpreter lock is released while a run moves, so threads are enough to use every core.
 
+mod fault;
+
 use std::sync::{Arc, Mutex};
 
+use fault::{Fault, guarded};
 use packet::Instant;
+use packet::units::Unit;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
@@ -61,8 +65,30 @@ fn capture((write, ports, on_arrival): (Py<PyAny>, Vec<String>, bool), raised: &
     Capture { ports, at, sink }
 }
 
+/// Moves a run to its end, unless `progress` answers False or something raises.
+fn complete(
+    py: Python<'_>,
+    run: Run,
+    progress: Option<&Py<PyAny>>,
+    raised: &Raised,
+) -> Option<sim::Outcome> {
+    py.detach(|| {
+        run.complete(&mut |at: Instant| {
+            let answer = progress.map_or(Ok(true), |progress| {
+                Python::attach(|py| progress.call1(py, (at.secs_f64(),))?.is_truthy(py))
+            });
+            let mut raised = first(raised);
+            let going_on = answer.unwrap_or_else(|error| {
+                raised.get_or_insert(error);
+                false
+            });
+            going_on && raised.is_none()
+        })
+    })
+}
+
 /// Runs a scenario (JSON) and returns {"summary": JSON, "tables": {name: {"columns": [(name,
-/// dtype, bytes)], "every_s": (start, step) or None}}}. `progress(simulated_s)` is called some
+/// dtype, bytes)], "every_s": (start, step) or None}}, "groups": names}. `progress(simulated_s)` is called some
 /// 200 times; if it answers False the run ends with Cancelled. `pcap` is (write, names of ports,
 /// whether on arrival): `write(bytes)` gets a capture file piece by piece.
 #[pyfunction]
@@ -74,25 +100,15 @@ fn run<'py>(
     pcap: Option<(Py<PyAny>, Vec<String>, bool)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let raised = Raised::default();
-    let scenario = read(scenario_json)?;
-    let run = match pcap {
-        Some(pcap) => Run::capturing(scenario, capture(pcap, &raised)),
-        None => Run::new(scenario),
-    };
-    let run = run.map_err(|e| ScenarioError::new_err(e.0))?;
-    let outcome = py.detach(|| {
-        run.complete(&mut |at: Instant| {
-            let answer = progress.as_ref().map_or(Ok(true), |progress| {
-                Python::attach(|py| progress.call1(py, (at.secs_f64(),))?.is_truthy(py))
-            });
-            let mut raised = first(&raised);
-            let going_on = answer.unwrap_or_else(|error| {
-                raised.get_or_insert(error);
-                false
-            });
-            going_on && raised.is_none()
-        })
-    });
+    let outcome = guarded(|| {
+        let scenario = read(scenario_json)?;
+        let run = match pcap {
+            Some(pcap) => Run::capturing(scenario, capture(pcap, &raised)),
+            None => Run::new(scenario),
+        };
+        let run = run.map_err(|e| ScenarioError::new_err(e.0))?;
+        Ok(complete(py, run, progress.as_ref(), &raised))
+    })?;
     if let Some(error) = first(&raised).take() {
         return Err(error);
     }
@@ -104,30 +120,42 @@ fn run<'py>(
     let out = PyDict::new(py);
     out.set_item("summary", sim::summary_json(&outcome.summary).to_string())?;
     out.set_item("tables", tables)?;
+    out.set_item("groups", outcome.groups)?;
     Ok(out)
 }
 
 /// The scenario as JSON with every default filled in. Raises ScenarioError with one sentence.
 #[pyfunction]
 fn check(scenario_json: &str) -> PyResult<String> {
-    let scenario = read(scenario_json)?;
-    scenario.check_parameters().map_err(|e| ScenarioError::new_err(e.0))?;
-    Ok(scenario.to_json().to_string())
+    guarded(|| {
+        let scenario = read(scenario_json)?;
+        scenario.check_parameters().map_err(|e| ScenarioError::new_err(e.0))?;
+        Ok(scenario.to_json().to_string())
+    })
 }
 
 /// Expected IP bytes per user and second of the group given by a load; None without one.
 #[pyfunction]
 fn estimate(scenario_json: &str) -> PyResult<Option<f64>> {
-    sim::estimate(&read(scenario_json)?).map_err(|e| ScenarioError::new_err(e.0))
+    guarded(|| sim::estimate(&read(scenario_json)?).map_err(|e| ScenarioError::new_err(e.0)))
+}
+
+/// Bytes of memory that a run of the scenario takes at least, and those that are free; None where
+/// nobody says.
+#[pyfunction]
+fn memory(scenario_json: &str) -> PyResult<(u64, Option<u64>)> {
+    guarded(|| Ok((read(scenario_json)?.least_bytes(), sim::free_bytes())))
 }
 
 /// Bits per second that every link's ports offer on average in the measured interval: JSON by
 /// port's name.
 #[pyfunction]
 fn capacities(scenario_json: &str) -> PyResult<String> {
-    let ports = sim::capacities(&read(scenario_json)?).into_iter();
-    Ok(serde_json::Value::Object(ports.map(|(name, bits)| (name, bits.into())).collect())
-        .to_string())
+    guarded(|| {
+        let ports = sim::capacities(&read(scenario_json)?).into_iter();
+        let ports = ports.map(|(name, bits)| (name, bits.into())).collect();
+        Ok(serde_json::Value::Object(ports).to_string())
+    })
 }
 
 /// Every discipline, TCP profile, application and scenario section, as JSON.
@@ -140,19 +168,39 @@ fn catalogue() -> String {
 /// test vector (JSON) of that one case. Raises ScenarioError with one sentence.
 #[pyfunction(name = "trial")]
 fn answer(py: Python<'_>, request_json: &str) -> PyResult<String> {
-    py.detach(|| trial::answer(request_json)).map_err(ScenarioError::new_err)
+    guarded(|| py.detach(|| trial::answer(request_json)).map_err(ScenarioError::new_err))
 }
 
 /// The variables of a traffic model with mean, quantiles and curve, as JSON.
 #[pyfunction]
 fn variables(model: &str) -> PyResult<String> {
-    sim::variables(model).map(|v| v.to_string()).map_err(|e| ScenarioError::new_err(e.0))
+    let found = || sim::variables(model).map(|v| v.to_string());
+    guarded(|| found().map_err(|e| ScenarioError::new_err(e.0)))
 }
 
 /// The same of one distribution in the format of the shipped tables.
 #[pyfunction]
 fn table_of(name: &str, text: &str, unit: &str) -> PyResult<String> {
-    sim::table(name, text, unit).map(|v| v.to_string()).map_err(|e| ScenarioError::new_err(e.0))
+    let described = || sim::table(name, text, unit).map(|v| v.to_string());
+    guarded(|| described().map_err(|e| ScenarioError::new_err(e.0)))
+}
+
+/// A quantity (`"20 ms"`) in base units; `unit` is `time`, `rate` or another name of the catalogue.
+/// Raises ScenarioError with one sentence.
+#[pyfunction]
+fn quantity(text: &str, unit: &str) -> PyResult<f64> {
+    guarded(|| {
+        let of = Unit::named(unit).ok_or_else(|| {
+            ScenarioError::new_err(format!("there is no kind of quantity \"{unit}\""))
+        })?;
+        packet::units::parse(text, of).map_err(ScenarioError::new_err)
+    })
+}
+
+/// Fails as a fault of the simulator does, for tests of what a user then sees.
+#[pyfunction]
+fn fail(why: &str) -> PyResult<()> {
+    guarded(|| panic!("{why}"))
 }
 
 /// Version, build (a hash of the simulator's sources), commit and build profile, as JSON.
@@ -181,6 +229,20 @@ struct Overload {
 impl Overload {
     #[new]
     fn new(name: &str) -> PyResult<Self> {
+        guarded(|| Overload::of(name))
+    }
+
+    /// The next `packets` arrivals and all that happens between them.
+    fn run(&mut self, packets: u32) -> PyResult<()> {
+        guarded(|| {
+            self.load.run(packets);
+            Ok(())
+        })
+    }
+}
+
+impl Overload {
+    fn of(name: &str) -> PyResult<Self> {
         let entry = aqm::find(name).and_then(|e| Some((aqm::Overload::of_defaults(e)?, e)));
         let (mut load, entry) = entry.ok_or_else(|| {
             let why = format!("there is no discipline \"{name}\": `aqmlab list aqm` shows all");
@@ -188,11 +250,6 @@ impl Overload {
         })?;
         load.run(aqm::Overload::WARM_UP);
         Ok(Overload { load, most_ns: entry.per_flow.most_nanos() })
-    }
-
-    /// The next `packets` arrivals and all that happens between them.
-    fn run(&mut self, packets: u32) {
-        self.load.run(packets);
     }
 }
 
@@ -212,7 +269,7 @@ impl Learner {
 
     /// Takes the next bytes of the file. Raises CaptureError if they are no capture.
     fn feed(&mut self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
-        py.detach(|| self.0.feed(bytes)).map_err(|e| CaptureError::new_err(e.0))
+        guarded(|| py.detach(|| self.0.feed(bytes)).map_err(|e| CaptureError::new_err(e.0)))
     }
 
     /// The lines of the connections that are over since the last call, and of each line, as 64-bit
@@ -226,13 +283,16 @@ impl Learner {
 
     /// The file is over: what was seen, as JSON. Raises CaptureError if it was too short.
     fn finish(&mut self, py: Python<'_>) -> PyResult<String> {
-        let report = py.detach(|| self.0.finish()).map_err(|e| CaptureError::new_err(e.0))?;
+        let report =
+            guarded(|| py.detach(|| self.0.finish()).map_err(|e| CaptureError::new_err(e.0)))?;
         Ok(report.to_string())
     }
 }
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fault::keep_quiet();
+    module.add("Fault", module.py().get_type::<Fault>())?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("CaptureError", module.py().get_type::<CaptureError>())?;
     module.add("Cancelled", module.py().get_type::<Cancelled>())?;
@@ -242,9 +302,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(estimate, module)?)?;
     module.add_function(wrap_pyfunction!(capacities, module)?)?;
+    module.add_function(wrap_pyfunction!(memory, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(answer, module)?)?;
     module.add_function(wrap_pyfunction!(variables, module)?)?;
     module.add_function(wrap_pyfunction!(table_of, module)?)?;
+    module.add_function(wrap_pyfunction!(quantity, module)?)?;
+    module.add_function(wrap_pyfunction!(fail, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

@@ -21,10 +21,8 @@ impl Hosts {
         if let Some(&number) = self.numbers.get(address) {
             return number;
         }
-        if self.numbers.len() >= self.most {
-            return 0;
-        }
-        let number = self.numbers.len() as u32 + 1;
+        let next = u32::try_from(self.numbers.len() + 1).ok();
+        let Some(number) = next.filter(|_| self.numbers.len() < self.most) else { return 0 };
         self.numbers.insert(*address, number);
         number
     }

@@ -1,9 +1,7 @@
 //! Hand-made dialogues with known connection vectors. The capture is near the client: 1 ms to it
 //! and back, 40 ms to the server and back, unless a test says otherwise.
 
-mod made;
-
-use made::{file, learn, one};
+use crate::made::{file, learn, one};
 use serde_json::json;
 
 const OPEN: &str = "
@@ -285,7 +283,7 @@ fn a_pause_with_data_under_way_is_a_timeout_not_a_user() {
 
 #[test]
 fn sequence_numbers_wrap() {
-    use made::{ENDS, dialogue, ethernet, ipv4, pcap, tcp};
+    use crate::made::{ENDS, dialogue, ethernet, ipv4, pcap, tcp};
     let text = with(
         "
         41  > . 1+100 1

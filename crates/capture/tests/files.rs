@@ -1,9 +1,7 @@
 //! File formats, link layers, IP headers, damage.
 
-mod made;
-
+use crate::made::*;
 use capture::{Learner, Limits, Prefix};
-use made::*;
 use serde_json::{Value, json};
 
 const DIALOGUE: &str = "

@@ -1,9 +1,7 @@
 //! Captures damaged at random: nothing panics, and what comes out is a model.
 
-mod any;
-mod made;
-
-use made::*;
+use crate::any;
+use crate::made::*;
 
 const DIALOGUE: &str = "
     0   > S  0

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Write the header anew with `AQMLAB_BLESS=1 cargo test -p aqmlab-embed --test header`.
+/// Write the header anew with `AQMLAB_BLESS=1 cargo test -p aqmlab-embed --test all header::`.
 #[test]
 fn the_header_is_not_stale() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

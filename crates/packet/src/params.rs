@@ -16,7 +16,8 @@ use alloc::{
 };
 use core::{cell::Cell, fmt};
 
-pub use check::{quantity, unknown};
+pub(crate) use check::near;
+pub use check::{nearest, quantity, unknown};
 
 use crate::units::Unit;
 use crate::{Duration, Rate};
@@ -128,6 +129,10 @@ impl fmt::Display for Raw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Raw::Bool(v) => write!(f, "{v}"),
+            // Not in three hundred digits.
+            Raw::Number(v) if v.is_finite() && !(1e-9..1e21).contains(&v.abs()) && *v != 0.0 => {
+                write!(f, "{v:e}")
+            }
             Raw::Number(v) => write!(f, "{v}"),
             Raw::Text(v) => write!(f, "\"{v}\""),
             Raw::List(_) => write!(f, "a list"),
@@ -322,6 +327,18 @@ impl Params {
             other => panic!("{name}.{key} was checked to be text, but is {other:?}"),
         };
         Some([text("file"), text("text")])
+    }
+    /// The same parameters with `value` for a field that the user did not set; it counts as not
+    /// given all the same.
+    #[must_use]
+    pub fn with_default(&self, name: &str, value: Value) -> Self {
+        let mut params = self.clone();
+        let index = params.index(name);
+        if !params.given[index] {
+            params.values[index] = value;
+            params.effective[index].set(value);
+        }
+        params
     }
     /// Takes note of what a constructor took for this field in the end, whatever the user said.
     pub fn settle(&self, name: &str, value: Value) {

@@ -24,9 +24,9 @@ impl Rate {
         self.0 as f64 / 8.0
     }
     /// How long `bytes` occupy the line, rounded up to whole nanoseconds, so that no line is
-    /// ever faster than its rate.
+    /// ever faster than its rate. More than 2.3 GB take as long as 2.3 GB (no packet is so large).
     pub const fn time_for(self, bytes: u64) -> Duration {
-        Duration::from_nanos((bytes * 8_000_000_000).div_ceil(self.0))
+        Duration::from_nanos(bytes.saturating_mul(8_000_000_000).div_ceil(self.0))
     }
 }
 

@@ -1,6 +1,11 @@
 //! Simulated time: integer nanoseconds, never floating point, so that runs agree to the bit.
+//!
+//! What lies beyond the last instant ([`Instant::NEVER`], 584 years) never happens: sums, multiples
+//! and conversions saturate there instead of wrapping to an early time. A difference that would be
+//! negative is a fault of the program and panics in every build; [`Instant::since`] is the one that
+//! stops at zero. (Cost, counted with callgrind: `docs/performance.md`.)
 
-use core::ops::{Add, AddAssign, Sub};
+use core::ops::{Add, AddAssign, Mul, Sub};
 
 /// A point in time: nanoseconds since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,15 +53,15 @@ impl Duration {
     }
     /// `us` microseconds.
     pub const fn from_micros(us: u64) -> Self {
-        Duration(us * 1_000)
+        Duration(us.saturating_mul(1_000))
     }
     /// `ms` milliseconds.
     pub const fn from_millis(ms: u64) -> Self {
-        Duration(ms * 1_000_000)
+        Duration(ms.saturating_mul(1_000_000))
     }
     /// `s` seconds.
     pub const fn from_secs(s: u64) -> Self {
-        Duration(s * 1_000_000_000)
+        Duration(s.saturating_mul(1_000_000_000))
     }
     /// `s` seconds, rounded to the nearest nanosecond; negative values become zero.
     pub fn from_secs_f64(s: f64) -> Self {
@@ -73,44 +78,63 @@ impl Duration {
     }
 }
 
+/// The smaller of two spans was taken from the larger one the wrong way round.
+#[cold]
+#[inline(never)]
+fn negative() -> ! {
+    panic!("a span of time came out negative")
+}
+
+#[inline]
+fn difference(from: u64, span: u64) -> u64 {
+    from.checked_sub(span).unwrap_or_else(|| negative())
+}
+
 impl Add<Duration> for Instant {
     type Output = Instant;
+    #[inline]
     fn add(self, span: Duration) -> Instant {
-        Instant(self.0 + span.0)
+        Instant(self.0.saturating_add(span.0))
     }
 }
 impl AddAssign<Duration> for Instant {
+    #[inline]
     fn add_assign(&mut self, span: Duration) {
-        self.0 += span.0;
+        *self = *self + span;
     }
 }
 impl Sub<Duration> for Instant {
     type Output = Instant;
+    #[inline]
     fn sub(self, span: Duration) -> Instant {
-        Instant(self.0 - span.0)
+        Instant(difference(self.0, span.0))
     }
 }
 impl Add for Duration {
     type Output = Duration;
+    #[inline]
     fn add(self, other: Duration) -> Duration {
-        Duration(self.0 + other.0)
+        Duration(self.0.saturating_add(other.0))
     }
 }
 impl AddAssign for Duration {
+    #[inline]
     fn add_assign(&mut self, other: Duration) {
-        self.0 += other.0;
+        *self = *self + other;
     }
 }
 impl Sub for Duration {
     type Output = Duration;
+    #[inline]
     fn sub(self, other: Duration) -> Duration {
-        Duration(self.0 - other.0)
+        Duration(difference(self.0, other.0))
     }
 }
-impl core::ops::Mul<u64> for Duration {
+impl Mul<u64> for Duration {
     type Output = Duration;
+    #[inline]
     fn mul(self, times: u64) -> Duration {
-        Duration(self.0 * times)
+        Duration(self.0.saturating_mul(times))
     }
 }
 
@@ -123,6 +147,25 @@ mod tests {
         assert_eq!(Duration::from_secs_f64(0.3).nanos(), 300_000_000);
         assert_eq!(Duration::from_secs_f64(1e-9 * 1.6).nanos(), 2);
         assert_eq!(Duration::from_secs_f64(-1.0), Duration::ZERO);
+    }
+
+    #[test]
+    fn what_lies_beyond_the_last_instant_never_happens() {
+        let (long, late) = (Duration::from_secs(10_000_000_000), Instant::from_secs_f64(1e10));
+        assert_eq!((late + long, Instant::NEVER + long), (Instant::NEVER, Instant::NEVER));
+        assert_eq!((long + long).nanos(), u64::MAX);
+        assert_eq!((long * 1_000, Duration::from_secs(u64::MAX)), (long + long, long + long));
+        assert_eq!([1e30, f64::INFINITY].map(Instant::from_secs_f64), [Instant::NEVER; 2]);
+        let (mut at, mut span) = (late, long);
+        at += long;
+        span += long;
+        assert_eq!((at, span.nanos()), (Instant::NEVER, u64::MAX));
+    }
+
+    #[test]
+    #[should_panic(expected = "came out negative")]
+    fn a_span_below_zero_is_a_fault_in_every_build() {
+        let _ = Duration::from_nanos(1) - Duration::from_nanos(2);
     }
 
     #[test]

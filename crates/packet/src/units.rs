@@ -2,6 +2,7 @@
 
 use alloc::{format, string::String, vec::Vec};
 
+use crate::params::near;
 use crate::{Duration, Rate};
 
 /// What kind of quantity a number with a unit is.
@@ -43,6 +44,34 @@ impl Unit {
         }
     }
 
+    /// The largest magnitude of such a quantity in base units, however and wherever it is written;
+    /// a field's own range may be narrower. Times: 31.7 years, of which eighteen fit into the clock
+    /// of 64-bit nanoseconds. Rates: a byte takes a thousandth of a nanosecond. What is counted:
+    /// whole numbers that a 64-bit float holds exactly.
+    pub const fn most(self) -> f64 {
+        match self {
+            Unit::None => f64::MAX,
+            Unit::Packets | Unit::Bytes | Unit::Count => (1_u64 << 53) as f64,
+            Unit::Time => 1e9,
+            Unit::Rate => 1e15,
+        }
+    }
+
+    /// The smallest magnitude above zero, likewise. Times: the clock's nanosecond. The others: far
+    /// enough from zero that a share or a product of two is not lost.
+    pub const fn least(self) -> f64 {
+        match self {
+            Unit::Time => 1e-9,
+            _ => 1e-100,
+        }
+    }
+
+    /// The unit of this name, see [`Unit::name`].
+    pub fn named(name: &str) -> Option<Unit> {
+        use Unit::{Bytes, Count, None, Packets, Rate, Time};
+        [None, Packets, Bytes, Time, Rate, Count].into_iter().find(|unit| unit.name() == name)
+    }
+
     /// How to write such a quantity.
     pub const fn example(self) -> &'static str {
         match self {
@@ -56,34 +85,61 @@ impl Unit {
     }
 }
 
-/// The factor from a written unit to the base unit (s, bit/s, B, packets), and its kind.
-fn factor(unit: &str) -> Option<(Unit, f64)> {
-    Some(match unit {
-        "" => (Unit::None, 1.0),
-        "%" => (Unit::None, 0.01),
-        "ns" => (Unit::Time, 1e-9),
-        "us" | "µs" => (Unit::Time, 1e-6),
-        "ms" => (Unit::Time, 1e-3),
-        "s" | "sec" | "second" | "seconds" => (Unit::Time, 1.0),
-        "min" | "minute" | "minutes" => (Unit::Time, 60.0),
-        "h" | "hour" | "hours" => (Unit::Time, 3600.0),
-        "bit/s" | "b/s" | "bps" => (Unit::Rate, 1.0),
-        "kbit/s" | "kb/s" | "kbps" => (Unit::Rate, 1e3),
-        "Mbit/s" | "Mb/s" | "Mbps" => (Unit::Rate, 1e6),
-        "Gbit/s" | "Gb/s" | "Gbps" => (Unit::Rate, 1e9),
-        "B" | "byte" | "bytes" => (Unit::Bytes, 1.0),
-        "kB" => (Unit::Bytes, 1e3),
-        "KiB" => (Unit::Bytes, 1024.0),
-        "MB" => (Unit::Bytes, 1e6),
-        "MiB" => (Unit::Bytes, 1_048_576.0),
-        "packet" | "packets" | "p" => (Unit::Packets, 1.0),
-        _ => return None,
-    })
+/// Written units: the kind of each, and the factor to the base unit (s, bit/s, B, packets).
+const UNITS: &[(&str, Unit, f64)] = &[
+    ("", Unit::None, 1.0),
+    ("%", Unit::None, 0.01),
+    ("ns", Unit::Time, 1e-9),
+    ("us", Unit::Time, 1e-6),
+    ("µs", Unit::Time, 1e-6),
+    ("ms", Unit::Time, 1e-3),
+    ("s", Unit::Time, 1.0),
+    ("sec", Unit::Time, 1.0),
+    ("second", Unit::Time, 1.0),
+    ("seconds", Unit::Time, 1.0),
+    ("min", Unit::Time, 60.0),
+    ("minute", Unit::Time, 60.0),
+    ("minutes", Unit::Time, 60.0),
+    ("h", Unit::Time, 3600.0),
+    ("hour", Unit::Time, 3600.0),
+    ("hours", Unit::Time, 3600.0),
+    ("bit/s", Unit::Rate, 1.0),
+    ("b/s", Unit::Rate, 1.0),
+    ("bps", Unit::Rate, 1.0),
+    ("kbit/s", Unit::Rate, 1e3),
+    ("kb/s", Unit::Rate, 1e3),
+    ("kbps", Unit::Rate, 1e3),
+    ("Mbit/s", Unit::Rate, 1e6),
+    ("Mb/s", Unit::Rate, 1e6),
+    ("Mbps", Unit::Rate, 1e6),
+    ("Gbit/s", Unit::Rate, 1e9),
+    ("Gb/s", Unit::Rate, 1e9),
+    ("Gbps", Unit::Rate, 1e9),
+    ("B", Unit::Bytes, 1.0),
+    ("byte", Unit::Bytes, 1.0),
+    ("bytes", Unit::Bytes, 1.0),
+    ("kB", Unit::Bytes, 1e3),
+    ("KiB", Unit::Bytes, 1024.0),
+    ("MB", Unit::Bytes, 1e6),
+    ("MiB", Unit::Bytes, 1_048_576.0),
+    ("packet", Unit::Packets, 1.0),
+    ("packets", Unit::Packets, 1.0),
+    ("p", Unit::Packets, 1.0),
+];
+
+/// The kind of a written unit and its factor to the base unit.
+fn factor(unit: &str, expected: Unit) -> Result<(Unit, f64), String> {
+    if let Some((_, kind, scale)) = UNITS.iter().find(|(name, ..)| *name == unit) {
+        return Ok((*kind, *scale));
+    }
+    let fitting = UNITS.iter().filter(|(name, kind, _)| *kind == expected && !name.is_empty());
+    let hint = near(unit, &fitting.map(|(name, ..)| *name).collect::<Vec<&str>>());
+    Err(format!("\"{unit}\" is not a unit{hint}"))
 }
 
 /// Splits `"20 ms"` into its number and its unit's kind and factor. The number may be a
 /// fraction (`"1/512"`).
-fn split(text: &str) -> Result<(f64, Unit, f64), String> {
+fn split(text: &str, expected: Unit) -> Result<(f64, Unit, f64), String> {
     let text = text.trim();
     let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E' | '/');
     let mut end = text.find(|c| !digits(c)).unwrap_or(text.len());
@@ -92,7 +148,7 @@ fn split(text: &str) -> Result<(f64, Unit, f64), String> {
         end -= 1;
     }
     let (number, unit) = (&text[..end], text[end..].trim());
-    let (kind, scale) = factor(unit).ok_or_else(|| format!("\"{unit}\" is not a unit"))?;
+    let (kind, scale) = factor(unit, expected)?;
     let parse = |s: &str| s.trim().parse::<f64>().ok().filter(|v| v.is_finite());
     let parts: Vec<&str> = number.split('/').collect();
     let value = match parts[..] {
@@ -111,8 +167,14 @@ fn split(text: &str) -> Result<(f64, Unit, f64), String> {
 ///
 /// # Errors
 /// A sentence that names the text and what was expected, if the unit is of another kind, is
-/// missing where one is needed (time and rate), or there is no number.
+/// missing where one is needed (time and rate), there is no number, or it is beyond
+/// [`Unit::most`].
 pub fn parse(text: &str, expected: Unit) -> Result<f64, String> {
+    bounded(unbounded(text, expected)?, expected, &format!("\"{text}\""))
+}
+
+/// As [`parse`], for those who bound it themselves, at [`Unit::most`] or below.
+pub(crate) fn unbounded(text: &str, expected: Unit) -> Result<f64, String> {
     let wrong = |why: &str| {
         format!(
             "\"{text}\" is not a {}: {why}; write for example {}",
@@ -120,7 +182,7 @@ pub fn parse(text: &str, expected: Unit) -> Result<f64, String> {
             expected.example()
         )
     };
-    let (value, kind, scale) = split(text).map_err(|why| wrong(&why))?;
+    let (value, kind, scale) = split(text, expected).map_err(|why| wrong(&why))?;
     let bare_allowed = matches!(expected, Unit::None | Unit::Packets | Unit::Bytes | Unit::Count);
     let fits = kind == expected || (kind == Unit::None && bare_allowed);
     if fits {
@@ -130,6 +192,30 @@ pub fn parse(text: &str, expected: Unit) -> Result<f64, String> {
     } else {
         Err(wrong(&format!("its unit measures {}", kind.name())))
     }
+}
+
+/// `value`, unless it is beyond what such a quantity may be; `written` is what stands in the sentence.
+///
+/// # Errors
+/// A sentence with what was written and the largest or smallest value.
+pub fn bounded(value: f64, unit: Unit, written: &str) -> Result<f64, String> {
+    let most = unit.most();
+    if value.abs() <= most {
+        return not_lost(value, unit, written);
+    }
+    let (noun, suffix, sign) = (noun(unit), unit.suffix(), if value < 0.0 { "-" } else { "" });
+    let side = if value < 0.0 { "at least" } else { "at most" };
+    Err(format!("{written} is out of range: a {noun} is {side} {sign}{most}{suffix}"))
+}
+
+/// `value`, unless it is so near to zero that it would be lost.
+pub(crate) fn not_lost(value: f64, unit: Unit, written: &str) -> Result<f64, String> {
+    // A nanosecond written in another unit may come out a last bit smaller.
+    if value == 0.0 || value.abs() >= unit.least() * (1.0 - 1e-12) {
+        return Ok(value);
+    }
+    let (noun, suffix) = (noun(unit), unit.suffix());
+    Err(format!("{written} is too small: a {noun} is 0 or at least {:e}{suffix}", unit.least()))
 }
 
 const fn noun(unit: Unit) -> &'static str {
@@ -185,6 +271,42 @@ mod tests {
     }
 
     #[test]
+    fn no_quantity_is_beyond_what_its_kind_may_be() {
+        for (text, unit) in [
+            ("1e300 s", Unit::Time),
+            ("18446744073 s", Unit::Time),
+            ("1000000001 s", Unit::Time),
+            ("-1e10 s", Unit::Time),
+            ("1e308/1e-308 s", Unit::Time),
+            ("1e308 h", Unit::Time),
+            ("1e16 bit/s", Unit::Rate),
+            ("1e300 packets", Unit::Packets),
+            ("1e16", Unit::Packets),
+            ("1e300 MiB", Unit::Bytes),
+            ("1e19", Unit::Count),
+            ("1e308/1e-308", Unit::None),
+        ] {
+            let why = parse(text, unit).unwrap_err();
+            assert!(why.contains("is out of range") && why.contains(text), "{why}");
+        }
+        let why = duration("1e300 s").unwrap_err();
+        assert_eq!(why, "\"1e300 s\" is out of range: a time is at most 1000000000 s");
+        assert!(duration("-1e300 s").unwrap_err().contains("at least -1000000000 s"));
+        assert_eq!(
+            duration("0.1 ns").unwrap_err(),
+            "\"0.1 ns\" is too small: a time is 0 or at least 1e-9 s"
+        );
+        assert!(parse("5e-324", Unit::None).unwrap_err().contains("0 or at least 1e-100"));
+        assert_eq!(["1 ns", "0.001 us", "0 s"].map(|t| duration(t).unwrap().nanos()), [1, 1, 0]);
+        assert_eq!(duration("1e9 s").unwrap().nanos(), 1_000_000_000_000_000_000);
+        assert_eq!(parse("9007199254740992 B", Unit::Bytes), Ok(Unit::Bytes.most()));
+        assert_eq!(parse("1e308", Unit::None), Ok(1e308));
+        let all = UNITS.iter().map(|(_, kind, _)| *kind).chain([Unit::Count]);
+        assert!(all.clone().all(|unit| Unit::named(unit.name()) == Some(unit)));
+        assert_eq!(Unit::named("furlong"), None);
+    }
+
+    #[test]
     fn a_wrong_unit_is_named_with_the_remedy() {
         let why = rate("10 ms").unwrap_err();
         assert_eq!(
@@ -193,6 +315,7 @@ mod tests {
         );
         assert!(duration("20").unwrap_err().contains("no unit"));
         assert!(duration("fast").unwrap_err().contains("not a unit"));
+        assert!(rate("10 Mbits/s").unwrap_err().contains("; did you mean \"Mbit/s\"?"));
         assert!(parse("5 parsec", Unit::Packets).unwrap_err().contains("\"parsec\" is not a unit"));
         assert!(rate("-3 Mbit/s").unwrap_err().contains("not positive"));
         assert!(rate("0 bit/s").unwrap_err().contains("not positive"));

@@ -9,14 +9,17 @@ use crate::{Request, Summary};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answers {
     asked: u64,
+    /// Payload of the replies that were asked for, answered or not.
+    asked_bytes: u64,
     reply_bytes: u64,
     times: Times,
 }
 
 impl Answers {
-    /// A request is made.
-    pub fn asked(&mut self) {
+    /// A request for a reply of so many bytes is made.
+    pub fn asked(&mut self, reply_bytes: u64) {
         self.asked += 1;
+        self.asked_bytes += reply_bytes;
     }
 
     /// A request has ended after `took_ns`.
@@ -43,6 +46,7 @@ impl Answers {
         for more in busy {
             let all = all.to_mut();
             all.asked += more.asked;
+            all.asked_bytes += more.asked_bytes;
             all.reply_bytes += more.reply_bytes;
             all.times.extend(&more.times);
         }
@@ -59,8 +63,9 @@ impl Answers {
         out.whole("responses_failed", self.times.failed());
     }
 
-    /// Payload of the replies.
+    /// Payload of the replies: those that were asked for, and those that came.
     pub fn bytes(&self, out: &mut Summary) {
+        out.whole("requested_bytes", self.asked_bytes);
         out.whole("response_bytes", self.reply_bytes);
     }
 

@@ -13,6 +13,8 @@ const ON_ITS_WAY: u64 = u64::MAX - 1;
 #[derive(Clone, Debug, Default)]
 struct Stream {
     group: u16,
+    user: u32,
+    back: bool,
     sent: u64,
     /// One-way delays in ns, in order of arrival.
     delays: Vec<u64>,
@@ -30,6 +32,7 @@ struct Stream {
 pub struct Datagrams {
     window: Window,
     deadline: Duration,
+    /// Names of the groups of the scenario, in order.
     groups: Vec<String>,
     streams: Vec<Stream>,
     log: Option<Log>,
@@ -45,21 +48,18 @@ struct Log {
 }
 
 impl Datagrams {
-    /// An empty log; `keep` keeps a row of every datagram. A datagram is in time if its one-way
-    /// delay is at most `deadline`.
-    pub fn new(window: Window, deadline: Duration, keep: bool) -> Self {
+    /// An empty log of a scenario with these groups; `keep` keeps a row of every datagram. A
+    /// datagram is in time if its one-way delay is at most `deadline`.
+    pub fn new(window: Window, deadline: Duration, groups: Vec<String>, keep: bool) -> Self {
         let log = keep.then(Log::default);
-        Datagrams { window, deadline, groups: Vec::new(), streams: Vec::new(), log }
+        Datagrams { window, deadline, groups, streams: Vec::new(), log }
     }
 
-    /// Adds a stream of the group called `group`; its number is returned.
-    pub fn stream(&mut self, group: &str) -> u32 {
-        let known = self.groups.iter().position(|g| g == group);
-        let group = known.unwrap_or_else(|| {
-            self.groups.push(group.to_owned());
-            self.groups.len() - 1
-        }) as u16;
-        self.streams.push(Stream { group, ..Stream::default() });
+    /// Adds a stream of `user`, numbered over all groups, in `group`, in the order of the scenario;
+    /// `back` if it is what the user's peer answers. Its number is returned: streams are numbered by
+    /// their first datagrams, which differ from seed to seed.
+    pub fn stream(&mut self, group: u16, user: u32, back: bool) -> u32 {
+        self.streams.push(Stream { group, user, back, ..Stream::default() });
         if let Some(log) = &mut self.log {
             log.rows.push(Vec::new());
         }
@@ -70,7 +70,8 @@ impl Datagrams {
     pub fn sent(&mut self, stream: u32, number: u64, now: Instant) {
         if let Some(log) = &mut self.log {
             debug_assert_eq!(log.rows[stream as usize].len() as u64, number);
-            log.rows[stream as usize].push(log.sent.len() as u32);
+            let row = u32::try_from(log.sent.len()).expect("fewer than 2^32 datagrams");
+            log.rows[stream as usize].push(row);
             log.stream.push(stream);
             log.sent.push(now.nanos());
             log.delay.push(ON_ITS_WAY);
@@ -119,12 +120,14 @@ impl Datagrams {
         self.streams.is_empty()
     }
 
-    /// The figures of the measured interval, a group of figures for each group of senders.
+    /// The figures of the measured interval, a group of figures for each group that has sent.
     pub fn summarise(&self, out: &mut Summary) {
         let mut groups = Summary::default();
         for (index, name) in self.groups.iter().enumerate() {
             let members = self.streams.iter().filter(|s| usize::from(s.group) == index);
-            groups.group(name, figures(members, self.deadline));
+            if members.clone().next().is_some() {
+                groups.group(name, figures(members, self.deadline));
+            }
         }
         out.group("datagrams", groups);
     }
@@ -140,6 +143,8 @@ impl Datagrams {
         let groups = self.streams.iter().map(|s| s.group).collect();
         let mut columns = vec![
             ("group".to_owned(), Column::U16(groups)),
+            ("user".to_owned(), Column::U32(self.streams.iter().map(|s| s.user).collect())),
+            ("back".to_owned(), Column::U8(self.streams.iter().map(|s| s.back.into()).collect())),
             ("sent".to_owned(), count(&|s| s.sent)),
             ("received".to_owned(), count(&|s| s.delays.len() as u64)),
             ("lost".to_owned(), count(&|s| s.lost)),
@@ -222,8 +227,9 @@ mod tests {
 
     /// Five datagrams, one every 20 ms from 100 ms on; delays 10, 30, -, -, 20 ms.
     fn five(window: Window) -> Datagrams {
-        let mut log = Datagrams::new(window, Duration::from_millis(20), true);
-        let stream = log.stream("voice");
+        let groups = vec!["video".to_owned(), "voice".to_owned()];
+        let mut log = Datagrams::new(window, Duration::from_millis(20), groups, true);
+        let stream = log.stream(1, 7, false);
         for (number, delay) in [Some(10), Some(30), None, None, Some(20)].into_iter().enumerate() {
             let (number, sent) = (number as u64, 100 + 20 * number as u64);
             log.sent(stream, number, at(sent));
@@ -243,6 +249,7 @@ mod tests {
         log.summarise(&mut summary);
         let Some(crate::Figure::Group(groups)) = summary.get("datagrams") else { panic!() };
         let Some(crate::Figure::Group(voice)) = groups.get("voice") else { panic!() };
+        assert!(groups.get("video").is_none(), "it has sent nothing");
         let counts = ["sent", "received", "lost", "loss_pairs"].map(|n| voice.number(n));
         assert_eq!(counts, [6.0, 3.0, 2.0, 1.0]);
         assert_eq!(voice.number("loss_share"), 0.4);
@@ -263,6 +270,10 @@ mod tests {
         let log = five(Window { from: at(130), to: at(1_000) });
         let row = log.table();
         let column = |name: &str| &row.columns.iter().find(|(n, _)| n == name).unwrap().1;
+        assert_eq!(
+            (column("group"), column("user")),
+            (&Column::U16(vec![1]), &Column::U32(vec![7]))
+        );
         assert_eq!(column("sent"), &Column::U64(vec![4]));
         assert_eq!(column("lost"), &Column::U64(vec![2]));
         assert_eq!(column("delay_p50_s"), &Column::F64(vec![0.02]));

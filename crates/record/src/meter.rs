@@ -168,25 +168,24 @@ impl Meter {
         }
     }
 
-    /// A packet begins its transmission, which lasts until `finish`; it had come at `arrived`
-    /// and belongs to `flow`. A sample of the same instant comes after the departure.
+    /// A packet that had come at `arrived` and belongs to `flow` leaves the queue. Its transmission
+    /// lasts from `start`, later than now if a device holds others before it, until `finish`.
     #[inline]
     pub fn started(
         &mut self,
-        now: Instant,
+        start: Instant,
         finish: Instant,
         arrived: Instant,
         bytes: u32,
         flow: u64,
     ) {
-        self.sample_up_to(now.nanos());
         self.totals.started.0 += 1;
         self.totals.started.1 += u64::from(bytes);
-        let word = now.nanos() ^ (flow << 40) ^ (u64::from(bytes) << 20);
+        let word = start.nanos() ^ (flow << 40) ^ (u64::from(bytes) << 20);
         self.fingerprint.add(word);
         let window = self.settings.window;
         if finish <= window.to {
-            let waited = now.since(arrived).nanos();
+            let waited = start.since(arrived).nanos();
             self.departed.add_all(finish, [1, u64::from(bytes), waited]);
             if finish >= window.from {
                 self.measured.departures += 1;
@@ -194,11 +193,11 @@ impl Meter {
                 self.measured.wait_ns += u128::from(waited);
             }
         }
-        let busy_from = now.max(window.from);
+        let busy_from = start.max(window.from);
         self.measured.busy_ns += finish.min(window.to).since(busy_from).nanos();
     }
 
-    /// What waits has just become `backlog`.
+    /// What waits has just become `backlog`. A sample of the same instant comes after it.
     #[inline]
     pub fn queue(&mut self, now: Instant, backlog: Backlog) {
         self.sample_up_to(now.nanos());

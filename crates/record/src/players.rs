@@ -171,6 +171,16 @@ mod tests {
     }
 
     #[test]
+    fn rows_name_their_viewers_group() {
+        let tables = three().tables();
+        let column = |table: &Table, name: &str| {
+            table.columns.iter().find(|(n, _)| n == name).expect("a column").1.clone()
+        };
+        assert_eq!(column(&tables[0], "group"), Column::U16(vec![0, 1, 2]));
+        assert_eq!(column(&tables[1], "group"), Column::U16(vec![0, 0, 1, 1, 2, 2]));
+    }
+
+    #[test]
     fn figures_by_hand() {
         let mut summary = Summary::default();
         three().summarise(&["a", "b", "c"], &mut summary);

@@ -130,7 +130,7 @@ impl Requests {
         self.asked.add(now, 1);
         self.asked_bytes.add(now, reply_bytes);
         if self.window.contains(now) {
-            self.answers[usize::from(group)].asked();
+            self.answers[usize::from(group)].asked(reply_bytes);
         }
     }
 
@@ -158,7 +158,7 @@ impl Requests {
         log.group.push(request.group);
         log.class.push(Class::None as u8);
         log.failed.push(u8::from(request.failed));
-        (log.ended.len() - 1) as u32
+        u32::try_from(log.ended.len() - 1).expect("fewer than 2^32 requests")
     }
 
     /// Sets the retransmission class of a row: known only when the connection has ended.
@@ -337,6 +337,9 @@ mod tests {
             ["requests", "responses", "responses_failed", "response_bytes", "response_mean_s"];
         assert_eq!(names.map(|n| far.number(n)), [3.0, 3.0, 1.0, 3_000.0, 1.2]);
         assert_eq!((far.number("response_p50_s"), far.number("share_le_1s")), (1.5, 1.0 / 3.0));
+        // Asked for, answered or not.
+        let asked = |of: &Summary| of.number("requested_bytes");
+        assert_eq!((asked(far), asked(&s)), (3_000.0, 4_000.0));
         assert_eq!(far.number("response_p90_s"), f64::INFINITY);
         // All together, in whatever order the groups come.
         assert_eq!((s.number("requests"), s.number("responses")), (4.0, 4.0));

@@ -87,6 +87,7 @@ impl Transfers {
             ("bytes", u64s(|t| t.bytes)),
             ("user", Column::U32(self.rows.iter().map(|t| t.user).collect())),
             ("failed", Column::U8(self.rows.iter().map(|t| u8::from(t.failed)).collect())),
+            ("group", Column::U16(self.rows.iter().map(|t| t.group).collect())),
         ];
         let columns = columns.into_iter().map(|(n, c)| (n.to_owned(), c)).collect();
         Some(Table { name: "transfers", columns, every_s: None })

@@ -43,8 +43,8 @@ pub struct Entry {
 pub struct Setting {
     /// The field.
     pub name: &'static str,
-    /// Its value: text, or JSON where it begins with a bracket. Of a queue its room; it is the one
-    /// that a scenario has which speaks of none.
+    /// Its value: text, or JSON where it begins with a bracket. Of a queue its room, `limit_bytes`,
+    /// which a queue inherits that a scenario writes without a limit.
     pub value: &'static str,
     /// Why it is so.
     pub meaning: &'static str,
@@ -134,6 +134,13 @@ pub(crate) fn expand(
         table.insert(setting.name.to_owned(), setting.json());
     }
     Ok((Some(entry.name), table))
+}
+
+/// Bytes that may wait in one direction of an access.
+pub(crate) fn room_bytes(access: &str, direction: &str) -> Option<u64> {
+    let entry = ACCESS.iter().find(|entry| entry.name == access)?;
+    let setting = entry.settings.iter().find(|setting| setting.name == direction)?;
+    setting.json()["limit_bytes"].as_u64()
 }
 
 /// Whether what the user gave leaves no room for this field: another way to say how the rate of

@@ -9,6 +9,13 @@
 //! names what the event is about and never when it was scheduled, so a world that schedules
 //! fewer events (folded ports) serves the ones it has in the same order as one that schedules
 //! them all.
+//!
+//! A few events of one instant are looked through for the first. Many (thousands of connections
+//! whose timers are due at the same tick of a host's clock) go into a heap, so that an event costs
+//! the logarithm of their number and not the number itself.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use packet::Instant;
 
@@ -41,6 +48,33 @@ const SLOTS: usize = 1 << BITS;
 const LEVELS: usize = 11; // 11 * 6 = 66 bits cover every u64 time
 const NONE: u32 = u32::MAX;
 
+/// So many events of one instant are looked through; more go into the heap. (Heaping pays from some
+/// twenty on; ordinary scenarios have two or three.)
+const FEW: usize = 16;
+
+/// Whose turn it is among the events of one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    order: u64,
+    /// First come, first served: counts what has been heaped.
+    ticket: u64,
+    index: u32,
+}
+
+impl Ord for Place {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        #[cfg(test)]
+        tests::LOOKS.set(tests::LOOKS.get() + 1);
+        (self.order, self.ticket).cmp(&(other.order, other.ticket))
+    }
+}
+
+impl PartialOrd for Place {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Node<E> {
     at: u64,
@@ -66,6 +100,10 @@ pub struct Agenda<E> {
     base: u64,
     len: usize,
     served: u64,
+    /// Events of the instant `base`, if they were many. What is planned for that instant meanwhile
+    /// waits in its slot and joins them at the next turn.
+    crowd: BinaryHeap<Reverse<Place>>,
+    tickets: u64,
 }
 
 impl<E: Copy> Default for Agenda<E> {
@@ -78,6 +116,8 @@ impl<E: Copy> Default for Agenda<E> {
             base: 0,
             len: 0,
             served: 0,
+            crowd: BinaryHeap::new(),
+            tickets: 0,
         }
     }
 }
@@ -90,8 +130,9 @@ impl<E: Copy> Agenda<E> {
         assert!(at >= self.base, "an event was planned for the past");
         let node = Node { at, order, event, next: NONE };
         let index = if self.free == NONE {
+            let index = u32::try_from(self.nodes.len()).expect("fewer than 2^32 events ahead");
             self.nodes.push(node);
-            (self.nodes.len() - 1) as u32
+            index
         } else {
             let index = self.free;
             self.free = self.nodes[index as usize].next;
@@ -121,6 +162,9 @@ impl<E: Copy> Agenda<E> {
     #[inline]
     pub fn next(&mut self, limit: Instant) -> Option<(Instant, E)> {
         let limit = limit.nanos();
+        if !self.crowd.is_empty() {
+            return self.next_of_crowd(limit);
+        }
         loop {
             let level = self.occupied.iter().position(|&slots| slots != 0)?;
             let slot = self.occupied[level].trailing_zeros() as usize;
@@ -150,6 +194,12 @@ impl<E: Copy> Agenda<E> {
         } else {
             self.take_first(slot)
         };
+        self.serve(index)
+    }
+
+    /// Hands out the event in this place, which is in no list any more.
+    #[inline]
+    fn serve(&mut self, index: u32) -> (Instant, E) {
         let node = &mut self.nodes[index as usize];
         let (at, event) = (node.at, node.event);
         node.next = self.free;
@@ -166,7 +216,15 @@ impl<E: Copy> Agenda<E> {
         let (mut best, mut before_best) = (list.head, NONE);
         let mut previous = list.head;
         let mut current = self.nodes[list.head as usize].next;
+        let mut looks = 0;
         while current != NONE {
+            looks += 1;
+            #[cfg(test)]
+            tests::LOOKS.set(tests::LOOKS.get() + 1);
+            if looks > FEW {
+                self.gather(slot);
+                return self.first_of_crowd();
+            }
             if self.nodes[current as usize].order < self.nodes[best as usize].order {
                 (best, before_best) = (current, previous);
             }
@@ -184,6 +242,39 @@ impl<E: Copy> Agenda<E> {
             }
         }
         best
+    }
+
+    /// Moves the events of a slot of level 0, in the order in which they came, into the crowd.
+    #[cold]
+    fn gather(&mut self, slot: usize) {
+        let mut index = std::mem::replace(&mut self.lists[0][slot], EMPTY).head;
+        self.occupied[0] &= !(1 << slot);
+        while index != NONE {
+            let Node { order, next, .. } = self.nodes[index as usize];
+            self.crowd.push(Reverse(Place { order, ticket: self.tickets, index }));
+            self.tickets += 1;
+            index = next;
+        }
+    }
+
+    fn first_of_crowd(&mut self) -> u32 {
+        let Reverse(place) = self.crowd.pop().expect("only a crowd is asked for its first");
+        place.index
+    }
+
+    /// As [`Agenda::next`], while there is a crowd: all of it is of the instant `base`, and nothing
+    /// else can be earlier.
+    #[cold]
+    fn next_of_crowd(&mut self, limit: u64) -> Option<(Instant, E)> {
+        if self.base > limit {
+            return None;
+        }
+        let slot = (self.base & 63) as usize;
+        if self.occupied[0] & (1 << slot) != 0 {
+            self.gather(slot);
+        }
+        let index = self.first_of_crowd();
+        Some(self.serve(index))
     }
 
     /// Moves the events of the earliest slot to lower levels, unless it begins after `limit`.
@@ -224,77 +315,4 @@ impl<E: Copy> Agenda<E> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use packet::Rng;
-    use std::collections::BTreeMap;
-
-    /// The obvious implementation: a map ordered by (time, key, sequence).
-    #[derive(Default)]
-    struct Plain {
-        events: BTreeMap<(u64, u64, u64), u32>,
-        sequence: u64,
-    }
-
-    impl Plain {
-        fn plan(&mut self, at: u64, order: u64, event: u32) {
-            self.events.insert((at, order, self.sequence), event);
-            self.sequence += 1;
-        }
-        fn next(&mut self, limit: u64) -> Option<(u64, u32)> {
-            let key = *self.events.keys().next().filter(|k| k.0 <= limit)?;
-            Some((key.0, self.events.remove(&key).unwrap()))
-        }
-    }
-
-    /// Spans as links and timers have them, with many ties.
-    fn span(rng: &mut Rng) -> u64 {
-        match rng.below(6) {
-            0 => 0,
-            1 => rng.below(3),
-            2 => 12_000,
-            3 => rng.below(50_000_000),
-            4 => 1_000_000_000 + rng.below(64_000_000_000),
-            _ => 1 << rng.below(45),
-        }
-    }
-
-    #[test]
-    fn the_wheel_serves_the_same_order_as_a_sorted_map() {
-        for seed in 0..200 {
-            let mut rng = Rng::indexed(seed, "agenda", 0);
-            let (mut wheel, mut plain) = (Agenda::default(), Plain::default());
-            let mut now = 0;
-            for event in 0..2_000u32 {
-                if rng.below(100) < 55 {
-                    let at = now + span(&mut rng);
-                    let order = rng.below(4);
-                    wheel.plan(Instant::from_nanos(at), order, event);
-                    plain.plan(at, order, event);
-                } else {
-                    // A limit may fall short of the next event: time then moves to the limit.
-                    let limit = now + span(&mut rng);
-                    let expected = plain.next(limit);
-                    let got = wheel.next(Instant::from_nanos(limit)).map(|(t, e)| (t.nanos(), e));
-                    assert_eq!(got, expected, "seed {seed}");
-                    now = expected.map_or(limit, |(at, _)| at);
-                }
-                assert_eq!(wheel.len(), plain.events.len());
-            }
-            while let Some(expected) = plain.next(u64::MAX) {
-                let got = wheel.next(Instant::NEVER).map(|(t, e)| (t.nanos(), e));
-                assert_eq!(got, Some(expected), "seed {seed}");
-            }
-            assert!(wheel.is_empty() && wheel.next(Instant::NEVER).is_none());
-        }
-    }
-
-    #[test]
-    #[should_panic(expected = "planned for the past")]
-    fn the_past_is_refused() {
-        let mut agenda = Agenda::default();
-        agenda.plan(Instant::from_nanos(1_000), 0, 1);
-        agenda.next(Instant::NEVER);
-        agenda.plan(Instant::from_nanos(999), 0, 2);
-    }
-}
+mod tests;

@@ -12,6 +12,19 @@ use crate::multiplex::Mux;
 use crate::topology::Side;
 use crate::world::{NOWHERE, What, World};
 
+/// Two machines as packets name them. A scenario has few enough of them ([`crate::schema::NETWORK`]).
+fn host_numbers(machine: u32, peer: u32) -> [u16; 2] {
+    [machine, peer].map(|host| u16::try_from(host).expect("machines have numbers of 16 bits"))
+}
+
+/// The next serial number of a connection or stream.
+fn take_serial(next: &mut u32) -> u32 {
+    let serial = *next;
+    // The largest number is that of no connection.
+    *next = serial.checked_add(1).expect("fewer than 2^32 connections in a run");
+    serial
+}
+
 impl World {
     /// Tells an application something and carries out what it asks for.
     pub(crate) fn tell(&mut self, member: u32, input: Input) {
@@ -123,21 +136,22 @@ impl World {
             to: OPENER as u8,
             ..*there
         };
+        let opened = self.datagrams.stream(answer.group, member, true);
         self.streams.push(answer);
-        let opened = self.datagrams.stream(&group.name);
         debug_assert_eq!(opened, stream + 1);
     }
 
     /// A member's first datagram: draws its distance, gives it a flow number.
     fn open_stream(&mut self, member: u32, peer: u32) -> u32 {
+        self.acts(self.members[member as usize].group);
         let owner = &mut self.members[member as usize];
         let group = &self.groups[usize::from(owner.group)];
-        let round_trip = group.round_trips.draw(owner.machine, peer, member, &mut owner.rng);
+        let round_trip = group.draw_round_trip(owner.machine, peer, member, &mut owner.rng);
         let stream = Stream {
-            serial: self.next_serial,
+            serial: take_serial(&mut self.next_serial),
             group: owner.group,
             route: group.routes[0][owner.machine as usize % group.routes[0].len()],
-            hosts: [owner.machine as u16, peer as u16],
+            hosts: host_numbers(owner.machine, peer),
             dscp: group.dscp,
             // Where the delay of a round trip lies matters here: half of it is each way's.
             tail: Duration::from_nanos(round_trip.nanos() / 2),
@@ -145,9 +159,8 @@ impl World {
             hears: NOWHERE,
             sent: 0,
         };
-        self.next_serial += 1;
         self.owners.next(owner.group, member);
-        owner.stream = self.datagrams.stream(&group.name);
+        owner.stream = self.datagrams.stream(owner.group, member, false);
         debug_assert_eq!(owner.stream as usize, self.streams.len());
         self.streams.push(stream);
         owner.stream
@@ -156,30 +169,30 @@ impl World {
     /// Opens a connection: draws its distance, fills its place, sends its SYN.
     fn open(&mut self, member: u32, number: u32, peer: u32, closes: Closes) {
         let now = self.now;
+        self.acts(self.members[member as usize].group);
         let owner = &mut self.members[member as usize];
         let group = &self.groups[usize::from(owner.group)];
         let other = group.side.other();
-        let drawn = || group.round_trips.draw(owner.machine, peer, member, &mut owner.rng);
+        let drawn = || group.draw_round_trip(owner.machine, peer, member, &mut owner.rng);
         let round_trip = self.next_round_trip.take().unwrap_or_else(drawn);
         let clocks =
             [self.machines.clock(group.side, owner.machine), self.machines.clock(other, peer)];
         let index = self.connections.place(|| Connection::new(&group.profile, clocks));
         let connection = &mut self.connections[index];
         connection.reset(&group.profile, clocks);
-        connection.serial = self.next_serial;
-        self.next_serial += 1;
+        connection.serial = take_serial(&mut self.next_serial);
         self.owners.next(owner.group, member);
         connection.route = [
             group.routes[0][owner.machine as usize % group.routes[0].len()],
             group.routes[1][peer as usize % group.routes[1].len()],
         ];
         connection.dscp = group.dscp;
-        connection.hosts = [owner.machine as u16, peer as u16];
+        connection.hosts = host_numbers(owner.machine, peer);
         connection.client = match group.side {
-            Side::Clients => owner.machine,
-            Side::Servers => peer,
+            Side::Clients => OPENER as u8,
+            Side::Servers => ACCEPTOR as u8,
         };
-        self.concurrency.opened(connection.client);
+        self.concurrency.opened(connection.client());
         connection.tail = group.tails(round_trip);
         connection.member = member;
         connection.number = number;

@@ -60,7 +60,7 @@ impl World {
         for row in connection.rows.drain(..) {
             self.requests.classify(row, class);
         }
-        self.concurrency.over(connection.client);
+        self.concurrency.over(connection.client());
         // Late packets and timer events of this connection find another serial number.
         connection.serial = GONE;
         self.requests.connection(self.now, class);

@@ -10,6 +10,7 @@ use crate::capture::CapturedAt;
 use crate::connection::{ACCEPTOR, GONE, OPENER};
 use crate::ledger::Ledger;
 use crate::port::{Offered, Port};
+use crate::topology::Side;
 use crate::world::{What, World};
 
 /// Bytes of IPv4 and UDP headers.
@@ -21,9 +22,10 @@ pub(crate) struct Flight {
     pub(crate) segment: Segment,
     pub(crate) connection: u32,
     pub(crate) serial: u32,
+    pub(crate) route: u32,
+    /// Ports passed.
+    pub(crate) hop: u16,
     pub(crate) to: u8,
-    pub(crate) hop: u8,
-    pub(crate) route: u16,
     /// What queues may read beside size and flow. It travels along: asking the connection at
     /// every port would cost a visit to its memory.
     header: Header,
@@ -52,7 +54,7 @@ fn nature(segment: &Segment) -> Nature {
 pub(crate) struct Stream {
     pub(crate) serial: u32,
     pub(crate) group: u16,
-    pub(crate) route: u16,
+    pub(crate) route: u32,
     pub(crate) hosts: [u16; 2],
     pub(crate) dscp: u8,
     /// Delay after the last port.
@@ -89,19 +91,10 @@ impl Flight {
     }
 }
 
-/// The end of a delay that a clock of this period counts out: dummynet stores whole ticks and
-/// counts from the tick before the packet came, so it waits between n - 1 and n ticks.
-fn on_tick(at: Instant, delay: Duration, tick: Duration) -> Instant {
-    match delay.nanos() / tick.nanos() {
-        0 => at,
-        ticks => Instant::from_nanos((at.nanos() / tick.nanos() + ticks) * tick.nanos()),
-    }
-}
-
 impl World {
     pub(crate) fn arrive(&mut self, id: u32) {
         let flight = &self.flights[id];
-        if usize::from(flight.hop) < self.routes[usize::from(flight.route)].len() {
+        if usize::from(flight.hop) < self.routes[flight.route as usize].len() {
             self.forward(id);
         } else {
             self.deliver(id);
@@ -126,7 +119,7 @@ impl World {
         flight.nature = nature(&flight.segment);
         self.data_sent += u64::from(flight.segment.len > 0);
         self.ledger.sent(flight.flow(), flight.segment.ip_bytes());
-        self.forward(id);
+        self.launch(id);
     }
 
     /// Sends a datagram of `bytes` payload on its way.
@@ -154,7 +147,15 @@ impl World {
         self.datagrams.sent(index, stream.sent, self.now);
         stream.sent += 1;
         self.ledger.sent(flight.flow(), flight.ip_bytes());
-        self.forward(id);
+        self.launch(id);
+    }
+
+    /// A packet leaves its host.
+    #[inline]
+    fn launch(&mut self, id: u32) {
+        if self.scripts.is_none() || !self.follow_script(id) {
+            self.forward(id);
+        }
     }
 
     /// Moves a packet that is now at the entrance of a port, or past its last one, as far as
@@ -163,7 +164,7 @@ impl World {
     fn forward(&mut self, id: u32) {
         let mut at = self.now;
         let flight = &mut self.flights[id];
-        let route = &self.routes[usize::from(flight.route)];
+        let route = &self.routes[flight.route as usize];
         let about = u64::from(flight.serial) << 1 | u64::from(flight.to);
         loop {
             let Some(&port) = route.get(usize::from(flight.hop)) else {
@@ -182,13 +183,13 @@ impl World {
                 header: flight.header,
             };
             flight.hop += 1;
-            match &mut self.ports[usize::from(port)] {
+            match &mut self.ports[port as usize] {
                 Port::Folded(folded) => match folded.offer(&mut packet, flight.nature) {
                     Offered::Leaves { at: leaves, marked } => {
                         if marked {
                             flight.segment.ecn = packet.ecn;
                         }
-                        at = leaves + self.after[usize::from(port)];
+                        at = leaves + self.after[port as usize];
                     }
                     _ => return self.lose(id, port),
                 },
@@ -210,7 +211,7 @@ impl World {
     }
 
     /// When a packet that leaves the last port of its route at `at` reaches its host.
-    #[inline]
+    #[inline(always)]
     fn delayed(&self, id: u32, at: Instant) -> Instant {
         let flight = &self.flights[id];
         let tail = if flight.is_datagram() {
@@ -218,15 +219,29 @@ impl World {
         } else {
             self.connections[flight.connection].tail[usize::from(1 - flight.to)]
         };
-        if self.delay_tick == Duration::ZERO {
-            at + tail
-        } else {
-            on_tick(at, tail, self.delay_tick)
+        if self.delays.are_exact() { at + tail } else { self.delayed_by_ticks(id, at, tail) }
+    }
+
+    /// The same where clients' clocks count delays out.
+    #[inline(never)]
+    fn delayed_by_ticks(&self, id: u32, at: Instant, tail: Duration) -> Instant {
+        self.delays.end(self.client_of(&self.flights[id]), at, tail)
+    }
+
+    /// The client's machine that a packet comes from or goes to: the one that delays it.
+    fn client_of(&self, flight: &Flight) -> u32 {
+        if !flight.is_datagram() {
+            return self.connections[flight.connection].client();
         }
+        let stream = &self.streams[flight.connection as usize];
+        let to_opener = usize::from(stream.to) == OPENER;
+        let openers = self.groups[usize::from(stream.group)].side;
+        // Hosts are named as the stream goes: from, to.
+        u32::from(stream.hosts[usize::from(to_opener == (openers == Side::Clients))])
     }
 
     /// Frees what an explicit port lost and plans the end of the transmission it began.
-    fn after_explicit(&mut self, port: u16, finish: Option<Instant>) {
+    fn after_explicit(&mut self, port: u32, finish: Option<Instant>) {
         while let Some(id) = self.lost.pop() {
             self.lose(id, port);
         }
@@ -236,8 +251,8 @@ impl World {
         self.plan_tick(port);
     }
 
-    pub(crate) fn finish_transmission(&mut self, port: u16) {
-        let Port::Explicit(explicit) = &mut self.ports[usize::from(port)] else {
+    pub(crate) fn finish_transmission(&mut self, port: u32) {
+        let Port::Explicit(explicit) = &mut self.ports[port as usize] else {
             unreachable!("only explicit ports plan the end of a transmission")
         };
         let lost = &mut self.lost;
@@ -249,8 +264,8 @@ impl World {
             let place = (port, CapturedAt::Departure);
             tap.saw(place, self.now, flight, &self.owners, &self.groups);
         }
-        let mut at = self.now + self.after[usize::from(port)];
-        if usize::from(flight.hop) == self.routes[usize::from(flight.route)].len() {
+        let mut at = self.now + self.after[port as usize];
+        if usize::from(flight.hop) == self.routes[flight.route as usize].len() {
             at = self.delayed(packet.id, at);
         }
         let flight = &self.flights[packet.id];
@@ -258,24 +273,24 @@ impl World {
         self.agenda.plan(at, order(Turn::Arrival, about), What::Arrive(packet.id));
     }
 
-    pub(crate) fn plan_tick(&mut self, port: u16) {
-        if let Port::Explicit(explicit) = &self.ports[usize::from(port)]
+    pub(crate) fn plan_tick(&mut self, port: u32) {
+        if let Port::Explicit(explicit) = &self.ports[port as usize]
             && let Some(at) = explicit.next_tick()
-            && at < self.armed_ticks[usize::from(port)]
+            && at < self.armed_ticks[port as usize]
         {
-            self.armed_ticks[usize::from(port)] = at;
+            self.armed_ticks[port as usize] = at;
             let order = order(Turn::Tick, u64::from(port));
             self.agenda.plan(at.max(self.now), order, What::Tick(port));
         }
     }
 
-    pub(crate) fn tick(&mut self, port: u16) {
-        let armed = &mut self.armed_ticks[usize::from(port)];
+    pub(crate) fn tick(&mut self, port: u32) {
+        let armed = &mut self.armed_ticks[port as usize];
         if *armed > self.now {
             return; // superseded
         }
         *armed = Instant::NEVER;
-        let Port::Explicit(explicit) = &mut self.ports[usize::from(port)] else { return };
+        let Port::Explicit(explicit) = &mut self.ports[port as usize] else { return };
         let (now, lost) = (self.now, &mut self.lost);
         // It may have been put off since the event was planned.
         let due = explicit.next_tick().is_some_and(|at| at <= now);
@@ -284,9 +299,9 @@ impl World {
     }
 
     /// The queue of `port` has dropped a packet.
-    fn lose(&mut self, id: u32, port: u16) {
+    fn lose(&mut self, id: u32, port: u32) {
         let flight = &self.flights[id];
-        self.ports[usize::from(port)].meter_mut().lost(self.now, flight.nature);
+        self.ports[port as usize].meter_mut().lost(self.now, flight.nature);
         self.ledger.dropped(flight.flow(), flight.ip_bytes());
         if flight.is_datagram() {
             let sent = Instant::from_nanos(flight.segment.ack);
@@ -303,24 +318,5 @@ impl World {
             self.flights[id].serial = GONE;
         }
         self.flights.free(id);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_delay_of_n_ticks_lasts_between_n_less_one_and_n() {
-        let tick = Duration::from_millis(10);
-        let wait = |at_us: u64, delay_ms: u64| {
-            let at = Instant::from_nanos(at_us * 1_000);
-            on_tick(at, Duration::from_millis(delay_ms), tick).since(at).nanos() / 1_000
-        };
-        assert_eq!(wait(20_000, 79), 70_000); // on a tick: seven whole ones
-        assert_eq!(wait(29_999, 79), 60_001);
-        assert_eq!(wait(25_000, 79), 65_000);
-        let at = Instant::from_nanos(25_000_000);
-        assert_eq!(on_tick(at, Duration::from_millis(9), tick), at); // less than a tick is none
     }
 }

@@ -156,6 +156,8 @@ pub fn catalogue() -> Json {
             "link": section(schema::LINK_STRUCTURE, schema::LINK),
             "trace": fields(schema::TRACE),
             "traffic": section(schema::TRAFFIC_STRUCTURE, schema::TRAFFIC),
+            "script": section(schema::SCRIPT_STRUCTURE, schema::SCRIPT),
+            "start_after": section(schema::START_AFTER_STRUCTURE, schema::START_AFTER),
             "distribution": section(schema::DISTRIBUTION_STRUCTURE, &[]),
             "record": section(schema::RECORD_STRUCTURE, schema::RECORD),
         },

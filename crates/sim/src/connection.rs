@@ -86,7 +86,7 @@ pub struct Connection {
     /// The application's number for it.
     pub number: u32,
     /// Route of what each end sends.
-    pub route: [u16; 2],
+    pub route: [u32; 2],
     /// Whether each end has been told to close.
     pub closed: [bool; 2],
     /// Whether the application has asked to close, perhaps before all was written.
@@ -105,8 +105,8 @@ pub struct Connection {
     pub dscp: u8,
     /// Numbers of the two hosts.
     pub hosts: [u16; 2],
-    /// Number of the one on the clients' side.
-    pub client: u32,
+    /// Which of them is on the clients' side.
+    pub client: u8,
     /// The highest acknowledgement each end has sent.
     pub acked: [u64; 2],
     /// Delay after the last port of what each end sends.
@@ -243,11 +243,15 @@ impl Connection {
         self.close_asked && self.closes == Closes::Opener
     }
 
-    /// The oldest request, if its reply has arrived whole.
+    /// The oldest request, if its reply has arrived whole, and is known to have.
     #[inline]
     pub fn take_reply(&mut self) -> Option<Exchange> {
         let next = self.exchanges.front()?;
-        if self.ends[OPENER].delivered() < next.reply_end {
+        let end = &self.ends[OPENER];
+        if end.delivered() < next.reply_end {
+            return None;
+        }
+        if self.closes == Closes::AcceptorToEnd && !end.peer_closed() {
             return None;
         }
         self.exchanges.pop_front()
@@ -300,7 +304,8 @@ impl Connection {
     /// Whether the application still counts on the connection: it waits for something, or may
     /// yet send.
     pub fn expected(&self) -> bool {
-        let may_send = self.closes != Closes::Acceptor && !self.close_asked;
+        let once = matches!(self.closes, Closes::Acceptor | Closes::AcceptorToEnd);
+        let may_send = !once && !self.close_asked;
         may_send || self.sent_pending || !self.exchanges.is_empty()
     }
 
@@ -320,6 +325,11 @@ impl Connection {
     pub fn resent(&self) -> u32 {
         let of = |c: &Counters| u32::from(c.resent_syn) + u32::from(c.resent_fin) + c.resent_data;
         of(self.ends[OPENER].counters()) + of(self.ends[ACCEPTOR].counters())
+    }
+
+    /// Number of the host on the clients' side.
+    pub fn client(&self) -> u32 {
+        u32::from(self.hosts[usize::from(self.client)])
     }
 
     /// Payload bytes that have arrived in order at both ends since the measured interval began.
@@ -359,6 +369,7 @@ mod tests {
         // Idle, every reply in: only who may yet send must learn that the connection has failed.
         for (closes, before, after) in [
             (Closes::Acceptor, false, false),
+            (Closes::AcceptorToEnd, false, false),
             (Closes::AcceptorLast, true, false),
             (Closes::Opener, true, false),
         ] {

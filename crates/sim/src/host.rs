@@ -2,16 +2,26 @@
 //! program do about it.
 
 use packet::{Duration, Instant};
-use tcp::State;
+use tcp::{HostPair, State};
 use traffic::{Closes, Input};
 
 use crate::agenda::{Turn, order};
 use crate::carry::{Flight, Stream};
 use crate::connection::{ACCEPTOR, OPENER, SERVING};
+use crate::topology::{Machines, Side};
 use crate::world::{NOWHERE, What, World};
 
 /// Sets servers' waking apart from applications'; above any number of members.
 pub(crate) const SERVERS: u64 = 1 << 32;
+
+/// The machines of a connection as the host cache knows them, seen from `end`.
+fn host_pair(machines: &Machines, opener: Side, hosts: [u16; 2], end: usize) -> HostPair {
+    let host = |end: usize| {
+        let side = if end == OPENER { opener } else { opener.other() };
+        machines.number(side, u32::from(hosts[end]))
+    };
+    HostPair { own: host(end), peer: host(1 - end) }
+}
 
 impl World {
     pub(crate) fn deliver(&mut self, id: u32) {
@@ -33,8 +43,13 @@ impl World {
         let late = connection.serial != flight.serial; // a copy for a connection that is over
         if !late {
             let before = self.goodput.as_ref().map_or(0, |_| connection.ends[end].delivered());
-            connection.ends[end].on_segment(&flight.segment, self.now);
+            if self.host_cache.is_some() && connection.ends[end].may_recall() {
+                self.deliver_recalling(id, end);
+            } else {
+                connection.ends[end].on_segment(&flight.segment, self.now);
+            }
             if let Some(goodput) = &mut self.goodput {
+                let connection = &self.connections[index];
                 let group = self.members[connection.member as usize].group;
                 goodput.arrived(group, self.now, connection.ends[end].delivered() - before);
             }
@@ -93,8 +108,39 @@ impl World {
         if self.connections[index].ends[end].ended_without_fin() && self.hear_end(index, 1 - end) {
             return;
         }
-        if self.connections[index].over() {
+        let over = self.connections[index].over();
+        if self.host_cache.is_some() {
+            for end in [OPENER, ACCEPTOR] {
+                if self.connections[index].ends[end].may_teach(over) {
+                    self.teach(index, end);
+                }
+            }
+        }
+        if over {
             self.retire(index);
+        }
+    }
+
+    /// A packet of a handshake reaches a host that remembers others.
+    #[cold]
+    fn deliver_recalling(&mut self, id: u32, end: usize) {
+        let flight = &self.flights[id];
+        let connection = &mut self.connections[flight.connection];
+        let opener = self.groups[usize::from(self.members[connection.member as usize].group)].side;
+        let pair = host_pair(&self.machines, opener, connection.hosts, end);
+        if let Some(cache) = &mut self.host_cache {
+            cache.deliver(pair, &mut connection.ends[end], &flight.segment, self.now);
+        }
+    }
+
+    /// What the host of an end that is through learns from it.
+    #[cold]
+    fn teach(&mut self, index: u32, end: usize) {
+        let connection = &mut self.connections[index];
+        let opener = self.groups[usize::from(self.members[connection.member as usize].group)].side;
+        let pair = host_pair(&self.machines, opener, connection.hosts, end);
+        if let Some(cache) = &mut self.host_cache {
+            cache.learn(pair, &mut connection.ends[end], self.now);
         }
     }
 
@@ -154,7 +200,7 @@ impl World {
         let connection = &mut self.connections[index];
         let end = &mut connection.ends[ACCEPTOR];
         let finished = match connection.closes {
-            Closes::Acceptor => wrote && connection.unserved == 0,
+            Closes::Acceptor | Closes::AcceptorToEnd => wrote && connection.unserved == 0,
             Closes::AcceptorLast => wrote && connection.unserved == 0 && connection.close_asked,
             Closes::Opener => end.peer_closed() && connection.unserved == 0,
         };

@@ -1,5 +1,7 @@
 //! A world moved to its end, and what was measured of it as tables and a summary.
 
+use std::collections::{HashMap, HashSet};
+
 use packet::Instant;
 use packet::params::unknown;
 use record::{Figure, Fingerprint, Meter, Summary, Table, Window};
@@ -16,8 +18,10 @@ use crate::world::World;
 pub struct Outcome {
     /// The figures of the measured interval.
     pub summary: Summary,
-    /// The recorded rows.
+    /// The recorded rows. Where they belong to a group, its place in `groups` is in `group`.
     pub tables: Vec<Table>,
+    /// Names of the traffic groups, in the order of the scenario.
+    pub groups: Vec<String>,
 }
 
 /// A scenario set up and ready to move.
@@ -36,7 +40,7 @@ impl Run {
     /// # Errors
     /// A sentence, if parameters contradict each other or a load was not calibrated into users.
     pub fn new(scenario: Scenario) -> Result<Run, ScenarioError> {
-        let (world, ports) = setup::world(&scenario, &[])?;
+        let (world, ports) = setup::world(&scenario, &[]).map_err(ScenarioError::on_one_line)?;
         Ok(Run::started(scenario, world, ports))
     }
 
@@ -51,12 +55,15 @@ impl Run {
             let first = &scenario.links[0].name; // a scenario has one
             captured = vec![format!("{first}.forward"), format!("{first}.reverse")];
         }
-        let (mut world, ports) = setup::world(&scenario, &captured)?;
-        if let Some(name) = captured.iter().find(|&name| !ports.contains(name)) {
+        let (mut world, ports) =
+            setup::world(&scenario, &captured).map_err(ScenarioError::on_one_line)?;
+        let known: HashSet<&String> = ports.iter().collect();
+        if let Some(name) = captured.iter().find(|name| !known.contains(name)) {
             let of_links = ports.iter().map(String::as_str).filter(|n| !n.starts_with("access"));
             let why = unknown("port", name, &of_links.collect::<Vec<_>>());
-            return Err(ScenarioError(format!("capture: {why}")));
+            return Err(ScenarioError(format!("capture: {why}")).on_one_line());
         }
+        let captured: HashSet<&String> = captured.iter().collect();
         let tapped = ports.iter().map(|name| captured.contains(name)).collect();
         world.capture(Tap::new(tapped, at, sink));
         Ok(Run::started(scenario, world, ports))
@@ -113,12 +120,18 @@ impl Run {
         }
         tables.extend(transfers.into_log());
         tables.extend(reports.tables());
-        Outcome { summary, tables }
+        Outcome { summary, tables, groups: setup::group_names(&self.scenario) }
     }
 
-    fn index(&self, name: &str) -> usize {
-        let found = self.ports.iter().position(|p| p == name);
-        found.expect("record.queues was checked against the links")
+    /// Meters of the ports in `record.queues`.
+    fn studied(&self) -> Vec<(&str, &Meter)> {
+        let places: HashMap<&str, usize> =
+            self.ports.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
+        let of = |name: &str| {
+            let place = places.get(name);
+            self.meter(*place.expect("record.queues was checked against the links"))
+        };
+        self.scenario.queues.iter().map(|name| (name.as_str(), of(name))).collect()
     }
 
     fn meter(&self, index: usize) -> &Meter {
@@ -126,14 +139,18 @@ impl Run {
     }
 
     fn summary(&mut self, reports: &Reports) -> Summary {
-        let studied = self.index(&self.scenario.queues[0]);
+        let (_, studied) = self.studied()[0];
         let mut summary = Summary::default();
-        self.meter(studied).summarise(&mut summary);
+        studied.summarise(&mut summary);
+        let data_packets = studied.data_packets();
         let open = self.world.open_requests();
         self.world.requests.summarise(open, &mut summary);
         self.world.pages.summarise(&mut summary);
         self.world.flows.summarise(self.window.seconds(), &mut summary);
         self.world.losses.summarise(&mut summary);
+        if let Some(scripts) = &self.world.scripts {
+            scripts.summarise(&mut summary);
+        }
         self.world.concurrency.summarise(&mut summary);
         if let Some(sources) = &self.world.sources {
             sources.summarise(self.window.seconds(), &mut summary);
@@ -141,7 +158,7 @@ impl Run {
         summary.real("simulated_s", self.window.to.secs_f64());
         summary.real("measured_s", self.window.seconds());
         summary.whole("users", self.world.members.len() as u64);
-        summary.whole("data_packets", self.meter(studied).data_packets());
+        summary.whole("data_packets", data_packets);
         summary.whole("data_packets_sent", self.world.data_sent);
         summary.whole("events", self.world.agenda.served());
         summary.text("studied_port", self.scenario.queues[0].clone());
@@ -158,7 +175,8 @@ impl Run {
         }
         summary.group("ports", ports);
         let transfers = self.scenario.traffic.iter().enumerate().filter_map(|(i, group)| {
-            let figures = self.world.transfers.summarise(i as u16)?;
+            let index = u16::try_from(i).expect("a scenario has few enough groups");
+            let figures = self.world.transfers.summarise(index)?;
             Some((group.name.clone(), Figure::Group(figures)))
         });
         let transfers = Summary(transfers.collect());
@@ -180,16 +198,13 @@ impl Run {
     }
 
     fn port_tables(&self) -> Vec<Table> {
-        let mut tables = Vec::new();
+        let (mut tables, studied) = (Vec::new(), self.studied());
         if self.scenario.record.switch("samples") {
-            let samples = |name: &String| self.meter(self.index(name)).samples(name);
-            let columns = self.scenario.queues.iter().flat_map(samples).collect();
+            let columns = studied.iter().flat_map(|(name, meter)| meter.samples(name)).collect();
             let step = self.scenario.record.real("queue_every");
             tables.push(Table { name: "queue", columns, every_s: Some((0.0, step)) });
         }
-        tables.extend(Meter::trace(
-            self.scenario.queues.iter().map(|name| self.meter(self.index(name))),
-        ));
+        tables.extend(Meter::trace(studied.iter().map(|(_, meter)| *meter)));
         // A last, partial second has a row too.
         let seconds = self.window.to.nanos().div_ceil(1_000_000_000) as usize;
         let mut columns = Vec::new();

@@ -2,14 +2,22 @@
 //! (`write`).
 
 mod changes;
+mod end_system;
 pub mod framing;
 mod read;
+mod room;
+mod script;
+mod sizes;
 mod write;
 
-use packet::params::Params;
+use std::collections::{BTreeMap, HashSet};
+
+use aqm::Line;
+use packet::params::{Params, unknown};
 use packet::{Duration, Framing, Rate};
 
 pub use changes::Changes;
+pub use script::Rule;
 
 use crate::error::ScenarioError;
 use crate::topology::Side;
@@ -44,8 +52,7 @@ impl Link {
     /// Line rate in one direction, `forward` or `reverse`; the nominal one where it changes, which
     /// disciplines are told.
     pub fn rate_of(&self, direction: &str) -> Rate {
-        let own = direction == "reverse" && self.params.given("reverse_rate");
-        self.params.rate(if own { "reverse_rate" } else { "rate" })
+        rate_of(&self.params, direction)
     }
     /// How the rate changes in one direction.
     pub fn changes_of(&self, direction: &str) -> Option<&Changes> {
@@ -53,8 +60,23 @@ impl Link {
     }
     /// What surrounds an IP packet on the wire.
     pub fn framing(&self) -> Framing {
-        framing::find(self.params.choice("framing")).expect("a name of the list")
+        let named = framing::find(self.params.choice("framing")).expect("a name of the list");
+        Framing { overhead: named.overhead + self.params.whole("framing_bytes"), ..named }
     }
+    /// The line in one direction, as disciplines are told of it.
+    pub fn line(&self, direction: &str) -> Line {
+        line_of(&self.params, direction)
+    }
+}
+
+fn rate_of(link: &Params, direction: &str) -> Rate {
+    let own = direction == "reverse" && link.given("reverse_rate");
+    link.rate(if own { "reverse_rate" } else { "rate" })
+}
+
+fn line_of(link: &Params, direction: &str) -> Line {
+    let header_bytes = link.whole("header_bytes") as u32;
+    Line { rate: rate_of(link, direction), header_bytes }
 }
 
 /// Round-trip propagation times.
@@ -62,12 +84,21 @@ impl Link {
 pub enum Rtt {
     /// One value for all.
     Constant(Duration),
-    /// Values that users or flows take in turn.
+    /// Values that the users or flows of each group take in turn, each group from the first.
     List(Vec<Duration>),
     /// [`TCPEVAL_MS`](crate::topology::TCPEVAL_MS), drawn for each connection.
     Tcpeval,
     /// A range, see [`crate::schema::RTT`].
     Range(Params),
+}
+
+/// A group's start, said by another group's.
+#[derive(Clone, Debug)]
+pub struct StartAfter {
+    /// Name of the other group.
+    pub group: String,
+    /// How long after its start.
+    pub delay: Duration,
 }
 
 /// A group of users or flows.
@@ -85,10 +116,14 @@ pub struct Traffic {
     pub profile: &'static tcp::Entry,
     /// The profile's parameters.
     pub tcp: Params,
-    /// Names of the links it crosses, in order from the servers to the clients.
-    pub via: Vec<String>,
+    /// Places of the links it crosses, in order from the servers to the clients.
+    pub via: Vec<usize>,
     /// Its round-trip times, where they are not the network's.
     pub rtt: Option<Rtt>,
+    /// Packets dropped or marked by their numbers.
+    pub script: Vec<Rule>,
+    /// After which other group's start it begins; without it at the begin of the run.
+    pub start_after: Option<StartAfter>,
 }
 
 impl Traffic {
@@ -114,8 +149,12 @@ impl Traffic {
     }
     /// The direction in which most of its data goes.
     fn direction(&self) -> &'static str {
+        if self.data_from() == Side::Servers { "forward" } else { "reverse" }
+    }
+    /// The side that sends most of its data.
+    pub fn data_from(&self) -> Side {
         // Who fetches gets data to its own side, who sends gives it to the other.
-        if (self.side() == Side::Clients) == self.entry.fetches { "forward" } else { "reverse" }
+        if self.entry.fetches { self.side().other() } else { self.side() }
     }
 }
 
@@ -172,7 +211,8 @@ impl Scenario {
             );
         }
         let names = |kind: &str, names: Vec<&str>| {
-            let twice = names.iter().enumerate().find(|(i, n)| names[..*i].contains(n));
+            let mut taken = HashSet::new();
+            let twice = names.iter().enumerate().find(|(_, name)| !taken.insert(**name));
             twice.map_or(Ok(()), |(i, name)| {
                 Err(ScenarioError(format!(
                     "{kind}.{i}.name: \"{name}\" is taken already; give every {kind} a name of its own"
@@ -181,6 +221,7 @@ impl Scenario {
         };
         names("link", self.links.iter().map(|l| l.name.as_str()).collect())?;
         names("traffic", self.traffic.iter().map(|t| t.name.as_str()).collect())?;
+        self.check_starts()?;
         self.check_sizes()?;
         self.check_distances()?;
         Ok(())
@@ -203,30 +244,45 @@ impl Scenario {
         Ok(())
     }
 
-    /// Refuses what would not fit into memory or into the numbers that name ports.
-    fn check_sizes(&self) -> Result<(), ScenarioError> {
-        const MOST_PORTS: u64 = 60_000;
-        const MOST_PAIRS: u64 = 10_000_000;
-        const MOST_SAMPLES: f64 = 1e8;
-        let (clients, servers) = (self.network.whole("clients"), self.network.whole("servers"));
-        if self.network.given("access_rate") && clients + servers > MOST_PORTS {
-            return Err(ScenarioError(format!(
-                "network.access_rate: {} machines with lines of their own are too many; at most {MOST_PORTS}",
-                clients + servers
-            )));
-        }
-        let pairs = |rtt: &Rtt| matches!(rtt, Rtt::Range(rtt) if rtt.choice("draw") == "pair");
-        let by_pair = self.traffic.iter().any(|t| pairs(t.rtt.as_ref().unwrap_or(&self.rtt)));
-        if by_pair && clients * servers > MOST_PAIRS {
-            return Err(ScenarioError(format!(
-                "network.rtt: {clients} clients and {servers} servers make too many pairs; write draw = \"connection\""
-            )));
-        }
-        let samples = self.params.real("duration") / self.record.real("queue_every");
-        if self.record.switch("samples") && samples > MOST_SAMPLES {
-            return Err(ScenarioError(format!(
-                "record.queue_every: {samples:.0} samples are too many to keep; sample less often or write samples = false"
-            )));
+    /// For each group the number of the one after whose start it begins, or what it was called where
+    /// there is none.
+    pub(crate) fn leaders(&self) -> Vec<Option<Result<usize, &str>>> {
+        let names = self.traffic.iter().enumerate().map(|(i, group)| (group.name.as_str(), i));
+        let numbers: BTreeMap<&str, usize> = names.collect();
+        let leader = |after: &'_ StartAfter| numbers.get(after.group.as_str()).copied();
+        let of = |after| leader(after).ok_or(after.group.as_str());
+        self.traffic.iter().map(|group| group.start_after.as_ref().map(of)).collect()
+    }
+
+    /// Refuses a start after that of a group that is not there, or that waits for this one.
+    fn check_starts(&self) -> Result<(), ScenarioError> {
+        let leaders = self.leaders();
+        let path = |i: usize| format!("traffic.{i}.start_after.group");
+        let mut starts = vec![false; leaders.len()]; // known to start some time
+        for i in 0..leaders.len() {
+            let mut chain = Vec::new();
+            let mut at = i;
+            while !std::mem::replace(&mut starts[at], true) {
+                chain.push(at);
+                match leaders[at] {
+                    None => chain.clear(),
+                    Some(Ok(leader)) => at = leader,
+                    Some(Err(name)) => {
+                        let names: Vec<&str> =
+                            self.traffic.iter().map(|t| t.name.as_str()).collect();
+                        let why = unknown("group", name, &names);
+                        return Err(ScenarioError(format!("{}: {why}", path(at))));
+                    }
+                }
+            }
+            if chain.contains(&at) {
+                let [name, leader] =
+                    [at, *chain.last().unwrap_or(&at)].map(|i| &self.traffic[i].name);
+                return Err(ScenarioError(format!(
+                    "{}: \"{name}\" itself waits for \"{leader}\", so that neither would ever start; let one of them start by itself",
+                    path(*chain.last().unwrap_or(&at)),
+                )));
+            }
         }
         Ok(())
     }

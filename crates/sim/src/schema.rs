@@ -1,7 +1,11 @@
 //! The fields of a scenario: one table per section, read by the checker and by `describe`.
 
+mod link;
+
 use packet::params::{Field, Kind, Value};
 use packet::units::Unit;
+
+pub use link::{DEFAULT_QUEUE, LINK, LINK_STRUCTURE, TRACE};
 
 const fn time(min: f64, open: bool) -> Kind {
     Kind::Real { unit: Unit::Time, min, max: 1e9, open }
@@ -26,61 +30,11 @@ pub const NETWORK_STRUCTURE: &[[&str; 4]] = &[[
     "rtt",
     "time, list, tcpeval or table",
     "a range",
-    "Round-trip propagation time: one for all (rtt = \"100 ms\"), a list that users or flows take in turn and connections of an open-loop model draw from (rtt = [\"10 ms\", \"200 ms\"]), \"tcpeval\" for the nine of the Common TCP Evaluation Suite (4, 28, 54, 74, 98, 124, 150, 174, 200 ms), one drawn for each connection, or a range, see rtt.",
+    "Round-trip propagation time: one for all (rtt = \"100 ms\"), a list that the users or flows of each group take in turn, each group from the first, and connections of an open-loop model draw from (rtt = [\"10 ms\", \"200 ms\"]), \"tcpeval\" for the nine of the Common TCP Evaluation Suite (4, 28, 54, 74, 98, 124, 150, 174, 200 ms), one drawn for each connection, or a range, see rtt.",
 ]];
 
 /// How a scenario names [`crate::topology::TCPEVAL_MS`].
 pub const TCPEVAL: &str = "tcpeval";
-
-/// The queue of a link's direction that a scenario does not speak of.
-pub const DEFAULT_QUEUE: &str = "droptail";
-
-/// Structural fields of `[[link]]`.
-pub const LINK_STRUCTURE: &[[&str; 4]] = &[
-    [
-        "name",
-        "text",
-        "bottleneck, link1, …",
-        "Its ports are called <name>.forward and <name>.reverse.",
-    ],
-    [
-        "forward",
-        "name or table",
-        DEFAULT_QUEUE,
-        "The queue from the servers to the clients: aqm and its fields.",
-    ],
-    ["reverse", "name or table", DEFAULT_QUEUE, "The queue from the clients to the servers."],
-    [
-        "access",
-        "name",
-        "",
-        "A kind of access (`aqmlab list access`), whose values hold for all fields that are not given.",
-    ],
-    [
-        "rate_steps",
-        "list of pairs",
-        "",
-        "How the rate changes: [[\"0 s\", \"10 Mbit/s\"], [\"30 s\", \"2 Mbit/s\"]]. A rate may be 0. A packet under way goes on at the new rate.",
-    ],
-    [
-        "rate_repeat",
-        "time",
-        "",
-        "After which time the steps begin anew; without it the last one lasts.",
-    ],
-    [
-        "rate_trace",
-        "table or none",
-        "",
-        "Opportunities to send 1,500 bytes, in place of a rate: { file = \"lte.trace\" } in Mahimahi's format (a path relative to the scenario's file), or drawn from a model, { model = \"sprout\" }, see trace.",
-    ],
-    [
-        "reverse_rate_steps, reverse_rate_repeat, reverse_rate_trace",
-        "",
-        "",
-        "The same from the clients to the servers. Without any of them, and without a reverse_rate, both directions change alike.",
-    ],
-];
 
 /// Structural fields of `[[traffic]]`.
 pub const TRAFFIC_STRUCTURE: &[[&str; 4]] = &[
@@ -100,12 +54,85 @@ pub const TRAFFIC_STRUCTURE: &[[&str; 4]] = &[
     ["via", "list of link names", "all links", "Which links the group crosses."],
     ["flows", "count", "", "Another word for users."],
     [
+        "script",
+        "list of tables",
+        "",
+        "Packets that are dropped or marked by their numbers: [{ drop = [15, 17] }], see script.",
+    ],
+    [
         "rtt",
         "time, list, tcpeval or table",
         "network.rtt",
         "Round-trip propagation time of this group alone.",
     ],
+    [
+        "start_after",
+        "table",
+        "",
+        "After which other group's start this one begins, see start_after; its own times of starting count from there. Without it, from the begin of the run.",
+    ],
 ];
+
+/// Structural fields of a rule of `[[traffic]]`'s `script`.
+pub const SCRIPT_STRUCTURE: &[[&str; 4]] = &[
+    [
+        "drop",
+        "number or list",
+        "",
+        "Numbers of packets that are lost as they leave their host, from 1, in each direction of each connection or stream of datagrams; this or mark.",
+    ],
+    [
+        "mark",
+        "number or list",
+        "",
+        "Numbers of packets that get a CE mark there; one that is not ECN-capable goes on as it is.",
+    ],
+    [
+        "sent",
+        "number or list",
+        "1",
+        "Which transmissions of a data packet: 1 the first, 2 its first retransmission, … (With count = \"data\" only.)",
+    ],
+    ["flows", "number or list", "all", "Numbers of the users or flows it is about, from 1."],
+];
+
+/// A count of [`SCRIPT`]: data packets by their first transmission.
+pub const COUNT_DATA: &str = "data";
+
+/// A rule of `[[traffic]]`'s `script`.
+pub const SCRIPT: &[Field] = &[
+    Field {
+        name: "count",
+        meaning: "What is counted: packets with payload by their first transmission (data), retransmissions with payload (resent), or whatever is sent, handshake and acknowledgements included (packets).",
+        kind: Kind::Choice(&[COUNT_DATA, "resent", "packets"]),
+        default: Value::Choice(COUNT_DATA),
+        source: "constructed",
+    },
+    Field {
+        name: "from",
+        meaning: "Which side's packets; without it those of the side that sends most of the group's data.",
+        kind: Kind::Choice(&["servers", "clients"]),
+        default: Value::Unset,
+        source: "constructed",
+    },
+];
+
+/// Structural fields of `start_after`.
+pub const START_AFTER_STRUCTURE: &[[&str; 4]] = &[[
+    "group",
+    "name",
+    "required",
+    "Name of the other group. It has started when the first of its members opens a connection or sends a datagram; if none does, this one never begins.",
+]];
+
+/// `start_after = { group = "…", delay = "…" }` of `[[traffic]]`.
+pub const START_AFTER: &[Field] = &[Field {
+    name: "delay",
+    meaning: "How long after the other group's start.",
+    kind: time(0.0, false),
+    default: Value::Real(0.0),
+    source: "constructed",
+}];
 
 /// How a distribution is written: `{ dist = "<name>", … }`. (Read in `traffic::distribution`.)
 pub const DISTRIBUTION_STRUCTURE: &[[&str; 4]] = &[
@@ -179,19 +206,22 @@ pub const SCENARIO: &[Field] = &[
     },
 ];
 
+/// Machines of one side: what packets name one by has 16 bits.
+const MOST_MACHINES: u64 = 65_535;
+
 /// `[network]`.
 pub const NETWORK: &[Field] = &[
     Field {
         name: "clients",
-        meaning: "Machines on the clients' side; users are spread over them in turn.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 100_000 },
+        meaning: "Machines on the clients' side; users are spread over them in turn. Packets name a machine by 16 bits.",
+        kind: Kind::Whole { unit: Unit::Count, min: 1, max: MOST_MACHINES },
         default: Value::Whole(7),
         source: "Tuning RED, figure 4",
     },
     Field {
         name: "servers",
         meaning: "Machines on the servers' side.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 100_000 },
+        kind: Kind::Whole { unit: Unit::Count, min: 1, max: MOST_MACHINES },
         default: Value::Whole(7),
         source: "constructed: the paper does not say",
     },
@@ -204,7 +234,7 @@ pub const NETWORK: &[Field] = &[
     },
     Field {
         name: "delay_tick",
-        meaning: "Clock of the machines that delay packets: a packet leaves on a tick, the delay rounded down to whole ticks and counted from the tick before it came, as in FreeBSD's dummynet (10 ms at hz = 100); 0 for exact delays.",
+        meaning: "Clock of the machines that delay packets: a packet leaves on a tick, the delay rounded down to whole ticks and counted from the tick before it came, as in FreeBSD's dummynet (10 ms at hz = 100); each machine's ticks begin when it was booted, as its other clocks; 0 for exact delays.",
         kind: time(0.0, false),
         default: Value::Real(0.0),
         source: "constructed: no quantisation",
@@ -236,63 +266,6 @@ pub const RTT: &[Field] = &[
     },
 ];
 
-/// `[[link]]`.
-pub const LINK: &[Field] = &[
-    Field {
-        name: "rate",
-        meaning: "Line rate of both directions. Where the rate changes, the one that disciplines are told: by default the mean of what repeats, the first positive one of steps that do not.",
-        kind: Kind::Real { unit: Unit::Rate, min: 1.0, max: 1e15, open: false },
-        default: Value::Unset,
-        source: "required, or what changes it",
-    },
-    Field {
-        name: "reverse_rate",
-        meaning: "Line rate from the clients to the servers, where it differs.",
-        kind: Kind::Real { unit: Unit::Rate, min: 1.0, max: 1e15, open: false },
-        default: Value::Unset,
-        source: "the rate",
-    },
-    Field {
-        name: "delay",
-        meaning: "Propagation delay of the link, each way.",
-        kind: time(0.0, false),
-        default: Value::Real(0.0),
-        source: "constructed",
-    },
-    Field {
-        name: "framing",
-        meaning: "What surrounds an IP packet on the wire: nothing; Ethernet's 38 bytes and 46-byte minimum; DOCSIS as its shaper counts; PPPoE or bridged Ethernet on PTM (VDSL); PPP, PPPoE, bridged Ethernet or IP on ATM's cells (ADSL).",
-        kind: Kind::Choice(&crate::scenario::framing::NAMES),
-        default: Value::Choice("none"),
-        source: "constructed",
-    },
-];
-
-/// A model of opportunities, `rate_trace = { model = "sprout", … }`; rate is the middle of its range.
-pub const TRACE: &[Field] = &[
-    Field {
-        name: "model",
-        meaning: "sprout: Poisson opportunities whose rate is a Brownian motion between 0 and twice the link's rate, moved every 20 ms; at 0 there is an outage of exponential length.",
-        kind: Kind::Choice(&["sprout"]),
-        default: Value::Choice("sprout"),
-        source: "Winstein et al., NSDI 2013, section 3.1, where it is what a receiver infers with",
-    },
-    Field {
-        name: "volatility",
-        meaning: "Standard deviation of the rate one second later.",
-        kind: Kind::Real { unit: Unit::Rate, min: 1.0, max: 1e15, open: false },
-        default: Value::Real(2.4e6),
-        source: "Sprout: 200 packets of 1,500 B a second (recalled)",
-    },
-    Field {
-        name: "outage",
-        meaning: "Mean length of an outage.",
-        kind: Kind::Real { unit: Unit::Time, min: 1e-3, max: 1e6, open: false },
-        default: Value::Real(1.0),
-        source: "Sprout: escape rate of 1/s (recalled)",
-    },
-];
-
 /// `[[traffic]]`, beside the fields of its application.
 pub const TRAFFIC: &[Field] = &[
     Field {
@@ -305,7 +278,7 @@ pub const TRAFFIC: &[Field] = &[
     Field {
         name: "load",
         meaning: "Offered load as a share of the rate of the first link it crosses (where that changes, of its mean in the measured interval); calibrated into users on an uncongested link before the run.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 100.0, open: true },
+        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 5.0, open: true },
         default: Value::Unset,
         source: "Tuning RED",
     },

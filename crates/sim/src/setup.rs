@@ -1,8 +1,10 @@
 //! From a scenario to a world at rest: ports, routes, machines, and groups of users and senders.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use aqm::{Built, Line};
+use aqm::{Built, HASH_SEED_FIELD};
+use packet::params::Value;
 use packet::{Duration, Framing, Instant, Rate, Rng};
 use record::{
     Datagrams, Goodput, Meter, MeterSettings, PageSettings, Pages, RequestSettings, Requests,
@@ -10,9 +12,11 @@ use record::{
 };
 
 use crate::error::ScenarioError;
+use crate::memory;
 use crate::port::{ExplicitPort, FoldedPort, Port, Unlimited, Wire};
-use crate::scenario::{Changes, Link, Queue, Rtt, Scenario, Traffic};
-use crate::topology::{Machines, RoundTrips, Side, TCPEVAL_MS};
+use crate::scenario::{Link, Queue, Rtt, Scenario, Traffic};
+use crate::script::Scripts;
+use crate::topology::{DelayClocks, Machines, RoundTrips, Side, TCPEVAL_MS};
 use crate::world::{Group, World};
 
 /// The world of a scenario before its first event, and the names of its ports. Those called
@@ -24,11 +28,11 @@ pub(crate) fn world(
     scenario: &Scenario,
     captured: &[String],
 ) -> Result<(World, Vec<String>), ScenarioError> {
+    scenario.check_memory(memory::free_bytes())?;
     let window = window(scenario);
     let seed = scenario.params.whole("seed");
-    let (ports, names, routes) = Default::default();
-    let mut builder = Builder { scenario, captured, seed, ports, names, routes };
-    let both = |direction: &str, b: &mut Builder| -> Result<Vec<u16>, ScenarioError> {
+    let mut builder = Builder::new(scenario, captured, seed);
+    let both = |direction: &str, b: &mut Builder| -> Result<Vec<u32>, ScenarioError> {
         scenario.links.iter().enumerate().map(|(i, l)| b.link_port(i, l, direction)).collect()
     };
     let mut ports = Ports {
@@ -48,23 +52,45 @@ pub(crate) fn world(
     for group in &scenario.traffic {
         groups.push(set_up_group(scenario, group, &ports, &mut builder)?);
     }
+    for (i, leader) in scenario.leaders().into_iter().enumerate() {
+        if let (Some(Ok(leader)), Some(after)) = (leader, &scenario.traffic[i].start_after) {
+            groups[leader].0.followers.push((i as u16, after.delay));
+        }
+    }
     let Builder { ports, names, routes, .. } = builder;
     let requests = requests(scenario);
     let machines = Machines::new(seed, clients, servers);
     let record = &scenario.record;
-    let datagrams = Datagrams::new(window, record.time("deadline"), record.switch("datagrams"));
+    let (deadline, log) = (record.time("deadline"), record.switch("datagrams"));
+    let datagrams = Datagrams::new(window, deadline, group_names(scenario), log);
     let pages = pages(scenario);
     let mut world = World::new(ports, routes, machines, requests, pages, datagrams, window);
+    let members = groups.iter().map(|(_, population)| population.members());
+    world.scripts = Scripts::new(&scenario.traffic, members);
     for (group, population) in groups {
-        let apps = (0..population.members()).map(|i| population.member(i)).collect();
+        let members = population.members();
+        let mut apps = Vec::new();
+        apps.try_reserve_exact(members as usize).map_err(|_| too_many(&group.name, members))?;
+        apps.extend((0..members).map(|i| population.member(i)));
         world.add_group(group, seed, apps);
     }
     world.sources = record.switch("sources").then(|| sources(scenario, &world));
     world.goodput = record
         .switch("goodput")
         .then(|| Goodput::new(scenario.traffic.iter().map(|group| group.name.clone())));
-    world.delay_tick = scenario.network.time("delay_tick");
+    world.delays = DelayClocks::new(seed, clients, scenario.network.time("delay_tick"));
     Ok((world, names))
+}
+
+fn too_many(group: &str, members: u32) -> ScenarioError {
+    ScenarioError(format!(
+        "traffic {group}: {members} users or flows do not fit into memory; give fewer"
+    ))
+}
+
+/// In the order of the scenario.
+pub(crate) fn group_names(scenario: &Scenario) -> Vec<String> {
+    scenario.traffic.iter().map(|group| group.name.clone()).collect()
 }
 
 fn requests(scenario: &Scenario) -> Requests {
@@ -81,7 +107,7 @@ fn pages(scenario: &Scenario) -> Pages {
     Pages::new(PageSettings {
         window: window(scenario),
         log: scenario.record.switch("pages"),
-        groups: scenario.traffic.iter().map(|group| group.name.clone()).collect(),
+        groups: group_names(scenario),
     })
 }
 
@@ -103,17 +129,35 @@ pub(crate) fn window(scenario: &Scenario) -> Window {
 /// Puts ports together under their names.
 struct Builder<'a> {
     scenario: &'a Scenario,
-    captured: &'a [String],
+    captured: HashSet<&'a str>,
+    sampled: HashSet<&'a str>,
     seed: u64,
     ports: Vec<(Port, Duration)>,
     names: Vec<String>,
-    routes: Vec<Vec<u16>>,
+    routes: Vec<Vec<u32>>,
+    /// Place of every route in `routes`.
+    known: HashMap<Vec<u32>, u32>,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    fn new(scenario: &'a Scenario, captured: &'a [String], seed: u64) -> Self {
+        let (captured, sampled) = (captured.iter(), scenario.queues.iter());
+        let (ports, names, routes, known) = Default::default();
+        Builder {
+            scenario,
+            captured: captured.map(String::as_str).collect(),
+            sampled: sampled.map(String::as_str).collect(),
+            seed,
+            ports,
+            names,
+            routes,
+            known,
+        }
+    }
+
     fn meter(&self, name: &str) -> Meter {
         let record = &self.scenario.record;
-        let sampled = self.scenario.queues.iter().any(|q| q == name);
+        let sampled = self.sampled.contains(name);
         Meter::new(MeterSettings {
             window: window(self.scenario),
             sample_every: sampled.then(|| record.time("queue_every")),
@@ -123,10 +167,10 @@ impl Builder<'_> {
         })
     }
 
-    fn port(&mut self, name: String, wire: Wire, delay: Duration, built: Built) -> u16 {
+    fn port(&mut self, name: String, wire: Wire, delay: Duration, built: Built) -> u32 {
         let rng = Rng::named(self.seed, &format!("port.{name}"));
         let meter = self.meter(&name);
-        let watched = meter.watches() || self.captured.contains(&name);
+        let watched = meter.watches() || self.captured.contains(name.as_str());
         let folded = self.scenario.params.choice("engine") == "folded" && !watched;
         let port = match built {
             Built::Gate(gate) if folded => {
@@ -141,7 +185,7 @@ impl Builder<'_> {
         };
         self.ports.push((port, delay));
         self.names.push(name);
-        (self.ports.len() - 1) as u16
+        (self.ports.len() - 1) as u32
     }
 
     fn link_port(
@@ -149,16 +193,26 @@ impl Builder<'_> {
         index: usize,
         link: &Link,
         direction: &str,
-    ) -> Result<u16, ScenarioError> {
+    ) -> Result<u32, ScenarioError> {
         let wire = wire(self.scenario, link, direction);
         let queue: &Queue = if direction == "forward" { &link.forward } else { &link.reverse };
         let name = format!("{}.{direction}", link.name);
-        let built = build_queue(index, link, direction, queue)?;
+        let built = build_queue(index, link, direction, &self.hashed(&name, queue))?;
         Ok(self.port(name, wire, link.params.time("delay"), built))
     }
 
+    /// The queue of `port` with a hash of its own in every replication, unless a seed was given.
+    fn hashed(&self, port: &str, queue: &Queue) -> Queue {
+        let Queue { entry, params } = queue;
+        if entry.fields.iter().all(|field| field.name != HASH_SEED_FIELD) {
+            return queue.clone();
+        }
+        let drawn = Rng::named(self.seed, &format!("port.{port}.hash")).below(1 << 32);
+        Queue { entry, params: params.with_default(HASH_SEED_FIELD, Value::Whole(drawn)) }
+    }
+
     /// A machine's own line towards the links: nothing is lost there.
-    fn access_port(&mut self, side: &str, machine: u32, rate: Rate) -> u16 {
+    fn access_port(&mut self, side: &str, machine: u32, rate: Rate) -> u32 {
         let wire = Wire::new(rate, Framing::NONE);
         self.port(
             format!("access.{side}{machine}"),
@@ -168,47 +222,48 @@ impl Builder<'_> {
         )
     }
 
-    fn route(&mut self, ports: Vec<u16>) -> u16 {
-        let known = self.routes.iter().position(|r| *r == ports);
-        known.unwrap_or_else(|| {
-            self.routes.push(ports);
-            self.routes.len() - 1
-        }) as u16
+    fn route(&mut self, ports: Vec<u32>) -> u32 {
+        let routes = &mut self.routes;
+        *self.known.entry(ports).or_insert_with_key(|ports| {
+            routes.push(ports.clone());
+            (routes.len() - 1) as u32
+        })
     }
 }
 
 /// The line of a link's direction.
-fn wire(scenario: &Scenario, link: &Link, direction: &str) -> Wire {
+pub(crate) fn wire(scenario: &Scenario, link: &Link, direction: &str) -> Wire {
     let (rate, framing) = (link.rate_of(direction), link.framing());
-    match link.changes_of(direction) {
+    let wire = match link.changes_of(direction) {
         None => Wire::new(rate, framing),
         Some(changes) => {
             let stream = format!("link.{}.{direction}.rate", link.name);
             let rng = Rng::named(scenario.params.whole("seed"), &stream);
             Wire::changing(changes.capacity(rate, rng, window(scenario)), framing)
         }
-    }
+    };
+    wire.counting(link.line(direction).header_bytes).behind_ring(link.params.whole("ring") as usize)
 }
 
 /// Ports of the links in both directions, and of the machines of both sides.
 struct Ports {
-    forward: Vec<u16>,
-    reverse: Vec<u16>,
-    clients: Vec<u16>,
-    servers: Vec<u16>,
+    forward: Vec<u32>,
+    reverse: Vec<u32>,
+    clients: Vec<u32>,
+    servers: Vec<u32>,
 }
 
 impl Ports {
     /// Routes by sending machine of what `side` sends over the links `via`.
-    fn routes(&self, from: Side, via: &[usize], builder: &mut Builder) -> Vec<u16> {
-        let (access, links): (&[u16], Vec<u16>) = match from {
+    fn routes(&self, from: Side, via: &[usize], builder: &mut Builder) -> Vec<u32> {
+        let (access, links): (&[u32], Vec<u32>) = match from {
             Side::Servers => (&self.servers, via.iter().map(|&i| self.forward[i]).collect()),
             Side::Clients => (&self.clients, via.iter().rev().map(|&i| self.reverse[i]).collect()),
         };
         if access.is_empty() {
             return vec![builder.route(links)];
         }
-        let with_access = |&first: &u16| {
+        let with_access = |&first: &u32| {
             let mut ports = vec![first];
             ports.extend(&links);
             builder.route(ports)
@@ -264,21 +319,23 @@ fn set_up_group(
     })?;
     let population = population(scenario, spec, members)?;
     let profile = build_profile(spec)?;
-    let crosses = |(i, link): (usize, &Link)| spec.via.contains(&link.name).then_some(i);
-    let via: Vec<usize> = scenario.links.iter().enumerate().filter_map(crosses).collect();
+    let via = &spec.via;
     let side = spec.side();
     let group = Group {
         name: spec.name.clone(),
         side,
         profile: Arc::new(profile),
-        routes: [ports.routes(side, &via, builder), ports.routes(side.other(), &via, builder)],
+        routes: [ports.routes(side, via, builder), ports.routes(side.other(), via, builder)],
         round_trips: round_trips(scenario, spec, members),
+        first_member: 0,
+        waits: spec.start_after.is_some(),
+        followers: Vec::new(),
         dscp: packet::dscp::find(spec.params.choice("dscp")).expect("a name of the list"),
     };
     Ok((group, population))
 }
 
-fn population(
+pub(crate) fn population(
     scenario: &Scenario,
     group: &Traffic,
     members: u32,
@@ -299,64 +356,18 @@ fn population(
         .map_err(|bad| ScenarioError(format!("traffic {}: {bad}", group.name)))
 }
 
-fn build_queue(
+pub(crate) fn build_queue(
     index: usize,
     link: &Link,
     direction: &str,
     queue: &Queue,
 ) -> Result<Built, ScenarioError> {
-    (queue.entry.build)(&queue.params, &Line { rate: link.rate_of(direction) }).map_err(|bad| {
+    memory::construct(queue, &link.line(direction)).map_err(|bad| {
         ScenarioError(format!("link.{index}.{direction}.{}: {}", bad.field, bad.why))
     })
 }
 
-fn build_profile(group: &Traffic) -> Result<tcp::Profile, ScenarioError> {
+pub(crate) fn build_profile(group: &Traffic) -> Result<tcp::Profile, ScenarioError> {
     (group.profile.build)(&group.tcp)
         .map_err(|bad| ScenarioError(format!("traffic {}.tcp: {bad}", group.name)))
-}
-
-impl Scenario {
-    /// Checks what the fields alone do not show: parameters that contradict each other.
-    ///
-    /// # Errors
-    /// One sentence that names the field and the remedy.
-    pub fn check_parameters(&self) -> Result<(), ScenarioError> {
-        for (i, link) in self.links.iter().enumerate() {
-            for (direction, queue) in [("forward", &link.forward), ("reverse", &link.reverse)] {
-                build_queue(i, link, direction, queue)?;
-            }
-        }
-        for group in &self.traffic {
-            population(self, group, group.members().unwrap_or(1))?;
-            build_profile(group)?;
-        }
-        Ok(())
-    }
-}
-
-/// IP bytes per user and second that the group given by a load is expected to ask for: the
-/// first guess of a calibration.
-///
-/// # Errors
-/// As [`Run::new`](crate::Run::new).
-pub fn estimate(scenario: &Scenario) -> Result<Option<f64>, ScenarioError> {
-    match scenario.traffic.iter().find(|t| t.params.given("load")) {
-        None => Ok(None),
-        Some(group) => Ok(population(scenario, group, 1)?.ip_bytes_per_member_s()),
-    }
-}
-
-/// Bits per second that each link's ports offer on average in the measured interval, by port: what
-/// a load is a share of. Of a rate drawn by the seed it is the nominal one, which all seeds share.
-pub fn capacities(scenario: &Scenario) -> Vec<(String, f64)> {
-    let of = |link: &Link, direction: &str| {
-        let drawn = link.changes_of(direction).is_some_and(Changes::is_drawn);
-        let mean = match drawn {
-            true => link.rate_of(direction).bits_per_s() as f64,
-            false => wire(scenario, link, direction).capacity().mean_bits_per_s,
-        };
-        (format!("{}.{direction}", link.name), mean)
-    };
-    let both = |link: &Link| ["forward", "reverse"].map(|direction| of(link, direction));
-    scenario.links.iter().flat_map(both).collect()
 }

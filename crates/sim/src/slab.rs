@@ -17,8 +17,9 @@ impl<T> Slab<T> {
     #[inline]
     pub fn place(&mut self, make: impl FnOnce() -> T) -> u32 {
         self.free.pop().unwrap_or_else(|| {
+            let place = u32::try_from(self.places.len()).expect("fewer than 2^32 at a time");
             self.places.push(make());
-            (self.places.len() - 1) as u32
+            place
         })
     }
     /// Frees a place.

@@ -1,6 +1,6 @@
 //! Where hosts sit, how far apart they are, and what clocks they have.
 
-use packet::{Duration, Rng};
+use packet::{Duration, Instant, Rng};
 use tcp::HostClock;
 
 /// The two sides of the links.
@@ -33,12 +33,9 @@ impl Machines {
     /// together at its boot.
     pub fn new(seed: u64, clients: u32, servers: u32) -> Self {
         let clocks = |side: &str, n: u32| -> Vec<HostClock> {
-            (0..n).map(|i| clock(&mut Rng::indexed(seed, side, u64::from(i)))).collect()
+            (0..n).map(|i| clock(boot(seed, side, i))).collect()
         };
-        Machines {
-            clients: clocks("clock.clients", clients),
-            servers: clocks("clock.servers", servers),
-        }
+        Machines { clients: clocks(CLIENTS, clients), servers: clocks(SERVERS, servers) }
     }
 
     fn of(&self, side: Side) -> &[HostClock] {
@@ -56,12 +53,62 @@ impl Machines {
         let clocks = self.of(side);
         clocks[machine as usize % clocks.len()]
     }
+    /// A machine's number among those of both sides.
+    pub fn number(&self, side: Side, machine: u32) -> u32 {
+        2 * (machine % self.count(side)) + u32::from(side == Side::Servers)
+    }
 }
 
-fn clock(rng: &mut Rng) -> HostClock {
-    let boot = rng.below(1_000_000_000);
+/// Names of the random streams from which the machines of a side have their boot instants.
+const CLIENTS: &str = "clock.clients";
+const SERVERS: &str = "clock.servers";
+
+/// When a machine was booted, as nanoseconds into a second: where its ticks lie.
+fn boot(seed: u64, side: &str, machine: u32) -> u64 {
+    Rng::indexed(seed, side, u64::from(machine)).below(1_000_000_000)
+}
+
+fn clock(boot: u64) -> HostClock {
     let phase = |period: u64| Duration::from_nanos(boot % period);
     HostClock { slow: phase(500_000_000), fast: phase(200_000_000) }
+}
+
+/// The clocks by which the clients' machines delay packets, as dummynet does from the kernel's clock
+/// interrupt: one period, and a phase for each machine, that of its other clocks.
+#[derive(Clone, Debug, Default)]
+pub struct DelayClocks {
+    tick: Duration,
+    /// When each machine's first tick comes.
+    phases: Vec<Duration>,
+}
+
+impl DelayClocks {
+    /// Clocks of this period on so many machines; zero for exact delays.
+    pub fn new(seed: u64, clients: u32, tick: Duration) -> Self {
+        let machines = if tick == Duration::ZERO { 0 } else { clients };
+        let phase = |i| Duration::from_nanos(boot(seed, CLIENTS, i) % tick.nanos());
+        DelayClocks { tick, phases: (0..machines).map(phase).collect() }
+    }
+
+    /// Whether nothing is rounded.
+    #[inline]
+    pub fn are_exact(&self) -> bool {
+        self.tick == Duration::ZERO
+    }
+
+    /// When a packet that meets this delay of a machine at `at` goes on. Dummynet stores whole ticks
+    /// and counts from the tick before the packet came, so it waits between n - 1 and n ticks.
+    pub fn end(&self, machine: u32, at: Instant, delay: Duration) -> Instant {
+        let tick = self.tick.nanos();
+        let ticks = delay.nanos() / tick;
+        if ticks == 0 {
+            return at;
+        }
+        // Counted from a tick before the run began, so that nothing is negative.
+        let before = tick - self.phases[machine as usize].nanos();
+        let last = (at.nanos() + before) / tick;
+        Instant::from_nanos((last + ticks).saturating_mul(tick).saturating_sub(before))
+    }
 }
 
 /// Base round-trip times of the nine pairs of sources and destinations of the Common TCP Evaluation
@@ -94,7 +141,8 @@ pub enum RoundTrips {
 }
 
 impl RoundTrips {
-    /// The round-trip time of a new connection of `member` between two machines.
+    /// The round-trip time of a new connection of `member` between two machines. Members are
+    /// numbered within their group, so that a group's distances do not depend on others.
     pub fn draw(&self, machine: u32, peer: u32, member: u32, rng: &mut Rng) -> Duration {
         match self {
             RoundTrips::Constant(time) => *time,
@@ -110,8 +158,9 @@ impl RoundTrips {
     /// `n` values spread evenly over `min..max` (the middle of every n-th part) in an order
     /// drawn by `rng`: every seed has the same mean (constructed).
     pub fn stratified(min: Duration, max: Duration, n: u32, rng: &mut Rng) -> Vec<Duration> {
-        let span = max.nanos() - min.nanos();
-        let value = |i: u32| min.nanos() + span * (2 * u64::from(i) + 1) / (2 * u64::from(n));
+        let span = u128::from((max - min).nanos());
+        let part = |i: u32| span * (2 * u128::from(i) + 1) / (2 * u128::from(n));
+        let value = |i: u32| min.nanos() + part(i) as u64; // a part of the span
         let mut values: Vec<Duration> = (0..n).map(|i| Duration::from_nanos(value(i))).collect();
         for i in (1..values.len()).rev() {
             values.swap(i, rng.below(i as u64 + 1) as usize);
@@ -164,6 +213,15 @@ mod tests {
     }
 
     #[test]
+    fn machines_have_numbers_of_their_own() {
+        let machines = Machines::new(1, 3, 2);
+        let of = |side, n: u32| (0..n).map(|i| machines.number(side, i)).collect::<Vec<_>>();
+        assert_eq!([of(Side::Clients, 3), of(Side::Servers, 2)], [vec![0, 2, 4], vec![1, 3]]);
+        // Applications may count on: these are the same machines again.
+        assert_eq!([machines.number(Side::Clients, 4), machines.number(Side::Servers, 2)], [2, 1]);
+    }
+
+    #[test]
     fn the_clocks_of_a_host_start_together() {
         let machines = Machines::new(1, 7, 7);
         for i in 0..7 {
@@ -173,5 +231,33 @@ mod tests {
             assert_eq!(clock.slow.nanos() % 100_000_000, clock.fast.nanos() % 100_000_000);
         }
         assert_ne!(machines.clock(Side::Clients, 0), machines.clock(Side::Servers, 0));
+    }
+
+    #[test]
+    fn a_delay_of_n_ticks_lasts_between_n_less_one_and_n() {
+        let (tick, phase) = (Duration::from_millis(10), Duration::from_micros(3_000));
+        let clocks = DelayClocks { tick, phases: vec![Duration::ZERO, phase] };
+        let wait = |machine: u32, at_us: u64, delay_ms: u64| {
+            let at = Instant::from_nanos(at_us * 1_000);
+            clocks.end(machine, at, Duration::from_millis(delay_ms)).since(at).nanos() / 1_000
+        };
+        assert_eq!(wait(0, 20_000, 79), 70_000); // on a tick: seven whole ones
+        assert_eq!(wait(0, 29_999, 79), 60_001);
+        assert_eq!(wait(0, 25_000, 79), 65_000);
+        assert_eq!(wait(0, 25_000, 9), 0); // less than a tick is none
+        assert_eq!(wait(1, 23_000, 79), 70_000); // the same on the other machine's ticks
+        assert_eq!(wait(1, 32_999, 79), 60_001);
+        assert_eq!(wait(1, 1_000, 10), 2_000); // before its first tick
+    }
+
+    #[test]
+    fn every_machine_delays_by_the_ticks_of_its_own_clock() {
+        let tick = Duration::from_millis(10);
+        let (clocks, machines) = (DelayClocks::new(1, 7, tick), Machines::new(1, 7, 7));
+        for i in 0..7 {
+            let own = machines.clock(Side::Clients, i).slow.nanos() % tick.nanos();
+            assert_eq!(clocks.phases[i as usize].nanos(), own, "one boot instant");
+            assert!(clocks.phases[..i as usize].iter().all(|other| other.nanos() != own));
+        }
     }
 }

@@ -10,18 +10,19 @@ use packet::{Duration, Instant, Rng};
 use record::{
     Concurrency, Datagrams, Flows, Goodput, Losses, Pages, Requests, Sources, Transfers, Window,
 };
-use tcp::Profile;
+use tcp::{HostCache, Profile};
 use traffic::{Action, App, Input};
 
-use crate::agenda::Agenda;
+use crate::agenda::{Agenda, Turn, order};
 use crate::capture::Tap;
 use crate::carry::{Flight, Stream};
 use crate::connection::{Connection, GONE};
 use crate::ledger::Ledger;
 use crate::owners::Owners;
 use crate::port::Port;
+use crate::script::Scripts;
 use crate::slab::Slab;
-use crate::topology::{Machines, RoundTrips, Side};
+use crate::topology::{DelayClocks, Machines, RoundTrips, Side};
 
 /// What can happen.
 #[derive(Clone, Copy, Debug)]
@@ -29,16 +30,21 @@ pub(crate) enum What {
     /// A packet reaches the next port of its route, or its host.
     Arrive(u32),
     /// An explicit port finishes a transmission.
-    Finish(u16),
+    Finish(u32),
     /// An explicit port's discipline asked to be called.
-    Tick(u16),
+    Tick(u32),
     /// A connection end's timer may be due.
     Timer { connection: u32, serial: u32, end: u8 },
     /// A server program has finished an answer.
     Serve { connection: u32, serial: u32 },
     /// An application asked to be woken.
     Wake(u32),
+    /// A group begins whose start is counted from another's.
+    Begin(u16),
 }
+
+/// Sets the beginnings of groups apart from members' and servers' waking.
+const BEGINNINGS: u64 = 1 << 33;
 
 /// No place in a list or slab.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -52,14 +58,32 @@ pub struct Group {
     /// Both ends' TCP.
     pub profile: Arc<Profile>,
     /// Routes by sending machine: what the group's machines send, what the other side sends.
-    pub routes: [Vec<u16>; 2],
+    pub routes: [Vec<u32>; 2],
     /// Round-trip times of the group's connections.
     pub round_trips: RoundTrips,
+    /// Number of its first member among all; set by [`World::add_group`].
+    pub first_member: u32,
+    /// Whether it begins only after another group's start.
+    pub waits: bool,
+    /// The groups that begin after its start, and how long; none once it has started.
+    pub followers: Vec<(u16, Duration)>,
     /// Differentiated services code point of its packets.
     pub dscp: u8,
 }
 
 impl Group {
+    /// The round-trip time of a new connection of `member`, who has this machine, to the machine
+    /// `peer`.
+    pub(crate) fn draw_round_trip(
+        &self,
+        machine: u32,
+        peer: u32,
+        member: u32,
+        rng: &mut Rng,
+    ) -> Duration {
+        self.round_trips.draw(machine, peer, member - self.first_member, rng)
+    }
+
     /// Delay after the last port of what each end sends. The whole round trip lies at the
     /// clients' entrance (dummynet on the browser machines).
     pub(crate) fn tails(&self, round_trip: Duration) -> [Duration; 2] {
@@ -89,7 +113,7 @@ pub struct World {
     pub(crate) ports: Vec<Port>,
     /// Propagation delay after each port.
     pub(crate) after: Vec<Duration>,
-    pub(crate) routes: Vec<Vec<u16>>,
+    pub(crate) routes: Vec<Vec<u32>>,
     pub(crate) machines: Machines,
     pub(crate) groups: Vec<Group>,
     pub(crate) members: Vec<Member>,
@@ -107,13 +131,17 @@ pub struct World {
     pub(crate) sources: Option<Sources>,
     /// Likewise.
     pub(crate) goodput: Option<Goodput>,
+    /// Only if a group's hosts remember anything.
+    pub(crate) host_cache: Option<Box<HostCache>>,
     /// Only if packets are to be captured.
     pub(crate) tap: Option<Box<Tap>>,
+    /// Only if packets are dropped or marked by their numbers.
+    pub(crate) scripts: Option<Box<Scripts>>,
     pub(crate) next_serial: u32,
     pub(crate) owners: Owners,
     pub(crate) window: Window,
-    /// Clock of the machines that delay packets; zero for exact delays.
-    pub(crate) delay_tick: Duration,
+    /// Clocks of the machines that delay packets.
+    pub(crate) delays: DelayClocks,
     pub(crate) data_sent: u64,
     pub(crate) actions: Vec<Action>,
     /// Round-trip time that an application has set for the connection it opens next.
@@ -129,7 +157,7 @@ impl World {
     /// of ports.
     pub fn new(
         ports: Vec<(Port, Duration)>,
-        routes: Vec<Vec<u16>>,
+        routes: Vec<Vec<u32>>,
         machines: Machines,
         requests: Requests,
         pages: Pages,
@@ -160,11 +188,13 @@ impl World {
             concurrency: Concurrency::new(clients),
             sources: None,
             goodput: None,
+            host_cache: None,
             tap: None,
+            scripts: None,
             next_serial: 0,
             owners,
             window,
-            delay_tick: Duration::ZERO,
+            delays: DelayClocks::default(),
             data_sent: 0,
             actions: Vec::new(),
             next_round_trip: None,
@@ -173,17 +203,21 @@ impl World {
             armed_ticks: Vec::new(),
         };
         world.armed_ticks = vec![Instant::NEVER; world.ports.len()];
-        for port in 0..world.ports.len() {
-            world.plan_tick(port as u16);
+        for port in 0..world.ports.len() as u32 {
+            world.plan_tick(port);
         }
         world
     }
 
     /// Adds a group and its applications, spread over the machines of its side in turn.
-    pub fn add_group(&mut self, group: Group, seed: u64, apps: Vec<Box<dyn App>>) {
-        let index = self.groups.len() as u16;
+    pub fn add_group(&mut self, mut group: Group, seed: u64, apps: Vec<Box<dyn App>>) {
+        let index = u16::try_from(self.groups.len()).expect("a scenario has few enough groups");
+        group.first_member = self.members.len() as u32;
         let machines = self.machines.count(group.side);
         let stream = format!("{}.rtt", group.name);
+        if group.profile.remembers() {
+            self.host_cache.get_or_insert_default();
+        }
         self.groups.push(group);
         for (i, app) in apps.into_iter().enumerate() {
             let rng = Rng::indexed(seed, &stream, i as u64);
@@ -208,7 +242,37 @@ impl World {
     /// Starts every application.
     pub fn start(&mut self) {
         for member in 0..self.members.len() as u32 {
+            let group = self.members[member as usize].group;
+            if !self.groups[usize::from(group)].waits {
+                self.tell(member, Input::Start);
+            }
+        }
+    }
+
+    /// Starts the applications of a group that has waited for another.
+    fn begin(&mut self, group: u16) {
+        let first = self.groups[usize::from(group)].first_member;
+        let of_group = |member: &u32| self.members[*member as usize].group == group;
+        let end = (first..self.members.len() as u32).find(|member| !of_group(member));
+        for member in first..end.unwrap_or(self.members.len() as u32) {
             self.tell(member, Input::Start);
+        }
+    }
+
+    /// A member of a group opens a connection or sends its first datagram: whoever waits for the
+    /// group's start has its time.
+    #[inline]
+    pub(crate) fn acts(&mut self, group: u16) {
+        if !self.groups[usize::from(group)].followers.is_empty() {
+            self.lead(group);
+        }
+    }
+
+    #[cold]
+    fn lead(&mut self, group: u16) {
+        for (follower, delay) in std::mem::take(&mut self.groups[usize::from(group)].followers) {
+            let order = order(Turn::Wake, BEGINNINGS | u64::from(follower));
+            self.agenda.plan(self.now + delay, order, What::Begin(follower));
         }
     }
 
@@ -225,6 +289,7 @@ impl World {
                 What::Tick(port) => self.tick(port),
                 What::Serve { connection, serial } => self.served(connection, serial),
                 What::Wake(member) => self.tell(member, Input::Woke),
+                What::Begin(group) => self.begin(group),
             }
             if Ledger::ON {
                 self.check();

@@ -1,12 +1,9 @@
 //! What crosses a port as a capture file, read back and held against what the run says of itself.
 
-mod outcome;
-mod pcap;
-
 use std::collections::{HashMap, HashSet};
 
-use outcome::{column, group, simulate, table};
-use pcap::{ACK, CWR, ECE, FIN, Frame, SYN, captured};
+use crate::outcome::{column, group, simulate, table};
+use crate::pcap::{ACK, CWR, ECE, FIN, Frame, SYN, captured};
 use serde_json::{Value, json};
 use sim::CapturedAt::{Arrival, Departure};
 
@@ -213,4 +210,40 @@ fn ports_are_chosen_by_name() {
         "capture: unknown port \"bottleneck.forwards\"; did you mean \"bottleneck.forward\"? (known: \
          bottleneck.forward, bottleneck.reverse)"
     );
+}
+
+#[test]
+fn the_accecn_option_tells_the_bytes_that_the_file_shows_to_arrive() {
+    // Kind 174 (RFC 9768 section 3.2.3), for a sender whose data says ECT(1): EE1B and ECEB count what
+    // has left the queue, 200 ms of flight at most behind.
+    let scenario = json!({
+        "duration": "10 s",
+        "network": {"rtt": "20 ms"},
+        "link": [{"rate": "10 Mbit/s", "reverse_rate": "10 Mbit/s", "forward": {"aqm": "dualpi2"}}],
+        "traffic": [{"app": "bulk", "flows": 1,
+                     "tcp": {"profile": "linux", "congestion": "prague", "accecn_option": true}}],
+    });
+    let (_, frames) = captured(&scenario, &BOTH, Departure);
+    let (mut sent, mut told) = ([0u64; 4], [0; 2]);
+    let mut acks = 0;
+    for frame in &frames {
+        let tcp = frame.tcp.as_ref().expect("TCP only");
+        let options: u32 = 20 + tcp.options.iter().map(|(_, c)| 2 + c.len() as u32).sum::<u32>();
+        assert!(frame.length >= 20 + options + frame.payload, "the option is on the wire");
+        if frame.payload > 0 {
+            sent[usize::from(frame.ecn)] += u64::from(frame.payload);
+        } else if let Some(option) = tcp.option(174) {
+            assert_eq!(option.len(), if told[1] > 0 || option.len() > 3 { 6 } else { 3 });
+            let field = |i: usize| {
+                let bytes = &option[3 * i..3 * i + 3];
+                bytes.iter().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))
+            };
+            told = [field(0) - 1, if option.len() > 3 { field(1) } else { 0 }];
+            assert!(told[0] <= sent[1] && told[1] <= sent[3], "{told:?} {sent:?}");
+            acks += 1;
+        }
+    }
+    // A line of 10 Mbit/s has at most a round trip's bytes and its queue under way.
+    assert!(acks > 3_000 && told[1] > 100_000, "{acks} {told:?}");
+    assert!(sent[1] + sent[3] - told[0] - told[1] < 60_000, "{told:?} {sent:?}");
 }

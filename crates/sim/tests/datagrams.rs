@@ -1,9 +1,7 @@
 //! Datagrams over the network: delay, loss, jitter and deadlines where they can be computed, and
 //! what long connections get beside them.
 
-mod outcome;
-
-use outcome::{column, group, simulate, table};
+use crate::outcome::{column, group, simulate, table};
 use record::{Column, Summary};
 use serde_json::{Value, json};
 use sim::{Outcome, Scenario};
@@ -155,11 +153,39 @@ fn a_clock_that_delays_lets_packets_go_on_its_ticks() {
         panic!()
     };
     let arrived = sent.iter().zip(delay).filter(|(_, d)| **d < u64::MAX - 1);
-    // Half of 100 ms is two whole ticks, from the tick before.
+    // Half of 100 ms is two whole ticks, from the tick before; ticks lie where the one receiving
+    // machine was booted.
+    let mut phases = Vec::new();
     for (sent, delay) in arrived {
-        assert_eq!((sent + delay) % 20_000_000, 0);
+        phases.push((sent + delay) % 20_000_000);
         assert!((13_000_000 + 20_000_000..=13_000_000 + 40_000_000).contains(delay), "{delay}");
     }
+    assert!(phases[0] > 0 && phases.iter().all(|phase| *phase == phases[0]), "{phases:?}");
+}
+
+#[test]
+fn machines_that_delay_by_a_clock_do_not_let_packets_go_together() {
+    // Two senders to two clients and one of each client to the servers: the client's machine delays
+    // both ways, so that each client's packets share one phase.
+    let sender =
+        |name: &str, side: &str| json!({"name": name, "app": "cbr", "users": 2, "side": side});
+    let traffic = json!([sender("down", "servers"), sender("up", "clients")]);
+    let mut scenario = scenario("10 Mbit/s", traffic);
+    scenario["network"]["delay_tick"] = json!("20 ms");
+    scenario["network"]["clients"] = json!(2);
+    scenario["network"]["servers"] = json!(1);
+    let outcome = simulate(&scenario);
+    let log = table(&outcome, "datagrams");
+    let (stream, sent) = (column(log, "stream"), column(log, "sent_ns"));
+    let delays = column(log, "delay_ns");
+    let mut phases = [const { Vec::new() }; 4];
+    for ((stream, sent), delay) in stream.iter().zip(sent).zip(delays).filter(|(_, d)| *d < 1e18) {
+        phases[*stream as usize].push((sent + delay) % 20e6);
+    }
+    assert!(phases.iter().all(|p| !p.is_empty() && p.iter().all(|x| *x == p[0])), "{phases:?}");
+    let mut seen: Vec<f64> = phases.iter().map(|p| p[0]).collect();
+    seen.sort_by(f64::total_cmp);
+    assert!(seen[0] == seen[1] && seen[2] == seen[3] && seen[1] < seen[2], "{seen:?}");
 }
 
 #[test]
@@ -278,4 +304,23 @@ fn a_flow_that_stops_sends_nothing_new_and_delivers_the_rest() {
         let bytes = column(table(&outcome, "transfers"), "bytes");
         assert_eq!(bytes, [received.iter().sum::<f64>()], "{profile}: all that was sent arrived");
     }
+}
+
+#[test]
+fn groups_are_numbered_as_in_the_scenario_whoever_sends_first() {
+    let sender = |name: &str, start: &str| {
+        json!({
+            "app": "cbr", "name": name, "flows": 1, "rate": "64 kbit/s",
+            "start": start, "start_within": "0 s",
+        })
+    };
+    let traffic = json!([sender("late", "1 s"), sender("early", "0 s"), sender("mute", "1 h")]);
+    let outcome = simulate(&scenario("1 Mbit/s", traffic));
+    assert_eq!(outcome.groups, ["late", "early", "mute"]);
+    let streams = table(&outcome, "streams");
+    assert_eq!(column(streams, "group"), [1.0, 0.0]);
+    assert_eq!(column(streams, "user"), [1.0, 0.0]);
+    let groups = group(&outcome.summary, "datagrams");
+    let names: Vec<&str> = groups.0.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["late", "early"], "in the scenario's order, without who sent nothing");
 }

@@ -1,8 +1,6 @@
 //! What is measured at the ends: groups, losses, open connections, what each source got.
 
-mod outcome;
-
-use outcome::{column, group, simulate, table};
+use crate::outcome::{column, group, simulate, table};
 use record::Summary;
 use serde_json::{Value, json};
 use sim::Outcome;

@@ -178,8 +178,18 @@ fn scenario(seed: u64) -> Value {
             }
         }
         if rng.below(3) == 0 {
+            link["ring"] = json!(1 + rng.below(12));
+        }
+        if rng.below(3) == 0 {
+            link["header_bytes"] = json!(rng.below(40));
+        }
+        if rng.below(3) == 0 {
             link["framing"] = json!(sim::scenario::framing::NAMES[rng.below(10) as usize]);
         }
+    }
+    if groups.len() > 1 && rng.below(3) == 0 {
+        groups[0]["name"] = json!("leader");
+        groups[1]["start_after"] = json!({"group": "leader", "delay": "700 ms"});
     }
     json!({
         "duration": duration, "warmup": "2 s", "seed": seed, "network": network, "link": links,

@@ -3,7 +3,7 @@
 //! A change of behaviour shows as a change of numbers a person can read. The fingerprints must
 //! be the same in debug and release builds and on every machine; the Python tests compare the
 //! release build with this very file. After a change that is meant, write the table anew with
-//! `AQMLAB_BLESS=1 cargo test -p aqmlab-sim --test golden` and say in the commit why it changed.
+//! `AQMLAB_BLESS=1 cargo test -p aqmlab-sim --test all golden::` and say in the commit why it changed.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -1,9 +1,7 @@
 //! Links whose rate changes: departures by hand, what is offered and used, what is refused, and the
 //! kinds of access.
 
-mod outcome;
-
-use outcome::{column, group, simulate, table};
+use crate::outcome::{column, group, simulate, table};
 use serde_json::{Value, json};
 use sim::{Scenario, capacities, run};
 
@@ -275,4 +273,96 @@ fn a_drawn_rate_is_another_one_under_every_seed_and_in_every_direction() {
     assert_eq!(one, capacity(1));
     assert!(one[0] != one[1] && one[0] != two[0], "{one:?}, {two:?}");
     assert!(one.iter().chain(&two).all(|bits| (1e6..24e6).contains(bits)), "{one:?}, {two:?}");
+}
+
+/// A limit in bytes as the written scenario says it, or in packets.
+fn room_of(link: &Value, direction: &str) -> u64 {
+    let queue = &link[direction];
+    let of = |name: &str| queue[name].as_u64();
+    let packets = || of("limit").map(|packets| packets * 1_500);
+    of("limit_bytes").or_else(|| of("memory_limit")).or_else(packets).expect("a room")
+}
+
+#[test]
+fn a_queue_without_a_limit_has_the_access_s_room() {
+    for entry in sim::access::ACCESS {
+        let own = read(json!({"access": entry.name})).to_json();
+        for (direction, aqm) in ["forward", "reverse"]
+            .into_iter()
+            .flat_map(|d| aqm::ALGORITHMS.iter().map(move |aqm| (d, aqm.name)))
+        {
+            let what = format!("{aqm} as {direction} of {}", entry.name);
+            let mut link = json!({"access": entry.name});
+            let room = room_of(&own["link"][0], direction);
+            for written in [json!(aqm), json!({ "aqm": aqm })] {
+                link[direction] = written;
+                let document = self::link(link.clone()).to_string();
+                match Scenario::from_json(&document) {
+                    Ok(scenario) => {
+                        let got = room_of(&scenario.to_json()["link"][0], direction);
+                        assert!(got <= room && room - got < 1_500, "{what}: {got} of {room}");
+                    }
+                    // A few packets are too few for the thresholds of some.
+                    Err(why) => {
+                        let why = why.to_string();
+                        assert!(why.contains("give it a limit of its own"), "{what}: {why}");
+                        assert!(room <= 50_000, "{what}: {why}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_limit_that_is_written_holds_against_the_access_s() {
+    let room = |queue: Value| {
+        let link = json!({"access": "dsl", "reverse": queue});
+        room_of(&read(link).to_json()["link"][0], "reverse")
+    };
+    assert_eq!(room(json!("droptail")), 128_000, "the modem's buffer");
+    assert_eq!(room(json!({"aqm": "droptail", "limit": 30})), 45_000);
+    assert_eq!(room(json!({"aqm": "droptail", "limit_bytes": 5_000})), 5_000);
+}
+
+#[test]
+fn bytes_of_framing_without_a_name() {
+    // 1,000 B and 250 B more take 1.25 ms at 8 Mbit/s, beside Ethernet's 38 B 1.288 ms.
+    let link =
+        |framing: &str| json!({"rate": "8 Mbit/s", "framing_bytes": 250, "framing": framing});
+    assert_eq!(departures(link("none"), 2.0, "6 ms"), [1.25, 3.25, 5.25]);
+    assert_eq!(departures(link("ethernet"), 2.0, "6 ms"), [1.288, 3.288, 5.288]);
+}
+
+/// What a flood of 1,500 B packets leaves behind a queue of 4,542 bytes, by engine.
+fn flooded(header_bytes: u64, queue: &Value) -> Vec<Value> {
+    let run = |engine: &str| {
+        let outcome = simulate(&json!({
+            "duration": "1 s", "engine": engine, "network": {"rtt": "0 s"},
+            "link": [{"rate": "8 Mbit/s", "forward": queue, "header_bytes": header_bytes}],
+            "traffic": [{"app": "cbr", "flows": 1, "rate": "16 Mbit/s", "packet": 1472,
+                         "start_within": "0 s"}],
+            "record": {"queue_every": "0.1 ms"},
+        }));
+        let mut summary = sim::summary_json(&outcome.summary);
+        summary.as_object_mut().unwrap().remove("events");
+        summary
+    };
+    ["folded", "explicit"].map(run).to_vec()
+}
+
+#[test]
+fn the_size_of_a_packet_may_include_its_header() {
+    for queue in [
+        json!({"aqm": "droptail", "limit": 100, "limit_bytes": 4_542}),
+        json!({"aqm": "fq_codel", "limit": 100, "limit_bytes": 4_542, "interval": "100 s"}),
+    ] {
+        // Three packets of 1,514 fit, of 1,515 only two; all that is recorded is in IP bytes.
+        let [plain, ethernet, longer] = [0, 14, 15].map(|header| flooded(header, &queue));
+        for (engines, packets) in [(&plain, 3), (&ethernet, 3), (&longer, 2)] {
+            assert_eq!(engines[0], engines[1]);
+            assert_eq!(engines[0]["queue_max_packets"], packets, "{queue}");
+        }
+        assert_eq!(plain, ethernet);
+    }
 }

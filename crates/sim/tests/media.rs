@@ -1,8 +1,6 @@
 //! Calls, video players and pulsing senders over the network, where physics says what they get.
 
-mod outcome;
-
-use outcome::{column, group, simulate, table};
+use crate::outcome::{column, group, simulate, table};
 use record::e_model::{Conversation, Impairment};
 use serde_json::{Value, json};
 

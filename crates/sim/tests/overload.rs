@@ -36,6 +36,13 @@ const EXCEPTIONS: &[Exception] = &[
               does not give way",
     },
     Exception {
+        name: "green",
+        where_set: |_| true,
+        least: 0.0,
+        why: "the probability steps up as long as packets arrive faster than the target rate, dropped \
+              or not: arrivals that do not give way bring it to 1",
+    },
+    Exception {
         name: "red_pd",
         where_set: |_| true,
         least: 0.5,

@@ -1,8 +1,6 @@
 //! Pages as users wait for them: timed on an empty network, with a packet lost, and adding up.
 
-mod outcome;
-
-use outcome::{column, group, simulate, table};
+use crate::outcome::{column, group, simulate, table};
 use serde_json::{Value, json};
 use sim::{Outcome, Scenario};
 

@@ -1,13 +1,14 @@
 //! Damaged scenarios: whatever the text, reading answers with a scenario or with one sentence.
 
-mod read;
-
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use crate::read::numbers::{NUMBERS, Place, places, read_as_number};
+use crate::read::read;
 use packet::Rng;
-use read::read;
 use serde_json::{Value, json};
+use sim::{Run, Scenario};
 
 /// The examples that fuzzing begins with, and what it found.
 fn seeds() -> Vec<String> {
@@ -39,6 +40,11 @@ fn damage(text: &str, rng: &mut Rng) -> String {
 }
 
 fn odd_value(rng: &mut Rng) -> Value {
+    if rng.below(3) == 0 {
+        let number = pick(rng, NUMBERS);
+        let unit = pick(rng, &["", " s", " ns", "h", " bit/s", "Gbps", " kB", " packets", "%"]);
+        return json!(format!("{number}{unit}"));
+    }
     let odd = [
         json!(null),
         json!(true),
@@ -157,4 +163,63 @@ fn the_seeds_are_scenarios() {
     for seed in seeds {
         assert!(read(&seed), "{seed}");
     }
+}
+
+#[test]
+fn every_number_in_every_place_is_read_or_refused_with_a_sentence() {
+    let places = places();
+    let (mut taken, mut units) = (0, BTreeMap::<&str, u32>::new());
+    for (p, place) in places.iter().enumerate() {
+        *units.entry(&place.unit).or_default() += 1;
+        // Tables of sixteen million entries take their time.
+        let large = place.ends[1] == Some(16_777_216.0);
+        let try_one = |(n, number): (usize, &&str)| {
+            // Each number at every second place, in every way at some.
+            let written = place.written(number);
+            (n + p).is_multiple_of(2)
+                && read(&place.with(written[(n + p / 2) % written.len()].clone()).to_string())
+        };
+        let ends = place.ends.iter().flatten().filter(|_| !large);
+        let ends = ends.filter(|end| read(&place.with(place.plain(**end)).to_string()));
+        let of_place = ends.count() + NUMBERS.iter().enumerate().filter(|n| try_one(*n)).count();
+        assert!(of_place > 0, "{} takes no number at all", place.name);
+        taken += of_place;
+    }
+    let kinds = ["time", "rate", "bytes", "packets", "count", ""];
+    assert!(kinds.iter().all(|unit| units.contains_key(unit)), "{units:?}");
+    assert!(places.len() > 400 && taken > 1_000, "{} places take {taken}", places.len());
+}
+
+#[test]
+fn damaged_numbers_are_read_or_refused_with_a_sentence() {
+    let mut rng = Rng::named(3, "damaged numbers");
+    for _ in 0..2_000 {
+        let number = pick(&mut rng, NUMBERS);
+        read_as_number(&damage(number, &mut rng));
+    }
+}
+
+/// Runs a place's scenario at this value, if it is accepted.
+fn run(place: &Place, value: f64) -> bool {
+    let scenario = Scenario::from_json(&place.with(place.plain(value)).to_string());
+    let run = scenario.and_then(Run::new);
+    run.is_ok_and(|run| run.complete(&mut |_| true).is_some())
+}
+
+#[test]
+fn the_ends_of_every_range_run() {
+    // Nothing overflows there: this build checks. So many users need more memory than there may be,
+    // and these rates more events than a test should have.
+    let most = |place: &Place| match place.name.rsplit('.').next() {
+        Some("users") => 1e3,
+        Some("connections_per_s") => 1e5,
+        _ if place.name == "traffic.pulse.rate" => 1e11,
+        _ => f64::INFINITY,
+    };
+    let mut runs = 0;
+    for place in places() {
+        let ends = place.ends.into_iter().flatten().map(|end| end.min(most(&place)));
+        runs += ends.filter(|end| run(&place, *end)).count();
+    }
+    assert!(runs > 500, "{runs} runs are hardly a test");
 }

@@ -1,8 +1,6 @@
 //! What is measured at a port: kinds of packets, runs of drops, gauges, the packet trace.
 
-mod outcome;
-
-use outcome::{column, group, simulate, table};
+use crate::outcome::{column, group, simulate, table};
 use serde_json::{Value, json};
 use sim::Outcome;
 

@@ -1,12 +1,9 @@
 //! Recorded connections played again: what they carry, when, and how far.
 
-mod outcome;
-mod pcap;
-
 use std::collections::BTreeMap;
 
-use outcome::{column, simulate, table};
-use pcap::{FIN, Frame, SYN, captured};
+use crate::outcome::{column, simulate, table};
+use crate::pcap::{FIN, Frame, SYN, captured};
 use serde_json::{Value, json};
 use sim::CapturedAt::Departure;
 

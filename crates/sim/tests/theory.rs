@@ -35,7 +35,7 @@ struct Load {
 fn gate(room: f64) -> aqm::Built {
     let entry = aqm::find("droptail").unwrap();
     let params = Params::check(entry.fields, &[("limit".into(), Raw::Number(room))]).unwrap();
-    (entry.build)(&params, &Line { rate: Rate::from_bits_per_s(RATE) }).unwrap()
+    (entry.build)(&params, &Line::of(Rate::from_bits_per_s(RATE))).unwrap()
 }
 
 fn meter(window: Window) -> Meter {

@@ -58,7 +58,7 @@ impl Grid {
 
     /// Ticks strictly before `at`, or up to and including it.
     fn ticks(self, at: Instant, inclusive: bool) -> u64 {
-        let reach = at.nanos() + u64::from(inclusive);
+        let reach = at.nanos().saturating_add(u64::from(inclusive));
         match reach.checked_sub(self.first + 1) {
             Some(past) => self.whole_periods(past) + 1,
             None => 0,
@@ -76,6 +76,11 @@ impl Grid {
         }
     }
 
+    /// When the tick of this number comes, counted from 0.
+    fn tick(self, number: u64) -> Instant {
+        Instant::from_nanos(self.first) + Duration::from_nanos(self.period) * number
+    }
+
     /// How often the host has counted round-trip and idle time up to `moment`. Inside a slow
     /// tick timers run before the counting, so a timer's own sends still miss this tick.
     pub fn counts(self, moment: Moment) -> u64 {
@@ -86,13 +91,13 @@ impl Grid {
     /// this very instant included if it is still to come.
     pub fn deadline(self, moment: Moment, n: u64) -> Instant {
         let done = self.ticks(moment.at, moment.phase != Phase::Events);
-        Instant::from_nanos(self.first + (done + n - 1) * self.period)
+        self.tick(done.saturating_add(n) - 1)
     }
 
     /// The next tick at which delayed acknowledgements go out.
     pub fn next_fast(self, moment: Moment) -> Instant {
         let done = self.ticks(moment.at, moment.phase == Phase::Fast);
-        Instant::from_nanos(self.first + done * self.period)
+        self.tick(done)
     }
 }
 

@@ -7,10 +7,11 @@ use packet::{Duration, Instant};
 use crate::clock::{HostClock, Moment, Phase};
 use crate::ecn::{EcnFeedback, EcnState};
 use crate::flight::Flight;
+use crate::host_cache::HostMetrics;
 use crate::needless::Trial;
 use crate::probe::Counters;
 use crate::profile::{IdleRule, Life, Profile, SynAck};
-use crate::receiver::Receiver;
+use crate::receiver::{Receiver, Trip};
 use crate::recovery::{Rack, Recovery};
 use crate::rtt::Rtt;
 use crate::segment::{Flags, Segment};
@@ -109,6 +110,7 @@ impl Endpoint {
     /// or accept the first SYN it is given.
     pub fn new(profile: &Arc<Profile>, clock: HostClock) -> Self {
         let mut end = Endpoint::bare(profile, clock);
+        end.receiver.reset(&profile.ack);
         end.rack = Rack::of(profile.recovery.kind, None);
         end
     }
@@ -151,7 +153,7 @@ impl Endpoint {
         let fresh = Endpoint::bare(profile, clock);
         let old = std::mem::replace(self, fresh);
         self.receiver = old.receiver;
-        self.receiver.reset();
+        self.receiver.reset(&profile.ack);
         self.recovery = old.recovery;
         self.recovery.reset(profile.recovery.kind);
         self.rack = Rack::of(profile.recovery.kind, old.rack);
@@ -201,13 +203,26 @@ impl Endpoint {
     }
 
     /// A segment has arrived.
+    #[inline]
     pub fn on_segment(&mut self, segment: &Segment, now: Instant) {
+        self.on_segment_recalling(segment, &HostMetrics::NONE, now);
+    }
+
+    /// A segment has arrived at a host that remembers this of the peer.
+    // Out of line: the one body of both ways to deliver.
+    #[inline(never)]
+    pub(crate) fn on_segment_recalling(
+        &mut self,
+        segment: &Segment,
+        recalled: &HostMetrics,
+        now: Instant,
+    ) {
         let moment = self.event(now);
         match self.state {
-            State::Listen => self.accept(segment, moment),
-            State::SynSent => self.on_syn_ack(segment, moment),
+            State::Listen => self.accept(segment, recalled, moment),
+            State::SynSent => self.on_syn_ack(segment, recalled, moment),
             State::Closed | State::Failed => {}
-            _ => self.on_synchronised(segment, moment),
+            _ => self.on_synchronised(segment, recalled, moment),
         }
     }
 
@@ -237,8 +252,7 @@ impl Endpoint {
             }
         } else if self.receiver.ack_at <= now {
             self.enter_phase(now, Phase::Fast);
-            self.receiver.ack_at = Instant::NEVER;
-            self.receiver.ack_now = true;
+            self.receiver.on_ack_due(Trip { rules: &self.profile.rtt, rtt: &self.rtt });
             self.asked = true;
         }
     }
@@ -314,12 +328,12 @@ impl Endpoint {
         }
     }
 
-    fn on_synchronised(&mut self, segment: &Segment, moment: Moment) {
+    fn on_synchronised(&mut self, segment: &Segment, recalled: &HostMetrics, moment: Moment) {
         self.asked = true;
         if self.profile.idle == IdleRule::SinceReceived {
             self.active_at = moment.at;
         }
-        if segment.flags.has(Flags::SYN) && !self.on_repeated_syn(moment) {
+        if segment.flags.has(Flags::SYN) && !self.on_repeated_syn(recalled, moment) {
             return;
         }
         if !segment.flags.has(Flags::ACK) {
@@ -328,16 +342,17 @@ impl Endpoint {
         if self.stamps {
             self.receiver.on_stamp(segment);
         }
-        let opening = self.state == State::SynReceived;
-        if opening {
+        let opening = (self.state == State::SynReceived).then_some(recalled);
+        if opening.is_some() {
             if segment.ack != self.flight.max {
                 return;
             }
             if self.profile.opening.syn_ack == SynAck::Cache {
                 // The socket is made only here: whatever befell the SYN-ACK is forgotten.
                 self.rtt = self.profile.rtt.fresh();
+                self.start_from_route(recalled, None);
             }
-            self.establish(moment);
+            self.establish(recalled, moment);
             self.begin_feedback();
         }
         self.on_ack(segment, opening, moment);
@@ -347,9 +362,12 @@ impl Endpoint {
                 self.note_mark(segment);
             }
             let was_closed = self.receiver.closed();
-            self.receiver.on_data(segment, &self.profile.ack, self.clock, moment);
+            let trip = Trip { rules: &self.profile.rtt, rtt: &self.rtt };
+            self.receiver.on_data(segment, &self.profile.ack, trip, self.clock, moment);
             if self.receiver.closed() && !was_closed {
                 self.on_peer_closed(moment);
+                // Nothing of its own is to follow.
+                self.receiver.ack_now |= self.state != State::CloseWait;
             }
         } else if self.ecn.feedback == EcnFeedback::Accurate {
             self.note_mark_without_data(segment);

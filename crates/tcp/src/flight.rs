@@ -18,12 +18,12 @@ pub(crate) struct Flight {
     pub ssthresh: u64,
     /// The peer's receive window, bytes.
     pub window: u64,
-    /// First unacknowledged number at the last timeout, plus one; 0 for none.
-    pub timed_out: u64,
     /// Highest number sent, plus one, when the window was last reduced.
     pub reduced: u64,
     /// Segment size, bytes.
-    pub mss: u32,
+    pub mss: u16,
+    /// The first unacknowledged segment has timed out.
+    pub timed_out: bool,
     /// That reduction answered an ECN echo, and no loss has been noticed since.
     pub reduced_by_echo: bool,
     /// The program has closed: a FIN follows the data.

@@ -6,30 +6,32 @@ use packet::{Duration, Instant};
 
 use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
+use crate::host_cache::HostMetrics;
 use crate::profile::{Ending, SynAck};
 use crate::recovery::RecoveryKind;
 use crate::segment::{Flags, STAMP_BYTES, Segment};
 
 impl Endpoint {
     /// A SYN reaches an end that listens.
-    pub(crate) fn accept(&mut self, segment: &Segment, moment: Moment) {
+    pub(crate) fn accept(&mut self, segment: &Segment, recalled: &HostMetrics, moment: Moment) {
         if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) {
             return;
         }
         self.state = State::SynReceived;
         self.active_at = moment.at;
         self.life_at = match self.profile.opening.syn_ack {
-            SynAck::Timer => self.life(self.profile.connect_limit, moment),
+            SynAck::Timer | SynAck::Request => self.life(self.profile.connect_limit, moment),
             SynAck::Cache | SynAck::Sink => Instant::NEVER,
         };
         self.receiver.open();
         self.agree(segment);
+        self.start_from_route(recalled, Some(self.profile.opening.syn_ack));
         self.accept_ecn(segment);
         self.asked = true;
     }
 
     /// Something reaches an end that has sent a SYN.
-    pub(crate) fn on_syn_ack(&mut self, segment: &Segment, moment: Moment) {
+    pub(crate) fn on_syn_ack(&mut self, segment: &Segment, recalled: &HostMetrics, moment: Moment) {
         // A bare ACK answers a repeated SYN; it does not open the connection.
         if !segment.flags.has(Flags::SYN.with(Flags::ACK)) || segment.ack != 1 {
             return;
@@ -38,13 +40,15 @@ impl Endpoint {
         // A one-way agent's data is its only answer (ns-2).
         self.receiver.ack_now = self.profile.ending != Ending::Silent;
         self.agree(segment);
+        self.start_from_route(recalled, None);
         self.learn_ecn(segment);
         self.active_at = moment.at;
         self.take_opening_sample(segment, moment);
         self.flight.una = 1;
+        self.flight.timed_out = false;
         self.flight.nxt = 1;
         self.rexmt_at = Instant::NEVER;
-        self.establish(moment);
+        self.establish(recalled, moment);
         self.asked = true;
     }
 
@@ -53,15 +57,17 @@ impl Endpoint {
         let mine = self.profile.recovery.kind.selective();
         self.sack = mine && !syn.sack.is_empty();
         if mine && !self.sack {
-            self.recovery.reset(RecoveryKind::NewReno);
-            self.rack = None;
+            match &mut self.rack {
+                Some(rack) => rack.without_reports(),
+                None => self.recovery.reset(RecoveryKind::NewReno),
+            }
         }
         self.stamps = self.profile.timestamps && syn.flags.has(Flags::STAMPED);
         if self.stamps {
             self.receiver.on_stamp(syn);
             // Every segment has room for so much less; windows count such segments.
             let loss = self.flight.ssthresh == 2 * self.flight.mss();
-            self.flight.mss -= STAMP_BYTES;
+            self.flight.mss -= STAMP_BYTES as u16;
             self.flight.cwnd = self.profile.initial_window(&self.flight);
             if loss {
                 self.flight.ssthresh = 2 * self.flight.mss();
@@ -70,7 +76,7 @@ impl Endpoint {
     }
 
     /// The handshake is over.
-    pub(crate) fn establish(&mut self, moment: Moment) {
+    pub(crate) fn establish(&mut self, recalled: &HostMetrics, moment: Moment) {
         self.state = State::Established;
         self.life_at = Instant::NEVER;
         let repeats = if self.syn_repeated { self.counters.resent_syn } else { 0 };
@@ -84,16 +90,24 @@ impl Endpoint {
         if repeats > forgiven && self.profile.opening.loss_closes_window {
             self.flight.cwnd = self.flight.mss();
         }
+        self.start_from_linux(recalled);
         self.begin_today(moment);
     }
 
     /// A SYN came again. Answered by an ACK, where a SYN cache or sink answers by the SYN-ACK,
     /// which also begins its current wait anew. `false` if that is all there is to it.
-    pub(crate) fn on_repeated_syn(&mut self, moment: Moment) -> bool {
+    pub(crate) fn on_repeated_syn(&mut self, recalled: &HostMetrics, moment: Moment) -> bool {
         let waiting = self.state == State::SynReceived;
         if !waiting || self.profile.opening.syn_ack == SynAck::Timer {
+            if waiting {
+                self.start_from_route(recalled, Some(SynAck::Timer));
+            }
             self.receiver.ack_now = true;
             return true;
+        }
+        if self.profile.opening.syn_ack == SynAck::Request {
+            // Two copies are out: no round trip can be told (`tcp_synack_rtt_meas`).
+            (self.timed, self.syn_repeated) = (u64::MAX, true);
         }
         self.flight.nxt = 0;
         if self.rexmt_at != Instant::NEVER {

@@ -21,13 +21,13 @@
 //! `today` and `recovery::rack`, with a control of `congestion`.
 
 mod clock;
-#[allow(dead_code, reason = "what only some controls read or ask for")]
 mod congestion;
 mod ecn;
 mod ending;
 mod endpoint;
 mod flight;
 mod handshake;
+mod host_cache;
 mod needless;
 mod output;
 mod probe;
@@ -45,7 +45,8 @@ mod window;
 pub use clock::HostClock;
 pub use congestion::{About, controls};
 pub use endpoint::{Deadline, Endpoint, State};
+pub use host_cache::{HostCache, HostPair};
 pub use probe::Counters;
 pub use profile::Profile;
 pub use registry::{Entry, PROFILES, find};
-pub use segment::{Flags, SackBlocks, Segment};
+pub use segment::{AccEcn, Flags, SackBlocks, Segment};

@@ -47,7 +47,7 @@ impl Endpoint {
             self.asked = false;
         } else if self.flight.resend {
             self.call_resends = true;
-        } else if open && (self.unwritten > 0 || self.closing) {
+        } else if open && (self.unwritten > 0 || self.closing && self.fin_is_due()) {
             self.take_writes(moment);
         } else {
             return false;
@@ -90,13 +90,18 @@ impl Endpoint {
         self.unwritten -= bytes;
     }
 
+    /// Whether the close may reach TCP: a FIN that goes alone waits for the data before it.
+    fn fin_is_due(&self) -> bool {
+        self.profile.ending != Ending::BareFin || self.flight.max >= self.flight.end
+    }
+
     fn queue_fin(&mut self, moment: Moment) {
-        if !self.closing || self.flight.fin_queued {
+        if !self.closing || self.flight.fin_queued || !self.fin_is_due() {
             return;
         }
         let passive = self.state == State::CloseWait;
         self.state = if passive { State::LastAck } else { State::FinWait1 };
-        self.flight.fin_queued = self.profile.ending == Ending::Fin;
+        self.flight.fin_queued = self.profile.ending != Ending::Silent;
         if self.profile.ending == Ending::Silent && self.all_acknowledged() {
             self.on_fin_acked(moment);
         }
@@ -155,7 +160,7 @@ impl Endpoint {
     fn register_syn_ack(&mut self, moment: Moment) {
         let rule = self.profile.opening.syn_ack;
         self.register(0, 1, moment);
-        if rule != SynAck::Timer {
+        if matches!(rule, SynAck::Cache | SynAck::Sink) {
             self.timed = u64::MAX;
         }
         if rule == SynAck::Sink {
@@ -242,7 +247,7 @@ impl Endpoint {
         let chunk = self.recovery.next_part(&self.profile.recovery, f)?;
         let to_end = chunk.seq + u64::from(chunk.len) == f.end;
         let sends_data = chunk.len > 0
-            && (chunk.len == f.mss
+            && (u64::from(chunk.len) == f.mss()
                 || (self.call_idle && to_end)
                 || u64::from(chunk.len) >= f.window / 2
                 || chunk.seq < f.max
@@ -263,7 +268,7 @@ impl Endpoint {
         }
         match &mut self.rack {
             Some(rack) => {
-                self.rexmt_at = rack.on_sent(&self.flight, chunk, moment.at);
+                self.rexmt_at = rack.on_sent(&mut self.flight, chunk, moment.at);
                 self.active_at = moment.at;
             }
             None => self.recovery.on_sent(&self.flight, chunk),
@@ -272,9 +277,12 @@ impl Endpoint {
         let flags = if chunk.fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
         let flags = flags.with(Flags::again(again));
         self.segment(out, chunk.seq, chunk.len, flags, moment);
+        if chunk.len > 0 {
+            self.receiver.on_data_sent(moment.at);
+        }
         if self.profile.output.whole_packets {
             // ns-2 counts packets: the last one is as long as any.
-            out.extra += (self.flight.mss - chunk.len) as u16;
+            out.extra += self.flight.mss - chunk.len as u16;
         }
         if self.ecn.on() && chunk.len > 0 {
             self.make_capable(out, again);
@@ -330,6 +338,10 @@ impl Endpoint {
             out.sack = self.receiver.report();
         } else {
             out.sack.clear();
+        }
+        out.accurate = 0;
+        if self.ecn.feedback == EcnFeedback::Accurate && self.profile.ecn.option {
+            self.put_accecn(out);
         }
         self.receiver.on_ack_sent();
         self.counters.segments_sent += 1;

@@ -4,6 +4,7 @@ use packet::Duration;
 
 use crate::ecn::EcnRules;
 use crate::flight::Flight;
+use crate::host_cache::Remembers;
 use crate::receiver::AckPolicy;
 use crate::recovery::Rules;
 use crate::rtt::RttRules;
@@ -16,7 +17,7 @@ use crate::window::Growth;
 pub struct Profile {
     pub(crate) name: &'static str,
     /// Segment size, bytes; with timestamps less by their option.
-    pub(crate) mss: u32,
+    pub(crate) mss: u16,
     /// Receive window, bytes: constant, the program reads at once.
     pub(crate) window: u64,
     /// First congestion window, and what a pause leaves of a larger one, in segments.
@@ -40,12 +41,15 @@ pub struct Profile {
     pub(crate) max_resends: u8,
     pub(crate) connect_limit: Life,
     pub(crate) time_wait: Life,
+    /// What hosts keep of their connections for the next ones.
+    pub(crate) remembers: Remembers,
 }
 
 /// How a connection begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
     pub syn_ack: SynAck,
+    pub waits: Waits,
     /// Bytes of options on a SYN or SYN-ACK, timestamps not counted.
     pub options: u16,
     /// The ACK that completes the handshake opens the window like any other.
@@ -56,14 +60,26 @@ pub(crate) struct Opening {
     pub loss_closes_window: bool,
 }
 
+/// How often SYN and SYN-ACK go again; [`u8::MAX`] is no limit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waits {
+    /// Timeouts of a SYN that leave its wait as it was.
+    pub syn_linear: u8,
+    pub syn_retries: u8,
+    pub syn_ack_retries: u8,
+}
+
 /// Who looks after a SYN-ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SynAck {
     /// The connection's own timer; a repeated SYN draws a bare ACK (4.4BSD).
     Timer,
     /// A SYN cache (FreeBSD 4.5): a schedule of its own, no round trip measured; a repeated SYN
-    /// repeats the SYN-ACK; after four waits the entry is dropped and the end listens again.
+    /// repeats the SYN-ACK; when its retries are used up the entry is dropped and the end listens again.
     Cache,
+    /// A request socket (Linux's `tcp_check_req` and `reqsk_timer_handler`): as a cache, but the
+    /// round trip of a SYN-ACK that went once is measured, and what befell it is remembered.
+    Request,
     /// Nobody: a repeated SYN repeats it, as a sink of ns-2 acknowledges every packet.
     Sink,
 }
@@ -71,8 +87,11 @@ pub(crate) enum SynAck {
 /// How a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// By FINs, and a TIME_WAIT.
+    /// By FINs, and a TIME_WAIT; the FIN rides on the last data if it can.
     Fin,
+    /// The same, but the FIN follows once all data has been sent, alone (it rides on what of that goes
+    /// again).
+    BareFin,
     /// When all data is acknowledged, without a word on the wire.
     Silent,
 }
@@ -139,10 +158,14 @@ impl Profile {
     }
     /// Largest payload of a segment, bytes.
     pub fn mss(&self) -> u32 {
-        self.mss
+        u32::from(self.mss)
     }
     /// Receive window, bytes.
     pub fn window(&self) -> u64 {
         self.window
+    }
+    /// Whether its hosts need a [`HostCache`](crate::HostCache).
+    pub fn remembers(&self) -> bool {
+        self.remembers != Remembers::Nothing
     }
 }

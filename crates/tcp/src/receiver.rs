@@ -1,10 +1,15 @@
 //! The receiving side: what has arrived, and when to acknowledge it.
 
+mod adaptive;
+
 use packet::{Duration, Instant};
 
 use crate::clock::{HostClock, Moment};
 use crate::ecn::Memory;
+use crate::rtt::{Rtt, RttRules};
 use crate::segment::{Flags, SackBlocks, Segment};
+pub(crate) use adaptive::Adaptive;
+use adaptive::{Tempo, Timing};
 
 /// When in-order data is acknowledged. Data out of order, twice or next to a hole, and a FIN, are
 /// acknowledged at once by every policy.
@@ -26,8 +31,15 @@ pub(crate) enum AtOnce {
     Bytes(u64),
     /// RFC 1122 section 4.2.3.2: this many segments, whatever their size.
     Segments(u8),
-    /// Linux: what goes beyond so many bytes, and the first `quick` segments of a connection.
-    Full { beyond: u64, quick: u8 },
+    /// Linux.
+    Adaptive(Adaptive),
+}
+
+/// What the connection knows of its round trip.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trip<'a> {
+    pub rules: &'a RttRules,
+    pub rtt: &'a Rtt,
 }
 
 /// What ends the wait of an acknowledgement.
@@ -70,6 +82,8 @@ struct Beyond {
     duplicate: Option<(u64, u64)>,
     /// Of marks.
     marks: Memory,
+    /// Of [`AtOnce::Adaptive`].
+    tempo: Option<Tempo>,
 }
 
 /// Receive state of one connection.
@@ -87,11 +101,10 @@ pub(crate) struct Receiver {
     pub ack_now: bool,
     /// Data segments that wait for an acknowledgement.
     waiting: u8,
-    /// Segments that came in order, as far as [`AtOnce::Full`] counts.
-    early: u8,
     /// The timestamp to echo (TS.Recent of RFC 7323).
     pub recent: u32,
-    /// What waits beyond a hole; none before the first loss, for most connections never see one.
+    /// What waits beyond a hole; none before the first loss, for most connections never see one,
+    /// but with [`AtOnce::Adaptive`].
     beyond: Option<Box<Beyond>>,
 }
 
@@ -104,22 +117,30 @@ impl Receiver {
             ack_at: Instant::NEVER,
             ack_now: false,
             waiting: 0,
-            early: 0,
             recent: 0,
             beyond: None,
         }
     }
 
-    /// As new, keeping the heap buffers.
-    pub fn reset(&mut self) {
+    /// As new for this policy, keeping the heap buffers.
+    pub fn reset(&mut self, policy: &AckPolicy) {
         let mut beyond = self.beyond.take();
         if let Some(beyond) = &mut beyond {
             beyond.held.clear();
             beyond.arrivals = 0;
             beyond.duplicate = None;
             beyond.marks = Memory::default();
+            beyond.tempo = None;
+        }
+        if let AtOnce::Adaptive(rules) = &policy.at_once {
+            beyond.get_or_insert_default().tempo = Some(Tempo::new(rules));
         }
         *self = Receiver { beyond, ..Receiver::new() };
+    }
+
+    #[inline]
+    fn tempo(&mut self) -> Option<&mut Tempo> {
+        self.beyond.as_mut()?.tempo.as_mut()
     }
 
     fn held(&self) -> &[Held] {
@@ -147,6 +168,7 @@ impl Receiver {
         &mut self,
         segment: &Segment,
         policy: &AckPolicy,
+        trip: Trip,
         clock: HostClock,
         moment: Moment,
     ) {
@@ -159,7 +181,12 @@ impl Receiver {
         let in_order = start <= self.next && end > self.next;
         if in_order && !fin && !self.has_hole() && self.fin == u64::MAX {
             self.next = end;
-            self.delay_ack(policy, clock, moment);
+            self.delay_ack(policy, segment.len, trip, clock, moment);
+            return;
+        }
+        if let AtOnce::Adaptive(rules) = &policy.at_once
+            && self.adapt_to_other(rules, policy, segment, &Timing { trip, clock, moment })
+        {
             return;
         }
         // Out of order, duplicate, filling a hole, or with a FIN: answered at once.
@@ -188,15 +215,21 @@ impl Receiver {
         }
     }
 
-    fn delay_ack(&mut self, policy: &AckPolicy, clock: HostClock, moment: Moment) {
+    fn delay_ack(
+        &mut self,
+        policy: &AckPolicy,
+        len: u32,
+        trip: Trip,
+        clock: HostClock,
+        moment: Moment,
+    ) {
         self.waiting = self.waiting.saturating_add(1);
-        let at_once = match policy.at_once {
-            AtOnce::Bytes(bytes) => self.next - self.acked >= bytes,
-            AtOnce::Segments(most) => self.waiting >= most,
-            AtOnce::Full { beyond, quick } => {
-                let early = self.early < quick;
-                self.early += u8::from(early);
-                early || self.next - self.acked > beyond
+        let at_once = match &policy.at_once {
+            &AtOnce::Bytes(bytes) => self.next - self.acked >= bytes,
+            &AtOnce::Segments(most) => self.waiting >= most,
+            AtOnce::Adaptive(rules) => {
+                let timing = Timing { trip, clock, moment };
+                return self.adapt(rules, policy, len, false, &timing);
             }
         };
         if at_once {
@@ -278,13 +311,25 @@ impl Receiver {
         self.beyond.as_deref().is_some_and(telling)
     }
 
+    /// The same for the pace of acknowledgements.
+    fn note_ack_sent(&mut self) {
+        let owed = self.ack_now || self.waiting > 0;
+        if owed && let Some(tempo) = self.tempo() {
+            tempo.on_ack_sent();
+        }
+    }
+
     /// Whether data beyond a hole is held.
     pub fn has_hole(&self) -> bool {
         !self.held().is_empty()
     }
 
     /// A segment with the current acknowledgement goes out.
+    #[inline]
     pub fn on_ack_sent(&mut self) {
+        if self.beyond.is_some() {
+            self.note_ack_sent();
+        }
         self.acked = self.next;
         self.ack_now = false;
         self.ack_at = Instant::NEVER;
@@ -293,73 +338,4 @@ impl Receiver {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::clock::Phase;
-
-    const EVERY_OTHER: AckPolicy = AckPolicy {
-        at_once: AtOnce::Segments(2),
-        delay: Duration::from_millis(200),
-        clock: AckClock::Connection,
-        duplicates: false,
-    };
-
-    fn receive(receiver: &mut Receiver, seq: u64, len: u32, fin: bool) -> bool {
-        let flags = if fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
-        let segment = Segment { seq, len, flags, ..Segment::default() };
-        let moment = Moment { at: Instant::ZERO, phase: Phase::Events };
-        receiver.on_data(&segment, &EVERY_OTHER, HostClock::default(), moment);
-        let now = receiver.ack_now;
-        if now {
-            receiver.on_ack_sent();
-        }
-        now
-    }
-    fn opened() -> Receiver {
-        let mut receiver = Receiver::new();
-        receiver.open();
-        receiver.on_ack_sent();
-        receiver
-    }
-
-    #[test]
-    fn ranges_merge_and_the_latest_is_reported_first() {
-        let mut r = opened();
-        for start in [101, 301, 501, 701] {
-            assert!(receive(&mut r, start, 100, false));
-        }
-        assert_eq!(r.sack_blocks().as_slice(), [(700, 800), (500, 600), (300, 400)]);
-        assert!(receive(&mut r, 201, 100, false));
-        assert_eq!(r.sack_blocks().as_slice(), [(100, 400), (700, 800), (500, 600)]);
-        assert!(receive(&mut r, 1, 100, false), "filling a hole is acknowledged at once");
-        assert_eq!(r.next, 401);
-        assert_eq!(r.sack_blocks().as_slice(), [(300, 400), (100, 200)]);
-        assert!(receive(&mut r, 351, 200, false), "overlaps on both sides");
-        assert_eq!(r.next, 601);
-        assert!(receive(&mut r, 601, 100, false));
-        assert!(!r.has_hole());
-        assert_eq!(r.delivered(), 800);
-    }
-
-    #[test]
-    fn a_fin_counts_only_in_order() {
-        let mut r = opened();
-        assert!(receive(&mut r, 101, 100, true));
-        assert!(!r.closed());
-        assert!(receive(&mut r, 1, 100, false));
-        assert!(r.closed());
-        assert_eq!((r.next, r.delivered()), (202, 200));
-        assert!(receive(&mut r, 101, 100, true), "a repeat is acknowledged at once");
-        assert_eq!(r.next, 202);
-    }
-
-    #[test]
-    fn every_second_segment_is_acknowledged() {
-        let mut r = opened();
-        assert!(!receive(&mut r, 1, 100, false));
-        assert_eq!(r.ack_at, Instant::from_nanos(200_000_000));
-        assert!(receive(&mut r, 101, 1, false));
-        assert_eq!(r.ack_at, Instant::NEVER);
-        assert!(receive(&mut r, 1, 100, false), "duplicate");
-    }
-}
+mod tests;

@@ -99,6 +99,14 @@ impl SackBlocks {
         let (start, end) = self.blocks[2];
         self.duplicate.then(|| (number(start), number(end)))
     }
+    /// Whether a duplicate is told of.
+    pub(crate) fn tells_duplicate(&self) -> bool {
+        self.duplicate
+    }
+    /// Bytes of a header's options that the blocks take, at most so many, with padding (RFC 2018).
+    pub(crate) fn wire_bytes(&self, most: u8) -> u32 {
+        if self.len == 0 { 0 } else { 4 + 8 * u32::from(self.len.min(most)) }
+    }
     /// Whether there is a block or a duplicate.
     pub(crate) fn is_telling(&self) -> bool {
         self.len > 0 || self.duplicate
@@ -119,6 +127,24 @@ impl PartialEq for SackBlocks {
     }
 }
 impl Eq for SackBlocks {}
+
+/// The AccECN option (RFC 9768 section 3.2.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccEcn {
+    /// AccECN1 (kind 174), whose fields are EE1B, ECEB, EE0B; else AccECN0 (172): EE0B, ECEB, EE1B.
+    pub ect1_first: bool,
+    /// How many of these fields there are.
+    pub fields: u8,
+    /// Their counters of 24 bits, all three.
+    pub counters: [u32; 3],
+}
+
+impl AccEcn {
+    /// Bytes of an option with so many fields, padded to whole words.
+    pub(crate) const fn padded(fields: usize) -> u32 {
+        (2 + 3 * fields as u32).next_multiple_of(4)
+    }
+}
 
 /// Bytes of the timestamps option with its padding (RFC 7323 appendix A).
 pub(crate) const STAMP_BYTES: u32 = 12;
@@ -146,12 +172,32 @@ pub struct Segment {
     pub echo: u32,
     /// Selective acknowledgements.
     pub sack: SackBlocks,
+    /// Of the AccECN option what does not lie in the place of the third block, packed: see
+    /// [`Segment::accecn`].
+    pub accurate: u32,
 }
 
 impl Segment {
     /// Reports that the numbers `start..end` have come twice (RFC 2883), as a receiver of today.
     pub fn report_duplicate(&mut self, start: u64, end: u64) {
         self.sack.set_duplicate(start, end, self.ack);
+    }
+    /// The AccECN option, if there is one.
+    pub fn accecn(&self) -> Option<AccEcn> {
+        let fields = (self.accurate >> 24 & 3) as u8;
+        let (first, third) = self.sack.blocks[2];
+        let counters = [first, self.accurate & 0xff_ffff, third];
+        let ect1_first = self.accurate >> 26 & 1 != 0;
+        (fields > 0).then_some(AccEcn { ect1_first, fields, counters })
+    }
+    /// Adds the option to a segment without report of a duplicate, in place of a third block.
+    pub(crate) fn set_accecn(&mut self, option: AccEcn) {
+        debug_assert!(!self.sack.duplicate);
+        self.sack.len = self.sack.len.min(2);
+        let [first, marked, third] = option.counters;
+        self.sack.blocks[2] = (first, third);
+        self.accurate =
+            marked | u32::from(option.fields) << 24 | u32::from(option.ect1_first) << 26;
     }
     /// IP bytes: 40 B of headers, the payload, and what else there is.
     pub const fn ip_bytes(&self) -> u32 {

@@ -4,17 +4,21 @@ use packet::Instant;
 
 use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
+use crate::host_cache::HostMetrics;
 use crate::profile::{Ending, SynAck};
 use crate::recovery::Reaction;
 use crate::segment::Segment;
 use crate::window::Growth;
 
-/// SYN-ACKs that FreeBSD's SYN cache sends again before it drops its entry.
-const SYN_CACHE_RESENDS: u8 = 3;
-
 impl Endpoint {
-    /// The acknowledgement number of a segment. `opening`: it completes the handshake.
-    pub(crate) fn on_ack(&mut self, segment: &Segment, opening: bool, moment: Moment) {
+    /// The acknowledgement number of a segment. `opening`: it completes the handshake, with a host
+    /// that is remembered so.
+    pub(crate) fn on_ack(
+        &mut self,
+        segment: &Segment,
+        opening: Option<&HostMetrics>,
+        moment: Moment,
+    ) {
         let ack = segment.ack;
         if ack > self.flight.max {
             return;
@@ -24,14 +28,20 @@ impl Endpoint {
         }
         let pending = self.rexmt_at != Instant::NEVER;
         let acked = ack.saturating_sub(self.flight.una);
-        let echoed = self.hears_echo(segment, acked, opening);
+        let echoed = self.hears_echo(segment, acked, opening.is_some());
         if acked > 0 {
             self.take_sample(ack, segment, moment);
             self.flight.una = ack;
+            self.flight.timed_out = false;
             self.flight.nxt = self.flight.nxt.max(ack);
             self.restart_timer(moment);
-            if opening && !self.profile.opening.handshake_grows && !echoed {
-                return;
+            if let Some(recalled) = opening
+                && !self.profile.opening.handshake_grows
+            {
+                self.start_from_linux(recalled); // anew, now that there is a sample
+                if !echoed {
+                    return;
+                }
             }
         }
         let reaction = if self.trial.as_ref().is_some_and(|trial| trial.runs()) {
@@ -84,7 +94,9 @@ impl Endpoint {
     /// Whether nothing remains to be acknowledged after the close.
     pub(crate) fn all_acknowledged(&self) -> bool {
         match self.profile.ending {
-            Ending::Fin => self.flight.fin_sent && self.flight.una > self.flight.end,
+            Ending::Fin | Ending::BareFin => {
+                self.flight.fin_sent && self.flight.una > self.flight.end
+            }
             Ending::Silent => self.unwritten == 0 && self.flight.una == self.flight.end,
         }
     }
@@ -111,6 +123,18 @@ impl Endpoint {
         }
     }
 
+    /// A timeout too many: the end of the connection, or of what a listening end knew of it.
+    #[cold]
+    fn give_up(&mut self) {
+        let rule = self.profile.opening.syn_ack;
+        let forgets = matches!(rule, SynAck::Cache | SynAck::Request);
+        if forgets && self.state == State::SynReceived {
+            self.forget_opening();
+        } else {
+            self.finish(State::Failed);
+        }
+    }
+
     pub(crate) fn on_retransmission_timeout(&mut self, moment: Moment) {
         if self.ecn.held && self.flight.idle() {
             return self.end_hold();
@@ -120,17 +144,19 @@ impl Endpoint {
             return self.on_deadline_today(moment);
         }
         self.counters.timeouts += 1;
-        let of_syn = self.state == State::SynSent;
-        let timeouts = self.profile.rtt.back_off(&mut self.rtt, of_syn);
+        let waits = self.profile.opening.waits;
+        let linear = (self.state == State::SynSent).then_some(waits.syn_linear);
+        let timeouts = self.profile.rtt.back_off(&mut self.rtt, linear);
+        let most = match self.state {
+            State::SynSent => waits.syn_retries,
+            State::SynReceived => waits.syn_ack_retries,
+            _ => self.profile.max_resends,
+        };
+        if timeouts > most {
+            return self.give_up();
+        }
         let cached =
             self.state == State::SynReceived && self.profile.opening.syn_ack == SynAck::Cache;
-        if cached && timeouts > SYN_CACHE_RESENDS {
-            return self.forget_opening();
-        }
-        if timeouts > self.profile.max_resends {
-            self.finish(State::Failed);
-            return;
-        }
         self.timed = u64::MAX;
         self.flight.resend = false;
         self.ecn.held = false;

@@ -7,6 +7,7 @@ use crate::clock::Moment;
 use crate::ecn::Hearing;
 use crate::endpoint::{Endpoint, State};
 use crate::flight::Chunk;
+use crate::host_cache::HostMetrics;
 use crate::profile::IdleRule;
 use crate::recovery::{Desk, Due, Outcome};
 use crate::segment::Segment;
@@ -29,32 +30,49 @@ impl Endpoint {
         if let Some(rack) = &mut self.rack {
             let rules = &self.profile.rtt;
             rack.need_feedback(self.ecn);
-            rack.begin(&self.flight, rules.srtt(&self.rtt), rules.rto(&self.rtt), moment.at);
+            rack.begin(&mut self.flight, rules.srtt(&self.rtt), rules.rto(&self.rtt), moment.at);
         }
     }
 
-    /// The acknowledgement of a segment; `opening`: it completes the handshake.
+    /// The acknowledgement of a segment; `opening` as in [`on_ack`](Self::on_ack).
     #[inline(never)]
-    pub(crate) fn on_ack_today(&mut self, segment: &Segment, opening: bool, moment: Moment) {
-        if opening {
-            self.take_opening_sample(segment, moment);
-            (self.flight.una, self.flight.nxt) = (1, self.flight.nxt.max(1));
-            self.rexmt_at = Instant::NEVER;
-            self.begin_today(moment);
+    pub(crate) fn on_ack_today(
+        &mut self,
+        segment: &Segment,
+        opening: Option<&HostMetrics>,
+        moment: Moment,
+    ) {
+        match opening {
+            Some(recalled) => self.on_opening_today(segment, recalled, moment),
+            // Not so at a receiver, which has nothing out.
+            None if !self.flight.idle() => self.digest(segment, moment),
+            None => {}
         }
+    }
+
+    /// The acknowledgement that completes the handshake, with a host that is remembered so.
+    #[inline(never)]
+    fn on_opening_today(&mut self, segment: &Segment, recalled: &HostMetrics, moment: Moment) {
+        self.take_opening_sample(segment, moment);
+        self.start_from_linux(recalled);
+        (self.flight.una, self.flight.nxt) = (1, self.flight.nxt.max(1));
+        self.rexmt_at = Instant::NEVER;
+        self.begin_today(moment);
         let Some(rack) = &mut self.rack else { return };
-        if opening {
-            let outcome = rack.on_opening(
-                &mut self.flight,
-                &mut Hearing::new(self.ecn, &mut self.receiver),
-                segment,
-                moment.at,
-            );
-            return self.note_outcome(outcome);
-        }
-        if rack.is_idle() {
-            return;
-        }
+        let outcome = rack.on_opening(
+            &mut self.flight,
+            &mut Hearing::new(self.ecn, &mut self.receiver),
+            segment,
+            moment.at,
+        );
+        self.note_outcome(outcome);
+    }
+
+    /// An acknowledgement while something is out.
+    #[inline(never)]
+    fn digest(&mut self, segment: &Segment, moment: Moment) {
+        let Some(rack) = &mut self.rack else { return };
+        debug_assert!(!rack.is_idle(), "what is out has records");
         let advances = segment.ack > self.flight.una;
         let mut desk = Desk {
             flight: &mut self.flight,
@@ -100,7 +118,7 @@ impl Endpoint {
             Due::Probe => rack.on_probe(),
             Due::Timeout => {
                 self.counters.timeouts += 1;
-                let timeouts = self.profile.rtt.back_off(&mut self.rtt, false);
+                let timeouts = self.profile.rtt.back_off(&mut self.rtt, None);
                 if timeouts > self.profile.max_resends {
                     return self.finish(State::Failed);
                 }
@@ -117,11 +135,12 @@ impl Endpoint {
     /// Linux's `tcp_cwnd_restart` (RFC 2861): after a pause of more than a timeout the window is
     /// halved once for each that has passed, down to the initial one; the threshold remembers
     /// three quarters of it. A control that sets its window itself is only told.
+    #[inline(never)]
     fn decay(&mut self, now: Instant) {
         let rto = self.profile.rtt.rto(&self.rtt);
         let idle = now.since(self.active_at);
         let Some(rack) = &mut self.rack else { return };
-        if idle <= rto || self.flight.new_chunk().is_none_or(|chunk| chunk.len == 0) {
+        if idle <= rto {
             return;
         }
         self.active_at = now;
@@ -130,16 +149,22 @@ impl Endpoint {
         if rack.on_restart(flight, idle, now) {
             return;
         }
-        flight.ssthresh = flight.ssthresh.max(flight.cwnd / 4 * 3);
+        let mss = flight.mss();
+        let cwnd = flight.cwnd / mss;
+        flight.ssthresh = flight.ssthresh.max(((cwnd >> 1) + (cwnd >> 2)) * mss);
         let halvings = (idle.nanos() - 1) / rto.nanos().max(1);
-        flight.cwnd = (flight.cwnd >> halvings.min(63)).max(floor.min(flight.cwnd));
+        flight.cwnd = ((cwnd >> halvings.min(63)) * mss).max(floor.min(flight.cwnd));
     }
 
     /// What the sender lets go, after a look at how long it has paused.
     #[inline(never)]
     pub(crate) fn choose_today(&mut self, moment: Moment) -> Option<Chunk> {
-        if self.flight.idle() && self.profile.idle == IdleRule::Decay {
-            self.decay(moment.at);
+        if self.flight.idle() {
+            // With nothing out only new data can go: receivers are spared the rest.
+            let new = self.flight.new_chunk()?;
+            if new.len > 0 && self.profile.idle == IdleRule::Decay {
+                self.decay(moment.at);
+            }
         }
         self.rack.as_ref()?.next(&self.flight)
     }

@@ -1,11 +1,10 @@
 //! Replays every timed dialogue in `tests/scripts` (see its README for the language).
 
-mod lab;
-
+use crate::lab;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lab::{C, S, World, describe, profile, secs};
+use crate::lab::{C, S, World, describe, profile, secs};
 use packet::params::Raw;
 use packet::{Duration, Instant};
 use tcp::{HostClock, State};

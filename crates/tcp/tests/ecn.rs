@@ -1,8 +1,7 @@
 //! ECN at one end: what an arrival makes a receiver echo, and how long a sender waits.
 
-mod lab;
-
-use lab::{C, S, World, ms, profile, secs};
+use crate::lab;
+use crate::lab::{C, S, World, ms, profile, secs};
 use packet::params::Raw;
 use packet::{Ecn, Instant};
 use tcp::{Endpoint, Flags, HostClock, Segment, State};
@@ -72,11 +71,15 @@ fn a_syn_ack_that_reflects_both_flags_agrees_to_nothing() {
 #[test]
 fn a_flow_marked_on_every_packet_sends_one_segment_per_timeout() {
     // Every window of one segment waits for the timer: segments go 1 s + 100 ms apart, the 20th
-    // arrives 19 x 1.1 s after the first, at 21.1 s. From three segments on, the first echo halves to
-    // two, which is as far as halving goes: about 20 / 2 round trips. Only a timeout gets to one.
-    for (initial, least, most) in [(1.0, 21.1, 21.1), (3.0, 1.0, 1.3)] {
+    // arrives 19 x 1.1 s after the first, at 21.1 s. Of three segments the first echo leaves one and a
+    // half: the fourth goes at 0.25 s, the fifth waits until 1.35 s, the 20th goes 15 x 1.1 s later. As
+    // after a loss, two segments are as far as halving goes: about 20 / 2 round trips.
+    for (initial, cut, least, most) in
+        [(1.0, "rfc3168", 21.1, 21.1), (3.0, "rfc3168", 17.9, 17.9), (3.0, "rfc5681", 1.0, 1.3)]
+    {
         let settings = [
             ("ecn", Raw::Bool(true)),
+            ("ecn_cut", Raw::Text(cut.into())),
             ("initial_window", Raw::Number(initial)),
             ("delayed_ack", Raw::Text("0 s".into())),
         ];
@@ -84,11 +87,52 @@ fn a_flow_marked_on_every_packet_sends_one_segment_per_timeout() {
         world.fate = Box::new(|sent| (sent.segment.ecn == Ecn::Ect0, ms(0)));
         world.run(secs(1_000.0), &mut |_| false);
         let took = world.replied.unwrap().secs_f64();
-        assert!((least..=most).contains(&took), "from {initial}: {took} s");
+        assert!((least..=most).contains(&took), "from {initial}, {cut}: {took} s");
         assert_eq!(world.ends.each_ref().map(Endpoint::state), [State::Closed; 2]);
         let [client, server] = [C, S].map(|side| *world.ends[side].counters());
         assert_eq!((server.timeouts, server.fast_retransmits, client.timeouts), (0, 0, 0));
         assert!(server.ecn_reductions > 5, "{server:?}");
+    }
+}
+
+/// Thresholds of a server one of whose segments is marked, in the order in which it had them.
+fn thresholds(name: &str, settings: &[(&str, Raw)]) -> (u64, Vec<u64>) {
+    let mut all = vec![("ecn", Raw::Bool(true)), ("initial_window", Raw::Number(10.0))];
+    all.extend(settings.iter().cloned());
+    let mut world = World::new(&profile(name, &all), [HostClock::default(); 2], 200_000);
+    world.fate = Box::new(|sent| (sent.side == S && sent.data_number == 30, ms(0)));
+    world.run(secs(20.0), &mut |_| false);
+    assert_eq!(world.ends[S].counters().ecn_reductions, 1);
+    let server: Vec<_> = world.probes.iter().filter(|probe| probe.side == S).collect();
+    let cut = server.windows(2).find(|two| two[0].ssthresh != two[1].ssthresh).expect("a cut");
+    let mut seen: Vec<u64> = server.iter().map(|probe| probe.ssthresh).collect();
+    seen.dedup();
+    (cut[0].cwnd, seen)
+}
+
+#[test]
+fn an_alternative_back_off_leaves_more() {
+    // RFC 8511 section 3: 0.8 of what is out, where RFC 5681 halves; CUBIC's is 0.85 for 0.7.
+    let beta = |beta| ("beta_ecn", Raw::Number(beta));
+    let (cwnd, seen) = thresholds("plain", &[beta(0.8), ("window_bytes", Raw::Number(1e6))]);
+    assert_eq!(seen[1..], [cwnd * 4 / 5]);
+    let (cwnd, seen) = thresholds("linux", &[beta(0.85)]);
+    assert_eq!(seen[1..], [cwnd * 85 / 100]);
+    let (cwnd, seen) = thresholds("linux", &[]);
+    assert!((0.69..=0.7).contains(&(seen[1] as f64 / cwnd as f64)), "{cwnd} {seen:?}");
+}
+
+#[test]
+fn beta_ecn_is_refused_where_it_means_nothing() {
+    let beta = ("beta_ecn".to_string(), Raw::Number(0.8));
+    let on = ("ecn".to_string(), Raw::Bool(true));
+    for (control, ecn) in [("cubic", false), ("prague", true), ("dctcp", true), ("bbr", true)] {
+        let mut raw = vec![beta.clone(), ("congestion".to_string(), Raw::Text(control.into()))];
+        raw.extend(ecn.then(|| on.clone()));
+        let entry = tcp::find("linux").expect("a listed profile");
+        let params = packet::params::Params::check(entry.fields, &raw).expect("in range");
+        let why = (entry.build)(&params).expect_err(control).to_string();
+        assert!(why.starts_with("beta_ecn"), "{why}");
     }
 }
 
@@ -210,4 +254,66 @@ fn all_that_prague_sends_again_is_scalable_too() {
     let data: Vec<_> = world.sent.iter().filter(|s| s.side == S && s.segment.len > 0).collect();
     assert_eq!(data.iter().filter(|s| s.segment.flags.has(Flags::AGAIN)).count(), 2);
     assert!(data.iter().all(|s| s.segment.ecn == Ecn::Ect1));
+}
+
+/// Data of this number and codepoint in its place, and the option of what answers it.
+fn option_after(server: &mut Endpoint, seq: u64, ecn: Ecn) -> Option<(bool, Vec<u32>)> {
+    let segment = Segment { seq, ack: 1, len: 100, flags: Flags::ACK, ecn, ..Segment::default() };
+    server.on_segment(&segment, secs(0.2));
+    let answer = drain(server, secs(0.2));
+    assert_eq!(answer.len(), 1);
+    let option = answer[0].accecn()?;
+    let fields = usize::from(option.fields);
+    assert_eq!(answer[0].ip_bytes(), 40 + (2 + 3 * fields as u32).next_multiple_of(4));
+    Some((option.ect1_first, option.counters[..fields].to_vec()))
+}
+
+#[test]
+fn the_option_counts_bytes_by_codepoint() {
+    // RFC 9768 section 3.2.3: all three on the SYN-ACK, then what ever grew.
+    let settings = [
+        ("ecn", Raw::Bool(true)),
+        ("ecn_feedback", Raw::Text("accurate".into())),
+        ("accecn_option", Raw::Bool(true)),
+        ("delayed_ack", Raw::Text("0 s".into())),
+    ];
+    let mut server = Endpoint::new(&profile("plain", &settings), HostClock::default());
+    let asks = all(&[Flags::SYN, AE, CWR, ECE]);
+    server.on_segment(&Segment { flags: asks, ..Segment::default() }, secs(0.0));
+    let syn_ack = drain(&mut server, secs(0.0))[0];
+    let option = syn_ack.accecn().expect("an option on the SYN-ACK");
+    assert_eq!((option.ect1_first, option.fields, option.counters), (false, 3, [1, 0, 1]));
+    assert_eq!(syn_ack.ip_bytes(), 40 + 4 + 12);
+    assert_eq!(option_after(&mut server, 1, Ecn::Ect0), Some((false, vec![101])));
+    assert_eq!(option_after(&mut server, 101, Ecn::Ce), Some((false, vec![101, 100])));
+    assert_eq!(option_after(&mut server, 201, Ecn::Ect0), Some((false, vec![201, 100])));
+    assert_eq!(option_after(&mut server, 301, Ecn::NotEct), None, "no counter grew");
+    assert_eq!(option_after(&mut server, 501, Ecn::Ect1), Some((false, vec![201, 100, 101])));
+}
+
+#[test]
+fn every_acknowledgement_of_data_tells_the_bytes() {
+    // Every third segment of a Prague sender is marked.
+    let settings = [("congestion", Raw::Text("prague".into())), ("accecn_option", Raw::Bool(true))];
+    let profile = profile("linux", &settings);
+    let mut world = World::new(&profile, [HostClock::default(); 2], 400_000);
+    let marks = |sent: &lab::Sent| sent.side == S && sent.data_number % 3 == 2;
+    world.fate = Box::new(move |sent| (marks(sent) && sent.segment.ecn != Ecn::NotEct, ms(0)));
+    world.run(secs(60.0), &mut |_| false);
+    assert!(world.replied.is_some());
+    let acks: Vec<&Segment> =
+        world.sent.iter().filter(|sent| sent.side == C).map(|s| &s.segment).collect();
+    let acks: Vec<&Segment> = acks.into_iter().filter(|s| s.len == 0 && s.ack > 1).collect();
+    let options: Vec<_> = acks.iter().filter_map(|segment| segment.accecn()).collect();
+    // All but those of the handshake's end and of the FIN.
+    assert!(
+        acks.len() > 100 && options.len() + 3 >= acks.len(),
+        "{} {}",
+        acks.len(),
+        options.len()
+    );
+    let last = options.last().expect("an option");
+    assert!(last.ect1_first && last.fields == 2);
+    let marked = world.sent.iter().filter(|sent| marks(sent)).map(|sent| sent.segment.len).sum();
+    assert_eq!(last.counters[1], marked);
 }

@@ -1,8 +1,6 @@
 //! When a connection is given up, and how resent segments are counted.
 
-mod lab;
-
-use lab::{C, S, World, ms, profile, secs};
+use crate::lab::{C, S, World, ms, profile, secs};
 use packet::Instant;
 use tcp::{HostClock, State};
 

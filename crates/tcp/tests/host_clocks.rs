@@ -1,11 +1,9 @@
 //! FreeBSD 2.2.8 over random phases of the hosts' clocks: what a loss costs, how long an ACK
 //! waits, and the shares of timeouts that follow from the tick arithmetic.
 
-mod lab;
-
 use std::sync::Arc;
 
-use lab::{C, S, Sent, World, ms, profile, secs};
+use crate::lab::{C, S, Sent, World, ms, profile, secs};
 use packet::{Duration, Instant, Rng};
 use tcp::{Endpoint, HostClock, Profile, Segment};
 

@@ -1,11 +1,9 @@
 //! What sets the newer profiles apart where one end alone shows it: the SYN cache, giving up, pauses,
 //! options.
 
-mod lab;
-
 use std::sync::Arc;
 
-use lab::{C, S, World, ms, profile, secs};
+use crate::lab::{C, S, World, ms, profile, secs};
 use packet::Instant;
 use packet::params::Raw;
 use tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
@@ -50,6 +48,44 @@ fn the_syn_cache_waits_3_6_12_and_24_seconds_and_forgets() {
     let answer = hear(&mut server, syn(), 57.05);
     assert!(answer[0].flags.has(Flags::SYN.with(Flags::ACK)));
     assert_eq!(alone(&mut server, 61.0), [60.05]);
+}
+
+#[test]
+fn a_request_socket_of_linux_waits_1_2_4_8_16_and_32_seconds_and_forgets() {
+    // net.ipv4.tcp_synack_retries = 5: SYN-ACKs double from the first timeout (reqsk_timer_handler).
+    let linux = profile("linux", &[]);
+    let mut server = Endpoint::new(&linux, HostClock::default());
+    assert_eq!(hear(&mut server, syn(), 0.05).len(), 1);
+    assert_eq!(alone(&mut server, 63.049), [1.05, 3.05, 7.05, 15.05, 31.05]);
+    assert_eq!(server.state(), State::SynReceived);
+    assert_eq!(alone(&mut server, 1_000.0), []);
+    assert_eq!((server.state(), server.next_timeout()), (State::Listen, None));
+}
+
+#[test]
+fn a_repeated_syn_gets_the_syn_ack_of_linux_again() {
+    // tcp_check_req: and the current wait begins anew. Elsewhere a bare ACK answers.
+    for (name, flags, next) in
+        [("linux", Flags::SYN.with(Flags::ACK), 1.8), ("plain", Flags::ACK, 1.05)]
+    {
+        let mut server = Endpoint::new(&profile(name, &[]), HostClock::default());
+        hear(&mut server, syn(), 0.05);
+        let answer = hear(&mut server, syn(), 0.8);
+        assert_eq!((answer.len(), answer[0].flags.and(flags)), (1, flags), "{name}");
+        assert_eq!(answer[0].flags.has(Flags::SYN), flags.has(Flags::SYN), "{name}");
+        assert_eq!(alone(&mut server, 2.0), [next], "{name}");
+    }
+}
+
+#[test]
+fn a_syn_ack_is_repeated_as_often_as_the_profile_says() {
+    let settings =
+        [("synack_retries", Raw::Number(1.0)), ("rto_initial", Raw::Text("0.2 s".into()))];
+    let mut server = Endpoint::new(&profile("plain", &settings), HostClock::default());
+    hear(&mut server, syn(), 0.0);
+    assert_eq!(alone(&mut server, 0.599), [0.2]);
+    assert_eq!(alone(&mut server, 100.0), []);
+    assert_eq!(server.state(), State::Failed);
 }
 
 #[test]

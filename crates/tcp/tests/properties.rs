@@ -1,13 +1,11 @@
 //! Laws that hold whatever the path does: every byte arrives once and in order, nothing is sent
 //! that may not be sent, no connection hangs.
 
-mod lab;
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use lab::{C, S, profile};
+use crate::lab::{C, S, profile};
 use packet::params::Raw;
 use packet::{Duration, Ecn, Instant, Rng};
 use tcp::{Deadline, Endpoint, Flags, HostClock, Profile, Segment, State};
@@ -292,8 +290,15 @@ fn linux_delivers_under_any_loss() {
 }
 
 #[test]
+fn linux_delivers_whatever_finds_its_losses() {
+    for recovery in ["sack", "newreno"] {
+        all_cases("linux", &[("recovery", Raw::Text(recovery.into()))], 2_000);
+    }
+}
+
+#[test]
 fn every_control_delivers_under_any_loss() {
-    for control in ["cubic", "vegas", "bbr"] {
+    for control in ["cubic", "rfc9438", "vegas", "bbr", "bbr3", "ledbat++"] {
         for ecn in [false, true] {
             let settings = [("congestion", Raw::Text(control.into())), ("ecn", Raw::Bool(ecn))];
             all_cases("linux", &settings, 1_500);

@@ -42,7 +42,7 @@ fn a_window_must_hold_a_segment() {
 
 #[test]
 fn every_profile_has_the_same_parts() {
-    const PARTS: [&str; 18] = [
+    const PARTS: [&str; 24] = [
         "mss",
         "window_bytes",
         "initial_window",
@@ -60,14 +60,30 @@ fn every_profile_has_the_same_parts() {
         "ecn_feedback",
         "ecn_receiver",
         "idle_restart",
+        "initial_ssthresh",
+        "rto_initial",
+        "syn_linear",
+        "syn_retries",
+        "synack_retries",
+        "connect_limit",
         "sack",
     ];
     for entry in PROFILES {
         let has = |name: &&&str| entry.fields.iter().any(|f| f.name == **name);
         let known = PARTS.iter().filter(has).count();
         // The short form of recovery is of plain alone.
-        assert_eq!(known, if entry.name == "plain" { 18 } else { 17 }, "{}", entry.name);
+        assert_eq!(known, if entry.name == "plain" { 24 } else { 23 }, "{}", entry.name);
     }
+}
+
+#[test]
+fn a_sink_of_ns2_has_no_timer() {
+    let why = build("ns2", &[("synack_retries", 3.0)]).unwrap_err();
+    assert_eq!(
+        why,
+        "synack_retries: means nothing here: a sink has no timer, it answers every SYN; leave it out"
+    );
+    assert!(build("ns2", &[("syn_retries", 3.0)]).is_ok());
 }
 
 #[test]

@@ -1,9 +1,8 @@
-//! CUBIC's response function with the whole of today's sender: the mean window under periodic loss.
+//! The response function of RFC 9438's CUBIC with the whole of today's sender: the mean window under periodic loss.
 //! (Reno's is in `throughput.rs`.)
 
-mod lab;
-
-use lab::{C, S, World, ms, profile, secs};
+use crate::lab;
+use crate::lab::{C, S, World, ms, profile, secs};
 use packet::math;
 use packet::params::Raw;
 use tcp::HostClock;
@@ -37,7 +36,8 @@ const LOSSES: u64 = 100;
 /// Mean window in segments, as what is delivered in a round trip, of a sender that loses every
 /// `n`-th segment.
 fn mean_window(n: u64, trip_ms: u64) -> f64 {
-    let settings = [("congestion", Raw::Text("cubic".into())), ("window_bytes", Raw::Number(1e9))];
+    let settings =
+        [("congestion", Raw::Text("rfc9438".into())), ("window_bytes", Raw::Number(1e9))];
     let mut world = World::new(&profile("linux", &settings), [HostClock::default(); 2], 1 << 44);
     world.keep_log = false;
     world.delay = ms(trip_ms / 2);
@@ -60,7 +60,9 @@ fn mean_window(n: u64, trip_ms: u64) -> f64 {
 /// Accepted: 10 %, or as in `throughput.rs` 3.5 segments of the window where that is more: the
 /// formulas do not know the round trip of recovery in every cycle, a resent segment, windows that
 /// hold no whole number of segments, nor fast convergence. Delayed acknowledgements change nothing:
-/// CUBIC counts bytes.
+/// it counts bytes. (Linux's `cubic` counts whole segments and rounds: its window is 15 % larger at 1/10,000 and
+/// 100 ms, and 11 % smaller at 1/1,000 and 10 ms, where only its slope of 8/15 segment per round trip counts.
+/// It is held against numbers worked out by hand, beside its code.)
 fn check(n: u64, trip_ms: u64, window: f64) {
     let seen = mean_window(n, trip_ms) / window;
     let least = (1.0 - 3.5 / window).min(0.9);
@@ -68,14 +70,14 @@ fn check(n: u64, trip_ms: u64, window: f64) {
 }
 
 #[test]
-fn cubic_follows_rfc_9438() {
+fn it_follows_rfc_9438() {
     // Equation 7: 1.054 RTT^0.75 / p^0.75 segments; tables 1 and 2.
     check(10_000, 100, 187.4);
     check(10_000, 300, 427.2);
 }
 
 #[test]
-fn cubic_is_reno_where_reno_is_faster() {
+fn it_is_reno_where_reno_is_faster() {
     // 33.3 by equation 7 at 100 ms, 38 in table 1; 5.9 at 10 ms.
     for trip_ms in [10, 100] {
         check(1_000, trip_ms, math::sqrt(1.5 * 1_000.0));

@@ -1,10 +1,8 @@
 //! Rules that need no second endpoint: pauses, and what Nagle's rule lets go.
 
-mod lab;
-
 use std::sync::Arc;
 
-use lab::{ms, profile, secs};
+use crate::lab::{ms, profile, secs};
 use packet::Instant;
 use packet::params::Raw;
 use tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};

@@ -1,10 +1,9 @@
 //! Long transfers against the laws of TCP throughput.
 
-mod lab;
-
+use crate::lab;
 use std::sync::Arc;
 
-use lab::{C, S, World, ms, profile, secs};
+use crate::lab::{C, S, World, ms, profile, secs};
 use packet::params::Raw;
 use packet::{Rng, math};
 use tcp::{HostClock, Profile};

@@ -1,9 +1,7 @@
 //! Rules of the `linux` sender that a scripted dialogue shows badly: what a lost retransmission, a
 //! late report or a coarse clock leads to.
 
-mod lab;
-
-use lab::{S, Sent, World, ms, profile, secs};
+use crate::lab::{S, Sent, World, ms, profile, secs};
 use packet::params::Raw;
 use tcp::{Flags, HostClock};
 
@@ -94,8 +92,10 @@ fn a_lost_retransmission_after_a_timeout_reduces_once_more() {
 #[test]
 fn one_repeated_syn_is_forgiven() {
     // How many segments the first flight of a reply has after so many lost SYN-ACKs.
-    for (losses, flight) in [(0, 10), (1, 10), (2, 1)] {
-        let mut world = world(100_000, &[]);
+    let recoveries = ["rack", "sack", "newreno"];
+    let cases = [(0, 10), (1, 10), (2, 1)];
+    for (recovery, (losses, flight)) in recoveries.iter().flat_map(|r| cases.map(|c| (r, c))) {
+        let mut world = world(100_000, &[("recovery", text(recovery))]);
         let mut lost = 0;
         world.run(secs(20.0), &mut |sent| {
             let lose = sent.side == S && sent.segment.flags.has(Flags::SYN) && lost < losses;
@@ -105,7 +105,7 @@ fn one_repeated_syn_is_forgiven() {
         let data: Vec<_> = world.sent.iter().filter(|sent| sent.data_number > 0).collect();
         let first = data.iter().find(|sent| sent.side == S).expect("a reply").at;
         let together = data.iter().filter(|sent| sent.side == S && sent.at == first).count();
-        assert_eq!(together, flight, "{losses} lost");
+        assert_eq!(together, flight, "{recovery}: {losses} lost");
     }
 }
 
@@ -117,4 +117,93 @@ fn a_timestamp_tells_the_round_trip_of_a_repeated_syn() {
         // The request went out at 1.1 s.
         assert_eq!(world.ends[1 - S].rto(), rto, "timestamps: {stamps}");
     }
+}
+
+/// A line that takes 60 ms for a segment (EDGE) after a round trip of 0.4 s, without an end to its
+/// queue. Segment 240 is lost, its resend and all that is sent in the 15 s after that, but for the
+/// segment that the timeout 8 s later sends.
+fn edge_after_a_timeout(settings: &[(&str, Raw)]) -> World {
+    let mut world = world(2_000_000, settings);
+    world.delay = ms(200);
+    let mut free = secs(0.0);
+    world.fate = Box::new(move |sent| {
+        if sent.side != S || sent.segment.len == 0 {
+            return (false, ms(0));
+        }
+        free = free.max(sent.at) + ms(60);
+        (false, free.since(sent.at))
+    });
+    let (mut lost, mut first) = (false, secs(1e6));
+    world.run(secs(400.0), &mut |sent| {
+        let again = sent.segment.flags.has(Flags::AGAIN);
+        if sent.side != S || sent.segment.len == 0 {
+            return false;
+        }
+        if again && lost {
+            first = first.min(sent.at);
+        }
+        let hole = !lost && sent.at >= secs(8.0);
+        lost |= hole;
+        let silence = first..first + ms(15_000);
+        hole || silence.contains(&sent.at) && !(again && sent.at > first + ms(5_000))
+    });
+    world
+}
+
+/// The most segments sent again at one instant, and when.
+fn greatest_burst(world: &World) -> (usize, packet::Instant) {
+    let again: Vec<_> =
+        world.sent.iter().filter(|sent| sent.segment.flags.has(Flags::AGAIN)).collect();
+    let burst = |at| again.iter().filter(|sent| sent.side == S && sent.at == at).count();
+    again.iter().map(|sent| (burst(sent.at), sent.at)).max().expect("something is sent again")
+}
+
+#[test]
+fn what_a_timeout_spared_goes_again_at_once_when_it_is_found_lost() {
+    // As in Linux. tcp_timeout_mark_lost spares what has not been out for a round trip, here of 8 s;
+    // tcp_enter_loss sets the window to what is then in flight and one more; when an acknowledgement
+    // lets tcp_rack_detect_loss find all of that lost, nothing cuts the window in state Loss, and
+    // tcp_xmit_retransmit_queue sends as long as it has room and tcp_pacing_check lets it.
+    let world = edge_after_a_timeout(&[]);
+    assert!(world.replied.is_some());
+    assert_eq!(world.ends[S].counters().timeouts, 1);
+    let (burst, at) = greatest_burst(&world);
+    // What is found lost at once is most of the window, by a segment or two as the timeout falls.
+    assert!((105..=120).contains(&burst), "{burst}");
+    let cwnd = |at| {
+        let probe = world.probes.iter().find(|probe| probe.side == S && probe.at == at);
+        probe.expect("a probe").cwnd / 1_448
+    };
+    // The second that goes again is the timeout's.
+    let mut again = world.sent.iter().filter(|sent| sent.segment.flags.has(Flags::AGAIN));
+    let spared = cwnd(again.nth(1).expect("the timeout's").at);
+    assert_eq!(spared, cwnd(at), "nothing cuts the window");
+    assert!(spared > burst as u64 && spared > world.ends[S].ssthresh() / 1_448);
+}
+
+#[test]
+fn a_paced_sender_spreads_what_a_timeout_spared() {
+    let world = edge_after_a_timeout(&[("pacing", Raw::Bool(true))]);
+    assert!(world.replied.is_some());
+    assert_eq!(greatest_burst(&world).0, 1);
+}
+
+#[test]
+fn a_hole_waits_for_the_last_round_trip_also_where_that_was_not_of_the_newest() {
+    // Linux's tcp_rack_advance sets the round trip before it asks what was sent later (RFC 8985
+    // section 6.2, step 2, has the same order). Segment 3 comes late, so reordering is known and
+    // holes wait for a round trip and, since its second copy was reported, two quarters: 150 ms. Of a
+    // later flight 41 comes after 120 ms, so 42, which comes after 160, may take 170.
+    let late = |sent: &Sent| match sent.segment.seq / 1_448 + 1 {
+        3 | 41 => ms(20),
+        42 => ms(60),
+        _ => ms(0),
+    };
+    let mut world = world(200_000, &[]);
+    world.fate = Box::new(move |sent| (false, if sent.side == S { late(sent) } else { ms(0) }));
+    world.run(secs(20.0), &mut |_| false);
+    assert!(world.replied.is_some());
+    let again = world.sent.iter().filter(|sent| sent.segment.flags.has(Flags::AGAIN));
+    let again: Vec<u64> = again.map(|sent| sent.segment.seq / 1_448 + 1).collect();
+    assert_eq!(again, [3]);
 }

@@ -9,6 +9,9 @@ use crate::Report;
 pub enum Closes {
     /// The side that accepted it, with its reply (an HTTP/1.0 server).
     Acceptor,
+    /// The same; that the reply is complete the opener knows only by the end of file, since
+    /// nothing else says how long it is.
+    AcceptorToEnd,
     /// The side that accepted it, with its reply to the last request: the application says
     /// [`Action::Close`] right after sending that one (an HTTP/1.1 request says "close").
     AcceptorLast,
@@ -145,7 +148,7 @@ pub enum Input {
         /// Which.
         conn: u32,
     },
-    /// A reply has arrived completely (once per answered [`Action::Send`] or [`Action::Script`], in
+    /// A reply has arrived completely (with [`Closes::AcceptorToEnd`] the close too; once per answered [`Action::Send`] or [`Action::Script`], in
     /// order; multiplexed, in the order of their last bytes).
     Replied {
         /// On which connection.

@@ -19,6 +19,7 @@ pub mod models;
 pub mod registry;
 pub mod replay;
 mod report;
+pub mod requests;
 pub mod video;
 pub mod web;
 

@@ -17,7 +17,7 @@ use std::fmt;
 use packet::params::{BadParams, Field, Kind, Params};
 
 use crate::datagrams::{cbr, on_off, pulse, voip};
-use crate::{App, bulk, burst, replay, video, web};
+use crate::{App, bulk, burst, replay, requests, video, web};
 
 /// One kind of application.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +55,7 @@ pub static APPS: &[Entry] = &[
     web::loops::ENTRY,
     video::ENTRY,
     replay::ENTRY,
+    requests::ENTRY,
     bulk::ENTRY,
     burst::ENTRY,
     voip::ENTRY,

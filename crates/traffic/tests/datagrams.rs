@@ -130,3 +130,36 @@ fn a_pareto_index_without_a_mean_is_refused() {
         "shape: 1 is out of range: it must be above 1 and at most 100 (index of the Pareto distribution)"
     );
 }
+
+#[test]
+fn jitter_is_uniform_about_the_mean_distance_and_bounded() {
+    let plain = [("rate", text("1 Mbit/s")), ("packet", Raw::Number(1250.0))]; // 10 ms apart
+    let gaps = |jitter: f64| {
+        let raw = [&plain[..], &[("jitter", Raw::Number(jitter))]].concat();
+        let sent = datagrams(&build("cbr", &raw, 2), 1, 400.0);
+        let gaps = sent.windows(2).map(|w| (w[1].0 - w[0].0) * 1e3);
+        gaps.collect::<Vec<f64>>()
+    };
+    assert!(gaps(0.0).iter().all(|gap| (gap - 10.0).abs() < 1e-5));
+    let drawn = gaps(0.5);
+    assert!(drawn.iter().all(|gap| (5.0 - 1e-5..=15.0 + 1e-5).contains(gap)));
+    // Some 39,000 gaps, uniform over 5 to 15 ms: five standard errors of the mean are 0.073 ms, of
+    // the share of a quarter 0.011.
+    let n = drawn.len() as f64;
+    let mean = drawn.iter().sum::<f64>() / n;
+    assert!((mean - 10.0).abs() < 0.073, "{mean}");
+    for quarter in 0..4 {
+        let from = 5.0 + 2.5 * f64::from(quarter);
+        let share = drawn.iter().filter(|gap| (from..from + 2.5).contains(*gap)).count() as f64 / n;
+        assert!((share - 0.25).abs() < 0.011, "{share} from {from} ms");
+    }
+}
+
+#[test]
+fn jitter_beside_a_poisson_process_is_refused() {
+    let entry = find("cbr").unwrap();
+    let raw = [("spacing", text("poisson")), ("jitter", Raw::Number(0.5))];
+    let raw: Vec<_> = raw.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect();
+    let error = (entry.build)(&Params::check(entry.fields, &raw).unwrap(), &group(2)).unwrap_err();
+    assert_eq!(error.field, "jitter");
+}

@@ -382,6 +382,11 @@ fn applications_refuse_what_contradicts_itself() {
             "idle_timeout: means nothing in HTTP/1.0",
         ),
         (
+            "unc",
+            vec![("response_ends", text("end of file"))],
+            "response_ends: \"end of file\" is HTTP/1.0's: a reply on a connection that is kept must tell its length; write http = \"http10\" beside it, or \"last byte\"",
+        ),
+        (
             "http",
             vec![("http", text("http2")), ("persistent_parallel", n(4.0))],
             "persistent_parallel: means nothing in HTTP/2, where one connection to each server carries all requests; leave it out",

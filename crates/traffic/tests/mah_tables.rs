@@ -4,11 +4,8 @@
 //! tolerance is five standard errors at 10^6 draws, rounded up. With about 40 bounds and fixed
 //! seeds, the chance that a right sampler fails after a change of seed is below 1 in 10^4.
 
-#[path = "common/sample.rs"]
-mod sample;
-
+use crate::common::sample::{DRAWS, Sample, assert_near};
 use packet::Rng;
-use sample::{DRAWS, Sample, assert_near};
 use traffic::distribution::{Distribution, whole_bytes};
 use traffic::web::load::ip_bytes_of_reply;
 use traffic::web::mah;

@@ -6,13 +6,10 @@
 //! samples have their tolerances widened by the root of the ratio. Heavy tails are held by the mean
 //! of values cut at 1 MB.
 
-#[path = "common/sample.rs"]
-mod sample;
-
 use std::sync::Arc;
 
+use crate::common::sample::{DRAWS, Sample, assert_near};
 use packet::{Rng, math};
-use sample::{DRAWS, Sample, assert_near};
 use traffic::distribution::{Distribution, shipped, whole_bytes};
 use traffic::fsd::{Coefficients, SumDifference, gaussian};
 use traffic::web::packmime::{Arrivals, Laws, Mode, Sequence};

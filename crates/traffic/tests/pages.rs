@@ -1,11 +1,8 @@
 //! Pages: over HTTP/2, and what is said of them in every mode.
 
-#[path = "common/network.rs"]
-mod network;
-
 use std::sync::Arc;
 
-use network::{Asked, Network, Opened};
+use crate::common::network::{Asked, Network, Opened};
 use packet::params::{Params, Raw};
 use packet::{Duration, Rng};
 use traffic::distribution::Constant;

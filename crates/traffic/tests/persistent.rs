@@ -1,11 +1,9 @@
 //! Persistent connections: who opens, who sends when, who closes, in every mode of HTTP.
 
-#[path = "common/network.rs"]
-mod network;
-
+use crate::common::network;
 use std::sync::Arc;
 
-use network::{Network, Opened};
+use crate::common::network::{Network, Opened};
 use packet::{Duration, Instant, Rng};
 use traffic::distribution::{Constant, Discrete};
 use traffic::web::packmime::{Laws, Link, Mode};

@@ -38,6 +38,13 @@ fn defaults(entry: &Entry) -> Params {
     if !entry.is_recorded() {
         return Params::defaults(entry.fields);
     }
+    if entry.name == "requests" {
+        let row = |user: u32| format!("{user},0.{user},{},2000\n", 100 + user);
+        let rows: String = (0..50).map(row).collect();
+        let text_of = format!("user,think_s,request_bytes,reply_bytes\n{rows}");
+        let file = vec![("file".into(), text("few")), ("text".into(), Raw::Text(text_of))];
+        return Params::check(entry.fields, &[("requests".into(), Raw::Table(file))]).unwrap();
+    }
     let recording = "recording 9000 2\n\
         0 40 0 1 2 fin epochs 1,2,3,4\n\
         9 - 1 2 1 fin epochs 1,2,3,4";

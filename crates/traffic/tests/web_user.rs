@@ -1,10 +1,8 @@
 //! The web user, driven by a scripted host.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Fetch, Host, Outcome, by_size};
+use crate::common::{Fetch, Host, Outcome, by_size};
 use packet::{Duration, Instant, Rng};
 use traffic::distribution::{Constant, Table, whole_bytes, whole_count};
 use traffic::web::mah::Preset;

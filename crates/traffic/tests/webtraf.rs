@@ -1,16 +1,11 @@
 //! ns-2's webtraf: its moments against closed forms, and what a session does.
 
-#[path = "common/network.rs"]
-mod network;
-#[path = "common/sample.rs"]
-mod sample;
-
 use std::sync::Arc;
 
-use network::{Asked, Network, Opened};
+use crate::common::network::{Asked, Network, Opened};
+use crate::common::sample::{Sample, assert_near};
 use packet::params::{Params, Raw};
 use packet::{Duration, Instant};
-use sample::{Sample, assert_near};
 use traffic::distribution::{Constant, Distribution, Exponential};
 use traffic::web::webtraf::{Session, Sessions, mean_rounded_up, object_packets};
 use traffic::{Action, AppCx, Closes, Group, Input, Population, find};

@@ -92,7 +92,7 @@ pub fn build(name: &str, parameters: &Json, rate: Rate) -> Result<Box<dyn Discip
     };
     let at = |bad: BadParams| format!("parameters.{}: {}", bad.field, bad.why);
     let params = Params::check(entry.fields, &written).map_err(at)?;
-    let built = (entry.build)(&params, &Line { rate }).map_err(at)?;
+    let built = entry.construct(&params, &Line::of(rate)).map_err(at)?;
     Ok(built.into_discipline())
 }
 

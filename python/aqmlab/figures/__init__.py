@@ -29,7 +29,7 @@ from .portrait import portrait
 from .series import series
 from .sizes import sizes
 from .slow_start import slow_start
-from .style import styled, to_png, to_svg
+from .style import plain, styled, to_png, to_svg
 from .trace import trace
 
 KINDS: dict[str, Callable[..., Figure]] = {
@@ -63,7 +63,7 @@ def draw(kind: str, data: dict, **options: object) -> Figure:
     if kind not in KINDS:
         raise ValueError(f'unknown kind of figure "{kind}", expected one of {", ".join(KINDS)}')
     with styled():
-        return KINDS[kind](data, **options)
+        return KINDS[kind](plain(data), **{name: plain(value) for name, value in options.items()})
 
 
 __all__ = ["KINDS", "WIDE", "draw", "to_png", "to_svg"]

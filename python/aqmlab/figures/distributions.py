@@ -14,8 +14,9 @@ LOWEST = 1e-6
 
 def distributions(data: dict, *, title: str = "") -> Figure:
     """`data["variables"]` is a list of `name`, `unit` and `curve` (pairs of a value and the share
-    at or below it). One row of panels for every unit: left the share at or below a value, right
-    the share above it, both logarithmic, where a power law is a straight line.
+    at or below it); `counted` if between two of these values there is none. One row of panels for
+    every unit: left the share at or below a value, right the share above it, both logarithmic,
+    where a power law is a straight line.
     """
     units = list(dict.fromkeys(variable["unit"] for variable in data["variables"]))
     figure, first = new(9.0, 0.6 + 2.9 * len(units))
@@ -46,8 +47,23 @@ def _draw(below, above, variable: dict, index: int) -> None:
     if x.size == 0:
         return
     line = {"color": style.colour, "linestyle": style.dash, "linewidth": 1.5}
-    # A list of values goes up in steps; so does a constant.
-    steps = "steps-post" if variable["unit"] == "count" or x[0] == x[-1] else "default"
-    start, end = np.r_[x[0], x], np.r_[x, x[-1]]
-    below.plot(start, 100 * np.r_[0.0, p], drawstyle=steps, **line)
-    above.plot(end, np.r_[1.0 - p, LOWEST / 10], drawstyle=steps, label=variable["name"], **line)
+    # What was counted goes up where its values are; so do a list of values and a constant.
+    steps = variable.get("counted") or variable["unit"] == "count" or x[0] == x[-1]
+    how = "steps-post" if steps else "default"
+    below.plot(np.r_[x[0], x], 100 * np.r_[0.0, p], drawstyle=how, **line)
+    tail = np.r_[x[0], x], np.r_[1.0, 1.0 - p]
+    x, share = tail if steps else _to_the_end(*tail)
+    # A logarithmic axis has no place for a share of nothing: below its end.
+    share = np.maximum(share, LOWEST / 10)
+    above.plot(x, share, drawstyle=how, label=variable["name"], **line)
+
+
+def _to_the_end(x: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """With more points before the largest value, where the share above comes to nothing: between
+    two values it falls in proportion to the value, which on a logarithmic axis is no line.
+    """
+    if x.size < 2 or share[-1] > LOWEST or share[-2] <= LOWEST:
+        return x, share
+    falling = np.geomspace(share[-2], LOWEST / 10, 40)[1:]
+    places = x[-1] - (x[-1] - x[-2]) * falling / share[-2]
+    return np.r_[x[:-1], places], np.r_[share[:-1], falling]

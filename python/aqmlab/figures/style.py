@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+
+from aqmlab.errors import shortened
+from aqmlab.terminal import printable
 
 INK = "#1a1a1a"
 SOFT = "#6b6b6b"
@@ -103,10 +107,31 @@ def hatch(index: int) -> str:
     return HATCHES[index % len(HATCHES)]
 
 
+LONGEST_TEXT = 160
+"""Characters of a label or title."""
+
+
+def plain(value: Any) -> Any:
+    """A copy in which every text stands for itself: a dollar sign begins no formula, and what has
+    no picture is shown by its number. Of a very long one the middle is left out: it would leave no
+    room for the drawing."""
+    if isinstance(value, str):
+        return shortened(printable(value, keep="\n"), LONGEST_TEXT).replace("$", r"\$")
+    if isinstance(value, dict):
+        return {plain(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(plain, value))
+    return value
+
+
 @contextmanager
 def styled() -> Iterator[None]:
     """Our style, whatever the user's matplotlib is set to."""
-    with matplotlib.rc_context():
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        # Of a character that our font lacks a box is measured; the reader's own fonts draw it.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        # Labels that leave no room are drawn nevertheless.
+        warnings.filterwarnings("ignore", message="constrained_layout not applied")
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_RC)
         yield

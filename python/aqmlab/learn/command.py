@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import SpecError
+from aqmlab.files import reported
 from aqmlab.progress import Progress
-from aqmlab.store import reported
 
 from . import model, reading, scenario
 
@@ -49,6 +49,10 @@ def learn(
     path = out if out is not None else capture.with_name(_stem(capture) + SUFFIX)
     if path.resolve() == capture.resolve():
         raise SpecError(f"{path} is the capture itself: give another --out")
+    if not _is_unicode(path.name):
+        raise SpecError(
+            f"{path}: a scenario cannot name a file that is no UTF-8: give another --out"
+        )
     stem = path.name.removesuffix(SUFFIX).removesuffix(".jsonl")
     with reading.read(capture, inside, progress or Progress()) as learned:
         header = model.header(learned)
@@ -66,6 +70,14 @@ def learn(
         with reported(page):
             pages.write(page, capture.name, path.name, header, learned.report)
     return Answer(path, written, page, header)
+
+
+def _is_unicode(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _stem(capture: Path) -> str:

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from aqmlab.store import whole
+from aqmlab.files import whole
 
 from .reading import Learned
 

@@ -90,7 +90,8 @@ def _variable(name: str, histogram: dict[str, Any]) -> dict[str, Any] | None:
     value = np.maximum(high, 1.0) * (1e-6 if timed else 1.0)
     curve = np.column_stack([value, np.cumsum(count) / count.sum()])
     unit = "time" if timed else "bytes"
-    return {"name": shares.title(name).rpartition(",")[0], "unit": unit, "curve": curve.tolist()}
+    name = shares.title(name).rpartition(",")[0]
+    return {"name": name, "unit": unit, "curve": curve.tolist(), "counted": True}
 
 
 def _step(seconds: float) -> str:

@@ -3,11 +3,13 @@ left out, so that it is no part of a run's identity."""
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from aqmlab import files
 from aqmlab.errors import SpecError
 
 FORMAT, VERSION = "aqmlab traffic model", 1
@@ -16,8 +18,8 @@ FORMAT, VERSION = "aqmlab traffic model", 1
 def read(path: Path) -> str:
     """The text of a model's file; what is wrong with the file is one sentence."""
     try:
-        with path.open(encoding="utf-8") as file:
-            return "\n".join(_lines(path, file))
+        text = files.read_given(path).decode()
+        return "\n".join(_lines(path, io.StringIO(text, newline=None)))
     except FileNotFoundError as error:
         raise SpecError(f"{path}: no such file; give what `aqmlab learn` has written") from error
     except UnicodeDecodeError as error:

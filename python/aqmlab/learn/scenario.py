@@ -6,7 +6,10 @@ import math
 from pathlib import Path
 from typing import Any
 
-from aqmlab.store import whole
+import tomlkit
+
+from aqmlab.files import whole
+from aqmlab.terminal import printable, unicode_escape
 
 LOAD = 0.8
 """What share of the link the busier direction of the capture's traffic asks for (constructed)."""
@@ -15,33 +18,41 @@ LEAST_BITS_PER_S = 100_000.0
 
 def text(model: str, header: dict[str, Any]) -> str:
     """The scenario of a model file that lies beside it."""
-    seconds = max(1, math.ceil(header["duration_us"] / 1e6))
     rate = link_rate(header)
-    limit = packets(rate)
-    return f"""\
-# Replays the connections of {model}: their sizes,
-# waiting times, starts and round-trip times, over a link that they load to {LOAD:.0%}. Change its
-# rate to have another load; `aqmlab list aqm` shows the queues.
-duration = "{seconds} s"
+    document = tomlkit.document()
+    for line in (
+        f"Replays the connections of {printable(model)}: their sizes,",
+        f"waiting times, starts and round-trip times, over a link that they load to {LOAD:.0%}. "
+        "Change its",
+        "rate to have another load; `aqmlab list aqm` shows the queues.",
+    ):
+        document.add(tomlkit.comment(line))
+    document["duration"] = f"{max(1, math.ceil(header['duration_us'] / 1e6))} s"
+    link = tomlkit.table()
+    link["rate"] = f"{rate:g} Mbit/s"
+    for direction in ("forward", "reverse"):
+        queue = tomlkit.inline_table()
+        queue.update({"aqm": "droptail", "limit": packets(rate)})
+        link[direction] = queue
+    link["forward"].comment("100 ms of packets of 1,500 bytes")
+    document["link"] = tomlkit.aot()
+    document["link"].append(link)
+    document["traffic"] = tomlkit.aot()
+    for group in _groups(model, header):
+        document["traffic"].append(group)
+    # Strings may hold what has no picture, and are written by its number.
+    return printable(tomlkit.dumps(document), keep="\n", write=unicode_escape)
 
-[[link]]
-rate = "{rate:g} Mbit/s"
-forward = {{ aqm = "droptail", limit = {limit} }}     # 100 ms of packets of 1,500 bytes
-reverse = {{ aqm = "droptail", limit = {limit} }}
-{_groups(model, header)}"""
 
-
-def _groups(model: str, header: dict[str, Any]) -> str:
+def _groups(model: str, header: dict[str, Any]) -> list[dict[str, Any]]:
     """A group for each side of the captured link, where all connections have one."""
+    replay = {"app": "replay", "model": model}
     if not _two_sided(header):
-        return _group(model)
-    return _group(model, 0, "clients") + _group(model, 1, "servers")
-
-
-def _group(model: str, initiators: int | None = None, side: str = "") -> str:
-    only = f'name = "side {initiators}"\n' if initiators is not None else ""
-    where = f'initiators = "{initiators}"\nside = "{side}"\n' if initiators is not None else ""
-    return f'\n[[traffic]]\n{only}app = "replay"\nmodel = "{model}"\n{where}'
+        return [replay]
+    return [
+        {"name": f"side {side}", **replay, "initiators": str(side), "side": place}
+        for side, place in enumerate(("clients", "servers"))
+    ]
 
 
 def _two_sided(header: dict[str, Any]) -> bool:

@@ -1,5 +1,15 @@
 """Reports: what a study found, as one HTML file that needs nothing else."""
 
-from .report import write
+from __future__ import annotations
+
+from pathlib import Path
 
 __all__ = ["write"]
+
+
+def write(folder: Path | str) -> Path:
+    """Writes `report.html` into a study's results folder, from what is stored there."""
+    # Here, so that whoever wants its words for numbers does not load templates.
+    from . import report
+
+    return report.write(folder)

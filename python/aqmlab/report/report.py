@@ -10,11 +10,13 @@ from jinja2 import UndefinedError
 from markupsafe import Markup, escape
 
 from aqmlab.errors import StoreError
-from aqmlab.store import read_json
+from aqmlab.files import reported
+from aqmlab.store import Store
 from aqmlab.studies.claims import revisited
+from aqmlab.terminal import printable
 
 from . import setup
-from .templates import environment, style, write_page
+from .templates import environment, style
 
 
 def write(folder: Path | str) -> Path:
@@ -26,16 +28,20 @@ def write(folder: Path | str) -> Path:
             f"{folder} has no result.json: give a folder in which `aqmlab study` has finished "
             "(`aqmlab run` writes no report)"
         )
-    result = read_json(stored)
+    store = Store.existing(folder)
+    result = store.read_json(stored.name)
     try:
-        page = render(result, {f["id"]: _stored(folder / f["file"]) for f in result["figures"]})
+        pictures = {f["id"]: store.contents.read(f["file"]).decode() for f in result["figures"]}
+        page = render(result, pictures)
     except (LookupError, TypeError, AttributeError, UndefinedError) as error:
         reason = f"no {error}" if isinstance(error, KeyError) else error
         raise StoreError(
             f"{stored} is incomplete ({reason}): run the study again, finished runs are not "
             "repeated"
         ) from error
-    return write_page(folder / "report.html", page)
+    with reported(folder), store.writing("report.html") as draft:
+        draft.write_text(page, encoding="utf-8")
+    return folder / "report.html"
 
 
 def render(result: Mapping, pictures: Mapping[str, str]) -> str:
@@ -130,7 +136,7 @@ def code(text: str) -> Markup:
     """TOML with its comments set back."""
     lines = (
         Markup("<i>{}</i>").format(line) if line.lstrip().startswith("#") else escape(line)
-        for line in text.strip().splitlines()
+        for line in printable(text.strip(), keep="\n\t").splitlines()
     )
     return Markup("\n").join(lines)
 
@@ -146,14 +152,7 @@ def inline(svg: str, prefix: str, label: str) -> Markup:
     head, rest = svg.split(">", 1)
     box = re.search(r'viewBox="[^"]*"', head)
     assert box is not None, "an SVG without a viewBox"
-    opening = Markup('<svg role="img" aria-label="{}" ').format(label) + Markup(box[0] + ">")
+    opening = Markup('<svg role="img" aria-label="{}" ').format(printable(label)) + Markup(
+        box[0] + ">"
+    )
     return opening + Markup(rest)
-
-
-def _stored(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except OSError as error:
-        raise StoreError(
-            f"{path} is missing: run the study again, finished runs are not repeated"
-        ) from error

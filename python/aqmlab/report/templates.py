@@ -8,7 +8,8 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from aqmlab.store import whole
+from aqmlab.files import whole
+from aqmlab.terminal import printable
 
 from . import numbers
 
@@ -19,12 +20,20 @@ def environment(**filters: Callable) -> Environment:
         loader=PackageLoader("aqmlab", "report"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_seen,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     usual = (numbers.fixed, numbers.signed, numbers.significant, numbers.counted)
     made.filters |= {one.__name__: one for one in usual} | filters
     return made
+
+
+def _seen(value: object) -> object:
+    """What has no picture is shown by its number, as on a terminal."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return printable(value, keep="\n\t")
+    return value
 
 
 def style() -> Markup:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from aqmlab import calibrate, units
+from aqmlab import loads as loads_
 from aqmlab.errors import SpecError
+from aqmlab.loads import Target
 
+from .drawing import Material
 from .experiment import Experiment
 from .laboratory import Laboratory
 from .plan import Loads, axes_of, is_load
@@ -47,6 +50,7 @@ def measure(
     return found | {
         "open_loop": False,
         "bytes_per_user_s": line.bytes_per_user_s,
+        "ip_per_asked": line.ip_per_asked,
         "r_squared": line.r_squared,
         "low": line.ci[0],
         "high": line.ci[1],
@@ -105,3 +109,30 @@ def loads_of(groups: list[dict], base: str | None) -> list[str]:
         for value in axis["values"]
     }
     return sorted(found, key=units.share)
+
+
+def targets(
+    experiment: Experiment, base: str | None, load: str, calibrations: Mapping[str | None, dict]
+) -> list[Target]:
+    """What a load asks of the groups of a base."""
+    places = how(experiment, base).get("traffic", [0])
+    ratio = calibrations[base].get("ip_per_asked")
+    return [Target(place, units.share(load), ratio) for place in places]
+
+
+def remarks(experiment: Experiment, material: Material) -> list[str]:
+    """One line for each load of each scenario that its users did not ask for."""
+    groups = {group["name"]: group for group in experiment.of("group")}
+    found: dict[tuple[str, int], str] = {}
+    for cell in material.plan.cells:
+        group = groups[cell.group]
+        loads = [str(cell.axes[axis["name"]]) for axis in axes_of(group) if is_load(axis)]
+        for load in loads:
+            scenario = material.plan.scenarios[cell.key]
+            summaries = [run.summary for run in material.runs(cell)]
+            where = ", ".join([cell.group, *cell.labels.values()])
+            for target in targets(experiment, group.get("base"), load, material.calibrations):
+                line = loads_.remark(scenario, target, summaries)
+                if line is not None:
+                    found.setdefault((cell.key, target.group), f"{where}: {line}")
+    return list(found.values())

@@ -5,12 +5,14 @@ The format is described in `docs/studies.md`.
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab import spec
+from aqmlab import documents
 from aqmlab.errors import SpecError, nearest
 
 #: Where the experiments live that come with the package.
@@ -110,13 +112,30 @@ def _named(node: Any) -> Iterator[str]:
 def load(name: str, folder: Path | None = None) -> Experiment:
     """Read the experiment of this name among those shipped, or from a folder."""
     folder = folder or SHIPPED / name
-    data = spec.read_toml(folder / "experiment.toml")
+    data = documents.read_toml(folder / "experiment.toml")
     for file in data.get("include", []):
-        for key, value in spec.read_toml(folder / file).items():
+        for key, value in documents.read_toml(folder / file).items():
             data[key] = _joined(data[key], value, folder / file, key) if key in data else value
     for group in data.get("group", []):
         group["axis"] = [_axis(axis, data.get("axis", {})) for axis in group.get("axis", [])]
     return Experiment(folder, data)
+
+
+def head(name: str) -> dict:
+    """What a shipped experiment says of itself before its first table: title and the like.
+
+    Reading all of an experiment takes some ten times as long.
+    """
+    text = (SHIPPED / name / "experiment.toml").read_text(encoding="utf-8")
+    return tomllib.loads(re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0])
+
+
+def claims(name: str) -> list[dict]:
+    """A shipped experiment's claims alone, as `load` has them, from the files that hold any."""
+    folder = SHIPPED / name
+    files = [folder / file for file in ("experiment.toml", *head(name).get("include", []))]
+    holding = [file for file in files if "[[claim]]" in file.read_text(encoding="utf-8")]
+    return [claim for file in holding for claim in documents.read_toml(file)["claim"]]
 
 
 def _joined(have: Any, more: Any, file: Path, key: str) -> Any:

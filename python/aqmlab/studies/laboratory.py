@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +16,8 @@ from aqmlab.calibrate import Calibration
 from aqmlab.engine import Outcome
 from aqmlab.errors import Interrupted
 from aqmlab.progress import Progress
-from aqmlab.store import Store, StoredRun, content_key
+from aqmlab.store import Store, content_key
+from aqmlab.stored import StoredRun
 
 from .plan import Run
 
@@ -80,6 +81,11 @@ class Laboratory:
                 jobs=self.jobs,
             )
 
+    def expect(self, later: Mapping[Hashable, float], including: str = "") -> None:
+        """What will be run after the next batch (see `Progress.expect`)."""
+        if self.progress is not None:
+            self.progress.expect(later, including)
+
     def run(self, title: str, runs: list[Run]) -> dict[tuple[str, int], Measured]:
         """Every run's result by (scenario key, seed); those in the folder are not run again."""
         version = engine.version()
@@ -104,6 +110,7 @@ class Laboratory:
                     jobs=self.jobs,
                     progress=self.progress,
                     already=len(runs) - len(missing),
+                    kinds=[runs[i].key for i in missing],
                 )
         return {
             (run.key, run.seed): Measured(found, run.seed, found.summary)

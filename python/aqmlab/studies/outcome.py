@@ -7,6 +7,7 @@ import platform
 from pathlib import Path
 
 from aqmlab import engine, figures, measure
+from aqmlab.store import Store
 
 from . import calibrating, drawing, plan, published, tables
 from .drawing import Material
@@ -61,13 +62,13 @@ def _setup(experiment: Experiment, setup: dict) -> dict:
 
 
 def write_tables(
-    experiment: Experiment, material: Material, parts: list[str], out: Path
+    experiment: Experiment, material: Material, parts: list[str], store: Store
 ) -> list[dict]:
     """Every table as CSV and Parquet; gives what the report shows of them."""
     listed = []
     for spec in experiment.of("table", parts) + experiment.of("difference", parts):
         rows = material.tables[spec["id"]]
-        write_frame(out / "tables" / spec["id"], rows)
+        write_frame(store, spec["id"], rows)
         if not rows:
             continue
         listed.append(
@@ -85,12 +86,13 @@ def write_tables(
                 "reference": spec.get("reference"),
                 "headline": spec.get("headline", []),
                 "note": spec.get("note", ""),
-                "remarks": _remarks(spec, experiment, material, out),
+                "remarks": _remarks(spec, experiment, material, store.folder),
                 "has_reference": any(row.get("paper") is not None for row in rows),
             }
         )
     write_frame(
-        out / "tables" / "runs",
+        store,
+        "runs",
         [
             row | measure.numbers(material.results[row["key"], row["seed"]].summary)
             for row in run_rows(material)
@@ -112,7 +114,7 @@ def write_figures(
     specs: list[dict],
     experiment: Experiment,
     material: Material,
-    out: Path,
+    store: Store,
     *,
     table: str = "distributions",
 ) -> list[dict]:
@@ -127,7 +129,7 @@ def write_figures(
         if drawn is None:
             continue
         figure = figures.draw(spec["kind"], drawn.data, title=spec["title"], **drawn.options)
-        stem = write_files(out / "figures", spec["id"], figure)
+        stem = write_files(store, spec["id"], figure)
         listed.append(
             {
                 "id": spec["id"],
@@ -143,7 +145,7 @@ def write_figures(
         )
         if spec["kind"] == "cdf":
             curves += _curve_rows(spec["id"], drawn.data["curves"])
-    write_frame(out / "tables" / table, curves)
+    write_frame(store, table, curves)
     return listed
 
 
@@ -205,5 +207,6 @@ def _curve_rows(figure: str, curves: list[dict]) -> list[dict]:
 
 def manifest(result: dict) -> dict:
     """What the folder's manifest says of a study."""
-    kept = ("name", "quick", "settings", "parts", "calibrations", "scenario", "bases", "runs")
+    usual = ("name", "quick", "settings", "parts", "calibrations", "scenario", "bases", "runs")
+    kept = (*usual, "remarks")
     return {"study": result["name"]} | {k: result[k] for k in kept}

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from aqmlab.pool import length_s
 from aqmlab.spec import set_path
 
 from .experiment import Experiment
@@ -59,16 +60,25 @@ class Plan:
 
         At a later look the number of seeds is so many times that of the first.
         """
+        return [
+            Run(key, seed, {**copy.deepcopy(self.scenarios[key]), "seed": seed})
+            for key, seeds in self._most(look, keys).items()
+            for seed in range(1, seeds + 1)
+        ]
+
+    def _most(self, look: int, keys: Iterable[str] | None = None) -> dict[str, int]:
+        """How many seeds each scenario has at a look."""
         most: dict[str, int] = {}
         for cell in self.cells:
             if keys is None or cell.key in keys:
                 wanted = look * self.replications[cell.group]
                 most[cell.key] = max(most.get(cell.key, 0), wanted)
-        return [
-            Run(key, seed, {**copy.deepcopy(self.scenarios[key]), "seed": seed})
-            for key, seeds in most.items()
-            for seed in range(1, seeds + 1)
-        ]
+        return most
+
+    def work(self, look: int = 1) -> dict[str, float]:
+        """The simulated seconds of every scenario's runs up to a look."""
+        most = self._most(look).items()
+        return {key: seeds * length_s(self.scenarios[key]) for key, seeds in most}
 
     def of(self, group: str, where: dict | None = None) -> list[Cell]:
         """The cells of a group, in the order of its axes, that match `where`."""

@@ -6,13 +6,14 @@ statistics are loaded when a study runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.errors import AqmlabError, SpecError, nearest
+from aqmlab.errors import AqmlabError, SpecError, StoreError, nearest
+from aqmlab.terminal import say
 
-from .experiment import Experiment, load
+from .experiment import Experiment, claims, head, load
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,6 +46,15 @@ def names() -> list[dict[str, Any]]:
     return [describe(name) for name in STUDIES]
 
 
+def summaries() -> list[dict[str, Any]]:
+    """The studies with what each is, in a line."""
+    return [{"name": name, "summary": _summary(head(name))} for name in STUDIES]
+
+
+def _summary(data: dict[str, Any]) -> str:
+    return f"{data['title']}: {data['subtitle']}"
+
+
 def describe(name: str) -> dict[str, Any]:
     """What one study asks, whom it follows, its parts and how long it runs."""
     experiment = _experiment(name)
@@ -52,11 +62,11 @@ def describe(name: str) -> dict[str, Any]:
     told = {k: data[k] for k in ("question", "source", "settings")}
     return {
         "name": name,
-        "summary": f"{data['title']}: {data['subtitle']}",
+        "summary": _summary(data),
         **told,
         "parts": experiment.parts,
         "figures": [figure["id"] for figure in experiment.of("figure")],
-        "claims": [claim["id"] for claim in experiment.of("claim")],
+        "claims": [claim["id"] for claim in claims(name)],
     }
 
 
@@ -115,26 +125,32 @@ def score_card(name: str, folder: Path | None = None) -> list[dict[str, Any]]:
 
     Looks into `folder`, or into the full and then the quick study's usual place.
     """
-    from .claims import scorecard
+    from .claims import kept
 
-    experiment = _experiment(name)
-    stored = (scorecard.stored(place, name) for place in _places(name, folder))
-    known = {row["id"]: row for row in next(filter(None, stored), [])}
-    return [
-        scorecard.current(name, claim, known.get(claim["id"])) for claim in experiment.of("claim")
-    ]
+    _known(name)
+    if folder is not None:
+        stored = kept.stored(folder, name)
+    else:
+        stored = next(filter(None, _usual(name)), None)
+    known = {row["id"]: row for row in stored or []}
+    return [kept.current(name, claim, known.get(claim["id"])) for claim in claims(name)]
 
 
 def has_results(name: str, folder: Path | None = None) -> bool:
     """Whether a score card of this study has anything to read, where `score_card` looks."""
-    from .claims import scorecard
-
-    _experiment(name)
-    return any(scorecard.stored(place, name) for place in _places(name, folder))
+    _known(name)
+    return any(_usual(name, folder))
 
 
-def _places(name: str, folder: Path | None) -> list[Path]:
-    return [folder] if folder else [default_folder(name, quick) for quick in (False, True)]
+def _usual(name: str, folder: Path | None = None) -> Iterator[list[dict[str, Any]] | None]:
+    """The stored score cards of the places where one may be; a damaged one is as good as none."""
+    from .claims import kept
+
+    for place in [folder] if folder else [default_folder(name, quick) for quick in (False, True)]:
+        try:
+            yield kept.stored(place, name)
+        except StoreError as error:
+            say(str(error))
 
 
 def default_folder(name: str, quick: bool) -> Path:
@@ -142,8 +158,12 @@ def default_folder(name: str, quick: bool) -> Path:
     return RESULTS / (f"{name}-quick" if quick else name)
 
 
-def _experiment(name: str) -> Experiment:
+def _known(name: str) -> None:
     if name not in STUDIES:
         known = ", ".join(STUDIES)
         raise SpecError(f'no study "{name}"{nearest(name, list(STUDIES))} (known: {known})')
+
+
+def _experiment(name: str) -> Experiment:
+    _known(name)
     return load(name)

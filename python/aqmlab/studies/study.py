@@ -10,13 +10,16 @@ out/reference/*.csv       published tables that somebody put there: read, never 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aqmlab import report, store
+from aqmlab import files, report
+from aqmlab.contents import MANIFEST
 from aqmlab.errors import StoreError
 from aqmlab.progress import Progress
+from aqmlab.store import Store
+from aqmlab.terminal import say
 
 from . import calibrating, checks, headlines, judging, outcome, plan, published, tables
 from .drawing import Material
@@ -58,25 +61,30 @@ class Study:
         claims = judging.judge(
             experiment, experiment.of("claim", wanted), material, laboratory, chosen["looks"]
         )
-        with store.reported(out):
-            result = self._written(material, claims, wanted, quick, out)
+        with files.reported(out):
+            result = self._written(material, claims, wanted, quick, laboratory.store)
             laboratory.store.write_manifest(outcome.manifest(result))
             report.write(out)
+        laboratory.store.check_kept(run.stored for run in material.results.values())
+        if off := result["remarks"]:
+            cells = "one scenario" if len(off) == 1 else f"{len(off)} scenarios"
+            say(f"{cells} had another load than was asked for: {off[0]} (all in {out / MANIFEST})")
         return result
 
     def _written(
-        self, material: Material, claims: list[dict], parts: list[str], quick: bool, out: Path
+        self, material: Material, claims: list[dict], parts: list[str], quick: bool, store: Store
     ) -> dict:
         """Tables, figures and `result.json`, whose content it gives."""
         experiment = self.experiment
-        self._tabulate(material, parts, out)
+        self._tabulate(material, parts, store.folder)
         result = outcome.of(experiment, material, parts, quick) | {"claims": claims}
-        result["tables"] = outcome.write_tables(experiment, material, parts, out)
+        result["remarks"] = calibrating.remarks(experiment, material)
+        result["tables"] = outcome.write_tables(experiment, material, parts, store)
         result["figures"] = outcome.write_figures(
-            experiment.of("figure", parts), experiment, material, out
+            experiment.of("figure", parts), experiment, material, store
         )
         result["headlines"] = headlines.of(result)
-        store.write_json(out / RESULT, result)
+        store.write_json(RESULT, result)
         return result
 
     def material(
@@ -105,9 +113,9 @@ class Study:
         laboratory = Laboratory(out, progress=progress, jobs=jobs)
         material = self._measured(laboratory, chosen, experiment.groups_of([spec]), [spec])
         self._tabulate(material, [spec["part"]], out, only=spec.get("table", ""))
-        with store.reported(out):
+        with files.reported(out):
             written = outcome.write_figures(
-                [spec], experiment, material, out, table=f"figure-{figure}"
+                [spec], experiment, material, laboratory.store, table=f"figure-{figure}"
             )
         return out / written[0]["file"] if written else None
 
@@ -124,6 +132,12 @@ class Study:
         bases = plan.uses_load(groups) | {
             f.get("base") for f in shown if f.get("source") == "calibration" and f["part"] in mine
         }
+        # Only a study as a whole judges, and so looks again.
+        looks = settings["looks"] if figures is None else [1]
+        claims = experiment.of("claim", sorted(mine))
+        if laboratory.progress is not None:
+            work = self._work(settings, groups, claims, looks)
+            laboratory.progress.expect(work, judging.MORE)
         calibrations = {
             base: calibrating.measure(
                 experiment, base, settings, laboratory, calibrating.loads_of(groups, base)
@@ -131,9 +145,24 @@ class Study:
             for base in sorted(bases, key=str)
         }
         made = plan.make(experiment, settings, calibrating.lookup(experiment, calibrations), groups)
+        laboratory.expect(judging.more_seeds(claims, made, looks), judging.MORE)
         results = laboratory.run(experiment.name, made.runs())
         metrics = {m["name"]: m for m in experiment.of("metric")}
         return Material(made, settings, results, calibrations, {}, metrics)
+
+    def _work(
+        self, settings: dict, groups: list[dict], claims: list[dict], looks: list[int]
+    ) -> dict[Hashable, float]:
+        """What will be run when the loads are calibrated: as much with any numbers of users."""
+        numbers: dict[tuple[str | None, str], int] = {}
+
+        def loads(base: str | None, load: str) -> dict[str, object]:
+            number = numbers.setdefault((base, load), 1 + len(numbers))
+            return dict.fromkeys(calibrating.fields(self.experiment, base), number)
+
+        made = plan.make(self.experiment, settings, loads, groups)
+        first, later = made.work(), judging.more_seeds(claims, made, looks)
+        return {key: seconds + later.get(key, 0.0) for key, seconds in first.items()}
 
     def _tabulate(
         self, material: Material, parts: list[str], out: Path, only: str | None = None
@@ -169,7 +198,7 @@ def _pairs(runs: Plan, spec: dict) -> list[tuple[plan.Cell, plan.Cell]]:
 def _check_owner(out: Path, experiment: Experiment) -> None:
     """A folder holds one study: another's tables and figures would stay among its own."""
     try:
-        owner = store.read_json(out / store.MANIFEST).get("study", experiment.name)
+        owner = files.read_sealed(out / MANIFEST).get("study", experiment.name)
     except StoreError:
         return
     if owner != experiment.name:
@@ -183,11 +212,12 @@ def _with_earlier(
     wanted: list[str], out: Path, experiment: Experiment, settings: dict
 ) -> list[str]:
     """Parts that were run into this folder with the same settings stay in its report."""
-    if not (out / store.MANIFEST).is_file():
+    if not (out / MANIFEST).is_file() or not (out / RESULT).is_file():
         return wanted
     try:
-        before = store.read_json(out / RESULT)
+        before = Store.existing(out).read_json(RESULT)
     except StoreError:
+        say(f"{out / RESULT} is damaged: parts that were run before are not in the report")
         return wanted
     same = before.get("name") == experiment.name and before.get("settings") == settings
     earlier = before.get("parts", []) if same else []

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import polars as pl
 from matplotlib.figure import Figure
 
 from aqmlab import figures
-from aqmlab.store import whole
+from aqmlab.store import Store
 
 
-def write_frame(stem: Path, rows: list[dict]) -> None:
-    """`stem.csv` and `stem.parquet`; nothing for a table without rows."""
+def write_frame(store: Store, name: str, rows: list[dict]) -> None:
+    """`tables/<name>.csv` and `.parquet`; nothing for a table without rows."""
     if not rows:
         return
     frame = pl.DataFrame(rows, infer_schema_length=None)
-    _write(stem.with_name(f"{stem.name}.csv"), frame.write_csv().encode())
-    with whole(stem.with_name(f"{stem.name}.parquet")) as draft:
-        frame.write_parquet(draft)
+    _write(store, f"tables/{name}.csv", frame.write_csv().encode())
+    with store.writing(f"tables/{name}.parquet") as draft, draft.open("wb") as file:
+        frame.write_parquet(file)
 
 
-def write_figures(folder: Path, identity: str, figure: Figure) -> str:
+def write_figures(store: Store, identity: str, figure: Figure) -> str:
     """`figure-9a.svg` and `.png`, or `table-1.svg`; gives the name without ending."""
     stem = identity if identity.startswith("table") else f"figure-{identity}"
-    _write(folder / f"{stem}.svg", figures.to_svg(figure).encode())
-    _write(folder / f"{stem}.png", figures.to_png(figure))
+    _write(store, f"figures/{stem}.svg", figures.to_svg(figure).encode())
+    _write(store, f"figures/{stem}.png", figures.to_png(figure))
     return stem
 
 
-def _write(path: Path, content: bytes) -> None:
-    with whole(path) as draft:
+def _write(store: Store, name: str, content: bytes) -> None:
+    with store.writing(name) as draft:
         draft.write_bytes(content)

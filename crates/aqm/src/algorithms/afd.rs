@@ -18,7 +18,7 @@ use packet::{Backlog, Instant, Packet, Rng, Why};
 use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES};
 use crate::flow_table::FlowTable;
 use crate::periodic::Ticker;
-use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
+use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Table, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -27,6 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
               get the same rate.",
     year: 2003,
     per_flow: Keeps::State,
+    tables: &[Table { rows: &[("b", 500)], row: 112 }],
     source: "Pan, Breslau, Prabhakar and Shenker, ACM CCR 33(2), 2003; two implementations of it",
     ecn: "marks ECN-capable packets at every load, if ecn is on",
     units: "packets",

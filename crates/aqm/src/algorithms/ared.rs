@@ -32,6 +32,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "RED that moves max_p to keep the average queue in the middle of its band.",
     year: 2001,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "Floyd, Gummadi and Shenker, Adaptive RED, ICSI TR 2001; profiles after ns-2.35, \
              ns-3, Linux sch_red",
     ecn: "marks below max_th if ecn is on and the packet is ECN-capable; above it by \

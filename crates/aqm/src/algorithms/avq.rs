@@ -26,6 +26,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Signals what overflows a virtual queue whose capacity adapts to the arrivals.",
     year: 2001,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "Kunniyur and Srikant, SIGCOMM 2001; profile after ns-2.35 Vq",
     ecn: "marks if ecn is on and the packet is ECN-capable, at any load; drops an overflow",
     units: "packets or bytes",

@@ -26,6 +26,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Losses raise the signal probability, idle times lower it.",
     year: 1999,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "Feng, Kandlur, Saha and Shin, CSE-TR-387-99, 1999, and IEEE/ACM ToN 10(4), 2002; \
              NetBSD ALTQ",
     ecn: "marks ECN-capable packets whenever the coin says so, if ecn is on",

@@ -28,6 +28,7 @@ pub(crate) const ENTRY: Entry = Entry {
               just lost a packet.",
     year: 1999,
     per_flow: Keeps::State,
+    tables: &[],
     source: "Anjum and Tassiulas, INFOCOM 1999 (recalled; constants weakly)",
     ecn: "never marks",
     units: "packets",

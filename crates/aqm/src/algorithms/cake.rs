@@ -34,8 +34,9 @@ use alloc::{boxed::Box, vec::Vec};
 use packet::params::{BadParams, Params};
 use packet::{Backlog, Cells, Ecn, Event, Framing, Instant, Packet, Why};
 
+use crate::shells::flows::hash_seed;
 use crate::shells::pool::Pool;
-use crate::{Built, Cx, Discipline, Entry, Keeps, Line};
+use crate::{Built, Cx, Discipline, Entry, Keeps, Line, Table};
 use acks::AckFilter;
 use hosts::Isolation;
 use longest::Longest;
@@ -50,12 +51,14 @@ pub(crate) const ENTRY: Entry = Entry {
               short.",
     year: 2018,
     per_flow: Keeps::Queues,
+    // Of eight tins at most.
+    tables: &[Table { rows: &[("queues", 1_024)], row: 8 * 200 }],
     units: "time; turns in bytes",
     source: "Linux sch_cake; Høiland-Jørgensen, Taht and Morton, LANMAN 2018",
     ecn: "marks in place of every drop by CoDel if ecn is on (it is by default) and the packet is \
           ECN-capable; the random drops of the law's other half ignore ECN; want of room drops",
-    deviations: "Sizes are IP lengths (sch_cake: with the Ethernet header unless overhead is \
-                 given) and memory is counted in them, not in buffer sizes. Turns are kept to \
+    deviations: "Sizes are IP lengths, unless the link's header_bytes adds to them (sch_cake: with \
+                 the Ethernet header unless overhead is given), and memory is counted in them, not in buffer sizes. Turns are kept to \
                  2^-16 byte, where sch_cake adds a random fraction of a byte. Rates are exact in \
                  the long run, roots are exact, and a fresh queue's first signal waits a whole \
                  interval (sch_cake begins with a reciprocal root of zero: the second late packet \
@@ -74,7 +77,7 @@ pub(crate) const ENTRY: Entry = Entry {
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     fields::check(params)?;
     let rate = if params.given("rate") { params.rate("rate").bits_per_s() / 8 } else { 0 };
-    let (mtu, seed) = (params.whole("mtu"), params.whole("hash_seed"));
+    let (mtu, seed) = (params.whole("mtu"), hash_seed(params));
     let (target, interval) = (params.time("target"), params.time("interval"));
     let scheme = Scheme::named(params.choice("tins"));
     let isolation = Isolation::named(params.choice("isolation"));

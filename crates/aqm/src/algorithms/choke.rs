@@ -33,6 +33,7 @@ pub(crate) const ENTRY: Entry = Entry {
               they are of one flow.",
     year: 2000,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "Pan, Prabhakar and Psounis, INFOCOM 2000; Linux sch_choke",
     ecn: "marks what RED's test signals if ecn is on and the packet is ECN-capable, above max_th \
           too unless harddrop; the two packets of a match are dropped whatever their ECN field",

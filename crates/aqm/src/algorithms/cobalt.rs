@@ -35,6 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Controlled delay, and random drops that grow while the buffer overflows.",
     year: 2018,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "Linux sch_cake; ns-3 CobaltQueueDisc; Høiland-Jørgensen, Taht and Morton, LANMAN 2018",
     ecn: "marks in place of every drop by CoDel if ecn is on and the packet is ECN-capable; the \
           random drops of its other half ignore ECN; a full buffer drops",

@@ -36,6 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Signals packets at the head while all have stayed too long, ever more often.",
     year: 2012,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "Nichols and Jacobson, ACM Queue 10(5), 2012; RFC 8289; profiles after Linux \
              codel_impl.h, ns-3, ns-2.35",
     ecn: "marks in place of every drop at the head if ecn is on and the packet is ECN-capable; \
@@ -43,8 +44,9 @@ pub(crate) const ENTRY: Entry = Entry {
     units: "time",
     deviations: "All: times are whole nanoseconds (Linux: 1.024 us). rfc8289: the count grows at \
                  each drop within a series, also if the next packet ends it, as in Linux, ns-3 \
-                 and ns-2. linux: packet sizes are IP lengths, without the link header that \
-                 Linux adds (14 bytes on Ethernet), while mtu is 1514 as there; the wrap of the \
+                 and ns-2. linux: packet sizes include the link header that Linux \
+                 adds (14 bytes on Ethernet) only if the link's header_bytes says so, while mtu \
+                 is 1514 as there; the wrap of the \
                  32-bit clock is absent; a queue that has never signalled begins at count 1 \
                  whatever the clock says.",
     fields: FIELDS,

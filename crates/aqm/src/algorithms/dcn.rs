@@ -21,7 +21,8 @@ use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 use crate::buffer::{self, LIMIT, LIMIT_BYTES, PACKET_BYTES};
 use crate::periodic::Ticker;
 use crate::pi_law::PiLaw;
-use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
+use crate::shells::flows::{HASH_SEED, HASH_SEED_FIELD};
+use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Table, Verdict};
 use flows::{Collision, Flows};
 
 /// The registry's line.
@@ -30,6 +31,10 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Drops packets of long, fast flows only, as often as a controller of the queue says.",
     year: 2004,
     per_flow: Keeps::State,
+    tables: &[
+        Table { rows: &[("scoreboard_size", 1_024)], row: 168 },
+        Table { rows: &[("table_size", 1_024)], row: 104 },
+    ],
     source: "Le, Aikat, Jeffay and Smith, ICNP 2004 (slides and abstract)",
     ecn: "never marks",
     units: "packets or bytes",
@@ -151,11 +156,10 @@ const FIELDS: &[Field] = &[
         source: "constructed: as PI",
     },
     Field {
-        name: "hash_seed",
-        meaning: "Seed of the hash that gives flows their slots.",
-        kind: Kind::Whole { unit: Unit::None, min: 0, max: 1_000_000_000 },
-        default: Value::Whole(1),
+        meaning: "Seed of the hash that gives flows their slots. A run draws one from its seed, \
+                  each queue its own; a trial and an embedded queue take 1.",
         source: "constructed",
+        ..HASH_SEED
     },
     Field {
         name: "limit",
@@ -238,7 +242,13 @@ impl Dcn {
             _ => Collision::Ignore,
         };
         Dcn {
-            flows: Flows::new(sizes, collision, threshold, interval, params.whole("hash_seed")),
+            flows: Flows::new(
+                sizes,
+                collision,
+                threshold,
+                interval,
+                params.whole_or(HASH_SEED_FIELD, 1),
+            ),
             law,
             weight: match params.choice("probability") {
                 "uniform" => Weight::Uniform,

@@ -20,6 +20,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Marks every ECN-capable packet that finds K packets waiting.",
     year: 2010,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "Alizadeh et al., SIGCOMM 2010; ns-2.35 DCTCP script",
     ecn: "marks from K on; packets that are not ECN-capable are not signalled (not_ect = \"pass\") \
           or dropped (\"drop\"); drops an overflow",
@@ -148,7 +149,7 @@ mod tests {
     fn k(rate: u64, pairs: &[(&str, &str)]) -> Result<u64, BadParams> {
         let raw: Vec<_> =
             pairs.iter().map(|(k, v)| (k.to_string(), Raw::Text(v.to_string()))).collect();
-        threshold(&Params::check(FIELDS, &raw)?, &Line { rate: Rate::from_bits_per_s(rate) }, 1500)
+        threshold(&Params::check(FIELDS, &raw)?, &Line::of(Rate::from_bits_per_s(rate)), 1500)
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "First come, first served; a packet that finds the buffer full is dropped.",
     year: 1969,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "no paper; Linux pfifo, bfifo and pfifo_head_drop, ns-2.35 DropTail",
     ecn: "never marks",
     units: "packets or bytes",

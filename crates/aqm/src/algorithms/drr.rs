@@ -27,6 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Serves flows in turn by bytes; a full buffer drops from the longest queue.",
     year: 1995,
     per_flow: Keeps::Queues,
+    tables: &[],
     source: "Shreedhar and Varghese, SIGCOMM 1995; Suter, Lakshman, Stiliadis and Choudhury, \
              INFOCOM 1998 (LQD, ALQD, RND)",
     ecn: "never marks",

@@ -14,12 +14,13 @@
 //! | signals | spaced by sums of probabilities | drawn at random |
 //! | own marks of the scalable queue | a ramp of the delay | a step |
 //! | overload | k·p' ≥ 1 | k·p' > 1 |
-//! | few packets | are signalled too | are spared, below 2 MTU |
+//! | few packets | are signalled too, but not for their delay with one packet behind | are spared, below 2 MTU, but not from the step |
 
 mod fields;
 mod signals;
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 
 use packet::params::{BadParams, Params};
 use packet::{Backlog, Duration, Ecn, Event, Instant, Packet, Why};
@@ -27,7 +28,7 @@ use packet::{Backlog, Duration, Ecn, Event, Instant, Packet, Why};
 use crate::periodic::Ticker;
 use crate::shells::pool::{Pool, Queue};
 use crate::{Built, Cx, Discipline, Entry, Keeps, Line, Room, buffer};
-use signals::{Action, Numbers, Signals, Which};
+use signals::{Action, Leaving, Numbers, Signals, Which};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -35,15 +36,15 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "A queue for classic and one for scalable senders, with coupled signals.",
     year: 2016,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "RFC 9332 (followed through picoquic's and mahimahi's ports); Linux sch_dualpi2",
     ecn: "always on: ECT(1) and CE go to the scalable queue and are marked with k p' or for their \
           delay; ECT(0) is marked and Not-ECT dropped with p' squared; in overload both are \
           dropped with p' squared and the scalable survivors are marked; a full buffer drops",
     units: "time; turns in bytes",
     deviations: "All: the queues are scheduled by weighted round robin, which RFC 9332 leaves \
-                 open; decisions are made at departure; without the limits on the scalable \
-                 queue's length below which it is not marked for its delay. rfc9332: the buffer \
-                 is limited in packets unless limit_bytes is given. linux: draws succeed if \
+                 open; decisions are made at departure. rfc9332: the delay is that of the departing \
+                 packet; the buffer is limited in packets unless limit_bytes is given. linux: draws succeed if \
                  u < p (there: at most), gains are exact fractions.",
     fields: fields::FIELDS,
     build,
@@ -59,13 +60,17 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         alpha: params.real_or("alpha", if linux { 41.0 / 256.0 } else { 0.15 }),
         beta: params.real_or("beta", if linux { 819.0 / 256.0 } else { 3.0 }),
         k: params.real("k"),
-        spared_bytes: 2 * mtu,
+        spared_bytes: params.whole_or("min_backlog", if linux { 2 * mtu } else { 0 }),
         drop_overload: params.switch("drop_overload"),
         step: Duration::from_secs_f64(params.real_or("step", 0.001)),
         min_th: Duration::from_secs_f64(params.real_or("min_th", 0.0008)),
         range: Duration::from_secs_f64(params.real_or("range", 0.0004)),
+        step_packets: params.given("step_packets").then(|| params.whole("step_packets") as u32),
+        th_len: params.whole_or("th_len", 1) as u32,
     };
     fields::foreign(linux).iter().for_each(|field| params.ignore(field));
+    params.ignore(if numbers.step_packets.is_some() { "step" } else { "step_packets" });
+    let steps = Steps::new(if linux { params.whole_or("min_qlen_step", 0) as u32 } else { 0 });
     let period = params.real_or("t_update", if linux { 0.016 } else { 0.015 });
     let classic = params.whole("c_weight") as i64;
     Ok(Built::Discipline(Box::new(DualPi2 {
@@ -74,6 +79,7 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         pool: Pool::default(),
         classic: Queue::new(),
         scalable: Queue::new(),
+        steps,
         credit: Credit::new(mtu as i64, classic),
         room: buffer::room(params, 10_000),
         // The RFC refuses whatever might not fit.
@@ -112,6 +118,29 @@ impl Credit {
     }
 }
 
+/// For which packets of the scalable queue Linux's step counts: those that found enough others.
+struct Steps {
+    least: u32,
+    /// One for each packet of the queue, where that is asked for.
+    counts: VecDeque<bool>,
+}
+
+impl Steps {
+    const fn new(least: u32) -> Self {
+        Steps { least, counts: VecDeque::new() }
+    }
+
+    fn on_arrival(&mut self, found: u32) {
+        if self.least > 0 {
+            self.counts.push_back(found >= self.least);
+        }
+    }
+
+    fn on_departure(&mut self) -> bool {
+        self.least == 0 || self.counts.pop_front().unwrap_or(true)
+    }
+}
+
 /// Both queues.
 struct DualPi2 {
     signals: Signals,
@@ -119,6 +148,7 @@ struct DualPi2 {
     pool: Pool,
     classic: Queue,
     scalable: Queue,
+    steps: Steps,
     credit: Credit,
     room: Room,
     /// The size that the limit takes an arrival for, if not its own.
@@ -139,7 +169,10 @@ impl Discipline for DualPi2 {
         }
         (cx.out)(Event::Queued { id: packet.id });
         let queue = match packet.ecn {
-            Ecn::Ect1 | Ecn::Ce => &mut self.scalable,
+            Ecn::Ect1 | Ecn::Ce => {
+                self.steps.on_arrival(self.scalable.backlog().packets);
+                &mut self.scalable
+            }
             Ecn::NotEct | Ecn::Ect0 => &mut self.classic,
         };
         self.pool.push(queue, packet);
@@ -153,10 +186,16 @@ impl Discipline for DualPi2 {
                 Which::Scalable => &mut self.scalable,
             };
             let mut packet = self.pool.pop(queue)?;
-            let last = queue.is_empty();
-            let left = self.backlog().bytes;
-            let age = cx.now.since(packet.arrived);
-            match self.signals.judge(which, packet.ecn, left, last, age, cx.rng) {
+            let behind = queue.backlog().packets;
+            let leaving = Leaving {
+                which,
+                ecn: packet.ecn,
+                age: cx.now.since(packet.arrived),
+                behind,
+                left: self.backlog().bytes,
+                stepped: which == Which::Classic || self.steps.on_departure(),
+            };
+            match self.signals.judge(leaving, cx.rng) {
                 Action::Drop(why) => {
                     (cx.out)(Event::Dropped { packet, why });
                     continue;

@@ -7,14 +7,14 @@
 //! the average was last seen below, between or above the thresholds. An average equal to a
 //! threshold changes nothing.
 
-use alloc::{boxed::Box, format};
+use alloc::boxed::Box;
 
+use packet::Instant;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Instant, Rate};
 
-use super::family::{Early, Ns, PacketClock, Paper, Profile, Settings, Tuned, Tuner};
-use crate::{Built, Entry, Fit, Judged, Keeps, Line, Room};
+use super::family::{Early, Ns, Paper, Profile, Settings, Tuned, Tuner, in_packets};
+use crate::{Built, Entry, Judged, Keeps, Line};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -23,6 +23,7 @@ pub(crate) const ENTRY: Entry = Entry {
               when it leaves above.",
     year: 1999,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "Feng, Kandlur, Saha and Shin, INFOCOM 1999; profiles after ns-2.35, ns-3",
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; drops where the \
           signal is certain, and on overflow",
@@ -36,8 +37,6 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const PACKETS: Kind = Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: true };
-const PROBABILITY: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
 const FACTOR: Kind = Kind::Real { unit: Unit::None, min: 1.0, max: 1e6, open: true };
 
 const FIELDS: &[Field] = &[
@@ -49,32 +48,14 @@ const FIELDS: &[Field] = &[
         default: Value::Choice("fj93"),
         source: "constructed; states: ns-3 read, fj93 and ns2 constructed",
     },
-    Field {
-        name: "min_th",
-        meaning: "Average queue below which every packet passes.",
-        kind: PACKETS,
-        default: Value::Real(5.0),
-        source: "Floyd and Jacobson 1993 (recalled)",
-    },
-    Field {
-        name: "max_th",
-        meaning: "Average queue at which the probability reaches max_p.",
-        kind: PACKETS,
-        default: Value::Real(15.0),
-        source: "Floyd and Jacobson 1993 (recalled)",
-    },
-    Field {
-        name: "w_q",
-        meaning: "Weight of the newest sample in the average.",
-        kind: PROBABILITY,
-        default: Value::Real(0.002),
-        source: "Floyd and Jacobson 1993 (recalled); read: ns-3",
-    },
+    in_packets::MIN_TH,
+    in_packets::MAX_TH,
+    in_packets::W_Q,
     Field {
         name: "max_p",
         meaning: "First value of the probability where the average reaches max_th. ns3: 0.02; \
                   others: 0.1.",
-        kind: PROBABILITY,
+        kind: in_packets::PROBABILITY,
         default: Value::Unset,
         source: "read: ns-2.35 linterm_ 10, ns-3 LInterm 50",
     },
@@ -92,39 +73,17 @@ const FIELDS: &[Field] = &[
         default: Value::Real(2.0),
         source: "read: ns-2.35, ns-3 FengBeta",
     },
-    Field {
-        name: "gentle",
-        meaning: "Whether the probability grows from max_p to 1 between max_th and twice max_th. \
-                  fj93: false; ns2, ns3: true.",
-        kind: Kind::Switch,
-        default: Value::Unset,
-        source: "read: ns-2.35 gentle_, ns-3 Gentle",
-    },
-    Field {
-        name: "mean_packet_bytes",
-        meaning: "The packet of the idle clock. fj93: 1000; ns2, ns3: 500.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000 },
-        default: Value::Unset,
-        source: "read: ns-2.35 mean_pktsize_, ns-3 MeanPktSize; fj93 constructed",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
-        default: Value::Whole(60),
-        source: "constructed: four times max_th",
-    },
-    Field {
-        name: "ecn",
-        meaning: "Whether ECN-capable packets are marked where others are dropped by a signal.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "ns-2.35 setbit_, ns-3 UseEcn: off",
-    },
+    in_packets::GENTLE,
+    in_packets::MEAN_PACKET_BYTES,
+    in_packets::LIMIT,
+    in_packets::ECN,
 ];
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
-    let settings = settings(params, line.rate)?;
+    let profile = Profile::named(params.choice("profile"));
+    let max_p = params.real_or("max_p", if profile == Profile::Ns3 { 0.02 } else { 0.1 });
+    let gentle = params.switch_or("gentle", profile != Profile::Fj93);
+    let settings = in_packets::settings(params, line, profile, max_p, gentle)?;
     let (alpha, beta) = (params.real("alpha"), params.real("beta"));
     Ok(match settings.profile {
         Profile::Fj93 => gate(Paper::new(&settings), &settings, Excursions::new(alpha, beta)),
@@ -142,47 +101,6 @@ fn gate<J: Early + 'static>(mut judge: J, settings: &Settings, rule: Excursions)
     let gentle_too = settings.profile == Profile::Fj93;
     let judge = Tuned::new(judge, rule, settings.max_p, gentle_too, f64::INFINITY);
     Built::Gate(Box::new(Judged::new(judge, settings.room, settings.ecn)))
-}
-
-fn settings(params: &Params, rate: Rate) -> Result<Settings, BadParams> {
-    let profile = match params.choice("profile") {
-        "ns2" => Profile::Ns2,
-        "ns3" => Profile::Ns3,
-        _ => Profile::Fj93,
-    };
-    let ns = profile != Profile::Fj93;
-    let (min_th, max_th) = (params.real("min_th"), params.real("max_th"));
-    if min_th >= max_th {
-        let why = format!(
-            "{min_th} is not below max_th = {max_th}: RED needs a band between its thresholds; \
-             give both, min_th the smaller"
-        );
-        return Err(BadParams::new("min_th", why));
-    }
-    let gentle = params.switch_or("gentle", ns);
-    let mean = params.whole_or("mean_packet_bytes", if ns { 500 } else { 1000 }) as u32;
-    let limit = params.whole("limit") as u32;
-    let fit = if profile == Profile::Ns2 { Fit::Overhanging } else { Fit::Whole };
-    Ok(Settings {
-        profile,
-        min_th,
-        max_th,
-        w_q: params.real("w_q"),
-        max_p: params.real_or("max_p", if profile == Profile::Ns3 { 0.02 } else { 0.1 }),
-        gentle,
-        wait: ns,
-        queue_in_bytes: false,
-        byte_probability: false,
-        mean_packet_bytes: mean,
-        max_packet_bytes: 1500,
-        clock: PacketClock::of_line(rate, mean),
-        harddrop: true,
-        use_mark_p: false,
-        mark_p: 0.0,
-        ns1_compat: false,
-        ecn: params.switch("ecn"),
-        room: Room::of_packets(limit, fit),
-    })
 }
 
 /// Where the average was last seen.

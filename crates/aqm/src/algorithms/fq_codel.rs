@@ -21,8 +21,9 @@ use packet::units::Unit;
 
 use super::controlled_delay::{CE_THRESHOLD, Control, INTERVAL, Profile, TARGET};
 use crate::shells::departure::Rules;
+use crate::shells::flows::{HASH_SEED, hash_seed};
 use crate::shells::per_flow::{Leaving, Overload, PerFlow, Settings};
-use crate::{Built, Entry, Keeps, Line};
+use crate::{Built, Entry, Keeps, Line, Table};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -30,12 +31,14 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Serves hashed flows in turn, sparse ones first, with controlled delay in each queue.",
     year: 2012,
     per_flow: Keeps::Queues,
+    tables: &[Table { rows: &[("flows", 1_024)], row: 160 }],
     source: "RFC 8290; profiles after Linux sch_fq_codel and ns-3",
     ecn: "marks in place of every drop by CoDel if ecn is on (it is by default) and the packet is \
           ECN-capable; ce_threshold marks whether ecn is on or not; want of room drops",
     units: "time; turns in bytes",
     deviations: "All: flows are hashed by a seeded 64-bit mix (Linux: jhash or the network \
-                 card's); sizes are IP lengths; a queue that has never signalled begins at \
+                 card's); sizes are IP lengths unless the link's header_bytes adds to \
+                 them; a queue that has never signalled begins at \
                  count 1, whatever the clock and the buffer's drops say. linux: memory is counted in packet bytes, not in \
                  buffer sizes, and drop_batch is what it says (one version of Linux always takes \
                  1 if it is configured). ns3: without set-associative hashing and without the \
@@ -106,7 +109,7 @@ const FIELDS: &[Field] = &[
         source: "read: Linux, ns-3",
     },
     CE_THRESHOLD,
-    crate::shells::flows::HASH_SEED,
+    HASH_SEED,
 ];
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
@@ -118,7 +121,7 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     };
     let settings = Settings {
         flows: params.whole("flows") as usize,
-        seed: params.whole("hash_seed"),
+        seed: hash_seed(params),
         quantum: params.whole_or("quantum", quantum),
         limit: params.whole("limit"),
         limit_bytes: params.whole_or("limit_bytes", bytes),

@@ -15,9 +15,10 @@ use packet::{Backlog, Duration, Ecn, Instant, Packet, Why};
 
 use crate::periodic::Ticker;
 use crate::pie_core::{PieCore, PieRules};
+use crate::shells::flows::{HASH_SEED, hash_seed};
 use crate::shells::per_flow::{Overload, PerFlow, QueueJudge, Settings};
 use crate::shells::pool::{Pool, Queue};
-use crate::{Admission, Built, Cx, Entry, Keeps, Line};
+use crate::{Admission, Built, Cx, Entry, Keeps, Line, Table};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -26,6 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
               queue.",
     year: 2020,
     per_flow: Keeps::Queues,
+    tables: &[Table { rows: &[("flows", 1_024)], row: 260 }],
     source: "Linux sch_fq_pie; RFC 8033 for the controller, RFC 8290 for the queues",
     ecn: "marks ECN-capable packets if ecn is on and the queue's p is below mark_ecnth (linux: at \
           most), drops them above; want of room drops",
@@ -88,10 +90,10 @@ const FIELDS: &[Field] = &[
     Field {
         name: "mean_packet_bytes",
         meaning: "A queue of at most two such packets is never signalled (linux: below two MTUs). \
-                  rfc8033: 1000; linux: 1514.",
+                  rfc8033: 1000; linux: 1500 and the link's header_bytes.",
         kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000 },
         default: Value::Unset,
-        source: "ns-3 MeanPktSize; Linux device MTU with header",
+        source: "ns-3 MeanPktSize; read: Linux psched_mtu, counted as packets are",
     },
     Field {
         name: "cap_drop",
@@ -159,10 +161,10 @@ const FIELDS: &[Field] = &[
         default: Value::Real(0.1),
         source: "read: Linux ecn_prob, ns-3",
     },
-    crate::shells::flows::HASH_SEED,
+    HASH_SEED,
 ];
 
-fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
+fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let linux = params.choice("profile") == "linux";
     let period = params.time("t_update");
     let rules = PieRules {
@@ -171,14 +173,15 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         alpha: params.real("alpha"),
         beta: params.real("beta"),
         max_burst: params.time("max_burst"),
-        spared_bytes: 2 * params.whole_or("mean_packet_bytes", if linux { 1514 } else { 1000 }),
+        spared_bytes: 2 * params
+            .whole_or("mean_packet_bytes", if linux { line.mtu() } else { 1000 }),
         capped: params.switch("cap_drop"),
         derandomised: params.switch("derandomise"),
         linux,
     };
     let settings = Settings {
         flows: params.whole("flows") as usize,
-        seed: params.whole("hash_seed"),
+        seed: hash_seed(params),
         quantum: params.whole("quantum"),
         limit: params.whole("limit"),
         limit_bytes: params.whole_or("limit_bytes", u64::MAX),

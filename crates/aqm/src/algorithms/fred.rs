@@ -28,6 +28,7 @@ pub(crate) const ENTRY: Entry = Entry {
               their fair share.",
     year: 1997,
     per_flow: Keeps::State,
+    tables: &[],
     source: "Lin and Morris, SIGCOMM 1997 (recalled); comparisons confirmed in J-Sim's port",
     ecn: "never marks",
     units: "packets",
@@ -349,6 +350,6 @@ mod tests {
         let fields = find("fred").unwrap().fields;
         assert!(Params::check(fields, &raw(0.0)).is_err());
         let params = Params::check(fields, &raw(64.0)).unwrap();
-        assert!(build(&params, &Line { rate: Rate::from_bits_per_s(1) }).is_ok());
+        assert!(build(&params, &Line::of(Rate::from_bits_per_s(1))).is_ok());
     }
 }

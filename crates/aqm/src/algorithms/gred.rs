@@ -23,6 +23,7 @@ pub(crate) const ENTRY: Entry = Entry {
               average.",
     year: 1998,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "Linux sch_gred",
     ecn: "marks everywhere if ecn is on and the packet is ECN-capable, with harddrop only below \
           max_th; drops an overflow",
@@ -344,7 +345,7 @@ mod tests {
     /// Three virtual queues with a weight of 1, so that an average is what waits.
     fn gred(mode: Mode) -> Gred {
         let fields = Params::defaults(FIELDS);
-        let line = Line { rate: Rate::from_bits_per_s(10_000_000) };
+        let line = Line::of(Rate::from_bits_per_s(10_000_000));
         let one = Settings { w_q: 1.0, ..settings(&fields, &line, 0, 1).unwrap() };
         let queue = || Linux::new(&one).unwrap().never_idle_yet();
         let (queues, shared) = ((0..3).map(|_| queue()).collect(), queue());

@@ -28,6 +28,7 @@ pub(crate) const ENTRY: Entry = Entry {
               rests at its target.",
     year: 2001,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "Hollot, Misra, Towsley and Gong, INFOCOM 2001; ns-2.35 Queue/PI",
     ecn: "marks ECN-capable packets at every load if ecn is on; drops them only at a full buffer",
     units: "packets or bytes",

@@ -27,6 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
               square of its output, scalable ones with a multiple.",
     year: 2016,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "De Schepper, Bondarenko, Tsang and Briscoe, CoNEXT 2016; Linux sch_dualpi2",
     ecn: "with ecn on: marks ECT(0) packets with p'^2 and ECT(1) and CE packets with k p', at \
           every load; all others, and all without ecn, are dropped with p'^2",

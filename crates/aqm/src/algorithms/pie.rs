@@ -31,6 +31,7 @@ pub(crate) const ENTRY: Entry = Entry {
               and a burst allowance.",
     year: 2017,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "RFC 8033; RFC 8034 (DOCSIS); Linux sch_pie",
     ecn: "rfc8033, linux: marks ECN-capable packets if ecn is on and p is below mark_ecnth (linux: \
           at most), drops them above; docsis: never marks",
@@ -149,7 +150,7 @@ impl Pie {
             _ => Measure::Timestamp { delay: 0.0, last: None },
         };
         let period = Duration::from_secs_f64(params.real_or("t_update", 0.015));
-        let mean = params.whole_or("mean_packet_bytes", if linux { 1514 } else { 1000 });
+        let mean = params.whole_or("mean_packet_bytes", if linux { line.mtu() } else { 1000 });
         let ticker = Ticker::every(period);
         let first = if linux { ticker.first_at(Duration::from_millis(500)) } else { ticker };
         Ok(Pie {

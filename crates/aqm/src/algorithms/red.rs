@@ -27,6 +27,7 @@ mod average;
 mod curve;
 pub(crate) mod family;
 mod fields;
+pub(crate) mod in_packets;
 mod linux;
 mod ns;
 mod paper;
@@ -48,6 +49,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Signals arrivals at random, with a probability that grows with the average queue.",
     year: 1993,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "Floyd and Jacobson, IEEE/ACM ToN 1(4), 1993; profiles after ns-2.35, ns-3, ALTQ, \
              Linux sch_red",
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; what happens \

@@ -30,6 +30,7 @@ pub(crate) const ENTRY: Entry = Entry {
               send most.",
     year: 2001,
     per_flow: Keeps::State,
+    tables: &[],
     source: "Mahajan, Floyd and Wetherall, ICNP 2001; ns-2.35 Queue/RED/PD and its example scripts",
     ecn: "the pre-filter drops whatever the ECN field; what RED signals is marked if ecn is on \
           and the packet is ECN-capable, and counts as a drop for the lists; above max_th (with \

@@ -27,6 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
               exponentially.",
     year: 2001,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "Athuraliya, Li, Low and Yin, IEEE Network 15(3), 2001; ns-2.35 Queue/REM",
     ecn: "marks ECN-capable packets at every load if ecn is on; profile \"ns2\" then marks at \
           departure and lets other packets pass unsignalled",
@@ -276,7 +277,7 @@ mod tests {
 
     /// 100 Mbit/s of 1000-byte packets, updated every 2 ms: c = 25.
     fn rem() -> Rem {
-        let line = Line { rate: Rate::from_bits_per_s(100_000_000) };
+        let line = Line::of(Rate::from_bits_per_s(100_000_000));
         let rem = Rem::new(&Params::defaults(FIELDS), &line, false);
         assert_eq!(rem.c, 25.0);
         rem

@@ -34,6 +34,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "RED that tells In packets from Out packets and drops Out packets first.",
     year: 1998,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "Clark and Fang, IEEE/ACM ToN 6(4), 1998; profiles after ns-2.35, ALTQ",
     ecn: "paper, ns2: marks below the class's max_th if ecn is on and the packet is ECN-capable; \
           drops above it and on overflow. altq: never marks",

@@ -25,6 +25,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "RIO that takes the first packets of each flow as In, the later ones as Out.",
     year: 2001,
     per_flow: Keeps::State,
+    tables: &[],
     source: "Guo and Matta, ICNP 2001 (recalled)",
     ecn: "marks below the class's max_th if ecn is on and the packet is ECN-capable; drops above \
           it and on overflow",

@@ -21,8 +21,9 @@ use alloc::{boxed::Box, collections::VecDeque, format};
 use packet::params::{BadParams, Params};
 use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 
+use crate::shells::flows::hash_seed;
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, LimitOrder, Line, Room, Verdict};
+use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, LimitOrder, Line, Room, Table, Verdict};
 use bins::{Bins, Rule};
 use bucket::Bucket;
 
@@ -33,6 +34,7 @@ pub(crate) const ENTRY: Entry = Entry {
               without a state per flow, and held to a small rate.",
     year: 2001,
     per_flow: Keeps::Nothing,
+    tables: &[Table { rows: &[("L", 8), ("N", 23)], row: 48 }],
     source: "Feng, Kandlur, Saha and Shin, INFOCOM 2001; Linux sch_sfb",
     ecn: "marks ECN-capable packets with probability p_min; lab, linux: above 1/2 some are \
           dropped, with probability 2 (p_min - 1/2); the penalty box drops what has no token",
@@ -141,7 +143,7 @@ impl Sfb {
             top: if linux { LINUX_TOP } else { 1.0 },
         };
         Ok(Sfb {
-            bins: Bins::new(levels, bins, params.whole("hash_seed")),
+            bins: Bins::new(levels, bins, hash_seed(params)),
             rule,
             max: u32::try_from(max).unwrap_or(u32::MAX),
             top: match profile {

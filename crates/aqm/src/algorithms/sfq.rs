@@ -12,8 +12,9 @@ use alloc::boxed::Box;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
+use crate::shells::flows::{HASH_SEED, hash_seed};
 use crate::shells::rounds::{Buffer, Rounds, Victim};
-use crate::{Built, Entry, Keeps, Line};
+use crate::{Built, Entry, Keeps, Line, Table};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -21,6 +22,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Serves hashed flows in turn; a full buffer drops from the longest queue.",
     year: 1990,
     per_flow: Keeps::Queues,
+    tables: &[Table { rows: &[("queues", 1_024)], row: 160 }],
     source: "McKenney, INFOCOM 1990; defaults of Linux sch_sfq",
     ecn: "never marks",
     units: "packets; turns in bytes",
@@ -62,7 +64,7 @@ const FIELDS: &[Field] = &[
         default: Value::Switch(false),
         source: "read: Linux sch_sfq headdrop",
     },
-    crate::shells::flows::HASH_SEED,
+    HASH_SEED,
 ];
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
@@ -72,6 +74,6 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         victim: Victim::Longest,
         front: params.switch("head_drop"),
     };
-    let (queues, seed) = (params.whole("queues") as usize, params.whole("hash_seed"));
+    let (queues, seed) = (params.whole("queues") as usize, hash_seed(params));
     Ok(Built::Discipline(Box::new(Rounds::hashed(queues, seed, params.whole("quantum"), buffer))))
 }

@@ -13,7 +13,7 @@ use packet::units::Unit;
 use packet::{Backlog, Instant, Packet, Rng, Why};
 
 use crate::buffer::{ECN, LIMIT};
-use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Verdict};
+use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Table, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -22,6 +22,7 @@ pub(crate) const ENTRY: Entry = Entry {
               drops by its square.",
     year: 1999,
     per_flow: Keeps::Nothing,
+    tables: &[Table { rows: &[("M", 1_000)], row: 8 }],
     source: "Ott, Lakshman and Wong, INFOCOM 1999 (recalled); J-Sim's port of an ns-2 program",
     ecn: "marks ECN-capable packets at every load if ecn is on; drops them only at a full buffer",
     units: "packets",

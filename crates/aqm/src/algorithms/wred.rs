@@ -25,6 +25,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "RED with one average and a pair of thresholds for each IP precedence.",
     year: 1998,
     per_flow: Keeps::Nothing,
+    tables: &[],
     source: "Cisco IOS documentation; May, Bolot, Diot and Lyles, IWQoS 1999",
     ecn: "marks between a class's thresholds if ecn is on and the packet is ECN-capable; drops \
           above max_th and on overflow",

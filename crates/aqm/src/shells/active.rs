@@ -2,12 +2,12 @@
 
 use alloc::vec::Vec;
 
-use super::flows::FlowIndex;
+use crate::flow_table::FlowTable;
 
 /// One state per active flow. Memory grows to the largest number of flows at a time, and no
 /// further.
 pub(crate) struct Active<S> {
-    index: FlowIndex,
+    index: FlowTable<u32>,
     /// By place; whose it is, if it is anybody's.
     states: Vec<(Option<u64>, S)>,
     free: Vec<u32>,
@@ -16,7 +16,7 @@ pub(crate) struct Active<S> {
 impl<S: Default> Active<S> {
     /// No flow.
     pub fn new() -> Self {
-        Active { index: FlowIndex::new(), states: Vec::new(), free: Vec::new() }
+        Active { index: FlowTable::growing(), states: Vec::new(), free: Vec::new() }
     }
 
     /// How many flows are active.

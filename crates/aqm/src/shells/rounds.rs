@@ -8,8 +8,9 @@ use alloc::vec::Vec;
 
 use packet::{Backlog, Event, Packet, Rng, Why};
 
-use super::flows::{FlowIndex, hash};
+use super::flows::hash;
 use super::pool::{Pool, Queue};
+use crate::flow_table::FlowTable;
 use crate::{Cx, Discipline};
 
 /// No flow.
@@ -31,7 +32,7 @@ pub(crate) enum Victim {
 /// How flows find their queues.
 pub(crate) enum Flows {
     /// Each has its own.
-    Each(FlowIndex),
+    Each(FlowTable<u32>),
     /// They are hashed.
     Hashed {
         /// Of the hash.
@@ -90,7 +91,7 @@ pub(crate) struct Rounds {
 impl Rounds {
     /// Every flow has a queue of its own.
     pub fn per_flow(quantum: u64, buffer: Buffer) -> Self {
-        Rounds::new(Flows::Each(FlowIndex::new()), Vec::new(), quantum, buffer)
+        Rounds::new(Flows::Each(FlowTable::growing()), Vec::new(), quantum, buffer)
     }
 
     /// Flows share `queues` queues by a hash.

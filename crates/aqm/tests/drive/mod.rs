@@ -54,19 +54,21 @@ fn whole(bytes: &mut Bytes, min: u64, max: u64) -> u64 {
     if value > LARGE && bytes.byte() != 255 { LARGE.clamp(min, max) } else { value }
 }
 
-fn real(bytes: &mut Bytes, min: f64, max: f64, open: bool) -> f64 {
+/// Anything of the range that a scenario may write: below `least` only 0.
+fn real(bytes: &mut Bytes, (min, max, open): (f64, f64, bool), least: f64) -> f64 {
     let unit = f64::from(bytes.byte()) / 255.0;
     let value = match bytes.below(8) {
         0 => min,
         1 => max,
-        2 => f64::MIN_POSITIVE,
+        2 => least,
         3 => 1e-9 * unit,
         4 => 1e3 * unit,
         5 => unit / 100.0,
         _ => unit,
     };
     let value = value.clamp(min, max);
-    if open && value <= min { min + f64::EPSILON * min.abs().max(1e-3) } else { value }
+    let value = if open && value <= min { min + f64::EPSILON * min.abs().max(1e-3) } else { value };
+    if value != 0.0 && value.abs() < least { least } else { value }
 }
 
 /// A value that the table allows.
@@ -79,7 +81,7 @@ fn value(bytes: &mut Bytes, field: &Field) -> Raw {
         }
         Kind::Whole { min, max, .. } => Raw::Number(whole(bytes, min, max) as f64),
         Kind::Real { unit, min, max, open } => {
-            let value = real(bytes, min, max, open);
+            let value = real(bytes, (min, max, open), unit.least());
             match unit {
                 Unit::Time => Raw::Text(format!("{value:e} s")),
                 Unit::Rate => Raw::Text(format!("{value:e} bit/s")),
@@ -103,7 +105,7 @@ fn choose(bytes: &mut Bytes) -> Option<(&'static Entry, Box<dyn Discipline>)> {
     let rate = bytes.pick(&[10_000_000, 1, 9_600, 1_000_000, 1_000_000_000, 1_000_000_000_000]);
     let params = Params::check(entry.fields, &raw);
     let params = params.unwrap_or_else(|why| panic!("{} {raw:?}: {why}", entry.name));
-    match (entry.build)(&params, &Line { rate: Rate::from_bits_per_s(rate) }) {
+    match (entry.build)(&params, &Line::of(Rate::from_bits_per_s(rate))) {
         Ok(built) => Some((entry, built.into_discipline())),
         Err(why) => {
             let why = why.to_string();
@@ -132,7 +134,8 @@ struct Books {
     lanes: HashMap<Lane, VecDeque<u32>>,
     queued: Option<u32>,
     /// Whether a flow may be given another queue while packets of it wait in one: CAKE's sets of
-    /// eight ways, when all are taken, give one of them to the newcomer, as sch_cake does.
+    /// eight ways, when all are taken, give one of them to the newcomer, as sch_cake does; sch_hhf
+    /// moves a flow that has become a heavy hitter, or is none any more.
     displaces: bool,
     done: Done,
 }
@@ -336,7 +339,7 @@ pub fn drive(data: &[u8]) -> Option<(&'static str, Done)> {
         backlog: Backlog::default(),
         lanes: HashMap::new(),
         queued: None,
-        displaces: entry.name == "cake",
+        displaces: matches!(entry.name, "cake" | "hhf"),
         done: Done::default(),
     };
     books.check(entry);

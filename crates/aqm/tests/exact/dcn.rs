@@ -24,9 +24,12 @@ struct Dcn {
     q_old: f64,
 }
 
-/// SplitMix64's finalizer, written out again.
-fn mix(x: u64) -> u64 {
-    let a = x.wrapping_add(0x9E3779B97F4A7C15);
+/// The hash of flows under seed 1: SplitMix64's finalizer, written out again.
+fn hashed(key: u64) -> u64 {
+    finalizer(key ^ finalizer(1u64.wrapping_add(0x9E3779B97F4A7C15)))
+}
+
+fn finalizer(a: u64) -> u64 {
     let b = (a ^ (a >> 30)).wrapping_mul(0xBF58476D1CE4E5B9);
     let c = (b ^ (b >> 27)).wrapping_mul(0x94D049BB133111EB);
     c ^ (c >> 31)
@@ -38,7 +41,7 @@ impl Dcn {
         if chained && !self.sb.contains_key(&key) && self.sb.len() as u64 == SLOTS {
             return;
         }
-        let slot = if chained { key } else { mix(key ^ mix(1)) % SLOTS };
+        let slot = if chained { key } else { hashed(key) % SLOTS };
         let free = match self.sb.get(&slot) {
             None => true,
             Some((held, count, last)) => now - last > DI || (*held != key && *count == 0),

@@ -12,6 +12,12 @@ struct Reference {
     linux: bool,
     drop_overload: bool,
     limit: usize,
+    /// Of the RFC; of Linux, whose packets know whether the step counts for them.
+    th_len: usize,
+    min_backlog: u64,
+    min_qlen_step: usize,
+    step_packets: Option<usize>,
+    apply_step: VecDeque<bool>,
     c: VecDeque<P>,
     l: VecDeque<P>,
     p: f64,
@@ -33,12 +39,16 @@ impl Reference {
         false
     }
 
+    fn left(&self) -> u64 {
+        self.c.iter().chain(&self.l).map(|p| p.size).sum()
+    }
+
     /// 'd', 'm' or ' '.
     fn linux(&mut self, p: &P, from_l: bool, now: u64, rng: &mut Rng) -> char {
-        let left: u64 = self.c.iter().chain(&self.l).map(|p| p.size).sum();
+        let left = self.left();
         let overload = 2.0 * self.p > 1.0;
         let mut mark = false;
-        if left >= 2 * MTU as u64 {
+        if left >= self.min_backlog {
             if !from_l {
                 if rng.uniform() < self.p && rng.uniform() < self.p {
                     if overload || !p.ect() {
@@ -48,6 +58,7 @@ impl Reference {
                 }
             } else if overload {
                 if self.drop_overload && rng.uniform() < self.p && rng.uniform() < self.p {
+                    self.apply_step.pop_front();
                     return 'd';
                 }
                 mark = true;
@@ -55,19 +66,23 @@ impl Reference {
                 mark = true;
             }
         }
-        if from_l && now - p.t > 1_000_000 {
-            mark = true;
+        if from_l && self.apply_step.pop_front().expect("one for each") {
+            let over = self.step_packets.map(|most| self.l.len() > most);
+            mark |= over.unwrap_or(now - p.t > 1_000_000);
         }
         if mark { 'm' } else { ' ' }
     }
 
     fn rfc(&mut self, p: &P, from_l: bool, now: u64) -> char {
+        if self.left() < self.min_backlog {
+            return ' ';
+        }
         let p_cl = f64::min(2.0 * self.p, 1.0);
         let p_c = self.p * self.p;
         if from_l {
             if p_cl < 1.0 {
                 let age = now - p.t;
-                let native = if age <= 800_000 || self.l.is_empty() {
+                let native = if age <= 800_000 || self.l.len() <= self.th_len {
                     0.0
                 } else if age >= 1_200_000 {
                     1.0
@@ -96,7 +111,12 @@ impl Model for Reference {
         }
         did.push(Did::Queue(p.id));
         let scalable = p.ecn == Ecn::Ect1 || p.ecn == Ecn::Ce;
-        if scalable { self.l.push_back(p) } else { self.c.push_back(p) }
+        if scalable {
+            self.apply_step.push_back(self.l.len() >= self.min_qlen_step);
+            self.l.push_back(p)
+        } else {
+            self.c.push_back(p)
+        }
     }
 
     fn dequeue(&mut self, now: u64, rng: &mut Rng, did: &mut Vec<Did>) -> Option<P> {
@@ -152,22 +172,42 @@ impl Model for Reference {
 
 #[test]
 fn both_transcriptions_agree() {
-    for (profile, drop_overload) in [("rfc9332", true), ("linux", true), ("linux", false)] {
+    for (profile, drop_overload, extra) in [
+        ("rfc9332", true, None),
+        ("rfc9332", true, Some(("th_len", 4))),
+        ("rfc9332", true, Some(("min_backlog", 2_500))),
+        ("linux", true, Some(("min_backlog", 4_000))),
+        ("linux", true, None),
+        ("linux", false, None),
+        ("linux", false, Some(("min_qlen_step", 3))),
+        ("linux", true, Some(("step_packets", 3))),
+    ] {
+        let number = |name| extra.filter(|e| e.0 == name).map(|e| e.1);
         for limit in [10_000, 60] {
             for seed in 0..6 {
                 let model = Reference {
                     linux: profile == "linux",
                     drop_overload,
                     limit,
+                    th_len: number("th_len").unwrap_or(1),
+                    min_backlog: number("min_backlog").unwrap_or(if profile == "linux" {
+                        2 * MTU as usize
+                    } else {
+                        0
+                    }) as u64,
+                    min_qlen_step: number("min_qlen_step").unwrap_or(0),
+                    step_packets: number("step_packets"),
                     credit: MTU * (10 - 90),
                     ..Reference::default()
                 };
                 let (limit, drops) = (limit.to_string(), drop_overload.to_string());
-                let pairs = [
+                let value = extra.map(|e| e.1.to_string()).unwrap_or_default();
+                let mut pairs = vec![
                     ("profile", profile),
                     ("limit", limit.as_str()),
                     ("drop_overload", drops.as_str()),
                 ];
+                pairs.extend(extra.map(|e| (e.0, value.as_str())));
                 let traffic = Traffic::new(seed, 5, 1000);
                 let seen = compare("dualpi2", &pairs, model, traffic, seed, 20_000);
                 assert!(seen.sent > 8000 && seen.marked > 1000, "{pairs:?} {seen:?}");
@@ -184,6 +224,9 @@ fn what_a_profile_does_not_have_is_refused() {
     for (profile, field, value) in [
         ("linux", "min_th", "1 ms"),
         ("linux", "range", "1 ms"),
+        ("linux", "th_len", "2"),
+        ("rfc9332", "step_packets", "2"),
+        ("rfc9332", "min_qlen_step", "2"),
         ("rfc9332", "step", "1 ms"),
         ("rfc9332", "drop_overload", "false"),
     ] {

@@ -50,7 +50,7 @@ impl Reference {
             return false;
         }
         let backlog = q.bytes();
-        if if linux { backlog < 2 * 1514 } else { backlog <= 2000 } {
+        if if linux { backlog < 2 * 1500 } else { backlog <= 2000 } {
             return false;
         }
         if q.p == 0.0 {

@@ -46,7 +46,7 @@ impl Pie {
         if delay < 0.0075 && self.drop_prob < 0.2 {
             return false;
         }
-        if (self.linux && queue < 2 * 1514) || (!self.linux && queue <= 2 * 1000) {
+        if (self.linux && queue < 2 * 1500) || (!self.linux && queue <= 2 * 1000) {
             return false;
         }
         if !self.derandomise {

@@ -12,6 +12,10 @@ const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
 const DESTINATION: u8 = 60;
 const EXTENSIONS: usize = 16;
+/// Bytes of the longest packet that is believed where its header gives no length: twice what Linux
+/// hands to a network card at most (`GSO_MAX_SIZE`, 524,280 B). The record's own word may be 4 GB,
+/// more than half of TCP's sequence space.
+const LONGEST: usize = 1 << 20;
 
 /// What IP carries: protocol, the kept bytes from there on, and how many there really were.
 struct Above<'a> {
@@ -59,7 +63,7 @@ fn four(data: &[u8], length: usize) -> Result<(Above<'_>, usize), Content> {
     if total == 0 {
         total = length; // captured before the network card cut it (segmentation offload)
     }
-    if header < 20 || total < header || total > length {
+    if header < 20 || total < header || total > length.min(LONGEST) {
         return Err(Content::Malformed);
     }
     // More fragments, or not the first.
@@ -83,7 +87,7 @@ fn six(data: &[u8], length: usize) -> Result<(Above<'_>, usize), Content> {
     let payload = usize::from(u16::from_be_bytes([head[4], head[5]]));
     // 0: a jumbogram, or captured before the network card cut it.
     let total = if payload == 0 { length } else { 40 + payload };
-    if total > length || total < 40 {
+    if total > length.min(LONGEST) || total < 40 {
         return Err(Content::Malformed);
     }
     let data = &data[..total.min(data.len())];
@@ -114,4 +118,37 @@ fn six(data: &[u8], length: usize) -> Result<(Above<'_>, usize), Content> {
         at += size;
     }
     Err(Content::Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A TCP segment in a packet that says nothing of its length (segmentation offload).
+    fn offloaded(version: u8) -> Vec<u8> {
+        let mut data = vec![0; if version == 4 { 40 } else { 60 }];
+        let tcp = data.len() - 20;
+        data[0] = if version == 4 { 0x45 } else { 0x60 };
+        data[if version == 4 { 9 } else { 6 }] = TCP;
+        data[tcp + 12] = 0x50;
+        data
+    }
+
+    #[test]
+    fn a_record_is_believed_up_to_what_a_network_card_is_given() {
+        for version in [4, 6] {
+            let data = offloaded(version);
+            for length in [524_280, LONGEST] {
+                let packet = read(&data, length, 0);
+                let Content::Tcp(segment) = packet.content else { panic!("{packet:?}") };
+                assert_eq!(segment.payload as usize, length - data.len());
+                assert_eq!(packet.ip_bytes as usize, length);
+            }
+            for length in [LONGEST + 1, 1 << 31, u32::MAX as usize] {
+                let packet = read(&data, length, 0);
+                assert!(matches!(packet.content, Content::Malformed), "{packet:?}");
+                assert!(packet.ip_bytes <= 65_535);
+            }
+        }
+    }
 }

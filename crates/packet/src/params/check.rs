@@ -51,7 +51,7 @@ impl Field {
                 _ => Err(bad(format!("{raw} is not the name of a file"))),
             },
             Kind::Whole { unit, min, max } => {
-                let v = quantity(self.name, raw, unit)?;
+                let v = unbounded(self.name, raw, unit)?;
                 let range = format!("between {min} and {max}");
                 if v != crate::math::floor(v) {
                     return Err(bad(format!("{raw} is not a whole number {range}")));
@@ -64,9 +64,11 @@ impl Field {
                 Ok(Value::Whole(v as u64))
             }
             Kind::Real { unit, min, max, open } => {
-                let v = quantity(self.name, raw, unit)?;
+                let v = unbounded(self.name, raw, unit)?;
+                let max = max.min(unit.most());
                 let fits = v <= max && if open { v > min } else { v >= min };
                 if fits {
+                    units::not_lost(v, unit, &raw.to_string()).map_err(bad)?;
                     Ok(Value::Real(v))
                 } else {
                     let said = range_sentence(raw, unit, (min, max), open);
@@ -78,6 +80,18 @@ impl Field {
 }
 
 impl Field {
+    /// Whether a user could write this value; what a constructor derives may lie beyond.
+    pub fn holds(&self, value: Value) -> bool {
+        match (self.kind, value) {
+            (Kind::Whole { min, max, .. }, Value::Whole(v)) => (min..=max).contains(&v),
+            (Kind::Real { unit, min, max, open }, Value::Real(v)) => {
+                let above = if open { v > min } else { v >= min };
+                above && v <= max.min(unit.most()) && units::not_lost(v, unit, "").is_ok()
+            }
+            _ => true,
+        }
+    }
+
     /// What it is, in a few words, as the reason for its range: its meaning up to the first stop.
     fn in_short(&self) -> String {
         let first = self.meaning.split(['.', ';', ':', '(']).next().unwrap_or(self.meaning).trim();
@@ -93,11 +107,18 @@ impl Field {
     }
 }
 
-/// A number with a unit as people write it, in base units (seconds, bit/s, bytes, packets, plain).
+/// A number with a unit as people write it, in base units (seconds, bit/s, bytes, packets, plain);
+/// at most [`Unit::most`].
 ///
 /// # Errors
-/// A sentence with the field's name, if a unit is missing or of another kind or there is no number.
+/// A sentence with the field's name, if a unit is missing or of another kind, there is no number,
+/// or it is too large.
 pub fn quantity(name: &str, raw: &Raw, unit: Unit) -> Result<f64, BadParams> {
+    let value = unbounded(name, raw, unit)?;
+    units::bounded(value, unit, &raw.to_string()).map_err(|why| BadParams::new(name, why))
+}
+
+fn unbounded(name: &str, raw: &Raw, unit: Unit) -> Result<f64, BadParams> {
     let bare = matches!(unit, Unit::None | Unit::Packets | Unit::Bytes | Unit::Count);
     match raw {
         Raw::Number(v) if v.is_finite() && bare => Ok(*v),
@@ -105,7 +126,7 @@ pub fn quantity(name: &str, raw: &Raw, unit: Unit) -> Result<f64, BadParams> {
             name,
             format!("{v} has no unit; write for example {}", unit.example()),
         )),
-        Raw::Text(text) => units::parse(text, unit).map_err(|why| BadParams::new(name, why)),
+        Raw::Text(text) => units::unbounded(text, unit).map_err(|why| BadParams::new(name, why)),
         other => Err(BadParams::new(
             name,
             format!("{other} is not a number; write for example {}", unit.example()),
@@ -124,13 +145,23 @@ fn range_sentence(raw: &Raw, unit: Unit, (min, max): (f64, f64), open: bool) -> 
 
 /// The sentence for a name that is not in a list: names the nearest if one is near.
 pub fn unknown(what: &str, name: &str, known: &[&str]) -> String {
-    let nearest = known.iter().map(|k| (distance(name, k), *k)).min();
-    let hint = match nearest {
-        Some((d, k)) if d <= 2.max(name.chars().count() / 3) => format!("; did you mean \"{k}\"?"),
-        _ => String::new(),
-    };
+    let hint = near(name, known);
     let list = if known.is_empty() { "none".to_string() } else { known.join(", ") };
     format!("unknown {what} \"{name}\"{hint} (known: {list})")
+}
+
+/// The known name that somebody who wrote `name` may have meant: one with few other letters, else
+/// the first that begins so.
+pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let few = 2.max(name.chars().count() / 3);
+    let close = known.iter().map(|k| (distance(name, k), *k)).min().filter(|(d, _)| *d <= few);
+    let begun = || known.iter().find(|k| name.len() >= 3 && k.starts_with(name)).copied();
+    close.map(|(_, k)| k).or_else(begun)
+}
+
+/// `; did you mean "x"?` if one of `known` is near `name`, else nothing.
+pub(crate) fn near(name: &str, known: &[&str]) -> String {
+    nearest(name, known).map(|k| format!("; did you mean \"{k}\"?")).unwrap_or_default()
 }
 
 /// Number of letters to insert, delete, change, or swap with their neighbour (Damerau's distance,

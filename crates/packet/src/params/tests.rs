@@ -97,6 +97,17 @@ fn every_mistake_is_one_sentence_with_the_remedy() {
 }
 
 #[test]
+fn no_number_is_longer_than_a_line() {
+    let shown = |v: f64| Raw::Number(v).to_string();
+    assert_eq!([1e300, -1e-300, 0.0].map(shown), ["1e300", "-1e-300", "0"]);
+    assert_eq!([1e20, 0.001].map(shown), ["100000000000000000000", "0.001"]);
+    assert_eq!(
+        check("target", Raw::Text("1e300 s".into())).unwrap_err(),
+        "target: \"1e300 s\" is out of range: it must be above 0 s and at most 1000000000 s (a time)"
+    );
+}
+
+#[test]
 fn a_distribution_is_kept_as_it_was_written() {
     let table = Raw::Table(alloc::vec![("dist".into(), Raw::Text("uniform".into()))]);
     for raw in [Raw::Number(5.0), Raw::Text("60 kB".into()), table] {
@@ -119,4 +130,6 @@ fn quantities_are_read_alone() {
     assert_eq!(quantity("x", &Raw::Number(7.0), Unit::Count), Ok(7.0));
     let why = quantity("a.b", &Raw::Number(7.0), Unit::Time).unwrap_err().to_string();
     assert_eq!(why, "a.b: 7 has no unit; write for example \"20 ms\"");
+    let why = quantity("a.b", &Raw::Number(1e300), Unit::Bytes).unwrap_err().to_string();
+    assert_eq!(why, "a.b: 1e300 is out of range: a number of bytes is at most 9007199254740992");
 }

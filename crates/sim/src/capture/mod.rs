@@ -61,13 +61,13 @@ impl Tap {
     #[cold]
     pub fn saw(
         &mut self,
-        (port, at): (u16, CapturedAt),
+        (port, at): (u32, CapturedAt),
         now: Instant,
         flight: &Flight,
         owners: &Owners,
         groups: &[Group],
     ) {
-        if at != self.at || !self.tapped[usize::from(port)] {
+        if at != self.at || !self.tapped[port as usize] {
             return;
         }
         let group = &groups[usize::from(owners.of(flight.serial).0)];

@@ -1,6 +1,6 @@
 //! Options of a TCP header.
 
-use tcp::{Flags, Segment};
+use tcp::{AccEcn, Flags, Segment};
 
 /// Largest room for options in a header.
 const MOST: usize = 40;
@@ -12,6 +12,8 @@ const SEGMENT_SIZE: [u8; 2] = [2, 4];
 const SCALE: [u8; 2] = [3, 3];
 const SACK_PERMITTED: [u8; 2] = [4, 2];
 const STAMPS: [u8; 2] = [8, 10];
+/// Kinds of the AccECN option (RFC 9768 section 3.2.3): AccECN0, whose first field is EE0B, and AccECN1.
+const ACCECN: [u8; 2] = [172, 174];
 /// Kind of selective acknowledgements (RFC 2018 section 3), two bytes and eight for each block.
 const SACK: u8 = 5;
 const BLOCK: usize = 8;
@@ -41,6 +43,9 @@ impl Options {
             let stamps = [segment.stamp.to_be_bytes(), segment.echo.to_be_bytes()];
             options.put(&[&[NOP, NOP], &STAMPS, stamps.as_flattened()]);
         }
+        if let Some(option) = segment.accecn() {
+            options.put_accecn(&option);
+        }
         if !syn && !segment.sack.is_empty() {
             options.put_blocks(segment, acknowledged);
         }
@@ -49,6 +54,16 @@ impl Options {
             options.len = options.len.max(usize::from(segment.extra).next_multiple_of(4)).min(MOST);
         }
         options
+    }
+
+    /// The fields of three bytes, padded.
+    fn put_accecn(&mut self, option: &AccEcn) {
+        let fields = usize::from(option.fields);
+        self.put(&[&[ACCECN[usize::from(option.ect1_first)], (2 + 3 * fields) as u8]]);
+        for counter in &option.counters[..fields] {
+            self.put(&[&counter.to_be_bytes()[1..]]);
+        }
+        self.len = self.len.next_multiple_of(4);
     }
 
     /// As many blocks as there is room for (RFC 2018 section 3: three beside timestamps).
@@ -77,6 +92,11 @@ impl Options {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use packet::Instant;
+    use packet::params::{Params, Raw};
+
     use super::*;
 
     fn syn(flags: Flags) -> Segment {
@@ -114,5 +134,31 @@ mod tests {
         assert_eq!(options.len(), 40);
         assert_eq!(options[12..24], [1, 1, 5, 26, 0, 0, 0, 0, 0, 0, 0, 16]);
         assert_eq!(options[24..32], [255, 255, 255, 241, 255, 255, 255, 243]);
+    }
+
+    #[test]
+    fn the_option_of_accurate_ecn_has_three_bytes_a_field() {
+        // What tcp's own tests hold against RFC 9768 goes to the wire as it is: an acceptor's SYN-ACK
+        // with all three fields, the first counters 1, 0 and 1.
+        let settings = [("ecn", "true"), ("ecn_feedback", "accurate"), ("accecn_option", "true")];
+        let raw: Vec<_> = settings
+            .map(|(name, value)| {
+                let value = match value {
+                    "true" => Raw::Bool(true),
+                    text => Raw::Text(text.into()),
+                };
+                (name.to_string(), value)
+            })
+            .to_vec();
+        let entry = tcp::find("plain").expect("a listed profile");
+        let params = Params::check(entry.fields, &raw).expect("good parameters");
+        let profile = Arc::new((entry.build)(&params).expect("parameters that fit together"));
+        let mut server = tcp::Endpoint::new(&profile, tcp::HostClock::default());
+        let syn = syn(Flags::ACE);
+        server.on_segment(&syn, Instant::ZERO);
+        let answer = server.poll_send(Instant::ZERO).expect("a SYN-ACK");
+        let options = Options::of(&answer, 1_460, None, 0);
+        let expected = [2, 4, 5, 180, 172, 11, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1];
+        assert_eq!(options.as_slice(), expected);
     }
 }

@@ -1,5 +1,7 @@
 //! The explicit form of a port: the discipline holds its packets.
 
+use std::collections::VecDeque;
+
 use aqm::{Cx, Discipline};
 use packet::{Backlog, Event, Instant, Packet, Rng};
 use record::{Capacity, Meter, Nature, PacketTrace};
@@ -12,7 +14,8 @@ pub struct ExplicitPort {
     wire: Wire,
     rng: Rng,
     meter: Meter,
-    in_service: Option<Packet>,
+    /// What the device holds, and when each transmission ends; the first is under way.
+    device: VecDeque<(Packet, Instant)>,
     reported: Vec<Event>,
     /// Whether gauges are sampled or packets traced.
     watched: bool,
@@ -30,7 +33,7 @@ impl ExplicitPort {
             wire,
             rng,
             meter,
-            in_service: None,
+            device: VecDeque::new(),
             reported: Vec::new(),
             watched,
             arriving: 0,
@@ -42,7 +45,7 @@ impl ExplicitPort {
     /// transmission that this arrival started will end, if it started one.
     pub fn offer(
         &mut self,
-        packet: Packet,
+        mut packet: Packet,
         nature: Nature,
         lost: &mut impl FnMut(Packet),
     ) -> Option<Instant> {
@@ -50,6 +53,7 @@ impl ExplicitPort {
         self.look_at_gauges(now.nanos() + 1);
         self.meter.arrival(now, packet.bytes, nature);
         (self.arriving, self.refused) = (id, false);
+        packet.bytes += self.wire.header();
         self.call(now, lost, |d, cx| d.enqueue(packet, cx));
         if self.refused {
             self.meter.refused(now);
@@ -57,11 +61,16 @@ impl ExplicitPort {
             self.meter.admitted(now);
         }
         // An arrival that is dropped at an idle line must not start a second idle time.
-        if self.in_service.is_none() && self.discipline.backlog().packets > 0 {
+        if self.has_room() && self.discipline.backlog().packets > 0 {
             return self.serve(now, true, lost);
         }
-        self.meter.queue(now, self.discipline.backlog());
+        self.meter.queue(now, self.backlog());
         None
+    }
+
+    /// Whether the device takes another packet.
+    fn has_room(&self) -> bool {
+        self.device.len() < self.wire.ring()
     }
 
     /// The transmission in progress ends at `now`: returns its packet, and the end of the next
@@ -71,32 +80,49 @@ impl ExplicitPort {
         now: Instant,
         lost: &mut impl FnMut(Packet),
     ) -> (Packet, Option<Instant>) {
-        let sent = self.in_service.take().expect("a transmission ends only after it began");
-        (sent, self.serve(now, false, lost))
+        let was_full = !self.has_room();
+        let (sent, _) = self.device.pop_front().expect("a transmission ends only after it began");
+        // A device that had room has found the queue empty already.
+        if was_full {
+            self.serve(now, false, lost);
+        }
+        (sent, self.device.front().map(|(_, finish)| *finish))
     }
 
-    /// Begins the next transmission; the line has rested until now if that is `fresh`.
+    /// Hands packets to the device until it has no room or gets none: then the queue's idle time
+    /// begins. If the device was empty, the line has rested until now if that is `fresh`, and the
+    /// answer is when the first transmission will end.
     fn serve(
         &mut self,
         now: Instant,
         fresh: bool,
         lost: &mut impl FnMut(Packet),
     ) -> Option<Instant> {
+        let begins = self.device.is_empty();
+        while self.has_room() && self.hand_over(now, fresh, lost) {}
+        self.device.front().filter(|_| begins).map(|(_, finish)| *finish)
+    }
+
+    /// Hands the next packet to the device; whether there was one.
+    fn hand_over(&mut self, now: Instant, fresh: bool, lost: &mut impl FnMut(Packet)) -> bool {
         self.look_at_gauges(now.nanos());
-        let Some(next) = self.call(now, lost, |d, cx| d.dequeue(cx)) else {
-            self.meter.queue(now, self.discipline.backlog()); // a shaper holds it back
-            return None;
+        let Some(mut next) = self.call(now, lost, |d, cx| d.dequeue(cx)) else {
+            self.meter.queue(now, self.backlog()); // a shaper may hold some back
+            return false;
         };
-        let finish = self.wire.end_of(now, next.bytes, fresh);
-        self.meter.started(now, finish, next.arrived, next.bytes, next.flow);
+        next.bytes -= self.wire.header();
+        let before = self.device.back().map(|(_, finish)| *finish);
+        let start = before.unwrap_or(now);
+        let finish = self.wire.end_of(start, next.bytes, fresh && before.is_none());
+        self.meter.started(start, finish, next.arrived, next.bytes, next.flow);
         if self.watched
             && let Some(trace) = self.meter.packet_trace()
         {
             trace.started(now, next.id);
         }
-        self.meter.queue(now, self.discipline.backlog());
-        self.in_service = Some(next);
-        Some(finish)
+        self.meter.queue(now, self.backlog());
+        self.device.push_back((next, finish));
+        true
     }
 
     fn call<T>(
@@ -116,7 +142,8 @@ impl ExplicitPort {
             match event {
                 Event::Queued { .. } => {}
                 Event::Marked { why, .. } => self.meter.marked(now, why),
-                Event::Dropped { packet, why } => {
+                Event::Dropped { mut packet, why } => {
+                    packet.bytes -= self.wire.header();
                     self.meter.dropped(now, packet.bytes, why);
                     self.refused |= packet.id == self.arriving;
                     lost(packet);
@@ -128,7 +155,7 @@ impl ExplicitPort {
 
     /// Whether the line rests for want of packets: a shaper that holds some back asks to be called.
     pub(super) fn rests(&self) -> bool {
-        self.in_service.is_none() && self.next_tick().is_none()
+        self.device.is_empty() && self.next_tick().is_none()
     }
 
     /// When [`ExplicitPort::tick`] must be called next.
@@ -141,11 +168,11 @@ impl ExplicitPort {
     pub fn tick(&mut self, now: Instant, lost: &mut impl FnMut(Packet)) -> Option<Instant> {
         self.look_at_gauges(now.nanos());
         self.call(now, lost, |d, cx| d.on_tick(cx));
-        let waits = self.in_service.is_none() && self.discipline.backlog().packets > 0;
+        let waits = self.has_room() && self.discipline.backlog().packets > 0;
         if waits {
             return self.serve(now, true, lost);
         }
-        self.meter.queue(now, self.discipline.backlog());
+        self.meter.queue(now, self.backlog());
         None
     }
 
@@ -190,8 +217,8 @@ impl ExplicitPort {
     pub fn meter_mut(&mut self) -> &mut Meter {
         &mut self.meter
     }
-    /// What waits.
+    /// What waits, in IP bytes.
     pub fn backlog(&self) -> Backlog {
-        self.discipline.backlog()
+        self.wire.ip_bytes(self.discipline.backlog())
     }
 }

@@ -34,6 +34,19 @@ struct Waiting {
     bytes: u32,
 }
 
+/// What the device holds, where it takes more than the packet being transmitted.
+struct Device {
+    /// When each transmission ends.
+    ends: VecDeque<Instant>,
+    places: usize,
+}
+
+impl Device {
+    fn has_room(&self) -> bool {
+        self.ends.len() < self.places
+    }
+}
+
 /// The folded form.
 pub struct FoldedPort {
     gate: Box<dyn Gate>,
@@ -43,7 +56,9 @@ pub struct FoldedPort {
     ring: VecDeque<Waiting>,
     pub(super) backlog: Backlog,
     busy_until: Instant,
-    /// Whether the gate knows that the line is idle.
+    /// Behind a device of one place packets leave the queue when their transmission begins.
+    device: Option<Box<Device>>,
+    /// Whether the gate knows that the line is idle, or that the device would take a packet.
     pub(super) idle: bool,
     /// When the gate's next update is due: asked after each update, not for each packet.
     next_tick: Instant,
@@ -52,7 +67,9 @@ pub struct FoldedPort {
 impl FoldedPort {
     /// An idle port.
     pub fn new(gate: Box<dyn Gate>, wire: Wire, rng: Rng, meter: Meter) -> Self {
+        let device = |places| Box::new(Device { ends: VecDeque::with_capacity(places), places });
         FoldedPort {
+            device: (wire.ring() > 1).then(|| device(wire.ring())),
             next_tick: gate.next_tick().unwrap_or(Instant::NEVER),
             gate,
             wire,
@@ -68,12 +85,13 @@ impl FoldedPort {
     /// A packet arrives at `packet.arrived`.
     #[inline]
     pub fn offer(&mut self, packet: &mut Packet, nature: Nature) -> Offered {
-        let now = packet.arrived;
+        let (now, bytes) = (packet.arrived, packet.bytes);
         self.advance(now);
-        self.meter.arrival(now, packet.bytes, nature);
-        let marked = match self.gate.admit(packet, self.backlog, now, &mut self.rng) {
+        self.meter.arrival(now, bytes, nature);
+        packet.bytes += self.wire.header();
+        let marked = match self.gate.admit(packet, self.counted(), now, &mut self.rng) {
             Admission::Dropped(why) => {
-                self.meter.dropped(now, packet.bytes, why);
+                self.meter.dropped(now, bytes, why);
                 self.meter.refused(now);
                 return Offered::Dropped;
             }
@@ -85,13 +103,14 @@ impl FoldedPort {
         };
         self.meter.admitted(now);
         let start = now.max(self.busy_until);
-        let finish = self.wire.end_of(start, packet.bytes, self.idle);
+        let rests = self.idle && start == now;
+        let finish = self.wire.end_of(start, bytes, rests);
         if self.idle {
             self.idle = false;
-            self.meter.started(start, finish, now, packet.bytes, packet.flow);
+            self.meter.started(start, finish, now, bytes, packet.flow);
+            self.hand_over(now, finish);
         } else {
-            let Packet { flow, bytes, .. } = *packet;
-            self.ring.push_back(Waiting { start, finish, arrived: now, flow, bytes });
+            self.ring.push_back(Waiting { start, finish, arrived: now, flow: packet.flow, bytes });
             self.backlog.packets += 1;
             self.backlog.bytes += u64::from(bytes);
             self.meter.queue(now, self.backlog);
@@ -100,9 +119,54 @@ impl FoldedPort {
         Offered::Leaves { at: finish, marked }
     }
 
+    /// A packet whose transmission ends at `finish` goes to the device. If that has room for another,
+    /// it finds the queue empty.
+    #[inline]
+    fn hand_over(&mut self, now: Instant, finish: Instant) {
+        if let Some(device) = &mut self.device {
+            device.ends.push_back(finish);
+            if device.has_room() {
+                self.idle = true;
+                self.gate.on_idle(now);
+            }
+        }
+    }
+
+    /// As [`FoldedPort::advance`] behind a device that holds several packets: each transmission that
+    /// ends makes room for the next one that waits.
+    #[cold]
+    fn advance_device(&mut self, now: Instant) {
+        loop {
+            let device = self.device.as_mut().expect("only a port with a device is asked");
+            let Some(&end) = device.ends.front().filter(|end| **end <= now) else { break };
+            let was_full = !device.has_room();
+            let last = device.ends.back().copied();
+            device.ends.pop_front();
+            if !was_full {
+                continue; // the queue was found empty when the device got room
+            }
+            self.tick(end);
+            let Some(next) = self.ring.pop_front() else {
+                self.idle = true;
+                self.gate.on_idle(end);
+                continue;
+            };
+            let start = last.unwrap_or(end);
+            self.backlog.packets -= 1;
+            self.backlog.bytes -= u64::from(next.bytes);
+            self.meter.started(start, next.finish, next.arrived, next.bytes, next.flow);
+            self.meter.queue(end, self.backlog);
+            self.hand_over(end, next.finish);
+        }
+        self.tick(now);
+    }
+
     /// Serves what began before or at `now`, and the ticks due by then.
     #[inline]
     pub fn advance(&mut self, now: Instant) {
+        if self.device.is_some() {
+            return self.advance_device(now);
+        }
         while let Some(&next) = self.ring.front() {
             if next.start > now {
                 break;
@@ -126,11 +190,16 @@ impl FoldedPort {
     #[inline]
     fn tick(&mut self, now: Instant) {
         while self.next_tick <= now {
-            self.gate.on_tick(self.backlog, self.next_tick, &mut self.rng);
+            self.gate.on_tick(self.counted(), self.next_tick, &mut self.rng);
             self.next_tick = self.gate.next_tick().unwrap_or(Instant::NEVER);
         }
     }
 
+    /// What waits, in the bytes that the gate counts.
+    #[inline]
+    fn counted(&self) -> Backlog {
+        self.wire.counted(self.backlog)
+    }
     /// The meter.
     pub fn meter(&self) -> &Meter {
         &self.meter

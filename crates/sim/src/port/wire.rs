@@ -1,6 +1,6 @@
 //! The line behind a queue.
 
-use packet::{Framing, Instant, Rate};
+use packet::{Backlog, Duration, Framing, Instant, Rate};
 use record::Capacity;
 
 use super::capacity::Changing;
@@ -10,13 +10,15 @@ use super::capacity::Changing;
 pub struct Wire {
     pace: Pace,
     framing: Framing,
+    header: u32,
+    ring: usize,
 }
 
 /// How fast the line sends.
 #[derive(Clone, Debug)]
 enum Pace {
     /// A whole number of nanoseconds for each byte: spares a division per packet.
-    PerByte(u64),
+    PerByte(Duration),
     /// A rate.
     Rate(Rate),
     /// A rate that changes.
@@ -28,15 +30,55 @@ impl Wire {
     pub fn new(rate: Rate, framing: Framing) -> Self {
         let exact = 8_000_000_000 % rate.bits_per_s() == 0;
         let pace = match exact {
-            true => Pace::PerByte(8_000_000_000 / rate.bits_per_s()),
+            true => Pace::PerByte(rate.time_for(1)),
             false => Pace::Rate(rate),
         };
-        Wire { pace, framing }
+        Wire { pace, framing, header: 0, ring: 1 }
     }
 
     /// A line whose rate changes, that adds `framing`.
     pub fn changing(capacity: Changing, framing: Framing) -> Self {
-        Wire { pace: Pace::Changing(Box::new(capacity)), framing }
+        Wire { pace: Pace::Changing(Box::new(capacity)), framing, header: 0, ring: 1 }
+    }
+
+    /// The same, where the queue before the line counts so many bytes of each packet's frame beside
+    /// its IP bytes. The time on the wire stays.
+    #[must_use]
+    pub fn counting(self, header: u32) -> Self {
+        Wire { header, ..self }
+    }
+
+    /// The same, where the device takes so many packets from the queue, the one being transmitted
+    /// included, as a driver's ring of descriptors does.
+    #[must_use]
+    pub fn behind_ring(self, ring: usize) -> Self {
+        Wire { ring, ..self }
+    }
+
+    /// Packets that the device holds, the one being transmitted included.
+    #[inline]
+    pub fn ring(&self) -> usize {
+        self.ring
+    }
+
+    /// Bytes of its frame that the size of a packet includes, as the discipline sees it.
+    #[inline]
+    pub fn header(&self) -> u32 {
+        self.header
+    }
+
+    /// What waits, as the discipline counts it.
+    #[inline]
+    pub fn counted(&self, ip: Backlog) -> Backlog {
+        let headers = u64::from(ip.packets) * u64::from(self.header);
+        Backlog { bytes: ip.bytes + headers, ..ip }
+    }
+
+    /// What waits in IP bytes, where the discipline says `counted`.
+    #[inline]
+    pub fn ip_bytes(&self, counted: Backlog) -> Backlog {
+        let headers = u64::from(counted.packets) * u64::from(self.header);
+        Backlog { bytes: counted.bytes - headers, ..counted }
     }
 
     /// When the transmission of a packet of `ip_bytes` that begins at `start` will end. Packets are
@@ -45,7 +87,7 @@ impl Wire {
     pub fn end_of(&mut self, start: Instant, ip_bytes: u32, fresh: bool) -> Instant {
         let bytes = self.framing.size(ip_bytes);
         match &mut self.pace {
-            Pace::PerByte(nanos) => Instant::from_nanos(start.nanos() + bytes * *nanos),
+            Pace::PerByte(each) => start + *each * bytes,
             Pace::Rate(rate) => start + rate.time_for(bytes),
             Pace::Changing(capacity) => capacity.end_of(start, bytes, fresh),
         }
@@ -55,7 +97,7 @@ impl Wire {
     pub fn capacity(&mut self) -> Capacity {
         let constant = |bits_per_s: f64| Capacity { mean_bits_per_s: bits_per_s, used: None };
         match &mut self.pace {
-            Pace::PerByte(nanos) => constant(8e9 / *nanos as f64),
+            Pace::PerByte(each) => constant(8e9 / each.nanos() as f64),
             Pace::Rate(rate) => constant(rate.bits_per_s() as f64),
             Pace::Changing(capacity) => capacity.measured(),
         }

@@ -1,9 +1,11 @@
 //! Scenarios from JSON: every field by its path, every mistake one sentence.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
+
 use packet::params::{Params, unknown};
 use serde_json::{Value as Json, json};
 
-use super::{Link, Queue, Rtt, Scenario, Traffic, changes};
+use super::{Link, Queue, Rtt, Scenario, StartAfter, Traffic, changes, end_system, room, script};
 use crate::access;
 use crate::error::ScenarioError;
 use crate::reader::Section;
@@ -18,7 +20,8 @@ pub(super) fn scenario(text: &str) -> Result<Scenario, ScenarioError> {
     let (network, rtt) = read_network(top.take("network"))?;
     let links = top.list("link")?.iter().enumerate().map(|(i, l)| read_link(i, l));
     let links = links.collect::<Result<Vec<Link>, _>>()?;
-    let traffic = top.list("traffic")?.iter().enumerate().map(|(i, t)| read_traffic(i, t, &links));
+    let known = Links::of(&links);
+    let traffic = top.list("traffic")?.iter().enumerate().map(|(i, t)| read_traffic(i, t, &known));
     let traffic = traffic.collect::<Result<Vec<Traffic>, _>>()?;
     let studied = traffic.first().map_or("forward", Traffic::direction);
     let (record, queues) = read_record(top.take("record"), &links, studied)?;
@@ -89,18 +92,37 @@ fn read_link(index: usize, json: &Json) -> Result<Link, ScenarioError> {
     let mut section = Section::of(&path, &json)?;
     let default_name = if index == 0 { "bottleneck".to_owned() } else { format!("link{index}") };
     let name = section.text("name")?.unwrap_or(default_name);
-    let forward = read_queue(&format!("{path}.forward"), section.take("forward"))?;
-    let reverse = read_queue(&format!("{path}.reverse"), section.take("reverse"))?;
+    let queues = [section.take("forward"), section.take("reverse")];
     let params = section.rest(schema::LINK, LINK_TABLES)?;
     if !params.given("rate") {
         return Err(ScenarioError(format!(
             "{path}.rate: missing; write for example rate = \"10 Mbit/s\""
         )));
     }
+    let queue = |direction: &str, json: Option<&Json>| {
+        let line = super::line_of(&params, direction);
+        room::read(&format!("{path}.{direction}"), json, (access, direction), &line)
+    };
+    let (forward, reverse) = (queue("forward", queues[0])?, queue("reverse", queues[1])?);
     Ok(Link { name, access, params, changes, forward, reverse })
 }
 
-fn read_queue(path: &str, json: Option<&Json>) -> Result<Queue, ScenarioError> {
+/// The links by name.
+struct Links<'a> {
+    names: Vec<&'a str>,
+    /// Of equal names, which are refused later, the first.
+    places: HashMap<&'a str, usize>,
+}
+
+impl<'a> Links<'a> {
+    fn of(links: &'a [Link]) -> Self {
+        let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+        let places = names.iter().enumerate().rev().map(|(place, name)| (*name, place)).collect();
+        Links { names, places }
+    }
+}
+
+pub(super) fn read_queue(path: &str, json: Option<&Json>) -> Result<Queue, ScenarioError> {
     let default = json!(schema::DEFAULT_QUEUE);
     let json = json.unwrap_or(&default);
     let names: Vec<&str> = aqm::ALGORITHMS.iter().map(|e| e.name).collect();
@@ -110,14 +132,12 @@ fn read_queue(path: &str, json: Option<&Json>) -> Result<Queue, ScenarioError> {
     Ok(Queue { entry, params })
 }
 
-fn read_traffic(index: usize, json: &Json, links: &[Link]) -> Result<Traffic, ScenarioError> {
+fn read_traffic(index: usize, json: &Json, links: &Links) -> Result<Traffic, ScenarioError> {
     let path = format!("traffic.{index}");
     let names: Vec<&str> = traffic::APPS.iter().map(|e| e.name).collect();
     let (app_name, mut section) = Section::variant(&path, json, "app", &names)?;
     let entry = traffic::find(&app_name).expect("the name was checked against the registry");
     let name = section.text("name")?.unwrap_or_else(|| format!("{app_name}{index}"));
-    let profiles: Vec<&str> = tcp::PROFILES.iter().map(|e| e.name).collect();
-    let default_tcp = json!("plain");
     let tcp_path = format!("{path}.tcp");
     let given = section.take("tcp");
     if given.is_some() && entry.datagrams {
@@ -125,30 +145,44 @@ fn read_traffic(index: usize, json: &Json, links: &[Link]) -> Result<Traffic, Sc
             "{tcp_path}: {app_name} sends datagrams, which have no TCP; leave it out"
         )));
     }
-    let tcp_json = given.unwrap_or(&default_tcp);
-    let (profile, mut tcp_section) = Section::variant(&tcp_path, tcp_json, "profile", &profiles)?;
-    let profile = tcp::find(&profile).expect("the name was checked against the registry");
-    tcp_section.rename("window", "window_bytes")?;
-    tcp_section.rename("min_rto", "rto_min")?;
-    let tcp = tcp_section.rest(profile.fields, &["profile"])?;
+    let (profile, tcp) = end_system::read(&tcp_path, given)?;
     let via = read_via(&path, section.take("via"), links)?;
     section.rename("flows", "users")?;
     let rtt = section.take("rtt").map(|json| read_rtt(&format!("{path}.rtt"), json)).transpose()?;
-    let own = ["app", "name", "tcp", "via", "rtt"];
+    let script = script::read(&format!("{path}.script"), section.take("script"))?;
+    let start_after = read_start_after(&path, section.take("start_after"))?;
+    let own = ["app", "name", "tcp", "via", "rtt", "script", "start_after"];
     let (params, app) = section.split(schema::TRAFFIC, entry.fields, &own)?;
+    let users = match entry.is_open_loop() {
+        true => Some(0),
+        false => params.given("users").then(|| params.whole("users")),
+    };
+    script::check(&path, &script, users)?;
+    let group = Traffic { name, entry, app, params, profile, tcp, via, rtt, script, start_after };
     if entry.is_open_loop() {
-        check_rate(&path, entry, &params, &app)?;
-        return Ok(Traffic { name, entry, app, params, profile, tcp, via, rtt });
+        check_rate(&path, entry, &group.params, &group.app)?;
+        return Ok(group);
     }
-    match (params.given("users"), params.given("load")) {
+    match (group.params.given("users"), group.params.given("load")) {
         (true, true) => Err(ScenarioError(format!(
             "{path}: gives both users and a load; a load is calibrated into users, so give one of them"
         ))),
         (false, false) => Err(ScenarioError(format!(
             "{path}: gives neither users nor a load; write for example load = \"98%\""
         ))),
-        _ => Ok(Traffic { name, entry, app, params, profile, tcp, via, rtt }),
+        _ => Ok(group),
     }
+}
+
+fn read_start_after(path: &str, json: Option<&Json>) -> Result<Option<StartAfter>, ScenarioError> {
+    let Some(json) = json else { return Ok(None) };
+    let path = format!("{path}.start_after");
+    let mut section = Section::of(&path, json)?;
+    let group = section.text("group")?.ok_or_else(|| {
+        ScenarioError(format!("{path}.group: missing; name the group that starts before"))
+    })?;
+    let delay = section.rest(schema::START_AFTER, &["group"])?.time("delay");
+    Ok(Some(StartAfter { group, delay }))
 }
 
 /// An application without users is given by its rate or by a load.
@@ -175,20 +209,19 @@ fn check_rate(
     }
 }
 
-fn read_via(path: &str, json: Option<&Json>, links: &[Link]) -> Result<Vec<String>, ScenarioError> {
-    let all: Vec<&str> = links.iter().map(|l| l.name.as_str()).collect();
-    let Some(json) = json else { return Ok(all.iter().map(|n| n.to_string()).collect()) };
+/// Places of the links that a group crosses.
+fn read_via(path: &str, json: Option<&Json>, links: &Links) -> Result<Vec<usize>, ScenarioError> {
+    let Some(json) = json else { return Ok((0..links.names.len()).collect()) };
     let wrong = || ScenarioError(format!("{path}.via: must be a list of link names"));
-    let wanted = json.as_array().ok_or_else(wrong)?;
-    for name in wanted {
+    let place = |name: &Json| {
         let name = name.as_str().ok_or_else(wrong)?;
-        if !all.contains(&name) {
-            return Err(ScenarioError(format!("{path}.via: {}", unknown("link", name, &all))));
-        }
-    }
+        let of_name = || unknown("link", name, &links.names);
+        let place = links.places.get(name);
+        place.copied().ok_or_else(|| ScenarioError(format!("{path}.via: {}", of_name())))
+    };
+    let wanted = json.as_array().ok_or_else(wrong)?.iter().map(place);
     // Whatever the order in the file, packets cross links from the servers to the clients.
-    let wanted = |name: &&str| wanted.iter().any(|w| w.as_str() == Some(name));
-    Ok(all.iter().filter(|n| wanted(n)).map(|n| n.to_string()).collect())
+    Ok(wanted.collect::<Result<BTreeSet<usize>, _>>()?.into_iter().collect())
 }
 
 /// The queues recorded by default: that of the first link in the direction of the first group's
@@ -208,8 +241,9 @@ fn read_record(
     if queues.is_empty() {
         queues.extend(links.first().map(|l| format!("{}.{studied}", l.name)));
     }
-    let known: Vec<&str> = ports.iter().map(String::as_str).collect();
-    if let Some(name) = queues.iter().find(|q| !known.contains(&q.as_str())) {
+    let known: HashSet<&str> = ports.iter().map(String::as_str).collect();
+    if let Some(name) = queues.iter().find(|q| !known.contains(q.as_str())) {
+        let known: Vec<&str> = ports.iter().map(String::as_str).collect();
         return Err(ScenarioError(format!("record.queues: {}", unknown("port", name, &known))));
     }
     Ok((section.rest(schema::RECORD, &["queues"])?, queues))

@@ -2,6 +2,7 @@
 
 use aqm::Line;
 use packet::Duration;
+use packet::params::{Field, Value};
 use serde_json::{Map, Value as Json, json};
 use trial::parameters;
 
@@ -17,7 +18,10 @@ impl Scenario {
         network.insert("rtt".into(), rtt_json(&self.rtt));
         top.insert("network".into(), Json::Object(network));
         top.insert("link".into(), self.links.iter().map(link_json).collect());
-        top.insert("traffic".into(), self.traffic.iter().map(traffic_json).collect());
+        top.insert(
+            "traffic".into(),
+            self.traffic.iter().map(|t| traffic_json(t, &self.links)).collect(),
+        );
         let mut record = parameters::write(&self.record);
         record.insert("queues".into(), json!(self.queues));
         top.insert("record".into(), Json::Object(record));
@@ -40,10 +44,16 @@ fn rtt_json(rtt: &Rtt) -> Json {
     }
 }
 
-/// With the values that its constructor takes on this line; as written if it refuses them.
+/// With the values that its constructor takes on this line; as written if it refuses them. The seed
+/// of a hash stays open where none was given: each run draws its own. A value that lies beyond its
+/// field's range follows from the others, and is left to them.
 fn queue_json(queue: &Queue, line: &Line) -> Json {
+    let drawn =
+        |name: &str| name == aqm::HASH_SEED_FIELD && !queue.params.given(aqm::HASH_SEED_FIELD);
+    let known =
+        |(field, value): &(&'static Field, Value)| !drawn(field.name) && field.holds(*value);
     let object = match queue.entry.effective(&queue.params, line) {
-        Ok(values) => parameters::write_values(values),
+        Ok(values) => parameters::write_values(values.into_iter().filter(known)),
         Err(_) => parameters::write(&queue.params),
     };
     named("aqm", queue.entry.name, object)
@@ -53,7 +63,7 @@ fn link_json(link: &Link) -> Json {
     let mut object = parameters::write(&link.params);
     object.insert("name".into(), json!(link.name));
     for (direction, queue) in [("forward", &link.forward), ("reverse", &link.reverse)] {
-        let line = Line { rate: link.rate_of(direction) };
+        let line = link.line(direction);
         object.insert(direction.into(), queue_json(queue, &line));
     }
     if let Some(access) = link.access {
@@ -72,7 +82,7 @@ fn link_json(link: &Link) -> Json {
     Json::Object(object)
 }
 
-fn traffic_json(traffic: &Traffic) -> Json {
+fn traffic_json(traffic: &Traffic, links: &[Link]) -> Json {
     let mut object: Map<String, Json> = parameters::write(&traffic.params);
     object.extend(parameters::write(&traffic.app));
     object.insert("name".into(), json!(traffic.name));
@@ -81,9 +91,18 @@ fn traffic_json(traffic: &Traffic) -> Json {
         let tcp = named("profile", traffic.profile.name, parameters::write(&traffic.tcp));
         object.insert("tcp".into(), tcp);
     }
-    object.insert("via".into(), json!(traffic.via));
+    let via = traffic.via.iter().map(|&link| json!(links[link].name)).collect();
+    object.insert("via".into(), via);
+    if !traffic.script.is_empty() {
+        let rules = traffic.script.iter().map(super::Rule::write);
+        object.insert("script".into(), rules.collect());
+    }
     if let Some(rtt) = &traffic.rtt {
         object.insert("rtt".into(), rtt_json(rtt));
+    }
+    if let Some(after) = &traffic.start_after {
+        let delay = format!("{} s", after.delay.secs_f64());
+        object.insert("start_after".into(), json!({"group": after.group, "delay": delay}));
     }
     Json::Object(object)
 }

@@ -2,6 +2,8 @@
 
 use sim::Scenario;
 
+pub mod numbers;
+
 /// Reads `text`; whether it is a scenario.
 ///
 /// # Panics

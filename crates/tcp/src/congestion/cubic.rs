@@ -1,168 +1,230 @@
-//! CUBIC (RFC 9438): after congestion the window follows a cubic of the time since, flat around
-//! the window at which congestion came.
+//! CUBIC as Linux has it (`net/ipv4/tcp_cubic.c` of Linux 6.12; S. Ha, I. Rhee, L. Xu, *CUBIC: A New
+//! TCP-Friendly High-Speed TCP Variant*, SIGOPS 42(5), 2008): after congestion the window follows a
+//! cubic of the time since, flat around the window at which congestion came.
 //!
-//! Windows in the formulas are in segments, times in seconds. Arithmetic is IEEE 754's four
-//! operations and `libm`'s cube root: the same bits on every machine.
+//! All in integers: windows in segments, time in jiffies of 1 ms and, on the curve, in units of 1/1,024 s.
+//! That matters for small windows: `cnt`, the acknowledged segments that buy one of the window, is a
+//! quotient rounded down. CUBIC by the letter of RFC 9438 is [`super::rfc9438`].
 
-use packet::{Duration, Instant, math};
+use packet::Instant;
 
+use super::growth::{Increase, segments};
 use super::hystart::HyStart;
-use super::{Cause, Control, Entry, Repair, Report};
+use super::{Cause, Control, Entry, Report};
 use crate::flight::Flight;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
     name: "cubic",
     summary: "window a cubic of the time since congestion, 0.7 of it at congestion, never slower \
-              than Reno",
-    source: "RFC 9438, with HyStart++ (RFC 9406) in the first slow start where Linux has its \
-             predecessor; ssthresh from cwnd, which does not grow unused (section 4.6), as in \
-             Linux; K not below zero, and the window not lowered to W_est, as in Linux; a mark \
-             counts like a loss",
+              than Reno; Linux's, in integers",
+    source: "Linux 6.12, net/ipv4/tcp_cubic.c, with its HyStart (Ha and Rhee, Computer Networks \
+             55(9), 2011); RFC 9438 says otherwise: grow like Reno (alpha = 1) from the old window \
+             on, exact arithmetic, an undo that restores the curve; that is rfc9438",
     make: || Box::new(Cubic::default()),
 };
 
-/// Section 5: growth of the cubic, segments/s^3.
-const C: f64 = 0.4;
-/// Section 4.6: what congestion leaves of the window.
-const BETA: f64 = 0.7;
-/// Section 4.3: segments per round trip at which AIMD with `BETA` equals Reno.
-const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+/// `beta`: what congestion leaves of the window, in 1/1,024.
+const BETA: u32 = 717;
+const BETA_SCALE: u32 = 1_024;
+/// `cube_rtt_scale`: ten times `bic_scale`, the C of 0.4 segments/s^3 in 1/1,024.
+const CUBE_SCALE: u64 = 410;
+/// `cube_factor`: 2^40 over that.
+const CUBE_FACTOR: u64 = (1 << 40) / CUBE_SCALE;
+/// `beta_scale`: the acknowledged segments that buy Reno's equal one segment, in windows/8:
+/// 8 (1 + beta)/(3 (1 - beta)) in integers, 15.
+const RENO_SCALE: u32 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
+/// Jiffies per second (CONFIG_HZ = 1000) and the bits of a second on the curve (`BICTCP_HZ`).
+const HZ: u64 = 1_000;
+const CURVE_BITS: u32 = 10;
+/// For so long the window's cnt stays while the window does.
+const STALE: u64 = HZ / 32;
+/// Before the first congestion the window grows by at least a twentieth per round trip.
+const FIRST_COUNT: u32 = 20;
 
 #[derive(Clone, Debug, Default)]
 struct Cubic {
     hystart: HyStart,
+    increase: Increase,
+    /// Smallest round trip of data since the connection began or the last timeout, microseconds;
+    /// 0 before the first (`delay_min`).
+    delay_min: u32,
     curve: Curve,
-    /// The curve before the last congestion (section 4.9).
-    before: Option<Curve>,
-    /// A part of a byte by which the window is to grow.
-    credit: f64,
 }
 
-/// The variables of section 4.1.2, which an undo puts back.
+/// What a timeout forgets (`bictcp_reset`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Curve {
-    /// Plateau of the next curve; none before the first congestion and after a timeout.
-    w_max: Option<f64>,
-    /// Window before the last congestion.
-    cwnd_prior: f64,
-    /// The present congestion avoidance; none outside.
+    /// Segments acknowledged that buy one of the window (`cnt`).
+    count: u32,
+    /// Window at the last congestion, after fast convergence; 0 before the first (`last_max_cwnd`).
+    last_max: u32,
+    /// Window and jiffy for which `count` was computed.
+    last_cwnd: u32,
+    last_time: u64,
+    /// Segments acknowledged towards the next one of Reno's equal (`ack_cnt`).
+    acked: u32,
     epoch: Option<Epoch>,
 }
 
+/// The time since congestion avoidance began (`epoch_start`).
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// Time since its start in which the window was used (sections 4.2 and 5.8).
-    age: Duration,
-    /// The last acknowledgement.
-    seen: Instant,
-    plateau: f64,
-    /// Time from the start to the plateau.
-    k: f64,
-    /// Window of the AIMD that equals Reno.
-    w_est: f64,
-}
-
-impl Epoch {
-    /// W_cubic (equation 1).
-    fn w_cubic(&self, t: f64) -> f64 {
-        let x = t - self.k;
-        C * x * x * x + self.plateau
-    }
+    start: u64,
+    /// Plateau of the cubic, and when it is reached, in 1/1,024 s (`bic_origin_point`, `bic_K`).
+    origin: u32,
+    k: u64,
+    /// Window of Reno's equal (`tcp_cwnd`).
+    reno: u32,
 }
 
 impl Curve {
-    /// Congestion avoidance begins with a window of `cwnd`.
-    fn begin(&mut self, cwnd: f64, now: Instant) -> Epoch {
-        // Section 4.10: the first slow start ended without congestion.
-        if self.cwnd_prior == 0.0 {
-            self.cwnd_prior = cwnd;
+    /// `bictcp_update`: how many acknowledged segments buy one of the window.
+    fn update(&mut self, cwnd: u32, acked: u32, delay_min: u32, now: u64) {
+        self.acked += acked;
+        if self.last_cwnd == cwnd && now - self.last_time <= STALE {
+            return;
         }
-        // Sections 4.8 and 4.10: without a plateau the curve starts flat.
-        let plateau = self.w_max.map_or(cwnd, |w_max| w_max.max(cwnd));
-        self.w_max = Some(plateau);
-        let k = math::cbrt((plateau - cwnd) / C);
-        Epoch { age: Duration::ZERO, seen: now, plateau, k, w_est: cwnd }
+        // At most once per jiffy.
+        let known = self.epoch.filter(|_| self.last_time == now);
+        let mut epoch = known.unwrap_or_else(|| self.follow(cwnd, acked, delay_min, now));
+        self.keep_up_with_reno(&mut epoch, cwnd);
+        self.epoch = Some(epoch);
+        // Half as many again per round trip at most.
+        self.count = self.count.max(2);
     }
 
-    /// Section 4.7, and the saving of section 4.6.
-    fn end(&mut self, cwnd: f64) {
-        let less = self.w_max.is_some_and(|w_max| cwnd < w_max);
-        self.w_max = Some(if less { cwnd * (1.0 + BETA) / 2.0 } else { cwnd });
-        self.cwnd_prior = cwnd;
-        self.epoch = None;
+    /// The cubic's part of it.
+    fn follow(&mut self, cwnd: u32, acked: u32, delay_min: u32, now: u64) -> Epoch {
+        (self.last_cwnd, self.last_time) = (cwnd, now);
+        let epoch = self.epoch.unwrap_or_else(|| {
+            self.acked = acked;
+            Epoch::begin(self.last_max, cwnd, now)
+        });
+        let target = epoch.target(delay_min, now);
+        self.count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        if self.last_max == 0 {
+            self.count = self.count.min(FIRST_COUNT);
+        }
+        epoch
+    }
+
+    /// The TCP-friendly region: its slope stays, however large the window (RFC 9438 would grow
+    /// like Reno from the old window on).
+    fn keep_up_with_reno(&mut self, epoch: &mut Epoch, cwnd: u32) {
+        let price = (cwnd * RENO_SCALE) >> 3;
+        while self.acked > price {
+            self.acked -= price;
+            epoch.reno += 1;
+        }
+        if epoch.reno > cwnd {
+            self.count = self.count.min(cwnd / (epoch.reno - cwnd));
+        }
     }
 }
 
-impl Cubic {
-    /// Sections 4.2 to 4.5.
-    fn avoid(&mut self, flight: &mut Flight, report: &Report, acked: u64) {
-        let mss = flight.mss() as f64;
-        let cwnd = (flight.cwnd as f64 + self.credit) / mss;
-        let mut epoch = match self.curve.epoch {
-            Some(epoch) => epoch,
-            None => self.curve.begin(cwnd, report.now),
-        };
-        epoch.age += report.now.since(epoch.seen);
-        epoch.seen = report.now;
-        let share = acked as f64 / mss / cwnd;
-        let alpha = if epoch.w_est >= self.curve.cwnd_prior { 1.0 } else { ALPHA };
-        epoch.w_est += alpha * share;
-        self.curve.epoch = Some(epoch);
-        let t = epoch.age.secs_f64();
-        let grown = if epoch.w_cubic(t) < epoch.w_est {
-            epoch.w_est.max(cwnd)
-        } else {
-            let target = epoch.w_cubic(t + report.srtt.secs_f64()).clamp(cwnd, 1.5 * cwnd);
-            cwnd + (target - cwnd) * share
-        };
-        let bytes = grown * mss;
-        flight.cwnd = bytes as u64;
-        self.credit = bytes - flight.cwnd as f64;
+impl Epoch {
+    fn begin(last_max: u32, cwnd: u32, now: u64) -> Self {
+        let below = u64::from(last_max.saturating_sub(cwnd));
+        let k = if below > 0 { cube_root(CUBE_FACTOR * below) } else { 0 };
+        Epoch { start: now, origin: last_max.max(cwnd), k: u64::from(k), reno: cwnd }
     }
+
+    /// The window wanted a round trip from now.
+    fn target(&self, delay_min: u32, now: u64) -> u32 {
+        let jiffies = now - self.start + u64::from(delay_min).div_ceil(1_000_000 / HZ);
+        let t = (jiffies << CURVE_BITS) / HZ;
+        let far = t.abs_diff(self.k);
+        // As there, a window beyond 32 bits wraps.
+        let cube = CUBE_SCALE.wrapping_mul(far).wrapping_mul(far).wrapping_mul(far);
+        let delta = (cube >> (10 + 3 * CURVE_BITS)) as u32;
+        if t < self.k { self.origin.wrapping_sub(delta) } else { self.origin.wrapping_add(delta) }
+    }
+}
+
+/// Cube roots of 0 to 63 in 1/64, as `cubic_root` begins with (a table of that name there).
+const ROOTS: [u8; 64] = [
+    0, 54, 54, 54, 118, 118, 118, 118, 123, 129, 134, 138, 143, 147, 151, 156, 157, 161, 164, 168,
+    170, 173, 176, 179, 181, 185, 187, 190, 192, 194, 197, 199, 200, 202, 204, 206, 209, 211, 213,
+    215, 217, 219, 221, 222, 224, 225, 227, 229, 231, 232, 234, 236, 237, 239, 240, 242, 244, 245,
+    246, 248, 250, 251, 252, 254,
+];
+
+/// `cubic_root`: six leading bits from the table, then a step of Newton and Raphson; 0.2 % off.
+fn cube_root(a: u64) -> u32 {
+    let bits = u64::BITS - a.leading_zeros();
+    if bits < 7 {
+        return (u32::from(ROOTS[a as usize]) + 35) >> 6;
+    }
+    let thirds = ((bits * 84) >> 8) - 1;
+    let leading = (a >> (3 * thirds)) as usize;
+    let x = ((u32::from(ROOTS[leading]) + 10) << thirds) >> 6;
+    let x = 2 * x + (a / (u64::from(x) * u64::from(x - 1))) as u32;
+    // A third, nearly.
+    (x * 341) >> 10
+}
+
+impl Cubic {
+    /// `cubictcp_acked`: round trips of the second after congestion avoidance began do not count.
+    fn measure(&mut self, flight: &mut Flight, report: &Report) {
+        let Some(rtt) = report.rtt else { return };
+        let young = |epoch: Epoch| jiffies(report.now) - epoch.start < HZ;
+        if self.curve.epoch.is_some_and(young) {
+            return;
+        }
+        let delay = ((rtt.nanos() / 1_000) as u32).max(1);
+        if self.delay_min == 0 || delay < self.delay_min {
+            self.delay_min = delay;
+        }
+        if flight.cwnd < flight.ssthresh {
+            self.hystart.on_sample(flight, report, delay, self.delay_min);
+        }
+    }
+}
+
+/// The clock's jiffy.
+fn jiffies(now: Instant) -> u64 {
+    now.nanos() / (1_000_000_000 / HZ)
 }
 
 impl Control for Cubic {
     fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
-        if matches!(report.repairing, Repair::Recovery | Repair::Reduction) {
+        self.measure(flight, report);
+        if !report.may_grow() {
             return;
         }
-        if !report.window_limited {
-            // Time in which the window was not used does not count (section 5.8).
-            if let Some(epoch) = &mut self.curve.epoch {
-                epoch.seen = report.now;
-            }
-            return;
-        }
-        let mut rest = report.acked;
-        if flight.cwnd < flight.ssthresh {
-            rest = self.hystart.on_ack(flight, report);
-        }
+        let rest = Increase::slow_start(flight, report.segments);
         if rest > 0 {
-            self.avoid(flight, report, rest);
+            let cwnd = segments(flight);
+            self.curve.update(cwnd, rest, self.delay_min, jiffies(report.now));
+            self.increase.add(flight, self.curve.count, rest);
         }
     }
 
-    fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, _now: Instant) {
-        self.hystart.stop();
-        self.before = Some(self.curve);
-        self.credit = 0.0;
-        self.curve.end(flight.cwnd as f64 / flight.mss() as f64);
-        if cause == Cause::Timeout {
-            self.curve.w_max = None;
-        }
-        flight.ssthresh = ((flight.cwnd as f64 * BETA) as u64).max(2 * flight.mss());
+    /// `cubictcp_recalc_ssthresh`.
+    fn on_congestion(&mut self, flight: &mut Flight, _cause: Cause, _now: Instant) {
+        let cwnd = segments(flight);
+        self.increase.forget();
+        self.curve.epoch = None;
+        let less = cwnd < self.curve.last_max;
+        // Fast convergence: room for others.
+        self.curve.last_max =
+            if less { cwnd * (BETA_SCALE + BETA) / (2 * BETA_SCALE) } else { cwnd };
+        flight.ssthresh = u64::from((cwnd * BETA / BETA_SCALE).max(2)) * flight.mss();
     }
 
-    fn undo(&mut self, _flight: &mut Flight) {
-        if let Some(before) = self.before.take() {
-            self.curve = before;
-        }
+    /// `cubictcp_state`: all is forgotten, and HyStart runs again.
+    fn on_timeout(&mut self, flight: &Flight, now: Instant) {
+        self.curve = Curve::default();
+        self.delay_min = 0;
+        self.hystart = HyStart::begin(flight, now);
     }
 
-    fn on_restart(&mut self, _flight: &mut Flight, _idle: Duration, now: Instant) {
+    /// `cubictcp_cwnd_event`: a pause is no time on the curve.
+    fn on_tx_start(&mut self, _: &mut Flight, last: Instant, _app_limited: bool, now: Instant) {
         if let Some(epoch) = &mut self.curve.epoch {
-            epoch.seen = now;
+            let (last, now) = (jiffies(last), jiffies(now));
+            epoch.start = (epoch.start + (now - last)).min(now);
         }
     }
 

@@ -1,182 +1,173 @@
-//! HyStart++ (RFC 9406): leaves the first slow start when round trips grow, before the buffer
-//! overflows. A first rise only slows the growth (conservative slow start); five rounds of it end
-//! slow start, a round trip below the one that alarmed takes the alarm back.
+//! HyStart as Linux has it (`hystart_update` of `tcp_cubic.c`; S. Ha, I. Rhee, *Taming the elephants:
+//! New TCP slow start*, Computer Networks 55(9), 2011): slow start ends when the acknowledgements of a
+//! round come close together for longer than half the smallest round trip, or when its round trips
+//! grow. RFC 9406's HyStart++ is [`super::hystart_plus`].
 
-use packet::Duration;
+use packet::Instant;
 
 use super::Report;
 use crate::flight::Flight;
 
-/// RFC 9406 section 4.3: a rise of an eighth of the last round's smallest round trip, at least
-/// 4 ms and at most 16 ms, seen in at least eight samples of a round.
-const MIN_RISE: Duration = Duration::from_millis(4);
-const MAX_RISE: Duration = Duration::from_millis(16);
-const RISE_DIVISOR: u64 = 8;
-const SAMPLES: u32 = 8;
-/// Section 4.3: conservative slow start grows by a quarter for five rounds.
-const GROWTH_DIVISOR: u64 = 4;
-const ROUNDS: u32 = 5;
-/// Section 4.3: one acknowledgement grows the window by at most eight segments. (A paced sender
-/// may do without; the limit matters only where more than eight are acknowledged at once.)
-const BURST: u64 = 8;
+/// `hystart_low_window`: smaller windows, in segments, are left alone.
+const LOW_WINDOW: u64 = 16;
+/// `hystart_ack_delta_us`: acknowledgements so close make a train, microseconds.
+const CLOSE: u64 = 2_000;
+/// `HYSTART_MIN_SAMPLES`: round trips of a round that are taken before they are judged.
+const SAMPLES: u8 = 8;
+/// `HYSTART_DELAY_MIN` and `HYSTART_DELAY_MAX`: the rise that alarms, an eighth of the smallest round
+/// trip within these bounds, microseconds.
+const MIN_RISE: u32 = 4_000;
+const MAX_RISE: u32 = 16_000;
+/// `hystart_ack_delay`: the time that four of the largest bursts take at the pacing rate, at most
+/// 1 ms. The largest burst is 64 KiB less a header (`sk_gso_max_size`).
+const BURST: u64 = 65_536 - 320 - 1;
+const MAX_ACK_DELAY: u64 = 1_000;
 
-/// What slow start does with an acknowledgement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Phase {
-    #[default]
-    SlowStart,
-    /// Conservative slow start, left for slow start when a round is faster than `baseline`.
-    Conservative { baseline: Duration, rounds: u32 },
-    /// The first slow start is over; later ones are plain (section 4.3, last paragraph).
-    Over,
-}
-
-/// The state of one connection.
+/// The state of one connection; times in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HyStart {
-    phase: Phase,
-    /// Smallest round trip of the last round and of this one.
-    last: Option<Duration>,
-    current: Option<Duration>,
-    samples: u32,
+    /// Slow start was ended; only a timeout starts the search anew.
+    found: bool,
+    samples: u8,
+    /// Smallest round trip of this round; 0 for none.
+    least: u32,
+    round_start: u64,
+    /// The round ends when more than this is acknowledged.
+    round_end: u64,
+    /// The last acknowledgement of the train.
+    last: u64,
 }
 
 impl HyStart {
-    /// An acknowledgement in slow start: grows the window, or ends slow start by setting
-    /// `ssthresh`. Returns the acknowledged bytes left for congestion avoidance.
-    pub fn on_ack(&mut self, flight: &mut Flight, report: &Report) -> u64 {
-        if self.phase == Phase::Over {
-            return super::reno::slow_start(flight, report.acked);
-        }
-        if report.round {
-            self.begin_round();
-        }
-        self.sample(report.rtt);
-        let counted = report.acked.min(BURST * flight.mss());
-        let Phase::Conservative { rounds, .. } = self.phase else {
-            super::reno::slow_start(flight, counted);
-            return 0;
-        };
-        super::reno::slow_start(flight, counted / GROWTH_DIVISOR);
-        if rounds >= ROUNDS {
-            flight.ssthresh = flight.cwnd;
-            self.phase = Phase::Over;
-        }
-        0
+    /// The search begins, and with it a round.
+    pub fn begin(flight: &Flight, now: Instant) -> Self {
+        let now = micros(now);
+        HyStart { round_start: now, last: now, round_end: flight.max, ..HyStart::default() }
     }
 
-    /// Congestion was noticed.
-    pub fn stop(&mut self) {
-        self.phase = Phase::Over;
-    }
-
-    fn begin_round(&mut self) {
-        self.last = self.current.take();
-        self.samples = 0;
-        if let Phase::Conservative { rounds, .. } = &mut self.phase {
-            *rounds += 1;
-        }
-    }
-
-    fn sample(&mut self, rtt: Option<Duration>) {
-        let Some(rtt) = rtt else { return };
-        let current = self.current.map_or(rtt, |least| least.min(rtt));
-        self.current = Some(current);
-        self.samples += 1;
-        if self.samples < SAMPLES {
+    /// A round trip of `delay` was measured in slow start, `delay_min` being the smallest: perhaps
+    /// ends slow start by setting `ssthresh`.
+    pub fn on_sample(&mut self, flight: &mut Flight, report: &Report, delay: u32, delay_min: u32) {
+        if self.found {
             return;
         }
-        match (self.phase, self.last) {
-            (Phase::SlowStart, Some(last)) if current >= last + rise(last) => {
-                self.phase = Phase::Conservative { baseline: current, rounds: 0 };
-            }
-            (Phase::Conservative { baseline, .. }, _) if current < baseline => {
-                self.phase = Phase::SlowStart;
-            }
-            _ => {}
+        if flight.una > self.round_end {
+            *self = HyStart::begin(flight, report.now);
         }
+        if flight.cwnd < LOW_WINDOW * flight.mss() {
+            return;
+        }
+        let train = self.is_train(flight, report, delay_min);
+        // Both detections run.
+        let rising = self.is_rising(delay, delay_min);
+        if train || rising {
+            self.found = true;
+            flight.ssthresh = flight.cwnd;
+        }
+    }
+
+    fn is_train(&mut self, flight: &Flight, report: &Report, delay_min: u32) -> bool {
+        let now = micros(report.now);
+        if now - self.last > CLOSE {
+            return false;
+        }
+        self.last = now;
+        let span = u64::from(delay_min) + ack_delay(flight, report);
+        // Pacing may have spread the segments over half a round trip.
+        let enough = if report.paced { span } else { span >> 1 };
+        now - self.round_start > enough
+    }
+
+    fn is_rising(&mut self, delay: u32, delay_min: u32) -> bool {
+        self.least = if self.least == 0 { delay } else { self.least.min(delay) };
+        if self.samples < SAMPLES {
+            self.samples += 1;
+            return false;
+        }
+        self.least > delay_min + (delay_min >> 3).clamp(MIN_RISE, MAX_RISE)
     }
 }
 
-/// How much longer a round trip must be to alarm.
-fn rise(last: Duration) -> Duration {
-    Duration::from_nanos(last.nanos() / RISE_DIVISOR).clamp(MIN_RISE, MAX_RISE)
+fn ack_delay(flight: &Flight, report: &Report) -> u64 {
+    let rate = super::linux_pacing_rate(flight, report.srtt);
+    rate.map_or(0, |rate| (BURST * 4 * 1_000_000 / rate).min(MAX_ACK_DELAY))
+}
+
+fn micros(now: Instant) -> u64 {
+    now.nanos() / 1_000
 }
 
 #[cfg(test)]
 mod tests {
+    use packet::Duration;
+
     use super::super::testing;
     use super::*;
 
     const MSS: u64 = 1_000;
 
-    fn ms(x: u64) -> Duration {
-        Duration::from_millis(x)
+    fn flight(segments: u64) -> Flight {
+        Flight { cwnd: segments * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Flight::default() }
     }
 
-    fn fresh() -> Flight {
-        Flight { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS as u32, ..Flight::default() }
+    /// At which of these instants, microseconds, acknowledgements with a round trip of `delay` end
+    /// slow start. `una` is theirs.
+    fn ends(
+        hystart: &mut HyStart,
+        flight: &mut Flight,
+        delay: u32,
+        instants: impl Iterator<Item = u64>,
+        paced: bool,
+    ) -> Option<u64> {
+        for at in instants {
+            let now = Instant::ZERO + Duration::from_micros(at);
+            let report = testing::Report { now, paced, ..testing::report(MSS) };
+            hystart.on_sample(flight, &report, delay, 100_000);
+            if flight.ssthresh < u64::MAX {
+                return Some(at);
+            }
+        }
+        None
     }
 
-    /// A round of `n` acknowledgements of a segment, all with this round trip.
-    fn round(hystart: &mut HyStart, flight: &mut Flight, rtt: Duration, n: u32) {
-        for i in 0..n {
-            let report = testing::Report { round: i == 0, rtt: Some(rtt), ..testing::report(MSS) };
-            hystart.on_ack(flight, &report);
+    #[test]
+    fn a_train_of_half_the_smallest_round_trip_ends_slow_start() {
+        // delay_min 100 ms and hystart_ack_delay 1 ms (the pacing rate is far below 2 Gbit/s): a train
+        // must last longer than 50.5 ms, with pacing longer than 101 ms.
+        for (paced, end) in [(false, 51_000), (true, 102_000)] {
+            let (mut hystart, mut flight) = (HyStart::default(), flight(20));
+            (flight.una, flight.max) = (1_001, 90_001);
+            let seen = ends(&mut hystart, &mut flight, 100_000, (0..200).map(|i| i * 1_000), paced);
+            assert_eq!(seen, Some(end), "paced: {paced}");
+            assert_eq!(flight.ssthresh, flight.cwnd);
         }
     }
 
     #[test]
-    fn the_rise_that_alarms_is_an_eighth_within_4_and_16_ms() {
-        assert_eq!(rise(ms(10)), ms(4));
-        assert_eq!(rise(ms(80)), ms(10));
-        assert_eq!(rise(ms(400)), ms(16));
+    fn a_gap_of_more_than_two_milliseconds_breaks_the_train() {
+        let (mut hystart, mut flight) = (HyStart::default(), flight(20));
+        (flight.una, flight.max) = (1_001, 90_001);
+        // Every 2 ms up to 38 ms, which keeps it, then a microsecond too late.
+        let instants = (0..200).map(|i| if i < 20 { i * 2_000 } else { 20_001 + i * 1_000 });
+        assert_eq!(ends(&mut hystart, &mut flight, 100_000, instants, false), None);
     }
 
     #[test]
-    fn a_rise_slows_the_growth_to_a_quarter_and_five_rounds_end_it() {
-        let (mut hystart, mut flight) = (HyStart::default(), fresh());
-        round(&mut hystart, &mut flight, ms(80), 10);
-        assert_eq!(flight.cwnd, 20 * MSS);
-        // Seven samples are not enough, and 89 ms are below 80 + 10.
-        round(&mut hystart, &mut flight, ms(90), 7);
-        assert_eq!(hystart.phase, Phase::SlowStart);
-        round(&mut hystart, &mut flight, ms(80), 8);
-        round(&mut hystart, &mut flight, ms(89), 8);
-        assert_eq!(hystart.phase, Phase::SlowStart);
-        round(&mut hystart, &mut flight, ms(80), 8);
-        let before = flight.cwnd;
-        round(&mut hystart, &mut flight, ms(90), 8);
-        // The eighth sample alarms and already grows by a quarter.
-        assert_eq!(flight.cwnd, before + 7 * MSS + MSS / 4);
-        assert_eq!(hystart.phase, Phase::Conservative { baseline: ms(90), rounds: 0 });
-        let before = flight.cwnd;
-        (0..4).for_each(|_| round(&mut hystart, &mut flight, ms(95), 8));
-        assert_eq!(flight.cwnd, before + 4 * 8 * MSS / 4);
-        assert_eq!(flight.ssthresh, u64::MAX);
-        round(&mut hystart, &mut flight, ms(95), 1);
-        assert_eq!(flight.ssthresh, flight.cwnd);
-        assert_eq!(hystart.phase, Phase::Over);
+    fn a_rise_of_an_eighth_seen_nine_times_ends_slow_start() {
+        // 100 ms and an eighth: more than 112.5 ms, in each of the round, from the ninth on.
+        for (delay, end) in [(112_500, None), (112_501, Some(80_000))] {
+            let (mut hystart, mut flight) = (HyStart::default(), flight(16));
+            (flight.una, flight.max) = (1_001, 90_001);
+            let instants = (0..20).map(|i| i * 10_000);
+            assert_eq!(ends(&mut hystart, &mut flight, delay, instants, false), end);
+        }
     }
 
     #[test]
-    fn a_faster_round_takes_the_alarm_back() {
-        let (mut hystart, mut flight) = (HyStart::default(), fresh());
-        round(&mut hystart, &mut flight, ms(80), 8);
-        round(&mut hystart, &mut flight, ms(90), 8);
-        round(&mut hystart, &mut flight, ms(89), 7);
-        assert!(matches!(hystart.phase, Phase::Conservative { .. }));
-        round(&mut hystart, &mut flight, ms(89), 8);
-        assert_eq!(hystart.phase, Phase::SlowStart);
-    }
-
-    #[test]
-    fn an_acknowledgement_counts_for_eight_segments_at_most() {
-        let (mut hystart, mut flight) = (HyStart::default(), fresh());
-        hystart.on_ack(&mut flight, &testing::report(50 * MSS));
-        assert_eq!(flight.cwnd, 18 * MSS);
-        hystart.stop();
-        hystart.on_ack(&mut flight, &testing::report(50 * MSS));
-        assert_eq!(flight.cwnd, 68 * MSS);
+    fn windows_below_sixteen_segments_are_left_alone() {
+        let (mut hystart, mut flight) = (HyStart::default(), flight(15));
+        (flight.una, flight.max) = (1_001, 90_001);
+        let instants = (0..20).map(|i| i * 10_000);
+        assert_eq!(ends(&mut hystart, &mut flight, 200_000, instants, false), None);
     }
 }

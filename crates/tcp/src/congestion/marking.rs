@@ -39,7 +39,7 @@ impl Path {
             cwnd: 10 * MSS,
             ssthresh: u64::MAX,
             window: u64::MAX,
-            mss: MSS as u32,
+            mss: MSS as u16,
             ..Flight::default()
         };
         Path {

@@ -7,16 +7,22 @@
 //! never looks at segments. Windows and amounts are bytes.
 
 mod bbr;
+mod bbr3;
 mod cubic;
 mod dctcp;
+mod growth;
 mod hystart;
+mod hystart_plus;
+mod ledbatpp;
 #[cfg(test)]
 mod marking;
 mod prague;
 mod reno;
+mod rfc9438;
 #[cfg(test)]
 mod testing;
 mod vegas;
+mod windowed;
 
 use std::fmt::Debug;
 
@@ -44,6 +50,9 @@ pub(crate) struct Report {
     /// Of these, what the cumulative acknowledgement covers (what it covers and had been reported
     /// before was told then).
     pub acked: u64,
+    /// Segments newly acknowledged by either way, if the cumulative acknowledgement advances; else
+    /// none (Linux's `acked_sacked`, and its condition `FLAG_DATA_ACKED` for growth).
+    pub segments: u32,
     /// Bytes newly found lost.
     pub lost: u64,
     /// Of `delivered`, bytes reported to have arrived with a CE mark (accurate ECN, DCTCP's echo);
@@ -67,8 +76,20 @@ pub(crate) struct Report {
     /// The congestion window was the limit since the last round's start (RFC 9438 section 4.3,
     /// RFC 7661): a window that was not used does not grow.
     pub window_limited: bool,
+    /// When the pace lets the next segment go; in the past where it may go at once.
+    pub next_send: Instant,
     /// The transport is repairing losses (fast recovery, or after a timeout).
     pub repairing: Repair,
+    /// Segments are spread over the round trip.
+    pub paced: bool,
+}
+
+impl Report {
+    /// Whether Linux's `tcp_cong_control` and `tcp_is_cwnd_limited` let the window grow: nothing
+    /// reduces it, and it was used.
+    fn may_grow(&self) -> bool {
+        self.window_limited && !matches!(self.repairing, Repair::Recovery | Repair::Reduction)
+    }
 }
 
 /// What the transport is repairing.
@@ -95,10 +116,9 @@ pub(crate) struct RateSample {
     /// Bytes delivered in all when that segment was sent, and now.
     pub prior_delivered: u64,
     pub total_delivered: u64,
-    /// In flight when that segment was sent, and bytes lost and marked since.
+    /// In flight when that segment was sent, and bytes lost since.
     pub sent_in_flight: u64,
     pub lost: u64,
-    pub marked: u64,
     /// The program, not the window, limited the sending: the rate says nothing of the path.
     pub app_limited: bool,
 }
@@ -155,6 +175,9 @@ pub(crate) trait Control: Debug + Send + Sync {
         CLASSIC
     }
 
+    /// The handshake is over: the round trip it showed (zero if none). May lower `cwnd`.
+    fn on_open(&mut self, _flight: &mut Flight, _srtt: Duration, _now: Instant) {}
+
     /// An acknowledgement came. Called for every one; a control without `own_window` leaves
     /// `cwnd` alone unless `report.repairing` is [`Repair::None`] or [`Repair::Loss`].
     fn on_ack(&mut self, flight: &mut Flight, report: &Report);
@@ -167,6 +190,11 @@ pub(crate) trait Control: Debug + Send + Sync {
     /// the transport then sets `cwnd` to what is still in the network and one segment more.
     fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, now: Instant);
 
+    /// The retransmission timer expired, whether or not the threshold was reduced for it (it is not
+    /// twice for one window of data): Linux's state Loss begins, and the transport repairs from the
+    /// start.
+    fn on_timeout(&mut self, _flight: &Flight, _now: Instant) {}
+
     /// The last `on_congestion` was wrong (the data was only late or reordered): puts back what it
     /// had changed beside the windows, which the transport puts back itself.
     fn undo(&mut self, _flight: &mut Flight) {}
@@ -174,12 +202,27 @@ pub(crate) trait Control: Debug + Send + Sync {
     /// The sender begins again after a pause of `idle`, with nothing outstanding.
     fn on_restart(&mut self, _flight: &mut Flight, _idle: Duration, _now: Instant) {}
 
+    /// A segment goes out with nothing in the network, the last one at `last`; `app_limited`: because
+    /// the program had nothing to send (Linux's `CA_EVENT_TX_START`).
+    fn on_tx_start(
+        &mut self,
+        _flight: &mut Flight,
+        _last: Instant,
+        _app_limited: bool,
+        _now: Instant,
+    ) {
+    }
+
     /// Bytes per second to pace at. The default is Linux's for controls without a rate of their
     /// own: twice cwnd/srtt below half of ssthresh, 1.2 times above; none before a round trip is
     /// known.
     fn pacing_rate(&self, flight: &Flight, srtt: Duration) -> Option<u64> {
         linux_pacing_rate(flight, srtt)
     }
+
+    /// Answers marks as classic senders do where the queue turns out to be a classic one (RFC 9331
+    /// section 4.3); for a scalable control that is new.
+    fn detect_classic_queues(&mut self) {}
 
     /// The same for another connection, as new.
     fn reset(&mut self);
@@ -220,8 +263,17 @@ pub(crate) struct Entry {
 }
 
 /// All congestion controls of today's end systems.
-pub(crate) const CONTROLS: &[Entry] =
-    &[reno::ENTRY, cubic::ENTRY, vegas::ENTRY, bbr::ENTRY, dctcp::ENTRY, prague::ENTRY];
+pub(crate) const CONTROLS: &[Entry] = &[
+    reno::ENTRY,
+    cubic::ENTRY,
+    rfc9438::ENTRY,
+    vegas::ENTRY,
+    bbr::ENTRY,
+    bbr3::ENTRY,
+    ledbatpp::ENTRY,
+    dctcp::ENTRY,
+    prague::ENTRY,
+];
 
 /// Their names, for the profiles that offer a choice.
 pub(crate) const NAMES: &[&str] = &names();

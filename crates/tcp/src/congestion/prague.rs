@@ -8,11 +8,14 @@
 //! 25 ms, so that rates do not depend on it. Losses halve the window as Reno does. Everything is paced,
 //! and the window has fractions.
 
+mod classic;
+
 use packet::{Duration, Instant};
 
-use super::reno::slow_start;
+use super::growth::slow_start;
 use super::{Cause, Control, Entry, Feedback, Manner, Repair, Report};
 use crate::flight::Flight;
+use classic::Detector;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -21,8 +24,8 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "RFC 9331; Linux tcp_prague.c 0.7, but a round trip with marks that is over before the \
              virtual one is answered by the first mark after that, as in UDP Prague (Linux lets it \
              go). Left out: the rate mode and smaller segments of windows \
-             below five segments, the rate's 3 % swing, and the search for queues that take ECT(1) for \
-             ECT(0), which Linux leaves off",
+             below five segments, the rate's 3 % swing. The search for queues that take ECT(1) for \
+             ECT(0) (classic_fallback) is off, as in Linux",
     make: || Box::new(Prague::default()),
 };
 
@@ -60,6 +63,8 @@ struct Prague {
     owed: bool,
     /// Bytes in the network.
     in_flight: u64,
+    /// Looks for a classic queue, where that is asked for.
+    detector: Option<Detector>,
 }
 
 impl Prague {
@@ -77,7 +82,8 @@ impl Prague {
     fn answer_marks(&mut self, flight: &Flight, now: Instant) {
         self.owed = !self.virtual_round(flight, self.reduced, now);
         if !self.owed {
-            self.shrink(flight, self.alpha / 2.0);
+            let least = self.detector.as_ref().map_or(0.0, Detector::alpha);
+            self.shrink(flight, self.alpha.max(least) / 2.0);
             self.reduced = now;
         }
     }
@@ -137,6 +143,9 @@ impl Prague {
             let fraction = self.marked as f64 / self.delivered as f64;
             self.alpha += GAIN * (fraction - self.alpha);
             self.sampled = report.now;
+            if let Some(detector) = &mut self.detector {
+                detector.judge(report.min_rtt);
+            }
         }
         (self.delivered, self.marked) = (0, 0);
         self.round_end = flight.max;
@@ -154,6 +163,9 @@ impl Control for Prague {
             self.window = flight.cwnd as f64;
         }
         self.in_flight = report.in_flight;
+        if let (Some(detector), Some(rtt)) = (&mut self.detector, report.rtt) {
+            detector.learn(rtt);
+        }
         self.losing &= report.repairing != Repair::None;
         if self.owed && report.marked > 0 {
             self.answer_marks(flight, report.now);
@@ -169,6 +181,9 @@ impl Control for Prague {
     fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, now: Instant) {
         if self.window == 0.0 {
             self.window = flight.cwnd as f64;
+        }
+        if let Some(detector) = &mut self.detector {
+            detector.scale(flight.ssthresh / flight.mss());
         }
         if cause == Cause::Mark {
             return self.answer_marks(flight, now);
@@ -186,6 +201,10 @@ impl Control for Prague {
 
     fn on_restart(&mut self, flight: &mut Flight, _idle: Duration, _now: Instant) {
         self.window = flight.cwnd as f64;
+    }
+
+    fn detect_classic_queues(&mut self) {
+        self.detector = Some(Detector::default());
     }
 
     /// Linux's `prague_update_pacing_rate`: a window (or what is out, if more) per round trip; twice

@@ -18,6 +18,7 @@ pub(super) fn report(acked: u64) -> Report {
         now: Instant::ZERO,
         delivered: acked,
         acked,
+        segments: (acked / MSS) as u32,
         lost: 0,
         marked: 0,
         in_flight_before: acked,
@@ -28,7 +29,9 @@ pub(super) fn report(acked: u64) -> Report {
         rate: None,
         round: false,
         window_limited: true,
+        next_send: Instant::ZERO,
         repairing: Repair::None,
+        paced: false,
     }
 }
 
@@ -81,14 +84,16 @@ pub(super) struct Path<C> {
 
 impl<C: Control> Path<C> {
     pub fn new(control: C, megabits: f64, trip_ms: u64, room: u64) -> Self {
-        let flight = Flight {
+        let mut flight = Flight {
             cwnd: 10 * MSS,
             ssthresh: u64::MAX,
             window: u64::MAX,
-            mss: MSS as u32,
+            mss: MSS as u16,
             ..Flight::default()
         };
         let trip = Duration::from_millis(trip_ms);
+        let mut control = control;
+        control.on_open(&mut flight, trip, Instant::ZERO);
         Path {
             control,
             flight,
@@ -170,8 +175,11 @@ impl<C: Control> Path<C> {
     fn fill(&mut self) {
         while self.open() && self.next_send <= self.now {
             if self.in_flight == 0 {
+                let last = self.next_send.min(self.now);
                 self.first_sent = self.now;
                 self.delivered_at = self.now;
+                let limited = self.app_limited > 0;
+                self.control.on_tx_start(&mut self.flight, last, limited, self.now);
             }
             self.send();
             let srtt = Duration::from_secs_f64(self.srtt);
@@ -185,6 +193,7 @@ impl<C: Control> Path<C> {
     fn send(&mut self) {
         self.sent += 1;
         self.in_flight += MSS;
+        self.flight.max = self.sent * MSS;
         let waits = self.line_free.since(self.now).secs_f64() * self.rate;
         let lost = waits as u64 + MSS > self.room || self.sent.is_multiple_of(self.lose_every);
         let mut arrives = None;
@@ -211,6 +220,7 @@ impl<C: Control> Path<C> {
         let sent = self.out.remove(index).expect("it is there");
         let in_flight_before = self.in_flight;
         self.in_flight -= MSS;
+        self.flight.una = sent.number * MSS;
         self.delivered += MSS;
         self.delivered_at = self.now;
         self.first_sent = sent.at;
@@ -238,6 +248,7 @@ impl<C: Control> Path<C> {
             rate: Some(self.rate_sample(&sent)),
             round,
             window_limited: self.limited[0] || self.limited[1],
+            next_send: self.next_send,
             repairing: if self.recover.is_some() { Repair::Recovery } else { Repair::None },
             ..report(MSS)
         };
@@ -256,7 +267,6 @@ impl<C: Control> Path<C> {
             total_delivered: self.delivered,
             sent_in_flight: sent.in_flight,
             lost: self.lost - sent.lost,
-            marked: 0,
             app_limited: sent.app_limited,
         }
     }
@@ -296,6 +306,7 @@ impl<C: Control> Path<C> {
         self.out.clear();
         self.now += Duration::from_millis(1_000);
         self.control.on_congestion(&mut self.flight, Cause::Timeout, self.now);
+        self.control.on_timeout(&self.flight, self.now);
         self.flight.cwnd = MSS;
     }
 }

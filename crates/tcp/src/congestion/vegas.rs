@@ -3,7 +3,7 @@
 
 use packet::{Duration, Instant};
 
-use super::reno::slow_start;
+use super::growth::slow_start;
 use super::{Cause, Control, Entry, Repair, Report};
 use crate::flight::Flight;
 
@@ -170,7 +170,7 @@ mod tests {
     }
 
     fn avoiding(cwnd: u64) -> Flight {
-        Flight { cwnd, ssthresh: cwnd, mss: MSS as u32, ..Flight::default() }
+        Flight { cwnd, ssthresh: cwnd, mss: MSS as u16, ..Flight::default() }
     }
 
     #[test]

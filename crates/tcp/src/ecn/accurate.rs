@@ -1,9 +1,9 @@
 //! Accurate ECN: both ends count marked packets, and every ACK carries the three low bits of the
 //! receiver's count in the flags AE, CWR and ECE (RFC 9768).
 //!
-//! Left out: the AccECN option with its byte counters (sections 3.2.3 and A.2.2; nothing here
-//! strips ACKs so thoroughly that the three bits would not do), and the tests for paths that
-//! mangle the IP or TCP header (sections 3.2.2.3 and 3.2.2.4), since no path here does.
+//! The option with counters of bytes is in [`option`](super::option). Left out: the tests for paths
+//! that mangle the IP or TCP header (sections 3.2.2.3, 3.2.2.4, 3.2.3.2.3 and 3.2.3.2.4), since no path
+//! here does.
 
 use packet::Ecn;
 

@@ -30,9 +30,20 @@ impl<'a> Hearing<'a> {
     ) -> u64 {
         if let Some(memory) = &mut self.memory {
             let handshake = opening && segment.len == 0;
-            return match delivered {
-                0 => 0,
-                _ => memory.counters.marked_bytes(segment, delivered, mss, handshake),
+            if delivered == 0 {
+                return 0;
+            }
+            let counted = memory.counters.marked_bytes(segment, delivered, mss, handshake);
+            if handshake {
+                return counted;
+            }
+            return match segment.accecn() {
+                // Section 3.2.3.2.5: the option is the truth; the header's count is kept in step.
+                Some(option) => memory.bytes.hear(&option).min(delivered),
+                None => {
+                    memory.bytes.estimate(counted);
+                    counted
+                }
             };
         }
         if self.echoes(segment, 0) { delivered } else { 0 }
@@ -46,5 +57,33 @@ impl<'a> Hearing<'a> {
             EcnFeedback::Accurate => marked > 0,
             EcnFeedback::Classic | EcnFeedback::Dctcp => segment.flags.has(Flags::ECE),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::AccEcn;
+
+    #[test]
+    fn the_option_tells_bytes_where_the_header_tells_packets() {
+        // A segment of 1,460 B and a marked one of 100 B.
+        let state = EcnState { feedback: EcnFeedback::Accurate, ..EcnState::default() };
+        let flags = Flags::ACK.with(Flags::ace(6));
+        let plain = Segment { flags, ..Segment::default() };
+        let mut telling = plain;
+        telling.set_accecn(AccEcn { ect1_first: true, fields: 2, counters: [1_461, 100, 1] });
+        for (ack, marked) in [(plain, 1_460), (telling, 100)] {
+            let mut receiver = Receiver::new();
+            let mut hearing = Hearing::new(state, &mut receiver);
+            assert_eq!(hearing.marked_bytes(&ack, 1_560, 1_460, false), marked);
+            // The header's count is kept in step: the next ACK without option tells of no more marks.
+            assert_eq!(hearing.marked_bytes(&plain, 1_460, 1_460, false), 0);
+        }
+        // The ACK that completes the handshake speaks of the SYN-ACK, which no byte counter has.
+        let mut receiver = Receiver::new();
+        let mut hearing = Hearing::new(state, &mut receiver);
+        telling.set_accecn(AccEcn { ect1_first: false, fields: 3, counters: [1, 0, 1] });
+        assert_eq!(hearing.marked_bytes(&telling, 1, 1_460, true), 1);
     }
 }

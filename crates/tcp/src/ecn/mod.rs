@@ -2,9 +2,11 @@
 //! sender more than one thing per window: DCTCP's echo ([`dctcp`], RFC 8257) and accurate ECN
 //! ([`accurate`], RFC 9768).
 
+mod abe;
 mod accurate;
 mod dctcp;
 mod hearing;
+mod option;
 mod rules;
 
 use packet::{Ecn, Instant};
@@ -12,10 +14,12 @@ use packet::{Ecn, Instant};
 use crate::clock::Moment;
 use crate::endpoint::Endpoint;
 use crate::segment::{Flags, Segment};
+pub(crate) use abe::BetaEcn;
 use accurate::{Counters, handshake};
 use dctcp::Before;
 pub(crate) use hearing::Hearing;
-pub(crate) use rules::{EcnFeedback, EcnRules};
+use option::Bytes;
+pub(crate) use rules::{EchoCut, EcnFeedback, EcnRules};
 
 /// ECN of one connection, as far as all have it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,8 +40,9 @@ pub(crate) struct EcnState {
 pub(crate) struct Memory {
     /// DCTCP's echo.
     before: Before,
-    /// Accurate ECN.
+    /// Accurate ECN: packets, and bytes for the option.
     counters: Counters,
+    bytes: Bytes,
 }
 
 impl EcnState {
@@ -90,6 +95,7 @@ impl Endpoint {
             // Any other combination asks like all three flags (section 3.1.3).
             self.ecn.feedback = EcnFeedback::Accurate;
             self.ecn.says = handshake(syn.ecn);
+            self.receiver.marks().bytes.test_path(false);
         } else if asked.has(classic) {
             self.ecn.feedback = rules.without_accuracy();
         }
@@ -109,6 +115,7 @@ impl Endpoint {
             self.ecn.feedback = EcnFeedback::Accurate;
             let mark = if rules.honest { syn_ack.ecn } else { Ecn::NotEct };
             self.receiver.marks().counters.heard_syn_ack(mark);
+            self.receiver.marks().bytes.test_path(true);
             self.ecn.says = handshake(mark);
         }
     }
@@ -131,7 +138,12 @@ impl Endpoint {
             EcnFeedback::None => {}
             EcnFeedback::Classic => self.echo_until_cwr(segment),
             EcnFeedback::Dctcp => self.echo_as_marked(segment),
-            EcnFeedback::Accurate => self.count_mark(segment, true),
+            EcnFeedback::Accurate => {
+                self.count_mark(segment, true);
+                if self.profile.ecn.option {
+                    self.receiver.marks().bytes.count(segment.len, segment.ecn);
+                }
+            }
         }
     }
 
@@ -146,9 +158,12 @@ impl Endpoint {
     /// Section 6.1.3: the receiver echoes from the first CE packet on until CWR comes; CWR is
     /// looked at first, so that a marked segment which says CWR begins a new echo.
     fn echo_until_cwr(&mut self, segment: &Segment) {
-        if segment.flags.has(Flags::CWR) {
+        let cwr = segment.flags.has(Flags::CWR);
+        if cwr {
             self.ecn.says = Flags::NONE;
         }
+        let first = segment.ecn == Ecn::Ce && self.ecn.says == Flags::NONE;
+        self.receiver.hear_ecn(segment.ecn, first, cwr);
         if segment.ecn == Ecn::Ce {
             self.ecn.says = Flags::ECE;
         }
@@ -196,12 +211,9 @@ impl Endpoint {
     pub(crate) fn on_echo(&mut self, echoed: bool, moment: Moment) {
         if echoed && self.flight.una > self.flight.reduced {
             self.counters.ecn_reductions += 1;
-            if self.flight.cwnd <= self.flight.mss() {
-                self.ecn.held = true;
-                (self.flight.reduced, self.flight.reduced_by_echo) = (self.flight.max, true);
-            } else {
-                self.profile.recovery.cut_by_echo(&mut self.flight);
-            }
+            let ecn = &self.profile.ecn;
+            self.ecn.held = ecn.holds(self.flight.cwnd, self.flight.mss());
+            self.profile.recovery.cut_by_echo(&mut self.flight, ecn.cut);
             self.ecn.reduced();
         }
         if self.ecn.held {

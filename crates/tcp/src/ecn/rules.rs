@@ -1,5 +1,7 @@
 //! What a profile says of ECN.
 
+use super::BetaEcn;
+
 /// How the receiver tells the sender of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum EcnFeedback {
@@ -14,6 +16,20 @@ pub(crate) enum EcnFeedback {
     Accurate,
 }
 
+/// What an echo leaves of the congestion window. RFC 3168 section 6.1.2 says both that it is halved and
+/// that it is treated as after a loss, where RFC 5681's equation 4 leaves two segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EchoCut {
+    /// Half. Less than a segment is one, but nothing new goes out before the timer expires
+    /// (`TcpAgent::ecn` of ns-2.35).
+    Half,
+    /// Half, but at least two segments (Linux's `tcp_reno_ssthresh`, FreeBSD's
+    /// `newreno_cong_signal`). The timer is waited for where the window was one before.
+    AsLoss,
+    /// A larger share than a half, and at least two segments (RFC 8511).
+    Beta(BetaEcn),
+}
+
 /// The ECN of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EcnRules {
@@ -22,12 +38,32 @@ pub(crate) struct EcnRules {
     pub feedback: EcnFeedback,
     /// The receiver tells what it saw; else it agrees to ECN and never reports a mark.
     pub honest: bool,
+    /// With accurate feedback, segments carry the AccECN option.
+    pub option: bool,
+    pub cut: EchoCut,
     /// Data says that its sender is scalable, by ECT(1) (RFC 9331 section 4.1), if the feedback
     /// turns out to be accurate.
     pub scalable: bool,
 }
 
 impl EcnRules {
+    /// Whether an echo that meets this window stops new data until the timer expires (RFC 3168
+    /// section 6.1.2: with a window of one segment).
+    pub fn holds(&self, cwnd: u64, mss: u64) -> bool {
+        match self.cut {
+            EchoCut::Half => cwnd < 2 * mss,
+            EchoCut::AsLoss | EchoCut::Beta(_) => cwnd <= mss,
+        }
+    }
+
+    /// The share that a mark leaves where that is not what a loss leaves.
+    pub fn beta(&self) -> Option<BetaEcn> {
+        match self.cut {
+            EchoCut::Beta(beta) => Some(beta),
+            EchoCut::Half | EchoCut::AsLoss => None,
+        }
+    }
+
     /// The feedback after a handshake by RFC 3168's two flags, which is DCTCP's too (RFC 8257
     /// section 5).
     pub fn without_accuracy(&self) -> EcnFeedback {

@@ -5,7 +5,8 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
 use super::parts::{self, OFF, ON, Parts, field};
-use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck};
+use super::start::{self, Start};
+use crate::profile::{Ending, IdleRule, Life, Opening, Profile, SynAck};
 use crate::receiver::AtOnce;
 use crate::recovery::Manner;
 use crate::registry::Entry;
@@ -20,7 +21,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "read from FreeBSD 2.1.7.1 and 3.2 (kept in OSKit) and the FreeBSD code imported by \
              RTEMS in August 1998, which bracket 2.2.8; constructed: whole writes by default, V \
              floored at 2 ticks, window growth on every ACK, a constant receive window",
-    deviations: "no window scaling, T/TCP, route metrics, persist or keep-alive \
+    deviations: "no window scaling, T/TCP, persist or keep-alive \
                  timer, RST, or window updates after a filled hole; a duplicate of a segment \
                  without payload or FIN is not answered; other recoveries, ECN, F-RTO and limited \
                  transmit are not of this system and are off",
@@ -69,14 +70,31 @@ const FIELDS: &[Field] = &[
         "recalled: on in the kernel, switched off by the start-up script of that era",
     ),
     field(parts::F_RTO, OFF, NOT_THERE),
+    field(parts::HOST_CACHE, ON, "tcp_close and tcp_mss of FreeBSD 2.1.7.1, the 1998 code and 3.2"),
+    field(
+        parts::SENDPIPE,
+        Value::Whole(0),
+        "none configured in the route: the rule of 2.1.7.1 and of the 1998 code. FreeBSD 3.2 (1999) takes the send buffer (17,520 B) in its place; 2.2.8 is not known",
+    ),
     parts::ECN,
     parts::ECN_FEEDBACK,
     parts::ECN_RECEIVER,
     field(parts::IDLE_RESTART, ON, "1998 FreeBSD code: judged by the last segment received"),
+    field(start::INITIAL_SSTHRESH, Value::Whole(65_535 << 14), "TCP_MAXWIN << TCP_MAX_WINSHIFT"),
+    field(start::RTO_INITIAL, Value::Real(3.0), "TCPTV_SRTTBASE: 6 ticks in the 1998 FreeBSD code"),
+    field(start::SYN_LINEAR, Value::Whole(0), "tcp_backoff of the 1998 FreeBSD code"),
+    field(start::SYN_RETRIES, Value::Whole(12), "TCP_MAXRXTSHIFT; connect_limit ends it before"),
+    field(
+        start::SYN_ACK_RETRIES,
+        Value::Whole(12),
+        "TCP_MAXRXTSHIFT; connect_limit ends it before",
+    ),
+    field(start::CONNECT_LIMIT, Value::Real(75.0), "TCPTV_KEEP_INIT of the 1998 FreeBSD code"),
 ];
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
     let parts = Parts::read(params)?;
+    let start = Start::read(params);
     let tick = parts.counted_tick()?;
     let window = parts.window.next_multiple_of(parts.segment);
     let at_once = match parts.ack_every {
@@ -85,20 +103,19 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     };
     Ok(Profile {
         name: ENTRY.name,
-        mss: parts.mss as u32,
+        mss: parts.mss as u16,
         window,
         initial_segments: parts.initial_segments,
-        initial_ssthresh: 65_535 << 14,
+        initial_ssthresh: start.ssthresh(u64::MAX),
         growth: Growth::PerAck,
         rtt: RttRules::Bsd(Bsd {
             tick,
-            initial: parts::ticks(Duration::from_secs(3), tick),
+            initial: parts::ticks(start.rto, tick),
             min: parts::ticks(parts.rto_min, tick),
             max: parts::ticks(Duration::from_secs(64), tick),
             callouts: Callouts::Host,
             timing_adds: 1,
             floor_v: params.switch("floor_v"),
-            own_syn_schedule: false,
         }),
         recovery: parts.rules(Manner::Bsd),
         ack: parts.ack_at(at_once),
@@ -106,6 +123,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         output: parts::bsd_output(params),
         opening: Opening {
             syn_ack: SynAck::Timer,
+            waits: start.waits(),
             options: 4,
             handshake_grows: true,
             loss_cuts_threshold: true,
@@ -116,7 +134,8 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         timestamps: parts.timestamps,
         ecn: parts.ecn,
         max_resends: 12,
-        connect_limit: parts::ticked(75, tick),
-        time_wait: parts::ticked(60, tick),
+        connect_limit: start.limit.map_or(Life::Unlimited, |span| parts::ticked(span, tick)),
+        time_wait: parts::ticked(Duration::from_secs(60), tick),
+        remembers: parts::host_routes(params, 0)?,
     })
 }

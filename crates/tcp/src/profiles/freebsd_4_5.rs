@@ -5,6 +5,7 @@ use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 
 use super::parts::{self, OFF, ON, Parts, field};
+use super::start::{self, Start};
 use crate::profile::{Doubt, Ending, IdleRule, Life, Opening, Profile, SynAck};
 use crate::recovery::Manner;
 use crate::registry::Entry;
@@ -20,7 +21,7 @@ pub(crate) const ENTRY: Entry = Entry {
              DragonFly), which bracket 4.5; recalled: the 10 ms clock, timestamps on, 16 KB \
              windows of the experiments; constructed: timers exact and only round trips counted \
              in ticks, whole writes by default, a constant receive window",
-    deviations: "no persist or keep-alive timer, RST, route metrics, or window scaling on the \
+    deviations: "no persist or keep-alive timer, RST, or window scaling on the \
                  wire; local peers do not start with a larger window; after a dropped entry of \
                  the SYN cache data of the opener is not answered; a SYN keeps asking for ECN \
                  when it is repeated; SACK, F-RTO and limited transmit are not of this system and \
@@ -59,31 +60,56 @@ const FIELDS: &[Field] = &[
     field(parts::DELAYED_ACK_CLOCK, Value::Choice("connection"), "FreeBSD 4.x"),
     field(parts::TIMESTAMPS, ON, "recalled: the kernel's default"),
     field(parts::F_RTO, OFF, NOT_THERE),
+    field(
+        parts::HOST_CACHE,
+        ON,
+        "tcp_close and tcp_mss of systems derived from FreeBSD 4.x; with the early tcp_syncache.c",
+    ),
+    field(
+        parts::SENDPIPE,
+        Value::Unset,
+        "the socket buffer, as none is configured in the route: FreeBSD 3.2, systems derived from 4.x",
+    ),
     parts::ECN,
     parts::ECN_FEEDBACK,
     parts::ECN_RECEIVER,
     field(parts::IDLE_RESTART, ON, "FreeBSD 4.x: judged by the last segment received"),
+    field(start::INITIAL_SSTHRESH, Value::Whole(65_535 << 14), "TCP_MAXWIN << TCP_MAX_WINSHIFT"),
+    field(start::RTO_INITIAL, Value::Real(3.0), "TCPTV_RTOBASE of FreeBSD 4.x"),
+    field(
+        start::SYN_LINEAR,
+        Value::Whole(4),
+        "tcp_syn_backoff of FreeBSD 4.x: 1, 1, 1, 1, 1, 2, 4",
+    ),
+    field(start::SYN_RETRIES, Value::Whole(12), "TCP_MAXRXTSHIFT; connect_limit ends it before"),
+    field(start::SYN_ACK_RETRIES, Value::Whole(3), "SYNCACHE_MAXREXMTS of tcp_syncache.c"),
+    field(
+        start::CONNECT_LIMIT,
+        Value::Real(75.0),
+        "TCPTV_KEEP_INIT of FreeBSD 4.x; of the opener alone, a SYN cache counts retries",
+    ),
 ];
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
     let parts = Parts::read(params)?;
+    let start = Start::read(params);
     let tick = parts.counted_tick()?;
+    let window = parts.window.next_multiple_of(parts.segment);
     Ok(Profile {
         name: ENTRY.name,
-        mss: parts.mss as u32,
-        window: parts.window.next_multiple_of(parts.segment),
+        mss: parts.mss as u16,
+        window,
         initial_segments: parts.initial_segments,
-        initial_ssthresh: 65_535 << 14,
+        initial_ssthresh: start.ssthresh(u64::MAX),
         growth: Growth::PerAck,
         rtt: RttRules::Bsd(Bsd {
             tick,
-            initial: parts::ticks(Duration::from_secs(3), tick),
+            initial: parts::ticks(start.rto, tick),
             min: parts::ticks(parts.rto_min, tick),
             max: parts::ticks(Duration::from_secs(64), tick),
             callouts: Callouts::Connection,
             timing_adds: 0,
             floor_v: true,
-            own_syn_schedule: true,
         }),
         recovery: parts.rules(Manner::Bsd),
         ack: parts.ack(),
@@ -91,6 +117,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         output: parts::bsd_output(params),
         opening: Opening {
             syn_ack: SynAck::Cache,
+            waits: start.waits(),
             options: 4,
             handshake_grows: true,
             loss_cuts_threshold: true,
@@ -101,8 +128,9 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         timestamps: parts.timestamps,
         ecn: parts.ecn,
         max_resends: 12,
-        connect_limit: Life::Exact(Duration::from_secs(75)),
+        connect_limit: start.life(),
         time_wait: Life::Exact(Duration::from_secs(60)),
+        remembers: parts::host_routes(params, window)?,
     })
 }
 

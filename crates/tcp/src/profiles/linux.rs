@@ -2,12 +2,15 @@
 
 use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
 
 use super::parts::{self, OFF, ON, Parts, field};
-use crate::congestion;
-use crate::profile::{Ending, IdleRule, Life, Opening, Profile, SynAck};
-use crate::receiver::{AckPolicy, AtOnce};
-use crate::recovery::{Manner, RecoveryKind, Today};
+use super::start::{self, Start};
+use crate::congestion::{self, Feedback};
+use crate::host_cache::Remembers;
+use crate::profile::{Ending, IdleRule, Life, Opening, Profile, SynAck, Waits};
+use crate::receiver::{AckPolicy, Adaptive, AtOnce};
+use crate::recovery::{Detection, Manner, RecoveryKind, Today};
 use crate::registry::Entry;
 use crate::rtt::{Exact, RttRules};
 use crate::window::Growth;
@@ -19,14 +22,17 @@ pub(crate) const ENTRY: Entry = Entry {
     year: 2021,
     source: "RFC 8985 (RACK-TLP), 6937 and 9937 (PRR), 6298, 5682, 2883, 6928, 7323; Linux 6 \
              where it differs (net/ipv4), as named at each rule",
-    deviations: "constructed: windows and data in flight are counted in bytes, of segments of one \
-                 instant it is known which was sent first, no Nagle, FIN on the last data segment \
-                 and counted like a byte, constant receive window, pacing segment by segment (no \
-                 TSO), a needless repair is taken back though copies are still out; left out: \
-                 buffer autotuning, adaptive delay and ping-pong mode of acknowledgements, Linux's \
-                 finer filter of the mean deviation, the repeated SYN that leaves the window, TCP \
-                 Fast Open, small queues; a server gives up its SYN-ACK after 127 s; towards a peer \
-                 without SACK NewReno of plain; SACK bytes are not on the wire",
+    deviations: "constructed: data in flight is counted in bytes (the windows of reno and cubic in \
+                 whole segments), of segments of one instant it is known which was sent first, no \
+                 Nagle, FIN on the last data segment and counted like a byte, constant receive \
+                 window (its growth is counted only for the acknowledgements that it makes quick), \
+                 timers to the nanosecond where Linux counts jiffies of 1 ms, pacing segment by \
+                 segment (no TSO), a needless repair is taken back though copies are still out; \
+                 left out: buffer autotuning, the PSH flag (a full segment that ends a write may \
+                 wait), the compression of acknowledgements that only report, the decay of a window \
+                 that the program does not use (tcp_cwnd_application_limited), Linux's finer filter \
+                 of the mean deviation, the repeated SYN that leaves the window, TCP Fast Open, \
+                 small queues; SACK bytes are not on the wire",
     fields: FIELDS,
     build,
 };
@@ -41,15 +47,16 @@ const FIELDS: &[Field] = &[
     field(parts::INITIAL_WINDOW, Value::Whole(10), "RFC 6928 section 2"),
     Field {
         name: "recovery",
-        meaning: "Loss recovery: RACK-TLP (RFC 8985), or, with the congestion control of RFC 5681, \
-                  Tahoe, Reno, NewReno (RFC 6582) or SACK (RFC 6675).",
+        meaning: "How losses are found: RACK-TLP (RFC 8985); as Linux without RACK, by reports of \
+                  three segments above (sack); as Linux without SACK (newreno); or plain's Tahoe or \
+                  Reno with the congestion control of RFC 5681.",
         kind: Kind::Choice(&["rack", "tahoe", "reno", "newreno", "sack"]),
         default: Value::Choice("rack"),
-        source: "net.ipv4.tcp_recovery = 1",
+        source: "net.ipv4.tcp_recovery = 1; sack is 0, newreno net.ipv4.tcp_sack = 0",
     },
     Field {
         name: "congestion",
-        meaning: "Congestion control, where recovery is RACK-TLP (`aqmlab list congestion`).",
+        meaning: "Congestion control (`aqmlab list congestion`); not with tahoe and reno of plain.",
         kind: Kind::Choice(congestion::NAMES),
         default: Value::Choice("cubic"),
         source: "net.ipv4.tcp_congestion_control = cubic",
@@ -70,15 +77,38 @@ const FIELDS: &[Field] = &[
     field(parts::LIMITED_TRANSMIT, ON, "RFC 3042"),
     field(parts::RTO_MIN, Value::Real(0.2), "TCP_RTO_MIN = HZ/5, added to the smoothed round trip"),
     field(parts::TICK, Value::Real(0.0), "round trips are measured in microseconds"),
-    field(parts::DELAYED_ACK, Value::Real(0.04), "TCP_DELACK_MIN = HZ/25"),
+    Field {
+        meaning: "Shortest wait of an acknowledgement, which then follows the pace of arrivals up to \
+                  0.2 s; 0 acknowledges every segment at once.",
+        ..field(parts::DELAYED_ACK, Value::Real(0.04), "TCP_DELACK_MIN = TCP_ATO_MIN = HZ/25")
+    },
     field(
         parts::ACK_EVERY,
         Value::Whole(2),
         "RFC 1122 section 4.2.3.2; full segments (__tcp_ack_snd_check)",
     ),
+    Field {
+        name: "scaling_ratio",
+        meaning: "What of the receive buffer full segments fill. The window starts at half of the \
+                  buffer and grows by two segments for each that comes, up to this share; so long \
+                  every segment is acknowledged at once, and then 16 more. Below 0.5: 16 in all.",
+        kind: Kind::Real { unit: Unit::None, min: 0.1, max: 1.0, open: false },
+        default: Value::Real(0.640625),
+        source: "tcp_grow_window; payload to memory of a segment (scaling_ratio), counted in 1/256, \
+                 depends on the driver; constructed: 164/256, with which a fixed buffer of 6 MB gives the \
+                 308 segments that a kernel was seen to acknowledge one by one",
+    },
     field(parts::DELAYED_ACK_CLOCK, Value::Choice("connection"), "a timer of the socket"),
     field(parts::TIMESTAMPS, ON, "net.ipv4.tcp_timestamps = 1"),
     field(parts::F_RTO, ON, "net.ipv4.tcp_frto = 2"),
+    field(parts::HOST_CACHE, ON, "net.ipv4.tcp_no_metrics_save = 0 (tcp_metrics.c)"),
+    Field {
+        name: "cache_ssthresh",
+        meaning: "The host cache keeps the slow-start threshold too.",
+        kind: Kind::Switch,
+        default: OFF,
+        source: "net.ipv4.tcp_no_ssthresh_metrics_save = 1",
+    },
     field(
         parts::ECN,
         Value::Unset,
@@ -87,53 +117,86 @@ const FIELDS: &[Field] = &[
     ),
     parts::ECN_FEEDBACK,
     parts::ECN_RECEIVER,
+    parts::ACCECN_OPTION,
+    field(parts::BETA_ECN, Value::Unset, "as much as a loss leaves: Linux has no ABE (RFC 8511)"),
+    Field {
+        name: "classic_fallback",
+        meaning: "Prague answers marks about as CUBIC does where depth and variation of the delay say \
+                  that the queue is a classic one (RFC 9331 section 4.3).",
+        kind: Kind::Switch,
+        default: OFF,
+        source: "tcp_prague.c 0.6: prague_ecn_fallback = 0; the detector is that of Briscoe and Ahmed, \
+                 arXiv:1911.00710",
+    },
     field(parts::IDLE_RESTART, ON, "net.ipv4.tcp_slow_start_after_idle = 1"),
+    field(start::INITIAL_SSTHRESH, Value::Unset, "unbounded: TCP_INFINITE_SSTHRESH"),
+    field(start::RTO_INITIAL, Value::Real(1.0), "TCP_TIMEOUT_INIT = HZ; RFC 6298 (2.1)"),
+    field(
+        start::SYN_LINEAR,
+        Value::Whole(4),
+        "net.ipv4.tcp_syn_linear_timeouts = 4, since Linux 6.5 (before: 0)",
+    ),
+    field(
+        start::SYN_RETRIES,
+        Value::Unset,
+        "net.ipv4.tcp_syn_retries = 6, and besides as many as syn_linear (tcp_write_timeout)",
+    ),
+    field(start::SYN_ACK_RETRIES, Value::Whole(5), "net.ipv4.tcp_synack_retries = 5"),
+    field(start::CONNECT_LIMIT, Value::Unset, "none: retransmissions are counted"),
 ];
 
-/// Segments acknowledged at once when a connection begins (TCP_MAX_QUICKACKS).
-const QUICK_ACKS: u8 = 16;
+/// TCP's header without options, bytes.
+const BARE_HEADER: u64 = 20;
+
+/// net.ipv4.tcp_syn_retries (TCP_SYN_RETRIES).
+const SYN_RETRIES: u64 = 6;
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
     let control = params.choice("congestion");
-    let wanted = congestion::make(control).manner().ecn;
+    let wanted = feedback_of(params, control)?;
     let parts = Parts::read_for(params, wanted)?;
+    let start = Start::read(params);
     let mut recovery = parts.rules(Manner::Rfc);
-    let rack = params.choice("recovery") == "rack";
-    if rack {
+    let detection = detection(params);
+    if let Some(detection) = detection {
         recovery.kind = RecoveryKind::Rack(Today {
+            detection,
             control,
             paces: params.switch("pacing"),
             threshold: recovery.threshold,
             limited_transmit: recovery.limited_transmit,
             tries_timeouts: params.switch("f_rto"),
+            beta_ecn: parts.ecn.beta(),
+            classic_fallback: params.switch("classic_fallback"),
         });
     } else {
-        needs_rack(params)?;
+        needs_today(params)?;
     }
     Ok(Profile {
         name: ENTRY.name,
-        mss: parts.mss as u32,
+        mss: parts.mss as u16,
         window: parts.window,
         initial_segments: parts.initial_segments,
-        initial_ssthresh: u64::MAX,
+        initial_ssthresh: start.ssthresh(u64::MAX),
         growth: Growth::PerByte,
         rtt: RttRules::Exact(Exact {
-            initial: Duration::from_secs(1),
+            initial: start.rto,
             min: Duration::ZERO,
             margin: parts.rto_min,
             max: Duration::from_secs(120),
             tick: parts.tick,
         }),
         recovery,
-        ack: acks(&parts),
-        idle: match (parts.idle_restart, rack) {
+        ack: acks(&parts, params.real("scaling_ratio")),
+        idle: match (parts.idle_restart, detection.is_some()) {
             (false, _) => IdleRule::Off,
             (true, true) => IdleRule::Decay,
             (true, false) => IdleRule::SinceSent,
         },
         output: parts::PLAIN_OUTPUT,
         opening: Opening {
-            syn_ack: SynAck::Timer,
+            syn_ack: SynAck::Request,
+            waits: waits(params, &start),
             options: 8,
             handshake_grows: false,
             loss_cuts_threshold: false,
@@ -144,24 +207,79 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         timestamps: parts.timestamps,
         ecn: parts.ecn,
         max_resends: 15,
-        connect_limit: Life::Exact(Duration::from_secs(127)),
+        connect_limit: start.life(),
         time_wait: Life::Exact(Duration::from_secs(60)),
+        remembers: remembers(params)?,
     })
 }
 
-/// What only RACK-TLP's sender has.
-fn needs_rack(params: &Params) -> Result<(), BadParams> {
+/// How a sender of today finds losses; none for a recovery of former times.
+fn detection(params: &Params) -> Option<Detection> {
+    match params.choice("recovery") {
+        "rack" => Some(Detection::Rack),
+        "sack" => Some(Detection::Reports),
+        "newreno" => Some(Detection::Duplicates),
+        _ => None,
+    }
+}
+
+/// The ECN feedback that the control wants, once what it makes nothing of is refused.
+fn feedback_of(params: &Params, control: &str) -> Result<Feedback, BadParams> {
+    let manner = congestion::make(control).manner();
+    if manner.own_window && params.given("beta_ecn") {
+        let why =
+            format!("is no number of {control}'s, which sets its window itself; leave it out");
+        return Err(BadParams::new("beta_ecn", why));
+    }
+    if manner.ecn != Feedback::Scalable && params.switch("classic_fallback") {
+        let why = format!("is for congestion = \"prague\", not \"{control}\"; leave it out");
+        return Err(BadParams::new("classic_fallback", why));
+    }
+    Ok(manner.ecn)
+}
+
+fn remembers(params: &Params) -> Result<Remembers, BadParams> {
+    match (params.switch("host_cache"), params.switch("cache_ssthresh")) {
+        (true, ssthresh) => Ok(Remembers::Linux { ssthresh }),
+        (false, false) => Ok(Remembers::Nothing),
+        (false, true) => Err(BadParams::new(
+            "cache_ssthresh",
+            "says what the host cache keeps; set host_cache = true or leave cache_ssthresh out",
+        )),
+    }
+}
+
+/// SYNs whose wait is as long as before come on top of `tcp_syn_retries`.
+fn waits(params: &Params, start: &Start) -> Waits {
+    let syn = params.whole_or("syn_retries", SYN_RETRIES + u64::from(start.syn_linear));
+    Waits { syn_retries: syn as u8, ..start.waits() }
+}
+
+/// What only senders of today have.
+fn needs_today(params: &Params) -> Result<(), BadParams> {
     for name in ["congestion", "pacing"] {
         if params.given(name) {
-            let why = "goes with recovery = \"rack\" only; leave it or recovery out";
+            let why = "does not go with plain's recovery; leave it out, or write recovery = \"rack\", \
+                       \"sack\" or \"newreno\"";
             return Err(BadParams::new(name, why));
         }
     }
     Ok(())
 }
 
-fn acks(parts: &Parts) -> AckPolicy {
-    let beyond = (parts.ack_every - 1) * parts.segment;
-    let quick = if parts.ack_every > 1 { QUICK_ACKS } else { 0 };
-    AckPolicy { duplicates: true, ..parts.ack_at(AtOnce::Full { beyond, quick }) }
+fn acks(parts: &Parts, scaling_ratio: f64) -> AckPolicy {
+    // `tcp_delack_max`.
+    let millis = |span: Duration| span.nanos() / 1_000_000;
+    let longest = millis(parts.rto_min).max(2) - 1;
+    let rules = Adaptive {
+        beyond: parts.ack_every as u32 - 1,
+        segment: parts.segment as u32,
+        header: (BARE_HEADER + parts.mss - parts.segment) as u32,
+        mss: parts.mss as u32,
+        buffer: parts.window,
+        ratio: (scaling_ratio * 256.0) as u32,
+        least: millis(parts.delayed_ack),
+        longest: longest.min(200),
+    };
+    AckPolicy { duplicates: true, ..parts.ack_at(AtOnce::Adaptive(rules)) }
 }

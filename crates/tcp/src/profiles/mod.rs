@@ -13,4 +13,5 @@ pub(crate) mod ns2;
 pub(crate) mod ns2_full;
 mod parts;
 pub(crate) mod plain;
+mod start;
 pub(crate) mod windows_nt4;

@@ -1,11 +1,14 @@
 //! The one-way agents of ns-2.35: Agent/TCP with its sink.
 
 use packet::Duration;
-use packet::params::{BadParams, Field, Params, Value};
+use packet::params::{BadParams, Field, Kind, Params, Value};
 
 use super::parts::{self, OFF, ON, Parts, field};
+use super::start::{self, Start};
+use crate::ecn::{EchoCut, EcnRules};
+use crate::host_cache::Remembers;
 use crate::profile::{Ending, IdleRule, Life, Opening, Output, Profile, SynAck};
-use crate::recovery::Manner;
+use crate::recovery::{Leaving, Manner};
 use crate::registry::Entry;
 use crate::rtt::{Ns2, RttRules};
 use crate::window::Growth;
@@ -20,9 +23,10 @@ pub(crate) const ENTRY: Entry = Entry {
              window of 2 and threshold of 20 packets, RFC 2988 timeouts of 0.2 to 60 s on 10 ms \
              ticks, 3 s at first, limited transmit, bug_fix_",
     deviations: "bytes are counted where ns-2 counts packets, and a short packet occupies the \
-                 line like a full one; a reduced window is whole packets; both ends are sender \
-                 and sink; SACK is RFC 6675, not Sack1; for want of a FIN a connection is over when \
-                 all data is acknowledged, which the other end learns without a packet; no \
+                 line like a full one; both ends are sender and sink; SACK is RFC 6675, not Sack1; for want \
+                 of a FIN a connection is over when all data is acknowledged, which the other end learns \
+                 without a packet; NewReno starts its timer anew at every partial acknowledgement, not only at the \
+                 first (newreno_changes1_); no back-off of the timer by a second echo at a window of one, no \
                  maxburst, overhead or send timers",
     fields: FIELDS,
     build,
@@ -36,6 +40,7 @@ const FIELDS: &[Field] = &[
     field(parts::INITIAL_WINDOW, Value::Whole(2), DEFAULT),
     field(parts::RECOVERY, Value::Choice("reno"), "Agent/TCP/Reno; Agent/TCP alone is Tahoe"),
     parts::DUPACK_THRESHOLD,
+    EXIT_RECOVERY_FIX,
     field(parts::LIMITED_TRANSMIT, ON, "singledup_ of ns-2.35"),
     field(parts::RTO_MIN, Value::Real(0.2), DEFAULT),
     field(parts::TICK, Value::Real(0.01), DEFAULT),
@@ -48,45 +53,71 @@ const FIELDS: &[Field] = &[
     parts::ECN_FEEDBACK,
     parts::ECN_RECEIVER,
     field(parts::IDLE_RESTART, OFF, "ns-2.35: no timer runs while nothing is outstanding"),
+    field(start::INITIAL_SSTHRESH, Value::Unset, "the window (ssthresh_ = 0 of ns-2.35)"),
+    field(start::RTO_INITIAL, Value::Real(3.0), "rtxcur_init_ of ns-2.35"),
+    field(start::SYN_LINEAR, Value::Whole(0), "rtt_backoff of ns-2.35"),
+    field(start::SYN_RETRIES, Value::Unset, "without limit: max_connects_ = -1 of ns-2.35"),
+    field(
+        start::SYN_ACK_RETRIES,
+        Value::Unset,
+        "none: a sink has no timer, it answers a SYN as often as that comes",
+    ),
+    field(start::CONNECT_LIMIT, Value::Unset, "none in ns-2.35"),
 ];
 
+/// How NewReno leaves a recovery.
+pub(super) const EXIT_RECOVERY_FIX: Field = Field {
+    name: "exit_recovery_fix",
+    meaning: "NewReno leaves a recovery with no more than a packet beyond what is outstanding, as RFC 6582 \
+              has it; else with the window that the recovery began with, in a burst. Without meaning for \
+              other kinds of recovery.",
+    kind: Kind::Switch,
+    default: OFF,
+    source: "exit_recovery_fix_ = 0 in ns-default.tcl of ns-2.35",
+};
+
 fn build(params: &Params) -> Result<Profile, BadParams> {
+    if params.given("synack_retries") {
+        let why = "means nothing here: a sink has no timer, it answers every SYN; leave it out";
+        return Err(BadParams::new("synack_retries", why));
+    }
     let parts = Parts::read(params)?;
+    let common = common(params, &parts, false)?;
+    let mut recovery = common.recovery;
+    if params.switch("exit_recovery_fix") {
+        recovery.leaving = Leaving::Outstanding;
+    }
     Ok(Profile {
+        recovery,
         name: ENTRY.name,
         ack: parts.ack(),
         output: Output { whole_packets: true, ..parts::PLAIN_OUTPUT },
-        opening: Opening { syn_ack: SynAck::Sink, ..OPENING },
+        opening: Opening { syn_ack: SynAck::Sink, ..common.opening },
         ending: Ending::Silent,
         max_resends: u8::MAX,
         // There is none; see Ending::Silent.
         time_wait: Life::Unlimited,
-        ..common(&parts, false)?
+        ..common
     })
 }
 
-/// SYNs are bare headers. A lost one leaves a threshold of two packets, but the first window is
-/// that of the settings (`delay_growth_`).
-const OPENING: Opening = Opening {
-    syn_ack: SynAck::Timer,
-    options: 0,
-    handshake_grows: false,
-    loss_cuts_threshold: true,
-    loss_closes_window: false,
-};
-
 /// What the one-way agents and FullTcp share.
-pub(super) fn common(parts: &Parts, any_ack_ends_backoff: bool) -> Result<Profile, BadParams> {
+pub(super) fn common(
+    params: &Params,
+    parts: &Parts,
+    any_ack_ends_backoff: bool,
+) -> Result<Profile, BadParams> {
+    let start = Start::read(params);
     Ok(Profile {
         name: "",
-        mss: parts.mss as u32,
+        mss: parts.mss as u16,
         window: parts.window,
         initial_segments: parts.initial_segments,
-        initial_ssthresh: parts.window,
+        initial_ssthresh: start.ssthresh(parts.window),
         growth: Growth::PerPacket,
         rtt: RttRules::Ns2(Ns2 {
             tick: parts.counted_tick()?,
-            initial: Duration::from_secs(3),
+            initial: start.rto,
             min: parts.rto_min,
             max: Duration::from_secs(60),
             any_ack_ends_backoff,
@@ -95,13 +126,23 @@ pub(super) fn common(parts: &Parts, any_ack_ends_backoff: bool) -> Result<Profil
         ack: parts.ack(),
         idle: if parts.idle_restart { IdleRule::SinceSent } else { IdleRule::Off },
         output: parts::PLAIN_OUTPUT,
-        opening: OPENING,
+        // SYNs are bare headers. A lost one leaves a threshold of two packets, but the first window is
+        // that of the settings (`delay_growth_`).
+        opening: Opening {
+            syn_ack: SynAck::Timer,
+            waits: start.waits(),
+            options: 0,
+            handshake_grows: false,
+            loss_cuts_threshold: true,
+            loss_closes_window: false,
+        },
         ending: Ending::Fin,
         doubt: parts.doubt(),
         timestamps: parts.timestamps,
-        ecn: parts.ecn,
+        ecn: EcnRules { cut: EchoCut::Half, ..parts.ecn },
         max_resends: 12,
-        connect_limit: Life::Unlimited,
+        connect_limit: start.life(),
         time_wait: Life::Exact(Duration::from_secs(60)),
+        remembers: Remembers::Nothing,
     })
 }

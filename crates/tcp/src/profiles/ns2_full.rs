@@ -3,7 +3,10 @@
 use packet::params::{BadParams, Field, Params, Value};
 
 use super::parts::{self, OFF, Parts, field};
-use crate::profile::Profile;
+use super::start;
+use crate::profile::{Ending, Profile};
+use crate::receiver::AtOnce;
+use crate::recovery::{Leaving, Rules};
 use crate::registry::Entry;
 
 /// The registry's line.
@@ -12,13 +15,15 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "FullTcp of ns-2.35: two-way Reno with SYN and FIN, segments of 536 B",
     year: 2011,
     source: "read from ns-2.35: segments of 536 B and 40 B of headers, window of 20, initial window \
-             of 2 and threshold of 20 segments, one ACK per segment, delayed ACKs on a 100 ms grid \
+             of 2 and threshold of 20 segments, one ACK per segment's bytes, delayed ACKs on a 100 ms grid \
              from time 0 that all hosts share, RFC 2988 timeouts of 0.2 to 60 s on 10 ms ticks, 3 s \
              at first, a back-off that any new ACK ends; constructed: 12 retransmissions of a \
              segment and a TIME_WAIT of 60 s, so that every connection ends",
-    deviations: "a reduced window is whole segments; SACK is RFC 6675; no segment carries data \
-                 with a SYN; FIN rides on the last data segment; no Nagle; a repeated SYN is \
-                 answered by a bare ACK",
+    deviations: "NewReno deflates the window at a partial acknowledgement (RFC 6582) where FullTcp sets it to \
+                 the threshold and sends at most recov_maxburst_ packets; SACK is RFC 6675; no segment carries data \
+                 with a SYN; no Nagle; a repeated SYN is answered by a bare ACK; the program closes \
+                 once it has written all, and the FIN goes when all data has been sent (in ns-2 a \
+                 close drops what has not been sent)",
     fields: FIELDS,
     build,
 };
@@ -31,11 +36,19 @@ const FIELDS: &[Field] = &[
     field(parts::INITIAL_WINDOW, Value::Whole(2), DEFAULT),
     field(parts::RECOVERY, Value::Choice("reno"), DEFAULT),
     parts::DUPACK_THRESHOLD,
+    Field {
+        source: "off: FullTcp of ns-2.35 leaves with the threshold and has no such setting; on: RFC 6582, also \
+                 where nothing is outstanding",
+        ..super::ns2::EXIT_RECOVERY_FIX
+    },
     field(parts::LIMITED_TRANSMIT, OFF, "FullTcp of ns-2.35"),
     field(parts::RTO_MIN, Value::Real(0.2), DEFAULT),
     field(parts::TICK, Value::Real(0.01), DEFAULT),
     field(parts::DELAYED_ACK, Value::Real(0.1), DEFAULT),
-    field(parts::ACK_EVERY, Value::Whole(1), "segsperack_ of ns-2.35"),
+    Field {
+        meaning: "Acknowledge at once when this many full segments' bytes wait.",
+        ..field(parts::ACK_EVERY, Value::Whole(1), "segsperack_ of ns-2.35")
+    },
     field(parts::DELAYED_ACK_CLOCK, Value::Choice("common"), "FullTcp of ns-2.35"),
     field(parts::TIMESTAMPS, OFF, DEFAULT),
     field(parts::F_RTO, OFF, DEFAULT),
@@ -43,9 +56,22 @@ const FIELDS: &[Field] = &[
     parts::ECN_FEEDBACK,
     parts::ECN_RECEIVER,
     field(parts::IDLE_RESTART, OFF, "ns-2.35: no timer runs while nothing is outstanding"),
+    field(start::INITIAL_SSTHRESH, Value::Unset, "the window (ssthresh_ = 0 of ns-2.35)"),
+    field(start::RTO_INITIAL, Value::Real(3.0), "rtxcur_init_ of ns-2.35"),
+    field(start::SYN_LINEAR, Value::Whole(0), "rtt_backoff of ns-2.35"),
+    field(start::SYN_RETRIES, Value::Whole(12), "constructed, so that every connection ends"),
+    field(start::SYN_ACK_RETRIES, Value::Whole(12), "constructed, so that every connection ends"),
+    field(start::CONNECT_LIMIT, Value::Unset, "none in ns-2.35"),
 ];
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
     let parts = Parts::read(params)?;
-    Ok(Profile { name: ENTRY.name, ..super::ns2::common(&parts, true)? })
+    let common = super::ns2::common(params, &parts, true)?;
+    // `need_send`: bytes since the last acknowledgement sent.
+    let at_once = AtOnce::Bytes(parts.ack_every * parts.segment);
+    let ack = parts.ack_at(at_once);
+    let fixed = params.switch("exit_recovery_fix");
+    let leaving = if fixed { Leaving::Refilled } else { Leaving::Threshold };
+    let recovery = Rules { leaving, ..common.recovery };
+    Ok(Profile { name: ENTRY.name, ack, recovery, ending: Ending::BareFin, ..common })
 }

@@ -6,10 +6,11 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
 use crate::congestion::Feedback;
-use crate::ecn::{EcnFeedback, EcnRules};
+use crate::ecn::{BetaEcn, EchoCut, EcnFeedback, EcnRules};
+use crate::host_cache::Remembers;
 use crate::profile::{Doubt, Life, Output};
 use crate::receiver::{AckClock, AckPolicy, AtOnce};
-use crate::recovery::{Manner, RecoveryKind, Rules};
+use crate::recovery::{Leaving, Manner, RecoveryKind, Rules};
 use crate::segment::STAMP_BYTES;
 
 /// A profile's field: the shared one with its own default and the source of that.
@@ -17,7 +18,7 @@ pub(super) const fn field(shared: Field, default: Value, source: &'static str) -
     Field { default, source, ..shared }
 }
 
-const fn shared(name: &'static str, meaning: &'static str, kind: Kind) -> Field {
+pub(super) const fn shared(name: &'static str, meaning: &'static str, kind: Kind) -> Field {
     Field { name, meaning, kind, default: Value::Unset, source: "" }
 }
 
@@ -125,11 +126,63 @@ pub(super) const ECN_RECEIVER: Field = Field {
         Kind::Choice(&["honest", "ignores"]),
     )
 };
+pub(super) const ACCECN_OPTION: Field = Field {
+    default: OFF,
+    source: "RFC 9768 section 3.2.3 recommends it; constructed: off, the three bits of the header do \
+             where no path strips acknowledgements. (net.ipv4.tcp_ecn_option of later Linux)",
+    ..shared(
+        "accecn_option",
+        "With accurate feedback, tell bytes by ECN codepoint in the AccECN option as well: 8 or 12 B on \
+         acknowledgements of marked or ECN-capable data.",
+        Kind::Switch,
+    )
+};
+pub(super) const BETA_ECN: Field = Field {
+    default: Value::Unset,
+    source: "RFC 3168: as much as a loss leaves. RFC 8511 section 3 (ABE) recommends 0.8 for Reno's \
+             half, its section 3.1 0.85 for CUBIC's 0.7; FreeBSD's net.inet.tcp.cc.newreno.beta_ecn is \
+             80 percent",
+    ..shared(
+        "beta_ecn",
+        "What a mark leaves of the congestion window (ABE), where that is not what a loss leaves: \
+         0.8 with Reno, 0.85 with CUBIC; two segments at least.",
+        Kind::Real { unit: Unit::None, min: 0.5, max: 1.0, open: false },
+    )
+};
 pub(super) const IDLE_RESTART: Field = shared(
     "idle_restart",
     "Return to the initial window after a pause of a timeout.",
     Kind::Switch,
 );
+
+/// What a host keeps of its connections; the fields of those that keep something.
+pub(super) const HOST_CACHE: Field = shared(
+    "host_cache",
+    "A host remembers the round trips of its connections to another, and the next one between the \
+     two starts from them; empty when the run begins.",
+    Kind::Switch,
+);
+pub(super) const SENDPIPE: Field = shared(
+    "sendpipe",
+    "The host cache keeps a slow-start threshold once a connection ends with one below half of \
+     this; 0 for never.",
+    Kind::Whole { unit: Unit::Bytes, min: 0, max: 1 << 30 },
+);
+
+/// FreeBSD's host routes; `sendpipe` where no other is given.
+pub(super) fn host_routes(params: &Params, sendpipe: u64) -> Result<Remembers, BadParams> {
+    match (params.switch("host_cache"), params.given("sendpipe")) {
+        (true, given) => {
+            let sendpipe = if given { params.whole("sendpipe") } else { sendpipe };
+            Ok(Remembers::Route { sendpipe })
+        }
+        (false, true) if params.whole("sendpipe") > 0 => Err(BadParams::new(
+            "sendpipe",
+            "says what the host cache keeps; set host_cache = true or leave sendpipe out",
+        )),
+        (false, _) => Ok(Remembers::Nothing),
+    }
+}
 
 /// The socket layer of 4.4BSD.
 pub(super) const WRITE_CHUNK: Field = Field {
@@ -241,7 +294,12 @@ impl Parts {
 
     pub fn rules(&self, manner: Manner) -> Rules {
         let Parts { kind, threshold, limited_transmit, .. } = *self;
-        Rules { kind, manner, threshold, limited_transmit }
+        let leaving = match manner {
+            Manner::Bsd => Leaving::Outstanding,
+            Manner::Rfc => Leaving::Refilled,
+            Manner::Ns2 => Leaving::Deflated,
+        };
+        Rules { kind, manner, threshold, limited_transmit, leaving }
     }
 
     /// Counts segments, whatever their size.
@@ -276,22 +334,45 @@ fn ecn(params: &Params, wanted: Feedback) -> Result<EcnRules, BadParams> {
     };
     // A complete scenario says "honest" of every receiver.
     let ignores = params.choice("ecn_receiver") == "ignores";
-    for (name, asked) in [("ecn_feedback", params.given("ecn_feedback")), ("ecn_receiver", ignores)]
-    {
+    let given = |name| has(params, name) && params.given(name);
+    let beta = given("beta_ecn").then(|| BetaEcn::new(params.real("beta_ecn")));
+    if beta.is_some() && wanted != Feedback::Classic {
+        let why = "goes with controls that answer a mark once per window; leave it out with dctcp \
+                   and prague, which answer how many there are";
+        return Err(BadParams::new("beta_ecn", why));
+    }
+    for (name, asked) in [
+        ("ecn_feedback", params.given("ecn_feedback")),
+        ("ecn_receiver", ignores),
+        ("beta_ecn", beta.is_some()),
+    ] {
         if asked && !on {
             return Err(BadParams::new(name, "means nothing without ecn = true; set both or none"));
         }
     }
+    let feedback = match params.choice_or("ecn_feedback", feedback) {
+        "accurate" => EcnFeedback::Accurate,
+        "dctcp" => EcnFeedback::Dctcp,
+        _ => EcnFeedback::Classic,
+    };
+    let option = has(params, "accecn_option") && params.switch("accecn_option");
+    if option && !(on && feedback == EcnFeedback::Accurate) {
+        let why = "goes with ecn_feedback = \"accurate\" only; set both or none";
+        return Err(BadParams::new("accecn_option", why));
+    }
     Ok(EcnRules {
         on,
-        feedback: match params.choice_or("ecn_feedback", feedback) {
-            "accurate" => EcnFeedback::Accurate,
-            "dctcp" => EcnFeedback::Dctcp,
-            _ => EcnFeedback::Classic,
-        },
+        feedback,
+        option,
         honest: !ignores,
+        cut: beta.map_or(EchoCut::AsLoss, EchoCut::Beta),
         scalable: wanted == Feedback::Scalable,
     })
+}
+
+/// Whether this profile has such a field.
+fn has(params: &Params, name: &str) -> bool {
+    params.iter().any(|(field, _)| field.name == name)
 }
 
 /// Acknowledgements that never wait come with every segment.
@@ -324,9 +405,9 @@ pub(super) fn bsd_output(params: &Params) -> Output {
 pub(super) const PLAIN_OUTPUT: Output =
     Output { bsd: false, write_chunk: 0, small_write_split: false, whole_packets: false };
 
-/// `seconds` of the host's slow clock.
-pub(super) fn ticked(seconds: u64, tick: Duration) -> Life {
-    Life::Ticks { n: Duration::from_secs(seconds).nanos().div_ceil(tick.nanos()), tick }
+/// `span` by the host's slow clock.
+pub(super) fn ticked(span: Duration, tick: Duration) -> Life {
+    Life::Ticks { n: span.nanos().div_ceil(tick.nanos()), tick }
 }
 
 /// How many ticks `span` takes.

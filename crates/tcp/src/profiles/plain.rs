@@ -4,6 +4,9 @@ use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 
 use super::parts::{self, OFF, ON, Parts, field};
+use super::start::{self, Start};
+use crate::ecn::{EchoCut, EcnRules};
+use crate::host_cache::Remembers;
 use crate::profile::{Ending, IdleRule, Life, Opening, Profile, SynAck};
 use crate::recovery::{Manner, RecoveryKind};
 use crate::registry::Entry;
@@ -48,26 +51,44 @@ const FIELDS: &[Field] = &[
     field(parts::TIMESTAMPS, OFF, "constructed"),
     field(parts::F_RTO, OFF, "constructed"),
     parts::ECN,
+    Field {
+        name: "ecn_cut",
+        meaning: "What an ECN echo leaves of the window. rfc3168: half; of less than two segments one, \
+                  and nothing new goes out before the timer expires. rfc5681: half, but at least two \
+                  segments, as after a loss; Linux and FreeBSD do so.",
+        kind: Kind::Choice(&["rfc3168", "rfc5681"]),
+        default: Value::Choice("rfc3168"),
+        source: "RFC 3168 section 6.1.2, as in ns-2.35; RFC 5681 equation 4",
+    },
     parts::ECN_FEEDBACK,
     parts::ECN_RECEIVER,
+    parts::ACCECN_OPTION,
+    parts::BETA_ECN,
     field(parts::IDLE_RESTART, ON, "RFC 5681 section 4.1"),
+    field(start::INITIAL_SSTHRESH, Value::Unset, "unbounded: RFC 5681 section 3.1"),
+    field(start::RTO_INITIAL, Value::Real(1.0), "RFC 6298 (2.1)"),
+    field(start::SYN_LINEAR, Value::Whole(0), "RFC 6298 (5.5)"),
+    field(start::SYN_RETRIES, Value::Whole(12), "constructed; connect_limit ends it before"),
+    field(start::SYN_ACK_RETRIES, Value::Whole(12), "constructed; connect_limit ends it before"),
+    field(start::CONNECT_LIMIT, Value::Real(75.0), "constructed: as in 4.4BSD"),
 ];
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
     let parts = Parts::read(params)?;
+    let start = Start::read(params);
     let mut recovery = parts.rules(Manner::Rfc);
     if params.given("sack") {
         recovery.kind = by_switch(params)?;
     }
     Ok(Profile {
         name: ENTRY.name,
-        mss: parts.mss as u32,
+        mss: parts.mss as u16,
         window: parts.window,
         initial_segments: parts.initial_segments,
-        initial_ssthresh: u64::MAX,
+        initial_ssthresh: start.ssthresh(u64::MAX),
         growth: Growth::PerByte,
         rtt: RttRules::Exact(Exact {
-            initial: Duration::from_secs(1),
+            initial: start.rto,
             min: parts.rto_min,
             margin: Duration::ZERO,
             max: Duration::from_secs(60),
@@ -79,6 +100,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         output: parts::PLAIN_OUTPUT,
         opening: Opening {
             syn_ack: SynAck::Timer,
+            waits: start.waits(),
             options: 4,
             handshake_grows: false,
             loss_cuts_threshold: false,
@@ -87,11 +109,30 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         ending: Ending::Fin,
         doubt: parts.doubt(),
         timestamps: parts.timestamps,
-        ecn: parts.ecn,
+        ecn: EcnRules { cut: echo_cut(params, parts.ecn.cut)?, ..parts.ecn },
         max_resends: 12,
-        connect_limit: Life::Exact(Duration::from_secs(75)),
+        connect_limit: start.life(),
         time_wait: Life::Exact(Duration::from_secs(60)),
+        remembers: Remembers::Nothing,
     })
+}
+
+fn echo_cut(params: &Params, asked: EchoCut) -> Result<EchoCut, BadParams> {
+    match (params.choice("ecn_cut"), params.switch("ecn")) {
+        (cut, _) if matches!(asked, EchoCut::Beta(_)) => {
+            if cut == "rfc5681" {
+                let why = "\"rfc5681\" contradicts beta_ecn, which says what a mark leaves; leave one out";
+                return Err(BadParams::new("ecn_cut", why));
+            }
+            Ok(asked)
+        }
+        ("rfc5681", false) => {
+            let why = "\"rfc5681\" means nothing without ecn = true; set both or none";
+            Err(BadParams::new("ecn_cut", why))
+        }
+        ("rfc5681", true) => Ok(EchoCut::AsLoss),
+        _ => Ok(EchoCut::Half),
+    }
 }
 
 fn by_switch(params: &Params) -> Result<RecoveryKind, BadParams> {

@@ -5,6 +5,8 @@ use packet::Duration;
 use packet::params::{BadParams, Field, Params, Value};
 
 use super::parts::{self, OFF, ON, Parts, field};
+use super::start::{self, Start};
+use crate::host_cache::Remembers;
 use crate::profile::{Ending, IdleRule, Life, Opening, Profile, SynAck};
 use crate::recovery::Manner;
 use crate::registry::Entry;
@@ -50,19 +52,30 @@ const FIELDS: &[Field] = &[
     parts::ECN_FEEDBACK,
     parts::ECN_RECEIVER,
     field(parts::IDLE_RESTART, ON, "constructed: RFC 5681 section 4.1"),
+    field(start::INITIAL_SSTHRESH, Value::Whole(65_535), "constructed: the largest window"),
+    field(start::RTO_INITIAL, Value::Real(3.0), "recalled: SYN waits of 3, 6 and 12 s"),
+    field(start::SYN_LINEAR, Value::Whole(0), "recalled: SYN waits of 3, 6 and 12 s"),
+    field(start::SYN_RETRIES, Value::Whole(5), "recalled; connect_limit ends it before"),
+    field(start::SYN_ACK_RETRIES, Value::Whole(5), "recalled; connect_limit ends it before"),
+    field(
+        start::CONNECT_LIMIT,
+        Value::Real(21.0),
+        "recalled: SYNs at 0, 3 and 9 s; the third wait ends at 21 s",
+    ),
 ];
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
     let parts = Parts::read(params)?;
+    let start = Start::read(params);
     Ok(Profile {
         name: ENTRY.name,
-        mss: parts.mss as u32,
+        mss: parts.mss as u16,
         window: parts.window,
         initial_segments: parts.initial_segments,
-        initial_ssthresh: 65_535,
+        initial_ssthresh: start.ssthresh(u64::MAX),
         growth: Growth::PerByte,
         rtt: RttRules::Exact(Exact {
-            initial: Duration::from_secs(3),
+            initial: start.rto,
             min: parts.rto_min,
             margin: Duration::ZERO,
             max: Duration::from_secs(240),
@@ -74,6 +87,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         output: parts::PLAIN_OUTPUT,
         opening: Opening {
             syn_ack: SynAck::Timer,
+            waits: start.waits(),
             options: 4,
             handshake_grows: false,
             loss_cuts_threshold: false,
@@ -84,8 +98,8 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         timestamps: parts.timestamps,
         ecn: parts.ecn,
         max_resends: 5,
-        // SYNs at 0, 3 and 9 s; the third wait ends at 21 s.
-        connect_limit: Life::Exact(Duration::from_secs(21)),
+        connect_limit: start.life(),
         time_wait: Life::Exact(Duration::from_secs(240)),
+        remembers: Remembers::Nothing,
     })
 }

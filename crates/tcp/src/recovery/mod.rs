@@ -17,7 +17,7 @@ use crate::window::Growth;
 pub(crate) use newreno::NewReno;
 pub(crate) use rack::{Desk, Due, Outcome, Rack};
 pub(crate) use reno::Reno;
-pub(crate) use rules::{Manner, RecoveryKind, Rules, Today};
+pub(crate) use rules::{Detection, Leaving, Manner, RecoveryKind, Rules, Today};
 pub(crate) use sack::Sack;
 pub(crate) use tahoe::Tahoe;
 
@@ -97,12 +97,25 @@ impl Recovery {
 
     /// The retransmission timer expired after the handshake.
     pub fn on_timeout(&mut self, rules: &Rules, flight: &mut Flight) {
+        if self.inflated(rules) && rules.deflates_at_timeout() {
+            flight.cwnd = flight.cwnd.min(flight.ssthresh);
+        }
         rules.cut_at_timeout(flight);
         match self {
             Recovery::Tahoe(tahoe) => tahoe.on_timeout(flight),
             Recovery::Reno(reno) => reno.on_timeout(flight),
             Recovery::NewReno(newreno) => newreno.on_timeout(flight),
             Recovery::Sack(sack) => sack.on_timeout(flight),
+        }
+    }
+
+    /// Whether the congestion window is larger than what it lets into the network by the segments
+    /// that duplicates said have left it (RFC 5681 section 3.2, step 4).
+    fn inflated(&self, rules: &Rules) -> bool {
+        match self {
+            Recovery::Reno(reno) => reno.recovering(rules),
+            Recovery::NewReno(newreno) => newreno.recovering(),
+            Recovery::Tahoe(_) | Recovery::Sack(_) => false,
         }
     }
 
@@ -212,7 +225,13 @@ mod tests {
     #[test]
     fn after_a_needless_timeout_duplicates_count_again() {
         for kind in [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno] {
-            let rules = Rules { kind, manner: Manner::Rfc, threshold: 3, limited_transmit: false };
+            let rules = Rules {
+                kind,
+                manner: Manner::Rfc,
+                threshold: 3,
+                limited_transmit: false,
+                leaving: Leaving::Refilled,
+            };
             let mut flight = Flight {
                 una: 1,
                 nxt: 1_001,

@@ -1,7 +1,7 @@
 //! NewReno without SACK: RFC 6582; in BSD's manner as in FreeBSD 4.x.
 
 use crate::flight::{Chunk, Flight};
-use crate::recovery::{Manner, Reaction, Rules, beyond_window};
+use crate::recovery::{Leaving, Manner, Reaction, Rules, beyond_window};
 use crate::window::Growth;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,6 +12,9 @@ pub(crate) struct NewReno {
     recover: u64,
     /// What limited transmit has sent since the first duplicate.
     limited: u64,
+    /// What duplicates have added to the window in this recovery and is not taken back (ns-2's
+    /// `dupwnd_`, in bytes).
+    inflation: u64,
 }
 
 impl NewReno {
@@ -37,8 +40,13 @@ impl NewReno {
     fn leave(&mut self, rules: &Rules, flight: &mut Flight, growth: Growth, acked: u64) {
         let mss = flight.mss();
         self.recovering = false;
-        let least = if rules.manner == Manner::Bsd { 0 } else { mss };
-        flight.cwnd = flight.ssthresh.min(flight.outstanding().max(least) + mss);
+        let outstanding = flight.outstanding();
+        flight.cwnd = match rules.leaving {
+            Leaving::Refilled => flight.ssthresh.min(outstanding.max(mss) + mss),
+            Leaving::Outstanding => flight.ssthresh.min(outstanding + mss),
+            Leaving::Deflated => flight.cwnd.saturating_sub(self.inflation).max(mss),
+            Leaving::Threshold => flight.ssthresh.min(flight.cwnd),
+        };
         if rules.grows_on_leaving() {
             growth.grow(flight, acked);
         }
@@ -50,8 +58,10 @@ impl NewReno {
         let mss = flight.mss();
         flight.resend = true;
         flight.cwnd = flight.cwnd.saturating_sub(acked).max(mss);
+        self.inflation = self.inflation.saturating_sub(acked);
         if acked >= mss {
             flight.cwnd += mss;
+            self.inflation += mss;
         }
     }
 
@@ -62,6 +72,7 @@ impl NewReno {
         }
         if self.recovering {
             flight.cwnd += flight.mss();
+            self.inflation += flight.mss();
         } else if flight.una >= self.recover {
             self.duplicates += 1;
             if self.duplicates == rules.threshold {
@@ -74,14 +85,19 @@ impl NewReno {
     fn enter(&mut self, rules: &Rules, flight: &mut Flight) -> Reaction {
         self.recovering = true;
         self.recover = flight.max;
-        rules.cut(flight, self.limited);
-        flight.cwnd = flight.ssthresh + u64::from(rules.threshold) * flight.mss();
+        self.inflation = u64::from(rules.threshold) * flight.mss();
+        flight.cwnd = rules.cut(flight, self.limited) + self.inflation;
         flight.resend = true;
         Reaction {
             entered: true,
             stop_timer: rules.manner != Manner::Rfc,
             resend_only: rules.manner == Manner::Bsd,
         }
+    }
+
+    /// Whether the window is inflated by duplicates.
+    pub fn recovering(&self) -> bool {
+        self.recovering
     }
 
     pub fn on_timeout(&mut self, flight: &mut Flight) {
@@ -128,6 +144,7 @@ mod tests {
             manner: Manner::Rfc,
             threshold: 3,
             limited_transmit: true,
+            leaving: Leaving::Refilled,
         };
         let mut newreno = NewReno::default();
         rules.cut_at_timeout(&mut flight);
@@ -143,5 +160,38 @@ mod tests {
         (flight.una, flight.nxt, flight.max) = (1_001, 1_001, 2_001);
         newreno.on_advance(&rules, &mut flight, Growth::PerByte, 500);
         assert_eq!(thrice(&mut newreno, &mut flight), [false, false, true]);
+    }
+
+    #[test]
+    fn a_full_acknowledgement_leaves_what_the_rule_says() {
+        // Ten segments of 100 B out, threshold 5; five more duplicates after the third; all but
+        // the rest is acknowledged.
+        let left = |leaving, rest: u64| {
+            let manner = Manner::Rfc; // which does not grow in the end
+            let rules = Rules {
+                kind: RecoveryKind::NewReno,
+                manner,
+                threshold: 3,
+                limited_transmit: false,
+                leaving,
+            };
+            let mut flight =
+                Flight { una: 1, max: 1_001, cwnd: 1_000, mss: 100, ..Flight::default() };
+            let mut newreno = NewReno::default();
+            (0..8).for_each(|_| _ = newreno.on_duplicate(&rules, &mut flight, true));
+            assert_eq!((flight.cwnd, flight.ssthresh), (1_300, 500));
+            (flight.una, flight.max) = (1_001, 1_001 + rest);
+            newreno.on_advance(&rules, &mut flight, Growth::PerPacket, 1_000);
+            flight.cwnd
+        };
+        for (leaving, nothing_out, two_out, all_out) in [
+            (Leaving::Refilled, 200, 300, 500),
+            (Leaving::Outstanding, 100, 300, 500),
+            (Leaving::Deflated, 500, 500, 500),
+            (Leaving::Threshold, 500, 500, 500),
+        ] {
+            let windows = [0, 200, 1_000].map(|rest| left(leaving, rest));
+            assert_eq!(windows, [nothing_out, two_out, all_out], "{leaving:?}");
+        }
     }
 }

@@ -16,7 +16,8 @@ pub(crate) struct Reno {
 }
 
 impl Reno {
-    fn recovering(&self, rules: &Rules) -> bool {
+    /// Whether the window is inflated by duplicates.
+    pub fn recovering(&self, rules: &Rules) -> bool {
         self.duplicates >= rules.threshold
     }
 
@@ -29,7 +30,14 @@ impl Reno {
     ) -> Reaction {
         let leaves = self.recovering(rules);
         if leaves {
-            flight.cwnd = flight.cwnd.min(flight.ssthresh);
+            flight.cwnd = match rules.manner {
+                // dupwnd_ becomes 0.
+                Manner::Ns2 => {
+                    let inflation = u64::from(self.duplicates) * flight.mss();
+                    flight.cwnd.saturating_sub(inflation).max(flight.mss())
+                }
+                Manner::Bsd | Manner::Rfc => flight.cwnd.min(flight.ssthresh),
+            };
         }
         self.duplicates = 0;
         if !leaves || rules.grows_on_leaving() {
@@ -48,8 +56,7 @@ impl Reno {
         if self.duplicates > rules.threshold {
             flight.cwnd += flight.mss();
         } else if self.duplicates == rules.threshold {
-            rules.cut(flight, 0);
-            flight.cwnd = flight.ssthresh + u64::from(rules.threshold) * flight.mss();
+            flight.cwnd = rules.cut(flight, 0) + u64::from(rules.threshold) * flight.mss();
             flight.resend = true;
             self.recover = flight.max;
             return Reaction {

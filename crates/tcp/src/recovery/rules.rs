@@ -1,5 +1,6 @@
 //! What the kinds of recovery share: what a loss does to the windows, and in whose manner.
 
+use crate::ecn::{BetaEcn, EchoCut};
 use crate::flight::Flight;
 
 /// Which recovery a profile uses.
@@ -14,14 +15,15 @@ pub(crate) enum RecoveryKind {
     NewReno,
     /// RFC 6675; NewReno towards a peer without SACK.
     Sack,
-    /// RFC 8985 with a congestion control of the list, by [`Rack`](crate::recovery::Rack); NewReno
-    /// towards a peer without SACK.
+    /// A sender of today with a congestion control of the list, by [`Rack`](crate::recovery::Rack).
     Rack(Today),
 }
 
 /// The settings of a sender of today.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Today {
+    /// How losses are found.
+    pub detection: Detection,
     /// Name of the congestion control.
     pub control: &'static str,
     /// Segments are spread over the round trip even if the control does not ask for it.
@@ -32,12 +34,31 @@ pub(crate) struct Today {
     pub limited_transmit: bool,
     /// Needless timeouts are looked for (RFC 5682).
     pub tries_timeouts: bool,
+    /// What a mark leaves of the window, where that is not what a loss leaves (RFC 8511).
+    pub beta_ecn: Option<BetaEcn>,
+    /// A scalable control looks for classic queues.
+    pub classic_fallback: bool,
+}
+
+/// How a sender of today finds losses; by [`Detection::Duplicates`] towards a peer without SACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detection {
+    /// By the order of arrivals (RFC 8985).
+    Rack,
+    /// By the number of segments reported above (RFC 6675).
+    Reports,
+    /// By duplicate and partial acknowledgements (RFC 6582).
+    Duplicates,
 }
 
 impl RecoveryKind {
     /// Whether it lives on selective acknowledgements.
     pub fn selective(self) -> bool {
-        matches!(self, RecoveryKind::Sack | RecoveryKind::Rack(_))
+        match self {
+            RecoveryKind::Sack => true,
+            RecoveryKind::Rack(today) => today.detection != Detection::Duplicates,
+            _ => false,
+        }
     }
 }
 
@@ -47,12 +68,30 @@ pub(crate) enum Manner {
     /// FreeBSD: half the usable window in whole segments; the fast retransmit is a
     /// call of its own that restarts the timer; growth goes on with the ACK that ends a recovery.
     Bsd,
-    /// RFC 5681 and 6582: half of what is outstanding, without what limited transmit sent;
-    /// unchanged if the same first byte times out again.
+    /// RFC 5681 and 6582: half of what is outstanding in the network ([`in_network`]), without what
+    /// limited transmit sent; unchanged if the same first byte times out again.
     Rfc,
-    /// ns-2.35: half the usable window, the threshold in whole packets; a fast retransmit restarts
-    /// the timer; duplicates of what was sent before the last reduction start nothing (`bug_fix_`).
+    /// ns-2.35: half the usable window, the threshold in whole packets, at least two; a fast
+    /// retransmit restarts the timer; duplicates of what was sent before the last reduction start
+    /// nothing (`bug_fix_`).
     Ns2,
+}
+
+/// What the acknowledgement that ends a recovery of NewReno leaves of the congestion window, before it
+/// grows (where it does).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leaving {
+    /// The threshold, at most a segment more than is outstanding, that being one at least (RFC 6582
+    /// section 3.2, step 3, option 1).
+    Refilled,
+    /// The threshold, at most a segment more than is outstanding (FreeBSD 4.x; `exit_recovery_fix_` of
+    /// ns-2.35).
+    Outstanding,
+    /// What it was without the packets that duplicates have added, whatever is outstanding: a burst may
+    /// follow (`NewRenoTcpAgent::recv` of ns-2.35).
+    Deflated,
+    /// The threshold, if that is less (option 2; `FullTcpAgent::pack_action` of ns-2.35).
+    Threshold,
 }
 
 /// The recovery of a profile.
@@ -64,32 +103,37 @@ pub(crate) struct Rules {
     pub threshold: u32,
     /// New segments go out at the first duplicates (RFC 3042).
     pub limited_transmit: bool,
+    /// How NewReno leaves a recovery.
+    pub leaving: Leaving,
 }
 
 impl Rules {
     /// A loss was noticed by duplicates; `extra` bytes went out by limited transmit. Reduces the
-    /// threshold; the caller sets the window.
-    pub fn cut(&self, flight: &mut Flight, extra: u64) {
+    /// threshold; returns the window, not inflated, which the caller sets: the threshold, in ns-2
+    /// half the window with its fraction, at least one packet (`TcpAgent::slowdown`).
+    pub fn cut(&self, flight: &mut Flight, extra: u64) -> u64 {
         if self.reduced_by_echo(flight) {
-            return;
+            return flight.cwnd.min(flight.ssthresh);
         }
-        flight.ssthresh = match self.manner {
-            Manner::Bsd | Manner::Ns2 => half_in_segments(flight),
-            Manner::Rfc => half(flight, flight.outstanding() - extra),
-        };
+        let halved = halved(flight);
+        match self.manner {
+            Manner::Bsd | Manner::Ns2 => flight.ssthresh = half_in_segments(flight),
+            Manner::Rfc => flight.ssthresh = half(flight, in_network(flight, extra)),
+        }
+        if self.manner == Manner::Ns2 { halved } else { flight.ssthresh }
     }
 
     /// The retransmission timer expired: threshold and window.
     pub fn cut_at_timeout(&self, flight: &mut Flight) {
-        let again = flight.timed_out == flight.una + 1;
+        let again = flight.timed_out;
         if !self.reduced_by_echo(flight) {
             match self.manner {
                 Manner::Bsd | Manner::Ns2 => flight.ssthresh = half_in_segments(flight),
                 Manner::Rfc if again => {}
-                Manner::Rfc => flight.ssthresh = half(flight, flight.outstanding()),
+                Manner::Rfc => flight.ssthresh = half(flight, in_network(flight, 0)),
             }
         }
-        flight.timed_out = flight.una + 1;
+        flight.timed_out = true;
         flight.cwnd = flight.mss();
     }
 
@@ -103,15 +147,27 @@ impl Rules {
         covered
     }
 
-    /// An ECN echo reduces the window (RFC 3168 section 6.1.2): half of what may be
-    /// out, at least two segments, but never more than before.
-    pub fn cut_by_echo(&self, flight: &mut Flight) {
-        flight.ssthresh = match self.manner {
-            Manner::Bsd | Manner::Ns2 => half_in_segments(flight),
-            Manner::Rfc => half(flight, flight.usable()),
+    /// An ECN echo halves the window (RFC 3168 section 6.1.2; RFC 8511 leaves more of it), which is
+    /// never more than before, and the threshold to at least two segments.
+    pub fn cut_by_echo(&self, flight: &mut Flight, cut: EchoCut) {
+        let halved = halved(flight);
+        flight.ssthresh = match (cut, self.manner) {
+            (EchoCut::Beta(beta), _) => beta.threshold(flight.usable(), flight.mss()),
+            (_, Manner::Bsd | Manner::Ns2) => half_in_segments(flight),
+            (_, Manner::Rfc) => half(flight, flight.usable()),
         };
-        flight.cwnd = flight.cwnd.min(flight.ssthresh);
+        flight.cwnd = flight.cwnd.min(match cut {
+            EchoCut::Half => halved,
+            EchoCut::AsLoss | EchoCut::Beta(_) => flight.ssthresh,
+        });
         (flight.reduced, flight.reduced_by_echo) = (flight.max, true);
+    }
+
+    /// Whether a timeout first takes back what duplicates have added to the window (ns-2's
+    /// `RenoTcpAgent::timeout`; the RFCs, since that much has left the network). FreeBSD's
+    /// `tcp_timer_rexmt` halves the window as it stands.
+    pub fn deflates_at_timeout(&self) -> bool {
+        self.manner != Manner::Bsd
     }
 
     /// Whether the ACK that ends a recovery also grows the window.
@@ -126,9 +182,24 @@ impl Rules {
     }
 }
 
-/// Half of `outstanding`, at least two segments (RFC 5681 equation 4).
-fn half(flight: &Flight, outstanding: u64) -> u64 {
-    (outstanding / 2).max(2 * flight.mss())
+/// FlightSize, "the amount of outstanding data in the network" (RFC 5681 section 3.1), without
+/// `extra` bytes of limited transmit: what is not acknowledged, but at most the congestion window.
+/// That much is acknowledged out of order and stays outstanding while a repair is under way, and
+/// is no longer in the network; the window bounds what is, since in a recovery RFC 6675's pipe is
+/// held to it. The pipe itself would be too little: it leaves out what is known to be lost, which
+/// FlightSize counts (RFC 6675 section 5, step 4.2), and at a timeout it has run dry.
+fn in_network(flight: &Flight, extra: u64) -> u64 {
+    (flight.outstanding() - extra).min(flight.cwnd)
+}
+
+/// Half of `bytes`, at least two segments (RFC 5681 equation 4).
+fn half(flight: &Flight, bytes: u64) -> u64 {
+    (bytes / 2).max(2 * flight.mss())
+}
+
+/// Half of the usable window, at least one segment.
+fn halved(flight: &Flight) -> u64 {
+    (flight.usable() / 2).max(flight.mss())
 }
 
 /// Half of the usable window in whole segments, at least two.

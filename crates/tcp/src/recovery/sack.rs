@@ -105,8 +105,7 @@ impl Sack {
         self.mode = Mode::Recovery;
         self.point = flight.max;
         self.resent_to = flight.una;
-        rules.cut(flight, u64::from(self.limited));
-        flight.cwnd = flight.ssthresh;
+        flight.cwnd = rules.cut(flight, u64::from(self.limited));
         flight.resend = true;
         Reaction {
             entered: true,
@@ -286,13 +285,13 @@ fn new_within(flight: &Flight) -> Option<Chunk> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recovery::RecoveryKind;
-
+    use crate::recovery::{Leaving, RecoveryKind};
     const RULES: Rules = Rules {
         kind: RecoveryKind::Sack,
         manner: Manner::Rfc,
         threshold: 3,
         limited_transmit: true,
+        leaving: Leaving::Refilled,
     };
 
     /// Segments of 100 B, `out` of them outstanding from number 1 on, much more to send.

@@ -56,7 +56,7 @@ impl Tahoe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recovery::{Manner, RecoveryKind};
+    use crate::recovery::{Leaving, Manner, RecoveryKind};
 
     #[test]
     fn three_duplicates_close_the_window_once_per_flight() {
@@ -65,6 +65,7 @@ mod tests {
             manner: Manner::Rfc,
             threshold: 3,
             limited_transmit: true,
+            leaving: Leaving::Refilled,
         };
         let mut flight = Flight {
             una: 101,

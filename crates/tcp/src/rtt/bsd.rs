@@ -5,12 +5,15 @@
 
 use packet::Duration;
 
-use crate::rtt::Rtt;
+use crate::rtt::{RTT_SAMPLES_TO_KEEP, Rtt};
 
 /// Multipliers of successive timeouts; the last one stays.
 const BACKOFF: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
-/// The same of a SYN in FreeBSD 4.x: five equal waits, then doubling (`tcp_syn_backoff`).
-const SYN_BACKOFF: [u32; 11] = [1, 1, 1, 1, 1, 2, 4, 8, 16, 32, 64];
+/// srtt is kept times this (`TCP_RTT_SCALE`), rttvar times that (`TCP_RTTVAR_SCALE`).
+const RTT_SCALE: i64 = 32;
+const RTTVAR_SCALE: i64 = 16;
+/// Units of a host route's times in a second.
+const RTM_RTTUNIT: i64 = 1_000_000;
 /// After more timeouts than this the estimate is thought to be wrong and started anew.
 const LOSING: u8 = 3;
 
@@ -37,8 +40,6 @@ pub(crate) struct Bsd {
     /// Whether V is at least the minimum before it is multiplied (FreeBSD 3.2 and later; whether
     /// 2.2.8 did so is not known).
     pub floor_v: bool,
-    /// Whether SYNs have a schedule of their own (4.x).
-    pub own_syn_schedule: bool,
 }
 
 impl Bsd {
@@ -65,16 +66,46 @@ impl Bsd {
             rtt.rttvar = (rtt.rttvar + delta.abs() - (rtt.rttvar >> 2)).max(1);
         }
         rtt.shift = 0;
+        rtt.samples = (rtt.samples + 1).min(RTT_SAMPLES_TO_KEEP);
         let (min, max) = (u64::from(self.min), u64::from(self.max));
         rtt.rto = Self::v(rtt).clamp(min.max(m as u64 + 2).min(max), max);
     }
 
-    /// The shift has been raised by one.
-    pub fn back_off(&self, rtt: &mut Rtt, opening: bool) {
+    /// What one unit of srtt and of rttvar is in a host route, whose own is 1 us (`RTM_RTTUNIT`);
+    /// whole numbers, as in C: at 10 ms 312 and 625, at 500 ms 15,625 and 31,250.
+    fn route_units(&self) -> (i64, i64) {
+        let hz = 1_000_000_000 / self.tick.nanos() as i64;
+        (RTM_RTTUNIT / (hz * RTT_SCALE), RTM_RTTUNIT / (hz * RTTVAR_SCALE))
+    }
+
+    /// The estimate as `tcp_close` gives it to the route.
+    pub fn route_metrics(&self, rtt: &Rtt) -> (u32, u32) {
+        let (srtt, rttvar) = self.route_units();
+        let whole = |us: i64| u32::try_from(us).unwrap_or(u32::MAX);
+        (whole(rtt.srtt * srtt), whole(rtt.rttvar * rttvar))
+    }
+
+    /// `tcp_mss`: the route's estimate becomes the connection's. The timeout comes from a formula
+    /// that was made for srtt times 8 and rttvar times 4, and so is 4 srtt + 8 rttvar; it lasts
+    /// until the first sample or timeout.
+    pub fn start_by_route(&self, rtt: &mut Rtt, round_trip: u32, deviation: u32) {
+        let (srtt, rttvar) = self.route_units();
+        rtt.srtt = i64::from(round_trip) / srtt;
+        rtt.rttvar = match deviation {
+            0 => rtt.srtt * RTTVAR_SCALE / RTT_SCALE,
+            _ => i64::from(deviation) / rttvar,
+        };
+        let ticks = (((rtt.srtt >> 2) + rtt.rttvar) >> 1) as u64;
+        rtt.rto = ticks.clamp(u64::from(self.min), u64::from(self.max));
+    }
+
+    /// The shift has been raised by one. The first `linear` timeouts do not multiply the wait, as in
+    /// `tcp_syn_backoff` of FreeBSD 4.x.
+    pub fn back_off(&self, rtt: &mut Rtt, linear: u8) {
         let (min, max) = (u64::from(self.min), u64::from(self.max));
         let base = if self.floor_v { Self::v(rtt).max(min) } else { Self::v(rtt) };
-        let table: &[u32] = if opening && self.own_syn_schedule { &SYN_BACKOFF } else { &BACKOFF };
-        let factor = table[usize::from(rtt.shift).min(table.len() - 1)];
+        let steps = usize::from(rtt.shift.saturating_sub(linear));
+        let factor = BACKOFF[steps.min(BACKOFF.len() - 1)];
         rtt.rto = (base * u64::from(factor)).clamp(min, max);
         if rtt.shift > LOSING {
             // As in the code, without a change of scale; the next sample counts as a first one.
@@ -97,7 +128,6 @@ mod tests {
         callouts: Callouts::Host,
         timing_adds: 1,
         floor_v: true,
-        own_syn_schedule: false,
     };
 
     fn after(samples: &[u64]) -> [i64; 4] {
@@ -111,7 +141,7 @@ mod tests {
         samples.iter().for_each(|&m| rules.sample(&mut t, m));
         let mut seen = vec![t.rto];
         for _ in 0..n {
-            RttRules::Bsd(rules).back_off(&mut t, false);
+            RttRules::Bsd(rules).back_off(&mut t, None);
             seen.push(t.rto);
         }
         seen
@@ -147,7 +177,7 @@ mod tests {
     fn after_four_timeouts_the_estimate_starts_anew() {
         let mut t = RULES.fresh();
         RULES.sample(&mut t, 2);
-        let back_off = |t: &mut Rtt| RttRules::Bsd(RULES).back_off(t, false);
+        let back_off = |t: &mut Rtt| RttRules::Bsd(RULES).back_off(t, None);
         (0..4).for_each(|_| {
             back_off(&mut t);
         });
@@ -168,7 +198,6 @@ mod tests {
         callouts: Callouts::Connection,
         timing_adds: 0,
         floor_v: true,
-        own_syn_schedule: true,
     };
 
     #[test]
@@ -179,7 +208,7 @@ mod tests {
             .map(|_| {
                 let now = at;
                 at += t.rto / 100;
-                RttRules::Bsd(FINE).back_off(&mut t, true);
+                RttRules::Bsd(FINE).back_off(&mut t, Some(4));
                 now
             })
             .collect();
@@ -192,7 +221,7 @@ mod tests {
         FINE.sample(&mut t, 10);
         // srtt 320, rttvar 80: V = (40 + 80) >> 2 = 30 ticks, below the minimum of 100.
         assert_eq!((t.srtt, t.rttvar, t.rto), (320, 80, 100));
-        let back_off = |t: &mut Rtt| RttRules::Bsd(FINE).back_off(t, false);
+        let back_off = |t: &mut Rtt| RttRules::Bsd(FINE).back_off(t, None);
         back_off(&mut t);
         assert_eq!(t.rto, 200, "the floor is multiplied");
         // 60 ticks: delta = (59 << 2) - 40 = 196: srtt 516, rttvar 80 + 196 - 20 = 256:

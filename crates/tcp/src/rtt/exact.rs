@@ -39,6 +39,7 @@ impl Exact {
 
     pub fn sample(&self, rtt: &mut Rtt, round_trip: Duration) {
         let r = round_trip.nanos();
+        rtt.backed_off = false;
         if !rtt.sampled {
             (rtt.sampled, rtt.srtt, rtt.rttvar) = (true, r as i64, (r / 2) as i64);
         } else {
@@ -55,7 +56,23 @@ impl Exact {
         };
     }
 
+    /// `tcp_update_metrics`: nothing is known after a timeout without a sample since.
+    pub fn linux_metrics(&self, rtt: &Rtt) -> Option<u32> {
+        let known = rtt.sampled && !rtt.backed_off;
+        known.then(|| u32::try_from(rtt.srtt as u64 / 125).unwrap_or(u32::MAX))
+    }
+
+    /// `tcp_init_metrics`: a longer round trip of former connections makes the first timeout, as
+    /// the filter would with its deviation at half of it, and leaves the filter alone.
+    pub fn start_by_linux(&self, rtt: &mut Rtt, round_trip: u32) {
+        let kept = u64::from(round_trip) * 125;
+        if kept > rtt.srtt as u64 {
+            rtt.rto = kept + (2 * kept).max(self.margin.nanos());
+        }
+    }
+
     pub fn back_off(&self, rtt: &mut Rtt) {
+        rtt.backed_off = true;
         rtt.rto = (2 * rtt.rto).min(self.max.nanos());
     }
 
@@ -93,15 +110,15 @@ mod tests {
         exact.sample(&mut e, ms(200));
         // rttvar = (3*50 + 100)/4 = 62.5, srtt = (700 + 200)/8 = 112.5
         assert_eq!(rules.rto(&e), Duration::from_micros(362_500));
-        assert_eq!(rules.back_off(&mut e, false), 1);
+        assert_eq!(rules.back_off(&mut e, None), 1);
         assert_eq!(rules.rto(&e), ms(725));
         rules.on_advance(&mut e);
         assert_eq!(rules.rto(&e), ms(725), "only a sample undoes the back-off");
-        assert_eq!(rules.back_off(&mut e, false), 1, "the count of timeouts begins anew");
+        assert_eq!(rules.back_off(&mut e, None), 1, "the count of timeouts begins anew");
         exact.sample(&mut e, ms(100));
         assert!(rules.rto(&e) < ms(400));
         (0..20).for_each(|_| {
-            rules.back_off(&mut e, false);
+            rules.back_off(&mut e, None);
         });
         assert_eq!(rules.rto(&e), ms(60_000));
     }

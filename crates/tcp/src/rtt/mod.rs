@@ -36,8 +36,27 @@ pub(crate) struct Rtt {
     rto: u64,
     /// Timeouts since the last sample (or since data was last acknowledged).
     shift: u8,
+    /// Timeouts of a SYN that left its wait as it was; not in `shift` but in [`Bsd`]'s.
+    linear: u8,
     /// Whether there was a sample yet.
     sampled: bool,
+    /// Whether the timeout was doubled since the last sample (of an estimator with exact times).
+    backed_off: bool,
+    /// Samples so far, as far as BSD counts them ([`RTT_SAMPLES_TO_KEEP`]).
+    samples: u8,
+    /// The host has learnt from it ([`HostCache`](crate::HostCache)).
+    pub taught: bool,
+}
+
+/// Samples of a connection of which a FreeBSD host keeps the estimate (`tcp_close`: as many as
+/// its filter takes to come within 5 %).
+pub(crate) const RTT_SAMPLES_TO_KEEP: u8 = 16;
+
+impl Rtt {
+    /// Samples so far, at most [`RTT_SAMPLES_TO_KEEP`]; counted by BSD's estimator alone.
+    pub fn samples(&self) -> u8 {
+        self.samples
+    }
 }
 
 impl RttRules {
@@ -116,16 +135,22 @@ impl RttRules {
         }
     }
 
-    /// The retransmission timer has expired, of a SYN if `opening`. Returns how often it has now
-    /// done so in a row.
-    pub fn back_off(&self, rtt: &mut Rtt, opening: bool) -> u8 {
+    /// The retransmission timer has expired; of a SYN, the first `linear` timeouts leave its wait as it
+    /// was. Returns how often it has now expired in a row.
+    pub fn back_off(&self, rtt: &mut Rtt, linear: Option<u8>) -> u8 {
+        let even = linear.unwrap_or(0);
+        let counted = matches!(self, RttRules::Bsd(_));
+        if rtt.linear < even && !counted {
+            rtt.linear += 1;
+            return rtt.linear;
+        }
         rtt.shift = rtt.shift.saturating_add(1);
         match self {
-            RttRules::Bsd(bsd) => bsd.back_off(rtt, opening),
+            RttRules::Bsd(bsd) => bsd.back_off(rtt, even),
             RttRules::Exact(exact) => exact.back_off(rtt),
             RttRules::Ns2(ns2) => ns2.back_off(rtt),
         }
-        rtt.shift
+        if linear.is_some() { rtt.shift.saturating_add(rtt.linear) } else { rtt.shift }
     }
 
     /// New data was acknowledged, timed or not.
@@ -170,6 +195,41 @@ impl RttRules {
             RttRules::Bsd(bsd) => bsd.tick * rtt.rto,
             RttRules::Exact(_) => Duration::from_nanos(rtt.rto),
             RttRules::Ns2(ns2) => ns2.timeout(rtt),
+        }
+    }
+
+    /// Round trip and deviation in the units of a BSD host route; none of other estimators.
+    pub fn route_metrics(&self, rtt: &Rtt) -> (u32, u32) {
+        match self {
+            RttRules::Bsd(bsd) => bsd.route_metrics(rtt),
+            _ => (0, 0),
+        }
+    }
+
+    /// Begins with what a host route has, unless there is an estimate or the route has none.
+    pub fn start_by_route(&self, rtt: &mut Rtt, round_trip: u32, deviation: u32) {
+        if let RttRules::Bsd(bsd) = self
+            && rtt.srtt == 0
+            && round_trip != 0
+        {
+            bsd.start_by_route(rtt, round_trip, deviation);
+        }
+    }
+
+    /// Smoothed round trip as Linux keeps it (`srtt_us`: us times 8); none without a sample since
+    /// the last timeout.
+    pub fn linux_metrics(&self, rtt: &Rtt) -> Option<u32> {
+        match self {
+            RttRules::Exact(exact) => exact.linux_metrics(rtt),
+            _ => None,
+        }
+    }
+
+    /// The first timeout goes by the round trip that Linux has kept (us times 8), if that is
+    /// longer than the one just measured.
+    pub fn start_by_linux(&self, rtt: &mut Rtt, round_trip: u32) {
+        if let RttRules::Exact(exact) = self {
+            exact.start_by_linux(rtt, round_trip);
         }
     }
 

@@ -46,9 +46,8 @@ impl Ns2 {
 
     /// The estimate, at least the minimum, then multiplied: RFC 2988 (2.4) comes before (5.5).
     pub fn timeout(&self, rtt: &Rtt) -> Duration {
-        let base = rtt.rto.max(self.min.nanos());
-        let timeout = (base << rtt.shift.min(MAX_SHIFT)).min(self.max.nanos());
-        Duration::from_nanos(timeout.max(2 * self.tick.nanos()))
+        let base = Duration::from_nanos(rtt.rto).max(self.min);
+        (base * (1 << rtt.shift.min(MAX_SHIFT))).min(self.max).max(self.tick * 2)
     }
 
     /// The shift has been raised by one.
@@ -108,7 +107,7 @@ mod tests {
         RULES.sample(&mut rtt, 1);
         let seen: Vec<u64> = (0..9)
             .map(|_| {
-                rules.back_off(&mut rtt, false);
+                rules.back_off(&mut rtt, None);
                 ms(&rtt)
             })
             .collect();
@@ -119,7 +118,7 @@ mod tests {
         RULES.sample(&mut rtt, 10);
         assert_eq!(ms(&rtt), 300);
         let full = Ns2 { any_ack_ends_backoff: true, ..RULES };
-        rules.back_off(&mut rtt, false);
+        rules.back_off(&mut rtt, None);
         full.on_advance(&mut rtt);
         assert_eq!(ms(&rtt), 300);
     }

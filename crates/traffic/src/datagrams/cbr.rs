@@ -1,13 +1,26 @@
-//! Constant bit rate: equal datagrams at equal distances, or at the instants of a Poisson process.
+//! Constant bit rate: equal datagrams at equal distances, at distances that vary a little, or at the
+//! instants of a Poisson process.
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
 use packet::{Duration, Instant, Rng};
 
 use super::{Life, Lives, PAYLOAD, RATE, gap, need_machines, peer_of};
 use crate::registry::{Entry, Group, Population};
 use crate::{Action, App, AppCx, Input};
 
-/// Sends a datagram every `gap`, or with `poisson` after exponential times with this mean.
+/// How the times between datagrams are drawn, about their mean.
+#[derive(Clone, Debug)]
+enum Spacing {
+    /// They are all equal.
+    Constant,
+    /// Uniformly within this share of the mean on either side.
+    Jitter(f64, Rng),
+    /// Exponentially.
+    Poisson(Rng),
+}
+
+/// Sends a datagram every `gap`, on average.
 #[derive(Debug)]
 pub struct Cbr {
     peer: u32,
@@ -15,19 +28,19 @@ pub struct Cbr {
     gap: Duration,
     life: Life,
     begun: Instant,
-    poisson: Option<Rng>,
+    spacing: Spacing,
 }
 
 impl Cbr {
     /// Time until the next datagram.
     fn pause(&mut self) -> Duration {
-        match &mut self.poisson {
-            Some(rng) => {
-                let pause = rng.exponential(self.gap.secs_f64());
-                Duration::from_secs_f64(pause).max(Duration::from_nanos(1))
-            }
-            None => self.gap,
-        }
+        let mean = self.gap.secs_f64();
+        let drawn = match &mut self.spacing {
+            Spacing::Constant => return self.gap,
+            Spacing::Jitter(share, rng) => mean * (1.0 + *share * (2.0 * rng.uniform() - 1.0)),
+            Spacing::Poisson(rng) => rng.exponential(mean),
+        };
+        Duration::from_secs_f64(drawn).max(Duration::from_nanos(1))
     }
 }
 
@@ -76,7 +89,7 @@ fn preset(name: &str) -> (f64, u64) {
     }
 }
 
-static FIELDS: [Field; 7] = [
+static FIELDS: [Field; 8] = [
     Field {
         name: "preset",
         meaning: "Rate and packet of a known sender: audio (64 kbit/s in 200 B), video (300 kbit/s \
@@ -109,6 +122,14 @@ static FIELDS: [Field; 7] = [
         default: Value::Choice("constant"),
         source: "constructed",
     },
+    Field {
+        name: "jitter",
+        meaning: "With constant spacing: each distance is drawn uniformly within this share of the mean \
+                  on either side. 0.5 is what ns-2's CBR does with random_.",
+        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: false },
+        default: Value::Real(0.0),
+        source: "read: ns-2 cbr_traffic.cc, next_interval, which draws so if random_ is set",
+    },
     Lives::FIELDS[0],
     Lives::FIELDS[1],
     Lives::FIELDS[2],
@@ -121,13 +142,22 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let gap = gap(params.real_or("rate", rate), bytes);
     let (lives, members) = (Lives::new(params), group.members);
     let (start, gaps) = (format!("{}.start", group.name), format!("{}.gaps", group.name));
-    let random = params.choice("spacing") == "poisson";
+    let (random, jitter) = (params.choice("spacing") == "poisson", params.real("jitter"));
+    if random && params.given("jitter") {
+        let why =
+            "has no effect on a Poisson process; leave it out, or write spacing = \"constant\"";
+        return Err(BadParams::new("jitter", why));
+    }
     let group = group.clone();
     let sender = move |i| {
         let stream = |name: &str| Rng::indexed(group.seed, name, u64::from(i));
         let life = lives.draw(&mut stream(&start));
-        let poisson = random.then(|| stream(&gaps));
-        Cbr { peer: peer_of(i, &group), bytes, gap, life, begun: Instant::ZERO, poisson }
+        let spacing = match (random, jitter > 0.0) {
+            (true, _) => Spacing::Poisson(stream(&gaps)),
+            (_, true) => Spacing::Jitter(jitter, stream(&gaps)),
+            _ => Spacing::Constant,
+        };
+        Cbr { peer: peer_of(i, &group), bytes, gap, life, begun: Instant::ZERO, spacing }
     };
     Ok(Population::new(members, sender))
 }

@@ -20,6 +20,7 @@ mod weibull;
 use std::fmt;
 
 use packet::Rng;
+use packet::units::Unit;
 
 pub use closed::{Constant, Exponential, Uniform};
 pub use discrete::Discrete;
@@ -116,10 +117,12 @@ pub(crate) fn numeric_variance(of: &dyn Distribution) -> f64 {
     (0..STEPS).map(cell).sum()
 }
 
-/// A drawn size times `scale`, as whole bytes: rounded half up, at least 1.
+/// A drawn size times `scale`, as whole bytes: rounded half up, at least 1, at most what a size may
+/// be written as.
 pub fn whole_bytes(drawn: f64, scale: f64) -> u64 {
+    const MOST: u64 = Unit::Bytes.most() as u64;
     // The cast truncates what is positive and gives 0 for the rest.
-    ((drawn * scale + 0.5) as u64).max(1)
+    ((drawn * scale + 0.5) as u64).clamp(1, MOST)
 }
 
 /// A drawn number of things: rounded half up, at least 1.

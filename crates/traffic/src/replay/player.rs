@@ -308,6 +308,7 @@ impl App for Player {
     fn on(&mut self, input: Input, cx: &mut AppCx) {
         match input {
             Input::Start => {
+                self.schedule.begin(cx.now);
                 if let Some((at, _)) = self.schedule.peek() {
                     (cx.act)(Action::WakeAt(at));
                 }

@@ -41,13 +41,22 @@ pub struct Schedule {
     next: usize,
     left_of_block: u32,
     at: Instant,
+    begun: Instant,
 }
 
 impl Schedule {
-    /// From the begin of a run.
+    /// From the begin of a run, or from when it is said to [`Schedule::begin`].
     pub fn new(recording: Arc<Recording>, plan: Plan, scale: f64, rng: Rng) -> Self {
-        let mut schedule =
-            Schedule { recording, plan, scale, rng, next: 0, left_of_block: 0, at: Instant::ZERO };
+        let mut schedule = Schedule {
+            recording,
+            plan,
+            scale,
+            rng,
+            next: 0,
+            left_of_block: 0,
+            at: Instant::ZERO,
+            begun: Instant::ZERO,
+        };
         if let Plan::Resample { .. } = schedule.plan {
             // The run begins between two starts.
             schedule.draw();
@@ -57,6 +66,12 @@ impl Schedule {
             schedule.at = schedule.start_of(0);
         }
         schedule
+    }
+
+    /// The player begins now.
+    pub fn begin(&mut self, now: Instant) {
+        self.at += now.since(self.begun);
+        self.begun = now;
     }
 
     /// When the next connection starts, and its place in the recording; `None` when all are over.
@@ -79,7 +94,7 @@ impl Schedule {
     }
 
     fn start_of(&self, place: usize) -> Instant {
-        Instant::ZERO + self.stretched(self.recording.connections[place].at)
+        self.begun + self.stretched(self.recording.connections[place].at)
     }
 
     fn stretched(&self, time: Duration) -> Duration {

@@ -158,15 +158,25 @@ pub const PAGE_SERVERS: Field = distribution(
     "Servers that supply the files of a page; those beside the stay's get connections of their \
      own; if not given, 1.",
 );
+/// When a reply is there.
+pub const RESPONSE_ENDS: Field = Field {
+    name: "response_ends",
+    meaning: "When a reply is complete for the user, who then goes on, and for the response time: \
+              last byte, as where its length is known; or end of file, when the server's FIN has \
+              come too, as where nothing else tells its length (HTTP/1.0 without Content-Length).",
+    kind: Kind::Choice(&["last byte", "end of file"]),
+    default: Value::Choice("last byte"),
+    source: "constructed: papers say \"the last byte\" or nothing; recalled: RFC 1945 section 7.2.2",
+};
 /// Start.
 pub const START: Field = Field {
     name: "start",
-    meaning: "When users begin: spread (uniform over one mean think time; the load starts high \
-              and settles within the longest think times) or stationary (as a long-running \
-              population is met; the load is at its mean at once).",
-    kind: Kind::Choice(&["spread", "stationary"]),
-    default: Value::Choice("spread"),
-    source: "constructed",
+    meaning: "When users begin: stationary (as a long-running population is met; the load is at \
+              its mean at once) or spread (uniform over one mean think time; the load starts high \
+              and settles within the longest think times, which a warm-up must cover).",
+    kind: Kind::Choice(&["stationary", "spread"]),
+    default: Value::Choice("stationary"),
+    source: "constructed: a load is what was asked for from the first second on",
 };
 
 /// The fields of a model that decides everything unless told otherwise.
@@ -188,6 +198,7 @@ pub static ALL: &[Field] = &[
     PARSE,
     SERVICE,
     PAGE_SERVERS,
+    RESPONSE_ENDS,
     START,
 ];
 
@@ -217,11 +228,18 @@ pub(super) fn apply(
     habits.service = own("service", Unit::Time)?.or(habits.service.take());
     habits.page_servers = own("page_servers", Unit::Count)?.or(habits.page_servers.take());
     habits.parallel = params.whole_or("parallel", u64::from(habits.parallel)) as u32;
-    if params.choice("start") == "stationary" {
-        habits.start = Start::Stationary;
-    }
+    habits.start = match params.choice("start") {
+        "spread" => Start::Spread,
+        _ => Start::Stationary,
+    };
     habits.persistence =
         persistence(habits, params, model, own("connection_requests", Unit::Count)?)?;
+    habits.to_end_of_file = params.choice("response_ends") == "end of file";
+    if habits.to_end_of_file && habits.persistence.is_some() {
+        let why = "\"end of file\" is HTTP/1.0's: a reply on a connection that is kept must tell its \
+                   length; write http = \"http10\" beside it, or \"last byte\"";
+        return Err(BadParams::new("response_ends", why));
+    }
     Ok(())
 }
 

@@ -160,6 +160,7 @@ static FIELDS: &[Field] = &[
     fields::PARSE,
     fields::SERVICE,
     fields::PAGE_SERVERS,
+    fields::RESPONSE_ENDS,
 ];
 
 /// How the HTTP/1.1 modes use connections; the model itself is of HTTP/1.0.

@@ -62,6 +62,9 @@ pub struct Habits {
     /// Connections that carry more than one request (HTTP/1.1); without it every file has a
     /// connection of its own, which the server closes (HTTP/1.0).
     pub persistence: Option<Persistence>,
+    /// Whether a reply on a connection of its own has come when the server has closed, and not
+    /// when its last byte is there.
+    pub to_end_of_file: bool,
     /// Whether what is fetched between two pauses is a page that somebody waits for.
     pub browses: bool,
 }
@@ -121,6 +124,7 @@ impl Habits {
             parallel: 1,
             servers,
             persistence: None,
+            to_end_of_file: false,
             browses: true,
         }
     }

@@ -42,7 +42,8 @@ enum Doing {
 ///   beginning whether its files share connections.
 /// * The first file of a page is fetched alone; when it has arrived (and been parsed) the others
 ///   follow in order, each on a new connection, at most `parallel` at once. A slot is free when
-///   the last reply byte has arrived, not when the connection has closed. A file whose connection
+///   the last reply byte has arrived, not when the connection has closed
+///   ([`Habits::to_end_of_file`](super::Habits::to_end_of_file): when the server has). A file whose connection
 ///   failed counts as fetched.
 /// * In a persistent stay a file goes on an idle connection of the stay, or on a new one while
 ///   there are fewer than [`Persistence::parallel`]. Pipelining, the files are dealt out evenly:
@@ -171,7 +172,9 @@ impl User {
     fn fetch_alone(&mut self, peer: u32, cx: &mut AppCx) {
         let conn = self.free_number();
         self.busy |= 1 << conn;
-        (cx.act)(Action::Open { conn, peer, closes: Closes::Acceptor });
+        let to_end = self.habits.to_end_of_file;
+        let closes = if to_end { Closes::AcceptorToEnd } else { Closes::Acceptor };
+        (cx.act)(Action::Open { conn, peer, closes });
         self.send(conn, cx);
     }
 

@@ -1,5 +1,8 @@
 //! A host without a network: replies come after a time that the script says.
 
+pub mod network;
+pub mod sample;
+
 use std::collections::BTreeMap;
 
 use packet::{Duration, Instant};

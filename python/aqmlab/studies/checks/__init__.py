@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from aqmlab import spec
+from aqmlab import documents
 from aqmlab.errors import SpecError
 from aqmlab.studies import plan
 from aqmlab.studies.experiment import LISTS, Experiment
@@ -88,7 +88,7 @@ def _file(experiment: Experiment, kind: str, number: int) -> str:
     names = ["experiment.toml", *experiment.data.get("include", [])]
     for name in names:
         path = experiment.folder / name
-        count = len(spec.read_toml(path).get(kind, [])) if path.is_file() else 0
+        count = len(documents.read_toml(path).get(kind, [])) if path.is_file() else 0
         if number < count:
             return str(path)
         number -= count

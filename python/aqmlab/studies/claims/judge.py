@@ -13,10 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from aqmlab.measure import interval
+
+if TYPE_CHECKING:
+    import numpy as np
 
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
 

@@ -23,9 +23,7 @@ number. `any = […]` holds conditions of which one suffices (there `some` adds 
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -35,6 +33,7 @@ import numpy as np
 from . import expression
 from .evidence import Evidence, NotRun, defined
 from .judge import ALPHA, FAILS, HOLDS, UNDECIDED, Bounds, Judged, all_of, any_of, decide
+from .kept import digest
 
 _BOUNDS = ("at_least", "at_most", "above", "below")
 
@@ -61,17 +60,6 @@ class Verdict:
 
     verdict: str
     judged: list[Judged]
-
-
-def digest(claim: dict) -> str:
-    """A short hash of the rule, in words and as conditions: it changes with either.
-
-    Not with what lies under the rule: scenarios, metrics and statistics have the version of the
-    whole program.
-    """
-    content = {k: claim[k] for k in ("rule", "condition") if k in claim}
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def judge(claim: dict, evidence: Evidence, *, looks: int = 1) -> Verdict:

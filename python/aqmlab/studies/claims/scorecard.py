@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import StoreError
 from aqmlab.report.numbers import digits_of, ranged
-from aqmlab.store import read_json
 
 from . import rule
 from .evidence import Evidence
-from .judge import FAILS, HOLDS, UNDECIDED, Judged
+from .judge import FAILS, HOLDS, Judged
+from .kept import blank
 
 
 def row(study: str, claim: dict, evidence: Evidence, looks: int) -> dict[str, Any]:
@@ -28,30 +26,6 @@ def row(study: str, claim: dict, evidence: Evidence, looks: int) -> dict[str, An
         "why": _why(claim, found, shown),
         "conditions": [_condition(j) for j in found.judged],
         "deciding": _condition(shown) if shown else None,
-    }
-
-
-def blank(study: str, claim: dict) -> dict[str, Any]:
-    """The line of a claim that nothing was run for."""
-    told = {
-        "id": claim["id"],
-        "study": study,
-        "claim": claim["claim"],
-        "rule": f"{claim['rule']} (version {claim['version']})",
-    }
-    return told | {
-        "verdict": UNDECIDED,
-        "estimate": None,
-        "interval": None,
-        "replications": 0,
-        "why": "not run",
-        "kind": claim.get("kind", ""),
-        "part": claim["part"],
-        "version": claim["version"],
-        "digest": rule.digest(claim),
-        "conditions": [],
-        "deciding": None,
-        "revisits": claim.get("revisits"),
     }
 
 
@@ -109,28 +83,3 @@ def _interval(judged: Judged | None) -> list[float] | None:
 
 def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
-
-
-def stored(folder: Path, study: str) -> list[dict[str, Any]] | None:
-    """The score card of a study's results folder, if it has one."""
-    path = folder / "result.json"
-    if not path.is_file():
-        return None
-    result = read_json(path)
-    if result.get("name", study) != study:
-        raise StoreError(
-            f"{folder} holds the study {result['name']}: name it with --study or give the folder "
-            f"of {study} with --out"
-        )
-    return result.get("claims")
-
-
-def current(study: str, claim: dict, known: dict[str, Any] | None) -> dict[str, Any]:
-    """A stored line, unless there is none or the rule has changed since it was judged."""
-    fresh = blank(study, claim)
-    if known is None or known.get("digest") == fresh["digest"]:
-        return known or fresh
-    return fresh | {
-        "why": f"judged under version {known.get('version')} of the rule, this is another: "
-        "run the study again"
-    }

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from aqmlab.report.numbers import counted
 
 from . import revisited
 from .judge import FAILS, HOLDS, UNDECIDED
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 #: The colours of the report: told apart by colour-blind readers, and the word says it anyway.
 _STYLE = {HOLDS: "#009E73", FAILS: "#D55E00", UNDECIDED: "#B8860B"}
@@ -20,6 +19,9 @@ _STYLE = {HOLDS: "#009E73", FAILS: "#D55E00", UNDECIDED: "#B8860B"}
 
 def score_card(rows: list[dict[str, Any]], console: Console) -> None:
     """One table for each study, how many of its claims hold, and how many survive elsewhere."""
+    from rich.table import Table
+    from rich.text import Text
+
     for study in dict.fromkeys(row["study"] for row in rows):
         own = [row for row in rows if row["study"] == study]
         table = Table(title=study, title_justify="left", expand=False, show_lines=False)

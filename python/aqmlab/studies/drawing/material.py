@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aqmlab.measure import CONFIDENCE
+from aqmlab.measure import CONFIDENCE, student
 
 from .. import statistics
 from ..laboratory import Measured
@@ -108,9 +108,7 @@ def mean_band(
     n = len(values)
     if n == 1:
         return mean, None, None
-    from scipy import stats
-
-    t = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1))
+    t = student((1 + CONFIDENCE) / 2, n - 1)
     half = t * values.std(axis=0, ddof=1) / math.sqrt(n)
     return mean, mean - half, mean + half
 

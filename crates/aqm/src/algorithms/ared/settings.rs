@@ -273,7 +273,8 @@ impl Asked<'_> {
     }
 
     fn limit_packets(&self, default: f64) -> u32 {
-        self.params.whole_or("limit", default as u64) as u32
+        let packets = self.params.whole_or("limit", default as u64);
+        packets.min(u64::from(u32::MAX)) as u32
     }
 
     fn limit_bytes(&self, default: f64) -> u64 {
@@ -320,7 +321,7 @@ mod tests {
         };
         let raw: Vec<_> = pairs.iter().map(|(k, v)| (k.to_string(), raw(v))).collect();
         let params = Params::check(super::super::fields::FIELDS, &raw)?;
-        Settings::resolve(&params, &Line { rate: Rate::from_bits_per_s(rate) })
+        Settings::resolve(&params, &Line::of(Rate::from_bits_per_s(rate)))
     }
 
     fn numbers(rate: u64, pairs: &[(&str, &str)]) -> (f64, f64, f64) {

@@ -5,6 +5,7 @@ use packet::units::Unit;
 
 use super::hosts::WAYS;
 use crate::buffer::{PACKET_BYTES, TIME};
+use crate::shells::flows::HASH_SEED;
 
 /// Bytes added to a packet, or its least size.
 const FEW_BYTES: Kind = Kind::Whole { unit: Unit::Bytes, min: 0, max: 256 };
@@ -135,7 +136,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: Value::Whole(1024),
         source: "read: Linux sch_cake CAKE_QUEUES, CAKE_SET_WAYS",
     },
-    crate::shells::flows::HASH_SEED,
+    HASH_SEED,
 ];
 
 /// Refuses what the table cannot.

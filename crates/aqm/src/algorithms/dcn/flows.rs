@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use packet::{Duration, Instant};
 
-use crate::flow_table::{FlowTable, flow_hash};
+use crate::flow_table::FlowTable;
+use crate::shells::flows::hash;
 
 /// What a packet does that finds its slot of the scoreboard taken by another flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,7 +97,7 @@ impl Flows {
         let expired = |score: &Score| now.since(score.last) > interval;
         let count = match &mut self.board {
             Board::Slots(slots, collision) => {
-                let place = flow_hash(flow, self.seed) % slots.len() as u64;
+                let place = hash(flow, self.seed) % slots.len() as u64;
                 let slot = &mut slots[place as usize];
                 self.cost.probes += 1;
                 let held = slot.get_or_insert(fresh);
@@ -142,7 +143,7 @@ impl Flows {
     fn forget(&mut self, flow: u64) {
         match &mut self.board {
             Board::Slots(slots, _) => {
-                let place = flow_hash(flow, self.seed) % slots.len() as u64;
+                let place = hash(flow, self.seed) % slots.len() as u64;
                 slots[place as usize] = None;
             }
             Board::Chained(table) => table.remove(flow),

@@ -9,6 +9,7 @@ use crate::buffer::{LIMIT, LIMIT_BYTES, PACKET_BYTES, TIME};
 
 const GAIN: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1e3, open: false };
 const DELAY: Kind = Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: false };
+const COUNT: Kind = Kind::Whole { unit: Unit::Packets, min: 0, max: 1_000_000 };
 
 /// Every parameter.
 pub(super) const FIELDS: &[Field] = &[
@@ -71,11 +72,44 @@ pub(super) const FIELDS: &[Field] = &[
         source: "RFC 9332 (recalled)",
     },
     Field {
+        name: "th_len",
+        meaning: "rfc9332 only: packets in the scalable queue behind the departing one up to which \
+                  that is not marked for its delay: the floor of slow lines. 1.",
+        kind: COUNT,
+        default: Value::Unset,
+        source: "RFC 9332 A.2, lines 5a to 5d (Th_len); read: a transcription",
+    },
+    Field {
         name: "step",
         meaning: "linux only: stay in the scalable queue above which it marks all. 1 ms.",
         kind: DELAY,
         default: Value::Unset,
         source: "read: Linux",
+    },
+    Field {
+        name: "step_packets",
+        meaning: "linux only: packets left in the scalable queue above which it marks all, in place \
+                  of step.",
+        kind: COUNT,
+        default: Value::Unset,
+        source: "read: Linux (step_in_packets)",
+    },
+    Field {
+        name: "min_qlen_step",
+        meaning: "linux only: packets that an arrival must find in the scalable queue for the step \
+                  to count for it. 0.",
+        kind: COUNT,
+        default: Value::Unset,
+        source: "read: Linux (skb_apply_step)",
+    },
+    Field {
+        name: "min_backlog",
+        meaning: "IP bytes left in both queues below which neither is signalled for the controller, \
+                  and with rfc9332 not for the delay either. rfc9332: 0; linux: twice mtu.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 0, max: 1_000_000_000 },
+        default: Value::Unset,
+        source: "RFC 9332 A.1 has none (PIE's, RFC 8033 section 4.1, is two packets); read: Linux \
+                 (must_drop)",
     },
     Field {
         name: "drop_overload",
@@ -94,8 +128,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         name: "mtu",
-        meaning: "Largest packet: the scheduler's first credit, linux's spared backlog (twice \
-                  that), and the room that rfc9332 wants for an arrival within limit_bytes.",
+        meaning: "Largest packet: the scheduler's first credit, half of linux's min_backlog, and the room that rfc9332 wants for an arrival within limit_bytes.",
         kind: PACKET_BYTES,
         default: Value::Whole(1514),
         source: "read: Linux psched_mtu on Ethernet",
@@ -112,7 +145,7 @@ pub(super) const FIELDS: &[Field] = &[
 
 /// The fields that a profile does not have.
 pub(super) const fn foreign(linux: bool) -> &'static [&'static str] {
-    if linux { &["min_th", "range"] } else { &["step"] }
+    if linux { &["min_th", "range", "th_len"] } else { &["step", "step_packets", "min_qlen_step"] }
 }
 
 /// Refuses what the profile does not have.
@@ -120,9 +153,9 @@ pub(super) fn refuse_what_is_not_there(params: &Params) -> Result<(), BadParams>
     let profile = params.choice("profile");
     let linux = profile == "linux";
     let why = if linux {
-        "Linux marks above a step, not along a ramp; use step"
+        "Linux marks above a step, not along a ramp; use step, step_packets, min_qlen_step"
     } else {
-        "the RFC marks along a ramp; use min_th and range"
+        "the RFC marks along a ramp; use min_th, range, th_len"
     };
     let refuse = |field: &str, why: &str| {
         let value = params.written(field);
@@ -131,6 +164,10 @@ pub(super) fn refuse_what_is_not_there(params: &Params) -> Result<(), BadParams>
     };
     if let Some(field) = foreign(linux).iter().find(|field| params.given(field)) {
         return refuse(field, why);
+    }
+    if params.given("step") && params.given("step_packets") {
+        let why = "is in place of step: give a time or a number of packets, not both";
+        return Err(BadParams::new("step_packets", why));
     }
     if profile != "linux" && !params.switch("drop_overload") {
         return refuse("drop_overload", "the RFC drops in overload; write true or leave it out");

@@ -28,14 +28,30 @@ pub(super) struct Numbers {
     pub beta: f64,
     /// Coupling factor.
     pub k: f64,
-    /// Linux signals nothing while less than this is left.
+    /// Nothing is signalled while less than this is left (Linux's step apart).
     pub spared_bytes: u64,
     pub drop_overload: bool,
-    /// Linux's threshold of the scalable queue's delay.
+    /// Linux's threshold of the scalable queue's delay, and of its length instead.
     pub step: Duration,
-    /// The RFC's ramp: its start and width.
+    pub step_packets: Option<u32>,
+    /// The RFC's ramp: its start and width, and the length of the queue up to which it is off.
     pub min_th: Duration,
     pub range: Duration,
+    pub th_len: u32,
+}
+
+/// A packet that has left its queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leaving {
+    pub which: Which,
+    pub ecn: Ecn,
+    /// How long it stayed.
+    pub age: Duration,
+    /// Packets that it leaves in its own queue, and bytes in both.
+    pub behind: u32,
+    pub left: u64,
+    /// Linux's step counts for it (`apply_step`).
+    pub stepped: bool,
 }
 
 /// The controller's state.
@@ -83,27 +99,25 @@ impl Signals {
         self.numbers.k * self.p
     }
 
-    /// What happens to a packet of `which` queue that stayed for `age`; `left` bytes remain in
-    /// both, and `last` says whether none do in its own.
+    /// What happens to a packet.
     #[inline]
-    pub fn judge(
-        &mut self,
-        which: Which,
-        ecn: Ecn,
-        left: u64,
-        last: bool,
-        age: Duration,
-        rng: &mut Rng,
-    ) -> Action {
+    pub fn judge(&mut self, packet: Leaving, rng: &mut Rng) -> Action {
+        let Leaving { which, ecn, age, behind, left, stepped } = packet;
         match (self.numbers.linux, which) {
             (true, Which::Classic) => self.linux_classic(ecn, left, rng),
             (true, Which::Scalable) => match self.linux_scalable(left, rng) {
-                Action::Pass if age > self.numbers.step => Action::Mark,
+                Action::Pass if stepped && self.over_step(behind, age) => Action::Mark,
                 action => action,
             },
+            (false, _) if left < self.numbers.spared_bytes => Action::Pass,
             (false, Which::Classic) => self.rfc_classic(ecn),
-            (false, Which::Scalable) => self.rfc_scalable(last, age),
+            (false, Which::Scalable) => self.rfc_scalable(behind, age),
         }
+    }
+
+    /// Linux's `do_step_aqm`.
+    fn over_step(&self, behind: u32, age: Duration) -> bool {
+        self.numbers.step_packets.map_or(age > self.numbers.step, |most| behind > most)
     }
 
     /// Two draws below p'.
@@ -150,10 +164,10 @@ impl Signals {
         }
     }
 
-    fn rfc_scalable(&mut self, last: bool, age: Duration) -> Action {
+    fn rfc_scalable(&mut self, behind: u32, age: Duration) -> Action {
         let (squared, coupled) = (self.classic(), self.coupled().min(1.0));
         let p = if coupled < 1.0 {
-            self.ramp(last, age).max(coupled)
+            self.ramp(behind, age).max(coupled)
         } else if recur(&mut self.scalable_sum, squared) {
             return Action::Drop(Why::Forced);
         } else {
@@ -163,9 +177,9 @@ impl Signals {
     }
 
     /// The scalable queue's own probability.
-    fn ramp(&self, last: bool, age: Duration) -> f64 {
-        let Numbers { min_th, range, .. } = self.numbers;
-        if last || age <= min_th {
+    fn ramp(&self, behind: u32, age: Duration) -> f64 {
+        let Numbers { min_th, range, th_len, .. } = self.numbers;
+        if behind <= th_len || age <= min_th {
             0.0
         } else if age >= min_th + range {
             1.0
@@ -191,9 +205,11 @@ mod tests {
             alpha,
             beta,
             k: 2.0,
-            spared_bytes: 3028,
+            spared_bytes: 0,
             drop_overload: true,
             step: Duration::from_millis(1),
+            step_packets: None,
+            th_len: 1,
             min_th: Duration::from_micros(800),
             range: Duration::from_micros(400),
         })
@@ -225,9 +241,9 @@ mod tests {
     #[test]
     fn ramps() {
         let signals = signals(0.15, 3.0);
-        let at = |us| signals.ramp(false, Duration::from_micros(us));
+        let at = |us| signals.ramp(2, Duration::from_micros(us));
         assert_eq!([at(800), at(1000), at(1200), at(5000)], [0.0, 0.5, 1.0, 1.0]);
-        assert_eq!(signals.ramp(true, Duration::from_millis(5)), 0.0, "nobody waits behind it");
+        assert_eq!(signals.ramp(1, Duration::from_millis(5)), 0.0, "one packet waits behind it");
     }
 
     #[test]
@@ -246,7 +262,9 @@ mod tests {
             let mut judge = |which, ecn| {
                 let mut drops = 0;
                 for _ in 0..100 {
-                    let action = signals.judge(which, ecn, 9000, false, Duration::ZERO, rng);
+                    let (age, behind, left) = (Duration::ZERO, 6, 9000);
+                    let packet = Leaving { which, ecn, age, behind, left, stepped: true };
+                    let action = signals.judge(packet, rng);
                     drops += i32::from(matches!(action, Action::Drop(_)));
                 }
                 drops > 0

@@ -69,8 +69,9 @@ pub(super) const FIELDS: &[Field] = &[
         "mean_packet_bytes",
         PACKET_BYTES,
         "A backlog of at most two such packets is never signalled (linux: below two MTUs). \
-         rfc8033: 1000; linux: 1514; docsis: 1024.",
-        "ns-3 MeanPktSize; Linux device MTU with header; CableLabs' simulator",
+         rfc8033: 1000; linux: 1500 and the link's header_bytes; docsis: 1024.",
+        "ns-3 MeanPktSize; read: Linux psched_mtu, counted as packets are: of two full-sized ones \
+         that wait none is spared; CableLabs' simulator",
     ),
     Field {
         name: "cap_drop",

@@ -1,7 +1,18 @@
 //! The raw probability p_b as a function of the average queue.
 
-/// Zero below `min`, linear to `max_p` at `max`, then 1 at once or (gentle) linear to 1 at twice
-/// `max`.
+/// How p_b grows between the thresholds.
+#[derive(Clone, Copy, Debug)]
+enum Band {
+    /// In proportion to the way from `min` to `max`.
+    Linear,
+    /// In proportion to the square of that way, `factor` being p_b's value at its end.
+    Squared { factor: f64 },
+    /// On one line up to `knee`, and from `p_knee` there on a second one.
+    Broken { knee: f64, p_knee: f64, second: f64 },
+}
+
+/// Zero below `min`, linear to `max_p` at `max` (or as [`Band`] says), then 1 at once or (gentle)
+/// linear to 1 at twice `max`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Curve {
     pub min: f64,
@@ -9,6 +20,7 @@ pub(crate) struct Curve {
     max_p: f64,
     slope: f64,
     gentle_slope: f64,
+    band: Band,
     /// Where p_b reaches 1: `max`, or twice that if gentle.
     pub certain: f64,
 }
@@ -21,8 +33,24 @@ impl Curve {
             max_p,
             slope: max_p / (max - min),
             gentle_slope: (1.0 - max_p) / max,
+            band: Band::Linear,
             certain: if gentle { 2.0 * max } else { max },
         }
+    }
+
+    /// Nonlinear RED's: `factor` times the square of the way from `min` to `max` (K. Zhou,
+    /// K. L. Yeung, V. O. K. Li, *Nonlinear RED*, Computer Networks 50, 2006, equation 3).
+    pub fn squared(self, factor: f64) -> Self {
+        Curve { band: Band::Squared { factor }, ..self }
+    }
+
+    /// Double-slope RED's: two lines that meet half way between `min` and `max` at `1 - gamma`, the
+    /// second of which ends at 1 (B. Zheng, M. Atiquzzaman, *DSRED*, LCN 2000, equation 2).
+    pub fn broken(self, gamma: f64) -> Self {
+        let half = (self.max - self.min) / 2.0;
+        let (slope, second) = ((1.0 - gamma) / half, gamma / half);
+        let band = Band::Broken { knee: self.min + half, p_knee: 1.0 - gamma, second };
+        Curve { slope, band, ..self }
     }
 
     /// Changes max_p. The slope of the gentle part follows if `gentle_too`; ns-2 and ns-3 compute
@@ -39,11 +67,25 @@ impl Curve {
     #[inline]
     pub fn p_b(&self, avg: f64) -> f64 {
         if avg < self.max {
-            (self.slope * (avg - self.min)).max(0.0)
+            self.within(avg).max(0.0)
         } else if avg < self.certain {
             self.max_p + self.gentle_slope * (avg - self.max)
         } else {
             1.0
+        }
+    }
+
+    /// Below `max`; anything up to 0 below `min`.
+    #[inline]
+    fn within(&self, avg: f64) -> f64 {
+        match self.band {
+            Band::Linear => self.slope * (avg - self.min),
+            Band::Squared { factor } => {
+                let way = ((avg - self.min) / (self.max - self.min)).max(0.0);
+                (factor * (way * way)).min(1.0)
+            }
+            Band::Broken { knee, p_knee, second } if avg >= knee => p_knee + second * (avg - knee),
+            Band::Broken { .. } => self.slope * (avg - self.min),
         }
     }
 }
@@ -67,6 +109,33 @@ mod tests {
         close(gentle.p_b(20.0), 0.4);
         close(gentle.p_b(27.0), 0.82);
         close(gentle.p_b(30.0), 1.0);
+    }
+
+    #[test]
+    fn nonlinear() {
+        // With 1.5 max_p the area under the curve is that of RED's triangle.
+        let squared = Curve::new(5.0, 15.0, 0.1, false).squared(0.15);
+        close(squared.p_b(4.0), 0.0);
+        close(squared.p_b(10.0), 0.0375);
+        close(squared.p_b(14.999_999), 0.15);
+        close(squared.p_b(15.0), 1.0);
+        let area: f64 =
+            (0..10_000).map(|i| squared.p_b(5.0 + f64::from(i) / 1e3)).sum::<f64>() / 1e3;
+        assert!((area - 0.5).abs() < 1e-3, "{area}");
+        close(Curve::new(5.0, 15.0, 0.9, false).squared(1.35).p_b(14.0), 1.0);
+    }
+
+    #[test]
+    fn double_slope() {
+        let broken = Curve::new(5.0, 15.0, 1.0, false).broken(0.96);
+        close(broken.p_b(5.0), 0.0);
+        close(broken.p_b(7.5), 0.02);
+        close(broken.p_b(10.0), 0.04);
+        close(broken.p_b(12.5), 0.52);
+        close(broken.p_b(14.999_999), 1.0);
+        close(broken.p_b(15.0), 1.0);
+        // gamma = 1/2 is one line.
+        close(Curve::new(0.0, 10.0, 1.0, false).broken(0.5).p_b(7.0), 0.7);
     }
 
     #[test]

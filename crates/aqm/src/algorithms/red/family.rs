@@ -6,6 +6,7 @@ use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 pub(crate) use super::altq::{Altq, log_weight};
 pub(crate) use super::average::{Average, Idle, PacketClock};
 pub(crate) use super::curve::Curve;
+pub(crate) use super::in_packets;
 pub(crate) use super::linux::{Ageing, Linux};
 pub(crate) use super::ns::Ns;
 pub(crate) use super::paper::Paper;

@@ -28,7 +28,7 @@ pub(crate) enum Profile {
 use Profile::{Altq, Fj93, Linux, Ns2, Ns2Fixed, Ns3};
 
 impl Profile {
-    fn named(name: &str) -> Self {
+    pub(crate) fn named(name: &str) -> Self {
         match name {
             "fj93" => Fj93,
             "ns2" => Ns2,
@@ -379,7 +379,7 @@ pub(super) mod tests {
     use super::*;
     use packet::params::Raw;
 
-    const LINE: Line = Line { rate: Rate::from_bits_per_s(10_000_000) };
+    const LINE: Line = Line::of(Rate::from_bits_per_s(10_000_000));
 
     pub(in super::super) fn resolve(pairs: &[(&str, &str)]) -> Result<Settings, BadParams> {
         let raw = |text: &str| match text {

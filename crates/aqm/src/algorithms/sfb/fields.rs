@@ -4,6 +4,7 @@ use packet::params::{Field, Kind, Value};
 use packet::units::Unit;
 
 use crate::buffer::{ECN, LIMIT};
+use crate::shells::flows::HASH_SEED;
 
 const COUNT: Kind = Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 };
 const STEP: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
@@ -92,13 +93,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: Value::Real(60.0),
         source: "read: Linux warmup_time",
     },
-    Field {
-        name: "hash_seed",
-        meaning: "Seed of the hash functions; another seed lets other flows collide.",
-        kind: Kind::Whole { unit: Unit::Count, min: 0, max: 1 << 53 },
-        default: Value::Whole(0),
-        source: "constructed",
-    },
+    HASH_SEED,
     Field {
         name: "limit",
         meaning: "Packets that may wait, not counting the one being transmitted.",

@@ -83,11 +83,6 @@ impl Steps {
         }
     }
 
-    /// The largest rate, bit/s.
-    pub fn most_bits_per_s(&self) -> u64 {
-        self.rates.iter().copied().max().unwrap_or(0)
-    }
-
     /// Place in the table and begin of the period at `at`.
     fn place(&self, at: u64) -> (usize, u64) {
         let base = self.period.map_or(0, |period| at - at % period);

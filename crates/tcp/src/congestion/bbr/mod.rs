@@ -1,183 +1,283 @@
-//! BBR version 3 (draft-ietf-ccwg-bbr-06, July 2026): a model of the path (bottleneck rate,
-//! smallest round trip, volumes that were safe) sets both the pacing rate and the window.
+//! BBR version 1 as the mainline kernel has it (Linux 6.12, `net/ipv4/tcp_bbr.c`; Cardwell et al.,
+//! "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016). Users of Linux call this
+//! `bbr`; version 3 is `bbr3`.
 //!
-//! Sections named in these files are the draft's. Reading order: here the state and the order of
-//! the steps, `model` what the path is like, `startup`, `probe_bw` and `probe_rtt` the states,
-//! `loss` what a loss or mark teaches, `window` what is sent. Rates are bytes per second, volumes
-//! bytes; a bound that is not set is infinite.
+//! Functions of the kernel are named where their rule stands. Like the kernel's, all arithmetic is
+//! of integers: windows and amounts in packets, rates in packets per microsecond times 2^24
+//! ([`BW_UNIT`]), gains times 2^8 ([`UNIT`]), round trips in microseconds, long times in
+//! milliseconds (jiffies at HZ = 1000). Reading order: here the modes, `model` what the path is like
+//! (rate, round trip, bunched acknowledgements), `policer` the long-term rate, `window` what is sent.
 
-mod loss;
+#[cfg(test)]
+mod kernel;
 mod model;
-mod probe_bw;
-mod probe_rtt;
-mod startup;
+mod policer;
 #[cfg(test)]
 mod tests;
 mod window;
 
+use packet::random::{GOLDEN, mix};
 use packet::{Duration, Instant};
 
 use super::{CLASSIC, Cause, Control, Entry, Lost, Manner, Repair, Report};
 use crate::flight::Flight;
-use loss::Undo;
-use model::{Aggregation, Model, Rounds};
-use probe_bw::Cycle;
-use probe_rtt::Trips;
-use startup::FullPipe;
+use model::{Aggregation, FullPipe, Rounds, Trips};
+use policer::Policer;
+use window::Saved;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
     name: "bbr",
-    summary: "BBRv3: paced at the modelled bottleneck rate, about one bandwidth-delay product in \
-              flight",
-    source: "draft-ietf-ccwg-bbr-06 (BBRv3); Startup's count of lost ranges is of acknowledgements \
-             that found losses, and what a loss saves for an undo is saved once per recovery, as \
-             in Linux's BBRv3; constructed: a window of marks is answered like a round trip with \
-             more than 2 % loss (the draft only asks that marks count as congestion), and the \
-             waits between probes, random in the draft, are a hash of the time and of the bytes \
-             delivered",
+    summary: "BBRv1, the kernel's: paced at the greatest delivery rate of ten round trips, up to \
+              two bandwidth-delay products in flight, deaf to single losses and to marks",
+    source: "Linux 6.12, net/ipv4/tcp_bbr.c (HZ = 1000), in its integers, with Cardwell et al., \
+             ACM Queue 14(5), 2016; constructed: the random first phase of a gain cycle is a hash \
+             of the time and of the bytes delivered; a packet is a segment's worth of bytes",
     make: || Box::new(Bbr::default()),
 };
 
-/// No bound.
-const UNBOUNDED: u64 = u64::MAX;
+/// BW_UNIT: rates are packets per microsecond times this.
+const BW_SCALE: u32 = 24;
+const BW_UNIT: u64 = 1 << BW_SCALE;
+/// BBR_UNIT: gains are times this.
+const SCALE: u32 = 8;
+const UNIT: u64 = 1 << SCALE;
 
-/// The states (section 5.1).
+/// bbr_high_gain, 2/ln 2 rounded up, and bbr_drain_gain, its inverse.
+const HIGH_GAIN: u64 = UNIT * 2_885 / 1_000 + 1;
+const DRAIN_GAIN: u64 = UNIT * 1_000 / 2_885;
+/// bbr_cwnd_gain.
+const CWND_GAIN: u64 = UNIT * 2;
+/// bbr_pacing_gain: the cycle of ProbeBW.
+const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
+/// bbr_cycle_rand: any phase but the second may be the first.
+const CYCLE_RAND: u64 = 7;
+
+/// `enum bbr_mode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum Mode {
     #[default]
     Startup,
     Drain,
-    Down,
-    Cruise,
-    Refill,
-    Up,
+    ProbeBw,
     ProbeRtt,
 }
 
-impl State {
-    /// One of ProbeBW's.
-    fn probes_bw(self) -> bool {
-        matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
-    }
-
-    /// Sends faster to see whether more comes through (section 5.3.3.9, `IsProbingBW`).
-    fn accelerates(self) -> bool {
-        matches!(self, State::Startup | State::Refill | State::Up)
-    }
-
-    /// Share of the modelled rate to pace at (section 5.6.1).
-    fn pacing_gain(self) -> f64 {
-        match self {
-            State::Startup => 2.77,
-            State::Drain => 0.5,
-            State::Down => 0.9,
-            State::Cruise | State::Refill | State::ProbeRtt => 1.0,
-            State::Up => 1.25,
-        }
-    }
-
-    /// Bandwidth-delay products allowed in flight (section 5.6.1).
-    fn cwnd_gain(self) -> f64 {
-        match self {
-            State::Up => 2.25,
-            State::ProbeRtt => 0.5,
-            _ => 2.0,
-        }
-    }
-}
-
-/// What the acknowledgement at hand says (section 2.3).
+/// What the acknowledgement at hand says (`struct rate_sample`), in packets and microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sample {
-    /// Delivery rate; 0 where it gives none.
-    rate: f64,
-    /// Delivered while that rate was measured.
-    delivered: u64,
+    /// Delivered in this interval; none where the rate is not known.
+    rate: Option<(u64, u64)>,
+    /// Bytes delivered when the newest segment was sent.
     prior_delivered: u64,
-    sent_in_flight: u64,
-    /// Lost since the acknowledged segment was sent.
-    lost: u64,
     app_limited: bool,
-    newly_acked: u64,
-    newly_lost: u64,
+    losses: u64,
+    acked: u64,
+    prior_in_flight: u64,
     in_flight: u64,
-    window_limited: bool,
-    rtt: Option<Duration>,
-    /// It acknowledges data whose sending is known.
-    has_data: bool,
+    rtt_us: Option<u64>,
+    /// Of a lone short segment, whose acknowledgement the receiver may have delayed.
+    delayed: bool,
+    /// Until the pace lets the next segment go.
+    wait_us: u64,
 }
 
-#[derive(Clone, Debug, Default)]
+/// Where ProbeBW's cycle stands.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cycle {
+    index: usize,
+    since: Instant,
+}
+
+#[derive(Clone, Debug)]
 struct Bbr {
-    state: State,
-    begun: bool,
+    mode: Mode,
+    pacing_gain: u64,
+    cwnd_gain: u64,
     now: Instant,
     mss: u64,
-    /// Bytes delivered in all.
+    /// Packets delivered and lost in all, bytes delivered, and when that was last so.
     delivered: u64,
+    lost: u64,
+    delivered_bytes: u64,
+    delivered_at: Instant,
     sample: Sample,
     rounds: Rounds,
-    model: Model,
-    aggregation: Aggregation,
     pipe: FullPipe,
-    cycle: Cycle,
     trips: Trips,
-    undo: Undo,
-    repairing: Repair,
-    /// The first window of the connection, and the last one not reduced by a repair or ProbeRTT.
-    initial_cwnd: u64,
-    prior_cwnd: u64,
-    /// 0 before the first acknowledgement.
-    pacing_rate: f64,
+    cycle: Cycle,
+    aggregation: Aggregation,
+    policer: Policer,
+    saved: Saved,
+    /// Bytes per second.
+    pacing_rate: u64,
+    has_seen_rtt: bool,
+    /// Begins again after the program had nothing to send.
+    idle_restart: bool,
+}
+
+impl Default for Bbr {
+    /// `bbr_init`.
+    fn default() -> Self {
+        Bbr {
+            mode: Mode::Startup,
+            // The kernel's structure begins with zeros; the first acknowledgement sets them.
+            pacing_gain: 0,
+            cwnd_gain: 0,
+            now: Instant::ZERO,
+            mss: 1,
+            // The handshake's packet.
+            delivered: 1,
+            lost: 0,
+            delivered_bytes: 0,
+            delivered_at: Instant::ZERO,
+            sample: Sample::default(),
+            rounds: Rounds::default(),
+            pipe: FullPipe::default(),
+            trips: Trips::default(),
+            cycle: Cycle::default(),
+            aggregation: Aggregation::default(),
+            policer: Policer::default(),
+            saved: Saved::default(),
+            pacing_rate: 0,
+            has_seen_rtt: false,
+            idle_restart: false,
+        }
+    }
+}
+
+/// Whole microseconds.
+fn micros(span: Duration) -> u64 {
+    span.nanos() / 1_000
+}
+
+/// Microseconds between two of the kernel's stamps, which count whole ones.
+fn stamps(later: Instant, earlier: Instant) -> u64 {
+    let stamp = |at: Instant| micros(at.since(Instant::ZERO));
+    stamp(later).saturating_sub(stamp(earlier))
+}
+
+/// Whole milliseconds since the start (jiffies).
+fn jiffies(at: Instant) -> u64 {
+    at.since(Instant::ZERO).nanos() / 1_000_000
+}
+
+/// Packets that so many bytes are: whole segments, a shorter last one, and a FIN, which is on it.
+fn packets(bytes: u64, mss: u64) -> u64 {
+    if bytes == 0 { 0 } else { (bytes - 1).div_ceil(mss).max(1) }
 }
 
 impl Bbr {
-    /// Section 5.2.1, at the first event that brings a time.
-    fn begin(&mut self, flight: &Flight, now: Instant, srtt: Duration) {
-        self.now = now;
-        self.mss = flight.mss();
-        if self.begun {
-            return;
-        }
-        self.begun = true;
-        self.initial_cwnd = flight.cwnd;
-        self.pacing_rate = initial_rate(flight.cwnd, srtt);
-        self.trips.begin(now);
-        self.aggregation.restart(now);
-    }
-
     fn take(&mut self, report: &Report) {
-        self.delivered += report.delivered;
+        let mss = self.mss;
+        self.now = report.now;
+        let acked = packets(report.delivered, mss);
+        self.delivered += acked;
+        self.delivered_bytes += report.delivered;
+        if report.delivered > 0 {
+            self.delivered_at = report.now;
+        }
         self.sample = Sample {
-            newly_acked: report.delivered,
-            newly_lost: report.lost,
-            in_flight: report.in_flight,
-            window_limited: report.window_limited,
-            rtt: report.rtt,
+            losses: packets(report.lost, mss),
+            acked,
+            prior_in_flight: packets(report.in_flight_before, mss),
+            in_flight: packets(report.in_flight, mss),
+            rtt_us: report.rtt.map(micros),
+            wait_us: micros(report.next_send.since(report.now)),
             ..Sample::default()
         };
         let Some(rate) = report.rate else { return };
-        self.delivered = rate.total_delivered;
-        let seconds = rate.interval.secs_f64();
-        self.sample.rate = if seconds > 0.0 { rate.delivered as f64 / seconds } else { 0.0 };
-        self.sample.delivered = rate.delivered;
-        self.sample.prior_delivered = rate.prior_delivered;
-        self.sample.sent_in_flight = rate.sent_in_flight;
-        self.sample.lost = rate.lost;
-        self.sample.app_limited = rate.app_limited || self.trips.slowed(rate.prior_delivered);
-        self.sample.has_data = true;
+        let sample = &mut self.sample;
+        sample.rate = Some((packets(rate.delivered, mss), micros(rate.interval)));
+        sample.prior_delivered = rate.prior_delivered;
+        sample.app_limited = rate.app_limited || self.trips.slowed(rate.prior_delivered);
+        let alone = rate.prior_delivered + report.delivered == rate.total_delivered;
+        sample.delayed = alone && report.delivered < mss && report.acked == report.delivered;
     }
 
-    fn in_recovery(&self) -> bool {
-        matches!(self.repairing, Repair::Recovery | Repair::Loss)
+    /// `bbr_update_model`.
+    fn update_model(&mut self, flight: &mut Flight) {
+        self.update_bw();
+        self.update_ack_aggregation(flight);
+        self.update_cycle_phase();
+        self.check_full_bw_reached();
+        self.check_drain(flight);
+        self.update_min_rtt(flight);
+        self.update_gains();
     }
-}
 
-/// Section 5.6.2, `InitPacingRate`.
-fn initial_rate(cwnd: u64, srtt: Duration) -> f64 {
-    let trip = if srtt == Duration::ZERO { Duration::from_millis(1) } else { srtt };
-    State::Startup.pacing_gain() * cwnd as f64 / trip.secs_f64()
+    /// `bbr_update_cycle_phase`.
+    fn update_cycle_phase(&mut self) {
+        if self.mode == Mode::ProbeBw && self.is_next_cycle_phase() {
+            self.advance_cycle_phase();
+        }
+    }
+
+    /// `bbr_is_next_cycle_phase`.
+    fn is_next_cycle_phase(&self) -> bool {
+        let least = self.trips.min_us.unwrap_or(u64::from(u32::MAX));
+        let full_length = stamps(self.delivered_at, self.cycle.since) > least;
+        if self.pacing_gain == UNIT {
+            return full_length;
+        }
+        let in_flight = self.packets_in_net_at_edt(self.sample.prior_in_flight);
+        let bw = self.rounds.max_bw();
+        if self.pacing_gain > UNIT {
+            let raised = in_flight >= self.inflight(bw, self.pacing_gain);
+            return full_length && (self.sample.losses > 0 || raised);
+        }
+        full_length || in_flight <= self.inflight(bw, UNIT)
+    }
+
+    /// `bbr_advance_cycle_phase`.
+    fn advance_cycle_phase(&mut self) {
+        self.cycle =
+            Cycle { index: (self.cycle.index + 1) % CYCLE.len(), since: self.delivered_at };
+    }
+
+    /// `bbr_reset_probe_bw_mode`. Its random number is a hash (constructed): flows differ, a
+    /// repeated run does not.
+    fn reset_probe_bw_mode(&mut self) {
+        self.mode = Mode::ProbeBw;
+        let draw = mix(self.now.nanos() ^ mix(self.delivered_bytes.wrapping_add(GOLDEN)));
+        self.cycle.index = CYCLE.len() - 1 - (draw % CYCLE_RAND) as usize;
+        self.advance_cycle_phase();
+    }
+
+    /// `bbr_reset_mode`.
+    fn reset_mode(&mut self) {
+        if self.pipe.reached {
+            self.reset_probe_bw_mode();
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
+    /// `bbr_check_drain`.
+    fn check_drain(&mut self, flight: &mut Flight) {
+        if !matches!(self.mode, Mode::Startup | Mode::Drain) {
+            return;
+        }
+        let goal = self.inflight(self.rounds.max_bw(), UNIT);
+        if self.mode == Mode::Startup && self.pipe.reached {
+            self.mode = Mode::Drain;
+            flight.ssthresh = goal * self.mss;
+        }
+        if self.mode == Mode::Drain && self.packets_in_net_at_edt(self.sample.in_flight) <= goal {
+            self.reset_probe_bw_mode();
+        }
+    }
+
+    /// `bbr_update_gains`.
+    fn update_gains(&mut self) {
+        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+            Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
+            Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
+            Mode::ProbeBw if self.policer.rules => (UNIT, CWND_GAIN),
+            Mode::ProbeBw => (CYCLE[self.cycle.index], CWND_GAIN),
+            Mode::ProbeRtt => (UNIT, UNIT),
+        };
+    }
 }
 
 impl Control for Bbr {
@@ -185,59 +285,64 @@ impl Control for Bbr {
         Manner { own_window: true, paced: true, ..CLASSIC }
     }
 
-    /// Section 5.2.3.
+    fn on_open(&mut self, flight: &mut Flight, srtt: Duration, now: Instant) {
+        (self.now, self.mss) = (now, flight.mss());
+        self.trips.begin(srtt, now);
+        self.aggregation.restart(now);
+        self.init_pacing_rate(flight.cwnd, srtt);
+    }
+
+    /// `bbr_main`.
     fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
-        self.begin(flight, report.now, report.srtt);
-        let repaired = self.in_recovery();
-        self.repairing = report.repairing;
-        if repaired && !self.in_recovery() {
-            self.restore_cwnd(flight);
-        }
-        self.undo.saved = self.in_recovery();
         self.take(report);
-
-        self.update_latest_delivery();
-        self.update_congestion(flight);
-        self.update_aggregation(flight);
-        self.check_full_pipe();
-        self.check_startup_done();
-        self.check_drain_done();
-        self.update_probe_bw(flight);
-        self.update_min_rtt();
-        self.check_probe_rtt(flight);
-        self.advance_latest_delivery();
-        self.model.bound_rate();
-
-        self.set_pacing_rate(self.state.pacing_gain());
-        self.set_cwnd(flight);
+        self.update_model(flight);
+        self.set_pacing_rate(flight, self.bw(), self.pacing_gain, report.srtt);
+        self.set_cwnd(flight, report.repairing);
     }
 
-    fn on_lost(&mut self, flight: &Flight, lost: &Lost) {
-        self.begin(flight, lost.now, Duration::ZERO);
-        self.delivered = lost.total_delivered;
-        self.handle_lost(flight, lost);
+    fn on_lost(&mut self, _flight: &Flight, lost: &Lost) {
+        self.now = lost.now;
+        self.lost += packets(lost.bytes, self.mss);
     }
 
-    fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, now: Instant) {
-        self.begin(flight, now, Duration::ZERO);
-        match cause {
-            Cause::Mark => self.handle_mark(flight),
-            Cause::Loss | Cause::Timeout => self.note_loss(flight),
+    /// `bbr_ssthresh`: the threshold stays.
+    fn on_congestion(&mut self, flight: &mut Flight, _cause: Cause, _now: Instant) {
+        self.save_cwnd(flight);
+    }
+
+    /// `bbr_set_state`: a timeout is like the end of a round with a loss.
+    fn on_timeout(&mut self, _: &Flight, now: Instant) {
+        self.now = now;
+        self.saved.state = Repair::Loss;
+        self.pipe.bw = 0;
+        self.rounds.started = true;
+        self.sample = Sample { losses: 1, ..Sample::default() };
+        self.sample_long_term();
+    }
+
+    /// `bbr_undo_cwnd`.
+    fn undo(&mut self, _flight: &mut Flight) {
+        self.pipe.forget();
+        self.reset_long_term();
+    }
+
+    /// `bbr_cwnd_event`.
+    fn on_tx_start(&mut self, flight: &mut Flight, _: Instant, app_limited: bool, now: Instant) {
+        if !app_limited && !self.trips.slowed(self.delivered_bytes) {
+            return;
+        }
+        self.now = now;
+        self.idle_restart = true;
+        self.aggregation.restart(now);
+        match self.mode {
+            Mode::ProbeBw => self.pace_at(self.bw(), UNIT),
+            Mode::ProbeRtt => self.check_probe_rtt_done(flight),
+            Mode::Startup | Mode::Drain => {}
         }
     }
 
-    fn undo(&mut self, flight: &mut Flight) {
-        self.handle_spurious_loss(flight);
-    }
-
-    fn on_restart(&mut self, flight: &mut Flight, _idle: Duration, now: Instant) {
-        self.begin(flight, now, Duration::ZERO);
-        self.handle_restart(flight);
-    }
-
-    fn pacing_rate(&self, flight: &Flight, srtt: Duration) -> Option<u64> {
-        let rate = if self.begun { self.pacing_rate } else { initial_rate(flight.cwnd, srtt) };
-        Some(rate.max(1.0) as u64)
+    fn pacing_rate(&self, _flight: &Flight, _srtt: Duration) -> Option<u64> {
+        Some(self.pacing_rate.max(1))
     }
 
     fn reset(&mut self) {

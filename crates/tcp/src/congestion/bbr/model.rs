@@ -1,269 +1,220 @@
-//! What the path is like: packet-timed rounds, the bottleneck's rate, what came through lately,
-//! how much acknowledgements bunch (sections 5.5.1 to 5.5.6, 5.5.9, 5.5.10.3).
+//! What the path is like: the greatest delivery rate of ten round trips, the smallest round trip of
+//! ten seconds, how much acknowledgements bunch.
 
 use packet::{Duration, Instant};
 
-use super::{Bbr, UNBOUNDED};
+use super::super::windowed::WindowedMax;
+use super::{BW_UNIT, Bbr, Mode, SCALE, UNIT, jiffies, micros, stamps};
 use crate::flight::Flight;
 
-/// What a round trip with loss leaves of the short-term bounds (section 2.8).
-pub(super) const BETA: f64 = 0.7;
-/// Round trips for which bunching is remembered (section 2.12).
-const AGGREGATION_ROUNDS: u64 = 10;
+/// bbr_bw_rtts: round trips for which a delivery rate counts.
+const BW_ROUNDS: u64 = 10;
+/// bbr_min_rtt_win_sec: how long a round trip counts, ms.
+const MIN_RTT_MS: u64 = 10_000;
+/// bbr_probe_rtt_mode_ms: the stay in ProbeRTT, ms.
+const PROBE_RTT_MS: u64 = 200;
+/// bbr_full_bw_thresh and bbr_full_bw_cnt: growth that counts, rounds without it that fill the pipe.
+const FULL_GROWTH: u64 = UNIT * 5 / 4;
+const FULL_ROUNDS: u32 = 3;
+/// bbr_extra_acked_win_rtts, bbr_ack_epoch_acked_reset_thresh.
+const EXTRA_ROUNDS: u32 = 5;
+const EPOCH_MOST: u64 = 1 << 20;
 
-/// Packet-timed rounds (section 5.5.1), and those by which losses are judged.
+/// Packet-timed rounds and the rates of the last ten.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
     pub count: u64,
-    /// This acknowledgement begins a round.
+    /// This acknowledgement begins one.
     pub started: bool,
-    next_delivered: u64,
-    /// This acknowledgement begins a round of loss accounting.
-    pub loss_started: bool,
-    pub loss_delivered: u64,
-    /// Something was lost in that round.
-    pub loss: bool,
+    /// A round ends when a segment is delivered that was sent with so many bytes delivered.
+    pub next_delivered: u64,
+    pub bw: WindowedMax,
 }
 
-/// The rate model and the bounds on rate and volume (section 2.9).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Model {
-    /// Greatest delivery rate of this probing cycle and of the last.
-    rates: [f64; 2],
-    pub bw: f64,
-    pub bw_shortterm: f64,
-    pub inflight_shortterm: u64,
-    pub inflight_longterm: u64,
-    /// Greatest rate and volume delivered in the last round trip.
-    bw_latest: f64,
-    pub inflight_latest: u64,
-}
-
-impl Default for Model {
-    fn default() -> Self {
-        Model {
-            rates: [0.0; 2],
-            bw: 0.0,
-            bw_shortterm: f64::INFINITY,
-            inflight_shortterm: UNBOUNDED,
-            inflight_longterm: UNBOUNDED,
-            bw_latest: 0.0,
-            inflight_latest: 0,
-        }
+impl Rounds {
+    /// `bbr_max_bw`.
+    pub fn max_bw(&self) -> u64 {
+        self.bw.get()
     }
 }
 
-impl Model {
-    pub fn max_bw(&self) -> f64 {
-        self.rates[0].max(self.rates[1])
-    }
+/// Whether Startup has filled the pipe.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FullPipe {
+    pub reached: bool,
+    pub bw: u64,
+    rounds: u32,
+}
 
-    /// A delivery rate of this cycle.
-    pub fn record(&mut self, rate: f64) {
-        self.rates[0] = self.rates[0].max(rate);
-    }
-
-    /// Section 5.5.6.
-    pub fn advance_filter(&mut self) {
-        self.rates = [0.0, self.rates[0]];
-    }
-
-    pub fn bound_rate(&mut self) {
-        self.bw = self.max_bw().min(self.bw_shortterm);
-    }
-
-    pub fn reset_shortterm(&mut self) {
-        self.bw_shortterm = f64::INFINITY;
-        self.inflight_shortterm = UNBOUNDED;
-    }
-
-    /// Section 5.5.10.3, `InitLowerBounds` and `LossLowerBounds`.
-    fn adapt_shortterm(&mut self, cwnd: u64) {
-        let bw = self.bw_shortterm.min(self.max_bw());
-        let inflight =
-            if self.inflight_shortterm == UNBOUNDED { cwnd } else { self.inflight_shortterm };
-        self.bw_shortterm = self.bw_latest.max(BETA * bw);
-        self.inflight_shortterm = self.inflight_latest.max((BETA * inflight as f64) as u64);
+impl FullPipe {
+    pub fn forget(&mut self) {
+        (self.bw, self.rounds) = (0, 0);
     }
 }
 
-/// Bytes acknowledged beyond what the rate explains (section 5.5.9).
+/// The smallest round trip, and the visits to ProbeRTT that keep it true.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Trips {
+    pub min_us: Option<u64>,
+    /// When that was measured, and when ProbeRTT may end, jiffies.
+    stamp: u64,
+    done: Option<u64>,
+    round_done: bool,
+    /// Segments sent between these counts of delivered bytes were slowed by ProbeRTT.
+    slowed: (u64, u64),
+}
+
+impl Trips {
+    pub fn begin(&mut self, srtt: Duration, now: Instant) {
+        self.stamp = jiffies(now);
+        self.min_us = (srtt > Duration::ZERO).then(|| micros(srtt));
+    }
+
+    /// Whether a segment sent at this count was slowed by ProbeRTT (the kernel's `app_limited`).
+    pub fn slowed(&self, delivered: u64) -> bool {
+        self.slowed.0 <= delivered && delivered < self.slowed.1
+    }
+}
+
+/// Packets acknowledged beyond what the rate explains.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
     since: Instant,
-    delivered: u64,
-    greatest: WindowedMax,
+    acked: u64,
+    extra: [u64; 2],
+    index: usize,
+    rounds: u32,
 }
 
 impl Aggregation {
+    /// A new epoch.
     pub fn restart(&mut self, now: Instant) {
-        self.since = now;
+        (self.since, self.acked) = (now, 0);
     }
 
-    pub fn extra(&self) -> u64 {
-        self.greatest.get()
-    }
-}
-
-/// The greatest value of the last rounds (Nichols's filter: the three best of ever later parts of
-/// the window).
-#[derive(Clone, Copy, Debug, Default)]
-struct WindowedMax {
-    best: [(u64, u64); 3],
-}
-
-impl WindowedMax {
-    fn get(&self) -> u64 {
-        self.best[0].1
+    /// `bbr_extra_acked`.
+    pub fn greatest(&self) -> u64 {
+        self.extra[0].max(self.extra[1])
     }
 
-    /// `value` came in round `at`; what is older than `window` rounds is forgotten.
-    fn update(&mut self, at: u64, value: u64, window: u64) {
-        let new = (at, value);
-        if value >= self.best[0].1 || at - self.best[2].0 > window {
-            self.best = [new; 3];
-            return;
-        }
-        if value >= self.best[1].1 {
-            (self.best[1], self.best[2]) = (new, new);
-        } else if value >= self.best[2].1 {
-            self.best[2] = new;
-        }
-        let age = at - self.best[0].0;
-        if age > window {
-            self.best = [self.best[1], self.best[2], new];
-            if at - self.best[0].0 > window {
-                self.best = [self.best[1], new, new];
-            }
-        } else if self.best[1].0 == self.best[0].0 && age > window / 4 {
-            (self.best[1], self.best[2]) = (new, new);
-        } else if self.best[2].0 == self.best[1].0 && age > window / 2 {
-            self.best[2] = new;
+    fn next_round(&mut self) {
+        self.rounds += 1;
+        if self.rounds >= EXTRA_ROUNDS {
+            (self.rounds, self.index) = (0, 1 - self.index);
+            self.extra[self.index] = 0;
         }
     }
 }
 
 impl Bbr {
-    /// A round is to be counted from now on (section 5.5.1).
-    pub(super) fn start_round(&mut self) {
-        self.rounds.next_delivered = self.delivered;
+    /// `bbr_bw`.
+    pub(super) fn bw(&self) -> u64 {
+        if self.policer.rules { self.policer.bw } else { self.rounds.max_bw() }
     }
 
-    fn update_round(&mut self) {
-        let sample = &self.sample;
-        self.rounds.started =
-            sample.has_data && sample.prior_delivered >= self.rounds.next_delivered;
-        if self.rounds.started {
-            self.start_round();
+    /// `bbr_update_bw`.
+    pub(super) fn update_bw(&mut self) {
+        self.rounds.started = false;
+        let Some((delivered, interval)) = self.sample.rate.filter(|rate| rate.1 > 0) else {
+            return;
+        };
+        if self.sample.prior_delivered >= self.rounds.next_delivered {
+            self.rounds.next_delivered = self.delivered_bytes;
             self.rounds.count += 1;
-            self.cycle.rounds_since_probe += 1;
+            self.rounds.started = true;
+            self.saved.conserves = false;
+        }
+        self.sample_long_term();
+        let bw = delivered * BW_UNIT / interval;
+        if !self.sample.app_limited || bw >= self.rounds.max_bw() {
+            self.rounds.bw.update(self.rounds.count, bw, BW_ROUNDS);
         }
     }
 
-    /// Section 5.5.5: samples the program limited count only where they are the greatest.
-    pub(super) fn update_max_bw(&mut self) {
-        self.update_round();
-        let rate = self.sample.rate;
-        if rate > 0.0 && (rate >= self.model.max_bw() || !self.sample.app_limited) {
-            self.model.record(rate);
-        }
-    }
-
-    /// Section 5.5.10.3, near the start of an acknowledgement.
-    pub(super) fn update_latest_delivery(&mut self) {
-        let (sample, model) = (&self.sample, &mut self.model);
-        model.bw_latest = model.bw_latest.max(sample.rate);
-        model.inflight_latest = model.inflight_latest.max(sample.delivered);
-        self.rounds.loss_started =
-            sample.has_data && sample.prior_delivered >= self.rounds.loss_delivered;
-        if self.rounds.loss_started {
-            self.rounds.loss_delivered = self.delivered;
-        }
-    }
-
-    /// ... and near its end.
-    pub(super) fn advance_latest_delivery(&mut self) {
-        if self.rounds.loss_started {
-            self.model.bw_latest = self.sample.rate;
-            self.model.inflight_latest = self.sample.delivered;
-        }
-    }
-
-    pub(super) fn reset_congestion(&mut self) {
-        self.rounds.loss = false;
-        self.model.bw_latest = 0.0;
-        self.model.inflight_latest = 0;
-    }
-
-    pub(super) fn update_congestion(&mut self, flight: &Flight) {
-        self.update_max_bw();
-        if !self.rounds.loss_started {
+    /// `bbr_update_ack_aggregation`.
+    pub(super) fn update_ack_aggregation(&mut self, flight: &Flight) {
+        let acked = self.sample.acked;
+        if acked == 0 || self.sample.rate.is_none_or(|rate| rate.1 == 0) {
             return;
         }
-        if self.rounds.loss && !self.state.accelerates() {
-            self.model.adapt_shortterm(flight.cwnd);
+        let bw = self.bw();
+        let epoch = &mut self.aggregation;
+        if self.rounds.started {
+            epoch.next_round();
         }
-        self.rounds.loss = false;
-    }
-
-    pub(super) fn update_aggregation(&mut self, flight: &Flight) {
-        let expected = |since: Duration| (self.model.bw * since.secs_f64()) as u64;
-        let aggregation = &mut self.aggregation;
-        let mut explained = expected(self.now.since(aggregation.since));
-        if aggregation.delivered <= explained {
-            aggregation.delivered = 0;
-            aggregation.since = self.now;
-            explained = 0;
+        let mut expected = bw * stamps(self.delivered_at, epoch.since) / BW_UNIT;
+        if epoch.acked <= expected || epoch.acked + acked >= EPOCH_MOST {
+            epoch.restart(self.delivered_at);
+            expected = 0;
         }
-        aggregation.delivered += self.sample.newly_acked;
-        let extra = (aggregation.delivered - explained).min(flight.cwnd);
-        let window = if self.pipe.reached { AGGREGATION_ROUNDS } else { 1 };
-        aggregation.greatest.update(self.rounds.count, extra, window);
+        epoch.acked = (epoch.acked + acked).min(EPOCH_MOST - 1);
+        let extra = (epoch.acked - expected).min(flight.cwnd / self.mss);
+        epoch.extra[epoch.index] = epoch.extra[epoch.index].max(extra);
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_greatest_of_a_window_ages_out() {
-        let mut filter = WindowedMax::default();
-        filter.update(0, 9, 10);
-        for at in 1..=10 {
-            filter.update(at, at % 4, 10);
-            assert_eq!(filter.get(), 9, "round {at}");
+    /// `bbr_check_full_bw_reached`.
+    pub(super) fn check_full_bw_reached(&mut self) {
+        let pipe = &mut self.pipe;
+        if pipe.reached || !self.rounds.started || self.sample.app_limited {
+            return;
         }
-        filter.update(11, 1, 10);
-        // Rounds 3 and 7 had 3.
-        assert_eq!(filter.get(), 3);
-        filter.update(40, 2, 10);
-        assert_eq!(filter.get(), 2);
-        filter.update(41, 5, 10);
-        assert_eq!(filter.get(), 5);
+        if self.rounds.max_bw() >= (pipe.bw * FULL_GROWTH) >> SCALE {
+            *pipe = FullPipe { bw: self.rounds.max_bw(), ..FullPipe::default() };
+            return;
+        }
+        pipe.rounds += 1;
+        pipe.reached = pipe.rounds >= FULL_ROUNDS;
     }
 
-    #[test]
-    fn rates_of_two_cycles_count() {
-        let mut model = Model { rates: [5.0, 0.0], ..Model::default() };
-        model.advance_filter();
-        model.rates[0] = 3.0;
-        assert_eq!(model.max_bw(), 5.0);
-        model.advance_filter();
-        assert_eq!(model.max_bw(), 3.0);
-        model.bw_shortterm = 2.0;
-        model.bound_rate();
-        assert_eq!(model.bw, 2.0);
+    /// `bbr_update_min_rtt`.
+    pub(super) fn update_min_rtt(&mut self, flight: &mut Flight) {
+        let now = jiffies(self.now);
+        let trips = &mut self.trips;
+        let expired = now > trips.stamp + MIN_RTT_MS;
+        if let Some(rtt) = self.sample.rtt_us {
+            let smaller = trips.min_us.is_none_or(|least| rtt < least);
+            if smaller || expired && !self.sample.delayed {
+                (trips.min_us, trips.stamp) = (Some(rtt), now);
+            }
+        }
+        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+            self.mode = Mode::ProbeRtt;
+            self.save_cwnd(flight);
+            self.trips.done = None;
+            self.trips.slowed.0 = self.delivered_bytes;
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.stay_in_probe_rtt(flight, now);
+        }
+        if self.sample.acked > 0 {
+            self.idle_restart = false;
+        }
     }
 
-    #[test]
-    fn short_term_bounds_fall_to_seven_tenths_or_what_came_through() {
-        let mut model = Model { rates: [1_000.0, 0.0], bw_latest: 800.0, ..Model::default() };
-        model.inflight_latest = 60;
-        model.adapt_shortterm(100);
-        assert_eq!((model.bw_shortterm, model.inflight_shortterm), (800.0, 70));
-        (model.bw_latest, model.inflight_latest) = (100.0, 10);
-        model.adapt_shortterm(100);
-        assert_eq!((model.bw_shortterm, model.inflight_shortterm), (560.0, 49));
+    fn stay_in_probe_rtt(&mut self, flight: &mut Flight, now: u64) {
+        let out = self.sample.in_flight;
+        self.trips.slowed.1 = self.delivered_bytes + out * self.mss + 1;
+        if self.trips.done.is_none() {
+            if out <= super::window::MIN_CWND {
+                self.trips.done = Some(now + PROBE_RTT_MS);
+                self.trips.round_done = false;
+                self.rounds.next_delivered = self.delivered_bytes;
+            }
+            return;
+        }
+        self.trips.round_done |= self.rounds.started;
+        if self.trips.round_done {
+            self.check_probe_rtt_done(flight);
+        }
+    }
+
+    /// `bbr_check_probe_rtt_done`.
+    pub(super) fn check_probe_rtt_done(&mut self, flight: &mut Flight) {
+        let now = jiffies(self.now);
+        if self.trips.done.is_some_and(|done| now > done) {
+            self.trips.stamp = now;
+            flight.cwnd = flight.cwnd.max(self.saved.cwnd * self.mss);
+            self.reset_mode();
+        }
     }
 }

@@ -1,425 +1,263 @@
-use super::super::testing::{MSS, Path};
+//! Against tcp_bbr.c: its integers by hand, its states on a path with one queue.
+
+use super::super::RateSample;
+use super::super::testing::{self, MSS, Path, report};
+use super::window::bytes_per_s;
 use super::*;
 
-/// 20 Mbit/s, 40 ms, room for `bdps` bandwidth-delay products.
+/// 20 Mbit/s (2.5 packets of 1,000 B in a millisecond), 40 ms, room for `bdps` products of 100
+/// packets.
 fn path(bdps: u64) -> Path<Bbr> {
     Path::new(Bbr::default(), 20.0, 40, bdps * 100_000)
 }
 
-/// The same, run to this state.
-fn path_in(bdps: u64, state: State) -> Path<Bbr> {
+fn path_in(bdps: u64, mode: Mode) -> Path<Bbr> {
     let mut path = path(bdps);
-    assert!(path.run_until(30.0, |path| path.control.state == state), "{state:?}");
+    assert!(path.run_until(30.0, |path| path.control.mode == mode), "{mode:?}");
     path
 }
 
-fn states(path: &mut Path<Bbr>, seconds: f64) -> Vec<State> {
-    let mut seen = vec![path.control.state];
-    let end = path.now + Duration::from_secs_f64(seconds);
-    while path.now < end {
-        let last = path.control.state;
-        path.run_until(seconds, |path| path.control.state != last || path.now >= end);
-        seen.push(path.control.state);
-    }
-    seen.dedup();
-    seen
-}
-
-#[test]
-fn startup_ends_when_the_rate_no_longer_grows() {
-    // Appendix A.1: the model within 2 % of the line.
-    let mut path = path(4);
-    assert!(path.run_until(5.0, |path| path.control.pipe.reached));
-    let ratio = path.control.model.max_bw() / path.rate;
-    assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
-    assert_eq!(path.control.state, State::Drain);
-    assert_eq!(path.lost, 0);
-    // From 2.5 Mbit/s in three doublings, then three flat rounds of up to two round trips.
-    assert!(path.now.secs_f64() < 0.04 * 13.0, "{}", path.now.secs_f64());
-}
-
-#[test]
-fn drain_empties_the_queue() {
-    // Appendix A.3.
-    let mut path = path_in(4, State::Drain);
-    let (from, rounds) = (path.now, path.control.rounds.count);
-    // Down ends with the same acknowledgement: the queue is gone.
-    assert!(path.run_until(1.0, |path| path.control.state == State::Cruise));
-    let control = &path.control;
-    assert!(control.sample.in_flight <= control.inflight(control.model.bw, 1.0));
-    assert!(control.rounds.count <= rounds + 3);
-    // A round trip's queue at half the rate takes two.
-    let took = path.now.since(from).secs_f64();
-    assert!((0.04..0.1).contains(&took), "{took}");
-}
-
-#[test]
-fn the_four_phases_follow_each_other() {
-    let mut path = path_in(4, State::Cruise);
-    let seen = states(&mut path, 4.0);
-    use State::{Cruise, Down, Refill, Up};
-    assert_eq!(seen, [Cruise, Refill, Up, Down, Cruise]);
-}
-
-#[test]
-fn the_wait_between_probes_is_two_to_three_seconds_or_63_rounds() {
-    // 100 segments of window at 40.4 ms: 63 rounds are 2.5 s, so either may come first.
-    let mut path = path_in(4, State::Cruise);
-    let (mut by_time, mut by_rounds, mut waits) = (0, 0, Vec::new());
-    for _ in 0..12 {
-        assert!(path.run_until(9.0, |path| path.control.state == State::Refill));
-        let cycle = &path.control.cycle;
-        let waited = path.now.since(cycle.started);
-        let rounds = cycle.rounds_since_probe;
-        assert!(waited > cycle.wait || rounds >= 63, "{waited:?} {cycle:?}");
-        assert!(waited <= cycle.wait + Duration::from_millis(2) && rounds <= 63);
-        (by_time, by_rounds) = (by_time + u32::from(rounds < 63), by_rounds + rounds / 63);
-        waits.push(cycle.wait.secs_f64());
-        assert!(path.run_until(9.0, |path| path.control.state == State::Down));
-    }
-    assert!(by_time > 0 && by_rounds > 0, "{by_time} {by_rounds}");
-    // Uniform over 2 to 3 s: the mean of twelve lies within four standard errors.
-    let mean = waits.iter().sum::<f64>() / 12.0;
-    assert!((mean - 2.5).abs() < 4.0 * 0.289 / 3.46, "{waits:?}");
-    assert!(waits.iter().all(|wait| (2.0..=3.0).contains(wait)), "{waits:?}");
-}
-
-#[test]
-fn a_flow_fills_the_line_with_less_than_two_round_trips() {
-    for (megabits, trip, bdps) in
-        [(10.0, 20, 1.0), (10.0, 100, 5.0), (50.0, 50, 2.0), (100.0, 20, 1.0), (100.0, 100, 5.0)]
-    {
-        let room = (bdps * megabits * 125.0 * trip as f64) as u64;
-        let mut path = Path::new(Bbr::default(), megabits, trip, room);
-        path.run(5.0);
-        let (used, trips) = path.measure(20.0);
-        assert!(used > 0.95, "{megabits} Mbit/s {trip} ms {bdps} BDP: {used}");
-        assert!(trips < 1.5, "{megabits} Mbit/s {trip} ms {bdps} BDP: {trips} round trips");
-    }
-}
-
-#[test]
-fn after_five_seconds_without_a_smaller_round_trip_the_flow_makes_way() {
-    // Appendix A.10. On an idle line Down empties the queue and refreshes the round trip by
-    // itself only where it is measured smaller, so make the path longer instead.
-    let mut path = path_in(4, State::Cruise);
-    path.trip = Duration::from_millis(50);
-    let from = path.now;
-    assert!(path.run_until(11.0, |path| path.control.state == State::ProbeRtt));
-    assert!(path.now.since(from) > Duration::from_secs(4));
-    let before = path.control.prior_cwnd;
-    let entered = path.now;
-    assert!(path.run_until(2.0, |path| path.control.state != State::ProbeRtt));
-    let stay = path.now.since(entered).secs_f64();
-    assert!((0.2..0.4).contains(&stay), "{stay}");
-    assert_eq!(path.control.state, State::Cruise);
-    assert!(path.flight.cwnd <= before);
-    assert!(path.control.model.max_bw() > 0.95 * path.rate, "low rates in ProbeRTT count");
-    // The longer path is learnt when the old minimum is 10 s old.
-    path.run(10.0);
-    assert!(path.control.trips.least >= Some(Duration::from_millis(50)));
-    let (used, trips) = path.measure(10.0);
-    assert!(used > 0.95 && trips < 1.5, "{used} {trips}");
-}
-
-#[test]
-fn half_a_bandwidth_delay_product_is_in_flight_in_probe_rtt() {
-    let mut path = path_in(4, State::ProbeRtt);
-    assert!(path.run_until(2.0, |path| path.control.trips.done_at.is_some()));
-    assert!(path.flight.cwnd <= 52_000, "{}", path.flight.cwnd);
-    assert!(path.flight.cwnd >= 46_000, "{}", path.flight.cwnd);
-}
-
-#[test]
-fn losses_of_a_shallow_buffer_bound_the_flight() {
-    // A fifth of a bandwidth-delay product: probing overflows it.
-    let mut path = Path::new(Bbr::default(), 20.0, 40, 20_000);
-    path.run(20.0);
-    let bound = path.control.model.inflight_longterm;
-    assert!(bound < 130_000, "{bound}");
-    let before = (path.lost, path.delivered);
-    let (used, trips) = path.measure(30.0);
-    let lost = (path.lost - before.0) as f64 / (path.delivered - before.1) as f64;
-    assert!(used > 0.8, "{used}");
-    assert!(lost < 0.02, "{lost}");
-    assert!(trips < 1.25, "{trips}");
-}
-
-#[test]
-fn startup_ends_by_loss_even_if_the_program_limits_the_rate() {
-    // Appendix A.2: 90 segments in flight, one in ten lost.
-    let mut path = path(4);
-    path.supply = 90_000;
-    path.run(1.0);
-    assert_eq!(path.control.state, State::Startup);
-    path.lose_every = 10;
-    path.run(0.3);
-    let control = &path.control;
-    assert!(control.pipe.reached && control.state != State::Startup);
-    assert!(control.model.inflight_longterm < 100_000, "{}", control.model.inflight_longterm);
-    // Three in a hundred are too few losses of a round, however long it lasts.
-    let mut path = Path::new(Bbr::default(), 20.0, 40, 400_000);
-    path.supply = 90_000;
-    path.lose_every = 33;
-    path.run(2.0);
-    assert_eq!(path.control.state, State::Startup);
-}
-
-#[test]
-fn one_percent_of_loss_costs_a_fifth() {
-    // Section 5.3.3.8.3: in every round of Cruise the rate falls by what is lost; about 55 rounds
-    // of 1 % leave 0.58, 0.77 on the average, and the other phases use the line full.
-    let mut path = path(4);
-    path.lose_every = 100;
-    path.run(5.0);
-    let (used, _) = path.measure(40.0);
-    assert!((0.77..0.9).contains(&used), "{used}");
-    // Reno would get sqrt(1.5/p) = 12 segments per round trip of 100.
-    assert_eq!(path.control.model.inflight_longterm, UNBOUNDED);
-}
-
-#[test]
-fn a_program_that_writes_little_does_not_lower_the_model() {
-    // Appendices A.7 and A.22.
-    let mut path = path_in(4, State::Cruise);
-    let model = path.control.model.max_bw();
-    path.supply = 30_000;
-    path.run(1.0);
-    assert!(path.control.model.max_bw() >= model);
-    let mut young = Path::new(Bbr::default(), 20.0, 40, 400_000);
-    young.supply = 20_000;
-    young.run(3.0);
-    assert_eq!(young.control.state, State::Startup);
-}
-
-#[test]
-fn ten_times_the_rate_is_found_and_a_tenth_too() {
-    // Appendices A.15 and A.16.
-    let mut path = path_in(10, State::Cruise);
-    path.rate *= 10.0;
-    path.room *= 10;
-    path.run(25.0);
-    assert!(path.measure(10.0).0 > 0.9);
-    path.rate /= 10.0;
-    path.room /= 10;
-    path.run(25.0);
-    let ratio = path.control.model.max_bw() / path.rate;
-    assert!((0.95..1.1).contains(&ratio), "{ratio}");
-    let (used, trips) = path.measure(10.0);
-    assert!(used > 0.95 && trips < 2.0, "{used} {trips}");
-}
-
-#[test]
-fn a_needless_recovery_is_undone() {
-    // Appendix A.18, from ProbeBW_UP.
-    let mut path = path_in(4, State::Up);
-    assert!(
-        path.run_until(1.0, |path| path.control.cycle.feedback
-            == super::probe_bw::Feedback::Probing)
-    );
-    let (control, mut flight) = (&mut path.control, path.flight);
-    let before = (flight.cwnd, control.model.inflight_longterm);
-    let lost = Lost {
-        now: control.now,
-        bytes: 9_000,
-        sent_in_flight: 120_000,
-        lost: 9_000,
-        total_delivered: control.delivered,
-        app_limited: false,
-    };
-    control.on_lost(&flight, &lost);
-    control.on_congestion(&mut flight, Cause::Loss, control.now);
-    assert_eq!(control.state, State::Down);
-    assert!(control.model.inflight_longterm < UNBOUNDED);
-    flight.cwnd = MSS;
-    control.undo(&mut flight);
-    assert_eq!((flight.cwnd, control.model.inflight_longterm), before);
-    assert_eq!(control.state, State::Refill);
-}
-
-#[test]
-fn marks_count_as_congestion() {
-    let mut path = path_in(4, State::Startup);
-    path.run(0.1);
-    path.control.on_congestion(&mut path.flight, Cause::Mark, path.now);
-    assert!(path.control.pipe.reached);
-    let mut path = path_in(4, State::Up);
-    path.run(0.05);
-    path.control.on_congestion(&mut path.flight, Cause::Mark, path.now);
-    assert_eq!(path.control.state, State::Down);
-    assert!(path.control.model.inflight_longterm < UNBOUNDED);
-}
-
-#[test]
-fn after_a_pause_it_paces_at_the_modelled_rate_and_spares_probe_rtt() {
-    // Appendix A.11.
-    let mut path = path_in(4, State::Down);
-    let later = path.now + Duration::from_secs(6);
-    path.control.on_restart(&mut path.flight, Duration::from_secs(6), later);
-    let rate = path.control.pacing_rate(&path.flight, Duration::ZERO).unwrap() as f64;
-    assert!((rate / (path.control.model.bw * 0.99) - 1.0).abs() < 1e-6);
-    path.now = later;
-    path.run_until(1.0, |path| path.delivered % (100 * MSS) == 0);
-    assert_ne!(path.control.state, State::ProbeRtt);
-}
-
-/// A control in the middle of a connection over 1 MB/s and 100 ms, in this state.
-fn modelled(state: State) -> (Bbr, Flight) {
-    let flight = Flight { cwnd: 200 * MSS, mss: MSS as u32, ..Flight::default() };
-    let mut bbr = Bbr { state, ..Bbr::default() };
-    bbr.begin(&flight, Instant::ZERO, Duration::from_millis(100));
-    bbr.pipe.reached = true;
-    bbr.trips.least = Some(Duration::from_millis(100));
-    bbr.model.bw = 1e6;
+/// A sender with a window of 10 packets and a round trip of 100 ms.
+fn opened() -> (Bbr, Flight) {
+    let mut flight =
+        Flight { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Flight::default() };
+    let mut bbr = Bbr::default();
+    bbr.on_open(&mut flight, Duration::from_millis(100), at(0));
     (bbr, flight)
 }
 
-#[test]
-fn bunched_acknowledgements_widen_the_window() {
-    // Section 5.5.9: of 60,000 B acknowledged within 10 ms the rate explains 10,000.
-    let (mut bbr, mut flight) = modelled(State::Cruise);
-    bbr.sample.newly_acked = 1_000;
-    bbr.now = Instant::from_secs_f64(1.0);
-    bbr.update_aggregation(&flight);
-    assert_eq!(bbr.aggregation.extra(), 1_000);
-    bbr.now = Instant::from_secs_f64(1.01);
-    bbr.sample.newly_acked = 40_000;
-    bbr.update_aggregation(&flight);
-    // The interval began anew: 1,000 of 10,000 expected had come.
-    assert_eq!(bbr.aggregation.extra(), 40_000);
-    bbr.now = Instant::from_secs_f64(1.02);
-    bbr.sample.newly_acked = 20_000;
-    bbr.update_aggregation(&flight);
-    assert_eq!(bbr.aggregation.extra(), 50_000);
-    bbr.set_cwnd(&mut flight);
-    assert_eq!(flight.cwnd, 220_000);
-    bbr.sample.newly_acked = 90_000;
-    bbr.set_cwnd(&mut flight);
-    assert_eq!(flight.cwnd, 250_000);
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
 }
 
-#[test]
-fn bounds_cap_the_window_by_the_table() {
-    // Section 5.6.1: all of the long-term bound, or 0.85 of it; and the short-term one.
-    for (state, shortterm, cwnd) in [
-        (State::Startup, UNBOUNDED, 200_000),
-        (State::Drain, UNBOUNDED, 200_000),
-        (State::Down, UNBOUNDED, 120_000),
-        (State::Refill, UNBOUNDED, 120_000),
-        (State::Up, UNBOUNDED, 120_000),
-        (State::Cruise, UNBOUNDED, 102_000),
-        (State::Cruise, 90_000, 90_000),
-        (State::Down, 1_000, 4_000),
-        (State::ProbeRtt, UNBOUNDED, 50_000),
-    ] {
-        let (mut bbr, mut flight) = modelled(state);
-        bbr.model.inflight_longterm = 120_000;
-        bbr.model.inflight_shortterm = shortterm;
-        bbr.set_cwnd(&mut flight);
-        assert_eq!(flight.cwnd, cwnd, "{state:?} {shortterm}");
-        assert_eq!(flight.ssthresh, cwnd, "slow start is over");
+/// An acknowledgement of `acked` packets at `ms` after which `delivered` were so in `interval_ms`;
+/// it ends a round.
+fn ack(bbr: &Bbr, ms: u64, acked: u64, interval_ms: u64, delivered: u64) -> testing::Report {
+    let total_delivered = bbr.delivered_bytes + acked * MSS;
+    testing::Report {
+        now: at(ms),
+        next_send: at(ms),
+        rtt: Some(Duration::from_millis(100)),
+        rate: Some(RateSample {
+            delivered: delivered * MSS,
+            interval: Duration::from_millis(interval_ms),
+            prior_delivered: total_delivered - acked * MSS,
+            total_delivered,
+            sent_in_flight: 0,
+            lost: 0,
+            app_limited: false,
+        }),
+        ..report(acked * MSS)
     }
 }
 
 #[test]
-fn the_long_term_bound_grows_twice_as_fast_every_round() {
-    // Section 5.3.3.5: by 1, 2, 4 segments per window.
-    let (mut bbr, flight) = modelled(State::Up);
-    bbr.model.inflight_longterm = 200_000;
-    bbr.sample = Sample { window_limited: true, newly_acked: 50_000, ..Sample::default() };
-    bbr.rounds.started = true;
-    bbr.cycle.up_rounds = 0;
-    bbr.steepen(&flight);
-    let mut grown = Vec::new();
-    for _ in 0..3 {
-        let before = bbr.model.inflight_longterm;
-        for i in 0..4 {
-            bbr.rounds.started = i == 3;
-            let flight = Flight { cwnd: bbr.model.inflight_longterm, ..flight };
-            bbr.raise_long_term(&flight);
-        }
-        grown.push((bbr.model.inflight_longterm - before) / MSS);
-    }
-    assert_eq!(grown[0], 1);
-    assert!(grown[1] >= 1 && grown[2] >= 3, "{grown:?}");
-    bbr.sample.window_limited = false;
-    let before = bbr.model.inflight_longterm;
-    bbr.raise_long_term(&flight);
-    assert_eq!(bbr.model.inflight_longterm, before);
+fn gains_and_rates_are_the_kernels_integers() {
+    assert_eq!((HIGH_GAIN, DRAIN_GAIN, CWND_GAIN), (739, 88, 512));
+    assert_eq!(CYCLE[..3], [320, 192, 256]);
+    let (mut bbr, mut flight) = opened();
+    // 10 x 2^24 / 100,000 us = 1,677; x 1,000 B x 739 >> 8 = 4,841,027; x 990,000 >> 24.
+    assert_eq!(bbr.pacing_rate, 285_662);
+    // The same delivery rate: one round trip's rate times the high gain is no more than that.
+    let report = ack(&bbr, 100, 10, 100, 10);
+    bbr.on_ack(&mut flight, &report);
+    assert_eq!((bbr.rounds.max_bw(), bbr.pacing_rate), (1_677, 285_662));
+    assert_eq!(bytes_per_s(1_677, UNIT, MSS), 98_957);
+    // ceil(1,677 x 100,000 us / 2^24) = 10; x 739 >> 8 = 28.9, so 29; and three bursts of two
+    // packets (285 kB/s is above the 150 of one), to an even number.
+    assert_eq!((bbr.bdp(1_677, UNIT), bbr.bdp(1_677, HIGH_GAIN)), (10, 29));
+    assert_eq!(bbr.inflight(1_677, HIGH_GAIN), 36);
+    assert_eq!(flight.cwnd, 20 * MSS);
 }
 
 #[test]
-fn after_a_probe_that_lost_too_much_the_next_is_cautious() {
-    // Section 5.3.3.6: Up ends when the flight reaches the bound; without loss Refill follows a
-    // round later, and the next Up stays.
-    let (mut bbr, mut flight) = modelled(State::Up);
-    let lost = Lost {
-        now: Instant::from_secs_f64(1.0),
-        bytes: 1_000,
-        sent_in_flight: 130_000,
-        lost: 3_000,
-        total_delivered: 5_000_000,
-        app_limited: false,
+fn a_packet_is_a_segment_its_fin_or_what_is_left() {
+    let cases = [(0, 0), (1, 1), (300, 1), (1_000, 1), (1_001, 1), (2_000, 2), (2_300, 3)];
+    for (bytes, count) in cases {
+        assert_eq!(packets(bytes, 1_000), count, "{bytes} B");
+    }
+}
+
+#[test]
+fn startup_fills_the_pipe_and_drain_empties_the_queue() {
+    let mut path = path(4);
+    assert!(path.run_until(5.0, |path| path.control.pipe.reached));
+    // 0.0025 packets per us x 2^24 = 41,943.
+    let bw = path.control.rounds.max_bw();
+    assert!((41_500..=42_000).contains(&bw), "{bw}");
+    assert_eq!(path.control.pacing_gain, DRAIN_GAIN);
+    // 100 packets and three bursts of the 6 that 7.1 MB/s send in 2^-10 s.
+    assert_eq!(path.flight.ssthresh, 118 * MSS);
+    assert!(path.run_until(1.0, |path| path.control.mode == Mode::ProbeBw));
+    let control = &path.control;
+    let left = control.packets_in_net_at_edt(control.sample.in_flight);
+    assert!((90..=107).contains(&left), "{left}");
+}
+
+#[test]
+fn the_gains_go_round_a_phase_per_round_trip() {
+    let mut path = path_in(4, Mode::ProbeBw);
+    path.run_until(2.0, |path| path.control.cycle.index == 0);
+    let mut seen = Vec::new();
+    for (index, gain) in CYCLE.into_iter().enumerate() {
+        let from = path.now;
+        assert_eq!(path.control.pacing_gain, gain);
+        assert!(path.run_until(1.0, |path| path.control.cycle.index == (index + 1) % 8));
+        seen.push(path.now.since(from).secs_f64() / 0.0404);
+    }
+    assert_eq!(path.control.pacing_gain, UNIT * 5 / 4);
+    assert!(seen[0] > 1.0 && seen[1] <= 1.1, "{seen:?}");
+    assert!(seen[2..].iter().all(|trips| (1.0..1.1).contains(trips)), "{seen:?}");
+}
+
+#[test]
+fn a_cycle_begins_anywhere_but_in_the_draining_phase() {
+    let mut first = [0; 8];
+    for ms in 0..700 {
+        let (mut bbr, _) = opened();
+        bbr.now = at(ms);
+        bbr.reset_probe_bw_mode();
+        first[bbr.cycle.index] += 1;
+    }
+    assert_eq!(first[1], 0);
+    // 100 expected in each of seven; the chance of a count beyond 4 standard deviations is 0.0004.
+    assert!(first.iter().enumerate().all(|(i, &n)| i == 1 || (63..=137).contains(&n)), "{first:?}");
+}
+
+#[test]
+fn after_ten_seconds_without_a_smaller_round_trip_four_packets_stay() {
+    let mut path = path_in(4, Mode::ProbeBw);
+    let stamp = path.control.trips;
+    assert!(path.run_until(21.0, |path| path.control.mode == Mode::ProbeRtt), "{stamp:?}");
+    let (entered, saved) = (path.now, path.control.saved.cwnd);
+    assert_eq!(path.flight.cwnd, 4 * MSS);
+    let rate = path.control.rounds.max_bw();
+    assert!(path.run_until(2.0, |path| path.control.mode != Mode::ProbeRtt));
+    let stay = path.now.since(entered).secs_f64();
+    assert!((0.2..0.4).contains(&stay), "{stay}");
+    assert!(path.flight.cwnd >= saved.min(4) * MSS && path.control.mode == Mode::ProbeBw);
+    assert_eq!(path.control.rounds.max_bw(), rate, "low rates in ProbeRTT count");
+    // The next is ten seconds away.
+    assert!(!path.run_until(9.9, |path| path.control.mode == Mode::ProbeRtt));
+}
+
+#[test]
+fn a_policed_rate_rules_for_48_round_trips() {
+    let (mut bbr, mut flight) = opened();
+    bbr.pipe.reached = true;
+    bbr.reset_probe_bw_mode();
+    let lossy = |bbr: &mut Bbr, flight: &mut Flight, ms: u64| {
+        // A fifth of what is delivered is lost: 2 x 256 >= 50 x 10.
+        let lost = Lost {
+            now: at(ms),
+            bytes: MSS,
+            sent_in_flight: 0,
+            lost: 0,
+            total_delivered: 0,
+            app_limited: false,
+        };
+        (0..2).for_each(|_| bbr.on_lost(flight, &lost));
+        let report = testing::Report { lost: 2 * MSS, ..ack(bbr, ms, 10, 100, 10) };
+        bbr.on_ack(flight, &report);
     };
-    bbr.cycle.probe_sample = true;
-    bbr.on_lost(&flight, &lost);
-    // 129,000 B before it with 2,000 lost: (2,580 - 2,000)/0.98 more.
-    assert_eq!((bbr.state, bbr.model.inflight_longterm), (State::Down, 129_591));
-    // Only once per probe.
-    bbr.on_lost(&flight, &Lost { sent_in_flight: 50_000, ..lost });
-    assert_eq!(bbr.model.inflight_longterm, 129_591);
-    bbr.start_refill();
-    bbr.start_up(&flight);
-    flight.cwnd = 129_591;
-    bbr.sample.in_flight = 129_000;
-    bbr.check_up_done(&flight);
-    assert_eq!(bbr.state, State::Up);
-    bbr.sample.in_flight = 130_000;
-    bbr.check_up_done(&flight);
-    assert_eq!(bbr.state, State::Down);
-    bbr.rounds.started = true;
-    bbr.update_probe_bw(&flight);
-    assert_eq!(bbr.state, State::Refill);
-    bbr.update_probe_bw(&flight);
-    assert_eq!(bbr.state, State::Up);
-    bbr.check_up_done(&flight);
-    assert_eq!(bbr.state, State::Up);
-}
-
-#[test]
-fn low_rates_the_program_or_probe_rtt_cause_do_not_enter_the_model() {
-    // Section 5.5.5: not even into the new cycle, whose slot is empty.
-    for (app_limited, rate) in [(true, 1e6), (false, 2e5)] {
-        let (mut bbr, _) = modelled(State::Cruise);
-        bbr.model.record(1e6);
-        bbr.model.advance_filter();
-        bbr.sample = Sample { rate: 2e5, has_data: true, app_limited, ..Sample::default() };
-        bbr.update_max_bw();
-        bbr.model.advance_filter();
-        assert_eq!(bbr.model.max_bw(), if app_limited { 0.0 } else { rate });
+    // The first loss begins an interval; it ends with the fourth round and a loss.
+    (1..=3).for_each(|i| lossy(&mut bbr, &mut flight, 100 * i));
+    assert_eq!(bbr.policer.bw, 0);
+    lossy(&mut bbr, &mut flight, 400);
+    // 30 packets in 300 ms; the second interval has 40 in 400.
+    assert_eq!((bbr.policer.bw, bbr.policer.rules), (1_677, false));
+    (5..=8).for_each(|i| lossy(&mut bbr, &mut flight, 100 * i));
+    assert_eq!((bbr.policer.bw, bbr.policer.rules, bbr.pacing_gain), (1_677, true, UNIT));
+    for i in 9..=55 {
+        lossy(&mut bbr, &mut flight, 100 * i);
+        assert!(bbr.policer.rules && bbr.pacing_gain == UNIT, "round {i}");
     }
-    let mut path = path_in(4, State::ProbeRtt);
-    path.run(0.1);
-    let trips = &path.control.trips;
-    assert!(trips.slowed(path.delivered) && trips.slowed(path.delivered + 1_000));
-    path.run(1.0);
-    assert!(!path.control.trips.slowed(path.delivered));
+    lossy(&mut bbr, &mut flight, 5_600);
+    assert!(!bbr.policer.rules);
 }
 
 #[test]
-fn every_recovery_saves_anew() {
-    let (mut bbr, mut flight) = modelled(State::Cruise);
-    let ack = |repairing| super::super::testing::Report {
-        repairing,
-        ..super::super::testing::report(MSS)
+fn fewer_losses_than_a_fifth_are_no_policer() {
+    let mut path = path(4);
+    path.lose_every = 7;
+    assert!(!path.run_until(10.0, |path| path.control.policer.rules));
+}
+
+#[test]
+fn the_first_round_of_a_recovery_conserves_packets_and_its_end_restores_the_window() {
+    let (mut bbr, mut flight) = opened();
+    bbr.pipe.reached = true;
+    bbr.rounds.bw.update(0, 1_677, 10);
+    flight.cwnd = 26 * MSS;
+    bbr.on_congestion(&mut flight, Cause::Loss, at(100));
+    let first = testing::Report {
+        lost: MSS,
+        in_flight: 20 * MSS,
+        in_flight_before: 23 * MSS,
+        repairing: Repair::Recovery,
+        ..ack(&bbr, 100, 2, 100, 10)
     };
-    bbr.on_congestion(&mut flight, Cause::Loss, Instant::ZERO);
-    bbr.on_ack(&mut flight, &ack(Repair::Recovery));
-    bbr.on_ack(&mut flight, &ack(Repair::None));
-    bbr.rounds.loss = false;
-    bbr.model.inflight_longterm = 150_000;
-    bbr.on_congestion(&mut flight, Cause::Timeout, Instant::ZERO);
-    bbr.model.inflight_longterm = 70_000;
+    bbr.on_ack(&mut flight, &first);
+    assert_eq!((flight.cwnd, bbr.saved.conserves), (22 * MSS, true));
+    // In that round nothing more than is delivered, losses or not; the next round grows again.
+    let second = testing::Report { in_flight: 21 * MSS, lost: 0, ..first };
+    let same_round = RateSample { prior_delivered: 0, ..second.rate.expect("a rate") };
+    bbr.on_ack(&mut flight, &testing::Report { rate: Some(same_round), ..second });
+    assert_eq!(flight.cwnd, 23 * MSS);
+    let third = testing::Report { repairing: Repair::Recovery, ..ack(&bbr, 200, 2, 100, 10) };
+    bbr.on_ack(&mut flight, &third);
+    assert_eq!((flight.cwnd, bbr.saved.conserves), (25 * MSS, false));
+    flight.cwnd = 5 * MSS;
+    let last = ack(&bbr, 300, 2, 100, 10);
+    bbr.on_ack(&mut flight, &last);
+    // 26, restored, and 2; the target is 20 and the bunches' 2 and three bursts of two.
+    assert_eq!((flight.cwnd, bbr.saved.state), (28 * MSS, Repair::None));
+}
+
+#[test]
+fn a_timeout_begins_startups_search_anew_and_an_undo_forgets_the_policer() {
+    let (mut bbr, flight) = opened();
+    (bbr.pipe.bw, bbr.policer.rules, bbr.policer.bw) = (1_677, true, 1_677);
+    bbr.on_timeout(&flight, at(1_000));
+    assert_eq!((bbr.pipe.bw, bbr.saved.state, bbr.rounds.started), (0, Repair::Loss, true));
+    let mut flight = flight;
     bbr.undo(&mut flight);
-    assert_eq!(bbr.model.inflight_longterm, 150_000);
+    assert_eq!((bbr.policer.rules, bbr.policer.bw), (false, 0));
+}
+
+#[test]
+fn bunched_acknowledgements_widen_the_window_up_to_a_tenth_of_a_second() {
+    let (mut bbr, mut flight) = opened();
+    bbr.pipe.reached = true;
+    // 0.1 packets per ms; 50 come 100 ms after the last, where 10 were due, then 30 at once.
+    for (ms, acked) in [(100, 10), (200, 50), (200, 30)] {
+        flight.cwnd = 100 * MSS;
+        let report = ack(&bbr, ms, acked, 1_000, 100);
+        bbr.on_ack(&mut flight, &report);
+    }
+    // An epoch began at 100 ms with 10 and at 200 ms has 90, where 9 (1,677 x 100,000 >> 24) were due.
+    assert_eq!(bbr.aggregation.greatest(), 81);
+    let most = bbr.bw() * 100_000 / BW_UNIT;
+    assert_eq!(most, 9);
+    assert!(flight.cwnd <= (20 + most + 8) * MSS);
+}
+
+#[test]
+fn after_a_pause_the_sender_paces_at_the_rate_and_does_not_make_way() {
+    let mut path = path_in(4, Mode::ProbeBw);
+    path.control.on_tx_start(&mut path.flight, path.now, true, path.now);
+    let rate = bytes_per_s(path.control.bw(), UNIT, MSS);
+    assert_eq!((path.control.pacing_rate, path.control.idle_restart), (rate, true));
+}
+
+#[test]
+fn a_flow_fills_the_line() {
+    for (megabits, trip, bdps) in [(10.0, 20, 2.0), (50.0, 50, 2.0), (100.0, 100, 5.0)] {
+        let room = (bdps * megabits * 125.0 * trip as f64) as u64;
+        let mut path = Path::new(Bbr::default(), megabits, trip, room);
+        path.run(5.0);
+        let (used, trips) = path.measure(25.0);
+        assert!(used > 0.94, "{megabits} Mbit/s {trip} ms {bdps} BDP: {used}");
+        assert!(trips < 1.5, "{megabits} Mbit/s {trip} ms {bdps} BDP: {trips} round trips");
+    }
 }

@@ -1,106 +1,167 @@
-//! What is sent: pacing rate and window from the model (section 5.6).
+//! What is sent: pacing rate and window.
 
-use super::{Bbr, State};
+use packet::Duration;
+
+use super::super::Repair;
+use super::{BW_SCALE, BW_UNIT, Bbr, HIGH_GAIN, Mode, SCALE, UNIT, micros};
 use crate::flight::Flight;
 
-/// Paced this much below the model (section 2.5).
-const MARGIN: f64 = 0.99;
-/// Least window (section 2.8), segments.
-const MIN_SEGMENTS: u64 = 4;
-/// Section 5.6.3: a millisecond's data goes at once, between these bounds; section 5.5.8.1: three
-/// such lots are on their way through the two hosts.
-const QUANTUM_S: f64 = 0.001;
-const QUANTUM_MOST: u64 = 65_536;
-const QUANTUM_LEAST_SEGMENTS: u64 = 2;
-const QUANTA: u64 = 3;
+/// bbr_cwnd_min_target, packets.
+pub(super) const MIN_CWND: u64 = 4;
+/// TCP_INIT_CWND, packets.
+const INITIAL_CWND: u64 = 10;
+/// bbr_pacing_margin_percent: paced so much below the rate.
+const MARGIN_PERCENT: u64 = 1;
+/// bbr_extra_acked_max_us: bunches of more than this time at the rate give no window.
+const EXTRA_MOST_US: u64 = 100_000;
+/// bbr_tso_segs_goal: about a millisecond at the pacing rate (sk_pacing_shift), at most what an
+/// sk_buff holds (GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER, 320 B on x86-64) and 127 packets.
+const PACING_SHIFT: u32 = 10;
+const GSO_MOST: u64 = 65_536 - 1 - 320;
+const GOAL_MOST: u64 = 0x7f;
+/// bbr_min_tso_rate, bytes per second: below, one packet at a time.
+const MIN_TSO_RATE: u64 = 1_200_000 >> 3;
+
+/// What a repair puts aside.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Saved {
+    /// prior_cwnd, packets.
+    pub cwnd: u64,
+    /// prev_ca_state.
+    pub state: Repair,
+    /// packet_conservation.
+    pub conserves: bool,
+}
+
+/// `bbr_rate_bytes_per_sec`.
+pub(super) fn bytes_per_s(bw: u64, gain: u64, mss: u64) -> u64 {
+    let rate = (u128::from(bw) * u128::from(mss) * u128::from(gain)) >> SCALE;
+    ((rate * u128::from(1_000_000 / 100 * (100 - MARGIN_PERCENT))) >> BW_SCALE) as u64
+}
+
+fn repairs(state: Repair) -> bool {
+    matches!(state, Repair::Recovery | Repair::Loss)
+}
 
 impl Bbr {
-    pub(super) fn min_cwnd(&self) -> u64 {
-        MIN_SEGMENTS * self.mss
+    /// `bbr_init_pacing_rate_from_rtt`: the window in a round trip, 1 ms where none is known.
+    pub(super) fn init_pacing_rate(&mut self, cwnd: u64, srtt: Duration) {
+        self.has_seen_rtt = srtt > Duration::ZERO;
+        let rtt_us = if self.has_seen_rtt { micros(srtt).max(1) } else { 1_000 };
+        let bw = cwnd / self.mss * BW_UNIT / rtt_us;
+        self.pacing_rate = bytes_per_s(bw, HIGH_GAIN, self.mss);
     }
 
-    /// `BDPMultiple`.
-    pub(super) fn bdp_multiple(&self, bw: f64, gain: f64) -> u64 {
-        match self.trips.least {
-            None => self.initial_cwnd,
-            Some(rtt) => (gain * bw * rtt.secs_f64()) as u64,
+    /// `bbr_set_pacing_rate`.
+    pub(super) fn set_pacing_rate(&mut self, flight: &Flight, bw: u64, gain: u64, srtt: Duration) {
+        if !self.has_seen_rtt && srtt > Duration::ZERO {
+            self.init_pacing_rate(flight.cwnd, srtt);
         }
+        self.pace_at(bw, gain);
     }
 
-    fn offload_budget(&self) -> u64 {
-        let quantum = ((self.pacing_rate * QUANTUM_S) as u64).min(QUANTUM_MOST);
-        QUANTA * quantum.max(QUANTUM_LEAST_SEGMENTS * self.mss)
-    }
-
-    /// `QuantizationBudget`.
-    fn with_budget(&self, volume: u64) -> u64 {
-        let more = if self.state == State::Up { 2 * self.mss } else { 0 };
-        volume.max(self.offload_budget()).max(self.min_cwnd()) + more
-    }
-
-    /// `Inflight`.
-    pub(super) fn inflight(&self, bw: f64, gain: f64) -> u64 {
-        self.with_budget(self.bdp_multiple(bw, gain))
-    }
-
-    /// `TargetInflight` (section 5.3.3.8).
-    pub(super) fn target_inflight(&self, flight: &Flight) -> u64 {
-        self.bdp_multiple(self.model.bw, 1.0).min(flight.cwnd)
-    }
-
-    /// `SetPacingRateWithGain`: before the pipe was full it only rises.
-    pub(super) fn set_pacing_rate(&mut self, gain: f64) {
-        let rate = gain * self.model.bw * MARGIN;
+    /// Before the pipe was full the rate only rises.
+    pub(super) fn pace_at(&mut self, bw: u64, gain: u64) {
+        let rate = bytes_per_s(bw, gain, self.mss);
         if self.pipe.reached || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
     }
 
-    /// Section 5.6.4.6.
-    pub(super) fn set_cwnd(&self, flight: &mut Flight) {
-        let acked = self.sample.newly_acked;
-        let volume = self.bdp_multiple(self.model.bw, self.state.cwnd_gain());
-        let most = self.with_budget(volume + self.aggregation.extra());
-        if self.pipe.reached {
-            flight.cwnd = (flight.cwnd + acked).min(most);
-        } else if flight.cwnd < most || self.delivered < self.initial_cwnd {
-            flight.cwnd += acked;
-        }
-        flight.cwnd = flight.cwnd.max(self.min_cwnd());
-        if self.state == State::ProbeRtt {
-            flight.cwnd = flight.cwnd.min(self.probe_rtt_cwnd());
-        }
-        flight.cwnd = flight.cwnd.min(self.cap());
-        if self.pipe.reached {
-            // BBR has no threshold; but above one a window counts as the limit only when full.
-            flight.ssthresh = flight.cwnd;
-        }
+    /// `bbr_tso_segs_goal`. (Segments go out one by one here; the window has room for the bursts.)
+    fn tso_segs_goal(&self) -> u64 {
+        let bytes = (self.pacing_rate >> PACING_SHIFT).min(GSO_MOST);
+        let least = if self.pacing_rate < MIN_TSO_RATE { 1 } else { 2 };
+        (bytes / self.mss).max(least).min(GOAL_MOST)
     }
 
-    /// `BoundCwndForModel` (section 5.6.4.7).
-    fn cap(&self) -> u64 {
-        let longterm = match self.state {
-            State::Down | State::Refill | State::Up => self.model.inflight_longterm,
-            State::Cruise | State::ProbeRtt => self.inflight_with_headroom(),
-            State::Startup | State::Drain => super::UNBOUNDED,
-        };
-        longterm.min(self.model.inflight_shortterm).max(self.min_cwnd())
+    /// `bbr_bdp`.
+    pub(super) fn bdp(&self, bw: u64, gain: u64) -> u64 {
+        let Some(min_us) = self.trips.min_us else { return INITIAL_CWND };
+        ((bw * min_us * gain) >> SCALE).div_ceil(BW_UNIT)
     }
 
-    pub(super) fn probe_rtt_cwnd(&self) -> u64 {
-        let gain = State::ProbeRtt.cwnd_gain();
-        self.bdp_multiple(self.model.bw, gain).max(self.min_cwnd())
+    /// `bbr_quantization_budget`.
+    fn with_budget(&self, cwnd: u64) -> u64 {
+        let cwnd = (cwnd + 3 * self.tso_segs_goal()).next_multiple_of(2);
+        let probes = self.mode == Mode::ProbeBw && self.cycle.index == 0;
+        cwnd + if probes { 2 } else { 0 }
     }
 
-    /// `SaveCwnd` (section 5.6.4.4).
+    /// `bbr_inflight`.
+    pub(super) fn inflight(&self, bw: u64, gain: u64) -> u64 {
+        self.with_budget(self.bdp(bw, gain))
+    }
+
+    /// `bbr_packets_in_net_at_edt`.
+    pub(super) fn packets_in_net_at_edt(&self, in_flight: u64) -> u64 {
+        let delivered = (self.bw() * self.sample.wait_us) >> BW_SCALE;
+        let more = if self.pacing_gain > UNIT { self.tso_segs_goal() } else { 0 };
+        (in_flight + more).saturating_sub(delivered)
+    }
+
+    /// `bbr_ack_aggregation_cwnd` (bbr_extra_acked_gain is one).
+    fn aggregation_cwnd(&self) -> u64 {
+        if !self.pipe.reached {
+            return 0;
+        }
+        self.aggregation.greatest().min(self.bw() * EXTRA_MOST_US / BW_UNIT)
+    }
+
+    /// `bbr_save_cwnd`.
     pub(super) fn save_cwnd(&mut self, flight: &Flight) {
-        let reduced = self.in_recovery() || self.state == State::ProbeRtt;
-        let last = if reduced { self.prior_cwnd } else { 0 };
-        self.prior_cwnd = flight.cwnd.max(last);
+        let cwnd = flight.cwnd / self.mss;
+        let cut = repairs(self.saved.state) || self.mode == Mode::ProbeRtt;
+        self.saved.cwnd = if cut { self.saved.cwnd.max(cwnd) } else { cwnd };
     }
 
-    /// `RestoreCwnd`.
-    pub(super) fn restore_cwnd(&self, flight: &mut Flight) {
-        flight.cwnd = flight.cwnd.max(self.prior_cwnd);
+    /// `bbr_set_cwnd`.
+    pub(super) fn set_cwnd(&mut self, flight: &mut Flight, state: Repair) {
+        let mut cwnd = flight.cwnd / self.mss;
+        if self.sample.acked > 0 {
+            cwnd = self.recover_or_restore(cwnd, state);
+            if !self.saved.conserves {
+                cwnd = self.grow(cwnd);
+            }
+        }
+        if self.mode == Mode::ProbeRtt {
+            cwnd = cwnd.min(MIN_CWND);
+        }
+        flight.cwnd = cwnd * self.mss;
+    }
+
+    /// Slow start towards the target, or down to it.
+    fn grow(&self, cwnd: u64) -> u64 {
+        let acked = self.sample.acked;
+        let volume = self.bdp(self.bw(), self.cwnd_gain) + self.aggregation_cwnd();
+        let target = self.with_budget(volume);
+        let cwnd = if self.pipe.reached {
+            (cwnd + acked).min(target)
+        } else if cwnd < target || self.delivered < INITIAL_CWND {
+            cwnd + acked
+        } else {
+            cwnd
+        };
+        cwnd.max(MIN_CWND)
+    }
+
+    /// `bbr_set_cwnd_to_recover_or_restore`: what is lost leaves the window; the first round of a
+    /// recovery sends as much as is delivered; its end brings back what the window was.
+    fn recover_or_restore(&mut self, cwnd: u64, state: Repair) -> u64 {
+        let sample = &self.sample;
+        let conserving = sample.in_flight + sample.acked;
+        let mut cwnd =
+            if sample.losses > 0 { cwnd.saturating_sub(sample.losses).max(1) } else { cwnd };
+        let before = self.saved.state;
+        if state == Repair::Recovery && before != Repair::Recovery {
+            self.saved.conserves = true;
+            self.rounds.next_delivered = self.delivered_bytes;
+            cwnd = conserving;
+        } else if repairs(before) && !repairs(state) {
+            cwnd = cwnd.max(self.saved.cwnd);
+            self.saved.conserves = false;
+        }
+        self.saved.state = state;
+        if self.saved.conserves { cwnd.max(conserving) } else { cwnd }
     }
 }

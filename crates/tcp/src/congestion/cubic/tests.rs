@@ -1,201 +1,163 @@
-use super::super::testing::{self, MSS, Path};
+use packet::Duration;
+
 use super::*;
+use crate::congestion::testing::{self, MSS, Path};
 
-fn secs(t: f64) -> Instant {
-    Instant::from_secs_f64(t)
+fn ms(t: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(t)
 }
 
-fn flight(segments: u64) -> Flight {
-    Flight { cwnd: segments * MSS, ssthresh: u64::MAX, mss: MSS as u32, ..Flight::default() }
-}
-
-/// Congestion at this window, which is then that of the threshold.
-fn after_loss(segments: u64) -> (Cubic, Flight) {
-    let (mut cubic, mut flight) = (Cubic::default(), flight(segments));
+/// Congestion at this window, which is then that of the threshold; round trips of 100 ms.
+fn after_loss(window: u64) -> (Cubic, Flight) {
+    let mut cubic = Cubic { delay_min: 100_000, ..Cubic::default() };
+    let mut flight =
+        Flight { cwnd: window * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Flight::default() };
     cubic.on_congestion(&mut flight, Cause::Loss, Instant::ZERO);
     flight.cwnd = flight.ssthresh;
     (cubic, flight)
 }
 
-/// An acknowledgement of `acked` bytes at `t` seconds.
-fn ack(cubic: &mut Cubic, flight: &mut Flight, t: f64, acked: u64) {
-    let report = testing::Report { now: secs(t), ..testing::report(acked) };
+/// An acknowledgement of a whole window; the window it leaves.
+fn window_acknowledged(cubic: &mut Cubic, flight: &mut Flight, at: u64) -> u64 {
+    let report = testing::Report { now: ms(at), ..testing::report(flight.cwnd) };
     cubic.on_ack(flight, &report);
+    flight.cwnd / MSS
 }
 
 #[test]
-fn the_curve_of_a_hundred_segments() {
-    // W_max 100: 70 segments left, K = (30/0.4)^(1/3) = 4.2172 s.
-    let (mut cubic, mut flight) = after_loss(100);
-    assert_eq!(flight.ssthresh, 70 * MSS);
-    ack(&mut cubic, &mut flight, 10.0, 1);
-    let epoch = cubic.curve.epoch.expect("congestion avoidance");
-    assert!((epoch.k - 4.2172).abs() < 1e-4, "{}", epoch.k);
-    // C (t - K)^3 + 100.
-    for (t, w) in [(0.0, 70.0), (1.0, 86.681), (2.0, 95.641), (4.2172, 100.0), (6.0, 102.267)] {
-        assert!((epoch.w_cubic(t) - w).abs() < 1e-3, "{t}: {}", epoch.w_cubic(t));
-    }
-}
-
-#[test]
-fn an_acknowledged_segment_adds_its_share_of_the_way_to_the_target() {
-    // A second into the epoch the target is W(1 + 0.1 s) = 87.8845: an ACK of a whole window
-    // would add 17.8845 segments, one of two segments 2/70 of that: 0.510985.
-    let (mut cubic, mut flight) = after_loss(100);
-    ack(&mut cubic, &mut flight, 10.0, 1);
-    (flight.cwnd, cubic.credit) = (70 * MSS, 0.0);
-    ack(&mut cubic, &mut flight, 11.0, 2 * MSS);
-    assert_eq!(flight.cwnd, 70_510);
-    assert!((cubic.credit - 0.985).abs() < 1e-2, "{}", cubic.credit);
-}
-
-#[test]
-fn the_target_is_at_most_half_a_window_away_and_never_below() {
-    // Far beyond the plateau the curve wants more than the double.
+fn a_small_window_regains_the_old_one_at_once() {
+    // 10 x 717/1024 = 7. K = cube_root(2^40/410 x 3) = 2003 of 1/1024 s, two seconds: but
+    // - at 0 ms, t = 102 (a round trip on): 410 x 1901^3 >> 40 = 2, the target 8, cnt = 7/1;
+    // - at 100 ms, t = 204: 410 x 1799^3 >> 40 = 2, the target 8 = cwnd, cnt = 800;
+    // - at 200 ms, t = 307: 410 x 1696^3 >> 40 = 1, the target 9, cnt = 8/1: the 8 saved up buy one
+    //   segment and the 8 acknowledged another.
     let (mut cubic, mut flight) = after_loss(10);
-    ack(&mut cubic, &mut flight, 0.0, 1);
-    let before = flight.cwnd;
-    ack(&mut cubic, &mut flight, 20.0, MSS);
-    let grown = flight.cwnd - before;
-    assert!(grown.abs_diff(MSS / 2) <= 1, "{grown}");
-    // At the plateau the curve is flat; the window stays above what W_est and it ask for.
-    let (mut cubic, mut flight) = after_loss(1_000);
-    ack(&mut cubic, &mut flight, 0.0, 1);
-    flight.cwnd = 1_200 * MSS;
-    ack(&mut cubic, &mut flight, 9.0, MSS);
-    assert_eq!(flight.cwnd, 1_200 * MSS);
-}
-
-#[test]
-fn below_the_curve_of_reno_the_window_is_renos() {
-    // 20 segments: K = 2.466 s. Round trips of 10 ms: W_est gains 9/17 segment in each, so
-    // after 10 it is 14 + 5.29 while W(0.1 s) = 14.70.
-    let (mut cubic, mut flight) = after_loss(20);
-    for i in 0..=10 {
-        let report = testing::Report {
-            now: secs(0.01 * f64::from(i)),
-            srtt: Duration::from_millis(10),
-            ..testing::report(if i == 0 { 1 } else { flight.cwnd })
-        };
-        cubic.on_ack(&mut flight, &report);
-    }
+    assert_eq!(flight.ssthresh, 7 * MSS);
+    assert_eq!(window_acknowledged(&mut cubic, &mut flight, 1_000), 8);
     let epoch = cubic.curve.epoch.expect("congestion avoidance");
-    assert!((epoch.w_est - 19.294).abs() < 1e-2, "{}", epoch.w_est);
-    assert!((flight.cwnd as f64 / MSS as f64 - epoch.w_est).abs() < 1e-3);
-    // Beyond the window before congestion it gains a whole segment per round trip.
-    for i in 11..=15 {
-        let report = testing::Report {
-            now: secs(0.01 * f64::from(i)),
-            srtt: Duration::from_millis(10),
-            ..testing::report(flight.cwnd)
-        };
-        cubic.on_ack(&mut flight, &report);
-    }
-    // 19.294 + 2 x 0.529 = 20.353 >= 20, then three whole ones.
-    let w_est = cubic.curve.epoch.expect("congestion avoidance").w_est;
-    assert!((w_est - 23.353).abs() < 1e-2, "{w_est}");
+    assert_eq!((epoch.origin, epoch.k, epoch.reno, cubic.curve.count), (10, 2_003, 7, 7));
+    assert_eq!(window_acknowledged(&mut cubic, &mut flight, 1_100), 8);
+    assert_eq!(cubic.curve.count, 800);
+    assert_eq!(window_acknowledged(&mut cubic, &mut flight, 1_200), 10);
 }
 
 #[test]
-fn congestion_below_the_last_plateau_gives_room() {
+fn reno_s_equal_never_grows_faster_than_nine_seventeenths() {
+    // A window of 20: 20 x 15 >> 3 = 37 acknowledged segments buy one, above the old window of 10 as
+    // below it; 75 buy two, and 22 are to be reached by one segment for every 20/2.
+    let mut curve = Curve { count: 2_000, last_max: 10, acked: 75, ..Curve::default() };
+    let mut epoch = Epoch { start: 0, origin: 20, k: 0, reno: 20 };
+    curve.keep_up_with_reno(&mut epoch, 20);
+    assert_eq!((epoch.reno, curve.acked, curve.count), (22, 1, 10));
+    // As many as the price are not enough.
+    curve.acked = 37;
+    curve.keep_up_with_reno(&mut epoch, 20);
+    assert_eq!((epoch.reno, curve.acked), (22, 37));
+}
+
+#[test]
+fn the_count_is_computed_anew_with_a_new_window_or_after_31_jiffies() {
     let (mut cubic, mut flight) = after_loss(100);
-    assert_eq!(cubic.curve.w_max, Some(100.0));
+    flight.cwnd = 99 * MSS;
+    let mut counts = Vec::new();
+    for at in [1_000, 1_000, 1_031, 1_032] {
+        let report = testing::Report { now: ms(at), ..testing::report(0) };
+        cubic.on_ack(&mut flight, &testing::Report { segments: 1, ..report });
+        counts.push((cubic.curve.last_time, cubic.curve.acked));
+    }
+    assert_eq!(counts, [(1_000, 1), (1_000, 2), (1_000, 3), (1_032, 4)]);
+}
+
+#[test]
+fn the_first_growth_is_a_twentieth_per_round_trip() {
+    let mut cubic = Cubic { delay_min: 100_000, ..Cubic::default() };
+    let mut flight =
+        Flight { cwnd: 100 * MSS, ssthresh: 100 * MSS, mss: MSS as u16, ..Flight::default() };
+    assert_eq!(window_acknowledged(&mut cubic, &mut flight, 1_000), 105);
+    assert_eq!(cubic.curve.count, 20);
+}
+
+#[test]
+fn congestion_leaves_whole_segments() {
+    // 100 x 717/1024 = 70.02; 80 < 100: 80 x 1741/2048 = 68.01, 80 x 717/1024 = 56.02.
+    let (mut cubic, mut flight) = after_loss(100);
+    assert_eq!((flight.ssthresh, cubic.curve.last_max), (70 * MSS, 100));
     flight.cwnd = 80 * MSS;
     cubic.on_congestion(&mut flight, Cause::Mark, Instant::ZERO);
-    assert_eq!(cubic.curve.w_max, Some(80.0 * 0.85));
-    assert_eq!(cubic.curve.cwnd_prior, 80.0);
-    assert_eq!(flight.ssthresh, 56 * MSS);
-    flight.cwnd = 2 * MSS;
-    cubic.on_congestion(&mut flight, Cause::Loss, Instant::ZERO);
-    assert_eq!(flight.ssthresh, 2 * MSS);
-}
-
-#[test]
-fn after_a_timeout_the_curve_starts_flat() {
-    let (mut cubic, mut flight) = (Cubic::default(), flight(100));
-    cubic.on_congestion(&mut flight, Cause::Timeout, Instant::ZERO);
-    flight.cwnd = MSS;
-    // Slow start up to 70 segments, plain: 69 and no more are taken from the 80 acknowledged.
-    let report = testing::Report { repairing: Repair::Loss, ..testing::report(69 * MSS) };
-    cubic.on_ack(&mut flight, &report);
-    assert_eq!(flight.cwnd, 70 * MSS);
-    ack(&mut cubic, &mut flight, 1.0, MSS);
-    let epoch = cubic.curve.epoch.expect("congestion avoidance");
-    assert_eq!((epoch.k, epoch.plateau), (0.0, 70.0));
-}
-
-#[test]
-fn an_undo_puts_the_curve_back() {
-    let (mut cubic, mut flight) = after_loss(100);
-    ack(&mut cubic, &mut flight, 1.0, MSS);
-    let (w_max, prior) = (cubic.curve.w_max, cubic.curve.cwnd_prior);
-    cubic.on_congestion(&mut flight, Cause::Loss, secs(2.0));
-    assert_ne!(cubic.curve.w_max, w_max);
-    cubic.undo(&mut flight);
-    assert_eq!((cubic.curve.w_max, cubic.curve.cwnd_prior), (w_max, prior));
-    assert!(cubic.curve.epoch.is_some());
-    // A second undo finds nothing.
-    cubic.undo(&mut flight);
-    assert_eq!(cubic.curve.w_max, w_max);
-}
-
-#[test]
-fn time_without_use_of_the_window_does_not_count() {
-    let (mut cubic, mut flight) = after_loss(100);
-    ack(&mut cubic, &mut flight, 0.0, MSS);
-    ack(&mut cubic, &mut flight, 1.0, MSS);
-    let unused = testing::Report { now: secs(3.0), window_limited: false, ..testing::report(MSS) };
-    let before = flight.cwnd;
-    cubic.on_ack(&mut flight, &unused);
-    assert_eq!(flight.cwnd, before);
-    ack(&mut cubic, &mut flight, 3.5, MSS);
-    cubic.on_restart(&mut flight, Duration::from_secs(7), secs(10.0));
-    ack(&mut cubic, &mut flight, 10.5, MSS);
-    let age = cubic.curve.epoch.expect("congestion avoidance").age;
-    assert_eq!(age, Duration::from_millis(2_000));
-}
-
-#[test]
-fn nothing_grows_in_recovery() {
-    let (mut cubic, mut flight) = after_loss(100);
-    for repairing in [Repair::Recovery, Repair::Reduction] {
-        let report = testing::Report { repairing, ..testing::report(10 * MSS) };
-        cubic.on_ack(&mut flight, &report);
-        assert_eq!(flight.cwnd, 70 * MSS);
+    assert_eq!((flight.ssthresh, cubic.curve.last_max), (56 * MSS, 68));
+    // 4 x 717/1024 = 2.8, and two at least.
+    for (window, left) in [(4, 2), (3, 2), (1, 2)] {
+        flight.cwnd = window * MSS;
+        cubic.on_congestion(&mut flight, Cause::Loss, Instant::ZERO);
+        assert_eq!(flight.ssthresh, left * MSS);
     }
 }
 
 #[test]
-fn slow_start_ends_before_the_queue_overflows() {
-    // 20 Mbit/s, 100 ms, 16 BDP of room. A round trip is longer from its first segments on only
-    // in the round after the one that passed one BDP: at two to four. Five rounds by a quarter
-    // then are a factor of 3.05.
+fn a_timeout_forgets_the_curve_and_searches_again() {
+    let (mut cubic, mut flight) = after_loss(100);
+    window_acknowledged(&mut cubic, &mut flight, 1_000);
+    cubic.on_congestion(&mut flight, Cause::Timeout, ms(2_000));
+    cubic.on_timeout(&flight, ms(2_000));
+    assert_eq!((cubic.curve.last_max, cubic.delay_min), (0, 0));
+    assert!(cubic.curve.epoch.is_none());
+}
+
+#[test]
+fn a_pause_is_no_time_on_the_curve() {
+    let (mut cubic, mut flight) = after_loss(100);
+    window_acknowledged(&mut cubic, &mut flight, 1_000);
+    cubic.on_tx_start(&mut flight, ms(1_200), true, ms(9_000));
+    let start = |cubic: &Cubic| cubic.curve.epoch.expect("congestion avoidance").start;
+    assert_eq!(start(&cubic), 8_800);
+    cubic.on_tx_start(&mut flight, ms(0), true, ms(9_100));
+    assert_eq!(start(&cubic), 9_100);
+}
+
+#[test]
+fn round_trips_of_the_first_second_of_an_epoch_do_not_count() {
+    let (mut cubic, mut flight) = after_loss(100);
+    window_acknowledged(&mut cubic, &mut flight, 1_000);
+    for (at, least) in [(1_999, 100_000), (2_000, 50_000)] {
+        let rtt = Some(Duration::from_micros(50_000));
+        cubic.on_ack(&mut flight, &testing::Report { now: ms(at), rtt, ..testing::report(0) });
+        assert_eq!(cubic.delay_min, least, "at {at} ms");
+    }
+}
+
+#[test]
+fn cube_roots_are_good_to_a_fifth_of_a_per_cent() {
+    // 8045207031: the six leading bits are 59, 248 + 10 << 9 >> 6 = 2064, (2 x 2064 + 1889) x 341 >> 10.
+    assert_eq!(cube_root(CUBE_FACTOR * 3), 2_003);
+    assert_eq!([0, 1, 8, 27, 63].map(cube_root), [0, 1, 2, 3, 4]);
+    for bits in 30..60 {
+        let exact = ((1u64 << bits) as f64).powf(1.0 / 3.0);
+        let off = f64::from(cube_root(1 << bits)) / exact - 1.0;
+        assert!(off.abs() < 0.005, "2^{bits}: {off}");
+    }
+}
+
+#[test]
+fn slow_start_ends_with_the_path_about_full() {
+    // 20 Mbit/s, 100 ms, 16 BDP of room. An acknowledgement every 0.4 ms makes a train: it lasts
+    // 50.5 ms, half of 100 ms and 1 ms, when the round sent 127 segments, half a BDP; twice as
+    // many are out then.
     let mut path = Path::new(Cubic::default(), 20.0, 100, 4_000_000);
     assert!(path.run_until(20.0, |path| path.flight.ssthresh < u64::MAX));
     assert_eq!(path.lost, 0);
     let windows = path.flight.cwnd as f64 / path.bdp();
-    assert!((6.1..12.3).contains(&windows), "{windows}");
-}
-
-/// Mean window in segments with every n-th segment lost. Near the fixed point a cycle changes the
-/// plateau by the cube of a small time, so it takes hundreds of losses to get there.
-fn mean_window(n: u64, trip_ms: u64) -> f64 {
-    let mut path = Path::new(Cubic::default(), 100_000.0, trip_ms, u64::MAX >> 1);
-    path.lose_every = n;
-    path.run_until(1e6, |path| path.lost > 300 * MSS);
-    let (from, before) = (path.now, path.delivered);
-    path.run_until(1e6, |path| path.lost > 600 * MSS);
-    let rounds = path.now.since(from).secs_f64() * 1e3 / trip_ms as f64;
-    (path.delivered - before) as f64 / MSS as f64 / rounds
+    assert!((0.5..1.2).contains(&windows), "{windows}");
 }
 
 #[test]
-fn periodic_loss_follows_the_response_function() {
-    // Section 5.1: 1.054 RTT^0.75 / p^0.75 segments (equation 7), at least Reno's sqrt(1.5/p).
-    // Below the formula, which knows neither: a round trip of recovery at 0.7 of the window per
-    // cycle, and fast convergence, which cuts the plateau when a cycle ends just short of it.
-    for (n, trip, window) in [(1_000, 100, 38.7), (10_000, 100, 187.4), (10_000, 300, 427.2)] {
-        let seen = mean_window(n, trip) / window;
-        assert!((0.9..1.1).contains(&seen), "1/{n}, {trip} ms: {seen} of {window}");
+fn nothing_grows_in_recovery_or_unused() {
+    use crate::congestion::Repair;
+    let (mut cubic, mut flight) = after_loss(100);
+    for (repairing, window_limited) in
+        [(Repair::Recovery, true), (Repair::Reduction, true), (Repair::None, false)]
+    {
+        let report = testing::Report { repairing, window_limited, ..testing::report(100 * MSS) };
+        cubic.on_ack(&mut flight, &report);
+        assert_eq!(flight.cwnd, 70 * MSS);
     }
 }

@@ -4,11 +4,12 @@ use packet::{Duration, Instant};
 
 use super::Rack;
 use super::board::Record;
-use super::rate::Newest;
+use super::rate::{Newest, Rate};
 use crate::clock::{HostClock, Moment, Phase};
 use crate::congestion::Report;
 use crate::ecn::Hearing;
 use crate::flight::Flight;
+use crate::recovery::Detection;
 use crate::rtt::{Rtt, RttRules};
 use crate::segment::{Flags, Segment};
 
@@ -18,8 +19,9 @@ pub(super) struct News {
     /// Bytes the cumulative acknowledgement advances, and those of them not reported before.
     pub acked: u64,
     fresh: u64,
-    /// Bytes delivered by either way.
+    /// Bytes and segments delivered by either way.
     pub delivered: u64,
+    pub segments: u32,
     /// Bytes found lost.
     pub lost: u64,
     /// Something was reported that was not known.
@@ -32,8 +34,33 @@ pub(super) struct News {
     /// When the first and the last of the segments acknowledged, and reported, were sent.
     acked_span: Option<(Instant, Instant)>,
     sacked_span: Option<(Instant, Instant)>,
+    /// The cumulative acknowledgement has told RACK a round trip.
+    timed: bool,
     /// One acknowledged had been sent again: its round trip is ambiguous (Karn).
     resent_acked: bool,
+}
+
+impl News {
+    /// A segment is acknowledged cumulatively that was not reported before.
+    #[inline]
+    fn take_acked(&mut self, record: &Record) {
+        if record.ever_resent {
+            self.resent_acked = true;
+        } else {
+            self.acked_span = Some(stretch(self.acked_span, record.at));
+        }
+        self.fresh += record.bytes();
+    }
+
+    /// A segment is delivered, by whichever way it is told, to a sender whose timeout (or other
+    /// state) ends at `point`.
+    #[inline]
+    fn take(&mut self, record: &Record, point: u64, rate: &mut Rate, now: Instant) {
+        self.delivered += record.bytes();
+        self.segments += 1;
+        self.original |= !record.ever_resent && record.end <= point;
+        rate.deliver(record, &mut self.newest, now);
+    }
 }
 
 /// What the endpoint lends.
@@ -82,6 +109,9 @@ impl Rack {
         if segment.sack.is_telling() {
             self.take_reports(segment, now, &mut news);
         }
+        if self.today.detection == Detection::Duplicates {
+            self.count_duplicates(desk.flight, segment, &mut news);
+        }
         if news.reported {
             // RFC 8985 section 7.2: no probe while something is reported; RACK has its own timer.
             self.timers.probe = Instant::NEVER;
@@ -102,11 +132,11 @@ impl Rack {
         if round {
             self.round_end = self.rate.delivered;
         }
-        self.rate.marked += marked;
         let report = Report {
             now,
             delivered: news.delivered,
             acked: news.fresh,
+            segments: if news.acked > 0 { news.segments } else { 0 },
             lost: news.lost,
             marked,
             in_flight_before,
@@ -117,7 +147,9 @@ impl Rack {
             rate: self.rate.sample(news.newest, self.min_rtt.get(), now),
             round,
             window_limited: self.window_limited(desk.flight),
+            next_send: self.paced_to,
             repairing: self.state,
+            paced: self.is_paced(),
         };
         self.steer(desk.flight, &news, &report);
         if news.acked > 0 {
@@ -148,41 +180,24 @@ impl Rack {
         news.acked = segment.ack - flight.una;
         flight.una = segment.ack;
         flight.nxt = flight.nxt.max(segment.ack);
-        while let Some(record) = self.board.take_first(segment.ack) {
-            if record.sacked {
-                continue;
+        let min_rtt = self.min_rtt.get();
+        let Rack { board, rate, order, point, .. } = self;
+        while let Some(record) = board.first_below(segment.ack) {
+            if !record.sacked {
+                news.take_acked(record);
+                let ambiguous = record.answers_first_copy(min_rtt, now)
+                    || record.ever_resent && desk.answers_earlier(segment, record.at);
+                news.take(record, *point, rate, now);
+                order.deliver(record, ambiguous, true, now);
+                news.timed |= !ambiguous;
             }
-            if record.ever_resent {
-                news.resent_acked = true;
-            } else {
-                news.acked_span = Some(stretch(news.acked_span, record.at));
-            }
-            news.fresh += record.bytes();
-            let ambiguous = self.answers_first_copy(&record, now)
-                || record.ever_resent && desk.answers_earlier(segment, record.at);
-            self.deliver(&record, ambiguous, now, news);
+            board.pop_first();
         }
     }
 
-    /// A segment is delivered, by whichever way it is told; `ambiguous`: perhaps not the copy sent
-    /// last.
-    #[inline]
-    fn deliver(&mut self, record: &Record, ambiguous: bool, now: Instant, news: &mut News) {
-        news.delivered += record.bytes();
-        news.original |= !record.ever_resent && record.end <= self.point;
-        self.rate.deliver(record, &mut news.newest, now);
-        self.order.deliver(record, ambiguous, now);
-    }
-
-    /// RFC 8985 section 6.2, step 2: what arrived was not the retransmission if the round trip
-    /// would be shorter than any. (Nor if the timestamp echoed is older; but, as in Linux, only of
-    /// what is acknowledged cumulatively: a report echoes the last segment that came in order, not
-    /// the one reported.)
-    fn answers_first_copy(&self, record: &Record, now: Instant) -> bool {
-        record.ever_resent && now.since(record.at) < self.min_rtt.get()
-    }
-
     /// The blocks of an acknowledgement.
+    // Out of line: most have none.
+    #[inline(never)]
     fn take_reports(&mut self, segment: &Segment, now: Instant, news: &mut News) {
         news.duplicate = segment.sack.duplicate(segment.ack);
         let number = |offset: u32| segment.ack + u64::from(offset);
@@ -221,7 +236,9 @@ impl Rack {
                 if !record.ever_resent {
                     news.sacked_span = Some(stretch(news.sacked_span, record.at));
                 }
-                self.deliver(&record, self.answers_first_copy(&record, now), now, news);
+                let ambiguous = record.answers_first_copy(self.min_rtt.get(), now);
+                news.take(&record, self.point, &mut self.rate, now);
+                self.order.deliver(&record, ambiguous, !news.timed, now);
             }
             number += 1;
         }
@@ -238,7 +255,8 @@ impl Rack {
             }
             return None;
         };
-        let path = now.since(last);
+        // As there, a report has the last word on the path.
+        let path = now.since(news.sacked_span.map_or(last, |(_, last)| last));
         self.min_rtt.learn(path, now);
         desk.rules.learn(desk.rtt, now.since(first));
         self.note_rtt(desk);

@@ -1,6 +1,6 @@
 //! The scoreboard: a record of every segment that is out, by number and by time of sending.
 
-use packet::Instant;
+use packet::{Duration, Instant};
 
 use super::rate::Snapshot;
 
@@ -51,6 +51,14 @@ impl Record {
         if self.sacked { 0 } else { copies * self.bytes() }
     }
 
+    /// RFC 8985 section 6.2, step 2: what arrived was not the retransmission if the round trip
+    /// would be shorter than any. (Nor if the timestamp echoed is older; but, as in Linux, only of
+    /// what is acknowledged cumulatively: a report echoes the last segment that came in order, not
+    /// the one reported.)
+    pub fn answers_first_copy(&self, min_rtt: Duration, now: Instant) -> bool {
+        self.ever_resent && now.since(self.at) < min_rtt
+    }
+
     /// Whether a copy of it is on the way, for all that is known.
     fn travels(&self) -> bool {
         !self.sacked && (!self.lost || self.resent)
@@ -70,8 +78,13 @@ pub(crate) struct Board {
     /// Ends of the list by time.
     oldest: u64,
     newest: u64,
-    /// Bytes in the network.
+    /// Bytes of the records in the network, as far as acknowledgements and reports tell.
+    records: u64,
+    /// Bytes in the network: those without what was heard of.
     pub in_flight: u64,
+    /// Segments and bytes that duplicate acknowledgements say have left it, where nothing is reported.
+    pub heard: u32,
+    heard_bytes: u64,
     /// Segments reported and not acknowledged.
     pub sacked: u32,
     /// Segments lost and not sent again since.
@@ -89,7 +102,10 @@ impl Board {
             turns: 0,
             oldest: NONE,
             newest: NONE,
+            records: 0,
             in_flight: 0,
+            heard: 0,
+            heard_bytes: 0,
             sacked: 0,
             waiting: 0,
             hint: 0,
@@ -111,6 +127,19 @@ impl Board {
     fn get_mut(&mut self, number: u64) -> &mut Record {
         let slot = self.slot(number);
         &mut self.ring[slot]
+    }
+
+    /// Duplicates tell that so many segments of `mss` bytes have left the network.
+    pub fn hear(&mut self, segments: u32, mss: u64) {
+        (self.heard, self.heard_bytes) = (segments, u64::from(segments) * mss);
+        self.count(0, 0);
+    }
+
+    /// So many bytes of records enter the network, and so many leave it.
+    #[inline]
+    fn count(&mut self, enter: u64, leave: u64) {
+        self.records = self.records + enter - leave;
+        self.in_flight = self.records.saturating_sub(self.heard_bytes);
     }
 
     pub fn is_empty(&self) -> bool {
@@ -138,7 +167,7 @@ impl Board {
         self.next += 1;
         self.turns += 1;
         *self.get_mut(number) = Record { turn: self.turns, ..record };
-        self.in_flight += record.bytes();
+        self.count(record.bytes(), 0);
         self.link(number);
     }
 
@@ -178,25 +207,27 @@ impl Board {
         }
     }
 
-    /// Removes the first record if all of it is below `ack`; returns it as it was.
-    pub fn take_first(&mut self, ack: u64) -> Option<Record> {
+    /// The first record, if all of it is below `ack`.
+    #[inline]
+    pub fn first_below(&self, ack: u64) -> Option<&Record> {
         if self.is_empty() {
             return None;
         }
-        let number = self.first;
-        let record = *self.get(number);
-        if record.end > ack {
-            return None;
-        }
-        self.leave(number, &record);
+        Some(self.get(self.first)).filter(|record| record.end <= ack)
+    }
+
+    /// Removes the first record.
+    #[inline]
+    pub fn pop_first(&mut self) {
+        let record = *self.get(self.first);
+        self.leave(self.first, &record);
         self.sacked -= u32::from(record.sacked);
         self.first += 1;
-        Some(record)
     }
 
     /// A record that has arrived is no longer in the network.
     fn leave(&mut self, number: u64, record: &Record) {
-        self.in_flight -= record.in_flight();
+        self.count(0, record.in_flight());
         if record.travels() {
             self.unlink(number);
         } else if !record.sacked {
@@ -218,7 +249,7 @@ impl Board {
     pub fn lose(&mut self, number: u64) {
         let record = *self.get(number);
         self.unlink(number);
-        self.in_flight -= record.in_flight();
+        self.count(0, record.in_flight());
         self.waiting += 1;
         self.hint = if self.waiting == 1 { number } else { self.hint.min(number) };
         let record = self.get_mut(number);
@@ -240,7 +271,7 @@ impl Board {
         (record.resent, record.ever_resent) = (true, true);
         (record.at, record.turn, record.snapshot) = (at, turn, snapshot);
         let now = record.in_flight();
-        self.in_flight = self.in_flight + now - old.in_flight();
+        self.count(now, old.in_flight());
         self.link(number);
     }
 
@@ -257,7 +288,7 @@ impl Board {
             }
             let record_now = self.get_mut(number);
             record_now.lost = false;
-            self.in_flight += record.bytes();
+            self.count(record.bytes(), 0);
         }
     }
 
@@ -303,94 +334,4 @@ impl Board {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use packet::Rng;
-
-    impl Board {
-        /// Counts anew what is kept up to date.
-        fn check(&self) {
-            let records = || (self.first..self.next).map(|n| self.get(n));
-            assert_eq!(self.in_flight, records().map(Record::in_flight).sum::<u64>());
-            assert_eq!(self.sacked as usize, records().filter(|r| r.sacked).count());
-            let waits = |r: &&Record| r.lost && !r.resent && !r.sacked;
-            assert_eq!(self.waiting as usize, records().filter(waits).count());
-            let first = (self.first..self.next).find(|&n| waits(&self.get(n)));
-            assert_eq!(self.first_waiting(), first);
-            let mut listed = Vec::new();
-            let mut next = self.oldest();
-            while let Some(number) = next {
-                listed.push(number);
-                next = self.after(number);
-            }
-            let mut travelling: Vec<u64> =
-                (self.first..self.next).filter(|&n| self.get(n).travels()).collect();
-            travelling.sort_by_key(|&n| self.get(n).turn);
-            assert_eq!(listed, travelling, "by time of sending");
-        }
-    }
-
-    #[test]
-    fn its_sums_and_orders_hold_whatever_happens() {
-        let mut rng = Rng::named(1, "board");
-        let mut board = Board::new();
-        let (mut seq, mut acked) = (1, 1);
-        for step in 0..20_000 {
-            let pick = |rng: &mut Rng, b: &Board| b.first() + rng.below(b.len().max(1));
-            let at = Instant::from_nanos(step);
-            match rng.below(6) {
-                0 | 1 => {
-                    let bytes = 1 + rng.below(1_000);
-                    board.push(Record { seq, end: seq + bytes, at, ..Record::default() });
-                    seq += bytes;
-                }
-                2 => {
-                    acked = board.get_end(rng.below(4)).unwrap_or(acked);
-                    while board.take_first(acked).is_some() {}
-                }
-                3 if !board.is_empty() => {
-                    let number = pick(&mut rng, &board);
-                    if !board.get(number).sacked {
-                        board.report(number);
-                    }
-                }
-                4 if !board.is_empty() => {
-                    let number = pick(&mut rng, &board);
-                    if board.get(number).travels() {
-                        board.lose(number);
-                    }
-                }
-                _ => {
-                    if let Some(number) = board.first_waiting() {
-                        board.resend(number, at, Snapshot::default());
-                    }
-                }
-            }
-            assert!(board.is_empty() || board.find(acked) == board.first());
-            board.check();
-        }
-    }
-
-    impl Board {
-        fn get_end(&self, beyond: u64) -> Option<u64> {
-            (beyond < self.len()).then(|| self.get(self.first + beyond).end)
-        }
-    }
-
-    #[test]
-    fn what_is_forgiven_travels_again() {
-        let mut board = Board::new();
-        for seq in [1, 101, 201] {
-            board.push(Record { seq, end: seq + 100, ..Record::default() });
-        }
-        board.lose(0);
-        board.lose(1);
-        board.resend(0, Instant::ZERO, Snapshot::default());
-        assert_eq!((board.in_flight, board.waiting), (200, 1));
-        board.forgive();
-        // The first and its second copy, the other two.
-        assert_eq!((board.in_flight, board.waiting), (400, 0));
-        while board.take_first(301).is_some() {}
-        assert_eq!((board.in_flight, board.oldest()), (0, None));
-    }
-}
+mod tests;

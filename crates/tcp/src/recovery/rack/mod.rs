@@ -6,6 +6,7 @@
 
 mod ack;
 mod board;
+mod detect;
 mod order;
 mod prr;
 mod rate;
@@ -62,6 +63,8 @@ pub(crate) struct Rack {
     pacing_rate: u64,
     /// When the last paced segment allowed the next.
     paced_to: Instant,
+    /// When data went out last.
+    sent_at: Instant,
 }
 
 /// How much of the congestion window is used (Linux's `tcp_cwnd_validate`).
@@ -97,7 +100,10 @@ impl Rack {
         Rack::with(congestion::make(today.control), Board::new(), today)
     }
 
-    fn with(control: Box<dyn Control>, board: Board, today: Today) -> Self {
+    fn with(mut control: Box<dyn Control>, board: Board, today: Today) -> Self {
+        if today.classic_fallback {
+            control.detect_classic_queues();
+        }
         Rack {
             manner: control.manner(),
             control,
@@ -122,6 +128,7 @@ impl Rack {
             unpaced: 0,
             pacing_rate: 0,
             paced_to: Instant::ZERO,
+            sent_at: Instant::ZERO,
         }
     }
 
@@ -145,11 +152,12 @@ impl Rack {
     }
 
     /// The handshake is over.
-    pub fn begin(&mut self, flight: &Flight, srtt: Duration, rto: Duration, now: Instant) {
+    pub fn begin(&mut self, flight: &mut Flight, srtt: Duration, rto: Duration, now: Instant) {
         (self.srtt, self.rto) = (srtt, rto);
         if srtt > Duration::ZERO {
             self.min_rtt.learn(srtt, now);
         }
+        self.control.on_open(flight, srtt, now);
         self.set_pace(flight);
     }
 
@@ -232,9 +240,16 @@ impl Rack {
 
     /// `chunk` goes out; `flight.max` as it was before. Returns the next deadline.
     #[inline(never)]
-    pub fn on_sent(&mut self, flight: &Flight, chunk: Chunk, now: Instant) -> Instant {
+    pub fn on_sent(&mut self, flight: &mut Flight, chunk: Chunk, now: Instant) -> Instant {
         let bytes = chunk.end() - chunk.seq;
         let snapshot = self.rate.snapshot(self.board.in_flight, bytes, now);
+        if self.board.in_flight == 0 {
+            self.control.on_tx_start(flight, self.sent_at, snapshot.app_limited, now);
+            if self.manner.own_window {
+                self.set_pace(flight);
+            }
+        }
+        self.sent_at = now;
         let again = chunk.seq < flight.max;
         if again {
             let number = self.board.find(chunk.seq);
@@ -272,10 +287,11 @@ impl Rack {
 
     fn note_usage(&mut self, flight: &Flight, chunk: Chunk) {
         let limited = self.board.in_flight + flight.mss() > flight.cwnd;
-        let out = self.board.in_flight;
+        let until = flight.max.max(chunk.end());
+        let out = until - flight.una;
         let usage = &mut self.usage;
         if limited || flight.una >= usage.until || (!usage.limited && out > usage.most) {
-            *usage = Usage { limited, most: out, until: flight.max.max(chunk.end()) };
+            *usage = Usage { limited, most: out, until };
         }
     }
 
@@ -309,6 +325,11 @@ impl Rack {
         let credit = now.since(self.paced_to).nanos().min(gap / 2);
         self.paced_to = now + Duration::from_nanos(gap - credit);
         self.timers.pace = self.paced_to;
+    }
+
+    /// Whether nothing is wrong (Linux's `TCP_CA_Open`).
+    pub fn is_calm(&self) -> bool {
+        self.state == Repair::None && self.board.sacked == 0
     }
 
     /// Whether nothing is out.

@@ -10,8 +10,8 @@ const PERSIST: u8 = 16;
 /// RACK's memory of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
-    /// Which transmission the newest delivered segment was, and its round trip (RACK.xmit_ts,
-    /// RACK.rtt). The count settles what was sent first among segments of one instant, which
+    /// Which transmission the newest delivered segment was (RACK.xmit_ts), and the last round trip
+    /// (RACK.rtt). The count settles what was sent first among segments of one instant, which
     /// RFC 8985 leaves to their sequence numbers (constructed).
     turn: u64,
     pub rtt: Duration,
@@ -45,16 +45,24 @@ impl Order {
     }
 
     /// Steps 2 and 3: a segment is delivered for the first time. `ambiguous`: it had been sent
-    /// again and the acknowledgement may be of the first copy.
-    pub fn deliver(&mut self, record: &Record, ambiguous: bool, now: Instant) {
+    /// again and the acknowledgement may be of the first copy; else its round trip is the one that
+    /// holes wait for, also where it was not sent last, if `timed` (of one acknowledgement Linux
+    /// takes what is acknowledged cumulatively last, `tcp_rack_advance`).
+    #[inline]
+    pub fn deliver(&mut self, record: &Record, ambiguous: bool, timed: bool, now: Instant) {
         if record.end > self.highest {
             self.highest = record.end;
         } else if record.end < self.highest && !record.ever_resent {
             self.reordering_seen = true;
         }
-        if !ambiguous && self.is_later(record) {
-            self.turn = record.turn;
+        if ambiguous {
+            return;
+        }
+        if timed {
             self.rtt = now.since(record.at);
+        }
+        if self.is_later(record) {
+            self.turn = record.turn;
         }
     }
 

@@ -53,7 +53,7 @@ mod tests {
     const MSS: u64 = 1_000;
 
     fn flight(ssthresh: u64) -> Flight {
-        Flight { ssthresh: ssthresh * MSS, mss: MSS as u32, ..Flight::default() }
+        Flight { ssthresh: ssthresh * MSS, mss: MSS as u16, ..Flight::default() }
     }
 
     /// Plays reports of one segment each to a window of 20 segments whose threshold is 10, with

@@ -16,17 +16,15 @@ pub(crate) struct Snapshot {
     /// Bytes in the network, this segment included.
     pub in_flight: u64,
     pub lost: u64,
-    pub marked: u64,
     pub app_limited: bool,
 }
 
 /// The sampler of one connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rate {
-    /// Bytes delivered, lost and marked so far.
+    /// Bytes delivered and lost so far.
     pub delivered: u64,
     pub lost: u64,
-    pub marked: u64,
     delivered_at: Instant,
     first_at: Instant,
     /// Samples say nothing of the path until this much is delivered; 0 for none.
@@ -60,7 +58,6 @@ impl Rate {
             first_at: self.first_at,
             in_flight: in_flight + bytes,
             lost: self.lost,
-            marked: self.marked,
             app_limited: self.app_limited != 0,
         }
     }
@@ -102,7 +99,6 @@ impl Rate {
             total_delivered: self.delivered,
             sent_in_flight: snapshot.in_flight,
             lost: self.lost - snapshot.lost,
-            marked: self.marked - snapshot.marked,
             app_limited: snapshot.app_limited,
         })
     }

@@ -55,7 +55,7 @@ impl Rack {
             // The recovery is over, and was needless (Linux's `tcp_try_undo_dsack`).
             self.take_back(desk.flight, outcome);
         }
-        news.lost = self.find_lost(desk.flight, desk.moment.at);
+        news.lost = self.find_lost(desk.flight, news.acked > 0, desk.moment.at);
         if self.board.waiting > 0 {
             self.enter_recovery(desk.flight, desk.moment.at, outcome);
         }
@@ -107,7 +107,7 @@ impl Rack {
     ) {
         let may_undo = self.may_undo(desk, segment, news);
         let flight = &mut *desk.flight;
-        let passed = flight.una >= self.point;
+        let passed = self.has_passed(flight);
         match self.state {
             Repair::None => {}
             // Above the point: CWR is to have reached the receiver.
@@ -181,6 +181,7 @@ impl Rack {
     /// The end of a recovery; that it was needless may still turn out.
     fn leave(&mut self) {
         (self.state, self.trial) = (Repair::None, Trial::None);
+        self.board.hear(0, 0);
         self.order.on_recovered();
     }
 
@@ -266,7 +267,11 @@ impl Rack {
     ) {
         if self.state == Repair::None && !self.manner.own_marks {
             self.undo = None;
+            let before = flight.cwnd;
             self.reduce(flight, Cause::Mark, now);
+            if let Some(beta) = self.today.beta_ecn {
+                flight.ssthresh = beta.threshold(before, flight.mss());
+            }
             if self.answers_in_proportion() {
                 self.end_reduction(flight);
             }
@@ -275,38 +280,8 @@ impl Rack {
         }
     }
 
-    /// RFC 8985 section 6.2, step 5: which of the segments sent before the newest delivered one
-    /// are lost, and when the others will be. Returns bytes lost.
-    fn find_lost(&mut self, flight: &Flight, now: Instant) -> u64 {
-        let repairing = matches!(self.state, Repair::Recovery | Repair::Loss);
-        self.lost_again = false;
-        let (mut lost, mut wait) = (0, Instant::NEVER);
-        let mut window = None;
-        let mut next = self.board.oldest();
-        while let Some(number) = next {
-            let record = self.board.get(number);
-            if self.order.is_later(record) {
-                break;
-            }
-            next = self.board.after(number);
-            let window = *window.get_or_insert_with(|| {
-                let settled = repairing || self.board.sacked >= self.today.threshold;
-                self.order.window(settled, self.min_rtt.get(), self.srtt)
-            });
-            let due = record.at + self.order.rtt + window;
-            if due <= now {
-                lost += record.bytes();
-                self.lose(flight, number, now);
-            } else {
-                wait = if wait == Instant::NEVER { due } else { wait.max(due) };
-            }
-        }
-        self.timers.reorder = wait;
-        lost
-    }
-
     /// A segment is taken for lost.
-    fn lose(&mut self, flight: &Flight, number: u64, now: Instant) {
+    pub(super) fn lose(&mut self, flight: &Flight, number: u64, now: Instant) {
         let record = self.board.get(number);
         let bytes = record.bytes();
         self.rate.lost += bytes;
@@ -326,7 +301,7 @@ impl Rack {
     /// The reordering timer: what still has not come is lost.
     pub fn on_reorder(&mut self, flight: &mut Flight, now: Instant) -> Outcome {
         let mut outcome = Outcome::default();
-        self.find_lost(flight, now);
+        self.find_lost(flight, false, now);
         if self.board.waiting > 0 {
             self.enter_recovery(flight, now, &mut outcome);
             if outcome.entered && !self.manner.own_window {
@@ -359,8 +334,11 @@ impl Rack {
         let on_trial = self.today.tries_timeouts && (!repairing || timeouts > 1);
         self.trial = if on_trial { Trial::First } else { Trial::None };
         self.probe = Probe::default();
+        self.board.hear(0, 0);
         self.lose_overdue(flight, now);
         flight.cwnd = self.board.in_flight + flight.mss();
+        // As in `tcp_enter_loss`, when what is lost is counted.
+        self.control.on_timeout(flight, now);
         self.rto = rto;
         self.timers.stop();
         self.timers.rto = now + rto;

@@ -4,6 +4,7 @@ use packet::{Duration, Instant};
 
 use super::Rack;
 use crate::congestion::Repair;
+use crate::recovery::Detection;
 
 /// The four deadlines; [`Instant::NEVER`] for one that does not run.
 #[derive(Clone, Copy, Debug)]
@@ -142,6 +143,7 @@ impl Rack {
     pub(super) fn schedule_probe(&mut self, now: Instant) {
         let calm = matches!(self.state, Repair::None | Repair::Reduction)
             && self.board.sacked == 0
+            && self.today.detection != Detection::Duplicates
             && self.probe.end == 0;
         if !calm || self.board.is_empty() {
             self.timers.probe = Instant::NEVER;

@@ -1,0 +1,65 @@
+//! Double-slope RED (B. Zheng, M. Atiquzzaman, *DSRED: An Active Queue Management Scheme for Next
+//! Generation Networks*, LCN 2000).
+//!
+//! The idea in five lines. RED's line from 0 to `max_p` and its jump to 1 are replaced by two lines
+//! that meet half way between the thresholds: up to there the probability grows gently, to
+//! 1 - `gamma`, beyond it steeply, to 1 at the upper threshold. So it never jumps, and it answers
+//! heavy congestion before the queue is full. All else is RED.
+
+use alloc::boxed::Box;
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+
+use super::family::{Early, Paper, Profile, in_packets};
+use crate::{Built, Entry, Judged, Keeps, Line};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "dsred",
+    summary: "RED with two slopes: gentle in the lower half of the band, steep in the upper one.",
+    year: 2000,
+    per_flow: Keeps::Nothing,
+    tables: &[],
+    source: "Zheng and Atiquzzaman, LCN 2000 (recalled)",
+    ecn: "marks in the random region if ecn is on and the packet is ECN-capable; drops where the \
+          signal is certain, and on overflow",
+    units: "packets",
+    deviations: "Average, idle time and spacing of the signals are those of profile fj93 of plain \
+                 RED; whether the authors spaced them is not known.",
+    fields: FIELDS,
+    build,
+};
+
+const FIELDS: &[Field] = &[
+    Field { meaning: "Average queue below which every packet passes, K_l.", ..in_packets::MIN_TH },
+    Field {
+        meaning: "Average queue from which on every packet is signalled, K_h; the slopes meet half \
+                  way to it, at K_m.",
+        ..in_packets::MAX_TH
+    },
+    in_packets::W_Q,
+    Field {
+        name: "gamma",
+        meaning: "Share of the steep slope in the whole rise: the probability is 1 - gamma where \
+                  the slopes meet.",
+        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true },
+        default: Value::Real(0.96),
+        source: "Zheng and Atiquzzaman 2000 (weakly recalled)",
+    },
+    Field {
+        meaning: "The packet of the idle clock. 1000.",
+        source: "constructed",
+        ..in_packets::MEAN_PACKET_BYTES
+    },
+    in_packets::LIMIT,
+    Field { source: "constructed: off", ..in_packets::ECN },
+];
+
+fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
+    let settings = in_packets::settings(params, line, Profile::Fj93, 1.0, false)?;
+    let mut judge = Paper::new(&settings);
+    let curve = judge.curve();
+    *curve = curve.broken(params.real("gamma"));
+    Ok(Built::Gate(Box::new(Judged::new(judge, settings.room, settings.ecn))))
+}

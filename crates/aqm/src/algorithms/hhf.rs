@@ -1,0 +1,390 @@
+//! HHF, Linux's heavy-hitter filter (T. Lam, N. Dukkipati, `sch_hhf`, Linux 3.14, 2013), after the
+//! multi-stage filter of C. Estan and G. Varghese, *New Directions in Traffic Measurement and
+//! Accounting*, SIGCOMM 2002.
+//!
+//! The idea in five lines. Two queues, one for the few flows that send much and one for all others,
+//! which has twice the weight and goes first when it was empty. A flow's bytes are added to one
+//! counter in each of four arrays; a flow all of whose counters have passed a threshold since they
+//! were last cleared is a heavy hitter, is noted in a table and counted no more. One that has been
+//! silent for a second is forgotten. A full buffer drops from the heavy hitters' head.
+
+use alloc::{boxed::Box, collections::VecDeque, vec, vec::Vec};
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+use packet::{Backlog, Duration, Event, Instant, Packet, Why};
+
+use crate::buffer::{LIMIT, TIME};
+use crate::shells::flows::{HASH_SEED, hash, hash_seed};
+use crate::shells::pool::{Pool, Queue};
+use crate::{Built, Cx, Discipline, Entry, Keeps, Line};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "hhf",
+    summary: "Two queues: one for the flows that send much, one with more weight for all others.",
+    year: 2013,
+    per_flow: Keeps::State,
+    tables: &[],
+    source: "read: Linux 6.12 sch_hhf; the filter: Estan and Varghese, SIGCOMM 2002",
+    ecn: "never marks",
+    units: "bytes; the limit in packets",
+    deviations: "Time is counted in nanoseconds, not in ticks of the kernel's clock (1 to 10 ms). \
+                 Flows are hashed by a seeded 64-bit mix, of which 32 bits are used (Linux: \
+                 siphash). Sizes are IP lengths, and so is what admit_bytes counts.",
+    fields: FIELDS,
+    build,
+};
+
+const FIELDS: &[Field] = &[
+    Field {
+        name: "limit",
+        meaning: "Packets that may wait in both queues.",
+        kind: LIMIT,
+        default: Value::Whole(1000),
+        source: "read: Linux",
+    },
+    Field {
+        name: "quantum",
+        meaning: "Bytes that the heavy hitters may send in each turn; the others non_hh_weight times \
+                  as many.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 256, max: 1_000_000 },
+        default: Value::Whole(1514),
+        source: "read: Linux psched_mtu on Ethernet, at least 256",
+    },
+    Field {
+        name: "hh_limit",
+        meaning: "Most heavy hitters known at a time; more of them count as others.",
+        kind: Kind::Whole { unit: Unit::Count, min: 0, max: 2 * PLACES as u64 },
+        default: Value::Whole(2 * PLACES as u64),
+        source: "read: Linux",
+    },
+    Field {
+        name: "reset_timeout",
+        meaning: "Time after which the counters are cleared.",
+        kind: TIME,
+        default: Value::Real(0.04),
+        source: "read: Linux",
+    },
+    Field {
+        name: "admit_bytes",
+        meaning: "Bytes within reset_timeout above which a flow is a heavy hitter.",
+        kind: Kind::Whole { unit: Unit::Bytes, min: 0, max: 1 << 31 },
+        default: Value::Whole(131_072),
+        source: "read: Linux: with 40 ms, 26 Mbit/s",
+    },
+    Field {
+        name: "evict_timeout",
+        meaning: "Silence after which a heavy hitter is forgotten.",
+        kind: TIME,
+        default: Value::Real(1.0),
+        source: "read: Linux",
+    },
+    Field {
+        name: "non_hh_weight",
+        meaning: "Weight of the flows that are no heavy hitters, theirs being 1.",
+        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 1000 },
+        default: Value::Whole(2),
+        source: "read: Linux",
+    },
+    HASH_SEED,
+];
+
+/// Bits of the hash that choose a counter, and a place in the table of heavy hitters.
+const BITS: u32 = 10;
+/// Counters in an array; lists of the table.
+const PLACES: usize = 1 << BITS;
+const ARRAYS: usize = 4;
+
+/// The counters of flows that are no heavy hitters.
+struct Filter {
+    counters: Vec<[u32; ARRAYS]>,
+    cleared: Instant,
+    reset_timeout: Duration,
+    admit_bytes: u32,
+}
+
+impl Filter {
+    /// Three parts of the hash, and their exclusive or with what is left of it.
+    fn places(hash: u32) -> [usize; ARRAYS] {
+        let part = |n: u32| (hash >> (n * BITS)) as usize & (PLACES - 1);
+        let rest = (hash >> (3 * BITS)) as usize;
+        [part(0), part(1), part(2), part(0) ^ part(1) ^ part(2) ^ rest]
+    }
+
+    fn clear_if_due(&mut self, now: Instant) {
+        if self.cleared + self.reset_timeout < now {
+            self.counters.fill([0; ARRAYS]);
+            self.cleared = now;
+        }
+    }
+
+    /// The least of the flow's counters with this packet added.
+    fn least(&self, places: [usize; ARRAYS], bytes: u32) -> u32 {
+        let counters = places.iter().enumerate().map(|(array, at)| self.counters[*at][array]);
+        counters.min().unwrap_or(0).saturating_add(bytes)
+    }
+
+    /// No counter is raised further than the least one must be (conservative update).
+    fn raise(&mut self, places: [usize; ARRAYS], least: u32) {
+        for (array, at) in places.into_iter().enumerate() {
+            let counter = &mut self.counters[at][array];
+            *counter = (*counter).max(least);
+        }
+    }
+}
+
+/// A heavy hitter.
+#[derive(Clone, Copy)]
+struct Hitter {
+    hash: u32,
+    heard: Instant,
+    next: Option<u16>,
+}
+
+/// The table of heavy hitters: lists by hash. One that has expired leaves when its list is looked
+/// through, but the last of a list stays to be used again.
+struct Hitters {
+    lists: Vec<Option<u16>>,
+    entries: Vec<Hitter>,
+    free: Vec<u16>,
+    limit: usize,
+    evict_timeout: Duration,
+}
+
+impl Hitters {
+    fn new(limit: usize, evict_timeout: Duration) -> Self {
+        let (entries, free) = (Vec::with_capacity(limit), Vec::with_capacity(limit));
+        Hitters { lists: vec![None; PLACES], entries, free, limit, evict_timeout }
+    }
+
+    fn list(hash: u32) -> usize {
+        hash as usize & (PLACES - 1)
+    }
+
+    fn expired(&self, entry: u16, now: Instant) -> bool {
+        self.entries[usize::from(entry)].heard + self.evict_timeout < now
+    }
+
+    fn len(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+
+    /// Whether the flow is known and was heard lately; now it is heard again.
+    fn hear(&mut self, hash: u32, now: Instant) -> bool {
+        let list = Self::list(hash);
+        let (mut before, mut at) = (None, self.lists[list]);
+        while let Some(entry) = at {
+            let Hitter { hash: other, next, .. } = self.entries[usize::from(entry)];
+            if self.expired(entry, now) {
+                if next.is_none() {
+                    return false;
+                }
+                self.unlink(list, before, next);
+                self.free.push(entry);
+            } else if other == hash {
+                self.entries[usize::from(entry)].heard = now;
+                return true;
+            } else {
+                before = Some(entry);
+            }
+            at = next;
+        }
+        false
+    }
+
+    fn unlink(&mut self, list: usize, before: Option<u16>, next: Option<u16>) {
+        match before {
+            None => self.lists[list] = next,
+            Some(before) => self.entries[usize::from(before)].next = next,
+        }
+    }
+
+    /// Notes a flow that is not known, unless there are too many.
+    fn note(&mut self, hash: u32, now: Instant) -> bool {
+        let list = Self::list(hash);
+        let (mut last, mut at) = (None, self.lists[list]);
+        while let Some(entry) = at {
+            let known = &mut self.entries[usize::from(entry)];
+            if known.heard + self.evict_timeout < now {
+                (known.hash, known.heard) = (hash, now);
+                return true;
+            }
+            (last, at) = (Some(entry), known.next);
+        }
+        if self.len() >= self.limit {
+            return false;
+        }
+        let hitter = Hitter { hash, heard: now, next: None };
+        let entry = match self.free.pop() {
+            Some(entry) => {
+                self.entries[usize::from(entry)] = hitter;
+                entry
+            }
+            None => {
+                self.entries.push(hitter);
+                (self.entries.len() - 1) as u16
+            }
+        };
+        self.unlink(list, last, Some(entry));
+        true
+    }
+}
+
+/// Which of the two queues.
+const HEAVY: usize = 0;
+const OTHERS: usize = 1;
+
+/// A queue and its place in the rounds.
+struct Bucket {
+    queue: Queue,
+    deficit: i64,
+    quantum: i64,
+    listed: bool,
+}
+
+/// See the module.
+struct Hhf {
+    seed: u64,
+    limit: u32,
+    filter: Filter,
+    hitters: Hitters,
+    pool: Pool,
+    buckets: [Bucket; 2],
+    /// Served before the old ones.
+    new: VecDeque<usize>,
+    old: VecDeque<usize>,
+}
+
+fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
+    let bucket = |weight: u64| Bucket {
+        queue: Queue::new(),
+        deficit: 0,
+        quantum: (weight * params.whole("quantum")) as i64,
+        listed: false,
+    };
+    Ok(Built::Discipline(Box::new(Hhf {
+        seed: hash_seed(params),
+        limit: params.whole("limit") as u32,
+        filter: Filter {
+            counters: vec![[0; ARRAYS]; PLACES],
+            cleared: Instant::ZERO,
+            reset_timeout: params.time("reset_timeout"),
+            admit_bytes: params.whole("admit_bytes") as u32,
+        },
+        hitters: Hitters::new(params.whole("hh_limit") as usize, params.time("evict_timeout")),
+        pool: Pool::default(),
+        buckets: [bucket(1), bucket(params.whole("non_hh_weight"))],
+        new: VecDeque::with_capacity(2),
+        old: VecDeque::with_capacity(2),
+    })))
+}
+
+impl Hhf {
+    /// The queue of an arriving packet.
+    fn classify(&mut self, packet: &Packet, now: Instant) -> usize {
+        self.filter.clear_if_due(now);
+        let hash = hash(packet.flow, self.seed) as u32;
+        if self.hitters.hear(hash, now) {
+            return HEAVY;
+        }
+        let places = Filter::places(hash);
+        let least = self.filter.least(places, packet.bytes);
+        if least > self.filter.admit_bytes {
+            // Not counted any more ("shielding"), nor this time.
+            return if self.hitters.note(hash, now) { HEAVY } else { OTHERS };
+        }
+        self.filter.raise(places, least);
+        OTHERS
+    }
+
+    /// A packet too many: from the heavy hitters' head, or from the others' if they have none.
+    fn drop_one(&mut self, cx: &mut Cx) {
+        let victim = if self.buckets[HEAVY].queue.is_empty() { OTHERS } else { HEAVY };
+        if let Some(packet) = self.pool.pop(&mut self.buckets[victim].queue) {
+            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+        }
+    }
+}
+
+impl Discipline for Hhf {
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+        let which = self.classify(&packet, cx.now);
+        (cx.out)(Event::Queued { id: packet.id });
+        let bucket = &mut self.buckets[which];
+        self.pool.push(&mut bucket.queue, packet);
+        if !bucket.listed {
+            bucket.listed = true;
+            bucket.deficit = bucket.quantum;
+            // Heavy hitters never go before the others.
+            if which == HEAVY { &mut self.old } else { &mut self.new }.push_back(which);
+        }
+        if self.backlog().packets > self.limit {
+            self.drop_one(cx);
+        }
+    }
+
+    fn dequeue(&mut self, _cx: &mut Cx) -> Option<Packet> {
+        loop {
+            let from_new = !self.new.is_empty();
+            let list = if from_new { &mut self.new } else { &mut self.old };
+            let which = *list.front()?;
+            let bucket = &mut self.buckets[which];
+            if bucket.deficit <= 0 {
+                bucket.deficit += bucket.quantum;
+                list.pop_front();
+                self.old.push_back(which);
+                continue;
+            }
+            if let Some(packet) = self.pool.pop(&mut bucket.queue) {
+                bucket.deficit -= i64::from(packet.bytes);
+                return Some(packet);
+            }
+            list.pop_front();
+            // An emptied new queue waits in turn behind old ones, so that they do not starve.
+            if from_new && !self.old.is_empty() {
+                self.old.push_back(which);
+            } else {
+                bucket.listed = false;
+            }
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        let [a, b] = [HEAVY, OTHERS].map(|which| self.buckets[which].queue.backlog());
+        Backlog { packets: a.packets + b.packets, bytes: a.bytes + b.bytes }
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("heavy_hitters", self.hitters.len() as f64);
+        show("heavy_packets", f64::from(self.buckets[HEAVY].queue.backlog().packets));
+        show("other_packets", f64::from(self.buckets[OTHERS].queue.backlog().packets));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_is_cut_into_three_and_their_exclusive_or() {
+        let hash = 0b10_0000000011_0000000101_1000000001;
+        assert_eq!(Filter::places(hash), [513, 5, 3, 513 ^ 5 ^ 3 ^ 2]);
+    }
+
+    #[test]
+    fn the_last_of_a_list_stays_after_its_time_and_is_used_again() {
+        let second = |n: u64| Instant::from_nanos(n * 1_000_000_000);
+        let mut hitters = Hitters::new(2, Duration::from_millis(500));
+        let (a, b, c) = (7, 7 + 1024, 7 + 2048);
+        assert!(hitters.note(a, second(1)) && hitters.note(b, second(1)));
+        assert!(!hitters.note(c, second(1)), "there is room for two");
+        assert!(
+            hitters.hear(a, second(1)) && hitters.hear(b, second(1)) && !hitters.hear(c, second(1))
+        );
+        assert!(!hitters.hear(a, second(2)));
+        assert_eq!(hitters.len(), 1, "a has left, b is the last of its list");
+        assert!(!hitters.hear(b, second(2)), "but is known no more");
+        assert!(hitters.note(c, second(2)) && hitters.hear(c, second(2)));
+        assert_eq!(hitters.len(), 1);
+    }
+}

@@ -1,0 +1,87 @@
+//! Nonlinear RED (K. Zhou, K. L. Yeung, V. O. K. Li, *Nonlinear RED: A simple yet efficient active
+//! queue management scheme*, Computer Networks 50(18), 2006).
+//!
+//! The idea in five lines. Between its thresholds RED's probability grows in proportion to the
+//! average queue; here it grows with the square of the way from `min_th` to `max_th`. Under a light
+//! load it is gentler than RED, under a heavy one more aggressive. It ends at 1.5 `max_p`, where the
+//! area under the curve, and so the mean probability over the band, is RED's. All else is RED.
+//!
+//! | profile | RED underneath | differs |
+//! |---|---|---|
+//! | `fj93` | the 1993 paper's | every packet is signalled from `max_th` on |
+//! | `ns3` | ns-3's | gentle: from `max_th` on the probability grows from `max_p`, below what it was |
+
+use alloc::boxed::Box;
+
+use packet::params::{BadParams, Field, Kind, Params, Value};
+
+use super::family::{Early, Ns, Paper, Profile, Settings, in_packets};
+use crate::{Built, Entry, Judged, Keeps, Line};
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "nlred",
+    summary: "RED whose probability grows with the square of the average queue.",
+    year: 2006,
+    per_flow: Keeps::Nothing,
+    tables: &[],
+    source: "Zhou, Yeung and Li, Computer Networks 50(18), 2006 (recalled); profile ns3 after \
+             ns-3's RedQueueDisc with NLRED (read)",
+    ecn: "marks in the random region if ecn is on and the packet is ECN-capable; drops where the \
+          signal is certain, and on overflow",
+    units: "packets",
+    deviations: "fj93: as profile fj93 of plain RED. ns3: LinkBandwidth is the line's rate. Both \
+                 count packets. The probability is at most 1, where 1.5 max_p is more.",
+    fields: FIELDS,
+    build,
+};
+
+const FIELDS: &[Field] = &[
+    Field {
+        name: "profile",
+        meaning: "The RED underneath: fj93 (the 1993 paper), ns3.",
+        kind: Kind::Choice(&["fj93", "ns3"]),
+        default: Value::Choice("fj93"),
+        source: "constructed",
+    },
+    in_packets::MIN_TH,
+    Field {
+        meaning: "Average queue at which the probability reaches 1.5 max_p.",
+        ..in_packets::MAX_TH
+    },
+    in_packets::W_Q,
+    Field {
+        name: "max_p",
+        meaning: "max_p of the RED with the same mean probability over the band. ns3: 0.02; fj93: \
+                  0.1.",
+        kind: in_packets::PROBABILITY,
+        default: Value::Unset,
+        source: "Zhou et al. 2006 (recalled); read: ns-3 LInterm 50",
+    },
+    in_packets::GENTLE,
+    in_packets::MEAN_PACKET_BYTES,
+    in_packets::LIMIT,
+    in_packets::ECN,
+];
+
+/// What makes the area under the square that under RED's line: 1/2 over 1/3.
+const SAME_AREA: f64 = 1.5;
+
+fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
+    let profile = Profile::named(params.choice("profile"));
+    let ns3 = profile == Profile::Ns3;
+    let max_p = params.real_or("max_p", if ns3 { 0.02 } else { 0.1 });
+    let gentle = params.switch_or("gentle", ns3);
+    let settings = in_packets::settings(params, line, profile, max_p, gentle)?;
+    Ok(if ns3 {
+        gate(Ns::new(&settings), &settings)
+    } else {
+        gate(Paper::new(&settings), &settings)
+    })
+}
+
+fn gate(mut judge: impl Early + 'static, settings: &Settings) -> Built {
+    let curve = judge.curve();
+    *curve = curve.squared(SAME_AREA * settings.max_p);
+    Built::Gate(Box::new(Judged::new(judge, settings.room, settings.ecn)))
+}

@@ -1,0 +1,47 @@
+//! A fault of the simulator (a Rust panic) reaches Python as one exception with one sentence.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+create_exception!(_core, Fault, PyException, "A fault of the simulator: one sentence.");
+
+const REPORT: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/issues");
+
+thread_local! {
+    /// Where this thread panicked last.
+    static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// From here on a panic of this library prints nothing: whoever called is told.
+pub fn keep_quiet() {
+    panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        PLACE.with(|kept| kept.replace(place));
+    }));
+}
+
+/// The answer of `work`; a panic in it is a [`Fault`].
+///
+/// What a panicking call has left half done is dropped with it, except for an object of Python's
+/// that it changes: that one is of no more use.
+pub fn guarded<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    panic::catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|panic| Err(Fault::new_err(sentence(&*panic))))
+}
+
+fn sentence(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let said = text.unwrap_or("no reason given").split_whitespace().collect::<Vec<_>>().join(" ");
+    let place = PLACE.with(RefCell::take);
+    format!(
+        "the simulator failed ({said}, {place}), which is a fault of aqmlab and not of the \
+         scenario: please report it with the scenario and this line (build {}) at {REPORT}",
+        env!("AQMLAB_BUILD"),
+    )
+}

@@ -1,0 +1,64 @@
+//! What can be said of a scenario before it runs: contradictions, and what it will ask for.
+
+use crate::error::ScenarioError;
+use crate::scenario::{Changes, Link, Scenario, Traffic};
+use crate::setup::{build_profile, build_queue, population, wire};
+
+impl Scenario {
+    /// Checks what the fields alone do not show: parameters that contradict each other.
+    ///
+    /// # Errors
+    /// One sentence that names the field and the remedy.
+    pub fn check_parameters(&self) -> Result<(), ScenarioError> {
+        self.check_parts().map_err(ScenarioError::on_one_line)
+    }
+
+    fn check_parts(&self) -> Result<(), ScenarioError> {
+        for (i, link) in self.links.iter().enumerate() {
+            for (direction, queue) in [("forward", &link.forward), ("reverse", &link.reverse)] {
+                build_queue(i, link, direction, queue)?;
+            }
+        }
+        for group in &self.traffic {
+            population(self, group, group.members().unwrap_or(1))?;
+            build_profile(group)?;
+        }
+        Ok(())
+    }
+}
+
+/// IP bytes per user and second that the group given by a load is expected to ask for: the
+/// first guess of a calibration.
+///
+/// # Errors
+/// As [`Run::new`](crate::Run::new).
+pub fn estimate(scenario: &Scenario) -> Result<Option<f64>, ScenarioError> {
+    match scenario.traffic.iter().find(|t| t.params.given("load")) {
+        None => Ok(None),
+        Some(group) => population(scenario, group, 1)
+            .map(|population| population.ip_bytes_per_member_s())
+            .map_err(ScenarioError::on_one_line),
+    }
+}
+
+impl Scenario {
+    /// IP bytes per member and second that a group is expected to ask for, where that is known.
+    pub(crate) fn ip_bytes_per_member_s(&self, group: &Traffic) -> Option<f64> {
+        population(self, group, 1).ok()?.ip_bytes_per_member_s()
+    }
+}
+
+/// Bits per second that each link's ports offer on average in the measured interval, by port: what
+/// a load is a share of. Of a rate drawn by the seed it is the nominal one, which all seeds share.
+pub fn capacities(scenario: &Scenario) -> Vec<(String, f64)> {
+    let of = |link: &Link, direction: &str| {
+        let drawn = link.changes_of(direction).is_some_and(Changes::is_drawn);
+        let mean = match drawn {
+            true => link.rate_of(direction).bits_per_s() as f64,
+            false => wire(scenario, link, direction).capacity().mean_bits_per_s,
+        };
+        (format!("{}.{direction}", link.name), mean)
+    };
+    let both = |link: &Link| ["forward", "reverse"].map(|direction| of(link, direction));
+    scenario.links.iter().flat_map(both).collect()
+}

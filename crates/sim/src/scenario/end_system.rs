@@ -1,0 +1,101 @@
+//! The end systems of a traffic group: which profile, and with which parameters.
+
+use packet::params::{Field, Kind, Params, nearest};
+use serde_json::{Value as Json, json};
+
+use crate::error::ScenarioError;
+use crate::reader::Section;
+
+/// The parameter by which a profile offers congestion controls.
+const CONTROL: &str = "congestion";
+
+/// The profile that `given`, what a group says at `path`, names, and its parameters.
+pub(super) fn read(
+    path: &str,
+    given: Option<&Json>,
+) -> Result<(&'static tcp::Entry, Params), ScenarioError> {
+    let usual = json!("plain");
+    let json = given.unwrap_or(&usual);
+    if let Some(why) = mistaken(json) {
+        return Err(ScenarioError(format!("{path}{why}")));
+    }
+    let (name, mut section) = Section::variant(path, json, "profile", &profiles())?;
+    let profile = tcp::find(&name).expect("the name was checked against the registry");
+    section.rename("window", "window_bytes")?;
+    section.rename("min_rto", "rto_min")?;
+    Ok((profile, section.rest(profile.fields, &["profile"])?))
+}
+
+fn profiles() -> Vec<&'static str> {
+    tcp::PROFILES.iter().map(|entry| entry.name).collect()
+}
+
+/// Profiles, and what they let choose, are different lists: of a name sought in the wrong one, the
+/// line to write. It continues a path.
+fn mistaken(json: &Json) -> Option<String> {
+    let profile = json.as_str().or(json["profile"].as_str());
+    let control = json[CONTROL].as_str();
+    let found = profile.and_then(tcp::find);
+    match (profile, found, control) {
+        (Some(name), None, _) => no_profile(name),
+        (_, Some(_), Some(name)) if tcp::find(name).is_some() => Some(format!(
+            ".{CONTROL}: \"{name}\" is a profile, not a congestion control; write tcp = \"{name}\""
+        )),
+        (_, Some(entry), Some(name)) if choices(entry, CONTROL).is_none() => {
+            let line = line_for(name)?;
+            let name = entry.name;
+            Some(format!(".{CONTROL}: {name} has no choice of congestion control; write {line}"))
+        }
+        (None, _, Some(name)) => Some(format!(": profile is missing; write {}", line_for(name)?)),
+        _ => None,
+    }
+}
+
+/// What to write in place of a profile that is none, if it is something else.
+fn no_profile(name: &str) -> Option<String> {
+    let controls: Vec<&str> = tcp::controls().map(|about| about.name).collect();
+    if controls.contains(&name) {
+        let line = line_for(name)?;
+        return Some(format!(
+            ".profile: \"{name}\" is a congestion control, not a profile; write {line}"
+        ));
+    }
+    if let Some((entry, field)) = offering(name) {
+        let (field, line) = (field.name, line(entry, field.name, name));
+        return Some(format!(
+            ".profile: \"{name}\" is a value of {field}, not a profile; write {line}"
+        ));
+    }
+    let meant = nearest(name, &[profiles(), controls.clone()].concat())?;
+    let line = controls.contains(&meant).then(|| line_for(meant))??;
+    Some(format!(
+        ".profile: \"{name}\" is no profile; for the congestion control {meant} write {line}"
+    ))
+}
+
+/// The line that chooses a congestion control; of one that is none, the line for a profile's own.
+fn line_for(control: &str) -> Option<String> {
+    let of = |entry| choices(entry, CONTROL).map(|names| (entry, names));
+    let (entry, names) = tcp::PROFILES.iter().find_map(of)?;
+    let known = names.contains(&control);
+    Some(line(entry, CONTROL, if known { control } else { nearest(control, names)? }))
+}
+
+fn line(entry: &tcp::Entry, field: &str, value: &str) -> String {
+    format!("tcp = {{ profile = \"{}\", {field} = \"{value}\" }}", entry.name)
+}
+
+/// The youngest profile of which a parameter can be `value`, and that parameter.
+fn offering(value: &str) -> Option<(&'static tcp::Entry, &'static Field)> {
+    let has = |field: &&Field| matches!(field.kind, Kind::Choice(all) if all.contains(&value));
+    let of = |entry: &'static tcp::Entry| Some((entry, entry.fields.iter().find(has)?));
+    tcp::PROFILES.iter().rev().find_map(of)
+}
+
+/// The values of a profile's parameter, if it has it.
+fn choices(entry: &tcp::Entry, name: &str) -> Option<&'static [&'static str]> {
+    entry.fields.iter().find_map(|field| match field.kind {
+        Kind::Choice(names) if field.name == name => Some(names),
+        _ => None,
+    })
+}

@@ -1,0 +1,84 @@
+//! How large a scenario may be: what the numbers of ports, routes, groups and users hold.
+
+use std::collections::HashSet;
+
+use super::{Rtt, Scenario, Traffic};
+use crate::error::ScenarioError;
+
+/// A packet counts the ports it has passed with 16 bits.
+const MOST_LINKS: usize = 65_000;
+/// Tables number groups with 16 bits.
+const MOST_GROUPS: usize = 65_535;
+/// Users are numbered with 32 bits.
+const MOST_USERS: u64 = 4_000_000_000;
+/// Ports in all routes together, four bytes each.
+const MOST_HOPS: u64 = 100_000_000;
+const MOST_PAIRS: u64 = 10_000_000;
+const MOST_SAMPLES: f64 = 1e8;
+
+impl Scenario {
+    /// Refuses what would not fit into the numbers that things are named by.
+    pub(super) fn check_sizes(&self) -> Result<(), ScenarioError> {
+        let fail = |why: String| Err(ScenarioError(why));
+        if self.links.len() > MOST_LINKS {
+            let links = self.links.len();
+            return fail(format!("link: {links} links are too many; at most {MOST_LINKS}"));
+        }
+        if self.traffic.len() > MOST_GROUPS {
+            let groups = self.traffic.len();
+            return fail(format!(
+                "traffic: {groups} groups are too many; give at most {MOST_GROUPS}, with more users each"
+            ));
+        }
+        let users: u64 = self.traffic.iter().filter_map(Traffic::members).map(u64::from).sum();
+        if users > MOST_USERS {
+            return fail(format!(
+                "traffic: {users} users and flows together are too many; at most {MOST_USERS}"
+            ));
+        }
+        self.check_routes()?;
+        self.check_pairs()?;
+        let samples = self.params.real("duration") / self.record.real("queue_every");
+        if self.record.switch("samples") && samples > MOST_SAMPLES {
+            return fail(format!(
+                "record.queue_every: {samples:.0} samples are too many to keep; sample less often or write samples = false"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Every machine with a line of its own has routes of its own.
+    fn check_routes(&self) -> Result<(), ScenarioError> {
+        let machines = self.network.whole("clients") + self.network.whole("servers");
+        let own = self.network.given("access_rate");
+        let each = if own { machines } else { 2 };
+        let different: HashSet<&[usize]> = self.traffic.iter().map(|t| t.via.as_slice()).collect();
+        let hops: u64 = different.iter().map(|via| (via.len() as u64 + 1) * each).sum();
+        // And each group keeps its links and the places of its routes.
+        let hops = hops + self.traffic.iter().map(|t| t.via.len() as u64 + each).sum::<u64>();
+        if hops <= MOST_HOPS {
+            return Ok(());
+        }
+        Err(ScenarioError(match own {
+            true => format!(
+                "network.access_rate: {machines} machines with lines of their own make routes of {hops} ports together, at most {MOST_HOPS}; leave it out, or give fewer machines, links or groups"
+            ),
+            false => format!(
+                "link: the groups' routes have {hops} ports together, at most {MOST_HOPS}; name the links of every group with via"
+            ),
+        }))
+    }
+
+    /// A distance for each pair of machines is a table.
+    fn check_pairs(&self) -> Result<(), ScenarioError> {
+        let (clients, servers) = (self.network.whole("clients"), self.network.whole("servers"));
+        let pairs = |rtt: &Rtt| matches!(rtt, Rtt::Range(rtt) if rtt.choice("draw") == "pair");
+        let by_pair = self.traffic.iter().any(|t| pairs(t.rtt.as_ref().unwrap_or(&self.rtt)));
+        if by_pair && clients * servers > MOST_PAIRS {
+            return Err(ScenarioError(format!(
+                "network.rtt: {clients} clients and {servers} servers make too many pairs; write draw = \"connection\""
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,34 @@
+//! The tests of this crate from outside as one program: a new file needs its line here.
+
+mod capture;
+mod controls;
+mod cost;
+mod datagrams;
+mod disciplines;
+mod ecn_today;
+mod ends;
+mod engines;
+mod golden;
+mod groups;
+mod hashing;
+mod host_cache;
+mod hosts;
+mod links;
+mod media;
+mod outcome;
+mod overload;
+mod pages;
+mod parser;
+mod pcap;
+mod ports;
+mod read;
+mod replay;
+mod requests;
+mod response_ends;
+mod rings;
+mod scenarios;
+mod scripts;
+mod shaper;
+mod sizes;
+mod theory;
+mod transports;

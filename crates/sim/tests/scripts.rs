@@ -1,0 +1,123 @@
+//! Packets dropped and marked by their numbers (`script` of a traffic group), in both engines.
+
+use crate::outcome::{column, simulate, table};
+use serde_json::{Value, json};
+use sim::{Outcome, Scenario};
+
+/// Transfers of 60 segments of 1,448 B, one after the other, over an empty line.
+fn scenario(tcp: Value, script: Value) -> Value {
+    json!({
+        "duration": "20 s",
+        "network": {"rtt": "100 ms"},
+        "link": [{"rate": "100 Mbit/s"}],
+        "traffic": [{"app": "bulk", "flows": 2, "bytes": 86_880, "start_within": "0 s",
+                     "tcp": tcp, "script": script}],
+    })
+}
+
+fn both(scenario: &Value) -> Outcome {
+    let [folded, explicit] = ["folded", "explicit"].map(|engine| {
+        let mut scenario = scenario.clone();
+        scenario["engine"] = json!(engine);
+        simulate(&scenario)
+    });
+    let print = |o: &Outcome| sim::summary_json(&o.summary)["fingerprint"].clone();
+    assert_eq!(print(&folded), print(&explicit), "{scenario}");
+    folded
+}
+
+fn figures(outcome: &Outcome, names: &[&str]) -> Vec<f64> {
+    names.iter().map(|name| outcome.summary.number(name)).collect()
+}
+
+const LOSSES: &[&str] = &[
+    "drops_scripted",
+    "segments_lost",
+    "retransmissions_lost",
+    "loss_episodes",
+    "fast_retransmits",
+    "timeouts",
+    "drops",
+];
+
+#[test]
+fn data_packets_are_dropped_once_each_of_every_flow() {
+    let outcome = both(&scenario(json!("linux"), json!([{"drop": [15, 17]}])));
+    assert_eq!(figures(&outcome, LOSSES), [4.0, 4.0, 0.0, 2.0, 2.0, 0.0, 0.0]);
+}
+
+#[test]
+fn a_flow_and_a_transmission_are_chosen_by_their_numbers() {
+    // Both transmissions of packet 15 of the second flow.
+    let rules = json!([{"drop": 15, "sent": [1, 2], "flows": [2]}]);
+    let outcome = both(&scenario(json!("linux"), rules));
+    assert_eq!(figures(&outcome, LOSSES)[..5], [2.0, 2.0, 1.0, 1.0, 1.0]);
+    // The first retransmission, whatever it repeats, is the same packet.
+    let rules = json!([{"drop": [15], "flows": [2]}, {"drop": 1, "count": "resent", "flows": [2]}]);
+    let other = both(&scenario(json!("linux"), rules));
+    let print = |o: &Outcome| sim::summary_json(&o.summary)["fingerprint"].clone();
+    assert_eq!(print(&outcome), print(&other));
+}
+
+#[test]
+fn any_packet_of_either_side_can_be_dropped() {
+    // The SYN of each flow, and the second SYN-ACK.
+    let rules = json!([{"drop": 1, "count": "packets"},
+                       {"drop": 1, "count": "packets", "from": "clients"}]);
+    let outcome = both(&scenario(json!("linux"), rules));
+    assert_eq!(outcome.summary.number("drops_scripted"), 4.0);
+    assert_eq!(outcome.summary.number("segments_lost"), 0.0, "they carry no data");
+    assert_eq!(outcome.summary.number("data_packets_sent"), 120.0);
+}
+
+#[test]
+fn marks_reach_the_receiver_if_the_packet_can_carry_them() {
+    for (ecn, marks) in [(true, 2.0), (false, 0.0)] {
+        let tcp = json!({"profile": "linux", "ecn": ecn});
+        let outcome = both(&scenario(tcp, json!([{"mark": 12}])));
+        let seen = figures(&outcome, &["marks_scripted", "ecn_reductions", "drops_scripted"]);
+        assert_eq!(seen, [marks, marks, 0.0], "ecn {ecn}");
+    }
+}
+
+#[test]
+fn datagrams_are_dropped_by_their_numbers() {
+    let scenario = json!({
+        "duration": "2 s",
+        "network": {"rtt": "100 ms"},
+        "link": [{"rate": "10 Mbit/s"}],
+        "traffic": [{"app": "cbr", "rate": "80 kbit/s", "packet": 500, "flows": 3, "start_within": "0 s",
+                     "script": [{"drop": [2, 3, 5], "flows": [1, 3]}]}],
+    });
+    let outcome = both(&scenario);
+    assert_eq!(outcome.summary.number("drops_scripted"), 6.0);
+    let lost = column(table(&outcome, "streams"), "lost");
+    assert_eq!(lost.iter().sum::<f64>(), 6.0);
+}
+
+#[test]
+fn without_a_script_nothing_is_said_of_it() {
+    let mut plain = scenario(json!("linux"), json!([]));
+    let empty = simulate(&plain);
+    plain["traffic"][0].as_object_mut().unwrap().remove("script");
+    assert!(empty.summary.get("drops_scripted").is_none());
+    assert_eq!(figures(&empty, LOSSES[1..].as_ref()), figures(&simulate(&plain), &LOSSES[1..]));
+}
+
+#[test]
+fn mistakes_are_one_sentence() {
+    for (rule, words) in [
+        (json!({"drop": [0]}), "script.0.drop: 0 is not a whole number from 1"),
+        (json!({"drop": [1.5]}), "1.5 is not a whole number"),
+        (json!({"drop": []}), "has 0 numbers"),
+        (json!({"drop": [1], "mark": [1]}), "gives both drop and mark"),
+        (json!({"flows": [1]}), "gives neither drop nor mark"),
+        (json!({"drop": 1, "flows": 3}), "there is no flow 3; the group has 2"),
+        (json!({"drop": 1, "count": "resent", "sent": 2}), "leave sent out"),
+        (json!({"drop": 1, "form": "clients"}), "from"),
+    ] {
+        let text = scenario(json!("linux"), json!([rule])).to_string();
+        let why = Scenario::from_json(&text).expect_err(&text).to_string();
+        assert!(why.contains(words), "{why}");
+    }
+}

@@ -1,0 +1,106 @@
+//! The kernel's own code beside ours: `kernel.txt` is a flow's acknowledgements, told to
+//! net/ipv4/tcp_bbr.c of Linux 6.12 compiled in user space, with the windows and rates it set. It has
+//! timeouts, recoveries, ProbeRTT and a policed rate.
+
+use super::super::RateSample;
+use super::super::testing::{self, report};
+use super::*;
+
+const SEEN: &str = include_str!("kernel.txt");
+
+struct Replay {
+    bbr: Bbr,
+    flight: Flight,
+}
+
+impl Replay {
+    /// Segments found lost until so many were.
+    fn lose(&mut self, now: Instant, lost: u64) {
+        let bytes = self.bbr.mss;
+        let none =
+            Lost { now, bytes, sent_in_flight: 0, lost: 0, total_delivered: 0, app_limited: false };
+        while self.bbr.lost < lost {
+            self.bbr.on_lost(&self.flight, &none);
+        }
+    }
+
+    fn open(&mut self, fields: &[u64]) {
+        let &[now, cwnd, mss, srtt, rate] = fields else { panic!("five fields") };
+        (self.flight.cwnd, self.flight.mss) = (cwnd * mss, mss as u16);
+        self.bbr.on_open(&mut self.flight, Duration::from_micros(srtt), Instant::from_nanos(now));
+        assert_eq!(self.bbr.pacing_rate, rate);
+    }
+
+    /// What an acknowledgement says; `None` where a field says -1.
+    fn report(&self, f: &[Option<u64>]) -> testing::Report {
+        let mss = self.bbr.mss;
+        let value = |i: usize| f[i].expect("a number");
+        let now = Instant::from_nanos(value(0));
+        let delivered = value(10) * mss;
+        let rate = f[6].map(|interval| RateSample {
+            delivered: value(5) * mss,
+            interval: Duration::from_micros(interval),
+            prior_delivered: (value(7) - 1) * mss,
+            total_delivered: self.bbr.delivered_bytes + delivered,
+            sent_in_flight: 0,
+            lost: 0,
+            app_limited: value(8) == 1,
+        });
+        testing::Report {
+            now,
+            next_send: now + Duration::from_nanos(value(1)),
+            in_flight: value(3) * mss,
+            in_flight_before: value(4) * mss,
+            lost: value(9) * mss,
+            rtt: f[11].map(Duration::from_micros),
+            srtt: Duration::from_micros(value(12)),
+            rate,
+            repairing: match value(13) {
+                3 => Repair::Recovery,
+                4 => Repair::Loss,
+                _ => Repair::None,
+            },
+            ..report(delivered)
+        }
+    }
+
+    fn acknowledge(&mut self, line: usize, f: &[Option<u64>]) {
+        let value = |i: usize| f[i].expect("a number");
+        let report = self.report(f);
+        self.lose(report.now, value(2));
+        self.flight.cwnd = value(14) * self.bbr.mss;
+        self.bbr.on_ack(&mut self.flight, &report);
+        let bbr = &mut self.bbr;
+        let seen = [self.flight.cwnd / bbr.mss, bbr.pacing_rate, bbr.mode as u64];
+        assert_eq!(seen, [value(15), value(16), value(17)], "line {line}");
+        if bbr.mode == Mode::ProbeBw {
+            assert_eq!(bbr.cycle.index as u64, value(18), "line {line}");
+        }
+    }
+}
+
+#[test]
+fn every_window_rate_and_phase_is_that_of_the_kernels_code() {
+    let mut replay = Replay { bbr: Bbr::default(), flight: Flight::default() };
+    let mut ruled = 0;
+    for (line, text) in SEEN.lines().enumerate().filter(|(_, text)| !text.starts_with('#')) {
+        let (what, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let fields: Vec<Option<u64>> = rest.split_whitespace().map(|f| f.parse().ok()).collect();
+        let whole: Vec<u64> = fields.iter().flatten().copied().collect();
+        match what {
+            "open" => replay.open(&whole),
+            "cut" => {
+                replay.flight.cwnd = whole[0] * replay.bbr.mss;
+                replay.bbr.on_congestion(&mut replay.flight, Cause::Loss, Instant::ZERO);
+            }
+            "loss" => {
+                replay.lose(Instant::from_nanos(whole[0]), whole[1]);
+                replay.bbr.on_timeout(&replay.flight, Instant::from_nanos(whole[0]));
+            }
+            "undo" => replay.bbr.undo(&mut replay.flight),
+            _ => replay.acknowledge(line + 1, &fields),
+        }
+        ruled += u32::from(replay.bbr.policer.rules);
+    }
+    assert!(ruled > 100, "{ruled}");
+}

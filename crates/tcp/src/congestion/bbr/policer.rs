@@ -1,0 +1,113 @@
+//! The long-term rate ("LT" in the kernel): two intervals of much loss and like throughput are
+//! taken for a token-bucket policer (Flach et al., "An Internet-Wide Analysis of Traffic Policing",
+//! SIGCOMM 2016), whose rate then rules for 48 round trips.
+
+use super::{BW_UNIT, Bbr, Mode, SCALE, UNIT, jiffies, window};
+
+/// bbr_lt_intvl_min_rtts: least length of an interval; four times that is too long.
+const MIN_ROUNDS: u32 = 4;
+/// bbr_lt_loss_thresh: packets lost to packets delivered from which an interval is lossy, of 256.
+const LOSS_THRESHOLD: u64 = 50;
+/// bbr_lt_bw_ratio and bbr_lt_bw_diff: rates no further apart than this share of the first, of 256,
+/// or than so many bytes per second are alike.
+const LIKE_RATIO: u64 = UNIT / 8;
+const LIKE_BYTES: u64 = 4_000 / 8;
+/// bbr_lt_bw_max_rtts: round trips for which the rate rules.
+const RULE_ROUNDS: u32 = 48;
+
+/// The sampler.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Policer {
+    sampling: bool,
+    rounds: u32,
+    /// Its rate is taken for the path's.
+    pub rules: bool,
+    pub bw: u64,
+    /// Packets delivered and lost, and the time, ms, when the interval began.
+    delivered: u64,
+    lost: u64,
+    stamp: u64,
+}
+
+impl Bbr {
+    /// `bbr_reset_lt_bw_sampling_interval`.
+    fn reset_interval(&mut self) {
+        self.policer.stamp = jiffies(self.delivered_at);
+        self.policer.delivered = self.delivered;
+        self.policer.lost = self.lost;
+        self.policer.rounds = 0;
+    }
+
+    /// `bbr_reset_lt_bw_sampling`.
+    pub(super) fn reset_long_term(&mut self) {
+        self.policer = Policer::default();
+        self.reset_interval();
+    }
+
+    /// `bbr_lt_bw_sampling`.
+    pub(super) fn sample_long_term(&mut self) {
+        if self.policer.rules {
+            return self.count_ruled_rounds();
+        }
+        if !self.policer.sampling {
+            if self.sample.losses == 0 {
+                return;
+            }
+            self.reset_interval();
+            self.policer.sampling = true;
+        }
+        if self.sample.app_limited {
+            return self.reset_long_term();
+        }
+        self.policer.rounds += u32::from(self.rounds.started);
+        if self.policer.rounds < MIN_ROUNDS {
+            return;
+        }
+        if self.policer.rounds > 4 * MIN_ROUNDS {
+            return self.reset_long_term();
+        }
+        if self.sample.losses > 0 {
+            self.judge_interval();
+        }
+    }
+
+    fn count_ruled_rounds(&mut self) {
+        if self.mode == Mode::ProbeBw && self.rounds.started {
+            self.policer.rounds += 1;
+            if self.policer.rounds >= RULE_ROUNDS {
+                self.reset_long_term();
+                self.reset_probe_bw_mode();
+            }
+        }
+    }
+
+    /// A packet was lost, so the policer may be out of tokens: was much lost?
+    fn judge_interval(&mut self) {
+        let lost = self.lost - self.policer.lost;
+        let delivered = self.delivered - self.policer.delivered;
+        if delivered == 0 || lost << SCALE < LOSS_THRESHOLD * delivered {
+            return;
+        }
+        let took = jiffies(self.delivered_at).saturating_sub(self.policer.stamp);
+        if took > 0 {
+            self.end_interval(delivered * BW_UNIT / (took * 1_000));
+        }
+    }
+
+    /// `bbr_lt_bw_interval_done`.
+    fn end_interval(&mut self, bw: u64) {
+        let before = self.policer.bw;
+        let apart = bw.abs_diff(before);
+        let like = apart * UNIT <= LIKE_RATIO * before
+            || window::bytes_per_s(apart, UNIT, self.mss) <= LIKE_BYTES;
+        if before > 0 && like {
+            self.policer.bw = (bw + before) >> 1;
+            self.policer.rules = true;
+            self.policer.rounds = 0;
+            self.pacing_gain = UNIT;
+        } else {
+            self.policer.bw = bw;
+            self.reset_interval();
+        }
+    }
+}

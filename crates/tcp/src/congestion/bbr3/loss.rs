@@ -1,0 +1,131 @@
+//! What losses and marks teach, and the way back when there was none (sections 5.5.10, 5.5.11).
+
+use super::model::BETA;
+use super::{Bbr3, Lost, State};
+use crate::flight::Flight;
+
+/// Share of a round trip's data that may be lost while probing (section 2.8).
+const THRESHOLD: f64 = 0.02;
+
+/// What is saved when a recovery begins (section 2.15).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Undo {
+    /// The state a loss ended.
+    pub state: Option<State>,
+    /// Saved for a recovery that is about to begin or under way.
+    pub saved: bool,
+    bw_shortterm: f64,
+    inflight_shortterm: u64,
+    inflight_longterm: u64,
+}
+
+/// `IsInflightTooHigh`: `lost` of `sent_in_flight`.
+pub(super) fn too_much_lost(lost: u64, sent_in_flight: u64) -> bool {
+    lost as f64 > sent_in_flight as f64 * THRESHOLD
+}
+
+/// Section 5.5.10.2: the volume at which losses crossed the threshold within this segment.
+fn inflight_at_loss(lost: &Lost) -> u64 {
+    let before = lost.sent_in_flight.saturating_sub(lost.bytes) as f64;
+    let lost_before = (lost.lost - lost.bytes) as f64;
+    let prefix = (THRESHOLD * before - lost_before) / (1.0 - THRESHOLD);
+    (before + prefix).max(0.0) as u64
+}
+
+impl Bbr3 {
+    /// `NoteLoss`, and the saving that begins a recovery.
+    pub(super) fn note_loss(&mut self, flight: &Flight) {
+        if self.rounds.loss {
+            return;
+        }
+        self.rounds.loss = true;
+        self.rounds.loss_delivered = self.delivered;
+        self.save_cwnd(flight);
+        if !self.undo.saved {
+            self.undo = Undo {
+                state: None,
+                saved: true,
+                bw_shortterm: self.model.bw_shortterm,
+                inflight_shortterm: self.model.inflight_shortterm,
+                inflight_longterm: self.model.inflight_longterm,
+            };
+        }
+    }
+
+    /// `HandleLostPacket`.
+    pub(super) fn handle_lost(&mut self, flight: &Flight, lost: &Lost) {
+        self.note_loss(flight);
+        if self.cycle.probe_sample && too_much_lost(lost.lost, lost.sent_in_flight) {
+            self.too_high(flight, inflight_at_loss(lost), lost.app_limited);
+        }
+    }
+
+    /// A window of marks: as a round trip with too much loss (constructed, see `ENTRY`).
+    pub(super) fn handle_mark(&mut self, flight: &Flight) {
+        self.note_loss(flight);
+        if self.state == State::Startup && !self.pipe.reached {
+            self.end_startup_by_loss();
+        } else if self.cycle.probe_sample {
+            self.too_high(flight, self.sample.sent_in_flight, self.sample.app_limited);
+        }
+    }
+
+    /// `HandleInflightTooHigh`.
+    fn too_high(&mut self, flight: &Flight, volume: u64, app_limited: bool) {
+        self.cycle.too_high = true;
+        self.cycle.probe_sample = false;
+        if !app_limited {
+            let floor = (self.target_inflight(flight) as f64 * BETA) as u64;
+            self.model.inflight_longterm = volume.max(floor);
+        }
+        if self.state == State::Up {
+            self.undo.state = Some(State::Up);
+            self.start_down();
+        }
+    }
+
+    /// `HandleSpuriousLossDetection`.
+    pub(super) fn handle_spurious_loss(&mut self, flight: &mut Flight) {
+        self.restore_cwnd(flight);
+        self.rounds.loss = false;
+        self.pipe.reset(0.0);
+        let (model, undo) = (&mut self.model, self.undo);
+        model.bw_shortterm = model.bw_shortterm.max(undo.bw_shortterm);
+        model.inflight_shortterm = model.inflight_shortterm.max(undo.inflight_shortterm);
+        model.inflight_longterm = model.inflight_longterm.max(undo.inflight_longterm);
+        let elsewhere = self.state != State::ProbeRtt;
+        match undo.state {
+            Some(State::Startup) if self.state != State::Startup => {
+                self.pipe.reached = false;
+                if elsewhere {
+                    self.enter_startup();
+                }
+            }
+            Some(State::Up) if self.state != State::Up && elsewhere => self.start_refill(),
+            _ => {}
+        }
+        self.undo.state = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::Instant;
+
+    #[test]
+    fn losses_cross_two_percent_within_the_segment() {
+        // 99,000 B before it, 1,500 of them lost: (0.02 x 99,000 - 1,500) / 0.98 = 489.8 B of it.
+        let lost = Lost {
+            now: Instant::ZERO,
+            bytes: 1_000,
+            sent_in_flight: 100_000,
+            lost: 2_500,
+            total_delivered: 0,
+            app_limited: false,
+        };
+        assert_eq!(inflight_at_loss(&lost), 99_489);
+        assert!(too_much_lost(2_001, 100_000));
+        assert!(!too_much_lost(2_000, 100_000));
+    }
+}

@@ -1,0 +1,252 @@
+//! BBR version 3 (draft-ietf-ccwg-bbr-06, July 2026): a model of the path (bottleneck rate,
+//! smallest round trip, volumes that were safe) sets both the pacing rate and the window.
+//!
+//! Sections named in these files are the draft's. Reading order: here the state and the order of
+//! the steps, `model` what the path is like, `startup`, `probe_bw` and `probe_rtt` the states,
+//! `loss` what a loss or mark teaches, `window` what is sent. Rates are bytes per second, volumes
+//! bytes; a bound that is not set is infinite.
+
+mod loss;
+mod model;
+mod probe_bw;
+mod probe_rtt;
+mod startup;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use packet::{Duration, Instant};
+
+use super::{CLASSIC, Cause, Control, Entry, Lost, Manner, Repair, Report};
+use crate::flight::Flight;
+use loss::Undo;
+use model::{Aggregation, Model, Rounds};
+use probe_bw::Cycle;
+use probe_rtt::Trips;
+use startup::FullPipe;
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "bbr3",
+    summary: "BBRv3: paced at the modelled bottleneck rate, about one bandwidth-delay product in \
+              flight",
+    source: "draft-ietf-ccwg-bbr-06 (BBRv3); Startup's count of lost ranges is of acknowledgements \
+             that found losses, and what a loss saves for an undo is saved once per recovery, as \
+             in Linux's BBRv3; constructed: a window of marks is answered like a round trip with \
+             more than 2 % loss (the draft only asks that marks count as congestion), and the \
+             waits between probes, random in the draft, are a hash of the time and of the bytes \
+             delivered",
+    make: || Box::new(Bbr3::default()),
+};
+
+/// No bound.
+const UNBOUNDED: u64 = u64::MAX;
+
+/// The states (section 5.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Startup,
+    Drain,
+    Down,
+    Cruise,
+    Refill,
+    Up,
+    ProbeRtt,
+}
+
+impl State {
+    /// One of ProbeBW's.
+    fn probes_bw(self) -> bool {
+        matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
+    }
+
+    /// Sends faster to see whether more comes through (section 5.3.3.9, `IsProbingBW`).
+    fn accelerates(self) -> bool {
+        matches!(self, State::Startup | State::Refill | State::Up)
+    }
+
+    /// Share of the modelled rate to pace at (section 5.6.1).
+    fn pacing_gain(self) -> f64 {
+        match self {
+            State::Startup => 2.77,
+            State::Drain => 0.5,
+            State::Down => 0.9,
+            State::Cruise | State::Refill | State::ProbeRtt => 1.0,
+            State::Up => 1.25,
+        }
+    }
+
+    /// Bandwidth-delay products allowed in flight (section 5.6.1).
+    fn cwnd_gain(self) -> f64 {
+        match self {
+            State::Up => 2.25,
+            State::ProbeRtt => 0.5,
+            _ => 2.0,
+        }
+    }
+}
+
+/// What the acknowledgement at hand says (section 2.3).
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    /// Delivery rate; 0 where it gives none.
+    rate: f64,
+    /// Delivered while that rate was measured.
+    delivered: u64,
+    prior_delivered: u64,
+    sent_in_flight: u64,
+    /// Lost since the acknowledged segment was sent.
+    lost: u64,
+    app_limited: bool,
+    newly_acked: u64,
+    newly_lost: u64,
+    in_flight: u64,
+    window_limited: bool,
+    rtt: Option<Duration>,
+    /// It acknowledges data whose sending is known.
+    has_data: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Bbr3 {
+    state: State,
+    begun: bool,
+    now: Instant,
+    mss: u64,
+    /// Bytes delivered in all.
+    delivered: u64,
+    sample: Sample,
+    rounds: Rounds,
+    model: Model,
+    aggregation: Aggregation,
+    pipe: FullPipe,
+    cycle: Cycle,
+    trips: Trips,
+    undo: Undo,
+    repairing: Repair,
+    /// The first window of the connection, and the last one not reduced by a repair or ProbeRTT.
+    initial_cwnd: u64,
+    prior_cwnd: u64,
+    /// 0 before the first acknowledgement.
+    pacing_rate: f64,
+}
+
+impl Bbr3 {
+    /// Section 5.2.1, at the first event that brings a time.
+    fn begin(&mut self, flight: &Flight, now: Instant, srtt: Duration) {
+        self.now = now;
+        self.mss = flight.mss();
+        if self.begun {
+            return;
+        }
+        self.begun = true;
+        self.initial_cwnd = flight.cwnd;
+        self.pacing_rate = initial_rate(flight.cwnd, srtt);
+        self.trips.begin(now);
+        self.aggregation.restart(now);
+    }
+
+    fn take(&mut self, report: &Report) {
+        self.delivered += report.delivered;
+        self.sample = Sample {
+            newly_acked: report.delivered,
+            newly_lost: report.lost,
+            in_flight: report.in_flight,
+            window_limited: report.window_limited,
+            rtt: report.rtt,
+            ..Sample::default()
+        };
+        let Some(rate) = report.rate else { return };
+        self.delivered = rate.total_delivered;
+        let seconds = rate.interval.secs_f64();
+        self.sample.rate = if seconds > 0.0 { rate.delivered as f64 / seconds } else { 0.0 };
+        self.sample.delivered = rate.delivered;
+        self.sample.prior_delivered = rate.prior_delivered;
+        self.sample.sent_in_flight = rate.sent_in_flight;
+        self.sample.lost = rate.lost;
+        self.sample.app_limited = rate.app_limited || self.trips.slowed(rate.prior_delivered);
+        self.sample.has_data = true;
+    }
+
+    fn in_recovery(&self) -> bool {
+        matches!(self.repairing, Repair::Recovery | Repair::Loss)
+    }
+}
+
+/// Section 5.6.2, `InitPacingRate`.
+fn initial_rate(cwnd: u64, srtt: Duration) -> f64 {
+    let trip = if srtt == Duration::ZERO { Duration::from_millis(1) } else { srtt };
+    State::Startup.pacing_gain() * cwnd as f64 / trip.secs_f64()
+}
+
+impl Control for Bbr3 {
+    fn manner(&self) -> Manner {
+        Manner { own_window: true, paced: true, ..CLASSIC }
+    }
+
+    /// Section 5.2.3.
+    fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
+        self.begin(flight, report.now, report.srtt);
+        let repaired = self.in_recovery();
+        self.repairing = report.repairing;
+        if repaired && !self.in_recovery() {
+            self.restore_cwnd(flight);
+        }
+        self.undo.saved = self.in_recovery();
+        self.take(report);
+
+        self.update_latest_delivery();
+        self.update_congestion(flight);
+        self.update_aggregation(flight);
+        self.check_full_pipe();
+        self.check_startup_done();
+        self.check_drain_done();
+        self.update_probe_bw(flight);
+        self.update_min_rtt();
+        self.check_probe_rtt(flight);
+        self.advance_latest_delivery();
+        self.model.bound_rate();
+
+        self.set_pacing_rate(self.state.pacing_gain());
+        self.set_cwnd(flight);
+    }
+
+    fn on_lost(&mut self, flight: &Flight, lost: &Lost) {
+        self.begin(flight, lost.now, Duration::ZERO);
+        self.delivered = lost.total_delivered;
+        self.handle_lost(flight, lost);
+    }
+
+    fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, now: Instant) {
+        self.begin(flight, now, Duration::ZERO);
+        match cause {
+            Cause::Mark => self.handle_mark(flight),
+            Cause::Loss | Cause::Timeout => self.note_loss(flight),
+        }
+    }
+
+    fn undo(&mut self, flight: &mut Flight) {
+        self.handle_spurious_loss(flight);
+    }
+
+    fn on_tx_start(&mut self, flight: &mut Flight, _: Instant, app_limited: bool, now: Instant) {
+        if self.begun && (app_limited || self.trips.slowed(self.delivered)) {
+            self.now = now;
+            self.handle_restart(flight);
+        }
+    }
+
+    fn pacing_rate(&self, flight: &Flight, srtt: Duration) -> Option<u64> {
+        let rate = if self.begun { self.pacing_rate } else { initial_rate(flight.cwnd, srtt) };
+        Some(rate.max(1.0) as u64)
+    }
+
+    fn reset(&mut self) {
+        *self = Bbr3::default();
+    }
+
+    fn boxed(&self) -> Box<dyn Control> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,215 @@
+//! What the path is like: packet-timed rounds, the bottleneck's rate, what came through lately,
+//! how much acknowledgements bunch (sections 5.5.1 to 5.5.6, 5.5.9, 5.5.10.3).
+
+use packet::{Duration, Instant};
+
+use super::super::windowed::WindowedMax;
+use super::{Bbr3, UNBOUNDED};
+use crate::flight::Flight;
+
+/// What a round trip with loss leaves of the short-term bounds (section 2.8).
+pub(super) const BETA: f64 = 0.7;
+/// Round trips for which bunching is remembered (section 2.12).
+const AGGREGATION_ROUNDS: u64 = 10;
+
+/// Packet-timed rounds (section 5.5.1), and those by which losses are judged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rounds {
+    pub count: u64,
+    /// This acknowledgement begins a round.
+    pub started: bool,
+    next_delivered: u64,
+    /// This acknowledgement begins a round of loss accounting.
+    pub loss_started: bool,
+    pub loss_delivered: u64,
+    /// Something was lost in that round.
+    pub loss: bool,
+}
+
+/// The rate model and the bounds on rate and volume (section 2.9).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Model {
+    /// Greatest delivery rate of this probing cycle and of the last.
+    rates: [f64; 2],
+    pub bw: f64,
+    pub bw_shortterm: f64,
+    pub inflight_shortterm: u64,
+    pub inflight_longterm: u64,
+    /// Greatest rate and volume delivered in the last round trip.
+    bw_latest: f64,
+    pub inflight_latest: u64,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Model {
+            rates: [0.0; 2],
+            bw: 0.0,
+            bw_shortterm: f64::INFINITY,
+            inflight_shortterm: UNBOUNDED,
+            inflight_longterm: UNBOUNDED,
+            bw_latest: 0.0,
+            inflight_latest: 0,
+        }
+    }
+}
+
+impl Model {
+    pub fn max_bw(&self) -> f64 {
+        self.rates[0].max(self.rates[1])
+    }
+
+    /// A delivery rate of this cycle.
+    pub fn record(&mut self, rate: f64) {
+        self.rates[0] = self.rates[0].max(rate);
+    }
+
+    /// Section 5.5.6.
+    pub fn advance_filter(&mut self) {
+        self.rates = [0.0, self.rates[0]];
+    }
+
+    pub fn bound_rate(&mut self) {
+        self.bw = self.max_bw().min(self.bw_shortterm);
+    }
+
+    pub fn reset_shortterm(&mut self) {
+        self.bw_shortterm = f64::INFINITY;
+        self.inflight_shortterm = UNBOUNDED;
+    }
+
+    /// Section 5.5.10.3, `InitLowerBounds` and `LossLowerBounds`.
+    fn adapt_shortterm(&mut self, cwnd: u64) {
+        let bw = self.bw_shortterm.min(self.max_bw());
+        let inflight =
+            if self.inflight_shortterm == UNBOUNDED { cwnd } else { self.inflight_shortterm };
+        self.bw_shortterm = self.bw_latest.max(BETA * bw);
+        self.inflight_shortterm = self.inflight_latest.max((BETA * inflight as f64) as u64);
+    }
+}
+
+/// Bytes acknowledged beyond what the rate explains (section 5.5.9).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Aggregation {
+    since: Instant,
+    delivered: u64,
+    greatest: WindowedMax,
+}
+
+impl Aggregation {
+    pub fn restart(&mut self, now: Instant) {
+        self.since = now;
+    }
+
+    pub fn extra(&self) -> u64 {
+        self.greatest.get()
+    }
+}
+
+impl Bbr3 {
+    /// A round is to be counted from now on (section 5.5.1).
+    pub(super) fn start_round(&mut self) {
+        self.rounds.next_delivered = self.delivered;
+    }
+
+    fn update_round(&mut self) {
+        let sample = &self.sample;
+        self.rounds.started =
+            sample.has_data && sample.prior_delivered >= self.rounds.next_delivered;
+        if self.rounds.started {
+            self.start_round();
+            self.rounds.count += 1;
+            self.cycle.rounds_since_probe += 1;
+        }
+    }
+
+    /// Section 5.5.5: samples the program limited count only where they are the greatest.
+    pub(super) fn update_max_bw(&mut self) {
+        self.update_round();
+        let rate = self.sample.rate;
+        if rate > 0.0 && (rate >= self.model.max_bw() || !self.sample.app_limited) {
+            self.model.record(rate);
+        }
+    }
+
+    /// Section 5.5.10.3, near the start of an acknowledgement.
+    pub(super) fn update_latest_delivery(&mut self) {
+        let (sample, model) = (&self.sample, &mut self.model);
+        model.bw_latest = model.bw_latest.max(sample.rate);
+        model.inflight_latest = model.inflight_latest.max(sample.delivered);
+        self.rounds.loss_started =
+            sample.has_data && sample.prior_delivered >= self.rounds.loss_delivered;
+        if self.rounds.loss_started {
+            self.rounds.loss_delivered = self.delivered;
+        }
+    }
+
+    /// ... and near its end.
+    pub(super) fn advance_latest_delivery(&mut self) {
+        if self.rounds.loss_started {
+            self.model.bw_latest = self.sample.rate;
+            self.model.inflight_latest = self.sample.delivered;
+        }
+    }
+
+    pub(super) fn reset_congestion(&mut self) {
+        self.rounds.loss = false;
+        self.model.bw_latest = 0.0;
+        self.model.inflight_latest = 0;
+    }
+
+    pub(super) fn update_congestion(&mut self, flight: &Flight) {
+        self.update_max_bw();
+        if !self.rounds.loss_started {
+            return;
+        }
+        if self.rounds.loss && !self.state.accelerates() {
+            self.model.adapt_shortterm(flight.cwnd);
+        }
+        self.rounds.loss = false;
+    }
+
+    pub(super) fn update_aggregation(&mut self, flight: &Flight) {
+        let expected = |since: Duration| (self.model.bw * since.secs_f64()) as u64;
+        let aggregation = &mut self.aggregation;
+        let mut explained = expected(self.now.since(aggregation.since));
+        if aggregation.delivered <= explained {
+            aggregation.delivered = 0;
+            aggregation.since = self.now;
+            explained = 0;
+        }
+        aggregation.delivered += self.sample.newly_acked;
+        let extra = (aggregation.delivered - explained).min(flight.cwnd);
+        let window = if self.pipe.reached { AGGREGATION_ROUNDS } else { 1 };
+        aggregation.greatest.update(self.rounds.count, extra, window);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_of_two_cycles_count() {
+        let mut model = Model { rates: [5.0, 0.0], ..Model::default() };
+        model.advance_filter();
+        model.rates[0] = 3.0;
+        assert_eq!(model.max_bw(), 5.0);
+        model.advance_filter();
+        assert_eq!(model.max_bw(), 3.0);
+        model.bw_shortterm = 2.0;
+        model.bound_rate();
+        assert_eq!(model.bw, 2.0);
+    }
+
+    #[test]
+    fn short_term_bounds_fall_to_seven_tenths_or_what_came_through() {
+        let mut model = Model { rates: [1_000.0, 0.0], bw_latest: 800.0, ..Model::default() };
+        model.inflight_latest = 60;
+        model.adapt_shortterm(100);
+        assert_eq!((model.bw_shortterm, model.inflight_shortterm), (800.0, 70));
+        (model.bw_latest, model.inflight_latest) = (100.0, 10);
+        model.adapt_shortterm(100);
+        assert_eq!((model.bw_shortterm, model.inflight_shortterm), (560.0, 49));
+    }
+}

@@ -1,0 +1,217 @@
+//! ProbeBW (section 5.3.3): in turn below the modelled rate to empty the queue, at it, at it with
+//! the long-term bounds alone to fill the pipe, and a quarter above it to look for more.
+
+use packet::random::{GOLDEN, mix};
+use packet::{Duration, Instant};
+
+use super::loss::too_much_lost;
+use super::{Bbr3, State, UNBOUNDED};
+use crate::flight::Flight;
+
+/// Share of the long-term bound left to others (section 2.8).
+const HEADROOM: f64 = 0.15;
+/// Round trips after which a Reno flow of the same window would probe, at most (section 5.3.3.8).
+const RENO_ROUNDS: u64 = 63;
+/// Wall-clock bounds of the wait between probes: 2 s, and up to a second more.
+const WAIT: Duration = Duration::from_secs(2);
+const WAIT_SPREAD_NS: u64 = 1_000_000_000;
+/// The doubling of the long-term bound's growth stops here.
+const MOST_UP_ROUNDS: u32 = 30;
+
+/// What the acknowledgements at hand mean for the probing (section 2.14).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Feedback {
+    #[default]
+    Init,
+    Refilling,
+    Starting,
+    Probing,
+    Stopping,
+}
+
+/// The state of the probing cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cycle {
+    pub feedback: Feedback,
+    /// Samples come from probing, and nothing has been answered since.
+    pub probe_sample: bool,
+    pub rounds_since_probe: u64,
+    pub started: Instant,
+    pub wait: Duration,
+    pub up_rounds: u32,
+    up_acked: u64,
+    up_acked_per_step: u64,
+    /// The last probe lost too much; it stopped early for that reason.
+    pub too_high: bool,
+    pub cautious: bool,
+}
+
+impl Default for Cycle {
+    fn default() -> Self {
+        Cycle {
+            feedback: Feedback::Init,
+            probe_sample: false,
+            rounds_since_probe: 0,
+            started: Instant::ZERO,
+            wait: Duration::ZERO,
+            up_rounds: 0,
+            up_acked: 0,
+            up_acked_per_step: UNBOUNDED,
+            too_high: false,
+            cautious: false,
+        }
+    }
+}
+
+impl Bbr3 {
+    pub(super) fn start_down(&mut self) {
+        self.reset_congestion();
+        self.cycle.up_acked_per_step = UNBOUNDED;
+        self.pick_wait();
+        self.cycle.started = self.now;
+        self.cycle.feedback = Feedback::Stopping;
+        self.start_round();
+        self.state = State::Down;
+    }
+
+    pub(super) fn start_cruise(&mut self) {
+        self.state = State::Cruise;
+    }
+
+    pub(super) fn start_refill(&mut self) {
+        self.model.reset_shortterm();
+        self.cycle.up_rounds = 0;
+        self.cycle.up_acked = 0;
+        self.cycle.cautious = false;
+        self.cycle.feedback = Feedback::Refilling;
+        self.start_round();
+        self.state = State::Refill;
+    }
+
+    pub(super) fn start_up(&mut self, flight: &Flight) {
+        self.cycle.feedback = Feedback::Starting;
+        self.start_round();
+        self.pipe.reset(self.sample.rate);
+        self.state = State::Up;
+        self.steepen(flight);
+    }
+
+    /// `UpdateProbeBWCyclePhase`.
+    pub(super) fn update_probe_bw(&mut self, flight: &Flight) {
+        if !self.pipe.reached || self.adapt_long_term(flight) {
+            return;
+        }
+        match self.state {
+            State::Down | State::Cruise if self.time_to_probe(flight) => self.start_refill(),
+            State::Down if self.time_to_cruise() => self.start_cruise(),
+            State::Refill if self.rounds.started => {
+                self.cycle.probe_sample = true;
+                self.start_up(flight);
+            }
+            State::Up => self.check_up_done(flight),
+            _ => {}
+        }
+    }
+
+    pub(super) fn check_up_done(&mut self, flight: &Flight) {
+        if self.time_to_go_down(flight) {
+            self.cycle.too_high = false;
+            self.start_down();
+        }
+    }
+
+    /// `AdaptLongTermModel`; true if it has changed the state.
+    fn adapt_long_term(&mut self, flight: &Flight) -> bool {
+        let cycle = &mut self.cycle;
+        if self.rounds.started && cycle.feedback == Feedback::Starting {
+            cycle.feedback = Feedback::Probing;
+        }
+        if self.rounds.started && cycle.feedback == Feedback::Stopping {
+            cycle.probe_sample = false;
+            cycle.feedback = Feedback::Init;
+            if self.state.probes_bw() && !self.sample.app_limited {
+                self.model.advance_filter();
+            }
+            // Precautionary probing: what the last probe shied away from is safe after all.
+            if self.state.probes_bw() && self.cycle.cautious && !self.cycle.too_high {
+                self.start_refill();
+                return true;
+            }
+        }
+        let bounded = self.model.inflight_longterm != UNBOUNDED;
+        if bounded && !too_much_lost(self.sample.lost, self.sample.sent_in_flight) {
+            let bound = &mut self.model.inflight_longterm;
+            *bound = self.sample.sent_in_flight.max(*bound);
+            if self.state == State::Up {
+                self.raise_long_term(flight);
+            }
+        }
+        false
+    }
+
+    /// `ProbeInflightLongtermUpward`.
+    pub(super) fn raise_long_term(&mut self, flight: &Flight) {
+        if !self.sample.window_limited || flight.cwnd < self.model.inflight_longterm {
+            return;
+        }
+        let cycle = &mut self.cycle;
+        cycle.up_acked += self.sample.newly_acked;
+        let steps = cycle.up_acked / cycle.up_acked_per_step;
+        cycle.up_acked -= steps * cycle.up_acked_per_step;
+        self.model.inflight_longterm += steps * self.mss;
+        if self.rounds.started {
+            self.steepen(flight);
+        }
+    }
+
+    /// `RaiseInflightLongtermSlope`: twice as many segments per round trip as in the last.
+    pub(super) fn steepen(&mut self, flight: &Flight) {
+        let growth = 1 << self.cycle.up_rounds;
+        self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(MOST_UP_ROUNDS);
+        self.cycle.up_acked_per_step = (flight.cwnd / growth).max(self.mss);
+    }
+
+    /// `PickProbeWait`. The draft's random numbers are a hash of the time in nanoseconds and of
+    /// the bytes delivered (constructed): flows differ, a repeated run does not.
+    fn pick_wait(&mut self) {
+        let draw = mix(self.now.nanos() ^ mix(self.delivered.wrapping_add(GOLDEN)));
+        self.cycle.rounds_since_probe = draw & 1;
+        self.cycle.wait = WAIT + Duration::from_nanos((draw >> 1) % (WAIT_SPREAD_NS + 1));
+    }
+
+    fn time_to_probe(&self, flight: &Flight) -> bool {
+        let waited = self.now > self.cycle.started + self.cycle.wait;
+        let rounds = (self.target_inflight(flight) / self.mss).min(RENO_ROUNDS);
+        waited || self.cycle.rounds_since_probe >= rounds
+    }
+
+    fn time_to_cruise(&self) -> bool {
+        let in_flight = self.sample.in_flight;
+        in_flight <= self.inflight_with_headroom()
+            && in_flight <= self.inflight(self.model.max_bw(), 1.0)
+    }
+
+    /// `IsTimeToGoDown` (section 5.3.3.7).
+    fn time_to_go_down(&mut self, flight: &Flight) -> bool {
+        let bound = self.model.inflight_longterm;
+        if self.cycle.too_high && self.sample.in_flight >= bound {
+            self.cycle.cautious = true;
+            return true;
+        }
+        if self.sample.window_limited && flight.cwnd >= bound {
+            self.pipe.reset(self.sample.rate);
+            return false;
+        }
+        self.pipe.now
+    }
+
+    /// The long-term bound less what is left to others.
+    pub(super) fn inflight_with_headroom(&self) -> u64 {
+        let bound = self.model.inflight_longterm;
+        if bound == UNBOUNDED {
+            return UNBOUNDED;
+        }
+        let headroom = ((HEADROOM * bound as f64) as u64).max(self.mss);
+        bound.saturating_sub(headroom).max(self.min_cwnd())
+    }
+}

@@ -1,0 +1,158 @@
+//! The smallest round trip, ProbeRTT (section 5.3.4) and the restart after a pause (section 5.4).
+
+use packet::{Duration, Instant};
+
+use super::{Bbr3, State};
+use crate::flight::Flight;
+
+/// Section 2.16: how long a smallest round trip counts, after which time without a new one the
+/// flow makes way for one, and for how long.
+const FILTER: Duration = Duration::from_secs(10);
+const INTERVAL: Duration = Duration::from_secs(5);
+const STAY: Duration = Duration::from_millis(200);
+
+/// Round trips, and the state of ProbeRTT.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Trips {
+    /// The model's smallest; none before the first sample.
+    pub least: Option<Duration>,
+    least_at: Instant,
+    /// The smallest since the last ProbeRTT.
+    recent: Option<Duration>,
+    recent_at: Instant,
+    expired: bool,
+    /// When ProbeRTT may end; none before the flight is small enough.
+    pub done_at: Option<Instant>,
+    round_done: bool,
+    /// Restarts after a pause.
+    restarts: bool,
+    /// Segments sent between these counts of delivered bytes were slowed by ProbeRTT.
+    slowed: (u64, u64),
+}
+
+impl Trips {
+    pub fn begin(&mut self, now: Instant) {
+        self.least_at = now;
+        self.recent_at = now;
+    }
+
+    /// Whether a segment sent at this count of delivered bytes was slowed by ProbeRTT, not by the
+    /// path.
+    pub fn slowed(&self, prior_delivered: u64) -> bool {
+        self.slowed.0 <= prior_delivered && prior_delivered < self.slowed.1
+    }
+}
+
+impl Bbr3 {
+    pub(super) fn update_min_rtt(&mut self) {
+        let (now, trips) = (self.now, &mut self.trips);
+        trips.expired = now > trips.recent_at + INTERVAL;
+        if let Some(rtt) = self.sample.rtt
+            && (trips.expired || trips.recent.is_none_or(|recent| rtt < recent))
+        {
+            trips.recent = Some(rtt);
+            trips.recent_at = now;
+        }
+        let Some(recent) = trips.recent else { return };
+        if now > trips.least_at + FILTER || trips.least.is_none_or(|least| recent < least) {
+            trips.least = Some(recent);
+            trips.least_at = trips.recent_at;
+        }
+    }
+
+    pub(super) fn check_probe_rtt(&mut self, flight: &mut Flight) {
+        if self.state != State::ProbeRtt && self.trips.expired && !self.trips.restarts {
+            self.state = State::ProbeRtt;
+            self.save_cwnd(flight);
+            self.trips.done_at = None;
+            self.cycle.feedback = super::probe_bw::Feedback::Stopping;
+            self.trips.slowed.0 = self.delivered;
+            self.start_round();
+        }
+        if self.state == State::ProbeRtt {
+            self.stay_in_probe_rtt(flight);
+        }
+        if self.sample.delivered > 0 {
+            self.trips.restarts = false;
+        }
+    }
+
+    /// `HandleProbeRTT`.
+    fn stay_in_probe_rtt(&mut self, flight: &mut Flight) {
+        // `MarkConnectionAppLimited`: low rates now say nothing of the path.
+        self.trips.slowed.1 = self.delivered + self.sample.in_flight + 1;
+        if self.trips.done_at.is_none() {
+            if self.sample.in_flight <= self.probe_rtt_cwnd() {
+                self.trips.done_at = Some(self.now + STAY);
+                self.trips.round_done = false;
+                self.start_round();
+            }
+            return;
+        }
+        self.trips.round_done |= self.rounds.started;
+        if self.trips.round_done {
+            self.check_probe_rtt_done(flight);
+        }
+    }
+
+    fn check_probe_rtt_done(&mut self, flight: &mut Flight) {
+        if self.trips.done_at.is_some_and(|done| self.now > done) {
+            self.trips.recent_at = self.now;
+            self.restore_cwnd(flight);
+            self.leave_probe_rtt();
+        }
+    }
+
+    /// Section 5.3.4.4.
+    fn leave_probe_rtt(&mut self) {
+        self.model.reset_shortterm();
+        if self.pipe.reached {
+            self.start_down();
+            self.start_cruise();
+        } else {
+            self.enter_startup();
+        }
+    }
+
+    /// Section 5.4.1.
+    pub(super) fn handle_restart(&mut self, flight: &mut Flight) {
+        self.trips.restarts = true;
+        self.aggregation.restart(self.now);
+        if self.state.probes_bw() {
+            self.set_pacing_rate(1.0);
+        } else if self.state == State::ProbeRtt {
+            self.check_probe_rtt_done(flight);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::Path;
+    use super::*;
+
+    #[test]
+    fn a_visit_just_after_a_probe_keeps_the_old_rates() {
+        // Sections 5.3.3.6 and 5.3.4: the filter of rates moves on a round after the probe, in
+        // ProbeBW, at a sample that neither program nor ProbeRTT limited. Where the visits, every
+        // five seconds, come before that round each time, a flow's rate is never forgotten.
+        let mut path = Path::new(Bbr3::default(), 20.0, 40, 400_000);
+        path.run(6.0);
+        assert!(path.run_until(9.0, |path| path.control.state == State::Up));
+        let other = 9e9;
+        path.control.model.record(other);
+        assert!(path.run_until(9.0, |path| path.control.state == State::Down));
+        path.control.trips.recent_at = Instant::ZERO;
+        path.control.trips.recent = Some(Duration::ZERO);
+        assert!(path.run_until(0.02, |path| path.control.state == State::ProbeRtt));
+        assert!(path.run_until(1.0, |path| path.control.state == State::Cruise));
+        assert!(path.run_until(9.0, |path| path.control.state == State::Up));
+        assert_eq!(path.control.model.max_bw(), other);
+        // Two probes to their end forget it.
+        for _ in 0..2 {
+            assert!(path.run_until(9.0, |path| path.control.state == State::Down));
+            assert!(path.run_until(9.0, |path| path.control.state == State::Up));
+        }
+        assert!(path.control.model.max_bw() < 1.1 * path.rate);
+    }
+}

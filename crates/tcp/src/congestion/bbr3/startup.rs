@@ -1,0 +1,96 @@
+//! Startup and Drain (sections 5.3.1 and 5.3.2): double the rate until it no longer grows or much
+//! is lost, then empty the queue that made.
+
+use super::loss::too_much_lost;
+use super::{Bbr3, State};
+
+/// Growth of the delivery rate that counts as growth, and rounds without it that fill the pipe.
+const GROWTH: f64 = 1.25;
+const FLAT_ROUNDS: u32 = 3;
+/// Acknowledgements with losses in one round that end Startup, if more than 2 % is lost.
+const LOSS_EVENTS: u32 = 6;
+/// Rounds after which Drain ends even with a queue.
+const DRAIN_ROUNDS: u64 = 3;
+
+/// The estimator of a full pipe (section 5.3.1.2).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FullPipe {
+    /// The rate from which growth is judged.
+    pub baseline: f64,
+    flat_rounds: u32,
+    /// Full since it last began to look; ever full.
+    pub now: bool,
+    pub reached: bool,
+    drain_from: u64,
+    loss_events: u32,
+}
+
+impl FullPipe {
+    /// Looks anew, for growth beyond `baseline`.
+    pub fn reset(&mut self, baseline: f64) {
+        self.baseline = baseline;
+        self.flat_rounds = 0;
+        self.now = false;
+    }
+}
+
+impl Bbr3 {
+    pub(super) fn check_full_pipe(&mut self) {
+        let (pipe, sample) = (&mut self.pipe, &self.sample);
+        if pipe.now || !self.rounds.started || sample.app_limited {
+            return;
+        }
+        if sample.rate >= pipe.baseline * GROWTH {
+            return pipe.reset(sample.rate);
+        }
+        pipe.flat_rounds += 1;
+        pipe.now = pipe.flat_rounds >= FLAT_ROUNDS;
+        pipe.reached |= pipe.now;
+    }
+
+    pub(super) fn enter_startup(&mut self) {
+        self.state = State::Startup;
+    }
+
+    pub(super) fn check_startup_done(&mut self) {
+        self.check_startup_loss();
+        if self.state == State::Startup && self.pipe.reached {
+            self.state = State::Drain;
+            self.pipe.drain_from = self.rounds.count;
+        }
+    }
+
+    /// Section 5.3.1.3; at the end of each round of a recovery.
+    fn check_startup_loss(&mut self) {
+        if self.state != State::Startup || self.pipe.reached {
+            return;
+        }
+        self.pipe.loss_events += u32::from(self.sample.newly_lost > 0);
+        if !self.rounds.loss_started {
+            return;
+        }
+        let many = self.pipe.loss_events >= LOSS_EVENTS;
+        self.pipe.loss_events = 0;
+        if many && self.in_recovery() && too_much_lost(self.sample.lost, self.sample.sent_in_flight)
+        {
+            self.end_startup_by_loss();
+        }
+    }
+
+    pub(super) fn end_startup_by_loss(&mut self) {
+        self.undo.state = Some(State::Startup);
+        self.pipe.reached = true;
+        let bdp = self.bdp_multiple(self.model.bw, 1.0);
+        self.model.inflight_longterm = bdp.max(self.model.inflight_latest);
+    }
+
+    pub(super) fn check_drain_done(&mut self) {
+        if self.state != State::Drain {
+            return;
+        }
+        let drained = self.sample.in_flight <= self.inflight(self.model.bw, 1.0);
+        if drained || self.rounds.count > self.pipe.drain_from + DRAIN_ROUNDS {
+            self.start_down();
+        }
+    }
+}

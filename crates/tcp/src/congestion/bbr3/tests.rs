@@ -1,0 +1,425 @@
+use super::super::testing::{MSS, Path};
+use super::*;
+
+/// 20 Mbit/s, 40 ms, room for `bdps` bandwidth-delay products.
+fn path(bdps: u64) -> Path<Bbr3> {
+    Path::new(Bbr3::default(), 20.0, 40, bdps * 100_000)
+}
+
+/// The same, run to this state.
+fn path_in(bdps: u64, state: State) -> Path<Bbr3> {
+    let mut path = path(bdps);
+    assert!(path.run_until(30.0, |path| path.control.state == state), "{state:?}");
+    path
+}
+
+fn states(path: &mut Path<Bbr3>, seconds: f64) -> Vec<State> {
+    let mut seen = vec![path.control.state];
+    let end = path.now + Duration::from_secs_f64(seconds);
+    while path.now < end {
+        let last = path.control.state;
+        path.run_until(seconds, |path| path.control.state != last || path.now >= end);
+        seen.push(path.control.state);
+    }
+    seen.dedup();
+    seen
+}
+
+#[test]
+fn startup_ends_when_the_rate_no_longer_grows() {
+    // Appendix A.1: the model within 2 % of the line.
+    let mut path = path(4);
+    assert!(path.run_until(5.0, |path| path.control.pipe.reached));
+    let ratio = path.control.model.max_bw() / path.rate;
+    assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
+    assert_eq!(path.control.state, State::Drain);
+    assert_eq!(path.lost, 0);
+    // From 2.5 Mbit/s in three doublings, then three flat rounds of up to two round trips.
+    assert!(path.now.secs_f64() < 0.04 * 13.0, "{}", path.now.secs_f64());
+}
+
+#[test]
+fn drain_empties_the_queue() {
+    // Appendix A.3.
+    let mut path = path_in(4, State::Drain);
+    let (from, rounds) = (path.now, path.control.rounds.count);
+    // Down ends with the same acknowledgement: the queue is gone.
+    assert!(path.run_until(1.0, |path| path.control.state == State::Cruise));
+    let control = &path.control;
+    assert!(control.sample.in_flight <= control.inflight(control.model.bw, 1.0));
+    assert!(control.rounds.count <= rounds + 3);
+    // A round trip's queue at half the rate takes two.
+    let took = path.now.since(from).secs_f64();
+    assert!((0.04..0.1).contains(&took), "{took}");
+}
+
+#[test]
+fn the_four_phases_follow_each_other() {
+    let mut path = path_in(4, State::Cruise);
+    let seen = states(&mut path, 4.0);
+    use State::{Cruise, Down, Refill, Up};
+    assert_eq!(seen, [Cruise, Refill, Up, Down, Cruise]);
+}
+
+#[test]
+fn the_wait_between_probes_is_two_to_three_seconds_or_63_rounds() {
+    // 100 segments of window at 40.4 ms: 63 rounds are 2.5 s, so either may come first.
+    let mut path = path_in(4, State::Cruise);
+    let (mut by_time, mut by_rounds, mut waits) = (0, 0, Vec::new());
+    for _ in 0..12 {
+        assert!(path.run_until(9.0, |path| path.control.state == State::Refill));
+        let cycle = &path.control.cycle;
+        let waited = path.now.since(cycle.started);
+        let rounds = cycle.rounds_since_probe;
+        assert!(waited > cycle.wait || rounds >= 63, "{waited:?} {cycle:?}");
+        assert!(waited <= cycle.wait + Duration::from_millis(2) && rounds <= 63);
+        (by_time, by_rounds) = (by_time + u32::from(rounds < 63), by_rounds + rounds / 63);
+        waits.push(cycle.wait.secs_f64());
+        assert!(path.run_until(9.0, |path| path.control.state == State::Down));
+    }
+    assert!(by_time > 0 && by_rounds > 0, "{by_time} {by_rounds}");
+    // Uniform over 2 to 3 s: the mean of twelve lies within four standard errors.
+    let mean = waits.iter().sum::<f64>() / 12.0;
+    assert!((mean - 2.5).abs() < 4.0 * 0.289 / 3.46, "{waits:?}");
+    assert!(waits.iter().all(|wait| (2.0..=3.0).contains(wait)), "{waits:?}");
+}
+
+#[test]
+fn a_flow_fills_the_line_with_less_than_two_round_trips() {
+    for (megabits, trip, bdps) in
+        [(10.0, 20, 1.0), (10.0, 100, 5.0), (50.0, 50, 2.0), (100.0, 20, 1.0), (100.0, 100, 5.0)]
+    {
+        let room = (bdps * megabits * 125.0 * trip as f64) as u64;
+        let mut path = Path::new(Bbr3::default(), megabits, trip, room);
+        path.run(5.0);
+        let (used, trips) = path.measure(20.0);
+        assert!(used > 0.95, "{megabits} Mbit/s {trip} ms {bdps} BDP: {used}");
+        assert!(trips < 1.5, "{megabits} Mbit/s {trip} ms {bdps} BDP: {trips} round trips");
+    }
+}
+
+#[test]
+fn after_five_seconds_without_a_smaller_round_trip_the_flow_makes_way() {
+    // Appendix A.10. On an idle line Down empties the queue and refreshes the round trip by
+    // itself only where it is measured smaller, so make the path longer instead.
+    let mut path = path_in(4, State::Cruise);
+    path.trip = Duration::from_millis(50);
+    let from = path.now;
+    assert!(path.run_until(11.0, |path| path.control.state == State::ProbeRtt));
+    assert!(path.now.since(from) > Duration::from_secs(4));
+    let before = path.control.prior_cwnd;
+    let entered = path.now;
+    assert!(path.run_until(2.0, |path| path.control.state != State::ProbeRtt));
+    let stay = path.now.since(entered).secs_f64();
+    assert!((0.2..0.4).contains(&stay), "{stay}");
+    assert_eq!(path.control.state, State::Cruise);
+    assert!(path.flight.cwnd <= before);
+    assert!(path.control.model.max_bw() > 0.95 * path.rate, "low rates in ProbeRTT count");
+    // The longer path is learnt when the old minimum is 10 s old.
+    path.run(10.0);
+    assert!(path.control.trips.least >= Some(Duration::from_millis(50)));
+    let (used, trips) = path.measure(10.0);
+    assert!(used > 0.95 && trips < 1.5, "{used} {trips}");
+}
+
+#[test]
+fn half_a_bandwidth_delay_product_is_in_flight_in_probe_rtt() {
+    let mut path = path_in(4, State::ProbeRtt);
+    assert!(path.run_until(2.0, |path| path.control.trips.done_at.is_some()));
+    assert!(path.flight.cwnd <= 52_000, "{}", path.flight.cwnd);
+    assert!(path.flight.cwnd >= 46_000, "{}", path.flight.cwnd);
+}
+
+#[test]
+fn losses_of_a_shallow_buffer_bound_the_flight() {
+    // A fifth of a bandwidth-delay product: probing overflows it.
+    let mut path = Path::new(Bbr3::default(), 20.0, 40, 20_000);
+    path.run(20.0);
+    let bound = path.control.model.inflight_longterm;
+    assert!(bound < 130_000, "{bound}");
+    let before = (path.lost, path.delivered);
+    let (used, trips) = path.measure(30.0);
+    let lost = (path.lost - before.0) as f64 / (path.delivered - before.1) as f64;
+    assert!(used > 0.8, "{used}");
+    assert!(lost < 0.02, "{lost}");
+    assert!(trips < 1.25, "{trips}");
+}
+
+#[test]
+fn startup_ends_by_loss_even_if_the_program_limits_the_rate() {
+    // Appendix A.2: 90 segments in flight, one in ten lost.
+    let mut path = path(4);
+    path.supply = 90_000;
+    path.run(1.0);
+    assert_eq!(path.control.state, State::Startup);
+    path.lose_every = 10;
+    path.run(0.3);
+    let control = &path.control;
+    assert!(control.pipe.reached && control.state != State::Startup);
+    assert!(control.model.inflight_longterm < 100_000, "{}", control.model.inflight_longterm);
+    // Three in a hundred are too few losses of a round, however long it lasts.
+    let mut path = Path::new(Bbr3::default(), 20.0, 40, 400_000);
+    path.supply = 90_000;
+    path.lose_every = 33;
+    path.run(2.0);
+    assert_eq!(path.control.state, State::Startup);
+}
+
+#[test]
+fn one_percent_of_loss_costs_a_fifth() {
+    // Section 5.3.3.8.3: in every round of Cruise the rate falls by what is lost; about 55 rounds
+    // of 1 % leave 0.58, 0.77 on the average, and the other phases use the line full.
+    let mut path = path(4);
+    path.lose_every = 100;
+    path.run(5.0);
+    let (used, _) = path.measure(40.0);
+    assert!((0.77..0.9).contains(&used), "{used}");
+    // Reno would get sqrt(1.5/p) = 12 segments per round trip of 100.
+    assert_eq!(path.control.model.inflight_longterm, UNBOUNDED);
+}
+
+#[test]
+fn a_program_that_writes_little_does_not_lower_the_model() {
+    // Appendices A.7 and A.22.
+    let mut path = path_in(4, State::Cruise);
+    let model = path.control.model.max_bw();
+    path.supply = 30_000;
+    path.run(1.0);
+    assert!(path.control.model.max_bw() >= model);
+    let mut young = Path::new(Bbr3::default(), 20.0, 40, 400_000);
+    young.supply = 20_000;
+    young.run(3.0);
+    assert_eq!(young.control.state, State::Startup);
+}
+
+#[test]
+fn ten_times_the_rate_is_found_and_a_tenth_too() {
+    // Appendices A.15 and A.16.
+    let mut path = path_in(10, State::Cruise);
+    path.rate *= 10.0;
+    path.room *= 10;
+    path.run(25.0);
+    assert!(path.measure(10.0).0 > 0.9);
+    path.rate /= 10.0;
+    path.room /= 10;
+    path.run(25.0);
+    let ratio = path.control.model.max_bw() / path.rate;
+    assert!((0.95..1.1).contains(&ratio), "{ratio}");
+    let (used, trips) = path.measure(10.0);
+    assert!(used > 0.95 && trips < 2.0, "{used} {trips}");
+}
+
+#[test]
+fn a_needless_recovery_is_undone() {
+    // Appendix A.18, from ProbeBW_UP.
+    let mut path = path_in(4, State::Up);
+    assert!(
+        path.run_until(1.0, |path| path.control.cycle.feedback
+            == super::probe_bw::Feedback::Probing)
+    );
+    let (control, mut flight) = (&mut path.control, path.flight);
+    let before = (flight.cwnd, control.model.inflight_longterm);
+    let lost = Lost {
+        now: control.now,
+        bytes: 9_000,
+        sent_in_flight: 120_000,
+        lost: 9_000,
+        total_delivered: control.delivered,
+        app_limited: false,
+    };
+    control.on_lost(&flight, &lost);
+    control.on_congestion(&mut flight, Cause::Loss, control.now);
+    assert_eq!(control.state, State::Down);
+    assert!(control.model.inflight_longterm < UNBOUNDED);
+    flight.cwnd = MSS;
+    control.undo(&mut flight);
+    assert_eq!((flight.cwnd, control.model.inflight_longterm), before);
+    assert_eq!(control.state, State::Refill);
+}
+
+#[test]
+fn marks_count_as_congestion() {
+    let mut path = path_in(4, State::Startup);
+    path.run(0.1);
+    path.control.on_congestion(&mut path.flight, Cause::Mark, path.now);
+    assert!(path.control.pipe.reached);
+    let mut path = path_in(4, State::Up);
+    path.run(0.05);
+    path.control.on_congestion(&mut path.flight, Cause::Mark, path.now);
+    assert_eq!(path.control.state, State::Down);
+    assert!(path.control.model.inflight_longterm < UNBOUNDED);
+}
+
+#[test]
+fn after_a_pause_it_paces_at_the_modelled_rate_and_spares_probe_rtt() {
+    // Appendix A.11.
+    let mut path = path_in(4, State::Down);
+    let later = path.now + Duration::from_secs(6);
+    path.control.on_tx_start(&mut path.flight, path.now, true, later);
+    let rate = path.control.pacing_rate(&path.flight, Duration::ZERO).unwrap() as f64;
+    assert!((rate / (path.control.model.bw * 0.99) - 1.0).abs() < 1e-6);
+    path.now = later;
+    path.run_until(1.0, |path| path.delivered % (100 * MSS) == 0);
+    assert_ne!(path.control.state, State::ProbeRtt);
+}
+
+/// A control in the middle of a connection over 1 MB/s and 100 ms, in this state.
+fn modelled(state: State) -> (Bbr3, Flight) {
+    let flight = Flight { cwnd: 200 * MSS, mss: MSS as u16, ..Flight::default() };
+    let mut bbr = Bbr3 { state, ..Bbr3::default() };
+    bbr.begin(&flight, Instant::ZERO, Duration::from_millis(100));
+    bbr.pipe.reached = true;
+    bbr.trips.least = Some(Duration::from_millis(100));
+    bbr.model.bw = 1e6;
+    (bbr, flight)
+}
+
+#[test]
+fn bunched_acknowledgements_widen_the_window() {
+    // Section 5.5.9: of 60,000 B acknowledged within 10 ms the rate explains 10,000.
+    let (mut bbr, mut flight) = modelled(State::Cruise);
+    bbr.sample.newly_acked = 1_000;
+    bbr.now = Instant::from_secs_f64(1.0);
+    bbr.update_aggregation(&flight);
+    assert_eq!(bbr.aggregation.extra(), 1_000);
+    bbr.now = Instant::from_secs_f64(1.01);
+    bbr.sample.newly_acked = 40_000;
+    bbr.update_aggregation(&flight);
+    // The interval began anew: 1,000 of 10,000 expected had come.
+    assert_eq!(bbr.aggregation.extra(), 40_000);
+    bbr.now = Instant::from_secs_f64(1.02);
+    bbr.sample.newly_acked = 20_000;
+    bbr.update_aggregation(&flight);
+    assert_eq!(bbr.aggregation.extra(), 50_000);
+    bbr.set_cwnd(&mut flight);
+    assert_eq!(flight.cwnd, 220_000);
+    bbr.sample.newly_acked = 90_000;
+    bbr.set_cwnd(&mut flight);
+    assert_eq!(flight.cwnd, 250_000);
+}
+
+#[test]
+fn bounds_cap_the_window_by_the_table() {
+    // Section 5.6.1: all of the long-term bound, or 0.85 of it; and the short-term one.
+    for (state, shortterm, cwnd) in [
+        (State::Startup, UNBOUNDED, 200_000),
+        (State::Drain, UNBOUNDED, 200_000),
+        (State::Down, UNBOUNDED, 120_000),
+        (State::Refill, UNBOUNDED, 120_000),
+        (State::Up, UNBOUNDED, 120_000),
+        (State::Cruise, UNBOUNDED, 102_000),
+        (State::Cruise, 90_000, 90_000),
+        (State::Down, 1_000, 4_000),
+        (State::ProbeRtt, UNBOUNDED, 50_000),
+    ] {
+        let (mut bbr, mut flight) = modelled(state);
+        bbr.model.inflight_longterm = 120_000;
+        bbr.model.inflight_shortterm = shortterm;
+        bbr.set_cwnd(&mut flight);
+        assert_eq!(flight.cwnd, cwnd, "{state:?} {shortterm}");
+        assert_eq!(flight.ssthresh, cwnd, "slow start is over");
+    }
+}
+
+#[test]
+fn the_long_term_bound_grows_twice_as_fast_every_round() {
+    // Section 5.3.3.5: by 1, 2, 4 segments per window.
+    let (mut bbr, flight) = modelled(State::Up);
+    bbr.model.inflight_longterm = 200_000;
+    bbr.sample = Sample { window_limited: true, newly_acked: 50_000, ..Sample::default() };
+    bbr.rounds.started = true;
+    bbr.cycle.up_rounds = 0;
+    bbr.steepen(&flight);
+    let mut grown = Vec::new();
+    for _ in 0..3 {
+        let before = bbr.model.inflight_longterm;
+        for i in 0..4 {
+            bbr.rounds.started = i == 3;
+            let flight = Flight { cwnd: bbr.model.inflight_longterm, ..flight };
+            bbr.raise_long_term(&flight);
+        }
+        grown.push((bbr.model.inflight_longterm - before) / MSS);
+    }
+    assert_eq!(grown[0], 1);
+    assert!(grown[1] >= 1 && grown[2] >= 3, "{grown:?}");
+    bbr.sample.window_limited = false;
+    let before = bbr.model.inflight_longterm;
+    bbr.raise_long_term(&flight);
+    assert_eq!(bbr.model.inflight_longterm, before);
+}
+
+#[test]
+fn after_a_probe_that_lost_too_much_the_next_is_cautious() {
+    // Section 5.3.3.6: Up ends when the flight reaches the bound; without loss Refill follows a
+    // round later, and the next Up stays.
+    let (mut bbr, mut flight) = modelled(State::Up);
+    let lost = Lost {
+        now: Instant::from_secs_f64(1.0),
+        bytes: 1_000,
+        sent_in_flight: 130_000,
+        lost: 3_000,
+        total_delivered: 5_000_000,
+        app_limited: false,
+    };
+    bbr.cycle.probe_sample = true;
+    bbr.on_lost(&flight, &lost);
+    // 129,000 B before it with 2,000 lost: (2,580 - 2,000)/0.98 more.
+    assert_eq!((bbr.state, bbr.model.inflight_longterm), (State::Down, 129_591));
+    // Only once per probe.
+    bbr.on_lost(&flight, &Lost { sent_in_flight: 50_000, ..lost });
+    assert_eq!(bbr.model.inflight_longterm, 129_591);
+    bbr.start_refill();
+    bbr.start_up(&flight);
+    flight.cwnd = 129_591;
+    bbr.sample.in_flight = 129_000;
+    bbr.check_up_done(&flight);
+    assert_eq!(bbr.state, State::Up);
+    bbr.sample.in_flight = 130_000;
+    bbr.check_up_done(&flight);
+    assert_eq!(bbr.state, State::Down);
+    bbr.rounds.started = true;
+    bbr.update_probe_bw(&flight);
+    assert_eq!(bbr.state, State::Refill);
+    bbr.update_probe_bw(&flight);
+    assert_eq!(bbr.state, State::Up);
+    bbr.check_up_done(&flight);
+    assert_eq!(bbr.state, State::Up);
+}
+
+#[test]
+fn low_rates_the_program_or_probe_rtt_cause_do_not_enter_the_model() {
+    // Section 5.5.5: not even into the new cycle, whose slot is empty.
+    for (app_limited, rate) in [(true, 1e6), (false, 2e5)] {
+        let (mut bbr, _) = modelled(State::Cruise);
+        bbr.model.record(1e6);
+        bbr.model.advance_filter();
+        bbr.sample = Sample { rate: 2e5, has_data: true, app_limited, ..Sample::default() };
+        bbr.update_max_bw();
+        bbr.model.advance_filter();
+        assert_eq!(bbr.model.max_bw(), if app_limited { 0.0 } else { rate });
+    }
+    let mut path = path_in(4, State::ProbeRtt);
+    path.run(0.1);
+    let trips = &path.control.trips;
+    assert!(trips.slowed(path.delivered) && trips.slowed(path.delivered + 1_000));
+    path.run(1.0);
+    assert!(!path.control.trips.slowed(path.delivered));
+}
+
+#[test]
+fn every_recovery_saves_anew() {
+    let (mut bbr, mut flight) = modelled(State::Cruise);
+    let ack = |repairing| super::super::testing::Report {
+        repairing,
+        ..super::super::testing::report(MSS)
+    };
+    bbr.on_congestion(&mut flight, Cause::Loss, Instant::ZERO);
+    bbr.on_ack(&mut flight, &ack(Repair::Recovery));
+    bbr.on_ack(&mut flight, &ack(Repair::None));
+    bbr.rounds.loss = false;
+    bbr.model.inflight_longterm = 150_000;
+    bbr.on_congestion(&mut flight, Cause::Timeout, Instant::ZERO);
+    bbr.model.inflight_longterm = 70_000;
+    bbr.undo(&mut flight);
+    assert_eq!(bbr.model.inflight_longterm, 150_000);
+}

@@ -1,0 +1,106 @@
+//! What is sent: pacing rate and window from the model (section 5.6).
+
+use super::{Bbr3, State};
+use crate::flight::Flight;
+
+/// Paced this much below the model (section 2.5).
+const MARGIN: f64 = 0.99;
+/// Least window (section 2.8), segments.
+const MIN_SEGMENTS: u64 = 4;
+/// Section 5.6.3: a millisecond's data goes at once, between these bounds; section 5.5.8.1: three
+/// such lots are on their way through the two hosts.
+const QUANTUM_S: f64 = 0.001;
+const QUANTUM_MOST: u64 = 65_536;
+const QUANTUM_LEAST_SEGMENTS: u64 = 2;
+const QUANTA: u64 = 3;
+
+impl Bbr3 {
+    pub(super) fn min_cwnd(&self) -> u64 {
+        MIN_SEGMENTS * self.mss
+    }
+
+    /// `BDPMultiple`.
+    pub(super) fn bdp_multiple(&self, bw: f64, gain: f64) -> u64 {
+        match self.trips.least {
+            None => self.initial_cwnd,
+            Some(rtt) => (gain * bw * rtt.secs_f64()) as u64,
+        }
+    }
+
+    fn offload_budget(&self) -> u64 {
+        let quantum = ((self.pacing_rate * QUANTUM_S) as u64).min(QUANTUM_MOST);
+        QUANTA * quantum.max(QUANTUM_LEAST_SEGMENTS * self.mss)
+    }
+
+    /// `QuantizationBudget`.
+    fn with_budget(&self, volume: u64) -> u64 {
+        let more = if self.state == State::Up { 2 * self.mss } else { 0 };
+        volume.max(self.offload_budget()).max(self.min_cwnd()) + more
+    }
+
+    /// `Inflight`.
+    pub(super) fn inflight(&self, bw: f64, gain: f64) -> u64 {
+        self.with_budget(self.bdp_multiple(bw, gain))
+    }
+
+    /// `TargetInflight` (section 5.3.3.8).
+    pub(super) fn target_inflight(&self, flight: &Flight) -> u64 {
+        self.bdp_multiple(self.model.bw, 1.0).min(flight.cwnd)
+    }
+
+    /// `SetPacingRateWithGain`: before the pipe was full it only rises.
+    pub(super) fn set_pacing_rate(&mut self, gain: f64) {
+        let rate = gain * self.model.bw * MARGIN;
+        if self.pipe.reached || rate > self.pacing_rate {
+            self.pacing_rate = rate;
+        }
+    }
+
+    /// Section 5.6.4.6.
+    pub(super) fn set_cwnd(&self, flight: &mut Flight) {
+        let acked = self.sample.newly_acked;
+        let volume = self.bdp_multiple(self.model.bw, self.state.cwnd_gain());
+        let most = self.with_budget(volume + self.aggregation.extra());
+        if self.pipe.reached {
+            flight.cwnd = (flight.cwnd + acked).min(most);
+        } else if flight.cwnd < most || self.delivered < self.initial_cwnd {
+            flight.cwnd += acked;
+        }
+        flight.cwnd = flight.cwnd.max(self.min_cwnd());
+        if self.state == State::ProbeRtt {
+            flight.cwnd = flight.cwnd.min(self.probe_rtt_cwnd());
+        }
+        flight.cwnd = flight.cwnd.min(self.cap());
+        if self.pipe.reached {
+            // BBR has no threshold; but above one a window counts as the limit only when full.
+            flight.ssthresh = flight.cwnd;
+        }
+    }
+
+    /// `BoundCwndForModel` (section 5.6.4.7).
+    fn cap(&self) -> u64 {
+        let longterm = match self.state {
+            State::Down | State::Refill | State::Up => self.model.inflight_longterm,
+            State::Cruise | State::ProbeRtt => self.inflight_with_headroom(),
+            State::Startup | State::Drain => super::UNBOUNDED,
+        };
+        longterm.min(self.model.inflight_shortterm).max(self.min_cwnd())
+    }
+
+    pub(super) fn probe_rtt_cwnd(&self) -> u64 {
+        let gain = State::ProbeRtt.cwnd_gain();
+        self.bdp_multiple(self.model.bw, gain).max(self.min_cwnd())
+    }
+
+    /// `SaveCwnd` (section 5.6.4.4).
+    pub(super) fn save_cwnd(&mut self, flight: &Flight) {
+        let reduced = self.in_recovery() || self.state == State::ProbeRtt;
+        let last = if reduced { self.prior_cwnd } else { 0 };
+        self.prior_cwnd = flight.cwnd.max(last);
+    }
+
+    /// `RestoreCwnd`.
+    pub(super) fn restore_cwnd(&self, flight: &mut Flight) {
+        flight.cwnd = flight.cwnd.max(self.prior_cwnd);
+    }
+}

@@ -1,0 +1,95 @@
+//! How windows grow in slow start and by additive increase: in bytes, and in whole segments as
+//! Linux counts them (`tcp_slow_start` and `tcp_cong_avoid_ai` of its `tcp_cong.c`).
+
+use crate::flight::Flight;
+
+/// Slow start by what was acknowledged, up to ssthresh; returns what is left for congestion
+/// avoidance. In bytes (RFC 3465, without its limit L).
+pub(super) fn slow_start(flight: &mut Flight, acked: u64) -> u64 {
+    if flight.cwnd >= flight.ssthresh {
+        return acked;
+    }
+    let grown = (flight.cwnd + acked).min(flight.ssthresh);
+    let used = grown - flight.cwnd;
+    flight.cwnd = grown;
+    acked - used
+}
+
+/// The window in whole segments (Linux's `snd_cwnd`).
+pub(super) fn segments(flight: &Flight) -> u32 {
+    (flight.cwnd / flight.mss()) as u32
+}
+
+/// Growth by whole segments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Increase {
+    /// Segments acknowledged and not yet turned into one of the window (`snd_cwnd_cnt`).
+    count: u32,
+}
+
+impl Increase {
+    /// Linux's `tcp_slow_start`: a segment for each acknowledged, up to ssthresh; returns how many
+    /// are left for congestion avoidance.
+    pub fn slow_start(flight: &mut Flight, acked: u32) -> u32 {
+        if flight.cwnd >= flight.ssthresh {
+            return acked;
+        }
+        let mss = flight.mss();
+        let room = (flight.ssthresh - flight.cwnd).div_ceil(mss);
+        let used = room.min(u64::from(acked));
+        flight.cwnd = (flight.cwnd + used * mss).min(flight.ssthresh);
+        acked - used as u32
+    }
+
+    /// Linux's `tcp_cong_avoid_ai`: a segment for every `w` acknowledged.
+    pub fn add(&mut self, flight: &mut Flight, w: u32, acked: u32) {
+        if self.count >= w {
+            // What was saved up while more were needed counts for one segment.
+            self.count = 0;
+            flight.cwnd += flight.mss();
+        }
+        self.count += acked;
+        if self.count >= w {
+            let more = self.count / w;
+            self.count -= more * w;
+            flight.cwnd += u64::from(more) * flight.mss();
+        }
+    }
+
+    /// Congestion: what was saved up is forgotten (`tcp_init_cwnd_reduction`, `tcp_enter_loss`).
+    pub fn forget(&mut self) {
+        self.count = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flight(cwnd: u64, ssthresh: u64) -> Flight {
+        Flight { cwnd, ssthresh, mss: 1_000, ..Flight::default() }
+    }
+
+    #[test]
+    fn slow_start_stops_at_the_threshold_and_leaves_the_rest() {
+        let mut f = flight(10_000, 13_000);
+        assert_eq!((Increase::slow_start(&mut f, 2), f.cwnd), (0, 12_000));
+        assert_eq!((Increase::slow_start(&mut f, 2), f.cwnd), (1, 13_000));
+        assert_eq!((Increase::slow_start(&mut f, 2), f.cwnd), (2, 13_000));
+        let mut f = flight(10_000, 11_500);
+        assert_eq!((slow_start(&mut f, 2_000), f.cwnd), (500, 11_500));
+    }
+
+    #[test]
+    fn a_segment_for_every_w_acknowledged() {
+        let (mut increase, mut f) = (Increase::default(), flight(10_000, 0));
+        (0..4).for_each(|_| increase.add(&mut f, 10, 2));
+        assert_eq!((increase.count, f.cwnd), (8, 10_000));
+        increase.add(&mut f, 10, 25);
+        // 33 are three segments and 3.
+        assert_eq!((increase.count, f.cwnd), (3, 13_000));
+        // Fewer are needed now: the 3 count for one segment, once, and then 2 for one more.
+        increase.add(&mut f, 2, 2);
+        assert_eq!((increase.count, f.cwnd), (0, 15_000));
+    }
+}

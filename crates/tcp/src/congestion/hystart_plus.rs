@@ -1,0 +1,182 @@
+//! HyStart++ (RFC 9406): leaves the first slow start when round trips grow, before the buffer
+//! overflows. A first rise only slows the growth (conservative slow start); five rounds of it end
+//! slow start, a round trip below the one that alarmed takes the alarm back.
+
+use packet::Duration;
+
+use super::Report;
+use crate::flight::Flight;
+
+/// RFC 9406 section 4.3: a rise of an eighth of the last round's smallest round trip, at least
+/// 4 ms and at most 16 ms, seen in at least eight samples of a round.
+const MIN_RISE: Duration = Duration::from_millis(4);
+const MAX_RISE: Duration = Duration::from_millis(16);
+const RISE_DIVISOR: u64 = 8;
+const SAMPLES: u32 = 8;
+/// Section 4.3: conservative slow start grows by a quarter for five rounds.
+const GROWTH_DIVISOR: u64 = 4;
+const ROUNDS: u32 = 5;
+/// Section 4.3: one acknowledgement grows the window by at most eight segments. (A paced sender
+/// may do without; the limit matters only where more than eight are acknowledged at once.)
+const BURST: u64 = 8;
+
+/// What slow start does with an acknowledgement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    SlowStart,
+    /// Conservative slow start, left for slow start when a round is faster than `baseline`.
+    Conservative { baseline: Duration, rounds: u32 },
+    /// The first slow start is over; later ones are plain (section 4.3, last paragraph).
+    Over,
+}
+
+/// The state of one connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HyStart {
+    phase: Phase,
+    /// Smallest round trip of the last round and of this one.
+    last: Option<Duration>,
+    current: Option<Duration>,
+    samples: u32,
+}
+
+impl HyStart {
+    /// An acknowledgement in slow start: grows the window, or ends slow start by setting
+    /// `ssthresh`. Returns the acknowledged bytes left for congestion avoidance.
+    pub fn on_ack(&mut self, flight: &mut Flight, report: &Report) -> u64 {
+        if self.phase == Phase::Over {
+            return super::growth::slow_start(flight, report.acked);
+        }
+        if report.round {
+            self.begin_round();
+        }
+        self.sample(report.rtt);
+        let counted = report.acked.min(BURST * flight.mss());
+        let Phase::Conservative { rounds, .. } = self.phase else {
+            super::growth::slow_start(flight, counted);
+            return 0;
+        };
+        super::growth::slow_start(flight, counted / GROWTH_DIVISOR);
+        if rounds >= ROUNDS {
+            flight.ssthresh = flight.cwnd;
+            self.phase = Phase::Over;
+        }
+        0
+    }
+
+    /// Congestion was noticed.
+    pub fn stop(&mut self) {
+        self.phase = Phase::Over;
+    }
+
+    fn begin_round(&mut self) {
+        self.last = self.current.take();
+        self.samples = 0;
+        if let Phase::Conservative { rounds, .. } = &mut self.phase {
+            *rounds += 1;
+        }
+    }
+
+    fn sample(&mut self, rtt: Option<Duration>) {
+        let Some(rtt) = rtt else { return };
+        let current = self.current.map_or(rtt, |least| least.min(rtt));
+        self.current = Some(current);
+        self.samples += 1;
+        if self.samples < SAMPLES {
+            return;
+        }
+        match (self.phase, self.last) {
+            (Phase::SlowStart, Some(last)) if current >= last + rise(last) => {
+                self.phase = Phase::Conservative { baseline: current, rounds: 0 };
+            }
+            (Phase::Conservative { baseline, .. }, _) if current < baseline => {
+                self.phase = Phase::SlowStart;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// How much longer a round trip must be to alarm.
+fn rise(last: Duration) -> Duration {
+    Duration::from_nanos(last.nanos() / RISE_DIVISOR).clamp(MIN_RISE, MAX_RISE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+
+    const MSS: u64 = 1_000;
+
+    fn ms(x: u64) -> Duration {
+        Duration::from_millis(x)
+    }
+
+    fn fresh() -> Flight {
+        Flight { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Flight::default() }
+    }
+
+    /// A round of `n` acknowledgements of a segment, all with this round trip.
+    fn round(hystart: &mut HyStart, flight: &mut Flight, rtt: Duration, n: u32) {
+        for i in 0..n {
+            let report = testing::Report { round: i == 0, rtt: Some(rtt), ..testing::report(MSS) };
+            hystart.on_ack(flight, &report);
+        }
+    }
+
+    #[test]
+    fn the_rise_that_alarms_is_an_eighth_within_4_and_16_ms() {
+        assert_eq!(rise(ms(10)), ms(4));
+        assert_eq!(rise(ms(80)), ms(10));
+        assert_eq!(rise(ms(400)), ms(16));
+    }
+
+    #[test]
+    fn a_rise_slows_the_growth_to_a_quarter_and_five_rounds_end_it() {
+        let (mut hystart, mut flight) = (HyStart::default(), fresh());
+        round(&mut hystart, &mut flight, ms(80), 10);
+        assert_eq!(flight.cwnd, 20 * MSS);
+        // Seven samples are not enough, and 89 ms are below 80 + 10.
+        round(&mut hystart, &mut flight, ms(90), 7);
+        assert_eq!(hystart.phase, Phase::SlowStart);
+        round(&mut hystart, &mut flight, ms(80), 8);
+        round(&mut hystart, &mut flight, ms(89), 8);
+        assert_eq!(hystart.phase, Phase::SlowStart);
+        round(&mut hystart, &mut flight, ms(80), 8);
+        let before = flight.cwnd;
+        round(&mut hystart, &mut flight, ms(90), 8);
+        // The eighth sample alarms and already grows by a quarter.
+        assert_eq!(flight.cwnd, before + 7 * MSS + MSS / 4);
+        assert_eq!(hystart.phase, Phase::Conservative { baseline: ms(90), rounds: 0 });
+        let before = flight.cwnd;
+        (0..4).for_each(|_| round(&mut hystart, &mut flight, ms(95), 8));
+        assert_eq!(flight.cwnd, before + 4 * 8 * MSS / 4);
+        assert_eq!(flight.ssthresh, u64::MAX);
+        round(&mut hystart, &mut flight, ms(95), 1);
+        assert_eq!(flight.ssthresh, flight.cwnd);
+        assert_eq!(hystart.phase, Phase::Over);
+    }
+
+    #[test]
+    fn a_faster_round_takes_the_alarm_back() {
+        let (mut hystart, mut flight) = (HyStart::default(), fresh());
+        round(&mut hystart, &mut flight, ms(80), 8);
+        round(&mut hystart, &mut flight, ms(90), 8);
+        round(&mut hystart, &mut flight, ms(89), 7);
+        assert!(matches!(hystart.phase, Phase::Conservative { .. }));
+        round(&mut hystart, &mut flight, ms(89), 8);
+        assert_eq!(hystart.phase, Phase::SlowStart);
+    }
+
+    #[test]
+    fn an_acknowledgement_counts_for_eight_segments_at_most() {
+        let (mut hystart, mut flight) = (HyStart::default(), fresh());
+        hystart.on_ack(&mut flight, &testing::report(50 * MSS));
+        assert_eq!(flight.cwnd, 18 * MSS);
+        hystart.stop();
+        hystart.on_ack(&mut flight, &testing::report(50 * MSS));
+        assert_eq!(flight.cwnd, 68 * MSS);
+    }
+}

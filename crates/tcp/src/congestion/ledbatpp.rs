@@ -1,0 +1,345 @@
+//! LEDBAT++ (P. Balasubramanian, O. Ertugay, D. Havey, M. Bagnulo,
+//! draft-irtf-iccrg-ledbat-plus-plus-06, 2026; Windows has it), for what may wait: it leaves the line
+//! to others as soon as they make a queue.
+//!
+//! In five lines. The queue is the round trip less the smallest of ten minutes. Below 60 ms of it the
+//! window grows by at most a segment per round trip, by a sixteenth on short paths; above it shrinks
+//! in proportion to itself and to the excess. Slow start is slower by the same gain and ends at
+//! 45 ms. And now and then, a tenth of the time, the window is two segments: then flows see the path
+//! without the queue that they themselves keep. Losses halve the window as Reno's.
+//!
+//! Sections are the draft's.
+
+use packet::{Duration, Instant};
+
+use super::{Cause, Control, Entry, Repair, Report};
+use crate::flight::Flight;
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "ledbat++",
+    summary: "for background transfers: yields as soon as it sees 60 ms of queue, and every now and \
+              then looks at the path without its own",
+    source: "draft-irtf-iccrg-ledbat-plus-plus-06 (recalled, and read through implementations of it), \
+             with RFC 6817's filters: the least of four round trips against the least of ten minutes. \
+             Where the draft leaves room: the ramp after a slowdown is section 4.1's slow start \
+             without its early end, the two round trips of a slowdown are smoothed ones",
+    make: || Box::new(LedbatPp::default()),
+};
+
+/// Section 4.5: queueing delay to keep.
+const TARGET: Duration = Duration::from_millis(60);
+/// Section 4.1: queueing delay that ends the first slow start.
+const EARLY: Duration = Duration::from_millis(45);
+/// Section 4.2: the gain is at least one part in so many.
+const GAIN_MOST: u64 = 16;
+/// Section 4.3: weight of the excess.
+const CONSTANT: f64 = 1.0;
+/// Sections 4.1 and 4.4: the first window, and that of a slowdown, in segments.
+const LEAST: u64 = 2;
+/// Section 4.4: length of a slowdown in round trips, also the wait for the first; and pause after
+/// one, in lengths of it with its ramp.
+const TRIPS: u64 = 2;
+const PAUSE: u64 = 9;
+/// RFC 6817 section 2.4.2: CURRENT_FILTER and BASE_HISTORY, minutes.
+const CURRENT: usize = 4;
+const HISTORY: usize = 10;
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// The round trips that tell the queue (RFC 6817 section 3.4.2).
+#[derive(Clone, Copy, Debug)]
+struct Delays {
+    current: [Duration; CURRENT],
+    next: usize,
+    /// The least of each of the last minutes, this one's first.
+    base: [Duration; HISTORY],
+    minute: Instant,
+}
+
+const NONE: Duration = Duration::from_nanos(u64::MAX);
+
+impl Default for Delays {
+    fn default() -> Self {
+        Delays { current: [NONE; CURRENT], next: 0, base: [NONE; HISTORY], minute: Instant::ZERO }
+    }
+}
+
+impl Delays {
+    fn learn(&mut self, rtt: Duration, now: Instant) {
+        self.current[self.next] = rtt;
+        self.next = (self.next + 1) % CURRENT;
+        if now.since(self.minute) >= MINUTE {
+            self.minute = now;
+            self.base.rotate_right(1);
+            self.base[0] = rtt;
+        }
+        self.base[0] = self.base[0].min(rtt);
+    }
+
+    fn base(&self) -> Duration {
+        self.base.into_iter().min().unwrap_or(NONE)
+    }
+
+    fn queueing(&self) -> Duration {
+        let current = self.current.into_iter().min().unwrap_or(NONE);
+        current - self.base().min(current)
+    }
+
+    /// Section 4.2: GAIN = 1 / min(16, ceil(2 TARGET / base)).
+    fn gain(&self) -> f64 {
+        let parts = (2 * TARGET.nanos()).div_ceil(self.base().nanos().max(1));
+        1.0 / parts.clamp(1, GAIN_MOST) as f64
+    }
+}
+
+/// Where a flow stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    /// The first slow start.
+    #[default]
+    Start,
+    Avoid,
+    /// Two segments, until then.
+    Slowdown(Instant),
+    /// Back to the window before.
+    Ramp,
+    /// Slow start after a timeout.
+    Again,
+}
+
+#[derive(Clone, Debug, Default)]
+struct LedbatPp {
+    delays: Delays,
+    phase: Phase,
+    /// When the next slowdown is due, and when the one under way began, its ramp included.
+    due: Option<Instant>,
+    began: Option<Instant>,
+    /// A part of a byte by which the window is to change.
+    rest: f64,
+}
+
+impl LedbatPp {
+    fn set(&mut self, flight: &mut Flight, window: f64) {
+        let window = window.max((LEAST * flight.mss()) as f64);
+        flight.cwnd = window as u64;
+        self.rest = window - flight.cwnd as f64;
+    }
+
+    /// Slow start ends, or a loss has ended it.
+    fn avoid(&mut self, flight: &mut Flight, report: &Report) {
+        let wait = match self.began.take() {
+            Some(began) => report.now.since(began) * PAUSE,
+            None => report.srtt * TRIPS,
+        };
+        self.due.get_or_insert(report.now + wait);
+        self.phase = Phase::Avoid;
+        flight.ssthresh = flight.ssthresh.min(flight.cwnd);
+    }
+
+    /// Section 4.4.
+    fn slow_down(&mut self, flight: &mut Flight, report: &Report) {
+        self.began = Some(report.now);
+        self.due = None;
+        flight.ssthresh = flight.cwnd;
+        self.set(flight, 0.0);
+        self.phase = Phase::Slowdown(report.now + report.srtt * TRIPS);
+    }
+
+    /// Section 4.1: slow start times the gain.
+    fn start(&mut self, flight: &mut Flight, report: &Report) {
+        let early = self.phase == Phase::Start && self.delays.queueing() > EARLY;
+        if !early && report.window_limited {
+            let grown = flight.cwnd as f64 + self.rest + self.delays.gain() * report.acked as f64;
+            self.set(flight, grown.min(flight.ssthresh as f64));
+        }
+        if early || flight.cwnd >= flight.ssthresh {
+            self.avoid(flight, report);
+        }
+    }
+
+    /// Section 4.3: what a round trip would change, an acknowledgement's share of it.
+    fn adapt(&mut self, flight: &mut Flight, report: &Report) {
+        let mss = flight.mss() as f64;
+        let window = (flight.cwnd as f64 + self.rest) / mss;
+        let mut change = self.delays.gain();
+        let queueing = self.delays.queueing();
+        if queueing > TARGET {
+            let excess = queueing.secs_f64() / TARGET.secs_f64() - 1.0;
+            change = (change - CONSTANT * window * excess).max(-window / 2.0);
+        }
+        if change < 0.0 || report.window_limited {
+            let share = (report.acked as f64 / mss / window).min(1.0);
+            self.set(flight, (window + change * share) * mss);
+        }
+    }
+}
+
+impl Control for LedbatPp {
+    fn on_open(&mut self, flight: &mut Flight, srtt: Duration, now: Instant) {
+        self.delays.minute = now;
+        if srtt > Duration::ZERO {
+            self.delays.learn(srtt, now);
+        }
+        flight.cwnd = flight.cwnd.min(LEAST * flight.mss());
+    }
+
+    fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
+        if let Some(rtt) = report.rtt {
+            self.delays.learn(rtt, report.now);
+        }
+        if matches!(report.repairing, Repair::Recovery | Repair::Reduction) {
+            return;
+        }
+        match self.phase {
+            Phase::Start | Phase::Ramp | Phase::Again => self.start(flight, report),
+            Phase::Slowdown(until) if report.now < until => {}
+            Phase::Slowdown(_) => self.phase = Phase::Ramp,
+            Phase::Avoid => match self.due {
+                None => self.avoid(flight, report),
+                Some(due) if report.now >= due => self.slow_down(flight, report),
+                Some(_) => self.adapt(flight, report),
+            },
+        }
+    }
+
+    fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, _now: Instant) {
+        self.rest = 0.0;
+        self.phase = if cause == Cause::Timeout { Phase::Again } else { Phase::Avoid };
+        // A loss ends a slowdown; it was of the window before that.
+        let before = self.began.map_or(0, |_| flight.ssthresh);
+        flight.ssthresh = (flight.cwnd.max(before) / 2).max(LEAST * flight.mss());
+    }
+
+    fn reset(&mut self) {
+        *self = LedbatPp::default();
+    }
+
+    fn boxed(&self) -> Box<dyn Control> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{self, MSS, Path, report};
+    use super::*;
+
+    fn ms(x: u64) -> Duration {
+        Duration::from_millis(x)
+    }
+
+    /// A flow whose path has this base round trip, in congestion avoidance.
+    fn avoiding(base: u64, segments: u64) -> (LedbatPp, Flight) {
+        let cwnd = segments * MSS;
+        let flight = Flight { cwnd, ssthresh: cwnd, mss: MSS as u16, ..Flight::default() };
+        let due = Some(Instant::NEVER);
+        let mut ledbat = LedbatPp { phase: Phase::Avoid, due, ..LedbatPp::default() };
+        ledbat.delays.learn(ms(base), Instant::ZERO);
+        (ledbat, flight)
+    }
+
+    /// A window's acknowledgements with this round trip, in one.
+    fn trip(ledbat: &mut LedbatPp, flight: &mut Flight, rtt: u64) -> f64 {
+        ledbat.delays.current = [ms(rtt); CURRENT];
+        let report = testing::Report { rtt: Some(ms(rtt)), ..report(flight.cwnd) };
+        ledbat.on_ack(flight, &report);
+        (flight.cwnd as f64 + ledbat.rest) / MSS as f64
+    }
+
+    #[test]
+    fn the_gain_is_a_sixteenth_to_one() {
+        for (base, parts) in
+            [(1, 16.0), (7, 16.0), (8, 15.0), (20, 6.0), (60, 2.0), (120, 1.0), (200, 1.0)]
+        {
+            let (ledbat, _) = avoiding(base, 10);
+            assert_eq!(ledbat.delays.gain(), 1.0 / parts, "{base} ms");
+        }
+    }
+
+    #[test]
+    fn a_round_trip_adds_the_gain_below_the_target_and_takes_the_excess_above() {
+        // 20 ms: a sixth of a segment up to 60 ms of queue; 6 ms more are a tenth of the window.
+        for (rtt, window) in
+            [(20, 100.0 + 1.0 / 6.0), (80, 100.0 + 1.0 / 6.0), (86, 90.0 + 1.0 / 6.0)]
+        {
+            let (mut ledbat, mut flight) = avoiding(20, 100);
+            let seen = trip(&mut ledbat, &mut flight, rtt);
+            assert!((seen - window).abs() < 1e-9, "{rtt} ms: {seen}");
+        }
+        // At most half in a round trip, and two segments are left.
+        let (mut ledbat, mut flight) = avoiding(20, 100);
+        assert_eq!(trip(&mut ledbat, &mut flight, 1_000), 50.0);
+        let (mut ledbat, mut flight) = avoiding(20, 3);
+        assert_eq!(trip(&mut ledbat, &mut flight, 1_000), 2.0);
+    }
+
+    #[test]
+    fn the_queue_is_the_least_of_four_round_trips_over_the_least_of_ten_minutes() {
+        let (mut ledbat, _) = avoiding(50, 10);
+        let delays = &mut ledbat.delays;
+        let at = |s| Instant::ZERO + Duration::from_secs(s);
+        [90, 70, 80, 100].into_iter().for_each(|rtt| delays.learn(ms(rtt), at(1)));
+        assert_eq!(delays.queueing(), ms(20));
+        delays.learn(ms(60), at(2));
+        assert_eq!(delays.queueing(), ms(10));
+        (1..10).for_each(|minute| delays.learn(ms(75), at(60 * minute)));
+        assert_eq!(delays.base(), ms(50));
+        delays.learn(ms(75), at(600));
+        assert_eq!((delays.base(), delays.queueing()), (ms(75), ms(0)));
+    }
+
+    #[test]
+    fn the_first_window_is_two_segments_and_slow_start_ends_at_three_quarters_of_the_target() {
+        let mut path = Path::new(LedbatPp::default(), 20.0, 120, 10_000_000);
+        assert_eq!(path.flight.cwnd, 2 * MSS);
+        assert!(path.run_until(30.0, |path| path.control.phase == Phase::Avoid));
+        // The line's 300 segments and 45 ms of queue, 112, which a round trip more has doubled.
+        assert!((412..=830).contains(&(path.flight.cwnd / MSS)), "{}", path.flight.cwnd);
+        assert_eq!(path.lost, 0);
+    }
+
+    #[test]
+    fn a_slowdown_takes_two_round_trips_and_a_tenth_of_the_time() {
+        let mut path = Path::new(LedbatPp::default(), 10.0, 60, 10_000_000);
+        let slow = |path: &Path<LedbatPp>| matches!(path.control.phase, Phase::Slowdown(_));
+        assert!(path.run_until(60.0, slow));
+        let mut shares = Vec::new();
+        for _ in 0..3 {
+            let (began, goal) = (path.now, path.flight.ssthresh);
+            assert_eq!(path.flight.cwnd, 2 * MSS);
+            assert!(path.run_until(5.0, |path| path.control.phase == Phase::Ramp));
+            let frozen = path.now.since(began).secs_f64();
+            assert!((0.12..0.35).contains(&frozen), "{frozen}");
+            assert!(path.run_until(20.0, |path| path.control.phase == Phase::Avoid));
+            assert_eq!(path.flight.cwnd, goal);
+            let slowed = path.now.since(began).secs_f64();
+            assert!(path.run_until(90.0, slow));
+            shares.push(slowed / path.now.since(began).secs_f64());
+        }
+        assert!(shares.iter().all(|share| (share - 0.1).abs() < 0.005), "{shares:?}");
+    }
+
+    #[test]
+    fn a_loss_in_a_slowdown_halves_the_window_before_and_ends_it() {
+        let (mut ledbat, mut flight) = avoiding(60, 40);
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let report = |ms| testing::Report { now: at(ms), ..report(MSS) };
+        ledbat.due = Some(at(1_000));
+        ledbat.on_ack(&mut flight, &report(1_000));
+        assert_eq!((flight.cwnd, flight.ssthresh), (2 * MSS, 40 * MSS));
+        ledbat.on_congestion(&mut flight, Cause::Loss, at(1_100));
+        assert_eq!((flight.ssthresh, ledbat.phase), (20 * MSS, Phase::Avoid));
+        ledbat.on_ack(&mut flight, &report(1_200));
+        assert_eq!(ledbat.due, Some(at(1_200 + 9 * 200)));
+    }
+
+    #[test]
+    fn alone_it_fills_the_line_but_for_its_slowdowns_with_60_ms_of_queue() {
+        let mut path = Path::new(LedbatPp::default(), 10.0, 60, 10_000_000);
+        path.run(60.0);
+        let (used, trips) = path.measure(200.0);
+        assert!((0.9..1.0).contains(&used), "{used}");
+        assert!((1.6..2.2).contains(&trips), "{trips} round trips");
+        assert_eq!(path.lost, 0);
+    }
+}

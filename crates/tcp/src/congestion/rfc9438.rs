@@ -1,0 +1,179 @@
+//! CUBIC by the letter of RFC 9438: after congestion the window follows a cubic of the time since,
+//! flat around the window at which congestion came. Linux's is [`super::cubic`].
+//!
+//! Windows in the formulas are in segments, times in seconds. Arithmetic is IEEE 754's four
+//! operations and `libm`'s cube root: the same bits on every machine.
+
+use packet::{Duration, Instant, math};
+
+use super::hystart_plus::HyStart;
+use super::{Cause, Control, Entry, Repair, Report};
+use crate::flight::Flight;
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "rfc9438",
+    summary: "CUBIC by the letter of its RFC: windows in bytes, exact arithmetic, HyStart++",
+    source: "RFC 9438, with HyStart++ (RFC 9406) in the first slow start, where cubic has what \
+             Linux has; as fast as Reno once W_est has reached the window before congestion \
+             (section 4.3); ssthresh from cwnd, which does not grow unused (section 4.6), as in \
+             Linux; K not below zero, and the window not lowered to W_est, as in Linux; a mark \
+             counts like a loss",
+    make: || Box::new(Cubic::default()),
+};
+
+/// Section 5: growth of the cubic, segments/s^3.
+const C: f64 = 0.4;
+/// Section 4.6: what congestion leaves of the window.
+const BETA: f64 = 0.7;
+/// Section 4.3: segments per round trip at which AIMD with `BETA` equals Reno.
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+#[derive(Clone, Debug, Default)]
+struct Cubic {
+    hystart: HyStart,
+    curve: Curve,
+    /// The curve before the last congestion (section 4.9).
+    before: Option<Curve>,
+    /// A part of a byte by which the window is to grow.
+    credit: f64,
+}
+
+/// The variables of section 4.1.2, which an undo puts back.
+#[derive(Clone, Copy, Debug, Default)]
+struct Curve {
+    /// Plateau of the next curve; none before the first congestion and after a timeout.
+    w_max: Option<f64>,
+    /// Window before the last congestion.
+    cwnd_prior: f64,
+    /// The present congestion avoidance; none outside.
+    epoch: Option<Epoch>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// Time since its start in which the window was used (sections 4.2 and 5.8).
+    age: Duration,
+    /// The last acknowledgement.
+    seen: Instant,
+    plateau: f64,
+    /// Time from the start to the plateau.
+    k: f64,
+    /// Window of the AIMD that equals Reno.
+    w_est: f64,
+}
+
+impl Epoch {
+    /// W_cubic (equation 1).
+    fn w_cubic(&self, t: f64) -> f64 {
+        let x = t - self.k;
+        C * x * x * x + self.plateau
+    }
+}
+
+impl Curve {
+    /// Congestion avoidance begins with a window of `cwnd`.
+    fn begin(&mut self, cwnd: f64, now: Instant) -> Epoch {
+        // Section 4.10: the first slow start ended without congestion.
+        if self.cwnd_prior == 0.0 {
+            self.cwnd_prior = cwnd;
+        }
+        // Sections 4.8 and 4.10: without a plateau the curve starts flat.
+        let plateau = self.w_max.map_or(cwnd, |w_max| w_max.max(cwnd));
+        self.w_max = Some(plateau);
+        let k = math::cbrt((plateau - cwnd) / C);
+        Epoch { age: Duration::ZERO, seen: now, plateau, k, w_est: cwnd }
+    }
+
+    /// Section 4.7, and the saving of section 4.6.
+    fn end(&mut self, cwnd: f64) {
+        let less = self.w_max.is_some_and(|w_max| cwnd < w_max);
+        self.w_max = Some(if less { cwnd * (1.0 + BETA) / 2.0 } else { cwnd });
+        self.cwnd_prior = cwnd;
+        self.epoch = None;
+    }
+}
+
+impl Cubic {
+    /// Sections 4.2 to 4.5.
+    fn avoid(&mut self, flight: &mut Flight, report: &Report, acked: u64) {
+        let mss = flight.mss() as f64;
+        let cwnd = (flight.cwnd as f64 + self.credit) / mss;
+        let mut epoch = match self.curve.epoch {
+            Some(epoch) => epoch,
+            None => self.curve.begin(cwnd, report.now),
+        };
+        epoch.age += report.now.since(epoch.seen);
+        epoch.seen = report.now;
+        let share = acked as f64 / mss / cwnd;
+        let alpha = if epoch.w_est >= self.curve.cwnd_prior { 1.0 } else { ALPHA };
+        epoch.w_est += alpha * share;
+        self.curve.epoch = Some(epoch);
+        let t = epoch.age.secs_f64();
+        let grown = if epoch.w_cubic(t) < epoch.w_est {
+            epoch.w_est.max(cwnd)
+        } else {
+            let target = epoch.w_cubic(t + report.srtt.secs_f64()).clamp(cwnd, 1.5 * cwnd);
+            cwnd + (target - cwnd) * share
+        };
+        let bytes = grown * mss;
+        flight.cwnd = bytes as u64;
+        self.credit = bytes - flight.cwnd as f64;
+    }
+}
+
+impl Control for Cubic {
+    fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
+        if matches!(report.repairing, Repair::Recovery | Repair::Reduction) {
+            return;
+        }
+        if !report.window_limited {
+            // Time in which the window was not used does not count (section 5.8).
+            if let Some(epoch) = &mut self.curve.epoch {
+                epoch.seen = report.now;
+            }
+            return;
+        }
+        let mut rest = report.acked;
+        if flight.cwnd < flight.ssthresh {
+            rest = self.hystart.on_ack(flight, report);
+        }
+        if rest > 0 {
+            self.avoid(flight, report, rest);
+        }
+    }
+
+    fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, _now: Instant) {
+        self.hystart.stop();
+        self.before = Some(self.curve);
+        self.credit = 0.0;
+        self.curve.end(flight.cwnd as f64 / flight.mss() as f64);
+        if cause == Cause::Timeout {
+            self.curve.w_max = None;
+        }
+        flight.ssthresh = ((flight.cwnd as f64 * BETA) as u64).max(2 * flight.mss());
+    }
+
+    fn undo(&mut self, _flight: &mut Flight) {
+        if let Some(before) = self.before.take() {
+            self.curve = before;
+        }
+    }
+
+    fn on_tx_start(&mut self, _: &mut Flight, _last: Instant, _app_limited: bool, now: Instant) {
+        if let Some(epoch) = &mut self.curve.epoch {
+            epoch.seen = now;
+        }
+    }
+
+    fn reset(&mut self) {
+        *self = Cubic::default();
+    }
+
+    fn boxed(&self) -> Box<dyn Control> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,62 @@
+//! The greatest value of a window of rounds: Nichols's filter (Linux's `lib/win_minmax.c`), the three
+//! best of ever later parts of the window.
+
+/// The filter; nothing is 0.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WindowedMax {
+    best: [(u64, u64); 3],
+}
+
+impl WindowedMax {
+    /// The greatest value.
+    pub fn get(&self) -> u64 {
+        self.best[0].1
+    }
+
+    /// `value` came in round `at`; what is older than `window` rounds is forgotten.
+    pub fn update(&mut self, at: u64, value: u64, window: u64) {
+        let new = (at, value);
+        if value >= self.best[0].1 || at - self.best[2].0 > window {
+            self.best = [new; 3];
+            return;
+        }
+        if value >= self.best[1].1 {
+            (self.best[1], self.best[2]) = (new, new);
+        } else if value >= self.best[2].1 {
+            self.best[2] = new;
+        }
+        let age = at - self.best[0].0;
+        if age > window {
+            self.best = [self.best[1], self.best[2], new];
+            if at - self.best[0].0 > window {
+                self.best = [self.best[1], new, new];
+            }
+        } else if self.best[1].0 == self.best[0].0 && age > window / 4 {
+            (self.best[1], self.best[2]) = (new, new);
+        } else if self.best[2].0 == self.best[1].0 && age > window / 2 {
+            self.best[2] = new;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_greatest_of_a_window_ages_out() {
+        let mut filter = WindowedMax::default();
+        filter.update(0, 9, 10);
+        for at in 1..=10 {
+            filter.update(at, at % 4, 10);
+            assert_eq!(filter.get(), 9, "round {at}");
+        }
+        filter.update(11, 1, 10);
+        // Rounds 3 and 7 had 3.
+        assert_eq!(filter.get(), 3);
+        filter.update(40, 2, 10);
+        assert_eq!(filter.get(), 2);
+        filter.update(41, 5, 10);
+        assert_eq!(filter.get(), 5);
+    }
+}

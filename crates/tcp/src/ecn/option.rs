@@ -1,0 +1,225 @@
+//! The AccECN option (RFC 9768 section 3.2.3): payload bytes that arrived with each ECN codepoint, in
+//! 24 bits each, where the three bits of the header count packets.
+//!
+//! Sent by the recommended simple scheme (section 3.2.3.3): with every acknowledgement after a counter
+//! has grown, with a field for every counter that ever has; on the SYN-ACK, and on the opener's
+//! first ACK and first data, to show that it gets through (section 3.2.3.2.1), all three fields;
+//! not on a SYN-ACK or data that go again (section 3.2.3.2.2).
+
+use packet::Ecn;
+
+use crate::endpoint::Endpoint;
+use crate::segment::{AccEcn, Flags, STAMP_BYTES, Segment};
+
+/// Room for options in a TCP header.
+const ROOM: u32 = 40;
+/// The counters' size.
+const BITS: u32 = 24;
+
+/// What an end counts for the option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bytes {
+    /// Received with ECT(0), CE, ECT(1): r.e0b, r.ceb, r.e1b.
+    received: [u32; 3],
+    /// Which of these ever grew, and which did since the last option, as bits.
+    ever: u8,
+    since: u8,
+    /// One has grown since the last segment went out.
+    grown: bool,
+    /// The handshake's: on the next segment, and on the first with data.
+    next: bool,
+    data: bool,
+    /// Marked bytes that the peer has reported, s.ceb, as 24 bits.
+    reported: u32,
+}
+
+impl Default for Bytes {
+    fn default() -> Self {
+        // Section 3.2.1.
+        let received = [1, 0, 1];
+        Bytes { received, ever: 0, since: 0, grown: false, next: false, data: false, reported: 0 }
+    }
+}
+
+const E0: usize = 0;
+const CE: usize = 1;
+const E1: usize = 2;
+/// The counters in the order of the fields, of the option that begins with ECT(0) and of the other.
+const ORDERS: [[usize; 3]; 2] = [[E0, CE, E1], [E1, CE, E0]];
+
+fn modulo(count: u32) -> u32 {
+    count & ((1 << BITS) - 1)
+}
+
+impl Bytes {
+    /// The opener has agreed: its first ACK and data are to show that options get through; the
+    /// acceptor's SYN-ACK is.
+    pub fn test_path(&mut self, opener: bool) {
+        (self.next, self.data) = (true, opener);
+    }
+
+    /// A payload came.
+    pub fn count(&mut self, bytes: u32, ecn: Ecn) {
+        let which = match ecn {
+            Ecn::NotEct => return,
+            Ecn::Ect0 => E0,
+            Ecn::Ce => CE,
+            Ecn::Ect1 => E1,
+        };
+        if bytes > 0 {
+            self.received[which] = modulo(self.received[which] + bytes);
+            self.ever |= 1 << which;
+            self.since |= 1 << which;
+            self.grown = true;
+        }
+    }
+
+    /// The option of a segment whose header has so much room left: as many fields as fit, if none is
+    /// left out that has grown since the last option.
+    pub fn option(&mut self, room: u32, carries_data: bool) -> Option<AccEcn> {
+        let tests = std::mem::take(&mut self.next) || self.data && carries_data;
+        self.data &= !carries_data;
+        let grown = std::mem::take(&mut self.grown);
+        if !tests && !grown {
+            return None;
+        }
+        let has = |which: usize, set: u8| set & 1 << which != 0;
+        let scalable = !has(E0, self.ever) && has(E1, self.ever);
+        let order = ORDERS[usize::from(scalable)];
+        let last = |set: u8| order.iter().rposition(|&which| has(which, set)).map_or(0, |i| i + 1);
+        let wanted = if tests { order.len() } else { last(self.ever) };
+        let fields = (1..=wanted).rev().find(|&n| AccEcn::padded(n) <= room)?;
+        if fields < last(self.since) {
+            return None;
+        }
+        self.since = 0;
+        let counters = order.map(|which| self.received[which]);
+        Some(AccEcn { ect1_first: scalable, fields: fields as u8, counters })
+    }
+
+    /// Marked bytes that an option newly reports (section 3.2.3.1); those that the header's count had
+    /// told before do not count again.
+    pub fn hear(&mut self, option: &AccEcn) -> u64 {
+        if usize::from(option.fields) <= CE {
+            // No byte was ever marked.
+            return 0;
+        }
+        let grown = modulo(option.counters[CE].wrapping_sub(self.reported));
+        self.reported = option.counters[CE];
+        // A difference in the upper half is negative: the header's count was taken at its safest.
+        if grown >> (BITS - 1) == 0 { u64::from(grown) } else { 0 }
+    }
+
+    /// The header's count alone told of so many.
+    pub fn estimate(&mut self, bytes: u64) {
+        self.reported = modulo(self.reported.wrapping_add(bytes as u32));
+    }
+}
+
+impl Endpoint {
+    /// Puts the option on a segment, if one is due and fits beside timestamps and up to two SACK
+    /// blocks, which come first (section 3.2.3.3; constructed: none beside a report of a duplicate), and
+    /// beside the payload.
+    #[cold]
+    pub(crate) fn put_accecn(&mut self, out: &mut Segment) {
+        let again = out.flags.has(Flags::AGAIN);
+        let opens = out.flags.has(Flags::SYN);
+        if again && (opens || out.len > 0) {
+            return;
+        }
+        let opening = if opens { u32::from(self.profile.opening.options) } else { 0 };
+        let stamps = if self.stamps { STAMP_BYTES } else { 0 };
+        let mut room = ROOM - opening - stamps - out.sack.wire_bytes(2);
+        if out.len > 0 {
+            room = room.min(u32::from(self.flight.mss) - out.len);
+        }
+        if out.sack.tells_duplicate() {
+            return;
+        }
+        let Some(option) = self.receiver.marks().bytes.option(room, out.len > 0) else { return };
+        out.set_accecn(option);
+        out.extra += AccEcn::padded(usize::from(option.fields)) as u16;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(bytes: &mut Bytes, room: u32) -> Option<(bool, Vec<u32>)> {
+        let option = bytes.option(room, false)?;
+        Some((option.ect1_first, option.counters[..usize::from(option.fields)].to_vec()))
+    }
+
+    #[test]
+    fn a_field_for_every_counter_that_ever_grew() {
+        // The example of section 3.2.3.3: ECT(0) alone, then CE as well.
+        let mut bytes = Bytes::default();
+        assert_eq!(told(&mut bytes, 40), None);
+        bytes.count(1_000, Ecn::Ect0);
+        assert_eq!(told(&mut bytes, 40), Some((false, vec![1_001])));
+        assert_eq!(told(&mut bytes, 40), None, "nothing has grown since");
+        bytes.count(500, Ecn::Ce);
+        assert_eq!(told(&mut bytes, 40), Some((false, vec![1_001, 500])));
+        bytes.count(1_000, Ecn::Ect0);
+        assert_eq!(told(&mut bytes, 40), Some((false, vec![2_001, 500])));
+        // An L4S sender's come with EE1B first.
+        let mut bytes = Bytes::default();
+        bytes.count(700, Ecn::Ect1);
+        bytes.count(700, Ecn::Ce);
+        assert_eq!(told(&mut bytes, 40), Some((true, vec![701, 700])));
+        bytes.count(9, Ecn::NotEct);
+        assert_eq!(told(&mut bytes, 40), None);
+    }
+
+    #[test]
+    fn the_handshake_tells_all_three() {
+        let mut bytes = Bytes::default();
+        bytes.test_path(true);
+        assert_eq!(told(&mut bytes, 40), Some((false, vec![1, 0, 1])));
+        assert_eq!(told(&mut bytes, 40), None);
+        assert_eq!(bytes.option(40, true).map(|option| option.fields), Some(3), "first data");
+        assert_eq!(bytes.option(40, true), None);
+    }
+
+    #[test]
+    fn where_room_is_short_fields_are_left_out_that_did_not_grow_or_all() {
+        let mut bytes = Bytes::default();
+        bytes.count(1_000, Ecn::Ect0);
+        bytes.count(1_000, Ecn::Ce);
+        assert_eq!(told(&mut bytes, 8), Some((false, vec![1_001, 1_000])));
+        bytes.count(5, Ecn::Ect1);
+        assert_eq!(told(&mut bytes, 8), None, "EE1B is the third field");
+        bytes.count(1_000, Ecn::Ect0);
+        assert_eq!(told(&mut bytes, 8), None, "and still untold");
+        bytes.count(1_000, Ecn::Ect0);
+        assert_eq!(told(&mut bytes, 12), Some((false, vec![3_001, 1_000, 6])));
+        bytes.count(1_000, Ecn::Ect0);
+        assert_eq!(told(&mut bytes, 8), Some((false, vec![4_001, 1_000])));
+        bytes.count(1_000, Ecn::Ect0);
+        assert_eq!(told(&mut bytes, 7), None);
+    }
+
+    #[test]
+    fn counters_go_round_after_24_bits() {
+        let (mut receiver, mut sender) = (Bytes::default(), Bytes::default());
+        let mut sum = 0;
+        for _ in 0..4_000 {
+            receiver.count(9_000, Ecn::Ce);
+            sum += sender.hear(&receiver.option(40, false).expect("one is due"));
+        }
+        assert_eq!(sum, 36_000_000);
+    }
+
+    #[test]
+    fn what_the_header_told_is_not_told_again() {
+        let mut sender = Bytes::default();
+        let option = |ceb| AccEcn { ect1_first: false, fields: 2, counters: [1, ceb, 1] };
+        sender.estimate(2_000);
+        assert_eq!(sender.hear(&option(5_000)), 3_000);
+        sender.estimate(4_000);
+        assert_eq!(sender.hear(&option(6_000)), 0, "it told too much");
+        assert_eq!(sender.hear(&option(7_000)), 1_000);
+        assert_eq!(sender.hear(&AccEcn { fields: 1, ..option(0) }), 0);
+    }
+}

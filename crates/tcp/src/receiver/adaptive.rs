@@ -1,0 +1,354 @@
+//! When Linux acknowledges in-order data (`tcp_input.c`, `tcp_output.c`, `tcp_timer.c` of Linux 6.12): at
+//! once while a connection is young, while its window can still grow, and after marks, repeats and
+//! long gaps; else every second full segment, or after a delay that follows the pace of arrivals. A
+//! connection that answers what it receives (ping-pong mode) lets its answers acknowledge.
+//!
+//! The program reads at once. Left out: the PSH flag (of full segments that end a write), and the
+//! compression of acknowledgements that only report (`tcp_comp_sack_nr`).
+
+use packet::{Duration, Instant};
+
+use super::{AckClock, AckPolicy, Receiver, Trip};
+use crate::clock::{HostClock, Moment};
+use crate::segment::Segment;
+
+/// The rules of a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Adaptive {
+    /// More than so many full segments are acknowledged at once.
+    pub beyond: u32,
+    /// Payload and header of a full segment, bytes; what the SYN announces (MSS).
+    pub segment: u32,
+    pub header: u32,
+    pub mss: u32,
+    /// The receive buffer, bytes, and what of it full segments fill, in 1/256 (`scaling_ratio`).
+    pub buffer: u64,
+    pub ratio: u32,
+    /// Shortest and longest delay (`TCP_ATO_MIN`, `tcp_delack_max`), ms.
+    pub least: u64,
+    pub longest: u64,
+}
+
+/// Acknowledgements sent at once when a connection begins, after a gap and after a repeat
+/// (`TCP_MAX_QUICKACKS`), and after a mark.
+const QUICK: u8 = 16;
+const QUICK_AFTER_MARK: u8 = 2;
+/// What segments are taken to hold before a larger one came (`TCP_MSS_DEFAULT`).
+const FIRST_SEGMENT: u32 = 536;
+/// Bytes of TCP's header without options.
+const BARE_HEADER: u32 = 20;
+/// The longest delay of an acknowledgement that no round trip and no answer bounds (HZ/2).
+const UNBOUNDED: u64 = 500;
+
+/// The state of one connection (`icsk_ack`), times in milliseconds, Linux's jiffies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tempo {
+    /// Acknowledgements still to be sent at once.
+    quick: u8,
+    /// The connection answers what it receives (`pingpong`).
+    answers: bool,
+    /// Data came since the last acknowledgement went out.
+    owed: bool,
+    /// Small segments among it (`ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
+    small: u8,
+    /// An ECN-capable packet came (`TCP_ECN_SEEN`).
+    capable: bool,
+    /// Marks or their absence ask for acknowledgements at once.
+    urged: bool,
+    /// Delay of the next acknowledgement; 0 before the first data (`ato`). And the shortest.
+    wait: u64,
+    least: u64,
+    /// When data came last.
+    last: u64,
+    /// Taken for the peer's segment size (`rcv_mss`), and the size of the last smaller one.
+    full: u32,
+    odd: u32,
+    /// The window as far as it has grown (`rcv_ssthresh`), and its bound (`window_clamp`).
+    window: u64,
+    bound: u64,
+}
+
+impl Tempo {
+    pub fn new(rules: &Adaptive) -> Self {
+        let half = (rules.buffer / 2).saturating_sub(u64::from(rules.mss));
+        Tempo {
+            quick: 0,
+            answers: false,
+            owed: false,
+            small: 0,
+            capable: false,
+            urged: false,
+            wait: 0,
+            least: rules.least,
+            last: 0,
+            full: FIRST_SEGMENT.min(rules.segment),
+            odd: 0,
+            window: half,
+            bound: half,
+        }
+    }
+
+    /// `tcp_incr_quickack`.
+    fn quicken(&mut self, most: u8) {
+        let half = (self.window / (2 * u64::from(self.full))).max(2);
+        self.quick = self.quick.max(half.min(u64::from(most)) as u8);
+    }
+
+    /// `tcp_enter_quickack_mode`.
+    fn hurry(&mut self, most: u8) {
+        self.quicken(most);
+        self.answers = false;
+        self.wait = self.least;
+    }
+
+    /// `tcp_event_data_recv`: `len` bytes came in order.
+    #[inline(always)]
+    fn on_data(&mut self, rules: &Adaptive, len: u32, timing: &Timing) {
+        self.owed = true;
+        if len == self.full {
+            self.odd = 0;
+        } else {
+            self.measure(rules, len);
+        }
+        let (now, least) = (jiffy(timing.moment.at), self.least);
+        let gap = now - self.last;
+        if self.wait == 0 {
+            self.quicken(QUICK);
+            self.wait = least;
+        } else if gap <= least / 2 {
+            self.wait = self.wait / 2 + least / 2;
+        } else if gap < self.wait {
+            self.wait = (self.wait / 2 + gap).min(timing.trip.rto()).min(MOST);
+        } else if gap > timing.trip.rto() {
+            self.quicken(QUICK);
+        }
+        self.last = now;
+        if std::mem::take(&mut self.urged) {
+            self.hurry(QUICK_AFTER_MARK);
+        }
+        self.grow(rules, len);
+    }
+
+    /// `tcp_measure_rcv_mss`.
+    #[cold]
+    fn measure(&mut self, rules: &Adaptive, len: u32) {
+        let odd = std::mem::take(&mut self.odd);
+        if len > self.full {
+            let ratio = u64::from(rules.ratio * len / rules.segment);
+            self.bound = (rules.buffer * ratio) >> 8;
+            self.full = len.min(rules.segment);
+            return;
+        }
+        if len + rules.header >= FIRST_SEGMENT + BARE_HEADER {
+            self.odd = len;
+            if len == odd {
+                self.full = len;
+                return;
+            }
+        }
+        self.small = (self.small + 1).min(2);
+    }
+
+    /// `tcp_grow_window`: two segments more for a full one, as long as the buffer has room beside
+    /// it; while it grows, acknowledgements go out at once.
+    #[inline(always)]
+    fn grow(&mut self, rules: &Adaptive, len: u32) {
+        let used = u64::from(len) + self.window;
+        if used < self.bound && len >= self.full {
+            let room = self.bound - used;
+            self.window += room.min(u64::from(2 * rules.segment.max(len)));
+            self.quick |= 1;
+        }
+    }
+
+    /// `__tcp_ack_snd_check`, and `__tcp_cleanup_rbuf` for a program that reads at once.
+    fn is_due(&self, rules: &Adaptive, waiting: u64) -> bool {
+        waiting > u64::from(rules.beyond * self.full)
+            || self.quick > 0 && !self.answers
+            || self.small > u8::from(self.answers)
+    }
+
+    /// `tcp_send_delayed_ack`: how long the acknowledgement waits.
+    #[inline]
+    fn delay(&self, rules: &Adaptive, timing: &Timing) -> u64 {
+        let wait = if self.wait > self.least { self.bounded(timing) } else { self.wait };
+        wait.min(rules.longest)
+    }
+
+    #[cold]
+    fn bounded(&self, timing: &Timing) -> u64 {
+        let bound = if self.answers || self.small > 0 { MOST } else { UNBOUNDED };
+        let srtt = timing.trip.srtt();
+        self.wait.min(if srtt > 0 { bound.min(srtt.max(self.least)) } else { bound })
+    }
+
+    /// `tcp_delack_timer_handler`: the acknowledgement waited in vain.
+    fn on_waited(&mut self, trip: Trip) {
+        if self.answers {
+            self.answers = false;
+            self.wait = self.least;
+        } else {
+            self.wait = (2 * self.wait).min(trip.rto()).min(MOST);
+        }
+    }
+
+    /// `tcp_dec_quickack_mode`.
+    #[inline]
+    pub fn on_ack_sent(&mut self) {
+        if !self.owed {
+            return;
+        }
+        (self.owed, self.small) = (false, 0);
+        if self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.wait = self.least;
+            }
+        }
+    }
+
+    /// `tcp_event_data_sent`: data that goes out soon after some came is an answer.
+    fn on_data_sent(&mut self, now: Instant) {
+        self.answers |= self.wait > 0 && jiffy(now) - self.last < self.wait;
+    }
+}
+
+/// `TCP_DELACK_MAX`, HZ/5.
+const MOST: u64 = 200;
+
+fn millis(span: Duration) -> u64 {
+    span.nanos() / 1_000_000
+}
+fn jiffy(now: Instant) -> u64 {
+    now.nanos() / 1_000_000
+}
+
+/// When data came.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing<'a> {
+    pub trip: Trip<'a>,
+    pub clock: HostClock,
+    pub moment: Moment,
+}
+
+impl Trip<'_> {
+    /// Timeout and smoothed round trip, jiffies.
+    fn rto(&self) -> u64 {
+        millis(self.rules.rto(self.rtt))
+    }
+    fn srtt(&self) -> u64 {
+        self.rules.srtt(self.rtt).nanos().div_ceil(1_000_000)
+    }
+}
+
+impl Receiver {
+    /// In-order data came, and no hole is open: `len` bytes and perhaps a FIN.
+    #[inline(never)]
+    pub(super) fn adapt(
+        &mut self,
+        rules: &Adaptive,
+        policy: &AckPolicy,
+        len: u32,
+        fin: bool,
+        timing: &Timing,
+    ) {
+        let waiting = self.next - self.acked;
+        let Some(tempo) = self.tempo() else { return };
+        if len > 0 {
+            tempo.on_data(rules, len, timing);
+        }
+        if fin {
+            // `tcp_fin`: the program is taken to answer.
+            (tempo.answers, tempo.owed) = (true, true);
+        }
+        if tempo.is_due(rules, waiting) {
+            self.ack_now = true;
+            return;
+        }
+        let wait = tempo.delay(rules, timing);
+        let mut due = timing.moment.at + Duration::from_millis(wait);
+        if policy.clock != AckClock::Connection {
+            due = policy.due(timing.clock, timing.moment);
+        }
+        if self.ack_at == Instant::NEVER {
+            self.ack_at = due;
+        } else if self.ack_at <= timing.moment.at + Duration::from_millis(wait / 4) {
+            // The timer is about to expire.
+            self.ack_now = true;
+        } else {
+            self.ack_at = self.ack_at.min(due);
+        }
+    }
+
+    /// What is more than data in order came. `true` if it was that and the peer's FIN, which waits
+    /// like data; all else is acknowledged at once.
+    #[cold]
+    pub(super) fn adapt_to_other(
+        &mut self,
+        rules: &Adaptive,
+        policy: &AckPolicy,
+        segment: &Segment,
+        timing: &Timing,
+    ) -> bool {
+        let (start, end) = (segment.seq, segment.seq + u64::from(segment.len));
+        let in_order = start <= self.next && end > self.next;
+        if (in_order || start == self.next) && end == self.fin && !self.has_hole() {
+            self.next = end + 1;
+            self.waiting = self.waiting.saturating_add(1);
+            self.adapt(rules, policy, segment.len, true, timing);
+            return true;
+        }
+        let beyond = start > self.next;
+        let Some(tempo) = self.tempo() else { return false };
+        if in_order {
+            tempo.on_data(rules, segment.len, timing);
+        } else if beyond {
+            if std::mem::take(&mut tempo.urged) {
+                tempo.hurry(QUICK_AFTER_MARK);
+            }
+            tempo.grow(rules, segment.len);
+        } else {
+            tempo.hurry(QUICK);
+        }
+        tempo.owed = true;
+        false
+    }
+
+    /// Data goes out.
+    #[inline]
+    pub fn on_data_sent(&mut self, now: Instant) {
+        // An answer needs something to answer.
+        let received = self.next > 1;
+        if let Some(tempo) = self.tempo()
+            && received
+        {
+            tempo.on_data_sent(now);
+        }
+    }
+
+    /// A delayed acknowledgement is due.
+    pub fn on_ack_due(&mut self, trip: Trip) {
+        self.ack_at = Instant::NEVER;
+        self.ack_now = true;
+        if let Some(tempo) = self.tempo()
+            && tempo.owed
+        {
+            tempo.on_waited(trip);
+        }
+    }
+
+    /// What data says of ECN, by RFC 3168's feedback (`__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`): a first
+    /// mark, and a packet that cannot be marked after some that could, probably a repeat, make
+    /// the next two acknowledgements quick; CWR is acknowledged at once, for the sender's window
+    /// may be a single segment.
+    pub fn hear_ecn(&mut self, ecn: packet::Ecn, first_mark: bool, cwr: bool) {
+        let Some(tempo) = self.tempo() else { return };
+        let capable = ecn != packet::Ecn::NotEct;
+        tempo.urged |= first_mark || !capable && tempo.capable;
+        tempo.capable |= capable;
+        self.ack_now |= cwr;
+    }
+}
+
+#[cfg(test)]
+mod tests;

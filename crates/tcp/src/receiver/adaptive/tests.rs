@@ -1,0 +1,224 @@
+use packet::Ecn;
+
+use super::*;
+use crate::clock::{HostClock, Moment, Phase};
+use crate::receiver::AtOnce;
+use crate::rtt::{Exact, Rtt, RttRules};
+use crate::segment::Flags;
+
+const SEGMENT: u32 = 1_448;
+
+/// A ratio with which the window is as large as it can be from the start.
+const NEVER_GROWS: u32 = 100;
+
+/// A receiver of `linux` with a buffer of 6 MB of which segments fill so much, and a sender's estimates.
+struct End {
+    receiver: Receiver,
+    policy: AckPolicy,
+    rules: RttRules,
+    rtt: Rtt,
+}
+
+impl End {
+    fn new(ratio: u32) -> End {
+        let rules = Adaptive {
+            beyond: 1,
+            segment: SEGMENT,
+            header: 32,
+            mss: 1_460,
+            buffer: 6_000_000,
+            ratio,
+            least: 40,
+            longest: 199,
+        };
+        let policy = AckPolicy {
+            at_once: AtOnce::Adaptive(rules),
+            delay: Duration::from_millis(40),
+            clock: AckClock::Connection,
+            duplicates: true,
+        };
+        let (initial, none) = (Duration::from_secs(1), Duration::ZERO);
+        let margin = Duration::from_millis(200);
+        let exact = Exact { initial, min: none, margin, max: initial, tick: none };
+        let rtt = exact.fresh();
+        let mut receiver = Receiver::new();
+        receiver.reset(&policy);
+        receiver.open();
+        receiver.on_ack_sent();
+        End { receiver, policy, rules: RttRules::Exact(exact), rtt }
+    }
+
+    /// One past the 16 acknowledgements of the beginning, arrivals a millisecond apart up to 16 ms.
+    fn warm() -> End {
+        let mut end = End::new(NEVER_GROWS);
+        (1..=16).for_each(|at| assert!(end.full(at), "{at}"));
+        end
+    }
+
+    fn arrives(&mut self, at: u64, len: u32, ecn: Ecn) -> bool {
+        let seq = self.receiver.next;
+        let segment = Segment { seq, len, ecn, flags: Flags::ACK, ..Segment::default() };
+        self.take(at, &segment)
+    }
+
+    fn take(&mut self, at: u64, segment: &Segment) -> bool {
+        let moment = Moment { at: ms(at), phase: Phase::Events };
+        let (rules, rtt) = (&self.rules, &self.rtt);
+        let clock = HostClock::default();
+        self.receiver.on_data(segment, &self.policy, Trip { rules, rtt }, clock, moment);
+        self.acknowledges()
+    }
+
+    fn acknowledges(&mut self) -> bool {
+        let now = self.receiver.ack_now;
+        if now {
+            self.receiver.on_ack_sent();
+        }
+        now
+    }
+
+    /// A full segment arrives; whether it is acknowledged at once.
+    fn full(&mut self, at: u64) -> bool {
+        self.arrives(at, SEGMENT, Ecn::NotEct)
+    }
+
+    /// The delayed acknowledgement goes out when it is due; returns when, in ms.
+    fn waits_until(&mut self) -> u64 {
+        let at = self.receiver.ack_at;
+        let (rules, rtt) = (&self.rules, &self.rtt);
+        self.receiver.on_ack_due(Trip { rules, rtt });
+        assert!(self.acknowledges());
+        at.nanos() / 1_000_000
+    }
+
+    fn wait(&self) -> u64 {
+        self.receiver.beyond.as_ref().and_then(|b| b.tempo).expect("linux").wait
+    }
+}
+
+fn ms(at: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(at)
+}
+
+#[test]
+fn a_fixed_buffer_of_six_megabytes_makes_308_quick_acknowledgements() {
+    // The window begins at 3,000,000 - 1,460 and is bounded by 6,000,000 x 164/256 less the segment
+    // that lies there, 3,842,302. It grows by 2 x 1,448: 843,762/2,896 = 291.3, so 292 segments make
+    // it grow, each renewing one quick acknowledgement; 16 are left then.
+    let mut end = End::new(164);
+    let quick = (1..=400).take_while(|&at| end.full(at)).count();
+    assert_eq!(quick, 308);
+    // The 309th waits, the 310th goes beyond one full segment.
+    assert!(end.full(400));
+    assert!(!end.full(400));
+}
+
+#[test]
+fn the_delay_follows_the_pace_of_arrivals() {
+    let mut end = End::warm();
+    // A gap of 20 ms or less: 40/2 + 20. One of 35 ms: 40/2 + 35 = 55 ms. One of 50: 55/2 + 50 = 77.
+    for (at, wait, due) in [(36, 40, 76), (111, 40, 151)] {
+        assert!(!end.full(at));
+        assert_eq!(end.wait(), wait, "at {at}");
+        assert_eq!(end.waits_until(), due);
+        // It waited in vain: twice as long next time.
+        assert_eq!(end.wait(), 2 * wait);
+        end.receiver.tempo().expect("linux").wait = 40;
+    }
+    assert!(!end.full(146));
+    assert_eq!((end.wait(), end.waits_until()), (55, 201));
+}
+
+#[test]
+fn the_round_trip_bounds_the_delay() {
+    // After an ACK that waited in vain the delay is 80 ms, but a round trip of 60 ms bounds it, and
+    // one of 10 ms the least, 40 ms.
+    for (trip, due) in [(0, 178), (60, 160), (10, 140)] {
+        let mut end = End::warm();
+        if trip > 0 {
+            end.rules.learn(&mut end.rtt, Duration::from_millis(trip));
+        }
+        end.receiver.tempo().expect("linux").wait = 80;
+        // A gap of 38 ms: 80/2 + 38 = 78 ms.
+        end.receiver.tempo().expect("linux").last = 62;
+
+        assert!(!end.full(100));
+        assert_eq!(end.waits_until(), due, "trip {trip} ms");
+    }
+}
+
+#[test]
+fn a_gap_longer_than_a_timeout_makes_sixteen_acknowledgements_quick() {
+    let mut end = End::warm();
+    assert!(!end.full(1_016), "a timeout of 1 s and no more");
+    assert!(end.full(1_017));
+    assert!(end.full(2_018));
+    (0..15).for_each(|_| assert!(end.full(2_018)));
+    assert!(!end.full(2_018));
+}
+
+#[test]
+fn a_connection_that_answers_lets_its_answers_acknowledge() {
+    let mut end = End::new(NEVER_GROWS);
+    assert!(end.arrives(1_000, 300, Ecn::NotEct), "the first request");
+    end.receiver.on_data_sent(ms(1_039));
+    assert!(!end.arrives(1_500, 300, Ecn::NotEct), "the second");
+    assert_eq!(end.waits_until(), 1_540);
+    // In vain: no such connection any more.
+    assert!(end.arrives(2_000, 300, Ecn::NotEct));
+    end.receiver.on_data_sent(ms(2_040));
+    assert!(end.arrives(3_000, 300, Ecn::NotEct), "40 ms later it is no answer");
+}
+
+#[test]
+fn a_small_segment_is_acknowledged_when_the_program_has_read_it() {
+    let mut end = End::warm();
+    assert!(!end.full(20));
+    assert!(end.arrives(21, 100, Ecn::NotEct), "beyond a full one");
+    assert!(end.arrives(22, 100, Ecn::NotEct), "small");
+    // Two alike of 524 B or more are the peer's full segments.
+    assert!(end.arrives(23, 524, Ecn::NotEct));
+    assert!(!end.arrives(24, 524, Ecn::NotEct));
+    assert!(end.arrives(25, 524, Ecn::NotEct), "beyond one");
+}
+
+#[test]
+fn a_first_mark_and_a_repeat_are_acknowledged_at_once_with_the_next() {
+    let mut end = End::warm();
+    let mut hear = |at, ecn, first, cwr| {
+        end.receiver.hear_ecn(ecn, first, cwr);
+        end.arrives(at, SEGMENT, ecn)
+    };
+    assert!(!hear(20, Ecn::Ect0, false, false));
+    assert!(hear(20, Ecn::Ect0, false, false));
+    // Two quick ones, the second of an unmarked segment.
+    assert!(hear(21, Ecn::Ce, true, false));
+    assert!(hear(21, Ecn::Ect0, false, false));
+    assert!(!hear(21, Ecn::Ce, false, false), "a later mark");
+    assert!(hear(21, Ecn::Ect0, false, true), "CWR");
+    assert!(hear(22, Ecn::Ect0, false, true), "CWR again");
+    // What cannot be marked after what could is probably sent again.
+    assert!(hear(23, Ecn::NotEct, false, false));
+    assert!(hear(23, Ecn::Ect0, false, false));
+    assert!(!hear(23, Ecn::Ect0, false, false));
+}
+
+#[test]
+fn data_that_comes_twice_makes_sixteen_quick() {
+    let mut end = End::warm();
+    let again = Segment { seq: 1, len: SEGMENT, flags: Flags::ACK, ..Segment::default() };
+    assert!(end.take(20, &again));
+    (0..15).for_each(|_| assert!(end.full(21)));
+    assert!(!end.full(21));
+}
+
+#[test]
+fn a_fin_waits_for_the_program_to_close() {
+    let mut end = End::warm();
+    let flags = Flags::ACK.with(Flags::FIN);
+    let seq = end.receiver.next;
+    assert!(!end.take(20, &Segment { seq, len: 100, flags, ..Segment::default() }));
+    assert!(end.receiver.closed());
+    assert_eq!(end.waits_until(), 60);
+    assert!(end.take(70, &Segment { seq, len: 100, flags, ..Segment::default() }), "again");
+}

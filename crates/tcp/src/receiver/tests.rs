@@ -1,0 +1,78 @@
+use super::*;
+use crate::clock::Phase;
+use crate::rtt::Exact;
+
+const EVERY_OTHER: AckPolicy = AckPolicy {
+    at_once: AtOnce::Segments(2),
+    delay: Duration::from_millis(200),
+    clock: AckClock::Connection,
+    duplicates: false,
+};
+
+/// An estimator, for the policies that ask it.
+fn exact() -> RttRules {
+    let none = Duration::ZERO;
+    let initial = Duration::from_secs(1);
+    RttRules::Exact(Exact { initial, min: none, margin: none, max: initial, tick: none })
+}
+
+fn receive(receiver: &mut Receiver, seq: u64, len: u32, fin: bool) -> bool {
+    let flags = if fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
+    let segment = Segment { seq, len, flags, ..Segment::default() };
+    let moment = Moment { at: Instant::ZERO, phase: Phase::Events };
+    let (rules, clock) = (exact(), HostClock::default());
+    let trip = Trip { rules: &rules, rtt: &rules.fresh() };
+    receiver.on_data(&segment, &EVERY_OTHER, trip, clock, moment);
+    let now = receiver.ack_now;
+    if now {
+        receiver.on_ack_sent();
+    }
+    now
+}
+fn opened() -> Receiver {
+    let mut receiver = Receiver::new();
+    receiver.open();
+    receiver.on_ack_sent();
+    receiver
+}
+
+#[test]
+fn ranges_merge_and_the_latest_is_reported_first() {
+    let mut r = opened();
+    for start in [101, 301, 501, 701] {
+        assert!(receive(&mut r, start, 100, false));
+    }
+    assert_eq!(r.sack_blocks().as_slice(), [(700, 800), (500, 600), (300, 400)]);
+    assert!(receive(&mut r, 201, 100, false));
+    assert_eq!(r.sack_blocks().as_slice(), [(100, 400), (700, 800), (500, 600)]);
+    assert!(receive(&mut r, 1, 100, false), "filling a hole is acknowledged at once");
+    assert_eq!(r.next, 401);
+    assert_eq!(r.sack_blocks().as_slice(), [(300, 400), (100, 200)]);
+    assert!(receive(&mut r, 351, 200, false), "overlaps on both sides");
+    assert_eq!(r.next, 601);
+    assert!(receive(&mut r, 601, 100, false));
+    assert!(!r.has_hole());
+    assert_eq!(r.delivered(), 800);
+}
+
+#[test]
+fn a_fin_counts_only_in_order() {
+    let mut r = opened();
+    assert!(receive(&mut r, 101, 100, true));
+    assert!(!r.closed());
+    assert!(receive(&mut r, 1, 100, false));
+    assert!(r.closed());
+    assert_eq!((r.next, r.delivered()), (202, 200));
+    assert!(receive(&mut r, 101, 100, true), "a repeat is acknowledged at once");
+    assert_eq!(r.next, 202);
+}
+
+#[test]
+fn every_second_segment_is_acknowledged() {
+    let mut r = opened();
+    assert!(!receive(&mut r, 1, 100, false));
+    assert_eq!(r.ack_at, Instant::from_nanos(200_000_000));
+    assert!(receive(&mut r, 101, 1, false));
+    assert_eq!(r.ack_at, Instant::NEVER);
+    assert!(receive(&mut r, 1, 100, false), "duplicate");
+}

@@ -1,0 +1,14 @@
+//! The tests of this crate from outside as one program: a new file needs its line here.
+
+mod dialogues;
+mod ecn;
+mod giving_up;
+mod host_clocks;
+mod lab;
+mod openings;
+mod properties;
+mod registry;
+mod responses;
+mod sender_rules;
+mod throughput;
+mod today;

@@ -1,0 +1,74 @@
+"""How long a command that only prints makes people wait, for `aqmlab bench`."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+PRINTING = ("--version", "--help", "list", "describe red", "study list", "claims")
+"""Commands that run nothing."""
+BAR_S = 0.3
+"""Beyond this a person notices a pause."""
+REPEATS = 5
+_NOTHING = [sys.executable, "-c", "pass"]
+
+
+def measure() -> list[dict[str, Any]]:
+    """CPU time of each command, and as a multiple of that of a Python that does nothing.
+
+    Medians of repeats, the two beside each other, so that the ratio means something on a machine
+    that others use too.
+    """
+    return [_measured(command) for command in PRINTING]
+
+
+def _measured(command: str) -> dict[str, Any]:
+    costs, ratios = [], []
+    for _ in range(REPEATS):
+        nothing = _cpu_s(_NOTHING)
+        costs.append(_cpu_s([sys.executable, "-m", "aqmlab", *command.split()]))
+        ratios.append(costs[-1] / nothing if nothing > 0 else None)
+    known = [ratio for ratio in ratios if ratio is not None]
+    cost = statistics.median(costs)
+    return {
+        "command": f"aqmlab {command}",
+        "cpu_s": cost,
+        "times_python": statistics.median(known) if known else None,
+        "bar_s": BAR_S,
+        "within_bar": cost <= BAR_S,
+    }
+
+
+def _cpu_s(arguments: list[str]) -> float:
+    """CPU seconds of a child, its output thrown away."""
+    before = os.times()
+    subprocess.run(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    after = os.times()
+    user = after.children_user - before.children_user
+    return user + after.children_system - before.children_system
+
+
+def table(measured: list[dict[str, Any]]) -> Table:
+    """The same for human eyes."""
+    from rich.table import Table
+
+    shown = Table()
+    shown.add_column("a command that only prints")
+    for title in ("CPU s", "times `python -c pass`", "bar, s", ""):
+        shown.add_column(title, justify="right")
+    for one in measured:
+        ratio = one["times_python"]
+        shown.add_row(
+            one["command"],
+            f"{one['cpu_s']:.2f}",
+            "-" if ratio is None else f"{ratio:.0f}",
+            str(one["bar_s"]),
+            "ok" if one["within_bar"] else "over",
+        )
+    return shown

@@ -1,0 +1,192 @@
+"""Files that appear whole and are known again: what a hash does not vouch for is not believed.
+
+Hashes are BLAKE2b (RFC 7693) of 128 bits. They find accidents: a flipped bit, a cut or swapped
+file, a number changed by hand. They are no defence against somebody who computes them anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import re
+import stat
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import StoreError
+
+SEAL = "seal"
+"""The entry of a JSON object that holds the hash of all its others."""
+LARGEST_GIVEN = 512 << 20
+"""Bytes of a table, a trace or a model that a scenario names; all of it becomes part of the run."""
+_BYTES = 16
+
+
+class Damaged(StoreError):
+    """A file is not what was written: as good as none."""
+
+
+def digest(content: bytes) -> str:
+    """The hash of some bytes, in hexadecimal digits."""
+    return hashlib.blake2b(content, digest_size=_BYTES).hexdigest()
+
+
+def digest_of(path: Path) -> str:
+    """The hash of a file's content, however long it is."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=_BYTES)).hexdigest()
+
+
+def keyed(key: str, text: str) -> str:
+    """A short keyed hash: what it stands beside was written by the holder of the key."""
+    code = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=key.encode(), digest_size=8)
+    return code.hexdigest()
+
+
+def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A JSON object with the hash of its own content."""
+    # As it will be read: tuples are lists then, and keys are text.
+    bare = json.loads(json.dumps({k: v for k, v in content.items() if k != SEAL}))
+    return {**bare, SEAL: _seal(bare)}
+
+
+def _seal(bare: Mapping[str, Any]) -> str:
+    return digest(json.dumps(bare, sort_keys=True, separators=(",", ":")).encode())
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """A JSON object that carries its own hash, without it; `Damaged` if that does not fit."""
+    content = read_json(path)
+    seal = content.pop(SEAL, None)
+    try:
+        if seal == _seal(content):
+            return content
+    except (ValueError, RecursionError):  # numbers and nesting that nobody wrote
+        pass
+    raise Damaged(f"{path} is damaged: give the command again that wrote it")
+
+
+def read(path: Path) -> bytes:
+    """The content of a file itself: a link, and a device without end behind it, is not read."""
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise OSError(errno.EINVAL, "is no file of its own", str(path))
+    return path.read_bytes()
+
+
+def read_given(path: Path) -> bytes:
+    """The content of a file that a user names: a device has no end, and a pipe may never begin."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "no regular file", str(path))
+    with path.open("rb") as file:
+        content = file.read(LARGEST_GIVEN + 1)
+    if len(content) > LARGEST_GIVEN:
+        raise OSError(errno.EFBIG, f"longer than {LARGEST_GIVEN:,} bytes", str(path))
+    return content
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object; a missing or broken file is one sentence."""
+    try:
+        return parse_json(read(path), path)
+    except FileNotFoundError as error:
+        raise Damaged(
+            f"{path} is missing: give a folder written by `aqmlab run` or `aqmlab study`"
+        ) from error
+    except OSError as error:
+        raise Damaged(
+            f"{path} cannot be read ({error.strerror or error}): remove the folder or choose "
+            "another with --out"
+        ) from error
+
+
+def parse_json(content: bytes, path: Path) -> dict[str, Any]:
+    """The JSON object that a file holds."""
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise Damaged(
+            f"{path} cannot be read ({error}): remove the folder or choose another with --out"
+        ) from error
+    if not isinstance(found, dict):
+        raise Damaged(
+            f"{path} is not a JSON object: remove the folder or choose another with --out"
+        )
+    return found
+
+
+@contextlib.contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A draft beside `path` to write to, moved there at the end: the file appears whole or not at
+    all, also when two processes write the same one, and also after a power cut.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")  # see owner
+    try:
+        yield draft
+        settle(draft)
+        draft.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def make_way(path: Path) -> None:
+    """For a file of a results folder: an empty folder in its place goes, one that holds something
+    is somebody's. (A link is replaced by the file, and what it leads to stays.)"""
+    if path.is_symlink() or not path.is_dir():
+        return
+    try:
+        path.rmdir()
+    except OSError as error:
+        raise StoreError(
+            f"{path} is a folder where a file belongs: move it away and give the same command again"
+        ) from error
+
+
+def settle(path: Path) -> None:
+    """Waits until a file's content is on the disk: its new name must not come before it."""
+    place = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(place)
+    finally:
+        os.close(place)
+
+
+def owner(draft: Path) -> str | None:
+    """The process that writes this draft (see `whole`); none of a file that is no draft."""
+    found = re.fullmatch(r"\..+\.(\d+)\.\d+", draft.name)
+    return found[1] if found else None
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Writes a JSON file all at once."""
+    with whole(path) as draft:
+        dump(draft, content)
+
+
+def dump(path: Path, content: Any) -> None:
+    """Writes JSON that any reader of UTF-8 takes, also where a name came from a path that is no
+    UTF-8: such characters are escaped."""
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    escaped = re.sub("[\ud800-\udfff]", lambda one: f"\\u{ord(one[0]):04x}", text)
+    path.write_text(escaped, encoding="utf-8")
+
+
+@contextlib.contextmanager
+def reported(folder: Path) -> Iterator[None]:
+    """A folder that cannot be written as one sentence."""
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        culprit = error.filename2 or error.filename
+        if isinstance(culprit, str) and Path(culprit) != folder:
+            reason += f": {Path(culprit).name}"
+        raise StoreError(
+            f"{folder} cannot be written ({reason}): choose another folder with --out"
+        ) from error

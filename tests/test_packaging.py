@@ -1,0 +1,86 @@
+"""What is installed: ranges for users, one locked set with hashes for CI."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+import aqmlab
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LOCKS = ["lock.txt", "audit.txt"]
+
+
+def locked(name: str) -> dict[str, tuple[list[Requirement], int]]:
+    """The entries of a lock by package, and how many hashes they have."""
+    text = (ROOT / "requirements" / name).read_text(encoding="utf-8")
+    found: dict[str, tuple[list[Requirement], int]] = {}
+    for entry in text.replace("\\\n", " ").splitlines():
+        if entry and not entry.startswith("#"):
+            requirement = Requirement(entry.split(" --hash")[0].strip())
+            entries, hashes = found.get(requirement.name, ([], 0))
+            more = len(re.findall(r"--hash=sha256:[0-9a-f]{64}\b", entry))
+            assert more, entry
+            found[requirement.name] = ([*entries, requirement], hashes + more)
+    return found
+
+
+def test_packages_that_users_need_are_ranges_below_the_next_major_release():
+    groups = PROJECT["optional-dependencies"]
+    for text in [*PROJECT["dependencies"], *groups["pandas"]]:
+        bounds = {part.operator: Version(part.version) for part in Requirement(text).specifier}
+        assert bounds.keys() == {">=", "<"}, text
+        assert bounds["<"].release[1:] in ((), (0,)), text
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_locked_package_is_exact(name):
+    for package, (entries, _) in locked(name).items():
+        for entry in entries:
+            assert [part.operator for part in entry.specifier] == ["=="], package
+
+
+def test_the_lock_has_what_the_project_asks_for():
+    known = locked("lock.txt")
+    for text in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]:
+        asked = Requirement(text)
+        for entry in known[asked.name][0]:
+            (exact,) = entry.specifier
+            assert exact.version in asked.specifier, f"{text}: run `make lock`"
+
+
+def test_tables_become_frames_of_pandas(fake, scenario):
+    import pandas as pd
+
+    assert "pandas" in PROJECT["optional-dependencies"]
+    sweep = {"link.0.forward.limit": [60, 120], "seeds": 2}
+    result = aqmlab.run({"scenario": scenario, "sweep": sweep})
+    for frame in (result.table("queue"), result.statistics(), result.variants, result.paired(0, 1)):
+        there = frame.to_pandas()
+        assert isinstance(there, pd.DataFrame)
+        assert list(there.columns) == frame.columns
+        assert len(there) == frame.height
+    queue = result.table("queue").to_pandas()
+    assert queue.groupby("limit")["bottleneck.forward"].mean().to_dict() == {60: 3.5, 120: 3.5}
+
+
+def test_every_file_of_rust_tests_is_in_a_program():
+    """Cargo looks for none: a crate's files are modules of one program, `tests/main.rs`."""
+    for folder in sorted((ROOT / "crates").glob("*/tests")):
+        manifest = tomllib.loads((folder.parent / "Cargo.toml").read_text(encoding="utf-8"))
+        assert manifest["package"]["autotests"] is False, folder
+        alone = {program["name"] for program in manifest["test"]}
+        modules = re.findall(r"^mod (\w+);", (folder / "main.rs").read_text("utf-8"), re.M)
+        files = {file.stem for file in folder.glob("*.rs")} - {"main"}
+        assert files == (files & alone) | (files & {*modules}), folder
+        assert not files & alone & {*modules}, folder
+        counting = {
+            f.stem for f in folder.glob("*.rs") if "#[global_allocator]" in f.read_text("utf-8")
+        }
+        assert counting <= alone, f"{folder}: they count allocations of a whole process"
