@@ -14,8 +14,7 @@ from unittest import mock
 from test_studies import SMALL, Double
 
 from aqmlab import cli, engine
-from aqmlab.studies import registry
-from aqmlab.studies.experiment import load
+from aqmlab.studies import experiment, registry
 
 
 class Slow(Double):
@@ -34,6 +33,6 @@ if __name__ == "__main__":
     with (
         mock.patch.object(engine, "_core", lambda: core),
         mock.patch.object(registry, "STUDIES", ("small",)),
-        mock.patch.object(registry, "load", lambda name: load(name, SMALL)),
+        mock.patch.object(experiment, "SHIPPED", SMALL.parent),
     ):
         cli.main()

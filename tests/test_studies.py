@@ -113,7 +113,7 @@ def double(monkeypatch):
 
 
 #: A study for tests, so that those shipped can change.
-SMALL = Path(__file__).parent / "small_study"
+SMALL = Path(__file__).parent / "experiments" / "small"
 
 
 @pytest.fixture
