@@ -66,7 +66,7 @@ docs: setup ## Write docs/algorithms.md from the registry, and the Rust crates' 
 	@RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps
 
 vectors: ## Write the test vectors again: vectors/*.json from the registry
-	@$(CARGO) run --quiet --release -p aqmlab-trial --bin vectors
+	@$(CARGO) run --quiet --release -p aqmlab-testvec --bin vectors
 
 # One lock for Python 3.11 and newer and for every system (environment markers).
 locked = $(VENV)/lock/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.11

@@ -11,7 +11,7 @@
 use std::hint::black_box;
 use std::process::Command;
 
-use aqm::{ALGORITHMS, Admission, Built, Entry, Gate, Overload};
+use aqmlab_aqm::{ALGORITHMS, Admission, Built, Entry, Gate, Overload};
 use packet::params::{Kind, Params, Raw};
 use packet::{Backlog, Ecn, Instant, Packet, Rng};
 

@@ -12,7 +12,7 @@
 //! `aqmlab-packet` (and, through it, `libm`). One queue in front of one line:
 //!
 //! ```
-//! use aqm::{Cx, Line};
+//! use aqmlab_aqm::{Cx, Line};
 //! use packet::params::{Params, Raw};
 //! use packet::{Ecn, Event, Header, Instant, Packet, Rate, Rng};
 //!

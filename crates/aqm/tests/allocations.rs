@@ -5,7 +5,7 @@
 
 use std::alloc::System;
 
-use aqm::{ALGORITHMS, Entry, Overload};
+use aqmlab_aqm::{ALGORITHMS, Entry, Overload};
 use packet::params::{Kind, Params, Raw};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 

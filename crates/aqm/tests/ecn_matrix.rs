@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use aqm::{ALGORITHMS, Cx, Discipline, Entry, Line, find};
+use aqmlab_aqm::{ALGORITHMS, Cx, Discipline, Entry, Line, find};
 use packet::params::{Kind, Params, Raw};
 use packet::{Ecn, Event, Instant, Packet, Rate, Rng, Why};
 

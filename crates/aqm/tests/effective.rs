@@ -1,7 +1,7 @@
 //! What a constructor takes where the user says nothing: written out in full it gives the same
 //! discipline, packet by packet.
 
-use aqm::{ALGORITHMS, Cx, Entry, Line, find};
+use aqmlab_aqm::{ALGORITHMS, Cx, Entry, Line, find};
 use packet::params::{Field, Kind, Params, Raw, Value};
 use packet::units::Unit;
 use packet::{Ecn, Event, Instant, Packet, Rate, Rng};

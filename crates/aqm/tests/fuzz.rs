@@ -7,7 +7,7 @@ use std::panic::{catch_unwind, resume_unwind};
 use std::path::Path;
 
 use crate::drive::{Done, drive};
-use aqm::ALGORITHMS;
+use aqmlab_aqm::ALGORITHMS;
 use packet::Rng;
 
 /// Drives so many random byte strings; what each discipline did.

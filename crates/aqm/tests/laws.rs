@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use aqm::{ALGORITHMS, Admission, Built, Cx, Discipline, Entry, Line};
+use aqmlab_aqm::{ALGORITHMS, Admission, Built, Cx, Discipline, Entry, Line};
 use packet::params::{Kind, Params, Raw};
 use packet::{Ack, Backlog, Ecn, Event, Header, Instant, Packet, Rate, Rng};
 
@@ -368,7 +368,7 @@ fn a_full_queue_drains_to_nothing() {
 
 /// A gate driven as the simulator's folded port does it: departures are computed, an idle time is
 /// reported at the arrival that ends it.
-fn folded(mut gate: Box<dyn aqm::Gate>, seed: u64) -> Vec<(u32, Ecn, Option<u64>)> {
+fn folded(mut gate: Box<dyn aqmlab_aqm::Gate>, seed: u64) -> Vec<(u32, Ecn, Option<u64>)> {
     let mut rng = Rng::named(seed, "laws");
     let mut queue: VecDeque<(u64, u64)> = VecDeque::new(); // bytes, start of transmission
     let (mut free_at, mut idle_told) = (0, true);

@@ -1,7 +1,7 @@
 //! What is wrong in parameters is answered with one sentence: the field, the value, what is
 //! allowed, and why. Held for every field of every discipline.
 
-use aqm::{ALGORITHMS, Entry, Line, find};
+use aqmlab_aqm::{ALGORITHMS, Entry, Line, find};
 use packet::Rate;
 use packet::params::{Field, Kind, Params, Raw, Value};
 use packet::units::Unit;

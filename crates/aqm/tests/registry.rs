@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use aqm::{ALGORITHMS, find};
+use aqmlab_aqm::{ALGORITHMS, find};
 use packet::params::{Kind, Params, Value};
 use packet::units::Unit;
 
@@ -164,7 +164,7 @@ fn entries_and_fields_are_documented_and_consistent() {
             assert!(fits, "{name}: its default is not one of its values");
         }
         let defaults = Params::defaults(entry.fields);
-        let line = aqm::Line::of(packet::Rate::from_bits_per_s(10_000_000));
+        let line = aqmlab_aqm::Line::of(packet::Rate::from_bits_per_s(10_000_000));
         assert!((entry.build)(&defaults, &line).is_ok(), "{} has no defaults", entry.name);
     }
 }

@@ -4,7 +4,7 @@
 
 use std::alloc::System;
 
-use aqm::{ALGORITHMS, Entry, Line};
+use aqmlab_aqm::{ALGORITHMS, Entry, Line};
 use packet::Rate;
 use packet::params::{Kind, Params, Raw};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -52,7 +52,7 @@ fn tables_take_what_is_said_of_them() {
         ("fq_pie", set(&[("flows", number(65_536))])),
     ];
     for (name, set) in tables {
-        let entry = aqm::find(name).expect("a discipline");
+        let entry = aqmlab_aqm::find(name).expect("a discipline");
         let (held, said) = bytes(entry, &set);
         assert!(held <= said + 4_096 && said <= 3 * held, "{name}: {held} of {said}");
     }

@@ -168,7 +168,7 @@ fn catalogue() -> String {
 /// test vector (JSON) of that one case. Raises ScenarioError with one sentence.
 #[pyfunction(name = "trial")]
 fn answer(py: Python<'_>, request_json: &str) -> PyResult<String> {
-    guarded(|| py.detach(|| trial::answer(request_json)).map_err(ScenarioError::new_err))
+    guarded(|| py.detach(|| testvec::answer(request_json)).map_err(ScenarioError::new_err))
 }
 
 /// The variables of a traffic model with mean, quantiles and curve, as JSON.

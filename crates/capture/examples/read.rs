@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::Read;
 
-use capture::{Learner, Limits};
+use aqmlab_capture::{Learner, Limits};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("give the path of a capture")?;

@@ -1,7 +1,7 @@
 //! File formats, link layers, IP headers, damage.
 
 use crate::made::*;
-use capture::{Learner, Limits, Prefix};
+use aqmlab_capture::{Learner, Limits, Prefix};
 use serde_json::{Value, json};
 
 const DIALOGUE: &str = "

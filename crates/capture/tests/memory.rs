@@ -12,9 +12,9 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// Bytes still held after `feed` has seen `connections` connections of one request each, all lines
 /// taken.
-fn held(connections: u32, limits: capture::Limits) -> usize {
+fn held(connections: u32, limits: aqmlab_capture::Limits) -> usize {
     let region = Region::new(ALLOCATOR);
-    let mut learner = capture::Learner::new(limits, Vec::new());
+    let mut learner = aqmlab_capture::Learner::new(limits, Vec::new());
     learner.feed(&pcap(101, &[])).unwrap();
     for n in 0..connections {
         let from = [10, (n >> 16) as u8, (n >> 8) as u8, n as u8];
@@ -33,7 +33,7 @@ fn held(connections: u32, limits: capture::Limits) -> usize {
 
 #[test]
 fn memory_depends_on_what_is_open_not_on_what_was_seen() {
-    let limits = capture::Limits { open: 500, hosts: 100, ..Default::default() };
+    let limits = aqmlab_capture::Limits { open: 500, hosts: 100, ..Default::default() };
     let (few, many) = (held(2_000, limits), held(20_000, limits));
     assert!(
         many < few + few / 5 + 4096,
@@ -52,7 +52,7 @@ fn a_vector_beyond_its_room_is_cut_and_told() {
     let bytes = file(&text);
     let whole = learn(&bytes);
     assert_eq!(whole.connections[0]["epochs"].as_array().unwrap().len(), 200);
-    let limits = capture::Limits { vector: 256, ..Default::default() };
+    let limits = aqmlab_capture::Limits { vector: 256, ..Default::default() };
     let cut = learn_with(&bytes, 4096, limits, Vec::new());
     assert!(cut.connections.len() > 3);
     let epochs = |c: &serde_json::Value| c["epochs"].as_array().unwrap().len();

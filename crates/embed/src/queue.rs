@@ -96,7 +96,7 @@ impl Queue {
             format!("parameters: not JSON, write for example {{\"limit\": 60}}: {e}")
         })?;
         let rate = Rate::from_bits_per_s(bits_per_s);
-        let discipline = trial::build(name, &parameters, rate)?;
+        let discipline = testvec::build(name, &parameters, rate)?;
         Ok(Queue::around(discipline, Rng::named(seed, "draws"), now_ns))
     }
 

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use aqm::{Cx, Discipline};
 use packet::{Ecn, Event, Instant, Packet, Rate, Rng, Why};
-use trial::What;
+use testvec::What;
 
 const RATE: u64 = 10_000_000;
 const DURATION: u64 = 20_000_000_000;
@@ -75,7 +75,7 @@ fn note(event: Event, marked: &mut u64, dropped: &mut Vec<Why>) {
 /// What examples/link.c prints.
 fn in_rust(name: &str, parameters: &str) -> String {
     let parameters = serde_json::from_str(parameters).unwrap();
-    let discipline = trial::build(name, &parameters, Rate::from_bits_per_s(RATE)).unwrap();
+    let discipline = testvec::build(name, &parameters, Rate::from_bits_per_s(RATE)).unwrap();
     let rng = Rng::named(7, "draws");
     let (sent, waited, marked, dropped) = ((0, 0), (0, 0), 0, Vec::new());
     let mut line = Line { discipline, rng, free_at: None, sent, waited, marked, dropped };
@@ -196,7 +196,7 @@ fn the_example_prints_what_rust_computes() {
 fn every_discipline_answers_as_in_a_trial() {
     for entry in aqm::ALGORITHMS {
         let mut answered = 0;
-        for case in trial::suite::cases(entry, None).unwrap() {
+        for case in testvec::suite::cases(entry, None).unwrap() {
             let what = format!("{}: {}", entry.name, case.title);
             let Ok(recorded) = case.run() else { continue }; // values that do not go together
             answered += recorded.calls().len();

@@ -2,7 +2,7 @@
 
 use packet::params::{Field, Params, Raw, unknown};
 use serde_json::Value as Json;
-use trial::parameters::raw;
+use testvec::parameters::raw;
 
 use crate::error::ScenarioError;
 

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::outcome::{column, group, simulate, table};
 use crate::pcap::{ACK, CWR, ECE, FIN, Frame, SYN, captured};
+use aqmlab_sim::CapturedAt::{Arrival, Departure};
 use serde_json::{Value, json};
-use sim::CapturedAt::{Arrival, Departure};
 
 const BOTH: [&str; 2] = ["bottleneck.forward", "bottleneck.reverse"];
 
@@ -183,8 +183,8 @@ fn a_capture_changes_nothing_of_a_run_but_its_events() {
         let (with, frames) = captured(&scenario, &[], at);
         assert!(frames.len() > 5_000);
         assert_eq!(with.tables, without.tables);
-        let others = |outcome: &sim::Outcome| {
-            let mut figures = sim::summary_json(&outcome.summary);
+        let others = |outcome: &aqmlab_sim::Outcome| {
+            let mut figures = aqmlab_sim::summary_json(&outcome.summary);
             figures["events"].take();
             figures
         };
@@ -202,9 +202,10 @@ fn ports_are_chosen_by_name() {
     let (_, own) = captured(&scenario, &["access.server3"], Departure);
     assert_eq!(own.iter().map(|f| f.source.0).collect::<HashSet<_>>(), [[10, 128, 0, 4]].into());
     let sink = Box::new(|_: &[u8]| {});
-    let capture = sim::Capture { ports: vec!["bottleneck.forwards".into()], at: Arrival, sink };
-    let scenario = sim::Scenario::from_json(&scenario.to_string()).unwrap();
-    let why = sim::Run::capturing(scenario, capture).err().unwrap().0;
+    let capture =
+        aqmlab_sim::Capture { ports: vec!["bottleneck.forwards".into()], at: Arrival, sink };
+    let scenario = aqmlab_sim::Scenario::from_json(&scenario.to_string()).unwrap();
+    let why = aqmlab_sim::Run::capturing(scenario, capture).err().unwrap().0;
     assert_eq!(
         why,
         "capture: unknown port \"bottleneck.forwards\"; did you mean \"bottleneck.forward\"? (known: \

@@ -1,8 +1,8 @@
 //! Today's congestion controls, one flow each on an otherwise idle line.
 
+use aqmlab_sim::{Scenario, run};
 use record::Summary;
 use serde_json::{Value, json};
-use sim::{Scenario, run};
 
 fn summary(scenario: &Value) -> Summary {
     run(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap().summary

@@ -1,8 +1,8 @@
 //! What a simulation costs, counted in events and places, never in seconds.
 
+use aqmlab_sim::{Scenario, run};
 use record::Summary;
 use serde_json::{Value, json};
-use sim::{Scenario, run};
 
 fn web(users: u32, duration: &str) -> Value {
     json!({

@@ -2,9 +2,9 @@
 //! what long connections get beside them.
 
 use crate::outcome::{column, group, simulate, table};
+use aqmlab_sim::{Outcome, Scenario};
 use record::{Column, Summary};
 use serde_json::{Value, json};
-use sim::{Outcome, Scenario};
 
 fn of<'a>(outcome: &'a Outcome, name: &str) -> &'a Summary {
     group(group(&outcome.summary, "datagrams"), name)

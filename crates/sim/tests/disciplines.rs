@@ -6,9 +6,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use aqmlab_sim::{Scenario, run};
 use record::{Figure, Summary};
 use serde_json::{Value, json};
-use sim::{Scenario, run};
 
 fn bulk(aqm: &str) -> Value {
     json!({

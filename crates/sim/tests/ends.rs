@@ -1,9 +1,9 @@
 //! What is measured at the ends: groups, losses, open connections, what each source got.
 
 use crate::outcome::{column, group, simulate, table};
+use aqmlab_sim::Outcome;
 use record::Summary;
 use serde_json::{Value, json};
-use sim::Outcome;
 
 fn figures<const N: usize>(summary: &Summary, names: [&str; N]) -> [f64; N] {
     names.map(|name| summary.number(name))

@@ -1,10 +1,10 @@
 //! Two engines, one truth: the folded and the explicit engine give identical departures, losses
 //! and response times on random scenarios; so do runs on several threads.
 
+use aqmlab_sim::{Outcome, Scenario, run};
 use packet::Rng;
 use record::{Figure, Summary, Table};
 use serde_json::{Value, json};
-use sim::{Outcome, Scenario, run};
 
 fn pick<'a, T: ?Sized>(rng: &mut Rng, from: &[&'a T]) -> &'a T {
     from[rng.below(from.len() as u64) as usize]
@@ -184,7 +184,7 @@ fn scenario(seed: u64) -> Value {
             link["header_bytes"] = json!(rng.below(40));
         }
         if rng.below(3) == 0 {
-            link["framing"] = json!(sim::scenario::framing::NAMES[rng.below(10) as usize]);
+            link["framing"] = json!(aqmlab_sim::scenario::framing::NAMES[rng.below(10) as usize]);
         }
     }
     if groups.len() > 1 && rng.below(3) == 0 {
@@ -210,7 +210,7 @@ fn simulate(mut scenario: Value, engine: &str) -> Outcome {
 /// The summary without what tells the engines apart. As JSON, where what is not a number equals
 /// itself.
 fn comparable(summary: &Summary) -> Value {
-    let mut json = sim::summary_json(summary);
+    let mut json = aqmlab_sim::summary_json(summary);
     json.as_object_mut().unwrap().remove("events");
     json
 }
@@ -298,7 +298,7 @@ fn threads_do_not_matter() {
         runs.into_iter().map(|r| r.join().unwrap()).collect()
     });
     for (a, b) in alone.into_iter().zip(together) {
-        assert_eq!(sim::summary_json(&a.summary), sim::summary_json(&b.summary));
+        assert_eq!(aqmlab_sim::summary_json(&a.summary), aqmlab_sim::summary_json(&b.summary));
         assert_same_tables(a.tables, b.tables, "threads");
     }
 }

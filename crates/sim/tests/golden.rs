@@ -8,8 +8,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use aqmlab_sim::{Scenario, run};
 use record::{Figure, Summary};
-use sim::{Scenario, run};
 
 fn row(name: &str, summary: &Summary) -> String {
     let whole = |name: &str| summary.number(name) as u64;

@@ -1,8 +1,8 @@
 //! Groups beside each other: what one is does not change what another is.
 
 use crate::outcome::{column, simulate, table};
+use aqmlab_sim::{Run, Scenario};
 use serde_json::{Value, json};
-use sim::{Run, Scenario};
 
 #[test]
 fn a_group_takes_its_round_trips_from_the_first_whatever_stands_before_it() {

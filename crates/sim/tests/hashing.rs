@@ -1,8 +1,8 @@
 //! Disciplines that hash flows: every replication and every queue has a hash of its own.
 
 use crate::outcome::{column, simulate, table};
+use aqmlab_sim::Scenario;
 use serde_json::{Value, json};
-use sim::Scenario;
 
 /// Eight equal constant senders at 1.6 times the line's rate, and nothing drawn at random.
 fn scenario(queue: Value, seed: u64) -> Value {

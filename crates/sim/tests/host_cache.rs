@@ -1,9 +1,9 @@
 //! What machines remember of each other, in whole runs.
 
 use crate::outcome::simulate;
+use aqmlab_sim::Outcome;
 use record::Summary;
 use serde_json::{Value, json};
-use sim::Outcome;
 
 /// Web users of former times, most of whose replies are short, behind a line that is nearly full.
 fn web(duration: &str, tcp: Value) -> Value {
@@ -18,7 +18,7 @@ fn web(duration: &str, tcp: Value) -> Value {
 }
 
 fn comparable(outcome: &Outcome) -> Value {
-    let mut json = sim::summary_json(&outcome.summary);
+    let mut json = aqmlab_sim::summary_json(&outcome.summary);
     json.as_object_mut().unwrap().remove("events");
     json
 }

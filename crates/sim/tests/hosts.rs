@@ -1,9 +1,9 @@
 //! Hosts on an empty network: response times are whole round trips, as the timed dialogues of the
 //! TCP crate have them.
 
+use aqmlab_sim::{Outcome, Scenario, run};
 use record::{Column, Table};
 use serde_json::json;
-use sim::{Outcome, Scenario, run};
 
 fn empty_network(tcp: &str) -> Outcome {
     let scenario = json!({

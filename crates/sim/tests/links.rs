@@ -2,8 +2,8 @@
 //! kinds of access.
 
 use crate::outcome::{column, group, simulate, table};
+use aqmlab_sim::{Scenario, capacities, run};
 use serde_json::{Value, json};
-use sim::{Scenario, capacities, run};
 
 /// Datagrams of 1,000 B, one every `every_ms`, over a link with these fields.
 fn stream(mut link: Value, every_ms: f64, duration: &str, engine: &str) -> Value {
@@ -66,7 +66,7 @@ fn a_constant_table_is_a_constant_rate() {
             "duration": "20 s", "warmup": "2 s", "network": {"rtt": "30 ms"}, "link": [link],
             "traffic": [{"app": "bulk", "flows": 5, "tcp": "plain"}],
         });
-        let mut summary = sim::summary_json(&simulate(&scenario).summary);
+        let mut summary = aqmlab_sim::summary_json(&simulate(&scenario).summary);
         // The share of the capacity is that of the time, but for the last bit of a double.
         let used = summary["utilisation"].as_f64().unwrap();
         summary["utilisation"] = json!((used * 1e12).round());
@@ -183,7 +183,7 @@ fn what_is_written_reads_back() {
         assert_eq!(again.to_json(), written, "{fields}");
         let print = |json: &Value| {
             let s = run(Scenario::from_json(&json.to_string()).unwrap()).unwrap().summary;
-            sim::summary_json(&s)["fingerprint"].clone()
+            aqmlab_sim::summary_json(&s)["fingerprint"].clone()
         };
         assert_eq!(print(&link(fields.clone())), print(&written), "{fields}");
     }
@@ -239,7 +239,7 @@ fn mistakes_are_one_sentence() {
 
 #[test]
 fn every_access_runs_in_both_engines() {
-    for entry in sim::access::ACCESS {
+    for entry in aqmlab_sim::access::ACCESS {
         let prints = ["folded", "explicit"].map(|engine| {
             let tcp = json!({"profile": "plain", "window": "4 MB"});
             let scenario = json!({
@@ -252,7 +252,7 @@ fn every_access_runs_in_both_engines() {
             // A gigabit over an ocean takes longer to fill than this run lasts.
             let used = s.number("utilisation");
             assert!((0.2..=1.0).contains(&used), "{}: {used}", entry.name);
-            sim::summary_json(&s)["fingerprint"].clone()
+            aqmlab_sim::summary_json(&s)["fingerprint"].clone()
         });
         assert_eq!(prints[0], prints[1], "{}", entry.name);
     }
@@ -285,7 +285,7 @@ fn room_of(link: &Value, direction: &str) -> u64 {
 
 #[test]
 fn a_queue_without_a_limit_has_the_access_s_room() {
-    for entry in sim::access::ACCESS {
+    for entry in aqmlab_sim::access::ACCESS {
         let own = read(json!({"access": entry.name})).to_json();
         for (direction, aqm) in ["forward", "reverse"]
             .into_iter()
@@ -344,7 +344,7 @@ fn flooded(header_bytes: u64, queue: &Value) -> Vec<Value> {
                          "start_within": "0 s"}],
             "record": {"queue_every": "0.1 ms"},
         }));
-        let mut summary = sim::summary_json(&outcome.summary);
+        let mut summary = aqmlab_sim::summary_json(&outcome.summary);
         summary.as_object_mut().unwrap().remove("events");
         summary
     };

@@ -6,9 +6,9 @@
 //! queue has long been empty.
 
 use aqm::Entry;
+use aqmlab_sim::{Scenario, run};
 use packet::params::Kind;
 use serde_json::{Value, json};
-use sim::{Scenario, run};
 
 /// Who rests all the same, by what is published of it.
 struct Exception {

@@ -1,8 +1,8 @@
 //! Pages as users wait for them: timed on an empty network, with a packet lost, and adding up.
 
 use crate::outcome::{column, group, simulate, table};
+use aqmlab_sim::{Outcome, Scenario};
 use serde_json::{Value, json};
-use sim::{Outcome, Scenario};
 
 /// One user fetches pages on a network of 100 ms whose line is so fast that transmission times
 /// vanish: 1,500 bytes take 120 ns.

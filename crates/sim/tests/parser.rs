@@ -6,9 +6,9 @@ use std::path::Path;
 
 use crate::read::numbers::{NUMBERS, Place, places, read_as_number};
 use crate::read::read;
+use aqmlab_sim::{Run, Scenario};
 use packet::Rng;
 use serde_json::{Value, json};
-use sim::{Run, Scenario};
 
 /// The examples that fuzzing begins with, and what it found.
 fn seeds() -> Vec<String> {
@@ -126,7 +126,7 @@ fn names(json: &Value, found: &mut Vec<String>) {
 
 fn damaged(seed: u64, rounds: u64) -> u64 {
     let (seeds, mut known, mut accepted) = (seeds(), Vec::new(), 0);
-    names(&sim::catalogue(), &mut known);
+    names(&aqmlab_sim::catalogue(), &mut known);
     for n in 0..rounds {
         let mut rng = Rng::indexed(seed, "damage", n);
         let text = pick(&mut rng, &seeds).clone();

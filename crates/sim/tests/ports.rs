@@ -1,8 +1,8 @@
 //! What is measured at a port: kinds of packets, runs of drops, gauges, the packet trace.
 
 use crate::outcome::{column, group, simulate, table};
+use aqmlab_sim::Outcome;
 use serde_json::{Value, json};
-use sim::Outcome;
 
 /// One row of a trace.
 #[derive(Clone, Copy)]
@@ -75,7 +75,7 @@ fn watching_changes_nothing() {
     let record = json!({"queues": queues, "gauges": true, "trace": true});
     let watched = simulate(&mixture(record));
     let bare = |outcome: &Outcome| {
-        let mut json = sim::summary_json(&outcome.summary);
+        let mut json = aqmlab_sim::summary_json(&outcome.summary);
         let json_object = json.as_object_mut().unwrap();
         for name in ["events", "gauge_max", "gauge_mean"] {
             json_object.remove(name);

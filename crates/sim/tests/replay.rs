@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::outcome::{column, simulate, table};
 use crate::pcap::{FIN, Frame, SYN, captured};
+use aqmlab_sim::CapturedAt::Departure;
 use serde_json::{Value, json};
-use sim::CapturedAt::Departure;
 
 /// A link that adds nothing to speak of, and this recording.
 fn scenario(text: &str, changes: Value) -> Value {
@@ -187,7 +187,7 @@ fn blocks_keep_neighbours_together_with_their_gaps() {
 #[test]
 fn mistakes_are_one_sentence() {
     let why = |text: &str, changes: Value| {
-        let read = sim::Scenario::from_json(&scenario(text, changes).to_string());
+        let read = aqmlab_sim::Scenario::from_json(&scenario(text, changes).to_string());
         read.and_then(|scenario| scenario.check_parameters()).unwrap_err().0
     };
     let good = "recording 5 1\n0 1 0 1 2 fin epochs 0,1,2,3";

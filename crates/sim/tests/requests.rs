@@ -1,8 +1,8 @@
 //! Users who make given requests.
 
 use crate::outcome::{column, simulate, table};
+use aqmlab_sim::{Run, Scenario};
 use serde_json::{Value, json};
-use sim::{Run, Scenario};
 
 const HEAD: &str = "user,think_s,request_bytes,reply_bytes";
 

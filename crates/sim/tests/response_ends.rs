@@ -47,8 +47,8 @@ fn a_kept_connection_has_no_end_of_file() {
     for http in ["http11", "http11-pipelined", "http2"] {
         let mut scenario = quiet("plain", "end of file");
         scenario["traffic"][0]["http"] = json!(http);
-        let why = sim::Scenario::from_json(&scenario.to_string())
-            .and_then(|scenario| sim::run(scenario).map(|_| ()))
+        let why = aqmlab_sim::Scenario::from_json(&scenario.to_string())
+            .and_then(|scenario| aqmlab_sim::run(scenario).map(|_| ()))
             .unwrap_err()
             .to_string();
         assert!(why.contains("response_ends") && why.contains("http = \"http10\""), "{why}");

@@ -1,7 +1,7 @@
 //! Scenarios: what is refused and how, and that what is written reads back.
 
+use aqmlab_sim::{Run, Scenario, run};
 use serde_json::{Value, json};
-use sim::{Run, Scenario, run};
 
 fn good() -> Value {
     json!({
@@ -236,7 +236,7 @@ fn an_open_loop_is_given_by_its_rate_or_a_load() {
     }
     let mut scenario = good();
     scenario["traffic"] = json!([{"app": "packmime", "load": "98%"}]);
-    let estimate = sim::estimate(&Scenario::from_json(&scenario.to_string()).unwrap());
+    let estimate = aqmlab_sim::estimate(&Scenario::from_json(&scenario.to_string()).unwrap());
     let per_connection = estimate.unwrap().unwrap();
     assert!((per_connection - 8_860.0).abs() < 45.0, "{per_connection} IP bytes a connection");
 }
@@ -301,7 +301,7 @@ fn an_uncalibrated_load_does_not_run() {
     let mut scenario = good();
     scenario["traffic"] = json!([{"app": "web", "load": "98%"}]);
     let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
-    let estimate = sim::estimate(&scenario).unwrap().unwrap();
+    let estimate = aqmlab_sim::estimate(&scenario).unwrap().unwrap();
     assert!((estimate - 411.0).abs() < 2.0, "mah-fit asks for about 411 IP B/s: {estimate}");
     let why = Run::new(scenario).err().unwrap().to_string();
     assert!(why.contains("has not been calibrated"), "{why}");

@@ -1,8 +1,8 @@
 //! Packets dropped and marked by their numbers (`script` of a traffic group), in both engines.
 
 use crate::outcome::{column, simulate, table};
+use aqmlab_sim::{Outcome, Scenario};
 use serde_json::{Value, json};
-use sim::{Outcome, Scenario};
 
 /// Transfers of 60 segments of 1,448 B, one after the other, over an empty line.
 fn scenario(tcp: Value, script: Value) -> Value {
@@ -21,7 +21,7 @@ fn both(scenario: &Value) -> Outcome {
         scenario["engine"] = json!(engine);
         simulate(&scenario)
     });
-    let print = |o: &Outcome| sim::summary_json(&o.summary)["fingerprint"].clone();
+    let print = |o: &Outcome| aqmlab_sim::summary_json(&o.summary)["fingerprint"].clone();
     assert_eq!(print(&folded), print(&explicit), "{scenario}");
     folded
 }
@@ -55,7 +55,7 @@ fn a_flow_and_a_transmission_are_chosen_by_their_numbers() {
     // The first retransmission, whatever it repeats, is the same packet.
     let rules = json!([{"drop": [15], "flows": [2]}, {"drop": 1, "count": "resent", "flows": [2]}]);
     let other = both(&scenario(json!("linux"), rules));
-    let print = |o: &Outcome| sim::summary_json(&o.summary)["fingerprint"].clone();
+    let print = |o: &Outcome| aqmlab_sim::summary_json(&o.summary)["fingerprint"].clone();
     assert_eq!(print(&outcome), print(&other));
 }
 

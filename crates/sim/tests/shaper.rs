@@ -1,9 +1,9 @@
 //! A discipline that holds packets back although the line rests: the simulator asks it again when
 //! it wants to be asked, and measures it as any other.
 
+use aqmlab_sim::{Scenario, run};
 use record::Summary;
 use serde_json::{Value, json};
-use sim::{Scenario, run};
 
 fn measure(rate: &str, traffic: Value) -> Summary {
     let scenario = json!({

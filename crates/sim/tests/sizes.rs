@@ -1,9 +1,9 @@
 //! Scenarios with more links, routes, machines and groups than 16 bits count: each packet goes its
 //! own way, or one sentence says what is too much.
 
+use aqmlab_sim::{Scenario, run};
 use record::{Figure, Summary};
 use serde_json::{Value as Json, json};
-use sim::{Scenario, run};
 
 fn links(count: usize) -> Json {
     (0..count).map(|i| json!({"name": format!("l{i}"), "rate": "10 Mbit/s"})).collect()

@@ -6,10 +6,10 @@
 //! fixed, so a failure means that the code changed.
 
 use aqm::Line;
+use aqmlab_sim::port::{ExplicitPort, FoldedPort, Offered, Wire};
 use packet::params::{Params, Raw};
 use packet::{Duration, Ecn, Framing, Instant, Packet, Rate, Rng};
 use record::{Kind, Meter, MeterSettings, Nature, Summary, Window};
-use sim::port::{ExplicitPort, FoldedPort, Offered, Wire};
 
 const DATA: Nature = Nature::new(Kind::Data, false);
 const REPLICATIONS: usize = 24;

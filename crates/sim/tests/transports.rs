@@ -1,9 +1,9 @@
 //! End systems on a simulated network: ECN from the queue back to the sender's window, and
 //! connections that end without FIN.
 
+use aqmlab_sim::{Scenario, run};
 use record::{Figure, Summary};
 use serde_json::{Value, json};
-use sim::{Scenario, run};
 
 fn summary(scenario: &Value, engine: &str) -> Summary {
     let mut scenario = scenario.clone();

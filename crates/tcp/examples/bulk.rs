@@ -9,9 +9,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use aqmlab_tcp::{Endpoint, HostClock, Segment};
 use packet::params::{Params, Raw};
 use packet::{Duration, Instant, Rng};
-use tcp::{Endpoint, HostClock, Segment};
 
 const DATA_SEGMENTS: u64 = 5_000_000;
 const SPACING: Duration = Duration::from_micros(100);
@@ -47,7 +47,7 @@ impl Line {
 }
 
 fn run(name: &str, settings: &[(String, Raw)], loss: f64, data_segments: u64) {
-    let entry = tcp::find(name).expect("a listed profile");
+    let entry = aqmlab_tcp::find(name).expect("a listed profile");
     let params = Params::check(entry.fields, settings).expect("good parameters");
     let profile = Arc::new((entry.build)(&params).expect("a profile"));
     let clock = HostClock { slow: Duration::from_millis(330), fast: Duration::from_millis(70) };

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::lab::{C, S, World, describe, profile, secs};
+use aqmlab_tcp::{HostClock, State};
 use packet::params::Raw;
 use packet::{Duration, Instant};
-use tcp::{HostClock, State};
 
 /// A script: what to run and what must be seen.
 struct Script {

@@ -2,9 +2,9 @@
 
 use crate::lab;
 use crate::lab::{C, S, World, ms, profile, secs};
+use aqmlab_tcp::{Endpoint, Flags, HostClock, Segment, State};
 use packet::params::Raw;
 use packet::{Ecn, Instant};
-use tcp::{Endpoint, Flags, HostClock, Segment, State};
 
 fn drain(end: &mut Endpoint, at: Instant) -> Vec<Segment> {
     std::iter::from_fn(|| end.poll_send(at)).collect()
@@ -129,7 +129,7 @@ fn beta_ecn_is_refused_where_it_means_nothing() {
     for (control, ecn) in [("cubic", false), ("prague", true), ("dctcp", true), ("bbr", true)] {
         let mut raw = vec![beta.clone(), ("congestion".to_string(), Raw::Text(control.into()))];
         raw.extend(ecn.then(|| on.clone()));
-        let entry = tcp::find("linux").expect("a listed profile");
+        let entry = aqmlab_tcp::find("linux").expect("a listed profile");
         let params = packet::params::Params::check(entry.fields, &raw).expect("in range");
         let why = (entry.build)(&params).expect_err(control).to_string();
         assert!(why.starts_with("beta_ecn"), "{why}");
@@ -145,7 +145,7 @@ fn all(flags: &[Flags]) -> Flags {
     flags.iter().fold(Flags::NONE, |sum, &flag| sum.with(flag))
 }
 
-fn accurate() -> std::sync::Arc<tcp::Profile> {
+fn accurate() -> std::sync::Arc<aqmlab_tcp::Profile> {
     let feedback = ("ecn_feedback", Raw::Text("accurate".into()));
     profile("plain", &[("ecn", Raw::Bool(true)), feedback])
 }

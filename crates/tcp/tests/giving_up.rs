@@ -1,8 +1,8 @@
 //! When a connection is given up, and how resent segments are counted.
 
 use crate::lab::{C, S, World, ms, profile, secs};
+use aqmlab_tcp::{HostClock, State};
 use packet::Instant;
-use tcp::{HostClock, State};
 
 fn clocks() -> [HostClock; 2] {
     [HostClock { slow: ms(330), fast: ms(70) }, HostClock { slow: ms(430), fast: ms(170) }]
@@ -63,7 +63,7 @@ fn classes_of_resent_segments_are_counted_per_kind() {
     let mut world = World::new(&profile("freebsd-2.2.8", &[]), clocks(), 1_000);
     let mut fin = false;
     world.run(secs(300.0), &mut |s| {
-        let bare_fin = s.side == C && s.segment.flags.has(tcp::Flags::FIN) && !fin;
+        let bare_fin = s.side == C && s.segment.flags.has(aqmlab_tcp::Flags::FIN) && !fin;
         fin |= bare_fin;
         bare_fin || s.number == 1 || s.data_number == 1
     });

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::lab::{C, S, Sent, World, ms, profile, secs};
+use aqmlab_tcp::{Endpoint, HostClock, Profile, Segment};
 use packet::{Duration, Instant, Rng};
-use tcp::{Endpoint, HostClock, Profile, Segment};
 
 const CASES: u64 = 2_000;
 
@@ -136,9 +136,9 @@ fn server_after(profile: &Arc<Profile>, rng: &mut Rng, samples: u32) -> (Endpoin
         server.on_segment(&segment, now);
         while server.poll_send(now).is_some() {}
     };
-    hear(&mut server, Segment { flags: tcp::Flags::SYN, ..Segment::default() }, now);
+    hear(&mut server, Segment { flags: aqmlab_tcp::Flags::SYN, ..Segment::default() }, now);
     now += trip;
-    let ack = |ack| Segment { seq: 1, ack, flags: tcp::Flags::ACK, ..Segment::default() };
+    let ack = |ack| Segment { seq: 1, ack, flags: aqmlab_tcp::Flags::ACK, ..Segment::default() };
     hear(&mut server, ack(1), now);
     for n in 1..=samples {
         now += Duration::from_nanos(rng.below(500_000_000));

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use crate::lab::{C, S, World, ms, profile, secs};
+use aqmlab_tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
 use packet::Instant;
 use packet::params::Raw;
-use tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
 
 const OFF: Raw = Raw::Bool(false);
 const ON: Raw = Raw::Bool(true);

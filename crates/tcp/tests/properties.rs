@@ -6,9 +6,9 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use crate::lab::{C, S, profile};
+use aqmlab_tcp::{Deadline, Endpoint, Flags, HostClock, Profile, Segment, State};
 use packet::params::Raw;
 use packet::{Duration, Ecn, Instant, Rng};
-use tcp::{Deadline, Endpoint, Flags, HostClock, Profile, Segment, State};
 
 /// An independent account of what a side has received: a mark per byte.
 struct Book {
@@ -353,7 +353,7 @@ fn exchanged(seed: u64) -> Vec<(&'static str, Raw)> {
 #[test]
 fn every_profile_delivers_whatever_its_parts() {
     let (mut marks, mut reductions, mut needless) = (0, 0, 0);
-    for entry in tcp::PROFILES {
+    for entry in aqmlab_tcp::PROFILES {
         for seed in 0..3_000 {
             let settings = if seed < 500 { Vec::new() } else { exchanged(seed) };
             let run = std::panic::catch_unwind(|| {

@@ -1,7 +1,7 @@
 //! The list of end systems and its parameters.
 
+use aqmlab_tcp::{PROFILES, Profile, find};
 use packet::params::{Params, Raw};
-use tcp::{PROFILES, Profile, find};
 
 fn build(name: &str, raw: &[(&str, f64)]) -> Result<Profile, String> {
     let entry = find(name).unwrap();
@@ -88,11 +88,11 @@ fn a_sink_of_ns2_has_no_timer() {
 
 #[test]
 fn every_control_is_described_and_offered() {
-    let linux = tcp::find("linux").expect("is listed");
+    let linux = aqmlab_tcp::find("linux").expect("is listed");
     let field = linux.fields.iter().find(|field| field.name == "congestion").expect("a choice");
     let packet::params::Kind::Choice(offered) = field.kind else { panic!("{:?}", field.kind) };
-    assert!(offered.iter().copied().eq(tcp::controls().map(|about| about.name)));
-    for about in tcp::controls() {
+    assert!(offered.iter().copied().eq(aqmlab_tcp::controls().map(|about| about.name)));
+    for about in aqmlab_tcp::controls() {
         assert!(about.summary.len() > 20 && about.source.len() >= 8, "{about:?}");
     }
 }

@@ -3,9 +3,9 @@
 
 use crate::lab;
 use crate::lab::{C, S, World, ms, profile, secs};
+use aqmlab_tcp::HostClock;
 use packet::math;
 use packet::params::Raw;
-use tcp::HostClock;
 
 /// Payload of a segment with timestamps, bytes.
 const MSS: f64 = 1_448.0;

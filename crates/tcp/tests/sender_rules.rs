@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::lab::{ms, profile, secs};
+use aqmlab_tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
 use packet::Instant;
 use packet::params::Raw;
-use tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
 
 fn drain(end: &mut Endpoint, at: f64) -> Vec<Segment> {
     std::iter::from_fn(|| end.poll_send(secs(at))).collect()

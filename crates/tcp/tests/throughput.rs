@@ -4,9 +4,9 @@ use crate::lab;
 use std::sync::Arc;
 
 use crate::lab::{C, S, World, ms, profile, secs};
+use aqmlab_tcp::{HostClock, Profile};
 use packet::params::Raw;
 use packet::{Rng, math};
-use tcp::{HostClock, Profile};
 
 const MSS: f64 = 1_460.0;
 const TRIP: f64 = 0.1;

@@ -2,8 +2,8 @@
 //! late report or a coarse clock leads to.
 
 use crate::lab::{S, Sent, World, ms, profile, secs};
+use aqmlab_tcp::{Flags, HostClock};
 use packet::params::Raw;
-use tcp::{Flags, HostClock};
 
 fn text(value: &str) -> Raw {
     Raw::Text(value.into())

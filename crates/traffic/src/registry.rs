@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use packet::params::Params;
-//! use traffic::{Group, find};
+//! use aqmlab_traffic::{Group, find};
 //!
 //! let web = find("web").expect("is listed");
 //! let group = Group { seed: 1, name: "browsers".into(), peers: 7, members: 3_000, machines: 7 };

@@ -1,9 +1,9 @@
 //! Senders of datagrams: rates, periods and lives.
 
+use aqmlab_traffic::registry::{Group, Population, find};
+use aqmlab_traffic::{Action, AppCx, Input};
 use packet::params::{Params, Raw};
 use packet::{Duration, Instant};
-use traffic::registry::{Group, Population, find};
-use traffic::{Action, AppCx, Input};
 
 fn group(members: u32) -> Group {
     Group { seed: 2, name: "g".to_owned(), peers: 3, members, machines: 2 }

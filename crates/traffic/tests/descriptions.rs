@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use aqmlab_traffic::distribution::{Distribution, read, shipped};
+use aqmlab_traffic::{Group, find};
 use packet::params::{Params, Raw};
 use packet::units::Unit;
 use packet::{Rng, math};
-use traffic::distribution::{Distribution, read, shipped};
-use traffic::{Group, find};
 
 fn text(text: &str) -> Raw {
     Raw::Text(text.to_owned())

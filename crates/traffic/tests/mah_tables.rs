@@ -5,10 +5,10 @@
 //! seeds, the chance that a right sampler fails after a change of seed is below 1 in 10^4.
 
 use crate::common::sample::{DRAWS, Sample, assert_near};
+use aqmlab_traffic::distribution::{Distribution, whole_bytes};
+use aqmlab_traffic::web::load::ip_bytes_of_reply;
+use aqmlab_traffic::web::mah;
 use packet::Rng;
-use traffic::distribution::{Distribution, whole_bytes};
-use traffic::web::load::ip_bytes_of_reply;
-use traffic::web::mah;
 
 fn bytes(of: &dyn Distribution, scale: f64, rng: &mut Rng) -> f64 {
     whole_bytes(of.sample(rng), scale) as f64

@@ -1,9 +1,9 @@
 //! Calls, players and pulses by themselves: what they say and ask for, and when.
 
+use aqmlab_traffic::registry::{Group, Population, find};
+use aqmlab_traffic::{Action, App, AppCx, Closes, Ear, Input, Report, Viewing};
 use packet::params::{BadParams, Params, Raw};
 use packet::{Duration, Instant};
-use traffic::registry::{Group, Population, find};
-use traffic::{Action, App, AppCx, Closes, Ear, Input, Report, Viewing};
 
 fn build(app: &str, raw: &[(&str, Raw)]) -> Result<Population, BadParams> {
     let entry = find(app).unwrap();

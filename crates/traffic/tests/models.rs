@@ -9,11 +9,11 @@
 use std::sync::Arc;
 
 use crate::common::sample::{DRAWS, Sample, assert_near};
+use aqmlab_traffic::distribution::{Distribution, shipped, whole_bytes};
+use aqmlab_traffic::fsd::{Coefficients, SumDifference, gaussian};
+use aqmlab_traffic::web::packmime::{Arrivals, Laws, Mode, Sequence};
+use aqmlab_traffic::web::{archive, loops, threegpp, unc};
 use packet::{Rng, math};
-use traffic::distribution::{Distribution, shipped, whole_bytes};
-use traffic::fsd::{Coefficients, SumDifference, gaussian};
-use traffic::web::packmime::{Arrivals, Laws, Mode, Sequence};
-use traffic::web::{archive, loops, threegpp, unc};
 
 fn bytes(of: &dyn Distribution, rng: &mut Rng) -> f64 {
     whole_bytes(of.sample(rng), 1.0) as f64
@@ -255,7 +255,7 @@ fn threegpp_objects() {
 
 #[test]
 fn threegpp_reading_and_tuning_red_round_trips() {
-    use traffic::distribution::{Exponential, Uniform};
+    use aqmlab_traffic::distribution::{Exponential, Uniform};
     let reading = Exponential { mean: 30.0 };
     let reading = Sample::of("reading", |rng| reading.sample(rng));
     reading.check((30.0, 0.5), (20.79, 0.8), (69.08, 0.7), (138.2, 1.2));

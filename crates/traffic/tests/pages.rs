@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::common::network::{Asked, Network, Opened};
+use aqmlab_traffic::distribution::Constant;
+use aqmlab_traffic::web::{Habits, Persistence, Sharing, User, unc};
+use aqmlab_traffic::{Action, App, Closes, Group, find};
 use packet::params::{Params, Raw};
 use packet::{Duration, Rng};
-use traffic::distribution::Constant;
-use traffic::web::{Habits, Persistence, Sharing, User, unc};
-use traffic::{Action, App, Closes, Group, find};
 
 /// Replies come 80 ms plus 1 ms per 100 bytes after the request, at most 30 s.
 fn by_size(_: &Opened, reply: u64) -> (Duration, bool) {

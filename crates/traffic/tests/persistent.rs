@@ -4,11 +4,11 @@ use crate::common::network;
 use std::sync::Arc;
 
 use crate::common::network::{Network, Opened};
+use aqmlab_traffic::distribution::{Constant, Discrete};
+use aqmlab_traffic::web::packmime::{Laws, Link, Mode};
+use aqmlab_traffic::web::{Habits, Persistence, Sharing, User, threegpp, unc};
+use aqmlab_traffic::{Closes, Group};
 use packet::{Duration, Instant, Rng};
-use traffic::distribution::{Constant, Discrete};
-use traffic::web::packmime::{Laws, Link, Mode};
-use traffic::web::{Habits, Persistence, Sharing, User, threegpp, unc};
-use traffic::{Closes, Group};
 
 /// Replies come 80 ms plus 1 ms per 100 bytes after the request, at most 30 s.
 fn by_size(_: &Opened, reply: u64) -> (Duration, bool) {
@@ -385,7 +385,7 @@ fn what_a_failed_connection_had_queued_is_fetched_over_others() {
 
 #[test]
 fn a_connection_that_fails_in_a_gap_is_forgotten() {
-    use traffic::{Action, App, AppCx, Input};
+    use aqmlab_traffic::{Action, App, AppCx, Input};
     fn tell(link: &mut Link, input: Input, now: Instant) -> Vec<Action> {
         let mut wishes = Vec::new();
         link.on(input, &mut AppCx { now, act: &mut |wish| wishes.push(wish) });

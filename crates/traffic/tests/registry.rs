@@ -1,9 +1,9 @@
 //! Every listed application, and groups of them.
 
+use aqmlab_traffic::registry::{APPS, Entry, Group, Population, find};
+use aqmlab_traffic::{Action, App, AppCx, Closes, Input};
 use packet::params::{Params, Raw, Value};
 use packet::{Duration, Instant};
-use traffic::registry::{APPS, Entry, Group, Population, find};
-use traffic::{Action, App, AppCx, Closes, Input};
 
 fn group(members: u32) -> Group {
     Group { seed: 2, name: "g".to_owned(), peers: 3, members, machines: 2 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::common::{Fetch, Host, Outcome, by_size};
+use aqmlab_traffic::distribution::{Constant, Table, whole_bytes, whole_count};
+use aqmlab_traffic::web::mah::Preset;
+use aqmlab_traffic::web::{Habits, User};
+use aqmlab_traffic::{Action, App, AppCx, Input};
 use packet::{Duration, Instant, Rng};
-use traffic::distribution::{Constant, Table, whole_bytes, whole_count};
-use traffic::web::mah::Preset;
-use traffic::web::{Habits, User};
-use traffic::{Action, App, AppCx, Input};
 
 const SEED: u64 = 11;
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::common::network::{Asked, Network, Opened};
 use crate::common::sample::{Sample, assert_near};
+use aqmlab_traffic::distribution::{Constant, Distribution, Exponential};
+use aqmlab_traffic::web::webtraf::{Session, Sessions, mean_rounded_up, object_packets};
+use aqmlab_traffic::{Action, AppCx, Closes, Group, Input, Population, find};
 use packet::params::{Params, Raw};
 use packet::{Duration, Instant};
-use traffic::distribution::{Constant, Distribution, Exponential};
-use traffic::web::webtraf::{Session, Sessions, mean_rounded_up, object_packets};
-use traffic::{Action, AppCx, Closes, Group, Input, Population, find};
 
 /// Replies come 80 ms plus 1 ms per 100 bytes after the request, at most 30 s.
 fn by_size(_: &Opened, reply: u64) -> (Duration, bool) {

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use aqm::{ALGORITHMS, Cx, Discipline, Entry, Line};
+use aqmlab_aqm::{ALGORITHMS, Cx, Discipline, Entry, Line};
 use packet::params::{Field, Kind, Params, Raw};
 use packet::units::Unit;
 use packet::{Ack, Backlog, Ecn, Event, Header, Instant, Packet, Rate, Rng};

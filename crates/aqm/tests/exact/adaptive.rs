@@ -1,7 +1,7 @@
 //! Adaptive and self-configuring RED against second transcriptions of their pseudocode, and what
 //! defines each profile.
 
-use aqm::Admission::{self, Dropped, Marked, Queued};
+use aqmlab_aqm::Admission::{self, Dropped, Marked, Queued};
 use packet::Why::{Early, Forced, Overflow};
 use packet::{Ecn, Instant, Rng};
 
@@ -572,7 +572,7 @@ fn adaptation_holds_the_queue_in_the_middle_of_the_band() {
         let mut out = |event| lost |= matches!(event, packet::Event::Dropped { .. });
         while free_at <= now {
             let at = Instant::from_nanos(free_at);
-            let mut cx = aqm::Cx { now: at, rng: &mut rng, out: &mut out };
+            let mut cx = aqmlab_aqm::Cx { now: at, rng: &mut rng, out: &mut out };
             free_at = match red.dequeue(&mut cx) {
                 Some(_) => free_at + 800_000,
                 None => now + 1,
@@ -587,7 +587,7 @@ fn adaptation_holds_the_queue_in_the_middle_of_the_band() {
             arrived: at,
             header: Default::default(),
         };
-        red.enqueue(packet, &mut aqm::Cx { now: at, rng: &mut rng, out: &mut out });
+        red.enqueue(packet, &mut aqmlab_aqm::Cx { now: at, rng: &mut rng, out: &mut out });
         gap = if lost { (gap * 1.1).min(4e6) } else { (gap * 0.998).max(2e5) };
         if n > 200_000 {
             red.gauges(&mut |name, value| sum += if name == "avg" { value } else { 0.0 });

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use aqm::Admission;
+use aqmlab_aqm::Admission;
 use packet::{Backlog, Ecn, Instant, Packet, Rng, Why};
 
 use super::duel::{Arrival, Queue, RATE, Reference, duel};

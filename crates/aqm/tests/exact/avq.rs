@@ -1,6 +1,6 @@
 //! AVQ against a second transcription of both forms, and the rate at which it settles.
 
-use aqm::Admission::{self, Dropped, Marked, Queued};
+use aqmlab_aqm::Admission::{self, Dropped, Marked, Queued};
 use packet::Why::{Early, Overflow};
 use packet::{Ecn, Rng};
 

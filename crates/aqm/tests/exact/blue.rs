@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use aqm::{Admission, Cx};
+use aqmlab_aqm::{Admission, Cx};
 use packet::{Ecn, Event, Instant, Packet, Rng, Why};
 
 use super::duel::{Arrival, RATE, Reference, duel};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use aqm::Admission;
+use aqmlab_aqm::Admission;
 use packet::{Rng, Why};
 
 use super::duel::{Arrival, Queue, Reference, duel};

@@ -1,6 +1,6 @@
 //! CHOKe: published probabilities, and a second transcription that holds its own packets.
 
-use aqm::{Cx, Discipline};
+use aqmlab_aqm::{Cx, Discipline};
 use packet::{Backlog, Ecn, Event, Instant, Packet, Rng, Why};
 
 use super::{Pairs, build, close};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use aqm::Admission::{self, Dropped, Marked, Queued};
+use aqmlab_aqm::Admission::{self, Dropped, Marked, Queued};
 use packet::Rng;
 use packet::Why::{Early, Forced, Overflow};
 
@@ -504,7 +504,7 @@ fn a_default_virtual_queue_takes_what_has_none() {
                 |event| drops += u32::from(!matches!(event, packet::Event::Queued { .. }));
             let mut rng = Rng::named(1, "gred");
             let now = packet::Instant::ZERO;
-            gred.enqueue(packet, &mut aqm::Cx { now, rng: &mut rng, out: &mut out });
+            gred.enqueue(packet, &mut aqmlab_aqm::Cx { now, rng: &mut rng, out: &mut out });
         }
         drops
     };

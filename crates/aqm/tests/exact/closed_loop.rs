@@ -1,6 +1,6 @@
 //! A discipline that closes the loop with sources that slow down when they lose.
 
-use aqm::{Cx, Discipline};
+use aqmlab_aqm::{Cx, Discipline};
 use packet::{Ecn, Event, Instant, Packet, Rng};
 
 use super::duel::RATE;

@@ -1,6 +1,6 @@
 //! Step marking: its published points, and its rule transcribed again over random traces.
 
-use aqm::Admission::{self, Dropped, Marked, Queued};
+use aqmlab_aqm::Admission::{self, Dropped, Marked, Queued};
 use packet::Why::{Forced, Overflow};
 use packet::{Backlog, Ecn, Rng};
 

@@ -1,6 +1,6 @@
 //! Drop-tail: what each flavour does at the limit.
 
-use aqm::{Admission, Built, Cx, Discipline};
+use aqmlab_aqm::{Admission, Built, Cx, Discipline};
 use packet::{Backlog, Ecn, Event, Instant, Packet, Rng, Why};
 
 use super::{Pairs, build, gate, packet};

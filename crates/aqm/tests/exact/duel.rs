@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use aqm::{Admission, Cx, Discipline};
+use aqmlab_aqm::{Admission, Cx, Discipline};
 use packet::{Ecn, Event, Instant, Packet, Rng};
 
 use super::{Pairs, build};

@@ -1,7 +1,7 @@
 //! An average above max_th that outlives the queue: it falls while the line idles, however close
 //! together the arrivals are that it drops meanwhile.
 
-use aqm::Admission::Dropped;
+use aqmlab_aqm::Admission::Dropped;
 use packet::Why::Forced;
 use packet::{Ecn, Instant};
 

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use aqm::{Built, Cx, Discipline};
+use aqmlab_aqm::{Built, Cx, Discipline};
 use packet::{Ecn, Event, Instant, Packet, Rng, Why};
 
 use super::{Pairs, build};

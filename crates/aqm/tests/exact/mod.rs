@@ -38,7 +38,7 @@ mod transcribed;
 mod unfair;
 mod wred;
 
-use aqm::{Admission, Built, Gate, Line, find};
+use aqmlab_aqm::{Admission, Built, Gate, Line, find};
 use packet::params::{BadParams, Params, Raw};
 use packet::{Backlog, Ecn, Instant, Packet, Rate, Rng};
 

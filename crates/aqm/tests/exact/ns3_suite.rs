@@ -1,6 +1,6 @@
 //! The expectations of ns-3's own test suite for RED: 300 arrivals at once, no departures.
 
-use aqm::Admission;
+use aqmlab_aqm::Admission;
 use packet::{Backlog, Ecn};
 
 use super::{Bench, Pairs};

@@ -1,6 +1,6 @@
 //! PI: the published gains as parameters, and a second transcription.
 
-use aqm::Admission;
+use aqmlab_aqm::Admission;
 use packet::{Ecn, Instant, Rng, Why};
 
 use super::duel::{Arrival, Queue, Reference, duel};
@@ -116,7 +116,7 @@ fn gains_are_the_published_ones_or_designed() {
     // 10 Mbit/s of 500-byte packets: C = 2500. One tick from rest at q = q_ref gives b q_ref.
     let designed =
         [("n_min", "60"), ("r_max", "246 ms"), ("T", "1/160 s"), ("q_ref", "100"), ("limit", "9")];
-    let b = aqm::design_pi(60.0, 2500.0, 0.246, 1.0 / 160.0).b;
+    let b = aqmlab_aqm::design_pi(60.0, 2500.0, 0.246, 1.0 / 160.0).b;
     close(p_after(&designed, &[100]), b * 100.0, 1e-12);
 }
 

@@ -1,6 +1,6 @@
 //! PI2: a second transcription, and its fixed point.
 
-use aqm::Admission;
+use aqmlab_aqm::Admission;
 use packet::{Ecn, Rng, Why};
 
 use super::closed_loop::mean_delay;

@@ -1,7 +1,7 @@
 //! PIE: second transcriptions of RFC 8033 and of Linux, both with timestamps, and of RFC 8034;
 //! and the expectations of ns-3's test suite.
 
-use aqm::Admission;
+use aqmlab_aqm::Admission;
 use packet::{Ecn, Rng, Why};
 
 use super::closed_loop::mean_delay;
@@ -285,7 +285,7 @@ fn signalled(pairs: Pairs, gap: u64) -> u32 {
                 break;
             }
             let at = packet::Instant::from_nanos(tick.min(end));
-            let mut cx = aqm::Cx { now: at, rng: &mut rng, out: &mut out };
+            let mut cx = aqmlab_aqm::Cx { now: at, rng: &mut rng, out: &mut out };
             if tick <= end {
                 pie.on_tick(&mut cx);
             } else {
@@ -294,7 +294,7 @@ fn signalled(pairs: Pairs, gap: u64) -> u32 {
             }
         }
         let at = packet::Instant::from_nanos(now);
-        let mut cx = aqm::Cx { now: at, rng: &mut rng, out: &mut out };
+        let mut cx = aqmlab_aqm::Cx { now: at, rng: &mut rng, out: &mut out };
         let ecn = Ecn::NotEct;
         pie.enqueue(
             packet::Packet {

@@ -1,7 +1,7 @@
 //! RED: published averages, bursts and limits. (Probabilities and spacing rules have their
 //! vectors under the code.)
 
-use aqm::Admission::{Dropped, Marked, Queued};
+use aqmlab_aqm::Admission::{Dropped, Marked, Queued};
 use packet::{Backlog, Ecn, Instant, Why};
 
 use super::{Bench, close};

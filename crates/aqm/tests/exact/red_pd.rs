@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use aqm::{Admission, Gate};
+use aqmlab_aqm::{Admission, Gate};
 use packet::{Backlog, Ecn, Instant, Packet, Rng, Why};
 
 use super::{Pairs, build, close, gate};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use aqm::{Admission, Gate};
+use aqmlab_aqm::{Admission, Gate};
 use packet::{Backlog, Ecn, Instant, Packet, Rng};
 
 use super::gate;

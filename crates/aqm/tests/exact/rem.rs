@@ -1,6 +1,6 @@
 //! REM: a second transcription, in both places of the signal, and ns-2's one packet less.
 
-use aqm::Admission;
+use aqmlab_aqm::Admission;
 use packet::{Backlog, Ecn, Rng, Why};
 
 use super::duel::{Arrival, Queue, Reference, duel};

@@ -1,6 +1,6 @@
 //! SFB: a second transcription with bins of its own, and what its filter does to flows.
 
-use aqm::Admission;
+use aqmlab_aqm::Admission;
 use packet::{Ecn, Rng, Why};
 
 use super::duel::{Arrival, Queue, Reference, duel};
@@ -249,7 +249,7 @@ fn fates(profile: &str, p: f64) -> [f64; 3] {
             packet.id = id;
             let mut out = |event| heard.push(event);
             let now = packet::Instant::ZERO;
-            sfb.enqueue(packet, &mut aqm::Cx { now, rng: &mut rng, out: &mut out });
+            sfb.enqueue(packet, &mut aqmlab_aqm::Cx { now, rng: &mut rng, out: &mut out });
         }
         seen[match &heard[2..] {
             [packet::Event::Dropped { .. }] => 0,
@@ -307,7 +307,7 @@ fn a_flow_that_ignores_marks_is_held_to_the_penalty_rate() {
             packet::Event::Queued { .. } => queued += 1,
             packet::Event::Marked { .. } => {}
         };
-        sfb.enqueue(packet, &mut aqm::Cx { now, rng: &mut rng, out: &mut out });
+        sfb.enqueue(packet, &mut aqmlab_aqm::Cx { now, rng: &mut rng, out: &mut out });
     }
     // The 121st arrival is the first in the box: 20 tokens and 10 a second for 99.88 s.
     assert_eq!(queued, 120 + 20 + 998);

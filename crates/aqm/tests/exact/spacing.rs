@@ -1,6 +1,6 @@
 //! How far apart signals are at a constant p_b of 1/20.
 
-use aqm::Admission;
+use aqmlab_aqm::Admission;
 use packet::Ecn;
 
 use super::{Bench, Pairs, close};

@@ -1,6 +1,6 @@
 //! SRED: a second transcription, and the number of flows it estimates.
 
-use aqm::Admission;
+use aqmlab_aqm::Admission;
 use packet::{Ecn, Rng, Why};
 
 use super::duel::{Arrival, Reference, duel};

@@ -1,7 +1,7 @@
 //! A second transcription of RED, straight from each program's pseudocode and in its own words:
 //! one function per program, no tables of differences, loops where the product uses powers.
 
-use aqm::Admission::{self, Dropped, Marked, Queued};
+use aqmlab_aqm::Admission::{self, Dropped, Marked, Queued};
 use packet::Rng;
 use packet::Why::{Early, Forced, Overflow};
 

@@ -1,7 +1,7 @@
 //! One flow that does not yield among twenty that are small: it offers twice the line's rate,
 //! they a quarter of it together.
 
-use aqm::Cx;
+use aqmlab_aqm::Cx;
 use packet::{Ecn, Instant, Packet, Rng};
 
 use super::{Pairs, build};

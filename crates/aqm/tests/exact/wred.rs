@@ -1,6 +1,6 @@
 //! Weighted RED against a second transcription of its rule, and its published numbers.
 
-use aqm::Admission::{self, Dropped, Marked, Queued};
+use aqmlab_aqm::Admission::{self, Dropped, Marked, Queued};
 use packet::Why::{Early, Forced, Overflow};
 use packet::{Ecn, Instant, Rng};
 

@@ -1,7 +1,7 @@
 //! Any bytes as a capture: what a fuzzer reads (`fuzz/`), and `tests/mutations.rs` with damaged
 //! captures.
 
-use capture::{Learner, Limits};
+use aqmlab_capture::{Learner, Limits};
 use serde_json::Value;
 
 /// Limits so tight that small captures reach them.

@@ -1,7 +1,7 @@
 //! Captures made by hand: dialogues of segments as text, packed into frames and files.
 #![allow(dead_code)]
 
-use capture::{Learner, Limits, Prefix};
+use aqmlab_capture::{Learner, Limits, Prefix};
 use serde_json::Value;
 
 /// Client and server.

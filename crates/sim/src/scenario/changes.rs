@@ -107,7 +107,7 @@ impl Changes {
                 object.insert(format!("{prefix}rate_trace"), Json::Object(trace));
             }
             Changes::Drawn(params) => {
-                let trace = Json::Object(trial::parameters::write(params));
+                let trace = Json::Object(testvec::parameters::write(params));
                 object.insert(format!("{prefix}rate_trace"), trace);
             }
         }

@@ -2,7 +2,7 @@
 
 use packet::params::Params;
 use serde_json::{Map, Value as Json, json};
-use trial::parameters;
+use testvec::parameters;
 
 use crate::error::ScenarioError;
 use crate::reader::Section;

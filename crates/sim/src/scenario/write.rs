@@ -4,7 +4,7 @@ use aqm::Line;
 use packet::Duration;
 use packet::params::{Field, Value};
 use serde_json::{Map, Value as Json, json};
-use trial::parameters;
+use testvec::parameters;
 
 use super::{Changes, Link, Queue, Rtt, Scenario, Traffic};
 

@@ -2,9 +2,9 @@
 
 #![allow(dead_code)] // not every test looks at everything
 
+use aqmlab_sim::{Outcome, Scenario, run};
 use record::{Column, Figure, Summary, Table};
 use serde_json::Value;
-use sim::{Outcome, Scenario, run};
 
 /// Runs a scenario that must be right.
 pub fn simulate(scenario: &Value) -> Outcome {

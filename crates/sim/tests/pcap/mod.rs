@@ -4,8 +4,8 @@
 
 use std::sync::{Arc, Mutex};
 
+use aqmlab_sim::{Capture, CapturedAt, Outcome, Run, Scenario};
 use serde_json::Value;
-use sim::{Capture, CapturedAt, Outcome, Run, Scenario};
 
 /// One packet of the file.
 #[derive(Clone, Debug)]

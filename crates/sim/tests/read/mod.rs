@@ -1,6 +1,6 @@
 //! Text as a scenario: what a fuzzer reads (`fuzz/`), and `tests/parser.rs` with damaged examples.
 
-use sim::Scenario;
+use aqmlab_sim::Scenario;
 
 pub mod numbers;
 

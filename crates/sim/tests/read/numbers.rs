@@ -221,7 +221,7 @@ fn collect_others(all: &mut Vec<Place>) {
 
 /// Every place.
 pub fn places() -> Vec<Place> {
-    let (catalogue, mut all) = (sim::catalogue(), Vec::new());
+    let (catalogue, mut all) = (aqmlab_sim::catalogue(), Vec::new());
     let sections = &catalogue["scenario"];
     let table = json!({"min": "1 ms", "max": "9 ms"});
     let trace = json!({"model": "sprout"});

@@ -6,9 +6,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+use aqmlab_tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
 use packet::params::{Params, Raw};
 use packet::{Duration, Ecn, Instant};
-use tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
 
 /// Client (opens) and server (accepts), as indices.
 pub const C: usize = 0;
@@ -16,7 +16,7 @@ pub const S: usize = 1;
 
 /// A profile by name with some parameters set.
 pub fn profile(name: &str, settings: &[(&str, Raw)]) -> Arc<Profile> {
-    let entry = tcp::find(name).expect("a listed profile");
+    let entry = aqmlab_tcp::find(name).expect("a listed profile");
     let raw: Vec<_> = settings.iter().map(|(n, v)| (n.to_string(), v.clone())).collect();
     let params = Params::check(entry.fields, &raw).expect("good parameters");
     Arc::new((entry.build)(&params).expect("parameters that fit together"))

@@ -5,8 +5,8 @@ pub mod sample;
 
 use std::collections::BTreeMap;
 
+use aqmlab_traffic::{Action, App, AppCx, Closes, Input};
 use packet::{Duration, Instant};
-use traffic::{Action, App, AppCx, Closes, Input};
 
 /// One file that the application asked for.
 #[derive(Clone, Debug, PartialEq)]

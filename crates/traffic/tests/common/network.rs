@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use aqmlab_traffic::{Action, App, AppCx, Closes, Input};
 use packet::{Duration, Instant};
-use traffic::{Action, App, AppCx, Closes, Input};
 
 /// One request.
 #[derive(Clone, Copy, Debug)]

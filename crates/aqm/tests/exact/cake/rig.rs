@@ -1,6 +1,6 @@
 //! A queue that looks into headers and may hold packets back, and what it reports.
 
-use aqm::{Cx, Discipline};
+use aqmlab_aqm::{Cx, Discipline};
 use packet::{Event, Instant, Packet, Rng};
 
 use super::super::Pairs;

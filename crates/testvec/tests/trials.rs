@@ -1,7 +1,7 @@
 //! Trials of small disciplines against answers worked out by hand, and the form of requests.
 
+use aqmlab_testvec::{answer, document};
 use serde_json::{Value as Json, json};
-use trial::{answer, document};
 
 fn ask(request: Json) -> Json {
     document::read(&answer(&request.to_string()).unwrap()).unwrap()
@@ -110,7 +110,7 @@ fn a_wrong_request_is_one_sentence_with_the_remedy() {
 fn a_trial_without_end_is_refused() {
     let late = json!({"at_ns": u64::MAX / 2, "packet": {"bytes": 1}});
     let ticking = aqm::ALGORITHMS.iter().find(|e| {
-        trial::build(e.name, &Json::Null, packet::Rate::from_bits_per_s(1_000_000))
+        aqmlab_testvec::build(e.name, &Json::Null, packet::Rate::from_bits_per_s(1_000_000))
             .is_ok_and(|d| d.next_tick().is_some())
     });
     let name = ticking.expect("some discipline has a periodic update").name;
@@ -154,10 +154,10 @@ impl aqm::Discipline for Shaper {
 fn a_shaper_is_asked_again_when_it_says() {
     let rate = packet::Rate::from_bits_per_s(8_000_000);
     let stream = packet::Rng::named(1, "draws");
-    let mut trial = trial::Trial::new(Box::<Shaper>::default(), rate, stream);
+    let mut trial = aqmlab_testvec::Trial::new(Box::<Shaper>::default(), rate, stream);
     for (id, at_ms) in [(0, 1), (1, 2)] {
         let at = packet::Instant::from_nanos(at_ms * 1_000_000);
-        let packet = trial::packet(&json!({"bytes": 1000}), "packet", id, at).unwrap();
+        let packet = aqmlab_testvec::packet(&json!({"bytes": 1000}), "packet", id, at).unwrap();
         trial.arrive(packet).unwrap();
     }
     trial.finish().unwrap();
@@ -166,7 +166,7 @@ fn a_shaper_is_asked_again_when_it_says() {
         .iter()
         .map(|call| {
             let sent = match &call.what {
-                trial::What::Dequeue(Some(packet)) => Some(packet.id),
+                aqmlab_testvec::What::Dequeue(Some(packet)) => Some(packet.id),
                 _ => None,
             };
             (call.at.nanos() / 1_000_000, call.what.word(), sent, call.waits)
@@ -185,5 +185,5 @@ fn a_shaper_is_asked_again_when_it_says() {
             (12, "dequeue", None, false),
         ]
     );
-    assert!(trial::coverage::shown(&trial).contains("dequeue: held back"));
+    assert!(aqmlab_testvec::coverage::shown(&trial).contains("dequeue: held back"));
 }

@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use aqm::{ALGORITHMS, Cx, Discipline, Entry};
+use aqmlab_testvec::coverage::{longer, shown};
+use aqmlab_testvec::{Case, build, document, packet, suite};
 use packet::{Event, Instant, Packet, Rate, Rng};
 use serde_json::{Value as Json, json};
-use trial::coverage::{longer, shown};
-use trial::{Case, build, document, packet, suite};
 
 /// Kilobytes of vectors per discipline on average that a repository should have to carry.
 const AVERAGE_KB: usize = 100;

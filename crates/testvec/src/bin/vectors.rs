@@ -12,7 +12,7 @@ fn one(entry: &'static aqm::Entry, cases: &Path, out: &Path) -> Result<(), Strin
         Err(_) => None,
         Ok(text) => Some(serde_json::from_str::<Json>(&text).map_err(|e| e.to_string())?),
     };
-    let text = trial::suite::vectors(entry, file.as_ref())?;
+    let text = aqmlab_testvec::suite::vectors(entry, file.as_ref())?;
     fs::write(out.join(format!("{}.json", entry.name)), text).map_err(|e| e.to_string())
 }
 

@@ -5,9 +5,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use aqmlab_testvec::coverage::{longer, shown};
+use aqmlab_testvec::{Case, suite};
 use serde_json::Value as Json;
-use trial::coverage::{longer, shown};
-use trial::{Case, suite};
 
 const SEEDS: u64 = 3_000;
 
