@@ -75,7 +75,11 @@ fn an_algorithm_is_named_in_its_own_file_and_two_lists() {
 /// Where the rest of the product names a discipline, and why it may.
 const NAMED: &[(&str, &str, &str)] = &[
     ("crates/sim/src/schema/link.rs", "droptail", "the queue that a scenario does not speak of"),
-    ("python/aqmlab/bench/simulator.py", "droptail", "the benchmark's scenarios, data, are written there"),
+    (
+        "python/aqmlab/bench/simulator.py",
+        "droptail",
+        "the benchmark's scenarios, data, are written there",
+    ),
     ("python/aqmlab/bench/simulator.py", "red", "likewise: the one that ns-2 runs beside ours"),
     ("python/aqmlab/runs/calibrate.py", "droptail", "loads are calibrated where nothing is lost"),
     (
