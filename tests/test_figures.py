@@ -499,7 +499,7 @@ def test_a_thinned_queue_keeps_its_extremes():
 def test_a_curve_of_delays_ends_and_what_was_lost_is_told_beside_it():
     (axes,) = axes_of("delays")
     curves = [line for line in axes.get_lines() if line.get_label() in ("FIFO", "HRED")]
-    assert [line.get_xydata()[-1].tolist() for line in curves][0] == [900, 80]
+    assert np.array(curves[0].get_xydata())[-1].tolist() == [900, 80]
     assert all(line.get_ydata().max() <= 100 for line in curves)
     shown = texts(svg("delays"))
     lost = {text for text in shown if "lost" in text}
