@@ -5,12 +5,12 @@ use record::PageLoad;
 use tcp::{Endpoint, State};
 use traffic::{Action, AppCx, Closes, Input};
 
-use crate::agenda::{Turn, order};
 use crate::carry::Stream;
 use crate::connection::{ACCEPTOR, Connection, Exchange, OPENER, SCRIPTED};
+use crate::event_queue::{Priority, order};
 use crate::multiplex::Mux;
 use crate::topology::Side;
-use crate::world::{NOWHERE, What, World};
+use crate::world::{Event, NOWHERE, World};
 
 /// Two machines as packets name them. A scenario has few enough of them ([`crate::schema::NETWORK`]).
 fn host_numbers(machine: u32, peer: u32) -> [u16; 2] {
@@ -50,8 +50,8 @@ impl World {
     fn act(&mut self, member: u32, action: Action) {
         match action {
             Action::WakeAt(at) => {
-                let order = order(Turn::Wake, u64::from(member));
-                self.agenda.plan(at, order, What::Wake(member));
+                let order = order(Priority::Wake, u64::from(member));
+                self.events.schedule(at, order, Event::Wake(member));
             }
             Action::Datagram { peer, bytes } => {
                 let mut stream = self.members[member as usize].stream;

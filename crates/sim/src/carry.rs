@@ -2,23 +2,23 @@
 //! the datagram streams they belong to.
 
 use packet::{Ack, Duration, Header, Instant, Packet};
-use record::{Kind, Nature};
+use record::{Kind, PacketClass};
 use tcp::{Flags, Segment};
 
-use crate::agenda::{Turn, order};
 use crate::capture::CapturedAt;
 use crate::connection::{ACCEPTOR, GONE, OPENER};
+use crate::event_queue::{Priority, order};
 use crate::ledger::Ledger;
 use crate::port::{Offered, Port};
 use crate::topology::Side;
-use crate::world::{What, World};
+use crate::world::{Event, World};
 
 /// Bytes of IPv4 and UDP headers.
 const UDP_IP_HEADERS: u32 = 28;
 
 /// A packet on its way.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Flight {
+pub(crate) struct InFlight {
     pub(crate) segment: Segment,
     pub(crate) connection: u32,
     pub(crate) serial: u32,
@@ -32,21 +32,21 @@ pub(crate) struct Flight {
     /// What it is to those who count. A datagram is no segment of a connection but one of the
     /// stream in place `connection`; its number, time of sending and payload are in `seq`, `ack`
     /// and `len` of the segment.
-    pub(crate) nature: Nature,
+    pub(crate) class: PacketClass,
 }
 
 /// What a segment is to those who count.
 #[inline]
-fn nature(segment: &Segment) -> Nature {
+fn class(segment: &Segment) -> PacketClass {
     let again = segment.flags.has(Flags::AGAIN);
     if segment.len > 0 {
-        Nature::new(Kind::Data, again)
+        PacketClass::new(Kind::Data, again)
     } else if !segment.flags.any(Flags::SYN.with(Flags::FIN)) {
-        Nature::new(Kind::Ack, false)
+        PacketClass::new(Kind::Ack, false)
     } else if segment.flags.has(Flags::SYN) {
-        Nature::new(Kind::Syn, again)
+        PacketClass::new(Kind::Syn, again)
     } else {
-        Nature::new(Kind::Fin, again)
+        PacketClass::new(Kind::Fin, again)
     }
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Stream {
     pub(crate) sent: u64,
 }
 
-impl Flight {
+impl InFlight {
     /// The direction number an AQM sees: unlike for the two directions of a connection.
     pub(crate) fn flow(&self) -> u64 {
         u64::from(self.serial) << 1 | u64::from(1 - self.to)
@@ -81,7 +81,7 @@ impl Flight {
     /// Whether it is one of a stream of datagrams.
     #[inline]
     pub(crate) fn is_datagram(&self) -> bool {
-        self.nature.is(Kind::Datagram)
+        self.class.is(Kind::Datagram)
     }
 
     /// IP length in bytes.
@@ -93,8 +93,8 @@ impl Flight {
 
 impl World {
     pub(crate) fn arrive(&mut self, id: u32) {
-        let flight = &self.flights[id];
-        if usize::from(flight.hop) < self.routes[flight.route as usize].len() {
+        let inflight = &self.in_flight[id];
+        if usize::from(inflight.hop) < self.routes[inflight.route as usize].len() {
             self.forward(id);
         } else {
             self.deliver(id);
@@ -104,21 +104,21 @@ impl World {
     /// Sends the segment in place `id` on its way.
     pub(crate) fn send(&mut self, id: u32, index: u32, from: usize) {
         let connection = &mut self.connections[index];
-        let flight = &mut self.flights[id];
-        flight.header = Header {
+        let inflight = &mut self.in_flight[id];
+        inflight.header = Header {
             dscp: connection.dscp,
-            ack: connection.thinnable(from, &flight.segment),
+            ack: connection.thinnable(from, &inflight.segment),
             source: connection.hosts[from],
             destination: connection.hosts[1 - from],
         };
-        flight.connection = index;
-        flight.serial = connection.serial;
-        flight.to = (1 - from) as u8;
-        flight.hop = 0;
-        flight.route = connection.route[from];
-        flight.nature = nature(&flight.segment);
-        self.data_sent += u64::from(flight.segment.len > 0);
-        self.ledger.sent(flight.flow(), flight.segment.ip_bytes());
+        inflight.connection = index;
+        inflight.serial = connection.serial;
+        inflight.to = (1 - from) as u8;
+        inflight.hop = 0;
+        inflight.route = connection.route[from];
+        inflight.class = class(&inflight.segment);
+        self.data_sent += u64::from(inflight.segment.len > 0);
+        self.ledger.sent(inflight.flow(), inflight.segment.ip_bytes());
         self.launch(id);
     }
 
@@ -127,9 +127,9 @@ impl World {
         let stream = &mut self.streams[index as usize];
         let segment =
             Segment { seq: stream.sent, ack: self.now.nanos(), len: bytes, ..Segment::default() };
-        let id = self.flights.place(Flight::default);
-        let flight = &mut self.flights[id];
-        *flight = Flight {
+        let id = self.in_flight.place(InFlight::default);
+        let inflight = &mut self.in_flight[id];
+        *inflight = InFlight {
             segment,
             connection: index,
             serial: stream.serial,
@@ -142,11 +142,11 @@ impl World {
                 source: stream.hosts[OPENER],
                 destination: stream.hosts[ACCEPTOR],
             },
-            nature: Nature::new(Kind::Datagram, false),
+            class: PacketClass::new(Kind::Datagram, false),
         };
         self.datagrams.sent(index, stream.sent, self.now);
         stream.sent += 1;
-        self.ledger.sent(flight.flow(), flight.ip_bytes());
+        self.ledger.sent(inflight.flow(), inflight.ip_bytes());
         self.launch(id);
     }
 
@@ -163,11 +163,11 @@ impl World {
     #[inline]
     fn forward(&mut self, id: u32) {
         let mut at = self.now;
-        let flight = &mut self.flights[id];
-        let route = &self.routes[flight.route as usize];
-        let about = u64::from(flight.serial) << 1 | u64::from(flight.to);
+        let inflight = &mut self.in_flight[id];
+        let route = &self.routes[inflight.route as usize];
+        let about = u64::from(inflight.serial) << 1 | u64::from(inflight.to);
         loop {
-            let Some(&port) = route.get(usize::from(flight.hop)) else {
+            let Some(&port) = route.get(usize::from(inflight.hop)) else {
                 at = self.delayed(id, at);
                 break;
             };
@@ -176,18 +176,18 @@ impl World {
             }
             let mut packet = Packet {
                 id,
-                flow: flight.flow(),
-                bytes: flight.ip_bytes(),
-                ecn: flight.segment.ecn,
+                flow: inflight.flow(),
+                bytes: inflight.ip_bytes(),
+                ecn: inflight.segment.ecn,
                 arrived: at,
-                header: flight.header,
+                header: inflight.header,
             };
-            flight.hop += 1;
+            inflight.hop += 1;
             match &mut self.ports[port as usize] {
-                Port::Folded(folded) => match folded.offer(&mut packet, flight.nature) {
+                Port::Folded(folded) => match folded.offer(&mut packet, inflight.class) {
                     Offered::Leaves { at: leaves, marked } => {
                         if marked {
-                            flight.segment.ecn = packet.ecn;
+                            inflight.segment.ecn = packet.ecn;
                         }
                         at = leaves + self.after[port as usize];
                     }
@@ -196,28 +196,28 @@ impl World {
                 Port::Explicit(explicit) => {
                     if let Some(tap) = &mut self.tap {
                         let place = (port, CapturedAt::Arrival);
-                        tap.saw(place, at, flight, &self.owners, &self.groups);
+                        tap.saw(place, at, inflight, &self.owners, &self.groups);
                     }
                     if let Some(trace) = explicit.packet_trace() {
-                        trace.arrived(at, id, self.owners.who(&packet, flight.nature));
+                        trace.arrived(at, id, self.owners.who(&packet, inflight.class));
                     }
                     let lost = &mut self.lost;
-                    let finish = explicit.offer(packet, flight.nature, &mut |p| lost.push(p.id));
+                    let finish = explicit.offer(packet, inflight.class, &mut |p| lost.push(p.id));
                     return self.after_explicit(port, finish);
                 }
             }
         }
-        self.agenda.plan(at, order(Turn::Arrival, about), What::Arrive(id));
+        self.events.schedule(at, order(Priority::Arrival, about), Event::Arrive(id));
     }
 
     /// When a packet that leaves the last port of its route at `at` reaches its host.
     #[inline(always)]
     fn delayed(&self, id: u32, at: Instant) -> Instant {
-        let flight = &self.flights[id];
-        let tail = if flight.is_datagram() {
-            self.streams[flight.connection as usize].tail
+        let inflight = &self.in_flight[id];
+        let tail = if inflight.is_datagram() {
+            self.streams[inflight.connection as usize].tail
         } else {
-            self.connections[flight.connection].tail[usize::from(1 - flight.to)]
+            self.connections[inflight.connection].tail[usize::from(1 - inflight.to)]
         };
         if self.delays.are_exact() { at + tail } else { self.delayed_by_ticks(id, at, tail) }
     }
@@ -225,62 +225,66 @@ impl World {
     /// The same where clients' clocks count delays out.
     #[inline(never)]
     fn delayed_by_ticks(&self, id: u32, at: Instant, tail: Duration) -> Instant {
-        self.delays.end(self.client_of(&self.flights[id]), at, tail)
+        self.delays.end(self.client_of(&self.in_flight[id]), at, tail)
     }
 
     /// The client's machine that a packet comes from or goes to: the one that delays it.
-    fn client_of(&self, flight: &Flight) -> u32 {
-        if !flight.is_datagram() {
-            return self.connections[flight.connection].client();
+    fn client_of(&self, inflight: &InFlight) -> u32 {
+        if !inflight.is_datagram() {
+            return self.connections[inflight.connection].client();
         }
-        let stream = &self.streams[flight.connection as usize];
+        let stream = &self.streams[inflight.connection as usize];
         let to_opener = usize::from(stream.to) == OPENER;
         let openers = self.groups[usize::from(stream.group)].side;
         // Hosts are named as the stream goes: from, to.
         u32::from(stream.hosts[usize::from(to_opener == (openers == Side::Clients))])
     }
 
-    /// Frees what an explicit port lost and plans the end of the transmission it began.
+    /// Frees what an explicit port lost and schedules the end of the transmission it began.
     fn after_explicit(&mut self, port: u32, finish: Option<Instant>) {
         while let Some(id) = self.lost.pop() {
             self.lose(id, port);
         }
         if let Some(at) = finish {
-            self.agenda.plan(at, order(Turn::Departure, u64::from(port)), What::Finish(port));
+            self.events.schedule(
+                at,
+                order(Priority::Departure, u64::from(port)),
+                Event::Finish(port),
+            );
         }
-        self.plan_tick(port);
+        self.schedule_tick(port);
     }
 
     pub(crate) fn finish_transmission(&mut self, port: u32) {
         let Port::Explicit(explicit) = &mut self.ports[port as usize] else {
-            unreachable!("only explicit ports plan the end of a transmission")
+            unreachable!("only explicit ports schedule the end of a transmission")
         };
         let lost = &mut self.lost;
         let (packet, finish) = explicit.finish_transmission(self.now, &mut |p| lost.push(p.id));
         self.after_explicit(port, finish);
-        let flight = &mut self.flights[packet.id];
-        flight.segment.ecn = packet.ecn;
+        let inflight = &mut self.in_flight[packet.id];
+        inflight.segment.ecn = packet.ecn;
         if let Some(tap) = &mut self.tap {
             let place = (port, CapturedAt::Departure);
-            tap.saw(place, self.now, flight, &self.owners, &self.groups);
+            tap.saw(place, self.now, inflight, &self.owners, &self.groups);
         }
         let mut at = self.now + self.after[port as usize];
-        if usize::from(flight.hop) == self.routes[flight.route as usize].len() {
+        if usize::from(inflight.hop) == self.routes[inflight.route as usize].len() {
             at = self.delayed(packet.id, at);
         }
-        let flight = &self.flights[packet.id];
-        let about = u64::from(flight.serial) << 1 | u64::from(flight.to);
-        self.agenda.plan(at, order(Turn::Arrival, about), What::Arrive(packet.id));
+        let inflight = &self.in_flight[packet.id];
+        let about = u64::from(inflight.serial) << 1 | u64::from(inflight.to);
+        self.events.schedule(at, order(Priority::Arrival, about), Event::Arrive(packet.id));
     }
 
-    pub(crate) fn plan_tick(&mut self, port: u32) {
+    pub(crate) fn schedule_tick(&mut self, port: u32) {
         if let Port::Explicit(explicit) = &self.ports[port as usize]
             && let Some(at) = explicit.next_tick()
             && at < self.armed_ticks[port as usize]
         {
             self.armed_ticks[port as usize] = at;
-            let order = order(Turn::Tick, u64::from(port));
-            self.agenda.plan(at.max(self.now), order, What::Tick(port));
+            let order = order(Priority::Tick, u64::from(port));
+            self.events.schedule(at.max(self.now), order, Event::Tick(port));
         }
     }
 
@@ -292,7 +296,7 @@ impl World {
         *armed = Instant::NEVER;
         let Port::Explicit(explicit) = &mut self.ports[port as usize] else { return };
         let (now, lost) = (self.now, &mut self.lost);
-        // It may have been put off since the event was planned.
+        // It may have been put off since the event was scheduled.
         let due = explicit.next_tick().is_some_and(|at| at <= now);
         let finish = if due { explicit.tick(now, &mut |p| lost.push(p.id)) } else { None };
         self.after_explicit(port, finish);
@@ -300,12 +304,12 @@ impl World {
 
     /// The queue of `port` has dropped a packet.
     fn lose(&mut self, id: u32, port: u32) {
-        let flight = &self.flights[id];
-        self.ports[port as usize].meter_mut().lost(self.now, flight.nature);
-        self.ledger.dropped(flight.flow(), flight.ip_bytes());
-        if flight.is_datagram() {
-            let sent = Instant::from_nanos(flight.segment.ack);
-            self.datagrams.lost(flight.connection, flight.segment.seq, sent);
+        let inflight = &self.in_flight[id];
+        self.ports[port as usize].meter_mut().lost(self.now, inflight.class);
+        self.ledger.dropped(inflight.flow(), inflight.ip_bytes());
+        if inflight.is_datagram() {
+            let sent = Instant::from_nanos(inflight.segment.ack);
+            self.datagrams.lost(inflight.connection, inflight.segment.seq, sent);
         } else {
             self.note_drop(id);
         }
@@ -315,8 +319,8 @@ impl World {
     /// A packet has left the world: its place may be used again.
     pub(crate) fn forget(&mut self, id: u32) {
         if Ledger::ON {
-            self.flights[id].serial = GONE;
+            self.in_flight[id].serial = GONE;
         }
-        self.flights.free(id);
+        self.in_flight.free(id);
     }
 }

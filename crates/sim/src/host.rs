@@ -5,11 +5,11 @@ use packet::{Duration, Instant};
 use tcp::{HostPair, State};
 use traffic::{Closes, Input};
 
-use crate::agenda::{Turn, order};
-use crate::carry::{Flight, Stream};
+use crate::carry::{InFlight, Stream};
 use crate::connection::{ACCEPTOR, OPENER, SERVING};
+use crate::event_queue::{Priority, order};
 use crate::topology::{Machines, Side};
-use crate::world::{NOWHERE, What, World};
+use crate::world::{Event, NOWHERE, World};
 
 /// Sets servers' waking apart from applications'; above any number of members.
 pub(crate) const SERVERS: u64 = 1 << 32;
@@ -25,28 +25,28 @@ fn host_pair(machines: &Machines, opener: Side, hosts: [u16; 2], end: usize) -> 
 
 impl World {
     pub(crate) fn deliver(&mut self, id: u32) {
-        let flight = &self.flights[id];
-        self.ledger.delivered(flight.flow(), flight.ip_bytes());
-        if flight.is_datagram() {
-            let sent = Instant::from_nanos(flight.segment.ack);
-            let (stream, number) = (flight.connection, flight.segment.seq);
+        let inflight = &self.in_flight[id];
+        self.ledger.delivered(inflight.flow(), inflight.ip_bytes());
+        if inflight.is_datagram() {
+            let sent = Instant::from_nanos(inflight.segment.ack);
+            let (stream, number) = (inflight.connection, inflight.segment.seq);
             self.datagrams.received(stream, number, sent, self.now);
             if let Some(goodput) = &mut self.goodput {
                 let group = self.streams[stream as usize].group;
-                goodput.arrived(group, self.now, u64::from(flight.segment.len));
+                goodput.arrived(group, self.now, u64::from(inflight.segment.len));
             }
             self.forget(id);
             return self.hear(stream, number);
         }
-        let (index, end) = (flight.connection, usize::from(flight.to));
+        let (index, end) = (inflight.connection, usize::from(inflight.to));
         let connection = &mut self.connections[index];
-        let late = connection.serial != flight.serial; // a copy for a connection that is over
+        let late = connection.serial != inflight.serial; // a copy for a connection that is over
         if !late {
             let before = self.goodput.as_ref().map_or(0, |_| connection.ends[end].delivered());
             if self.host_cache.is_some() && connection.ends[end].may_recall() {
                 self.deliver_recalling(id, end);
             } else {
-                connection.ends[end].on_segment(&flight.segment, self.now);
+                connection.ends[end].on_segment(&inflight.segment, self.now);
             }
             if let Some(goodput) = &mut self.goodput {
                 let connection = &self.connections[index];
@@ -124,12 +124,12 @@ impl World {
     /// A packet of a handshake reaches a host that remembers others.
     #[cold]
     fn deliver_recalling(&mut self, id: u32, end: usize) {
-        let flight = &self.flights[id];
-        let connection = &mut self.connections[flight.connection];
+        let inflight = &self.in_flight[id];
+        let connection = &mut self.connections[inflight.connection];
         let opener = self.groups[usize::from(self.members[connection.member as usize].group)].side;
         let pair = host_pair(&self.machines, opener, connection.hosts, end);
         if let Some(cache) = &mut self.host_cache {
-            cache.deliver(pair, &mut connection.ends[end], &flight.segment, self.now);
+            cache.deliver(pair, &mut connection.ends[end], &inflight.segment, self.now);
         }
     }
 
@@ -160,10 +160,10 @@ impl World {
     #[inline]
     pub(crate) fn drain(&mut self, index: u32, end: usize) {
         loop {
-            let id = self.flights.place(Flight::default);
-            let flight = &mut self.flights[id];
+            let id = self.in_flight.place(InFlight::default);
+            let inflight = &mut self.in_flight[id];
             let connection = &mut self.connections[index];
-            if !connection.ends[end].poll_send_into(&mut flight.segment, self.now) {
+            if !connection.ends[end].poll_send_into(&mut inflight.segment, self.now) {
                 return self.forget(id);
             }
             self.send(id, index, end);
@@ -181,10 +181,10 @@ impl World {
         }
         connection.armed[end] = deadline.at;
         let serial = connection.serial;
-        let turn = if deadline.order == 0 { Turn::Timer } else { Turn::Acknowledge };
+        let priority = if deadline.order == 0 { Priority::Timer } else { Priority::Acknowledge };
         let about = u64::from(serial) << 1 | end as u64;
-        let what = What::Timer { connection: index, serial, end: end as u8 };
-        self.agenda.plan(deadline.at, order(turn, about), what);
+        let event = Event::Timer { connection: index, serial, end: end as u8 };
+        self.events.schedule(deadline.at, order(priority, about), event);
     }
 
     /// The server program: answers requests, closes.
@@ -252,8 +252,8 @@ impl World {
         if *service != SERVING {
             let worked = self.now + std::mem::replace(service, SERVING);
             let at = scripted.map_or(worked, |not_before| not_before.max(self.now));
-            let order = order(Turn::Wake, SERVERS | u64::from(serial));
-            self.agenda.plan(at, order, What::Serve { connection: index, serial });
+            let order = order(Priority::Wake, SERVERS | u64::from(serial));
+            self.events.schedule(at, order, Event::Serve { connection: index, serial });
         }
     }
 

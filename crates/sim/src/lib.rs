@@ -1,13 +1,12 @@
-//! A world of hosts, ports and wires, moved by an agenda of future events.
+//! A world of hosts, ports and wires, moved by a queue of future events.
 //!
 //! Reading order: [`scenario`] (what one run is, as data), `setup` (from a scenario to a world),
 //! [`run`](crate::Run) (from a world to tables), `world` (what there is, and the loop), `carry`
 //! (packets on their way), [`port`] (queues feeding lines, folded and explicit), `host` (ends of
 //! connections), `apps` (what applications ask for), `books` (what is written down), [`capture`] (what crosses a port, for
-//! Wireshark), [`agenda`] (the future).
+//! Wireshark), [`event_queue`] (the future).
 
 pub mod access;
-pub mod agenda;
 mod apps;
 mod before;
 mod books;
@@ -16,6 +15,7 @@ mod carry;
 mod catalogue;
 mod connection;
 mod error;
+pub mod event_queue;
 mod host;
 mod ledger;
 mod losses;

@@ -3,7 +3,7 @@
 use record::Losses;
 use tcp::{Endpoint, Flags, Segment};
 
-use crate::carry::Flight;
+use crate::carry::InFlight;
 use crate::world::World;
 
 /// The last loss episode of what one end sends.
@@ -56,7 +56,7 @@ impl World {
     /// A queue has dropped a packet of a connection.
     #[cold]
     pub(crate) fn note_drop(&mut self, id: u32) {
-        let Flight { segment, connection, serial, to, .. } = &self.flights[id];
+        let InFlight { segment, connection, serial, to, .. } = &self.in_flight[id];
         if segment.len == 0 {
             return;
         }

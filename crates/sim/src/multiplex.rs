@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use packet::{Duration, Instant};
 
-use crate::agenda::{Turn, order};
 use crate::connection::{ACCEPTOR, Connection};
+use crate::event_queue::{Priority, order};
 use crate::host::SERVERS;
-use crate::world::{What, World};
+use crate::world::{Event, World};
 
 /// Bytes of a frame's header (RFC 9113 section 4.1).
 const FRAME_HEADER: u64 = 9;
@@ -150,8 +150,8 @@ impl World {
             let Some(mux) = connection.mux() else { return };
             mux.working.push((ready, answer));
             if exchange.service > Duration::ZERO {
-                let order = order(Turn::Wake, SERVERS | u64::from(serial));
-                self.agenda.plan(ready, order, What::Serve { connection: index, serial });
+                let order = order(Priority::Wake, SERVERS | u64::from(serial));
+                self.events.schedule(ready, order, Event::Serve { connection: index, serial });
             }
         }
         if let Some(mux) = connection.mux() {

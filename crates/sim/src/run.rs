@@ -160,7 +160,7 @@ impl Run {
         summary.whole("users", self.world.members.len() as u64);
         summary.whole("data_packets", data_packets);
         summary.whole("data_packets_sent", self.world.data_sent);
-        summary.whole("events", self.world.agenda.served());
+        summary.whole("events", self.world.events.served());
         summary.text("studied_port", self.scenario.queues[0].clone());
         if !self.world.datagrams.is_empty() {
             self.world.datagrams.summarise(&mut summary);

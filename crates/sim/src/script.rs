@@ -173,8 +173,8 @@ impl World {
     #[cold]
     pub(crate) fn follow_script(&mut self, id: u32) -> bool {
         let Some(scripts) = &mut self.scripts else { return false };
-        let flight = &self.flights[id];
-        let (index, datagram) = (flight.connection, flight.is_datagram());
+        let inflight = &self.in_flight[id];
+        let (index, datagram) = (inflight.connection, inflight.is_datagram());
         let group = match datagram {
             true => self.streams[index as usize].group,
             false => self.members[self.connections[index].member as usize].group,
@@ -184,11 +184,11 @@ impl World {
             return false;
         }
         let packet = Sent {
-            data: flight.segment.len > 0,
-            again: flight.segment.flags.has(Flags::AGAIN),
-            first_byte: flight.segment.seq,
+            data: inflight.segment.len > 0,
+            again: inflight.segment.flags.has(Flags::AGAIN),
+            first_byte: inflight.segment.seq,
         };
-        let from = 1 - usize::from(flight.to);
+        let from = 1 - usize::from(inflight.to);
         let opener = self.groups[group].side;
         let side = if from == crate::connection::OPENER { opener } else { opener.other() };
         let (members, connections) = (&self.members, &self.connections);
@@ -201,7 +201,7 @@ impl World {
             u64::from(member - first) + 1
         };
         let verdict =
-            scripts.judge(group, side, datagram, (index, flight.serial, from), number, packet);
+            scripts.judge(group, side, datagram, (index, inflight.serial, from), number, packet);
         let Some(marks) = verdict else { return false };
         let measured = u64::from(self.window.contains(self.now));
         if !marks {
@@ -209,7 +209,7 @@ impl World {
             self.lose_by_script(id);
             return true;
         }
-        let ecn = &mut self.flights[id].segment.ecn;
+        let ecn = &mut self.in_flight[id].segment.ecn;
         if *ecn != Ecn::NotEct {
             *ecn = Ecn::Ce;
             scripts.marked += measured;
@@ -218,11 +218,11 @@ impl World {
     }
 
     fn lose_by_script(&mut self, id: u32) {
-        let flight = &self.flights[id];
-        self.ledger.dropped(flight.flow(), flight.ip_bytes());
-        if flight.is_datagram() {
-            let sent = Instant::from_nanos(flight.segment.ack);
-            self.datagrams.lost(flight.connection, flight.segment.seq, sent);
+        let inflight = &self.in_flight[id];
+        self.ledger.dropped(inflight.flow(), inflight.ip_bytes());
+        if inflight.is_datagram() {
+            let sent = Instant::from_nanos(inflight.segment.ack);
+            self.datagrams.lost(inflight.connection, inflight.segment.seq, sent);
         } else {
             self.note_drop(id);
         }

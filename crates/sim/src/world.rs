@@ -13,10 +13,10 @@ use record::{
 use tcp::{HostCache, Profile};
 use traffic::{Action, App, Input};
 
-use crate::agenda::{Agenda, Turn, order};
 use crate::capture::Tap;
-use crate::carry::{Flight, Stream};
+use crate::carry::{InFlight, Stream};
 use crate::connection::{Connection, GONE};
+use crate::event_queue::{EventQueue, Priority, order};
 use crate::ledger::Ledger;
 use crate::owners::Owners;
 use crate::port::Port;
@@ -26,7 +26,7 @@ use crate::topology::{DelayClocks, Machines, RoundTrips, Side};
 
 /// What can happen.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum What {
+pub(crate) enum Event {
     /// A packet reaches the next port of its route, or its host.
     Arrive(u32),
     /// An explicit port finishes a transmission.
@@ -108,7 +108,7 @@ pub(crate) struct Member {
 
 /// Everything that moves.
 pub struct World {
-    pub(crate) agenda: Agenda<What>,
+    pub(crate) events: EventQueue<Event>,
     pub(crate) now: Instant,
     pub(crate) ports: Vec<Port>,
     /// Propagation delay after each port.
@@ -119,7 +119,7 @@ pub struct World {
     pub(crate) members: Vec<Member>,
     pub(crate) connections: Slab<Connection>,
     pub(crate) streams: Vec<Stream>,
-    pub(crate) flights: Slab<Flight>,
+    pub(crate) in_flight: Slab<InFlight>,
     pub(crate) requests: Requests,
     pub(crate) pages: Pages,
     pub(crate) datagrams: Datagrams,
@@ -168,7 +168,7 @@ impl World {
         let owners = Owners::new(ports.iter().any(|port| port.meter().watches()));
         let clients = machines.count(Side::Clients);
         let mut world = World {
-            agenda: Agenda::default(),
+            events: EventQueue::default(),
             now: Instant::ZERO,
             ports,
             after,
@@ -178,7 +178,7 @@ impl World {
             members: Vec::new(),
             connections: Slab::default(),
             streams: Vec::new(),
-            flights: Slab::default(),
+            in_flight: Slab::default(),
             requests,
             pages,
             datagrams,
@@ -204,7 +204,7 @@ impl World {
         };
         world.armed_ticks = vec![Instant::NEVER; world.ports.len()];
         for port in 0..world.ports.len() as u32 {
-            world.plan_tick(port);
+            world.schedule_tick(port);
         }
         world
     }
@@ -271,25 +271,25 @@ impl World {
     #[cold]
     fn lead(&mut self, group: u16) {
         for (follower, delay) in std::mem::take(&mut self.groups[usize::from(group)].followers) {
-            let order = order(Turn::Wake, BEGINNINGS | u64::from(follower));
-            self.agenda.plan(self.now + delay, order, What::Begin(follower));
+            let order = order(Priority::Wake, BEGINNINGS | u64::from(follower));
+            self.events.schedule(self.now + delay, order, Event::Begin(follower));
         }
     }
 
     /// Serves every event up to and including `until`.
     pub fn run_until(&mut self, until: Instant) {
-        while let Some((now, what)) = self.agenda.next(until) {
+        while let Some((now, event)) = self.events.next(until) {
             self.now = now;
-            match what {
-                What::Arrive(flight) => self.arrive(flight),
-                What::Timer { connection, serial, end } => {
+            match event {
+                Event::Arrive(inflight) => self.arrive(inflight),
+                Event::Timer { connection, serial, end } => {
                     self.timer(connection, serial, usize::from(end));
                 }
-                What::Finish(port) => self.finish_transmission(port),
-                What::Tick(port) => self.tick(port),
-                What::Serve { connection, serial } => self.served(connection, serial),
-                What::Wake(member) => self.tell(member, Input::Woke),
-                What::Begin(group) => self.begin(group),
+                Event::Finish(port) => self.finish_transmission(port),
+                Event::Tick(port) => self.tick(port),
+                Event::Serve { connection, serial } => self.served(connection, serial),
+                Event::Wake(member) => self.tell(member, Input::Woke),
+                Event::Begin(group) => self.begin(group),
             }
             if Ledger::ON {
                 self.check();
@@ -317,15 +317,15 @@ impl World {
         for port in &self.ports {
             port.check();
         }
-        if self.agenda.served().is_multiple_of(1024) {
+        if self.events.served().is_multiple_of(1024) {
             self.check_flows();
         }
     }
 
     fn check_flows(&mut self) {
         if Ledger::ON {
-            let flights = self.flights.places().iter().filter(|f| f.serial != GONE);
-            self.ledger.check(flights.map(|f| (f.flow(), f.ip_bytes())));
+            let in_flight = self.in_flight.places().iter().filter(|f| f.serial != GONE);
+            self.ledger.check(in_flight.map(|f| (f.flow(), f.ip_bytes())));
         }
     }
 }
