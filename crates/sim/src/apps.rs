@@ -5,9 +5,9 @@ use record::PageLoad;
 use tcp::{Endpoint, State};
 use traffic::{Action, AppCx, Closes, Input};
 
-use crate::carry::Stream;
 use crate::connection::{ACCEPTOR, Connection, Exchange, OPENER, SCRIPTED};
 use crate::event_queue::{Priority, order};
+use crate::forwarding::Stream;
 use crate::multiplex::Mux;
 use crate::topology::Side;
 use crate::world::{Event, NOWHERE, World};

@@ -5,9 +5,9 @@ use packet::{Duration, Instant};
 use tcp::{HostPair, State};
 use traffic::{Closes, Input};
 
-use crate::carry::{InFlight, Stream};
 use crate::connection::{ACCEPTOR, OPENER, SERVING};
 use crate::event_queue::{Priority, order};
+use crate::forwarding::{InFlight, Stream};
 use crate::topology::{Machines, Side};
 use crate::world::{Event, NOWHERE, World};
 
@@ -26,7 +26,7 @@ fn host_pair(machines: &Machines, opener: Side, hosts: [u16; 2], end: usize) -> 
 impl World {
     pub(crate) fn deliver(&mut self, id: u32) {
         let inflight = &self.in_flight[id];
-        self.ledger.delivered(inflight.flow(), inflight.ip_bytes());
+        self.conservation.delivered(inflight.flow(), inflight.ip_bytes());
         if inflight.is_datagram() {
             let sent = Instant::from_nanos(inflight.segment.ack);
             let (stream, number) = (inflight.connection, inflight.segment.seq);

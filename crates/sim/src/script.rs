@@ -219,7 +219,7 @@ impl World {
 
     fn lose_by_script(&mut self, id: u32) {
         let inflight = &self.in_flight[id];
-        self.ledger.dropped(inflight.flow(), inflight.ip_bytes());
+        self.conservation.dropped(inflight.flow(), inflight.ip_bytes());
         if inflight.is_datagram() {
             let sent = Instant::from_nanos(inflight.segment.ack);
             self.datagrams.lost(inflight.connection, inflight.segment.seq, sent);

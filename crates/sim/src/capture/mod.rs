@@ -10,7 +10,7 @@ mod options;
 
 use packet::Instant;
 
-use crate::carry::InFlight;
+use crate::forwarding::InFlight;
 use crate::owners::Owners;
 use crate::world::Group;
 

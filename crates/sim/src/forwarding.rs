@@ -7,8 +7,8 @@ use tcp::{Flags, Segment};
 
 use crate::capture::CapturedAt;
 use crate::connection::{ACCEPTOR, GONE, OPENER};
+use crate::conservation::Conservation;
 use crate::event_queue::{Priority, order};
-use crate::ledger::Ledger;
 use crate::port::{Offered, Port};
 use crate::topology::Side;
 use crate::world::{Event, World};
@@ -118,7 +118,7 @@ impl World {
         inflight.route = connection.route[from];
         inflight.class = class(&inflight.segment);
         self.data_sent += u64::from(inflight.segment.len > 0);
-        self.ledger.sent(inflight.flow(), inflight.segment.ip_bytes());
+        self.conservation.sent(inflight.flow(), inflight.segment.ip_bytes());
         self.launch(id);
     }
 
@@ -146,7 +146,7 @@ impl World {
         };
         self.datagrams.sent(index, stream.sent, self.now);
         stream.sent += 1;
-        self.ledger.sent(inflight.flow(), inflight.ip_bytes());
+        self.conservation.sent(inflight.flow(), inflight.ip_bytes());
         self.launch(id);
     }
 
@@ -306,7 +306,7 @@ impl World {
     fn lose(&mut self, id: u32, port: u32) {
         let inflight = &self.in_flight[id];
         self.ports[port as usize].meter_mut().lost(self.now, inflight.class);
-        self.ledger.dropped(inflight.flow(), inflight.ip_bytes());
+        self.conservation.dropped(inflight.flow(), inflight.ip_bytes());
         if inflight.is_datagram() {
             let sent = Instant::from_nanos(inflight.segment.ack);
             self.datagrams.lost(inflight.connection, inflight.segment.seq, sent);
@@ -318,7 +318,7 @@ impl World {
 
     /// A packet has left the world: its place may be used again.
     pub(crate) fn forget(&mut self, id: u32) {
-        if Ledger::ON {
+        if Conservation::ON {
             self.in_flight[id].serial = GONE;
         }
         self.in_flight.free(id);
