@@ -25,7 +25,7 @@ SHOWN = {
     "rtt": ("rtt", ["rtt_ratio"]),
     "transports": ("other", ["other_share_pct"]),
     "bursts": (None, ["page_p95_ms", "frames_lost_pct"]),
-    "mix": (None, ["call_r", "page_load_s", "film_Mbit_per_s"]),
+    "mix": (None, ["call_r", "page_load_s", "video_Mbit_per_s"]),
 }
 
 

@@ -28,7 +28,7 @@ pub enum Kind {
 
 /// What the capture says of one side's packets.
 #[derive(Default)]
-pub struct Half {
+pub struct Direction {
     /// Whether any packet of this side was seen.
     pub seen: bool,
     pub mss: Option<u16>,
@@ -78,7 +78,7 @@ fn after(a: u32, b: u32) -> bool {
     a.wrapping_sub(b) as i32 > 0
 }
 
-impl Half {
+impl Direction {
     /// Takes a segment of this side; `other` is the opposite direction, `round_trip_ns` what the
     /// handshake took.
     ///
@@ -91,7 +91,7 @@ impl Half {
         &mut self,
         segment: &Segment,
         at: i64,
-        other: &Half,
+        other: &Direction,
         round_trip_ns: Option<i64>,
     ) -> Kind {
         self.count_repetition(segment, other);
@@ -125,7 +125,7 @@ impl Half {
         kind
     }
 
-    fn count_repetition(&mut self, segment: &Segment, other: &Half) {
+    fn count_repetition(&mut self, segment: &Segment, other: &Direction) {
         // An acknowledgement that a keep-alive or a probe asked for is no duplicate.
         let same = segment.payload == 0
             && !other.asked
@@ -144,7 +144,13 @@ impl Half {
         }
     }
 
-    fn kind(&self, segment: &Segment, at: i64, other: &Half, round_trip_ns: Option<i64>) -> Kind {
+    fn kind(
+        &self,
+        segment: &Segment,
+        at: i64,
+        other: &Direction,
+        round_trip_ns: Option<i64>,
+    ) -> Kind {
         let control = segment.has(SYN | FIN);
         let (seq, payload) = (segment.seq, segment.payload);
         let Some(next) = self.next else { return Kind::New };
@@ -219,8 +225,8 @@ impl Half {
     }
 
     /// A new begin at this place of the sequence space, with all counts at zero.
-    pub fn continued(&self) -> Half {
-        Half {
+    pub fn continued(&self) -> Direction {
+        Direction {
             seen: self.seen,
             mss: self.mss,
             shift: self.shift,
@@ -233,7 +239,7 @@ impl Half {
             repeated: self.repeated,
             raw_window: self.raw_window,
             asked: self.asked,
-            ..Half::default()
+            ..Direction::default()
         }
     }
 

@@ -12,7 +12,7 @@ struct Plain {
 }
 
 impl Plain {
-    fn plan(&mut self, at: u64, order: u64, event: u32) {
+    fn schedule(&mut self, at: u64, order: u64, event: u32) {
         self.events.insert((at, order, self.sequence), event);
         self.sequence += 1;
     }
@@ -42,15 +42,15 @@ fn span(rng: &mut Rng) -> u64 {
 #[test]
 fn the_wheel_serves_the_same_order_as_a_sorted_map() {
     for seed in 0..200 {
-        let mut rng = Rng::indexed(seed, "agenda", 0);
-        let (mut wheel, mut plain) = (Agenda::default(), Plain::default());
+        let mut rng = Rng::indexed(seed, "events", 0);
+        let (mut wheel, mut plain) = (EventQueue::default(), Plain::default());
         let mut now = 0;
         for event in 0..2_000u32 {
             if rng.below(100) < 55 {
                 let at = now + span(&mut rng);
                 let order = rng.below(4);
-                wheel.plan(Instant::from_nanos(at), order, event);
-                plain.plan(at, order, event);
+                wheel.schedule(Instant::from_nanos(at), order, event);
+                plain.schedule(at, order, event);
             } else {
                 // A limit may fall short of the next event: time then moves to the limit.
                 let limit = now + span(&mut rng);
@@ -73,22 +73,22 @@ fn the_wheel_serves_the_same_order_as_a_sorted_map() {
 fn a_crowd_at_one_instant_is_served_in_the_order_of_a_sorted_map() {
     for seed in 0..20 {
         let mut rng = Rng::indexed(seed, "crowd", 0);
-        let (mut wheel, mut plain) = (Agenda::default(), Plain::default());
-        let plan = |wheel: &mut Agenda<u32>, plain: &mut Plain, at, order, event| {
-            wheel.plan(Instant::from_nanos(at), order, event);
-            plain.plan(at, order, event);
+        let (mut wheel, mut plain) = (EventQueue::default(), Plain::default());
+        let schedule = |wheel: &mut EventQueue<u32>, plain: &mut Plain, at, order, event| {
+            wheel.schedule(Instant::from_nanos(at), order, event);
+            plain.schedule(at, order, event);
         };
         // Crowds at three instants, of which two lie side by side.
         for event in 0..300 {
             let at = [1_000_000, 1_000_001, 1_500_000][rng.below(3) as usize];
-            plan(&mut wheel, &mut plain, at, rng.below(20), event);
+            schedule(&mut wheel, &mut plain, at, rng.below(20), event);
         }
         let mut now = 0;
         for event in 300..2_000 {
-            // What is served plans more for the same instant or for a later one.
+            // What is served schedules more for the same instant or for a later one.
             let (at, order) = (now + rng.below(2) * span(&mut rng), rng.below(20));
             if at > 0 && rng.below(3) > 0 {
-                plan(&mut wheel, &mut plain, at, order, event);
+                schedule(&mut wheel, &mut plain, at, order, event);
             }
             let limit = if rng.below(10) == 0 { now } else { now + span(&mut rng) };
             let expected = plain.next(limit);
@@ -103,21 +103,21 @@ fn a_crowd_at_one_instant_is_served_in_the_order_of_a_sorted_map() {
 #[test]
 fn an_event_among_many_of_one_instant_costs_the_logarithm_of_their_number() {
     for count in [10u64, 1_000, 100_000] {
-        let mut agenda = Agenda::default();
+        let mut events = EventQueue::default();
         let mut rng = Rng::named(count, "timers");
         for event in 0..count {
-            let timer = order(Turn::Timer, rng.below(1 << 40));
-            agenda.plan(Instant::from_nanos(500_000_000), timer, event);
+            let timer = order(Priority::Timer, rng.below(1 << 40));
+            events.schedule(Instant::from_nanos(500_000_000), timer, event);
         }
         LOOKS.set(0);
         let mut answered = 0;
-        while let Some((at, event)) = agenda.next(Instant::NEVER) {
+        while let Some((at, event)) = events.next(Instant::NEVER) {
             // Every timer sends a packet and arms the next timer, some an event of this instant.
             let later = Instant::from_nanos(at.nanos() + 500_000_000);
             if event < count && at.nanos() == 500_000_000 {
-                agenda.plan(later, order(Turn::Timer, event), event);
+                events.schedule(later, order(Priority::Timer, event), event);
                 if event % 4 == 0 {
-                    agenda.plan(at, order(Turn::Wake, event), count + event);
+                    events.schedule(at, order(Priority::Wake, event), count + event);
                     answered += 1;
                 }
             }
@@ -129,10 +129,10 @@ fn an_event_among_many_of_one_instant_costs_the_logarithm_of_their_number() {
 }
 
 #[test]
-#[should_panic(expected = "planned for the past")]
+#[should_panic(expected = "scheduled for the past")]
 fn the_past_is_refused() {
-    let mut agenda = Agenda::default();
-    agenda.plan(Instant::from_nanos(1_000), 0, 1);
-    agenda.next(Instant::NEVER);
-    agenda.plan(Instant::from_nanos(999), 0, 2);
+    let mut events = EventQueue::default();
+    events.schedule(Instant::from_nanos(1_000), 0, 1);
+    events.next(Instant::NEVER);
+    events.schedule(Instant::from_nanos(999), 0, 2);
 }

@@ -4,7 +4,7 @@ use packet::{Duration, Instant};
 
 /// A connection that carries more than one request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
+pub(super) struct PersistentConnection {
     /// The user's number for it.
     pub conn: u8,
     /// Requests without a reply.
@@ -23,11 +23,11 @@ pub(super) struct Kept {
 
 /// All of them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stay {
-    kept: Vec<Kept>,
+pub(super) struct PersistentConnections {
+    kept: Vec<PersistentConnection>,
 }
 
-impl Stay {
+impl PersistentConnections {
     /// How many connections there are.
     pub fn len(&self) -> usize {
         self.kept.len()
@@ -40,7 +40,7 @@ impl Stay {
 
     pub fn add(&mut self, conn: u32, room: u32, now: Instant) -> usize {
         let conn = conn as u8;
-        self.kept.push(Kept {
+        self.kept.push(PersistentConnection {
             conn,
             waiting: 0,
             queued: 0,
@@ -67,16 +67,16 @@ impl Stay {
         self.kept.iter().position(|kept| !kept.for_page)
     }
 
-    pub fn at(&mut self, place: usize) -> &mut Kept {
+    pub fn at(&mut self, place: usize) -> &mut PersistentConnection {
         &mut self.kept[place]
     }
 
-    pub fn remove(&mut self, place: usize) -> Kept {
+    pub fn remove(&mut self, place: usize) -> PersistentConnection {
         self.kept.remove(place)
     }
 
     /// Takes out a connection that has been idle for at least `limit`.
-    pub fn take_stale(&mut self, now: Instant, limit: Duration) -> Option<Kept> {
+    pub fn take_stale(&mut self, now: Instant, limit: Duration) -> Option<PersistentConnection> {
         let place = self.kept.iter().position(|kept| kept.idle_since + limit <= now)?;
         Some(self.kept.remove(place))
     }
@@ -87,7 +87,7 @@ impl Stay {
     }
 
     /// Takes out any.
-    pub fn pop(&mut self) -> Option<Kept> {
+    pub fn pop(&mut self) -> Option<PersistentConnection> {
         self.kept.pop()
     }
 }

@@ -7,18 +7,18 @@ use packet::{Duration, Instant};
 use crate::report::Viewing;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Picture {
-    /// Has not moved yet.
-    Dark,
-    Moving,
-    Frozen,
+enum Playback {
+    /// Has not begun.
+    Starting,
+    Playing,
+    Stalled,
     /// The viewer has left.
-    Off,
+    Stopped,
 }
 
-/// The screen of one viewer.
+/// The buffer of one viewer.
 #[derive(Debug)]
-pub(super) struct Screen {
+pub(super) struct PlaybackBuffer {
     segment: Duration,
     /// Starts, and starts again after a stall, with so much in the buffer.
     enough: Duration,
@@ -26,7 +26,7 @@ pub(super) struct Screen {
     began: Instant,
     /// State at this instant.
     at: Instant,
-    picture: Picture,
+    playback: Playback,
     /// Places of the rates of the segments in the buffer, and how much of the first was seen.
     buffer: VecDeque<u8>,
     seen_of_first: Duration,
@@ -40,21 +40,21 @@ pub(super) struct Screen {
     seen: Vec<Duration>,
 }
 
-impl Screen {
-    /// A screen before which a viewer sits down at `began`.
+impl PlaybackBuffer {
+    /// The buffer of a viewer who sits down at `began`.
     pub fn new(
         segment: Duration,
         enough: Duration,
         ladder: &'static [u64],
         began: Instant,
     ) -> Self {
-        Screen {
+        PlaybackBuffer {
             segment,
             enough,
             ladder,
             began,
             at: began,
-            picture: Picture::Dark,
+            playback: Playback::Starting,
             buffer: VecDeque::new(),
             seen_of_first: Duration::ZERO,
             last: None,
@@ -78,12 +78,12 @@ impl Screen {
         self.segments += 1;
         let buffered = self.buffered(now) + self.segment;
         self.buffer.push_back(place as u8);
-        let still = matches!(self.picture, Picture::Dark | Picture::Frozen);
+        let still = matches!(self.playback, Playback::Starting | Playback::Stalled);
         if still && buffered >= self.enough {
-            if self.picture == Picture::Dark {
+            if self.playback == Playback::Starting {
                 self.startup = Some(now.since(self.began));
             }
-            self.picture = Picture::Moving;
+            self.playback = Playback::Playing;
             self.show();
         }
     }
@@ -96,7 +96,7 @@ impl Screen {
     }
 
     fn advance(&mut self, now: Instant) {
-        while self.picture == Picture::Moving && self.at < now {
+        while self.playback == Playback::Playing && self.at < now {
             let step = (self.segment - self.seen_of_first).min(now.since(self.at));
             self.seen[usize::from(self.buffer[0])] += step;
             self.seen_of_first += step;
@@ -105,7 +105,7 @@ impl Screen {
                 self.next_segment();
             }
         }
-        if self.picture == Picture::Frozen {
+        if self.playback == Playback::Stalled {
             self.stalled += now.since(self.at);
         }
         self.at = self.at.max(now);
@@ -115,7 +115,7 @@ impl Screen {
         self.buffer.pop_front();
         self.seen_of_first = Duration::ZERO;
         if self.buffer.is_empty() {
-            self.picture = Picture::Frozen;
+            self.playback = Playback::Stalled;
             self.stalls += 1;
         } else {
             self.show();
@@ -125,7 +125,7 @@ impl Screen {
     /// The viewer leaves.
     pub fn off(&mut self, now: Instant) {
         self.advance(now);
-        self.picture = Picture::Off;
+        self.playback = Playback::Stopped;
     }
 
     /// The measured interval begins. A picture that stands still goes on doing so; the stall
@@ -162,8 +162,8 @@ mod tests {
     const LADDER: &[u64] = &[1_000, 2_000];
 
     /// Sits down at 1 s; segments of 4 s, starts with 8 s.
-    fn screen() -> Screen {
-        Screen::new(Duration::from_secs(4), Duration::from_secs(8), LADDER, at(1))
+    fn buffer() -> PlaybackBuffer {
+        PlaybackBuffer::new(Duration::from_secs(4), Duration::from_secs(8), LADDER, at(1))
     }
 
     fn seen(viewing: &Viewing) -> Vec<f64> {
@@ -172,16 +172,16 @@ mod tests {
 
     #[test]
     fn it_starts_freezes_and_goes_on_when_the_buffer_says() {
-        let mut screen = screen();
-        screen.arrived(0, at(2));
-        assert_eq!(screen.buffered(at(3)), Duration::from_secs(4)); // dark
-        screen.arrived(1, at(5)); // moves until 13
-        assert_eq!(screen.buffered(at(6)), Duration::from_secs(7));
-        screen.arrived(0, at(15)); // frozen, not enough
-        let frozen = screen.viewing(at(16));
+        let mut buffer = buffer();
+        buffer.arrived(0, at(2));
+        assert_eq!(buffer.buffered(at(3)), Duration::from_secs(4)); // dark
+        buffer.arrived(1, at(5)); // moves until 13
+        assert_eq!(buffer.buffered(at(6)), Duration::from_secs(7));
+        buffer.arrived(0, at(15)); // frozen, not enough
+        let frozen = buffer.viewing(at(16));
         assert_eq!((frozen.stalls, frozen.stalled), (1, Duration::from_secs(3)));
-        screen.arrived(0, at(18)); // moves again until 26
-        let viewing = screen.viewing(at(20));
+        buffer.arrived(0, at(18)); // moves again until 26
+        let viewing = buffer.viewing(at(20));
         assert_eq!(viewing.startup, Some(Duration::from_secs(4)));
         assert_eq!((viewing.stalls, viewing.stalled), (1, Duration::from_secs(5)));
         // Rates 0, 1 and, over the stall, 0 again.
@@ -191,13 +191,13 @@ mod tests {
 
     #[test]
     fn only_what_is_seen_in_the_measured_interval_counts_but_the_start() {
-        let mut screen = screen();
-        screen.arrived(0, at(2));
-        screen.arrived(1, at(5));
-        screen.measure(at(14)); // frozen since 13
-        screen.arrived(1, at(15));
-        screen.arrived(1, at(16));
-        let viewing = screen.viewing(at(17));
+        let mut buffer = buffer();
+        buffer.arrived(0, at(2));
+        buffer.arrived(1, at(5));
+        buffer.measure(at(14)); // frozen since 13
+        buffer.arrived(1, at(15));
+        buffer.arrived(1, at(16));
+        let viewing = buffer.viewing(at(17));
         assert_eq!((viewing.stalls, viewing.stalled), (0, Duration::from_secs(2)));
         assert_eq!((viewing.switches, viewing.segments), (0, 2));
         assert_eq!(seen(&viewing), [0.0, 1.0]);
@@ -206,11 +206,11 @@ mod tests {
 
     #[test]
     fn who_has_left_sees_nothing_more() {
-        let mut screen = screen();
-        screen.arrived(0, at(2));
-        screen.arrived(0, at(3));
-        screen.off(at(5));
-        assert_eq!(seen(&screen.viewing(at(50))), [2.0, 0.0]);
-        assert_eq!(screen.viewing(at(60)).stalls, 0);
+        let mut buffer = buffer();
+        buffer.arrived(0, at(2));
+        buffer.arrived(0, at(3));
+        buffer.off(at(5));
+        assert_eq!(seen(&buffer.viewing(at(50))), [2.0, 0.0]);
+        assert_eq!(buffer.viewing(at(60)).stalls, 0);
     }
 }

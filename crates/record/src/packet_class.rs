@@ -18,17 +18,17 @@ pub enum Kind {
 
 /// A packet's kind, and whether it was sent before. One byte: it travels with every packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Nature(u8);
+pub struct PacketClass(u8);
 
-impl Nature {
-    /// How many numbers [`Nature::index`] may give.
+impl PacketClass {
+    /// How many numbers [`PacketClass::index`] may give.
     const COUNT: usize = 16;
     const AGAIN: u8 = 8;
 
     /// Of a packet of this kind; `again` if it is a retransmission.
     #[inline]
     pub const fn new(kind: Kind, again: bool) -> Self {
-        Nature(kind as u8 | (again as u8) << 3)
+        PacketClass(kind as u8 | (again as u8) << 3)
     }
     /// The kind's number, in the order of [`Kind`].
     pub const fn kind(self) -> u8 {
@@ -50,13 +50,13 @@ impl Nature {
 
 /// Packets counted by what they are.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Natures([u64; Nature::COUNT]);
+pub(crate) struct ClassCounts([u64; PacketClass::COUNT]);
 
-impl Natures {
+impl ClassCounts {
     /// One more.
     #[inline]
-    pub fn add(&mut self, nature: Nature) {
-        self.0[nature.index()] += 1;
+    pub fn add(&mut self, class: PacketClass) {
+        self.0[class.index()] += 1;
     }
     /// All of them.
     pub fn total(&self) -> u64 {
@@ -64,11 +64,11 @@ impl Natures {
     }
     /// Those of a kind.
     pub fn of(&self, kind: Kind) -> u64 {
-        [false, true].iter().map(|&again| self.0[Nature::new(kind, again).index()]).sum()
+        [false, true].iter().map(|&again| self.0[PacketClass::new(kind, again).index()]).sum()
     }
     /// Retransmissions.
     pub fn again(&self) -> u64 {
-        self.0[usize::from(Nature::AGAIN)..].iter().sum()
+        self.0[usize::from(PacketClass::AGAIN)..].iter().sum()
     }
     /// Those that carry payload.
     pub fn with_payload(&self) -> u64 {
@@ -87,14 +87,14 @@ mod tests {
 
     #[test]
     fn every_packet_is_counted_by_what_it_is() {
-        let mut counts = Natures::default();
+        let mut counts = ClassCounts::default();
         let kinds = [Kind::Datagram, Kind::Syn, Kind::Fin, Kind::Data, Kind::Ack];
         for (number, kind) in (0..).zip(kinds) {
             for again in [false, true] {
-                let nature = Nature::new(kind, again);
-                assert_eq!((nature.kind(), nature.again()), (number, again));
-                assert!(kinds.iter().all(|&other| nature.is(other) == (other == kind)));
-                (0..=number).for_each(|_| counts.add(nature));
+                let class = PacketClass::new(kind, again);
+                assert_eq!((class.kind(), class.again()), (number, again));
+                assert!(kinds.iter().all(|&other| class.is(other) == (other == kind)));
+                (0..=number).for_each(|_| counts.add(class));
             }
         }
         assert_eq!(counts.sorts(), [("syn", 4), ("ack", 16), ("data", 8)]);

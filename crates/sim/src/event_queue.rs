@@ -22,7 +22,7 @@ use packet::Instant;
 /// Which event of one instant comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Turn {
+pub enum Priority {
     /// Periodic updates of disciplines, and the driver's own marks.
     Tick = 0,
     /// A port has finished a transmission: departures come before arrivals.
@@ -37,10 +37,10 @@ pub enum Turn {
     Acknowledge = 5,
 }
 
-/// The order key of an event: its turn and what it is about.
-pub fn order(turn: Turn, about: u64) -> u64 {
+/// The order key of an event: its priority and what it is about.
+pub fn order(priority: Priority, about: u64) -> u64 {
     debug_assert!(about < 1 << 60);
-    ((turn as u64) << 60) | about
+    ((priority as u64) << 60) | about
 }
 
 const BITS: u32 = 6;
@@ -52,7 +52,7 @@ const NONE: u32 = u32::MAX;
 /// twenty on; ordinary scenarios have two or three.)
 const FEW: usize = 16;
 
-/// Whose turn it is among the events of one instant.
+/// Where it stands among the events of one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
     order: u64,
@@ -92,7 +92,7 @@ struct List {
 const EMPTY: List = List { head: NONE, tail: NONE };
 
 /// Future events in order of time.
-pub struct Agenda<E> {
+pub struct EventQueue<E> {
     nodes: Vec<Node<E>>,
     free: u32,
     lists: Box<[[List; SLOTS]; LEVELS]>,
@@ -100,15 +100,15 @@ pub struct Agenda<E> {
     base: u64,
     len: usize,
     served: u64,
-    /// Events of the instant `base`, if they were many. What is planned for that instant meanwhile
+    /// Events of the instant `base`, if they were many. What is scheduled for that instant meanwhile
     /// waits in its slot and joins them at the next turn.
     crowd: BinaryHeap<Reverse<Place>>,
     tickets: u64,
 }
 
-impl<E: Copy> Default for Agenda<E> {
+impl<E: Copy> Default for EventQueue<E> {
     fn default() -> Self {
-        Agenda {
+        EventQueue {
             nodes: Vec::new(),
             free: NONE,
             lists: Box::new([[EMPTY; SLOTS]; LEVELS]),
@@ -122,12 +122,12 @@ impl<E: Copy> Default for Agenda<E> {
     }
 }
 
-impl<E: Copy> Agenda<E> {
-    /// Plans `event` for `at`, which must not lie before the last event served.
+impl<E: Copy> EventQueue<E> {
+    /// Schedules `event` for `at`, which must not lie before the last event served.
     #[inline]
-    pub fn plan(&mut self, at: Instant, order: u64, event: E) {
+    pub fn schedule(&mut self, at: Instant, order: u64, event: E) {
         let at = at.nanos();
-        assert!(at >= self.base, "an event was planned for the past");
+        assert!(at >= self.base, "an event was scheduled for the past");
         let node = Node { at, order, event, next: NONE };
         let index = if self.free == NONE {
             let index = u32::try_from(self.nodes.len()).expect("fewer than 2^32 events ahead");
@@ -262,7 +262,7 @@ impl<E: Copy> Agenda<E> {
         place.index
     }
 
-    /// As [`Agenda::next`], while there is a crowd: all of it is of the instant `base`, and nothing
+    /// As [`EventQueue::next`], while there is a crowd: all of it is of the instant `base`, and nothing
     /// else can be earlier.
     #[cold]
     fn next_of_crowd(&mut self, limit: u64) -> Option<(Instant, E)> {
@@ -300,11 +300,11 @@ impl<E: Copy> Agenda<E> {
         true
     }
 
-    /// Number of events planned.
+    /// Number of scheduled events.
     pub fn len(&self) -> usize {
         self.len
     }
-    /// Whether nothing is planned.
+    /// Whether nothing is scheduled.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::connection::{Connection, Stage};
 use crate::container::Frame;
+use crate::direction::Direction;
 use crate::distributions::Distributions;
-use crate::half::Half;
 use crate::headers::{self, ACK, Content, Packet, SYN, Segment};
 use crate::hosts::Hosts;
 use crate::learner::Finished;
@@ -20,7 +20,7 @@ use crate::vector::{self, Epoch, Piece};
 use crate::warnings;
 
 /// Everything behind the container.
-pub struct World {
+pub struct Analysis {
     limits: Limits,
     table: Table,
     hosts: Hosts,
@@ -41,9 +41,9 @@ pub struct World {
     epochs: Vec<Epoch>,
 }
 
-impl World {
+impl Analysis {
     pub fn new(limits: Limits, inside: Vec<Prefix>) -> Self {
-        World {
+        Analysis {
             table: Table::new(),
             hosts: Hosts::new(limits.hosts),
             sides: Sides::new(inside),
@@ -93,7 +93,7 @@ impl World {
         if let Some(found) = place
             && let Some(entry) = self.table.get(found)
         {
-            let side = usize::from(entry.low_is_initiator != from_low);
+            let side = usize::from(entry.low_is_opener != from_low);
             if entry.connection.is_replaced_by(side, segment) {
                 self.close(found);
                 place = None;
@@ -101,11 +101,11 @@ impl World {
         }
         let place = place.unwrap_or_else(|| self.open(key, from_low, segment, link_side, at));
         let Some(entry) = self.table.get(place) else { return };
-        let side = usize::from(entry.low_is_initiator != from_low);
+        let side = usize::from(entry.low_is_opener != from_low);
         let connection = &mut entry.connection;
         let before = connection.units.size();
         connection.take(side, segment, at);
-        let announced = connection.halves[1 - side].mss;
+        let announced = connection.directions[1 - side].mss;
         let size = connection.units.size();
         self.seen.connections.joined += u64::from(report::is_joined(segment.payload, announced));
         self.vectors += size - before;
@@ -131,16 +131,16 @@ impl World {
                 self.close(place);
             }
         }
-        let from_initiator = match (segment.has(SYN), segment.has(ACK)) {
+        let from_opener = match (segment.has(SYN), segment.has(ACK)) {
             (true, acknowledges) => !acknowledges,
             // The side with the lesser port is the acceptor.
             _ => segment.from.1 >= segment.to.1,
         };
-        let link_side = link_side.map(|side| if from_initiator { side } else { 1 - side });
+        let link_side = link_side.map(|side| if from_opener { side } else { 1 - side });
         let connection = Connection::new(self.serial, at, link_side);
         self.serial += 1;
         self.seen.connections.seen += 1;
-        let place = self.table.insert(key, from_low == from_initiator, connection);
+        let place = self.table.insert(key, from_low == from_opener, connection);
         let open = self.table.len() as u64;
         self.seen.connections.most_open = self.seen.connections.most_open.max(open);
         place
@@ -169,22 +169,22 @@ impl World {
         self.serial += 1;
         let Some(entry) = self.table.get(place) else { return };
         let rest = entry.connection.cut(serial, at);
-        let (key, low_is_initiator) = (entry.key, entry.low_is_initiator);
+        let (key, low_is_opener) = (entry.key, entry.low_is_opener);
         self.seen.connections.cut += 1;
         self.close(place);
-        self.table.insert(key, low_is_initiator, rest);
+        self.table.insert(key, low_is_opener, rest);
     }
 
     fn close(&mut self, place: u32) {
         if let Some(entry) = self.table.remove(place) {
-            let Entry { key, low_is_initiator, mut connection, .. } = *entry;
+            let Entry { key, low_is_opener, mut connection, .. } = *entry;
             self.vectors = self.vectors.saturating_sub(connection.units.size());
             connection.end_units();
-            let (initiator, acceptor) =
-                if low_is_initiator { (key.low, key.high) } else { (key.high, key.low) };
+            let (opener, acceptor) =
+                if low_is_opener { (key.low, key.high) } else { (key.high, key.low) };
             self.count(&connection);
             if connection.has_payload() {
-                let hosts = [&initiator.0, &acceptor.0].map(|address| self.hosts.number(address));
+                let hosts = [&opener.0, &acceptor.0].map(|address| self.hosts.number(address));
                 let at_us = (connection.start_ns / 1_000) as u64;
                 self.write(&connection, &About { hosts, port: acceptor.1, at_us });
             }
@@ -198,8 +198,8 @@ impl World {
         let begin = self.lines.len();
         if connection.concurrent {
             let of = |side| vector::pieces(connection, &units, side).collect::<Vec<Piece>>();
-            let (initiator, acceptor) = (of(0), of(1));
-            let vector = Vector::Concurrent(&initiator, &acceptor);
+            let (opener, acceptor) = (of(0), of(1));
+            let vector = Vector::Concurrent(&opener, &acceptor);
             line::write(&mut self.lines, connection, about, &vector);
         } else {
             vector::epochs(connection, &units, &mut epochs);
@@ -214,8 +214,8 @@ impl World {
 
     fn count(&mut self, connection: &Connection) {
         let c = &mut self.seen.connections;
-        let [initiator, acceptor] = &connection.halves;
-        let sum = |of: fn(&Half) -> u64| of(initiator) + of(acceptor);
+        let [opener, acceptor] = &connection.directions;
+        let sum = |of: fn(&Direction) -> u64| of(opener) + of(acceptor);
         c.segments += sum(|h| h.segments);
         c.resent += sum(|h| h.resent);
         c.resent_bytes += sum(|h| h.resent_bytes);
@@ -225,7 +225,7 @@ impl World {
         c.keep_alives += sum(|h| h.keep_alives);
         if !connection.has_payload() {
             c.silent += 1;
-            c.unanswered += u64::from(!acceptor.seen && initiator.first.is_some());
+            c.unanswered += u64::from(!acceptor.seen && opener.first.is_some());
             c.refused += u64::from(connection.reset && acceptor.first.is_none() && acceptor.seen);
             return;
         }
@@ -237,17 +237,17 @@ impl World {
         c.partial += one(!partial.is_empty());
         c.no_start += one(partial.contains("start"));
         c.one_sided += one(partial.contains("reverse"));
-        c.open += one(!connection.reset && !initiator.fin && !acceptor.fin);
+        c.open += one(!connection.reset && !opener.fin && !acceptor.fin);
         c.reset += one(connection.reset);
         c.no_rtt += one(connection.rtt_ns.contains(&None));
         c.sack += one(connection.sack);
         c.timestamps += one(connection.timestamps);
-        c.window_scale += one(initiator.shift.is_some() && acceptor.shift.is_some());
-        c.bytes[0] += initiator.bytes;
+        c.window_scale += one(opener.shift.is_some() && acceptor.shift.is_some());
+        c.bytes[0] += opener.bytes;
         c.bytes[1] += acceptor.bytes;
         if let Some(side) = connection.link_side.and_then(|s| c.sides.get_mut(usize::from(s))) {
             side.connections += 1;
-            side.bytes[0] += initiator.bytes;
+            side.bytes[0] += opener.bytes;
             side.bytes[1] += acceptor.bytes;
         }
         self.distributions.add_connection(connection);

@@ -5,14 +5,14 @@ use packet::{Duration, Instant};
 use tcp::{HostPair, State};
 use traffic::{Closes, Input};
 
-use crate::agenda::{Turn, order};
-use crate::connection::{ACCEPTOR, OPENER, SERVING};
-use crate::forwarding::{Flight, Stream};
+use super::connection::{ACCEPTOR, Exchange, GONE, OPENER, SERVING};
+use super::forwarding::{InFlight, Stream};
+use super::{Event, NOWHERE, World};
+use crate::event_queue::{Priority, order};
 use crate::topology::{Machines, Side};
-use crate::world::{NOWHERE, What, World};
 
 /// Sets servers' waking apart from applications'; above any number of members.
-pub(crate) const SERVERS: u64 = 1 << 32;
+pub(super) const SERVERS: u64 = 1 << 32;
 
 /// The machines of a connection as the host cache knows them, seen from `end`.
 fn host_pair(machines: &Machines, opener: Side, hosts: [u16; 2], end: usize) -> HostPair {
@@ -24,40 +24,41 @@ fn host_pair(machines: &Machines, opener: Side, hosts: [u16; 2], end: usize) -> 
 }
 
 impl World {
-    pub(crate) fn deliver(&mut self, id: u32) {
-        let flight = &self.flights[id];
-        self.conservation.delivered(flight.flow(), flight.ip_bytes());
-        if flight.is_datagram() {
-            let sent = Instant::from_nanos(flight.segment.ack);
-            let (stream, number) = (flight.connection, flight.segment.seq);
-            self.datagrams.received(stream, number, sent, self.now);
-            if let Some(goodput) = &mut self.goodput {
-                let group = self.streams[stream as usize].group;
-                goodput.arrived(group, self.now, u64::from(flight.segment.len));
-            }
+    pub(super) fn deliver(&mut self, id: u32) {
+        let inflight = &self.in_flight[id];
+        self.recorder.delivered(self.now, inflight);
+        let index = inflight.connection;
+        if inflight.is_datagram() {
+            let (number, bytes) = (inflight.segment.seq, u64::from(inflight.segment.len));
+            self.recorder.arrived(self.now, self.streams[index as usize].group, bytes);
             self.forget(id);
-            return self.hear(stream, number);
+            return self.hear(index, number);
         }
-        let (index, end) = (flight.connection, usize::from(flight.to));
+        let end = usize::from(inflight.to);
         let connection = &mut self.connections[index];
-        let late = connection.serial != flight.serial; // a copy for a connection that is over
+        let late = connection.serial != inflight.serial; // a copy for a connection that is over
         if !late {
-            let before = self.goodput.as_ref().map_or(0, |_| connection.ends[end].delivered());
+            let follows = self.recorder.follows_goodput();
+            let before = if follows { connection.ends[end].delivered() } else { 0 };
             if self.host_cache.is_some() && connection.ends[end].may_recall() {
                 self.deliver_recalling(id, end);
             } else {
-                connection.ends[end].on_segment(&flight.segment, self.now);
+                connection.ends[end].on_segment(&inflight.segment, self.now);
             }
-            if let Some(goodput) = &mut self.goodput {
-                let connection = &self.connections[index];
-                let group = self.members[connection.member as usize].group;
-                goodput.arrived(group, self.now, connection.ends[end].delivered() - before);
+            if follows {
+                let bytes = self.connections[index].ends[end].delivered() - before;
+                self.recorder.arrived(self.now, self.group_of(index), bytes);
             }
         }
         self.forget(id);
         if !late {
             self.after_end(index, end);
         }
+    }
+
+    /// Number of the group that a connection belongs to.
+    fn group_of(&self, index: u32) -> u16 {
+        self.members[self.connections[index].member as usize].group
     }
 
     /// A datagram has arrived: tells the conversation it belongs to, if it is of one.
@@ -68,7 +69,7 @@ impl World {
         }
     }
 
-    pub(crate) fn timer(&mut self, index: u32, serial: u32, end: usize) {
+    pub(super) fn timer(&mut self, index: u32, serial: u32, end: usize) {
         let now = self.now;
         let connection = &mut self.connections[index];
         if connection.serial != serial || connection.armed[end] != now {
@@ -77,9 +78,7 @@ impl World {
         connection.armed[end] = Instant::NEVER;
         if connection.ends[end].next_timeout().is_some_and(|d| d.at <= now) {
             connection.ends[end].on_timeout(now);
-            if connection.aside.is_some() {
-                self.note_timer(index, end);
-            }
+            self.recorder.timer_served(connection, end);
             self.after_end(index, end);
         } else {
             self.arm(index, end);
@@ -124,12 +123,12 @@ impl World {
     /// A packet of a handshake reaches a host that remembers others.
     #[cold]
     fn deliver_recalling(&mut self, id: u32, end: usize) {
-        let flight = &self.flights[id];
-        let connection = &mut self.connections[flight.connection];
+        let inflight = &self.in_flight[id];
+        let connection = &mut self.connections[inflight.connection];
         let opener = self.groups[usize::from(self.members[connection.member as usize].group)].side;
         let pair = host_pair(&self.machines, opener, connection.hosts, end);
         if let Some(cache) = &mut self.host_cache {
-            cache.deliver(pair, &mut connection.ends[end], &flight.segment, self.now);
+            cache.deliver(pair, &mut connection.ends[end], &inflight.segment, self.now);
         }
     }
 
@@ -158,12 +157,12 @@ impl World {
     }
 
     #[inline]
-    pub(crate) fn drain(&mut self, index: u32, end: usize) {
+    pub(super) fn drain(&mut self, index: u32, end: usize) {
         loop {
-            let id = self.flights.place(Flight::default);
-            let flight = &mut self.flights[id];
+            let id = self.in_flight.place(InFlight::default);
+            let inflight = &mut self.in_flight[id];
             let connection = &mut self.connections[index];
-            if !connection.ends[end].poll_send_into(&mut flight.segment, self.now) {
+            if !connection.ends[end].poll_send_into(&mut inflight.segment, self.now) {
                 return self.forget(id);
             }
             self.send(id, index, end);
@@ -173,7 +172,7 @@ impl World {
     /// Sees to it that a timer event exists at or before the end's next deadline. Timers are
     /// lazy: a deadline that moves back costs nothing until the event fires.
     #[inline]
-    pub(crate) fn arm(&mut self, index: u32, end: usize) {
+    pub(super) fn arm(&mut self, index: u32, end: usize) {
         let connection = &mut self.connections[index];
         let Some(deadline) = connection.ends[end].next_timeout() else { return };
         if deadline.at >= connection.armed[end] || connection.ends[end].state() == State::TimeWait {
@@ -181,14 +180,14 @@ impl World {
         }
         connection.armed[end] = deadline.at;
         let serial = connection.serial;
-        let turn = if deadline.order == 0 { Turn::Timer } else { Turn::Acknowledge };
+        let priority = if deadline.order == 0 { Priority::Timer } else { Priority::Acknowledge };
         let about = u64::from(serial) << 1 | end as u64;
-        let what = What::Timer { connection: index, serial, end: end as u8 };
-        self.agenda.plan(deadline.at, order(turn, about), what);
+        let event = Event::Timer { connection: index, serial, end: end as u8 };
+        self.events.schedule(deadline.at, order(priority, about), event);
     }
 
     /// The server program: answers requests, closes.
-    pub(crate) fn acceptor_reacts(&mut self, index: u32) {
+    pub(super) fn acceptor_reacts(&mut self, index: u32) {
         let now = self.now;
         let connection = &self.connections[index];
         let mut wrote = false;
@@ -252,13 +251,13 @@ impl World {
         if *service != SERVING {
             let worked = self.now + std::mem::replace(service, SERVING);
             let at = scripted.map_or(worked, |not_before| not_before.max(self.now));
-            let order = order(Turn::Wake, SERVERS | u64::from(serial));
-            self.agenda.plan(at, order, What::Serve { connection: index, serial });
+            let order = order(Priority::Wake, SERVERS | u64::from(serial));
+            self.events.schedule(at, order, Event::Serve { connection: index, serial });
         }
     }
 
     /// The server program has finished an answer.
-    pub(crate) fn served(&mut self, index: u32, serial: u32) {
+    pub(super) fn served(&mut self, index: u32, serial: u32) {
         let connection = &mut self.connections[index];
         if connection.serial != serial {
             return; // the connection failed meanwhile
@@ -296,12 +295,12 @@ impl World {
             self.close_opener(index);
         }
         while let Some(exchange) = self.connections[index].take_reply() {
-            self.log_reply(index, exchange);
+            self.end_exchange(index, exchange);
             self.tell_opener(index, |conn| Input::Replied { conn });
         }
         if self.connections[index].take_sent() {
             if self.connections[index].is_transfer() {
-                self.log_transfer(index);
+                self.end_transfer(index);
             }
             self.tell_opener(index, |conn| Input::Sent { conn });
         }
@@ -310,8 +309,29 @@ impl World {
         }
     }
 
+    /// A request has ended.
+    fn end_exchange(&mut self, index: u32, exchange: Exchange) {
+        let group = self.group_of(index);
+        self.recorder.replied(self.now, &mut self.connections[index], group, exchange);
+    }
+
+    /// A transfer has ended.
+    fn end_transfer(&mut self, index: u32) {
+        let group = self.group_of(index);
+        self.recorder.transferred(self.now, &self.connections[index], group);
+    }
+
+    /// A connection is over: its place may be used again.
+    fn retire(&mut self, index: u32) {
+        let connection = &mut self.connections[index];
+        self.recorder.closed(self.now, connection);
+        // Late packets and timer events of this connection find another serial number.
+        connection.serial = GONE;
+        self.connections.free(index);
+    }
+
     /// The client program says that it will write no more.
-    pub(crate) fn close_opener(&mut self, index: u32) {
+    pub(super) fn close_opener(&mut self, index: u32) {
         let connection = &mut self.connections[index];
         if !std::mem::replace(&mut connection.closed[OPENER], true) {
             connection.ends[OPENER].close(self.now);
@@ -336,10 +356,10 @@ impl World {
         connection.unserved = 0;
         connection.sent_pending = false;
         for exchange in exchanges {
-            self.log_reply(index, exchange);
+            self.end_exchange(index, exchange);
         }
         if cut_short {
-            self.log_transfer(index);
+            self.end_transfer(index);
         }
         if expected {
             self.tell_opener(index, |conn| Input::Failed { conn });
