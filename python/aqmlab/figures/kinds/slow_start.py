@@ -4,31 +4,46 @@ from __future__ import annotations
 
 import heapq
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aqmlab import units
 
-from .material import Drawing, Material
+from ..curves import place_legend
+from ..queue_lines import draw_queue
+from ..sources import Drawing, Material
+from ..style import new
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
-def slow_start(spec: dict, _material: Material) -> Drawing | None:
+def collect(
+    _material: Material,
+    *,
+    rate: str,
+    rtt: str,
+    packet_bytes: int,
+    w_q: float,
+    max_th: float,
+    min_th: float | None = None,
+    initial_window: int = 1,
+) -> Drawing | None:
     """One flow that begins, at an empty line of `rate` with a round-trip time of `rtt`, in packets
     of `packet_bytes`; every acknowledgement sends two packets, none is delayed, none is lost.
     The average has the weight `w_q`. It is followed until the average reaches `max_th`.
     """
-    service = 8 * spec["packet_bytes"] / units.bits_per_s(spec["rate"])
-    rtt = units.seconds(spec["rtt"])
-    time, packets, average = follow(
-        service, rtt, spec["w_q"], spec["max_th"], spec.get("initial_window", 1)
-    )
-    levels = [(name, float(spec[name])) for name in ("min_th", "max_th") if name in spec]
-    data = {"time_s": time, "packets": packets, "average": average, "levels": levels}
+    service = 8 * packet_bytes / units.bits_per_s(rate)
+    time, packets, average = follow(service, units.seconds(rtt), w_q, max_th, initial_window)
+    levels = [("min_th", min_th), ("max_th", max_th)]
+    known = [(name, float(level)) for name, level in levels if level is not None]
+    data = {"time_s": time, "packets": packets, "average": average, "levels": known}
     note = (
-        f"Computed: when the average reaches max_th ({spec['max_th']:g} packets), "
+        f"Computed: when the average reaches max_th ({max_th:g} packets), "
         f"{packets[-1]:,.0f} packets wait."
     )
-    return Drawing(data, {}, note)
+    return Drawing(data, note)
 
 
 def follow(
@@ -75,3 +90,13 @@ def _over_time(
     order = np.argsort(time, kind="stable")
     before = np.searchsorted(arrivals, time[order], side="right") - 1
     return time[order], np.cumsum(change[order]), averages[before]
+
+
+def draw(data: dict, *, title: str = "") -> Figure:
+    """`data` has `time_s`, `packets`, `average` and `levels`, pairs of a label and a number of
+    packets.
+    """
+    figure, axes = new(title=title)
+    draw_queue(axes, data)
+    place_legend(figure, axes, "", "upper left")
+    return figure

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from matplotlib.figure import Figure
 
-from .style import PENS, new
+from ..colours import PENS
+from ..style import new
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WIDE = True
 
 
-def load(data: dict, *, title: str = "") -> Figure:
+def draw(data: dict, *, title: str = "") -> Figure:
     """`data["tcp"]` and `data["other"]`: bytes in equal steps of `data["step_s"]` seconds."""
-    figure, axes = new(9.0, 2.8)
+    figure, axes = new(9.0, 2.8, title)
     step = float(data["step_s"])
     to_mbit = 8e-6 / step
     tcp = np.asarray(data["tcp"], dtype=float) * to_mbit
@@ -26,5 +33,4 @@ def load(data: dict, *, title: str = "") -> Figure:
     axes.yaxis.set_major_formatter("{x:,g}")
     axes.set_xlabel("time (min)" if minutes else "time (s)")
     axes.set_ylabel("load (Mbit/s)")
-    axes.set_title(title, pad=10)
     return figure

@@ -2,39 +2,58 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
-from .material import Drawing, Material, Sample, samples, table
+from ..colours import PENS
+from ..curves import below
+from ..queue_lines import draw_queue
+from ..sources import Cells, Drawing, Sample, table
+from ..style import new
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WIDE = True
 DROPPED = 2
 """The number of a drop in the column `event` of the table `trace`."""
 
 
-def trace(spec: dict, material: Material) -> Drawing | None:
+def collect(
+    cells: Cells,
+    *,
+    port: str | None = None,
+    gauge: str = "avg",
+    levels: list[Any] | None = None,
+    from_s: float = 0.0,
+    upto_s: float | None = None,
+) -> Drawing | None:
     """The first seed of the first cell that is asked for, from `from_s` to `upto_s`.
 
-    `port` names the queue (the only one, or the first of the table), `gauge` the average ("avg"),
+    `port` names the queue (the only one, or the first of the table), `gauge` the average,
     `levels` are parameters of its discipline to be drawn as lines ("max_th"), or pairs of a label
     and a number of packets. Without gauges there is no average, without `trace` there are no drops.
     """
-    found = samples(spec, material)
+    found = cells.samples()
     queue = table(found[0].runs[0], "queue") if found else None
     if not found or queue is None:
         return None
-    port = spec.get("port") or next(n for n in queue if n != "time_s" and n.count(".") == 1)
+    scenario = cells.material.scenario(found[0].cell)
+    port = port or next(n for n in queue if n != "time_s" and n.count(".") == 1)
     time = queue["time_s"].astype(float)
-    keep = (time >= spec.get("from_s", 0.0)) & (time <= spec.get("upto_s", np.inf))
+    keep = (time >= from_s) & (time <= (np.inf if upto_s is None else upto_s))
     if not keep.any():
         return None
-    gauge = f"{port}.{spec.get('gauge', 'avg')}"
+    average = f"{port}.{gauge}"
     data = {
         "time_s": time[keep],
         "packets": queue[port][keep].astype(float),
-        "average": queue[gauge][keep].astype(float) if gauge in queue else None,
-        "drops_s": _drops(found[0], _number(material.scenario(found[0].cell), port), time[keep]),
-        "levels": _levels(spec, material, found[0], port),
+        "average": queue[average][keep].astype(float) if average in queue else None,
+        "drops_s": _drops(found[0], _number(scenario, port), time[keep]),
+        "levels": _levels(scenario, port, levels or []),
     }
-    return Drawing(data, {}, _note(data))
+    return Drawing(data, _note(data))
 
 
 def _number(scenario: dict, port: str) -> int:
@@ -53,14 +72,13 @@ def _drops(sample: Sample, port: int, shown: np.ndarray) -> np.ndarray:
     return at[(at >= shown[0]) & (at <= shown[-1])]
 
 
-def _levels(spec: dict, material: Material, sample: Sample, port: str) -> list[tuple[str, float]]:
+def _levels(scenario: dict, port: str, asked: list) -> list[tuple[str, float]]:
     """Levels as the figure states them, or as the discipline's parameters have them."""
     link, direction = port.rsplit(".", 1)
-    links = material.scenario(sample.cell)["link"]
-    queue = next((one[direction] for one in links if one.get("name") == link), {})
+    queue = next((one[direction] for one in scenario["link"] if one.get("name") == link), {})
     known = queue if isinstance(queue, dict) else {}
     levels = []
-    for level in spec.get("levels", []):
+    for level in asked:
         if not isinstance(level, str):
             levels.append((str(level[0]), float(level[1])))
         elif level in known:
@@ -76,3 +94,28 @@ def _note(data: dict) -> str:
     if drops:
         text += f"; {drops:,} packet{'s' if drops > 1 else ''} dropped"
     return f"{text}."
+
+
+def draw(data: dict, *, title: str = "") -> Figure:
+    """`data` has `time_s`, `packets`, `average` (or None), `drops_s` (times of drops, marked above
+    the axes) and `levels`, pairs of a label and a number of packets.
+    """
+    figure, axes = new(7.6, 2.9)
+    draw_queue(axes, data)
+    drops = np.asarray(data.get("drops_s", []), dtype=float)
+    if len(drops):
+        axes.plot(
+            drops,
+            np.full(len(drops), 1.03),
+            transform=axes.get_xaxis_transform(),
+            linestyle="none",
+            marker="x",
+            markersize=4.5,
+            markeredgewidth=1.0,
+            color=PENS[1].colour,
+            clip_on=False,
+            label="drop",
+        )
+    axes.set_title(title, pad=14)
+    below(figure, *axes.get_legend_handles_labels())
+    return figure

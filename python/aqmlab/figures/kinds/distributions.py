@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import numpy as np
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
-from .style import new, pen
+import numpy as np
+
+from ..colours import PENS
+from ..style import grid
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 AXES = {"bytes": "size (bytes)", "time": "time (s)", "count": "number", "": "value"}
 LOWEST = 1e-6
 """The smallest share of the tail that is drawn."""
 
 
-def distributions(data: dict, *, title: str = "") -> Figure:
+def draw(data: dict, *, title: str = "") -> Figure:
     """`data["variables"]` is a list of `name`, `unit` and `curve` (pairs of a value and the share
     at or below it); `counted` if between two of these values there is none. One row of panels for
     every unit: left the share at or below a value, right the share above it, both logarithmic,
     where a power law is a straight line.
     """
     units = list(dict.fromkeys(variable["unit"] for variable in data["variables"]))
-    figure, first = new(9.0, 0.6 + 2.9 * len(units))
-    first.remove()
-    rows = figure.subplots(len(units), 2, squeeze=False)
+    figure, rows = grid(9.0, 0.6 + 2.9 * len(units), len(units), 2, title)
     for unit, (below, above) in zip(units, rows, strict=True):
         of_unit = [variable for variable in data["variables"] if variable["unit"] == unit]
         for index, variable in enumerate(of_unit):
@@ -34,13 +37,11 @@ def distributions(data: dict, *, title: str = "") -> Figure:
         above.set(yscale="log", ylim=(LOWEST, 1.2))
         above.set_ylabel("share above")
         above.legend(loc="lower left", fontsize=7.5, handlelength=3)
-    if title:
-        figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=10)
     return figure
 
 
 def _draw(below, above, variable: dict, index: int) -> None:
-    style = pen(index)
+    style = PENS[index % len(PENS)]
     x, p = np.array(variable["curve"], dtype=float).T
     shown = x > 0
     x, p = x[shown], p[shown]

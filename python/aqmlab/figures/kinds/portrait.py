@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from matplotlib.figure import Figure
 
-from .style import PENS, SOFT, new
+from ..colours import pens
+from ..style import few, grid
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
-def portrait(data: dict, *, title: str = "", reference: str = "") -> Figure:
+def draw(data: dict, *, title: str = "", reference: str = "") -> Figure:
     """`data` has `this` and perhaps `reference`, each with `time_s` and `packets` (the queue) and
-    `upper_ms` and `count` (the response-time histogram). The reference is drawn in grey.
+    `upper_ms` and `count` (the response-time histogram), and `ms_per_packet`, what a packet of
+    mean size takes on the line.
     """
-    figure, first = new(7.6, 2.5)
-    first.remove()
-    queue, response = figure.subplots(1, 2, gridspec_kw={"width_ratios": [1.25, 1]})
-    drawings = [("reference", SOFT, 0.7, reference), ("this", PENS[0].colour, 1.2, title)]
-    for name, colour, width, label in drawings:
+    figure, row = grid(7.6, 2.7, 1, 2, width_ratios=[1.25, 1])
+    queue, response = row[0]
+    for name, label, width in (("reference", reference, 0.7), ("this", title, 1.2)):
         if name not in data:
             continue
-        one = data[name]
+        one, colour = data[name], pens([label])[0].colour
         queue.plot(one["time_s"], one["packets"], color=colour, linewidth=width, label=label)
         count = np.asarray(one["count"], dtype=float)
         share = 100 * np.cumsum(count) / max(count.sum(), 1)
@@ -27,7 +31,16 @@ def portrait(data: dict, *, title: str = "", reference: str = "") -> Figure:
     queue.set(xlim=(data["this"]["time_s"][0], data["this"]["time_s"][-1]), ylim=(0, None))
     queue.set_xlabel("time (s)")
     queue.set_ylabel("queue (packets)")
+    each = data.get("ms_per_packet")
+    if each:
+        delay = queue.secondary_yaxis("right", functions=(lambda n: n * each, lambda d: d / each))
+        delay.set_ylabel("about (ms)")
+        few(delay.yaxis, 5)
+    few(queue.xaxis, 6)
+    few(queue.yaxis, 5)
     response.set(xlim=(0, 2000), ylim=(0, 100))
+    few(response.xaxis, 4)
+    few(response.yaxis, 5)
     response.set_xlabel("response time (ms)")
     response.set_ylabel("responses (%)")
     if "reference" in data:
