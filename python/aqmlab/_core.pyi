@@ -64,7 +64,7 @@ def estimate(scenario_json: str) -> float | None:
 def memory(scenario_json: str) -> tuple[int, int | None]:
     """Bytes that a run takes at least, and those that are free, if somebody says."""
 
-def capacities(scenario_json: str) -> str:
+def resolve(scenario_json: str) -> str:
     """Bit/s that every link's ports offer on average in the measured interval, by port, as JSON."""
 
 def trial(request_json: str) -> str:

@@ -20,6 +20,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::error::ScenarioError;
 use crate::schema::DEFAULT_QUEUE;
+use crate::topology::Direction;
 
 /// A kind of access.
 #[derive(Clone, Copy, Debug)]
@@ -137,9 +138,9 @@ pub(crate) fn expand(
 }
 
 /// Bytes that may wait in one direction of an access.
-pub(crate) fn room_bytes(access: &str, direction: &str) -> Option<u64> {
+pub(crate) fn limit_bytes(access: &str, direction: Direction) -> Option<u64> {
     let entry = ACCESS.iter().find(|entry| entry.name == access)?;
-    let setting = entry.settings.iter().find(|setting| setting.name == direction)?;
+    let setting = entry.settings.iter().find(|setting| setting.name == direction.name())?;
     setting.json()["limit_bytes"].as_u64()
 }
 

@@ -23,6 +23,7 @@ mod pcap;
 mod ports;
 mod read;
 mod replay;
+mod resolved;
 mod requests;
 mod response_ends;
 mod rings;
