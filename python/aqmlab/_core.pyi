@@ -65,7 +65,7 @@ def memory(scenario_json: str) -> tuple[int, int | None]:
     """Bytes that a run takes at least, and those that are free, if somebody says."""
 
 def resolve(scenario_json: str) -> str:
-    """Bit/s that every link's ports offer on average in the measured interval, by port, as JSON."""
+    """What a scenario means: links, ports, sides, directions and ways, as JSON."""
 
 def trial(request_json: str) -> str:
     """One discipline before a line, without end systems, as a test vector (vectors/README.md)."""

@@ -17,8 +17,7 @@ use crate::topology::Direction;
 /// * `machines`: numbers of `clients` and `servers`, `access_bits_per_s` of their own lines or null;
 /// * `groups`: `name`, `app`, `noun` (a member, several), `fetches`, `datagrams`, `open_loop`,
 ///   `tcp` (profile or null), `side`, `machines` (of that side), `direction` of most of its data,
-///   `links` (places) and `port`: that of the first of them, of which a load is a share (null if it
-///   crosses none);
+///   `links` (places; the first one's port in that direction is what a load is a share of);
 /// * `queues`: the recorded ports, the studied one first.
 ///
 /// # Errors
@@ -73,7 +72,7 @@ fn machines(network: &Params) -> Json {
 }
 
 fn group(of: &Traffic, scenario: &Scenario) -> Json {
-    let (entry, direction) = (of.entry, of.direction());
+    let entry = of.entry;
     let side = of.side().name();
     json!({
         "name": of.name,
@@ -85,8 +84,7 @@ fn group(of: &Traffic, scenario: &Scenario) -> Json {
         "tcp": (!entry.datagrams).then_some(of.profile.name),
         "side": side,
         "machines": scenario.network.whole(side),
-        "direction": direction.name(),
+        "direction": of.direction().name(),
         "links": of.via,
-        "port": of.via.first().map(|&link| scenario.links[link].port(direction)),
     })
 }
