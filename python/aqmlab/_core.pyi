@@ -67,6 +67,9 @@ def memory(scenario_json: str) -> tuple[int, int | None]:
 def resolve(scenario_json: str) -> str:
     """What a scenario means: links, ports, sides, directions and ways, as JSON."""
 
+def schema() -> str:
+    """The JSON schema (draft 2020-12) of scenario files."""
+
 def trial(request_json: str) -> str:
     """One discipline before a line, without end systems, as a test vector (vectors/README.md)."""
 

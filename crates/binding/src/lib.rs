@@ -161,6 +161,12 @@ fn catalogue() -> String {
     sim::catalogue().to_string()
 }
 
+/// The JSON schema (draft 2020-12) of scenario files.
+#[pyfunction]
+fn schema() -> String {
+    sim::json_schema().to_string()
+}
+
 /// Carries out one trial (JSON): a discipline before a line, without end systems. Answers with a
 /// test vector (JSON) of that one case. Raises ScenarioError with one sentence.
 #[pyfunction(name = "trial")]
@@ -301,6 +307,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(memory, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(answer, module)?)?;
     module.add_function(wrap_pyfunction!(variables, module)?)?;
     module.add_function(wrap_pyfunction!(table_of, module)?)?;

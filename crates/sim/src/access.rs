@@ -68,6 +68,11 @@ pub static ACCESS: &[Entry] = &[
     tcpeval_dialup::ENTRY,
 ];
 
+/// The names of all of them.
+pub fn names() -> Vec<&'static str> {
+    ACCESS.iter().map(|entry| entry.name).collect()
+}
+
 const fn setting(
     name: &'static str,
     value: &'static str,
@@ -119,7 +124,7 @@ pub(crate) fn expand(
         return Err(ScenarioError(format!("{path}: must be a table, not {json}")));
     };
     let Some(asked) = table.remove("access") else { return Ok((None, table)) };
-    let names: Vec<&str> = ACCESS.iter().map(|entry| entry.name).collect();
+    let names = names();
     let name = asked.as_str().ok_or_else(|| {
         ScenarioError(format!(
             "{path}.access: {asked} is no name; choose one of {}",

@@ -40,4 +40,4 @@ pub use catalogue::{catalogue, table, variables};
 pub use error::ScenarioError;
 pub use memory::free_bytes;
 pub use run::{Outcome, Run, run, summary_json};
-pub use scenario::{Scenario, resolve};
+pub use scenario::{Scenario, json_schema, resolve};

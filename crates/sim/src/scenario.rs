@@ -4,6 +4,7 @@
 mod changes;
 mod end_system;
 pub mod framing;
+mod json_schema;
 mod queue_limit;
 mod read;
 mod resolved;
@@ -18,6 +19,7 @@ use packet::params::{Params, unknown};
 use packet::{Duration, Framing, Rate};
 
 pub use changes::Changes;
+pub use json_schema::json_schema;
 pub use resolved::resolve;
 pub use script::Rule;
 

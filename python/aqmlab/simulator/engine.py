@@ -189,6 +189,15 @@ def catalogue() -> dict[str, Any]:
     return _catalogue(_core().catalogue)
 
 
+def schema() -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) of scenario files, made of the simulator's own tables.
+
+    Its `$defs` are for schemas that build on it: `scenario` leaves unknown keys
+    (`unevaluatedProperties`) and missing ones (`required`) to whoever refers to it.
+    """
+    return json.loads(_core().schema())
+
+
 def application(name: object) -> dict[str, Any]:
     """The catalogue's entry of an application; empty if there is none of that name."""
     return next((entry for entry in catalogue()["traffic"] if entry["name"] == name), {})
