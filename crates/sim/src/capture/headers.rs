@@ -8,9 +8,9 @@ use tcp::Flags;
 
 use super::names::{DISCARD, HTTP, address, number, own_port};
 use super::options::Options;
-use crate::connection::{ACCEPTOR, OPENER};
-use crate::forwarding::InFlight;
 use crate::world::Group;
+use crate::world::connection::{ACCEPTOR, OPENER};
+use crate::world::forwarding::InFlight;
 
 /// The file begins so: time stamps in nanoseconds.
 const MAGIC: u32 = 0xa1b2_3c4d;

@@ -10,9 +10,9 @@ mod options;
 
 use packet::Instant;
 
-use crate::forwarding::InFlight;
 use crate::owners::Owners;
 use crate::world::Group;
+use crate::world::forwarding::InFlight;
 
 /// Bytes handed on at a time.
 const CHUNK: usize = 1 << 18;

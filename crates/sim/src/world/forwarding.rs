@@ -6,11 +6,11 @@ use record::{Kind, PacketClass};
 use tcp::{Flags, Segment};
 
 use crate::capture::CapturedAt;
-use crate::connection::{ACCEPTOR, GONE, OPENER};
-use crate::conservation::Conservation;
 use crate::event_queue::{Priority, order};
 use crate::port::{Offered, Port};
+use crate::recorder::Conservation;
 use crate::topology::Side;
+use crate::world::connection::{ACCEPTOR, GONE, OPENER};
 use crate::world::{Event, World};
 
 /// Bytes of IPv4 and UDP headers.
@@ -73,6 +73,12 @@ impl InFlight {
         u64::from(self.serial) << 1 | u64::from(1 - self.to)
     }
 
+    /// Its end of its connection, for the order of events of one instant.
+    #[inline]
+    fn about(&self) -> u64 {
+        u64::from(self.serial) << 1 | u64::from(self.to)
+    }
+
     /// What queues may read beside size and flow.
     pub(crate) fn header(&self) -> &Header {
         &self.header
@@ -92,9 +98,9 @@ impl InFlight {
 }
 
 impl World {
-    pub(crate) fn arrive(&mut self, id: u32) {
+    pub(super) fn arrive(&mut self, id: u32) {
         let inflight = &self.in_flight[id];
-        if usize::from(inflight.hop) < self.routes[inflight.route as usize].len() {
+        if self.network.next_port(inflight.route, inflight.hop).is_some() {
             self.forward(id);
         } else {
             self.deliver(id);
@@ -102,7 +108,7 @@ impl World {
     }
 
     /// Sends the segment in place `id` on its way.
-    pub(crate) fn send(&mut self, id: u32, index: u32, from: usize) {
+    pub(super) fn send(&mut self, id: u32, index: u32, from: usize) {
         let connection = &mut self.connections[index];
         let inflight = &mut self.in_flight[id];
         inflight.header = Header {
@@ -117,19 +123,17 @@ impl World {
         inflight.hop = 0;
         inflight.route = connection.route[from];
         inflight.class = class(&inflight.segment);
-        self.data_sent += u64::from(inflight.segment.len > 0);
-        self.conservation.sent(inflight.flow(), inflight.segment.ip_bytes());
         self.launch(id);
     }
 
     /// Sends a datagram of `bytes` payload on its way.
-    pub(crate) fn send_datagram(&mut self, index: u32, bytes: u32) {
+    pub(super) fn send_datagram(&mut self, index: u32, bytes: u32) {
         let stream = &mut self.streams[index as usize];
         let segment =
             Segment { seq: stream.sent, ack: self.now.nanos(), len: bytes, ..Segment::default() };
+        stream.sent += 1;
         let id = self.in_flight.place(InFlight::default);
-        let inflight = &mut self.in_flight[id];
-        *inflight = InFlight {
+        self.in_flight[id] = InFlight {
             segment,
             connection: index,
             serial: stream.serial,
@@ -144,15 +148,13 @@ impl World {
             },
             class: PacketClass::new(Kind::Datagram, false),
         };
-        self.datagrams.sent(index, stream.sent, self.now);
-        stream.sent += 1;
-        self.conservation.sent(inflight.flow(), inflight.ip_bytes());
         self.launch(id);
     }
 
     /// A packet leaves its host.
     #[inline]
     fn launch(&mut self, id: u32) {
+        self.recorder.sent(self.now, &self.in_flight[id]);
         if self.scripts.is_none() || !self.follow_script(id) {
             self.forward(id);
         }
@@ -164,10 +166,9 @@ impl World {
     fn forward(&mut self, id: u32) {
         let mut at = self.now;
         let inflight = &mut self.in_flight[id];
-        let route = &self.routes[inflight.route as usize];
-        let about = u64::from(inflight.serial) << 1 | u64::from(inflight.to);
+        let about = inflight.about();
         loop {
-            let Some(&port) = route.get(usize::from(inflight.hop)) else {
+            let Some(port) = self.network.next_port(inflight.route, inflight.hop) else {
                 at = self.delayed(id, at);
                 break;
             };
@@ -183,13 +184,13 @@ impl World {
                 header: inflight.header,
             };
             inflight.hop += 1;
-            match &mut self.ports[port as usize] {
+            match self.network.port(port) {
                 Port::Folded(folded) => match folded.offer(&mut packet, inflight.class) {
                     Offered::Leaves { at: leaves, marked } => {
                         if marked {
                             inflight.segment.ecn = packet.ecn;
                         }
-                        at = leaves + self.after[port as usize];
+                        at = leaves + self.network.after(port);
                     }
                     _ => return self.lose(id, port),
                 },
@@ -201,8 +202,7 @@ impl World {
                     if let Some(trace) = explicit.packet_trace() {
                         trace.arrived(at, id, self.owners.who(&packet, inflight.class));
                     }
-                    let lost = &mut self.lost;
-                    let finish = explicit.offer(packet, inflight.class, &mut |p| lost.push(p.id));
+                    let finish = self.network.offer(port, packet, inflight.class);
                     return self.after_explicit(port, finish);
                 }
             }
@@ -219,16 +219,11 @@ impl World {
         } else {
             self.connections[inflight.connection].tail[usize::from(1 - inflight.to)]
         };
-        if self.delays.are_exact() { at + tail } else { self.delayed_by_ticks(id, at, tail) }
-    }
-
-    /// The same where clients' clocks count delays out.
-    #[inline(never)]
-    fn delayed_by_ticks(&self, id: u32, at: Instant, tail: Duration) -> Instant {
-        self.delays.end(self.client_of(&self.in_flight[id]), at, tail)
+        self.network.delayed(at, tail, || self.client_of(inflight))
     }
 
     /// The client's machine that a packet comes from or goes to: the one that delays it.
+    #[inline(never)]
     fn client_of(&self, inflight: &InFlight) -> u32 {
         if !inflight.is_datagram() {
             return self.connections[inflight.connection].client();
@@ -242,25 +237,18 @@ impl World {
 
     /// Frees what an explicit port lost and schedules the end of the transmission it began.
     fn after_explicit(&mut self, port: u32, finish: Option<Instant>) {
-        while let Some(id) = self.lost.pop() {
+        while let Some(id) = self.network.take_lost() {
             self.lose(id, port);
         }
         if let Some(at) = finish {
-            self.events.schedule(
-                at,
-                order(Priority::Departure, u64::from(port)),
-                Event::Finish(port),
-            );
+            let order = order(Priority::Departure, u64::from(port));
+            self.events.schedule(at, order, Event::Finish(port));
         }
         self.schedule_tick(port);
     }
 
-    pub(crate) fn finish_transmission(&mut self, port: u32) {
-        let Port::Explicit(explicit) = &mut self.ports[port as usize] else {
-            unreachable!("only explicit ports schedule the end of a transmission")
-        };
-        let lost = &mut self.lost;
-        let (packet, finish) = explicit.finish_transmission(self.now, &mut |p| lost.push(p.id));
+    pub(super) fn finish_transmission(&mut self, port: u32) {
+        let (packet, finish) = self.network.finish_transmission(port, self.now);
         self.after_explicit(port, finish);
         let inflight = &mut self.in_flight[packet.id];
         inflight.segment.ecn = packet.ecn;
@@ -268,56 +256,41 @@ impl World {
             let place = (port, CapturedAt::Departure);
             tap.saw(place, self.now, inflight, &self.owners, &self.groups);
         }
-        let mut at = self.now + self.after[port as usize];
-        if usize::from(inflight.hop) == self.routes[inflight.route as usize].len() {
+        let mut at = self.now + self.network.after(port);
+        if self.network.next_port(inflight.route, inflight.hop).is_none() {
             at = self.delayed(packet.id, at);
         }
-        let inflight = &self.in_flight[packet.id];
-        let about = u64::from(inflight.serial) << 1 | u64::from(inflight.to);
+        let about = self.in_flight[packet.id].about();
         self.events.schedule(at, order(Priority::Arrival, about), Event::Arrive(packet.id));
     }
 
-    pub(crate) fn schedule_tick(&mut self, port: u32) {
-        if let Port::Explicit(explicit) = &self.ports[port as usize]
-            && let Some(at) = explicit.next_tick()
-            && at < self.armed_ticks[port as usize]
-        {
-            self.armed_ticks[port as usize] = at;
+    pub(super) fn schedule_tick(&mut self, port: u32) {
+        if let Some(at) = self.network.arm_tick(port) {
             let order = order(Priority::Tick, u64::from(port));
             self.events.schedule(at.max(self.now), order, Event::Tick(port));
         }
     }
 
-    pub(crate) fn tick(&mut self, port: u32) {
-        let armed = &mut self.armed_ticks[port as usize];
-        if *armed > self.now {
-            return; // superseded
+    pub(super) fn tick(&mut self, port: u32) {
+        if let Some(finish) = self.network.tick(port, self.now) {
+            self.after_explicit(port, finish);
         }
-        *armed = Instant::NEVER;
-        let Port::Explicit(explicit) = &mut self.ports[port as usize] else { return };
-        let (now, lost) = (self.now, &mut self.lost);
-        // It may have been put off since the event was scheduled.
-        let due = explicit.next_tick().is_some_and(|at| at <= now);
-        let finish = if due { explicit.tick(now, &mut |p| lost.push(p.id)) } else { None };
-        self.after_explicit(port, finish);
     }
 
     /// The queue of `port` has dropped a packet.
     fn lose(&mut self, id: u32, port: u32) {
-        let inflight = &self.in_flight[id];
-        self.ports[port as usize].meter_mut().lost(self.now, inflight.class);
-        self.conservation.dropped(inflight.flow(), inflight.ip_bytes());
-        if inflight.is_datagram() {
-            let sent = Instant::from_nanos(inflight.segment.ack);
-            self.datagrams.lost(inflight.connection, inflight.segment.seq, sent);
-        } else {
-            self.note_drop(id);
-        }
+        self.network.port(port).meter_mut().lost(self.now, self.in_flight[id].class);
+        self.drop_packet(id);
+    }
+
+    /// A packet is dropped, by a queue or a script.
+    pub(super) fn drop_packet(&mut self, id: u32) {
+        self.recorder.lost(self.now, &self.in_flight[id], &mut self.connections);
         self.forget(id);
     }
 
     /// A packet has left the world: its place may be used again.
-    pub(crate) fn forget(&mut self, id: u32) {
+    pub(super) fn forget(&mut self, id: u32) {
         if Conservation::ON {
             self.in_flight[id].serial = GONE;
         }

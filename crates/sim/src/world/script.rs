@@ -1,15 +1,14 @@
 //! Packets dropped or marked by their numbers, as a scenario says (`script` of a traffic group): the
 //! same packets whatever the queues do. They meet their fate as they leave their host.
 
-use packet::{Ecn, Instant};
-use record::Summary;
+use packet::Ecn;
 use tcp::Flags;
 
-use crate::connection::GONE;
-use crate::scenario::{Rule, Traffic};
+use crate::scenario::{Rule, Scenario, Traffic};
 use crate::schema;
 use crate::topology::Side;
 use crate::world::World;
+use crate::world::connection::{GONE, OPENER};
 
 /// What a rule counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,42 +53,22 @@ struct Sent {
 }
 
 /// The rules of all groups, and what has been counted.
-pub(crate) struct Scripts {
+pub struct Scripts {
     groups: Vec<Vec<Compiled>>,
-    /// The first member of each group.
-    first_members: Vec<u32>,
     /// By the place of a connection, and of a stream of datagrams.
     flows: [Vec<Flow>; 2],
-    dropped: u64,
-    marked: u64,
 }
 
 impl Scripts {
-    /// Those of a scenario; none if it has none. `members`: how many each group has.
-    pub fn new(groups: &[Traffic], members: impl Iterator<Item = u32>) -> Option<Box<Scripts>> {
-        if groups.iter().all(|group| group.script.is_empty()) {
-            return None;
-        }
-        let first_members = members.scan(0, |next, n| {
-            *next += n;
-            Some(*next - n)
-        });
+    /// Those of a scenario; none if it has none.
+    pub fn new(scenario: &Scenario) -> Option<Box<Scripts>> {
         let compile = |group: &Traffic| {
             group.script.iter().map(|rule| Compiled::new(rule, group)).collect::<Vec<_>>()
         };
-        Some(Box::new(Scripts {
-            first_members: first_members.collect(),
-            groups: groups.iter().map(compile).collect(),
-            flows: [Vec::new(), Vec::new()],
-            dropped: 0,
-            marked: 0,
-        }))
-    }
-
-    /// Packets of the measured interval.
-    pub fn summarise(&self, out: &mut Summary) {
-        out.whole("drops_scripted", self.dropped);
-        out.whole("marks_scripted", self.marked);
+        scenario.has_scripts().then(|| {
+            let groups = scenario.traffic.iter().map(compile).collect();
+            Box::new(Scripts { groups, flows: [Vec::new(), Vec::new()] })
+        })
     }
 
     /// The counts of the flow in place `index`, as new if another had it before.
@@ -171,7 +150,7 @@ impl World {
     /// What the scripts say of the packet in place `id`, which leaves its host; whether it is
     /// dropped. A packet that is to be marked and cannot be (RFC 3168) goes on.
     #[cold]
-    pub(crate) fn follow_script(&mut self, id: u32) -> bool {
+    pub(super) fn follow_script(&mut self, id: u32) -> bool {
         let Some(scripts) = &mut self.scripts else { return false };
         let inflight = &self.in_flight[id];
         let (index, datagram) = (inflight.connection, inflight.is_datagram());
@@ -190,9 +169,9 @@ impl World {
         };
         let from = 1 - usize::from(inflight.to);
         let opener = self.groups[group].side;
-        let side = if from == crate::connection::OPENER { opener } else { opener.other() };
+        let side = if from == OPENER { opener } else { opener.other() };
         let (members, connections) = (&self.members, &self.connections);
-        let first = scripts.first_members[group];
+        let first = self.groups[group].first_member;
         let number = || {
             let member = match datagram {
                 true => members.iter().position(|m| m.stream == index).unwrap_or(0) as u32,
@@ -203,30 +182,17 @@ impl World {
         let verdict =
             scripts.judge(group, side, datagram, (index, inflight.serial, from), number, packet);
         let Some(marks) = verdict else { return false };
-        let measured = u64::from(self.window.contains(self.now));
         if !marks {
-            scripts.dropped += measured;
-            self.lose_by_script(id);
+            self.recorder.scripted(self.now, false);
+            self.drop_packet(id);
             return true;
         }
         let ecn = &mut self.in_flight[id].segment.ecn;
         if *ecn != Ecn::NotEct {
             *ecn = Ecn::Ce;
-            scripts.marked += measured;
+            self.recorder.scripted(self.now, true);
         }
         false
-    }
-
-    fn lose_by_script(&mut self, id: u32) {
-        let inflight = &self.in_flight[id];
-        self.conservation.dropped(inflight.flow(), inflight.ip_bytes());
-        if inflight.is_datagram() {
-            let sent = Instant::from_nanos(inflight.segment.ack);
-            self.datagrams.lost(inflight.connection, inflight.segment.seq, sent);
-        } else {
-            self.note_drop(id);
-        }
-        self.forget(id);
     }
 }
 

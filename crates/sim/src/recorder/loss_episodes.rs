@@ -3,9 +3,6 @@
 use record::Losses;
 use tcp::{Endpoint, Flags, Segment};
 
-use crate::forwarding::InFlight;
-use crate::world::World;
-
 /// The last loss episode of what one end sends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Episode {
@@ -27,58 +24,33 @@ impl Episode {
     }
 
     /// A segment with payload that `end` has sent was dropped.
-    fn dropped(&mut self, end: &Endpoint, segment: &Segment, measured: bool, book: &mut Losses) {
+    pub fn dropped(
+        &mut self,
+        end: &Endpoint,
+        segment: &Segment,
+        measured: bool,
+        losses: &mut Losses,
+    ) {
         if segment.seq + u64::from(segment.len) <= end.snd_una() {
             return; // a needless copy: its loss goes unnoticed
         }
         if !self.is_open(end) {
             let (until, timeouts) = (end.snd_max(), end.counters().timeouts);
             *self = Episode { until, timeouts, measured, ..Episode::default() };
-            book.episodes += u64::from(measured);
+            losses.episodes += u64::from(measured);
         } else if !segment.flags.has(Flags::AGAIN) && !self.multiple {
             // A segment lost once more is no other segment.
             self.multiple = true;
-            book.multiple += u64::from(self.measured);
+            losses.multiple += u64::from(self.measured);
         }
     }
 
     /// A timer of `end` has been served.
-    fn timer_served(&mut self, end: &Endpoint, book: &mut Losses) {
+    pub fn timer_served(&mut self, end: &Endpoint, losses: &mut Losses) {
         let expired = end.counters().timeouts > self.timeouts;
         if expired && !self.timed_out && self.is_open(end) {
             self.timed_out = true;
-            book.timeout += u64::from(self.measured);
-        }
-    }
-}
-
-impl World {
-    /// A queue has dropped a packet of a connection.
-    #[cold]
-    pub(crate) fn note_drop(&mut self, id: u32) {
-        let InFlight { segment, connection, serial, to, .. } = &self.in_flight[id];
-        if segment.len == 0 {
-            return;
-        }
-        let measured = self.window.contains(self.now);
-        if measured {
-            self.losses.segments += 1;
-            self.losses.retransmissions += u64::from(segment.flags.has(Flags::AGAIN));
-        }
-        let connection = &mut self.connections[*connection];
-        if connection.serial == *serial {
-            let from = usize::from(1 - to);
-            let episode = &mut connection.aside.get_or_insert_default().episodes[from];
-            episode.dropped(&connection.ends[from], segment, measured, &mut self.losses);
-        }
-    }
-
-    /// A timer of an end was served, of a connection that may have lost data.
-    #[cold]
-    pub(crate) fn note_timer(&mut self, index: u32, end: usize) {
-        let connection = &mut self.connections[index];
-        if let Some(aside) = &mut connection.aside {
-            aside.episodes[end].timer_served(&connection.ends[end], &mut self.losses);
+            losses.timeout += u64::from(self.measured);
         }
     }
 }
@@ -122,70 +94,70 @@ mod tests {
     }
 
     /// Lets the next timer expire and returns what is sent then.
-    fn expire(sender: &mut Endpoint, episode: &mut Episode, book: &mut Losses) -> Vec<Segment> {
+    fn expire(sender: &mut Endpoint, episode: &mut Episode, losses: &mut Losses) -> Vec<Segment> {
         let due = sender.next_timeout().expect("something is out").at;
         sender.on_timeout(due);
-        episode.timer_served(sender, book);
+        episode.timer_served(sender, losses);
         drain(sender, due)
     }
 
-    fn counts(book: &Losses) -> (u64, u64, u64) {
-        (book.episodes, book.multiple, book.timeout)
+    fn counts(losses: &Losses) -> (u64, u64, u64) {
+        (losses.episodes, losses.multiple, losses.timeout)
     }
 
     #[test]
     fn an_episode_ends_when_all_sent_by_its_begin_is_acknowledged() {
         let (mut sender, sent) = six_segments();
         assert_eq!(sent.len(), 6);
-        let (mut episode, mut book) = (Episode::default(), Losses::default());
-        episode.dropped(&sender, &sent[1], true, &mut book);
-        assert_eq!(counts(&book), (1, 0, 0));
+        let (mut episode, mut losses) = (Episode::default(), Losses::default());
+        episode.dropped(&sender, &sent[1], true, &mut losses);
+        assert_eq!(counts(&losses), (1, 0, 0));
         let more = acknowledge(&mut sender, sent[1].seq, Flags::NONE, 100);
         // Sent after it began, yet dropped before all from before has arrived.
-        episode.dropped(&sender, &more[0], true, &mut book);
-        assert_eq!(counts(&book), (1, 1, 0));
-        episode.dropped(&sender, &more[1], true, &mut book);
-        assert_eq!(counts(&book), (1, 1, 0), "once, however many");
+        episode.dropped(&sender, &more[0], true, &mut losses);
+        assert_eq!(counts(&losses), (1, 1, 0));
+        episode.dropped(&sender, &more[1], true, &mut losses);
+        assert_eq!(counts(&losses), (1, 1, 0), "once, however many");
         acknowledge(&mut sender, sent[5].seq + 1_460, Flags::NONE, 150);
-        episode.dropped(&sender, &more[0], true, &mut book);
-        assert_eq!(counts(&book), (2, 1, 0), "all from before the first has arrived");
-        expire(&mut sender, &mut episode, &mut book);
-        assert_eq!(counts(&book), (2, 1, 1));
+        episode.dropped(&sender, &more[0], true, &mut losses);
+        assert_eq!(counts(&losses), (2, 1, 0), "all from before the first has arrived");
+        expire(&mut sender, &mut episode, &mut losses);
+        assert_eq!(counts(&losses), (2, 1, 1));
     }
 
     #[test]
     fn the_same_segment_lost_again_is_no_second_one() {
         let (mut sender, sent) = six_segments();
-        let (mut episode, mut book) = (Episode::default(), Losses::default());
-        episode.dropped(&sender, &sent[0], true, &mut book);
+        let (mut episode, mut losses) = (Episode::default(), Losses::default());
+        episode.dropped(&sender, &sent[0], true, &mut losses);
         for _ in 0..2 {
-            let again = expire(&mut sender, &mut episode, &mut book);
+            let again = expire(&mut sender, &mut episode, &mut losses);
             assert!(again[0].flags.has(Flags::AGAIN) && again[0].seq == sent[0].seq);
-            episode.dropped(&sender, &again[0], true, &mut book);
+            episode.dropped(&sender, &again[0], true, &mut losses);
         }
-        assert_eq!(counts(&book), (1, 0, 1), "one episode, whose timer expired twice");
+        assert_eq!(counts(&losses), (1, 0, 1), "one episode, whose timer expired twice");
     }
 
     #[test]
     fn timeouts_between_episodes_belong_to_none() {
         let (mut sender, sent) = six_segments();
-        let (mut episode, mut book) = (Episode::default(), Losses::default());
-        episode.dropped(&sender, &sent[0], true, &mut book);
+        let (mut episode, mut losses) = (Episode::default(), Losses::default());
+        episode.dropped(&sender, &sent[0], true, &mut losses);
         acknowledge(&mut sender, sent[5].seq + 1_460, Flags::NONE, 100);
-        expire(&mut sender, &mut episode, &mut book);
-        assert_eq!(counts(&book), (1, 0, 0));
+        expire(&mut sender, &mut episode, &mut losses);
+        assert_eq!(counts(&losses), (1, 0, 0));
     }
 
     #[test]
     fn the_warm_up_and_needless_copies_do_not_count() {
         let (mut sender, sent) = six_segments();
-        let (mut episode, mut book) = (Episode::default(), Losses::default());
-        episode.dropped(&sender, &sent[1], false, &mut book);
-        episode.dropped(&sender, &sent[2], true, &mut book);
-        expire(&mut sender, &mut episode, &mut book);
-        assert_eq!(counts(&book), (0, 0, 0), "it began before the measured interval");
+        let (mut episode, mut losses) = (Episode::default(), Losses::default());
+        episode.dropped(&sender, &sent[1], false, &mut losses);
+        episode.dropped(&sender, &sent[2], true, &mut losses);
+        expire(&mut sender, &mut episode, &mut losses);
+        assert_eq!(counts(&losses), (0, 0, 0), "it began before the measured interval");
         acknowledge(&mut sender, sent[5].seq + 1_460, Flags::NONE, 2_000);
-        episode.dropped(&sender, &sent[5], true, &mut book);
-        assert_eq!(counts(&book), (0, 0, 0), "it is acknowledged");
+        episode.dropped(&sender, &sent[5], true, &mut losses);
+        assert_eq!(counts(&losses), (0, 0, 0), "it is acknowledged");
     }
 }

@@ -19,30 +19,31 @@ pub enum Fit {
     Short,
 }
 
-/// The room for waiting packets: a limit in packets, in bytes, or both.
+/// How much may wait: a limit in packets, in bytes, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
+pub struct BufferLimit {
     packets: u64,
     bytes: u64,
     fit: Fit,
 }
 
-impl Room {
+impl BufferLimit {
     /// No limit.
-    pub const UNLIMITED: Room = Room { packets: u64::MAX, bytes: u64::MAX, fit: Fit::Whole };
+    pub const UNLIMITED: BufferLimit =
+        BufferLimit { packets: u64::MAX, bytes: u64::MAX, fit: Fit::Whole };
 
     /// Room for `packets` packets. None at all (0) means that every arrival is dropped: even a
     /// packet that finds the line free passes through the queue.
     pub const fn of_packets(packets: u32, fit: Fit) -> Self {
-        Room { packets: packets as u64, bytes: u64::MAX, fit }
+        BufferLimit { packets: packets as u64, bytes: u64::MAX, fit }
     }
     /// Room for `bytes` bytes of IP packets.
     pub const fn of_bytes(bytes: u64, fit: Fit) -> Self {
-        Room { packets: u64::MAX, bytes, fit }
+        BufferLimit { packets: u64::MAX, bytes, fit }
     }
-    /// The same room with a limit in bytes too.
+    /// The same limit with one in bytes too.
     pub const fn and_bytes(self, bytes: u64) -> Self {
-        Room { bytes, ..self }
+        BufferLimit { bytes, ..self }
     }
 
     /// Whether a packet of `size` bytes is accepted where `backlog` waits.
@@ -73,38 +74,39 @@ mod tests {
 
     #[test]
     fn packets() {
-        let (whole, short) = (Room::of_packets(3, Fit::Whole), Room::of_packets(3, Fit::Short));
+        let (whole, short) =
+            (BufferLimit::of_packets(3, Fit::Whole), BufferLimit::of_packets(3, Fit::Short));
         assert!(whole.admits(backlog(2, 9_999), 1500) && !whole.admits(backlog(3, 0), 1));
         assert!(short.admits(backlog(1, 9_999), 1500) && !short.admits(backlog(2, 0), 1));
-        let overhang = Room::of_packets(3, Fit::Overhanging);
+        let overhang = BufferLimit::of_packets(3, Fit::Overhanging);
         assert!(overhang.admits(backlog(2, 0), 1500) && !overhang.admits(backlog(3, 0), 1500));
     }
 
     #[test]
     fn bytes() {
-        let room = |fit| Room::of_bytes(3000, fit);
-        assert!(room(Fit::Whole).admits(backlog(1, 1500), 1500));
-        assert!(!room(Fit::Whole).admits(backlog(2, 2980), 40));
-        assert!(!room(Fit::Short).admits(backlog(1, 1500), 1500));
-        assert!(room(Fit::Short).admits(backlog(1, 1500), 1499));
-        assert!(room(Fit::Overhanging).admits(backlog(2, 2999), 1500));
-        assert!(!room(Fit::Overhanging).admits(backlog(2, 3000), 1));
+        let limit = |fit| BufferLimit::of_bytes(3000, fit);
+        assert!(limit(Fit::Whole).admits(backlog(1, 1500), 1500));
+        assert!(!limit(Fit::Whole).admits(backlog(2, 2980), 40));
+        assert!(!limit(Fit::Short).admits(backlog(1, 1500), 1500));
+        assert!(limit(Fit::Short).admits(backlog(1, 1500), 1499));
+        assert!(limit(Fit::Overhanging).admits(backlog(2, 2999), 1500));
+        assert!(!limit(Fit::Overhanging).admits(backlog(2, 3000), 1));
     }
 
     #[test]
     fn no_room_drops_everything_and_no_limit_nothing() {
         for fit in [Fit::Whole, Fit::Overhanging, Fit::Short] {
-            assert!(!Room::of_packets(0, fit).admits(backlog(0, 0), 1));
-            assert!(!Room::of_bytes(0, fit).admits(backlog(0, 0), 1));
+            assert!(!BufferLimit::of_packets(0, fit).admits(backlog(0, 0), 1));
+            assert!(!BufferLimit::of_bytes(0, fit).admits(backlog(0, 0), 1));
         }
-        assert!(!Room::of_packets(1, Fit::Short).admits(backlog(0, 0), 1), "ns-2, L = 1");
-        assert!(Room::UNLIMITED.admits(backlog(u32::MAX, u64::MAX >> 1), u32::MAX));
+        assert!(!BufferLimit::of_packets(1, Fit::Short).admits(backlog(0, 0), 1), "ns-2, L = 1");
+        assert!(BufferLimit::UNLIMITED.admits(backlog(u32::MAX, u64::MAX >> 1), u32::MAX));
     }
 
     #[test]
     fn both_limits_hold_together() {
-        let room = Room::of_packets(3, Fit::Whole).and_bytes(2000);
-        assert!(room.admits(backlog(2, 500), 1500));
-        assert!(!room.admits(backlog(2, 501), 1500) && !room.admits(backlog(3, 0), 1));
+        let limit = BufferLimit::of_packets(3, Fit::Whole).and_bytes(2000);
+        assert!(limit.admits(backlog(2, 500), 1500));
+        assert!(!limit.admits(backlog(2, 501), 1500) && !limit.admits(backlog(3, 0), 1));
     }
 }

@@ -1,15 +1,14 @@
-//! A connection as its hosts see it: two TCP ends, the requests under way, and its bookkeeping.
+//! A connection as its hosts see it: two TCP ends, the requests under way, and what is measured of it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use packet::{Ack, Duration, Instant};
-use record::{Class, Recoveries};
-use tcp::{Counters, Endpoint, Flags, HostClock, Profile, Segment, State};
+use tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
 use traffic::Closes;
 
-use crate::losses::Episode;
-use crate::multiplex::Mux;
+use super::multiplex::Mux;
+use crate::recorder::ConnectionLog;
 
 /// The end that opened the connection.
 pub const OPENER: usize = 0;
@@ -58,25 +57,6 @@ impl Exchange {
     }
 }
 
-/// What a connection had done when the measured interval began.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Before {
-    /// Payload bytes that had arrived in order at each end.
-    pub delivered: [u64; 2],
-    /// Recoveries of both ends.
-    pub recoveries: Recoveries,
-}
-
-/// What most connections have nothing of.
-#[derive(Debug, Default)]
-pub struct Aside {
-    before: Before,
-    /// Loss episodes of what each end sends.
-    pub episodes: [Episode; 2],
-    /// The server program, where replies share the connection.
-    pub mux: Option<Box<Mux>>,
-}
-
 /// One connection.
 pub struct Connection {
     /// Never used again, unlike the connection's place; [`GONE`] when it is over.
@@ -122,17 +102,16 @@ pub struct Connection {
     pub exchanges: VecDeque<Exchange>,
     /// How many of the last `exchanges` have not reached the acceptor.
     pub unserved: u32,
-    /// What had happened before the measured interval, losses of data, replies that share the
-    /// connection; none without any of them.
-    pub aside: Option<Box<Aside>>,
+    /// The server program, where replies share the connection.
+    pub mux: Option<Box<Mux>>,
     /// Bytes the application has asked to write.
     pub written: u64,
     /// Of these, bytes that wait for the handshake.
     pub unwritten: u64,
     /// Bytes of all replies asked for.
     pub promised: u64,
-    /// Rows in the request log.
-    pub rows: Vec<u32>,
+    /// What is measured of it.
+    pub log: ConnectionLog,
 }
 
 impl Connection {
@@ -161,11 +140,11 @@ impl Connection {
             // Most connections carry one request.
             exchanges: VecDeque::with_capacity(1),
             unserved: 0,
-            aside: None,
+            mux: None,
             written: 0,
             unwritten: 0,
             promised: 0,
-            rows: Vec::with_capacity(1),
+            log: ConnectionLog::default(),
         }
     }
 
@@ -185,11 +164,11 @@ impl Connection {
         self.armed = [Instant::NEVER; 2];
         self.exchanges.clear();
         self.unserved = 0;
-        self.aside = None;
+        self.mux = None;
         self.written = 0;
         self.unwritten = 0;
         self.promised = 0;
-        self.rows.clear();
+        self.log.reset();
     }
 
     /// Whether what `end` sends is a pure acknowledgement, and if so whether it makes the earlier
@@ -205,36 +184,6 @@ impl Connection {
         // Timestamps keep none: a later acknowledgement carries later ones (sch_cake thins these too).
         let says_more = segment.flags.without(Flags::STAMPED) != Flags::ACK;
         if newer && !says_more && segment.sack.is_empty() { Ack::Newer } else { Ack::Needed }
-    }
-
-    /// Payload bytes that have arrived in order at each end.
-    pub fn delivered(&self) -> [u64; 2] {
-        [OPENER, ACCEPTOR].map(|end| self.ends[end].delivered())
-    }
-
-    /// Recoveries of both ends since the measured interval began.
-    pub fn recoveries(&self) -> Recoveries {
-        let [a, b] = [OPENER, ACCEPTOR].map(|end| self.ends[end].counters());
-        let sum = |of: fn(&Counters) -> u32| u64::from(of(a)) + u64::from(of(b));
-        let before = self.before().recoveries;
-        Recoveries {
-            timeouts: sum(|c| c.timeouts) - before.timeouts,
-            fast_retransmits: sum(|c| c.fast_retransmits) - before.fast_retransmits,
-            spurious_timeouts: sum(|c| c.spurious_timeouts) - before.spurious_timeouts,
-            ecn_reductions: sum(|c| c.ecn_reductions) - before.ecn_reductions,
-            retransmitted: sum(|c| c.resent_data) - before.retransmitted,
-        }
-    }
-
-    /// The measured interval begins.
-    pub fn begin_measuring(&mut self) {
-        let before = Before { delivered: self.delivered(), recoveries: self.recoveries() };
-        self.aside.get_or_insert_default().before = before;
-    }
-
-    /// What it had done when the measured interval began.
-    pub fn before(&self) -> Before {
-        self.aside.as_ref().map(|aside| aside.before).unwrap_or_default()
     }
 
     /// Whether the opener is to close as soon as all is written.
@@ -321,31 +270,9 @@ impl Connection {
         self.failed || (self.done(OPENER) && self.done(ACCEPTOR))
     }
 
-    /// Segments that either end has sent again: SYN, FIN, or with payload.
-    pub fn resent(&self) -> u32 {
-        let of = |c: &Counters| u32::from(c.resent_syn) + u32::from(c.resent_fin) + c.resent_data;
-        of(self.ends[OPENER].counters()) + of(self.ends[ACCEPTOR].counters())
-    }
-
     /// Number of the host on the clients' side.
     pub fn client(&self) -> u32 {
         u32::from(self.hosts[usize::from(self.client)])
-    }
-
-    /// Payload bytes that have arrived in order at both ends since the measured interval began.
-    pub fn delivered_measured(&self) -> u64 {
-        let sum = |delivered: [u64; 2]| delivered[OPENER] + delivered[ACCEPTOR];
-        sum(self.delivered()) - sum(self.before().delivered)
-    }
-
-    /// What had to be sent again, in both directions.
-    pub fn class(&self) -> Class {
-        let [a, b] = [self.ends[OPENER].counters(), self.ends[ACCEPTOR].counters()];
-        Class::of(
-            u32::from(a.resent_syn) + u32::from(b.resent_syn),
-            u32::from(a.resent_fin) + u32::from(b.resent_fin),
-            a.resent_data + b.resent_data,
-        )
     }
 }
 

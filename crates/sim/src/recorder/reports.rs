@@ -1,35 +1,30 @@
 //! What applications say of themselves at the end of the run, put on record.
 
-use packet::Instant;
 use record::e_model::Impairment;
 use record::{Calls, Listener, Players, Summary, Table, Viewer};
 use traffic::{Listening, Report, Viewing};
 
-use crate::world::World;
-
 /// Every application's report.
 #[derive(Default)]
-pub(crate) struct Reports {
+pub struct Reports {
     calls: Calls,
     players: Players,
 }
 
 impl Reports {
-    /// Asks every application of a world that has ended at `now`.
-    pub fn ask(world: &mut World, now: Instant) -> Reports {
-        let mut reports = Reports::default();
-        for (user, member) in world.members.iter_mut().enumerate() {
-            let (group, user) = (member.group, user as u32);
-            match member.app.report(now) {
-                None => {}
-                Some(Report::Call(heard)) => {
+    /// What applications say, each of a group and user.
+    pub fn new(reports: impl Iterator<Item = (u16, u32, Report)>) -> Reports {
+        let mut all = Reports::default();
+        for (group, user, report) in reports {
+            match report {
+                Report::Call(heard) => {
                     let listeners: Vec<Listener> = heard.iter().map(listener).collect();
-                    reports.calls.add(group, user, &listeners);
+                    all.calls.add(group, user, &listeners);
                 }
-                Some(Report::Viewing(viewing)) => reports.players.add(viewer(group, user, viewing)),
+                Report::Viewing(viewing) => all.players.add(viewer(group, user, viewing)),
             }
         }
-        reports
+        all
     }
 
     /// Their figures.

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use packet::{Duration, Instant};
 
-use crate::connection::{ACCEPTOR, Connection};
+use super::connection::{ACCEPTOR, Connection};
+use super::hosts::SERVERS;
+use super::{Event, World};
 use crate::event_queue::{Priority, order};
-use crate::host::SERVERS;
-use crate::world::{Event, World};
 
 /// Bytes of a frame's header (RFC 9113 section 4.1).
 const FRAME_HEADER: u64 = 9;
@@ -80,7 +80,7 @@ impl Mux {
 impl Connection {
     /// The server program, where replies share the connection.
     pub fn mux(&mut self) -> Option<&mut Mux> {
-        self.aside.as_mut()?.mux.as_deref_mut()
+        self.mux.as_deref_mut()
     }
 
     /// What a reply takes of the acceptor's stream where replies share it, bytes.
@@ -128,7 +128,7 @@ impl Connection {
 impl World {
     /// The server program of a multiplexed connection: begins to work on what has arrived, writes
     /// what is ready and has room.
-    pub(crate) fn multiplex(&mut self, index: u32) {
+    pub(super) fn multiplex(&mut self, index: u32) {
         self.begin_work(index);
         while self.connections[index].write_frames(self.now) {
             self.drain(index, ACCEPTOR);

@@ -5,12 +5,12 @@ use record::PageLoad;
 use tcp::{Endpoint, State};
 use traffic::{Action, AppCx, Closes, Input};
 
-use crate::connection::{ACCEPTOR, Connection, Exchange, OPENER, SCRIPTED};
+use super::connection::{ACCEPTOR, Connection, Exchange, OPENER, SCRIPTED};
+use super::forwarding::Stream;
+use super::multiplex::Mux;
+use super::{Event, NOWHERE, World};
 use crate::event_queue::{Priority, order};
-use crate::forwarding::Stream;
-use crate::multiplex::Mux;
 use crate::topology::Side;
-use crate::world::{Event, NOWHERE, World};
 
 /// Two machines as packets name them. A scenario has few enough of them ([`crate::schema::NETWORK`]).
 fn host_numbers(machine: u32, peer: u32) -> [u16; 2] {
@@ -27,7 +27,7 @@ fn take_serial(next: &mut u32) -> u32 {
 
 impl World {
     /// Tells an application something and carries out what it asks for.
-    pub(crate) fn tell(&mut self, member: u32, input: Input) {
+    pub(super) fn tell(&mut self, member: u32, input: Input) {
         // An action may lead to another call only through events, never from within.
         let mut actions = std::mem::take(&mut self.actions);
         debug_assert!(actions.is_empty());
@@ -40,7 +40,7 @@ impl World {
     }
 
     /// Tells the application that opened a connection something about it.
-    pub(crate) fn tell_opener(&mut self, index: u32, input: impl Fn(u32) -> Input) {
+    pub(super) fn tell_opener(&mut self, index: u32, input: impl Fn(u32) -> Input) {
         let connection = &self.connections[index];
         let (member, number) = (connection.member, connection.number);
         self.tell(member, input(number));
@@ -76,13 +76,14 @@ impl World {
                 let index = self.members[member as usize].connections[conn as usize];
                 let connection = &mut self.connections[index];
                 connection.multiplexed = true;
-                connection.aside.get_or_insert_default().mux = Some(Box::new(Mux::new(frame)));
+                connection.mux = Some(Box::new(Mux::new(frame)));
             }
-            Action::PageBegins => self.pages.begun(self.members[member as usize].group),
+            Action::PageBegins => self.recorder.page_begun(self.members[member as usize].group),
             Action::PageEnds { began, ended, objects, bytes, failed } => {
                 let group = self.members[member as usize].group;
                 let user = member;
-                self.pages.ended(PageLoad { began, ended, objects, bytes, user, group, failed });
+                let page = PageLoad { began, ended, objects, bytes, user, group, failed };
+                self.recorder.page_ended(page);
             }
             Action::Send { conn, bytes, reply_bytes, service } => {
                 let index = self.members[member as usize].connections[conn as usize];
@@ -136,7 +137,7 @@ impl World {
             to: OPENER as u8,
             ..*there
         };
-        let opened = self.datagrams.stream(answer.group, member, true);
+        let opened = self.recorder.stream(answer.group, member, true);
         self.streams.push(answer);
         debug_assert_eq!(opened, stream + 1);
     }
@@ -160,7 +161,7 @@ impl World {
             sent: 0,
         };
         self.owners.next(owner.group, member);
-        owner.stream = self.datagrams.stream(owner.group, member, false);
+        owner.stream = self.recorder.stream(owner.group, member, false);
         debug_assert_eq!(owner.stream as usize, self.streams.len());
         self.streams.push(stream);
         owner.stream
@@ -192,7 +193,7 @@ impl World {
             Side::Clients => OPENER as u8,
             Side::Servers => ACCEPTOR as u8,
         };
-        self.concurrency.opened(connection.client());
+        self.recorder.opened(connection.client());
         connection.tail = group.tails(round_trip);
         connection.member = member;
         connection.number = number;
@@ -232,7 +233,7 @@ impl World {
             connection.unserved += 1;
             let group = self.members[connection.member as usize].group;
             if bytes > 0 {
-                self.requests.asked(now, group, reply_bytes);
+                self.recorder.asked(now, group, reply_bytes);
             }
         } else {
             connection.sent_pending = true;

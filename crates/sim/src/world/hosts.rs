@@ -5,14 +5,14 @@ use packet::{Duration, Instant};
 use tcp::{HostPair, State};
 use traffic::{Closes, Input};
 
-use crate::connection::{ACCEPTOR, OPENER, SERVING};
+use super::connection::{ACCEPTOR, Exchange, GONE, OPENER, SERVING};
+use super::forwarding::{InFlight, Stream};
+use super::{Event, NOWHERE, World};
 use crate::event_queue::{Priority, order};
-use crate::forwarding::{InFlight, Stream};
 use crate::topology::{Machines, Side};
-use crate::world::{Event, NOWHERE, World};
 
 /// Sets servers' waking apart from applications'; above any number of members.
-pub(crate) const SERVERS: u64 = 1 << 32;
+pub(super) const SERVERS: u64 = 1 << 32;
 
 /// The machines of a connection as the host cache knows them, seen from `end`.
 fn host_pair(machines: &Machines, opener: Side, hosts: [u16; 2], end: usize) -> HostPair {
@@ -24,40 +24,41 @@ fn host_pair(machines: &Machines, opener: Side, hosts: [u16; 2], end: usize) -> 
 }
 
 impl World {
-    pub(crate) fn deliver(&mut self, id: u32) {
+    pub(super) fn deliver(&mut self, id: u32) {
         let inflight = &self.in_flight[id];
-        self.conservation.delivered(inflight.flow(), inflight.ip_bytes());
+        self.recorder.delivered(self.now, inflight);
+        let index = inflight.connection;
         if inflight.is_datagram() {
-            let sent = Instant::from_nanos(inflight.segment.ack);
-            let (stream, number) = (inflight.connection, inflight.segment.seq);
-            self.datagrams.received(stream, number, sent, self.now);
-            if let Some(goodput) = &mut self.goodput {
-                let group = self.streams[stream as usize].group;
-                goodput.arrived(group, self.now, u64::from(inflight.segment.len));
-            }
+            let (number, bytes) = (inflight.segment.seq, u64::from(inflight.segment.len));
+            self.recorder.arrived(self.now, self.streams[index as usize].group, bytes);
             self.forget(id);
-            return self.hear(stream, number);
+            return self.hear(index, number);
         }
-        let (index, end) = (inflight.connection, usize::from(inflight.to));
+        let end = usize::from(inflight.to);
         let connection = &mut self.connections[index];
         let late = connection.serial != inflight.serial; // a copy for a connection that is over
         if !late {
-            let before = self.goodput.as_ref().map_or(0, |_| connection.ends[end].delivered());
+            let follows = self.recorder.follows_goodput();
+            let before = if follows { connection.ends[end].delivered() } else { 0 };
             if self.host_cache.is_some() && connection.ends[end].may_recall() {
                 self.deliver_recalling(id, end);
             } else {
                 connection.ends[end].on_segment(&inflight.segment, self.now);
             }
-            if let Some(goodput) = &mut self.goodput {
-                let connection = &self.connections[index];
-                let group = self.members[connection.member as usize].group;
-                goodput.arrived(group, self.now, connection.ends[end].delivered() - before);
+            if follows {
+                let bytes = self.connections[index].ends[end].delivered() - before;
+                self.recorder.arrived(self.now, self.group_of(index), bytes);
             }
         }
         self.forget(id);
         if !late {
             self.after_end(index, end);
         }
+    }
+
+    /// Number of the group that a connection belongs to.
+    fn group_of(&self, index: u32) -> u16 {
+        self.members[self.connections[index].member as usize].group
     }
 
     /// A datagram has arrived: tells the conversation it belongs to, if it is of one.
@@ -68,7 +69,7 @@ impl World {
         }
     }
 
-    pub(crate) fn timer(&mut self, index: u32, serial: u32, end: usize) {
+    pub(super) fn timer(&mut self, index: u32, serial: u32, end: usize) {
         let now = self.now;
         let connection = &mut self.connections[index];
         if connection.serial != serial || connection.armed[end] != now {
@@ -77,9 +78,7 @@ impl World {
         connection.armed[end] = Instant::NEVER;
         if connection.ends[end].next_timeout().is_some_and(|d| d.at <= now) {
             connection.ends[end].on_timeout(now);
-            if connection.aside.is_some() {
-                self.note_timer(index, end);
-            }
+            self.recorder.timer_served(connection, end);
             self.after_end(index, end);
         } else {
             self.arm(index, end);
@@ -158,7 +157,7 @@ impl World {
     }
 
     #[inline]
-    pub(crate) fn drain(&mut self, index: u32, end: usize) {
+    pub(super) fn drain(&mut self, index: u32, end: usize) {
         loop {
             let id = self.in_flight.place(InFlight::default);
             let inflight = &mut self.in_flight[id];
@@ -173,7 +172,7 @@ impl World {
     /// Sees to it that a timer event exists at or before the end's next deadline. Timers are
     /// lazy: a deadline that moves back costs nothing until the event fires.
     #[inline]
-    pub(crate) fn arm(&mut self, index: u32, end: usize) {
+    pub(super) fn arm(&mut self, index: u32, end: usize) {
         let connection = &mut self.connections[index];
         let Some(deadline) = connection.ends[end].next_timeout() else { return };
         if deadline.at >= connection.armed[end] || connection.ends[end].state() == State::TimeWait {
@@ -188,7 +187,7 @@ impl World {
     }
 
     /// The server program: answers requests, closes.
-    pub(crate) fn acceptor_reacts(&mut self, index: u32) {
+    pub(super) fn acceptor_reacts(&mut self, index: u32) {
         let now = self.now;
         let connection = &self.connections[index];
         let mut wrote = false;
@@ -258,7 +257,7 @@ impl World {
     }
 
     /// The server program has finished an answer.
-    pub(crate) fn served(&mut self, index: u32, serial: u32) {
+    pub(super) fn served(&mut self, index: u32, serial: u32) {
         let connection = &mut self.connections[index];
         if connection.serial != serial {
             return; // the connection failed meanwhile
@@ -296,12 +295,12 @@ impl World {
             self.close_opener(index);
         }
         while let Some(exchange) = self.connections[index].take_reply() {
-            self.log_reply(index, exchange);
+            self.end_exchange(index, exchange);
             self.tell_opener(index, |conn| Input::Replied { conn });
         }
         if self.connections[index].take_sent() {
             if self.connections[index].is_transfer() {
-                self.log_transfer(index);
+                self.end_transfer(index);
             }
             self.tell_opener(index, |conn| Input::Sent { conn });
         }
@@ -310,8 +309,29 @@ impl World {
         }
     }
 
+    /// A request has ended.
+    fn end_exchange(&mut self, index: u32, exchange: Exchange) {
+        let group = self.group_of(index);
+        self.recorder.replied(self.now, &mut self.connections[index], group, exchange);
+    }
+
+    /// A transfer has ended.
+    fn end_transfer(&mut self, index: u32) {
+        let group = self.group_of(index);
+        self.recorder.transferred(self.now, &self.connections[index], group);
+    }
+
+    /// A connection is over: its place may be used again.
+    fn retire(&mut self, index: u32) {
+        let connection = &mut self.connections[index];
+        self.recorder.closed(self.now, connection);
+        // Late packets and timer events of this connection find another serial number.
+        connection.serial = GONE;
+        self.connections.free(index);
+    }
+
     /// The client program says that it will write no more.
-    pub(crate) fn close_opener(&mut self, index: u32) {
+    pub(super) fn close_opener(&mut self, index: u32) {
         let connection = &mut self.connections[index];
         if !std::mem::replace(&mut connection.closed[OPENER], true) {
             connection.ends[OPENER].close(self.now);
@@ -336,10 +356,10 @@ impl World {
         connection.unserved = 0;
         connection.sent_pending = false;
         for exchange in exchanges {
-            self.log_reply(index, exchange);
+            self.end_exchange(index, exchange);
         }
         if cut_short {
-            self.log_transfer(index);
+            self.end_transfer(index);
         }
         if expected {
             self.tell_opener(index, |conn| Input::Failed { conn });
