@@ -1,0 +1,373 @@
+"""What an experiment's files say once for several entries, written out before all else reads it.
+
+`docs/studies.md` describes the forms under "Said once". Whatever comes after this step sees entries
+that are complete, as if each had been written in full.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import SpecError, nearest
+from aqmlab.spec import set_path
+
+#: Kinds of entries that have names, and the key of the name. `[kind.NAME]` is such an entry.
+NAME = {
+    "part": "name",
+    "group": "name",
+    "metric": "name",
+    "table": "id",
+    "difference": "id",
+    "figure": "id",
+    "claim": "id",
+    "deviation": "what",
+}
+
+#: The key that a plain text in the place of an entry stands for.
+TEXT = {"part": "title", "deviation": "text"}
+
+#: Kinds that show a group, and belong to its part unless they name one.
+SHOWS_A_GROUP = ("table", "difference", "figure")
+
+#: Tables of entries that have names: several files may add to them.
+TABLES = ("base", "axis")
+
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """An experiment's files as one document."""
+
+    data: dict[str, Any]
+    files: dict[str, list[Path]]
+    """The file that every entry of a list stands in."""
+
+
+def expand(documents: Mapping[Path, dict[str, Any]]) -> Whole:
+    """An experiment's files, in their order, as one document whose entries are complete."""
+    data: dict[str, Any] = {}
+    files: dict[str, list[Path]] = {}
+    for path, document in documents.items():
+        for key, value in _of_file(document, path).items():
+            data[key] = _joined(data[key], value, path, key) if key in data else value
+            if isinstance(value, list):
+                files.setdefault(key, []).extend([path] * len(value))
+    for kind, key in NAME.items():
+        if kind in data:
+            data[kind] = _alike(data[kind], key, kind, files[kind])
+    bases = data.get("base", {})
+    if bases:
+        known = bases | {"scenario": data.get("scenario", {})}
+        data["base"] = {name: _base(name, known) for name in bases}
+    shared = data.get("axis", {})
+    data |= (
+        {"axis": {name: _written(_axis(shared[name], shared)) for name in shared}} if shared else {}
+    )
+    parts = {group.get("name"): group.get("part") for group in data.get("group", [])}
+    data |= {"group": [_group(group, shared) for group in data["group"]]} if "group" in data else {}
+    for kind in SHOWS_A_GROUP:
+        if kind in data:
+            data[kind] = [_placed(entry, parts) for entry in data[kind]]
+    if "claim" in data:
+        claims = {claim.get("id"): claim for claim in data["claim"]}
+        data["claim"] = [_asked_again(claim, claims) for claim in data["claim"]]
+    return Whole(data, files)
+
+
+# --- one file: entries by name, what all of a kind have, several entries in one -------------------
+
+
+def _of_file(document: dict, path: Path) -> dict:
+    """A file's lists with every entry that they stand for."""
+    defaults = document.get("defaults", {})
+    for kind in defaults:
+        if kind != "part" and kind not in NAME:
+            known = ["part", *NAME]
+            hint = nearest(kind, known) or f" (known: {', '.join(known)})"
+            raise SpecError(f'{path}: defaults: no kind of entry "{kind}"{hint}')
+    entries = {kind: _listed(document[kind], kind, path) for kind in NAME if kind in document}
+    entries = {
+        kind: [_usual(defaults, kind) | entry for entry in listed]
+        for kind, listed in entries.items()
+    }
+    whole = {key: entries.get(key, value) for key, value in document.items() if key != "defaults"}
+    return {key: _spread(value, f"{path}: {key}") for key, value in whole.items()}
+
+
+def _listed(entries: Any, kind: str, path: Path) -> list[dict]:
+    """The entries of `[kind.NAME]` as those of `[[kind]]`."""
+    if isinstance(entries, list):
+        return entries
+    found = []
+    for name, entry in entries.items():
+        if isinstance(entry, str) and kind in TEXT:
+            entry = {TEXT[kind]: entry}
+        if not isinstance(entry, dict):
+            raise SpecError(
+                f"{path}: {kind} {name}: {entry!r} is no entry: write {{ key = value }}"
+            )
+        found.append({NAME[kind]: name} | entry)
+    return found
+
+
+def _usual(defaults: dict, kind: str) -> dict:
+    """What every entry of this kind has in a file, unless it says otherwise."""
+    part = {"part": defaults["part"]} if "part" in defaults and kind in _OF_A_PART else {}
+    own = defaults.get(kind, {}) if kind != "part" else {}
+    return part | own
+
+
+_OF_A_PART = ("group", "claim", *SHOWS_A_GROUP)
+
+
+def _spread(node: Any, where: str) -> Any:
+    """A copy in which every entry of a list that has `for` is as many as it stands for."""
+    if isinstance(node, dict):
+        return {key: _spread(value, where) for key, value in node.items()}
+    if isinstance(node, list):
+        return [each for entry in node for each in _rows(entry, where)]
+    return node
+
+
+def _rows(entry: Any, where: str) -> Iterator[Any]:
+    if not isinstance(entry, dict) or "for" not in entry:
+        yield _spread(entry, where)
+        return
+    rest = {key: value for key, value in entry.items() if key != "for"}
+    rows = list(choices(entry["for"]))
+    for row in rows:
+        if row.keys() != rows[0].keys():
+            missing = sorted(rows[0].keys() ^ row.keys())[0]
+            raise SpecError(
+                f'{where}: for: not every row has "{missing}": give it to all or to none'
+            )
+        yield _spread(_filled(rest, row), where)
+
+
+def choices(given: Mapping[str, list] | list[dict]) -> Iterator[dict[str, Any]]:
+    """Rows of names and values: those listed, or every combination of the lists of values."""
+    if isinstance(given, list):
+        yield from given
+        return
+    for values in itertools.product(*given.values()):
+        yield dict(zip(given, values, strict=True))
+
+
+def _filled(node: Any, names: dict) -> Any:
+    """A copy in which "$name" is the value of that name, and "{name}" in a text shows it."""
+    if isinstance(node, dict):
+        return {_text(key, names): _filled(value, names) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_filled(value, names) for value in node]
+    if not isinstance(node, str):
+        return node
+    if node.startswith("$") and node[1:] in names:
+        return names[node[1:]]
+    return _text(node, names)
+
+
+def _text(text: str, names: dict) -> str:
+    for name, value in names.items():
+        text = text.replace(f"{{{name}}}", str(plain(value)))
+    return text
+
+
+def plain(value: object) -> object:
+    """A value as a reader wants it in a text."""
+    if isinstance(value, list):
+        return f"({', '.join(str(v) for v in value)})"
+    return f"{value[:-1]} %" if isinstance(value, str) and value.endswith("%") else value
+
+
+# --- all files: entries like others ---------------------------------------------------------------
+
+
+def _joined(have: Any, more: Any, path: Path, key: str) -> Any:
+    """What the files before say, and this one: lists in order, bases and shared axes by name."""
+    if isinstance(have, list) and isinstance(more, list):
+        return have + more
+    what = key
+    if isinstance(have, dict) and isinstance(more, dict) and key in TABLES:
+        twice = sorted(have.keys() & more.keys())
+        if not twice:
+            return have | more
+        what = f"{key}.{twice[0]}"
+    raise SpecError(f'{path}: "{what}" is already in another file of the experiment')
+
+
+def _alike(entries: list[dict], key: str, kind: str, files: list[Path]) -> list[dict]:
+    """The entries of a kind, each with what it takes from the one that it is `like`."""
+    named = {entry[key]: entry for entry in entries if key in entry}
+    return [
+        _like(entry, named, kind, f"{path}: {kind} {entry.get(key, '?')}: ")
+        for entry, path in zip(entries, files, strict=True)
+    ]
+
+
+def _like(
+    entry: dict, named: Mapping[Any, dict], kind: str, where: str = "", deep: int = 0
+) -> dict:
+    """An entry with what the one that it is `like` has and it has not; tables are joined by key."""
+    if "like" not in entry:
+        return entry
+    name = entry["like"]
+    if name not in named:
+        raise SpecError(f'{where}no {kind} "{name}" to be like{nearest(str(name), list(named))}')
+    if deep > len(named):
+        raise SpecError(
+            f'{where}{kind} "{name}" is in the end like itself: give it values of its own'
+        )
+    other = _like(named[name], named, kind, where, deep + 1)
+    own = {key: value for key, value in entry.items() if key != "like"}
+    return other | {key: _over(other.get(key), value) for key, value in own.items()}
+
+
+def _over(other: Any, own: Any) -> Any:
+    return other | own if isinstance(other, dict) and isinstance(own, dict) else own
+
+
+def _base(name: str, bases: Mapping[str, dict]) -> dict:
+    """A scenario to start from: where it is like another, that one with the fields of its `set`."""
+    base = bases[name]
+    if "like" not in base:
+        return base
+    found = (
+        dict(_base(base["like"], bases)) if base["like"] in bases else _like(base, bases, "base")
+    )
+    for path, value in braces(base.get("set", {})).items():
+        found = set_path(found, path, value)
+    return found | {key: value for key, value in base.items() if key not in ("like", "set")}
+
+
+def _placed(entry: dict, parts: Mapping[Any, Any]) -> dict:
+    """A table or figure with the part that it belongs to: its group's unless it says otherwise."""
+    part = parts.get(entry.get("group"))
+    return entry if "part" in entry or part is None else entry | {"part": part}
+
+
+def _asked_again(claim: dict, claims: Mapping[Any, dict]) -> dict:
+    """A claim; one that revisits another and has no conditions has those of that one, of its own
+    groups: `groups` says how theirs are called.
+    """
+    own = {key: value for key, value in claim.items() if key != "groups"}
+    other = claims.get(claim.get("revisits"), {})
+    if not other:
+        return own
+    if "rule" in own and "rule" in other:
+        own["rule"] = own["rule"].replace("{rule}", other["rule"])
+    if "condition" not in own and "condition" in other:
+        own["condition"] = _regrouped(other["condition"], claim.get("groups", "{group}"))
+    return own
+
+
+def _regrouped(node: Any, called: str) -> Any:
+    if isinstance(node, list):
+        return [_regrouped(value, called) for value in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: called.replace("{group}", value)
+        if key == "group" and isinstance(value, str)
+        else _regrouped(value, called)
+        for key, value in node.items()
+    }
+
+
+# --- groups: axes, variants, paths ----------------------------------------------------------------
+
+
+def _group(group: dict, shared: dict[str, dict]) -> dict:
+    """A group with its axes in full."""
+    found = group | {"axis": [_written(_axis(axis, shared)) for axis in group.get("axis", [])]}
+    return found | {"set": braces(group["set"])} if "set" in group else found
+
+
+def _axis(axis: dict, shared: dict[str, dict]) -> dict:
+    """An axis; where it says `like`, the shared one of that name, or what `keep` names of it."""
+    found = axis
+    if "like" in axis:
+        name = axis["like"]
+        if name not in shared:
+            raise SpecError(f'no axis "{name}" to be like{nearest(name, list(shared))}')
+        own = {key: value for key, value in axis.items() if key not in ("like", "keep")}
+        found = _axis(shared[name], shared) | own
+    if "variant" in found:
+        found = found | {"variant": _variants(found["variant"], shared)}
+    return _kept(found, axis["keep"], axis["like"]) if "like" in axis and "keep" in axis else found
+
+
+def _variants(variants: list[dict], shared: dict[str, dict]) -> list[dict]:
+    """Variants, among them those that `from` takes from a shared axis."""
+    every = []
+    for variant in variants:
+        if "from" in variant:
+            every += _axis({"like": variant["from"]} | _only(variant, "keep"), shared)["variant"]
+        else:
+            every.append(variant)
+    named = {variant.get("name"): variant for variant in every}
+    return [_like(variant, named, "variant") for variant in every]
+
+
+def _only(entry: dict, *keys: str) -> dict:
+    return {key: entry[key] for key in keys if key in entry}
+
+
+def _kept(axis: dict, keep: list, name: str) -> dict:
+    """An axis with only those of its values or variants that `keep` names."""
+    variants = "variant" in axis
+    known = [v["name"] for v in axis["variant"]] if variants else axis["values"]
+    for value in keep:
+        if value not in known:
+            words = [str(each) for each in known]
+            hint = nearest(str(value), words) or f" (it has {', '.join(words)})"
+            raise SpecError(f'axis "{name}" has no "{value}" to keep{hint}')
+    if variants:
+        return axis | {"variant": [v for v in axis["variant"] if v["name"] in keep]}
+    return axis | {"values": [v for v in axis["values"] if v in keep]}
+
+
+def _written(axis: dict) -> dict:
+    """An axis whose variants say what they `set`, and whose paths are single ones."""
+    every = [path for given in axis.get("paths", []) for path in alternatives(given)]
+    if "variant" not in axis:
+        return axis | {"paths": every} if "paths" in axis else axis
+    variants = [_set_of(variant, every, axis.get("name", "?")) for variant in axis["variant"]]
+    return {key: v for key, v in axis.items() if key != "paths"} | {"variant": variants}
+
+
+def _set_of(variant: dict, every: list[str], axis: str) -> dict:
+    """A variant with its `value` as what is set at every path of its axis."""
+    found = {key: value for key, value in variant.items() if key not in ("value", "set")}
+    own = braces(variant.get("set", {}))
+    if "value" not in variant:
+        return found | ({"set": own} if "set" in variant else {})
+    parts = variant["value"] if isinstance(variant["value"], list) else [variant["value"]]
+    if not every or len(parts) not in (1, len(every)):
+        raise SpecError(
+            f"axis {axis}: variant {variant.get('name', '?')}: its value is not one "
+            f"for each of the {len(every)} paths of the axis"
+        )
+    if len(parts) == 1:
+        parts *= len(every)
+    return found | {"set": dict(zip(every, parts, strict=True)) | own}
+
+
+def braces(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields and their values, each path with a choice in braces once for every choice."""
+    return {path: value for given, value in fields.items() for path in alternatives(given)}
+
+
+def alternatives(path: str) -> list[str]:
+    """The paths that `link.0.{forward,reverse}` stands for."""
+    found = _BRACES.search(path)
+    if found is None:
+        return [path]
+    before, after = path[: found.start()], path[found.end() :]
+    parts = found[1].split(",")
+    return [whole for part in parts for whole in alternatives(before + part.strip() + after)]
