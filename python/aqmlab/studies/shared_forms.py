@@ -61,23 +61,33 @@ def expand(documents: Mapping[Path, dict[str, Any]]) -> Whole:
     for kind, key in NAME.items():
         if kind in data:
             data[kind] = _alike(data[kind], key, kind, files[kind])
-    bases = data.get("base", {})
-    if bases:
-        known = bases | {"scenario": data.get("scenario", {})}
-        data["base"] = {name: _base(name, known) for name in bases}
+    return Whole(_linked(data, files), files)
+
+
+def _linked(data: dict[str, Any], files: dict[str, list[Path]]) -> dict[str, Any]:
+    """A document whose entries have what they take from entries of other kinds."""
+    found = dict(data)
+    if "base" in data:
+        bases = data["base"] | {"scenario": data.get("scenario", {})}
+        found["base"] = {
+            name: _base(base, bases, f"base {name}: ") for name, base in data["base"].items()
+        }
     shared = data.get("axis", {})
-    data |= (
-        {"axis": {name: _written(_axis(shared[name], shared)) for name in shared}} if shared else {}
-    )
+    if shared:
+        found["axis"] = {name: _written(_axis(axis, shared)) for name, axis in shared.items()}
+    if "group" in data:
+        found["group"] = [
+            _group(group, shared, path)
+            for group, path in zip(data["group"], files["group"], strict=True)
+        ]
     parts = {group.get("name"): group.get("part") for group in data.get("group", [])}
-    data |= {"group": [_group(group, shared) for group in data["group"]]} if "group" in data else {}
+    claims = {claim.get("id"): claim for claim in data.get("claim", [])}
     for kind in SHOWS_A_GROUP:
         if kind in data:
-            data[kind] = [_placed(entry, parts) for entry in data[kind]]
-    if "claim" in data:
-        claims = {claim.get("id"): claim for claim in data["claim"]}
-        data["claim"] = [_asked_again(claim, claims) for claim in data["claim"]]
-    return Whole(data, files)
+            found[kind] = [_placed(entry, parts) for entry in data[kind]]
+    if claims:
+        found["claim"] = [_asked_again(claim, claims) for claim in data["claim"]]
+    return found
 
 
 # --- one file: entries by name, what all of a kind have, several entries in one -------------------
@@ -102,8 +112,10 @@ def _of_file(document: dict, path: Path) -> dict:
 
 def _listed(entries: Any, kind: str, path: Path) -> list[dict]:
     """The entries of `[kind.NAME]` as those of `[[kind]]`."""
-    if isinstance(entries, list):
+    if isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries):
         return entries
+    if not isinstance(entries, dict):
+        raise SpecError(f"{path}: {kind} is no list of entries: write [{kind}.NAME] for each")
     found = []
     for name, entry in entries.items():
         if isinstance(entry, str) and kind in TEXT:
@@ -140,7 +152,7 @@ def _rows(entry: Any, where: str) -> Iterator[Any]:
         yield _spread(entry, where)
         return
     rest = {key: value for key, value in entry.items() if key != "for"}
-    rows = list(choices(entry["for"]))
+    rows = _rows_of(entry["for"], where)
     for row in rows:
         if row.keys() != rows[0].keys():
             missing = sorted(rows[0].keys() ^ row.keys())[0]
@@ -148,6 +160,13 @@ def _rows(entry: Any, where: str) -> Iterator[Any]:
                 f'{where}: for: not every row has "{missing}": give it to all or to none'
             )
         yield _spread(_filled(rest, row), where)
+
+
+def _rows_of(given: Any, where: str) -> list[dict]:
+    lists = isinstance(given, dict) and all(isinstance(values, list) for values in given.values())
+    if lists or (isinstance(given, list) and all(isinstance(row, dict) for row in given)):
+        return list(choices(given))
+    raise SpecError(f"{where}: for: give a list of rows {{ name = value }}, or lists of values")
 
 
 def choices(given: Mapping[str, list] | list[dict]) -> Iterator[dict[str, Any]]:
@@ -216,30 +235,29 @@ def _like(
     """An entry with what the one that it is `like` has and it has not; tables are joined by key."""
     if "like" not in entry:
         return entry
-    name = entry["like"]
+    other = _like(_known(entry["like"], named, kind, where, deep), named, kind, where, deep + 1)
+    own = {key: value for key, value in entry.items() if key != "like"}
+    return other | {key: _over(other.get(key), value) for key, value in own.items()}
+
+
+def _known(name: Any, named: Mapping[Any, dict], kind: str, where: str, deep: int) -> dict:
+    """The entry that another one is like, in so many steps from the first."""
     if name not in named:
         raise SpecError(f'{where}no {kind} "{name}" to be like{nearest(str(name), list(named))}')
     if deep > len(named):
-        raise SpecError(
-            f'{where}{kind} "{name}" is in the end like itself: give it values of its own'
-        )
-    other = _like(named[name], named, kind, where, deep + 1)
-    own = {key: value for key, value in entry.items() if key != "like"}
-    return other | {key: _over(other.get(key), value) for key, value in own.items()}
+        raise SpecError(f'{where}{kind} "{name}" is in the end like itself: give it its own values')
+    return named[name]
 
 
 def _over(other: Any, own: Any) -> Any:
     return other | own if isinstance(other, dict) and isinstance(own, dict) else own
 
 
-def _base(name: str, bases: Mapping[str, dict]) -> dict:
+def _base(base: dict, bases: Mapping[str, dict], where: str, deep: int = 0) -> dict:
     """A scenario to start from: where it is like another, that one with the fields of its `set`."""
-    base = bases[name]
     if "like" not in base:
         return base
-    found = (
-        dict(_base(base["like"], bases)) if base["like"] in bases else _like(base, bases, "base")
-    )
+    found = _base(_known(base["like"], bases, "base", where, deep), bases, where, deep + 1)
     for path, value in braces(base.get("set", {})).items():
         found = set_path(found, path, value)
     return found | {key: value for key, value in base.items() if key not in ("like", "set")}
@@ -282,9 +300,13 @@ def _regrouped(node: Any, called: str) -> Any:
 # --- groups: axes, variants, paths ----------------------------------------------------------------
 
 
-def _group(group: dict, shared: dict[str, dict]) -> dict:
+def _group(group: dict, shared: dict[str, dict], path: Path) -> dict:
     """A group with its axes in full."""
-    found = group | {"axis": [_written(_axis(axis, shared)) for axis in group.get("axis", [])]}
+    try:
+        axes = [_written(_axis(axis, shared)) for axis in group.get("axis", [])]
+    except SpecError as error:
+        raise SpecError(f"{path}: group {group.get('name', '?')}: {error}") from error
+    found = group | {"axis": axes}
     return found | {"set": braces(group["set"])} if "set" in group else found
 
 
