@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from aqmlab.errors import SpecError
-from aqmlab.studies.shared_forms import alternatives, expand
+from aqmlab.experiment.paths import alternatives
+from aqmlab.experiment.shared_forms import expand
 
 FILE = Path("experiment.toml")
 
@@ -283,6 +284,14 @@ MISTAKES = {
     ),
     "a base like what": ('[base.a]\nlike = "b"', 'base a: no base "b" to be like'),
     "a base like itself": ('[base.a]\nlike = "a"', "base a: .* is in the end like itself"),
+    "an axis like itself": (
+        '[axis.x]\nlike = "x"\n[group.g]',
+        'axis "x" is in the end like itself',
+    ),
+    "variants from themselves": (
+        '[axis.x]\nvariant = [{ from = "x" }]\n[group.g]',
+        'axis "x" is in the end like itself',
+    ),
     "variants from what": (
         '[group.g]\naxis = [{ name = "x", variant = [{ from = "y" }] }]',
         '0.toml: group g: no axis "y" to be like',
