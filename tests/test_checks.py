@@ -18,6 +18,12 @@ from aqmlab.simulator import engine
 
 #: What is changed in which file, into what, and what must be said.
 MISTAKES = {
+    "an unknown figure to begin with": (
+        "experiment",
+        "question = ",
+        'lead = "9z"\nquestion = ',
+        'lead: no figure "9z"; did you mean "9',
+    ),
     "a misspelt list": ("experiment", "[[figure]]", "[[figures]]", '"figures"; did you mean "fig'),
     "a misspelt setting": (
         "experiment",

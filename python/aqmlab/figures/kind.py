@@ -50,8 +50,6 @@ class Entry(_Needed, total=False):
     wide: bool
     """Whether it takes the whole width of a page."""
     note: str
-    lead: bool
-    """Whether the report begins with it."""
 
 
 @dataclass(frozen=True)
