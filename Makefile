@@ -51,7 +51,7 @@ bench: setup ## Speed and memory on this machine, beside ns-2 where installed
 validate: setup ## The slow comparisons with theory, papers and other programs
 	@$(CARGO) test --quiet --release -- --include-ignored
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m slow || [ $$? -eq 5 ]  # 5: there is none
-	@$(BIN)/python validation/ns2/compare.py
+	@$(BIN)/python -m validation.ns2
 
 fuzz: setup ## Damaged results, hostile names and shells; random calls, scenarios and captures (needs nightly Rust): FUZZ_SECONDS each
 	@cd tests && PYTHONPATH=../python $(abspath $(BIN))/python -m hostile --seconds $(FUZZ_SECONDS)
