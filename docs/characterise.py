@@ -10,17 +10,19 @@ import csv
 from pathlib import Path
 
 from aqmlab import figures
-from aqmlab.store import Store
-from aqmlab.studies import drawing, experiment, registry
-from aqmlab.studies.study import Study
+from aqmlab.experiment import experiment
+from aqmlab.figures import drawing
+from aqmlab.pipeline import registry
+from aqmlab.pipeline.study import Study
+from aqmlab.runs.store import Store
 
 DOCS = Path(__file__).parent
 STUDY = "rfc7928"
 #: Tables of the study, what tells their rows apart, and the metrics that pages show.
 SHOWN = {
-    "congestion": ("level", ["goodput", "wait_ms", "wait_p95_ms", "drop_pct"]),
-    "changing-load": (None, ["goodput", "wait_ms", "wait_p95_ms", "drop_pct"]),
-    "capacity": ("changes", ["goodput", "wait_ms", "wait_p95_ms", "drop_pct"]),
+    "congestion": ("level", ["goodput", "queue_delay_ms", "queue_delay_p95_ms", "drop_pct"]),
+    "changing-load": (None, ["goodput", "queue_delay_ms", "queue_delay_p95_ms", "drop_pct"]),
+    "capacity": ("changes", ["goodput", "queue_delay_ms", "queue_delay_p95_ms", "drop_pct"]),
     "rtt": ("rtt", ["rtt_ratio"]),
     "transports": ("other", ["other_share_pct"]),
     "bursts": (None, ["page_p95_ms", "frames_lost_pct"]),

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from aqmlab import figures
-from aqmlab.measure import interval
-from aqmlab.studies import drawing
-from aqmlab.studies.drawing.curve import probability
-from aqmlab.studies.drawing.lines import number
-from aqmlab.studies.drawing.material import mean_band, titled, told
-from aqmlab.studies.drawing.slow_start import follow
-from aqmlab.studies.plan import Cell, Plan
+from aqmlab.experiment.plan import Cell, Plan
+from aqmlab.figures import drawing
+from aqmlab.figures.drawing.curve import probability
+from aqmlab.figures.drawing.lines import number
+from aqmlab.figures.drawing.material import mean_band, titled, told
+from aqmlab.figures.drawing.slow_start import follow
+from aqmlab.intervals import interval
 
 LOST, FLYING = 2**64 - 1, 2**64 - 2
 METRICS = {
@@ -412,7 +412,7 @@ class TestDatagrams:
 SECONDS = {
     "time_s": np.arange(13.0),
     "edge.forward.departures": [9] + [100, 300] * 6,
-    "edge.forward.wait_mean_s": [9.0] + [0.010, 0.030] * 6,
+    "edge.forward.queue_delay_mean_s": [9.0] + [0.010, 0.030] * 6,
     "web.goodput_bytes": [10**9] + [1_000_000, 250_000] * 6,
     "voice.goodput_bytes": [0] * 13,
 }
@@ -422,8 +422,8 @@ class TestEllipses:
     def of(self, **spec) -> drawing.Drawing:
         runs = []
         for more in (0.0, 0.002, 0.004):
-            waits = np.asarray(SECONDS["edge.forward.wait_mean_s"]) + more
-            run = FakeRun(seconds=SECONDS | {"edge.forward.wait_mean_s": waits})
+            waits = np.asarray(SECONDS["edge.forward.queue_delay_mean_s"]) + more
+            run = FakeRun(seconds=SECONDS | {"edge.forward.queue_delay_mean_s": waits})
             run.summary["studied_port"] = "edge.forward"
             runs.append(run)
         return drawn("ellipses", BY_AQM | spec, material([("g", {"aqm": "red"}, runs)]))

@@ -21,8 +21,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import polars as pl
 
 import aqmlab
-from aqmlab.engine import version
-from aqmlab.measure import interval
+from aqmlab.intervals import interval
+from aqmlab.simulator.engine import version
 
 Numbers = dict[str, float]
 

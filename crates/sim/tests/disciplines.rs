@@ -34,7 +34,7 @@ fn row(name: &str, traffic: &str, s: &Summary) -> String {
         s.number("arrivals"),
         s.number("drops"),
         s.number("queue_time_mean_packets"),
-        s.number("wait_mean_s") * 1e3,
+        s.number("queue_delay_mean_s") * 1e3,
         s.number("utilisation") * 100.0,
         s.number("responses"),
     )
@@ -50,9 +50,11 @@ fn every_discipline_gives_its_golden_row() {
     )
     .unwrap();
     for entry in aqm::ALGORITHMS {
-        for (traffic, scenario) in [("bulk", bulk(entry.name)), ("web", web(entry.name))] {
+        for (traffic, scenario) in
+            [("bulk", bulk(entry.about.name)), ("web", web(entry.about.name))]
+        {
             let outcome = run(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap();
-            table += &row(entry.name, traffic, &outcome.summary);
+            table += &row(entry.about.name, traffic, &outcome.summary);
         }
     }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/disciplines.txt");

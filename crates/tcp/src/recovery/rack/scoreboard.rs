@@ -1,0 +1,337 @@
+//! The scoreboard: a record of every segment that is out, by number and by time of sending.
+
+use packet::{Duration, Instant};
+
+use super::rate::Snapshot;
+
+/// The number of no segment.
+const NONE: u64 = u64::MAX;
+
+/// A segment that was sent and is not acknowledged cumulatively.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Record {
+    pub seq: u64,
+    /// The number after it, a FIN counted.
+    pub end: u64,
+    /// When it was sent last, and as which transmission of the connection.
+    pub at: Instant,
+    pub turn: u64,
+    /// What had been delivered then.
+    pub snapshot: Snapshot,
+    /// Neighbours in the order of sending.
+    pub(super) before: u64,
+    pub(super) after: u64,
+    /// Reported by a selective acknowledgement.
+    pub sacked: bool,
+    /// Taken for lost.
+    pub lost: bool,
+    /// Sent again, and that copy is not taken for lost.
+    pub resent: bool,
+    /// Sent again at any time.
+    pub ever_resent: bool,
+    /// Carries a FIN.
+    pub fin: bool,
+}
+
+impl Record {
+    pub fn bytes(&self) -> u64 {
+        self.end - self.seq
+    }
+
+    /// Whether a reported range `..end` that begins at or before it covers its data; a FIN is never
+    /// reported.
+    pub fn is_reported(&self, end: u64) -> bool {
+        let data_end = self.end - u64::from(self.fin);
+        self.seq < data_end && data_end <= end
+    }
+
+    /// Bytes it has in the network (RFC 6675's pipe).
+    fn in_flight(&self) -> u64 {
+        let copies = u64::from(!self.lost) + u64::from(self.resent);
+        if self.sacked { 0 } else { copies * self.bytes() }
+    }
+
+    /// RFC 8985 section 6.2, step 2: what arrived was not the retransmission if the round trip
+    /// would be shorter than any. (Nor if the timestamp echoed is older; but, as in Linux, only of
+    /// what is acknowledged cumulatively: a report echoes the last segment that came in order, not
+    /// the one reported.)
+    pub fn answers_first_copy(&self, min_rtt: Duration, now: Instant) -> bool {
+        self.ever_resent && now.since(self.at) < min_rtt
+    }
+
+    /// Whether a copy of it is on the way, for all that is known.
+    fn travels(&self) -> bool {
+        !self.sacked && (!self.lost || self.resent)
+    }
+}
+
+/// The records of one connection: a ring by sequence, and a list through it by time of sending of
+/// those that are on the way (RFC 8985 section 5.1 asks for both orders).
+#[derive(Clone, Debug)]
+pub(crate) struct Scoreboard {
+    ring: Vec<Record>,
+    /// Numbers of the first record and of the next to come.
+    first: u64,
+    next: u64,
+    /// Transmissions so far.
+    turns: u64,
+    /// Ends of the list by time.
+    oldest: u64,
+    newest: u64,
+    /// Bytes of the records in the network, as far as acknowledgements and reports tell.
+    records: u64,
+    /// Bytes in the network: those without what was heard of.
+    pub in_flight: u64,
+    /// Segments and bytes that duplicate acknowledgements say have left it, where nothing is reported.
+    pub dupacks: u32,
+    heard_bytes: u64,
+    /// Segments reported and not acknowledged.
+    pub sacked: u32,
+    /// Segments lost and not sent again since.
+    pub waiting: u32,
+    /// Every record of which that holds has at least this number.
+    hint: u64,
+}
+
+impl Scoreboard {
+    pub fn new() -> Self {
+        Scoreboard {
+            ring: Vec::new(),
+            first: 0,
+            next: 0,
+            turns: 0,
+            oldest: NONE,
+            newest: NONE,
+            records: 0,
+            in_flight: 0,
+            dupacks: 0,
+            heard_bytes: 0,
+            sacked: 0,
+            waiting: 0,
+            hint: 0,
+        }
+    }
+
+    /// As new, keeping the heap buffer.
+    pub fn reset(&mut self) {
+        let ring = std::mem::take(&mut self.ring);
+        *self = Scoreboard { ring, ..Scoreboard::new() };
+    }
+
+    fn slot(&self, number: u64) -> usize {
+        number as usize & (self.ring.len() - 1)
+    }
+    pub fn get(&self, number: u64) -> &Record {
+        &self.ring[self.slot(number)]
+    }
+    fn get_mut(&mut self, number: u64) -> &mut Record {
+        let slot = self.slot(number);
+        &mut self.ring[slot]
+    }
+
+    /// Duplicates tell that so many segments of `mss` bytes have left the network.
+    pub fn set_dupacks(&mut self, segments: u32, mss: u64) {
+        (self.dupacks, self.heard_bytes) = (segments, u64::from(segments) * mss);
+        self.count(0, 0);
+    }
+
+    /// So many bytes of records enter the network, and so many leave it.
+    #[inline]
+    fn count(&mut self, enter: u64, leave: u64) {
+        self.records = self.records + enter - leave;
+        self.in_flight = self.records.saturating_sub(self.heard_bytes);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.first == self.next
+    }
+    /// Records not acknowledged cumulatively.
+    pub fn len(&self) -> u64 {
+        self.next - self.first
+    }
+    /// Number of the first record.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+    /// The record with the highest numbers.
+    pub fn last(&self) -> Option<u64> {
+        (!self.is_empty()).then(|| self.next - 1)
+    }
+
+    /// A new segment was sent.
+    pub fn push(&mut self, record: Record) {
+        if self.len() == self.ring.len() as u64 {
+            self.grow();
+        }
+        let number = self.next;
+        self.next += 1;
+        self.turns += 1;
+        *self.get_mut(number) = Record { turn: self.turns, ..record };
+        self.count(record.bytes(), 0);
+        self.link(number);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let longer = (2 * self.ring.len()).max(16);
+        let mut ring = vec![Record::default(); longer];
+        for number in self.first..self.next {
+            ring[number as usize & (longer - 1)] = *self.get(number);
+        }
+        self.ring = ring;
+    }
+
+    /// Puts a record at the end of the list by time.
+    fn link(&mut self, number: u64) {
+        let newest = std::mem::replace(&mut self.newest, number);
+        if newest == NONE {
+            self.oldest = number;
+        } else {
+            self.get_mut(newest).after = number;
+        }
+        let record = self.get_mut(number);
+        (record.before, record.after) = (newest, NONE);
+    }
+
+    fn unlink(&mut self, number: u64) {
+        let Record { before, after, .. } = *self.get(number);
+        if before == NONE {
+            self.oldest = after;
+        } else {
+            self.get_mut(before).after = after;
+        }
+        if after == NONE {
+            self.newest = before;
+        } else {
+            self.get_mut(after).before = before;
+        }
+    }
+
+    /// The first record, if all of it is below `ack`.
+    #[inline]
+    pub fn first_below(&self, ack: u64) -> Option<&Record> {
+        if self.is_empty() {
+            return None;
+        }
+        Some(self.get(self.first)).filter(|record| record.end <= ack)
+    }
+
+    /// Removes the first record.
+    #[inline]
+    pub fn pop_first(&mut self) {
+        let record = *self.get(self.first);
+        self.leave(self.first, &record);
+        self.sacked -= u32::from(record.sacked);
+        self.first += 1;
+    }
+
+    /// A record that has arrived is no longer in the network.
+    fn leave(&mut self, number: u64, record: &Record) {
+        self.count(0, record.in_flight());
+        if record.travels() {
+            self.unlink(number);
+        } else if !record.sacked {
+            self.waiting -= 1;
+        }
+    }
+
+    /// Marks a record as reported; returns it as it was.
+    pub fn report(&mut self, number: u64) -> Record {
+        let record = *self.get(number);
+        self.leave(number, &record);
+        self.sacked += 1;
+        let record_now = self.get_mut(number);
+        (record_now.sacked, record_now.lost, record_now.resent) = (true, false, false);
+        record
+    }
+
+    /// Takes the copy on the way for lost.
+    pub fn mark_lost(&mut self, number: u64) {
+        let record = *self.get(number);
+        self.unlink(number);
+        self.count(0, record.in_flight());
+        self.waiting += 1;
+        self.hint = if self.waiting == 1 { number } else { self.hint.min(number) };
+        let record = self.get_mut(number);
+        (record.lost, record.resent) = (true, false);
+    }
+
+    /// A record was sent again: the first that waits for it, or one that still travels.
+    pub fn resend(&mut self, number: u64, at: Instant, snapshot: Snapshot) {
+        let old = *self.get(number);
+        if old.travels() {
+            self.unlink(number);
+        } else {
+            self.waiting -= 1;
+            self.hint = number + 1;
+        }
+        self.turns += 1;
+        let turn = self.turns;
+        let record = self.get_mut(number);
+        (record.resent, record.ever_resent) = (true, true);
+        (record.at, record.turn, record.snapshot) = (at, turn, snapshot);
+        let now = record.in_flight();
+        self.count(now, old.in_flight());
+        self.link(number);
+    }
+
+    /// What was taken for lost travels after all (or is taken to).
+    pub fn unmark_lost(&mut self) {
+        for number in self.first..self.next {
+            let record = *self.get(number);
+            if !record.lost || record.sacked {
+                continue;
+            }
+            if !record.resent {
+                self.waiting -= 1;
+                self.link(number);
+            }
+            let record_now = self.get_mut(number);
+            record_now.lost = false;
+            self.count(record.bytes(), 0);
+        }
+    }
+
+    /// The first record that is lost and not sent again.
+    pub fn first_waiting(&self) -> Option<u64> {
+        if self.waiting == 0 {
+            return None;
+        }
+        let from = self.hint.max(self.first);
+        (from..self.next).find(|&number| {
+            let record = self.get(number);
+            record.lost && !record.resent && !record.sacked
+        })
+    }
+
+    /// Number of the record that was sent longest ago, of those on the way; then of the one after
+    /// `number`.
+    pub fn oldest(&self) -> Option<u64> {
+        (self.oldest != NONE).then_some(self.oldest)
+    }
+    pub fn after(&self, number: u64) -> Option<u64> {
+        let after = self.get(number).after;
+        (after != NONE).then_some(after)
+    }
+
+    /// Number of the first record that ends above `seq`.
+    pub fn find(&self, seq: u64) -> u64 {
+        let (mut low, mut high) = (self.first, self.next);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.get(middle).end > seq {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        low
+    }
+    /// The number after the last record.
+    pub fn end(&self) -> u64 {
+        self.next
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+use super::*;
+use packet::Rng;
+
+impl Scoreboard {
+    /// Counts anew what is kept up to date.
+    fn check(&self) {
+        let records = || (self.first..self.next).map(|n| self.get(n));
+        assert_eq!(self.records, records().map(Record::in_flight).sum::<u64>());
+        assert_eq!(self.sacked as usize, records().filter(|r| r.sacked).count());
+        let waits = |r: &&Record| r.lost && !r.resent && !r.sacked;
+        assert_eq!(self.waiting as usize, records().filter(waits).count());
+        let first = (self.first..self.next).find(|&n| waits(&self.get(n)));
+        assert_eq!(self.first_waiting(), first);
+        let mut listed = Vec::new();
+        let mut next = self.oldest();
+        while let Some(number) = next {
+            listed.push(number);
+            next = self.after(number);
+        }
+        let mut travelling: Vec<u64> =
+            (self.first..self.next).filter(|&n| self.get(n).travels()).collect();
+        travelling.sort_by_key(|&n| self.get(n).turn);
+        assert_eq!(listed, travelling, "by time of sending");
+    }
+}
+
+#[test]
+fn its_sums_and_orders_hold_whatever_happens() {
+    let mut rng = Rng::named(1, "board");
+    let mut board = Scoreboard::new();
+    let (mut seq, mut acked) = (1, 1);
+    for step in 0..20_000 {
+        let pick = |rng: &mut Rng, b: &Scoreboard| b.first() + rng.below(b.len().max(1));
+        let at = Instant::from_nanos(step);
+        match rng.below(6) {
+            0 | 1 => {
+                let bytes = 1 + rng.below(1_000);
+                board.push(Record { seq, end: seq + bytes, at, ..Record::default() });
+                seq += bytes;
+            }
+            2 => {
+                acked = board.get_end(rng.below(4)).unwrap_or(acked);
+                board.take_below(acked);
+            }
+            3 if !board.is_empty() => {
+                let number = pick(&mut rng, &board);
+                if !board.get(number).sacked {
+                    board.report(number);
+                }
+            }
+            4 if !board.is_empty() => {
+                let number = pick(&mut rng, &board);
+                if board.get(number).travels() {
+                    board.mark_lost(number);
+                }
+            }
+            _ => {
+                if let Some(number) = board.first_waiting() {
+                    board.resend(number, at, Snapshot::default());
+                }
+            }
+        }
+        assert!(board.is_empty() || board.find(acked) == board.first());
+        board.check();
+    }
+}
+
+impl Scoreboard {
+    fn take_below(&mut self, ack: u64) {
+        while self.first_below(ack).is_some() {
+            self.pop_first();
+        }
+    }
+    fn get_end(&self, beyond: u64) -> Option<u64> {
+        (beyond < self.len()).then(|| self.get(self.first + beyond).end)
+    }
+}
+
+#[test]
+fn what_is_forgiven_travels_again() {
+    let mut board = Scoreboard::new();
+    for seq in [1, 101, 201] {
+        board.push(Record { seq, end: seq + 100, ..Record::default() });
+    }
+    board.mark_lost(0);
+    board.mark_lost(1);
+    board.resend(0, Instant::ZERO, Snapshot::default());
+    assert_eq!((board.in_flight, board.waiting), (200, 1));
+    board.unmark_lost();
+    // The first and its second copy, the other two.
+    assert_eq!((board.in_flight, board.waiting), (400, 0));
+    board.take_below(301);
+    assert_eq!((board.in_flight, board.oldest()), (0, None));
+}

@@ -1,0 +1,82 @@
+//! The sender's numbers: what is acknowledged, sent, written, and how much may be out.
+
+/// Sequence numbers and windows of one direction. Numbers never wrap: 0 is the SYN, byte n of
+/// the data is n, the FIN follows the last byte.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SendState {
+    /// Oldest unacknowledged number.
+    pub una: u64,
+    /// Next number to send; falls back to `una` when everything is sent again.
+    pub nxt: u64,
+    /// Highest number ever sent, plus one.
+    pub max: u64,
+    /// One past the last byte handed to TCP, which is the FIN's number.
+    pub end: u64,
+    /// Congestion window, bytes.
+    pub cwnd: u64,
+    /// Slow-start threshold, bytes.
+    pub ssthresh: u64,
+    /// The peer's receive window, bytes.
+    pub window: u64,
+    /// Highest number sent, plus one, when the window was last reduced.
+    pub reduced: u64,
+    /// Segment size, bytes.
+    pub mss: u16,
+    /// The first unacknowledged segment has timed out.
+    pub timed_out: bool,
+    /// That reduction answered an ECN echo, and no loss has been noticed since.
+    pub reduced_by_echo: bool,
+    /// The program has closed: a FIN follows the data.
+    pub fin_queued: bool,
+    /// The FIN has been sent at least once.
+    pub fin_sent: bool,
+    /// The first unacknowledged segment is to be sent again at once.
+    pub resend: bool,
+}
+
+/// A piece of the sequence space chosen for sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    pub seq: u64,
+    pub len: u32,
+    pub fin: bool,
+}
+
+impl Chunk {
+    pub fn end(self) -> u64 {
+        self.seq + u64::from(self.len) + u64::from(self.fin)
+    }
+}
+
+impl SendState {
+    /// Segment size as a window quantity.
+    pub fn mss(&self) -> u64 {
+        u64::from(self.mss)
+    }
+    /// Bytes (and FIN) sent and not acknowledged.
+    pub fn outstanding(&self) -> u64 {
+        self.max - self.una
+    }
+    /// The smaller of the two windows.
+    pub fn usable(&self) -> u64 {
+        self.cwnd.min(self.window)
+    }
+    /// Whether everything that has been sent is acknowledged.
+    pub fn idle(&self) -> bool {
+        self.una == self.max
+    }
+    /// At most a segment from `seq` on, not beyond `limit`, with the FIN if it gets that far.
+    pub fn chunk(&self, seq: u64, limit: u64) -> Chunk {
+        let stop = limit.min(self.end).max(seq);
+        let len = (stop - seq).min(self.mss()) as u32;
+        let fin = self.fin_queued && seq + u64::from(len) == self.end;
+        Chunk { seq, len, fin }
+    }
+    /// The next new segment, if there is one and the peer's window has room for it.
+    pub fn new_chunk(&self) -> Option<Chunk> {
+        let chunk = self.chunk(self.max, u64::MAX);
+        let there = chunk.len > 0 || (chunk.fin && !self.fin_sent);
+        let room = chunk.seq + u64::from(chunk.len) <= self.una + self.window;
+        (there && room).then_some(chunk)
+    }
+}
