@@ -2,14 +2,15 @@
 
 Usage (by `machine.py`): python guest.py JOB.json ANSWER.json
 
-Two network namespaces, one for the senders and one for the receivers, joined by the devices of
-`line.c`; the queue discipline under test is the root of the senders' device, and so the only queue.
+Three network namespaces: senders, a router, receivers. Router and receivers are joined by the
+devices of `line.c`; the discipline under test is the root of the router's, and so the only queue.
 The guest's clock is virtual: what a process computes takes no time, and sleeping takes no host's
 time. Standard library only: the guest sees the host's files.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import json
@@ -29,9 +30,9 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNET = 0x4000_0000
 POWER_OFF = 0x4321_FEDC
 RNDADDENTROPY = 0x4008_5203
-SENDERS, RECEIVERS = "senders", "receivers"
-ADDRESSES = {SENDERS: "10.0.0.1", RECEIVERS: "10.0.0.2"}
-DEVICES = {SENDERS: "line0", RECEIVERS: "line1"}
+SENDERS, ROUTER, RECEIVERS = "senders", "router", "receivers"
+DEVICES = {"host": SENDERS, "hosts": ROUTER, "line0": ROUTER, "line1": RECEIVERS}
+ADDRESSES = {"host": "10.0.1.2", "hosts": "10.0.1.1", "line0": "10.0.0.1", "line1": "10.0.0.2"}
 PORT = 5001
 LINE = Path("/sys/module/aqmlab_line/parameters")
 # What a bulk sender hands over at a time, and a receiver takes.
@@ -60,39 +61,51 @@ def seed_kernel(seed: int) -> None:
 
 
 class Namespaces:
-    """The two ends of the line; a socket belongs to the one that was entered last."""
+    """Hosts and router; a socket or command belongs to the one that was entered last."""
 
     def __init__(self) -> None:
-        self.files: dict[str, int] = {}
-        for name in (SENDERS, RECEIVERS):
+        self.files: dict[str, int] = {"home": os.open("/proc/self/ns/net", os.O_RDONLY)}
+        for name in (SENDERS, ROUTER, RECEIVERS):
             if LIBC.unshare(CLONE_NEWNET):
                 raise OSError(ctypes.get_errno(), "unshare")
             self.files[name] = os.open("/proc/self/ns/net", os.O_RDONLY)
 
     def enter(self, name: str) -> None:
-        """Later sockets and commands are of this end."""
+        """Later sockets and commands are of this one; devices begin in `home`."""
         if LIBC.setns(self.files[name], CLONE_NEWNET):
             raise OSError(ctypes.get_errno(), "setns")
 
+    def move(self, device: str, name: str) -> None:
+        """Gives a device of `home` to one of them, with its address."""
+        self.enter("home")
+        run("ip", "link", "set", device, "netns", f"/proc/{os.getpid()}/fd/{self.files[name]}")
+        self.enter(name)
+        run("ip", "address", "add", f"{ADDRESSES[device]}/24", "dev", device)
+        # Segments, not bundles of them, pass the queue: a line of 10 Mbit/s shows the difference.
+        run("ip", "link", "set", device, "up", "txqueuelen", 10_000, "gso_max_segs", 1)
+
 
 def set_up(job: dict) -> Namespaces:
-    """Devices with addresses, the queue, the line's rate and delay, and the kernel's settings."""
-    home = os.open("/proc/self/ns/net", os.O_RDONLY)
+    """Senders - router - line - receivers, the queue at the router, and the kernel's settings.
+
+    The router is there because a kernel holds back a sender whose packets wait in a queue of its
+    own (TCP small queues).
+    """
     ends = Namespaces()
-    for name, device in DEVICES.items():
-        # The devices begin in the namespace of the start.
-        LIBC.setns(home, CLONE_NEWNET)
-        run("ip", "link", "set", device, "netns", f"/proc/{os.getpid()}/fd/{ends.files[name]}")
+    ends.enter("home")
+    run("ip", "link", "add", "host", "type", "veth", "peer", "name", "hosts")
+    for device, name in DEVICES.items():
+        ends.move(device, name)
+    for name, gateway in ((SENDERS, "hosts"), (RECEIVERS, "line0")):
         ends.enter(name)
-        run("ip", "link", "set", "lo", "up")
-        run("ip", "address", "add", f"{ADDRESSES[name]}/24", "dev", device)
-        run("ip", "link", "set", device, "up", "txqueuelen", 10_000)
+        run("ip", "route", "add", "default", "via", ADDRESSES[gateway])
         for key, value in job.get("sysctl", {}).items():
             Path("/proc/sys/net/ipv4", key).write_text(str(value))
     for key in ("rate", "delay", "drop", "mark"):
         if values := job["line"].get(key):
             (LINE / key).write_text(",".join(map(str, values)))
-    ends.enter(SENDERS)
+    ends.enter(ROUTER)
+    Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
     run("tc", "qdisc", "replace", "dev", "line0", "root", *job["qdisc"].split())
     return ends
 
@@ -147,7 +160,7 @@ class Bulk:
         self.received: list[int] = []
         ends.enter(RECEIVERS)
         self.listener = self._socket()
-        self.listener.bind((ADDRESSES[RECEIVERS], PORT))
+        self.listener.bind((ADDRESSES["line1"], PORT))
         self.listener.listen(1024)
         self.ready.register(self.listener, selectors.EVENT_READ, self._accept)
         self.accepted: dict[int, int] = {}
@@ -166,8 +179,10 @@ class Bulk:
         sender.setsockopt(socket.IPPROTO_TCP, 13, self.job["congestion"].encode())
         if size := self.job.get("send_buffer"):
             sender.setsockopt(socket.SOL_SOCKET, 32, size)  # SO_SNDBUFFORCE
-        sender.bind((ADDRESSES[SENDERS], 10_000 + flow))
-        sender.connect_ex((ADDRESSES[RECEIVERS], PORT))
+        # Little waits unsent, or many flows would use up the kernel's memory for sockets.
+        sender.setsockopt(socket.IPPROTO_TCP, 25, 2 * len(CHUNK))  # TCP_NOTSENT_LOWAT
+        sender.bind((ADDRESSES["host"], 10_000 + flow))
+        sender.connect_ex((ADDRESSES["line1"], PORT))
         self.ready.register(sender, selectors.EVENT_WRITE, self._send)
 
     def _accept(self, listener: socket.socket) -> None:
@@ -179,18 +194,12 @@ class Bulk:
         self.ready.register(made, selectors.EVENT_READ, self._receive)
 
     def _send(self, sender: socket.socket) -> None:
-        try:
-            while sender.send(CHUNK):
-                pass
-        except BlockingIOError:
-            pass
+        with contextlib.suppress(BlockingIOError):
+            sender.send(CHUNK)
 
     def _receive(self, receiver: socket.socket) -> None:
-        try:
-            while got := receiver.recv(262_144):
-                self.received[self.accepted[receiver.fileno()]] += len(got)
-        except BlockingIOError:
-            pass
+        with contextlib.suppress(BlockingIOError):
+            self.received[self.accepted[receiver.fileno()]] += len(receiver.recv(1 << 20))
 
     def until(self, instant: float) -> None:
         """Serves sockets up to an instant of the virtual clock."""
@@ -209,7 +218,7 @@ def bulk(job: dict, ends: Namespaces) -> dict:
     flows, drawn = job["flows"], random.Random(job["seed"])
     starts = sorted(drawn.uniform(0, job["start_spread_s"]) for _ in range(flows))
     users = Bulk(job, ends)
-    ends.enter(SENDERS)
+    ends.enter(ROUTER)
     queue = Queue()
     begun = time.monotonic()
     length_sum = backlog_sum = samples = 0
@@ -239,13 +248,12 @@ def bulk(job: dict, ends: Namespaces) -> dict:
         "backlog_mean": backlog_sum / samples,
         "measured_s": time.monotonic() - begun - job["warmup_s"],
         "received": octets + [0] * (flows - len(octets)),
-        "qdisc": run("tc", "-s", "qdisc", "show", "dev", "line0"),
     }
 
 
 def frame(number: int, flow: int, size: int) -> bytes:
     """An Ethernet frame with an IP packet of `size` bytes in which its number can be read."""
-    source, target = (socket.inet_aton(ADDRESSES[end]) for end in (SENDERS, RECEIVERS))
+    source, target = (socket.inet_aton(ADDRESSES[device]) for device in ("host", "line1"))
     data = struct.pack("=I", number).ljust(size - 28, b"\0")
     udp = struct.pack("!HHHH", 20_000 + flow, PORT, 8 + len(data), 0)
     fields = struct.pack("!BBHHHBBH", 0x45, 0, size, 0, 0, 64, 17, 0) + source + target
@@ -265,7 +273,7 @@ def trace(job: dict, ends: Namespaces) -> dict:
     seen.setsockopt(socket.SOL_SOCKET, 33, 1 << 28)  # SO_RCVBUFFORCE
     seen.setsockopt(socket.SOL_SOCKET, 35, 1)  # SO_TIMESTAMPNS
     seen.setblocking(False)
-    ends.enter(SENDERS)
+    ends.enter(ROUTER)
     out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
     out.bind(("line0", 0))
     out.setsockopt(socket.SOL_SOCKET, 32, 1 << 28)  # SO_SNDBUFFORCE
@@ -294,6 +302,7 @@ JOBS = {"bulk": bulk, "trace": trace}
 
 def main() -> None:
     """Mounts what the guest lacks, does the job, writes the answer."""
+    os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
     job = json.loads(Path(sys.argv[1]).read_text())
     mount("proc", "/proc")
     mount("sysfs", "/sys")

@@ -115,7 +115,7 @@ def run(job: dict[str, Any], timeout_s: float = 600) -> dict[str, Any]:
         python = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
         command = [
             *("setarch", "-R", kernel()),
-            *("mem=192M", "time-travel=inf-cpu", "quiet", "con=null", "con0=null,fd:1"),
+            *("mem=512M", "time-travel=inf-cpu", "quiet", "con=null", "con0=null,fd:1"),
             *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw", "PYTHONHASHSEED=0"),
             *(f"init={python}", "--", GUEST, question, answer),
         ]
