@@ -22,7 +22,7 @@ MISTAKES = {
         "experiment",
         "question = ",
         'lead = "9z"\nquestion = ',
-        'lead: no figure "9z"; did you mean "9',
+        'lead: no figure "9z" (known: 3, 4,',
     ),
     "a misspelt list": ("experiment", "[[figure]]", "[[figures]]", '"figures"; did you mean "fig'),
     "a misspelt setting": (

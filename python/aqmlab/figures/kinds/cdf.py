@@ -31,13 +31,13 @@ def collect(
     upto_ms: float = UPTO_MS,
     table: str = HISTOGRAM,
     traffic: list[int] | None = None,
-    minus: str = "",
+    against: str = "",
 ) -> Drawing | None:
     """A curve per cell: the mean of the seeds' distributions with its 95 % interval.
 
     `upto_ms` is the right end of the axis; what takes longer is drawn beside it on a logarithmic
     one. `table` has `upper_ms` and `count`, `traffic` are the numbers of the traffic groups whose
-    responses count where the table tells them apart (all). `minus` names a curve: how far the
+    responses count where the table tells them apart (all). `against` names a curve: how far the
     others are from it, paired by seed, is drawn below.
     """
     times = GRID_MS if upto_ms == UPTO_MS else np.linspace(0.0, upto_ms, len(GRID_MS))
@@ -49,16 +49,18 @@ def collect(
     if not wanted:
         return None
     shares = {sample.label: shares_of(found, times) for sample, found in wanted}
-    curves = [{"label": label} | band(rows, times) for label, rows in shares.items()]
+    curves: list[dict[str, Any]] = [
+        {"label": label} | band(rows, times) for label, rows in shares.items()
+    ]
     last = max(longest(one) for _, found in wanted for one in found)
     if last > 1.5 * upto_ms and min(curve["percent"][-1] for curve in curves) < FULL:
         beyond = np.geomspace(upto_ms, last, TAIL_POINTS)
         for curve, (_, found) in zip(curves, wanted, strict=True):
             curve["tail"] = band(shares_of(found, beyond), beyond)
     data: dict = {"curves": curves}
-    if minus in shares:
-        others = {label: rows for label, rows in shares.items() if label != minus}
-        data |= {"minus": minus, "differences": _differences(others, shares[minus], times)}
+    if against in shares:
+        others = {label: rows for label, rows in shares.items() if label != against}
+        data |= {"against": against, "differences": _differences(others, shares[against], times)}
     return Drawing(data, seeds_told([sample for sample, _ in wanted]))
 
 
@@ -105,7 +107,7 @@ def draw(
 
     A curve has `label` and the columns `x_ms`, `percent`, and optionally `low`, `high` (the 95 %
     interval of the mean over the seeds, in percent), and `tail`, the same beyond the axis.
-    `data["differences"]` has the same of each curve minus that named by `data["minus"]`.
+    `data["differences"]` has the same of each curve minus that named by `data["against"]`.
     """
     curves, differences = data["curves"], data.get("differences", [])
     tails = [curve["tail"] for curve in curves if "tail" in curve]
@@ -162,4 +164,4 @@ def _below(row: np.ndarray, data: dict, pen_of: dict[str, Pen]) -> None:
     for place, difference in enumerate(differences):
         _draw(axes, difference, pen_of[difference["label"]], (place, len(differences)))
     few(axes.yaxis, 4)
-    axes.set_ylabel(f"minus {data['minus']}\n(points)")
+    axes.set_ylabel(f"minus {data['against']}\n(points)")
