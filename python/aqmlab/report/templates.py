@@ -37,7 +37,16 @@ def _seen(value: object) -> object:
 
 def style() -> Markup:
     """The style of every page."""
-    return Markup((Path(__file__).parent / "page.css").read_text("utf-8"))
+    return _beside("page.css")
+
+
+def script() -> Markup:
+    """What a report's tables do if a browser lets them."""
+    return _beside("page.js")
+
+
+def _beside(name: str) -> Markup:
+    return Markup((Path(__file__).parent / name).read_text("utf-8"))
 
 
 def write_page(path: Path, page: str) -> Path:
