@@ -38,6 +38,23 @@ pub struct Field {
     pub source: &'static str,
 }
 
+impl Field {
+    /// The field `name`; what it means and where its default comes from follow.
+    pub const fn new(name: &'static str, kind: Kind, default: Value) -> Self {
+        Field { name, meaning: "", kind, default, source: "" }
+    }
+    /// The same with this meaning.
+    #[must_use]
+    pub const fn meaning(self, meaning: &'static str) -> Self {
+        Field { meaning, ..self }
+    }
+    /// The same with this source of its default.
+    #[must_use]
+    pub const fn source(self, source: &'static str) -> Self {
+        Field { source, ..self }
+    }
+}
+
 /// Type, unit and range of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
@@ -78,6 +95,21 @@ pub enum Kind {
     /// The content of a file: a table `{ file = …, text = … }`, kept as it is
     /// ([`Params::content`]).
     File,
+}
+
+impl Kind {
+    /// A whole number in `min..=max`.
+    pub const fn whole(unit: Unit, min: u64, max: u64) -> Self {
+        Kind::Whole { unit, min, max }
+    }
+    /// A number in `min..=max`.
+    pub const fn from(unit: Unit, min: f64, max: f64) -> Self {
+        Kind::Real { unit, min, max, open: false }
+    }
+    /// A number above `min` and at most `max`.
+    pub const fn above(unit: Unit, min: f64, max: f64) -> Self {
+        Kind::Real { unit, min, max, open: true }
+    }
 }
 
 /// A parameter's value.

@@ -39,42 +39,30 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const FACTOR: Kind = Kind::Real { unit: Unit::None, min: 1.0, max: 1e6, open: true };
+const FACTOR: Kind = Kind::above(Unit::None, 1.0, 1e6);
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "profile",
-        meaning: "The RED underneath and the state at the start: fj93 (the 1993 paper, below), \
-                  ns2 (below), ns3 (above).",
-        kind: Kind::Choice(&["fj93", "ns2", "ns3"]),
-        default: Value::Choice("fj93"),
-        source: "constructed; states: ns-3 read, fj93 and ns2 constructed",
-    },
+    Field::new("profile", Kind::Choice(&["fj93", "ns2", "ns3"]), Value::Choice("fj93"))
+        .meaning(
+            "The RED underneath and the state at the start: fj93 (the 1993 paper, below), ns2 \
+             (below), ns3 (above).",
+        )
+        .source("constructed; states: ns-3 read, fj93 and ns2 constructed"),
     in_packets::MIN_TH,
     in_packets::MAX_TH,
     in_packets::W_Q,
-    Field {
-        name: "max_p",
-        meaning: "First value of the probability where the average reaches max_th. ns3: 0.02; \
-                  others: 0.1.",
-        kind: in_packets::PROBABILITY,
-        default: Value::Unset,
-        source: "read: ns-2.35 linterm_ 10, ns-3 LInterm 50",
-    },
-    Field {
-        name: "alpha",
-        meaning: "Divisor of max_p on leaving the band below.",
-        kind: FACTOR,
-        default: Value::Real(3.0),
-        source: "read: ns-2.35, ns-3 FengAlpha",
-    },
-    Field {
-        name: "beta",
-        meaning: "Factor of max_p on leaving the band above.",
-        kind: FACTOR,
-        default: Value::Real(2.0),
-        source: "read: ns-2.35, ns-3 FengBeta",
-    },
+    Field::new("max_p", in_packets::PROBABILITY, Value::Unset)
+        .meaning(
+            "First value of the probability where the average reaches max_th. ns3: 0.02; others: \
+             0.1.",
+        )
+        .source("read: ns-2.35 linterm_ 10, ns-3 LInterm 50"),
+    Field::new("alpha", FACTOR, Value::Real(3.0))
+        .meaning("Divisor of max_p on leaving the band below.")
+        .source("read: ns-2.35, ns-3 FengAlpha"),
+    Field::new("beta", FACTOR, Value::Real(2.0))
+        .meaning("Factor of max_p on leaving the band above.")
+        .source("read: ns-2.35, ns-3 FengBeta"),
     in_packets::GENTLE,
     in_packets::MEAN_PACKET_BYTES,
     in_packets::LIMIT,

@@ -40,27 +40,20 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "profile",
-        meaning: "The RED underneath: fj93 (the 1993 paper), ns3.",
-        kind: Kind::Choice(&["fj93", "ns3"]),
-        default: Value::Choice("fj93"),
-        source: "constructed",
-    },
+    Field::new("profile", Kind::Choice(&["fj93", "ns3"]), Value::Choice("fj93"))
+        .meaning("The RED underneath: fj93 (the 1993 paper), ns3.")
+        .source("constructed"),
     in_packets::MIN_TH,
     Field {
         meaning: "Average queue at which the probability reaches 1.5 max_p.",
         ..in_packets::MAX_TH
     },
     in_packets::W_Q,
-    Field {
-        name: "max_p",
-        meaning: "max_p of the RED with the same mean probability over the band. ns3: 0.02; fj93: \
-                  0.1.",
-        kind: in_packets::PROBABILITY,
-        default: Value::Unset,
-        source: "Zhou et al. 2006 (recalled); read: ns-3 LInterm 50",
-    },
+    Field::new("max_p", in_packets::PROBABILITY, Value::Unset)
+        .meaning(
+            "max_p of the RED with the same mean probability over the band. ns3: 0.02; fj93: 0.1.",
+        )
+        .source("Zhou et al. 2006 (recalled); read: ns-3 LInterm 50"),
     in_packets::GENTLE,
     in_packets::MEAN_PACKET_BYTES,
     in_packets::LIMIT,
