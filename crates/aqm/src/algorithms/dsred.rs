@@ -13,7 +13,7 @@ use packet::params::{BadParams, Field, Params, Value};
 
 use crate::buffer::PROBABILITY;
 
-use super::family::{Early, Paper, Profile, in_packets};
+use super::family::{Early, FJ93, Paper, in_packets};
 use crate::{Built, Entry, Judged, Keeps, Line};
 
 /// The registry's line.
@@ -60,7 +60,7 @@ const FIELDS: &[Field] = &[
 ];
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
-    let settings = in_packets::settings(params, line, Profile::Fj93, 1.0, false)?;
+    let settings = in_packets::settings(params, line, &FJ93, 1.0, false)?;
     let mut judge = Paper::new(&settings);
     let curve = judge.curve();
     *curve = curve.broken(params.real("gamma"));

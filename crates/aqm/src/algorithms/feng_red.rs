@@ -13,7 +13,9 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Instant};
 
-use super::family::{Early, Ns, Paper, Profile, Settings, Tuned, Tuner, in_packets};
+use super::family::{
+    Early, FJ93, NS2, NS3, Ns, Paper, Profile, Settings, Tuned, Tuner, in_packets,
+};
 use crate::{Built, Entry, Judged, Keeps, Line};
 
 /// The registry's line.
@@ -42,7 +44,7 @@ pub(crate) const ENTRY: Entry = Entry {
 const FACTOR: Kind = Kind::above(Unit::None, 1.0, 1e6);
 
 const FIELDS: &[Field] = &[
-    Field::new("profile", Kind::Choice(&["fj93", "ns2", "ns3"]), Value::Choice("fj93"))
+    Field::new("profile", Kind::Choice(&[FJ93.name, NS2.name, NS3.name]), Value::Choice("fj93"))
         .meaning(
             "The RED underneath and the state at the start: fj93 (the 1993 paper, below), ns2 \
              (below), ns3 (above).",
@@ -71,24 +73,23 @@ const FIELDS: &[Field] = &[
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let profile = Profile::named(params.choice("profile"));
-    let max_p = params.real_or("max_p", if profile == Profile::Ns3 { 0.02 } else { 0.1 });
-    let gentle = params.switch_or("gentle", profile != Profile::Fj93);
+    let max_p = params.real_or("max_p", if *profile == NS3 { 0.02 } else { 0.1 });
+    let gentle = params.switch_or("gentle", profile.gentle.default(params));
     let settings = in_packets::settings(params, line, profile, max_p, gentle)?;
     let (alpha, beta) = (params.real("alpha"), params.real("beta"));
-    Ok(match settings.profile {
-        Profile::Fj93 => gate(Paper::new(&settings), &settings, Excursions::new(alpha, beta)),
-        Profile::Ns2 => gate(Ns::new(&settings), &settings, Excursions::new(alpha, beta)),
-        _ => {
-            let rule = Excursions { seen: Seen::Above, ..Excursions::new(alpha, beta) };
-            gate(Ns::new(&settings), &settings, rule)
-        }
+    // ns-3 begins above its band.
+    let seen = if *profile == NS3 { Seen::Above } else { Seen::Below };
+    let rule = Excursions { seen, ..Excursions::new(alpha, beta) };
+    Ok(match *profile == FJ93 {
+        true => gate(Paper::new(&settings), &settings, rule),
+        false => gate(Ns::new(&settings), &settings, rule),
     })
 }
 
 fn gate<J: Early + 'static>(mut judge: J, settings: &Settings, rule: Excursions) -> Built {
     let curve = judge.curve();
     let rule = Excursions { min: curve.min, max: curve.max, ..rule };
-    let gentle_too = settings.profile == Profile::Fj93;
+    let gentle_too = *settings.profile == FJ93;
     let judge = Tuned::new(judge, rule, settings.max_p, gentle_too, f64::INFINITY);
     Built::Gate(Box::new(Judged::new(judge, settings.limit, settings.ecn)))
 }

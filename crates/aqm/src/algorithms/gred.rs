@@ -14,7 +14,7 @@ use packet::{About, Instant, Packet, Rng};
 
 use crate::buffer::{LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
 
-use super::family::{Linux, PacketClock, Profile, Settings, plain, weight_for_burst};
+use super::family::{LINUX, Linux, PacketClock, Settings, plain, weight_for_burst};
 use crate::shells::classes::{CLASSES, ClassFifo, ClassJudge, Waiting};
 use crate::{Built, Entry, Keeps, Line, Verdict};
 
@@ -209,7 +209,7 @@ fn settings(params: &Params, line: &Line, index: u64, count: u64) -> Result<Sett
         mean_packet_bytes: mean,
         clock: PacketClock::of_line(line.rate, mean),
         harddrop: params.switch("harddrop"),
-        ..plain(Profile::Linux, (min, max), w_q, params.real("max_p"))
+        ..plain(&LINUX, (min, max), w_q, params.real("max_p"))
     })
 }
 

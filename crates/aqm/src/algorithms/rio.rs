@@ -24,7 +24,7 @@ use packet::{About, Instant, Packet, Rng, Why};
 
 use crate::buffer::{LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
 
-use super::family::{Altq, Ns, PacketClock, Profile, Settings, plain};
+use super::family::{ALTQ, Altq, NS2, Ns, PacketClock, Settings, plain};
 use crate::shells::classes::{ClassFifo, ClassJudge, Waiting};
 use crate::{Built, Entry, Keeps, Line, Verdict};
 use altq::{Precedences, STATES};
@@ -234,7 +234,7 @@ fn settings(
     }
     let altq = params.choice("profile") == "altq";
     let w_q = params.real_or("w_q", if altq { 1.0 / 512.0 } else { 0.002 });
-    let profile = if altq { Profile::Altq } else { Profile::Ns2 };
+    let profile = if altq { &ALTQ } else { &NS2 };
     let plain = plain(profile, band, w_q, real("max_p", max_p));
     Ok(if altq && !params.given("mean_packet_bytes") {
         plain // 800 us

@@ -15,7 +15,7 @@ use packet::{About, Duration, Instant, Packet, Rng, Why};
 
 use crate::buffer::{LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
 
-use super::family::{Ns, PacketClock, Profile, Settings, plain};
+use super::family::{NS2, Ns, PacketClock, Settings, plain};
 use super::in_out::{IN, InOut, OUT};
 use crate::shells::active::Active;
 use crate::shells::classes::{ClassFifo, ClassJudge, Waiting};
@@ -114,7 +114,7 @@ fn settings(params: &Params, line: &Line, name: &str) -> Result<Settings, BadPar
         return Err(BadParams::new(&format!("{name}_min_th"), why));
     }
     let mean = params.whole("mean_packet_bytes") as u32;
-    let plain = plain(Profile::Ns2, band, params.real("w_q"), real("max_p"));
+    let plain = plain(&NS2, band, params.real("w_q"), real("max_p"));
     Ok(Settings { clock: PacketClock::of_line(line.rate, mean), ..plain })
 }
 

@@ -2,16 +2,29 @@
 
 use packet::params::{Field, Kind, Value};
 
+use super::profiles::{FLOYD, LINUX, NS2, NS3};
 use crate::buffer::{BYTES, LIMIT, PACKET_BYTES, PACKETS, PROBABILITY, TIME};
+use crate::by_profile::by_profile;
+
+/// A meaning that ends with what each profile takes.
+macro_rules! of_all {
+    ($head:expr, $member:ident) => {
+        by_profile!($head, [FLOYD, NS2, NS3, LINUX], $member)
+    };
+}
 
 /// Every parameter of adaptive RED.
 pub(super) const FIELDS: &[Field] = &[
-    Field::new("profile", Kind::Choice(&["floyd", "ns2", "ns3", "linux"]), Value::Choice("floyd"))
-        .meaning(
-            "The implementation to follow, with its defaults: floyd (the report on the RED of \
+    Field::new(
+        "profile",
+        Kind::Choice(&[FLOYD.name, NS2.name, NS3.name, LINUX.name]),
+        Value::Choice(FLOYD.name),
+    )
+    .meaning(
+        "The implementation to follow, with its defaults: floyd (the report on the RED of \
              1993), ns2, ns3, linux.",
-        )
-        .source("constructed"),
+    )
+    .source("constructed"),
     Field::new("target_delay", TIME, Value::Unset)
         .meaning(
             "Delay at the line's rate of which min_th is half, in packets, but at least 5. 5 ms \
@@ -38,17 +51,15 @@ pub(super) const FIELDS: &[Field] = &[
         )
         .source("Floyd, Gummadi and Shenker 2001 (read in ns-2.35)"),
     Field::new("automatic_w_q", Kind::Choice(&["second", "ten-rtt", "tenth-second"]), Value::Unset)
-        .meaning(
+        .meaning(of_all!(
             "What the average remembers where w_q is not given, C being packets/s: second 1 - \
              exp(-1/C), ten-rtt 1 - exp(-1/(10 rtt C)) with rtt = max(100 ms, 3/C), tenth-second 1 \
-             - exp(-10/C). ns2: ten-rtt; floyd, ns3: second; not in linux.",
-        )
+             - exp(-10/C).",
+            automatic_w_q
+        ))
         .source("read: ns-2.35 q_weight_ 0, -1, -2"),
     Field::new("max_p", PROBABILITY, Value::Unset)
-        .meaning(
-            "First value of the probability where the average reaches max_th. floyd, ns2: 0.1; \
-             ns3, linux: 0.02.",
-        )
+        .meaning(of_all!("First value of the probability where the average reaches max_th.", max_p))
         .source("read: ns-2.35 linterm_, ns-3 LInterm, tc"),
     Field::new("alpha", PROBABILITY, Value::Unset)
         .meaning("Largest step up of max_p; a step is at most max_p/4. 0.01 (fixed in linux).")
@@ -60,11 +71,7 @@ pub(super) const FIELDS: &[Field] = &[
         .meaning("No step up from here on. 0.5 (fixed in linux).")
         .source("Floyd, Gummadi and Shenker 2001 (read in ns-2.35)"),
     Field::new("bottom", PROBABILITY, Value::Unset)
-        .meaning(
-            "No step down from here on. floyd: 0.01; ns2: min(0.01, 80000 bit/s over the line's \
-             rate); ns3: min(0.01, 100 ms times the transmission time of a mean packet, in seconds \
-             squared), its error; linux: 0.01, fixed.",
-        )
+        .meaning(of_all!("No step down from here on.", bottom))
         .source("Floyd, Gummadi and Shenker 2001 (recalled); read: ns-2.35 bottom_, ns-3 Bottom"),
     Field::new("interval", TIME, Value::Unset)
         .meaning("Shortest time between two steps. 500 ms (linux: the period of its timer, fixed).")
@@ -76,11 +83,11 @@ pub(super) const FIELDS: &[Field] = &[
         )
         .source("Floyd, Gummadi and Shenker 2001 (recalled); ns-2.35 gentle_, ns-3 Gentle"),
     Field::new("units", Kind::Choice(&["packet", "byte"]), Value::Unset)
-        .meaning(
+        .meaning(of_all!(
             "What queue, thresholds, limit and probability count. byte: floyd scales p_b by \
-             size/max_packet_bytes, ns2 and ns3 p_a by size/mean_packet_bytes. ns2: byte; floyd, \
-             ns3: packet; linux: bytes without scaling, no choice.",
-        )
+             size/max_packet_bytes, ns2 and ns3 p_a by size/mean_packet_bytes.",
+            units
+        ))
         .source("Le et al., ToN 2007 (both modes); defaults of ns-2.35, ns-3"),
     Field::new("mean_packet_bytes", PACKET_BYTES, Value::Unset)
         .meaning(
@@ -92,10 +99,11 @@ pub(super) const FIELDS: &[Field] = &[
         .meaning("Largest packet, to which units = byte of floyd refers. 1500.")
         .source("Floyd and Jacobson 1993 (symbol); value constructed: Ethernet's MTU"),
     Field::new("limit", LIMIT, Value::Unset)
-        .meaning(
+        .meaning(of_all!(
             "Packets that may wait; multiplied by mean_packet_bytes where the queue is counted in \
-             bytes. floyd: 4 max_th, at least 60; ns2: 50; ns3: 25; linux: 60.",
-        )
+             bytes.",
+            limit
+        ))
         .source("ns-2.35 limit_, ns-3 MaxSize; floyd and linux constructed"),
     Field::new("limit_bytes", BYTES, Value::Unset)
         .meaning("IP bytes that may wait, in place of limit, where the queue is counted in bytes.")

@@ -1,16 +1,16 @@
 //! Parameters and settings of the members of the family that count packets and know only the RED
 //! of the paper and of the two simulators underneath.
 
-use alloc::format;
-
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
 use super::average::PacketClock;
 use super::family::plain;
-use super::settings::{Profile, Settings};
+use super::profile::{FJ93, NS2, NS3, Profile, band};
+use super::settings::Settings;
 use crate::buffer::{self, PACKET_BYTES, PACKETS};
-use crate::{BufferLimit, Fit, Line};
+use crate::by_profile::by_profile;
+use crate::{BufferLimit, Line};
 
 /// A probability above zero.
 pub(crate) const PROBABILITY: Kind = Kind::above(Unit::None, 0.0, 1.0);
@@ -29,15 +29,16 @@ pub(crate) const W_Q: Field = Field::new("w_q", PROBABILITY, Value::Real(0.002))
     .source("Floyd and Jacobson 1993 (recalled); read: ns-3");
 /// `gentle`, on in the simulators.
 pub(crate) const GENTLE: Field = Field::new("gentle", Kind::Switch, Value::Unset)
-    .meaning(
-        "Whether the probability grows from max_p to 1 between max_th and twice max_th. fj93: \
-         false; ns2, ns3: true.",
-    )
+    .meaning(by_profile!(
+        "Whether the probability grows from max_p to 1 between max_th and twice max_th.",
+        [FJ93, NS2, NS3],
+        gentle
+    ))
     .source("read: ns-2.35 gentle_, ns-3 Gentle");
 /// `mean_packet_bytes`.
 pub(crate) const MEAN_PACKET_BYTES: Field =
     Field::new("mean_packet_bytes", PACKET_BYTES, Value::Unset)
-        .meaning("The packet of the idle clock. fj93: 1000; ns2, ns3: 500.")
+        .meaning(by_profile!("The packet of the idle clock.", [FJ93, NS2, NS3], mean_packet_bytes))
         .source("read: ns-2.35 mean_pktsize_, ns-3 MeanPktSize; fj93 constructed");
 /// `limit`.
 pub(crate) const LIMIT: Field = Field::new("limit", buffer::LIMIT, Value::Whole(60))
@@ -53,27 +54,19 @@ pub(crate) const ECN: Field = Field { source: "ns-2.35 setbit_, ns-3 UseEcn: off
 pub(crate) fn settings(
     params: &Params,
     line: &Line,
-    profile: Profile,
+    profile: &'static Profile,
     max_p: f64,
     gentle: bool,
 ) -> Result<Settings, BadParams> {
-    let simulator = profile != Profile::Fj93;
-    let (min_th, max_th) = (params.real("min_th"), params.real("max_th"));
-    if min_th >= max_th {
-        let why = format!(
-            "{min_th} is not below max_th = {max_th}: RED needs a band between its thresholds; \
-             give both, min_th the smaller"
-        );
-        return Err(BadParams::new("min_th", why));
-    }
-    let mean = params.whole_or("mean_packet_bytes", if simulator { 500 } else { 1000 }) as u32;
-    let fit = if profile == Profile::Ns2 { Fit::Overhanging } else { Fit::Whole };
+    let band = band(params.real("min_th"), params.real("max_th"))?;
+    let mean =
+        params.whole_or("mean_packet_bytes", u64::from(profile.mean_packet_bytes.value)) as u32;
     Ok(Settings {
         gentle,
         mean_packet_bytes: mean,
         clock: PacketClock::of_line(line.rate, mean),
         ecn: params.switch("ecn"),
-        limit: BufferLimit::of_packets(params.whole("limit") as u32, fit),
-        ..plain(profile, (min_th, max_th), params.real("w_q"), max_p)
+        limit: BufferLimit::of_packets(params.whole("limit") as u32, profile.fit),
+        ..plain(profile, band, params.real("w_q"), max_p)
     })
 }
