@@ -17,6 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from aqmlab._core import resolve  # noqa: F401 (pure: no simulation)
+
 BYTES_PER_USER = 400.0
 
 
@@ -215,7 +217,8 @@ def estimate(text: str) -> float | None:
 
 
 if __name__ == "__main__":
-    from aqmlab import cli, engine
+    from aqmlab.cli import main as cli
+    from aqmlab.simulator import engine
 
     VERSION.update(json.loads(os.environ.get("FAKE_VERSION", "{}")))
     engine._core = lambda: sys.modules["__main__"]  # type: ignore[assignment]

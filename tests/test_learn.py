@@ -18,7 +18,7 @@ from test_cli import refused
 
 from aqmlab import learn
 from aqmlab.learn import model, scenario
-from aqmlab.progress import Progress
+from aqmlab.runs.progress import Progress
 
 pytestmark = pytest.mark.usefixtures("real_core")
 EPOCHS = [[10_000, 100, 5_000, 1000], [200_000, 60, 0, 70]]
@@ -108,7 +108,7 @@ def test_networks_of_one_side_give_groups_for_both_directions(tmp_path):
     assert [c["side"] for c in lines(answer.model)[1:]] == [0, 1]
     assert answer.scenario is not None
     groups = tomllib.loads(answer.scenario.read_text())["traffic"]
-    assert [(g["initiators"], g["side"]) for g in groups] == [("0", "clients"), ("1", "servers")]
+    assert [(g["openers"], g["side"]) for g in groups] == [("0", "clients"), ("1", "servers")]
 
 
 def test_the_rate_of_the_scenario():

@@ -11,12 +11,16 @@ import polars as pl
 import pytest
 
 import fake_core
-from aqmlab import engine
 from aqmlab.errors import AqmlabError, SpecError
-from aqmlab.studies import drawing, plan, published, registry, tables
-from aqmlab.studies.experiment import Experiment, load
-from aqmlab.studies.statistics import responses
-from aqmlab.studies.study import Study
+from aqmlab.experiment import plan
+from aqmlab.experiment.experiment import Experiment, load
+from aqmlab.figures.kinds.cdf import GRID_MS
+from aqmlab.figures.kinds.linearity import through_origin
+from aqmlab.pipeline import registry
+from aqmlab.pipeline.study import Study
+from aqmlab.simulator import engine
+from aqmlab.tables import published, tables
+from aqmlab.tables.statistics import responses
 
 SHORT = {"duration": "240 s", "warmup": "120 s", "seeds": 3, "calibration_seeds": 2, "looks": [1]}
 
@@ -287,10 +291,10 @@ class TestDrawing:
 
     def test_failed_responses_keep_the_curve_below_all(self):
         histogram = {"upper_ms": np.array([1.0, np.inf]), "count": np.array([1, 1])}
-        assert responses.share_below(histogram, drawing.GRID_MS)[-1] == 50
+        assert responses.share_below(histogram, GRID_MS)[-1] == 50
 
     def test_line_through_the_origin(self):
-        slope, r_squared = drawing.through_origin(np.array([1.0, 2.0]), np.array([1.0, 3.0]))
+        slope, r_squared = through_origin(np.array([1.0, 2.0]), np.array([1.0, 3.0]))
         assert slope == pytest.approx(7 / 5)
         assert r_squared == pytest.approx(1 - (0.16 + 0.04) / 10)
 
@@ -449,7 +453,7 @@ class TestRegistry:
 
 
 def test_differences_of_opposite_sign_do_not_cancel_in_the_headline():
-    from aqmlab.studies.headlines import _gaps
+    from aqmlab.report.headlines import _gaps
 
     def row(metric, difference):
         return {"load_pct": "98", "metric": metric, "difference": difference}
@@ -465,7 +469,7 @@ def test_differences_of_opposite_sign_do_not_cancel_in_the_headline():
 
 
 def test_rows_that_stand_alone_make_one_range_in_the_headline():
-    from aqmlab.studies.headlines import _gaps
+    from aqmlab.report.headlines import _gaps
 
     share = METRIC | {"name": "pct_le_1s"}
     rows = [

@@ -75,17 +75,21 @@ fn an_algorithm_is_named_in_its_own_file_and_two_lists() {
 /// Where the rest of the product names a discipline, and why it may.
 const NAMED: &[(&str, &str, &str)] = &[
     ("crates/sim/src/schema/link.rs", "droptail", "the queue that a scenario does not speak of"),
-    ("python/aqmlab/bench.py", "droptail", "the benchmark's scenarios, data, are written there"),
-    ("python/aqmlab/bench.py", "red", "likewise: the one that ns-2 runs beside ours"),
-    ("python/aqmlab/calibrate.py", "droptail", "loads are calibrated where nothing is lost"),
+    (
+        "python/aqmlab/bench/simulator.py",
+        "droptail",
+        "the benchmark's scenarios, data, are written there",
+    ),
+    ("python/aqmlab/bench/simulator.py", "red", "likewise: the one that ns-2 runs beside ours"),
+    ("python/aqmlab/runs/calibrate.py", "droptail", "loads are calibrated where nothing is lost"),
     (
         "python/aqmlab/learn/scenario.py",
         "droptail",
         "the scenario that it writes, for people to change",
     ),
     ("python/aqmlab/report/wording.py", "droptail", "the field writes it with a hyphen"),
-    ("python/aqmlab/spec.py", "droptail", "the example of an experiment at its head"),
-    ("python/aqmlab/spec.py", "red", "likewise"),
+    ("python/aqmlab/experiment/spec.py", "droptail", "the example of an experiment at its head"),
+    ("python/aqmlab/experiment/spec.py", "red", "likewise"),
 ];
 
 /// The texts in quotes of a source, Rust's or Python's, outside its unit tests.

@@ -8,8 +8,8 @@ from typing import Any
 
 import tomlkit
 
-from aqmlab.files import whole
-from aqmlab.terminal import printable, unicode_escape
+from aqmlab.io.files import whole
+from aqmlab.io.terminal import printable, unicode_escape
 
 LOAD = 0.8
 """What share of the link the busier direction of the capture's traffic asks for (constructed)."""
@@ -50,7 +50,7 @@ def _groups(model: str, header: dict[str, Any]) -> list[dict[str, Any]]:
     if not _two_sided(header):
         return [replay]
     return [
-        {"name": f"side {side}", **replay, "initiators": str(side), "side": place}
+        {"name": f"side {side}", **replay, "openers": str(side), "side": place}
         for side, place in enumerate(("clients", "servers"))
     ]
 

@@ -1,12 +1,12 @@
-//! Adaptive video over HTTP: players that fetch segments of a film and choose their bit rate.
+//! Adaptive video over HTTP: players that fetch segments of a video and choose their bit rate.
 //!
-//! [`Player`] is one viewer; `choice` holds the algorithms that choose, `screen` the playback
+//! [`Player`] is one viewer; `choice` holds the algorithms that choose, `playback_buffer` the playback
 //! buffer and what is measured of it, `ladder` the bit rates on offer.
 
 mod choice;
 mod ladder;
+mod playback_buffer;
 mod player;
-mod screen;
 
 use std::sync::Arc;
 
@@ -34,6 +34,7 @@ pub const ENTRY: Entry = Entry {
     deviations: "Sound and picture are one segment; no manifest is fetched first. BBA-0's buffer of \
                  240 s is scaled to max_buffer. The first segment's throughput includes the \
                  handshake. After a failed connection a player waits 1 s and opens another.",
+    noun: ["video viewer", "video viewers"],
     fetches: true,
     datagrams: false,
     fields: FIELDS,

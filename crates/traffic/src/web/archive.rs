@@ -10,10 +10,10 @@ use packet::params::{BadParams, Params};
 use packet::units::Unit;
 use packet::{Duration, math};
 
-use super::{Habits, Persistence, Sharing, fields};
+use super::{Persistence, Sharing, UserModel, fields};
 use crate::distribution::{Distribution, Exponential, LogNormal};
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population};
+use crate::registry::{Entry, Group, Population, USERS};
 
 /// Files of the median desktop page (read).
 const FILES: f64 = 71.0;
@@ -49,9 +49,9 @@ pub fn object() -> Arc<dyn Distribution> {
     Arc::new(LogNormal { mu: math::ln(mean) - 0.5 * SIGMA * SIGMA, sigma: SIGMA })
 }
 
-fn habits(servers: u32) -> Habits {
+fn model(servers: u32) -> UserModel {
     let sharing = Sharing::Multiplexed { streams: fields::STREAMS_AT_ONCE };
-    Habits {
+    UserModel {
         request: fields::always(500.0),
         reply: html(),
         embedded: Some(object()),
@@ -59,7 +59,7 @@ fn habits(servers: u32) -> Habits {
         think: Arc::new(Exponential { mean: 30.0 }),
         parallel: 6,
         persistence: Some(Persistence { parallel: 1, sharing, ..PERSISTENCE }),
-        ..Habits::plain(servers)
+        ..UserModel::plain(servers)
     }
 }
 
@@ -74,6 +74,7 @@ pub const ENTRY: Entry = Entry {
                  its files, which a log-normal law meets within 13 %. Constructed: the spread of \
                  sizes, requests of 500 B, a reading time of 30 s, one server, a page for each stay, \
                  no caches and no third parties (page_servers gives more servers).",
+    noun: USERS,
     fetches: true,
     datagrams: false,
     fields: fields::ALL,
@@ -81,10 +82,10 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    let mut habits = habits(group.peers);
-    fields::apply(&mut habits, params, &PERSISTENCE)?;
-    habits.reply_scale = params.real("reply_scale");
-    fields::population(habits, group)
+    let mut model = model(group.peers);
+    fields::apply(&mut model, params, &PERSISTENCE)?;
+    model.reply_scale = params.real("reply_scale");
+    fields::population(model, group)
 }
 
 /// The model's variables.

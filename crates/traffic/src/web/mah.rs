@@ -11,10 +11,10 @@ use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
-use super::{Habits, Persistence, Sharing, Start, fields};
+use super::{Persistence, Sharing, Start, UserModel, fields};
 use crate::distribution::Distribution;
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population};
+use crate::registry::{Entry, Group, Population, USERS};
 
 pub use crate::distribution::shipped::{
     MAH_FILES as FILES, MAH_PAGES as PAGES, MAH_REPLY as REPLY, MAH_REQUEST as REQUEST,
@@ -86,8 +86,8 @@ impl Preset {
     }
 
     /// What users with this preset do, with at most `parallel` connections and this many servers.
-    pub fn habits(self, parallel: u32, servers: u32) -> Habits {
-        Habits {
+    pub fn model(self, parallel: u32, servers: u32) -> UserModel {
+        UserModel {
             request: Arc::clone(&REQUEST),
             reply: Arc::clone(&REPLY),
             reply_scale: self.reply_scale(),
@@ -96,7 +96,7 @@ impl Preset {
             think: self.think().table(),
             start: Start::Spread,
             parallel,
-            ..Habits::plain(servers)
+            ..UserModel::plain(servers)
         }
     }
 }
@@ -112,6 +112,7 @@ pub const ENTRY: Entry = Entry {
                  pool them. Servers are chosen uniformly, not by popularity, which matters little \
                  with one bottleneck. Think times are cut, because the trace's include nights. \
                  Tables are re-gridded to about 40 quantiles that keep the means.",
+    noun: USERS,
     fetches: true,
     datagrams: false,
     fields: FIELDS,
@@ -178,10 +179,10 @@ const PERSISTENCE: Persistence = Persistence {
 /// If the other side has no machine that could serve, or a description is wrong.
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let preset = Preset::named(params.choice("model"));
-    let mut habits = preset.habits(params.whole("parallel") as u32, group.peers);
-    fields::apply(&mut habits, params, &PERSISTENCE)?;
-    habits.reply_scale = params.real_or("reply_scale", preset.reply_scale());
-    fields::population(habits, group)
+    let mut model = preset.model(params.whole("parallel") as u32, group.peers);
+    fields::apply(&mut model, params, &PERSISTENCE)?;
+    model.reply_scale = params.real_or("reply_scale", preset.reply_scale());
+    fields::population(model, group)
 }
 
 /// The model's variables.
