@@ -9,7 +9,7 @@ pub(super) struct Profile {
     /// The name users write.
     pub name: &'static str,
     /// The RED underneath, whose judge, mean packet and limits it has.
-    pub red: &'static family::Profile,
+    pub underneath: &'static family::Profile,
     /// Whether queue, thresholds and limit are counted in bytes, where there is a choice.
     pub units: Stated<&'static str>,
     pub max_p: Stated<f64>,
@@ -25,7 +25,7 @@ pub(super) struct Profile {
 
 pub(super) const FLOYD: Profile = Profile {
     name: "floyd",
-    red: &FJ93,
+    underneath: &FJ93,
     units: Stated::new("packet", "packet"),
     max_p: stated!(0.1),
     bottom: Stated::new(|_| 0.01, "0.01"),
@@ -36,7 +36,7 @@ pub(super) const FLOYD: Profile = Profile {
 
 pub(super) const NS2: Profile = Profile {
     name: family::NS2.name,
-    red: &family::NS2,
+    underneath: &family::NS2,
     units: Stated::new("byte", "byte"),
     bottom: Stated::new(
         |given| 80_000.0 / given.rate.bits_per_s() as f64,
@@ -50,7 +50,7 @@ pub(super) const NS2: Profile = Profile {
 
 pub(super) const NS3: Profile = Profile {
     name: family::NS3.name,
-    red: &family::NS3,
+    underneath: &family::NS3,
     max_p: family::NS3.max_p,
     bottom: Stated::new(
         |given| 8.0 * f64::from(given.mean) * 0.1 / given.rate.bits_per_s() as f64,
@@ -64,7 +64,7 @@ pub(super) const NS3: Profile = Profile {
 
 pub(super) const LINUX: Profile = Profile {
     name: family::LINUX.name,
-    red: &family::LINUX,
+    underneath: &family::LINUX,
     units: Stated::new("byte", "bytes without scaling, no choice"),
     max_p: family::LINUX.max_p,
     bottom: Stated::new(|_| 0.01, "0.01, fixed"),

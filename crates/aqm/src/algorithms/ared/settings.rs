@@ -30,13 +30,13 @@ impl Settings {
         let use_mark_p = above.is_none();
         let settings = Settings {
             base: family::Settings {
-                profile: profile.red,
+                profile: profile.underneath,
                 min_th,
                 max_th,
                 w_q: asked.weight(Some(min_th), Some(max_th)),
                 max_p: params.real_or("max_p", profile.max_p.value),
                 gentle,
-                wait: profile.red.wait.default(params),
+                wait: profile.underneath.wait.default(params),
                 queue_in_bytes: in_bytes,
                 byte_probability: in_bytes && !asked.is(&LINUX),
                 mean_packet_bytes: asked.mean(),
@@ -66,8 +66,8 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// Whether this RED is underneath.
-    fn is(&self, red: &family::Profile) -> bool {
-        self.profile.red == red
+    fn is(&self, underneath: &family::Profile) -> bool {
+        self.profile.underneath == underneath
     }
 
     /// What the profile's rules may look at.
@@ -106,7 +106,7 @@ impl Asked<'_> {
     }
 
     fn mean(&self) -> u32 {
-        let default = u64::from(self.profile.red.mean_packet_bytes.value);
+        let default = u64::from(self.profile.underneath.mean_packet_bytes.value);
         self.params.whole_or("mean_packet_bytes", default) as u32
     }
 
@@ -203,7 +203,7 @@ impl Asked<'_> {
         let given = |name| Some(self.params.real_or(name, f64::NAN)).filter(|v| !v.is_nan());
         let (min, max) = (given("min_th"), given("max_th"));
         if self.is(&LINUX) {
-            return self.given(min, max).thresholds(self.profile.red);
+            return self.given(min, max).thresholds(self.profile.underneath);
         }
         let delay = self.params.real_or("target_delay", 0.005);
         let min = min.unwrap_or((delay * self.packets_per_s() / 2.0).max(5.0));
@@ -263,7 +263,7 @@ impl Asked<'_> {
                 return self.refuse("limit_bytes", "a queue in bytes has one limit; leave out one");
             }
         }
-        let fit = self.profile.red.fit;
+        let fit = self.profile.underneath.fit;
         Ok(if in_bytes {
             BufferLimit::of_bytes(self.limit_bytes(max_th), fit)
         } else {
