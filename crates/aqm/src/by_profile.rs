@@ -66,16 +66,41 @@ const fn same(a: &str, b: &str) -> bool {
     i == a.len() && i == b.len()
 }
 
-/// A meaning that ends with what each of these profiles takes: `by_profile!("What it is.",
-/// [FJ93, NS2], max_p)`. The member's `text` is what is said of it.
+/// A meaning that ends with what each profile of a list takes: `by_profile!("What it is.", PROFILES,
+/// max_p)`. The member's `text` is what is said of it.
 macro_rules! by_profile {
-    ($head:expr, [$($profile:expr),*], $member:ident) => {{
-        const TEXT: &$crate::by_profile::Text =
-            &$crate::by_profile::Text::of($head, &[$([$profile.name, $profile.$member.text()]),*]);
+    ($head:expr, $profiles:path, $member:ident) => {{
+        const ROWS: [[&str; 2]; $profiles.len()] = {
+            let mut rows = [[""; 2]; $profiles.len()];
+            let mut i = 0;
+            while i < rows.len() {
+                rows[i] = [$profiles[i].name, $profiles[i].$member.text()];
+                i += 1;
+            }
+            rows
+        };
+        const TEXT: &$crate::by_profile::Text = &$crate::by_profile::Text::of($head, &ROWS);
         TEXT.as_str()
     }};
 }
 pub(crate) use by_profile;
+
+/// The names of the profiles of a list, as a choice.
+macro_rules! named {
+    ($profiles:path) => {{
+        const NAMES: [&str; $profiles.len()] = {
+            let mut names = [""; $profiles.len()];
+            let mut i = 0;
+            while i < names.len() {
+                names[i] = $profiles[i].name;
+                i += 1;
+            }
+            names
+        };
+        packet::params::Kind::Choice(&NAMES)
+    }};
+}
+pub(crate) use named;
 
 /// A default and its words.
 #[derive(Clone, Copy, Debug)]

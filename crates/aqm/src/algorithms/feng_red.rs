@@ -13,9 +13,8 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Instant};
 
-use super::family::{
-    Early, FJ93, NS2, NS3, Ns, Paper, Profile, Settings, Tuned, Tuner, in_packets,
-};
+use super::family::{Early, FJ93, NS3, Ns, Paper, Profile, Settings, Tuned, Tuner, in_packets};
+use crate::by_profile::named;
 use crate::{Built, Entry, Judged, Keeps, Line};
 
 /// The registry's line.
@@ -44,7 +43,7 @@ pub(crate) const ENTRY: Entry = Entry {
 const FACTOR: Kind = Kind::above(Unit::None, 1.0, 1e6);
 
 const FIELDS: &[Field] = &[
-    Field::new("profile", Kind::Choice(&[FJ93.name, NS2.name, NS3.name]), Value::Choice("fj93"))
+    Field::new("profile", named!(in_packets::PROFILES), Value::Choice("fj93"))
         .meaning(
             "The RED underneath and the state at the start: fj93 (the 1993 paper, below), ns2 \
              (below), ns3 (above).",

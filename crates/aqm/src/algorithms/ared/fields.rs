@@ -2,29 +2,18 @@
 
 use packet::params::{Field, Kind, Value};
 
-use super::profiles::{FLOYD, LINUX, NS2, NS3};
+use super::profiles::{FLOYD, PROFILES};
 use crate::buffer::{BYTES, LIMIT, PACKET_BYTES, PACKETS, PROBABILITY, TIME};
-use crate::by_profile::by_profile;
-
-/// A meaning that ends with what each profile takes.
-macro_rules! of_all {
-    ($head:expr, $member:ident) => {
-        by_profile!($head, [FLOYD, NS2, NS3, LINUX], $member)
-    };
-}
+use crate::by_profile::{by_profile, named};
 
 /// Every parameter of adaptive RED.
 pub(super) const FIELDS: &[Field] = &[
-    Field::new(
-        "profile",
-        Kind::Choice(&[FLOYD.name, NS2.name, NS3.name, LINUX.name]),
-        Value::Choice(FLOYD.name),
-    )
-    .meaning(
-        "The implementation to follow, with its defaults: floyd (the report on the RED of \
+    Field::new("profile", named!(PROFILES), Value::Choice(FLOYD.name))
+        .meaning(
+            "The implementation to follow, with its defaults: floyd (the report on the RED of \
              1993), ns2, ns3, linux.",
-    )
-    .source("constructed"),
+        )
+        .source("constructed"),
     Field::new("target_delay", TIME, Value::Unset)
         .meaning(
             "Delay at the line's rate of which min_th is half, in packets, but at least 5. 5 ms \
@@ -51,15 +40,20 @@ pub(super) const FIELDS: &[Field] = &[
         )
         .source("Floyd, Gummadi and Shenker 2001 (read in ns-2.35)"),
     Field::new("automatic_w_q", Kind::Choice(&["second", "ten-rtt", "tenth-second"]), Value::Unset)
-        .meaning(of_all!(
+        .meaning(by_profile!(
             "What the average remembers where w_q is not given, C being packets/s: second 1 - \
              exp(-1/C), ten-rtt 1 - exp(-1/(10 rtt C)) with rtt = max(100 ms, 3/C), tenth-second 1 \
              - exp(-10/C).",
+            PROFILES,
             automatic_w_q
         ))
         .source("read: ns-2.35 q_weight_ 0, -1, -2"),
     Field::new("max_p", PROBABILITY, Value::Unset)
-        .meaning(of_all!("First value of the probability where the average reaches max_th.", max_p))
+        .meaning(by_profile!(
+            "First value of the probability where the average reaches max_th.",
+            PROFILES,
+            max_p
+        ))
         .source("read: ns-2.35 linterm_, ns-3 LInterm, tc"),
     Field::new("alpha", PROBABILITY, Value::Unset)
         .meaning("Largest step up of max_p; a step is at most max_p/4. 0.01 (fixed in linux).")
@@ -71,7 +65,7 @@ pub(super) const FIELDS: &[Field] = &[
         .meaning("No step up from here on. 0.5 (fixed in linux).")
         .source("Floyd, Gummadi and Shenker 2001 (read in ns-2.35)"),
     Field::new("bottom", PROBABILITY, Value::Unset)
-        .meaning(of_all!("No step down from here on.", bottom))
+        .meaning(by_profile!("No step down from here on.", PROFILES, bottom))
         .source("Floyd, Gummadi and Shenker 2001 (recalled); read: ns-2.35 bottom_, ns-3 Bottom"),
     Field::new("interval", TIME, Value::Unset)
         .meaning("Shortest time between two steps. 500 ms (linux: the period of its timer, fixed).")
@@ -83,9 +77,10 @@ pub(super) const FIELDS: &[Field] = &[
         )
         .source("Floyd, Gummadi and Shenker 2001 (recalled); ns-2.35 gentle_, ns-3 Gentle"),
     Field::new("units", Kind::Choice(&["packet", "byte"]), Value::Unset)
-        .meaning(of_all!(
+        .meaning(by_profile!(
             "What queue, thresholds, limit and probability count. byte: floyd scales p_b by \
              size/max_packet_bytes, ns2 and ns3 p_a by size/mean_packet_bytes.",
+            PROFILES,
             units
         ))
         .source("Le et al., ToN 2007 (both modes); defaults of ns-2.35, ns-3"),
@@ -99,9 +94,10 @@ pub(super) const FIELDS: &[Field] = &[
         .meaning("Largest packet, to which units = byte of floyd refers. 1500.")
         .source("Floyd and Jacobson 1993 (symbol); value constructed: Ethernet's MTU"),
     Field::new("limit", LIMIT, Value::Unset)
-        .meaning(of_all!(
+        .meaning(by_profile!(
             "Packets that may wait; multiplied by mean_packet_bytes where the queue is counted in \
              bytes.",
+            PROFILES,
             limit
         ))
         .source("ns-2.35 limit_, ns-3 MaxSize; floyd and linux constructed"),

@@ -15,6 +15,9 @@ use crate::{BufferLimit, Line};
 /// A probability above zero.
 pub(crate) const PROBABILITY: Kind = Kind::above(Unit::None, 0.0, 1.0);
 
+/// The profiles that count packets.
+pub(crate) const PROFILES: [&Profile; 3] = [&FJ93, &NS2, &NS3];
+
 /// `min_th`.
 pub(crate) const MIN_TH: Field = Field::new("min_th", PACKETS, Value::Real(5.0))
     .meaning("Average queue below which every packet passes.")
@@ -31,14 +34,14 @@ pub(crate) const W_Q: Field = Field::new("w_q", PROBABILITY, Value::Real(0.002))
 pub(crate) const GENTLE: Field = Field::new("gentle", Kind::Switch, Value::Unset)
     .meaning(by_profile!(
         "Whether the probability grows from max_p to 1 between max_th and twice max_th.",
-        [FJ93, NS2, NS3],
+        PROFILES,
         gentle
     ))
     .source("read: ns-2.35 gentle_, ns-3 Gentle");
 /// `mean_packet_bytes`.
 pub(crate) const MEAN_PACKET_BYTES: Field =
     Field::new("mean_packet_bytes", PACKET_BYTES, Value::Unset)
-        .meaning(by_profile!("The packet of the idle clock.", [FJ93, NS2, NS3], mean_packet_bytes))
+        .meaning(by_profile!("The packet of the idle clock.", PROFILES, mean_packet_bytes))
         .source("read: ns-2.35 mean_pktsize_, ns-3 MeanPktSize; fj93 constructed");
 /// `limit`.
 pub(crate) const LIMIT: Field = Field::new("limit", buffer::LIMIT, Value::Whole(60))

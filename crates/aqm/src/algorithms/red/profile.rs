@@ -12,19 +12,23 @@ use super::settings::Settings;
 use crate::by_profile::Stated;
 use crate::{Built, Fit};
 
-pub(crate) const FJ93: Profile = fj93::PROFILE;
-pub(crate) const NS2: Profile = ns2::PROFILE;
-pub(crate) const NS2_FIXED: Profile = ns2_fixed::PROFILE;
-pub(crate) const NS3: Profile = ns3::PROFILE;
-pub(crate) const ALTQ: Profile = altq::PROFILE;
-pub(crate) const LINUX: Profile = linux::PROFILE;
+/// Every profile, in the order of the documentation. A new one adds its line here.
+#[rustfmt::skip]
+pub(crate) const PROFILES: [&Profile; 6] = [
+    &fj93::PROFILE,
+    &ns2::PROFILE,
+    &ns2_fixed::PROFILE,
+    &ns3::PROFILE,
+    &altq::PROFILE,
+    &linux::PROFILE,
+];
 
-/// Every profile, in the order of the documentation. A new one adds its line here and above.
-pub(crate) static PROFILES: [&Profile; 6] = [&FJ93, &NS2, &NS2_FIXED, &NS3, &ALTQ, &LINUX];
-
-/// Their names.
-pub(crate) const NAMES: &[&str] =
-    &[FJ93.name, NS2.name, NS2_FIXED.name, NS3.name, ALTQ.name, LINUX.name];
+/// Those that other disciplines build on.
+pub(crate) use altq::PROFILE as ALTQ;
+pub(crate) use fj93::PROFILE as FJ93;
+pub(crate) use linux::PROFILE as LINUX;
+pub(crate) use ns2::PROFILE as NS2;
+pub(crate) use ns3::PROFILE as NS3;
 
 /// An implementation of RED.
 #[derive(Clone, Copy, Debug)]

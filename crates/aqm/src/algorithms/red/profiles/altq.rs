@@ -10,7 +10,7 @@ use crate::by_profile::{Stated, stated};
 
 const PACKETS: &str = "ALTQ's RED counts packets";
 
-pub(in super::super) const PROFILE: Profile = Profile {
+pub(crate) const PROFILE: Profile = Profile {
     name: "altq",
     judge: |settings| Ok(gate(Altq::new(settings)?, settings)),
     w_q: Stated::new(

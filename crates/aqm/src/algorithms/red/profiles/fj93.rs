@@ -6,7 +6,7 @@ use crate::algorithms::red::paper::Paper;
 use crate::algorithms::red::profile::{IdleClock, Limits, Profile, Switch};
 use crate::by_profile::{Stated, stated};
 
-pub(in super::super) const PROFILE: Profile = Profile {
+pub(crate) const PROFILE: Profile = Profile {
     name: "fj93",
     judge: |settings| Ok(gate(Paper::new(settings), settings)),
     min_th: Stated::new(|_| 5.0, "5"),

@@ -7,7 +7,7 @@ use crate::algorithms::red::profile::{Given, Limits, Profile, Switch};
 use crate::algorithms::red::settings::weight_for_burst;
 use crate::by_profile::Stated;
 
-pub(in super::super) const PROFILE: Profile = Profile {
+pub(crate) const PROFILE: Profile = Profile {
     name: "linux",
     judge: |settings| Ok(gate(Linux::new(settings)?, settings)),
     min_th: Stated::new(min_th, "max_th/3"),

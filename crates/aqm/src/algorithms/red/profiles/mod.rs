@@ -1,8 +1,8 @@
 //! The implementations of RED, one file each.
 
-pub(super) mod altq;
-pub(super) mod fj93;
-pub(super) mod linux;
-pub(super) mod ns2;
-pub(super) mod ns2_fixed;
-pub(super) mod ns3;
+pub(crate) mod altq;
+pub(crate) mod fj93;
+pub(crate) mod linux;
+pub(crate) mod ns2;
+pub(crate) mod ns2_fixed;
+pub(crate) mod ns3;

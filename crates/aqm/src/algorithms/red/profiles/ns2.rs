@@ -9,7 +9,7 @@ use crate::algorithms::red::ns::Ns;
 use crate::algorithms::red::profile::{Given, Limits, Profile, Switch};
 use crate::by_profile::{Stated, stated};
 
-pub(in super::super) const PROFILE: Profile = Profile {
+pub(crate) const PROFILE: Profile = Profile {
     name: "ns2",
     judge: |settings| Ok(gate(Ns::new(settings), settings)),
     min_th: Stated::new(min_th, "half of what the line sends in 5 ms, at least 5"),

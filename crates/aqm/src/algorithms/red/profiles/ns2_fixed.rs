@@ -4,7 +4,7 @@ use super::ns2;
 use crate::Fit;
 use crate::algorithms::red::profile::{Limits, Profile, Switch};
 
-pub(in super::super) const PROFILE: Profile = Profile {
+pub(crate) const PROFILE: Profile = Profile {
     name: "ns2-fixed",
     limits: Limits::Bytes,
     fit: Fit::Whole,

@@ -8,7 +8,7 @@ use crate::Fit;
 use crate::algorithms::red::profile::{IdleClock, Profile, Switch};
 use crate::by_profile::{Stated, stated};
 
-pub(in super::super) const PROFILE: Profile = Profile {
+pub(crate) const PROFILE: Profile = Profile {
     name: "ns3",
     min_th: fj93::PROFILE.min_th,
     max_th: fj93::PROFILE.max_th,

@@ -5,7 +5,6 @@ use packet::params::Raw;
 
 use super::*;
 use crate::Fit;
-use crate::algorithms::red::profile::NS2_FIXED;
 
 const LINE: Line = Line::of(Rate::from_bits_per_s(10_000_000));
 
@@ -59,7 +58,7 @@ fn presets_of_harsh_red() {
     assert_eq!(preset(&[("preset", "hspa-red")]), (5.0, 20.0, 0.002, 0.1));
     assert_eq!(preset(&[("preset", "hspa-hred")]), (3.0, 50.0, 0.02, 0.65));
     let harsh = settings(&[("preset", "edge-hred")]);
-    assert_eq!(*harsh.profile, NS2_FIXED);
+    assert_eq!(harsh.profile.name, "ns2-fixed");
     assert!(harsh.wait && harsh.byte_probability && !harsh.gentle && !harsh.use_mark_p);
     assert_eq!(harsh.limit, BufferLimit::of_bytes(240 * 500, Fit::Whole));
     assert!((harsh.curve().p_b(20.0) - 0.298649).abs() < 1e-6);
