@@ -25,6 +25,7 @@ mod ports;
 mod read;
 mod replay;
 mod requests;
+mod resolved;
 mod response_ends;
 mod rings;
 mod scenarios;
