@@ -88,7 +88,7 @@ pub(crate) static MEASURES: &[Measure<Answers>] = &[
         "made; a video segment is one as well (`by_group` tells web users' apart)").by_group(),
     whole("responses", RESPONSES, "responses", |a: &Answers| a.times.count(),
         "that ended, failed ones included").by_group(),
-    whole("responses_failed", RESPONSES, "failed requests", |a: &Answers| a.times.failed(),
+    whole("responses_failed", REQUESTS, "failed requests", |a: &Answers| a.times.failed(),
         "given up").by_group(),
     whole("requested_bytes", PAYLOAD, "bytes asked for", |a: &Answers| a.asked_bytes,
         "of the replies that were asked for in the measured interval, answered or not").by_group(),

@@ -126,8 +126,9 @@ const SCORE: Unit = BARE.digits(1);
 pub(crate) static MEASURES: &[Measure<[Row]>] = &[
     whole("listeners", Unit::of("listeners"), "calls, listeners", |rows| rows.len() as u64,
         "rows of `calls`; these numbers only with calls"),
-    real("r_mean", SCORE, "calls, rating R", |rows| mean(rows, |r| r.rating), "over the listeners"),
-    real("r_p5", SCORE, "calls, rating R, 5 %", worst_rating, "5 % quantile over the listeners"),
+    real("r_mean", SCORE, "calls, rating R", |rows| mean(rows, |r| r.rating),
+        "mean rating R (ITU-T G.107) over the listeners"),
+    real("r_p5", SCORE, "calls, rating R, 5 %", worst_rating, "5 % quantile of R over the listeners"),
     real("mos_mean", BARE.digits(2), "calls, opinion score",
         |rows| mean(rows, |r| mean_opinion_score(r.rating)), "mean opinion score over the listeners"),
     real("share_r_ge_70", SHARE, "calls, R of 70 and more",

@@ -71,8 +71,10 @@ const BARE: Unit = Unit::of("");
 
 #[rustfmt::skip]
 static RUN: &[Measure<RunFacts>] = &[
-    real("simulated_s", SECONDS, "simulated", |r| r.window.to.secs_f64(), "length of the run"),
-    real("measured_s", SECONDS, "measured", |r| r.window.seconds(), "length of its measured interval"),
+    real("simulated_s", SECONDS, "simulated", |r: &RunFacts| r.window.to.secs_f64(), "length of the run")
+        .whole_run(),
+    real("measured_s", SECONDS, "measured", |r| r.window.seconds(),
+        "length of its measured interval"),
     whole("users", BARE, "users and flows", |r| r.users, "users and flows of all groups"),
     whole("data_packets", PACKETS, "data packets", |r: &RunFacts| r.data_packets,
         "with payload that reached the studied port, retransmissions included (`arrivals` counts all \
