@@ -38,6 +38,7 @@ mod sources;
 mod table;
 mod times;
 mod transfers;
+mod watch;
 
 pub use calls::{Calls, Listener};
 pub use concurrency::Concurrency;
@@ -48,7 +49,7 @@ pub use goodput::Goodput;
 pub use losses::Losses;
 pub use meter::{Meter, MeterSettings, Totals};
 pub use nature::{Kind, Nature};
-pub use packet_trace::{PacketTrace, Who};
+pub use packet_trace::{PacketTrace, Seen, Who};
 pub use pages::{PageLoad, PageSettings, Pages};
 pub use per_second::PerSecond;
 pub use players::{Players, Viewer};
@@ -57,6 +58,7 @@ pub use requests::{Class, Request, RequestSettings, Requests};
 pub use sources::Sources;
 pub use table::{Column, Figure, Summary, Table};
 pub use transfers::{Transfer, Transfers};
+pub use watch::{Binned, Bins, WatchSettings, Watching};
 
 use packet::Instant;
 

@@ -3,8 +3,8 @@
 //! Reading order: [`scenario`] (what one run is, as data), `setup` (from a scenario to a world),
 //! [`run`](crate::Run) (from a world to tables), `world` (what there is, and the loop), `carry`
 //! (packets on their way), [`port`] (queues feeding lines, folded and explicit), `host` (ends of
-//! connections), `apps` (what applications ask for), `books` (what is written down), [`capture`] (what crosses a port, for
-//! Wireshark), [`agenda`] (the future).
+//! connections), `apps` (what applications ask for), `books` (what is written down), `watch` (a look into a run under way), [`capture`] (what
+//! crosses a port, for Wireshark), [`agenda`] (the future).
 
 pub mod access;
 pub mod agenda;
@@ -32,6 +32,7 @@ mod script;
 mod setup;
 mod slab;
 pub mod topology;
+mod watch;
 mod world;
 
 pub use before::{capacities, estimate};
@@ -41,3 +42,4 @@ pub use error::ScenarioError;
 pub use memory::free_bytes;
 pub use run::{Outcome, Run, run, summary_json};
 pub use scenario::Scenario;
+pub use watch::PACKET_NUMBERS;

@@ -32,3 +32,4 @@ mod shaper;
 mod sizes;
 mod theory;
 mod transports;
+mod watch;
