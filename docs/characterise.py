@@ -18,9 +18,9 @@ DOCS = Path(__file__).parent
 STUDY = "rfc7928"
 #: Tables of the study, what tells their rows apart, and the metrics that pages show.
 SHOWN = {
-    "congestion": ("level", ["goodput", "wait_ms", "wait_p95_ms", "drop_pct"]),
-    "changing-load": (None, ["goodput", "wait_ms", "wait_p95_ms", "drop_pct"]),
-    "capacity": ("changes", ["goodput", "wait_ms", "wait_p95_ms", "drop_pct"]),
+    "congestion": ("level", ["goodput", "queue_delay_ms", "queue_delay_p95_ms", "drop_pct"]),
+    "changing-load": (None, ["goodput", "queue_delay_ms", "queue_delay_p95_ms", "drop_pct"]),
+    "capacity": ("changes", ["goodput", "queue_delay_ms", "queue_delay_p95_ms", "drop_pct"]),
     "rtt": ("rtt", ["rtt_ratio"]),
     "transports": ("other", ["other_share_pct"]),
     "bursts": (None, ["page_p95_ms", "frames_lost_pct"]),

@@ -85,7 +85,7 @@ SITUATIONS = (
     ("line of 10 and 1 Mbit/s, 20 s each", "capacity", "every 20 s"),
     ("0.1 s each", "capacity", "every 0.1 s"),
 )
-METRICS = ("goodput", "wait_ms", "wait_p95_ms", "drop_pct")
+METRICS = ("goodput", "queue_delay_ms", "queue_delay_p95_ms", "drop_pct")
 SENTENCE = (
     ("flows of 20 ms get {} times as much as flows of 100 ms", "rtt", "20 ms", "rtt_ratio"),
     ("those of 560 ms {} times", "rtt", "560 ms", "rtt_ratio"),

@@ -412,7 +412,7 @@ class TestDatagrams:
 SECONDS = {
     "time_s": np.arange(13.0),
     "edge.forward.departures": [9] + [100, 300] * 6,
-    "edge.forward.wait_mean_s": [9.0] + [0.010, 0.030] * 6,
+    "edge.forward.queue_delay_mean_s": [9.0] + [0.010, 0.030] * 6,
     "web.goodput_bytes": [10**9] + [1_000_000, 250_000] * 6,
     "voice.goodput_bytes": [0] * 13,
 }
@@ -422,8 +422,8 @@ class TestEllipses:
     def of(self, **spec) -> drawing.Drawing:
         runs = []
         for more in (0.0, 0.002, 0.004):
-            waits = np.asarray(SECONDS["edge.forward.wait_mean_s"]) + more
-            run = FakeRun(seconds=SECONDS | {"edge.forward.wait_mean_s": waits})
+            waits = np.asarray(SECONDS["edge.forward.queue_delay_mean_s"]) + more
+            run = FakeRun(seconds=SECONDS | {"edge.forward.queue_delay_mean_s": waits})
             run.summary["studied_port"] = "edge.forward"
             runs.append(run)
         return drawn("ellipses", BY_AQM | spec, material([("g", {"aqm": "red"}, runs)]))

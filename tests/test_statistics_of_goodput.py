@@ -13,7 +13,7 @@ from aqmlab.studies.laboratory import Measured
 
 SECONDS = {
     "time_s": np.arange(6.0),
-    "link.forward.wait_mean_s": np.array([9.0, 9.0, 0.01, 0.02, 0.03, 0.04]),
+    "link.forward.queue_delay_mean_s": np.array([9.0, 9.0, 0.01, 0.02, 0.03, 0.04]),
     "web.goodput_bytes": np.array([10**9, 0, 100, 100, 300, 300]),
     "voice.goodput_bytes": np.array([10**9, 0, 50, 50, 50, 50]),
 }
@@ -40,5 +40,5 @@ def test_shares_and_ratios():
 
 
 def test_waits_of_the_studied_port_unless_another_is_named():
-    assert of("wait_quantile_s", quantile=0.5) == pytest.approx(0.025)
-    assert of("wait_quantile_s", quantile=1.0, port="link.forward") == pytest.approx(0.04)
+    assert of("queue_delay_quantile_s", quantile=0.5) == pytest.approx(0.025)
+    assert of("queue_delay_quantile_s", quantile=1.0, port="link.forward") == pytest.approx(0.04)

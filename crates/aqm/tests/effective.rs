@@ -81,7 +81,7 @@ fn candidates(field: &Field) -> Vec<Raw> {
         _ => Raw::Number(v),
     };
     match field.kind {
-        Kind::Distribution { .. } | Kind::File => {
+        Kind::Variant(_) | Kind::Distribution { .. } | Kind::File => {
             unreachable!("no discipline draws from a distribution or reads a file")
         }
         Kind::Switch => vec![Raw::Bool(false), Raw::Bool(true)],

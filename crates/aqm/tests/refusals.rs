@@ -41,7 +41,7 @@ fn quantity(unit: Unit, value: f64) -> Raw {
 /// Values just outside the range, with both bounds as the sentence must give them.
 fn outside(field: &Field) -> Option<(Vec<Raw>, [String; 2])> {
     match field.kind {
-        Kind::Distribution { .. } | Kind::File => {
+        Kind::Variant(_) | Kind::Distribution { .. } | Kind::File => {
             unreachable!("no discipline draws from a distribution or reads a file")
         }
         Kind::Whole { unit, min, max } => {
@@ -85,7 +85,7 @@ fn of_the_wrong_type_or_unit() {
         let list = say(Raw::Other("a list"));
         assert!(list.contains("a list is n"), "{list}");
         match field.kind {
-            Kind::Distribution { .. } | Kind::File => {
+            Kind::Variant(_) | Kind::Distribution { .. } | Kind::File => {
                 unreachable!("no discipline draws from a distribution or reads a file")
             }
             Kind::Switch => {
@@ -166,7 +166,7 @@ fn names_that_do_not_exist() {
 /// Values worth setting beside one another.
 fn candidates(field: &Field) -> Vec<Raw> {
     match field.kind {
-        Kind::Distribution { .. } | Kind::File => {
+        Kind::Variant(_) | Kind::Distribution { .. } | Kind::File => {
             unreachable!("no discipline draws from a distribution or reads a file")
         }
         Kind::Switch => vec![Raw::Bool(false), Raw::Bool(true)],

@@ -5,6 +5,7 @@
 #![cfg_attr(not(test), no_std)]
 extern crate alloc;
 
+mod about;
 pub mod dscp;
 mod event;
 mod framing;
@@ -16,6 +17,7 @@ mod rate;
 mod time;
 pub mod units;
 
+pub use about::About;
 pub use event::{Event, Why};
 pub use framing::{Cells, Framing};
 pub use packet::{Ack, Backlog, Ecn, Header, Packet};

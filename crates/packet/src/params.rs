@@ -20,7 +20,7 @@ pub(crate) use check::near;
 pub use check::{nearest, quantity, unknown};
 
 use crate::units::Unit;
-use crate::{Duration, Rate};
+use crate::{About, Duration, Rate};
 
 /// One parameter of a variant.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +65,9 @@ pub enum Kind {
     },
     /// One of these names.
     Choice(&'static [&'static str]),
+    /// One of these variants: its name, or a table `{ name = …, … }` that sets parameters of the
+    /// variant's own as well ([`Params::variant`]).
+    Variant(&'static [&'static About]),
     /// A distribution of a quantity with this unit: one value, the name of a shipped table, or a
     /// table `{ dist = … }`. What is written is kept as it is ([`Params::distribution`]); who draws
     /// from it reads it.
@@ -88,7 +91,7 @@ pub enum Value {
     Whole(u64),
     /// Of [`Kind::Real`].
     Real(f64),
-    /// Of [`Kind::Choice`].
+    /// Of [`Kind::Choice`] and [`Kind::Variant`].
     Choice(&'static str),
     /// Of [`Kind::Distribution`] and [`Kind::File`]: its place among what was written, see
     /// [`Params::distribution`] and [`Params::content`].
@@ -176,6 +179,8 @@ pub struct Params {
     values: Vec<Value>,
     given: Vec<bool>,
     written: Vec<Raw>,
+    /// Of fields that name a variant, what its table sets.
+    variants: Vec<(usize, Params)>,
     effective: Vec<Cell<Value>>,
 }
 
@@ -187,6 +192,7 @@ impl Params {
             values: fields.iter().map(|f| f.default).collect(),
             given: alloc::vec![false; fields.len()],
             written: Vec::new(),
+            variants: Vec::new(),
             effective: fields.iter().map(|f| Cell::new(f.default)).collect(),
         }
     }
@@ -204,6 +210,9 @@ impl Params {
                 let names: Vec<&str> = fields.iter().map(|f| f.name).collect();
                 BadParams::new(name, unknown("field", name, &names))
             })?;
+            if let Some(own) = fields[index].read_table(value)? {
+                params.variants.push((index, own));
+            }
             params.values[index] = match fields[index].read(value)? {
                 Value::Written(_) => {
                     params.written.push(value.clone());
@@ -310,6 +319,26 @@ impl Params {
             Value::Choice(v) => v,
             other => panic!("{name} is not a choice but {other:?}"),
         }
+    }
+    /// The variant that a field names, with the parameters that are the variant's own; `None` if
+    /// unset.
+    pub fn variant(&self, name: &str) -> Option<(&'static About, Params)> {
+        let index = self.index(name);
+        let (Kind::Variant(known), Value::Choice(chosen)) =
+            (self.fields[index].kind, self.values[index])
+        else {
+            return None;
+        };
+        let about = known.iter().find(|about| about.name == chosen)?;
+        let own = self.table(index).cloned();
+        Some((about, own.unwrap_or_else(|| Params::defaults(about.fields))))
+    }
+    /// What the table of a field that names a variant sets, if it was written as a table.
+    pub fn variant_table(&self, name: &str) -> Option<&Params> {
+        self.table(self.index(name))
+    }
+    fn table(&self, index: usize) -> Option<&Params> {
+        self.variants.iter().find(|(of, _)| *of == index).map(|(_, own)| own)
     }
     /// What was written for a distribution; `None` if the user said nothing.
     pub fn distribution(&self, name: &str) -> Option<&Raw> {

@@ -54,7 +54,7 @@ struct Measured {
     marks: [u64; Why::ALL.len()],
     packet_ns: u64,
     byte_ns: u128,
-    wait_ns: u128,
+    queue_delay_ns: u128,
 }
 
 /// The recorder at one port.
@@ -199,7 +199,7 @@ impl Meter {
             if finish >= window.from {
                 self.measured.departures += 1;
                 self.measured.departure_bytes += u64::from(bytes);
-                self.measured.wait_ns += u128::from(waited);
+                self.measured.queue_delay_ns += u128::from(waited);
             }
         }
         let busy_from = start.max(window.from);
@@ -387,9 +387,12 @@ impl Meter {
         out.real("queue_time_mean_packets", time_mean);
         out.whole("queue_peak_packets", u64::from(self.peak_packets));
         out.real("queue_mean_bytes", m.byte_ns as f64 / 1e9 / seconds);
-        let waited =
-            if m.departures == 0 { 0.0 } else { m.wait_ns as f64 / 1e9 / m.departures as f64 };
-        out.real("wait_mean_s", waited);
+        let waited = if m.departures == 0 {
+            0.0
+        } else {
+            m.queue_delay_ns as f64 / 1e9 / m.departures as f64
+        };
+        out.real("queue_delay_mean_s", waited);
         if let Some(gauges) = self.gauges.as_ref().filter(|_| self.settings.gauges) {
             gauges.summarise(out);
         }
@@ -407,16 +410,16 @@ impl Meter {
     /// The per-second series as columns named `<port>.<series>`.
     pub fn per_second(&self, port: &str, seconds: usize) -> Vec<(String, Column)> {
         let [departures, bytes, waits] = [0, 1, 2].map(|i| self.departed.column(i, seconds));
-        let mean_wait =
+        let mean_delay =
             |(wait, n): (&u64, &u64)| if *n == 0 { 0.0 } else { *wait as f64 / 1e9 / *n as f64 };
-        let waits = waits.iter().zip(&departures).map(mean_wait).collect();
+        let waits = waits.iter().zip(&departures).map(mean_delay).collect();
         let series = [
             ("arrivals", Column::U64(self.arrivals.rows(seconds))),
             ("departures", Column::U64(departures)),
             ("drops", Column::U64(self.drops.sums(seconds))),
             ("marks", Column::U64(self.marks.sums(seconds))),
             ("ip_bytes", Column::U64(bytes)),
-            ("wait_mean_s", Column::F64(waits)),
+            ("queue_delay_mean_s", Column::F64(waits)),
         ];
         series.into_iter().map(|(name, column)| (format!("{port}.{name}"), column)).collect()
     }
@@ -470,7 +473,7 @@ mod tests {
         assert!((s.number("queue_var_packets") - 8.0 / 9.0).abs() < 1e-12);
         assert!((s.number("queue_time_mean_packets") - 14.0 / 9.0).abs() < 1e-12);
         assert!((s.number("utilisation") - 1.0 / 9.0).abs() < 1e-12);
-        assert!((s.number("wait_mean_s") - 0.006).abs() < 1e-12);
+        assert!((s.number("queue_delay_mean_s") - 0.006).abs() < 1e-12);
     }
 
     #[test]

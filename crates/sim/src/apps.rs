@@ -6,8 +6,8 @@ use tcp::{Endpoint, State};
 use traffic::{Action, AppCx, Closes, Input};
 
 use crate::agenda::{Turn, order};
-use crate::carry::Stream;
 use crate::connection::{ACCEPTOR, Connection, Exchange, OPENER, SCRIPTED};
+use crate::forwarding::Stream;
 use crate::multiplex::Mux;
 use crate::topology::Side;
 use crate::world::{NOWHERE, What, World};

@@ -24,6 +24,10 @@ fn field(field: &Field) -> Json {
             set("type", json!("choice"));
             set("choices", json!(names));
         }
+        Kind::Variant(known) => {
+            set("type", json!("choice"));
+            set("choices", known.iter().map(|about| json!(about.name)).collect());
+        }
         Kind::Distribution { unit } => {
             set("type", json!("distribution"));
             set("unit", json!(unit.name()));

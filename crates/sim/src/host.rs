@@ -6,8 +6,8 @@ use tcp::{HostPair, State};
 use traffic::{Closes, Input};
 
 use crate::agenda::{Turn, order};
-use crate::carry::{Flight, Stream};
 use crate::connection::{ACCEPTOR, OPENER, SERVING};
+use crate::forwarding::{Flight, Stream};
 use crate::topology::{Machines, Side};
 use crate::world::{NOWHERE, What, World};
 
@@ -26,7 +26,7 @@ fn host_pair(machines: &Machines, opener: Side, hosts: [u16; 2], end: usize) -> 
 impl World {
     pub(crate) fn deliver(&mut self, id: u32) {
         let flight = &self.flights[id];
-        self.ledger.delivered(flight.flow(), flight.ip_bytes());
+        self.conservation.delivered(flight.flow(), flight.ip_bytes());
         if flight.is_datagram() {
             let sent = Instant::from_nanos(flight.segment.ack);
             let (stream, number) = (flight.connection, flight.segment.seq);

@@ -1,23 +1,24 @@
 //! A world of hosts, ports and wires, moved by an agenda of future events.
 //!
 //! Reading order: [`scenario`] (what one run is, as data), `setup` (from a scenario to a world),
-//! [`run`](crate::Run) (from a world to tables), `world` (what there is, and the loop), `carry`
-//! (packets on their way), [`port`] (queues feeding lines, folded and explicit), `host` (ends of
-//! connections), `apps` (what applications ask for), `books` (what is written down), `watch` (a look into a run under way), [`capture`] (what
-//! crosses a port, for Wireshark), [`agenda`] (the future).
+//! [`run`](crate::Run) (from a world to tables), `world` (what there is, and the loop),
+//! `forwarding` (packets on their way), [`port`] (queues feeding lines, folded and explicit), `host`
+//! (ends of connections), `apps` (what applications ask for), `connection_log` (what is written
+//! down), `watch` (a look into a run under way), [`capture`] (what crosses a port, for Wireshark),
+//! [`agenda`] (the future).
 
 pub mod access;
 pub mod agenda;
 mod apps;
 mod before;
-mod books;
 pub mod capture;
-mod carry;
 mod catalogue;
 mod connection;
+mod connection_log;
+mod conservation;
 mod error;
+mod forwarding;
 mod host;
-mod ledger;
 mod losses;
 mod memory;
 mod multiplex;

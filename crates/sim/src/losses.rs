@@ -3,7 +3,7 @@
 use record::Losses;
 use tcp::{Endpoint, Flags, Segment};
 
-use crate::carry::Flight;
+use crate::forwarding::Flight;
 use crate::world::World;
 
 /// The last loss episode of what one end sends.

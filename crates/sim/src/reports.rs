@@ -3,7 +3,7 @@
 use packet::Instant;
 use record::e_model::Impairment;
 use record::{Calls, Listener, Players, Summary, Table, Viewer};
-use traffic::{Ear, Report, Viewing};
+use traffic::{Listening, Report, Viewing};
 
 use crate::world::World;
 
@@ -22,8 +22,8 @@ impl Reports {
             let (group, user) = (member.group, user as u32);
             match member.app.report(now) {
                 None => {}
-                Some(Report::Call(ears)) => {
-                    let listeners: Vec<Listener> = ears.iter().map(listener).collect();
+                Some(Report::Call(heard)) => {
+                    let listeners: Vec<Listener> = heard.iter().map(listener).collect();
                     reports.calls.add(group, user, &listeners);
                 }
                 Some(Report::Viewing(viewing)) => reports.players.add(viewer(group, user, viewing)),
@@ -44,8 +44,8 @@ impl Reports {
     }
 }
 
-fn listener(ear: &Ear) -> Listener {
-    let Ear { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec } = *ear;
+fn listener(heard: &Listening) -> Listener {
+    let Listening { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec } = *heard;
     let codec = Impairment { equipment: codec.0, robustness: codec.1 };
     Listener { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec }
 }

@@ -219,7 +219,7 @@ impl World {
 
     fn lose_by_script(&mut self, id: u32) {
         let flight = &self.flights[id];
-        self.ledger.dropped(flight.flow(), flight.ip_bytes());
+        self.conservation.dropped(flight.flow(), flight.ip_bytes());
         if flight.is_datagram() {
             let sent = Instant::from_nanos(flight.segment.ack);
             self.datagrams.lost(flight.connection, flight.segment.seq, sent);

@@ -182,7 +182,7 @@ fn port(port: &mut Port, name: &str, now: Instant, seconds: std::ops::Range<usiz
     json!({
         "name": name, "packets": meter.backlog().packets, "bytes": meter.backlog().bytes,
         "queue": binned(&samples.queue), "gauges": gauges,
-        "departures": of_departures(0), "ip_bytes": of_departures(1), "waited_ns": of_departures(2),
+        "departures": of_departures(0), "ip_bytes": of_departures(1), "queue_delay_ns": of_departures(2),
         "drops": causes(|row| row.1), "marks": causes(|row| row.2),
     })
 }

@@ -1,8 +1,8 @@
 //! The world: hosts, ports and wires in vectors, named by index, moved by one loop with one
 //! match. A packet carries its route; there are no routing tables and no pointers between nodes.
 //!
-//! What the world does at an event stands in `carry` (packets between hosts), `host` (the ends of
-//! connections), `apps` (users and senders) and `books` (what is written down).
+//! What the world does at an event stands in `forwarding` (packets between hosts), `host` (the ends
+//! of connections), `apps` (users and senders) and `connection_log` (what is written down).
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use traffic::{Action, App, Input};
 
 use crate::agenda::{Agenda, Turn, order};
 use crate::capture::Tap;
-use crate::carry::{Flight, Stream};
 use crate::connection::{Connection, GONE};
-use crate::ledger::Ledger;
+use crate::conservation::Conservation;
+use crate::forwarding::{Flight, Stream};
 use crate::owners::Owners;
 use crate::port::Port;
 use crate::script::Scripts;
@@ -147,7 +147,7 @@ pub struct World {
     /// Round-trip time that an application has set for the connection it opens next.
     pub(crate) next_round_trip: Option<Duration>,
     pub(crate) lost: Vec<u32>,
-    pub(crate) ledger: Ledger,
+    pub(crate) conservation: Conservation,
     /// When each explicit port's tick event is due; [`Instant::NEVER`] without one.
     pub(crate) armed_ticks: Vec<Instant>,
 }
@@ -199,7 +199,7 @@ impl World {
             actions: Vec::new(),
             next_round_trip: None,
             lost: Vec::new(),
-            ledger: Ledger::default(),
+            conservation: Conservation::default(),
             armed_ticks: Vec::new(),
         };
         world.armed_ticks = vec![Instant::NEVER; world.ports.len()];
@@ -291,7 +291,7 @@ impl World {
                 What::Wake(member) => self.tell(member, Input::Woke),
                 What::Begin(group) => self.begin(group),
             }
-            if Ledger::ON {
+            if Conservation::ON {
                 self.check();
             }
         }
@@ -323,9 +323,9 @@ impl World {
     }
 
     fn check_flows(&mut self) {
-        if Ledger::ON {
+        if Conservation::ON {
             let flights = self.flights.places().iter().filter(|f| f.serial != GONE);
-            self.ledger.check(flights.map(|f| (f.flow(), f.ip_bytes())));
+            self.conservation.check(flights.map(|f| (f.flow(), f.ip_bytes())));
         }
     }
 }

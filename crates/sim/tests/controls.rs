@@ -32,7 +32,7 @@ fn a_bbr3_flow_fills_the_line_in_less_than_two_round_trips() {
                 let line = (megabits, trip_ms, products);
                 let s = alone("bbr3", line);
                 let used = s.number("utilisation");
-                let trips = 1.0 + s.number("wait_mean_s") * 1e3 / trip_ms;
+                let trips = 1.0 + s.number("queue_delay_mean_s") * 1e3 / trip_ms;
                 assert!(used >= 0.95, "{line:?}: {used}");
                 assert!(trips < 2.0, "{line:?}: {trips} round trips");
             }
@@ -112,7 +112,7 @@ fn a_ledbat_flow_leaves_the_line_to_others_and_takes_it_when_they_are_gone() {
     let alone = summary(&line(json!([flow("background", "ledbat++")])));
     assert!(alone.number("utilisation") > 0.9, "{}", alone.number("utilisation"));
     assert_eq!(alone.number("drops"), 0.0);
-    let wait = alone.number("wait_mean_s");
+    let wait = alone.number("queue_delay_mean_s");
     assert!((0.03..0.07).contains(&wait), "{wait}");
     let both = summary(&line(json!([flow("background", "ledbat++"), flow("foreground", "cubic")])));
     let least = both.number("long_flow_goodput_min_bits_per_s");

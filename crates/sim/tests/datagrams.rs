@@ -280,11 +280,11 @@ fn goodput_counts_what_reaches_the_programs_once_and_waits_are_those_of_the_queu
     let received = of(&outcome, "voice").number("received");
     assert_eq!(sum("voice.goodput_bytes"), 972.0 * received);
     let port = text(&outcome, "studied_port");
-    let waits = column(seconds, &format!("{port}.wait_mean_s"));
+    let waits = column(seconds, &format!("{port}.queue_delay_mean_s"));
     let departures = column(seconds, &format!("{port}.departures"));
     let waited: f64 = waits.iter().zip(&departures).map(|(wait, n)| wait * n).sum();
     let mean = waited / departures.iter().sum::<f64>();
-    assert!((mean - outcome.summary.number("wait_mean_s")).abs() < 1e-9, "{mean}");
+    assert!((mean - outcome.summary.number("queue_delay_mean_s")).abs() < 1e-9, "{mean}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn row(name: &str, traffic: &str, s: &Summary) -> String {
         s.number("arrivals"),
         s.number("drops"),
         s.number("queue_time_mean_packets"),
-        s.number("wait_mean_s") * 1e3,
+        s.number("queue_delay_mean_s") * 1e3,
         s.number("utilisation") * 100.0,
         s.number("responses"),
     )

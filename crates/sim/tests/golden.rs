@@ -19,7 +19,7 @@ fn row(name: &str, summary: &Summary) -> String {
     for count in ["arrivals", "drops", "responses", "queue_max_packets"] {
         write!(row, " {:>9}", whole(count)).unwrap();
     }
-    for (number, digits) in [("queue_mean_packets", 2), ("wait_mean_s", 5)] {
+    for (number, digits) in [("queue_mean_packets", 2), ("queue_delay_mean_s", 5)] {
         write!(row, " {:>9.digits$}", summary.number(number)).unwrap();
     }
     write!(row, " {:>8.2} {fingerprint}", hundredths("utilisation")).unwrap();

@@ -30,7 +30,7 @@ fn little_holds_where_packets_wait_for_a_resting_line() {
         "1 Mbit/s",
         json!({"app": "web", "users": 60, "start": "stationary", "tcp": "plain"}),
     );
-    let by_waiting = s.number("wait_mean_s") * s.number("departures");
+    let by_waiting = s.number("queue_delay_mean_s") * s.number("departures");
     let by_queue = s.number("queue_time_mean_packets") * 50.0;
     assert!(by_queue > 5.0, "{by_queue}");
     // Packets dropped at the head waited too, and are few.

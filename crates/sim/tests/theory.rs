@@ -131,7 +131,7 @@ fn m_m_1_number_in_system() {
 fn m_d_1_waiting_time() {
     let load = Load { utilisation: 0.9, sizes: Sizes::Constant, room: UNLIMITED };
     // Wq = rho / (2 mu (1 - rho)), N = rho + rho^2 / (2 (1 - rho)).
-    agrees(&load, "M/D/1 Wq", 0.9 / (2.0 * 1_000.0 * 0.1), |s| s.number("wait_mean_s"));
+    agrees(&load, "M/D/1 Wq", 0.9 / (2.0 * 1_000.0 * 0.1), |s| s.number("queue_delay_mean_s"));
     agrees(&load, "M/D/1 N", 4.95, in_system);
 }
 
@@ -158,7 +158,7 @@ fn little_holds_to_rounding_in_every_run() {
     let load = Load { utilisation: 0.7, sizes: Sizes::Exponential, room: 20.0 };
     for explicit in [false, true] {
         let s = simulate(&load, 5, explicit);
-        let by_waiting = s.number("wait_mean_s") * s.number("departures");
+        let by_waiting = s.number("queue_delay_mean_s") * s.number("departures");
         let by_queue = s.number("queue_time_mean_packets") * 360.0;
         // Packets that straddle the ends of the window account for the rest: at most the room
         // times the longest wait, a few hundred milliseconds against some 800 s.

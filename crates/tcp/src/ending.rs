@@ -58,7 +58,7 @@ impl Endpoint {
         (self.rexmt_at, self.life_at) = (Instant::NEVER, Instant::NEVER);
         self.receiver.ack_at = Instant::NEVER;
         self.receiver.ack_now = false;
-        self.flight.resend = false;
-        (self.asked, self.in_call) = (false, false);
+        self.snd.resend = false;
+        (self.output_due, self.in_call) = (false, false);
     }
 }

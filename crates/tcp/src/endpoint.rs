@@ -6,15 +6,15 @@ use packet::{Duration, Instant};
 
 use crate::clock::{HostClock, Moment, Phase};
 use crate::ecn::{EcnFeedback, EcnState};
-use crate::flight::Flight;
 use crate::host_cache::HostMetrics;
-use crate::needless::Trial;
 use crate::probe::Counters;
-use crate::profile::{IdleRule, Life, Profile, SynAck};
+use crate::profile::{IdleRule, Profile, SynAck, TimeLimit};
 use crate::receiver::{Receiver, Trip};
-use crate::recovery::{Rack, Recovery};
+use crate::recovery::{RackSender, Recovery};
 use crate::rtt::Rtt;
 use crate::segment::{Flags, Segment};
+use crate::send_state::SendState;
+use crate::spurious_rto::SpuriousRto;
 
 /// State of a connection (RFC 9293 section 3.3.2, and [`State::Failed`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub struct Deadline {
 /// One end of one TCP connection. See the crate's page for how to drive it.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    pub(crate) flight: Flight,
+    pub(crate) snd: SendState,
     pub(crate) receiver: Receiver,
     /// When the retransmission timer expires.
     pub(crate) rexmt_at: Instant,
@@ -75,7 +75,7 @@ pub struct Endpoint {
     pub(crate) phase: Phase,
     pub(crate) phase_at: Instant,
     /// Something happened after which BSD calls `tcp_output`.
-    pub(crate) asked: bool,
+    pub(crate) output_due: bool,
     /// Such a call is under way (between two polls).
     pub(crate) in_call: bool,
     /// This call only resends the first unacknowledged segment.
@@ -96,10 +96,10 @@ pub struct Endpoint {
     /// Written by the program and not yet handed to TCP.
     pub(crate) unwritten: u64,
     pub(crate) recovery: Recovery,
-    /// The sender of today's hosts, in place of `recovery`; boxed, so that others do not pay.
-    pub(crate) rack: Option<Box<Rack>>,
-    /// What is remembered to see whether a timeout was needless; none before the first timeout.
-    pub(crate) trial: Option<Box<Trial>>,
+    /// RACK-TLP's sender, in place of `recovery`; boxed, so that others do not pay.
+    pub(crate) rack: Option<Box<RackSender>>,
+    /// What is remembered to see whether a timeout was spurious; none before the first timeout.
+    pub(crate) spurious_rto: Option<Box<SpuriousRto>>,
     pub(crate) profile: Arc<Profile>,
     pub(crate) clock: HostClock,
     pub(crate) counters: Counters,
@@ -111,13 +111,13 @@ impl Endpoint {
     pub fn new(profile: &Arc<Profile>, clock: HostClock) -> Self {
         let mut end = Endpoint::bare(profile, clock);
         end.receiver.reset(&profile.ack);
-        end.rack = Rack::of(profile.recovery.kind, None);
+        end.rack = RackSender::of(profile.recovery.kind, None);
         end
     }
 
     fn bare(profile: &Arc<Profile>, clock: HostClock) -> Self {
         Endpoint {
-            flight: fresh_flight(profile),
+            snd: fresh_send_state(profile),
             receiver: Receiver::new(),
             rexmt_at: Instant::NEVER,
             life_at: Instant::NEVER,
@@ -128,7 +128,7 @@ impl Endpoint {
             state: State::Listen,
             phase: Phase::Events,
             phase_at: Instant::NEVER,
-            asked: false,
+            output_due: false,
             in_call: false,
             call_resends: false,
             call_idle: false,
@@ -141,7 +141,7 @@ impl Endpoint {
             unwritten: 0,
             recovery: Recovery::new(profile.recovery.kind),
             rack: None,
-            trial: None,
+            spurious_rto: None,
             profile: Arc::clone(profile),
             clock,
             counters: Counters::default(),
@@ -156,10 +156,10 @@ impl Endpoint {
         self.receiver.reset(&profile.ack);
         self.recovery = old.recovery;
         self.recovery.reset(profile.recovery.kind);
-        self.rack = Rack::of(profile.recovery.kind, old.rack);
-        self.trial = old.trial;
-        if let Some(trial) = &mut self.trial {
-            trial.reset();
+        self.rack = RackSender::of(profile.recovery.kind, old.rack);
+        self.spurious_rto = old.spurious_rto;
+        if let Some(spurious_rto) = &mut self.spurious_rto {
+            spurious_rto.reset();
         }
     }
 
@@ -173,7 +173,7 @@ impl Endpoint {
         self.state = State::SynSent;
         self.active_at = now;
         self.life_at = self.life(self.profile.connect_limit, moment);
-        self.asked = true;
+        self.output_due = true;
     }
 
     /// Appends `bytes` to what is to be sent; `u64::MAX` never ends. Also before the connection
@@ -192,8 +192,8 @@ impl Endpoint {
     pub fn stop_writing(&mut self, now: Instant) -> u64 {
         self.event(now);
         self.unwritten = 0;
-        self.flight.end = self.flight.max.clamp(1, self.flight.end);
-        self.flight.end - 1
+        self.snd.end = self.snd.max.clamp(1, self.snd.end);
+        self.snd.end - 1
     }
 
     /// Nothing more will be written: a FIN follows all data written before.
@@ -253,7 +253,7 @@ impl Endpoint {
         } else if self.receiver.ack_at <= now {
             self.enter_phase(now, Phase::Fast);
             self.receiver.on_ack_due(Trip { rules: &self.profile.rtt, rtt: &self.rtt });
-            self.asked = true;
+            self.output_due = true;
         }
     }
 
@@ -263,8 +263,8 @@ impl Endpoint {
     }
     /// Own payload bytes acknowledged.
     pub fn acked(&self) -> u64 {
-        let fin = self.flight.una > self.flight.end;
-        self.flight.una.saturating_sub(1 + u64::from(fin))
+        let fin = self.snd.una > self.snd.end;
+        self.snd.una.saturating_sub(1 + u64::from(fin))
     }
     /// Whether the peer is through: its FIN has arrived in order, or
     /// [`hear_end`](Self::hear_end) said so.
@@ -281,23 +281,23 @@ impl Endpoint {
     }
     /// Congestion window, bytes.
     pub fn cwnd(&self) -> u64 {
-        self.flight.cwnd
+        self.snd.cwnd
     }
     /// Slow-start threshold, bytes; [`u64::MAX`] where it starts unbounded.
     pub fn ssthresh(&self) -> u64 {
-        self.flight.ssthresh
+        self.snd.ssthresh
     }
     /// Bytes (and FIN) sent and not acknowledged.
     pub fn outstanding(&self) -> u64 {
-        self.flight.outstanding()
+        self.snd.outstanding()
     }
     /// Oldest unacknowledged sequence number (SND.UNA of RFC 9293 section 3.3.1).
     pub fn snd_una(&self) -> u64 {
-        self.flight.una
+        self.snd.una
     }
     /// Highest sequence number ever sent, plus one: unlike SND.NXT it never falls back.
     pub fn snd_max(&self) -> u64 {
-        self.flight.max
+        self.snd.max
     }
     /// Retransmission timeout in force. With a tick clock a timer set to it lasts up to one tick
     /// less.
@@ -320,16 +320,16 @@ impl Endpoint {
         Moment { at: now, phase }
     }
 
-    pub(crate) fn life(&self, life: Life, moment: Moment) -> Instant {
+    pub(crate) fn life(&self, life: TimeLimit, moment: Moment) -> Instant {
         match life {
-            Life::Ticks { n, tick } => self.clock.slow(tick).deadline(moment, n),
-            Life::Exact(span) => moment.at + span,
-            Life::Unlimited => Instant::NEVER,
+            TimeLimit::Ticks { n, tick } => self.clock.slow(tick).deadline(moment, n),
+            TimeLimit::Exact(span) => moment.at + span,
+            TimeLimit::Unlimited => Instant::NEVER,
         }
     }
 
     fn on_synchronised(&mut self, segment: &Segment, recalled: &HostMetrics, moment: Moment) {
-        self.asked = true;
+        self.output_due = true;
         if self.profile.idle == IdleRule::SinceReceived {
             self.active_at = moment.at;
         }
@@ -344,7 +344,7 @@ impl Endpoint {
         }
         let opening = (self.state == State::SynReceived).then_some(recalled);
         if opening.is_some() {
-            if segment.ack != self.flight.max {
+            if segment.ack != self.snd.max {
                 return;
             }
             if self.profile.opening.syn_ack == SynAck::Cache {
@@ -375,14 +375,14 @@ impl Endpoint {
     }
 }
 
-fn fresh_flight(profile: &Profile) -> Flight {
-    let mut flight = Flight {
+fn fresh_send_state(profile: &Profile) -> SendState {
+    let mut snd = SendState {
         end: 1,
         ssthresh: profile.initial_ssthresh,
         window: profile.window,
         mss: profile.mss,
-        ..Flight::default()
+        ..SendState::default()
     };
-    flight.cwnd = profile.initial_window(&flight);
-    flight
+    snd.cwnd = profile.initial_window(&snd);
+    snd
 }

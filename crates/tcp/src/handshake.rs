@@ -27,7 +27,7 @@ impl Endpoint {
         self.agree(segment);
         self.start_from_route(recalled, Some(self.profile.opening.syn_ack));
         self.accept_ecn(segment);
-        self.asked = true;
+        self.output_due = true;
     }
 
     /// Something reaches an end that has sent a SYN.
@@ -44,12 +44,12 @@ impl Endpoint {
         self.learn_ecn(segment);
         self.active_at = moment.at;
         self.take_opening_sample(segment, moment);
-        self.flight.una = 1;
-        self.flight.timed_out = false;
-        self.flight.nxt = 1;
+        self.snd.una = 1;
+        self.snd.timed_out = false;
+        self.snd.nxt = 1;
         self.rexmt_at = Instant::NEVER;
         self.establish(recalled, moment);
-        self.asked = true;
+        self.output_due = true;
     }
 
     /// The options of both SYNs. One announces selective acknowledgements by an empty block.
@@ -66,11 +66,11 @@ impl Endpoint {
         if self.stamps {
             self.receiver.on_stamp(syn);
             // Every segment has room for so much less; windows count such segments.
-            let loss = self.flight.ssthresh == 2 * self.flight.mss();
-            self.flight.mss -= STAMP_BYTES as u16;
-            self.flight.cwnd = self.profile.initial_window(&self.flight);
+            let loss = self.snd.ssthresh == 2 * self.snd.mss();
+            self.snd.mss -= STAMP_BYTES as u16;
+            self.snd.cwnd = self.profile.initial_window(&self.snd);
             if loss {
-                self.flight.ssthresh = 2 * self.flight.mss();
+                self.snd.ssthresh = 2 * self.snd.mss();
             }
         }
     }
@@ -88,10 +88,10 @@ impl Endpoint {
         };
         self.profile.rtt.on_established(&mut self.rtt, repeats > 0 && unmeasured);
         if repeats > forgiven && self.profile.opening.loss_closes_window {
-            self.flight.cwnd = self.flight.mss();
+            self.snd.cwnd = self.snd.mss();
         }
         self.start_from_linux(recalled);
-        self.begin_today(moment);
+        self.begin_rack(moment);
     }
 
     /// A SYN came again. Answered by an ACK, where a SYN cache or sink answers by the SYN-ACK,
@@ -109,7 +109,7 @@ impl Endpoint {
             // Two copies are out: no round trip can be told (`tcp_synack_rtt_meas`).
             (self.timed, self.syn_repeated) = (u64::MAX, true);
         }
-        self.flight.nxt = 0;
+        self.snd.nxt = 0;
         if self.rexmt_at != Instant::NEVER {
             self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
         }

@@ -262,7 +262,7 @@ impl Endpoint {
             return None;
         }
         let (rtt, rttvar) = self.profile.rtt.route_metrics(&self.rtt);
-        let (ssthresh, mss) = (self.flight.ssthresh, self.flight.mss());
+        let (ssthresh, mss) = (self.snd.ssthresh, self.snd.mss());
         // To segments, and to their bytes with headers.
         let segments = (ssthresh.saturating_add(mss / 2) / mss).max(2);
         let bytes = u32::try_from(segments.saturating_mul(mss + HEADERS)).unwrap_or(u32::MAX);
@@ -273,10 +273,10 @@ impl Endpoint {
     fn linux_lesson(&self, ssthresh: bool) -> Lesson {
         let rtt = self.profile.rtt.linux_metrics(&self.rtt);
         let threshold = || {
-            let f = &self.flight;
+            let f = &self.snd;
             let (cwnd, ssthresh) = (f.cwnd / f.mss(), f.ssthresh / f.mss());
             let whole = |segments: u64| u32::try_from(segments).unwrap_or(u32::MAX);
-            let calm = self.rack.as_ref().is_none_or(|rack| rack.is_calm());
+            let calm = self.rack.as_ref().is_none_or(|rack| rack.is_open());
             if f.ssthresh >= self.profile.initial_ssthresh {
                 Threshold::AtLeast(whole(cwnd >> 1))
             } else if cwnd >= ssthresh && calm {
@@ -298,7 +298,7 @@ impl Endpoint {
         }
         self.profile.rtt.start_by_route(&mut self.rtt, recalled.rtt, recalled.rttvar);
         if recalled.ssthresh != 0 {
-            self.flight.ssthresh = (2 * self.flight.mss()).max(u64::from(recalled.ssthresh));
+            self.snd.ssthresh = (2 * self.snd.mss()).max(u64::from(recalled.ssthresh));
         }
     }
 
@@ -309,7 +309,7 @@ impl Endpoint {
         let Remembers::Linux { ssthresh } = self.profile.remembers else { return };
         self.profile.rtt.start_by_linux(&mut self.rtt, recalled.rtt);
         if ssthresh && recalled.ssthresh != 0 {
-            self.flight.ssthresh = u64::from(recalled.ssthresh) * self.flight.mss();
+            self.snd.ssthresh = u64::from(recalled.ssthresh) * self.snd.mss();
         }
     }
 }

@@ -16,30 +16,30 @@
 //!
 //! Reading order: `endpoint` (the life of a connection, the joining of the parts), `handshake`,
 //! `output` (what to send), `sender` (acknowledgements and timeouts), `receiver`, `ending`; the
-//! parts are `window`, `rtt`, `recovery`, `ecn`, `needless` (was a timeout needless?) and `clock`;
-//! `profile` bundles them, `profiles` has one file per system. Today's senders do all of this in
-//! `today` and `recovery::rack`, with a control of `congestion`.
+//! parts are `window`, `rtt`, `recovery`, `ecn`, `spurious_rto` and `clock`;
+//! `profile` bundles them, `profiles` has one file per system. Linux's senders do all of this in
+//! `rack_sender` and `recovery::rack`, with a control of `congestion`.
 
 mod clock;
 mod congestion;
 mod ecn;
 mod ending;
 mod endpoint;
-mod flight;
 mod handshake;
 mod host_cache;
-mod needless;
 mod output;
 mod probe;
 mod profile;
 mod profiles;
+mod rack_sender;
 mod receiver;
 mod recovery;
 mod registry;
 mod rtt;
 mod segment;
+mod send_state;
 mod sender;
-mod today;
+mod spurious_rto;
 mod window;
 
 pub use clock::HostClock;

@@ -5,9 +5,9 @@ use packet::{Ecn, Instant};
 use crate::clock::Moment;
 use crate::ecn::EcnFeedback;
 use crate::endpoint::{Endpoint, State};
-use crate::flight::Chunk;
 use crate::profile::{Ending, IdleRule, SynAck};
 use crate::segment::{Flags, STAMP_BYTES, Segment};
+use crate::send_state::Chunk;
 
 /// Numbers of an endless write stay below this.
 const ENDLESS: u64 = 1 << 62;
@@ -43,16 +43,16 @@ impl Endpoint {
     fn begin_call(&mut self, moment: Moment) -> bool {
         let open = matches!(self.state, State::Established | State::CloseWait);
         self.call_resends = false;
-        if self.asked {
-            self.asked = false;
-        } else if self.flight.resend {
+        if self.output_due {
+            self.output_due = false;
+        } else if self.snd.resend {
             self.call_resends = true;
         } else if open && (self.unwritten > 0 || self.closing && self.fin_is_due()) {
             self.take_writes(moment);
         } else {
             return false;
         }
-        self.call_idle = self.flight.idle();
+        self.call_idle = self.snd.idle();
         self.in_call = true;
         true
     }
@@ -74,10 +74,10 @@ impl Endpoint {
     fn next_piece(&self) -> u64 {
         let rules = &self.profile.output;
         let rest = self.unwritten;
-        let buffered = self.flight.end - self.flight.una;
+        let buffered = self.snd.end - self.snd.una;
         if rules.small_write_split && rest < SMALL_WRITE {
             rest.min(SMALL_PIECE)
-        } else if rules.write_chunk == 0 || buffered > self.flight.window + self.flight.mss() {
+        } else if rules.write_chunk == 0 || buffered > self.snd.window + self.snd.mss() {
             // Beyond the window the pieces make no difference; an endless write has no end.
             rest
         } else {
@@ -86,22 +86,22 @@ impl Endpoint {
     }
 
     fn hand_over(&mut self, bytes: u64) {
-        self.flight.end = self.flight.end.saturating_add(bytes).min(ENDLESS);
+        self.snd.end = self.snd.end.saturating_add(bytes).min(ENDLESS);
         self.unwritten -= bytes;
     }
 
     /// Whether the close may reach TCP: a FIN that goes alone waits for the data before it.
     fn fin_is_due(&self) -> bool {
-        self.profile.ending != Ending::BareFin || self.flight.max >= self.flight.end
+        self.profile.ending != Ending::BareFin || self.snd.max >= self.snd.end
     }
 
     fn queue_fin(&mut self, moment: Moment) {
-        if !self.closing || self.flight.fin_queued || !self.fin_is_due() {
+        if !self.closing || self.snd.fin_queued || !self.fin_is_due() {
             return;
         }
         let passive = self.state == State::CloseWait;
         self.state = if passive { State::LastAck } else { State::FinWait1 };
-        self.flight.fin_queued = self.profile.ending != Ending::Silent;
+        self.snd.fin_queued = self.profile.ending != Ending::Silent;
         if self.profile.ending == Ending::Silent && self.all_acknowledged() {
             self.on_fin_acked(moment);
         }
@@ -118,8 +118,8 @@ impl Endpoint {
 
     fn output_opening(&mut self, out: &mut Segment, moment: Moment) -> bool {
         let accepting = self.state == State::SynReceived;
-        if self.flight.nxt == 0 {
-            let again = self.flight.max > 0;
+        if self.snd.nxt == 0 {
+            let again = self.snd.max > 0;
             self.counters.resent_syn += u16::from(again);
             let flags = if accepting { Flags::SYN.with(Flags::ACK) } else { Flags::SYN };
             let flags = flags.with(self.opening_ecn_flags(accepting)).with(Flags::again(again));
@@ -135,12 +135,12 @@ impl Endpoint {
             if self.sack {
                 out.sack.push(0, 0);
             }
-            self.flight.nxt = 1;
+            self.snd.nxt = 1;
             return true;
         }
         let owed = accepting && self.receiver.ack_now;
         if owed {
-            self.segment(out, self.flight.max, 0, Flags::ACK, moment);
+            self.segment(out, self.snd.max, 0, Flags::ACK, moment);
         }
         owed
     }
@@ -172,10 +172,10 @@ impl Endpoint {
         if self.ecn.feedback == EcnFeedback::Dctcp && self.output_before(out, moment) {
             return true;
         }
-        if self.flight.resend {
-            self.flight.resend = false;
-            let chunk = self.recovery.first(&self.flight);
-            self.flight.nxt = self.flight.nxt.max(chunk.end());
+        if self.snd.resend {
+            self.snd.resend = false;
+            let chunk = self.recovery.first(&self.snd);
+            self.snd.nxt = self.snd.nxt.max(chunk.end());
             self.send(out, chunk, moment);
             return true;
         }
@@ -183,7 +183,7 @@ impl Endpoint {
             return false;
         }
         if let Some(chunk) = self.choose(moment) {
-            self.flight.nxt = chunk.end();
+            self.snd.nxt = chunk.end();
             self.send(out, chunk, moment);
             return true;
         }
@@ -200,7 +200,7 @@ impl Endpoint {
 
     fn choose(&mut self, moment: Moment) -> Option<Chunk> {
         if self.rack.is_some() {
-            return self.choose_today(moment);
+            return self.choose_rack(moment);
         }
         if self.ecn.held {
             return None;
@@ -215,7 +215,7 @@ impl Endpoint {
         if self.profile.output.bsd {
             self.bsd_next()
         } else {
-            self.recovery.next(&self.profile.recovery, &self.flight)
+            self.recovery.next(&self.profile.recovery, &self.snd)
         }
     }
 
@@ -228,22 +228,22 @@ impl Endpoint {
     fn closes_after_pause(&mut self, moment: Moment) -> bool {
         match self.profile.idle {
             IdleRule::Off | IdleRule::Decay => return false,
-            IdleRule::SinceReceived if !self.flight.idle() => return false,
+            IdleRule::SinceReceived if !self.snd.idle() => return false,
             _ => {}
         }
-        let floor = self.profile.initial_window(&self.flight);
+        let floor = self.profile.initial_window(&self.snd);
         let rtt = &self.profile.rtt;
-        let closes = self.flight.cwnd > floor
+        let closes = self.snd.cwnd > floor
             && rtt.idle_too_long(&self.rtt, self.active_at, self.clock, moment);
         if closes {
-            self.flight.cwnd = floor;
+            self.snd.cwnd = floor;
         }
         closes
     }
 
     /// BSD's choice: silly-window avoidance and Nagle's rule, judged for the whole call.
     fn bsd_next(&self) -> Option<Chunk> {
-        let f = &self.flight;
+        let f = &self.snd;
         let chunk = self.recovery.next_part(&self.profile.recovery, f)?;
         let to_end = chunk.seq + u64::from(chunk.len) == f.end;
         let sends_data = chunk.len > 0
@@ -259,7 +259,7 @@ impl Endpoint {
 
     /// Sends payload or a FIN.
     fn send(&mut self, out: &mut Segment, chunk: Chunk, moment: Moment) {
-        let again = chunk.seq < self.flight.max;
+        let again = chunk.seq < self.snd.max;
         if chunk.len > 0 {
             self.counters.data_sent += 1;
             self.counters.resent_data += u32::from(again);
@@ -268,12 +268,12 @@ impl Endpoint {
         }
         match &mut self.rack {
             Some(rack) => {
-                self.rexmt_at = rack.on_sent(&mut self.flight, chunk, moment.at);
+                self.rexmt_at = rack.on_sent(&mut self.snd, chunk, moment.at);
                 self.active_at = moment.at;
             }
-            None => self.recovery.on_sent(&self.flight, chunk),
+            None => self.recovery.on_sent(&self.snd, chunk),
         }
-        self.flight.fin_sent |= chunk.fin;
+        self.snd.fin_sent |= chunk.fin;
         let flags = if chunk.fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
         let flags = flags.with(Flags::again(again));
         self.segment(out, chunk.seq, chunk.len, flags, moment);
@@ -282,7 +282,7 @@ impl Endpoint {
         }
         if self.profile.output.whole_packets {
             // ns-2 counts packets: the last one is as long as any.
-            out.extra += self.flight.mss - chunk.len as u16;
+            out.extra += self.snd.mss - chunk.len as u16;
         }
         if self.ecn.on() && chunk.len > 0 {
             self.make_capable(out, again);
@@ -292,14 +292,14 @@ impl Endpoint {
 
     /// Accounts for numbers `seq..end` that go out: timing, timer, idle rule.
     fn register(&mut self, seq: u64, end: u64, moment: Moment) {
-        let new = seq.max(self.flight.max);
+        let new = seq.max(self.snd.max);
         if end > new {
             // Only numbers never sent before are timed (Karn).
             if self.timed == u64::MAX {
                 self.timed = new;
                 self.timed_at = self.profile.rtt.stamp(self.clock, moment);
             }
-            self.flight.max = end;
+            self.snd.max = end;
         }
         if self.rexmt_at == Instant::NEVER {
             self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
@@ -310,7 +310,7 @@ impl Endpoint {
     }
 
     pub(crate) fn pure_ack(&mut self, out: &mut Segment, moment: Moment) {
-        let f = &self.flight;
+        let f = &self.snd;
         let repeats = self.profile.output.bsd && f.fin_sent && f.una <= f.end && f.nxt == f.max;
         if !repeats {
             let max = f.max;
@@ -320,7 +320,7 @@ impl Endpoint {
         if self.rexmt_at == Instant::NEVER {
             self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
         }
-        self.segment(out, self.flight.end, 0, Flags::ACK.with(Flags::FIN), moment);
+        self.segment(out, self.snd.end, 0, Flags::ACK.with(Flags::FIN), moment);
     }
 
     /// Builds a segment; whatever goes out carries the acknowledgement.
@@ -328,7 +328,7 @@ impl Endpoint {
         out.seq = seq;
         out.ack = self.receiver.next;
         out.len = len;
-        out.flags = flags.with(self.ecn.says);
+        out.flags = flags.with(self.ecn.echo_flags);
         out.ecn = Ecn::NotEct;
         out.extra = 0;
         if self.stamps {

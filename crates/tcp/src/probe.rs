@@ -20,7 +20,7 @@ pub struct Counters {
     pub timeouts: u32,
     /// Recoveries started by duplicate or selective acknowledgements.
     pub fast_retransmits: u32,
-    /// Timeouts that turned out to be needless: the data was only late. Counted where the profile
+    /// Timeouts that turned out to be spurious: the data was only late. Counted where the profile
     /// looks for them (F-RTO, or the check of FreeBSD 4.x).
     pub spurious_timeouts: u32,
     /// Reductions of the window that answered an ECN echo, or, with a window of one segment, waits

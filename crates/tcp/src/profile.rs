@@ -3,11 +3,11 @@
 use packet::Duration;
 
 use crate::ecn::EcnRules;
-use crate::flight::Flight;
 use crate::host_cache::Remembers;
 use crate::receiver::AckPolicy;
 use crate::recovery::Rules;
 use crate::rtt::RttRules;
+use crate::send_state::SendState;
 use crate::window::Growth;
 
 /// How an end system behaves: made by an [`Entry`](crate::Entry) of the registry, immutable,
@@ -32,15 +32,15 @@ pub struct Profile {
     pub(crate) output: Output,
     pub(crate) opening: Opening,
     pub(crate) ending: Ending,
-    pub(crate) doubt: Doubt,
+    pub(crate) rto_check: RtoCheck,
     /// The SYN offers timestamps (RFC 7323).
     pub(crate) timestamps: bool,
     pub(crate) ecn: EcnRules,
     /// Retransmissions of one segment; one timeout more and the connection is given up.
     /// [`u8::MAX`] is no limit.
     pub(crate) max_resends: u8,
-    pub(crate) connect_limit: Life,
-    pub(crate) time_wait: Life,
+    pub(crate) connect_limit: TimeLimit,
+    pub(crate) time_wait: TimeLimit,
     /// What hosts keep of their connections for the next ones.
     pub(crate) remembers: Remembers,
 }
@@ -49,7 +49,7 @@ pub struct Profile {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
     pub syn_ack: SynAck,
-    pub waits: Waits,
+    pub waits: SynRetries,
     /// Bytes of options on a SYN or SYN-ACK, timestamps not counted.
     pub options: u16,
     /// The ACK that completes the handshake opens the window like any other.
@@ -62,7 +62,7 @@ pub(crate) struct Opening {
 
 /// How often SYN and SYN-ACK go again; [`u8::MAX`] is no limit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Waits {
+pub(crate) struct SynRetries {
     /// Timeouts of a SYN that leave its wait as it was.
     pub syn_linear: u8,
     pub syn_retries: u8,
@@ -96,13 +96,13 @@ pub(crate) enum Ending {
     Silent,
 }
 
-/// What becomes of the suspicion that a timeout was needless.
+/// How spurious retransmission timeouts are detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Doubt {
+pub(crate) enum RtoCheck {
     /// There is none.
-    None,
+    Off,
     /// An ACK within half a round trip of the resend settles it (FreeBSD 4.x).
-    Soon,
+    BadRetransmit,
     /// RFC 5682.
     FRto,
 }
@@ -115,7 +115,7 @@ pub(crate) enum IdleRule {
     /// Nothing sent for more than a timeout (RFC 5681 section 4.1).
     SinceSent,
     /// Nothing outstanding, and nothing sent for a timeout: the window is halved for each timeout
-    /// of the pause (RFC 2861, as Linux's `tcp_cwnd_restart`); a rule of today's senders.
+    /// of the pause (RFC 2861, as Linux's `tcp_cwnd_restart`); a rule of RACK senders.
     Decay,
     /// Never.
     Off,
@@ -123,7 +123,7 @@ pub(crate) enum IdleRule {
 
 /// A limit on part of a connection's life.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Life {
+pub(crate) enum TimeLimit {
     /// In ticks of the host's slow clock.
     Ticks { n: u64, tick: Duration },
     /// Exact.
@@ -149,8 +149,8 @@ pub(crate) struct Output {
 
 impl Profile {
     /// First congestion window, bytes.
-    pub(crate) fn initial_window(&self, flight: &Flight) -> u64 {
-        self.initial_segments * flight.mss()
+    pub(crate) fn initial_window(&self, snd: &SendState) -> u64 {
+        self.initial_segments * snd.mss()
     }
     /// The name in the registry.
     pub fn name(&self) -> &'static str {

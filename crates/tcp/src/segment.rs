@@ -178,7 +178,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Reports that the numbers `start..end` have come twice (RFC 2883), as a receiver of today.
+    /// Reports that the numbers `start..end` have come twice (RFC 2883), as Linux does.
     pub fn report_duplicate(&mut self, start: u64, end: u64) {
         self.sack.set_duplicate(start, end, self.ack);
     }

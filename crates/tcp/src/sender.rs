@@ -20,20 +20,20 @@ impl Endpoint {
         moment: Moment,
     ) {
         let ack = segment.ack;
-        if ack > self.flight.max {
+        if ack > self.snd.max {
             return;
         }
         if self.rack.is_some() {
-            return self.on_ack_today(segment, opening, moment);
+            return self.on_ack_rack(segment, opening, moment);
         }
         let pending = self.rexmt_at != Instant::NEVER;
-        let acked = ack.saturating_sub(self.flight.una);
+        let acked = ack.saturating_sub(self.snd.una);
         let echoed = self.hears_echo(segment, acked, opening.is_some());
         if acked > 0 {
             self.take_sample(ack, segment, moment);
-            self.flight.una = ack;
-            self.flight.timed_out = false;
-            self.flight.nxt = self.flight.nxt.max(ack);
+            self.snd.una = ack;
+            self.snd.timed_out = false;
+            self.snd.nxt = self.snd.nxt.max(ack);
             self.restart_timer(moment);
             if let Some(recalled) = opening
                 && !self.profile.opening.handshake_grows
@@ -44,8 +44,9 @@ impl Endpoint {
                 }
             }
         }
-        let reaction = if self.trial.as_ref().is_some_and(|trial| trial.runs()) {
-            self.on_ack_in_trial(segment, acked, pending, echoed, moment)
+        let reaction = if self.spurious_rto.as_ref().is_some_and(|spurious_rto| spurious_rto.runs())
+        {
+            self.on_ack_after_rto(segment, acked, pending, echoed, moment)
         } else {
             self.recover(segment, acked, pending, echoed)
         };
@@ -58,7 +59,7 @@ impl Endpoint {
             self.rexmt_at = Instant::NEVER;
         }
         if reaction.resend_only {
-            self.asked = false;
+            self.output_due = false;
         }
         if echoed || self.ecn.held {
             self.on_echo(echoed, moment);
@@ -71,17 +72,17 @@ impl Endpoint {
     /// Tells the recovery of an acknowledgement of `acked` new numbers, or of a duplicate.
     #[inline(always)]
     fn recover(&mut self, segment: &Segment, acked: u64, pending: bool, echoed: bool) -> Reaction {
-        let (rules, flight) = (&self.profile.recovery, &mut self.flight);
+        let (rules, snd) = (&self.profile.recovery, &mut self.snd);
         if acked == 0 {
-            return self.recovery.on_duplicate(rules, flight, segment, pending);
+            return self.recovery.on_duplicate(rules, snd, segment, pending);
         }
         let growth = if echoed { Growth::Held } else { self.profile.growth };
-        self.recovery.on_advance(rules, flight, growth, acked, segment)
+        self.recovery.on_advance(rules, snd, growth, acked, segment)
     }
 
     /// The same, out of the way of the connections that have no trial.
     #[cold]
-    pub(crate) fn recover_in_trial(
+    pub(crate) fn recover_after_rto(
         &mut self,
         segment: &Segment,
         acked: u64,
@@ -94,17 +95,15 @@ impl Endpoint {
     /// Whether nothing remains to be acknowledged after the close.
     pub(crate) fn all_acknowledged(&self) -> bool {
         match self.profile.ending {
-            Ending::Fin | Ending::BareFin => {
-                self.flight.fin_sent && self.flight.una > self.flight.end
-            }
-            Ending::Silent => self.unwritten == 0 && self.flight.una == self.flight.end,
+            Ending::Fin | Ending::BareFin => self.snd.fin_sent && self.snd.una > self.snd.end,
+            Ending::Silent => self.unwritten == 0 && self.snd.una == self.snd.end,
         }
     }
 
     /// All acknowledged: the timer stops; else it starts anew with the timeout in force.
     fn restart_timer(&mut self, moment: Moment) {
         self.profile.rtt.on_advance(&mut self.rtt);
-        self.rexmt_at = if self.flight.idle() {
+        self.rexmt_at = if self.snd.idle() {
             Instant::NEVER
         } else {
             self.profile.rtt.deadline(&self.rtt, self.clock, moment)
@@ -136,12 +135,12 @@ impl Endpoint {
     }
 
     pub(crate) fn on_retransmission_timeout(&mut self, moment: Moment) {
-        if self.ecn.held && self.flight.idle() {
+        if self.ecn.held && self.snd.idle() {
             return self.end_hold();
         }
         let opening = matches!(self.state, State::SynSent | State::SynReceived);
         if !opening && self.rack.is_some() {
-            return self.on_deadline_today(moment);
+            return self.on_rack_timer(moment);
         }
         self.counters.timeouts += 1;
         let waits = self.profile.opening.waits;
@@ -158,21 +157,21 @@ impl Endpoint {
         let cached =
             self.state == State::SynReceived && self.profile.opening.syn_ack == SynAck::Cache;
         self.timed = u64::MAX;
-        self.flight.resend = false;
+        self.snd.resend = false;
         self.ecn.held = false;
         if opening {
-            self.flight.nxt = 0;
+            self.snd.nxt = 0;
             self.syn_repeated = !cached;
             if self.profile.opening.loss_cuts_threshold && !cached {
                 // The same routine runs for a SYN: two segments of threshold remain.
-                self.flight.ssthresh = 2 * self.flight.mss();
+                self.snd.ssthresh = 2 * self.snd.mss();
             }
         } else {
-            self.begin_trial(timeouts, moment);
-            self.recovery.on_timeout(&self.profile.recovery, &mut self.flight);
+            self.begin_rto_check(timeouts, moment);
+            self.recovery.on_timeout(&self.profile.recovery, &mut self.snd);
             self.ecn.reduced();
         }
         self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
-        self.asked = true;
+        self.output_due = true;
     }
 }

@@ -1,6 +1,6 @@
 //! How the congestion window grows when data is acknowledged.
 
-use crate::flight::Flight;
+use crate::send_state::SendState;
 
 /// The growth rule of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,23 +22,22 @@ const UNSCALED: u64 = 65_535;
 
 impl Growth {
     /// `acked` new numbers were acknowledged by one ACK.
-    pub fn grow(self, flight: &mut Flight, acked: u64) {
-        let mss = flight.mss();
+    pub fn grow(self, snd: &mut SendState, acked: u64) {
+        let mss = snd.mss();
         match self {
             Growth::PerAck => {
-                let slow_start = flight.cwnd <= flight.ssthresh;
-                let step = if slow_start { mss } else { mss * mss / flight.cwnd };
-                flight.cwnd = (flight.cwnd + step).min(UNSCALED.max(flight.window));
+                let slow_start = snd.cwnd <= snd.ssthresh;
+                let step = if slow_start { mss } else { mss * mss / snd.cwnd };
+                snd.cwnd = (snd.cwnd + step).min(UNSCALED.max(snd.window));
             }
             Growth::PerByte => {
-                let slow_start = flight.cwnd < flight.ssthresh;
-                let step =
-                    if slow_start { acked.min(mss) } else { (mss * mss / flight.cwnd).max(1) };
-                flight.cwnd += step;
+                let slow_start = snd.cwnd < snd.ssthresh;
+                let step = if slow_start { acked.min(mss) } else { (mss * mss / snd.cwnd).max(1) };
+                snd.cwnd += step;
             }
             Growth::PerPacket => {
-                let slow_start = flight.cwnd < flight.ssthresh;
-                flight.cwnd += if slow_start { mss } else { (mss * mss / flight.cwnd).max(1) };
+                let slow_start = snd.cwnd < snd.ssthresh;
+                snd.cwnd += if slow_start { mss } else { (mss * mss / snd.cwnd).max(1) };
             }
             Growth::Held => {}
         }
@@ -50,9 +49,9 @@ mod tests {
     use super::*;
 
     fn grown(growth: Growth, cwnd: u64, ssthresh: u64, acked: u64) -> u64 {
-        let mut flight = Flight { cwnd, ssthresh, mss: 1_460, ..Flight::default() };
-        growth.grow(&mut flight, acked);
-        flight.cwnd - cwnd
+        let mut snd = SendState { cwnd, ssthresh, mss: 1_460, ..SendState::default() };
+        growth.grow(&mut snd, acked);
+        snd.cwnd - cwnd
     }
 
     #[test]

@@ -41,6 +41,10 @@ pub fn write(params: &Params) -> Map<String, Json> {
         if let Value::Written(_) = value {
             let written = params.distribution(field.name).map_or(Json::Null, unread);
             object.insert(field.name.to_owned(), written);
+        } else if let Some(own) = params.variant_table(field.name) {
+            let mut table = write(own);
+            table.insert("name".to_owned(), json!(value.to_string()));
+            object.insert(field.name.to_owned(), Json::Object(table));
         }
     }
     object

@@ -6,14 +6,14 @@ use packet::Duration;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
     /// Of a call: those who listen, at the peer's machine first.
-    Call(Vec<Ear>),
+    Call(Vec<Listening>),
     /// Of a video player.
     Viewing(Viewing),
 }
 
 /// What one listener of a call heard. A packet counts once it is known whether it was played.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ear {
+pub struct Listening {
     /// Whether it sits at the application's own machine, and not at the peer's.
     pub back: bool,
     /// Packets said to it in the measured interval.

@@ -1,7 +1,7 @@
 //! Calls, players and pulses by themselves: what they say and ask for, and when.
 
 use aqmlab_traffic::registry::{Group, Population, find};
-use aqmlab_traffic::{Action, App, AppCx, Closes, Ear, Input, Report, Viewing};
+use aqmlab_traffic::{Action, App, AppCx, Closes, Input, Listening, Report, Viewing};
 use packet::params::{BadParams, Params, Raw};
 use packet::{Duration, Instant};
 
@@ -89,9 +89,9 @@ impl Host {
         }
     }
 
-    fn ears(&mut self) -> Vec<Ear> {
+    fn listeners(&mut self) -> Vec<Listening> {
         match self.app.report(self.now) {
-            Some(Report::Call(ears)) => ears,
+            Some(Report::Call(listeners)) => listeners,
             other => panic!("{other:?}"),
         }
     }
@@ -230,12 +230,14 @@ fn what_nobody_delivers_is_lost_to_both() {
     let raw = [("start_within", text("0 s")), ("codec", text("g729a"))];
     let mut host = Host::new(build("voip", &raw).unwrap().member(1), 1.0);
     host.run_until(50.0);
-    let ears = host.ears();
-    assert_eq!(ears.iter().map(|ear| ear.back).collect::<Vec<_>>(), [false, true]);
-    for ear in ears {
+    let listeners = host.listeners();
+    assert_eq!(listeners.iter().map(|heard| heard.back).collect::<Vec<_>>(), [false, true]);
+    for heard in listeners {
         // All but those of the last ten seconds, which may yet come.
-        assert!((ear.said as i64 - 2_000).abs() <= 2 && ear.lost == ear.said && ear.gaps == 1);
-        assert_eq!(ear.codec, (11.0, 19.0));
+        assert!(
+            (heard.said as i64 - 2_000).abs() <= 2 && heard.lost == heard.said && heard.gaps == 1
+        );
+        assert_eq!(heard.codec, (11.0, 19.0));
     }
 }
 

@@ -76,7 +76,7 @@ fn value(bytes: &mut Bytes, field: &Field) -> Raw {
     match field.kind {
         Kind::Switch => Raw::Bool(bytes.byte() % 2 == 1),
         Kind::Choice(names) => Raw::Text(bytes.pick(names).to_string()),
-        Kind::Distribution { .. } | Kind::File => {
+        Kind::Variant(_) | Kind::Distribution { .. } | Kind::File => {
             unreachable!("no discipline draws from a distribution or reads a file")
         }
         Kind::Whole { min, max, .. } => Raw::Number(whole(bytes, min, max) as f64),

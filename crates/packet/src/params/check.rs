@@ -6,7 +6,8 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{BadParams, Field, Kind, Raw, Value};
+use super::{BadParams, Field, Kind, Params, Raw, Value};
+use crate::About;
 use crate::units::{self, Unit};
 
 impl Field {
@@ -28,6 +29,9 @@ impl Field {
                 },
                 _ => Err(bad(format!("{raw} is not one of {}", names.join(", ")))),
             },
+            Kind::Variant(known) => {
+                self.read_variant(known, raw).map(|(about, _)| Value::Choice(about.name))
+            }
             Kind::Distribution { unit } => match raw {
                 Raw::Number(_) | Raw::Text(_) | Raw::Table(_) => Ok(Value::Written(0)),
                 _ => Err(bad(format!(
@@ -80,6 +84,42 @@ impl Field {
 }
 
 impl Field {
+    /// The variant that a user wrote, by its name or as a table that sets parameters as well.
+    fn read_variant(
+        &self,
+        known: &'static [&'static About],
+        raw: &Raw,
+    ) -> Result<(&'static About, Params), BadParams> {
+        let bad = |why: String| BadParams::new(self.name, why);
+        let names: Vec<&str> = known.iter().map(|about| about.name).collect();
+        let fields: &[(String, Raw)] = if let Raw::Table(fields) = raw { fields } else { &[] };
+        let name = match (raw, fields.iter().find(|(key, _)| key == "name")) {
+            (Raw::Text(name), _) | (_, Some((_, Raw::Text(name)))) => name,
+            (Raw::Table(_), _) => {
+                let first = names.first().unwrap_or(&"");
+                return Err(bad(format!(
+                    "name is missing; write for example {{ name = \"{first}\" }}"
+                )));
+            }
+            _ => return Err(bad(format!("{raw} is not one of {}", names.join(", ")))),
+        };
+        let found = known.iter().find(|about| about.name == name);
+        let about = found.ok_or_else(|| bad(unknown("value", name, &names)))?;
+        let own: Vec<_> = fields.iter().filter(|(key, _)| key != "name").cloned().collect();
+        let at = |bad: BadParams| BadParams::new(&format!("{}.{}", self.name, bad.field), bad.why);
+        Ok((about, Params::check(about.fields, &own).map_err(at)?))
+    }
+
+    /// The parameters of a variant that is written as a table; `None` for anything else.
+    pub(super) fn read_table(&self, raw: &Raw) -> Result<Option<Params>, BadParams> {
+        match (self.kind, raw) {
+            (Kind::Variant(known), Raw::Table(_)) => {
+                self.read_variant(known, raw).map(|(_, own)| Some(own))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Whether a user could write this value; what a constructor derives may lie beyond.
     pub fn holds(&self, value: Value) -> bool {
         match (self.kind, value) {

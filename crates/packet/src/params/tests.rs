@@ -39,6 +39,69 @@ const FIELDS: &[Field] = &[
     },
 ];
 
+const CUBIC: About = About {
+    name: "cubic",
+    summary: "A variant with a parameter of its own.",
+    year: 2008,
+    source: "test",
+    deviations: "",
+    fields: &[Field {
+        name: "beta",
+        meaning: "What is left.",
+        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true },
+        default: Value::Real(0.7),
+        source: "test",
+    }],
+};
+const RENO: About = About { name: "reno", fields: &[], ..CUBIC };
+
+#[test]
+fn a_variant_is_a_name_or_a_table_with_parameters_of_its_own() {
+    const CONTROL: &[Field] = &[Field {
+        name: "congestion",
+        meaning: "A variant.",
+        kind: Kind::Variant(&[&CUBIC, &RENO]),
+        default: Value::Choice("reno"),
+        source: "test",
+    }];
+    let text = |text: &str| Raw::Text(text.into());
+    let table = |fields: &[(&str, Raw)]| {
+        Raw::Table(fields.iter().map(|(name, raw)| ((*name).into(), raw.clone())).collect())
+    };
+    let check = |raw: Raw| {
+        let params = Params::check(CONTROL, &[("congestion".into(), raw)]);
+        params.map_err(|bad| bad.to_string())
+    };
+    let beta = |params: &Params| params.variant("congestion").unwrap().1.real("beta");
+    assert_eq!(Params::defaults(CONTROL).variant("congestion").unwrap().0.name, "reno");
+    let bare = check(text("cubic")).unwrap();
+    assert_eq!((beta(&bare), bare.variant_table("congestion").is_none()), (0.7, true));
+    let written = check(table(&[("name", text("cubic")), ("beta", Raw::Number(0.5))])).unwrap();
+    assert_eq!((beta(&written), written.choice("congestion")), (0.5, "cubic"));
+    assert!(written.variant_table("congestion").unwrap().given("beta"));
+    for (raw, why) in [
+        (
+            text("cubik"),
+            "congestion: unknown value \"cubik\"; did you mean \"cubic\"? (known: cubic, reno)",
+        ),
+        (
+            table(&[("beta", Raw::Number(0.5))]),
+            "congestion: name is missing; write for example { name = \"cubic\" }",
+        ),
+        (
+            table(&[("name", text("reno")), ("beta", Raw::Number(0.5))]),
+            "congestion.beta: unknown field \"beta\" (known: none)",
+        ),
+        (
+            table(&[("name", text("cubic")), ("beta", Raw::Number(2.0))]),
+            "congestion.beta: 2 is out of range: it must be above 0 and at most 1 (what is left)",
+        ),
+        (Raw::Number(1.0), "congestion: 1 is not one of cubic, reno"),
+    ] {
+        assert_eq!(check(raw).unwrap_err(), why);
+    }
+}
+
 fn check(name: &str, raw: Raw) -> Result<Params, String> {
     Params::check(FIELDS, &[(name.to_string(), raw)]).map_err(|e| e.to_string())
 }

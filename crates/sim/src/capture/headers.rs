@@ -8,8 +8,8 @@ use tcp::Flags;
 
 use super::names::{DISCARD, HTTP, address, number, own_port};
 use super::options::Options;
-use crate::carry::Flight;
 use crate::connection::{ACCEPTOR, OPENER};
+use crate::forwarding::Flight;
 use crate::world::Group;
 
 /// The file begins so: time stamps in nanoseconds.

@@ -10,7 +10,7 @@ mod options;
 
 use packet::Instant;
 
-use crate::carry::Flight;
+use crate::forwarding::Flight;
 use crate::owners::Owners;
 use crate::world::Group;
 

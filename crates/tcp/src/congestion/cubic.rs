@@ -10,8 +10,8 @@ use packet::Instant;
 
 use super::growth::{Increase, segments};
 use super::hystart::HyStart;
-use super::{Cause, Control, Entry, Report};
-use crate::flight::Flight;
+use super::{AckSample, Cause, Control, Entry};
+use crate::send_state::SendState;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -166,9 +166,9 @@ fn cube_root(a: u64) -> u32 {
 
 impl Cubic {
     /// `cubictcp_acked`: round trips of the second after congestion avoidance began do not count.
-    fn measure(&mut self, flight: &mut Flight, report: &Report) {
-        let Some(rtt) = report.rtt else { return };
-        let young = |epoch: Epoch| jiffies(report.now) - epoch.start < HZ;
+    fn measure(&mut self, snd: &mut SendState, ack: &AckSample) {
+        let Some(rtt) = ack.rtt else { return };
+        let young = |epoch: Epoch| jiffies(ack.now) - epoch.start < HZ;
         if self.curve.epoch.is_some_and(young) {
             return;
         }
@@ -176,8 +176,8 @@ impl Cubic {
         if self.delay_min == 0 || delay < self.delay_min {
             self.delay_min = delay;
         }
-        if flight.cwnd < flight.ssthresh {
-            self.hystart.on_sample(flight, report, delay, self.delay_min);
+        if snd.cwnd < snd.ssthresh {
+            self.hystart.on_sample(snd, ack, delay, self.delay_min);
         }
     }
 }
@@ -188,40 +188,40 @@ fn jiffies(now: Instant) -> u64 {
 }
 
 impl Control for Cubic {
-    fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
-        self.measure(flight, report);
-        if !report.may_grow() {
+    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
+        self.measure(snd, ack);
+        if !ack.may_grow() {
             return;
         }
-        let rest = Increase::slow_start(flight, report.segments);
+        let rest = Increase::slow_start(snd, ack.segments);
         if rest > 0 {
-            let cwnd = segments(flight);
-            self.curve.update(cwnd, rest, self.delay_min, jiffies(report.now));
-            self.increase.add(flight, self.curve.count, rest);
+            let cwnd = segments(snd);
+            self.curve.update(cwnd, rest, self.delay_min, jiffies(ack.now));
+            self.increase.add(snd, self.curve.count, rest);
         }
     }
 
     /// `cubictcp_recalc_ssthresh`.
-    fn on_congestion(&mut self, flight: &mut Flight, _cause: Cause, _now: Instant) {
-        let cwnd = segments(flight);
+    fn on_congestion(&mut self, snd: &mut SendState, _cause: Cause, _now: Instant) {
+        let cwnd = segments(snd);
         self.increase.forget();
         self.curve.epoch = None;
         let less = cwnd < self.curve.last_max;
         // Fast convergence: room for others.
         self.curve.last_max =
             if less { cwnd * (BETA_SCALE + BETA) / (2 * BETA_SCALE) } else { cwnd };
-        flight.ssthresh = u64::from((cwnd * BETA / BETA_SCALE).max(2)) * flight.mss();
+        snd.ssthresh = u64::from((cwnd * BETA / BETA_SCALE).max(2)) * snd.mss();
     }
 
     /// `cubictcp_state`: all is forgotten, and HyStart runs again.
-    fn on_timeout(&mut self, flight: &Flight, now: Instant) {
+    fn on_timeout(&mut self, snd: &SendState, now: Instant) {
         self.curve = Curve::default();
         self.delay_min = 0;
-        self.hystart = HyStart::begin(flight, now);
+        self.hystart = HyStart::begin(snd, now);
     }
 
     /// `cubictcp_cwnd_event`: a pause is no time on the curve.
-    fn on_tx_start(&mut self, _: &mut Flight, last: Instant, _app_limited: bool, now: Instant) {
+    fn on_tx_start(&mut self, _: &mut SendState, last: Instant, _app_limited: bool, now: Instant) {
         if let Some(epoch) = &mut self.curve.epoch {
             let (last, now) = (jiffies(last), jiffies(now));
             epoch.start = (epoch.start + (now - last)).min(now);

@@ -10,8 +10,8 @@
 use packet::Instant;
 
 use super::reno::Reno;
-use super::{CLASSIC, Cause, Control, Entry, Feedback, Manner, Report};
-use crate::flight::Flight;
+use super::{AckSample, CLASSIC, Cause, Control, ControlFlags, EcnMode, Entry};
+use crate::send_state::SendState;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -46,35 +46,35 @@ impl Default for Dctcp {
 
 impl Dctcp {
     /// Section 3.3, steps 1 to 8.
-    fn observe(&mut self, flight: &Flight, report: &Report) {
-        self.delivered += report.delivered;
-        self.marked += report.marked;
-        if flight.una <= self.window_end || self.delivered == 0 {
+    fn observe(&mut self, snd: &SendState, ack: &AckSample) {
+        self.delivered += ack.delivered;
+        self.marked += ack.marked;
+        if snd.una <= self.window_end || self.delivered == 0 {
             return;
         }
         let fraction = self.marked as f64 / self.delivered as f64;
         self.alpha += GAIN * (fraction - self.alpha);
         (self.delivered, self.marked) = (0, 0);
-        self.window_end = flight.max;
+        self.window_end = snd.max;
     }
 }
 
 impl Control for Dctcp {
-    fn manner(&self) -> Manner {
-        Manner { ecn: Feedback::Dctcp, ..CLASSIC }
+    fn flags(&self) -> ControlFlags {
+        ControlFlags { ecn: EcnMode::Dctcp, ..CLASSIC }
     }
 
-    fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
-        self.observe(flight, report);
-        self.reno.on_ack(flight, report);
+    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
+        self.observe(snd, ack);
+        self.reno.on_ack(snd, ack);
     }
 
-    fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, now: Instant) {
-        self.reno.on_congestion(flight, cause, now);
+    fn on_congestion(&mut self, snd: &mut SendState, cause: Cause, now: Instant) {
+        self.reno.on_congestion(snd, cause, now);
         if cause == Cause::Mark {
             // Section 3.3, step 9.
-            let rest = flight.cwnd as f64 * (1.0 - self.alpha / 2.0);
-            flight.ssthresh = (rest as u64).max(2 * flight.mss());
+            let rest = snd.cwnd as f64 * (1.0 - self.alpha / 2.0);
+            snd.ssthresh = (rest as u64).max(2 * snd.mss());
         }
     }
 
@@ -90,45 +90,45 @@ impl Control for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::super::marking::Path;
-    use super::super::testing::report;
+    use super::super::testing::ack_sample;
     use super::*;
 
-    fn flight() -> Flight {
-        Flight { una: 1, max: 10_001, cwnd: 10_000, mss: 1_000, ..Flight::default() }
+    fn snd() -> SendState {
+        SendState { una: 1, max: 10_001, cwnd: 10_000, mss: 1_000, ..SendState::default() }
     }
 
-    fn hear(dctcp: &mut Dctcp, flight: &mut Flight, acked: u64, marked: u64) {
-        flight.una += acked;
-        dctcp.observe(flight, &Report { marked, ..report(acked) });
+    fn hear(dctcp: &mut Dctcp, snd: &mut SendState, acked: u64, marked: u64) {
+        snd.una += acked;
+        dctcp.observe(snd, &AckSample { marked, ..ack_sample(acked) });
     }
 
     #[test]
     fn alpha_takes_a_sixteenth_of_a_window_s_fraction() {
-        let (mut dctcp, mut flight) = (Dctcp::default(), flight());
+        let (mut dctcp, mut snd) = (Dctcp::default(), snd());
         // The first window ends at once: nothing was sent before it.
-        hear(&mut dctcp, &mut flight, 1_000, 1_000);
+        hear(&mut dctcp, &mut snd, 1_000, 1_000);
         assert_eq!((dctcp.alpha, dctcp.window_end), (1.0, 10_001));
         // Bytes up to the end of the window count together...
-        flight.max = 20_001;
-        hear(&mut dctcp, &mut flight, 4_000, 1_000);
-        hear(&mut dctcp, &mut flight, 5_000, 2_000);
+        snd.max = 20_001;
+        hear(&mut dctcp, &mut snd, 4_000, 1_000);
+        hear(&mut dctcp, &mut snd, 5_000, 2_000);
         assert_eq!(dctcp.alpha, 1.0);
         // ... and with the first ACK beyond it: 4,000 of 10,000.
-        hear(&mut dctcp, &mut flight, 1_000, 1_000);
+        hear(&mut dctcp, &mut snd, 1_000, 1_000);
         assert!((dctcp.alpha - (15.0 + 0.4) / 16.0).abs() < 1e-12, "{}", dctcp.alpha);
         assert_eq!(dctcp.window_end, 20_001);
     }
 
     #[test]
     fn marks_cut_by_half_of_alpha_and_losses_by_half() {
-        let (mut dctcp, mut flight) = (Dctcp { alpha: 0.3, ..Dctcp::default() }, flight());
-        dctcp.on_congestion(&mut flight, Cause::Mark, Instant::ZERO);
-        assert_eq!((flight.ssthresh, flight.cwnd), (8_500, 10_000));
-        dctcp.on_congestion(&mut flight, Cause::Loss, Instant::ZERO);
-        assert_eq!(flight.ssthresh, 5_000);
-        (dctcp.alpha, flight.cwnd) = (1.0, 3_000);
-        dctcp.on_congestion(&mut flight, Cause::Mark, Instant::ZERO);
-        assert_eq!(flight.ssthresh, 2_000);
+        let (mut dctcp, mut snd) = (Dctcp { alpha: 0.3, ..Dctcp::default() }, snd());
+        dctcp.on_congestion(&mut snd, Cause::Mark, Instant::ZERO);
+        assert_eq!((snd.ssthresh, snd.cwnd), (8_500, 10_000));
+        dctcp.on_congestion(&mut snd, Cause::Loss, Instant::ZERO);
+        assert_eq!(snd.ssthresh, 5_000);
+        (dctcp.alpha, snd.cwnd) = (1.0, 3_000);
+        dctcp.on_congestion(&mut snd, Cause::Mark, Instant::ZERO);
+        assert_eq!(snd.ssthresh, 2_000);
     }
 
     #[test]

@@ -5,8 +5,8 @@
 
 use packet::Instant;
 
-use super::Report;
-use crate::flight::Flight;
+use super::AckSample;
+use crate::send_state::SendState;
 
 /// `hystart_low_window`: smaller windows, in segments, are left alone.
 const LOW_WINDOW: u64 = 16;
@@ -40,41 +40,41 @@ pub(super) struct HyStart {
 
 impl HyStart {
     /// The search begins, and with it a round.
-    pub fn begin(flight: &Flight, now: Instant) -> Self {
+    pub fn begin(snd: &SendState, now: Instant) -> Self {
         let now = micros(now);
-        HyStart { round_start: now, last: now, round_end: flight.max, ..HyStart::default() }
+        HyStart { round_start: now, last: now, round_end: snd.max, ..HyStart::default() }
     }
 
     /// A round trip of `delay` was measured in slow start, `delay_min` being the smallest: perhaps
     /// ends slow start by setting `ssthresh`.
-    pub fn on_sample(&mut self, flight: &mut Flight, report: &Report, delay: u32, delay_min: u32) {
+    pub fn on_sample(&mut self, snd: &mut SendState, ack: &AckSample, delay: u32, delay_min: u32) {
         if self.found {
             return;
         }
-        if flight.una > self.round_end {
-            *self = HyStart::begin(flight, report.now);
+        if snd.una > self.round_end {
+            *self = HyStart::begin(snd, ack.now);
         }
-        if flight.cwnd < LOW_WINDOW * flight.mss() {
+        if snd.cwnd < LOW_WINDOW * snd.mss() {
             return;
         }
-        let train = self.is_train(flight, report, delay_min);
+        let train = self.is_train(snd, ack, delay_min);
         // Both detections run.
         let rising = self.is_rising(delay, delay_min);
         if train || rising {
             self.found = true;
-            flight.ssthresh = flight.cwnd;
+            snd.ssthresh = snd.cwnd;
         }
     }
 
-    fn is_train(&mut self, flight: &Flight, report: &Report, delay_min: u32) -> bool {
-        let now = micros(report.now);
+    fn is_train(&mut self, snd: &SendState, ack: &AckSample, delay_min: u32) -> bool {
+        let now = micros(ack.now);
         if now - self.last > CLOSE {
             return false;
         }
         self.last = now;
-        let span = u64::from(delay_min) + ack_delay(flight, report);
+        let span = u64::from(delay_min) + ack_delay(snd, ack);
         // Pacing may have spread the segments over half a round trip.
-        let enough = if report.paced { span } else { span >> 1 };
+        let enough = if ack.paced { span } else { span >> 1 };
         now - self.round_start > enough
     }
 
@@ -88,8 +88,8 @@ impl HyStart {
     }
 }
 
-fn ack_delay(flight: &Flight, report: &Report) -> u64 {
-    let rate = super::linux_pacing_rate(flight, report.srtt);
+fn ack_delay(snd: &SendState, ack: &AckSample) -> u64 {
+    let rate = super::linux_pacing_rate(snd, ack.srtt);
     rate.map_or(0, |rate| (BURST * 4 * 1_000_000 / rate).min(MAX_ACK_DELAY))
 }
 
@@ -106,24 +106,29 @@ mod tests {
 
     const MSS: u64 = 1_000;
 
-    fn flight(segments: u64) -> Flight {
-        Flight { cwnd: segments * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Flight::default() }
+    fn snd(segments: u64) -> SendState {
+        SendState {
+            cwnd: segments * MSS,
+            ssthresh: u64::MAX,
+            mss: MSS as u16,
+            ..SendState::default()
+        }
     }
 
     /// At which of these instants, microseconds, acknowledgements with a round trip of `delay` end
     /// slow start. `una` is theirs.
     fn ends(
         hystart: &mut HyStart,
-        flight: &mut Flight,
+        snd: &mut SendState,
         delay: u32,
         instants: impl Iterator<Item = u64>,
         paced: bool,
     ) -> Option<u64> {
         for at in instants {
             let now = Instant::ZERO + Duration::from_micros(at);
-            let report = testing::Report { now, paced, ..testing::report(MSS) };
-            hystart.on_sample(flight, &report, delay, 100_000);
-            if flight.ssthresh < u64::MAX {
+            let ack = testing::AckSample { now, paced, ..testing::ack_sample(MSS) };
+            hystart.on_sample(snd, &ack, delay, 100_000);
+            if snd.ssthresh < u64::MAX {
                 return Some(at);
             }
         }
@@ -135,39 +140,39 @@ mod tests {
         // delay_min 100 ms and hystart_ack_delay 1 ms (the pacing rate is far below 2 Gbit/s): a train
         // must last longer than 50.5 ms, with pacing longer than 101 ms.
         for (paced, end) in [(false, 51_000), (true, 102_000)] {
-            let (mut hystart, mut flight) = (HyStart::default(), flight(20));
-            (flight.una, flight.max) = (1_001, 90_001);
-            let seen = ends(&mut hystart, &mut flight, 100_000, (0..200).map(|i| i * 1_000), paced);
+            let (mut hystart, mut snd) = (HyStart::default(), snd(20));
+            (snd.una, snd.max) = (1_001, 90_001);
+            let seen = ends(&mut hystart, &mut snd, 100_000, (0..200).map(|i| i * 1_000), paced);
             assert_eq!(seen, Some(end), "paced: {paced}");
-            assert_eq!(flight.ssthresh, flight.cwnd);
+            assert_eq!(snd.ssthresh, snd.cwnd);
         }
     }
 
     #[test]
     fn a_gap_of_more_than_two_milliseconds_breaks_the_train() {
-        let (mut hystart, mut flight) = (HyStart::default(), flight(20));
-        (flight.una, flight.max) = (1_001, 90_001);
+        let (mut hystart, mut snd) = (HyStart::default(), snd(20));
+        (snd.una, snd.max) = (1_001, 90_001);
         // Every 2 ms up to 38 ms, which keeps it, then a microsecond too late.
         let instants = (0..200).map(|i| if i < 20 { i * 2_000 } else { 20_001 + i * 1_000 });
-        assert_eq!(ends(&mut hystart, &mut flight, 100_000, instants, false), None);
+        assert_eq!(ends(&mut hystart, &mut snd, 100_000, instants, false), None);
     }
 
     #[test]
     fn a_rise_of_an_eighth_seen_nine_times_ends_slow_start() {
         // 100 ms and an eighth: more than 112.5 ms, in each of the round, from the ninth on.
         for (delay, end) in [(112_500, None), (112_501, Some(80_000))] {
-            let (mut hystart, mut flight) = (HyStart::default(), flight(16));
-            (flight.una, flight.max) = (1_001, 90_001);
+            let (mut hystart, mut snd) = (HyStart::default(), snd(16));
+            (snd.una, snd.max) = (1_001, 90_001);
             let instants = (0..20).map(|i| i * 10_000);
-            assert_eq!(ends(&mut hystart, &mut flight, delay, instants, false), end);
+            assert_eq!(ends(&mut hystart, &mut snd, delay, instants, false), end);
         }
     }
 
     #[test]
     fn windows_below_sixteen_segments_are_left_alone() {
-        let (mut hystart, mut flight) = (HyStart::default(), flight(15));
-        (flight.una, flight.max) = (1_001, 90_001);
+        let (mut hystart, mut snd) = (HyStart::default(), snd(15));
+        (snd.una, snd.max) = (1_001, 90_001);
         let instants = (0..20).map(|i| i * 10_000);
-        assert_eq!(ends(&mut hystart, &mut flight, 200_000, instants, false), None);
+        assert_eq!(ends(&mut hystart, &mut snd, 200_000, instants, false), None);
     }
 }

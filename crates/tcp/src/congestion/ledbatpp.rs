@@ -12,8 +12,8 @@
 
 use packet::{Duration, Instant};
 
-use super::{Cause, Control, Entry, Repair, Report};
-use crate::flight::Flight;
+use super::{AckSample, CaState, Cause, Control, Entry};
+use crate::send_state::SendState;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -119,95 +119,95 @@ struct LedbatPp {
 }
 
 impl LedbatPp {
-    fn set(&mut self, flight: &mut Flight, window: f64) {
-        let window = window.max((LEAST * flight.mss()) as f64);
-        flight.cwnd = window as u64;
-        self.rest = window - flight.cwnd as f64;
+    fn set(&mut self, snd: &mut SendState, window: f64) {
+        let window = window.max((LEAST * snd.mss()) as f64);
+        snd.cwnd = window as u64;
+        self.rest = window - snd.cwnd as f64;
     }
 
     /// Slow start ends, or a loss has ended it.
-    fn avoid(&mut self, flight: &mut Flight, report: &Report) {
+    fn avoid(&mut self, snd: &mut SendState, ack: &AckSample) {
         let wait = match self.began.take() {
-            Some(began) => report.now.since(began) * PAUSE,
-            None => report.srtt * TRIPS,
+            Some(began) => ack.now.since(began) * PAUSE,
+            None => ack.srtt * TRIPS,
         };
-        self.due.get_or_insert(report.now + wait);
+        self.due.get_or_insert(ack.now + wait);
         self.phase = Phase::Avoid;
-        flight.ssthresh = flight.ssthresh.min(flight.cwnd);
+        snd.ssthresh = snd.ssthresh.min(snd.cwnd);
     }
 
     /// Section 4.4.
-    fn slow_down(&mut self, flight: &mut Flight, report: &Report) {
-        self.began = Some(report.now);
+    fn slow_down(&mut self, snd: &mut SendState, ack: &AckSample) {
+        self.began = Some(ack.now);
         self.due = None;
-        flight.ssthresh = flight.cwnd;
-        self.set(flight, 0.0);
-        self.phase = Phase::Slowdown(report.now + report.srtt * TRIPS);
+        snd.ssthresh = snd.cwnd;
+        self.set(snd, 0.0);
+        self.phase = Phase::Slowdown(ack.now + ack.srtt * TRIPS);
     }
 
     /// Section 4.1: slow start times the gain.
-    fn start(&mut self, flight: &mut Flight, report: &Report) {
+    fn start(&mut self, snd: &mut SendState, ack: &AckSample) {
         let early = self.phase == Phase::Start && self.delays.queueing() > EARLY;
-        if !early && report.window_limited {
-            let grown = flight.cwnd as f64 + self.rest + self.delays.gain() * report.acked as f64;
-            self.set(flight, grown.min(flight.ssthresh as f64));
+        if !early && ack.window_limited {
+            let grown = snd.cwnd as f64 + self.rest + self.delays.gain() * ack.acked as f64;
+            self.set(snd, grown.min(snd.ssthresh as f64));
         }
-        if early || flight.cwnd >= flight.ssthresh {
-            self.avoid(flight, report);
+        if early || snd.cwnd >= snd.ssthresh {
+            self.avoid(snd, ack);
         }
     }
 
     /// Section 4.3: what a round trip would change, an acknowledgement's share of it.
-    fn adapt(&mut self, flight: &mut Flight, report: &Report) {
-        let mss = flight.mss() as f64;
-        let window = (flight.cwnd as f64 + self.rest) / mss;
+    fn adapt(&mut self, snd: &mut SendState, ack: &AckSample) {
+        let mss = snd.mss() as f64;
+        let window = (snd.cwnd as f64 + self.rest) / mss;
         let mut change = self.delays.gain();
         let queueing = self.delays.queueing();
         if queueing > TARGET {
             let excess = queueing.secs_f64() / TARGET.secs_f64() - 1.0;
             change = (change - CONSTANT * window * excess).max(-window / 2.0);
         }
-        if change < 0.0 || report.window_limited {
-            let share = (report.acked as f64 / mss / window).min(1.0);
-            self.set(flight, (window + change * share) * mss);
+        if change < 0.0 || ack.window_limited {
+            let share = (ack.acked as f64 / mss / window).min(1.0);
+            self.set(snd, (window + change * share) * mss);
         }
     }
 }
 
 impl Control for LedbatPp {
-    fn on_open(&mut self, flight: &mut Flight, srtt: Duration, now: Instant) {
+    fn on_open(&mut self, snd: &mut SendState, srtt: Duration, now: Instant) {
         self.delays.minute = now;
         if srtt > Duration::ZERO {
             self.delays.learn(srtt, now);
         }
-        flight.cwnd = flight.cwnd.min(LEAST * flight.mss());
+        snd.cwnd = snd.cwnd.min(LEAST * snd.mss());
     }
 
-    fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
-        if let Some(rtt) = report.rtt {
-            self.delays.learn(rtt, report.now);
+    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
+        if let Some(rtt) = ack.rtt {
+            self.delays.learn(rtt, ack.now);
         }
-        if matches!(report.repairing, Repair::Recovery | Repair::Reduction) {
+        if matches!(ack.ca_state, CaState::Recovery | CaState::Cwr) {
             return;
         }
         match self.phase {
-            Phase::Start | Phase::Ramp | Phase::Again => self.start(flight, report),
-            Phase::Slowdown(until) if report.now < until => {}
+            Phase::Start | Phase::Ramp | Phase::Again => self.start(snd, ack),
+            Phase::Slowdown(until) if ack.now < until => {}
             Phase::Slowdown(_) => self.phase = Phase::Ramp,
             Phase::Avoid => match self.due {
-                None => self.avoid(flight, report),
-                Some(due) if report.now >= due => self.slow_down(flight, report),
-                Some(_) => self.adapt(flight, report),
+                None => self.avoid(snd, ack),
+                Some(due) if ack.now >= due => self.slow_down(snd, ack),
+                Some(_) => self.adapt(snd, ack),
             },
         }
     }
 
-    fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, _now: Instant) {
+    fn on_congestion(&mut self, snd: &mut SendState, cause: Cause, _now: Instant) {
         self.rest = 0.0;
         self.phase = if cause == Cause::Timeout { Phase::Again } else { Phase::Avoid };
         // A loss ends a slowdown; it was of the window before that.
-        let before = self.began.map_or(0, |_| flight.ssthresh);
-        flight.ssthresh = (flight.cwnd.max(before) / 2).max(LEAST * flight.mss());
+        let before = self.began.map_or(0, |_| snd.ssthresh);
+        snd.ssthresh = (snd.cwnd.max(before) / 2).max(LEAST * snd.mss());
     }
 
     fn reset(&mut self) {
@@ -221,7 +221,7 @@ impl Control for LedbatPp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{self, MSS, Path, report};
+    use super::super::testing::{self, MSS, Path, ack_sample};
     use super::*;
 
     fn ms(x: u64) -> Duration {
@@ -229,21 +229,21 @@ mod tests {
     }
 
     /// A flow whose path has this base round trip, in congestion avoidance.
-    fn avoiding(base: u64, segments: u64) -> (LedbatPp, Flight) {
+    fn avoiding(base: u64, segments: u64) -> (LedbatPp, SendState) {
         let cwnd = segments * MSS;
-        let flight = Flight { cwnd, ssthresh: cwnd, mss: MSS as u16, ..Flight::default() };
+        let snd = SendState { cwnd, ssthresh: cwnd, mss: MSS as u16, ..SendState::default() };
         let due = Some(Instant::NEVER);
         let mut ledbat = LedbatPp { phase: Phase::Avoid, due, ..LedbatPp::default() };
         ledbat.delays.learn(ms(base), Instant::ZERO);
-        (ledbat, flight)
+        (ledbat, snd)
     }
 
     /// A window's acknowledgements with this round trip, in one.
-    fn trip(ledbat: &mut LedbatPp, flight: &mut Flight, rtt: u64) -> f64 {
+    fn trip(ledbat: &mut LedbatPp, snd: &mut SendState, rtt: u64) -> f64 {
         ledbat.delays.current = [ms(rtt); CURRENT];
-        let report = testing::Report { rtt: Some(ms(rtt)), ..report(flight.cwnd) };
-        ledbat.on_ack(flight, &report);
-        (flight.cwnd as f64 + ledbat.rest) / MSS as f64
+        let ack = testing::AckSample { rtt: Some(ms(rtt)), ..ack_sample(snd.cwnd) };
+        ledbat.on_ack(snd, &ack);
+        (snd.cwnd as f64 + ledbat.rest) / MSS as f64
     }
 
     #[test]
@@ -262,15 +262,15 @@ mod tests {
         for (rtt, window) in
             [(20, 100.0 + 1.0 / 6.0), (80, 100.0 + 1.0 / 6.0), (86, 90.0 + 1.0 / 6.0)]
         {
-            let (mut ledbat, mut flight) = avoiding(20, 100);
-            let seen = trip(&mut ledbat, &mut flight, rtt);
+            let (mut ledbat, mut snd) = avoiding(20, 100);
+            let seen = trip(&mut ledbat, &mut snd, rtt);
             assert!((seen - window).abs() < 1e-9, "{rtt} ms: {seen}");
         }
         // At most half in a round trip, and two segments are left.
-        let (mut ledbat, mut flight) = avoiding(20, 100);
-        assert_eq!(trip(&mut ledbat, &mut flight, 1_000), 50.0);
-        let (mut ledbat, mut flight) = avoiding(20, 3);
-        assert_eq!(trip(&mut ledbat, &mut flight, 1_000), 2.0);
+        let (mut ledbat, mut snd) = avoiding(20, 100);
+        assert_eq!(trip(&mut ledbat, &mut snd, 1_000), 50.0);
+        let (mut ledbat, mut snd) = avoiding(20, 3);
+        assert_eq!(trip(&mut ledbat, &mut snd, 1_000), 2.0);
     }
 
     #[test]
@@ -291,10 +291,10 @@ mod tests {
     #[test]
     fn the_first_window_is_two_segments_and_slow_start_ends_at_three_quarters_of_the_target() {
         let mut path = Path::new(LedbatPp::default(), 20.0, 120, 10_000_000);
-        assert_eq!(path.flight.cwnd, 2 * MSS);
+        assert_eq!(path.snd.cwnd, 2 * MSS);
         assert!(path.run_until(30.0, |path| path.control.phase == Phase::Avoid));
         // The line's 300 segments and 45 ms of queue, 112, which a round trip more has doubled.
-        assert!((412..=830).contains(&(path.flight.cwnd / MSS)), "{}", path.flight.cwnd);
+        assert!((412..=830).contains(&(path.snd.cwnd / MSS)), "{}", path.snd.cwnd);
         assert_eq!(path.lost, 0);
     }
 
@@ -305,13 +305,13 @@ mod tests {
         assert!(path.run_until(60.0, slow));
         let mut shares = Vec::new();
         for _ in 0..3 {
-            let (began, goal) = (path.now, path.flight.ssthresh);
-            assert_eq!(path.flight.cwnd, 2 * MSS);
+            let (began, goal) = (path.now, path.snd.ssthresh);
+            assert_eq!(path.snd.cwnd, 2 * MSS);
             assert!(path.run_until(5.0, |path| path.control.phase == Phase::Ramp));
             let frozen = path.now.since(began).secs_f64();
             assert!((0.12..0.35).contains(&frozen), "{frozen}");
             assert!(path.run_until(20.0, |path| path.control.phase == Phase::Avoid));
-            assert_eq!(path.flight.cwnd, goal);
+            assert_eq!(path.snd.cwnd, goal);
             let slowed = path.now.since(began).secs_f64();
             assert!(path.run_until(90.0, slow));
             shares.push(slowed / path.now.since(began).secs_f64());
@@ -321,15 +321,15 @@ mod tests {
 
     #[test]
     fn a_loss_in_a_slowdown_halves_the_window_before_and_ends_it() {
-        let (mut ledbat, mut flight) = avoiding(60, 40);
+        let (mut ledbat, mut snd) = avoiding(60, 40);
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
-        let report = |ms| testing::Report { now: at(ms), ..report(MSS) };
+        let acked_at = |ms| testing::AckSample { now: at(ms), ..ack_sample(MSS) };
         ledbat.due = Some(at(1_000));
-        ledbat.on_ack(&mut flight, &report(1_000));
-        assert_eq!((flight.cwnd, flight.ssthresh), (2 * MSS, 40 * MSS));
-        ledbat.on_congestion(&mut flight, Cause::Loss, at(1_100));
-        assert_eq!((flight.ssthresh, ledbat.phase), (20 * MSS, Phase::Avoid));
-        ledbat.on_ack(&mut flight, &report(1_200));
+        ledbat.on_ack(&mut snd, &acked_at(1_000));
+        assert_eq!((snd.cwnd, snd.ssthresh), (2 * MSS, 40 * MSS));
+        ledbat.on_congestion(&mut snd, Cause::Loss, at(1_100));
+        assert_eq!((snd.ssthresh, ledbat.phase), (20 * MSS, Phase::Avoid));
+        ledbat.on_ack(&mut snd, &acked_at(1_200));
         assert_eq!(ledbat.due, Some(at(1_200 + 9 * 200)));
     }
 

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 
 use packet::{Duration, Instant, Rng};
 
-use super::testing::{MSS, report};
-use super::{Cause, Control, Repair, Report};
-use crate::flight::Flight;
+use super::testing::{MSS, ack_sample};
+use super::{AckSample, CaState, Cause, Control};
+use crate::send_state::SendState;
 
 /// A path with a fixed round trip, whatever the window, and an acknowledgement for every segment.
 pub(super) struct Path {
     pub control: Box<dyn Control>,
-    pub flight: Flight,
+    pub snd: SendState,
     pub rtt: Duration,
     pub now: Instant,
     /// Whether each segment on its way was marked.
@@ -33,18 +33,18 @@ pub(super) struct Seen {
 
 impl Path {
     pub fn new(control: Box<dyn Control>, rtt_ms: u64, seed: u64) -> Self {
-        let flight = Flight {
+        let snd = SendState {
             una: 1,
             max: 1,
             cwnd: 10 * MSS,
             ssthresh: u64::MAX,
             window: u64::MAX,
             mss: MSS as u16,
-            ..Flight::default()
+            ..SendState::default()
         };
         Path {
             control,
-            flight,
+            snd,
             rtt: Duration::from_millis(rtt_ms),
             now: Instant::ZERO,
             out: VecDeque::new(),
@@ -58,10 +58,10 @@ impl Path {
     pub fn run(&mut self, acks: u64, mark: impl Fn(usize) -> f64) -> Seen {
         let (mut marked, mut time, mut area) = (0, 0.0, 0.0);
         for ack in 0..acks {
-            while self.out.len() as u64 * MSS + MSS <= self.flight.cwnd {
+            while self.out.len() as u64 * MSS + MSS <= self.snd.cwnd {
                 let drawn = self.rng.uniform() < mark(self.out.len() + 1);
                 self.out.push_back(drawn);
-                self.flight.max += MSS;
+                self.snd.max += MSS;
             }
             let out = self.out.len() as f64;
             let step = self.rtt.secs_f64() / out;
@@ -78,22 +78,22 @@ impl Path {
     }
 
     fn hear(&mut self, marked: bool) {
-        self.flight.una += MSS;
-        if marked && self.flight.una > self.reduced {
-            self.reduced = self.flight.max;
-            self.control.on_congestion(&mut self.flight, Cause::Mark, self.now);
-            if !self.control.manner().own_window {
-                self.flight.cwnd = self.flight.ssthresh;
+        self.snd.una += MSS;
+        if marked && self.snd.una > self.reduced {
+            self.reduced = self.snd.max;
+            self.control.on_congestion(&mut self.snd, Cause::Mark, self.now);
+            if !self.control.flags().own_window {
+                self.snd.cwnd = self.snd.ssthresh;
             }
         }
-        let reducing = self.reduced > 0 && self.flight.una <= self.reduced;
-        let report = Report {
+        let reducing = self.reduced > 0 && self.snd.una <= self.reduced;
+        let ack = AckSample {
             now: self.now,
             marked: if marked { MSS } else { 0 },
             srtt: self.rtt,
-            repairing: if reducing { Repair::Reduction } else { Repair::None },
-            ..report(MSS)
+            ca_state: if reducing { CaState::Cwr } else { CaState::Open },
+            ..ack_sample(MSS)
         };
-        self.control.on_ack(&mut self.flight, &report);
+        self.control.on_ack(&mut self.snd, &ack);
     }
 }

@@ -1,9 +1,9 @@
-//! Congestion control: how fast a sender of today sends. One file per algorithm, one line each in
+//! Congestion control: how fast a sender sends. One file per algorithm, one line each in
 //! [`CONTROLS`].
 //!
 //! The transport (loss detection, ECN, pacing) tells a control what every acknowledgement says
-//! (a [`Report`]) and when congestion was noticed; the control keeps `cwnd` and `ssthresh` of the
-//! [`Flight`], and may ask for a pacing rate. It is told everything it needs: it has no clock and
+//! (a [`AckSample`]) and when congestion was noticed; the control keeps `cwnd` and `ssthresh` of the
+//! [`SendState`], and may ask for a pacing rate. It is told everything it needs: it has no clock and
 //! never looks at segments. Windows and amounts are bytes.
 
 mod bbr;
@@ -28,7 +28,7 @@ use std::fmt::Debug;
 
 use packet::{Duration, Instant};
 
-use crate::flight::Flight;
+use crate::send_state::SendState;
 
 /// Why a control is told of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(crate) enum Cause {
 
 /// What one acknowledgement says, gathered by the transport.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Report {
+pub(crate) struct AckSample {
     pub now: Instant,
     /// Bytes newly acknowledged, cumulatively or selectively.
     pub delivered: u64,
@@ -79,27 +79,27 @@ pub(crate) struct Report {
     /// When the pace lets the next segment go; in the past where it may go at once.
     pub next_send: Instant,
     /// The transport is repairing losses (fast recovery, or after a timeout).
-    pub repairing: Repair,
+    pub ca_state: CaState,
     /// Segments are spread over the round trip.
     pub paced: bool,
 }
 
-impl Report {
+impl AckSample {
     /// Whether Linux's `tcp_cong_control` and `tcp_is_cwnd_limited` let the window grow: nothing
     /// reduces it, and it was used.
     fn may_grow(&self) -> bool {
-        self.window_limited && !matches!(self.repairing, Repair::Recovery | Repair::Reduction)
+        self.window_limited && !matches!(self.ca_state, CaState::Recovery | CaState::Cwr)
     }
 }
 
-/// What the transport is repairing.
+/// The state of loss recovery (`enum tcp_ca_state` of Linux).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Repair {
-    /// Nothing.
+pub(crate) enum CaState {
+    /// Nothing is being repaired (Linux's Open, and its Disorder).
     #[default]
-    None,
-    /// Marks were reported less than a window of data ago (Linux's CWR state).
-    Reduction,
+    Open,
+    /// Marks were reported less than a window of data ago: the window is being reduced.
+    Cwr,
     /// Fast recovery.
     Recovery,
     /// After a timeout.
@@ -141,21 +141,21 @@ pub(crate) struct Lost {
 
 /// Who sets what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Manner {
+pub(crate) struct ControlFlags {
     /// The control sets `cwnd` itself at all times; else, while a loss or mark is answered, the
     /// transport leads `cwnd` to `ssthresh` by proportional rate reduction (RFC 6937).
     pub own_window: bool,
-    /// The control reads [`Report::marked`] itself and is not told of [`Cause::Mark`].
+    /// The control reads [`AckSample::marked`] itself and is not told of [`Cause::Mark`].
     pub own_marks: bool,
     /// Segments are sent at [`Control::pacing_rate`] whether or not the profile paces.
     pub paced: bool,
     /// Which ECN codepoint the control's data segments carry, and the feedback it needs.
-    pub ecn: Feedback,
+    pub ecn: EcnMode,
 }
 
 /// The ECN a control uses, where the profile's ECN is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Feedback {
+pub(crate) enum EcnMode {
     /// RFC 3168: ECT(0), one echo per window.
     Classic,
     /// RFC 8257: ECT(0), the echo tells which bytes were marked.
@@ -165,48 +165,48 @@ pub(crate) enum Feedback {
 }
 
 /// A manner of the RFC 5681 kind: the transport does the repairs, classic ECN, no pacing.
-pub(crate) const CLASSIC: Manner =
-    Manner { own_window: false, own_marks: false, paced: false, ecn: Feedback::Classic };
+pub(crate) const CLASSIC: ControlFlags =
+    ControlFlags { own_window: false, own_marks: false, paced: false, ecn: EcnMode::Classic };
 
 /// One connection's congestion control.
 pub(crate) trait Control: Debug + Send + Sync {
     /// Who sets what.
-    fn manner(&self) -> Manner {
+    fn flags(&self) -> ControlFlags {
         CLASSIC
     }
 
     /// The handshake is over: the round trip it showed (zero if none). May lower `cwnd`.
-    fn on_open(&mut self, _flight: &mut Flight, _srtt: Duration, _now: Instant) {}
+    fn on_open(&mut self, _flight: &mut SendState, _srtt: Duration, _now: Instant) {}
 
     /// An acknowledgement came. Called for every one; a control without `own_window` leaves
-    /// `cwnd` alone unless `report.repairing` is [`Repair::None`] or [`Repair::Loss`].
-    fn on_ack(&mut self, flight: &mut Flight, report: &Report);
+    /// `cwnd` alone unless `ack.ca_state` is [`CaState::Open`] or [`CaState::Loss`].
+    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample);
 
     /// A segment was found lost. Called for each, before the `on_congestion` it causes and before
     /// the `on_ack` of the acknowledgement that told.
-    fn on_lost(&mut self, _flight: &Flight, _lost: &Lost) {}
+    fn on_lost(&mut self, _flight: &SendState, _lost: &Lost) {}
 
     /// Congestion was noticed: sets `ssthresh` (and, with `own_window`, `cwnd`). After a timeout
     /// the transport then sets `cwnd` to what is still in the network and one segment more.
-    fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, now: Instant);
+    fn on_congestion(&mut self, snd: &mut SendState, cause: Cause, now: Instant);
 
     /// The retransmission timer expired, whether or not the threshold was reduced for it (it is not
     /// twice for one window of data): Linux's state Loss begins, and the transport repairs from the
     /// start.
-    fn on_timeout(&mut self, _flight: &Flight, _now: Instant) {}
+    fn on_timeout(&mut self, _flight: &SendState, _now: Instant) {}
 
     /// The last `on_congestion` was wrong (the data was only late or reordered): puts back what it
     /// had changed beside the windows, which the transport puts back itself.
-    fn undo(&mut self, _flight: &mut Flight) {}
+    fn undo(&mut self, _flight: &mut SendState) {}
 
     /// The sender begins again after a pause of `idle`, with nothing outstanding.
-    fn on_restart(&mut self, _flight: &mut Flight, _idle: Duration, _now: Instant) {}
+    fn on_restart(&mut self, _flight: &mut SendState, _idle: Duration, _now: Instant) {}
 
     /// A segment goes out with nothing in the network, the last one at `last`; `app_limited`: because
     /// the program had nothing to send (Linux's `CA_EVENT_TX_START`).
     fn on_tx_start(
         &mut self,
-        _flight: &mut Flight,
+        _flight: &mut SendState,
         _last: Instant,
         _app_limited: bool,
         _now: Instant,
@@ -216,8 +216,8 @@ pub(crate) trait Control: Debug + Send + Sync {
     /// Bytes per second to pace at. The default is Linux's for controls without a rate of their
     /// own: twice cwnd/srtt below half of ssthresh, 1.2 times above; none before a round trip is
     /// known.
-    fn pacing_rate(&self, flight: &Flight, srtt: Duration) -> Option<u64> {
-        linux_pacing_rate(flight, srtt)
+    fn pacing_rate(&self, snd: &SendState, srtt: Duration) -> Option<u64> {
+        linux_pacing_rate(snd, srtt)
     }
 
     /// Answers marks as classic senders do where the queue turns out to be a classic one (RFC 9331
@@ -239,12 +239,12 @@ impl Clone for Box<dyn Control> {
 
 /// Linux's `tcp_update_pacing_rate`: 200 % of cwnd/srtt while cwnd < ssthresh/2, else 120 %; of
 /// what is out, if that is more (while a loss is repaired).
-fn linux_pacing_rate(flight: &Flight, srtt: Duration) -> Option<u64> {
+fn linux_pacing_rate(snd: &SendState, srtt: Duration) -> Option<u64> {
     if srtt == Duration::ZERO {
         return None;
     }
-    let percent = if flight.cwnd < flight.ssthresh / 2 { 200 } else { 120 };
-    let out = flight.cwnd.max(flight.outstanding());
+    let percent = if snd.cwnd < snd.ssthresh / 2 { 200 } else { 120 };
+    let out = snd.cwnd.max(snd.outstanding());
     let rate = u128::from(out) * percent * 10_000_000 / u128::from(srtt.nanos());
     Some(rate.max(1) as u64)
 }
@@ -262,7 +262,7 @@ pub(crate) struct Entry {
     pub make: fn() -> Box<dyn Control>,
 }
 
-/// All congestion controls of today's end systems.
+/// All congestion controls.
 pub(crate) const CONTROLS: &[Entry] = &[
     reno::ENTRY,
     cubic::ENTRY,

@@ -13,8 +13,8 @@ mod classic;
 use packet::{Duration, Instant};
 
 use super::growth::slow_start;
-use super::{Cause, Control, Entry, Feedback, Manner, Repair, Report};
-use crate::flight::Flight;
+use super::{AckSample, CaState, Cause, Control, ControlFlags, EcnMode, Entry};
+use crate::send_state::SendState;
 use classic::Detector;
 
 /// The registry's line.
@@ -69,29 +69,29 @@ struct Prague {
 
 impl Prague {
     /// Whether short round trips count like the reference.
-    fn independent(&self, flight: &Flight) -> bool {
-        flight.cwnd >= flight.ssthresh && self.rounds >= ROUNDS_BEFORE
+    fn independent(&self, snd: &SendState) -> bool {
+        snd.cwnd >= snd.ssthresh && self.rounds >= ROUNDS_BEFORE
     }
 
     /// Whether `since` is a virtual round trip ago, the real one being over.
-    fn virtual_round(&self, flight: &Flight, since: Instant, now: Instant) -> bool {
-        !self.independent(flight) || now.since(since) >= REFERENCE
+    fn virtual_round(&self, snd: &SendState, since: Instant, now: Instant) -> bool {
+        !self.independent(snd) || now.since(since) >= REFERENCE
     }
 
     /// Linux's `prague_enter_cwr`, once per virtual round trip.
-    fn answer_marks(&mut self, flight: &Flight, now: Instant) {
-        self.owed = !self.virtual_round(flight, self.reduced, now);
+    fn answer_marks(&mut self, snd: &SendState, now: Instant) {
+        self.owed = !self.virtual_round(snd, self.reduced, now);
         if !self.owed {
             let least = self.detector.as_ref().map_or(0.0, Detector::alpha);
-            self.shrink(flight, self.alpha.max(least) / 2.0);
+            self.shrink(snd, self.alpha.max(least) / 2.0);
             self.reduced = now;
         }
     }
 
     /// Takes a part of the window. What is left has a floor: far below a segment the next unmarked
     /// one, which adds mss/window segments, would let go a flood.
-    fn shrink(&mut self, flight: &Flight, part: f64) {
-        self.window = (self.window * (1.0 - part)).max((LEAST * flight.mss()) as f64);
+    fn shrink(&mut self, snd: &SendState, part: f64) {
+        self.window = (self.window * (1.0 - part)).max((LEAST * snd.mss()) as f64);
     }
 
     /// Linux's `prague_rate_scaled_ai_ack_increase`: a segment per reference round trip, whose
@@ -105,102 +105,102 @@ impl Prague {
         ratio * ratio
     }
 
-    fn grow(&mut self, flight: &mut Flight, report: &Report) {
-        let unmarked = report.delivered.saturating_sub(report.marked);
-        if unmarked == 0 || self.losing || !report.window_limited {
+    fn grow(&mut self, snd: &mut SendState, ack: &AckSample) {
+        let unmarked = ack.delivered.saturating_sub(ack.marked);
+        if unmarked == 0 || self.losing || !ack.window_limited {
             return;
         }
         let mut rest = unmarked;
-        if flight.cwnd < flight.ssthresh {
-            rest = slow_start(flight, unmarked);
-            self.window = flight.cwnd as f64;
+        if snd.cwnd < snd.ssthresh {
+            rest = slow_start(snd, unmarked);
+            self.window = snd.cwnd as f64;
         }
-        let share = self.share_of_increase(report.srtt);
-        self.window += share * rest as f64 * flight.mss() as f64 / self.window;
+        let share = self.share_of_increase(ack.srtt);
+        self.window += share * rest as f64 * snd.mss() as f64 / self.window;
     }
 
     /// Leads `cwnd` to the window, rounded up to whole segments, by a segment per ACK.
-    fn lead(&self, flight: &mut Flight) {
-        let mss = flight.mss();
+    fn lead(&self, snd: &mut SendState) {
+        let mss = snd.mss();
         let goal = (self.window as u64).div_ceil(mss).max(LEAST) * mss;
-        if flight.cwnd > goal {
-            flight.cwnd = goal.max(flight.cwnd - mss);
-            flight.ssthresh = flight.cwnd;
+        if snd.cwnd > goal {
+            snd.cwnd = goal.max(snd.cwnd - mss);
+            snd.ssthresh = snd.cwnd;
         } else {
-            flight.cwnd = goal.min(flight.cwnd + mss);
+            snd.cwnd = goal.min(snd.cwnd + mss);
         }
     }
 
     /// Linux's `prague_update_alpha`, once per virtual round trip.
-    fn observe(&mut self, flight: &Flight, report: &Report) {
-        self.delivered += report.delivered;
-        self.marked += report.marked;
-        let over = flight.una >= self.round_end && self.delivered > 0;
-        if !over || !self.virtual_round(flight, self.sampled, report.now) {
+    fn observe(&mut self, snd: &SendState, ack: &AckSample) {
+        self.delivered += ack.delivered;
+        self.marked += ack.marked;
+        let over = snd.una >= self.round_end && self.delivered > 0;
+        if !over || !self.virtual_round(snd, self.sampled, ack.now) {
             return;
         }
         if self.marked_once {
             let fraction = self.marked as f64 / self.delivered as f64;
             self.alpha += GAIN * (fraction - self.alpha);
-            self.sampled = report.now;
+            self.sampled = ack.now;
             if let Some(detector) = &mut self.detector {
-                detector.judge(report.min_rtt);
+                detector.judge(ack.min_rtt);
             }
         }
         (self.delivered, self.marked) = (0, 0);
-        self.round_end = flight.max;
-        self.rounds += u32::from(flight.cwnd >= flight.ssthresh);
+        self.round_end = snd.max;
+        self.rounds += u32::from(snd.cwnd >= snd.ssthresh);
     }
 }
 
 impl Control for Prague {
-    fn manner(&self) -> Manner {
-        Manner { own_window: true, own_marks: false, paced: true, ecn: Feedback::Scalable }
+    fn flags(&self) -> ControlFlags {
+        ControlFlags { own_window: true, own_marks: false, paced: true, ecn: EcnMode::Scalable }
     }
 
-    fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
+    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
         if self.window == 0.0 {
-            self.window = flight.cwnd as f64;
+            self.window = snd.cwnd as f64;
         }
-        self.in_flight = report.in_flight;
-        if let (Some(detector), Some(rtt)) = (&mut self.detector, report.rtt) {
+        self.in_flight = ack.in_flight;
+        if let (Some(detector), Some(rtt)) = (&mut self.detector, ack.rtt) {
             detector.learn(rtt);
         }
-        self.losing &= report.repairing != Repair::None;
-        if self.owed && report.marked > 0 {
-            self.answer_marks(flight, report.now);
+        self.losing &= ack.ca_state != CaState::Open;
+        if self.owed && ack.marked > 0 {
+            self.answer_marks(snd, ack.now);
         }
-        if report.marked > 0 && !std::mem::replace(&mut self.marked_once, true) {
-            self.shrink(flight, 0.5);
+        if ack.marked > 0 && !std::mem::replace(&mut self.marked_once, true) {
+            self.shrink(snd, 0.5);
         }
-        self.grow(flight, report);
-        self.lead(flight);
-        self.observe(flight, report);
+        self.grow(snd, ack);
+        self.lead(snd);
+        self.observe(snd, ack);
     }
 
-    fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, now: Instant) {
+    fn on_congestion(&mut self, snd: &mut SendState, cause: Cause, now: Instant) {
         if self.window == 0.0 {
-            self.window = flight.cwnd as f64;
+            self.window = snd.cwnd as f64;
         }
         if let Some(detector) = &mut self.detector {
-            detector.scale(flight.ssthresh / flight.mss());
+            detector.scale(snd.ssthresh / snd.mss());
         }
         if cause == Cause::Mark {
-            return self.answer_marks(flight, now);
+            return self.answer_marks(snd, now);
         }
         self.before_loss = self.window;
-        self.shrink(flight, 0.5);
+        self.shrink(snd, 0.5);
         (self.losing, self.owed) = (true, false);
-        flight.ssthresh = (self.window as u64).max(LEAST * flight.mss());
+        snd.ssthresh = (self.window as u64).max(LEAST * snd.mss());
     }
 
-    fn undo(&mut self, _flight: &mut Flight) {
+    fn undo(&mut self, _flight: &mut SendState) {
         self.window = self.window.max(self.before_loss);
         self.losing = false;
     }
 
-    fn on_restart(&mut self, flight: &mut Flight, _idle: Duration, _now: Instant) {
-        self.window = flight.cwnd as f64;
+    fn on_restart(&mut self, snd: &mut SendState, _idle: Duration, _now: Instant) {
+        self.window = snd.cwnd as f64;
     }
 
     fn detect_classic_queues(&mut self) {
@@ -209,12 +209,12 @@ impl Control for Prague {
 
     /// Linux's `prague_update_pacing_rate`: a window (or what is out, if more) per round trip; twice
     /// that below half of ssthresh.
-    fn pacing_rate(&self, flight: &Flight, srtt: Duration) -> Option<u64> {
+    fn pacing_rate(&self, snd: &SendState, srtt: Duration) -> Option<u64> {
         if srtt == Duration::ZERO {
             return None;
         }
-        let window = (self.window as u64).max(self.in_flight).max(flight.mss());
-        let times = if flight.cwnd < flight.ssthresh / 2 { 2 } else { 1 };
+        let window = (self.window as u64).max(self.in_flight).max(snd.mss());
+        let times = if snd.cwnd < snd.ssthresh / 2 { 2 } else { 1 };
         let rate = u128::from(window) * times * 1_000_000_000 / u128::from(srtt.nanos());
         Some(rate.max(1) as u64)
     }
@@ -231,7 +231,7 @@ impl Control for Prague {
 #[cfg(test)]
 mod tests {
     use super::super::marking::Path;
-    use super::super::testing::{MSS, report};
+    use super::super::testing::{MSS, ack_sample};
     use super::*;
 
     fn path(rtt_ms: u64) -> Path {
@@ -265,34 +265,34 @@ mod tests {
 
     #[test]
     fn the_first_mark_halves_the_window_and_ends_slow_start() {
-        let (mut prague, mut flight) = (Prague::default(), Flight::default());
-        (flight.mss, flight.cwnd, flight.ssthresh) = (1_000, 10_000, u64::MAX);
-        (0..30).for_each(|_| prague.on_ack(&mut flight, &report(2_000)));
-        assert_eq!(flight.cwnd, 70_000);
-        (flight.una, flight.max) = (70_001, 140_001);
-        prague.on_ack(&mut flight, &Report { marked: MSS, ..report(MSS) });
-        assert_eq!((flight.cwnd, flight.ssthresh), (69_000, 69_000), "a segment per ACK");
+        let (mut prague, mut snd) = (Prague::default(), SendState::default());
+        (snd.mss, snd.cwnd, snd.ssthresh) = (1_000, 10_000, u64::MAX);
+        (0..30).for_each(|_| prague.on_ack(&mut snd, &ack_sample(2_000)));
+        assert_eq!(snd.cwnd, 70_000);
+        (snd.una, snd.max) = (70_001, 140_001);
+        prague.on_ack(&mut snd, &AckSample { marked: MSS, ..ack_sample(MSS) });
+        assert_eq!((snd.cwnd, snd.ssthresh), (69_000, 69_000), "a segment per ACK");
         // Down to half, less what unmarked bytes add meanwhile: a segment in 18 ACKs.
-        (0..33).for_each(|_| prague.on_ack(&mut flight, &report(2_000)));
-        assert_eq!((flight.cwnd, flight.ssthresh), (37_000, 37_000));
+        (0..33).for_each(|_| prague.on_ack(&mut snd, &ack_sample(2_000)));
+        assert_eq!((snd.cwnd, snd.ssthresh), (37_000, 37_000));
     }
 
     #[test]
     fn a_loss_halves_the_window_and_stops_its_growth_until_it_is_repaired() {
-        let (mut prague, mut flight) = (Prague::default(), Flight::default());
-        (flight.mss, flight.cwnd, flight.ssthresh) = (1_000, 20_000, 20_000);
-        (flight.una, flight.max) = (1, 20_001);
-        prague.on_congestion(&mut flight, Cause::Loss, Instant::ZERO);
-        let repairing = Report { repairing: Repair::Recovery, ..report(2_000) };
-        (0..15).for_each(|_| prague.on_ack(&mut flight, &repairing));
-        assert_eq!((flight.cwnd, flight.ssthresh), (10_000, 10_000));
-        (0..5).for_each(|_| prague.on_ack(&mut flight, &report(2_000)));
-        assert_eq!(flight.cwnd, 11_000, "a segment per window again");
-        prague.undo(&mut flight);
+        let (mut prague, mut snd) = (Prague::default(), SendState::default());
+        (snd.mss, snd.cwnd, snd.ssthresh) = (1_000, 20_000, 20_000);
+        (snd.una, snd.max) = (1, 20_001);
+        prague.on_congestion(&mut snd, Cause::Loss, Instant::ZERO);
+        let ca_state = AckSample { ca_state: CaState::Recovery, ..ack_sample(2_000) };
+        (0..15).for_each(|_| prague.on_ack(&mut snd, &ca_state));
+        assert_eq!((snd.cwnd, snd.ssthresh), (10_000, 10_000));
+        (0..5).for_each(|_| prague.on_ack(&mut snd, &ack_sample(2_000)));
+        assert_eq!(snd.cwnd, 11_000, "a segment per window again");
+        prague.undo(&mut snd);
         (0..20).for_each(|_| {
-            prague.on_ack(&mut flight, &Report { window_limited: false, ..repairing })
+            prague.on_ack(&mut snd, &AckSample { window_limited: false, ..ca_state })
         });
-        assert_eq!(flight.cwnd, 20_000);
+        assert_eq!(snd.cwnd, 20_000);
     }
 
     #[test]
@@ -301,17 +301,17 @@ mod tests {
         let floor = LEAST as f64 * MSS as f64;
         for cause in [Cause::Mark, Cause::Loss] {
             let mut prague = Prague { alpha: 1.0, marked_once: true, ..Prague::default() };
-            let mut flight =
-                Flight { cwnd: 20_000, ssthresh: 20_000, mss: 1_000, ..Flight::default() };
+            let mut snd =
+                SendState { cwnd: 20_000, ssthresh: 20_000, mss: 1_000, ..SendState::default() };
             for trip in 1..200 {
-                prague.on_congestion(&mut flight, cause, at(100 * trip));
-                let all = Report { now: at(100 * trip), marked: MSS, ..report(MSS) };
-                prague.on_ack(&mut flight, &all);
+                prague.on_congestion(&mut snd, cause, at(100 * trip));
+                let all = AckSample { now: at(100 * trip), marked: MSS, ..ack_sample(MSS) };
+                prague.on_ack(&mut snd, &all);
             }
-            assert_eq!((prague.window, flight.cwnd), (floor, LEAST * MSS), "{cause:?}");
-            prague.on_ack(&mut flight, &Report { now: at(20_000), ..report(MSS) });
+            assert_eq!((prague.window, snd.cwnd), (floor, LEAST * MSS), "{cause:?}");
+            prague.on_ack(&mut snd, &AckSample { now: at(20_000), ..ack_sample(MSS) });
             assert!(prague.window <= floor + MSS as f64 / 2.0, "{}", prague.window);
-            assert!(flight.cwnd <= (LEAST + 1) * MSS, "{}", flight.cwnd);
+            assert!(snd.cwnd <= (LEAST + 1) * MSS, "{}", snd.cwnd);
         }
     }
 
@@ -320,32 +320,34 @@ mod tests {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         let old = Prague { alpha: 0.5, window: 20_000.0, rounds: 4, ..Prague::default() };
         let mut prague = Prague { marked_once: true, reduced: at(100), round_end: u64::MAX, ..old };
-        let mut flight = Flight { cwnd: 20_000, ssthresh: 20_000, mss: 1_000, ..Flight::default() };
-        let hear = |prague: &mut Prague, flight: &mut Flight, ms, marked| {
-            prague.on_ack(flight, &Report { now: at(ms), marked, ..report(1_000) });
+        let mut snd =
+            SendState { cwnd: 20_000, ssthresh: 20_000, mss: 1_000, ..SendState::default() };
+        let hear = |prague: &mut Prague, snd: &mut SendState, ms, marked| {
+            prague.on_ack(snd, &AckSample { now: at(ms), marked, ..ack_sample(1_000) });
             prague.window
         };
-        prague.on_congestion(&mut flight, Cause::Mark, at(121));
+        prague.on_congestion(&mut snd, Cause::Mark, at(121));
         assert_eq!(prague.window, 20_000.0);
-        assert_eq!(hear(&mut prague, &mut flight, 124, 1_000), 20_000.0);
-        assert!(hear(&mut prague, &mut flight, 126, 0) > 20_000.0, "unmarked bytes grow it");
-        let cut = hear(&mut prague, &mut flight, 127, 1_000);
+        assert_eq!(hear(&mut prague, &mut snd, 124, 1_000), 20_000.0);
+        assert!(hear(&mut prague, &mut snd, 126, 0) > 20_000.0, "unmarked bytes grow it");
+        let cut = hear(&mut prague, &mut snd, 127, 1_000);
         assert!((cut / 15_000.0 - 1.0).abs() < 0.01, "{cut}");
-        assert_eq!(hear(&mut prague, &mut flight, 160, 1_000), cut, "until it is told again");
-        prague.on_congestion(&mut flight, Cause::Mark, at(161));
+        assert_eq!(hear(&mut prague, &mut snd, 160, 1_000), cut, "until it is told again");
+        prague.on_congestion(&mut snd, Cause::Mark, at(161));
         assert!(prague.window < 0.76 * cut);
     }
 
     #[test]
     fn a_window_goes_out_per_round_trip() {
         let prague = Prague { window: 25_500.0, in_flight: 20_000, ..Prague::default() };
-        let mut flight = Flight { mss: 1_000, cwnd: 26_000, ssthresh: 26_000, ..Flight::default() };
-        let rate = |prague: &Prague, flight: &Flight, ms| {
-            prague.pacing_rate(flight, Duration::from_millis(ms))
+        let mut snd =
+            SendState { mss: 1_000, cwnd: 26_000, ssthresh: 26_000, ..SendState::default() };
+        let rate = |prague: &Prague, snd: &SendState, ms| {
+            prague.pacing_rate(snd, Duration::from_millis(ms))
         };
-        assert_eq!(rate(&prague, &flight, 50), Some(510_000));
-        flight.ssthresh = u64::MAX;
-        assert_eq!(rate(&prague, &flight, 50), Some(1_020_000));
-        assert_eq!(rate(&prague, &flight, 0), None);
+        assert_eq!(rate(&prague, &snd, 50), Some(510_000));
+        snd.ssthresh = u64::MAX;
+        assert_eq!(rate(&prague, &snd, 50), Some(1_020_000));
+        assert_eq!(rate(&prague, &snd, 0), None);
     }
 }

@@ -4,8 +4,8 @@
 use packet::Instant;
 
 use super::growth::{Increase, segments};
-use super::{Cause, Control, Entry, Report};
-use crate::flight::Flight;
+use super::{AckSample, Cause, Control, Entry};
+use crate::send_state::SendState;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -22,19 +22,19 @@ pub(super) struct Reno {
 }
 
 impl Control for Reno {
-    fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
-        if !report.may_grow() {
+    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
+        if !ack.may_grow() {
             return;
         }
-        let rest = Increase::slow_start(flight, report.segments);
+        let rest = Increase::slow_start(snd, ack.segments);
         if rest > 0 {
-            self.increase.add(flight, segments(flight), rest);
+            self.increase.add(snd, segments(snd), rest);
         }
     }
 
-    fn on_congestion(&mut self, flight: &mut Flight, _cause: Cause, _now: Instant) {
+    fn on_congestion(&mut self, snd: &mut SendState, _cause: Cause, _now: Instant) {
         self.increase.forget();
-        flight.ssthresh = u64::from((segments(flight) >> 1).max(2)) * flight.mss();
+        snd.ssthresh = u64::from((segments(snd) >> 1).max(2)) * snd.mss();
     }
 
     fn reset(&mut self) {
@@ -49,22 +49,23 @@ impl Control for Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::testing::report;
+    use crate::congestion::testing::ack_sample;
 
     #[test]
     fn a_window_doubles_below_the_threshold_and_gains_a_segment_above() {
-        let mut flight = Flight { cwnd: 10_000, ssthresh: 20_000, mss: 1_000, ..Flight::default() };
+        let mut snd =
+            SendState { cwnd: 10_000, ssthresh: 20_000, mss: 1_000, ..SendState::default() };
         let mut reno = Reno::default();
-        let report = report(10_000);
-        reno.on_ack(&mut flight, &report);
-        assert_eq!(flight.cwnd, 20_000);
-        (0..2).for_each(|_| reno.on_ack(&mut flight, &report));
-        assert_eq!(flight.cwnd, 21_000);
+        let ack = ack_sample(10_000);
+        reno.on_ack(&mut snd, &ack);
+        assert_eq!(snd.cwnd, 20_000);
+        (0..2).for_each(|_| reno.on_ack(&mut snd, &ack));
+        assert_eq!(snd.cwnd, 21_000);
         // Half of 21 segments is ten.
-        reno.on_congestion(&mut flight, Cause::Loss, Instant::ZERO);
-        assert_eq!(flight.ssthresh, 10_000);
-        flight.cwnd = 3_000;
-        reno.on_congestion(&mut flight, Cause::Timeout, Instant::ZERO);
-        assert_eq!(flight.ssthresh, 2_000);
+        reno.on_congestion(&mut snd, Cause::Loss, Instant::ZERO);
+        assert_eq!(snd.ssthresh, 10_000);
+        snd.cwnd = 3_000;
+        reno.on_congestion(&mut snd, Cause::Timeout, Instant::ZERO);
+        assert_eq!(snd.ssthresh, 2_000);
     }
 }

@@ -7,8 +7,8 @@
 use packet::{Duration, Instant, math};
 
 use super::hystart_plus::HyStart;
-use super::{Cause, Control, Entry, Repair, Report};
-use crate::flight::Flight;
+use super::{AckSample, CaState, Cause, Control, Entry};
+use crate::send_state::SendState;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -96,15 +96,15 @@ impl Curve {
 
 impl Cubic {
     /// Sections 4.2 to 4.5.
-    fn avoid(&mut self, flight: &mut Flight, report: &Report, acked: u64) {
-        let mss = flight.mss() as f64;
-        let cwnd = (flight.cwnd as f64 + self.credit) / mss;
+    fn avoid(&mut self, snd: &mut SendState, ack: &AckSample, acked: u64) {
+        let mss = snd.mss() as f64;
+        let cwnd = (snd.cwnd as f64 + self.credit) / mss;
         let mut epoch = match self.curve.epoch {
             Some(epoch) => epoch,
-            None => self.curve.begin(cwnd, report.now),
+            None => self.curve.begin(cwnd, ack.now),
         };
-        epoch.age += report.now.since(epoch.seen);
-        epoch.seen = report.now;
+        epoch.age += ack.now.since(epoch.seen);
+        epoch.seen = ack.now;
         let share = acked as f64 / mss / cwnd;
         let alpha = if epoch.w_est >= self.curve.cwnd_prior { 1.0 } else { ALPHA };
         epoch.w_est += alpha * share;
@@ -113,54 +113,54 @@ impl Cubic {
         let grown = if epoch.w_cubic(t) < epoch.w_est {
             epoch.w_est.max(cwnd)
         } else {
-            let target = epoch.w_cubic(t + report.srtt.secs_f64()).clamp(cwnd, 1.5 * cwnd);
+            let target = epoch.w_cubic(t + ack.srtt.secs_f64()).clamp(cwnd, 1.5 * cwnd);
             cwnd + (target - cwnd) * share
         };
         let bytes = grown * mss;
-        flight.cwnd = bytes as u64;
-        self.credit = bytes - flight.cwnd as f64;
+        snd.cwnd = bytes as u64;
+        self.credit = bytes - snd.cwnd as f64;
     }
 }
 
 impl Control for Cubic {
-    fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
-        if matches!(report.repairing, Repair::Recovery | Repair::Reduction) {
+    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
+        if matches!(ack.ca_state, CaState::Recovery | CaState::Cwr) {
             return;
         }
-        if !report.window_limited {
+        if !ack.window_limited {
             // Time in which the window was not used does not count (section 5.8).
             if let Some(epoch) = &mut self.curve.epoch {
-                epoch.seen = report.now;
+                epoch.seen = ack.now;
             }
             return;
         }
-        let mut rest = report.acked;
-        if flight.cwnd < flight.ssthresh {
-            rest = self.hystart.on_ack(flight, report);
+        let mut rest = ack.acked;
+        if snd.cwnd < snd.ssthresh {
+            rest = self.hystart.on_ack(snd, ack);
         }
         if rest > 0 {
-            self.avoid(flight, report, rest);
+            self.avoid(snd, ack, rest);
         }
     }
 
-    fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, _now: Instant) {
+    fn on_congestion(&mut self, snd: &mut SendState, cause: Cause, _now: Instant) {
         self.hystart.stop();
         self.before = Some(self.curve);
         self.credit = 0.0;
-        self.curve.end(flight.cwnd as f64 / flight.mss() as f64);
+        self.curve.end(snd.cwnd as f64 / snd.mss() as f64);
         if cause == Cause::Timeout {
             self.curve.w_max = None;
         }
-        flight.ssthresh = ((flight.cwnd as f64 * BETA) as u64).max(2 * flight.mss());
+        snd.ssthresh = ((snd.cwnd as f64 * BETA) as u64).max(2 * snd.mss());
     }
 
-    fn undo(&mut self, _flight: &mut Flight) {
+    fn undo(&mut self, _flight: &mut SendState) {
         if let Some(before) = self.before.take() {
             self.curve = before;
         }
     }
 
-    fn on_tx_start(&mut self, _: &mut Flight, _last: Instant, _app_limited: bool, now: Instant) {
+    fn on_tx_start(&mut self, _: &mut SendState, _last: Instant, _app_limited: bool, now: Instant) {
         if let Some(epoch) = &mut self.curve.epoch {
             epoch.seen = now;
         }

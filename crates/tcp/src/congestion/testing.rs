@@ -5,16 +5,16 @@ use std::collections::VecDeque;
 
 use packet::{Duration, Instant};
 
-pub(super) use super::Report;
-use super::{Cause, Control, Lost, RateSample, Repair};
-use crate::flight::Flight;
+pub(super) use super::AckSample;
+use super::{CaState, Cause, Control, Lost, RateSample};
+use crate::send_state::SendState;
 
 /// Segment size of the path, bytes.
 pub(super) const MSS: u64 = 1_000;
 
 /// The report of an acknowledgement of this many bytes to a sender that uses its window.
-pub(super) fn report(acked: u64) -> Report {
-    Report {
+pub(super) fn ack_sample(acked: u64) -> AckSample {
+    AckSample {
         now: Instant::ZERO,
         delivered: acked,
         acked,
@@ -30,7 +30,7 @@ pub(super) fn report(acked: u64) -> Report {
         round: false,
         window_limited: true,
         next_send: Instant::ZERO,
-        repairing: Repair::None,
+        ca_state: CaState::Open,
         paced: false,
     }
 }
@@ -53,7 +53,7 @@ struct Sent {
 #[derive(Debug)]
 pub(super) struct Path<C> {
     pub control: C,
-    pub flight: Flight,
+    pub snd: SendState,
     /// Bytes per second of the line, the empty path's round trip, the queue's room in bytes.
     pub rate: f64,
     pub trip: Duration,
@@ -84,19 +84,19 @@ pub(super) struct Path<C> {
 
 impl<C: Control> Path<C> {
     pub fn new(control: C, megabits: f64, trip_ms: u64, room: u64) -> Self {
-        let mut flight = Flight {
+        let mut snd = SendState {
             cwnd: 10 * MSS,
             ssthresh: u64::MAX,
             window: u64::MAX,
             mss: MSS as u16,
-            ..Flight::default()
+            ..SendState::default()
         };
         let trip = Duration::from_millis(trip_ms);
         let mut control = control;
-        control.on_open(&mut flight, trip, Instant::ZERO);
+        control.on_open(&mut snd, trip, Instant::ZERO);
         Path {
             control,
-            flight,
+            snd,
             rate: megabits * 125_000.0,
             trip,
             room,
@@ -163,7 +163,7 @@ impl<C: Control> Path<C> {
     }
 
     fn open(&mut self) -> bool {
-        let limited = self.in_flight + MSS > self.flight.cwnd;
+        let limited = self.in_flight + MSS > self.snd.cwnd;
         self.limited[0] |= limited;
         let idle = self.in_flight + MSS > self.supply;
         if idle && !limited {
@@ -179,12 +179,12 @@ impl<C: Control> Path<C> {
                 self.first_sent = self.now;
                 self.delivered_at = self.now;
                 let limited = self.app_limited > 0;
-                self.control.on_tx_start(&mut self.flight, last, limited, self.now);
+                self.control.on_tx_start(&mut self.snd, last, limited, self.now);
             }
             self.send();
             let srtt = Duration::from_secs_f64(self.srtt);
-            let rate = self.control.pacing_rate(&self.flight, srtt).unwrap_or(u64::MAX);
-            let paced = self.control.manner().paced;
+            let rate = self.control.pacing_rate(&self.snd, srtt).unwrap_or(u64::MAX);
+            let paced = self.control.flags().paced;
             let gap = if paced { MSS as f64 / rate as f64 } else { 0.0 };
             self.next_send = self.now.max(self.next_send) + Duration::from_secs_f64(gap);
         }
@@ -193,7 +193,7 @@ impl<C: Control> Path<C> {
     fn send(&mut self) {
         self.sent += 1;
         self.in_flight += MSS;
-        self.flight.max = self.sent * MSS;
+        self.snd.max = self.sent * MSS;
         let waits = self.line_free.since(self.now).secs_f64() * self.rate;
         let lost = waits as u64 + MSS > self.room || self.sent.is_multiple_of(self.lose_every);
         let mut arrives = None;
@@ -220,7 +220,7 @@ impl<C: Control> Path<C> {
         let sent = self.out.remove(index).expect("it is there");
         let in_flight_before = self.in_flight;
         self.in_flight -= MSS;
-        self.flight.una = sent.number * MSS;
+        self.snd.una = sent.number * MSS;
         self.delivered += MSS;
         self.delivered_at = self.now;
         self.first_sent = sent.at;
@@ -237,7 +237,7 @@ impl<C: Control> Path<C> {
             self.round_ends = self.delivered;
             self.limited = [false, self.limited[0]];
         }
-        let report = Report {
+        let ack = AckSample {
             now: self.now,
             lost: newly_lost,
             in_flight_before,
@@ -249,13 +249,13 @@ impl<C: Control> Path<C> {
             round,
             window_limited: self.limited[0] || self.limited[1],
             next_send: self.next_send,
-            repairing: if self.recover.is_some() { Repair::Recovery } else { Repair::None },
-            ..report(MSS)
+            ca_state: if self.recover.is_some() { CaState::Recovery } else { CaState::Open },
+            ..ack_sample(MSS)
         };
         if self.recover.is_some_and(|point| sent.number >= point) {
             self.recover = None;
         }
-        self.control.on_ack(&mut self.flight, &report);
+        self.control.on_ack(&mut self.snd, &ack);
     }
 
     fn rate_sample(&self, sent: &Sent) -> RateSample {
@@ -287,13 +287,13 @@ impl<C: Control> Path<C> {
                 total_delivered: self.delivered,
                 app_limited: sent.app_limited,
             };
-            self.control.on_lost(&self.flight, &lost);
+            self.control.on_lost(&self.snd, &lost);
         }
         if newly > 0 && self.recover.is_none() {
             self.recover = Some(self.sent + 1);
-            self.control.on_congestion(&mut self.flight, Cause::Loss, self.now);
-            if !self.control.manner().own_window {
-                self.flight.cwnd = self.flight.ssthresh;
+            self.control.on_congestion(&mut self.snd, Cause::Loss, self.now);
+            if !self.control.flags().own_window {
+                self.snd.cwnd = self.snd.ssthresh;
             }
         }
         newly
@@ -305,8 +305,8 @@ impl<C: Control> Path<C> {
         self.in_flight = 0;
         self.out.clear();
         self.now += Duration::from_millis(1_000);
-        self.control.on_congestion(&mut self.flight, Cause::Timeout, self.now);
-        self.control.on_timeout(&self.flight, self.now);
-        self.flight.cwnd = MSS;
+        self.control.on_congestion(&mut self.snd, Cause::Timeout, self.now);
+        self.control.on_timeout(&self.snd, self.now);
+        self.snd.cwnd = MSS;
     }
 }

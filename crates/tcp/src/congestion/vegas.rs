@@ -4,8 +4,8 @@
 use packet::{Duration, Instant};
 
 use super::growth::slow_start;
-use super::{Cause, Control, Entry, Repair, Report};
-use crate::flight::Flight;
+use super::{AckSample, CaState, Cause, Control, Entry};
+use crate::send_state::SendState;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -50,46 +50,46 @@ impl Vegas {
     }
 
     /// The once-per-window decision.
-    fn judge(&mut self, flight: &mut Flight, base: Duration, rtt: Duration, report: &Report) {
-        let mss = flight.mss();
-        if flight.cwnd < flight.ssthresh {
+    fn judge(&mut self, snd: &mut SendState, base: Duration, rtt: Duration, ack: &AckSample) {
+        let mss = snd.mss();
+        if snd.cwnd < snd.ssthresh {
             // Only after a rest a round trip belongs to the window at hand, and only the newest,
             // of the paper's distinguished segment: the smallest is of one sent while it grew.
-            let queued = queued(flight.cwnd, base, report.rtt.unwrap_or(rtt));
+            let queued = queued(snd.cwnd, base, ack.rtt.unwrap_or(rtt));
             let rested = self.rests;
             self.rests = !rested;
             if rested && queued > GAMMA * mss {
-                flight.cwnd = (flight.cwnd - queued + mss).min(flight.cwnd);
-                flight.ssthresh = flight.cwnd;
+                snd.cwnd = (snd.cwnd - queued + mss).min(snd.cwnd);
+                snd.ssthresh = snd.cwnd;
             } else {
-                self.begin_slowly(flight, report);
+                self.begin_slowly(snd, ack);
             }
         } else {
-            let queued = queued(flight.cwnd, base, rtt);
+            let queued = queued(snd.cwnd, base, rtt);
             if queued > BETA * mss {
-                flight.cwnd -= mss;
-                flight.ssthresh = flight.ssthresh.min(flight.cwnd);
-            } else if queued < ALPHA * mss && report.window_limited {
-                flight.cwnd += mss;
+                snd.cwnd -= mss;
+                snd.ssthresh = snd.ssthresh.min(snd.cwnd);
+            } else if queued < ALPHA * mss && ack.window_limited {
+                snd.cwnd += mss;
             }
         }
-        flight.cwnd = flight.cwnd.max(2 * mss);
-        flight.ssthresh = flight.ssthresh.max(flight.cwnd / 4 * 3);
+        snd.cwnd = snd.cwnd.max(2 * mss);
+        snd.ssthresh = snd.ssthresh.max(snd.cwnd / 4 * 3);
     }
 
     /// Slow start, in every other round trip.
-    fn begin_slowly(&self, flight: &mut Flight, report: &Report) {
-        if !self.rests && report.window_limited {
-            slow_start(flight, report.acked);
+    fn begin_slowly(&self, snd: &mut SendState, ack: &AckSample) {
+        if !self.rests && ack.window_limited {
+            slow_start(snd, ack.acked);
         }
     }
 
-    fn as_reno(&mut self, flight: &mut Flight, acked: u64) {
-        let rest = slow_start(flight, acked);
+    fn as_reno(&mut self, snd: &mut SendState, acked: u64) {
+        let rest = slow_start(snd, acked);
         self.credit += rest;
-        if rest > 0 && self.credit >= flight.cwnd {
-            self.credit -= flight.cwnd;
-            flight.cwnd += flight.mss();
+        if rest > 0 && self.credit >= snd.cwnd {
+            self.credit -= snd.cwnd;
+            snd.cwnd += snd.mss();
         }
     }
 
@@ -106,36 +106,36 @@ fn queued(cwnd: u64, base: Duration, rtt: Duration) -> u64 {
 }
 
 impl Control for Vegas {
-    fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
-        self.measure(report.rtt);
-        match report.repairing {
-            Repair::Recovery | Repair::Reduction => return self.end_window(),
-            Repair::Loss => {
+    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
+        self.measure(ack.rtt);
+        match ack.ca_state {
+            CaState::Recovery | CaState::Cwr => return self.end_window(),
+            CaState::Loss => {
                 self.end_window();
-                return self.as_reno(flight, report.acked);
+                return self.as_reno(snd, ack.acked);
             }
-            Repair::None => {}
+            CaState::Open => {}
         }
-        if !report.round {
-            return self.begin_slowly(flight, report);
+        if !ack.round {
+            return self.begin_slowly(snd, ack);
         }
         match (self.base, self.least) {
             (Some(base), Some(rtt)) if self.samples >= SAMPLES => {
-                self.judge(flight, base, rtt, report);
+                self.judge(snd, base, rtt, ack);
             }
-            _ if report.window_limited => self.as_reno(flight, report.acked),
+            _ if ack.window_limited => self.as_reno(snd, ack.acked),
             _ => {}
         }
         self.end_window();
     }
 
-    fn on_congestion(&mut self, flight: &mut Flight, _cause: Cause, _now: Instant) {
+    fn on_congestion(&mut self, snd: &mut SendState, _cause: Cause, _now: Instant) {
         self.credit = 0;
         self.rests = false;
-        flight.ssthresh = (flight.cwnd / 2).max(2 * flight.mss());
+        snd.ssthresh = (snd.cwnd / 2).max(2 * snd.mss());
     }
 
-    fn on_restart(&mut self, _flight: &mut Flight, _idle: Duration, _now: Instant) {
+    fn on_restart(&mut self, _flight: &mut SendState, _idle: Duration, _now: Instant) {
         // The path may be another one: Linux forgets what it measured.
         *self = Vegas::default();
     }
@@ -162,15 +162,16 @@ mod tests {
 
     /// A window's acknowledgements, four of them, all with this round trip; the first ends the
     /// window before.
-    fn window(vegas: &mut Vegas, flight: &mut Flight, rtt: Duration) {
+    fn window(vegas: &mut Vegas, snd: &mut SendState, rtt: Duration) {
         for i in 0..4 {
-            let report = testing::Report { round: i == 0, rtt: Some(rtt), ..testing::report(MSS) };
-            vegas.on_ack(flight, &report);
+            let ack =
+                testing::AckSample { round: i == 0, rtt: Some(rtt), ..testing::ack_sample(MSS) };
+            vegas.on_ack(snd, &ack);
         }
     }
 
-    fn avoiding(cwnd: u64) -> Flight {
-        Flight { cwnd, ssthresh: cwnd, mss: MSS as u16, ..Flight::default() }
+    fn avoiding(cwnd: u64) -> SendState {
+        SendState { cwnd, ssthresh: cwnd, mss: MSS as u16, ..SendState::default() }
     }
 
     #[test]
@@ -184,71 +185,74 @@ mod tests {
     fn two_to_four_queued_segments_hold_the_window() {
         // 20 segments, base 100 ms: 1.8 queued at 110 ms, 3.3 at 120 ms, 4.6 at 130 ms.
         for (rtt, change) in [(110, 1), (120, 0), (130, -1)] {
-            let (mut vegas, mut flight) = (Vegas::default(), avoiding(20 * MSS));
+            let (mut vegas, mut snd) = (Vegas::default(), avoiding(20 * MSS));
             vegas.base = Some(ms(100));
             (vegas.least, vegas.samples) = (Some(ms(rtt)), 3);
-            window(&mut vegas, &mut flight, ms(rtt));
-            assert_eq!(flight.cwnd as i64, (20 + change) * MSS as i64, "{rtt} ms");
+            window(&mut vegas, &mut snd, ms(rtt));
+            assert_eq!(snd.cwnd as i64, (20 + change) * MSS as i64, "{rtt} ms");
         }
     }
 
     #[test]
     fn slow_start_doubles_every_other_window_and_ends_with_one_segment_queued() {
-        let mut flight = Flight { ssthresh: u64::MAX, ..avoiding(4 * MSS) };
+        let mut snd = SendState { ssthresh: u64::MAX, ..avoiding(4 * MSS) };
         let mut vegas = Vegas::default();
         let mut windows = Vec::new();
         for _ in 0..6 {
-            window(&mut vegas, &mut flight, ms(100));
-            windows.push(flight.cwnd / MSS);
+            window(&mut vegas, &mut snd, ms(100));
+            windows.push(snd.cwnd / MSS);
         }
         // The first has no samples to judge by and grows by its first ACK too.
         assert_eq!(windows, [8, 8, 12, 12, 16, 16]);
         // 16 segments at 112 ms: 1.714 queued, which counts after a rest.
-        window(&mut vegas, &mut flight, ms(112));
-        assert_eq!(flight.cwnd, 16 * MSS - 1_714 + MSS);
-        assert_eq!(flight.ssthresh, flight.cwnd);
+        window(&mut vegas, &mut snd, ms(112));
+        assert_eq!(snd.cwnd, 16 * MSS - 1_714 + MSS);
+        assert_eq!(snd.ssthresh, snd.cwnd);
     }
 
     #[test]
     fn slow_start_is_judged_after_a_rest_only() {
         // 20 segments at 112 ms: 2.1 queued.
-        let mut flight = Flight { ssthresh: u64::MAX, ..avoiding(20 * MSS) };
+        let mut snd = SendState { ssthresh: u64::MAX, ..avoiding(20 * MSS) };
         let mut vegas = Vegas::default();
         (vegas.base, vegas.least, vegas.samples) = (Some(ms(100)), Some(ms(112)), 3);
-        window(&mut vegas, &mut flight, ms(112));
-        assert_eq!((flight.cwnd, flight.ssthresh), (20 * MSS, u64::MAX));
-        window(&mut vegas, &mut flight, ms(112));
-        assert_eq!(flight.cwnd, 20 * MSS - 2_142 + MSS);
+        window(&mut vegas, &mut snd, ms(112));
+        assert_eq!((snd.cwnd, snd.ssthresh), (20 * MSS, u64::MAX));
+        window(&mut vegas, &mut snd, ms(112));
+        assert_eq!(snd.cwnd, 20 * MSS - 2_142 + MSS);
     }
 
     #[test]
     fn with_two_samples_it_is_reno() {
-        let (mut vegas, mut flight) = (Vegas::default(), avoiding(4 * MSS));
+        let (mut vegas, mut snd) = (Vegas::default(), avoiding(4 * MSS));
         vegas.base = Some(ms(100));
         for _ in 0..4 {
-            let report =
-                testing::Report { round: true, rtt: Some(ms(300)), ..testing::report(2 * MSS) };
-            vegas.on_ack(&mut flight, &report);
+            let ack = testing::AckSample {
+                round: true,
+                rtt: Some(ms(300)),
+                ..testing::ack_sample(2 * MSS)
+            };
+            vegas.on_ack(&mut snd, &ack);
         }
-        assert_eq!(flight.cwnd, 5 * MSS);
-        vegas.on_congestion(&mut flight, Cause::Loss, Instant::ZERO);
-        assert_eq!(flight.ssthresh, 2_500);
+        assert_eq!(snd.cwnd, 5 * MSS);
+        vegas.on_congestion(&mut snd, Cause::Loss, Instant::ZERO);
+        assert_eq!(snd.ssthresh, 2_500);
     }
 
     #[test]
     fn an_unused_window_does_not_grow_and_a_restart_forgets() {
-        let (mut vegas, mut flight) = (Vegas::default(), avoiding(20 * MSS));
+        let (mut vegas, mut snd) = (Vegas::default(), avoiding(20 * MSS));
         for i in 0..20 {
-            let report = testing::Report {
+            let ack = testing::AckSample {
                 round: i % 4 == 0,
                 rtt: Some(ms(100)),
                 window_limited: false,
-                ..testing::report(MSS)
+                ..testing::ack_sample(MSS)
             };
-            vegas.on_ack(&mut flight, &report);
+            vegas.on_ack(&mut snd, &ack);
         }
-        assert_eq!(flight.cwnd, 20 * MSS);
-        vegas.on_restart(&mut flight, ms(5_000), Instant::ZERO);
+        assert_eq!(snd.cwnd, 20 * MSS);
+        vegas.on_restart(&mut snd, ms(5_000), Instant::ZERO);
         assert_eq!(vegas.base, None);
     }
 

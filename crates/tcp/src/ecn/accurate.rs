@@ -51,7 +51,7 @@ pub(super) fn handshake(ecn: Ecn) -> Flags {
 
 impl Counters {
     /// A SYN-ACK agreed; a marked one counts (section 3.2.2.2).
-    pub fn heard_syn_ack(&mut self, ecn: Ecn) {
+    pub fn read_syn_ack(&mut self, ecn: Ecn) {
         self.received += u8::from(ecn == Ecn::Ce);
     }
 
@@ -104,7 +104,7 @@ impl Endpoint {
         }
         counters.pending += 1;
         let enough = counters.pending >= AT_ONCE[usize::from(waits)];
-        self.ecn.says = counters.ace();
+        self.ecn.echo_flags = counters.ace();
         if enough || first && occupies {
             self.receiver.ack_now = true;
         }

@@ -20,7 +20,7 @@ impl Endpoint {
     /// which the section allows, as Linux sends them), lest marks be counted for bytes without.
     pub(super) fn echo_as_marked(&mut self, segment: &Segment) {
         let says = if segment.ecn == Ecn::Ce { Flags::ECE } else { Flags::NONE };
-        if says == self.ecn.says {
+        if says == self.ecn.echo_flags {
             return;
         }
         if self.receiver.owes_ack() {
@@ -29,7 +29,7 @@ impl Endpoint {
             let added = if in_order { segment.end() - self.receiver.next } else { 0 };
             self.receiver.marks().before = Before { due: true, added: added as u16 };
         }
-        self.ecn.says = says;
+        self.ecn.echo_flags = says;
         self.receiver.ack_now = true;
     }
 
@@ -40,12 +40,12 @@ impl Endpoint {
         if !before.due {
             return false;
         }
-        let says = self.ecn.says;
-        self.ecn.says = if says == Flags::ECE { Flags::NONE } else { Flags::ECE };
+        let says = self.ecn.echo_flags;
+        self.ecn.echo_flags = if says == Flags::ECE { Flags::NONE } else { Flags::ECE };
         self.pure_ack(out, moment);
         out.ack -= u64::from(before.added);
         // The one with the new echo follows.
-        (self.ecn.says, self.receiver.ack_now) = (says, true);
+        (self.ecn.echo_flags, self.receiver.ack_now) = (says, true);
         true
     }
 }

@@ -5,7 +5,7 @@
 mod abe;
 mod accurate;
 mod dctcp;
-mod hearing;
+mod echo_reader;
 mod option;
 mod rules;
 
@@ -17,7 +17,7 @@ use crate::segment::{Flags, Segment};
 pub(crate) use abe::BetaEcn;
 use accurate::{Counters, handshake};
 use dctcp::Before;
-pub(crate) use hearing::Hearing;
+pub(crate) use echo_reader::EchoReader;
 use option::Bytes;
 pub(crate) use rules::{EchoCut, EcnFeedback, EcnRules};
 
@@ -28,7 +28,7 @@ pub(crate) struct EcnState {
     pub feedback: EcnFeedback,
     /// Receiver: what every segment that goes out says of marks: ECE, or, of accurate ECN, the
     /// counter or the answer to a SYN or SYN-ACK.
-    pub says: Flags,
+    pub echo_flags: Flags,
     /// Sender: the next new data segment says CWR.
     pub cwr: bool,
     /// Sender: nothing new goes out before the retransmission timer expires.
@@ -86,17 +86,17 @@ impl Endpoint {
     /// section 3.1.2).
     pub(crate) fn accept_ecn(&mut self, syn: &Segment) {
         let rules = self.profile.ecn;
-        let asked = syn.flags.and(Flags::ACE);
+        let output_due = syn.flags.and(Flags::ACE);
         let classic = Flags::ECE.with(Flags::CWR);
-        if !rules.on || asked == Flags::NONE {
+        if !rules.on || output_due == Flags::NONE {
             return;
         }
-        if rules.feedback == EcnFeedback::Accurate && asked != classic {
+        if rules.feedback == EcnFeedback::Accurate && output_due != classic {
             // Any other combination asks like all three flags (section 3.1.3).
             self.ecn.feedback = EcnFeedback::Accurate;
-            self.ecn.says = handshake(syn.ecn);
+            self.ecn.echo_flags = handshake(syn.ecn);
             self.receiver.marks().bytes.test_path(false);
-        } else if asked.has(classic) {
+        } else if output_due.has(classic) {
             self.ecn.feedback = rules.without_accuracy();
         }
     }
@@ -114,16 +114,16 @@ impl Endpoint {
         } else if accurate {
             self.ecn.feedback = EcnFeedback::Accurate;
             let mark = if rules.honest { syn_ack.ecn } else { Ecn::NotEct };
-            self.receiver.marks().counters.heard_syn_ack(mark);
+            self.receiver.marks().counters.read_syn_ack(mark);
             self.receiver.marks().bytes.test_path(true);
-            self.ecn.says = handshake(mark);
+            self.ecn.echo_flags = handshake(mark);
         }
     }
 
     /// The handshake is over: with accurate ECN segments carry the counter.
     pub(crate) fn begin_feedback(&mut self) {
         if self.ecn.feedback == EcnFeedback::Accurate {
-            self.ecn.says = self.receiver.marks().counters.ace();
+            self.ecn.echo_flags = self.receiver.marks().counters.ace();
         }
     }
 
@@ -160,12 +160,12 @@ impl Endpoint {
     fn echo_until_cwr(&mut self, segment: &Segment) {
         let cwr = segment.flags.has(Flags::CWR);
         if cwr {
-            self.ecn.says = Flags::NONE;
+            self.ecn.echo_flags = Flags::NONE;
         }
-        let first = segment.ecn == Ecn::Ce && self.ecn.says == Flags::NONE;
+        let first = segment.ecn == Ecn::Ce && self.ecn.echo_flags == Flags::NONE;
         self.receiver.hear_ecn(segment.ecn, first, cwr);
         if segment.ecn == Ecn::Ce {
-            self.ecn.says = Flags::ECE;
+            self.ecn.echo_flags = Flags::ECE;
         }
     }
 
@@ -199,8 +199,8 @@ impl Endpoint {
     #[inline(never)]
     fn understands_echo(&mut self, segment: &Segment, acked: u64, opening: bool) -> bool {
         let news = acked.max(u64::from(!segment.sack.is_empty()));
-        let mut hearing = Hearing::new(self.ecn, &mut self.receiver);
-        let marked = hearing.marked_bytes(segment, news, self.flight.mss(), opening);
+        let mut hearing = EchoReader::new(self.ecn, &mut self.receiver);
+        let marked = hearing.marked_bytes(segment, news, self.snd.mss(), opening);
         hearing.echoes(segment, marked)
     }
 
@@ -209,11 +209,11 @@ impl Endpoint {
     /// passes what was sent until the last one. With a window of one segment, nothing more goes
     /// out before the timer, set anew, expires.
     pub(crate) fn on_echo(&mut self, echoed: bool, moment: Moment) {
-        if echoed && self.flight.una > self.flight.reduced {
+        if echoed && self.snd.una > self.snd.reduced {
             self.counters.ecn_reductions += 1;
             let ecn = &self.profile.ecn;
-            self.ecn.held = ecn.holds(self.flight.cwnd, self.flight.mss());
-            self.profile.recovery.cut_by_echo(&mut self.flight, ecn.cut);
+            self.ecn.held = ecn.holds(self.snd.cwnd, self.snd.mss());
+            self.profile.recovery.cut_by_echo(&mut self.snd, ecn.cut);
             self.ecn.reduced();
         }
         if self.ecn.held {
@@ -226,6 +226,6 @@ impl Endpoint {
     pub(crate) fn end_hold(&mut self) {
         self.ecn.held = false;
         self.rexmt_at = Instant::NEVER;
-        self.asked = true;
+        self.output_due = true;
     }
 }

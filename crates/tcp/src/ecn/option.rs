@@ -131,7 +131,7 @@ impl Endpoint {
         let stamps = if self.stamps { STAMP_BYTES } else { 0 };
         let mut room = ROOM - opening - stamps - out.sack.wire_bytes(2);
         if out.len > 0 {
-            room = room.min(u32::from(self.flight.mss) - out.len);
+            room = room.min(u32::from(self.snd.mss) - out.len);
         }
         if out.sack.tells_duplicate() {
             return;

@@ -140,7 +140,7 @@ fn a_threshold_is_kept_from_the_first_bad_news_on() {
         let mut cache = HostCache::default();
         for &ssthresh in thresholds {
             let mut end = closed(&old, &[1; 16]);
-            end.flight.ssthresh = ssthresh;
+            end.snd.ssthresh = ssthresh;
             cache.learn(PAIR, &mut end, ms(0));
         }
         let mut server = end(&old);
@@ -266,13 +266,13 @@ fn linux_keeps_thresholds_only_if_asked() {
         let mut cache = HostCache::default();
         for &(cwnd, ssthresh) in ends {
             let mut end = measured(&linux, &[100]);
-            let mss = end.flight.mss();
-            (end.flight.cwnd, end.flight.ssthresh) = (cwnd * mss, ssthresh.saturating_mul(mss));
+            let mss = end.snd.mss();
+            (end.snd.cwnd, end.snd.ssthresh) = (cwnd * mss, ssthresh.saturating_mul(mss));
             cache.learn(PAIR, &mut end, ms(0));
         }
         let mut fresh = measured(&linux, &[100]);
         fresh.start_from_linux(&cache.recall(PAIR, linux.remembers, ms(0)));
-        fresh.ssthresh() / fresh.flight.mss()
+        fresh.ssthresh() / fresh.snd.mss()
     };
     let unbounded = u64::MAX / 1_460;
     assert_eq!(learnt(false, &[(30, 20)]), unbounded);

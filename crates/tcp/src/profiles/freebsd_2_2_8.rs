@@ -6,9 +6,9 @@ use packet::units::Unit;
 
 use super::parts::{self, OFF, ON, Parts, field};
 use super::start::{self, Start};
-use crate::profile::{Ending, IdleRule, Life, Opening, Profile, SynAck};
+use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck, TimeLimit};
 use crate::receiver::AtOnce;
-use crate::recovery::Manner;
+use crate::recovery::Implementation;
 use crate::registry::Entry;
 use crate::rtt::{Bsd, Callouts, RttRules};
 use crate::window::Growth;
@@ -117,7 +117,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
             timing_adds: 1,
             floor_v: params.switch("floor_v"),
         }),
-        recovery: parts.rules(Manner::Bsd),
+        recovery: parts.rules(Implementation::Bsd),
         ack: parts.ack_at(at_once),
         idle: if parts.idle_restart { IdleRule::SinceReceived } else { IdleRule::Off },
         output: parts::bsd_output(params),
@@ -130,11 +130,11 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
             loss_closes_window: true,
         },
         ending: Ending::Fin,
-        doubt: parts.doubt(),
+        rto_check: parts.rto_check(),
         timestamps: parts.timestamps,
         ecn: parts.ecn,
         max_resends: 12,
-        connect_limit: start.limit.map_or(Life::Unlimited, |span| parts::ticked(span, tick)),
+        connect_limit: start.limit.map_or(TimeLimit::Unlimited, |span| parts::ticked(span, tick)),
         time_wait: parts::ticked(Duration::from_secs(60), tick),
         remembers: parts::host_routes(params, 0)?,
     })

@@ -6,8 +6,8 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 
 use super::parts::{self, OFF, ON, Parts, field};
 use super::start::{self, Start};
-use crate::profile::{Doubt, Ending, IdleRule, Life, Opening, Profile, SynAck};
-use crate::recovery::Manner;
+use crate::profile::{Ending, IdleRule, Opening, Profile, RtoCheck, SynAck, TimeLimit};
+use crate::recovery::Implementation;
 use crate::registry::Entry;
 use crate::rtt::{Bsd, Callouts, RttRules};
 use crate::window::Growth;
@@ -111,7 +111,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
             timing_adds: 0,
             floor_v: true,
         }),
-        recovery: parts.rules(Manner::Bsd),
+        recovery: parts.rules(Implementation::Bsd),
         ack: parts.ack(),
         idle: if parts.idle_restart { IdleRule::SinceReceived } else { IdleRule::Off },
         output: parts::bsd_output(params),
@@ -124,25 +124,25 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
             loss_closes_window: true,
         },
         ending: Ending::Fin,
-        doubt: doubt(params, &parts)?,
+        rto_check: rto_check(params, &parts)?,
         timestamps: parts.timestamps,
         ecn: parts.ecn,
         max_resends: 12,
         connect_limit: start.life(),
-        time_wait: Life::Exact(Duration::from_secs(60)),
+        time_wait: TimeLimit::Exact(Duration::from_secs(60)),
         remembers: parts::host_routes(params, window)?,
     })
 }
 
 /// F-RTO and the system's own check answer one question.
-fn doubt(params: &Params, parts: &Parts) -> Result<Doubt, BadParams> {
+fn rto_check(params: &Params, parts: &Parts) -> Result<RtoCheck, BadParams> {
     let own = params.switch("false_timeout");
-    match parts.doubt() {
-        Doubt::FRto if own && params.given("false_timeout") => Err(BadParams::new(
+    match parts.rto_check() {
+        RtoCheck::FRto if own && params.given("false_timeout") => Err(BadParams::new(
             "false_timeout",
             "asks the question that f_rto answers; set one of the two to false",
         )),
-        Doubt::None if own => Ok(Doubt::Soon),
+        RtoCheck::Off if own => Ok(RtoCheck::BadRetransmit),
         chosen => Ok(chosen),
     }
 }

@@ -6,11 +6,11 @@ use packet::units::Unit;
 
 use super::parts::{self, OFF, ON, Parts, field};
 use super::start::{self, Start};
-use crate::congestion::{self, Feedback};
+use crate::congestion::{self, EcnMode};
 use crate::host_cache::Remembers;
-use crate::profile::{Ending, IdleRule, Life, Opening, Profile, SynAck, Waits};
+use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck, SynRetries, TimeLimit};
 use crate::receiver::{AckPolicy, Adaptive, AtOnce};
-use crate::recovery::{Detection, Manner, RecoveryKind, Today};
+use crate::recovery::{Detection, Implementation, RackSettings, RecoveryKind};
 use crate::registry::Entry;
 use crate::rtt::{Exact, RttRules};
 use crate::window::Growth;
@@ -22,12 +22,12 @@ pub(crate) const ENTRY: Entry = Entry {
     year: 2021,
     source: "RFC 8985 (RACK-TLP), 6937 and 9937 (PRR), 6298, 5682, 2883, 6928, 7323; Linux 6 \
              where it differs (net/ipv4), as named at each rule",
-    deviations: "constructed: data in flight is counted in bytes (the windows of reno and cubic in \
+    deviations: "constructed: data in snd is counted in bytes (the windows of reno and cubic in \
                  whole segments), of segments of one instant it is known which was sent first, no \
                  Nagle, FIN on the last data segment and counted like a byte, constant receive \
                  window (its growth is counted only for the acknowledgements that it makes quick), \
                  timers to the nanosecond where Linux counts jiffies of 1 ms, pacing segment by \
-                 segment (no TSO), a needless repair is taken back though copies are still out; \
+                 segment (no TSO), a spurious_rto repair is taken back though copies are still out; \
                  left out: buffer autotuning, the PSH flag (a full segment that ends a write may \
                  wait), the compression of acknowledgements that only report, the decay of a window \
                  that the program does not use (tcp_cwnd_application_limited), Linux's finer filter \
@@ -156,21 +156,21 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     let wanted = feedback_of(params, control)?;
     let parts = Parts::read_for(params, wanted)?;
     let start = Start::read(params);
-    let mut recovery = parts.rules(Manner::Rfc);
+    let mut recovery = parts.rules(Implementation::Rfc);
     let detection = detection(params);
     if let Some(detection) = detection {
-        recovery.kind = RecoveryKind::Rack(Today {
+        recovery.kind = RecoveryKind::Rack(RackSettings {
             detection,
             control,
             paces: params.switch("pacing"),
             threshold: recovery.threshold,
             limited_transmit: recovery.limited_transmit,
-            tries_timeouts: params.switch("f_rto"),
+            f_rto: params.switch("f_rto"),
             beta_ecn: parts.ecn.beta(),
             classic_fallback: params.switch("classic_fallback"),
         });
     } else {
-        needs_today(params)?;
+        needs_rack_sender(params)?;
     }
     Ok(Profile {
         name: ENTRY.name,
@@ -203,39 +203,39 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
             loss_closes_window: true,
         },
         ending: Ending::Fin,
-        doubt: parts.doubt(),
+        rto_check: parts.rto_check(),
         timestamps: parts.timestamps,
         ecn: parts.ecn,
         max_resends: 15,
         connect_limit: start.life(),
-        time_wait: Life::Exact(Duration::from_secs(60)),
+        time_wait: TimeLimit::Exact(Duration::from_secs(60)),
         remembers: remembers(params)?,
     })
 }
 
-/// How a sender of today finds losses; none for a recovery of former times.
+/// How a RACK sender finds losses; none for a recovery of former times.
 fn detection(params: &Params) -> Option<Detection> {
     match params.choice("recovery") {
-        "rack" => Some(Detection::Rack),
-        "sack" => Some(Detection::Reports),
-        "newreno" => Some(Detection::Duplicates),
+        "rack" => Some(Detection::RackSender),
+        "sack" => Some(Detection::Sack),
+        "newreno" => Some(Detection::DupAcks),
         _ => None,
     }
 }
 
 /// The ECN feedback that the control wants, once what it makes nothing of is refused.
-fn feedback_of(params: &Params, control: &str) -> Result<Feedback, BadParams> {
-    let manner = congestion::make(control).manner();
-    if manner.own_window && params.given("beta_ecn") {
+fn feedback_of(params: &Params, control: &str) -> Result<EcnMode, BadParams> {
+    let flags = congestion::make(control).flags();
+    if flags.own_window && params.given("beta_ecn") {
         let why =
             format!("is no number of {control}'s, which sets its window itself; leave it out");
         return Err(BadParams::new("beta_ecn", why));
     }
-    if manner.ecn != Feedback::Scalable && params.switch("classic_fallback") {
+    if flags.ecn != EcnMode::Scalable && params.switch("classic_fallback") {
         let why = format!("is for congestion = \"prague\", not \"{control}\"; leave it out");
         return Err(BadParams::new("classic_fallback", why));
     }
-    Ok(manner.ecn)
+    Ok(flags.ecn)
 }
 
 fn remembers(params: &Params) -> Result<Remembers, BadParams> {
@@ -250,13 +250,13 @@ fn remembers(params: &Params) -> Result<Remembers, BadParams> {
 }
 
 /// SYNs whose wait is as long as before come on top of `tcp_syn_retries`.
-fn waits(params: &Params, start: &Start) -> Waits {
+fn waits(params: &Params, start: &Start) -> SynRetries {
     let syn = params.whole_or("syn_retries", SYN_RETRIES + u64::from(start.syn_linear));
-    Waits { syn_retries: syn as u8, ..start.waits() }
+    SynRetries { syn_retries: syn as u8, ..start.waits() }
 }
 
-/// What only senders of today have.
-fn needs_today(params: &Params) -> Result<(), BadParams> {
+/// What only RACK senders have.
+fn needs_rack_sender(params: &Params) -> Result<(), BadParams> {
     for name in ["congestion", "pacing"] {
         if params.given(name) {
             let why = "does not go with plain's recovery; leave it out, or write recovery = \"rack\", \

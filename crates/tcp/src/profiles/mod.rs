@@ -3,7 +3,7 @@
 //!
 //! A new part is a field in [`parts`], read there once, named in every table with that system's own
 //! default, and obeyed where its rule lives: `recovery/` for losses, `rtt/` for timeouts,
-//! `receiver.rs` for acknowledgements, `ecn/`, `needless.rs` for needless timeouts, `handshake.rs`
+//! `receiver.rs` for acknowledgements, `ecn/`, `spurious_rto.rs` for spurious timeouts, `handshake.rs`
 //! and `ending.rs` for a connection's beginning and end. Its test is a dialogue in `tests/scripts`.
 
 pub(crate) mod freebsd_2_2_8;

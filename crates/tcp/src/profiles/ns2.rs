@@ -7,8 +7,8 @@ use super::parts::{self, OFF, ON, Parts, field};
 use super::start::{self, Start};
 use crate::ecn::{EchoCut, EcnRules};
 use crate::host_cache::Remembers;
-use crate::profile::{Ending, IdleRule, Life, Opening, Output, Profile, SynAck};
-use crate::recovery::{Leaving, Manner};
+use crate::profile::{Ending, IdleRule, Opening, Output, Profile, SynAck, TimeLimit};
+use crate::recovery::{Implementation, Leaving};
 use crate::registry::Entry;
 use crate::rtt::{Ns2, RttRules};
 use crate::window::Growth;
@@ -96,7 +96,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         ending: Ending::Silent,
         max_resends: u8::MAX,
         // There is none; see Ending::Silent.
-        time_wait: Life::Unlimited,
+        time_wait: TimeLimit::Unlimited,
         ..common
     })
 }
@@ -122,7 +122,7 @@ pub(super) fn common(
             max: Duration::from_secs(60),
             any_ack_ends_backoff,
         }),
-        recovery: parts.rules(Manner::Ns2),
+        recovery: parts.rules(Implementation::Ns2),
         ack: parts.ack(),
         idle: if parts.idle_restart { IdleRule::SinceSent } else { IdleRule::Off },
         output: parts::PLAIN_OUTPUT,
@@ -137,12 +137,12 @@ pub(super) fn common(
             loss_closes_window: false,
         },
         ending: Ending::Fin,
-        doubt: parts.doubt(),
+        rto_check: parts.rto_check(),
         timestamps: parts.timestamps,
         ecn: EcnRules { cut: EchoCut::Half, ..parts.ecn },
         max_resends: 12,
         connect_limit: start.life(),
-        time_wait: Life::Exact(Duration::from_secs(60)),
+        time_wait: TimeLimit::Exact(Duration::from_secs(60)),
         remembers: Remembers::Nothing,
     })
 }

@@ -5,12 +5,12 @@ use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
-use crate::congestion::Feedback;
+use crate::congestion::EcnMode;
 use crate::ecn::{BetaEcn, EchoCut, EcnFeedback, EcnRules};
 use crate::host_cache::Remembers;
-use crate::profile::{Doubt, Life, Output};
+use crate::profile::{Output, RtoCheck, TimeLimit};
 use crate::receiver::{AckClock, AckPolicy, AtOnce};
-use crate::recovery::{Leaving, Manner, RecoveryKind, Rules};
+use crate::recovery::{Implementation, Leaving, RecoveryKind, Rules};
 use crate::segment::STAMP_BYTES;
 
 /// A profile's field: the shared one with its own default and the source of that.
@@ -98,7 +98,7 @@ pub(super) const TIMESTAMPS: Field = shared(
 );
 pub(super) const F_RTO: Field = shared(
     "f_rto",
-    "Detect needless timeouts by F-RTO (RFC 5682) and answer them as RFC 4015 does.",
+    "Detect spurious timeouts by F-RTO (RFC 5682) and answer them as RFC 4015 does.",
     Kind::Switch,
 );
 pub(super) const ECN: Field = Field {
@@ -112,7 +112,7 @@ pub(super) const ECN_FEEDBACK: Field = Field {
     ..shared(
         "ecn_feedback",
         "What the receiver tells of marks: an echo per window (classic, RFC 3168), an echo of the \
-         marked bytes (dctcp, RFC 8257; asked for like the classic one, so both ends must be set), \
+         marked bytes (dctcp, RFC 8257; output_due for like the classic one, so both ends must be set), \
          or a count (accurate, RFC 9768; classic towards a peer that knows no other).",
         Kind::Choice(&["classic", "dctcp", "accurate"]),
     )
@@ -229,11 +229,11 @@ pub(super) struct Parts {
 impl Parts {
     /// Reads the shared fields.
     pub fn read(params: &Params) -> Result<Parts, BadParams> {
-        Parts::read_for(params, Feedback::Classic)
+        Parts::read_for(params, EcnMode::Classic)
     }
 
     /// The same where a congestion control wants this ECN feedback.
-    pub fn read_for(params: &Params, wanted: Feedback) -> Result<Parts, BadParams> {
+    pub fn read_for(params: &Params, wanted: EcnMode) -> Result<Parts, BadParams> {
         let timestamps = params.switch("timestamps");
         let mss = params.whole("mss");
         let parts = Parts {
@@ -292,14 +292,14 @@ impl Parts {
         Ok(self.tick)
     }
 
-    pub fn rules(&self, manner: Manner) -> Rules {
+    pub fn rules(&self, implementation: Implementation) -> Rules {
         let Parts { kind, threshold, limited_transmit, .. } = *self;
-        let leaving = match manner {
-            Manner::Bsd => Leaving::Outstanding,
-            Manner::Rfc => Leaving::Refilled,
-            Manner::Ns2 => Leaving::Deflated,
+        let leaving = match implementation {
+            Implementation::Bsd => Leaving::Outstanding,
+            Implementation::Rfc => Leaving::Refilled,
+            Implementation::Ns2 => Leaving::Deflated,
         };
-        Rules { kind, manner, threshold, limited_transmit, leaving }
+        Rules { kind, implementation, threshold, limited_transmit, leaving }
     }
 
     /// Counts segments, whatever their size.
@@ -310,8 +310,8 @@ impl Parts {
         AckPolicy { at_once, delay: self.delayed_ack, clock: self.clock, duplicates: false }
     }
 
-    pub fn doubt(&self) -> Doubt {
-        if self.f_rto { Doubt::FRto } else { Doubt::None }
+    pub fn rto_check(&self) -> RtoCheck {
+        if self.f_rto { RtoCheck::FRto } else { RtoCheck::Off }
     }
 }
 
@@ -325,28 +325,28 @@ pub(super) fn kind(name: &str) -> RecoveryKind {
 }
 
 /// ECN, for a congestion control that wants this feedback.
-fn ecn(params: &Params, wanted: Feedback) -> Result<EcnRules, BadParams> {
-    let on = params.switch_or("ecn", wanted != Feedback::Classic);
+fn ecn(params: &Params, wanted: EcnMode) -> Result<EcnRules, BadParams> {
+    let on = params.switch_or("ecn", wanted != EcnMode::Classic);
     let feedback = match wanted {
-        Feedback::Classic => "classic",
-        Feedback::Dctcp => "dctcp",
-        Feedback::Scalable => "accurate",
+        EcnMode::Classic => "classic",
+        EcnMode::Dctcp => "dctcp",
+        EcnMode::Scalable => "accurate",
     };
     // A complete scenario says "honest" of every receiver.
     let ignores = params.choice("ecn_receiver") == "ignores";
     let given = |name| has(params, name) && params.given(name);
     let beta = given("beta_ecn").then(|| BetaEcn::new(params.real("beta_ecn")));
-    if beta.is_some() && wanted != Feedback::Classic {
+    if beta.is_some() && wanted != EcnMode::Classic {
         let why = "goes with controls that answer a mark once per window; leave it out with dctcp \
                    and prague, which answer how many there are";
         return Err(BadParams::new("beta_ecn", why));
     }
-    for (name, asked) in [
+    for (name, output_due) in [
         ("ecn_feedback", params.given("ecn_feedback")),
         ("ecn_receiver", ignores),
         ("beta_ecn", beta.is_some()),
     ] {
-        if asked && !on {
+        if output_due && !on {
             return Err(BadParams::new(name, "means nothing without ecn = true; set both or none"));
         }
     }
@@ -366,7 +366,7 @@ fn ecn(params: &Params, wanted: Feedback) -> Result<EcnRules, BadParams> {
         option,
         honest: !ignores,
         cut: beta.map_or(EchoCut::AsLoss, EchoCut::Beta),
-        scalable: wanted == Feedback::Scalable,
+        scalable: wanted == EcnMode::Scalable,
     })
 }
 
@@ -406,8 +406,8 @@ pub(super) const PLAIN_OUTPUT: Output =
     Output { bsd: false, write_chunk: 0, small_write_split: false, whole_packets: false };
 
 /// `span` by the host's slow clock.
-pub(super) fn ticked(span: Duration, tick: Duration) -> Life {
-    Life::Ticks { n: span.nanos().div_ceil(tick.nanos()), tick }
+pub(super) fn ticked(span: Duration, tick: Duration) -> TimeLimit {
+    TimeLimit::Ticks { n: span.nanos().div_ceil(tick.nanos()), tick }
 }
 
 /// How many ticks `span` takes.

@@ -7,8 +7,8 @@ use super::parts::{self, OFF, ON, Parts, field};
 use super::start::{self, Start};
 use crate::ecn::{EchoCut, EcnRules};
 use crate::host_cache::Remembers;
-use crate::profile::{Ending, IdleRule, Life, Opening, Profile, SynAck};
-use crate::recovery::{Manner, RecoveryKind};
+use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck, TimeLimit};
+use crate::recovery::{Implementation, RecoveryKind};
 use crate::registry::Entry;
 use crate::rtt::{Exact, RttRules};
 use crate::window::Growth;
@@ -76,7 +76,7 @@ const FIELDS: &[Field] = &[
 fn build(params: &Params) -> Result<Profile, BadParams> {
     let parts = Parts::read(params)?;
     let start = Start::read(params);
-    let mut recovery = parts.rules(Manner::Rfc);
+    let mut recovery = parts.rules(Implementation::Rfc);
     if params.given("sack") {
         recovery.kind = by_switch(params)?;
     }
@@ -107,24 +107,24 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
             loss_closes_window: true,
         },
         ending: Ending::Fin,
-        doubt: parts.doubt(),
+        rto_check: parts.rto_check(),
         timestamps: parts.timestamps,
         ecn: EcnRules { cut: echo_cut(params, parts.ecn.cut)?, ..parts.ecn },
         max_resends: 12,
         connect_limit: start.life(),
-        time_wait: Life::Exact(Duration::from_secs(60)),
+        time_wait: TimeLimit::Exact(Duration::from_secs(60)),
         remembers: Remembers::Nothing,
     })
 }
 
-fn echo_cut(params: &Params, asked: EchoCut) -> Result<EchoCut, BadParams> {
+fn echo_cut(params: &Params, output_due: EchoCut) -> Result<EchoCut, BadParams> {
     match (params.choice("ecn_cut"), params.switch("ecn")) {
-        (cut, _) if matches!(asked, EchoCut::Beta(_)) => {
+        (cut, _) if matches!(output_due, EchoCut::Beta(_)) => {
             if cut == "rfc5681" {
                 let why = "\"rfc5681\" contradicts beta_ecn, which says what a mark leaves; leave one out";
                 return Err(BadParams::new("ecn_cut", why));
             }
-            Ok(asked)
+            Ok(output_due)
         }
         ("rfc5681", false) => {
             let why = "\"rfc5681\" means nothing without ecn = true; set both or none";

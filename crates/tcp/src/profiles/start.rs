@@ -5,7 +5,7 @@ use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
 
 use super::parts::shared;
-use crate::profile::{Life, Waits};
+use crate::profile::{SynRetries, TimeLimit};
 
 pub(super) const INITIAL_SSTHRESH: Field = shared(
     "initial_ssthresh",
@@ -71,13 +71,13 @@ impl Start {
         self.ssthresh.unwrap_or(otherwise)
     }
 
-    pub fn waits(&self) -> Waits {
+    pub fn waits(&self) -> SynRetries {
         let Start { syn_linear, syn_retries, syn_ack_retries, .. } = *self;
-        Waits { syn_linear, syn_retries, syn_ack_retries }
+        SynRetries { syn_linear, syn_retries, syn_ack_retries }
     }
 
     /// The limit of a handshake, not counted in ticks.
-    pub fn life(&self) -> Life {
-        self.limit.map_or(Life::Unlimited, Life::Exact)
+    pub fn life(&self) -> TimeLimit {
+        self.limit.map_or(TimeLimit::Unlimited, TimeLimit::Exact)
     }
 }

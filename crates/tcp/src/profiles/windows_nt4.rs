@@ -7,8 +7,8 @@ use packet::params::{BadParams, Field, Params, Value};
 use super::parts::{self, OFF, ON, Parts, field};
 use super::start::{self, Start};
 use crate::host_cache::Remembers;
-use crate::profile::{Ending, IdleRule, Life, Opening, Profile, SynAck};
-use crate::recovery::Manner;
+use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck, TimeLimit};
+use crate::recovery::Implementation;
 use crate::registry::Entry;
 use crate::rtt::{Exact, RttRules};
 use crate::window::Growth;
@@ -81,7 +81,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
             max: Duration::from_secs(240),
             tick: parts.tick,
         }),
-        recovery: parts.rules(Manner::Rfc),
+        recovery: parts.rules(Implementation::Rfc),
         ack: parts.ack(),
         idle: if parts.idle_restart { IdleRule::SinceSent } else { IdleRule::Off },
         output: parts::PLAIN_OUTPUT,
@@ -94,12 +94,12 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
             loss_closes_window: true,
         },
         ending: Ending::Fin,
-        doubt: parts.doubt(),
+        rto_check: parts.rto_check(),
         timestamps: parts.timestamps,
         ecn: parts.ecn,
         max_resends: 5,
         connect_limit: start.life(),
-        time_wait: Life::Exact(Duration::from_secs(240)),
+        time_wait: TimeLimit::Exact(Duration::from_secs(240)),
         remembers: Remembers::Nothing,
     })
 }

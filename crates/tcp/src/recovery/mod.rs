@@ -1,8 +1,8 @@
 //! Loss recovery: one file per kind.
 //!
-//! A recovery is told of acknowledgements and timeouts, changes the windows of the [`Flight`],
+//! A recovery is told of acknowledgements and timeouts, changes the windows of the [`SendState`],
 //! and chooses what to send next. Which kind, and in whose manner, are the profile's [`Rules`].
-//! Today's senders have a [`Rack`] beside it, which does all of this and more.
+//! Senders with RACK have a [`RackSender`] beside it, which does all of this and more.
 
 mod newreno;
 mod rack;
@@ -11,13 +11,13 @@ mod rules;
 mod sack;
 mod tahoe;
 
-use crate::flight::{Chunk, Flight};
 use crate::segment::Segment;
+use crate::send_state::{Chunk, SendState};
 use crate::window::Growth;
 pub(crate) use newreno::NewReno;
-pub(crate) use rack::{Desk, Due, Outcome, Rack};
+pub(crate) use rack::{AckContext, Due, Outcome, RackSender};
 pub(crate) use reno::Reno;
-pub(crate) use rules::{Detection, Leaving, Manner, RecoveryKind, Rules, Today};
+pub(crate) use rules::{Detection, Implementation, Leaving, RackSettings, RecoveryKind, Rules};
 pub(crate) use sack::Sack;
 pub(crate) use tahoe::Tahoe;
 
@@ -59,20 +59,20 @@ impl Recovery {
         }
     }
 
-    /// `acked` new numbers were acknowledged; `flight.una` has moved already.
+    /// `acked` new numbers were acknowledged; `snd.una` has moved already.
     pub fn on_advance(
         &mut self,
         rules: &Rules,
-        flight: &mut Flight,
+        snd: &mut SendState,
         growth: Growth,
         acked: u64,
         segment: &Segment,
     ) -> Reaction {
         match self {
-            Recovery::Tahoe(tahoe) => tahoe.on_advance(flight, growth, acked),
-            Recovery::Reno(reno) => reno.on_advance(rules, flight, growth, acked),
-            Recovery::NewReno(newreno) => newreno.on_advance(rules, flight, growth, acked),
-            Recovery::Sack(sack) => sack.on_advance(rules, flight, growth, acked, segment),
+            Recovery::Tahoe(tahoe) => tahoe.on_advance(snd, growth, acked),
+            Recovery::Reno(reno) => reno.on_advance(rules, snd, growth, acked),
+            Recovery::NewReno(newreno) => newreno.on_advance(rules, snd, growth, acked),
+            Recovery::Sack(sack) => sack.on_advance(rules, snd, growth, acked, segment),
         }
     }
 
@@ -80,32 +80,32 @@ impl Recovery {
     pub fn on_duplicate(
         &mut self,
         rules: &Rules,
-        flight: &mut Flight,
+        snd: &mut SendState,
         segment: &Segment,
         pending: bool,
     ) -> Reaction {
         // A duplicate carries no data and comes while something is outstanding (RFC 5681 section
         // 2); with SACK it is one that reports something new (RFC 6675 section 2).
-        let counts = segment.len == 0 && segment.ack == flight.una && pending;
+        let counts = segment.len == 0 && segment.ack == snd.una && pending;
         match self {
-            Recovery::Tahoe(tahoe) => tahoe.on_duplicate(rules, flight, counts),
-            Recovery::Reno(reno) => reno.on_duplicate(rules, flight, counts),
-            Recovery::NewReno(newreno) => newreno.on_duplicate(rules, flight, counts),
-            Recovery::Sack(sack) => sack.on_duplicate(rules, flight, segment),
+            Recovery::Tahoe(tahoe) => tahoe.on_duplicate(rules, snd, counts),
+            Recovery::Reno(reno) => reno.on_duplicate(rules, snd, counts),
+            Recovery::NewReno(newreno) => newreno.on_duplicate(rules, snd, counts),
+            Recovery::Sack(sack) => sack.on_duplicate(rules, snd, segment),
         }
     }
 
     /// The retransmission timer expired after the handshake.
-    pub fn on_timeout(&mut self, rules: &Rules, flight: &mut Flight) {
+    pub fn on_timeout(&mut self, rules: &Rules, snd: &mut SendState) {
         if self.inflated(rules) && rules.deflates_at_timeout() {
-            flight.cwnd = flight.cwnd.min(flight.ssthresh);
+            snd.cwnd = snd.cwnd.min(snd.ssthresh);
         }
-        rules.cut_at_timeout(flight);
+        rules.cut_at_timeout(snd);
         match self {
-            Recovery::Tahoe(tahoe) => tahoe.on_timeout(flight),
-            Recovery::Reno(reno) => reno.on_timeout(flight),
-            Recovery::NewReno(newreno) => newreno.on_timeout(flight),
-            Recovery::Sack(sack) => sack.on_timeout(flight),
+            Recovery::Tahoe(tahoe) => tahoe.on_timeout(snd),
+            Recovery::Reno(reno) => reno.on_timeout(snd),
+            Recovery::NewReno(newreno) => newreno.on_timeout(snd),
+            Recovery::Sack(sack) => sack.on_timeout(snd),
         }
     }
 
@@ -121,28 +121,28 @@ impl Recovery {
 
     /// What the windows let go next, with segments sent only when they fit whole. (BSD has its
     /// own rule for small segments, see [`crate::output`].)
-    pub fn next(&self, rules: &Rules, flight: &Flight) -> Option<Chunk> {
+    pub fn next(&self, rules: &Rules, snd: &SendState) -> Option<Chunk> {
         match self {
-            Recovery::Sack(sack) => sack.next(rules, flight),
-            _ => fitting(flight, flight.cwnd + self.beyond(rules, flight)),
+            Recovery::Sack(sack) => sack.next(rules, snd),
+            _ => fitting(snd, snd.cwnd + self.beyond(rules, snd)),
         }
     }
 
     /// What BSD's windows let go next, in part if need be.
-    pub fn next_part(&self, rules: &Rules, flight: &Flight) -> Option<Chunk> {
+    pub fn next_part(&self, rules: &Rules, snd: &SendState) -> Option<Chunk> {
         match self {
-            Recovery::Sack(sack) => sack.next(rules, flight),
-            _ if flight.nxt > flight.end => None,
+            Recovery::Sack(sack) => sack.next(rules, snd),
+            _ if snd.nxt > snd.end => None,
             _ => {
-                let window = flight.cwnd + self.beyond(rules, flight);
-                Some(flight.chunk(flight.nxt, flight.una + window.min(flight.window)))
+                let window = snd.cwnd + self.beyond(rules, snd);
+                Some(snd.chunk(snd.nxt, snd.una + window.min(snd.window)))
             }
         }
     }
 
     /// How far limited transmit (RFC 3042) goes beyond the congestion window: a segment for each
     /// of the first duplicates.
-    fn beyond(&self, rules: &Rules, flight: &Flight) -> u64 {
+    fn beyond(&self, rules: &Rules, snd: &SendState) -> u64 {
         if !rules.limited_transmit {
             return 0;
         }
@@ -152,69 +152,69 @@ impl Recovery {
             Recovery::NewReno(newreno) => newreno.limited(),
             Recovery::Sack(_) => 0,
         };
-        u64::from(duplicates) * flight.mss()
+        u64::from(duplicates) * snd.mss()
     }
 
     /// The first unacknowledged segment, for a resend.
-    pub fn first(&self, flight: &Flight) -> Chunk {
+    pub fn first(&self, snd: &SendState) -> Chunk {
         match self {
-            Recovery::Sack(sack) => sack.first(flight),
-            _ => flight.chunk(flight.una, u64::MAX),
+            Recovery::Sack(sack) => sack.first(snd),
+            _ => snd.chunk(snd.una, u64::MAX),
         }
     }
 
-    /// `chunk` has been sent; `flight.max` as it was before.
-    pub fn on_sent(&mut self, flight: &Flight, chunk: Chunk) {
+    /// `chunk` has been sent; `snd.max` as it was before.
+    pub fn on_sent(&mut self, snd: &SendState, chunk: Chunk) {
         match self {
             Recovery::Tahoe(_) | Recovery::Reno(_) => {}
-            Recovery::NewReno(newreno) => newreno.on_sent(flight, chunk),
-            Recovery::Sack(sack) => sack.on_sent(flight, chunk),
+            Recovery::NewReno(newreno) => newreno.on_sent(snd, chunk),
+            Recovery::Sack(sack) => sack.on_sent(snd, chunk),
         }
     }
 
     /// After a timeout: new data goes out before the rest is sent again, to see whether the
-    /// timeout was needless (RFC 5682), or because it was.
-    pub fn suspend(&mut self, flight: &mut Flight) {
-        flight.nxt = flight.max;
+    /// timeout was spurious (RFC 5682), or because it was.
+    pub fn suspend(&mut self, snd: &mut SendState) {
+        snd.nxt = snd.max;
         // Duplicates count again (RFC 5682 section 2.1, step 3b).
         match self {
-            Recovery::Tahoe(tahoe) => tahoe.resume(flight.una),
-            Recovery::Reno(reno) => reno.resume(flight.una),
-            Recovery::NewReno(newreno) => newreno.resume(flight.una),
+            Recovery::Tahoe(tahoe) => tahoe.resume(snd.una),
+            Recovery::Reno(reno) => reno.resume(snd.una),
+            Recovery::NewReno(newreno) => newreno.resume(snd.una),
             Recovery::Sack(sack) => sack.suspend(),
         }
     }
 
-    /// The timeout was not needless: everything up to `point` goes again after all.
-    pub fn resume(&mut self, flight: &mut Flight, point: u64) {
-        flight.nxt = flight.una;
+    /// The timeout was not spurious: everything up to `point` goes again after all.
+    pub fn resume(&mut self, snd: &mut SendState, point: u64) {
+        snd.nxt = snd.una;
         match self {
             Recovery::Tahoe(tahoe) => tahoe.resume(point),
             Recovery::Reno(reno) => reno.resume(point),
             Recovery::NewReno(newreno) => newreno.resume(point),
-            Recovery::Sack(sack) => sack.resume(flight, point),
+            Recovery::Sack(sack) => sack.resume(snd, point),
         }
     }
 }
 
-/// The next segment from `flight.nxt`, if it fits whole into `window` and the peer's window.
-fn fitting(flight: &Flight, window: u64) -> Option<Chunk> {
-    if flight.nxt == flight.max && flight.max > flight.end {
+/// The next segment from `snd.nxt`, if it fits whole into `window` and the peer's window.
+fn fitting(snd: &SendState, window: u64) -> Option<Chunk> {
+    if snd.nxt == snd.max && snd.max > snd.end {
         return None;
     }
-    let chunk = flight.chunk(flight.nxt, u64::MAX);
-    let again = chunk.seq < flight.max;
-    let there = chunk.len > 0 || (chunk.fin && (again || !flight.fin_sent));
+    let chunk = snd.chunk(snd.nxt, u64::MAX);
+    let again = chunk.seq < snd.max;
+    let there = chunk.len > 0 || (chunk.fin && (again || !snd.fin_sent));
     // A bare FIN needs no room.
-    let fits = chunk.len == 0
-        || chunk.seq + u64::from(chunk.len) <= flight.una + window.min(flight.window);
+    let fits =
+        chunk.len == 0 || chunk.seq + u64::from(chunk.len) <= snd.una + window.min(snd.window);
     (there && fits).then_some(chunk)
 }
 
 /// Bytes of `chunk` sent beyond the congestion window, by limited transmit.
-fn beyond_window(flight: &Flight, chunk: Chunk) -> u64 {
-    let new = chunk.seq >= flight.max;
-    let beyond = chunk.end() > flight.una + flight.cwnd;
+fn beyond_window(snd: &SendState, chunk: Chunk) -> u64 {
+    let new = chunk.seq >= snd.max;
+    let beyond = chunk.end() > snd.una + snd.cwnd;
     if new && beyond { chunk.end() - chunk.seq } else { 0 }
 }
 
@@ -223,16 +223,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn after_a_needless_timeout_duplicates_count_again() {
+    fn after_a_spurious_timeout_duplicates_count_again() {
         for kind in [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno] {
             let rules = Rules {
                 kind,
-                manner: Manner::Rfc,
+                implementation: Implementation::Rfc,
                 threshold: 3,
                 limited_transmit: false,
                 leaving: Leaving::Refilled,
             };
-            let mut flight = Flight {
+            let mut snd = SendState {
                 una: 1,
                 nxt: 1_001,
                 max: 1_001,
@@ -240,19 +240,19 @@ mod tests {
                 cwnd: 1_000,
                 window: 1 << 20,
                 mss: 100,
-                ..Flight::default()
+                ..SendState::default()
             };
             let mut recovery = Recovery::new(kind);
-            recovery.on_timeout(&rules, &mut flight);
-            assert_eq!(flight.nxt, 1);
-            let thrice = |recovery: &mut Recovery, flight: &mut Flight| {
-                let ack = Segment { ack: flight.una, ..Segment::default() };
-                (0..3).any(|_| recovery.on_duplicate(&rules, flight, &ack, true).entered)
+            recovery.on_timeout(&rules, &mut snd);
+            assert_eq!(snd.nxt, 1);
+            let thrice = |recovery: &mut Recovery, snd: &mut SendState| {
+                let ack = Segment { ack: snd.una, ..Segment::default() };
+                (0..3).any(|_| recovery.on_duplicate(&rules, snd, &ack, true).entered)
             };
-            assert!(!thrice(&mut recovery, &mut flight), "{kind:?}");
-            recovery.suspend(&mut flight);
-            assert_eq!(flight.nxt, 1_001);
-            assert!(thrice(&mut recovery, &mut flight), "{kind:?}");
+            assert!(!thrice(&mut recovery, &mut snd), "{kind:?}");
+            recovery.suspend(&mut snd);
+            assert_eq!(snd.nxt, 1_001);
+            assert!(thrice(&mut recovery, &mut snd), "{kind:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! NewReno without SACK: RFC 6582; in BSD's manner as in FreeBSD 4.x.
 
-use crate::flight::{Chunk, Flight};
-use crate::recovery::{Leaving, Manner, Reaction, Rules, beyond_window};
+use crate::recovery::{Implementation, Leaving, Reaction, Rules, beyond_window};
+use crate::send_state::{Chunk, SendState};
 use crate::window::Growth;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,77 +21,77 @@ impl NewReno {
     pub fn on_advance(
         &mut self,
         rules: &Rules,
-        flight: &mut Flight,
+        snd: &mut SendState,
         growth: Growth,
         acked: u64,
     ) -> Reaction {
         (self.duplicates, self.limited) = (0, 0);
         if !self.recovering {
-            growth.grow(flight, acked);
-        } else if flight.una >= self.recover {
-            self.leave(rules, flight, growth, acked);
+            growth.grow(snd, acked);
+        } else if snd.una >= self.recover {
+            self.leave(rules, snd, growth, acked);
         } else {
-            self.partial(flight, acked);
+            self.partial(snd, acked);
         }
         Reaction::default()
     }
 
     /// A full acknowledgement (RFC 6582 step 3).
-    fn leave(&mut self, rules: &Rules, flight: &mut Flight, growth: Growth, acked: u64) {
-        let mss = flight.mss();
+    fn leave(&mut self, rules: &Rules, snd: &mut SendState, growth: Growth, acked: u64) {
+        let mss = snd.mss();
         self.recovering = false;
-        let outstanding = flight.outstanding();
-        flight.cwnd = match rules.leaving {
-            Leaving::Refilled => flight.ssthresh.min(outstanding.max(mss) + mss),
-            Leaving::Outstanding => flight.ssthresh.min(outstanding + mss),
-            Leaving::Deflated => flight.cwnd.saturating_sub(self.inflation).max(mss),
-            Leaving::Threshold => flight.ssthresh.min(flight.cwnd),
+        let outstanding = snd.outstanding();
+        snd.cwnd = match rules.leaving {
+            Leaving::Refilled => snd.ssthresh.min(outstanding.max(mss) + mss),
+            Leaving::Outstanding => snd.ssthresh.min(outstanding + mss),
+            Leaving::Deflated => snd.cwnd.saturating_sub(self.inflation).max(mss),
+            Leaving::Threshold => snd.ssthresh.min(snd.cwnd),
         };
         if rules.grows_on_leaving() {
-            growth.grow(flight, acked);
+            growth.grow(snd, acked);
         }
     }
 
     /// A partial acknowledgement: the next hole goes again, the window shrinks by what was
     /// acknowledged and opens by a segment.
-    fn partial(&mut self, flight: &mut Flight, acked: u64) {
-        let mss = flight.mss();
-        flight.resend = true;
-        flight.cwnd = flight.cwnd.saturating_sub(acked).max(mss);
+    fn partial(&mut self, snd: &mut SendState, acked: u64) {
+        let mss = snd.mss();
+        snd.resend = true;
+        snd.cwnd = snd.cwnd.saturating_sub(acked).max(mss);
         self.inflation = self.inflation.saturating_sub(acked);
         if acked >= mss {
-            flight.cwnd += mss;
+            snd.cwnd += mss;
             self.inflation += mss;
         }
     }
 
-    pub fn on_duplicate(&mut self, rules: &Rules, flight: &mut Flight, counts: bool) -> Reaction {
+    pub fn on_duplicate(&mut self, rules: &Rules, snd: &mut SendState, counts: bool) -> Reaction {
         if !counts {
             self.duplicates = 0;
             return Reaction::default();
         }
         if self.recovering {
-            flight.cwnd += flight.mss();
-            self.inflation += flight.mss();
-        } else if flight.una >= self.recover {
+            snd.cwnd += snd.mss();
+            self.inflation += snd.mss();
+        } else if snd.una >= self.recover {
             self.duplicates += 1;
             if self.duplicates == rules.threshold {
-                return self.enter(rules, flight);
+                return self.enter(rules, snd);
             }
         }
         Reaction::default()
     }
 
-    fn enter(&mut self, rules: &Rules, flight: &mut Flight) -> Reaction {
+    fn enter(&mut self, rules: &Rules, snd: &mut SendState) -> Reaction {
         self.recovering = true;
-        self.recover = flight.max;
-        self.inflation = u64::from(rules.threshold) * flight.mss();
-        flight.cwnd = rules.cut(flight, self.limited) + self.inflation;
-        flight.resend = true;
+        self.recover = snd.max;
+        self.inflation = u64::from(rules.threshold) * snd.mss();
+        snd.cwnd = rules.cut(snd, self.limited) + self.inflation;
+        snd.resend = true;
         Reaction {
             entered: true,
-            stop_timer: rules.manner != Manner::Rfc,
-            resend_only: rules.manner == Manner::Bsd,
+            stop_timer: rules.implementation != Implementation::Rfc,
+            resend_only: rules.implementation == Implementation::Bsd,
         }
     }
 
@@ -100,9 +100,9 @@ impl NewReno {
         self.recovering
     }
 
-    pub fn on_timeout(&mut self, flight: &mut Flight) {
-        flight.nxt = flight.una;
-        self.resume(flight.max);
+    pub fn on_timeout(&mut self, snd: &mut SendState) {
+        snd.nxt = snd.una;
+        self.resume(snd.max);
     }
 
     pub fn resume(&mut self, point: u64) {
@@ -115,9 +115,9 @@ impl NewReno {
         if self.recovering { 0 } else { self.duplicates }
     }
 
-    pub fn on_sent(&mut self, flight: &Flight, chunk: Chunk) {
+    pub fn on_sent(&mut self, snd: &SendState, chunk: Chunk) {
         if self.duplicates > 0 && !self.recovering {
-            self.limited += beyond_window(flight, chunk);
+            self.limited += beyond_window(snd, chunk);
         }
     }
 }
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn duplicates_of_what_was_sent_before_a_timeout_start_nothing() {
-        let mut flight = Flight {
+        let mut snd = SendState {
             una: 1,
             max: 1_001,
             end: 10_000,
@@ -137,29 +137,29 @@ mod tests {
             ssthresh: u64::MAX,
             window: 1 << 20,
             mss: 100,
-            ..Flight::default()
+            ..SendState::default()
         };
         let rules = Rules {
             kind: RecoveryKind::NewReno,
-            manner: Manner::Rfc,
+            implementation: Implementation::Rfc,
             threshold: 3,
             limited_transmit: true,
             leaving: Leaving::Refilled,
         };
         let mut newreno = NewReno::default();
-        rules.cut_at_timeout(&mut flight);
-        newreno.on_timeout(&mut flight);
-        assert_eq!((flight.nxt, flight.cwnd, flight.ssthresh), (1, 100, 500));
-        let thrice = |newreno: &mut NewReno, flight: &mut Flight| {
-            (0..3).map(|_| newreno.on_duplicate(&rules, flight, true).entered).collect::<Vec<_>>()
+        rules.cut_at_timeout(&mut snd);
+        newreno.on_timeout(&mut snd);
+        assert_eq!((snd.nxt, snd.cwnd, snd.ssthresh), (1, 100, 500));
+        let thrice = |newreno: &mut NewReno, snd: &mut SendState| {
+            (0..3).map(|_| newreno.on_duplicate(&rules, snd, true).entered).collect::<Vec<_>>()
         };
-        flight.una = 501;
-        newreno.on_advance(&rules, &mut flight, Growth::PerByte, 500);
-        assert_eq!(thrice(&mut newreno, &mut flight), [false, false, false]);
+        snd.una = 501;
+        newreno.on_advance(&rules, &mut snd, Growth::PerByte, 500);
+        assert_eq!(thrice(&mut newreno, &mut snd), [false, false, false]);
         // Once all of it is acknowledged, they count again.
-        (flight.una, flight.nxt, flight.max) = (1_001, 1_001, 2_001);
-        newreno.on_advance(&rules, &mut flight, Growth::PerByte, 500);
-        assert_eq!(thrice(&mut newreno, &mut flight), [false, false, true]);
+        (snd.una, snd.nxt, snd.max) = (1_001, 1_001, 2_001);
+        newreno.on_advance(&rules, &mut snd, Growth::PerByte, 500);
+        assert_eq!(thrice(&mut newreno, &mut snd), [false, false, true]);
     }
 
     #[test]
@@ -167,22 +167,22 @@ mod tests {
         // Ten segments of 100 B out, threshold 5; five more duplicates after the third; all but
         // the rest is acknowledged.
         let left = |leaving, rest: u64| {
-            let manner = Manner::Rfc; // which does not grow in the end
+            let implementation = Implementation::Rfc; // which does not grow in the end
             let rules = Rules {
                 kind: RecoveryKind::NewReno,
-                manner,
+                implementation,
                 threshold: 3,
                 limited_transmit: false,
                 leaving,
             };
-            let mut flight =
-                Flight { una: 1, max: 1_001, cwnd: 1_000, mss: 100, ..Flight::default() };
+            let mut snd =
+                SendState { una: 1, max: 1_001, cwnd: 1_000, mss: 100, ..SendState::default() };
             let mut newreno = NewReno::default();
-            (0..8).for_each(|_| _ = newreno.on_duplicate(&rules, &mut flight, true));
-            assert_eq!((flight.cwnd, flight.ssthresh), (1_300, 500));
-            (flight.una, flight.max) = (1_001, 1_001 + rest);
-            newreno.on_advance(&rules, &mut flight, Growth::PerPacket, 1_000);
-            flight.cwnd
+            (0..8).for_each(|_| _ = newreno.on_duplicate(&rules, &mut snd, true));
+            assert_eq!((snd.cwnd, snd.ssthresh), (1_300, 500));
+            (snd.una, snd.max) = (1_001, 1_001 + rest);
+            newreno.on_advance(&rules, &mut snd, Growth::PerPacket, 1_000);
+            snd.cwnd
         };
         for (leaving, nothing_out, two_out, all_out) in [
             (Leaving::Refilled, 200, 300, 500),

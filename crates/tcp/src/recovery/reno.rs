@@ -4,8 +4,8 @@
 //! ACK of new data ends the recovery. No partial ACKs. In BSD's manner (FreeBSD 2.2) there is no
 //! guard against duplicates that its own resends cause after a timeout.
 
-use crate::flight::Flight;
-use crate::recovery::{Manner, Reaction, Rules};
+use crate::recovery::{Implementation, Reaction, Rules};
+use crate::send_state::SendState;
 use crate::window::Growth;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,53 +24,53 @@ impl Reno {
     pub fn on_advance(
         &mut self,
         rules: &Rules,
-        flight: &mut Flight,
+        snd: &mut SendState,
         growth: Growth,
         acked: u64,
     ) -> Reaction {
         let leaves = self.recovering(rules);
         if leaves {
-            flight.cwnd = match rules.manner {
+            snd.cwnd = match rules.implementation {
                 // dupwnd_ becomes 0.
-                Manner::Ns2 => {
-                    let inflation = u64::from(self.duplicates) * flight.mss();
-                    flight.cwnd.saturating_sub(inflation).max(flight.mss())
+                Implementation::Ns2 => {
+                    let inflation = u64::from(self.duplicates) * snd.mss();
+                    snd.cwnd.saturating_sub(inflation).max(snd.mss())
                 }
-                Manner::Bsd | Manner::Rfc => flight.cwnd.min(flight.ssthresh),
+                Implementation::Bsd | Implementation::Rfc => snd.cwnd.min(snd.ssthresh),
             };
         }
         self.duplicates = 0;
         if !leaves || rules.grows_on_leaving() {
-            growth.grow(flight, acked);
+            growth.grow(snd, acked);
         }
         Reaction::default()
     }
 
-    pub fn on_duplicate(&mut self, rules: &Rules, flight: &mut Flight, counts: bool) -> Reaction {
-        let guarded = rules.guards() && flight.una < self.recover && !self.recovering(rules);
+    pub fn on_duplicate(&mut self, rules: &Rules, snd: &mut SendState, counts: bool) -> Reaction {
+        let guarded = rules.guards() && snd.una < self.recover && !self.recovering(rules);
         if !counts || guarded {
             self.duplicates = 0;
             return Reaction::default();
         }
         self.duplicates += 1;
         if self.duplicates > rules.threshold {
-            flight.cwnd += flight.mss();
+            snd.cwnd += snd.mss();
         } else if self.duplicates == rules.threshold {
-            flight.cwnd = rules.cut(flight, 0) + u64::from(rules.threshold) * flight.mss();
-            flight.resend = true;
-            self.recover = flight.max;
+            snd.cwnd = rules.cut(snd, 0) + u64::from(rules.threshold) * snd.mss();
+            snd.resend = true;
+            self.recover = snd.max;
             return Reaction {
                 entered: true,
-                stop_timer: rules.manner != Manner::Rfc,
-                resend_only: rules.manner == Manner::Bsd,
+                stop_timer: rules.implementation != Implementation::Rfc,
+                resend_only: rules.implementation == Implementation::Bsd,
             };
         }
         Reaction::default()
     }
 
-    pub fn on_timeout(&mut self, flight: &mut Flight) {
-        flight.nxt = flight.una;
-        self.resume(flight.max);
+    pub fn on_timeout(&mut self, snd: &mut SendState) {
+        snd.nxt = snd.una;
+        self.resume(snd.max);
     }
 
     pub fn resume(&mut self, point: u64) {

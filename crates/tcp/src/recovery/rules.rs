@@ -1,7 +1,7 @@
 //! What the kinds of recovery share: what a loss does to the windows, and in whose manner.
 
 use crate::ecn::{BetaEcn, EchoCut};
-use crate::flight::Flight;
+use crate::send_state::SendState;
 
 /// Which recovery a profile uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,13 +15,13 @@ pub(crate) enum RecoveryKind {
     NewReno,
     /// RFC 6675; NewReno towards a peer without SACK.
     Sack,
-    /// A sender of today with a congestion control of the list, by [`Rack`](crate::recovery::Rack).
-    Rack(Today),
+    /// A RACK-TLP sender, [`RackSender`](crate::recovery::RackSender).
+    Rack(RackSettings),
 }
 
-/// The settings of a sender of today.
+/// The settings of a RACK sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Today {
+pub(crate) struct RackSettings {
     /// How losses are found.
     pub detection: Detection,
     /// Name of the congestion control.
@@ -32,23 +32,23 @@ pub(crate) struct Today {
     pub threshold: u32,
     /// New segments go out while reports tell of a hole not yet taken for lost.
     pub limited_transmit: bool,
-    /// Needless timeouts are looked for (RFC 5682).
-    pub tries_timeouts: bool,
+    /// Spurious timeouts are looked for (RFC 5682).
+    pub f_rto: bool,
     /// What a mark leaves of the window, where that is not what a loss leaves (RFC 8511).
     pub beta_ecn: Option<BetaEcn>,
     /// A scalable control looks for classic queues.
     pub classic_fallback: bool,
 }
 
-/// How a sender of today finds losses; by [`Detection::Duplicates`] towards a peer without SACK.
+/// How a RACK sender finds losses; by [`Detection::DupAcks`] towards a peer without SACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detection {
     /// By the order of arrivals (RFC 8985).
-    Rack,
+    RackSender,
     /// By the number of segments reported above (RFC 6675).
-    Reports,
+    Sack,
     /// By duplicate and partial acknowledgements (RFC 6582).
-    Duplicates,
+    DupAcks,
 }
 
 impl RecoveryKind {
@@ -56,7 +56,7 @@ impl RecoveryKind {
     pub fn selective(self) -> bool {
         match self {
             RecoveryKind::Sack => true,
-            RecoveryKind::Rack(today) => today.detection != Detection::Duplicates,
+            RecoveryKind::Rack(settings) => settings.detection != Detection::DupAcks,
             _ => false,
         }
     }
@@ -64,7 +64,7 @@ impl RecoveryKind {
 
 /// Whose arithmetic, where programs and standards differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum Implementation {
     /// FreeBSD: half the usable window in whole segments; the fast retransmit is a
     /// call of its own that restarts the timer; growth goes on with the ACK that ends a recovery.
     Bsd,
@@ -98,7 +98,7 @@ pub(crate) enum Leaving {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub kind: RecoveryKind,
-    pub manner: Manner,
+    pub implementation: Implementation,
     /// Duplicate acknowledgements that start a fast retransmit.
     pub threshold: u32,
     /// New segments go out at the first duplicates (RFC 3042).
@@ -111,74 +111,74 @@ impl Rules {
     /// A loss was noticed by duplicates; `extra` bytes went out by limited transmit. Reduces the
     /// threshold; returns the window, not inflated, which the caller sets: the threshold, in ns-2
     /// half the window with its fraction, at least one packet (`TcpAgent::slowdown`).
-    pub fn cut(&self, flight: &mut Flight, extra: u64) -> u64 {
-        if self.reduced_by_echo(flight) {
-            return flight.cwnd.min(flight.ssthresh);
+    pub fn cut(&self, snd: &mut SendState, extra: u64) -> u64 {
+        if self.reduced_by_echo(snd) {
+            return snd.cwnd.min(snd.ssthresh);
         }
-        let halved = halved(flight);
-        match self.manner {
-            Manner::Bsd | Manner::Ns2 => flight.ssthresh = half_in_segments(flight),
-            Manner::Rfc => flight.ssthresh = half(flight, in_network(flight, extra)),
+        let halved = halved(snd);
+        match self.implementation {
+            Implementation::Bsd | Implementation::Ns2 => snd.ssthresh = half_in_segments(snd),
+            Implementation::Rfc => snd.ssthresh = half(snd, in_network(snd, extra)),
         }
-        if self.manner == Manner::Ns2 { halved } else { flight.ssthresh }
+        if self.implementation == Implementation::Ns2 { halved } else { snd.ssthresh }
     }
 
     /// The retransmission timer expired: threshold and window.
-    pub fn cut_at_timeout(&self, flight: &mut Flight) {
-        let again = flight.timed_out;
-        if !self.reduced_by_echo(flight) {
-            match self.manner {
-                Manner::Bsd | Manner::Ns2 => flight.ssthresh = half_in_segments(flight),
-                Manner::Rfc if again => {}
-                Manner::Rfc => flight.ssthresh = half(flight, in_network(flight, 0)),
+    pub fn cut_at_timeout(&self, snd: &mut SendState) {
+        let again = snd.timed_out;
+        if !self.reduced_by_echo(snd) {
+            match self.implementation {
+                Implementation::Bsd | Implementation::Ns2 => snd.ssthresh = half_in_segments(snd),
+                Implementation::Rfc if again => {}
+                Implementation::Rfc => snd.ssthresh = half(snd, in_network(snd, 0)),
             }
         }
-        flight.timed_out = true;
-        flight.cwnd = flight.mss();
+        snd.timed_out = true;
+        snd.cwnd = snd.mss();
     }
 
     /// Whether an ECN echo has reduced the window for the data that is now lost: loss and echo in
     /// one window of data are one reduction (RFC 3168 section 6.1.2). Once asked,
     /// the next loss counts again.
-    fn reduced_by_echo(&self, flight: &mut Flight) -> bool {
-        let covered = flight.reduced_by_echo && flight.una < flight.reduced;
-        flight.reduced_by_echo = false;
-        flight.reduced = flight.max;
+    fn reduced_by_echo(&self, snd: &mut SendState) -> bool {
+        let covered = snd.reduced_by_echo && snd.una < snd.reduced;
+        snd.reduced_by_echo = false;
+        snd.reduced = snd.max;
         covered
     }
 
     /// An ECN echo halves the window (RFC 3168 section 6.1.2; RFC 8511 leaves more of it), which is
     /// never more than before, and the threshold to at least two segments.
-    pub fn cut_by_echo(&self, flight: &mut Flight, cut: EchoCut) {
-        let halved = halved(flight);
-        flight.ssthresh = match (cut, self.manner) {
-            (EchoCut::Beta(beta), _) => beta.threshold(flight.usable(), flight.mss()),
-            (_, Manner::Bsd | Manner::Ns2) => half_in_segments(flight),
-            (_, Manner::Rfc) => half(flight, flight.usable()),
+    pub fn cut_by_echo(&self, snd: &mut SendState, cut: EchoCut) {
+        let halved = halved(snd);
+        snd.ssthresh = match (cut, self.implementation) {
+            (EchoCut::Beta(beta), _) => beta.threshold(snd.usable(), snd.mss()),
+            (_, Implementation::Bsd | Implementation::Ns2) => half_in_segments(snd),
+            (_, Implementation::Rfc) => half(snd, snd.usable()),
         };
-        flight.cwnd = flight.cwnd.min(match cut {
+        snd.cwnd = snd.cwnd.min(match cut {
             EchoCut::Half => halved,
-            EchoCut::AsLoss | EchoCut::Beta(_) => flight.ssthresh,
+            EchoCut::AsLoss | EchoCut::Beta(_) => snd.ssthresh,
         });
-        (flight.reduced, flight.reduced_by_echo) = (flight.max, true);
+        (snd.reduced, snd.reduced_by_echo) = (snd.max, true);
     }
 
     /// Whether a timeout first takes back what duplicates have added to the window (ns-2's
     /// `RenoTcpAgent::timeout`; the RFCs, since that much has left the network). FreeBSD's
     /// `tcp_timer_rexmt` halves the window as it stands.
     pub fn deflates_at_timeout(&self) -> bool {
-        self.manner != Manner::Bsd
+        self.implementation != Implementation::Bsd
     }
 
     /// Whether the ACK that ends a recovery also grows the window.
     pub fn grows_on_leaving(&self) -> bool {
-        self.manner != Manner::Rfc
+        self.implementation != Implementation::Rfc
     }
 
     /// Whether duplicates of what was sent before the last reduction are ignored by kinds that
     /// have no recovery point of their own.
     pub fn guards(&self) -> bool {
-        self.manner != Manner::Bsd
+        self.implementation != Implementation::Bsd
     }
 }
 
@@ -188,21 +188,21 @@ impl Rules {
 /// is no longer in the network; the window bounds what is, since in a recovery RFC 6675's pipe is
 /// held to it. The pipe itself would be too little: it leaves out what is known to be lost, which
 /// FlightSize counts (RFC 6675 section 5, step 4.2), and at a timeout it has run dry.
-fn in_network(flight: &Flight, extra: u64) -> u64 {
-    (flight.outstanding() - extra).min(flight.cwnd)
+fn in_network(snd: &SendState, extra: u64) -> u64 {
+    (snd.outstanding() - extra).min(snd.cwnd)
 }
 
 /// Half of `bytes`, at least two segments (RFC 5681 equation 4).
-fn half(flight: &Flight, bytes: u64) -> u64 {
-    (bytes / 2).max(2 * flight.mss())
+fn half(snd: &SendState, bytes: u64) -> u64 {
+    (bytes / 2).max(2 * snd.mss())
 }
 
 /// Half of the usable window, at least one segment.
-fn halved(flight: &Flight) -> u64 {
-    (flight.usable() / 2).max(flight.mss())
+fn halved(snd: &SendState) -> u64 {
+    (snd.usable() / 2).max(snd.mss())
 }
 
 /// Half of the usable window in whole segments, at least two.
-fn half_in_segments(flight: &Flight) -> u64 {
-    (flight.usable() / 2 / flight.mss()).max(2) * flight.mss()
+fn half_in_segments(snd: &SendState) -> u64 {
+    (snd.usable() / 2 / snd.mss()).max(2) * snd.mss()
 }

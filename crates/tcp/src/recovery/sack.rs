@@ -1,8 +1,8 @@
 //! Recovery with selective acknowledgements: RFC 6675 without rescue retransmission.
 
-use crate::flight::{Chunk, Flight};
-use crate::recovery::{Manner, Reaction, Rules, beyond_window};
+use crate::recovery::{Implementation, Reaction, Rules, beyond_window};
 use crate::segment::Segment;
+use crate::send_state::{Chunk, SendState};
 use crate::window::Growth;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,84 +47,84 @@ impl Sack {
     pub fn on_advance(
         &mut self,
         rules: &Rules,
-        flight: &mut Flight,
+        snd: &mut SendState,
         growth: Growth,
         acked: u64,
         segment: &Segment,
     ) -> Reaction {
         if !self.board.is_empty() {
-            self.drop_acknowledged(rules, flight);
+            self.drop_acknowledged(rules, snd);
         }
         (self.duplicates, self.limited) = (0, 0);
         if self.mode != Mode::Recovery {
-            growth.grow(flight, acked);
+            growth.grow(snd, acked);
         }
-        if self.mode != Mode::Open && flight.una >= self.point {
+        if self.mode != Mode::Open && snd.una >= self.point {
             self.mode = Mode::Open;
         }
         if segment.sack.is_empty() {
             Reaction::default()
         } else {
-            self.on_report(rules, flight, segment)
+            self.on_report(rules, snd, segment)
         }
     }
 
     pub fn on_duplicate(
         &mut self,
         rules: &Rules,
-        flight: &mut Flight,
+        snd: &mut SendState,
         segment: &Segment,
     ) -> Reaction {
-        if segment.sack.is_empty() || segment.ack != flight.una {
+        if segment.sack.is_empty() || segment.ack != snd.una {
             return Reaction::default();
         }
-        self.on_report(rules, flight, segment)
+        self.on_report(rules, snd, segment)
     }
 
-    fn on_report(&mut self, rules: &Rules, flight: &mut Flight, segment: &Segment) -> Reaction {
+    fn on_report(&mut self, rules: &Rules, snd: &mut SendState, segment: &Segment) -> Reaction {
         let mut news = false;
         for &(start, end) in segment.sack.as_slice() {
-            let start = (segment.ack + u64::from(start)).max(flight.una);
-            let end = (segment.ack + u64::from(end)).min(flight.max);
+            let start = (segment.ack + u64::from(start)).max(snd.una);
+            let end = (segment.ack + u64::from(end)).min(snd.max);
             news |= start < end && self.report(start, end);
         }
         if !news {
             return Reaction::default();
         }
-        self.find_lost(rules, flight);
+        self.find_lost(rules, snd);
         if self.mode == Mode::Open {
             self.duplicates += 1;
-            if self.duplicates >= rules.threshold || self.lost_to > flight.una {
-                return self.enter(rules, flight);
+            if self.duplicates >= rules.threshold || self.lost_to > snd.una {
+                return self.enter(rules, snd);
             }
         }
         Reaction::default()
     }
 
-    fn enter(&mut self, rules: &Rules, flight: &mut Flight) -> Reaction {
+    fn enter(&mut self, rules: &Rules, snd: &mut SendState) -> Reaction {
         self.mode = Mode::Recovery;
-        self.point = flight.max;
-        self.resent_to = flight.una;
-        flight.cwnd = rules.cut(flight, u64::from(self.limited));
-        flight.resend = true;
+        self.point = snd.max;
+        self.resent_to = snd.una;
+        snd.cwnd = rules.cut(snd, u64::from(self.limited));
+        snd.resend = true;
         Reaction {
             entered: true,
-            stop_timer: rules.manner != Manner::Rfc,
-            resend_only: rules.manner == Manner::Bsd,
+            stop_timer: rules.implementation != Implementation::Rfc,
+            resend_only: rules.implementation == Implementation::Bsd,
         }
     }
 
-    pub fn on_timeout(&mut self, flight: &Flight) {
-        self.resume(flight, flight.max);
+    pub fn on_timeout(&mut self, snd: &SendState) {
+        self.resume(snd, snd.max);
         self.board.clear();
         (self.reported, self.lost_to, self.above) = (0, 0, 0);
     }
 
     /// Everything below `point` that is not reported goes again.
-    pub fn resume(&mut self, flight: &Flight, point: u64) {
+    pub fn resume(&mut self, snd: &SendState, point: u64) {
         self.mode = Mode::Loss;
         self.point = point;
-        self.resent_to = flight.una;
+        self.resent_to = snd.una;
         (self.duplicates, self.limited) = (0, 0);
     }
 
@@ -161,21 +161,21 @@ impl Sack {
         true
     }
 
-    fn drop_acknowledged(&mut self, rules: &Rules, flight: &Flight) {
-        let una = flight.una;
+    fn drop_acknowledged(&mut self, rules: &Rules, snd: &SendState) {
+        let una = snd.una;
         let gone = self.board.partition_point(|r| r.1 <= una);
         self.reported -= self.board.drain(..gone).map(|(s, e)| e - s).sum::<u64>();
         if let Some(first) = self.board.first_mut().filter(|r| r.0 < una) {
             self.reported -= una - first.0;
             first.0 = una;
         }
-        self.find_lost(rules, flight);
+        self.find_lost(rules, snd);
     }
 
     /// RFC 6675 IsLost: three ranges, or more than two segments, reported above (with another
     /// threshold, as many and one less).
-    fn find_lost(&mut self, rules: &Rules, flight: &Flight) {
-        let most = u64::from(rules.threshold - 1) * flight.mss();
+    fn find_lost(&mut self, rules: &Rules, snd: &SendState) {
+        let most = u64::from(rules.threshold - 1) * snd.mss();
         let (mut bytes, mut ranges) = (0, 0);
         for &(start, end) in self.board.iter().rev() {
             bytes += end - start;
@@ -195,26 +195,26 @@ impl Sack {
     }
 
     /// Bytes sent again and neither acknowledged nor reported.
-    fn resent(&self, flight: &Flight) -> u64 {
-        if self.resent_to <= flight.una {
+    fn resent(&self, snd: &SendState) -> u64 {
+        if self.resent_to <= snd.una {
             return 0;
         }
-        self.resent_to - flight.una - self.reported_below(self.resent_to)
+        self.resent_to - snd.una - self.reported_below(self.resent_to)
     }
 
     /// RFC 6675 pipe: bytes neither reported nor lost, and bytes sent again and not reported.
-    fn pipe(&self, flight: &Flight) -> u64 {
-        let not_lost = if self.lost_to > flight.una {
-            flight.max - self.lost_to - self.above
+    fn pipe(&self, snd: &SendState) -> u64 {
+        let not_lost = if self.lost_to > snd.una {
+            snd.max - self.lost_to - self.above
         } else {
-            flight.outstanding() - self.reported
+            snd.outstanding() - self.reported
         };
-        not_lost + if self.mode == Mode::Recovery { self.resent(flight) } else { 0 }
+        not_lost + if self.mode == Mode::Recovery { self.resent(snd) } else { 0 }
     }
 
     /// The first segment below `limit` that is neither reported nor sent again.
-    fn hole(&self, flight: &Flight, limit: u64) -> Option<Chunk> {
-        let mut seq = self.resent_to.max(flight.una);
+    fn hole(&self, snd: &SendState, limit: u64) -> Option<Chunk> {
+        let mut seq = self.resent_to.max(snd.una);
         let mut stop = limit;
         for &(start, end) in &self.board {
             if start > seq {
@@ -223,62 +223,62 @@ impl Sack {
             }
             seq = seq.max(end);
         }
-        (seq < stop).then(|| flight.chunk(seq, stop))
+        (seq < stop).then(|| snd.chunk(seq, stop))
     }
 
-    pub fn first(&self, flight: &Flight) -> Chunk {
+    pub fn first(&self, snd: &SendState) -> Chunk {
         let stop = self.board.first().map_or(u64::MAX, |r| r.0);
-        flight.chunk(flight.una, stop)
+        snd.chunk(snd.una, stop)
     }
 
-    pub fn next(&self, rules: &Rules, flight: &Flight) -> Option<Chunk> {
-        let mss = flight.mss();
+    pub fn next(&self, rules: &Rules, snd: &SendState) -> Option<Chunk> {
+        let mss = snd.mss();
         match self.mode {
-            Mode::Open => self.next_open(rules, flight),
+            Mode::Open => self.next_open(rules, snd),
             Mode::Recovery => {
-                if self.pipe(flight) + mss > flight.cwnd {
+                if self.pipe(snd) + mss > snd.cwnd {
                     return None;
                 }
                 let top = self.board.last().map_or(0, |r| r.0);
-                self.hole(flight, self.lost_to)
-                    .or_else(|| flight.new_chunk())
-                    .or_else(|| self.hole(flight, top))
+                self.hole(snd, self.lost_to)
+                    .or_else(|| snd.new_chunk())
+                    .or_else(|| self.hole(snd, top))
             }
-            Mode::Loss => match self.hole(flight, self.point) {
+            Mode::Loss => match self.hole(snd, self.point) {
                 Some(chunk) => {
-                    let sum = self.resent(flight) + chunk.end() - chunk.seq;
+                    let sum = self.resent(snd) + chunk.end() - chunk.seq;
                     // The FIN's number must not keep back a last full segment.
-                    (sum <= flight.cwnd + u64::from(chunk.fin)).then_some(chunk)
+                    (sum <= snd.cwnd + u64::from(chunk.fin)).then_some(chunk)
                 }
-                None => new_within(flight),
+                None => new_within(snd),
             },
         }
     }
 
-    fn next_open(&self, rules: &Rules, flight: &Flight) -> Option<Chunk> {
-        let fits = new_within(flight);
+    fn next_open(&self, rules: &Rules, snd: &SendState) -> Option<Chunk> {
+        let fits = new_within(snd);
         let limited = self.duplicates > 0 && fits.is_none() && rules.limited_transmit;
-        if limited && self.pipe(flight) + flight.mss() <= flight.cwnd {
-            return flight.new_chunk();
+        if limited && self.pipe(snd) + snd.mss() <= snd.cwnd {
+            return snd.new_chunk();
         }
         fits
     }
 
-    pub fn on_sent(&mut self, flight: &Flight, chunk: Chunk) {
+    pub fn on_sent(&mut self, snd: &SendState, chunk: Chunk) {
         if self.mode == Mode::Open {
             if self.duplicates > 0 {
-                self.limited += beyond_window(flight, chunk) as u32;
+                self.limited += beyond_window(snd, chunk) as u32;
             }
-        } else if chunk.seq < flight.max {
+        } else if chunk.seq < snd.max {
             self.resent_to = self.resent_to.max(chunk.end());
         }
     }
 }
 
 /// New data, limited by the congestion window against all outstanding bytes.
-fn new_within(flight: &Flight) -> Option<Chunk> {
-    let chunk = flight.new_chunk()?;
-    let fits = chunk.len == 0 || chunk.seq + u64::from(chunk.len) <= flight.una + flight.cwnd;
+fn new_within(snd: &SendState) -> Option<Chunk> {
+    let chunk = snd.new_chunk()?;
+    let fits = chunk.len == 0 || chunk.seq + u64::from(chunk.len) <= snd.una + snd.cwnd;
     fits.then_some(chunk)
 }
 
@@ -288,15 +288,15 @@ mod tests {
     use crate::recovery::{Leaving, RecoveryKind};
     const RULES: Rules = Rules {
         kind: RecoveryKind::Sack,
-        manner: Manner::Rfc,
+        implementation: Implementation::Rfc,
         threshold: 3,
         limited_transmit: true,
         leaving: Leaving::Refilled,
     };
 
     /// Segments of 100 B, `out` of them outstanding from number 1 on, much more to send.
-    fn flight(out: u64, cwnd: u64) -> Flight {
-        Flight {
+    fn snd(out: u64, cwnd: u64) -> SendState {
+        SendState {
             una: 1,
             nxt: 1,
             max: 1 + 100 * out,
@@ -305,7 +305,7 @@ mod tests {
             ssthresh: u64::MAX,
             window: 1 << 30,
             mss: 100,
-            ..Flight::default()
+            ..SendState::default()
         }
     }
     /// An ACK of `ack` that reports the segments `from..to`, counted from 0.
@@ -316,8 +316,8 @@ mod tests {
         }
         segment
     }
-    fn next_number(sack: &Sack, flight: &Flight) -> Option<u64> {
-        sack.next(&RULES, flight).map(|chunk| (chunk.seq - 1) / 100)
+    fn next_number(sack: &Sack, snd: &SendState) -> Option<u64> {
+        sack.next(&RULES, snd).map(|chunk| (chunk.seq - 1) / 100)
     }
 
     #[test]
@@ -328,73 +328,73 @@ mod tests {
             (&[(3, 4), (1, 2)], false),
             (&[(5, 6), (3, 4), (1, 2)], true),
         ] {
-            let (mut sack, mut flight) = (Sack::default(), flight(10, 1_000));
-            let reaction = sack.on_duplicate(&RULES, &mut flight, &report(1, ranges));
+            let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
+            let reaction = sack.on_duplicate(&RULES, &mut snd, &report(1, ranges));
             assert_eq!(reaction.entered, lost, "{ranges:?}");
-            assert_eq!(flight.resend, lost);
+            assert_eq!(snd.resend, lost);
         }
     }
 
     #[test]
     fn the_pipe_decides_what_goes_out_in_recovery() {
-        let (mut sack, mut flight) = (Sack::default(), flight(10, 1_000));
+        let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
         // Segments 0 and 2 are missing, 1 and 3 to 6 arrived: 7, 8, 9 are on the way.
-        sack.on_duplicate(&RULES, &mut flight, &report(1, &[(3, 7), (1, 2)]));
-        assert_eq!((flight.cwnd, flight.ssthresh), (500, 500));
-        assert_eq!(sack.pipe(&flight), 300);
-        let first = sack.first(&flight);
-        sack.on_sent(&flight, first);
-        assert_eq!(sack.pipe(&flight), 400);
+        sack.on_duplicate(&RULES, &mut snd, &report(1, &[(3, 7), (1, 2)]));
+        assert_eq!((snd.cwnd, snd.ssthresh), (500, 500));
+        assert_eq!(sack.pipe(&snd), 300);
+        let first = sack.first(&snd);
+        sack.on_sent(&snd, first);
+        assert_eq!(sack.pipe(&snd), 400);
         // Room for one: the second hole; then none.
-        assert_eq!(next_number(&sack, &flight), Some(2));
-        sack.on_sent(&flight, flight.chunk(201, 301));
-        assert_eq!(sack.pipe(&flight), 500);
-        assert_eq!(next_number(&sack, &flight), None);
+        assert_eq!(next_number(&sack, &snd), Some(2));
+        sack.on_sent(&snd, snd.chunk(201, 301));
+        assert_eq!(sack.pipe(&snd), 500);
+        assert_eq!(next_number(&sack, &snd), None);
         // The second resend is reported: its bytes leave the pipe, new data follows.
-        sack.on_duplicate(&RULES, &mut flight, &report(1, &[(1, 7)]));
-        assert_eq!(sack.pipe(&flight), 400);
-        assert_eq!(next_number(&sack, &flight), Some(10));
+        sack.on_duplicate(&RULES, &mut snd, &report(1, &[(1, 7)]));
+        assert_eq!(sack.pipe(&snd), 400);
+        assert_eq!(next_number(&sack, &snd), Some(10));
         // No new data: an unreported segment below the highest reported one, though not lost.
-        flight.end = flight.max;
-        sack.on_duplicate(&RULES, &mut flight, &report(1, &[(8, 9)]));
-        assert_eq!(sack.pipe(&flight), 300);
-        assert_eq!(next_number(&sack, &flight), Some(7));
+        snd.end = snd.max;
+        sack.on_duplicate(&RULES, &mut snd, &report(1, &[(8, 9)]));
+        assert_eq!(sack.pipe(&snd), 300);
+        assert_eq!(next_number(&sack, &snd), Some(7));
     }
 
     #[test]
     fn the_window_rests_until_the_recovery_point_is_passed() {
-        let (mut sack, mut flight) = (Sack::default(), flight(10, 1_000));
-        assert!(sack.on_duplicate(&RULES, &mut flight, &report(1, &[(1, 4)])).entered);
-        flight.max += 500;
+        let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
+        assert!(sack.on_duplicate(&RULES, &mut snd, &report(1, &[(1, 4)])).entered);
+        snd.max += 500;
         // A partial ACK, the one that ends the recovery, the first one after it.
         for (una, cwnd) in [(401, 500), (1_001, 500), (1_101, 520)] {
-            let acked = una - flight.una;
-            flight.una = una;
-            sack.on_advance(&RULES, &mut flight, Growth::PerByte, acked, &report(una, &[]));
-            assert_eq!(flight.cwnd, cwnd, "at {una}");
+            let acked = una - snd.una;
+            snd.una = una;
+            sack.on_advance(&RULES, &mut snd, Growth::PerByte, acked, &report(una, &[]));
+            assert_eq!(snd.cwnd, cwnd, "at {una}");
         }
     }
 
     #[test]
     fn after_a_timeout_everything_goes_again_but_what_is_reported() {
-        let (mut sack, mut flight) = (Sack::default(), flight(6, 600));
-        sack.on_duplicate(&RULES, &mut flight, &report(1, &[(4, 5)]));
-        RULES.cut_at_timeout(&mut flight);
-        sack.on_timeout(&flight);
-        assert_eq!((flight.cwnd, flight.ssthresh), (100, 300));
-        assert_eq!(next_number(&sack, &flight), Some(0));
-        sack.on_sent(&flight, flight.chunk(1, u64::MAX));
-        assert_eq!(next_number(&sack, &flight), None);
+        let (mut sack, mut snd) = (Sack::default(), snd(6, 600));
+        sack.on_duplicate(&RULES, &mut snd, &report(1, &[(4, 5)]));
+        RULES.cut_at_timeout(&mut snd);
+        sack.on_timeout(&snd);
+        assert_eq!((snd.cwnd, snd.ssthresh), (100, 300));
+        assert_eq!(next_number(&sack, &snd), Some(0));
+        sack.on_sent(&snd, snd.chunk(1, u64::MAX));
+        assert_eq!(next_number(&sack, &snd), None);
         // Three ACKs with news do not start a recovery now.
-        flight.una = 101;
-        sack.on_advance(&RULES, &mut flight, Growth::PerByte, 100, &report(101, &[(2, 3)]));
+        snd.una = 101;
+        sack.on_advance(&RULES, &mut snd, Growth::PerByte, 100, &report(101, &[(2, 3)]));
         for last in [4, 5] {
-            let reaction = sack.on_duplicate(&RULES, &mut flight, &report(101, &[(2, last)]));
+            let reaction = sack.on_duplicate(&RULES, &mut snd, &report(101, &[(2, last)]));
             assert!(!reaction.entered);
         }
-        assert_eq!(flight.cwnd, 200);
-        assert_eq!(next_number(&sack, &flight), Some(1));
-        sack.on_sent(&flight, flight.chunk(101, 201));
-        assert_eq!(next_number(&sack, &flight), Some(5), "2, 3 and 4 are skipped");
+        assert_eq!(snd.cwnd, 200);
+        assert_eq!(next_number(&sack, &snd), Some(1));
+        sack.on_sent(&snd, snd.chunk(101, 201));
+        assert_eq!(next_number(&sack, &snd), Some(5), "2, 3 and 4 are skipped");
     }
 }

@@ -5,8 +5,8 @@
 //! of what was sent before count again only once all of that is acknowledged (`bug_fix_` of
 //! ns-2.35; without it the resent segments' own duplicates start it anew).
 
-use crate::flight::Flight;
 use crate::recovery::{Reaction, Rules};
+use crate::send_state::SendState;
 use crate::window::Growth;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,14 +17,14 @@ pub(crate) struct Tahoe {
 }
 
 impl Tahoe {
-    pub fn on_advance(&mut self, flight: &mut Flight, growth: Growth, acked: u64) -> Reaction {
+    pub fn on_advance(&mut self, snd: &mut SendState, growth: Growth, acked: u64) -> Reaction {
         self.duplicates = 0;
-        growth.grow(flight, acked);
+        growth.grow(snd, acked);
         Reaction::default()
     }
 
-    pub fn on_duplicate(&mut self, rules: &Rules, flight: &mut Flight, counts: bool) -> Reaction {
-        if !counts || flight.una < self.recover {
+    pub fn on_duplicate(&mut self, rules: &Rules, snd: &mut SendState, counts: bool) -> Reaction {
+        if !counts || snd.una < self.recover {
             self.duplicates = 0;
             return Reaction::default();
         }
@@ -32,16 +32,16 @@ impl Tahoe {
         if self.duplicates != rules.threshold {
             return Reaction::default();
         }
-        rules.cut(flight, 0);
-        flight.cwnd = flight.mss();
-        flight.nxt = flight.una;
-        self.recover = flight.max;
+        rules.cut(snd, 0);
+        snd.cwnd = snd.mss();
+        snd.nxt = snd.una;
+        self.recover = snd.max;
         Reaction { entered: true, stop_timer: true, resend_only: false }
     }
 
-    pub fn on_timeout(&mut self, flight: &mut Flight) {
-        flight.nxt = flight.una;
-        self.resume(flight.max);
+    pub fn on_timeout(&mut self, snd: &mut SendState) {
+        snd.nxt = snd.una;
+        self.resume(snd.max);
     }
 
     pub fn resume(&mut self, point: u64) {
@@ -56,18 +56,18 @@ impl Tahoe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recovery::{Leaving, Manner, RecoveryKind};
+    use crate::recovery::{Implementation, Leaving, RecoveryKind};
 
     #[test]
     fn three_duplicates_close_the_window_once_per_flight() {
         let rules = Rules {
             kind: RecoveryKind::Tahoe,
-            manner: Manner::Rfc,
+            implementation: Implementation::Rfc,
             threshold: 3,
             limited_transmit: true,
             leaving: Leaving::Refilled,
         };
-        let mut flight = Flight {
+        let mut snd = SendState {
             una: 101,
             nxt: 1_101,
             max: 1_101,
@@ -76,21 +76,21 @@ mod tests {
             ssthresh: u64::MAX,
             window: 1 << 20,
             mss: 100,
-            ..Flight::default()
+            ..SendState::default()
         };
         let mut tahoe = Tahoe::default();
-        let duplicate = |tahoe: &mut Tahoe, flight: &mut Flight| {
-            (tahoe.on_duplicate(&rules, flight, true).entered, tahoe.limited(&rules))
+        let duplicate = |tahoe: &mut Tahoe, snd: &mut SendState| {
+            (tahoe.on_duplicate(&rules, snd, true).entered, tahoe.limited(&rules))
         };
-        assert_eq!(duplicate(&mut tahoe, &mut flight), (false, 1));
-        assert_eq!(duplicate(&mut tahoe, &mut flight), (false, 2));
-        assert_eq!(duplicate(&mut tahoe, &mut flight), (true, 0));
-        assert_eq!((flight.nxt, flight.cwnd, flight.ssthresh), (101, 100, 500));
+        assert_eq!(duplicate(&mut tahoe, &mut snd), (false, 1));
+        assert_eq!(duplicate(&mut tahoe, &mut snd), (false, 2));
+        assert_eq!(duplicate(&mut tahoe, &mut snd), (true, 0));
+        assert_eq!((snd.nxt, snd.cwnd, snd.ssthresh), (101, 100, 500));
         for _ in 0..5 {
-            assert_eq!(duplicate(&mut tahoe, &mut flight), (false, 0));
+            assert_eq!(duplicate(&mut tahoe, &mut snd), (false, 0));
         }
-        flight.una = 1_101;
-        tahoe.on_advance(&mut flight, Growth::PerByte, 1_000);
-        assert_eq!((flight.cwnd, duplicate(&mut tahoe, &mut flight)), (200, (false, 1)));
+        snd.una = 1_101;
+        tahoe.on_advance(&mut snd, Growth::PerByte, 1_000);
+        assert_eq!((snd.cwnd, duplicate(&mut tahoe, &mut snd)), (200, (false, 1)));
     }
 }

@@ -59,7 +59,7 @@ def points(
     groups = spec.get("traffic", [c.removesuffix(ends) for c in seconds if c.endswith(ends)])
     keep = seconds["time_s"] >= warmup_s
     packets = seconds[f"{port}.departures"][keep].astype(float)
-    waited = seconds[f"{port}.wait_mean_s"][keep] * packets
+    waited = seconds[f"{port}.queue_delay_mean_s"][keep] * packets
     goodput = np.sum([seconds[group + ends][keep] for group in groups], axis=0).astype(float)
     whole = len(packets) // every * every
     packets, waited, goodput = (

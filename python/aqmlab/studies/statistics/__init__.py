@@ -70,7 +70,7 @@ OF_RUN: dict[str, Callable[..., float]] = {
     "goodput_bits_per_s": goodput.goodput_bits_per_s,
     "goodput_share": goodput.goodput_share,
     "goodput_ratio": goodput.goodput_ratio,
-    "wait_quantile_s": goodput.wait_quantile_s,
+    "queue_delay_quantile_s": goodput.queue_delay_quantile_s,
 }
 
 #: Of two runs under the same seed.

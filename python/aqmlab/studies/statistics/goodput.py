@@ -33,10 +33,10 @@ def goodput_ratio(run: Measured, *, of: str, to: str, members: float = 1.0) -> f
     return goodput_bits_per_s(run, groups=[of]) / members / other if other else float("nan")
 
 
-def wait_quantile_s(run: Measured, *, quantile: float, port: str | None = None) -> float:
+def queue_delay_quantile_s(run: Measured, *, quantile: float, port: str | None = None) -> float:
     """This quantile of the mean waiting times of the measured seconds at a port.
 
     By default the studied port.
     """
-    waits = measured(run, f"{port or run.summary['studied_port']}.wait_mean_s")
+    waits = measured(run, f"{port or run.summary['studied_port']}.queue_delay_mean_s")
     return float(np.quantile(waits, quantile))

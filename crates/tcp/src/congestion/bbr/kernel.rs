@@ -3,14 +3,14 @@
 //! timeouts, recoveries, ProbeRTT and a policed rate.
 
 use super::super::RateSample;
-use super::super::testing::{self, report};
+use super::super::testing::{self, ack_sample};
 use super::*;
 
 const SEEN: &str = include_str!("kernel.txt");
 
 struct Replay {
     bbr: Bbr,
-    flight: Flight,
+    snd: SendState,
 }
 
 impl Replay {
@@ -20,19 +20,19 @@ impl Replay {
         let none =
             Lost { now, bytes, sent_in_flight: 0, lost: 0, total_delivered: 0, app_limited: false };
         while self.bbr.lost < lost {
-            self.bbr.on_lost(&self.flight, &none);
+            self.bbr.on_lost(&self.snd, &none);
         }
     }
 
     fn open(&mut self, fields: &[u64]) {
         let &[now, cwnd, mss, srtt, rate] = fields else { panic!("five fields") };
-        (self.flight.cwnd, self.flight.mss) = (cwnd * mss, mss as u16);
-        self.bbr.on_open(&mut self.flight, Duration::from_micros(srtt), Instant::from_nanos(now));
+        (self.snd.cwnd, self.snd.mss) = (cwnd * mss, mss as u16);
+        self.bbr.on_open(&mut self.snd, Duration::from_micros(srtt), Instant::from_nanos(now));
         assert_eq!(self.bbr.pacing_rate, rate);
     }
 
     /// What an acknowledgement says; `None` where a field says -1.
-    fn report(&self, f: &[Option<u64>]) -> testing::Report {
+    fn ack_sample(&self, f: &[Option<u64>]) -> testing::AckSample {
         let mss = self.bbr.mss;
         let value = |i: usize| f[i].expect("a number");
         let now = Instant::from_nanos(value(0));
@@ -46,7 +46,7 @@ impl Replay {
             lost: 0,
             app_limited: value(8) == 1,
         });
-        testing::Report {
+        testing::AckSample {
             now,
             next_send: now + Duration::from_nanos(value(1)),
             in_flight: value(3) * mss,
@@ -55,23 +55,23 @@ impl Replay {
             rtt: f[11].map(Duration::from_micros),
             srtt: Duration::from_micros(value(12)),
             rate,
-            repairing: match value(13) {
-                3 => Repair::Recovery,
-                4 => Repair::Loss,
-                _ => Repair::None,
+            ca_state: match value(13) {
+                3 => CaState::Recovery,
+                4 => CaState::Loss,
+                _ => CaState::Open,
             },
-            ..report(delivered)
+            ..ack_sample(delivered)
         }
     }
 
     fn acknowledge(&mut self, line: usize, f: &[Option<u64>]) {
         let value = |i: usize| f[i].expect("a number");
-        let report = self.report(f);
-        self.lose(report.now, value(2));
-        self.flight.cwnd = value(14) * self.bbr.mss;
-        self.bbr.on_ack(&mut self.flight, &report);
+        let ack = self.ack_sample(f);
+        self.lose(ack.now, value(2));
+        self.snd.cwnd = value(14) * self.bbr.mss;
+        self.bbr.on_ack(&mut self.snd, &ack);
         let bbr = &mut self.bbr;
-        let seen = [self.flight.cwnd / bbr.mss, bbr.pacing_rate, bbr.mode as u64];
+        let seen = [self.snd.cwnd / bbr.mss, bbr.pacing_rate, bbr.mode as u64];
         assert_eq!(seen, [value(15), value(16), value(17)], "line {line}");
         if bbr.mode == Mode::ProbeBw {
             assert_eq!(bbr.cycle.index as u64, value(18), "line {line}");
@@ -81,7 +81,7 @@ impl Replay {
 
 #[test]
 fn every_window_rate_and_phase_is_that_of_the_kernels_code() {
-    let mut replay = Replay { bbr: Bbr::default(), flight: Flight::default() };
+    let mut replay = Replay { bbr: Bbr::default(), snd: SendState::default() };
     let mut ruled = 0;
     for (line, text) in SEEN.lines().enumerate().filter(|(_, text)| !text.starts_with('#')) {
         let (what, rest) = text.split_once(' ').unwrap_or((text, ""));
@@ -90,14 +90,14 @@ fn every_window_rate_and_phase_is_that_of_the_kernels_code() {
         match what {
             "open" => replay.open(&whole),
             "cut" => {
-                replay.flight.cwnd = whole[0] * replay.bbr.mss;
-                replay.bbr.on_congestion(&mut replay.flight, Cause::Loss, Instant::ZERO);
+                replay.snd.cwnd = whole[0] * replay.bbr.mss;
+                replay.bbr.on_congestion(&mut replay.snd, Cause::Loss, Instant::ZERO);
             }
             "loss" => {
                 replay.lose(Instant::from_nanos(whole[0]), whole[1]);
-                replay.bbr.on_timeout(&replay.flight, Instant::from_nanos(whole[0]));
+                replay.bbr.on_timeout(&replay.snd, Instant::from_nanos(whole[0]));
             }
-            "undo" => replay.bbr.undo(&mut replay.flight),
+            "undo" => replay.bbr.undo(&mut replay.snd),
             _ => replay.acknowledge(line + 1, &fields),
         }
         ruled += u32::from(replay.bbr.policer.rules);

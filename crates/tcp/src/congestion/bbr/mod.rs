@@ -19,8 +19,8 @@ mod window;
 use packet::random::{GOLDEN, mix};
 use packet::{Duration, Instant};
 
-use super::{CLASSIC, Cause, Control, Entry, Lost, Manner, Repair, Report};
-use crate::flight::Flight;
+use super::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, Entry, Lost};
+use crate::send_state::SendState;
 use model::{Aggregation, FullPipe, Rounds, Trips};
 use policer::Policer;
 use window::Saved;
@@ -29,7 +29,7 @@ use window::Saved;
 pub(crate) const ENTRY: Entry = Entry {
     name: "bbr",
     summary: "BBRv1, the kernel's: paced at the greatest delivery rate of ten round trips, up to \
-              two bandwidth-delay products in flight, deaf to single losses and to marks",
+              two bandwidth-delay products in snd, deaf to single losses and to marks",
     source: "Linux 6.12, net/ipv4/tcp_bbr.c (HZ = 1000), in its integers, with Cardwell et al., \
              ACM Queue 14(5), 2016; constructed: the random first phase of a gain cycle is a hash \
              of the time and of the bytes delivered; a packet is a segment's worth of bytes",
@@ -168,41 +168,41 @@ fn packets(bytes: u64, mss: u64) -> u64 {
 }
 
 impl Bbr {
-    fn take(&mut self, report: &Report) {
+    fn take(&mut self, ack: &AckSample) {
         let mss = self.mss;
-        self.now = report.now;
-        let acked = packets(report.delivered, mss);
+        self.now = ack.now;
+        let acked = packets(ack.delivered, mss);
         self.delivered += acked;
-        self.delivered_bytes += report.delivered;
-        if report.delivered > 0 {
-            self.delivered_at = report.now;
+        self.delivered_bytes += ack.delivered;
+        if ack.delivered > 0 {
+            self.delivered_at = ack.now;
         }
         self.sample = Sample {
-            losses: packets(report.lost, mss),
+            losses: packets(ack.lost, mss),
             acked,
-            prior_in_flight: packets(report.in_flight_before, mss),
-            in_flight: packets(report.in_flight, mss),
-            rtt_us: report.rtt.map(micros),
-            wait_us: micros(report.next_send.since(report.now)),
+            prior_in_flight: packets(ack.in_flight_before, mss),
+            in_flight: packets(ack.in_flight, mss),
+            rtt_us: ack.rtt.map(micros),
+            wait_us: micros(ack.next_send.since(ack.now)),
             ..Sample::default()
         };
-        let Some(rate) = report.rate else { return };
+        let Some(rate) = ack.rate else { return };
         let sample = &mut self.sample;
         sample.rate = Some((packets(rate.delivered, mss), micros(rate.interval)));
         sample.prior_delivered = rate.prior_delivered;
         sample.app_limited = rate.app_limited || self.trips.slowed(rate.prior_delivered);
-        let alone = rate.prior_delivered + report.delivered == rate.total_delivered;
-        sample.delayed = alone && report.delivered < mss && report.acked == report.delivered;
+        let alone = rate.prior_delivered + ack.delivered == rate.total_delivered;
+        sample.delayed = alone && ack.delivered < mss && ack.acked == ack.delivered;
     }
 
     /// `bbr_update_model`.
-    fn update_model(&mut self, flight: &mut Flight) {
+    fn update_model(&mut self, snd: &mut SendState) {
         self.update_bw();
-        self.update_ack_aggregation(flight);
+        self.update_ack_aggregation(snd);
         self.update_cycle_phase();
         self.check_full_bw_reached();
-        self.check_drain(flight);
-        self.update_min_rtt(flight);
+        self.check_drain(snd);
+        self.update_min_rtt(snd);
         self.update_gains();
     }
 
@@ -254,14 +254,14 @@ impl Bbr {
     }
 
     /// `bbr_check_drain`.
-    fn check_drain(&mut self, flight: &mut Flight) {
+    fn check_drain(&mut self, snd: &mut SendState) {
         if !matches!(self.mode, Mode::Startup | Mode::Drain) {
             return;
         }
         let goal = self.inflight(self.rounds.max_bw(), UNIT);
         if self.mode == Mode::Startup && self.pipe.reached {
             self.mode = Mode::Drain;
-            flight.ssthresh = goal * self.mss;
+            snd.ssthresh = goal * self.mss;
         }
         if self.mode == Mode::Drain && self.packets_in_net_at_edt(self.sample.in_flight) <= goal {
             self.reset_probe_bw_mode();
@@ -281,39 +281,39 @@ impl Bbr {
 }
 
 impl Control for Bbr {
-    fn manner(&self) -> Manner {
-        Manner { own_window: true, paced: true, ..CLASSIC }
+    fn flags(&self) -> ControlFlags {
+        ControlFlags { own_window: true, paced: true, ..CLASSIC }
     }
 
-    fn on_open(&mut self, flight: &mut Flight, srtt: Duration, now: Instant) {
-        (self.now, self.mss) = (now, flight.mss());
+    fn on_open(&mut self, snd: &mut SendState, srtt: Duration, now: Instant) {
+        (self.now, self.mss) = (now, snd.mss());
         self.trips.begin(srtt, now);
         self.aggregation.restart(now);
-        self.init_pacing_rate(flight.cwnd, srtt);
+        self.init_pacing_rate(snd.cwnd, srtt);
     }
 
     /// `bbr_main`.
-    fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
-        self.take(report);
-        self.update_model(flight);
-        self.set_pacing_rate(flight, self.bw(), self.pacing_gain, report.srtt);
-        self.set_cwnd(flight, report.repairing);
+    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
+        self.take(ack);
+        self.update_model(snd);
+        self.set_pacing_rate(snd, self.bw(), self.pacing_gain, ack.srtt);
+        self.set_cwnd(snd, ack.ca_state);
     }
 
-    fn on_lost(&mut self, _flight: &Flight, lost: &Lost) {
+    fn on_lost(&mut self, _flight: &SendState, lost: &Lost) {
         self.now = lost.now;
         self.lost += packets(lost.bytes, self.mss);
     }
 
     /// `bbr_ssthresh`: the threshold stays.
-    fn on_congestion(&mut self, flight: &mut Flight, _cause: Cause, _now: Instant) {
-        self.save_cwnd(flight);
+    fn on_congestion(&mut self, snd: &mut SendState, _cause: Cause, _now: Instant) {
+        self.save_cwnd(snd);
     }
 
     /// `bbr_set_state`: a timeout is like the end of a round with a loss.
-    fn on_timeout(&mut self, _: &Flight, now: Instant) {
+    fn on_timeout(&mut self, _: &SendState, now: Instant) {
         self.now = now;
-        self.saved.state = Repair::Loss;
+        self.saved.state = CaState::Loss;
         self.pipe.bw = 0;
         self.rounds.started = true;
         self.sample = Sample { losses: 1, ..Sample::default() };
@@ -321,13 +321,13 @@ impl Control for Bbr {
     }
 
     /// `bbr_undo_cwnd`.
-    fn undo(&mut self, _flight: &mut Flight) {
+    fn undo(&mut self, _flight: &mut SendState) {
         self.pipe.forget();
         self.reset_long_term();
     }
 
     /// `bbr_cwnd_event`.
-    fn on_tx_start(&mut self, flight: &mut Flight, _: Instant, app_limited: bool, now: Instant) {
+    fn on_tx_start(&mut self, snd: &mut SendState, _: Instant, app_limited: bool, now: Instant) {
         if !app_limited && !self.trips.slowed(self.delivered_bytes) {
             return;
         }
@@ -336,12 +336,12 @@ impl Control for Bbr {
         self.aggregation.restart(now);
         match self.mode {
             Mode::ProbeBw => self.pace_at(self.bw(), UNIT),
-            Mode::ProbeRtt => self.check_probe_rtt_done(flight),
+            Mode::ProbeRtt => self.check_probe_rtt_done(snd),
             Mode::Startup | Mode::Drain => {}
         }
     }
 
-    fn pacing_rate(&self, _flight: &Flight, _srtt: Duration) -> Option<u64> {
+    fn pacing_rate(&self, _flight: &SendState, _srtt: Duration) -> Option<u64> {
         Some(self.pacing_rate.max(1))
     }
 

@@ -5,7 +5,7 @@ use packet::{Duration, Instant};
 
 use super::super::windowed::WindowedMax;
 use super::{BW_UNIT, Bbr, Mode, SCALE, UNIT, jiffies, micros, stamps};
-use crate::flight::Flight;
+use crate::send_state::SendState;
 
 /// bbr_bw_rtts: round trips for which a delivery rate counts.
 const BW_ROUNDS: u64 = 10;
@@ -132,7 +132,7 @@ impl Bbr {
     }
 
     /// `bbr_update_ack_aggregation`.
-    pub(super) fn update_ack_aggregation(&mut self, flight: &Flight) {
+    pub(super) fn update_ack_aggregation(&mut self, snd: &SendState) {
         let acked = self.sample.acked;
         if acked == 0 || self.sample.rate.is_none_or(|rate| rate.1 == 0) {
             return;
@@ -148,7 +148,7 @@ impl Bbr {
             expected = 0;
         }
         epoch.acked = (epoch.acked + acked).min(EPOCH_MOST - 1);
-        let extra = (epoch.acked - expected).min(flight.cwnd / self.mss);
+        let extra = (epoch.acked - expected).min(snd.cwnd / self.mss);
         epoch.extra[epoch.index] = epoch.extra[epoch.index].max(extra);
     }
 
@@ -167,7 +167,7 @@ impl Bbr {
     }
 
     /// `bbr_update_min_rtt`.
-    pub(super) fn update_min_rtt(&mut self, flight: &mut Flight) {
+    pub(super) fn update_min_rtt(&mut self, snd: &mut SendState) {
         let now = jiffies(self.now);
         let trips = &mut self.trips;
         let expired = now > trips.stamp + MIN_RTT_MS;
@@ -179,19 +179,19 @@ impl Bbr {
         }
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
-            self.save_cwnd(flight);
+            self.save_cwnd(snd);
             self.trips.done = None;
             self.trips.slowed.0 = self.delivered_bytes;
         }
         if self.mode == Mode::ProbeRtt {
-            self.stay_in_probe_rtt(flight, now);
+            self.stay_in_probe_rtt(snd, now);
         }
         if self.sample.acked > 0 {
             self.idle_restart = false;
         }
     }
 
-    fn stay_in_probe_rtt(&mut self, flight: &mut Flight, now: u64) {
+    fn stay_in_probe_rtt(&mut self, snd: &mut SendState, now: u64) {
         let out = self.sample.in_flight;
         self.trips.slowed.1 = self.delivered_bytes + out * self.mss + 1;
         if self.trips.done.is_none() {
@@ -204,16 +204,16 @@ impl Bbr {
         }
         self.trips.round_done |= self.rounds.started;
         if self.trips.round_done {
-            self.check_probe_rtt_done(flight);
+            self.check_probe_rtt_done(snd);
         }
     }
 
     /// `bbr_check_probe_rtt_done`.
-    pub(super) fn check_probe_rtt_done(&mut self, flight: &mut Flight) {
+    pub(super) fn check_probe_rtt_done(&mut self, snd: &mut SendState) {
         let now = jiffies(self.now);
         if self.trips.done.is_some_and(|done| now > done) {
             self.trips.stamp = now;
-            flight.cwnd = flight.cwnd.max(self.saved.cwnd * self.mss);
+            snd.cwnd = snd.cwnd.max(self.saved.cwnd * self.mss);
             self.reset_mode();
         }
     }

@@ -1,7 +1,7 @@
 //! Against tcp_bbr.c: its integers by hand, its states on a path with one queue.
 
 use super::super::RateSample;
-use super::super::testing::{self, MSS, Path, report};
+use super::super::testing::{self, MSS, Path, ack_sample};
 use super::window::bytes_per_s;
 use super::*;
 
@@ -18,12 +18,12 @@ fn path_in(bdps: u64, mode: Mode) -> Path<Bbr> {
 }
 
 /// A sender with a window of 10 packets and a round trip of 100 ms.
-fn opened() -> (Bbr, Flight) {
-    let mut flight =
-        Flight { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Flight::default() };
+fn opened() -> (Bbr, SendState) {
+    let mut snd =
+        SendState { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..SendState::default() };
     let mut bbr = Bbr::default();
-    bbr.on_open(&mut flight, Duration::from_millis(100), at(0));
-    (bbr, flight)
+    bbr.on_open(&mut snd, Duration::from_millis(100), at(0));
+    (bbr, snd)
 }
 
 fn at(ms: u64) -> Instant {
@@ -32,9 +32,9 @@ fn at(ms: u64) -> Instant {
 
 /// An acknowledgement of `acked` packets at `ms` after which `delivered` were so in `interval_ms`;
 /// it ends a round.
-fn ack(bbr: &Bbr, ms: u64, acked: u64, interval_ms: u64, delivered: u64) -> testing::Report {
+fn ack(bbr: &Bbr, ms: u64, acked: u64, interval_ms: u64, delivered: u64) -> testing::AckSample {
     let total_delivered = bbr.delivered_bytes + acked * MSS;
-    testing::Report {
+    testing::AckSample {
         now: at(ms),
         next_send: at(ms),
         rtt: Some(Duration::from_millis(100)),
@@ -47,7 +47,7 @@ fn ack(bbr: &Bbr, ms: u64, acked: u64, interval_ms: u64, delivered: u64) -> test
             lost: 0,
             app_limited: false,
         }),
-        ..report(acked * MSS)
+        ..ack_sample(acked * MSS)
     }
 }
 
@@ -55,19 +55,19 @@ fn ack(bbr: &Bbr, ms: u64, acked: u64, interval_ms: u64, delivered: u64) -> test
 fn gains_and_rates_are_the_kernels_integers() {
     assert_eq!((HIGH_GAIN, DRAIN_GAIN, CWND_GAIN), (739, 88, 512));
     assert_eq!(CYCLE[..3], [320, 192, 256]);
-    let (mut bbr, mut flight) = opened();
+    let (mut bbr, mut snd) = opened();
     // 10 x 2^24 / 100,000 us = 1,677; x 1,000 B x 739 >> 8 = 4,841,027; x 990,000 >> 24.
     assert_eq!(bbr.pacing_rate, 285_662);
     // The same delivery rate: one round trip's rate times the high gain is no more than that.
-    let report = ack(&bbr, 100, 10, 100, 10);
-    bbr.on_ack(&mut flight, &report);
+    let ack = ack(&bbr, 100, 10, 100, 10);
+    bbr.on_ack(&mut snd, &ack);
     assert_eq!((bbr.rounds.max_bw(), bbr.pacing_rate), (1_677, 285_662));
     assert_eq!(bytes_per_s(1_677, UNIT, MSS), 98_957);
     // ceil(1,677 x 100,000 us / 2^24) = 10; x 739 >> 8 = 28.9, so 29; and three bursts of two
     // packets (285 kB/s is above the 150 of one), to an even number.
     assert_eq!((bbr.bdp(1_677, UNIT), bbr.bdp(1_677, HIGH_GAIN)), (10, 29));
     assert_eq!(bbr.inflight(1_677, HIGH_GAIN), 36);
-    assert_eq!(flight.cwnd, 20 * MSS);
+    assert_eq!(snd.cwnd, 20 * MSS);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn startup_fills_the_pipe_and_drain_empties_the_queue() {
     assert!((41_500..=42_000).contains(&bw), "{bw}");
     assert_eq!(path.control.pacing_gain, DRAIN_GAIN);
     // 100 packets and three bursts of the 6 that 7.1 MB/s send in 2^-10 s.
-    assert_eq!(path.flight.ssthresh, 118 * MSS);
+    assert_eq!(path.snd.ssthresh, 118 * MSS);
     assert!(path.run_until(1.0, |path| path.control.mode == Mode::ProbeBw));
     let control = &path.control;
     let left = control.packets_in_net_at_edt(control.sample.in_flight);
@@ -130,12 +130,12 @@ fn after_ten_seconds_without_a_smaller_round_trip_four_packets_stay() {
     let stamp = path.control.trips;
     assert!(path.run_until(21.0, |path| path.control.mode == Mode::ProbeRtt), "{stamp:?}");
     let (entered, saved) = (path.now, path.control.saved.cwnd);
-    assert_eq!(path.flight.cwnd, 4 * MSS);
+    assert_eq!(path.snd.cwnd, 4 * MSS);
     let rate = path.control.rounds.max_bw();
     assert!(path.run_until(2.0, |path| path.control.mode != Mode::ProbeRtt));
     let stay = path.now.since(entered).secs_f64();
     assert!((0.2..0.4).contains(&stay), "{stay}");
-    assert!(path.flight.cwnd >= saved.min(4) * MSS && path.control.mode == Mode::ProbeBw);
+    assert!(path.snd.cwnd >= saved.min(4) * MSS && path.control.mode == Mode::ProbeBw);
     assert_eq!(path.control.rounds.max_bw(), rate, "low rates in ProbeRTT count");
     // The next is ten seconds away.
     assert!(!path.run_until(9.9, |path| path.control.mode == Mode::ProbeRtt));
@@ -143,10 +143,10 @@ fn after_ten_seconds_without_a_smaller_round_trip_four_packets_stay() {
 
 #[test]
 fn a_policed_rate_rules_for_48_round_trips() {
-    let (mut bbr, mut flight) = opened();
+    let (mut bbr, mut snd) = opened();
     bbr.pipe.reached = true;
     bbr.reset_probe_bw_mode();
-    let lossy = |bbr: &mut Bbr, flight: &mut Flight, ms: u64| {
+    let lossy = |bbr: &mut Bbr, snd: &mut SendState, ms: u64| {
         // A fifth of what is delivered is lost: 2 x 256 >= 50 x 10.
         let lost = Lost {
             now: at(ms),
@@ -156,23 +156,23 @@ fn a_policed_rate_rules_for_48_round_trips() {
             total_delivered: 0,
             app_limited: false,
         };
-        (0..2).for_each(|_| bbr.on_lost(flight, &lost));
-        let report = testing::Report { lost: 2 * MSS, ..ack(bbr, ms, 10, 100, 10) };
-        bbr.on_ack(flight, &report);
+        (0..2).for_each(|_| bbr.on_lost(snd, &lost));
+        let ack = testing::AckSample { lost: 2 * MSS, ..ack(bbr, ms, 10, 100, 10) };
+        bbr.on_ack(snd, &ack);
     };
     // The first loss begins an interval; it ends with the fourth round and a loss.
-    (1..=3).for_each(|i| lossy(&mut bbr, &mut flight, 100 * i));
+    (1..=3).for_each(|i| lossy(&mut bbr, &mut snd, 100 * i));
     assert_eq!(bbr.policer.bw, 0);
-    lossy(&mut bbr, &mut flight, 400);
+    lossy(&mut bbr, &mut snd, 400);
     // 30 packets in 300 ms; the second interval has 40 in 400.
     assert_eq!((bbr.policer.bw, bbr.policer.rules), (1_677, false));
-    (5..=8).for_each(|i| lossy(&mut bbr, &mut flight, 100 * i));
+    (5..=8).for_each(|i| lossy(&mut bbr, &mut snd, 100 * i));
     assert_eq!((bbr.policer.bw, bbr.policer.rules, bbr.pacing_gain), (1_677, true, UNIT));
     for i in 9..=55 {
-        lossy(&mut bbr, &mut flight, 100 * i);
+        lossy(&mut bbr, &mut snd, 100 * i);
         assert!(bbr.policer.rules && bbr.pacing_gain == UNIT, "round {i}");
     }
-    lossy(&mut bbr, &mut flight, 5_600);
+    lossy(&mut bbr, &mut snd, 5_600);
     assert!(!bbr.policer.rules);
 }
 
@@ -185,67 +185,67 @@ fn fewer_losses_than_a_fifth_are_no_policer() {
 
 #[test]
 fn the_first_round_of_a_recovery_conserves_packets_and_its_end_restores_the_window() {
-    let (mut bbr, mut flight) = opened();
+    let (mut bbr, mut snd) = opened();
     bbr.pipe.reached = true;
     bbr.rounds.bw.update(0, 1_677, 10);
-    flight.cwnd = 26 * MSS;
-    bbr.on_congestion(&mut flight, Cause::Loss, at(100));
-    let first = testing::Report {
+    snd.cwnd = 26 * MSS;
+    bbr.on_congestion(&mut snd, Cause::Loss, at(100));
+    let first = testing::AckSample {
         lost: MSS,
         in_flight: 20 * MSS,
         in_flight_before: 23 * MSS,
-        repairing: Repair::Recovery,
+        ca_state: CaState::Recovery,
         ..ack(&bbr, 100, 2, 100, 10)
     };
-    bbr.on_ack(&mut flight, &first);
-    assert_eq!((flight.cwnd, bbr.saved.conserves), (22 * MSS, true));
+    bbr.on_ack(&mut snd, &first);
+    assert_eq!((snd.cwnd, bbr.saved.conserves), (22 * MSS, true));
     // In that round nothing more than is delivered, losses or not; the next round grows again.
-    let second = testing::Report { in_flight: 21 * MSS, lost: 0, ..first };
+    let second = testing::AckSample { in_flight: 21 * MSS, lost: 0, ..first };
     let same_round = RateSample { prior_delivered: 0, ..second.rate.expect("a rate") };
-    bbr.on_ack(&mut flight, &testing::Report { rate: Some(same_round), ..second });
-    assert_eq!(flight.cwnd, 23 * MSS);
-    let third = testing::Report { repairing: Repair::Recovery, ..ack(&bbr, 200, 2, 100, 10) };
-    bbr.on_ack(&mut flight, &third);
-    assert_eq!((flight.cwnd, bbr.saved.conserves), (25 * MSS, false));
-    flight.cwnd = 5 * MSS;
+    bbr.on_ack(&mut snd, &testing::AckSample { rate: Some(same_round), ..second });
+    assert_eq!(snd.cwnd, 23 * MSS);
+    let third = testing::AckSample { ca_state: CaState::Recovery, ..ack(&bbr, 200, 2, 100, 10) };
+    bbr.on_ack(&mut snd, &third);
+    assert_eq!((snd.cwnd, bbr.saved.conserves), (25 * MSS, false));
+    snd.cwnd = 5 * MSS;
     let last = ack(&bbr, 300, 2, 100, 10);
-    bbr.on_ack(&mut flight, &last);
+    bbr.on_ack(&mut snd, &last);
     // 26, restored, and 2; the target is 20 and the bunches' 2 and three bursts of two.
-    assert_eq!((flight.cwnd, bbr.saved.state), (28 * MSS, Repair::None));
+    assert_eq!((snd.cwnd, bbr.saved.state), (28 * MSS, CaState::Open));
 }
 
 #[test]
 fn a_timeout_begins_startups_search_anew_and_an_undo_forgets_the_policer() {
-    let (mut bbr, flight) = opened();
+    let (mut bbr, snd) = opened();
     (bbr.pipe.bw, bbr.policer.rules, bbr.policer.bw) = (1_677, true, 1_677);
-    bbr.on_timeout(&flight, at(1_000));
-    assert_eq!((bbr.pipe.bw, bbr.saved.state, bbr.rounds.started), (0, Repair::Loss, true));
-    let mut flight = flight;
-    bbr.undo(&mut flight);
+    bbr.on_timeout(&snd, at(1_000));
+    assert_eq!((bbr.pipe.bw, bbr.saved.state, bbr.rounds.started), (0, CaState::Loss, true));
+    let mut snd = snd;
+    bbr.undo(&mut snd);
     assert_eq!((bbr.policer.rules, bbr.policer.bw), (false, 0));
 }
 
 #[test]
 fn bunched_acknowledgements_widen_the_window_up_to_a_tenth_of_a_second() {
-    let (mut bbr, mut flight) = opened();
+    let (mut bbr, mut snd) = opened();
     bbr.pipe.reached = true;
     // 0.1 packets per ms; 50 come 100 ms after the last, where 10 were due, then 30 at once.
     for (ms, acked) in [(100, 10), (200, 50), (200, 30)] {
-        flight.cwnd = 100 * MSS;
-        let report = ack(&bbr, ms, acked, 1_000, 100);
-        bbr.on_ack(&mut flight, &report);
+        snd.cwnd = 100 * MSS;
+        let ack = ack(&bbr, ms, acked, 1_000, 100);
+        bbr.on_ack(&mut snd, &ack);
     }
     // An epoch began at 100 ms with 10 and at 200 ms has 90, where 9 (1,677 x 100,000 >> 24) were due.
     assert_eq!(bbr.aggregation.greatest(), 81);
     let most = bbr.bw() * 100_000 / BW_UNIT;
     assert_eq!(most, 9);
-    assert!(flight.cwnd <= (20 + most + 8) * MSS);
+    assert!(snd.cwnd <= (20 + most + 8) * MSS);
 }
 
 #[test]
 fn after_a_pause_the_sender_paces_at_the_rate_and_does_not_make_way() {
     let mut path = path_in(4, Mode::ProbeBw);
-    path.control.on_tx_start(&mut path.flight, path.now, true, path.now);
+    path.control.on_tx_start(&mut path.snd, path.now, true, path.now);
     let rate = bytes_per_s(path.control.bw(), UNIT, MSS);
     assert_eq!((path.control.pacing_rate, path.control.idle_restart), (rate, true));
 }

@@ -2,9 +2,9 @@
 
 use packet::Duration;
 
-use super::super::Repair;
+use super::super::CaState;
 use super::{BW_SCALE, BW_UNIT, Bbr, HIGH_GAIN, Mode, SCALE, UNIT, micros};
-use crate::flight::Flight;
+use crate::send_state::SendState;
 
 /// bbr_cwnd_min_target, packets.
 pub(super) const MIN_CWND: u64 = 4;
@@ -28,7 +28,7 @@ pub(super) struct Saved {
     /// prior_cwnd, packets.
     pub cwnd: u64,
     /// prev_ca_state.
-    pub state: Repair,
+    pub state: CaState,
     /// packet_conservation.
     pub conserves: bool,
 }
@@ -39,8 +39,8 @@ pub(super) fn bytes_per_s(bw: u64, gain: u64, mss: u64) -> u64 {
     ((rate * u128::from(1_000_000 / 100 * (100 - MARGIN_PERCENT))) >> BW_SCALE) as u64
 }
 
-fn repairs(state: Repair) -> bool {
-    matches!(state, Repair::Recovery | Repair::Loss)
+fn repairs(state: CaState) -> bool {
+    matches!(state, CaState::Recovery | CaState::Loss)
 }
 
 impl Bbr {
@@ -53,9 +53,9 @@ impl Bbr {
     }
 
     /// `bbr_set_pacing_rate`.
-    pub(super) fn set_pacing_rate(&mut self, flight: &Flight, bw: u64, gain: u64, srtt: Duration) {
+    pub(super) fn set_pacing_rate(&mut self, snd: &SendState, bw: u64, gain: u64, srtt: Duration) {
         if !self.has_seen_rtt && srtt > Duration::ZERO {
-            self.init_pacing_rate(flight.cwnd, srtt);
+            self.init_pacing_rate(snd.cwnd, srtt);
         }
         self.pace_at(bw, gain);
     }
@@ -109,15 +109,15 @@ impl Bbr {
     }
 
     /// `bbr_save_cwnd`.
-    pub(super) fn save_cwnd(&mut self, flight: &Flight) {
-        let cwnd = flight.cwnd / self.mss;
+    pub(super) fn save_cwnd(&mut self, snd: &SendState) {
+        let cwnd = snd.cwnd / self.mss;
         let cut = repairs(self.saved.state) || self.mode == Mode::ProbeRtt;
         self.saved.cwnd = if cut { self.saved.cwnd.max(cwnd) } else { cwnd };
     }
 
     /// `bbr_set_cwnd`.
-    pub(super) fn set_cwnd(&mut self, flight: &mut Flight, state: Repair) {
-        let mut cwnd = flight.cwnd / self.mss;
+    pub(super) fn set_cwnd(&mut self, snd: &mut SendState, state: CaState) {
+        let mut cwnd = snd.cwnd / self.mss;
         if self.sample.acked > 0 {
             cwnd = self.recover_or_restore(cwnd, state);
             if !self.saved.conserves {
@@ -127,7 +127,7 @@ impl Bbr {
         if self.mode == Mode::ProbeRtt {
             cwnd = cwnd.min(MIN_CWND);
         }
-        flight.cwnd = cwnd * self.mss;
+        snd.cwnd = cwnd * self.mss;
     }
 
     /// Slow start towards the target, or down to it.
@@ -147,13 +147,13 @@ impl Bbr {
 
     /// `bbr_set_cwnd_to_recover_or_restore`: what is lost leaves the window; the first round of a
     /// recovery sends as much as is delivered; its end brings back what the window was.
-    fn recover_or_restore(&mut self, cwnd: u64, state: Repair) -> u64 {
+    fn recover_or_restore(&mut self, cwnd: u64, state: CaState) -> u64 {
         let sample = &self.sample;
         let conserving = sample.in_flight + sample.acked;
         let mut cwnd =
             if sample.losses > 0 { cwnd.saturating_sub(sample.losses).max(1) } else { cwnd };
         let before = self.saved.state;
-        if state == Repair::Recovery && before != Repair::Recovery {
+        if state == CaState::Recovery && before != CaState::Recovery {
             self.saved.conserves = true;
             self.rounds.next_delivered = self.delivered_bytes;
             cwnd = conserving;

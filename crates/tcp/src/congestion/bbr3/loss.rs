@@ -2,7 +2,7 @@
 
 use super::model::BETA;
 use super::{Bbr3, Lost, State};
-use crate::flight::Flight;
+use crate::send_state::SendState;
 
 /// Share of a round trip's data that may be lost while probing (section 2.8).
 const THRESHOLD: f64 = 0.02;
@@ -34,13 +34,13 @@ fn inflight_at_loss(lost: &Lost) -> u64 {
 
 impl Bbr3 {
     /// `NoteLoss`, and the saving that begins a recovery.
-    pub(super) fn note_loss(&mut self, flight: &Flight) {
+    pub(super) fn note_loss(&mut self, snd: &SendState) {
         if self.rounds.loss {
             return;
         }
         self.rounds.loss = true;
         self.rounds.loss_delivered = self.delivered;
-        self.save_cwnd(flight);
+        self.save_cwnd(snd);
         if !self.undo.saved {
             self.undo = Undo {
                 state: None,
@@ -53,29 +53,29 @@ impl Bbr3 {
     }
 
     /// `HandleLostPacket`.
-    pub(super) fn handle_lost(&mut self, flight: &Flight, lost: &Lost) {
-        self.note_loss(flight);
+    pub(super) fn handle_lost(&mut self, snd: &SendState, lost: &Lost) {
+        self.note_loss(snd);
         if self.cycle.probe_sample && too_much_lost(lost.lost, lost.sent_in_flight) {
-            self.too_high(flight, inflight_at_loss(lost), lost.app_limited);
+            self.too_high(snd, inflight_at_loss(lost), lost.app_limited);
         }
     }
 
     /// A window of marks: as a round trip with too much loss (constructed, see `ENTRY`).
-    pub(super) fn handle_mark(&mut self, flight: &Flight) {
-        self.note_loss(flight);
+    pub(super) fn handle_mark(&mut self, snd: &SendState) {
+        self.note_loss(snd);
         if self.state == State::Startup && !self.pipe.reached {
             self.end_startup_by_loss();
         } else if self.cycle.probe_sample {
-            self.too_high(flight, self.sample.sent_in_flight, self.sample.app_limited);
+            self.too_high(snd, self.sample.sent_in_flight, self.sample.app_limited);
         }
     }
 
     /// `HandleInflightTooHigh`.
-    fn too_high(&mut self, flight: &Flight, volume: u64, app_limited: bool) {
+    fn too_high(&mut self, snd: &SendState, volume: u64, app_limited: bool) {
         self.cycle.too_high = true;
         self.cycle.probe_sample = false;
         if !app_limited {
-            let floor = (self.target_inflight(flight) as f64 * BETA) as u64;
+            let floor = (self.target_inflight(snd) as f64 * BETA) as u64;
             self.model.inflight_longterm = volume.max(floor);
         }
         if self.state == State::Up {
@@ -85,8 +85,8 @@ impl Bbr3 {
     }
 
     /// `HandleSpuriousLossDetection`.
-    pub(super) fn handle_spurious_loss(&mut self, flight: &mut Flight) {
-        self.restore_cwnd(flight);
+    pub(super) fn handle_spurious_loss(&mut self, snd: &mut SendState) {
+        self.restore_cwnd(snd);
         self.rounds.loss = false;
         self.pipe.reset(0.0);
         let (model, undo) = (&mut self.model, self.undo);

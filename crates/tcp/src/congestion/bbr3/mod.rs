@@ -17,8 +17,8 @@ mod window;
 
 use packet::{Duration, Instant};
 
-use super::{CLASSIC, Cause, Control, Entry, Lost, Manner, Repair, Report};
-use crate::flight::Flight;
+use super::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, Entry, Lost};
+use crate::send_state::SendState;
 use loss::Undo;
 use model::{Aggregation, Model, Rounds};
 use probe_bw::Cycle;
@@ -29,7 +29,7 @@ use startup::FullPipe;
 pub(crate) const ENTRY: Entry = Entry {
     name: "bbr3",
     summary: "BBRv3: paced at the modelled bottleneck rate, about one bandwidth-delay product in \
-              flight",
+              snd",
     source: "draft-ietf-ccwg-bbr-06 (BBRv3); Startup's count of lost ranges is of acknowledgements \
              that found losses, and what a loss saves for an undo is saved once per recovery, as \
              in Linux's BBRv3; constructed: a window of marks is answered like a round trip with \
@@ -124,7 +124,7 @@ struct Bbr3 {
     cycle: Cycle,
     trips: Trips,
     undo: Undo,
-    repairing: Repair,
+    ca_state: CaState,
     /// The first window of the connection, and the last one not reduced by a repair or ProbeRTT.
     initial_cwnd: u64,
     prior_cwnd: u64,
@@ -134,30 +134,30 @@ struct Bbr3 {
 
 impl Bbr3 {
     /// Section 5.2.1, at the first event that brings a time.
-    fn begin(&mut self, flight: &Flight, now: Instant, srtt: Duration) {
+    fn begin(&mut self, snd: &SendState, now: Instant, srtt: Duration) {
         self.now = now;
-        self.mss = flight.mss();
+        self.mss = snd.mss();
         if self.begun {
             return;
         }
         self.begun = true;
-        self.initial_cwnd = flight.cwnd;
-        self.pacing_rate = initial_rate(flight.cwnd, srtt);
+        self.initial_cwnd = snd.cwnd;
+        self.pacing_rate = initial_rate(snd.cwnd, srtt);
         self.trips.begin(now);
         self.aggregation.restart(now);
     }
 
-    fn take(&mut self, report: &Report) {
-        self.delivered += report.delivered;
+    fn take(&mut self, ack: &AckSample) {
+        self.delivered += ack.delivered;
         self.sample = Sample {
-            newly_acked: report.delivered,
-            newly_lost: report.lost,
-            in_flight: report.in_flight,
-            window_limited: report.window_limited,
-            rtt: report.rtt,
+            newly_acked: ack.delivered,
+            newly_lost: ack.lost,
+            in_flight: ack.in_flight,
+            window_limited: ack.window_limited,
+            rtt: ack.rtt,
             ..Sample::default()
         };
-        let Some(rate) = report.rate else { return };
+        let Some(rate) = ack.rate else { return };
         self.delivered = rate.total_delivered;
         let seconds = rate.interval.secs_f64();
         self.sample.rate = if seconds > 0.0 { rate.delivered as f64 / seconds } else { 0.0 };
@@ -170,7 +170,7 @@ impl Bbr3 {
     }
 
     fn in_recovery(&self) -> bool {
-        matches!(self.repairing, Repair::Recovery | Repair::Loss)
+        matches!(self.ca_state, CaState::Recovery | CaState::Loss)
     }
 }
 
@@ -181,64 +181,64 @@ fn initial_rate(cwnd: u64, srtt: Duration) -> f64 {
 }
 
 impl Control for Bbr3 {
-    fn manner(&self) -> Manner {
-        Manner { own_window: true, paced: true, ..CLASSIC }
+    fn flags(&self) -> ControlFlags {
+        ControlFlags { own_window: true, paced: true, ..CLASSIC }
     }
 
     /// Section 5.2.3.
-    fn on_ack(&mut self, flight: &mut Flight, report: &Report) {
-        self.begin(flight, report.now, report.srtt);
+    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
+        self.begin(snd, ack.now, ack.srtt);
         let repaired = self.in_recovery();
-        self.repairing = report.repairing;
+        self.ca_state = ack.ca_state;
         if repaired && !self.in_recovery() {
-            self.restore_cwnd(flight);
+            self.restore_cwnd(snd);
         }
         self.undo.saved = self.in_recovery();
-        self.take(report);
+        self.take(ack);
 
         self.update_latest_delivery();
-        self.update_congestion(flight);
-        self.update_aggregation(flight);
+        self.update_congestion(snd);
+        self.update_aggregation(snd);
         self.check_full_pipe();
         self.check_startup_done();
         self.check_drain_done();
-        self.update_probe_bw(flight);
+        self.update_probe_bw(snd);
         self.update_min_rtt();
-        self.check_probe_rtt(flight);
+        self.check_probe_rtt(snd);
         self.advance_latest_delivery();
         self.model.bound_rate();
 
         self.set_pacing_rate(self.state.pacing_gain());
-        self.set_cwnd(flight);
+        self.set_cwnd(snd);
     }
 
-    fn on_lost(&mut self, flight: &Flight, lost: &Lost) {
-        self.begin(flight, lost.now, Duration::ZERO);
+    fn on_lost(&mut self, snd: &SendState, lost: &Lost) {
+        self.begin(snd, lost.now, Duration::ZERO);
         self.delivered = lost.total_delivered;
-        self.handle_lost(flight, lost);
+        self.handle_lost(snd, lost);
     }
 
-    fn on_congestion(&mut self, flight: &mut Flight, cause: Cause, now: Instant) {
-        self.begin(flight, now, Duration::ZERO);
+    fn on_congestion(&mut self, snd: &mut SendState, cause: Cause, now: Instant) {
+        self.begin(snd, now, Duration::ZERO);
         match cause {
-            Cause::Mark => self.handle_mark(flight),
-            Cause::Loss | Cause::Timeout => self.note_loss(flight),
+            Cause::Mark => self.handle_mark(snd),
+            Cause::Loss | Cause::Timeout => self.note_loss(snd),
         }
     }
 
-    fn undo(&mut self, flight: &mut Flight) {
-        self.handle_spurious_loss(flight);
+    fn undo(&mut self, snd: &mut SendState) {
+        self.handle_spurious_loss(snd);
     }
 
-    fn on_tx_start(&mut self, flight: &mut Flight, _: Instant, app_limited: bool, now: Instant) {
+    fn on_tx_start(&mut self, snd: &mut SendState, _: Instant, app_limited: bool, now: Instant) {
         if self.begun && (app_limited || self.trips.slowed(self.delivered)) {
             self.now = now;
-            self.handle_restart(flight);
+            self.handle_restart(snd);
         }
     }
 
-    fn pacing_rate(&self, flight: &Flight, srtt: Duration) -> Option<u64> {
-        let rate = if self.begun { self.pacing_rate } else { initial_rate(flight.cwnd, srtt) };
+    fn pacing_rate(&self, snd: &SendState, srtt: Duration) -> Option<u64> {
+        let rate = if self.begun { self.pacing_rate } else { initial_rate(snd.cwnd, srtt) };
         Some(rate.max(1.0) as u64)
     }
 

@@ -5,7 +5,7 @@ use packet::{Duration, Instant};
 
 use super::super::windowed::WindowedMax;
 use super::{Bbr3, UNBOUNDED};
-use crate::flight::Flight;
+use crate::send_state::SendState;
 
 /// What a round trip with loss leaves of the short-term bounds (section 2.8).
 pub(super) const BETA: f64 = 0.7;
@@ -158,18 +158,18 @@ impl Bbr3 {
         self.model.inflight_latest = 0;
     }
 
-    pub(super) fn update_congestion(&mut self, flight: &Flight) {
+    pub(super) fn update_congestion(&mut self, snd: &SendState) {
         self.update_max_bw();
         if !self.rounds.loss_started {
             return;
         }
         if self.rounds.loss && !self.state.accelerates() {
-            self.model.adapt_shortterm(flight.cwnd);
+            self.model.adapt_shortterm(snd.cwnd);
         }
         self.rounds.loss = false;
     }
 
-    pub(super) fn update_aggregation(&mut self, flight: &Flight) {
+    pub(super) fn update_aggregation(&mut self, snd: &SendState) {
         let expected = |since: Duration| (self.model.bw * since.secs_f64()) as u64;
         let aggregation = &mut self.aggregation;
         let mut explained = expected(self.now.since(aggregation.since));
@@ -179,7 +179,7 @@ impl Bbr3 {
             explained = 0;
         }
         aggregation.delivered += self.sample.newly_acked;
-        let extra = (aggregation.delivered - explained).min(flight.cwnd);
+        let extra = (aggregation.delivered - explained).min(snd.cwnd);
         let window = if self.pipe.reached { AGGREGATION_ROUNDS } else { 1 };
         aggregation.greatest.update(self.rounds.count, extra, window);
     }

@@ -6,7 +6,7 @@ use packet::{Duration, Instant};
 
 use super::loss::too_much_lost;
 use super::{Bbr3, State, UNBOUNDED};
-use crate::flight::Flight;
+use crate::send_state::SendState;
 
 /// Share of the long-term bound left to others (section 2.8).
 const HEADROOM: f64 = 0.15;
@@ -20,7 +20,7 @@ const MOST_UP_ROUNDS: u32 = 30;
 
 /// What the acknowledgements at hand mean for the probing (section 2.14).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Feedback {
+pub(super) enum EcnMode {
     #[default]
     Init,
     Refilling,
@@ -32,7 +32,7 @@ pub(super) enum Feedback {
 /// The state of the probing cycle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cycle {
-    pub feedback: Feedback,
+    pub feedback: EcnMode,
     /// Samples come from probing, and nothing has been answered since.
     pub probe_sample: bool,
     pub rounds_since_probe: u64,
@@ -49,7 +49,7 @@ pub(super) struct Cycle {
 impl Default for Cycle {
     fn default() -> Self {
         Cycle {
-            feedback: Feedback::Init,
+            feedback: EcnMode::Init,
             probe_sample: false,
             rounds_since_probe: 0,
             started: Instant::ZERO,
@@ -69,7 +69,7 @@ impl Bbr3 {
         self.cycle.up_acked_per_step = UNBOUNDED;
         self.pick_wait();
         self.cycle.started = self.now;
-        self.cycle.feedback = Feedback::Stopping;
+        self.cycle.feedback = EcnMode::Stopping;
         self.start_round();
         self.state = State::Down;
     }
@@ -83,52 +83,52 @@ impl Bbr3 {
         self.cycle.up_rounds = 0;
         self.cycle.up_acked = 0;
         self.cycle.cautious = false;
-        self.cycle.feedback = Feedback::Refilling;
+        self.cycle.feedback = EcnMode::Refilling;
         self.start_round();
         self.state = State::Refill;
     }
 
-    pub(super) fn start_up(&mut self, flight: &Flight) {
-        self.cycle.feedback = Feedback::Starting;
+    pub(super) fn start_up(&mut self, snd: &SendState) {
+        self.cycle.feedback = EcnMode::Starting;
         self.start_round();
         self.pipe.reset(self.sample.rate);
         self.state = State::Up;
-        self.steepen(flight);
+        self.steepen(snd);
     }
 
     /// `UpdateProbeBWCyclePhase`.
-    pub(super) fn update_probe_bw(&mut self, flight: &Flight) {
-        if !self.pipe.reached || self.adapt_long_term(flight) {
+    pub(super) fn update_probe_bw(&mut self, snd: &SendState) {
+        if !self.pipe.reached || self.adapt_long_term(snd) {
             return;
         }
         match self.state {
-            State::Down | State::Cruise if self.time_to_probe(flight) => self.start_refill(),
+            State::Down | State::Cruise if self.time_to_probe(snd) => self.start_refill(),
             State::Down if self.time_to_cruise() => self.start_cruise(),
             State::Refill if self.rounds.started => {
                 self.cycle.probe_sample = true;
-                self.start_up(flight);
+                self.start_up(snd);
             }
-            State::Up => self.check_up_done(flight),
+            State::Up => self.check_up_done(snd),
             _ => {}
         }
     }
 
-    pub(super) fn check_up_done(&mut self, flight: &Flight) {
-        if self.time_to_go_down(flight) {
+    pub(super) fn check_up_done(&mut self, snd: &SendState) {
+        if self.time_to_go_down(snd) {
             self.cycle.too_high = false;
             self.start_down();
         }
     }
 
     /// `AdaptLongTermModel`; true if it has changed the state.
-    fn adapt_long_term(&mut self, flight: &Flight) -> bool {
+    fn adapt_long_term(&mut self, snd: &SendState) -> bool {
         let cycle = &mut self.cycle;
-        if self.rounds.started && cycle.feedback == Feedback::Starting {
-            cycle.feedback = Feedback::Probing;
+        if self.rounds.started && cycle.feedback == EcnMode::Starting {
+            cycle.feedback = EcnMode::Probing;
         }
-        if self.rounds.started && cycle.feedback == Feedback::Stopping {
+        if self.rounds.started && cycle.feedback == EcnMode::Stopping {
             cycle.probe_sample = false;
-            cycle.feedback = Feedback::Init;
+            cycle.feedback = EcnMode::Init;
             if self.state.probes_bw() && !self.sample.app_limited {
                 self.model.advance_filter();
             }
@@ -143,15 +143,15 @@ impl Bbr3 {
             let bound = &mut self.model.inflight_longterm;
             *bound = self.sample.sent_in_flight.max(*bound);
             if self.state == State::Up {
-                self.raise_long_term(flight);
+                self.raise_long_term(snd);
             }
         }
         false
     }
 
     /// `ProbeInflightLongtermUpward`.
-    pub(super) fn raise_long_term(&mut self, flight: &Flight) {
-        if !self.sample.window_limited || flight.cwnd < self.model.inflight_longterm {
+    pub(super) fn raise_long_term(&mut self, snd: &SendState) {
+        if !self.sample.window_limited || snd.cwnd < self.model.inflight_longterm {
             return;
         }
         let cycle = &mut self.cycle;
@@ -160,15 +160,15 @@ impl Bbr3 {
         cycle.up_acked -= steps * cycle.up_acked_per_step;
         self.model.inflight_longterm += steps * self.mss;
         if self.rounds.started {
-            self.steepen(flight);
+            self.steepen(snd);
         }
     }
 
     /// `RaiseInflightLongtermSlope`: twice as many segments per round trip as in the last.
-    pub(super) fn steepen(&mut self, flight: &Flight) {
+    pub(super) fn steepen(&mut self, snd: &SendState) {
         let growth = 1 << self.cycle.up_rounds;
         self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(MOST_UP_ROUNDS);
-        self.cycle.up_acked_per_step = (flight.cwnd / growth).max(self.mss);
+        self.cycle.up_acked_per_step = (snd.cwnd / growth).max(self.mss);
     }
 
     /// `PickProbeWait`. The draft's random numbers are a hash of the time in nanoseconds and of
@@ -179,9 +179,9 @@ impl Bbr3 {
         self.cycle.wait = WAIT + Duration::from_nanos((draw >> 1) % (WAIT_SPREAD_NS + 1));
     }
 
-    fn time_to_probe(&self, flight: &Flight) -> bool {
+    fn time_to_probe(&self, snd: &SendState) -> bool {
         let waited = self.now > self.cycle.started + self.cycle.wait;
-        let rounds = (self.target_inflight(flight) / self.mss).min(RENO_ROUNDS);
+        let rounds = (self.target_inflight(snd) / self.mss).min(RENO_ROUNDS);
         waited || self.cycle.rounds_since_probe >= rounds
     }
 
@@ -192,13 +192,13 @@ impl Bbr3 {
     }
 
     /// `IsTimeToGoDown` (section 5.3.3.7).
-    fn time_to_go_down(&mut self, flight: &Flight) -> bool {
+    fn time_to_go_down(&mut self, snd: &SendState) -> bool {
         let bound = self.model.inflight_longterm;
         if self.cycle.too_high && self.sample.in_flight >= bound {
             self.cycle.cautious = true;
             return true;
         }
-        if self.sample.window_limited && flight.cwnd >= bound {
+        if self.sample.window_limited && snd.cwnd >= bound {
             self.pipe.reset(self.sample.rate);
             return false;
         }

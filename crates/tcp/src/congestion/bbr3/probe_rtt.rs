@@ -3,7 +3,7 @@
 use packet::{Duration, Instant};
 
 use super::{Bbr3, State};
-use crate::flight::Flight;
+use crate::send_state::SendState;
 
 /// Section 2.16: how long a smallest round trip counts, after which time without a new one the
 /// flow makes way for one, and for how long.
@@ -60,17 +60,17 @@ impl Bbr3 {
         }
     }
 
-    pub(super) fn check_probe_rtt(&mut self, flight: &mut Flight) {
+    pub(super) fn check_probe_rtt(&mut self, snd: &mut SendState) {
         if self.state != State::ProbeRtt && self.trips.expired && !self.trips.restarts {
             self.state = State::ProbeRtt;
-            self.save_cwnd(flight);
+            self.save_cwnd(snd);
             self.trips.done_at = None;
-            self.cycle.feedback = super::probe_bw::Feedback::Stopping;
+            self.cycle.feedback = super::probe_bw::EcnMode::Stopping;
             self.trips.slowed.0 = self.delivered;
             self.start_round();
         }
         if self.state == State::ProbeRtt {
-            self.stay_in_probe_rtt(flight);
+            self.stay_in_probe_rtt(snd);
         }
         if self.sample.delivered > 0 {
             self.trips.restarts = false;
@@ -78,7 +78,7 @@ impl Bbr3 {
     }
 
     /// `HandleProbeRTT`.
-    fn stay_in_probe_rtt(&mut self, flight: &mut Flight) {
+    fn stay_in_probe_rtt(&mut self, snd: &mut SendState) {
         // `MarkConnectionAppLimited`: low rates now say nothing of the path.
         self.trips.slowed.1 = self.delivered + self.sample.in_flight + 1;
         if self.trips.done_at.is_none() {
@@ -91,14 +91,14 @@ impl Bbr3 {
         }
         self.trips.round_done |= self.rounds.started;
         if self.trips.round_done {
-            self.check_probe_rtt_done(flight);
+            self.check_probe_rtt_done(snd);
         }
     }
 
-    fn check_probe_rtt_done(&mut self, flight: &mut Flight) {
+    fn check_probe_rtt_done(&mut self, snd: &mut SendState) {
         if self.trips.done_at.is_some_and(|done| self.now > done) {
             self.trips.recent_at = self.now;
-            self.restore_cwnd(flight);
+            self.restore_cwnd(snd);
             self.leave_probe_rtt();
         }
     }
@@ -115,13 +115,13 @@ impl Bbr3 {
     }
 
     /// Section 5.4.1.
-    pub(super) fn handle_restart(&mut self, flight: &mut Flight) {
+    pub(super) fn handle_restart(&mut self, snd: &mut SendState) {
         self.trips.restarts = true;
         self.aggregation.restart(self.now);
         if self.state.probes_bw() {
             self.set_pacing_rate(1.0);
         } else if self.state == State::ProbeRtt {
-            self.check_probe_rtt_done(flight);
+            self.check_probe_rtt_done(snd);
         }
     }
 }

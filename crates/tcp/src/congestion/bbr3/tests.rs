@@ -113,7 +113,7 @@ fn after_five_seconds_without_a_smaller_round_trip_the_flow_makes_way() {
     let stay = path.now.since(entered).secs_f64();
     assert!((0.2..0.4).contains(&stay), "{stay}");
     assert_eq!(path.control.state, State::Cruise);
-    assert!(path.flight.cwnd <= before);
+    assert!(path.snd.cwnd <= before);
     assert!(path.control.model.max_bw() > 0.95 * path.rate, "low rates in ProbeRTT count");
     // The longer path is learnt when the old minimum is 10 s old.
     path.run(10.0);
@@ -126,8 +126,8 @@ fn after_five_seconds_without_a_smaller_round_trip_the_flow_makes_way() {
 fn half_a_bandwidth_delay_product_is_in_flight_in_probe_rtt() {
     let mut path = path_in(4, State::ProbeRtt);
     assert!(path.run_until(2.0, |path| path.control.trips.done_at.is_some()));
-    assert!(path.flight.cwnd <= 52_000, "{}", path.flight.cwnd);
-    assert!(path.flight.cwnd >= 46_000, "{}", path.flight.cwnd);
+    assert!(path.snd.cwnd <= 52_000, "{}", path.snd.cwnd);
+    assert!(path.snd.cwnd >= 46_000, "{}", path.snd.cwnd);
 }
 
 #[test]
@@ -210,15 +210,15 @@ fn ten_times_the_rate_is_found_and_a_tenth_too() {
 }
 
 #[test]
-fn a_needless_recovery_is_undone() {
+fn a_spurious_recovery_is_undone() {
     // Appendix A.18, from ProbeBW_UP.
     let mut path = path_in(4, State::Up);
     assert!(
         path.run_until(1.0, |path| path.control.cycle.feedback
-            == super::probe_bw::Feedback::Probing)
+            == super::probe_bw::EcnMode::Probing)
     );
-    let (control, mut flight) = (&mut path.control, path.flight);
-    let before = (flight.cwnd, control.model.inflight_longterm);
+    let (control, mut snd) = (&mut path.control, path.snd);
+    let before = (snd.cwnd, control.model.inflight_longterm);
     let lost = Lost {
         now: control.now,
         bytes: 9_000,
@@ -227,13 +227,13 @@ fn a_needless_recovery_is_undone() {
         total_delivered: control.delivered,
         app_limited: false,
     };
-    control.on_lost(&flight, &lost);
-    control.on_congestion(&mut flight, Cause::Loss, control.now);
+    control.on_lost(&snd, &lost);
+    control.on_congestion(&mut snd, Cause::Loss, control.now);
     assert_eq!(control.state, State::Down);
     assert!(control.model.inflight_longterm < UNBOUNDED);
-    flight.cwnd = MSS;
-    control.undo(&mut flight);
-    assert_eq!((flight.cwnd, control.model.inflight_longterm), before);
+    snd.cwnd = MSS;
+    control.undo(&mut snd);
+    assert_eq!((snd.cwnd, control.model.inflight_longterm), before);
     assert_eq!(control.state, State::Refill);
 }
 
@@ -241,11 +241,11 @@ fn a_needless_recovery_is_undone() {
 fn marks_count_as_congestion() {
     let mut path = path_in(4, State::Startup);
     path.run(0.1);
-    path.control.on_congestion(&mut path.flight, Cause::Mark, path.now);
+    path.control.on_congestion(&mut path.snd, Cause::Mark, path.now);
     assert!(path.control.pipe.reached);
     let mut path = path_in(4, State::Up);
     path.run(0.05);
-    path.control.on_congestion(&mut path.flight, Cause::Mark, path.now);
+    path.control.on_congestion(&mut path.snd, Cause::Mark, path.now);
     assert_eq!(path.control.state, State::Down);
     assert!(path.control.model.inflight_longterm < UNBOUNDED);
 }
@@ -255,8 +255,8 @@ fn after_a_pause_it_paces_at_the_modelled_rate_and_spares_probe_rtt() {
     // Appendix A.11.
     let mut path = path_in(4, State::Down);
     let later = path.now + Duration::from_secs(6);
-    path.control.on_tx_start(&mut path.flight, path.now, true, later);
-    let rate = path.control.pacing_rate(&path.flight, Duration::ZERO).unwrap() as f64;
+    path.control.on_tx_start(&mut path.snd, path.now, true, later);
+    let rate = path.control.pacing_rate(&path.snd, Duration::ZERO).unwrap() as f64;
     assert!((rate / (path.control.model.bw * 0.99) - 1.0).abs() < 1e-6);
     path.now = later;
     path.run_until(1.0, |path| path.delivered % (100 * MSS) == 0);
@@ -264,38 +264,38 @@ fn after_a_pause_it_paces_at_the_modelled_rate_and_spares_probe_rtt() {
 }
 
 /// A control in the middle of a connection over 1 MB/s and 100 ms, in this state.
-fn modelled(state: State) -> (Bbr3, Flight) {
-    let flight = Flight { cwnd: 200 * MSS, mss: MSS as u16, ..Flight::default() };
+fn modelled(state: State) -> (Bbr3, SendState) {
+    let snd = SendState { cwnd: 200 * MSS, mss: MSS as u16, ..SendState::default() };
     let mut bbr = Bbr3 { state, ..Bbr3::default() };
-    bbr.begin(&flight, Instant::ZERO, Duration::from_millis(100));
+    bbr.begin(&snd, Instant::ZERO, Duration::from_millis(100));
     bbr.pipe.reached = true;
     bbr.trips.least = Some(Duration::from_millis(100));
     bbr.model.bw = 1e6;
-    (bbr, flight)
+    (bbr, snd)
 }
 
 #[test]
 fn bunched_acknowledgements_widen_the_window() {
     // Section 5.5.9: of 60,000 B acknowledged within 10 ms the rate explains 10,000.
-    let (mut bbr, mut flight) = modelled(State::Cruise);
+    let (mut bbr, mut snd) = modelled(State::Cruise);
     bbr.sample.newly_acked = 1_000;
     bbr.now = Instant::from_secs_f64(1.0);
-    bbr.update_aggregation(&flight);
+    bbr.update_aggregation(&snd);
     assert_eq!(bbr.aggregation.extra(), 1_000);
     bbr.now = Instant::from_secs_f64(1.01);
     bbr.sample.newly_acked = 40_000;
-    bbr.update_aggregation(&flight);
+    bbr.update_aggregation(&snd);
     // The interval began anew: 1,000 of 10,000 expected had come.
     assert_eq!(bbr.aggregation.extra(), 40_000);
     bbr.now = Instant::from_secs_f64(1.02);
     bbr.sample.newly_acked = 20_000;
-    bbr.update_aggregation(&flight);
+    bbr.update_aggregation(&snd);
     assert_eq!(bbr.aggregation.extra(), 50_000);
-    bbr.set_cwnd(&mut flight);
-    assert_eq!(flight.cwnd, 220_000);
+    bbr.set_cwnd(&mut snd);
+    assert_eq!(snd.cwnd, 220_000);
     bbr.sample.newly_acked = 90_000;
-    bbr.set_cwnd(&mut flight);
-    assert_eq!(flight.cwnd, 250_000);
+    bbr.set_cwnd(&mut snd);
+    assert_eq!(snd.cwnd, 250_000);
 }
 
 #[test]
@@ -312,31 +312,31 @@ fn bounds_cap_the_window_by_the_table() {
         (State::Down, 1_000, 4_000),
         (State::ProbeRtt, UNBOUNDED, 50_000),
     ] {
-        let (mut bbr, mut flight) = modelled(state);
+        let (mut bbr, mut snd) = modelled(state);
         bbr.model.inflight_longterm = 120_000;
         bbr.model.inflight_shortterm = shortterm;
-        bbr.set_cwnd(&mut flight);
-        assert_eq!(flight.cwnd, cwnd, "{state:?} {shortterm}");
-        assert_eq!(flight.ssthresh, cwnd, "slow start is over");
+        bbr.set_cwnd(&mut snd);
+        assert_eq!(snd.cwnd, cwnd, "{state:?} {shortterm}");
+        assert_eq!(snd.ssthresh, cwnd, "slow start is over");
     }
 }
 
 #[test]
 fn the_long_term_bound_grows_twice_as_fast_every_round() {
     // Section 5.3.3.5: by 1, 2, 4 segments per window.
-    let (mut bbr, flight) = modelled(State::Up);
+    let (mut bbr, snd) = modelled(State::Up);
     bbr.model.inflight_longterm = 200_000;
     bbr.sample = Sample { window_limited: true, newly_acked: 50_000, ..Sample::default() };
     bbr.rounds.started = true;
     bbr.cycle.up_rounds = 0;
-    bbr.steepen(&flight);
+    bbr.steepen(&snd);
     let mut grown = Vec::new();
     for _ in 0..3 {
         let before = bbr.model.inflight_longterm;
         for i in 0..4 {
             bbr.rounds.started = i == 3;
-            let flight = Flight { cwnd: bbr.model.inflight_longterm, ..flight };
-            bbr.raise_long_term(&flight);
+            let snd = SendState { cwnd: bbr.model.inflight_longterm, ..snd };
+            bbr.raise_long_term(&snd);
         }
         grown.push((bbr.model.inflight_longterm - before) / MSS);
     }
@@ -344,7 +344,7 @@ fn the_long_term_bound_grows_twice_as_fast_every_round() {
     assert!(grown[1] >= 1 && grown[2] >= 3, "{grown:?}");
     bbr.sample.window_limited = false;
     let before = bbr.model.inflight_longterm;
-    bbr.raise_long_term(&flight);
+    bbr.raise_long_term(&snd);
     assert_eq!(bbr.model.inflight_longterm, before);
 }
 
@@ -352,7 +352,7 @@ fn the_long_term_bound_grows_twice_as_fast_every_round() {
 fn after_a_probe_that_lost_too_much_the_next_is_cautious() {
     // Section 5.3.3.6: Up ends when the flight reaches the bound; without loss Refill follows a
     // round later, and the next Up stays.
-    let (mut bbr, mut flight) = modelled(State::Up);
+    let (mut bbr, mut snd) = modelled(State::Up);
     let lost = Lost {
         now: Instant::from_secs_f64(1.0),
         bytes: 1_000,
@@ -362,27 +362,27 @@ fn after_a_probe_that_lost_too_much_the_next_is_cautious() {
         app_limited: false,
     };
     bbr.cycle.probe_sample = true;
-    bbr.on_lost(&flight, &lost);
+    bbr.on_lost(&snd, &lost);
     // 129,000 B before it with 2,000 lost: (2,580 - 2,000)/0.98 more.
     assert_eq!((bbr.state, bbr.model.inflight_longterm), (State::Down, 129_591));
     // Only once per probe.
-    bbr.on_lost(&flight, &Lost { sent_in_flight: 50_000, ..lost });
+    bbr.on_lost(&snd, &Lost { sent_in_flight: 50_000, ..lost });
     assert_eq!(bbr.model.inflight_longterm, 129_591);
     bbr.start_refill();
-    bbr.start_up(&flight);
-    flight.cwnd = 129_591;
+    bbr.start_up(&snd);
+    snd.cwnd = 129_591;
     bbr.sample.in_flight = 129_000;
-    bbr.check_up_done(&flight);
+    bbr.check_up_done(&snd);
     assert_eq!(bbr.state, State::Up);
     bbr.sample.in_flight = 130_000;
-    bbr.check_up_done(&flight);
+    bbr.check_up_done(&snd);
     assert_eq!(bbr.state, State::Down);
     bbr.rounds.started = true;
-    bbr.update_probe_bw(&flight);
+    bbr.update_probe_bw(&snd);
     assert_eq!(bbr.state, State::Refill);
-    bbr.update_probe_bw(&flight);
+    bbr.update_probe_bw(&snd);
     assert_eq!(bbr.state, State::Up);
-    bbr.check_up_done(&flight);
+    bbr.check_up_done(&snd);
     assert_eq!(bbr.state, State::Up);
 }
 
@@ -408,18 +408,18 @@ fn low_rates_the_program_or_probe_rtt_cause_do_not_enter_the_model() {
 
 #[test]
 fn every_recovery_saves_anew() {
-    let (mut bbr, mut flight) = modelled(State::Cruise);
-    let ack = |repairing| super::super::testing::Report {
-        repairing,
-        ..super::super::testing::report(MSS)
+    let (mut bbr, mut snd) = modelled(State::Cruise);
+    let ack = |ca_state| super::super::testing::AckSample {
+        ca_state,
+        ..super::super::testing::ack_sample(MSS)
     };
-    bbr.on_congestion(&mut flight, Cause::Loss, Instant::ZERO);
-    bbr.on_ack(&mut flight, &ack(Repair::Recovery));
-    bbr.on_ack(&mut flight, &ack(Repair::None));
+    bbr.on_congestion(&mut snd, Cause::Loss, Instant::ZERO);
+    bbr.on_ack(&mut snd, &ack(CaState::Recovery));
+    bbr.on_ack(&mut snd, &ack(CaState::Open));
     bbr.rounds.loss = false;
     bbr.model.inflight_longterm = 150_000;
-    bbr.on_congestion(&mut flight, Cause::Timeout, Instant::ZERO);
+    bbr.on_congestion(&mut snd, Cause::Timeout, Instant::ZERO);
     bbr.model.inflight_longterm = 70_000;
-    bbr.undo(&mut flight);
+    bbr.undo(&mut snd);
     assert_eq!(bbr.model.inflight_longterm, 150_000);
 }

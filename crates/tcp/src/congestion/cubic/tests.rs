@@ -8,20 +8,24 @@ fn ms(t: u64) -> Instant {
 }
 
 /// Congestion at this window, which is then that of the threshold; round trips of 100 ms.
-fn after_loss(window: u64) -> (Cubic, Flight) {
+fn after_loss(window: u64) -> (Cubic, SendState) {
     let mut cubic = Cubic { delay_min: 100_000, ..Cubic::default() };
-    let mut flight =
-        Flight { cwnd: window * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Flight::default() };
-    cubic.on_congestion(&mut flight, Cause::Loss, Instant::ZERO);
-    flight.cwnd = flight.ssthresh;
-    (cubic, flight)
+    let mut snd = SendState {
+        cwnd: window * MSS,
+        ssthresh: u64::MAX,
+        mss: MSS as u16,
+        ..SendState::default()
+    };
+    cubic.on_congestion(&mut snd, Cause::Loss, Instant::ZERO);
+    snd.cwnd = snd.ssthresh;
+    (cubic, snd)
 }
 
 /// An acknowledgement of a whole window; the window it leaves.
-fn window_acknowledged(cubic: &mut Cubic, flight: &mut Flight, at: u64) -> u64 {
-    let report = testing::Report { now: ms(at), ..testing::report(flight.cwnd) };
-    cubic.on_ack(flight, &report);
-    flight.cwnd / MSS
+fn window_acknowledged(cubic: &mut Cubic, snd: &mut SendState, at: u64) -> u64 {
+    let ack = testing::AckSample { now: ms(at), ..testing::ack_sample(snd.cwnd) };
+    cubic.on_ack(snd, &ack);
+    snd.cwnd / MSS
 }
 
 #[test]
@@ -31,14 +35,14 @@ fn a_small_window_regains_the_old_one_at_once() {
     // - at 100 ms, t = 204: 410 x 1799^3 >> 40 = 2, the target 8 = cwnd, cnt = 800;
     // - at 200 ms, t = 307: 410 x 1696^3 >> 40 = 1, the target 9, cnt = 8/1: the 8 saved up buy one
     //   segment and the 8 acknowledged another.
-    let (mut cubic, mut flight) = after_loss(10);
-    assert_eq!(flight.ssthresh, 7 * MSS);
-    assert_eq!(window_acknowledged(&mut cubic, &mut flight, 1_000), 8);
+    let (mut cubic, mut snd) = after_loss(10);
+    assert_eq!(snd.ssthresh, 7 * MSS);
+    assert_eq!(window_acknowledged(&mut cubic, &mut snd, 1_000), 8);
     let epoch = cubic.curve.epoch.expect("congestion avoidance");
     assert_eq!((epoch.origin, epoch.k, epoch.reno, cubic.curve.count), (10, 2_003, 7, 7));
-    assert_eq!(window_acknowledged(&mut cubic, &mut flight, 1_100), 8);
+    assert_eq!(window_acknowledged(&mut cubic, &mut snd, 1_100), 8);
     assert_eq!(cubic.curve.count, 800);
-    assert_eq!(window_acknowledged(&mut cubic, &mut flight, 1_200), 10);
+    assert_eq!(window_acknowledged(&mut cubic, &mut snd, 1_200), 10);
 }
 
 #[test]
@@ -57,12 +61,12 @@ fn reno_s_equal_never_grows_faster_than_nine_seventeenths() {
 
 #[test]
 fn the_count_is_computed_anew_with_a_new_window_or_after_31_jiffies() {
-    let (mut cubic, mut flight) = after_loss(100);
-    flight.cwnd = 99 * MSS;
+    let (mut cubic, mut snd) = after_loss(100);
+    snd.cwnd = 99 * MSS;
     let mut counts = Vec::new();
     for at in [1_000, 1_000, 1_031, 1_032] {
-        let report = testing::Report { now: ms(at), ..testing::report(0) };
-        cubic.on_ack(&mut flight, &testing::Report { segments: 1, ..report });
+        let ack = testing::AckSample { now: ms(at), ..testing::ack_sample(0) };
+        cubic.on_ack(&mut snd, &testing::AckSample { segments: 1, ..ack });
         counts.push((cubic.curve.last_time, cubic.curve.acked));
     }
     assert_eq!(counts, [(1_000, 1), (1_000, 2), (1_000, 3), (1_032, 4)]);
@@ -71,56 +75,56 @@ fn the_count_is_computed_anew_with_a_new_window_or_after_31_jiffies() {
 #[test]
 fn the_first_growth_is_a_twentieth_per_round_trip() {
     let mut cubic = Cubic { delay_min: 100_000, ..Cubic::default() };
-    let mut flight =
-        Flight { cwnd: 100 * MSS, ssthresh: 100 * MSS, mss: MSS as u16, ..Flight::default() };
-    assert_eq!(window_acknowledged(&mut cubic, &mut flight, 1_000), 105);
+    let mut snd =
+        SendState { cwnd: 100 * MSS, ssthresh: 100 * MSS, mss: MSS as u16, ..SendState::default() };
+    assert_eq!(window_acknowledged(&mut cubic, &mut snd, 1_000), 105);
     assert_eq!(cubic.curve.count, 20);
 }
 
 #[test]
 fn congestion_leaves_whole_segments() {
     // 100 x 717/1024 = 70.02; 80 < 100: 80 x 1741/2048 = 68.01, 80 x 717/1024 = 56.02.
-    let (mut cubic, mut flight) = after_loss(100);
-    assert_eq!((flight.ssthresh, cubic.curve.last_max), (70 * MSS, 100));
-    flight.cwnd = 80 * MSS;
-    cubic.on_congestion(&mut flight, Cause::Mark, Instant::ZERO);
-    assert_eq!((flight.ssthresh, cubic.curve.last_max), (56 * MSS, 68));
+    let (mut cubic, mut snd) = after_loss(100);
+    assert_eq!((snd.ssthresh, cubic.curve.last_max), (70 * MSS, 100));
+    snd.cwnd = 80 * MSS;
+    cubic.on_congestion(&mut snd, Cause::Mark, Instant::ZERO);
+    assert_eq!((snd.ssthresh, cubic.curve.last_max), (56 * MSS, 68));
     // 4 x 717/1024 = 2.8, and two at least.
     for (window, left) in [(4, 2), (3, 2), (1, 2)] {
-        flight.cwnd = window * MSS;
-        cubic.on_congestion(&mut flight, Cause::Loss, Instant::ZERO);
-        assert_eq!(flight.ssthresh, left * MSS);
+        snd.cwnd = window * MSS;
+        cubic.on_congestion(&mut snd, Cause::Loss, Instant::ZERO);
+        assert_eq!(snd.ssthresh, left * MSS);
     }
 }
 
 #[test]
 fn a_timeout_forgets_the_curve_and_searches_again() {
-    let (mut cubic, mut flight) = after_loss(100);
-    window_acknowledged(&mut cubic, &mut flight, 1_000);
-    cubic.on_congestion(&mut flight, Cause::Timeout, ms(2_000));
-    cubic.on_timeout(&flight, ms(2_000));
+    let (mut cubic, mut snd) = after_loss(100);
+    window_acknowledged(&mut cubic, &mut snd, 1_000);
+    cubic.on_congestion(&mut snd, Cause::Timeout, ms(2_000));
+    cubic.on_timeout(&snd, ms(2_000));
     assert_eq!((cubic.curve.last_max, cubic.delay_min), (0, 0));
     assert!(cubic.curve.epoch.is_none());
 }
 
 #[test]
 fn a_pause_is_no_time_on_the_curve() {
-    let (mut cubic, mut flight) = after_loss(100);
-    window_acknowledged(&mut cubic, &mut flight, 1_000);
-    cubic.on_tx_start(&mut flight, ms(1_200), true, ms(9_000));
+    let (mut cubic, mut snd) = after_loss(100);
+    window_acknowledged(&mut cubic, &mut snd, 1_000);
+    cubic.on_tx_start(&mut snd, ms(1_200), true, ms(9_000));
     let start = |cubic: &Cubic| cubic.curve.epoch.expect("congestion avoidance").start;
     assert_eq!(start(&cubic), 8_800);
-    cubic.on_tx_start(&mut flight, ms(0), true, ms(9_100));
+    cubic.on_tx_start(&mut snd, ms(0), true, ms(9_100));
     assert_eq!(start(&cubic), 9_100);
 }
 
 #[test]
 fn round_trips_of_the_first_second_of_an_epoch_do_not_count() {
-    let (mut cubic, mut flight) = after_loss(100);
-    window_acknowledged(&mut cubic, &mut flight, 1_000);
+    let (mut cubic, mut snd) = after_loss(100);
+    window_acknowledged(&mut cubic, &mut snd, 1_000);
     for (at, least) in [(1_999, 100_000), (2_000, 50_000)] {
         let rtt = Some(Duration::from_micros(50_000));
-        cubic.on_ack(&mut flight, &testing::Report { now: ms(at), rtt, ..testing::report(0) });
+        cubic.on_ack(&mut snd, &testing::AckSample { now: ms(at), rtt, ..testing::ack_sample(0) });
         assert_eq!(cubic.delay_min, least, "at {at} ms");
     }
 }
@@ -143,21 +147,21 @@ fn slow_start_ends_with_the_path_about_full() {
     // 50.5 ms, half of 100 ms and 1 ms, when the round sent 127 segments, half a BDP; twice as
     // many are out then.
     let mut path = Path::new(Cubic::default(), 20.0, 100, 4_000_000);
-    assert!(path.run_until(20.0, |path| path.flight.ssthresh < u64::MAX));
+    assert!(path.run_until(20.0, |path| path.snd.ssthresh < u64::MAX));
     assert_eq!(path.lost, 0);
-    let windows = path.flight.cwnd as f64 / path.bdp();
+    let windows = path.snd.cwnd as f64 / path.bdp();
     assert!((0.5..1.2).contains(&windows), "{windows}");
 }
 
 #[test]
 fn nothing_grows_in_recovery_or_unused() {
-    use crate::congestion::Repair;
-    let (mut cubic, mut flight) = after_loss(100);
-    for (repairing, window_limited) in
-        [(Repair::Recovery, true), (Repair::Reduction, true), (Repair::None, false)]
+    use crate::congestion::CaState;
+    let (mut cubic, mut snd) = after_loss(100);
+    for (ca_state, window_limited) in
+        [(CaState::Recovery, true), (CaState::Cwr, true), (CaState::Open, false)]
     {
-        let report = testing::Report { repairing, window_limited, ..testing::report(100 * MSS) };
-        cubic.on_ack(&mut flight, &report);
-        assert_eq!(flight.cwnd, 70 * MSS);
+        let ack = testing::AckSample { ca_state, window_limited, ..testing::ack_sample(100 * MSS) };
+        cubic.on_ack(&mut snd, &ack);
+        assert_eq!(snd.cwnd, 70 * MSS);
     }
 }

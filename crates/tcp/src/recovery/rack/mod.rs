@@ -1,47 +1,47 @@
-//! The recovery of today's senders: RACK-TLP (RFC 8985), proportional rate reduction, and what a
-//! congestion control is told ([`Report`]).
+//! The sender with RACK-TLP (RFC 8985), proportional rate reduction, and what a
+//! congestion control is told ([`AckSample`]).
 //!
-//! Every segment that is out has a [`Record`] on the [`Board`]; `order` judges which are lost,
+//! Every segment that is out has a [`Record`] on the [`Scoreboard`]; `order` judges which are lost,
 //! `ack` digests acknowledgements, `repair` moves between the states, `timers` keeps the deadlines.
 
 mod ack;
-mod board;
 mod detect;
-mod order;
 mod prr;
 mod rate;
+mod reordering;
 mod repair;
+mod scoreboard;
 mod timers;
 
 use packet::{Duration, Instant};
 
-use crate::congestion::{self, Control, Feedback, Manner, Repair};
-use crate::ecn::{EcnFeedback, EcnState, Hearing};
-use crate::flight::{Chunk, Flight};
-use crate::recovery::{RecoveryKind, Today};
+use crate::congestion::{self, CaState, Control, ControlFlags, EcnMode};
+use crate::ecn::{EchoReader, EcnFeedback, EcnState};
+use crate::recovery::{RackSettings, RecoveryKind};
 use crate::segment::Segment;
-pub(crate) use ack::{Desk, Outcome};
-use board::{Board, Record};
-use order::Order;
+use crate::send_state::{Chunk, SendState};
+pub(crate) use ack::{AckContext, Outcome};
 use prr::Prr;
 use rate::Rate;
-use repair::{Trial, Undo};
+use reordering::Reordering;
+use repair::{FRto, Undo};
+use scoreboard::{Record, Scoreboard};
 pub(crate) use timers::Due;
 use timers::{MinRtt, Timers};
 
 /// The sender of one connection.
 #[derive(Clone, Debug)]
-pub(crate) struct Rack {
+pub(crate) struct RackSender {
     control: Box<dyn Control>,
-    manner: Manner,
-    today: Today,
-    board: Board,
+    flags: ControlFlags,
+    settings: RackSettings,
+    board: Scoreboard,
     /// The blocks of the last report.
     reported: [(u64, u64); 3],
-    state: Repair,
+    state: CaState,
     /// The state ends when this is acknowledged (RFC 6675's RecoveryPoint).
-    point: u64,
-    order: Order,
+    recovery_point: u64,
+    reordering: Reordering,
     prr: Prr,
     rate: Rate,
     min_rtt: MinRtt,
@@ -50,11 +50,11 @@ pub(crate) struct Rack {
     rto: Duration,
     /// A round trip ends when a segment is delivered at whose sending this much was.
     round_end: u64,
-    usage: Usage,
+    usage: CwndUsage,
     timers: Timers,
-    probe: Probe,
+    probe: TailLossProbe,
     /// A timeout is on trial (F-RTO, RFC 5682).
-    trial: Trial,
+    f_rto: FRto,
     undo: Option<Undo>,
     /// Among what was found lost last was a retransmission.
     lost_again: bool,
@@ -69,7 +69,7 @@ pub(crate) struct Rack {
 
 /// How much of the congestion window is used (Linux's `tcp_cwnd_validate`).
 #[derive(Clone, Copy, Debug, Default)]
-struct Usage {
+struct CwndUsage {
     /// The window was the limit since `until` was set.
     limited: bool,
     /// Else the most that was out.
@@ -80,7 +80,7 @@ struct Usage {
 
 /// The tail loss probe (RFC 8985 section 7).
 #[derive(Clone, Copy, Debug, Default)]
-struct Probe {
+struct TailLossProbe {
     /// One goes out now, whatever the window.
     due: bool,
     /// Highest number sent when one went out (TLP.end_seq); 0 while none is out.
@@ -95,34 +95,34 @@ const UNPACED: u8 = 10;
 /// What takes over where there is no feedback for another.
 const CLASSIC_CONTROL: &str = "reno";
 
-impl Rack {
-    fn new(today: Today) -> Self {
-        Rack::with(congestion::make(today.control), Board::new(), today)
+impl RackSender {
+    fn new(settings: RackSettings) -> Self {
+        RackSender::with(congestion::make(settings.control), Scoreboard::new(), settings)
     }
 
-    fn with(mut control: Box<dyn Control>, board: Board, today: Today) -> Self {
-        if today.classic_fallback {
+    fn with(mut control: Box<dyn Control>, board: Scoreboard, settings: RackSettings) -> Self {
+        if settings.classic_fallback {
             control.detect_classic_queues();
         }
-        Rack {
-            manner: control.manner(),
+        RackSender {
+            flags: control.flags(),
             control,
-            today,
+            settings,
             board,
             reported: [(0, 0); 3],
-            state: Repair::None,
-            point: 0,
-            order: Order::new(),
+            state: CaState::Open,
+            recovery_point: 0,
+            reordering: Reordering::new(),
             prr: Prr::default(),
             rate: Rate::default(),
             min_rtt: MinRtt::new(),
             srtt: Duration::ZERO,
             rto: Duration::ZERO,
             round_end: 0,
-            usage: Usage::default(),
+            usage: CwndUsage::default(),
             timers: Timers::new(),
-            probe: Probe::default(),
-            trial: Trial::None,
+            probe: TailLossProbe::default(),
+            f_rto: FRto::Off,
             undo: None,
             lost_again: false,
             unpaced: 0,
@@ -134,95 +134,95 @@ impl Rack {
 
     /// The sender that `kind` asks for, as new, with what `used` has allocated; none for a kind of
     /// former times.
-    pub fn of(kind: RecoveryKind, used: Option<Box<Rack>>) -> Option<Box<Rack>> {
-        let RecoveryKind::Rack(today) = kind else { return None };
-        let Some(mut rack) = used.filter(|rack| rack.today.control == today.control) else {
-            return Some(Box::new(Rack::new(today)));
+    pub fn of(kind: RecoveryKind, used: Option<Box<RackSender>>) -> Option<Box<RackSender>> {
+        let RecoveryKind::Rack(settings) = kind else { return None };
+        let Some(mut rack) = used.filter(|rack| rack.settings.control == settings.control) else {
+            return Some(Box::new(RackSender::new(settings)));
         };
-        let Rack { mut control, mut board, .. } = *rack;
+        let RackSender { mut control, mut board, .. } = *rack;
         control.reset();
         board.reset();
-        *rack = Rack::with(control, board, today);
+        *rack = RackSender::with(control, board, settings);
         Some(rack)
     }
 
     /// Whether segments are spread over the round trip.
     fn is_paced(&self) -> bool {
-        self.today.paces || self.manner.paced
+        self.settings.paces || self.flags.paced
     }
 
     /// The handshake is over.
-    pub fn begin(&mut self, flight: &mut Flight, srtt: Duration, rto: Duration, now: Instant) {
+    pub fn begin(&mut self, snd: &mut SendState, srtt: Duration, rto: Duration, now: Instant) {
         (self.srtt, self.rto) = (srtt, rto);
         if srtt > Duration::ZERO {
             self.min_rtt.learn(srtt, now);
         }
-        self.control.on_open(flight, srtt, now);
-        self.set_pace(flight);
+        self.control.on_open(snd, srtt, now);
+        self.set_pace(snd);
     }
 
     /// What the handshake agreed on. A control that needs to know which data was marked and will not
     /// be told is replaced by Reno, as in Linux; a scalable one must be (RFC 9331 section 4.3).
     pub fn need_feedback(&mut self, ecn: EcnState) {
-        let served = match self.manner.ecn {
-            Feedback::Classic => true,
-            Feedback::Dctcp => ecn.on(),
-            Feedback::Scalable => ecn.feedback == EcnFeedback::Accurate,
+        let served = match self.flags.ecn {
+            EcnMode::Classic => true,
+            EcnMode::Dctcp => ecn.on(),
+            EcnMode::Scalable => ecn.feedback == EcnFeedback::Accurate,
         };
         if !served {
-            self.today.control = CLASSIC_CONTROL;
+            self.settings.control = CLASSIC_CONTROL;
             self.control = congestion::make(CLASSIC_CONTROL);
-            self.manner = self.control.manner();
+            self.flags = self.control.flags();
         }
     }
 
     /// The ACK that completes the handshake may tell of a marked SYN-ACK (RFC 9768 section 3.2.2.2).
     pub fn on_opening(
         &mut self,
-        flight: &mut Flight,
-        ecn: &mut Hearing,
+        snd: &mut SendState,
+        ecn: &mut EchoReader,
         ack: &Segment,
         now: Instant,
     ) -> Outcome {
         let mut outcome = Outcome::default();
-        let marked = ecn.marked_bytes(ack, 1, flight.mss(), true);
+        let marked = ecn.marked_bytes(ack, 1, snd.mss(), true);
         if ecn.echoes(ack, marked) {
-            self.answer_marks(flight, now, &mut outcome);
+            self.answer_marks(snd, now, &mut outcome);
         }
         outcome
     }
 
-    fn set_pace(&mut self, flight: &Flight) {
+    fn set_pace(&mut self, snd: &SendState) {
         if self.is_paced() {
-            self.pacing_rate = self.control.pacing_rate(flight, self.srtt).unwrap_or(0);
+            self.pacing_rate = self.control.pacing_rate(snd, self.srtt).unwrap_or(0);
         }
     }
 
     /// What the windows, the pace and the probe let go next.
     // Out of line, as all that an endpoint calls: the way of other senders stays short.
     #[inline(never)]
-    pub fn next(&self, flight: &Flight) -> Option<Chunk> {
+    pub fn next(&self, snd: &SendState) -> Option<Chunk> {
         if self.probe.due {
-            return self.probe_chunk(flight);
+            return self.probe_chunk(snd);
         }
         if self.timers.pace != Instant::NEVER {
             return None;
         }
-        let room = flight.cwnd.saturating_sub(self.board.in_flight);
+        let room = snd.cwnd.saturating_sub(self.board.in_flight);
         let chunk = match self.board.first_waiting() {
-            Some(number) if self.trial != Trial::Second => self.chunk_of(number),
-            _ => self.new_chunk(flight)?,
+            Some(number) if self.f_rto != FRto::SecondAck => self.chunk_of(number),
+            _ => self.new_chunk(snd)?,
         };
         // A bare FIN needs no room.
         (chunk.len == 0 || u64::from(chunk.len) <= room).then_some(chunk)
     }
 
-    fn new_chunk(&self, flight: &Flight) -> Option<Chunk> {
-        let chunk = flight.new_chunk()?;
-        let held_back = !self.today.limited_transmit
-            && self.state == Repair::None
+    fn new_chunk(&self, snd: &SendState) -> Option<Chunk> {
+        let chunk = snd.new_chunk()?;
+        let held_back = !self.settings.limited_transmit
+            && self.state == CaState::Open
             && self.board.sacked > 0
-            && chunk.end() > flight.una + flight.cwnd;
+            && chunk.end() > snd.una + snd.cwnd;
         (!held_back).then_some(chunk)
     }
 
@@ -234,23 +234,23 @@ impl Rack {
     }
 
     /// RFC 8985 section 7.3: new data if there is any, else the last segment again.
-    fn probe_chunk(&self, flight: &Flight) -> Option<Chunk> {
-        flight.new_chunk().or_else(|| self.board.last().map(|number| self.chunk_of(number)))
+    fn probe_chunk(&self, snd: &SendState) -> Option<Chunk> {
+        snd.new_chunk().or_else(|| self.board.last().map(|number| self.chunk_of(number)))
     }
 
-    /// `chunk` goes out; `flight.max` as it was before. Returns the next deadline.
+    /// `chunk` goes out; `snd.max` as it was before. Returns the next deadline.
     #[inline(never)]
-    pub fn on_sent(&mut self, flight: &mut Flight, chunk: Chunk, now: Instant) -> Instant {
+    pub fn on_sent(&mut self, snd: &mut SendState, chunk: Chunk, now: Instant) -> Instant {
         let bytes = chunk.end() - chunk.seq;
         let snapshot = self.rate.snapshot(self.board.in_flight, bytes, now);
         if self.board.in_flight == 0 {
-            self.control.on_tx_start(flight, self.sent_at, snapshot.app_limited, now);
-            if self.manner.own_window {
-                self.set_pace(flight);
+            self.control.on_tx_start(snd, self.sent_at, snapshot.app_limited, now);
+            if self.flags.own_window {
+                self.set_pace(snd);
             }
         }
         self.sent_at = now;
-        let again = chunk.seq < flight.max;
+        let again = chunk.seq < snd.max;
         if again {
             let number = self.board.find(chunk.seq);
             self.board.resend(number, now, snapshot);
@@ -271,13 +271,13 @@ impl Rack {
         }
         self.prr.out += bytes;
         if self.probe.due {
-            self.probe = Probe { due: false, end: flight.max.max(chunk.end()), resent: again };
+            self.probe = TailLossProbe { due: false, end: snd.max.max(chunk.end()), resent: again };
             // Section 7.3: the retransmission timer starts anew.
             self.timers.rto = now + self.rto;
         }
-        self.note_usage(flight, chunk);
+        self.note_usage(snd, chunk);
         self.pace(bytes, now);
-        self.run_dry_if_done(flight, chunk.end(), now);
+        self.run_dry_if_done(snd, chunk.end(), now);
         self.timers.on_sent(now + self.rto);
         if !again {
             self.schedule_probe(now);
@@ -285,26 +285,26 @@ impl Rack {
         self.timers.next()
     }
 
-    fn note_usage(&mut self, flight: &Flight, chunk: Chunk) {
-        let limited = self.board.in_flight + flight.mss() > flight.cwnd;
-        let until = flight.max.max(chunk.end());
-        let out = until - flight.una;
+    fn note_usage(&mut self, snd: &SendState, chunk: Chunk) {
+        let limited = self.board.in_flight + snd.mss() > snd.cwnd;
+        let until = snd.max.max(chunk.end());
+        let out = until - snd.una;
         let usage = &mut self.usage;
-        if limited || flight.una >= usage.until || (!usage.limited && out > usage.most) {
-            *usage = Usage { limited, most: out, until };
+        if limited || snd.una >= usage.until || (!usage.limited && out > usage.most) {
+            *usage = CwndUsage { limited, most: out, until };
         }
     }
 
     /// Whether the window was used (Linux's `tcp_is_cwnd_limited`).
-    fn window_limited(&self, flight: &Flight) -> bool {
-        let slow_start = flight.cwnd < flight.ssthresh;
-        self.usage.limited || (slow_start && flight.cwnd < 2 * self.usage.most)
+    fn window_limited(&self, snd: &SendState) -> bool {
+        let slow_start = snd.cwnd < snd.ssthresh;
+        self.usage.limited || (slow_start && snd.cwnd < 2 * self.usage.most)
     }
 
     /// Notes when the program has nothing more to send though the window has room.
-    fn run_dry_if_done(&mut self, flight: &Flight, sent_to: u64, now: Instant) {
-        let out_of_data = sent_to.max(flight.max) >= flight.end && self.board.waiting == 0;
-        if out_of_data && self.board.in_flight < flight.cwnd {
+    fn run_dry_if_done(&mut self, snd: &SendState, sent_to: u64, now: Instant) {
+        let out_of_data = sent_to.max(snd.max) >= snd.end && self.board.waiting == 0;
+        if out_of_data && self.board.in_flight < snd.cwnd {
             self.rate.run_dry(now);
         }
     }
@@ -328,8 +328,8 @@ impl Rack {
     }
 
     /// Whether nothing is wrong (Linux's `TCP_CA_Open`).
-    pub fn is_calm(&self) -> bool {
-        self.state == Repair::None && self.board.sacked == 0
+    pub fn is_open(&self) -> bool {
+        self.state == CaState::Open && self.board.sacked == 0
     }
 
     /// Whether nothing is out.
@@ -338,10 +338,10 @@ impl Rack {
     }
 
     /// The sender begins again after a pause; whether the control sets the window itself.
-    pub fn on_restart(&mut self, flight: &mut Flight, idle: Duration, now: Instant) -> bool {
-        self.control.on_restart(flight, idle, now);
-        self.set_pace(flight);
-        self.manner.own_window
+    pub fn on_restart(&mut self, snd: &mut SendState, idle: Duration, now: Instant) -> bool {
+        self.control.on_restart(snd, idle, now);
+        self.set_pace(snd);
+        self.flags.own_window
     }
 
     /// What became due at `now`.

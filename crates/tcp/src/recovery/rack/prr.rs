@@ -3,7 +3,7 @@
 //! advances and nothing more is found lost. As in Linux RecoverFS is the congestion window before,
 //! and the reduction of the window after marks goes the same way.
 
-use crate::flight::Flight;
+use crate::send_state::SendState;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Prr {
@@ -22,27 +22,27 @@ impl Prr {
 
     /// An acknowledgement that delivers `delivered` bytes; `safe`: it advances, and tells of no
     /// further loss. Sets the window.
-    pub fn on_ack(&mut self, flight: &mut Flight, in_flight: u64, delivered: u64, safe: bool) {
+    pub fn on_ack(&mut self, snd: &mut SendState, in_flight: u64, delivered: u64, safe: bool) {
         if delivered == 0 {
             return;
         }
         self.delivered += delivered;
-        let goal = flight.ssthresh;
+        let goal = snd.ssthresh;
         let sent = if in_flight > goal {
             let share = u128::from(self.delivered) * u128::from(goal);
             let share = share.div_ceil(u128::from(self.before)) as u64;
             // Linux counts segments: the share is rounded up to whole ones.
-            share.next_multiple_of(flight.mss()).saturating_sub(self.out)
+            share.next_multiple_of(snd.mss()).saturating_sub(self.out)
         } else {
             let mut sent = self.delivered.saturating_sub(self.out).max(delivered);
             if safe {
-                sent += flight.mss();
+                sent += snd.mss();
             }
             sent.min(goal - in_flight)
         };
         // The first segment goes again in any case.
-        let least = if self.out == 0 { flight.mss() } else { 0 };
-        flight.cwnd = in_flight + sent.max(least);
+        let least = if self.out == 0 { snd.mss() } else { 0 };
+        snd.cwnd = in_flight + sent.max(least);
     }
 }
 
@@ -52,18 +52,18 @@ mod tests {
 
     const MSS: u64 = 1_000;
 
-    fn flight(ssthresh: u64) -> Flight {
-        Flight { ssthresh: ssthresh * MSS, mss: MSS as u16, ..Flight::default() }
+    fn snd(ssthresh: u64) -> SendState {
+        SendState { ssthresh: ssthresh * MSS, mss: MSS as u16, ..SendState::default() }
     }
 
     /// Plays reports of one segment each to a window of 20 segments whose threshold is 10, with
     /// `on_the_way` in the network after the first; returns at which of them a segment went out.
     fn sends(mut on_the_way: u64, reports: std::ops::Range<u64>) -> Vec<u64> {
-        let (mut prr, mut flight) = (Prr::begin(20 * MSS), flight(10));
+        let (mut prr, mut snd) = (Prr::begin(20 * MSS), snd(10));
         let mut sent = Vec::new();
         for report in reports {
-            prr.on_ack(&mut flight, on_the_way * MSS, MSS, false);
-            while flight.cwnd >= (on_the_way + 1) * MSS {
+            prr.on_ack(&mut snd, on_the_way * MSS, MSS, false);
+            while snd.cwnd >= (on_the_way + 1) * MSS {
                 prr.out += MSS;
                 on_the_way += 1;
                 sent.push(report);
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn after_heavy_loss_the_window_grows_back_only_with_good_news() {
         // Section 3, 15 of 20 lost, four on the way: conservation of packets ...
-        let (mut prr, mut f) = (Prr::begin(20 * MSS), flight(10));
+        let (mut prr, mut f) = (Prr::begin(20 * MSS), snd(10));
         prr.on_ack(&mut f, 4 * MSS, MSS, false);
         assert_eq!(f.cwnd, 5 * MSS);
         prr.out += MSS;
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn nothing_delivered_changes_nothing() {
-        let (mut prr, mut f) = (Prr::begin(20 * MSS), flight(10));
+        let (mut prr, mut f) = (Prr::begin(20 * MSS), snd(10));
         f.cwnd = 7;
         prr.on_ack(&mut f, 4 * MSS, 0, true);
         assert_eq!(f.cwnd, 7);

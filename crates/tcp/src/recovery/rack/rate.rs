@@ -3,7 +3,7 @@
 
 use packet::{Duration, Instant};
 
-use super::board::Record;
+use super::scoreboard::Record;
 use crate::congestion::RateSample;
 
 /// What had been delivered when a segment was sent.

@@ -2,14 +2,14 @@
 
 use packet::{Duration, Instant};
 
-use super::ack::{Desk, News, Outcome};
+use super::ack::{AckContext, AckInfo, Outcome};
 use super::prr::Prr;
-use super::{Probe, Rack};
-use crate::congestion::{Cause, Feedback, Lost, Repair};
-use crate::flight::Flight;
+use super::{RackSender, TailLossProbe};
+use crate::congestion::{CaState, Cause, EcnMode, Lost};
 use crate::segment::Segment;
+use crate::send_state::SendState;
 
-/// What is put back if every retransmission turns out to be needless (Linux's `tcp_undo_...`,
+/// What is put back if every retransmission turns out to be spurious (Linux's `tcp_undo_...`,
 /// after RFC 3522 and RFC 3708).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
@@ -23,50 +23,51 @@ pub(super) struct Undo {
     since: u64,
 }
 
-/// Where the trial of a timeout stands (F-RTO, RFC 5682 section 3.1, as in Linux).
+/// Where the detection of a spurious timeout stands (F-RTO, RFC 5682 section 3.1, as in Linux).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Trial {
+pub(super) enum FRto {
+    /// None is under way.
     #[default]
-    None,
-    /// The first segment has been sent again.
-    First,
-    /// That was acknowledged; new data goes out.
-    Second,
+    Off,
+    /// The first segment has been sent again; waiting for its acknowledgement.
+    FirstAck,
+    /// That was acknowledged; new data goes out; waiting for the second acknowledgement.
+    SecondAck,
 }
 
-impl Rack {
+impl RackSender {
     /// States and windows after an acknowledgement was digested.
     pub(super) fn judge(
         &mut self,
-        desk: &mut Desk,
+        cx: &mut AckContext,
         segment: &Segment,
-        news: &mut News,
+        info: &mut AckInfo,
         outcome: &mut Outcome,
     ) {
-        if news.duplicate.is_some() {
-            self.note_duplicate(desk.flight, news);
+        if info.duplicate.is_some() {
+            self.note_duplicate(cx.snd, info);
         }
         if self.probe.end != 0 && segment.ack >= self.probe.end {
-            self.judge_probe(desk, segment, news, outcome);
+            self.judge_probe(cx, segment, info, outcome);
         }
-        if self.state != Repair::None {
-            self.judge_state(desk, segment, news, outcome);
-        } else if news.duplicate.is_some() && self.every_copy_came_twice() {
-            // The recovery is over, and was needless (Linux's `tcp_try_undo_dsack`).
-            self.take_back(desk.flight, outcome);
+        if self.state != CaState::Open {
+            self.judge_state(cx, segment, info, outcome);
+        } else if info.duplicate.is_some() && self.every_copy_came_twice() {
+            // The recovery is over, and was spurious (Linux's `tcp_try_undo_dsack`).
+            self.undo_reduction(cx.snd, outcome);
         }
-        news.lost = self.find_lost(desk.flight, news.acked > 0, desk.moment.at);
+        info.lost = self.find_lost(cx.snd, info.acked > 0, cx.moment.at);
         if self.board.waiting > 0 {
-            self.enter_recovery(desk.flight, desk.moment.at, outcome);
+            self.enter_recovery(cx.snd, cx.moment.at, outcome);
         }
     }
 
     /// A duplicate was reported: RACK widens its window, unless it was the probe's; an undo comes
     /// nearer.
-    fn note_duplicate(&mut self, flight: &Flight, news: &News) {
-        let Some((_, end)) = news.duplicate else { return };
+    fn note_duplicate(&mut self, snd: &SendState, info: &AckInfo) {
+        let Some((_, end)) = info.duplicate else { return };
         if !(self.probe.resent && end == self.probe.end) {
-            self.order.on_duplicate(flight.una, flight.max);
+            self.reordering.on_duplicate(snd.una, snd.max);
         }
         if let Some(undo) = &mut self.undo
             && end > undo.since
@@ -78,21 +79,21 @@ impl Rack {
     /// RFC 8985 section 7.4: did the probe repair a loss, that would else go unanswered?
     fn judge_probe(
         &mut self,
-        desk: &mut Desk,
+        cx: &mut AckContext,
         segment: &Segment,
-        news: &News,
+        info: &AckInfo,
         outcome: &mut Outcome,
     ) {
-        let twice = news.duplicate.is_some_and(|(_, end)| end == self.probe.end);
-        let plain_duplicate = news.acked == 0 && !news.reported && segment.len == 0;
+        let twice = info.duplicate.is_some_and(|(_, end)| end == self.probe.end);
+        let plain_duplicate = info.acked == 0 && !info.reported && segment.len == 0;
         if !self.probe.resent || twice || plain_duplicate {
-            self.probe = Probe::default();
+            self.probe = TailLossProbe::default();
         } else if segment.ack > self.probe.end {
-            self.probe = Probe::default();
-            if self.state == Repair::None {
+            self.probe = TailLossProbe::default();
+            if self.state == CaState::Open {
                 self.undo = None;
-                self.reduce(desk.flight, Cause::Loss, desk.moment.at);
-                self.end_reduction(desk.flight);
+                self.reduce(cx.snd, Cause::Loss, cx.moment.at);
+                self.end_reduction(cx.snd);
                 outcome.reduced = true;
             }
         }
@@ -100,101 +101,101 @@ impl Rack {
 
     fn judge_state(
         &mut self,
-        desk: &mut Desk,
+        cx: &mut AckContext,
         segment: &Segment,
-        news: &News,
+        info: &AckInfo,
         outcome: &mut Outcome,
     ) {
-        let may_undo = self.may_undo(desk, segment, news);
-        let flight = &mut *desk.flight;
-        let passed = self.has_passed(flight);
+        let may_undo = self.may_undo(cx, segment, info);
+        let snd = &mut *cx.snd;
+        let passed = self.has_passed(snd);
         match self.state {
-            Repair::None => {}
+            CaState::Open => {}
             // Above the point: CWR is to have reached the receiver.
-            Repair::Reduction if flight.una > self.point => {
-                self.state = Repair::None;
-                self.end_reduction(flight);
+            CaState::Cwr if snd.una > self.recovery_point => {
+                self.state = CaState::Open;
+                self.end_reduction(snd);
             }
-            Repair::Reduction => {}
-            Repair::Recovery | Repair::Loss if may_undo => {
-                self.take_back(flight, outcome);
+            CaState::Cwr => {}
+            CaState::Recovery | CaState::Loss if may_undo => {
+                self.undo_reduction(snd, outcome);
             }
-            Repair::Recovery if passed => {
-                self.leave();
-                self.end_reduction(flight);
+            CaState::Recovery if passed => {
+                self.exit_recovery();
+                self.end_reduction(snd);
             }
-            Repair::Recovery => {}
-            Repair::Loss if self.trial != Trial::None && news.original => {
-                self.take_back(flight, outcome);
+            CaState::Recovery => {}
+            CaState::Loss if self.f_rto != FRto::Off && info.original => {
+                self.undo_reduction(snd, outcome);
             }
-            Repair::Loss if passed => self.leave(),
-            Repair::Loss => self.go_on_with_trial(flight, news),
+            CaState::Loss if passed => self.exit_recovery(),
+            CaState::Loss => self.advance_f_rto(snd, info),
         }
     }
 
     /// F-RTO after an acknowledgement that has not shown old data to have arrived: the first that
     /// advances lets new data go; anything after that shows that the loss was real.
-    fn go_on_with_trial(&mut self, flight: &Flight, news: &News) {
-        self.trial = match self.trial {
-            Trial::First if news.acked > 0 && self.new_data_fits(flight) => {
-                self.point = flight.max;
-                Trial::Second
+    fn advance_f_rto(&mut self, snd: &SendState, info: &AckInfo) {
+        self.f_rto = match self.f_rto {
+            FRto::FirstAck if info.acked > 0 && self.new_data_fits(snd) => {
+                self.recovery_point = snd.max;
+                FRto::SecondAck
             }
-            Trial::First if news.acked == 0 => Trial::First,
-            _ => Trial::None,
+            FRto::FirstAck if info.acked == 0 => FRto::FirstAck,
+            _ => FRto::Off,
         };
     }
 
-    fn new_data_fits(&self, flight: &Flight) -> bool {
-        let room = flight.cwnd.saturating_sub(self.board.in_flight);
-        flight.new_chunk().is_some_and(|chunk| chunk.len > 0 && u64::from(chunk.len) <= room)
+    fn new_data_fits(&self, snd: &SendState) -> bool {
+        let room = snd.cwnd.saturating_sub(self.board.in_flight);
+        snd.new_chunk().is_some_and(|chunk| chunk.len > 0 && u64::from(chunk.len) <= room)
     }
 
-    /// Everything sent again was needless: each has been reported twice (RFC 3708), or the
+    /// Everything sent again was spurious: each has been reported twice (RFC 3708), or the
     /// acknowledgement answers a segment sent before the first retransmission (RFC 3522).
-    fn may_undo(&self, desk: &Desk, segment: &Segment, news: &News) -> bool {
+    fn may_undo(&self, cx: &AckContext, segment: &Segment, info: &AckInfo) -> bool {
         let Some(undo) = &self.undo else { return false };
         let Some(first) = undo.first else { return false };
-        undo.pending == 0 || news.acked > 0 && desk.answers_earlier(segment, first)
+        undo.pending == 0 || info.acked > 0 && cx.answers_earlier(segment, first)
     }
 
     fn every_copy_came_twice(&self) -> bool {
         self.undo.as_ref().is_some_and(|undo| undo.first.is_some() && undo.pending == 0)
     }
 
-    fn take_back(&mut self, flight: &mut Flight, outcome: &mut Outcome) {
-        outcome.needless = self.state == Repair::Loss;
+    fn undo_reduction(&mut self, snd: &mut SendState, outcome: &mut Outcome) {
+        outcome.spurious_rto = self.state == CaState::Loss;
         // What filled the hole was only late (Linux's `tcp_try_undo_partial`).
-        self.order.reordering_seen |= self.state == Repair::Recovery;
+        self.reordering.reordering_seen |= self.state == CaState::Recovery;
         if let Some(undo) = self.undo {
-            flight.cwnd = flight.cwnd.max(undo.cwnd);
-            flight.ssthresh = flight.ssthresh.max(undo.ssthresh);
-            self.control.undo(flight);
+            snd.cwnd = snd.cwnd.max(undo.cwnd);
+            snd.ssthresh = snd.ssthresh.max(undo.ssthresh);
+            self.control.undo(snd);
         }
         self.undo = None;
-        if self.state != Repair::None {
-            self.board.forgive();
-            self.leave();
+        if self.state != CaState::Open {
+            self.board.unmark_lost();
+            self.exit_recovery();
         }
     }
 
-    /// The end of a recovery; that it was needless may still turn out.
-    fn leave(&mut self) {
-        (self.state, self.trial) = (Repair::None, Trial::None);
-        self.board.hear(0, 0);
-        self.order.on_recovered();
+    /// The end of a recovery; that it was spurious may still turn out.
+    fn exit_recovery(&mut self) {
+        (self.state, self.f_rto) = (CaState::Open, FRto::Off);
+        self.board.set_dupacks(0, 0);
+        self.reordering.on_recovered();
     }
 
     /// RFC 6937: the window ends at the threshold.
-    fn end_reduction(&mut self, flight: &mut Flight) {
-        if !self.manner.own_window {
-            flight.cwnd = flight.ssthresh;
+    fn end_reduction(&mut self, snd: &mut SendState) {
+        if !self.flags.own_window {
+            snd.cwnd = snd.ssthresh;
         }
     }
 
     /// Whether marks cut the window by less than a loss.
     fn answers_in_proportion(&self) -> bool {
-        self.manner.ecn != Feedback::Classic
+        self.flags.ecn != EcnMode::Classic
     }
 
     /// Whether the window is led to the threshold, a part at each acknowledgement, as Linux does
@@ -203,28 +204,28 @@ impl Rack {
     /// the window once more.
     pub(super) fn is_led(&self) -> bool {
         let led = match self.state {
-            Repair::Recovery => true,
-            Repair::Reduction => !self.answers_in_proportion(),
-            Repair::None | Repair::Loss => false,
+            CaState::Recovery => true,
+            CaState::Cwr => !self.answers_in_proportion(),
+            CaState::Open | CaState::Loss => false,
         };
-        led && !self.manner.own_window
+        led && !self.flags.own_window
     }
 
     /// A reduction of the window begins (Linux's `tcp_init_cwnd_reduction`).
-    fn reduce(&mut self, flight: &mut Flight, cause: Cause, now: Instant) {
-        self.point = flight.max;
-        self.prr = Prr::begin(flight.cwnd);
-        self.probe = Probe::default();
-        self.control.on_congestion(flight, cause, now);
+    fn reduce(&mut self, snd: &mut SendState, cause: Cause, now: Instant) {
+        self.recovery_point = snd.max;
+        self.prr = Prr::begin(snd.cwnd);
+        self.probe = TailLossProbe::default();
+        self.control.on_congestion(snd, cause, now);
     }
 
-    fn remember(&self, flight: &Flight) -> Undo {
+    fn remember(&self, snd: &SendState) -> Undo {
         Undo {
-            cwnd: flight.cwnd,
-            ssthresh: flight.ssthresh,
+            cwnd: snd.cwnd,
+            ssthresh: snd.ssthresh,
             first: None,
             pending: u32::from(self.probe.resent && self.probe.end != 0),
-            since: flight.una,
+            since: snd.una,
         }
     }
 
@@ -239,20 +240,20 @@ impl Rack {
     /// Losses were found. In a window that marks have reduced already nothing more is reduced, but
     /// by a control whose answer to marks is less than that to a loss (RFC 8257 section 3.4; Linux's
     /// `dctcp_state`).
-    fn enter_recovery(&mut self, flight: &mut Flight, now: Instant, outcome: &mut Outcome) {
+    fn enter_recovery(&mut self, snd: &mut SendState, now: Instant, outcome: &mut Outcome) {
         match self.state {
-            Repair::Recovery => return,
+            CaState::Recovery => return,
             // RFC 5681 section 4.3: the loss of a retransmission is a second indication of
             // congestion. As in Linux only after a timeout, and (constructed) for good.
-            Repair::Loss if !self.lost_again => return,
-            Repair::Reduction if !self.answers_in_proportion() => self.point = flight.max,
+            CaState::Loss if !self.lost_again => return,
+            CaState::Cwr if !self.answers_in_proportion() => self.recovery_point = snd.max,
             state => {
-                self.undo = (state != Repair::Loss).then(|| self.remember(flight));
-                self.reduce(flight, Cause::Loss, now);
+                self.undo = (state != CaState::Loss).then(|| self.remember(snd));
+                self.reduce(snd, Cause::Loss, now);
                 outcome.reduced = true;
             }
         }
-        (self.state, self.trial) = (Repair::Recovery, Trial::None);
+        (self.state, self.f_rto) = (CaState::Recovery, FRto::Off);
         self.timers.probe = Instant::NEVER;
         outcome.entered = true;
     }
@@ -261,27 +262,27 @@ impl Rack {
     /// are repaired.
     pub(super) fn answer_marks(
         &mut self,
-        flight: &mut Flight,
+        snd: &mut SendState,
         now: Instant,
         outcome: &mut Outcome,
     ) {
-        if self.state == Repair::None && !self.manner.own_marks {
+        if self.state == CaState::Open && !self.flags.own_marks {
             self.undo = None;
-            let before = flight.cwnd;
-            self.reduce(flight, Cause::Mark, now);
-            if let Some(beta) = self.today.beta_ecn {
-                flight.ssthresh = beta.threshold(before, flight.mss());
+            let before = snd.cwnd;
+            self.reduce(snd, Cause::Mark, now);
+            if let Some(beta) = self.settings.beta_ecn {
+                snd.ssthresh = beta.threshold(before, snd.mss());
             }
             if self.answers_in_proportion() {
-                self.end_reduction(flight);
+                self.end_reduction(snd);
             }
-            self.state = Repair::Reduction;
+            self.state = CaState::Cwr;
             (outcome.reduced, outcome.by_echo) = (true, true);
         }
     }
 
     /// A segment is taken for lost.
-    pub(super) fn lose(&mut self, flight: &Flight, number: u64, now: Instant) {
+    pub(super) fn mark_lost(&mut self, snd: &SendState, number: u64, now: Instant) {
         let record = self.board.get(number);
         let bytes = record.bytes();
         self.rate.lost += bytes;
@@ -294,20 +295,20 @@ impl Rack {
             app_limited: record.snapshot.app_limited,
         };
         self.lost_again |= record.resent;
-        self.board.lose(number);
-        self.control.on_lost(flight, &lost);
+        self.board.mark_lost(number);
+        self.control.on_lost(snd, &lost);
     }
 
     /// The reordering timer: what still has not come is lost.
-    pub fn on_reorder(&mut self, flight: &mut Flight, now: Instant) -> Outcome {
+    pub fn on_reorder(&mut self, snd: &mut SendState, now: Instant) -> Outcome {
         let mut outcome = Outcome::default();
-        self.find_lost(flight, false, now);
+        self.find_lost(snd, false, now);
         if self.board.waiting > 0 {
-            self.enter_recovery(flight, now, &mut outcome);
-            if outcome.entered && !self.manner.own_window {
+            self.enter_recovery(snd, now, &mut outcome);
+            if outcome.entered && !self.flags.own_window {
                 // Linux's `tcp_rack_reo_timeout`: as if a segment had been delivered. In a recovery
                 // under way the window stays: there may be no acknowledgement left to open it.
-                self.prr.on_ack(flight, self.board.in_flight, flight.mss(), false);
+                self.prr.on_ack(snd, self.board.in_flight, snd.mss(), false);
             }
         }
         outcome
@@ -320,39 +321,39 @@ impl Rack {
 
     /// The retransmission timer, for the `timeouts`-th time in a row. RFC 8985 section 6.3: lost
     /// are the first segment and all that had a round trip's time.
-    pub fn on_timeout(&mut self, flight: &mut Flight, timeouts: u8, rto: Duration, now: Instant) {
-        let repairing = matches!(self.state, Repair::Recovery | Repair::Loss);
-        let afresh = self.state == Repair::None
-            || flight.una >= self.point
-            || (self.state == Repair::Loss && timeouts == 1);
+    pub fn on_timeout(&mut self, snd: &mut SendState, timeouts: u8, rto: Duration, now: Instant) {
+        let repairing = matches!(self.state, CaState::Recovery | CaState::Loss);
+        let afresh = self.state == CaState::Open
+            || snd.una >= self.recovery_point
+            || (self.state == CaState::Loss && timeouts == 1);
         if afresh {
-            self.undo = Some(self.remember(flight));
-            self.reduce(flight, Cause::Timeout, now);
+            self.undo = Some(self.remember(snd));
+            self.reduce(snd, Cause::Timeout, now);
         }
-        self.point = flight.max;
-        self.state = Repair::Loss;
-        let on_trial = self.today.tries_timeouts && (!repairing || timeouts > 1);
-        self.trial = if on_trial { Trial::First } else { Trial::None };
-        self.probe = Probe::default();
-        self.board.hear(0, 0);
-        self.lose_overdue(flight, now);
-        flight.cwnd = self.board.in_flight + flight.mss();
+        self.recovery_point = snd.max;
+        self.state = CaState::Loss;
+        let on_trial = self.settings.f_rto && (!repairing || timeouts > 1);
+        self.f_rto = if on_trial { FRto::FirstAck } else { FRto::Off };
+        self.probe = TailLossProbe::default();
+        self.board.set_dupacks(0, 0);
+        self.lose_overdue(snd, now);
+        snd.cwnd = self.board.in_flight + snd.mss();
         // As in `tcp_enter_loss`, when what is lost is counted.
-        self.control.on_timeout(flight, now);
+        self.control.on_timeout(snd, now);
         self.rto = rto;
         self.timers.stop();
         self.timers.rto = now + rto;
         self.timers.pace = Instant::NEVER;
     }
 
-    fn lose_overdue(&mut self, flight: &Flight, now: Instant) {
+    fn lose_overdue(&mut self, snd: &SendState, now: Instant) {
         let first = self.board.first();
         let mut next = self.board.oldest();
         while let Some(number) = next {
             next = self.board.after(number);
             let record = self.board.get(number);
-            if number == first || record.at + self.order.rtt <= now {
-                self.lose(flight, number, now);
+            if number == first || record.at + self.reordering.rtt <= now {
+                self.mark_lost(snd, number, now);
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use packet::{Duration, Instant};
 
-use super::Rack;
-use crate::congestion::Repair;
+use super::RackSender;
+use crate::congestion::CaState;
 use crate::recovery::Detection;
 
 /// The four deadlines; [`Instant::NEVER`] for one that does not run.
@@ -137,13 +137,13 @@ const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
 /// Linux's `TCP_TIMEOUT_MIN`, two ticks of a clock of 1,000 Hz, when more are.
 const PROBE_GRACE: Duration = Duration::from_millis(2);
 
-impl Rack {
+impl RackSender {
     /// RFC 8985 section 7.2: a probe is due after two round trips without an acknowledgement,
     /// unless something is being repaired or reported, or one is out already.
     pub(super) fn schedule_probe(&mut self, now: Instant) {
-        let calm = matches!(self.state, Repair::None | Repair::Reduction)
+        let calm = matches!(self.state, CaState::Open | CaState::Cwr)
             && self.board.sacked == 0
-            && self.today.detection != Detection::Duplicates
+            && self.settings.detection != Detection::DupAcks
             && self.probe.end == 0;
         if !calm || self.board.is_empty() {
             self.timers.probe = Instant::NEVER;

@@ -1,13 +1,13 @@
 //! Telephone calls over IP: two talkers, two listeners, and what each of these hears.
 
-mod ear;
+mod playout_buffer;
 mod talker;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{Duration, Instant, Rng};
 
-use self::ear::{Ear, Playout};
+use self::playout_buffer::{Playout, PlayoutBuffer};
 use self::talker::{Manner, Talker};
 use super::{Life, Lives, need_machines, peer_of};
 use crate::registry::{Entry, Group, Population};
@@ -44,7 +44,7 @@ fn codec(name: &str) -> Codec {
 struct Voice {
     back: bool,
     talker: Talker,
-    ear: Ear,
+    buffer: PlayoutBuffer,
 }
 
 /// A call, both ends of it.
@@ -70,16 +70,16 @@ impl Call {
             let apart = if back { self.manner.packet.secs_f64() * rng.uniform() } else { 0.0 };
             let begin = now + Duration::from_secs_f64(apart);
             let talker = Talker::new(self.manner, begin, rng);
-            self.voices.push(Voice { back, talker, ear: Ear::new(self.playout) });
+            self.voices.push(Voice { back, talker, buffer: PlayoutBuffer::new(self.playout) });
         }
     }
 
     /// Says what is due, and asks to be woken for the next.
     fn talk(&mut self, cx: &mut AppCx) {
         let mut next = Instant::NEVER;
-        for Voice { back, talker, ear } in &mut self.voices {
+        for Voice { back, talker, buffer } in &mut self.voices {
             if talker.next <= cx.now {
-                ear.said(talker.speak(), cx.now);
+                buffer.said(talker.speak(), cx.now);
                 (cx.act)(Action::Say { peer: self.peer, bytes: self.bytes, back: *back });
             }
             next = next.min(talker.next);
@@ -102,21 +102,22 @@ impl App for Call {
                 self.talk(cx);
             }
             Input::Heard { back, number } => {
-                self.voices[usize::from(back)].ear.heard(number, cx.now);
+                self.voices[usize::from(back)].buffer.heard(number, cx.now);
             }
             _ => {}
         }
     }
 
     fn measure(&mut self, _now: Instant) {
-        self.voices.iter_mut().for_each(|voice| voice.ear.measure());
+        self.voices.iter_mut().for_each(|voice| voice.buffer.measure());
     }
 
     fn report(&mut self, now: Instant) -> Option<Report> {
         let before = (self.manner.packet + self.codec.look_ahead).secs_f64();
         let impairment = self.codec.impairment;
-        let ears = self.voices.iter().map(|v| v.ear.report(v.back, before, impairment, now));
-        Some(Report::Call(ears.collect()))
+        let listeners =
+            self.voices.iter().map(|v| v.buffer.report(v.back, before, impairment, now));
+        Some(Report::Call(listeners.collect()))
     }
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 use packet::Rng;
 
-impl Board {
+impl Scoreboard {
     /// Counts anew what is kept up to date.
     fn check(&self) {
         let records = || (self.first..self.next).map(|n| self.get(n));
@@ -27,10 +27,10 @@ impl Board {
 #[test]
 fn its_sums_and_orders_hold_whatever_happens() {
     let mut rng = Rng::named(1, "board");
-    let mut board = Board::new();
+    let mut board = Scoreboard::new();
     let (mut seq, mut acked) = (1, 1);
     for step in 0..20_000 {
-        let pick = |rng: &mut Rng, b: &Board| b.first() + rng.below(b.len().max(1));
+        let pick = |rng: &mut Rng, b: &Scoreboard| b.first() + rng.below(b.len().max(1));
         let at = Instant::from_nanos(step);
         match rng.below(6) {
             0 | 1 => {
@@ -51,7 +51,7 @@ fn its_sums_and_orders_hold_whatever_happens() {
             4 if !board.is_empty() => {
                 let number = pick(&mut rng, &board);
                 if board.get(number).travels() {
-                    board.lose(number);
+                    board.mark_lost(number);
                 }
             }
             _ => {
@@ -65,7 +65,7 @@ fn its_sums_and_orders_hold_whatever_happens() {
     }
 }
 
-impl Board {
+impl Scoreboard {
     fn take_below(&mut self, ack: u64) {
         while self.first_below(ack).is_some() {
             self.pop_first();
@@ -78,15 +78,15 @@ impl Board {
 
 #[test]
 fn what_is_forgiven_travels_again() {
-    let mut board = Board::new();
+    let mut board = Scoreboard::new();
     for seq in [1, 101, 201] {
         board.push(Record { seq, end: seq + 100, ..Record::default() });
     }
-    board.lose(0);
-    board.lose(1);
+    board.mark_lost(0);
+    board.mark_lost(1);
     board.resend(0, Instant::ZERO, Snapshot::default());
     assert_eq!((board.in_flight, board.waiting), (200, 1));
-    board.forgive();
+    board.unmark_lost();
     // The first and its second copy, the other two.
     assert_eq!((board.in_flight, board.waiting), (400, 0));
     board.take_below(301);

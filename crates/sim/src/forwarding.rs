@@ -8,7 +8,7 @@ use tcp::{Flags, Segment};
 use crate::agenda::{Turn, order};
 use crate::capture::CapturedAt;
 use crate::connection::{ACCEPTOR, GONE, OPENER};
-use crate::ledger::Ledger;
+use crate::conservation::Conservation;
 use crate::port::{Offered, Port};
 use crate::topology::Side;
 use crate::world::{What, World};
@@ -118,7 +118,7 @@ impl World {
         flight.route = connection.route[from];
         flight.nature = nature(&flight.segment);
         self.data_sent += u64::from(flight.segment.len > 0);
-        self.ledger.sent(flight.flow(), flight.segment.ip_bytes());
+        self.conservation.sent(flight.flow(), flight.segment.ip_bytes());
         self.launch(id);
     }
 
@@ -146,7 +146,7 @@ impl World {
         };
         self.datagrams.sent(index, stream.sent, self.now);
         stream.sent += 1;
-        self.ledger.sent(flight.flow(), flight.ip_bytes());
+        self.conservation.sent(flight.flow(), flight.ip_bytes());
         self.launch(id);
     }
 
@@ -302,7 +302,7 @@ impl World {
     fn lose(&mut self, id: u32, port: u32) {
         let flight = &self.flights[id];
         self.ports[port as usize].meter_mut().lost(self.now, flight.nature);
-        self.ledger.dropped(flight.flow(), flight.ip_bytes());
+        self.conservation.dropped(flight.flow(), flight.ip_bytes());
         if flight.is_datagram() {
             let sent = Instant::from_nanos(flight.segment.ack);
             self.datagrams.lost(flight.connection, flight.segment.seq, sent);
@@ -314,7 +314,7 @@ impl World {
 
     /// A packet has left the world: its place may be used again.
     pub(crate) fn forget(&mut self, id: u32) {
-        if Ledger::ON {
+        if Conservation::ON {
             self.flights[id].serial = GONE;
         }
         self.flights.free(id);

@@ -68,7 +68,7 @@ impl Record {
 /// The records of one connection: a ring by sequence, and a list through it by time of sending of
 /// those that are on the way (RFC 8985 section 5.1 asks for both orders).
 #[derive(Clone, Debug)]
-pub(crate) struct Board {
+pub(crate) struct Scoreboard {
     ring: Vec<Record>,
     /// Numbers of the first record and of the next to come.
     first: u64,
@@ -83,7 +83,7 @@ pub(crate) struct Board {
     /// Bytes in the network: those without what was heard of.
     pub in_flight: u64,
     /// Segments and bytes that duplicate acknowledgements say have left it, where nothing is reported.
-    pub heard: u32,
+    pub dupacks: u32,
     heard_bytes: u64,
     /// Segments reported and not acknowledged.
     pub sacked: u32,
@@ -93,9 +93,9 @@ pub(crate) struct Board {
     hint: u64,
 }
 
-impl Board {
+impl Scoreboard {
     pub fn new() -> Self {
-        Board {
+        Scoreboard {
             ring: Vec::new(),
             first: 0,
             next: 0,
@@ -104,7 +104,7 @@ impl Board {
             newest: NONE,
             records: 0,
             in_flight: 0,
-            heard: 0,
+            dupacks: 0,
             heard_bytes: 0,
             sacked: 0,
             waiting: 0,
@@ -115,7 +115,7 @@ impl Board {
     /// As new, keeping the heap buffer.
     pub fn reset(&mut self) {
         let ring = std::mem::take(&mut self.ring);
-        *self = Board { ring, ..Board::new() };
+        *self = Scoreboard { ring, ..Scoreboard::new() };
     }
 
     fn slot(&self, number: u64) -> usize {
@@ -130,8 +130,8 @@ impl Board {
     }
 
     /// Duplicates tell that so many segments of `mss` bytes have left the network.
-    pub fn hear(&mut self, segments: u32, mss: u64) {
-        (self.heard, self.heard_bytes) = (segments, u64::from(segments) * mss);
+    pub fn set_dupacks(&mut self, segments: u32, mss: u64) {
+        (self.dupacks, self.heard_bytes) = (segments, u64::from(segments) * mss);
         self.count(0, 0);
     }
 
@@ -246,7 +246,7 @@ impl Board {
     }
 
     /// Takes the copy on the way for lost.
-    pub fn lose(&mut self, number: u64) {
+    pub fn mark_lost(&mut self, number: u64) {
         let record = *self.get(number);
         self.unlink(number);
         self.count(0, record.in_flight());
@@ -276,7 +276,7 @@ impl Board {
     }
 
     /// What was taken for lost travels after all (or is taken to).
-    pub fn forgive(&mut self) {
+    pub fn unmark_lost(&mut self) {
         for number in self.first..self.next {
             let record = *self.get(number);
             if !record.lost || record.sacked {

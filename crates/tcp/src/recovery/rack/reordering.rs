@@ -2,14 +2,14 @@
 
 use packet::{Duration, Instant};
 
-use super::board::Record;
+use super::scoreboard::Record;
 
 /// Recoveries for which a wider reordering window lasts (step 4).
 const PERSIST: u8 = 16;
 
 /// RACK's memory of one connection.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Order {
+pub(crate) struct Reordering {
     /// Which transmission the newest delivered segment was (RACK.xmit_ts), and the last round trip
     /// (RACK.rtt). The count settles what was sent first among segments of one instant, which
     /// RFC 8985 leaves to their sequence numbers (constructed).
@@ -26,9 +26,9 @@ pub(crate) struct Order {
     round: u64,
 }
 
-impl Order {
+impl Reordering {
     pub fn new() -> Self {
-        Order {
+        Reordering {
             turn: 0,
             rtt: Duration::ZERO,
             highest: 0,

@@ -1,19 +1,19 @@
-//! How an endpoint drives the recovery of today's senders ([`Rack`](crate::recovery::Rack)): its
+//! How an endpoint drives [`RackSender`](crate::recovery::RackSender): its
 //! acknowledgements, its deadlines, its pauses.
 
 use packet::Instant;
 
 use crate::clock::Moment;
-use crate::ecn::Hearing;
+use crate::ecn::EchoReader;
 use crate::endpoint::{Endpoint, State};
-use crate::flight::Chunk;
 use crate::host_cache::HostMetrics;
 use crate::profile::IdleRule;
-use crate::recovery::{Desk, Due, Outcome};
+use crate::recovery::{AckContext, Due, Outcome};
 use crate::segment::Segment;
+use crate::send_state::Chunk;
 
 impl Endpoint {
-    /// The round trip of a SYN: today's hosts know when they sent it, whatever a timestamp says.
+    /// The round trip of a SYN: hosts with RACK know when they sent it, whatever a timestamp says.
     #[cold]
     pub(crate) fn take_opening_sample(&mut self, segment: &Segment, moment: Moment) {
         if self.rack.is_some() && self.timed != u64::MAX {
@@ -26,42 +26,42 @@ impl Endpoint {
 
     /// The handshake is over: the sender begins with what it has shown.
     #[inline(never)]
-    pub(crate) fn begin_today(&mut self, moment: Moment) {
+    pub(crate) fn begin_rack(&mut self, moment: Moment) {
         if let Some(rack) = &mut self.rack {
             let rules = &self.profile.rtt;
             rack.need_feedback(self.ecn);
-            rack.begin(&mut self.flight, rules.srtt(&self.rtt), rules.rto(&self.rtt), moment.at);
+            rack.begin(&mut self.snd, rules.srtt(&self.rtt), rules.rto(&self.rtt), moment.at);
         }
     }
 
     /// The acknowledgement of a segment; `opening` as in [`on_ack`](Self::on_ack).
     #[inline(never)]
-    pub(crate) fn on_ack_today(
+    pub(crate) fn on_ack_rack(
         &mut self,
         segment: &Segment,
         opening: Option<&HostMetrics>,
         moment: Moment,
     ) {
         match opening {
-            Some(recalled) => self.on_opening_today(segment, recalled, moment),
+            Some(recalled) => self.on_opening_rack(segment, recalled, moment),
             // Not so at a receiver, which has nothing out.
-            None if !self.flight.idle() => self.digest(segment, moment),
+            None if !self.snd.idle() => self.digest(segment, moment),
             None => {}
         }
     }
 
     /// The acknowledgement that completes the handshake, with a host that is remembered so.
     #[inline(never)]
-    fn on_opening_today(&mut self, segment: &Segment, recalled: &HostMetrics, moment: Moment) {
+    fn on_opening_rack(&mut self, segment: &Segment, recalled: &HostMetrics, moment: Moment) {
         self.take_opening_sample(segment, moment);
         self.start_from_linux(recalled);
-        (self.flight.una, self.flight.nxt) = (1, self.flight.nxt.max(1));
+        (self.snd.una, self.snd.nxt) = (1, self.snd.nxt.max(1));
         self.rexmt_at = Instant::NEVER;
-        self.begin_today(moment);
+        self.begin_rack(moment);
         let Some(rack) = &mut self.rack else { return };
         let outcome = rack.on_opening(
-            &mut self.flight,
-            &mut Hearing::new(self.ecn, &mut self.receiver),
+            &mut self.snd,
+            &mut EchoReader::new(self.ecn, &mut self.receiver),
             segment,
             moment.at,
         );
@@ -73,16 +73,16 @@ impl Endpoint {
     fn digest(&mut self, segment: &Segment, moment: Moment) {
         let Some(rack) = &mut self.rack else { return };
         debug_assert!(!rack.is_idle(), "what is out has records");
-        let advances = segment.ack > self.flight.una;
-        let mut desk = Desk {
-            flight: &mut self.flight,
+        let advances = segment.ack > self.snd.una;
+        let mut cx = AckContext {
+            snd: &mut self.snd,
             rtt: &mut self.rtt,
             rules: &self.profile.rtt,
             clock: self.clock,
-            ecn: Hearing::new(self.ecn, &mut self.receiver),
+            ecn: EchoReader::new(self.ecn, &mut self.receiver),
             moment,
         };
-        let outcome = rack.on_ack(&mut desk, segment);
+        let outcome = rack.on_ack(&mut cx, segment);
         self.rexmt_at = rack.deadline();
         if advances {
             self.profile.rtt.on_advance(&mut self.rtt);
@@ -98,7 +98,7 @@ impl Endpoint {
             return;
         }
         self.counters.fast_retransmits += u32::from(outcome.entered);
-        self.counters.spurious_timeouts += u32::from(outcome.needless);
+        self.counters.spurious_timeouts += u32::from(outcome.spurious_rto);
         self.counters.ecn_reductions += u32::from(outcome.by_echo);
         if outcome.reduced {
             self.ecn.reduced();
@@ -107,12 +107,12 @@ impl Endpoint {
 
     /// The earliest of the sender's deadlines has come.
     #[inline(never)]
-    pub(crate) fn on_deadline_today(&mut self, moment: Moment) {
+    pub(crate) fn on_rack_timer(&mut self, moment: Moment) {
         let Some(rack) = &mut self.rack else { return };
         match rack.due(moment.at) {
             Due::Nothing | Due::Pace => {}
             Due::Reorder => {
-                let outcome = rack.on_reorder(&mut self.flight, moment.at);
+                let outcome = rack.on_reorder(&mut self.snd, moment.at);
                 self.note_outcome(outcome);
             }
             Due::Probe => rack.on_probe(),
@@ -123,13 +123,13 @@ impl Endpoint {
                     return self.finish(State::Failed);
                 }
                 let rto = self.profile.rtt.rto(&self.rtt);
-                rack.on_timeout(&mut self.flight, timeouts, rto, moment.at);
+                rack.on_timeout(&mut self.snd, timeouts, rto, moment.at);
                 self.ecn.reduced();
             }
         }
         let Some(rack) = &self.rack else { return };
         self.rexmt_at = rack.deadline();
-        self.asked = true;
+        self.output_due = true;
     }
 
     /// Linux's `tcp_cwnd_restart` (RFC 2861): after a pause of more than a timeout the window is
@@ -144,28 +144,28 @@ impl Endpoint {
             return;
         }
         self.active_at = now;
-        let floor = self.profile.initial_window(&self.flight);
-        let flight = &mut self.flight;
-        if rack.on_restart(flight, idle, now) {
+        let floor = self.profile.initial_window(&self.snd);
+        let snd = &mut self.snd;
+        if rack.on_restart(snd, idle, now) {
             return;
         }
-        let mss = flight.mss();
-        let cwnd = flight.cwnd / mss;
-        flight.ssthresh = flight.ssthresh.max(((cwnd >> 1) + (cwnd >> 2)) * mss);
+        let mss = snd.mss();
+        let cwnd = snd.cwnd / mss;
+        snd.ssthresh = snd.ssthresh.max(((cwnd >> 1) + (cwnd >> 2)) * mss);
         let halvings = (idle.nanos() - 1) / rto.nanos().max(1);
-        flight.cwnd = ((cwnd >> halvings.min(63)) * mss).max(floor.min(flight.cwnd));
+        snd.cwnd = ((cwnd >> halvings.min(63)) * mss).max(floor.min(snd.cwnd));
     }
 
     /// What the sender lets go, after a look at how long it has paused.
     #[inline(never)]
-    pub(crate) fn choose_today(&mut self, moment: Moment) -> Option<Chunk> {
-        if self.flight.idle() {
+    pub(crate) fn choose_rack(&mut self, moment: Moment) -> Option<Chunk> {
+        if self.snd.idle() {
             // With nothing out only new data can go: receivers are spared the rest.
-            let new = self.flight.new_chunk()?;
+            let new = self.snd.new_chunk()?;
             if new.len > 0 && self.profile.idle == IdleRule::Decay {
                 self.decay(moment.at);
             }
         }
-        self.rack.as_ref()?.next(&self.flight)
+        self.rack.as_ref()?.next(&self.snd)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use packet::{Duration, Instant};
 
-use crate::report::Ear as Heard;
+use crate::report::Listening;
 
 /// A packet that has not come after this long never will.
 const GIVEN_UP: Duration = Duration::from_secs(10);
@@ -55,9 +55,9 @@ struct Estimate {
     variation: f64,
 }
 
-/// One listener.
+/// One listener, at a playout buffer.
 #[derive(Debug)]
-pub(super) struct Ear {
+pub(super) struct PlayoutBuffer {
     playout: Playout,
     estimate: Option<Estimate>,
     /// The spurt being played, and from the mouth's packet to its playing, s.
@@ -72,9 +72,9 @@ pub(super) struct Ear {
     counts: Counts,
 }
 
-impl Ear {
+impl PlayoutBuffer {
     pub fn new(playout: Playout) -> Self {
-        Ear {
+        PlayoutBuffer {
             playout,
             estimate: None,
             playing: None,
@@ -167,8 +167,8 @@ impl Ear {
 
     /// What it heard, until now. Packets whose playing lies ahead do not count. `before_s` is the
     /// time from mouth to network; `codec` is told as it is.
-    pub fn report(&self, back: bool, before_s: f64, codec: (f64, f64), now: Instant) -> Heard {
-        let mut rest = Ear { waiting: self.waiting.clone(), ..*self };
+    pub fn report(&self, back: bool, before_s: f64, codec: (f64, f64), now: Instant) -> Listening {
+        let mut rest = PlayoutBuffer { waiting: self.waiting.clone(), ..*self };
         let playout = self.playing.map_or(GIVEN_UP, |(_, s)| Duration::from_secs_f64(s));
         while let Some(said) = rest.waiting.front() {
             let lost = (said.at + playout <= now).then_some(Fate::Lost);
@@ -178,7 +178,7 @@ impl Ear {
         let Counts { said, played, late, lost, gaps, network_ns, came, playout_s } = rest.counts;
         let network_s = network_ns as f64 / 1e9 / came as f64;
         let mouth_to_ear_s = before_s + playout_s / played as f64;
-        Heard { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec }
+        Listening { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec }
     }
 }
 
@@ -191,8 +191,8 @@ mod tests {
     }
 
     /// One packet every 20 ms; delays in ms, `None` for lost. New spurts at the given numbers.
-    fn listen(playout: Playout, spurts: &[u64], delays: &[Option<u64>]) -> Heard {
-        let mut ear = Ear::new(playout);
+    fn listen(playout: Playout, spurts: &[u64], delays: &[Option<u64>]) -> Listening {
+        let mut buffer = PlayoutBuffer::new(playout);
         let mut arrivals: Vec<(u64, u64)> = Vec::new();
         let mut events: Vec<(u64, Option<u64>)> = Vec::new();
         for (number, delay) in delays.iter().enumerate() {
@@ -206,13 +206,13 @@ mod tests {
         for (ms, arrival) in events {
             match arrival {
                 None => {
-                    ear.said(spurts.contains(&said), at(ms));
+                    buffer.said(spurts.contains(&said), at(ms));
                     said += 1;
                 }
-                Some(number) => ear.heard(number, at(ms)),
+                Some(number) => buffer.heard(number, at(ms)),
             }
         }
-        ear.report(false, 0.02, (0.0, 25.1), at(100_000))
+        buffer.report(false, 0.02, (0.0, 25.1), at(100_000))
     }
 
     const FIXED: Playout = Playout { buffer: 0.06, adaptive: false };
@@ -240,18 +240,18 @@ mod tests {
 
     #[test]
     fn only_the_measured_interval_counts_and_only_what_is_due() {
-        let mut ear = Ear::new(FIXED);
+        let mut buffer = PlayoutBuffer::new(FIXED);
         for number in 0..4 {
-            ear.said(number == 0, at(20 * number));
+            buffer.said(number == 0, at(20 * number));
         }
-        ear.heard(0, at(70)); // 70 ms, so all are played at 130 ms
-        ear.measure();
-        ear.said(false, at(80));
-        ear.said(false, at(100));
-        ear.said(false, at(120));
-        ear.heard(1, at(125)); // of before
-        ear.heard(5, at(150));
-        let report = |ms| ear.report(false, 0.0, (0.0, 25.1), at(ms));
+        buffer.heard(0, at(70)); // 70 ms, so all are played at 130 ms
+        buffer.measure();
+        buffer.said(false, at(80));
+        buffer.said(false, at(100));
+        buffer.said(false, at(120));
+        buffer.heard(1, at(125)); // of before
+        buffer.heard(5, at(150));
+        let report = |ms| buffer.report(false, 0.0, (0.0, 25.1), at(ms));
         assert_eq!((report(209).said, report(209).lost), (0, 0)); // the fifth's time has not come
         assert_eq!((report(210).said, report(210).lost), (2, 1)); // nor the seventh's, now
         assert_eq!((report(250).said, report(250).lost, report(250).gaps), (3, 2, 2));
@@ -260,16 +260,16 @@ mod tests {
 
     #[test]
     fn who_hears_nothing_has_lost_all_that_was_given_up() {
-        let mut ear = Ear::new(FIXED);
-        ear.said(true, at(0));
-        ear.said(false, at(20));
-        let heard = ear.report(true, 0.02, (11.0, 19.0), at(10_010));
+        let mut buffer = PlayoutBuffer::new(FIXED);
+        buffer.said(true, at(0));
+        buffer.said(false, at(20));
+        let heard = buffer.report(true, 0.02, (11.0, 19.0), at(10_010));
         assert_eq!((heard.said, heard.lost, heard.gaps), (1, 1, 1));
         assert!(heard.mouth_to_ear_s.is_nan() && heard.network_s.is_nan());
         // One that comes after all does not count twice.
-        ear.said(false, at(10_030));
-        ear.heard(1, at(10_040));
-        assert_eq!(ear.report(true, 0.02, (11.0, 19.0), at(10_050)).lost, 2);
+        buffer.said(false, at(10_030));
+        buffer.heard(1, at(10_040));
+        assert_eq!(buffer.report(true, 0.02, (11.0, 19.0), at(10_050)).lost, 2);
     }
 
     #[test]
@@ -277,13 +277,13 @@ mod tests {
         // Delays alternate between 30 and 50 ms: mean 40, mean deviation 10, so 80 ms in the end,
         // whatever the first guess. 5,000 packets: 1 - 0.998^5000 is 1 but for 5e-5.
         let delays: Vec<_> = (0..5_000).map(|n| Some(if n % 2 == 0 { 30 } else { 50 })).collect();
-        let mut ear = Ear::new(Playout { buffer: 0.2, adaptive: true });
+        let mut buffer = PlayoutBuffer::new(Playout { buffer: 0.2, adaptive: true });
         for (number, delay) in delays.iter().enumerate() {
             let sent = 100 * number as u64;
-            ear.said(number % 50 == 0, at(sent));
-            ear.heard(number as u64, at(sent + delay.unwrap()));
+            buffer.said(number % 50 == 0, at(sent));
+            buffer.heard(number as u64, at(sent + delay.unwrap()));
         }
-        let (_, playout) = ear.playing.unwrap();
+        let (_, playout) = buffer.playing.unwrap();
         assert!((playout - 0.08).abs() < 0.001, "{playout}");
     }
 }

@@ -3,7 +3,7 @@
 /// Sequence numbers and windows of one direction. Numbers never wrap: 0 is the SYN, byte n of
 /// the data is n, the FIN follows the last byte.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Flight {
+pub(crate) struct SendState {
     /// Oldest unacknowledged number.
     pub una: u64,
     /// Next number to send; falls back to `una` when everything is sent again.
@@ -48,7 +48,7 @@ impl Chunk {
     }
 }
 
-impl Flight {
+impl SendState {
     /// Segment size as a window quantity.
     pub fn mss(&self) -> u64 {
         u64::from(self.mss)

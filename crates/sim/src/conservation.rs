@@ -25,11 +25,11 @@ struct Entry {
 
 /// One entry per directional flow. Does nothing, and costs nothing, in release builds.
 #[derive(Debug, Default)]
-pub struct Ledger {
+pub struct Conservation {
     flows: BTreeMap<u64, Entry>,
 }
 
-impl Ledger {
+impl Conservation {
     /// Whether books are kept.
     pub const ON: bool = cfg!(debug_assertions);
 
@@ -84,23 +84,23 @@ mod tests {
 
     #[test]
     fn settled_books_pass() {
-        let mut ledger = Ledger::default();
+        let mut conservation = Conservation::default();
         for bytes in [40, 1_500, 1_500] {
-            ledger.sent(7, bytes);
+            conservation.sent(7, bytes);
         }
-        ledger.delivered(7, 40);
-        ledger.dropped(7, 1_500);
-        ledger.check([(7, 1_500)].into_iter());
-        ledger.delivered(7, 1_500);
-        ledger.check(std::iter::empty());
-        assert!(ledger.flows.is_empty());
+        conservation.delivered(7, 40);
+        conservation.dropped(7, 1_500);
+        conservation.check([(7, 1_500)].into_iter());
+        conservation.delivered(7, 1_500);
+        conservation.check(std::iter::empty());
+        assert!(conservation.flows.is_empty());
     }
 
     #[test]
     #[should_panic(expected = "flow 7")]
     fn a_lost_byte_is_noticed() {
-        let mut ledger = Ledger::default();
-        ledger.sent(7, 1_500);
-        ledger.check([(7, 1_499)].into_iter());
+        let mut conservation = Conservation::default();
+        conservation.sent(7, 1_500);
+        conservation.check([(7, 1_499)].into_iter());
     }
 }

@@ -6,16 +6,16 @@ use crate::segment::{Flags, Segment};
 
 /// What a sender needs to understand the feedback it gets.
 #[derive(Debug)]
-pub(crate) struct Hearing<'a> {
+pub(crate) struct EchoReader<'a> {
     feedback: EcnFeedback,
     /// Of accurate ECN.
     memory: Option<&'a mut Memory>,
 }
 
-impl<'a> Hearing<'a> {
+impl<'a> EchoReader<'a> {
     pub fn new(state: EcnState, receiver: &'a mut Receiver) -> Self {
         let accurate = state.feedback == EcnFeedback::Accurate;
-        Hearing { feedback: state.feedback, memory: accurate.then(|| receiver.marks()) }
+        EchoReader { feedback: state.feedback, memory: accurate.then(|| receiver.marks()) }
     }
 
     /// Of the bytes that `segment` newly reports to have arrived, those that it reports as marked;
@@ -75,14 +75,14 @@ mod tests {
         telling.set_accecn(AccEcn { ect1_first: true, fields: 2, counters: [1_461, 100, 1] });
         for (ack, marked) in [(plain, 1_460), (telling, 100)] {
             let mut receiver = Receiver::new();
-            let mut hearing = Hearing::new(state, &mut receiver);
+            let mut hearing = EchoReader::new(state, &mut receiver);
             assert_eq!(hearing.marked_bytes(&ack, 1_560, 1_460, false), marked);
             // The header's count is kept in step: the next ACK without option tells of no more marks.
             assert_eq!(hearing.marked_bytes(&plain, 1_460, 1_460, false), 0);
         }
         // The ACK that completes the handshake speaks of the SYN-ACK, which no byte counter has.
         let mut receiver = Receiver::new();
-        let mut hearing = Hearing::new(state, &mut receiver);
+        let mut hearing = EchoReader::new(state, &mut receiver);
         telling.set_accecn(AccEcn { ect1_first: false, fields: 3, counters: [1, 0, 1] });
         assert_eq!(hearing.marked_bytes(&telling, 1, 1_460, true), 1);
     }
