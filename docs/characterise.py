@@ -10,9 +10,11 @@ import csv
 from pathlib import Path
 
 from aqmlab import figures
-from aqmlab.store import Store
-from aqmlab.studies import drawing, experiment, registry
-from aqmlab.studies.study import Study
+from aqmlab.experiment import experiment
+from aqmlab.figures import drawing
+from aqmlab.pipeline import registry
+from aqmlab.pipeline.study import Study
+from aqmlab.runs.store import Store
 
 DOCS = Path(__file__).parent
 STUDY = "rfc7928"

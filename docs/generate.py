@@ -13,7 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from aqmlab import engine, figures, reference
+from aqmlab import figures
+from aqmlab.cli import reference
+from aqmlab.simulator import engine
 
 DOCS = Path(__file__).parent
 REFERENCE = "droptail"

@@ -68,7 +68,7 @@ def toml_file(tmp_path) -> Path:
 def fake(monkeypatch):
     """The test double behind `aqmlab.engine`."""
     import fake_core
-    from aqmlab import engine
+    from aqmlab.simulator import engine
 
     monkeypatch.setattr(engine, "_core", lambda: fake_core)
     monkeypatch.setattr(fake_core, "VERSION", dict(fake_core.VERSION))

@@ -215,7 +215,8 @@ def estimate(text: str) -> float | None:
 
 
 if __name__ == "__main__":
-    from aqmlab import cli, engine
+    from aqmlab.cli import main as cli
+    from aqmlab.simulator import engine
 
     VERSION.update(json.loads(os.environ.get("FAKE_VERSION", "{}")))
     engine._core = lambda: sys.modules["__main__"]  # type: ignore[assignment]

@@ -13,8 +13,10 @@ from unittest import mock
 
 from test_studies import SMALL, Double
 
-from aqmlab import cli, engine
-from aqmlab.studies import experiment, registry
+from aqmlab.cli import main as cli
+from aqmlab.experiment import experiment
+from aqmlab.pipeline import registry
+from aqmlab.simulator import engine
 
 
 class Slow(Double):

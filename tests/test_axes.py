@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 
 import aqmlab
-from aqmlab import axes, show, spec
+from aqmlab.cli import show
 from aqmlab.errors import AqmlabError
+from aqmlab.experiment import axes, spec
 from conftest import base_scenario
 
 QUEUES = [{"label": "small", "aqm": "droptail", "limit": 9}, {"aqm": "droptail", "limit": 60}]

@@ -3,8 +3,10 @@ import subprocess
 
 import pytest
 
-from aqmlab import bench, bench_commands, engine
+from aqmlab.bench import commands as bench_commands
+from aqmlab.bench import simulator as bench
 from aqmlab.errors import SpecError
+from aqmlab.simulator import engine
 
 
 def test_the_machine_is_named():

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from aqmlab import calibrate, engine
 from aqmlab.errors import CalibrationError
-from aqmlab.stored import Cache
+from aqmlab.runs import calibrate
+from aqmlab.runs.stored import Cache
+from aqmlab.simulator import engine
 
 
 @pytest.fixture

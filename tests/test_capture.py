@@ -10,9 +10,10 @@ import pytest
 from test_cli import refused
 
 import aqmlab
-from aqmlab import runner, spec
-from aqmlab.capture import Capture
 from aqmlab.errors import AqmlabError, SpecError
+from aqmlab.experiment import spec
+from aqmlab.pipeline import runner
+from aqmlab.simulator.capture import Capture
 
 pytestmark = pytest.mark.usefixtures("real_core")
 

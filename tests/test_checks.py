@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from test_studies import SMALL, Double
 
-from aqmlab import engine
 from aqmlab.errors import SpecError
-from aqmlab.studies import checks, drawing, registry
-from aqmlab.studies.checks import keys
-from aqmlab.studies.experiment import load
-from aqmlab.studies.study import Study
+from aqmlab.experiment.experiment import load
+from aqmlab.figures import drawing
+from aqmlab.pipeline import checks, registry
+from aqmlab.pipeline.checks import keys
+from aqmlab.pipeline.study import Study
+from aqmlab.simulator import engine
 
 #: What is changed in which file, into what, and what must be said.
 MISTAKES = {

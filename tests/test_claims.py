@@ -12,16 +12,18 @@ import pytest
 from rich.console import Console
 from test_studies import SHORT, SMALL, Double
 
-from aqmlab import engine
+from aqmlab.claims import expression, judge, judging, revisited, rule, scorecard
+from aqmlab.claims.evidence import Evidence
+from aqmlab.claims.judge import FAILS, HOLDS, UNDECIDED, Bounds
+from aqmlab.cli import score_card as show
 from aqmlab.errors import SpecError
-from aqmlab.progress import Progress
-from aqmlab.studies import judging, plan, registry
-from aqmlab.studies.claims import expression, judge, revisited, rule, scorecard, show
-from aqmlab.studies.claims.evidence import Evidence
-from aqmlab.studies.claims.judge import FAILS, HOLDS, UNDECIDED, Bounds
-from aqmlab.studies.experiment import Experiment, load
-from aqmlab.studies.statistics import responses
-from aqmlab.studies.study import Study
+from aqmlab.experiment import plan
+from aqmlab.experiment.experiment import Experiment, load
+from aqmlab.pipeline import registry
+from aqmlab.pipeline.study import Study
+from aqmlab.runs.progress import Progress
+from aqmlab.simulator import engine
+from aqmlab.tables.statistics import responses
 
 
 class TestExpression:

@@ -334,15 +334,15 @@ def test_an_output_without_the_characters_is_no_mistake(command, toml_file):
 
 
 def test_what_nobody_foresaw_is_one_sentence(command, monkeypatch):
-    from aqmlab import cli
+    from aqmlab.cli import main as cli
 
     def broken(*_, **__):
         raise KeyError("x")
 
     monkeypatch.setattr(cli, "app", broken)
     said = []
-    monkeypatch.setattr("aqmlab.terminal.say", said.append)
-    monkeypatch.setattr("aqmlab.terminal.abandon_output", lambda: None)
+    monkeypatch.setattr("aqmlab.io.terminal.say", said.append)
+    monkeypatch.setattr("aqmlab.io.terminal.abandon_output", lambda: None)
     assert cli._code(["list"]) == 70
     assert "internal error (KeyError at test_cli.py:" in said[0] and "report" in said[0]
     monkeypatch.setenv(cli.DEBUG, "1")

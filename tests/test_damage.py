@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 import aqmlab
-from aqmlab import files
-from aqmlab.contents import NAME as CONTENTS
-from aqmlab.engine import Outcome
 from aqmlab.errors import StoreError
-from aqmlab.store import Store
+from aqmlab.io import files
+from aqmlab.runs.contents import NAME as CONTENTS
+from aqmlab.runs.store import Store
+from aqmlab.simulator.engine import Outcome
 from conftest import base_scenario
 
 OUTCOME = Outcome(

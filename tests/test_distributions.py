@@ -6,8 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aqmlab import calibrate, distributions, engine, figures, inlining, reference, spec
+from aqmlab import figures
+from aqmlab.cli import distributions, reference
 from aqmlab.errors import AqmlabError, SpecError
+from aqmlab.experiment import inlining, spec
+from aqmlab.runs import calibrate
+from aqmlab.simulator import engine
 
 EXAMPLES = Path(spec.__file__).parent / "experiments" / "examples"
 CSV = "# unit: bytes\nvalue,prob\n1000,0.5\n9000,0.5\n"
@@ -52,7 +56,7 @@ def test_the_unit_of_a_table_is_in_its_comments(fake, tmp_path):
 
 
 def test_the_command_draws_beside_a_table(fake, tmp_path, capsys):
-    from aqmlab import cli
+    from aqmlab.cli import main as cli
 
     path = tmp_path / "sizes.csv"
     path.write_text(CSV)
@@ -74,7 +78,7 @@ def test_the_command_draws_beside_a_table(fake, tmp_path, capsys):
     ],
 )
 def test_what_cannot_be_drawn(fake, capsys, arguments, words):
-    from aqmlab import cli
+    from aqmlab.cli import main as cli
 
     assert cli._code(["describe", *arguments]) != 0
     answer = capsys.readouterr()
@@ -174,7 +178,7 @@ def test_a_load_of_packmime_is_the_load(real_core, scenario):
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda p: p.stem)
 def test_every_example_is_accepted(real_core, path):
-    from aqmlab import sweep
+    from aqmlab.experiment import sweep
 
     for run in sweep.expand(spec.load(path)):
         try:

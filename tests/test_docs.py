@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from aqmlab import reference
-from aqmlab.studies import registry
+from aqmlab.cli import reference
+from aqmlab.pipeline import registry
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

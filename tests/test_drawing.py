@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from aqmlab import figures
-from aqmlab.measure import interval
-from aqmlab.studies import drawing
-from aqmlab.studies.drawing.curve import probability
-from aqmlab.studies.drawing.lines import number
-from aqmlab.studies.drawing.material import mean_band, titled, told
-from aqmlab.studies.drawing.slow_start import follow
-from aqmlab.studies.plan import Cell, Plan
+from aqmlab.experiment.plan import Cell, Plan
+from aqmlab.figures import drawing
+from aqmlab.figures.drawing.curve import probability
+from aqmlab.figures.drawing.lines import number
+from aqmlab.figures.drawing.material import mean_band, titled, told
+from aqmlab.figures.drawing.slow_start import follow
+from aqmlab.intervals import interval
 
 LOST, FLYING = 2**64 - 1, 2**64 - 2
 METRICS = {

@@ -1,7 +1,7 @@
 import pytest
 
-from aqmlab import engine
 from aqmlab.errors import EngineError, SpecError
+from aqmlab.simulator import engine
 
 
 def test_tables_come_as_columns_with_their_times(fake, scenario):

@@ -11,12 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from aqmlab import calibrate, engine, units
-from aqmlab.studies import calibrating, checks, drawing, plan, registry, statistics
-from aqmlab.studies.claims import rule
-from aqmlab.studies.claims.evidence import Evidence
-from aqmlab.studies.experiment import Experiment, claims, load
-from aqmlab.studies.plan import Plan
+from aqmlab import units
+from aqmlab.claims import rule
+from aqmlab.claims.evidence import Evidence
+from aqmlab.experiment import plan
+from aqmlab.experiment.experiment import Experiment, claims, load
+from aqmlab.experiment.plan import Plan
+from aqmlab.figures import drawing
+from aqmlab.pipeline import calibrating, checks, registry
+from aqmlab.runs import calibrate
+from aqmlab.simulator import engine
+from aqmlab.tables import statistics
 
 #: Ids of the published claims about each study; of the guidelines, which claim nothing, of ours.
 CLAIMS = {

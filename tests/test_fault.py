@@ -4,8 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from aqmlab import cli, engine
+from aqmlab.cli import main as cli
 from aqmlab.errors import FaultError
+from aqmlab.simulator import engine
 
 core = engine._core()
 SCENARIO = """

@@ -10,12 +10,13 @@ from typing import cast
 
 import pytest
 
+from aqmlab.claims import rule
+from aqmlab.claims.evidence import Evidence
 from aqmlab.errors import SpecError
-from aqmlab.studies import experiment, plan, statistics
-from aqmlab.studies.claims import rule
-from aqmlab.studies.claims.evidence import Evidence
-from aqmlab.studies.experiment import Experiment
-from aqmlab.studies.laboratory import Measured
+from aqmlab.experiment import experiment, plan
+from aqmlab.experiment.experiment import Experiment
+from aqmlab.runs.laboratory import Measured
+from aqmlab.tables import statistics
 
 
 def every_plan(study: Experiment) -> list[plan.Plan]:

@@ -1,19 +1,42 @@
-"""What a command loads: seconds of waiting and most of its memory are imports."""
+"""Who may import whom, and what a command loads: seconds of waiting and most of its memory."""
 
 from __future__ import annotations
 
+import ast
 import json
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from aqmlab.studies import registry
+from aqmlab.pipeline import registry
 
 PROGRAM = """
 import json, sys
-from aqmlab import cli
+from aqmlab.cli import main as cli
 code = cli._code(sys.argv[1:])
 print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)
 """
+PACKAGE = Path(__file__).parent.parent / "python" / "aqmlab"
+ROOMS = [
+    "errors",
+    "io",
+    "simulator",
+    "units",
+    "intervals",
+    "experiment",
+    "runs",
+    "tables",
+    "claims",
+    "figures",
+    "report",
+    "pipeline",
+    "learn",
+    "bench",
+    "cli",
+    "__main__",
+]
+"""Every room of the package, from the ground up: each imports only rooms below itself."""
 HEAVY = {"jinja2", "matplotlib", "numpy", "pandas", "polars", "pyarrow", "scipy"}
 
 
@@ -29,6 +52,40 @@ def loaded(aqmlab_command):
         return set(modules)
 
     return run
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules of this package that a file imports, also late or for types only."""
+    package = ["aqmlab", *path.relative_to(PACKAGE).parts[:-1]]
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names if name.name.startswith("aqmlab."))
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*above, *filter(None, [node.module])])
+            if module.split(".")[0] == "aqmlab":
+                yield from (f"{module}.{name.name}" for name in node.names)
+
+
+def room(dotted: str) -> str:
+    """The room that a module lies in."""
+    return dotted.split(".")[1]
+
+
+def test_every_file_lies_in_a_room():
+    found = {path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py")}
+    assert {name.removesuffix(".py") for name in found} == {*ROOMS, "__init__"}
+
+
+def test_no_room_imports_one_above_it():
+    upwards = [
+        f"{path.relative_to(PACKAGE)} imports {module}"
+        for own in ROOMS
+        for path in (sorted((PACKAGE / own).rglob("*.py")) or [PACKAGE / f"{own}.py"])
+        for module in imported(path)
+        if room(module) in ROOMS[ROOMS.index(own) + 1 :]
+    ]
+    assert upwards == []
 
 
 @pytest.mark.parametrize(
@@ -54,7 +111,7 @@ def test_studies_are_listed_by_the_heads_of_their_files():
 
 
 def test_a_command_of_one_discipline_reads_no_study(loaded):
-    assert "aqmlab.studies.experiment" not in loaded("list", "aqm")
+    assert "aqmlab.experiment.experiment" not in loaded("list", "aqm")
 
 
 def test_a_run_loads_neither_drawing_nor_all_of_statistics(loaded, toml_file):

@@ -12,9 +12,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from aqmlab.studies.claims import rule
-from aqmlab.studies.claims.evidence import Evidence
-from aqmlab.studies.claims.judge import FAILS, HOLDS, UNDECIDED
+from aqmlab.claims import rule
+from aqmlab.claims.evidence import Evidence
+from aqmlab.claims.judge import FAILS, HOLDS, UNDECIDED
 
 TRIALS = 60
 #: Of 60 trials with 2.5 % each more than 6 are wrong with a probability below 0.1 %.

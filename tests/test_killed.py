@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from aqmlab import files
-from aqmlab.store import Store
+from aqmlab.io import files
+from aqmlab.runs.store import Store
 from conftest import HERE, Command
 
 PART = ("study", "small", "--quick", "--part", "fifo", "--jobs", 2)

@@ -18,7 +18,7 @@ from test_cli import refused
 
 from aqmlab import learn
 from aqmlab.learn import model, scenario
-from aqmlab.progress import Progress
+from aqmlab.runs.progress import Progress
 
 pytestmark = pytest.mark.usefixtures("real_core")
 EPOCHS = [[10_000, 100, 5_000, 1000], [200_000, 60, 0, 70]]

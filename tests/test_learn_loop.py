@@ -11,9 +11,10 @@ import pytest
 from scipy import stats
 
 import aqmlab
-from aqmlab import engine, learn, spec
+from aqmlab import learn
 from aqmlab.errors import SpecError
-from aqmlab.learn import recording
+from aqmlab.experiment import recording, spec
+from aqmlab.simulator import engine
 
 pytestmark = pytest.mark.usefixtures("real_core")
 

@@ -7,9 +7,12 @@ import json
 import pytest
 
 import aqmlab
-from aqmlab import calibrate, engine, inlining, reference, spec
+from aqmlab.cli import reference
 from aqmlab.errors import SpecError
+from aqmlab.experiment import inlining, spec
 from aqmlab.report import setup, wording
+from aqmlab.runs import calibrate
+from aqmlab.simulator import engine
 from conftest import base_scenario
 
 TRACE = "# mine\n1\n1\n5\n\n10\n"

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import pytest
 
 import aqmlab
-from aqmlab import loads
-from aqmlab.loads import Target
-from aqmlab.sweep import Run
+from aqmlab.experiment.sweep import Run
+from aqmlab.tables import loads
+from aqmlab.tables.loads import Target
 
 SCENARIO = {
     "duration": "60 s",

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from aqmlab import measure
+from aqmlab.intervals import interval
+from aqmlab.tables import measure
 
 NUMBER = st.floats(-1e6, 1e6)
 
@@ -23,7 +24,7 @@ class Fake:
 
 def test_an_interval_by_hand():
     # 1, 2, 3, 4: mean 2.5, deviation 1.2910, t(0.975, 3) = 3.1824, half width 2.0543
-    mean, low, high = measure.interval([1, 2, 3, 4])
+    mean, low, high = interval([1, 2, 3, 4])
     assert mean == 2.5
     assert high - mean == pytest.approx(2.0543, abs=1e-4)
     assert mean - low == pytest.approx(high - mean)
@@ -31,7 +32,7 @@ def test_an_interval_by_hand():
 
 @given(st.lists(NUMBER, min_size=2, max_size=20))
 def test_intervals_are_scipys(values):
-    mean, low, high = measure.interval(values)
+    mean, low, high = interval(values)
     error = stats.sem(values)
     if error > 1e-9:
         expected = stats.t.interval(0.95, len(values) - 1, loc=np.mean(values), scale=error)
@@ -40,8 +41,8 @@ def test_intervals_are_scipys(values):
 
 
 def test_too_few_for_an_interval():
-    assert all(map(math.isnan, measure.interval([])))
-    mean, low, high = measure.interval([3.0])
+    assert all(map(math.isnan, interval([])))
+    mean, low, high = interval([3.0])
     assert mean == 3
     assert math.isnan(low)
     assert math.isnan(high)
@@ -128,7 +129,7 @@ def test_paired_is_the_one_sample_test(pairs):
 def test_the_interval_covers_as_often_as_it_says():
     # 4,000 samples of five: coverage 0.95, standard error 0.0034; false alarm below 1e-5.
     draws = np.random.default_rng(1).normal(size=(4000, 5))
-    hits = sum(low <= 0 <= high for _, low, high in map(measure.interval, draws.tolist()))
+    hits = sum(low <= 0 <= high for _, low, high in map(interval, draws.tolist()))
     assert abs(hits / 4000 - 0.95) < 0.0153
 
 

@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from aqmlab import progress
+from aqmlab.runs import progress
 
 
 class Clock:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from test_studies import SHORT, SMALL, Double
 
-from aqmlab import engine
 from aqmlab.errors import SpecError
-from aqmlab.store import Store
-from aqmlab.studies import published
-from aqmlab.studies.experiment import load
-from aqmlab.studies.study import Study
+from aqmlab.experiment.experiment import load
+from aqmlab.pipeline.study import Study
+from aqmlab.runs.store import Store
+from aqmlab.simulator import engine
+from aqmlab.tables import published
 
 METRICS = [
     {"name": "throughput", "title": "Throughput"},

@@ -11,7 +11,8 @@ from test_cli import refused, wait_for
 from test_show import shown
 
 import aqmlab
-from aqmlab import calibrate, engine
+from aqmlab.runs import calibrate
+from aqmlab.simulator import engine
 from conftest import base_scenario
 
 pytestmark = pytest.mark.usefixtures("real_core")

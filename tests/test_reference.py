@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from aqmlab import reference
+from aqmlab.cli import reference
 from aqmlab.errors import AqmlabError
 
 

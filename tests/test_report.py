@@ -13,15 +13,17 @@ import pytest
 import typer.main
 from test_studies import SHORT, SMALL, Double
 
-from aqmlab import cli, engine, report
-from aqmlab.contents import Contents
+from aqmlab import report
+from aqmlab.cli import main as cli
 from aqmlab.errors import StoreError
-from aqmlab.report import numbers
+from aqmlab.experiment.experiment import load
+from aqmlab.io import numbers
+from aqmlab.pipeline import registry
+from aqmlab.pipeline.study import Study
 from aqmlab.report import report as writer
-from aqmlab.store import Store
-from aqmlab.studies import registry
-from aqmlab.studies.experiment import load
-from aqmlab.studies.study import Study
+from aqmlab.runs.contents import Contents
+from aqmlab.runs.store import Store
+from aqmlab.simulator import engine
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab import engine, pool, runner, spec
 from aqmlab.errors import AqmlabError, CalibrationError, Interrupted, SpecError
-from aqmlab.progress import Progress
+from aqmlab.experiment import spec
+from aqmlab.pipeline import runner
+from aqmlab.runs import pool
+from aqmlab.runs.progress import Progress
+from aqmlab.simulator import engine
 from conftest import base_scenario
 
 SWEEP = {"scenario": base_scenario(), "sweep": {"link.0.forward.limit": [60, 120], "seeds": 3}}

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from aqmlab import documents, inlining
+from aqmlab.experiment import inlining, plan
+from aqmlab.experiment.experiment import SHIPPED, load
+from aqmlab.io import documents
 from aqmlab.report import setup, wording
-from aqmlab.studies import plan
-from aqmlab.studies.experiment import SHIPPED, load
 from conftest import base_scenario
 
 EXAMPLES = sorted((SHIPPED / "examples").glob("*.toml"))
@@ -42,7 +42,7 @@ def test_every_shipped_example_can_be_drawn(path: Path):
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_a_complete_scenario_is_drawn_as_the_file_it_came_from(path: Path, real_core):
-    from aqmlab import engine
+    from aqmlab.simulator import engine
 
     document = documents.read_toml(path)
     scenario = inlining.inline_tables(document.get("scenario", document), path.parent)

@@ -4,7 +4,7 @@ import math
 import re
 
 import aqmlab
-from aqmlab import show
+from aqmlab.cli import show
 from conftest import base_scenario
 
 

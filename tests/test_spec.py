@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aqmlab import files, inlining, spec
 from aqmlab.errors import SpecError
+from aqmlab.experiment import inlining, spec
+from aqmlab.io import files
 from conftest import SCENARIO_TOML, base_scenario
 
 PLAIN = st.recursive(

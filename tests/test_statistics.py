@@ -9,11 +9,11 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from aqmlab.studies import statistics
-from aqmlab.studies.claims import rule
-from aqmlab.studies.claims.evidence import Evidence
-from aqmlab.studies.claims.judge import FAILS, HOLDS
-from aqmlab.studies.plan import Cell, Plan
+from aqmlab.claims import rule
+from aqmlab.claims.evidence import Evidence
+from aqmlab.claims.judge import FAILS, HOLDS
+from aqmlab.experiment.plan import Cell, Plan
+from aqmlab.tables import statistics
 
 
 @dataclass(frozen=True)

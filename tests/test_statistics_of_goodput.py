@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from aqmlab.studies import statistics
-from aqmlab.studies.laboratory import Measured
+from aqmlab.runs.laboratory import Measured
+from aqmlab.tables import statistics
 
 SECONDS = {
     "time_s": np.arange(6.0),

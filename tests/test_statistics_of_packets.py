@@ -10,9 +10,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from aqmlab.studies import statistics
-from aqmlab.studies.laboratory import Measured
-from aqmlab.studies.statistics import bursts, datagrams, packets
+from aqmlab.runs.laboratory import Measured
+from aqmlab.tables import statistics
+from aqmlab.tables.statistics import bursts, datagrams, packets
 
 
 def run(

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from aqmlab.errors import SpecError
-from aqmlab.studies import statistics, tables
-from aqmlab.studies.laboratory import Measured
+from aqmlab.runs.laboratory import Measured
+from aqmlab.tables import statistics, tables
 
 SIZES = {
     "upto_bytes": [1000, 2000, 4000, 8000],
@@ -128,7 +128,7 @@ class TestTails:
 
 
 def test_variables_of_a_model(monkeypatch):
-    from aqmlab import engine
+    from aqmlab.simulator import engine
 
     uniform = {"name": "size", "mean": 0.5, "curve": [[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]]}
     monkeypatch.setattr(engine, "variables", lambda model: [uniform])

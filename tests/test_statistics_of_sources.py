@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from aqmlab.errors import SpecError
-from aqmlab.studies import statistics
-from aqmlab.studies.laboratory import Measured
+from aqmlab.runs.laboratory import Measured
+from aqmlab.tables import statistics
 
 LINKS = [{"name": "first"}, {"name": "second"}]
 BOTH = ["first", "second"]

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aqmlab import files, store, stored
-from aqmlab.engine import Outcome, Version
 from aqmlab.errors import StoreError
-from aqmlab.files import whole
-from aqmlab.store import Store, content_key
+from aqmlab.io import files
+from aqmlab.io.files import whole
+from aqmlab.runs import store, stored
+from aqmlab.runs.store import Store, content_key
+from aqmlab.simulator.engine import Outcome, Version
 
 OUTCOME = Outcome(
     {"fingerprint": "abc", "drops": 3},
@@ -201,7 +202,7 @@ def test_the_key_is_the_content(document):
 
 
 def test_one_file_is_looked_up_as_the_whole_list_says(tmp_path):
-    from aqmlab.contents import Contents
+    from aqmlab.runs.contents import Contents
 
     made = Contents.create(tmp_path)
     made.record({"result.json": "1" * 32, "runs/a": "2" * 32})

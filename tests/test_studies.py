@@ -11,12 +11,15 @@ import polars as pl
 import pytest
 
 import fake_core
-from aqmlab import engine
 from aqmlab.errors import AqmlabError, SpecError
-from aqmlab.studies import drawing, plan, published, registry, tables
-from aqmlab.studies.experiment import Experiment, load
-from aqmlab.studies.statistics import responses
-from aqmlab.studies.study import Study
+from aqmlab.experiment import plan
+from aqmlab.experiment.experiment import Experiment, load
+from aqmlab.figures import drawing
+from aqmlab.pipeline import registry
+from aqmlab.pipeline.study import Study
+from aqmlab.simulator import engine
+from aqmlab.tables import published, tables
+from aqmlab.tables.statistics import responses
 
 SHORT = {"duration": "240 s", "warmup": "120 s", "seeds": 3, "calibration_seeds": 2, "looks": [1]}
 
@@ -449,7 +452,7 @@ class TestRegistry:
 
 
 def test_differences_of_opposite_sign_do_not_cancel_in_the_headline():
-    from aqmlab.studies.headlines import _gaps
+    from aqmlab.report.headlines import _gaps
 
     def row(metric, difference):
         return {"load_pct": "98", "metric": metric, "difference": difference}
@@ -465,7 +468,7 @@ def test_differences_of_opposite_sign_do_not_cancel_in_the_headline():
 
 
 def test_rows_that_stand_alone_make_one_range_in_the_headline():
-    from aqmlab.studies.headlines import _gaps
+    from aqmlab.report.headlines import _gaps
 
     share = METRIC | {"name": "pct_le_1s"}
     rows = [

@@ -8,10 +8,13 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from aqmlab.studies import headlines, plan, study, tables
-from aqmlab.studies.laboratory import Measured
-from aqmlab.studies.plan import Cell, Plan
-from aqmlab.studies.statistics import of_run
+from aqmlab.experiment import plan
+from aqmlab.experiment.plan import Cell, Plan
+from aqmlab.pipeline import study
+from aqmlab.report import headlines
+from aqmlab.runs.laboratory import Measured
+from aqmlab.tables import tables
+from aqmlab.tables.statistics import of_run
 
 
 class Sizes:

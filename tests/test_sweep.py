@@ -4,7 +4,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aqmlab import spec, sweep
+from aqmlab.experiment import spec, sweep
 from conftest import base_scenario
 
 AXES = st.lists(st.lists(st.integers(1, 100), min_size=1, max_size=4), min_size=0, max_size=3)

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aqmlab import errors, figures, show
+from aqmlab import errors, figures
+from aqmlab.cli import show
 from aqmlab.errors import AqmlabError
+from aqmlab.io.terminal import printable
 from aqmlab.learn import scenario
 from aqmlab.report.templates import environment
-from aqmlab.terminal import printable
 
 EVIL = 'a"b\n\x1b[31m\u202e $x$ $\\frac$ \\ \x7f\x9b </svg><script>\U0001f600\U000e0001 \ud800'
 HEADER = {
@@ -39,7 +40,7 @@ def test_every_text_becomes_printable(text):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_json_says_the_same_without_what_a_terminal_obeys(monkeypatch, encoding):
-    monkeypatch.setattr("aqmlab.terminal.is_unicode", lambda: encoding == "utf-8")
+    monkeypatch.setattr("aqmlab.io.terminal.is_unicode", lambda: encoding == "utf-8")
     text = show.to_json({EVIL: [EVIL, 1.5]})
     assert json.loads(text) == {EVIL: [EVIL, 1.5]}
     assert all(c.isprintable() or c == "\n" for c in text) and text.encode(encoding)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from aqmlab import engine
 from aqmlab.errors import SpecError
+from aqmlab.simulator import engine
 
 pytestmark = pytest.mark.usefixtures("real_core")
 

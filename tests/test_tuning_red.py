@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from fractions import Fraction
 
-from aqmlab.studies.experiment import load
+from aqmlab.experiment.experiment import load
 
 
 def test_the_good_settings_are_those_of_table_4():

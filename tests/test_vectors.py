@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aqmlab import engine
+from aqmlab.simulator import engine
 
 VECTORS = Path(__file__).parent.parent / "vectors"
 CALL_KEYS = ["at_ns", "call", "packet", "sent", "draws", "events", "state"]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from aqmlab.result import Result
+    from aqmlab.tables.result import Result
 
     __version__: str
 
@@ -36,7 +36,7 @@ def __getattr__(name: str) -> str:
     """`__version__` is that of the simulator, which is not loaded before."""
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from aqmlab import engine
+    from aqmlab.simulator import engine
 
     return engine.version().version
 
@@ -63,9 +63,10 @@ def run(
     """
     from pathlib import Path
 
-    from aqmlab import runner, spec
-    from aqmlab.capture import Capture
-    from aqmlab.progress import for_stream
+    from aqmlab.experiment import spec
+    from aqmlab.pipeline import runner
+    from aqmlab.runs.progress import for_stream
+    from aqmlab.simulator.capture import Capture
 
     experiment = spec.load(source, overrides=set, seed=seed, seeds=seeds)
     board = for_stream() if progress else None
@@ -83,6 +84,6 @@ def paired(first: Result, second: Result) -> pl.DataFrame:
     mean_a, mean_b, difference, low, high (95 % Student's t). Both results must be of one variant:
     of a sweep, choose one (`result.select(load=0.9)`), or compare two by `result.paired`.
     """
-    from aqmlab import measure
+    from aqmlab.tables import measure
 
     return measure.paired(first.only(), second.only())

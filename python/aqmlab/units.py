@@ -14,7 +14,7 @@ _ENDINGS = {"": "", "packets": "", "time": "s", "rate": "bits_per_s", "bytes": "
 
 
 def _parse(text: object, unit: str, noun: str, example: str) -> float:
-    from aqmlab import engine
+    from aqmlab.simulator import engine
 
     if not isinstance(text, str):
         raise SpecError(f'{text!r} is not a {noun}: write for example "{example}"')

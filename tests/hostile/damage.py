@@ -17,8 +17,9 @@ import pyarrow.parquet as pq
 
 import aqmlab
 import fake_core
-from aqmlab import engine, show
+from aqmlab.cli import show
 from aqmlab.errors import AqmlabError
+from aqmlab.simulator import engine
 from conftest import base_scenario
 
 from .oracle import Answer, Failure, check, contents, streams

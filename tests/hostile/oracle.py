@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
-from aqmlab import cli, engine, errors
+from aqmlab import errors
+from aqmlab.cli import main as cli
+from aqmlab.simulator import engine
 
 SCREEN = errors.LONGEST + len("aqmlab: ")
 CODES = (0, 2, 130, 141)

@@ -12,11 +12,11 @@ from unittest import mock
 
 from test_studies import SHORT, SMALL, Double
 
-from aqmlab import engine
 from aqmlab.errors import AqmlabError
-from aqmlab.studies import registry
-from aqmlab.studies.experiment import load
-from aqmlab.studies.study import Study
+from aqmlab.experiment.experiment import load
+from aqmlab.pipeline import registry
+from aqmlab.pipeline.study import Study
+from aqmlab.simulator import engine
 
 from .damage import harm
 from .oracle import Failure, command, contents, streams

@@ -25,8 +25,8 @@ import polars as pl
 from cases import Case, full, quick, scenario, words
 
 import aqmlab
-from aqmlab.engine import version
-from aqmlab.measure import interval
+from aqmlab.intervals import interval
+from aqmlab.simulator.engine import version
 
 SCRIPT = Path(__file__).with_name("bulk.tcl")
 CACHE = Path("results/ns2")

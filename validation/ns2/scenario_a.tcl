@@ -1,4 +1,4 @@
-# Benchmark scenario A (python/aqmlab/bench.py) in ns-2 2.35 (Debian package ns2):
+# Benchmark scenario A (python/aqmlab/bench/simulator.py) in ns-2 2.35 (Debian package ns2):
 #   50 bulk SACK flows, 1,460 + 40 byte packets, one duplex link of 100 Mb/s and 50 ms each way
 #   with all agents directly at its two ends (no access links), gentle RED (60, 180) counting
 #   packets over 300 packets, delayed acknowledgements, no traces.

@@ -215,7 +215,7 @@ impl<'a> Builder<'a> {
     /// The queue of `port` with a hash of its own in every replication, unless a seed was given.
     fn hashed(&self, port: &str, queue: &Queue) -> Queue {
         let Queue { entry, params } = queue;
-        if entry.fields.iter().all(|field| field.name != HASH_SEED_FIELD) {
+        if entry.about.fields.iter().all(|field| field.name != HASH_SEED_FIELD) {
             return queue.clone();
         }
         let drawn = Rng::named(self.seed, &format!("port.{port}.hash")).below(1 << 32);

@@ -34,7 +34,7 @@ struct Load {
 
 fn gate(room: f64) -> aqm::Built {
     let entry = aqm::find("droptail").unwrap();
-    let params = Params::check(entry.fields, &[("limit".into(), Raw::Number(room))]).unwrap();
+    let params = Params::check(entry.about.fields, &[("limit".into(), Raw::Number(room))]).unwrap();
     (entry.build)(&params, &Line::of(Rate::from_bits_per_s(RATE))).unwrap()
 }
 

@@ -21,7 +21,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from aqmlab.errors import shortened
-from aqmlab.terminal import printable
+from aqmlab.io.terminal import printable
 
 INK = "#1a1a1a"
 SOFT = "#6b6b6b"

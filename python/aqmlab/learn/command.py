@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import SpecError
-from aqmlab.files import reported
-from aqmlab.progress import Progress
+from aqmlab.io.files import reported
+from aqmlab.runs.progress import Progress
 
 from . import model, reading, scenario
 

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from aqmlab.files import whole
+from aqmlab.io.files import whole
 
 from .reading import Learned
 

@@ -14,9 +14,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from aqmlab import engine
 from aqmlab.errors import SpecError
-from aqmlab.progress import Progress
+from aqmlab.runs.progress import Progress
+from aqmlab.simulator import engine
 
 CHUNK = 1 << 20
 """Bytes read at a time."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import tomlkit
 
-from aqmlab.files import whole
-from aqmlab.terminal import printable, unicode_escape
+from aqmlab.io.files import whole
+from aqmlab.io.terminal import printable, unicode_escape
 
 LOAD = 0.8
 """What share of the link the busier direction of the capture's traffic asks for (constructed)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aqmlab.report.numbers import counted, fixed, significant
+from aqmlab.io.numbers import counted, fixed, significant
 
 
 def facts(header: dict[str, Any]) -> list[tuple[str, str]]:

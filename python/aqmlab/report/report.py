@@ -9,11 +9,11 @@ from pathlib import Path
 from jinja2 import UndefinedError
 from markupsafe import Markup, escape
 
+from aqmlab.claims import revisited
 from aqmlab.errors import StoreError
-from aqmlab.files import reported
-from aqmlab.store import Store
-from aqmlab.studies.claims import revisited
-from aqmlab.terminal import printable
+from aqmlab.io.files import reported
+from aqmlab.io.terminal import printable
+from aqmlab.runs.store import Store
 
 from . import setup
 from .templates import environment, style

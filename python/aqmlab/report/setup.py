@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from aqmlab import reference
+from aqmlab.simulator.links import complete_link
 
 from . import wording
 from .templates import environment
@@ -42,7 +42,7 @@ def described(scenario: Mapping[str, Any]) -> str:
     """The drawing in a sentence, for those who cannot see it."""
     network, links = scenario.get("network", {}), scenario["link"]
     clients, servers = (network.get(side, MOST_MACHINES) for side in ("clients", "servers"))
-    rates = ", ".join(wording.line_rate(reference.complete_link(link)) for link in links)
+    rates = ", ".join(wording.line_rate(complete_link(link)) for link in links)
     several = f"{len(links)} links in a row ({rates})" if len(links) > 1 else f"a link of {rates}"
     return f"{_machines(servers, 'server')} and {_machines(clients, 'client')}, joined by {several}"
 
@@ -130,7 +130,7 @@ def _side(x: float, wire: float, router: float, count: int, name: str) -> dict:
 def _link(
     link: Mapping[str, Any], index: int, ends: list[float], studied: list[str], varied: Collection
 ) -> dict:
-    link = reference.complete_link(link)
+    link = complete_link(link)
     rate = wording.line_rate(link)
     if any(f"reverse_{name}" in link for name in ("rate", "rate_steps", "rate_trace")):
         rate = f"{rate}, back {wording.line_rate(link, 'reverse_')}"

@@ -8,10 +8,9 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from aqmlab.files import whole
-from aqmlab.terminal import printable
-
-from . import numbers
+from aqmlab.io import numbers
+from aqmlab.io.files import whole
+from aqmlab.io.terminal import printable
 
 
 def environment(**filters: Callable) -> Environment:

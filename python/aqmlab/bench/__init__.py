@@ -1,0 +1,1 @@
+"""How fast the simulator and the commands are on this machine."""

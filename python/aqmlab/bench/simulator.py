@@ -1,0 +1,339 @@
+"""The speed and memory of the simulator on two fixed scenarios, beside ns-2 where installed,
+the cost of a packet in every queue discipline, and of a command that only prints.
+
+Each scenario runs in a process of its own that imports nothing but `aqmlab._core`, so that the
+peak memory is the simulator's (and that of a bare Python, some 10 MiB).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.errors import AqmlabError
+from aqmlab.experiment import spec
+from aqmlab.runs import calibrate
+from aqmlab.simulator import engine
+
+from . import commands as bench_commands
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from aqmlab import _core
+
+BULK_SECONDS = 300
+"""Simulated seconds of scenario A, here and in ns-2: enough packets for a steady figure."""
+
+BULK = {
+    "name": "bench-A",
+    "duration": f"{BULK_SECONDS} s",
+    "seed": 1,
+    "network": {"clients": 50, "servers": 50, "rtt": "100 ms"},
+    "link": [
+        {
+            "name": "bottleneck",
+            "rate": "100 Mbit/s",
+            "framing": "none",
+            "forward": {
+                "aqm": "red",
+                "profile": "ns2",
+                "gentle": True,
+                "min_th": 60,
+                "max_th": 180,
+                "w_q": 0.002,
+                "max_p": 0.1,
+                "limit": 300,
+                "queue_in_bytes": False,
+                "byte_probability": False,
+            },
+            "reverse": {"aqm": "droptail", "limit": 10000},
+        }
+    ],
+    "traffic": [{"app": "bulk", "flows": 50, "tcp": {"profile": "plain"}}],
+    "record": {"samples": False},
+}
+"""50 bulk flows, NewReno with SACK, over gentle RED at 100 Mbit/s; statistics on.
+
+The same queue and topology as `validation/ns2/scenario_a.tcl`.
+"""
+
+TIMED = (
+    f"times ns-2: data packets per CPU second of scenario A, {BULK_SECONDS} simulated seconds "
+    "on both sides; of ns-2 the whole process, of aqmlab the run without the start of Python"
+)
+
+WEB_LOAD = 0.98
+WEB = {
+    "name": "bench-W",
+    "duration": "90 min",
+    "warmup": "20 min",
+    "seed": 1,
+    "network": {"rtt": {"min": "14 ms", "max": "144 ms", "draw": "pair"}},
+    "link": [
+        {
+            "name": "bottleneck",
+            "rate": "10 Mbit/s",
+            "framing": "ethernet",
+            "forward": {"aqm": "droptail", "limit": 120},
+            "reverse": {"aqm": "droptail", "limit": 50},
+        }
+    ],
+    "traffic": [{"app": "web", "model": "mah-fit", "tcp": {"profile": "freebsd-2.2.8"}}],
+    "record": {"queue_every": "3 ms", "responses": True, "samples": True},
+}
+"""Mah users at 98 % of 10 Mbit/s by the model's own estimate, FIFO of 120 packets."""
+
+MODELS = {
+    "unc": {"app": "unc", "load": WEB_LOAD},
+    "packmime": {"app": "packmime", "load": 0.9},
+}
+"""Scenario W with the other web models. PackMime's connections arrive whatever the network does:
+above some 96 %, which Ethernet's framing leaves, its backlog would only grow."""
+
+QUEUE_PACKETS = 20_000
+"""Packets of a repeat: a millisecond or so, shorter than what a scheduler gives at a time."""
+
+QUEUE_REPEATS = 25
+
+_CHILD = """
+import json, sys, time
+sys.path.insert(0, sys.argv[1])
+from aqmlab import _core
+text = sys.stdin.read()
+wall, cpu = time.perf_counter(), time.process_time()
+result = _core.run(text, None)
+wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+try:
+    lines = open("/proc/self/status").read().splitlines()
+    peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+except (OSError, StopIteration):
+    import resource
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+summary = json.loads(result["summary"])
+json.dump({"summary": summary, "wall_s": wall, "cpu_s": cpu, "peak": peak}, sys.stdout)
+"""
+
+
+def measure() -> dict[str, Any]:
+    """The document of `aqmlab bench --json`."""
+    version = engine.version()
+    if version.profile != "release":
+        _note(f"this is a {version.profile} build: its speed means nothing, build with `make run`")
+    bulk, bulk_rate = _run(BULK)
+    ns2_rate = _ns2_packets_per_cpu_s()
+    bulk["ratio_to_ns2"] = bulk_rate / ns2_rate if ns2_rate else None
+    bulk["data_packets_per_cpu_s"] = bulk_rate
+    bulk["ns2_data_packets_per_cpu_s"] = ns2_rate
+    users = web_users()
+    web, _ = _run({**WEB, "traffic": [{**WEB["traffic"][0], "users": users}]})
+    web["users"] = users
+    models = {f"W_{name}": _run(_model(name))[0] for name in MODELS}
+    return {
+        "A": bulk,
+        "W": web,
+        **models,
+        "queues": queues(),
+        "commands": bench_commands.measure(),
+        "timed": TIMED,
+        "machine": machine(),
+        "version": version.version,
+        "commit": version.commit,
+        "profile": version.profile,
+    }
+
+
+def queues() -> list[dict[str, Any]]:
+    """What a packet costs in each discipline: enqueue, dequeue and updates, 50 flows, overload.
+
+    Medians of repeats, each beside one of the first discipline of the list, so that the ratio
+    means something on a machine that others use too.
+    """
+    names = [entry["name"] for entry in engine.catalogue()["aqm"]]
+    return [_queue(name, names[0]) for name in names]
+
+
+def _queue(name: str, yardstick: str) -> dict[str, Any]:
+    load, unit = engine.overload(name), engine.overload(yardstick)
+    costs, ratios = [], []
+    for _ in range(QUEUE_REPEATS):
+        one = _ns_per_packet(unit)
+        costs.append(_ns_per_packet(load))
+        ratios.append(costs[-1] / one)
+    cost = statistics.median(costs)
+    return {
+        "name": name,
+        "ns_per_packet": cost,
+        "times": {yardstick: statistics.median(ratios)},
+        "bar_ns": load.most_ns,
+        "within_bar": cost <= load.most_ns,
+    }
+
+
+def _ns_per_packet(load: _core.Overload) -> float:
+    began = time.perf_counter_ns()
+    load.run(QUEUE_PACKETS)
+    return (time.perf_counter_ns() - began) / QUEUE_PACKETS
+
+
+def web_users() -> int:
+    """The users of scenario W: 98 % of the link by the model's estimate, equal on 7 machines."""
+    per_user = engine.estimate({**WEB, "traffic": [{**WEB["traffic"][0], "load": WEB_LOAD}]})
+    if not per_user:
+        raise AqmlabError("the web model gives no estimate of its load: build with `make run`")
+    return round(WEB_LOAD * 10e6 / 8 / per_user / 7) * 7
+
+
+def _model(name: str) -> dict[str, Any]:
+    """Scenario W with another model, its size from its own estimate of the load."""
+    group = {**MODELS[name], "tcp": WEB["traffic"][0]["tcp"]}
+    scenario = {**WEB, "name": f"bench-W-{name}", "traffic": [group]}
+    if calibrate.is_open_loop(scenario):
+        return calibrate.resolve(scenario)
+    per_user = engine.estimate(scenario)
+    if not per_user:
+        raise AqmlabError(f"the model {name} gives no estimate of its load: build with `make run`")
+    users = round(group["load"] * 10e6 / 8 / per_user / 7) * 7
+    return spec.set_path(scenario, "traffic.0.users", users)
+
+
+def _run(scenario: dict[str, Any]) -> tuple[dict[str, Any], float]:
+    """Runs a scenario in a process of its own; also its data packets per CPU second."""
+    child = subprocess.run(
+        [sys.executable, "-c", _CHILD, str(Path(__file__).resolve().parents[1])],
+        input=json.dumps(scenario),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if child.returncode != 0:
+        reason = (child.stderr.strip().splitlines() or ["no message"])[-1]
+        raise AqmlabError(f"benchmark {scenario['name']} failed ({reason}): check the build")
+    answer = json.loads(child.stdout)
+    summary, packets = answer["summary"], answer["summary"]["data_packets"]
+    events = summary.get("events")
+    measured = {
+        "data_packets_per_s": packets / answer["wall_s"],
+        "events_per_packet": events / packets if events is not None else None,
+        "wall_s": answer["wall_s"],
+        "cpu_s": answer["cpu_s"],
+        "peak_rss_mib": answer["peak"],
+        "data_packets": packets,
+        "simulated_s": summary["simulated_s"],
+        "simulated_per_wall": summary["simulated_s"] / answer["wall_s"],
+        "fingerprint": summary["fingerprint"],
+    }
+    return measured, packets / answer["cpu_s"]
+
+
+def _ns2_packets_per_cpu_s() -> float | None:
+    """Data packets per CPU second of ns-2 on scenario A, if it is installed."""
+    program, script = shutil.which("ns"), _ns2_script()
+    if program is None:
+        _note("no comparison with ns-2: the program `ns` is not installed (Debian package ns2)")
+        return None
+    if script is None:
+        _note("no comparison with ns-2: run this in a checkout, its script is in validation/ns2")
+        return None
+    before = os.times()
+    child = subprocess.run(
+        [program, str(script), str(BULK_SECONDS)], capture_output=True, text=True, check=False
+    )
+    after = os.times()
+    words = child.stdout.split()
+    if child.returncode != 0 or words[:1] != ["data_packets"]:
+        _note(f"no comparison with ns-2: it failed with exit code {child.returncode}")
+        return None
+    cpu = after.children_user - before.children_user
+    cpu += after.children_system - before.children_system
+    return int(words[1]) / cpu if cpu > 0 else None
+
+
+def _ns2_script() -> Path | None:
+    # Its place in a checkout, seen from this file or from where the command is given.
+    places = (Path(__file__).resolve().parents[2], Path.cwd())
+    scripts = (place / "validation" / "ns2" / "scenario_a.tcl" for place in places)
+    return next((script for script in scripts if script.exists()), None)
+
+
+def machine() -> str:
+    """The processor, its cores and the system, in words."""
+    name = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        name = next(
+            line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
+        )
+    except (OSError, StopIteration):
+        pass
+    cores = os.cpu_count()
+    return (
+        f"{name}, {cores} core{'s' if cores != 1 else ''}, {platform.system()} {platform.machine()}"
+    )
+
+
+def show(measured: dict[str, Any], console: Console) -> None:
+    """The same for human eyes."""
+    from rich.table import Table
+
+    table = Table()
+    table.add_column("")
+    table.add_column("A: 50 bulk flows, RED, 100 Mbit/s", justify="right")
+    table.add_column("W: web at 98 %, FIFO, 10 Mbit/s", justify="right")
+    table.add_column("W with unc", justify="right")
+    table.add_column("W with packmime at 90 %", justify="right")
+    rows = (
+        ("data packets per second", "data_packets_per_s", "{:,.0f}"),
+        ("events per data packet", "events_per_packet", "{:.2f}"),
+        ("wall clock, s", "wall_s", "{:.2f}"),
+        ("simulated / wall", "simulated_per_wall", "{:,.0f}"),
+        ("peak memory, MiB", "peak_rss_mib", "{:.1f}"),
+        ("times ns-2", "ratio_to_ns2", "{:.1f}"),
+        ("users", "users", "{:,}"),
+    )
+    for title, field, form in rows:
+        cells = [measured[which].get(field) for which in ("A", "W", "W_unc", "W_packmime")]
+        table.add_row(title, *("-" if cell is None else form.format(cell) for cell in cells))
+    console.print(table)
+    if measured["A"].get("ratio_to_ns2") is not None:
+        console.print(measured["timed"])
+    if measured["queues"]:
+        console.print(_queue_table(measured["queues"]))
+    console.print(bench_commands.table(measured["commands"]))
+    console.print(
+        f"{measured['machine']}; aqmlab {measured['version']} ({measured['commit']}), "
+        f"{measured['profile']} build"
+    )
+
+
+def _queue_table(queues: list[dict[str, Any]]) -> Table:
+    from rich.table import Table
+
+    (yardstick,) = queues[0]["times"]
+    table = Table()
+    table.add_column("a packet of 50 flows in a steady overload")
+    for title in ("ns", f"times {yardstick}", "bar, ns", ""):
+        table.add_column(title, justify="right")
+    for queue in queues:
+        table.add_row(
+            queue["name"],
+            f"{queue['ns_per_packet']:.0f}",
+            f"{queue['times'][yardstick]:.1f}",
+            str(queue["bar_ns"]),
+            "ok" if queue["within_bar"] else "over",
+        )
+    return table
+
+
+def _note(sentence: str) -> None:
+    print("aqmlab:", sentence, file=sys.stderr)

@@ -1,0 +1,125 @@
+"""Three-valued decisions: holds, does not hold, undecided.
+
+A condition says where the mean of a per-seed value lies. It *holds* if the whole interval lies on
+the right side of its bounds and *fails* if the whole interval lies on the wrong side. A claim that
+needs several conditions holds if all hold, each at the full level (an intersection-union test
+needs no correction); that one of m fails is only believed at level alpha/m (Bonferroni), since
+with many conditions one fails by chance. For alternatives the roles change. A rule that may be
+looked at k times as seeds accumulate spends alpha/k at every look.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aqmlab.intervals import interval
+
+if TYPE_CHECKING:
+    import numpy as np
+
+HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
+
+ALPHA = 0.05
+"""Probability of a wrong verdict on one claim, over all looks, if values under the seeds are about
+normal (docs/studies.md says what is not promised)."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Where a value must lie; strict ends are excluded."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    strict: bool = False
+
+    def contains(self, low: float, high: float) -> bool:
+        """Whether all of an interval lies inside."""
+        if self.strict:
+            return self.low < low and high < self.high
+        return self.low <= low and high <= self.high
+
+    def excludes(self, low: float, high: float) -> bool:
+        """Whether all of an interval lies outside, on one side."""
+        if self.strict:
+            return high <= self.low or low >= self.high
+        return high < self.low or low > self.high
+
+    def margin(self, value: float) -> float:
+        """How far inside a value lies, as a share of the nearer bound; negative outside."""
+        gaps = [
+            gap / max(abs(bound), 1e-12) if bound else gap
+            for gap, bound in ((value - self.low, self.low), (self.high - value, self.high))
+            if math.isfinite(bound)
+        ]
+        return min(gaps, default=math.inf)
+
+    def words(self) -> str:
+        """The bounds for a reader."""
+        least, most = ("above", "below") if self.strict else ("at least", "at most")
+        if math.isfinite(self.low) and math.isfinite(self.high):
+            return f"between {self.low:g} and {self.high:g}"
+        return f"{least} {self.low:g}" if math.isfinite(self.low) else f"{most} {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One condition: its estimate, interval (95 %, for the reader) and verdict."""
+
+    text: str
+    mean: float
+    low: float
+    high: float
+    replications: int
+    bounds: Bounds
+    verdict: str
+    why: str = ""
+    """Why there is no estimate, if there is none."""
+    unit: str = ""
+
+    @property
+    def margin(self) -> float:
+        """How far inside its bounds the estimate lies."""
+        return self.bounds.margin(self.mean) if math.isfinite(self.mean) else -math.inf
+
+
+def decide(
+    sample: np.ndarray, bounds: Bounds, *, hold: float = ALPHA, fail: float = ALPHA
+) -> tuple[str, float, float, float]:
+    """Verdict, mean and 95 % interval of a sample with one value per seed.
+
+    `hold` and `fail` are the error probabilities of either verdict. A sample without dimension is
+    an exact number.
+    """
+    if sample.ndim == 0:
+        value = float(sample)
+        if math.isnan(value):
+            return UNDECIDED, value, math.nan, math.nan
+        return (HOLDS if bounds.contains(value, value) else FAILS), value, value, value
+    values = [float(v) for v in sample]
+    mean, low, high = interval(values)
+    if not math.isfinite(low):
+        return UNDECIDED, mean, low, high
+    if bounds.contains(*interval(values, 1 - hold)[1:]):
+        return HOLDS, mean, low, high
+    if bounds.excludes(*interval(values, 1 - fail)[1:]):
+        return FAILS, mean, low, high
+    return UNDECIDED, mean, low, high
+
+
+def all_of(verdicts: Sequence[str]) -> str:
+    """One verdict of several that must all hold."""
+    for verdict in (FAILS, UNDECIDED):
+        if verdict in verdicts:
+            return verdict
+    return HOLDS if verdicts else UNDECIDED
+
+
+def any_of(verdicts: Sequence[str]) -> str:
+    """One verdict of several of which one suffices."""
+    for verdict in (HOLDS, UNDECIDED):
+        if verdict in verdicts:
+            return verdict
+    return FAILS if verdicts else UNDECIDED

@@ -1,0 +1,76 @@
+"""Lines of a score card without their evidence: those that a study has stored, and blank ones.
+
+Apart from `scorecard`, so that whoever only reads verdicts does not load what makes them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import StoreError
+from aqmlab.runs.store import Store
+
+from .judge import UNDECIDED
+
+
+def digest(claim: dict) -> str:
+    """A short hash of the rule, in words and as conditions: it changes with either.
+
+    Not with what lies under the rule: scenarios, metrics and statistics have the version of the
+    whole program.
+    """
+    content = {k: claim[k] for k in ("rule", "condition") if k in claim}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def blank(study: str, claim: dict) -> dict[str, Any]:
+    """The line of a claim that nothing was run for."""
+    told = {
+        "id": claim["id"],
+        "study": study,
+        "claim": claim["claim"],
+        "rule": f"{claim['rule']} (version {claim['version']})",
+    }
+    return told | {
+        "verdict": UNDECIDED,
+        "estimate": None,
+        "interval": None,
+        "replications": 0,
+        "why": "not run",
+        "kind": claim.get("kind", ""),
+        "part": claim["part"],
+        "version": claim["version"],
+        "digest": digest(claim),
+        "conditions": [],
+        "deciding": None,
+        "revisits": claim.get("revisits"),
+    }
+
+
+def stored(folder: Path, study: str) -> list[dict[str, Any]] | None:
+    """The score card of a study's results folder, if it has one."""
+    path = folder / "result.json"
+    if not path.is_file():
+        return None
+    result = Store.existing(folder).read_json(path.name)
+    if result.get("name", study) != study:
+        raise StoreError(
+            f"{folder} holds the study {result['name']}: name it with --study or give the folder "
+            f"of {study} with --out"
+        )
+    return result.get("claims")
+
+
+def current(study: str, claim: dict, known: dict[str, Any] | None) -> dict[str, Any]:
+    """A stored line, unless there is none or the rule has changed since it was judged."""
+    fresh = blank(study, claim)
+    if known is None or known.get("digest") == fresh["digest"]:
+        return known or fresh
+    return fresh | {
+        "why": f"judged under version {known.get('version')} of the rule, this is another: "
+        "run the study again"
+    }

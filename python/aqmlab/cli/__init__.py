@@ -1,0 +1,1 @@
+"""The command `aqmlab`: what it takes and how it answers."""

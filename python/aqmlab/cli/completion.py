@@ -1,0 +1,35 @@
+"""What a shell completes after `aqmlab` (`aqmlab --install-completion`): names of the catalogue."""
+
+from __future__ import annotations
+
+
+def kinds(incomplete: str) -> list[str]:
+    """Kinds that `list` takes."""
+    from . import reference
+
+    return _begun(incomplete, list(reference.KINDS))
+
+
+def names(incomplete: str) -> list[str]:
+    """Names that `describe` takes."""
+    from . import reference
+
+    return _begun(incomplete, [name for kind in reference.KINDS for name in reference.names(kind)])
+
+
+def studies(incomplete: str) -> list[str]:
+    """Studies."""
+    from aqmlab.pipeline import registry
+
+    return _begun(incomplete, list(registry.STUDIES))
+
+
+def study_words(incomplete: str) -> list[str]:
+    """Studies, and the words that stand for all of them."""
+    from aqmlab.pipeline import registry
+
+    return _begun(incomplete, [*registry.STUDIES, registry.ALL, "list"])
+
+
+def _begun(incomplete: str, known: list[str]) -> list[str]:
+    return [name for name in dict.fromkeys(known) if name.startswith(incomplete)]

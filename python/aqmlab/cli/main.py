@@ -1,0 +1,404 @@
+"""The command `aqmlab`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.exceptions import TyperException
+
+from aqmlab.errors import AqmlabError, FaultError, SpecError, fitting
+from aqmlab.io import terminal
+from aqmlab.io.terminal import printable
+
+from . import completion
+
+app = typer.Typer(name="aqmlab", pretty_exceptions_enable=False)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Discard what the folder holds.")]
+Out = Annotated[Path | None, typer.Option(help="Results folder (default: results/<name>).")]
+
+
+@app.callback(invoke_without_command=True)
+def _aqmlab(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and the simulator's build.")
+    ] = False,
+) -> None:
+    """A laboratory for active queue management: queues, TCP and web users, simulated fast."""
+    if version:
+        from aqmlab.simulator import engine
+
+        print("aqmlab", engine.version())
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help(), end="")
+
+
+@app.command()
+def run(
+    scenario: Annotated[Path, typer.Argument(help="A scenario or an experiment (TOML).")],
+    seed: Annotated[int | None, typer.Option(min=0, help="Run once, with this seed.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Run this many replications.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="PATH=VALUE", help="Change a field, e.g. link.0.rate=5Mbit/s."
+        ),
+    ] = None,
+    out: Out = None,
+    json: Json = False,
+    jobs: Jobs = None,
+    fresh: Fresh = False,
+    pcap: Annotated[
+        Path | None,
+        typer.Option(help="Write what crosses the first link, for Wireshark (.pcap)."),
+    ] = None,
+    pcap_port: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LINK.DIRECTION", help="Capture this port; may be repeated."),
+    ] = None,
+    pcap_at: Annotated[
+        str, typer.Option(help="departure: what crossed; arrival: before the queue may drop it.")
+    ] = "departure",
+) -> None:
+    """Run a scenario; with --seeds or a sweep, many of them on all cores.
+
+    The same command again continues where it was stopped.
+    """
+    from aqmlab.experiment import spec
+    from aqmlab.pipeline import runner
+    from aqmlab.runs.progress import for_stream
+    from aqmlab.simulator.capture import Capture
+
+    from . import show
+
+    if seed is not None and seeds is not None:
+        raise SpecError("--seed and --seeds exclude each other: give one of them")
+    if pcap is None and (pcap_port or pcap_at != "departure"):
+        raise SpecError(
+            "--pcap-port and --pcap-at say what a capture holds: give --pcap with a file"
+        )
+    capture = Capture(pcap, tuple(pcap_port or ()), pcap_at) if pcap is not None else None
+    experiment = spec.load(scenario, overrides=set_ or (), seed=seed, seeds=seeds)
+    folder = out if out is not None else runner.default_folder(experiment)
+    result = runner.run_experiment(
+        experiment, out=folder, fresh=fresh, jobs=jobs, progress=for_stream(), capture=capture
+    )
+    if json:
+        _print_json(show.document(result))
+    else:
+        show.result(result, terminal.console())
+    for remark in result.remarks:
+        terminal.say(" ".join(fitting(remark).split()))
+
+
+@app.command("list")
+def list_(
+    kind: Annotated[
+        str | None,
+        typer.Argument(
+            help="Only this kind: aqm, tcp, congestion, traffic, access, scenario or studies.",
+            autocompletion=completion.kinds,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List queue disciplines, TCP profiles, congestion controls, traffic models, kinds of access,
+    sections of a scenario and studies."""
+    from . import reference
+
+    found = reference.select(kind, whole=json)
+    _print_json(found) if json else reference.show_list(found, terminal.console())
+
+
+@app.command()
+def describe(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A name that `aqmlab list` shows, a traffic model or a table (CSV).",
+            autocompletion=completion.names,
+        ),
+    ],
+    settings: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FIELD=VALUE]...", help="Fields to set, e.g. profile=ns2."),
+    ] = None,
+    rate: Annotated[
+        str, typer.Option(help="The line behind the queue, where defaults depend on it.")
+    ] = "10 Mbit/s",
+    json: Json = False,
+    plot: Annotated[
+        bool, typer.Option("--plot", help="Draw the distributions of a traffic model or a table.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The picture, .svg or .png (default: the name or beside the table)."),
+    ] = None,
+) -> None:
+    """Explain one of them: what it is, its fields, ranges, defaults and sources.
+
+    With fields set, the values that a queue discipline then uses.
+    """
+    from . import distributions, reference
+
+    if out is not None and not plot:
+        raise AqmlabError("--out names a picture: give --plot beside it")
+    table = Path(name) if name.endswith(distributions.SUFFIX) else None
+    if table is None:
+        entry = reference.described(name, settings or (), rate)
+    else:
+        entry = {"name": name, "kind": "table"}
+    variables = distributions.of_file(table) if table else distributions.of_entry(entry)
+    if plot and not variables:
+        raise AqmlabError(
+            f"{name} draws from no distribution: give a traffic model such as mah, or a table (CSV)"
+        )
+    if json:
+        described = {**entry, "variables": variables} if variables else entry
+        _print_json(described)
+    else:
+        reference.show_entry(entry, terminal.console())
+        if variables:
+            distributions.show(variables, terminal.console())
+    if plot:
+        stem = table.with_suffix("") if table else Path(name.rpartition("/")[2])
+        path = distributions.plot(variables, name, out or stem.with_name(f"{stem.name}.svg"))
+        print(printable(str(path)), file=sys.stderr if json else sys.stdout)
+
+
+@app.command()
+def study(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A name that `aqmlab study list` shows; all; list: show their parts.",
+            autocompletion=completion.study_words,
+        ),
+    ],
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick/--full",
+            help="Short runs (about two minutes on two free cores), or the paper's.",
+        ),
+    ] = True,
+    part: Annotated[
+        list[str] | None, typer.Option("--part", help="Only this part; may be repeated.")
+    ] = None,
+    figure: Annotated[
+        str | None, typer.Option("--figure", help="Only what this figure needs, and the figure.")
+    ] = None,
+    out: Out = None,
+    json: Json = False,
+    jobs: Jobs = None,
+    fresh: Fresh = False,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Discard the folder only if another version wrote it.")
+    ] = False,
+) -> None:
+    """Repeat a published study (or all of them) and write its report.
+
+    The same command again continues where it was stopped.
+    """
+    from aqmlab.pipeline import command, registry
+
+    if name == "list":
+        if part or figure or out:
+            raise SpecError("`study list` shows every study: leave out --part, --figure and --out")
+        _print_json(registry.names()) if json else registry.show(terminal.console())
+        return
+    answers = []
+    every = name == registry.ALL
+    for each in command.chosen(name, part, figure):
+        folder = command.folder_of(each, quick, out, within=every)
+        answer = command.carry_out(each, quick, part, figure, folder, jobs, fresh, refresh)
+        answers.append(answer)
+        if not json:
+            command.tell(answer, folder)
+    if every:
+        from aqmlab.report import index
+
+        page = index.write(out or registry.RESULTS, answers)
+        print(printable(str(page)), file=sys.stderr if json else sys.stdout)
+    if json:
+        _print_json(answers if every else answers[0])
+
+
+@app.command()
+def claims(
+    study: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--study",
+            help="Only this study; may be repeated.",
+            autocompletion=completion.studies,
+        ),
+    ] = None,
+    run: Annotated[
+        bool, typer.Option("--run", help="First run the quick study where there are no results.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Results folder of the one study that is named.")
+    ] = None,
+    json: Json = False,
+    jobs: Jobs = None,
+) -> None:
+    """Say of every published claim whether it holds here, with the evidence.
+
+    Reads the results of `aqmlab study`, the full ones where there are some, else the quick ones.
+    """
+    from aqmlab.pipeline import command, registry
+
+    from . import score_card as show
+
+    rows = []
+    for name in command.with_claims(study, out, run):
+        if run and not registry.has_results(name, out):
+            folder = command.folder_of(name, True, out, within=False)
+            command.carry_out(name, True, None, None, folder, jobs, False, True)
+        rows += registry.score_card(name, out)
+    if json:
+        _print_json(rows)
+    else:
+        show.score_card(rows, terminal.console())
+
+
+@app.command()
+def learn(
+    capture: Annotated[Path, typer.Argument(help="A packet capture: pcap, pcapng, also as .gz.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The model (default: beside the capture, <name>.traffic.jsonl)."),
+    ] = None,
+    inside: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NETWORK",
+            help="Addresses of one side of the link, e.g. 10.0.0.0/8; may be repeated.",
+        ),
+    ] = None,
+    figures: Annotated[
+        bool, typer.Option("--figures", help="Also write a page that shows what was seen.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Learn a traffic model from a packet capture, and write a scenario that replays it.
+
+    No address and no payload gets into the model.
+    """
+    from aqmlab import learn
+    from aqmlab.learn import show
+    from aqmlab.runs.progress import for_stream
+
+    answer = learn.learn(
+        capture, out=out, inside=inside or (), figures=figures, progress=for_stream()
+    )
+    if json:
+        _print_json(answer.document())
+    else:
+        show.answer(answer, terminal.console())
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder of a study.")],
+) -> None:
+    """Write report.html from a study's results folder again."""
+    from aqmlab.report import write
+
+    if not folder.is_dir():
+        raise AqmlabError(f"{folder}: no such folder; give a results folder of `aqmlab study`")
+    print(printable(str(write(folder))))
+
+
+@app.command()
+def bench(json: Json = False) -> None:
+    """Measure the simulator's speed and memory on this machine."""
+    from aqmlab.bench import simulator as bench
+
+    measured = bench.measure()
+    if json:
+        _print_json(measured)
+    else:
+        bench.show(measured, terminal.console())
+
+
+def _print_json(content: Any) -> None:
+    from . import show
+
+    print(show.to_json(content))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs the command; mistakes are one line on standard error and a non-zero exit code."""
+    there = terminal.open_streams()
+    code = _code(sys.argv[1:] if arguments is None else arguments)
+    if not there and code == 0:
+        code = _complain(f"standard output is closed: {_LOST}", 2)
+    sys.exit(code)
+
+
+_LOST = "what was to be printed is lost, give the command again with another output"
+
+
+def _code(arguments: list[str]) -> int:
+    try:
+        code = app(args=arguments, prog_name="aqmlab", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except AqmlabError as error:
+        return _complain(str(error), error.exit_code)
+    except TyperException as error:
+        context = getattr(error, "ctx", None)
+        hint = f"`{context.command_path if context else 'aqmlab'} --help` shows what there is"
+        return _complain(f"{error.format_message().rstrip('.')}; {hint}", 2)
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain("stopped", 130)
+    except (BrokenPipeError, SystemExit) as stop:
+        if isinstance(stop, SystemExit) and not isinstance(stop.__context__, OSError):
+            # A shell's completion has been answered.
+            return stop.code if isinstance(stop.code, int) else 0
+        # The reader (`head`) has gone: typer and rich then want to exit.
+        terminal.abandon_output()
+        return 141
+    except Exception as error:
+        terminal.abandon_output()
+        known = isinstance(error, OSError | MemoryError)
+        return _complain(_unforeseen(error), 2 if known else FaultError.exit_code)
+
+
+def _unforeseen(error: Exception) -> str:
+    """What no other place has an answer to, in a sentence."""
+    if isinstance(error, OSError):
+        reason = (error.strerror or str(error)).lower()
+        if error.filename is None:
+            return f"standard output cannot be written ({reason}): {_LOST}"
+        return f"{os.fsdecode(error.filename)}: {reason}: make it readable and writable"
+    if isinstance(error, MemoryError):
+        return (
+            "there is not enough memory: make the scenario smaller or run fewer at a time (--jobs)"
+        )
+    if DEBUG in os.environ:
+        raise error
+    places = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(places[-1].filename).name}:{places[-1].lineno}" if places else "nowhere"
+    told = f"{type(error).__name__} at {place}: {error}".rstrip(": ")
+    return f"internal error ({told}): please report it, with what {DEBUG}=1 shows in addition"
+
+
+DEBUG = "AQMLAB_DEBUG"
+"""The environment variable that shows an internal error in full."""
+
+
+def _complain(message: str, code: int) -> int:
+    terminal.say(" ".join(fitting(message).split()))
+    return code

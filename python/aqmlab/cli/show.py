@@ -1,0 +1,363 @@
+"""Results for human eyes: rich tables of the figures that matter, and the JSON document."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.io import terminal
+from aqmlab.tables import measure
+from aqmlab.tables.result import merged
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from aqmlab.runs.calibrate import Calibration
+    from aqmlab.tables.result import Finished, Result
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the human summary: how a summary number is shown."""
+
+    title: str
+    short: str
+    field: str
+    scale: float = 1.0
+    digits: int = 1
+    unit: str = ""
+
+    def number(self, value: float, sign: str = "") -> str:
+        """The bare number, scaled."""
+        return f"{value * self.scale:{sign},.{self.digits}f}"
+
+
+FIGURES = (
+    Figure("queue, mean", "queue", "queue_mean_packets", unit="packets"),
+    Figure("queue, maximum", "queue max", "queue_max_packets", digits=0, unit="packets"),
+    Figure("loss", "loss %", "drop_rate", 100, 2, "%"),
+    Figure("marks", "marks", "marks", digits=0),
+    Figure("utilisation", "util %", "utilisation", 100, 1, "%"),
+    Figure("throughput", "kB/s", "throughput_bytes_per_s", 1e-3, 0, "kB/s"),
+    Figure("responses", "responses", "responses", digits=0),
+    Figure("failed requests", "failed", "responses_failed", digits=0),
+    Figure("response time, 10 %", "p10 ms", "response_p10_s", 1e3, 0, "ms"),
+    Figure("response time, median", "p50 ms", "response_p50_s", 1e3, 0, "ms"),
+    Figure("response time, 90 %", "p90 ms", "response_p90_s", 1e3, 0, "ms"),
+    Figure("response time, 99 %", "p99 ms", "response_p99_s", 1e3, 0, "ms"),
+    Figure("up to 1 s", "<=1s %", "share_le_1s", 100, 1, "%"),
+    Figure("1 to 2 s", "1-2s %", "share_1_2s", 100, 1, "%"),
+    Figure("2 to 3 s", "2-3s %", "share_2_3s", 100, 1, "%"),
+    Figure("over 3 s", ">3s %", "share_gt_3s", 100, 1, "%"),
+    Figure("page load, median", "page p50 s", "page_load_p50_s", digits=2, unit="s"),
+    Figure("page load, 95 %", "page p95 s", "page_load_p95_s", digits=2, unit="s"),
+    Figure("long flows, mean", "Mb/s", "long_flow_goodput_mean_bits_per_s", 1e-6, 2, "Mbit/s"),
+    Figure("Jain's index", "Jain", "jain_index", digits=3),
+    Figure("video, bit rate", "video Mb/s", "video_bitrate_mean_bits_per_s", 1e-6, 2, "Mbit/s"),
+    Figure("video, frozen", "frozen %", "video_rebuffer_ratio", 100, 2, "%"),
+    Figure("video, switches a minute", "switches/min", "video_switches_per_min", digits=2),
+    Figure("video, start-up, median", "start s", "video_startup_p50_s", digits=2, unit="s"),
+    Figure("calls, rating R", "R", "voip_r_mean", digits=1),
+    Figure("calls, opinion score", "MOS", "voip_mos_mean", digits=2),
+    Figure("calls, R of 70 and more", "R>=70 %", "voip_share_r_ge_70", 100, 1, "%"),
+    Figure("calls, mouth to ear", "mouth-ear ms", "voip_mouth_to_ear_mean_s", 1e3, 0, "ms"),
+)
+# Of every group that sends datagrams, after the group's name.
+DATAGRAMS = (
+    Figure("lost", "lost %", "loss_share", 100, 2, "%"),
+    Figure("delay, median", "p50 ms", "delay_p50_s", 1e3, 0, "ms"),
+    Figure("delay, 95 %", "p95 ms", "delay_p95_s", 1e3, 0, "ms"),
+    Figure("in time", "in time %", "share_in_time", 100, 1, "%"),
+)
+# Of every group that sends a given number of bytes, after the group's name.
+TRANSFERS = (Figure("elapsed", "s", "elapsed_s", digits=2, unit="s"),)
+# In tables with one row per variant.
+COLUMNS = (
+    "queue_mean_packets",
+    "drop_rate",
+    "utilisation",
+    "response_p50_s",
+    "response_p90_s",
+    "share_le_1s",
+    "share_gt_3s",
+    "video_bitrate_mean_bits_per_s",
+    "video_rebuffer_ratio",
+    "voip_r_mean",
+    "page_load_p50_s",
+    "page_load_p95_s",
+)
+GROUP_COLUMNS = ("elapsed_s", "loss_share", "share_in_time")
+
+
+def result(result: Result, console: Console) -> None:
+    """The whole answer to `aqmlab run`."""
+    for calibration in result.calibrations:
+        console.print(calibration_sentence(calibration))
+    if len(result.labels) == 1:
+        console.print(_single(result))
+    else:
+        console.print(_variants(result))
+        _differences(result, console)
+    console.print(_footnote(result), style="dim")
+
+
+def calibration_sentence(line: Calibration) -> str:
+    """The fitted line in words."""
+    low, high = line.ci
+    return (
+        f"calibrated: {line.bytes_per_user_s:.1f} IP bytes per user and second "
+        f"(95 % interval {low:.1f} to {high:.1f}, R² {line.r_squared:.5f})"
+    )
+
+
+def _single(result: Result) -> Table:
+    from rich.table import Table
+
+    seeds = len(result.runs)
+    title = f"mean ± half 95 % interval of {seeds} seeds" if seeds > 1 else None
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="",
+        show_header=False,
+        box=None,
+        pad_edge=False,
+    )
+    table.add_column(style="bold")
+    table.add_column(justify="right")
+    table.add_column()
+    rows = {row["field"]: row for row in measure.statistics_rows(result.runs)}
+    for figure in (*FIGURES, *_of_groups(rows)):
+        row = rows.get(figure.field)
+        if row is None or _says_nothing(figure, row, rows):
+            continue
+        unit = figure.unit if row["mean"] is not None else _why(row["n"], seeds)
+        table.add_row(figure.title, _plus_minus(figure, row["mean"], row["high"]), unit)
+    return table
+
+
+def _of_groups(rows: Mapping[str, Any]) -> list[Figure]:
+    """The figures of every group with transfers or datagrams, by the names in the summary."""
+    kinds = (("transfers.", ".finished", TRANSFERS), ("datagrams.", ".sent", DATAGRAMS))
+    return [
+        replace(
+            figure,
+            title=f"{group}: {figure.title}",
+            short=f"{group} {figure.short}",
+            field=f"{prefix}{group}.{figure.field}",
+        )
+        for prefix, suffix, figures in kinds
+        for group in _between(rows, prefix, suffix)
+        for figure in figures
+    ]
+
+
+def _between(names: Iterable[str], prefix: str, suffix: str) -> list[str]:
+    found = [name for name in names if name.startswith(prefix) and name.endswith(suffix)]
+    return [name.removeprefix(prefix).removesuffix(suffix) for name in found]
+
+
+def _columns(frames: Sequence[Mapping[str, Any]], responses: bool) -> list[Figure]:
+    """What a table of variants shows: of responses nothing where nobody asked for one."""
+    fields = dict.fromkeys(field for frame in frames for field in frame)
+    shown = [f for f in FIGURES if f.field in COLUMNS and f.field in fields]
+    if not responses:
+        shown = [f for f in shown if not f.field.startswith(("response_", "share_", "page_"))]
+    of_groups = _of_groups(fields)
+    return shown + [f for f in of_groups if f.field.rpartition(".")[2] in GROUP_COLUMNS]
+
+
+def _has_responses(result: Result) -> bool:
+    return any(run.summary.get("requests", run.summary.get("responses", 1)) for run in result.runs)
+
+
+def _says_nothing(figure: Figure, row: Mapping[str, Any], rows: Mapping[str, Any]) -> bool:
+    """No failed request; a response time where nobody made a request; fairness of one."""
+    if figure.field == "responses_failed":
+        return row["mean"] == 0
+    if figure.field == "responses":
+        return not rows.get("requests", row)["mean"]
+    if figure.field == "jain_index":
+        return not (rows.get("long_flows", {}).get("mean") or 0) > 1
+    if figure.field == "long_flow_goodput_mean_bits_per_s":
+        return row["mean"] is None
+    return row["mean"] is None and not rows.get("responses", {}).get("mean")
+
+
+def _why(defined: int, seeds: int) -> str:
+    """Why a number is undefined."""
+    if seeds == 1:
+        return "undefined: too many requests failed"
+    return f"undefined: {seeds - defined} of {seeds} seeds lost too many requests"
+
+
+def _variants(result: Result) -> Table:
+    numbers = list(dict.fromkeys(run.variant for run in result.runs))
+    rows: dict[int, dict[str, Any]] = {number: {} for number in numbers}
+    for row in measure.statistics_rows(result.runs):
+        rows[row["variant"]][row["field"]] = row
+    figures = _columns(list(rows.values()), _has_responses(result))
+    seeds = len(result.variant(0))
+    title = f"mean ± half 95 % interval of {seeds} seeds" if seeds > 1 else None
+    table = _grid([f.short for f in figures], title)
+    undefined = False
+    for number, label in zip(numbers, result.labels, strict=True):
+        cells = []
+        for figure in figures:
+            row = rows[number].get(figure.field)
+            cells.append("-" if row is None else _plus_minus(figure, row["mean"], row["high"]))
+            undefined |= row is not None and row["mean"] is None and figure in FIGURES
+        table.add_row(label or result.name, *cells)
+    if undefined:
+        table.caption = "-: undefined, under some seed too many requests failed or none was made"
+        table.caption_justify, table.caption_style = "left", ""
+    return table
+
+
+def _differences(result: Result, console: Console) -> None:
+    base = result.labels[0]
+    frames = [
+        {row["field"]: row for row in _paired(result, k)} for k in range(1, len(result.labels))
+    ]
+    figures = _columns(frames, _has_responses(result))
+    seeds = len(result.variant(0))
+    how = "paired by seed, ± half 95 % interval" if seeds > 1 else "one seed: no interval"
+    table = _grid([f.short for f in figures], f"difference from {base} ({how})")
+    for label, frame in zip(result.labels[1:], frames, strict=True):
+        cells = []
+        for figure in figures:
+            row = frame.get(figure.field)
+            text = "-" if row is None else _plus_minus(figure, row["difference"], row["high"], "+")
+            cells.append(text)
+        table.add_row(label, *cells)
+    console.print(table)
+
+
+def _paired(result: Result, k: int) -> list[measure.Row]:
+    """The differences of a variant from the first."""
+    return measure.paired_rows(result.variant(0), result.variant(k))
+
+
+def _grid(columns: Sequence[str], title: str | None) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="", box=box.SIMPLE_HEAD)
+    table.add_column("")
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table
+
+
+def _plus_minus(figure: Figure, middle: float | None, high: float | None, sign: str = "") -> str:
+    if middle is None:
+        return "-"
+    number = figure.number(middle, sign)
+    return number if high is None else f"{number} ± {figure.number(high - middle)}"
+
+
+def _footnote(result: Result) -> str:
+    computed = [run for run in result.runs if not run.cached]
+    cached = len(result.runs) - len(computed)
+    parts = []
+    if len(result.runs) == 1:
+        parts.append(f"seed {result.runs[0].seed}")
+        parts.append(f"fingerprint {result.runs[0].summary.get('fingerprint')}")
+    if computed:
+        simulated = sum(float(run.summary.get("simulated_s", 0)) for run in computed)
+        wall = sum(float(run.summary.get("wall_s", 0)) for run in computed)
+        speed = f", {simulated / wall:,.0f} x real time per core" if wall > 0 else ""
+        parts.append(f"{simulated:,.0f} s simulated in {wall:.1f} core seconds{speed}")
+    if cached:
+        parts.append(f"{cached} of {len(result.runs)} from an earlier command")
+    if result.folder is not None:
+        parts.append(f"kept in {result.folder}")
+    return "; ".join(parts)
+
+
+def document(result: Result) -> dict[str, Any]:
+    """The JSON document of `aqmlab run --json`.
+
+    Every variant's scenario, summary and statistics are under `variants`; at the top they stand
+    only where there is one variant, else they are null.
+    """
+    statistics: dict[int, dict[str, Any]] = {}
+    for row in measure.statistics_rows(result.runs):
+        cell = {key: row[key] for key in ("mean", "low", "high", "n")}
+        statistics.setdefault(row["variant"], {})[row["field"]] = cell
+    members = map(result.variant, range(len(result.labels)))
+    variants = [_variant(result, runs, statistics[runs[0].variant]) for runs in members]
+    only = variants[0] if len(variants) == 1 else {}
+    return {
+        "name": result.name,
+        "scenario": only.get("scenario"),
+        "summary": only.get("summary"),
+        "runs": [_run(run) for run in result.runs],
+        "statistics": only.get("statistics"),
+        "variants": variants,
+        "paired": [
+            {"a": result.labels[0], "b": result.labels[k], **row}
+            for k in range(1, len(result.labels))
+            for row in _paired(result, k)
+        ],
+        "calibrations": [_calibration(line) for line in result.calibrations],
+        "folder": str(result.folder) if result.folder else None,
+    }
+
+
+def _variant(
+    result: Result, runs: Sequence[Finished], statistics: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "label": runs[0].label,
+        "values": dict(runs[0].values),
+        "axes": result.values(runs[0]),
+        "scenario": runs[0].scenario,
+        "summary": merged(runs),
+        "statistics": statistics,
+    }
+
+
+def _run(run: Finished) -> dict[str, Any]:
+    return {
+        "variant": run.variant,
+        "label": run.label,
+        "values": dict(run.values),
+        "seed": run.seed,
+        "cached": run.cached,
+        "folder": str(run.folder) if run.folder else None,
+        "summary": dict(run.summary),
+    }
+
+
+def _calibration(line: Calibration) -> dict[str, Any]:
+    return {
+        "bytes_per_user_s": line.bytes_per_user_s,
+        "r_squared": line.r_squared,
+        "low": line.ci[0],
+        "high": line.ci[1],
+        "points": [list(point) for point in line.points],
+    }
+
+
+def to_json(content: Any) -> str:
+    """Standard JSON: what is not a finite number is null, what has no picture is a number."""
+    ascii_only = not terminal.is_unicode()
+    text = json.dumps(
+        _finite(content), indent=1, ensure_ascii=ascii_only, allow_nan=False, default=str
+    )
+    return terminal.printable(text, keep="\n", write=lambda character: json.dumps(character)[1:-1])
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(k): _finite(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,91 @@
+"""The axes of a sweep as columns: numbers where they are numbers, in base units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aqmlab import units
+from aqmlab.errors import AqmlabError, nearest
+
+from .spec import Axis
+
+_TAKEN = ("variant", "label", "seed", "seeds", "field", "n", "mean", "low", "high")
+"""Columns of the tables that axes stand in."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One axis: `traffic.0.load` is the column `load`, `network.rtt` in milliseconds `rtt_s`."""
+
+    name: str
+    path: str
+    values: Mapping[str, Any]
+    """The value by its label: a number, a truth value or, of anything else, the label."""
+
+    def value(self, run: Mapping[str, str]) -> Any:
+        """That of a run, given its labels by path."""
+        return self.values[run[self.path]]
+
+    def matches(self, label: str, wanted: Any) -> bool:
+        """Whether a value is the one that somebody asked for: as a number, a text or a label."""
+        have = self.values[label]
+        if isinstance(wanted, str) and wanted in (label, have):
+            return True
+        if isinstance(wanted, bool) or isinstance(have, bool):
+            return wanted is have
+        known = units.quantity(wanted)
+        return known is not None and isinstance(have, int | float) and _same(known[1], have)
+
+
+def _same(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-9)
+
+
+def columns(axes: Sequence[Axis]) -> list[Column]:
+    """The columns of a sweep, in the order of its axes.
+
+    A name is the last part of the path, where it stands for one axis only, and the unit where one
+    was written: `_s`, `_bits_per_s` or `_bytes`. A share in per cent is a fraction of one.
+    """
+    short = [axis.path.rpartition(".")[2] for axis in axes]
+    found = []
+    for axis, name in zip(axes, short, strict=True):
+        clear = short.count(name) == 1 and name not in _TAKEN and not name.isdigit()
+        unit, values = _values(axis)
+        name = name if clear else axis.path
+        if unit and not name.endswith(f"_{unit}"):
+            name += f"_{unit}"
+        found.append(Column(name, axis.path, dict(zip(axis.labels, values, strict=True))))
+    return found
+
+
+def _values(axis: Axis) -> tuple[str, Sequence[Any]]:
+    """The unit of an axis and its values."""
+    if all(isinstance(value, bool) for value in axis.values):
+        return "", axis.values
+    numbers = [units.quantity(value) for value in axis.values]
+    known = [number for number in numbers if number is not None]
+    named = {unit for unit, _ in known if unit}
+    # A bare number beside "60 kB" is one of bytes, too.
+    if len(known) < len(numbers) or len(named) > 1:
+        texts = (v if isinstance(v, str) else None for v in axis.values)
+        return "", [text or label for text, label in zip(texts, axis.labels, strict=True)]
+    whole = all(isinstance(value, int) for value in axis.values)
+    return "".join(named), axis.values if whole else [number for _, number in known]
+
+
+def find(known: Sequence[Column], name: str) -> Column:
+    """The column of that name; also by its axis's path or the path's last part."""
+    for column in known:
+        if name in (column.name, column.path):
+            return column
+    ends = [column for column in known if column.path.rpartition(".")[2] == name]
+    if len(ends) == 1:
+        return ends[0]
+    if not known:
+        raise AqmlabError(f'no axis "{name}": this result is of no sweep, leave out the selection')
+    names = [column.name for column in known]
+    raise AqmlabError(f'no axis "{name}"{nearest(name, names)} (known: {", ".join(names)})')

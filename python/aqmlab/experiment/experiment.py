@@ -1,0 +1,173 @@
+"""An experiment as data: the folder `experiments/<name>` with its `experiment.toml`.
+
+The format is described in `docs/studies.md`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import SpecError, nearest
+from aqmlab.io import documents
+
+#: Where the experiments live that come with the package.
+SHIPPED = Path(__file__).resolve().parent.parent / "experiments"
+
+#: Lists whose entries belong to a part.
+LISTS = ("group", "table", "difference", "figure", "claim")
+
+#: Tables of entries that have names: several files may add to them.
+NAMED = ("base", "axis")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What `experiment.toml` and the files it includes say, and the folder they lie in."""
+
+    folder: Path
+    data: dict
+
+    @property
+    def name(self) -> str:
+        """The study's name, as typed on the command line."""
+        return self.data["name"]
+
+    @property
+    def parts(self) -> list[str]:
+        """The parts that can be run one by one, in the order of the report."""
+        return [part["name"] for part in self.data["part"]]
+
+    def of(self, kind: str, parts: list[str] | None = None) -> list[dict]:
+        """The entries of a list (`group`, `table`, `figure`, …) that belong to these parts."""
+        entries = self.data.get(kind, [])
+        return [e for e in entries if parts is None or e.get("part") in parts]
+
+    def base(self, name: str | None) -> dict:
+        """The scenario that a group starts from: `[scenario]`, or `[base.<name>]`."""
+        if name is None:
+            return self.data["scenario"]
+        bases = self.data.get("base", {})
+        if name not in bases:
+            raise SpecError(f'{self.name} has no base "{name}"{nearest(name, list(bases))}')
+        return bases[name]
+
+    def settings(self, quick: bool) -> dict:
+        """Run length, warm-up, number of seeds and looks of the quick or the full study."""
+        mode = "quick" if quick else "full"
+        return {"looks": [1]} | self.data["settings"][mode] | {"mode": mode}
+
+    def check_parts(self, parts: list[str] | None) -> list[str]:
+        """These parts in the order of the file, or all; an unknown one is the user's mistake."""
+        for part in parts or []:
+            if part not in self.parts:
+                known = ", ".join(self.parts)
+                raise SpecError(f'{self.name} has no part "{part}": its parts are {known}')
+        return [p for p in self.parts if not parts or p in parts]
+
+    def figure(self, identity: str) -> dict:
+        """The figure with this number; an unknown one is the user's mistake."""
+        known = {figure["id"]: figure for figure in self.of("figure")}
+        if identity not in known:
+            raise SpecError(f'{self.name} has no figure "{identity}": it has {", ".join(known)}')
+        return known[identity]
+
+    def groups_of(self, entries: list[dict]) -> list[dict]:
+        """The groups of runs that any of these entries names, in the order of the file."""
+        tables = {t["id"]: t for t in self.of("table") + self.of("difference")}
+        named = set()
+        for entry in entries:
+            named |= set(_named(entry))
+            if entry.get("table") in tables:
+                named |= set(_named(tables[entry["table"]]))
+        unknown = named - {g["name"] for g in self.of("group")}
+        if unknown:
+            raise SpecError(f"{self.name} has no group {', '.join(sorted(unknown))}")
+        return [g for g in self.of("group") if g["name"] in named]
+
+    def groups(self, parts: list[str]) -> list[dict]:
+        """The groups of these parts, and those of other parts that their entries refer to."""
+        entries = [e for kind in LISTS if kind != "group" for e in self.of(kind, parts)]
+        wanted = [g["name"] for g in self.groups_of(entries) + self.of("group", parts)]
+        return [g for g in self.of("group") if g["name"] in wanted]
+
+
+def _named(node: Any) -> Iterator[str]:
+    """Every group that an entry refers to, however deep."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in ("group", "minus") and isinstance(value, str):
+                yield value
+            else:
+                yield from _named(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _named(value)
+
+
+def load(name: str, folder: Path | None = None) -> Experiment:
+    """Read the experiment of this name among those shipped, or from a folder."""
+    folder = folder or SHIPPED / name
+    data = documents.read_toml(folder / "experiment.toml")
+    for file in data.get("include", []):
+        for key, value in documents.read_toml(folder / file).items():
+            data[key] = _joined(data[key], value, folder / file, key) if key in data else value
+    for group in data.get("group", []):
+        group["axis"] = [_axis(axis, data.get("axis", {})) for axis in group.get("axis", [])]
+    return Experiment(folder, data)
+
+
+def head(name: str) -> dict:
+    """What a shipped experiment says of itself before its first table: title and the like.
+
+    Reading all of an experiment takes some ten times as long.
+    """
+    text = (SHIPPED / name / "experiment.toml").read_text(encoding="utf-8")
+    return tomllib.loads(re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0])
+
+
+def claims(name: str) -> list[dict]:
+    """A shipped experiment's claims alone, as `load` has them, from the files that hold any."""
+    folder = SHIPPED / name
+    files = [folder / file for file in ("experiment.toml", *head(name).get("include", []))]
+    holding = [file for file in files if "[[claim]]" in file.read_text(encoding="utf-8")]
+    return [claim for file in holding for claim in documents.read_toml(file)["claim"]]
+
+
+def _joined(have: Any, more: Any, file: Path, key: str) -> Any:
+    """What the files before say, and this one: lists in order, bases and shared axes by name."""
+    if isinstance(have, list) and isinstance(more, list):
+        return have + more
+    what = key
+    if isinstance(have, dict) and isinstance(more, dict) and key in NAMED:
+        twice = sorted(have.keys() & more.keys())
+        if not twice:
+            return have | more
+        what = f"{key}.{twice[0]}"
+    raise SpecError(f'{file}: "{what}" is already in another file of the experiment')
+
+
+def _axis(axis: dict, shared: dict[str, dict]) -> dict:
+    """An axis; where it says `like`, the shared one of that name, or what `keep` names of it."""
+    if "like" not in axis:
+        return axis
+    name = axis["like"]
+    if name not in shared:
+        raise SpecError(f'no axis "{name}" to be like{nearest(name, list(shared))}')
+    found = shared[name] | {k: v for k, v in axis.items() if k not in ("like", "keep")}
+    keep = axis.get("keep")
+    if keep is None:
+        return found
+    known = [v["name"] for v in found["variant"]] if "variant" in found else found["values"]
+    for value in keep:
+        if value not in known:
+            words = [str(each) for each in known]
+            hint = nearest(str(value), words) or f" (it has {', '.join(words)})"
+            raise SpecError(f'axis "{name}" has no "{value}" to keep{hint}')
+    if "variant" in found:
+        return found | {"variant": [v for v in found["variant"] if v["name"] in keep]}
+    return found | {"values": [v for v in found["values"] if v in keep]}

@@ -1,0 +1,92 @@
+"""Files that a scenario names become part of it: tables, traces, requests and learned models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import SpecError
+from aqmlab.io import files
+
+from . import recording
+
+LEARNED = ".jsonl"
+"""How the name of a learned model's file ends."""
+NAMED_FILES = {"model": LEARNED, "requests": ""}
+"""Fields of a group of users that name a file, and how the name ends beside other words."""
+TRACES = ("rate_trace", "reverse_rate_trace")
+"""Fields of a link that may name a file of opportunities to send."""
+
+
+def inline_tables(document: Any, folder: Path) -> Any:
+    """A copy in which every `{ dist = "table", file = … }` holds the file's content as `text`, and
+    every `rate_trace = { file = … }`; every learned model that is named (`model = "….jsonl"`) and
+    every file of requests (`requests = "….csv"`) is such a table.
+
+    The content is so a part of the run's identity. Paths are relative to `folder`, that of the
+    scenario's file.
+    """
+    if isinstance(document, Mapping):
+        changed = {key: inline_tables(value, folder) for key, value in document.items()}
+        for key, value in changed.items():
+            # An override's key is a path, an axis's value a list.
+            name = str(key).rpartition(".")[2]
+            if name in NAMED_FILES:
+                changed[key] = _inline_file(value, folder, name)
+            elif name in TRACES:
+                several = isinstance(value, list)
+                traces = [_with_text(v, folder, "trace") for v in (value if several else [value])]
+                changed[key] = traces if several else traces[0]
+        return _with_text(changed, folder, "CSV") if changed.get("dist") == "table" else changed
+    if isinstance(document, list):
+        return [inline_tables(value, folder) for value in document]
+    return document
+
+
+def check_paths(paths: Iterable[str]) -> None:
+    """A file alone would stand beside the content of another."""
+    for path in paths:
+        above, _, name = path.rpartition(".")
+        if name == "file" and above.rpartition(".")[2] in TRACES:
+            raise SpecError(
+                f'"{path}" cannot be set alone: set the whole trace, '
+                f"for example {above}={{file='lte.trace'}}"
+            )
+
+
+def _with_text(table: Any, folder: Path, kind: str) -> Any:
+    """The table with the content of the file that it names, unless it has it."""
+    file = table.get("file") if isinstance(table, Mapping) else None
+    if not isinstance(file, str) or "text" in table:
+        return table
+    return {**table, "text": read_table(folder / file, kind)}
+
+
+def _inline_file(named: Any, folder: Path, field_name: str) -> Any:
+    """The file that a field names, or those of a sweep; other models' names have no ending."""
+    if isinstance(named, list):
+        files = [_inline_file(each, folder, field_name) for each in named]
+        return [
+            {"label": file["file"], **file} if isinstance(file, dict) and "file" in file else file
+            for file in files
+        ]
+    if not isinstance(named, str) or not named.endswith(NAMED_FILES[field_name]):
+        return named
+    if field_name == "requests":
+        return _with_text({"file": named}, folder, "CSV")
+    return {"file": named, "text": recording.read(folder / named)}
+
+
+def read_table(path: Path, kind: str = "CSV") -> str:
+    """The content of a table or trace file; what is wrong with it is one sentence."""
+    what = "table (CSV)" if kind == "CSV" else "trace (a number of milliseconds a line)"
+    try:
+        return files.read_given(path).decode()
+    except FileNotFoundError as error:
+        raise SpecError(f"{path}: no such file; give the path of a {what}") from error
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{path}: not UTF-8 text; give a {what}") from error
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SpecError(f"{path}: cannot be read ({reason}); give the path of a {what}") from error

@@ -1,0 +1,101 @@
+"""Names of parts, groups, axes, values and metrics that entries refer to: do they exist?"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from aqmlab.errors import nearest
+from aqmlab.experiment import plan
+from aqmlab.experiment.experiment import Experiment
+
+
+@dataclass(frozen=True)
+class Names:
+    """All that an experiment gives a name."""
+
+    parts: list[str]
+    bases: list[str]
+    groups: dict[str, dict]
+    metrics: dict[str, dict]
+    tables: dict[str, dict]
+    """Tables and differences."""
+    claims: dict[str, dict]
+
+    @classmethod
+    def of(cls, experiment: Experiment) -> Names:
+        """The names of an experiment."""
+        both = experiment.of("table") + experiment.of("difference")
+        return cls(
+            experiment.parts,
+            list(experiment.data.get("base", {})),
+            {group["name"]: group for group in experiment.of("group")},
+            {metric["name"]: metric for metric in experiment.of("metric")},
+            {table["id"]: table for table in both},
+            {claim["id"]: claim for claim in experiment.of("claim")},
+        )
+
+    def part(self, entry: dict) -> str | None:
+        """The part of an entry."""
+        return unknown("part", entry["part"], self.parts) if "part" in entry else None
+
+    def base(self, entry: dict) -> str | None:
+        """The base of an entry."""
+        return unknown("base", entry["base"], self.bases) if "base" in entry else None
+
+    def some_metrics(self, names: Iterable[str]) -> str | None:
+        """A list of metrics."""
+        return first(unknown("metric", name, self.metrics) for name in names)
+
+    def table(self, name: str) -> str | None:
+        """A table or difference."""
+        return unknown("table", name, self.tables)
+
+    def cells(self, group: str, where: dict) -> str | None:
+        """A choice of cells: the group, its axes and their values."""
+        return unknown("group", group, self.groups) or first(
+            self._value(group, axis, wanted) for axis, wanted in where.items()
+        )
+
+    def axes(self, group: str, names: Iterable[str]) -> str | None:
+        """Axes of a group that exists."""
+        return first(
+            unknown(f'axis of group "{group}"', name, self.axes_of(group)) for name in names
+        )
+
+    def axes_of(self, group: str) -> dict[str, dict]:
+        """The axes of a group by name."""
+        return {axis["name"]: axis for axis in plan.axes_of(self.groups[group])}
+
+    def count(self, group: str, where: dict) -> int:
+        """How many cells a choice has in the full study."""
+        every = [
+            [(name, value) for value in plan.values(axis, "full")]
+            for name, axis in self.axes_of(group).items()
+        ]
+        return sum(plan.matches(dict(choice), where) for choice in itertools.product(*every))
+
+    def _value(self, group: str, axis: str, wanted: object) -> str | None:
+        problem = self.axes(group, [axis])
+        if problem:
+            return problem
+        known = plan.values(self.axes_of(group)[axis], "full")
+        lists = any(isinstance(value, list) for value in known)
+        asked = wanted if isinstance(wanted, list) and not lists else [wanted]
+        what = f'{axis} in group "{group}"'
+        return first(unknown(what, value, known) for value in asked)
+
+
+def unknown(what: str, name: object, known: Collection) -> str | None:
+    """The sentence about a name that is not known."""
+    if name in list(known):
+        return None
+    words = [str(each) for each in known]
+    hint = nearest(str(name), words) or (f" (known: {', '.join(words)})" if words else "")
+    return f'no {what} "{name}"{hint}'
+
+
+def first(problems: Iterable[str | None]) -> str | None:
+    """The first of several problems, if there is one."""
+    return next((problem for problem in problems if problem), None)

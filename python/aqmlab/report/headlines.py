@@ -1,0 +1,133 @@
+"""The first sentences of the report, made of the results alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from aqmlab.claims import revisited
+from aqmlab.claims.judge import FAILS, HOLDS, UNDECIDED
+from aqmlab.io.numbers import counted, ranged, signed
+from aqmlab.tables.tables import BETWEEN, INSIDE, OUTSIDE
+
+
+def of(result: dict) -> list[str]:
+    """What a reader should know after half a minute."""
+    return [
+        *_claims(result),
+        *_agreement(result),
+        *_gaps(result),
+        *_paired(result),
+        *_load(result),
+    ]
+
+
+def _claims(result: dict) -> list[str]:
+    again = revisited.summary(result["claims"])
+    ours = [c for c in result["claims"] if c["kind"] == "ours" and not c.get("revisits")]
+    paper = [claim for claim in result["claims"] if claim["kind"] != "ours"]
+    return [
+        f"Of {counted(len(claims), what)} {whose}: {verdicts[HOLDS]} hold here, "
+        f"{verdicts[FAILS]} do not hold, {verdicts[UNDECIDED]} undecided."
+        for claims, what, whose in ((paper, "claim", "of the paper"), (ours, "question", "of ours"))
+        if (verdicts := Counter(claim["verdict"] for claim in claims))
+    ] + ([again] if again else [])
+
+
+def _agreement(result: dict) -> list[str]:
+    found = []
+    for table in result["tables"]:
+        verdicts = Counter(row.get("verdict") for row in table["rows"] if row.get("verdict"))
+        total = sum(verdicts.values())
+        if not total:
+            continue
+        found.append(
+            f"{table['paper']}, {counted(total, 'published number')}: {verdicts[INSIDE]} inside "
+            f"the 95 % interval of our mean, {verdicts[BETWEEN]} more where a single run of ours "
+            f"would lie, {verdicts[OUTSIDE]} farther off than that."
+        )
+    return found
+
+
+def _gaps(result: dict) -> list[str]:
+    """How far we are from the paper in the measures that a table names as its `headline`.
+
+    As a range over the rows: in a mean, rows that differ in opposite directions would cancel.
+    """
+    metrics = {m["name"]: m for m in result["metrics"]}
+    found = []
+    for table in result["tables"]:
+        first = table["keys"][0] if table["keys"] else None
+        if not table["has_reference"] or not table["headline"] or first is None:
+            continue
+        texts = []
+        for place, rows in _by_place(table["rows"], first):
+            words = [_range(rows, metrics[name]) for name in table["headline"]]
+            if all(words):
+                texts.append(f"{place}{', '.join(words)}")
+        if texts:
+            names = " and ".join(_inside(metrics[name]["title"]) for name in table["headline"])
+            found.append(
+                f"Ours minus the paper's ({table['paper']}, the range over its rows), {names}: "
+                f"{'; '.join(texts)}."
+            )
+    return found
+
+
+def _by_place(rows: list[dict], key: str) -> list[tuple[str, list[dict]]]:
+    """The rows with a published number, under each value of the key, with the words for it.
+
+    All together if every value has but one row: there is no range in one row.
+    """
+    known = [row for row in rows if row["difference"] is not None]
+    places = list(dict.fromkeys(row[key] for row in known))
+    if len(known) == len({(row[key], row["metric"]) for row in known}):
+        return [("", known)]
+    unit = " %" if key.startswith("load") else ""
+    return [(f"{place}{unit}: ", [r for r in known if r[key] == place]) for place in places]
+
+
+def _inside(title: str) -> str:
+    """A title within a sentence: "Throughput" is small there, "UDP lost" stays."""
+    return title if title[:2].isupper() else title[:1].lower() + title[1:]
+
+
+def _range(rows: list[dict], metric: dict) -> str:
+    gaps = [row["difference"] for row in rows if row["metric"] == metric["name"]]
+    unit = "points" if metric["unit"] == "%" else metric["unit"]
+    ends = [signed(gap, metric["digits"]) for gap in (min(gaps), max(gaps))] if gaps else []
+    return f"{' to '.join(ends)} {unit}" if ends else ""
+
+
+def _paired(result: dict) -> list[str]:
+    metrics = {m["name"]: m for m in result["metrics"]}
+    found = []
+    for table in result["tables"]:
+        if not table["paired"] or not table["headline"]:
+            continue
+        name = table["headline"][0]
+        rows = [r for r in table["rows"] if r["metric"] == name]
+        texts = [
+            f"{', '.join(_place(row[key], key) for key in table['keys'])}: "
+            f"{ranged(row['ours'], row['low'], row['high'], sign=True)}"
+            for row in rows
+            if row["ours"] is not None
+        ]
+        if texts:
+            title, unit = metrics[name]["title"], metrics[name]["unit"]
+            unit = "points" if unit == "%" else unit
+            found.append(f"{table['title']}, {title} in {unit}: {'; '.join(texts)}.")
+    return found
+
+
+def _place(value: object, key: str) -> str:
+    return f"{value} %" if key == "load" else str(value)
+
+
+def _load(result: dict) -> list[str]:
+    return [
+        f"One user offers {line['bytes_per_user_s']:.0f} bytes/s of IP packets "
+        f"[{line['low']:.0f}, {line['high']:.0f}]; 100 % of {line['rate']} is "
+        f"{line['users']['100%']:,} users."
+        for line in result["calibrations"]
+        if not line["open_loop"]
+    ]

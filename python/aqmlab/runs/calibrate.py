@@ -1,0 +1,400 @@
+"""A load to a number of users, as the testbeds did it: measured on an uncongested link.
+
+Four populations (a quarter to all of the number expected to fill the link) run on a link ten
+times as fast, with the same delays and end systems. The IP bytes per second that leave towards
+the clients are fitted by a line through the origin; the load is read off that line (the
+calibration of Christiansen, Jeffay, Ott and Smith, "Tuning RED for Web Traffic", figures 3-4).
+
+A load is a share of the first link that the group crosses, and is measured there. Of several groups
+with loads each is calibrated alone: where nothing is congested none feels the others. Groups that
+load each other's direction (requests and acknowledgements of two-way traffic) can be measured
+together: then the load of a direction is all that goes through it.
+
+An open-loop application (connections that arrive at a rate, whatever the network does) needs no
+measurement: its load is the rate times the model's exact mean of IP bytes per connection. A
+measured mean of its heavy-tailed sizes would only be noisier.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from aqmlab import units
+from aqmlab.errors import CalibrationError
+from aqmlab.experiment import spec
+from aqmlab.intervals import student
+from aqmlab.simulator import engine
+
+from . import pool
+from .progress import Progress
+from .stored import Cache
+
+SHARES = (0.25, 0.5, 0.75, 1.0)
+SEEDS = (1, 2, 3)
+MIN_R_SQUARED = 0.999
+SHORTEST_WARMUP_S = 1200.0
+"""Think times reach half an hour, so that a population takes long to mix."""
+SHORTEST_MEASURED_S = 1200.0
+FULL_POPULATION = 2500
+"""Users whose mean is steady enough in the shortest calibration; fewer are measured longer."""
+SPEED_UP = 10
+FASTEST = 1e15
+"""The fastest line that a scenario may have, bit/s."""
+ROOM_PACKETS = 2000
+"""Room of the uncongested queues: never full at a tenth of the link."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The fitted line."""
+
+    bytes_per_user_s: float
+    """Its slope: IP bytes per user and second."""
+    r_squared: float
+    """1 - residual / total sum of squares about zero, as is usual for such a line."""
+    points: list[tuple[int, float]]
+    """(users, IP bytes per second) of every run."""
+    ci: tuple[float, float]
+    """95 % interval of the slope (Student t)."""
+    asked_per_user_s: float | None = None
+    """Payload of the replies that a user asks for, bytes per second: the slope of its own line."""
+
+    def load_of(self, users: float, rate_bits_per_s: float) -> float:
+        """The share of a link that these users would fill if nothing held them back."""
+        return users * self.bytes_per_user_s * 8 / rate_bits_per_s
+
+    def users_for(self, load: float, rate_bits_per_s: float, multiple_of: int = 1) -> int:
+        """Users that offer `load` (0.98 is 98 %) to a link, the same number on every machine."""
+        exact = load * rate_bits_per_s / 8 / self.bytes_per_user_s
+        return max(1, round(exact / multiple_of)) * multiple_of
+
+    @property
+    def ip_per_asked(self) -> float | None:
+        """IP bytes on the link for each byte of payload that is asked for."""
+        return self.bytes_per_user_s / self.asked_per_user_s if self.asked_per_user_s else None
+
+
+def fit(points: Sequence[tuple[int, float]]) -> Calibration:
+    """Least squares through the origin."""
+    squares = sum(x * x for x, _ in points)
+    slope = _slope(points)
+    residual = sum((y - slope * x) ** 2 for x, y in points)
+    total = sum(y * y for _, y in points)
+    freedom = len(points) - 1
+    half = (
+        student(0.975, freedom) * math.sqrt(residual / freedom / squares)
+        if freedom > 0
+        else math.inf
+    )
+    r_squared = 1 - residual / total if total > 0 else 0.0
+    return Calibration(slope, r_squared, list(points), (slope - half, slope + half))
+
+
+def _slope(points: Sequence[tuple[int, float]]) -> float:
+    return sum(x * y for x, y in points) / sum(x * x for x, _ in points)
+
+
+def uncongested(
+    scenario: Mapping[str, Any], duration_s: float, warmup_s: float
+) -> tuple[dict[str, Any], int]:
+    """The scenario on links ten times as fast with roomy FIFO queues, and the index of its group.
+
+    Only the group to be calibrated stays, nothing is recorded, and neither the load nor the
+    queue discipline is part of it: all variants of a study share one calibration.
+    """
+    group = _group(scenario)
+    links = []
+    for link in _at_nominal_rates(scenario):
+        fast = {
+            rate: f"{min(units.bits_per_s(link[rate]) * SPEED_UP, FASTEST):.0f} bit/s"
+            for rate in ("rate", "reverse_rate")
+            if rate in link
+        }
+        roomy = {"aqm": "droptail", "limit": ROOM_PACKETS}
+        links.append({**link, **fast, "forward": roomy, "reverse": roomy})
+    kept = _without_size(scenario["traffic"][group])
+    bare = {k: v for k, v in scenario.items() if k not in ("name", "record", "seed")}
+    index = link_of(scenario, group)
+    port = f"{_link_name(links[index], index)}.{_direction(kept)}"
+    record = {"responses": False, "samples": False, "queues": [port]}
+    changed = {"link": links, "traffic": [kept], "record": record}
+    times = {"duration": f"{duration_s:.9g} s", "warmup": f"{warmup_s:.9g} s"}
+    return {**bare, **times, **changed}, group
+
+
+CHANGING = tuple(
+    f"{prefix}rate_{how}" for prefix in ("", "reverse_") for how in ("steps", "repeat", "trace")
+)
+"""Fields by which a link's rate changes."""
+
+
+def _is_plain(link: Mapping[str, Any]) -> bool:
+    """Whether the link says all about its rates by itself, and they stay."""
+    return "access" not in link and not any(name in link for name in CHANGING)
+
+
+def _at_nominal_rates(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The links, those whose rate changes or follows from their access at their nominal rates."""
+    links = scenario.get("link", [])
+    if all(map(_is_plain, links)):
+        return links
+    complete = engine.check(scenario)["link"]
+    left_out = ("access", *CHANGING)
+    return [
+        link if _is_plain(link) else {k: v for k, v in whole.items() if k not in left_out}
+        for link, whole in zip(links, complete, strict=True)
+    ]
+
+
+def _without_size(group: Mapping[str, Any]) -> dict[str, Any]:
+    """A traffic group without its number of users or its load."""
+    return {k: v for k, v in group.items() if k not in spec.POPULATION}
+
+
+def _group(scenario: Mapping[str, Any]) -> int:
+    loaded = spec.loaded_group(scenario)
+    if loaded is not None:
+        return loaded
+    groups = [
+        i
+        for i, group in enumerate(scenario.get("traffic", []))
+        if not group.keys().isdisjoint(spec.POPULATION)
+    ]
+    if len(groups) != 1:
+        raise CalibrationError(
+            f"the scenario has {len(groups)} traffic groups with users and none with a load: "
+            "give the one to calibrate by its load"
+        )
+    return groups[0]
+
+
+def machines(scenario: Mapping[str, Any], group: int) -> int:
+    """The machines over which the group's users are spread evenly."""
+    canonical = engine.check(scenario)
+    side = canonical["traffic"][group].get("side", "clients")
+    return int(canonical["network"][side])
+
+
+def times_of(
+    scenario: Mapping[str, Any], duration: Any = None, warmup: Any = None
+) -> tuple[float, float]:
+    """Length and warm-up in seconds: as asked for, else the scenario's, at least 20 + 20 min."""
+    own_warmup = units.seconds(scenario.get("warmup", "0 s"))
+    own_measured = units.seconds(scenario.get("duration")) - own_warmup
+    if warmup is not None:
+        warmup_s = _seconds(warmup)
+    elif duration is not None:
+        warmup_s = min(max(own_warmup, SHORTEST_WARMUP_S), _seconds(duration) / 2)
+    else:
+        warmup_s = max(own_warmup, SHORTEST_WARMUP_S)
+    if duration is None:
+        return warmup_s + max(own_measured, SHORTEST_MEASURED_S), warmup_s
+    if _seconds(duration) <= warmup_s:
+        raise CalibrationError(
+            f"a calibration of {duration} leaves nothing after a warm-up of {warmup_s:g} s: "
+            "lengthen its duration"
+        )
+    return _seconds(duration), warmup_s
+
+
+def _seconds(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else units.seconds(value)
+
+
+def calibrate(
+    scenario: Mapping[str, Any],
+    *,
+    seeds: Sequence[int] = SEEDS,
+    duration: str | float | None = None,
+    warmup: str | float | None = None,
+    also: Sequence[int] = (),
+    cache: Cache | None = None,
+    least_r_squared: float = MIN_R_SQUARED,
+    progress: Progress | None = None,
+    jobs: int | None = None,
+) -> Calibration:
+    """Measures the bytes that one user of the scenario's load-given traffic asks for.
+
+    `duration` and `warmup` are times (`"40 min"` or seconds); without them the scenario's, but
+    at least 20 min measured after 20 min, and without a duration the longer the fewer users fill
+    the link. Of the groups in `also` as many users run at the same time. Finished runs are kept
+    under `cache`, so that a killed calibration goes on where it was. The fit must explain at least
+    `least_r_squared` of the variation.
+    """
+    length_s, warmup_s = times_of(scenario, duration, warmup)
+    fast, group = uncongested(scenario, length_s, warmup_s)
+    clients = machines(_with_users(fast, 1), 0)
+    full = _full_population(scenario, fast, group, clients)
+    if duration is None:
+        length_s = warmup_s + (length_s - warmup_s) * max(1.0, FULL_POPULATION / full)
+        fast, _ = uncongested(scenario, length_s, warmup_s)
+    fast["traffic"] += [_without_size(scenario["traffic"][i]) for i in also]
+    sizes = [max(1, round(full * share / clients)) * clients for share in SHARES]
+    trials = [(users, seed) for users in sizes for seed in seeds]
+    scenarios = [{**_with_users(fast, users), "seed": seed} for users, seed in trials]
+    rates = _rates(scenarios, cache, progress, jobs)
+    sizes_and_rates = list(zip((users for users, _ in trials), rates, strict=True))
+    result = fit([(users, rate) for users, (rate, _) in sizes_and_rates])
+    asked = _slope([(users, asked) for users, (_, asked) in sizes_and_rates])
+    result = replace(result, asked_per_user_s=asked or None)
+    if not result.r_squared >= least_r_squared:
+        raise CalibrationError(
+            f"traffic.{group}: the throughput of {sizes[0]} to {sizes[-1]} users is not "
+            f"proportional to their number (R^2 = {result.r_squared:.4f}, needed "
+            f"{least_r_squared}): lengthen the calibration (write duration = "
+            f'"{math.ceil(length_s / 30)} min" under a line [calibration] at the end of the '
+            "file) or give users instead of a load"
+        )
+    return result
+
+
+def _rates(
+    scenarios: Sequence[Mapping[str, Any]],
+    cache: Cache | None,
+    progress: Progress | None,
+    jobs: int | None,
+) -> list[tuple[float, float]]:
+    """IP bytes and payload asked for by the first group, per second, of every run; those kept
+    under `cache` are not run again."""
+    names = [f"calibration-{_key(scenario)}" for scenario in scenarios]
+    kept = {i: cache.get(name) for i, name in enumerate(names)} if cache else {}
+    rates = {
+        i: (float(known["rate"]), float(known["asked"]))
+        for i, known in kept.items()
+        if known and "asked" in known
+    }
+    missing = [i for i in range(len(scenarios)) if i not in rates]
+
+    def finish(place: int, outcome: engine.Outcome) -> None:
+        i = missing[place]
+        asked, _ = asked_of(scenarios[i], 0, outcome.summary)
+        rates[i] = float(outcome.summary["throughput_bytes_per_s"]), asked
+        if cache:
+            cache.put(names[i], {"rate": rates[i][0], "asked": asked})
+
+    if missing:
+        pool.simulate_all(
+            [scenarios[i] for i in missing],
+            finish,
+            title="calibration",
+            jobs=jobs,
+            progress=progress,
+            already=len(rates),
+        )
+    return [rates[i] for i in range(len(scenarios))]
+
+
+def asked_of(
+    scenario: Mapping[str, Any], group: int, summary: Mapping[str, Any]
+) -> tuple[float, float]:
+    """Payload of the replies that a group asks for, and requests, per second measured."""
+    groups = summary.get("by_group", {})
+    name = engine.check(scenario)["traffic"][group].get("name") if groups else None
+    own = groups.get(name, summary)
+    measured_s = units.seconds(scenario["duration"]) - units.seconds(scenario.get("warmup", "0 s"))
+    bytes_, requests = (float(own.get(name, 0)) for name in ("requested_bytes", "requests"))
+    return bytes_ / measured_s, requests / measured_s
+
+
+def _with_users(fast: Mapping[str, Any], users: int) -> dict[str, Any]:
+    return {**fast, "traffic": [{**group, "users": users} for group in fast["traffic"]]}
+
+
+def _full_population(
+    scenario: Mapping[str, Any], fast: Mapping[str, Any], group: int, clients: int
+) -> int:
+    """Users expected to fill the first link they cross, spread evenly; a first guess."""
+    loaded = {**fast, "traffic": [{**fast["traffic"][0], "load": "100%"}]}
+    per_user = engine.estimate(loaded)
+    if not per_user or per_user <= 0:
+        app = scenario["traffic"][group].get("app")
+        raise CalibrationError(
+            f"traffic.{group}.load: {app} has no users who ask for so many bytes a second, so a "
+            "load means nothing: give its number of flows instead of a load"
+        )
+    rate = rate_of(scenario, group)
+    return max(1, round(rate / 8 / per_user / clients)) * clients
+
+
+def link_of(scenario: Mapping[str, Any], group: int) -> int:
+    """The index of the first link that a traffic group crosses."""
+    via = scenario["traffic"][group].get("via")
+    for index, link in enumerate(scenario.get("link", [])):
+        if via is None or _link_name(link, index) in via:
+            return index
+    raise CalibrationError(
+        f"traffic.{group} crosses no link, so a load means nothing: give users instead of a load"
+    )
+
+
+def _link_name(link: Mapping[str, Any], index: int) -> str:
+    return link.get("name", "bottleneck" if index == 0 else f"link{index}")
+
+
+def _direction(group: Mapping[str, Any]) -> str:
+    """What users ask for comes towards their side of the link."""
+    return "reverse" if group.get("side") == "servers" else "forward"
+
+
+def port_of(scenario: Mapping[str, Any], group: int) -> str:
+    """The name of the port of which the group's load is a share."""
+    index = link_of(scenario, group)
+    return f"{_link_name(scenario['link'][index], index)}.{_direction(scenario['traffic'][group])}"
+
+
+def rate_of(scenario: Mapping[str, Any], group: int) -> float:
+    """The rate in bit/s of which the group's load is a share: that of its direction; where it
+    changes, its mean over the measured interval."""
+    index = link_of(scenario, group)
+    link = scenario["link"][index]
+    direction = _direction(scenario["traffic"][group])
+    if not _is_plain(link):
+        return engine.capacities(scenario)[port_of(scenario, group)]
+    reverse = direction == "reverse"
+    own = reverse and "reverse_rate" in link
+    return units.bits_per_s(link["reverse_rate"] if own else link.get("rate"))
+
+
+def apply(scenario: Mapping[str, Any], calibration: Calibration) -> dict[str, Any]:
+    """The scenario with its first load replaced by users."""
+    group = spec.loaded_group(scenario)
+    if group is None:
+        return dict(scenario)
+    load = units.share(scenario["traffic"][group]["load"])
+    probe = spec.set_path(scenario, f"traffic.{group}.users", 1)
+    users = calibration.users_for(load, rate_of(scenario, group), machines(probe, group))
+    return spec.set_path(scenario, f"traffic.{group}.users", users)
+
+
+RATE = "connections_per_s"
+"""The field that says the size of an open-loop application."""
+
+
+def is_open_loop(scenario: Mapping[str, Any]) -> bool:
+    """Whether the first group given by a load has a rate in place of users."""
+    group = spec.loaded_group(scenario)
+    app = scenario["traffic"][group].get("app") if group is not None else None
+    entries = engine.catalogue().get("traffic", [])
+    return any(entry["name"] == app and entry.get("open_loop", False) for entry in entries)
+
+
+def resolve(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """The scenario with its first load, an open-loop application's, replaced by the rate."""
+    group = spec.loaded_group(scenario)
+    per_connection = engine.estimate(scenario)
+    if group is None or not per_connection:
+        raise CalibrationError("this traffic has no load that a rate follows from: give its rate")
+    load = units.share(scenario["traffic"][group]["load"])
+    rate = load * rate_of(scenario, group) / 8 / per_connection
+    return spec.set_path(scenario, f"traffic.{group}.{RATE}", float(f"{rate:.6g}"))
+
+
+def _key(scenario: Mapping[str, Any]) -> str:
+    version = engine.version()
+    identity = [scenario, version.version, version.build]
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:20]

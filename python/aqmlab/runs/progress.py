@@ -1,0 +1,247 @@
+"""How far long work is: simulated/wall ratio and time left, on standard error only."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+import threading
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import IO, Any
+
+from aqmlab.io.terminal import printable
+
+from .pace import Pace
+
+
+class Progress:
+    """Counts simulated seconds over batches of runs; this base class shows nothing.
+
+    Threads report through `advance` and `finish`; displays override `_show`.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._pace = Pace()
+        self._later: Mapping[Hashable, float] = {}
+        self.including = ""
+        self._busy_s = 0.0
+        self.begin("", ())
+
+    def expect(self, later: Mapping[Hashable, float], including: str = "") -> None:
+        """What is to be done after the next batch: simulated seconds by kind of run.
+
+        It counts as time left. `including` says what of it is not certain.
+        """
+        self._later, self.including = later, including
+
+    def begin(
+        self,
+        title: str,
+        lengths_s: Sequence[float],
+        already: int = 0,
+        *,
+        of_bytes: bool = False,
+        kinds: Sequence[Hashable] | None = None,
+    ) -> None:
+        """A batch of runs of these lengths starts; `already` more were finished before.
+
+        Runs of one of the `kinds` cost about the same. `of_bytes`: it is a file that is read, and
+        the one length is in bytes.
+        """
+        self.title = title
+        self.of_bytes = of_bytes
+        self.already = already
+        self.lengths = list(lengths_s)
+        self.kinds = list(kinds) if kinds is not None else [""] * len(self.lengths)
+        self.done = [0.0] * len(self.lengths)
+        # Sums of both, kept: a batch may have tens of thousands of runs.
+        self.total_s = sum(self.lengths)
+        self.done_s = 0.0
+        self.finished = 0
+        self.began = self._clock()
+        self._seen = [self.began] * len(self.lengths)
+        self._open: dict[Hashable, float] = {}
+        for kind, length in zip(self.kinds, self.lengths, strict=True):
+            self._open[kind] = self._open.get(kind, 0.0) + length
+        self._show()
+
+    def start(self, run: int) -> None:
+        """Run number `run` of the batch starts."""
+        self._seen[run] = self._clock()
+
+    def advance(self, run: int, simulated_s: float) -> None:
+        """Run number `run` of the batch has come to `simulated_s`."""
+        with self._lock:
+            self._set(run, min(simulated_s, self.lengths[run]))
+            self._show()
+
+    def finish(self, run: int) -> None:
+        """Run number `run` of the batch is finished."""
+        with self._lock:
+            self._set(run, self.lengths[run])
+            self.finished += 1
+            self._show()
+
+    def _set(self, run: int, simulated_s: float) -> None:
+        now, kind = self._clock(), self.kinds[run]
+        more = simulated_s - self.done[run]
+        self._pace.learn(kind, now - self._seen[run], more)
+        self._open[kind] -= more
+        self._seen[run] = now
+        self.done_s += more
+        self.done[run] = simulated_s
+
+    def end(self) -> None:
+        """The batch is over."""
+        self._busy_s += self._clock() - self.began
+
+    @property
+    def fraction(self) -> float:
+        """The finished part of all that is to be done, by its cost."""
+        left = self._left_core_s
+        if self.finished == len(self.lengths) and not self._later:
+            return 1.0
+        whole = self._pace.spent_s + left
+        return min(1.0, self._pace.spent_s / whole) if whole > 0 else 0.0
+
+    @property
+    def _left_core_s(self) -> float:
+        left = max(0.0, self._pace.cost_s(self._open))
+        return left + self._pace.cost_s(self._later)
+
+    @property
+    def ratio(self) -> float | None:
+        """Simulated seconds per second, all threads together."""
+        wall = self._clock() - self.began
+        return self.done_s / wall if wall > 0 and self.done_s > 0 else None
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds until all is done, with as many cores as until now."""
+        spent = self._pace.spent_s
+        wall = self._busy_s + self._clock() - self.began
+        return self._left_core_s * wall / spent if spent > 0 else None
+
+    def sentence(self) -> str:
+        """For example `runs: 3 of 10, 41 %, 2,100 x real time, 1:10 left`."""
+        done = f"{100 * self.fraction:.0f} %"
+        total = len(self.lengths) + self.already
+        parts = [done] if self.of_bytes else [f"{self.finished + self.already} of {total}", done]
+        if self.ratio is not None and self.left_s is not None:
+            pace = (
+                f"{self.ratio / 1e6:,.0f} MB/s"
+                if self.of_bytes
+                else f"{self.ratio:,.0f} x real time"
+            )
+            included = f" with {self.including}" if self._later and self.including else ""
+            parts += [pace, f"{clock_text(self.left_s)} left{included}"]
+        return f"{self.title}: {', '.join(parts)}"
+
+    def _show(self) -> None:
+        """Called under the lock whenever a number has changed."""
+
+
+class Lines(Progress):
+    """For logs: one plain line now and then."""
+
+    EVERY_S = 10.0
+
+    def __init__(self, stream: IO[str], clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = stream
+        self._last = clock()
+        super().__init__(clock)
+
+    def begin(
+        self,
+        title: str,
+        lengths_s: Sequence[float],
+        already: int = 0,
+        *,
+        of_bytes: bool = False,
+        kinds: Sequence[Hashable] | None = None,
+    ) -> None:
+        """As the base; the first line comes after a while, so that short work stays silent."""
+        self._last = self._clock()
+        super().begin(title, lengths_s, already, of_bytes=of_bytes, kinds=kinds)
+
+    def _show(self) -> None:
+        now = self._clock()
+        if self.lengths and now - self._last >= self.EVERY_S:
+            self._last = now
+            # A full or closed stream is no reason to end the run.
+            with contextlib.suppress(OSError, ValueError):
+                print(self.sentence(), file=self._stream, flush=True)
+
+
+class Bar(Progress):
+    """For terminals: a bar that is gone when the work is done."""
+
+    EVERY_S = 0.1
+
+    def __init__(self, stream: IO[str]) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as RichProgress
+
+        self._rich = RichProgress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.fields[detail]}", markup=False),
+            console=Console(file=stream),
+            transient=True,
+        )
+        self._task: Any = None
+        self._last = -math.inf
+        super().__init__()
+
+    def begin(
+        self,
+        title: str,
+        lengths_s: Sequence[float],
+        already: int = 0,
+        *,
+        of_bytes: bool = False,
+        kinds: Sequence[Hashable] | None = None,
+    ) -> None:
+        """As the base; shows a new bar."""
+        self._remove()
+        if lengths_s:
+            self._rich.start()
+            self._task = self._rich.add_task(printable(title), total=1.0, detail="")
+        super().begin(title, lengths_s, already, of_bytes=of_bytes, kinds=kinds)
+
+    def end(self) -> None:
+        """As the base; removes the bar."""
+        super().end()
+        self._remove()
+
+    def _remove(self) -> None:
+        if self._task is not None:
+            self._rich.remove_task(self._task)
+            self._rich.stop()
+            self._task = None
+
+    def _show(self) -> None:
+        now = self._clock()
+        if self._task is not None and now - self._last >= self.EVERY_S:
+            self._last = now
+            detail = self.sentence().removeprefix(f"{self.title}: ")
+            self._rich.update(self._task, completed=self.fraction, detail=detail)
+
+
+def for_stream(stream: IO[str] | None = None) -> Progress:
+    """A bar on a terminal, lines elsewhere."""
+    target: IO[str] | None = sys.stderr if stream is None else stream
+    if target is None:  # a program without a console
+        return Progress()
+    return Bar(target) if target.isatty() else Lines(target)
+
+
+def clock_text(seconds: float) -> str:
+    """`1:02:03` or `2:03`."""
+    whole = max(0, round(seconds))
+    hours, minutes = whole // 3600, whole // 60 % 60
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"

@@ -1,0 +1,380 @@
+"""Results on disk: tables as Parquet, what they are as `manifest.json`.
+
+    results/<name>/contents.txt             the folder's mark, and a list of all below
+                   manifest.json            the experiment: scenario, axes, seeds, version, runs
+                   runs/<key>/              one finished run
+                       manifest.json        scenario, seed, version, build, fingerprint,
+                                            created, names of the tables, hashes of the files
+                       summary.json  <table>.parquet …
+                   cache/                   calibrations
+                   result.json, report.html, tables/, figures/       of a study
+                   reference/               published tables, put there by people
+
+A run's key is the hash of its canonical scenario, seed, version and build (a hash of the
+simulator's sources): the same command again finds what is finished. Everything is written beside
+its place and moved there whole, so that neither Ctrl-C nor `kill -9` leaves half a result.
+
+Nothing is believed because it can be read: manifests and calibrations carry their own hash
+(`files.sealed`), every other file's stands in its run's manifest or in the folder's list
+(`contents`). A file is checked when it is used; what does not fit is as good as none: it is run
+again, and one line says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import StoreError
+from aqmlab.io import files
+from aqmlab.io.files import Damaged, reported
+from aqmlab.io.terminal import say
+from aqmlab.simulator import engine
+from aqmlab.simulator.engine import Outcome, Version
+
+from . import contents
+from .contents import FOLDERS, MANIFEST, MARK, Contents
+from .stored import SUMMARY, Cache, StoredRun, checked, write_parquet
+
+FORMAT = 2
+_USERS = ("reference",)
+"""What people put into a results folder: never removed."""
+
+
+def content_key(canonical: Mapping[str, Any], version: Version) -> str:
+    """The hash under which a run is kept; the scenario's name is not part of it."""
+    bare = {key: value for key, value in canonical.items() if key != "name"}
+    identity = [FORMAT, bare, version.version, version.build]
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+class Store:
+    """One results folder."""
+
+    def __init__(self, folder: Path, listed: Contents) -> None:
+        self.folder = folder
+        self.contents = listed
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str], *, fresh: bool = False) -> Store:
+        """Opens or creates a results folder of this version of aqmlab.
+
+        `fresh` empties it first of all that aqmlab wrote there, but only if it is marked as a
+        results folder.
+        """
+        place = Path(folder)
+        with reported(place):
+            store = cls(place, _claimed(place))
+            known = None if fresh else store._manifest()
+            if fresh:
+                store.contents.clear()
+            elif known is not None:
+                _same_version(place, known, engine.version())
+            if known is None:
+                store.write_manifest({})
+            (place / "runs").mkdir(exist_ok=True)
+            store._sweep_up()
+        return store
+
+    @classmethod
+    def existing(cls, folder: Path) -> Store:
+        """A results folder of any version, to read what a study left there."""
+        listed = Contents.load(folder) if folder.is_dir() else None
+        if listed is None:
+            raise StoreError(
+                f"{folder} is no results folder of aqmlab (its {contents.NAME} is missing or "
+                "damaged): run the study again into another folder with --out"
+            )
+        return cls(folder, listed)
+
+    @classmethod
+    def is_stale(cls, folder: str | os.PathLike[str]) -> bool:
+        """Whether the folder holds results of another version."""
+        place = Path(folder)
+        if not (place / MANIFEST).exists():
+            return False
+        try:
+            _same_version(place, files.read_sealed(place / MANIFEST), engine.version())
+        except Damaged:
+            return Contents.load(place) is None
+        except StoreError:
+            return True
+        return False
+
+    def _manifest(self) -> dict[str, Any] | None:
+        """What the folder says of itself; a damaged manifest is as good as none."""
+        path = self.folder / MANIFEST
+        if not path.exists():
+            return None
+        try:
+            known = files.read_sealed(path)
+        except Damaged:
+            say(f"{path} is damaged: it is written anew")
+            return None
+        return known if known.get(MARK) == self.contents.identity else None
+
+    def _sweep_up(self) -> None:
+        """Removes what a killed process left half-written."""
+        for leftover in (self.folder / "runs").glob(".tmp-*"):
+            found = re.fullmatch(r"\.tmp-(\d+)-\d+-\w+", leftover.name)
+            if found and not _alive(found[1]):
+                _remove_draft(leftover)
+        for place in (self.folder, *(self.folder / name for name in FOLDERS)):
+            for leftover in place.glob(".*"):
+                owner = files.owner(leftover)
+                if owner is not None and not _alive(owner) and leftover.is_file():
+                    leftover.unlink(missing_ok=True)
+
+    @property
+    def cache(self) -> Cache:
+        """Where calibrations are kept."""
+        return Cache(self.folder / "cache", self.contents)
+
+    def find(self, key: str) -> StoredRun | None:
+        """The finished run of that key, if there is one; a damaged one is as good as none.
+
+        The manifest and the summary are checked, of tables only that they are there: they are
+        checked when they are read.
+        """
+        place = self.folder / "runs" / key
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            what = "link" if place.is_symlink() else "file"
+            raise StoreError(
+                f"{place} is a {what} where a run's folder belongs: move it away and give the same "
+                "command again"
+            )
+        if not place.exists():
+            return None
+        try:
+            return self._read(place)
+        except (Damaged, KeyError, TypeError, AttributeError):
+            # Before the run, not after it.
+            for path in place.iterdir():
+                if _is_of_a_run(path):
+                    files.make_way(path)
+            say(f"{place} is damaged or incomplete: it is run again")
+            return None
+
+    def _read(self, place: Path) -> StoredRun:
+        manifest = files.read_sealed(place / MANIFEST)
+        if manifest["key"] != place.name:
+            raise Damaged(f"{place} is another run's")
+        known = manifest["files"]
+        summary = files.parse_json(checked(place / SUMMARY, known[SUMMARY]), place / SUMMARY)
+        for name, of in known.items():
+            try:
+                length = (place / name).stat().st_size
+            except OSError as error:
+                raise Damaged(f"{place / name} is missing") from error
+            if length != of["bytes"]:
+                raise Damaged(f"{place / name} is not what was written")
+        return StoredRun(place, summary, known, self)
+
+    def save(self, key: str, scenario: Mapping[str, Any], seed: int, outcome: Outcome) -> StoredRun:
+        """Writes a finished run; it appears under its key all at once. Safe between threads."""
+        place = self.folder / "runs" / key
+        draft = place.with_name(f".tmp-{os.getpid()}-{threading.get_ident()}-{key}")
+        with reported(self.folder):
+            self.contents.check_there()
+            try:
+                draft.mkdir()
+                for name, table in outcome.tables.items():
+                    write_parquet(table, draft / f"{name}.parquet")
+                files.dump(draft / SUMMARY, outcome.summary)
+                known = {path.name: _known(path) for path in sorted(draft.iterdir())}
+                manifest = self._run_manifest(key, scenario, seed, outcome) | {"files": known}
+                files.dump(draft / MANIFEST, files.sealed(manifest))
+                for path in draft.iterdir():
+                    files.settle(path)
+                listed = {f"runs/{key}/{name}": of["blake2b"] for name, of in known.items()}
+                self.contents.record({**listed, f"runs/{key}/{MANIFEST}": "-"})
+                _move(draft, place, lambda: self._is_whole(place))
+            finally:
+                _remove_draft(draft)
+            return self._read(place)
+
+    def _is_whole(self, place: Path) -> bool:
+        try:
+            return self._read(place).is_whole()
+        except (Damaged, KeyError, TypeError, AttributeError):
+            return False
+
+    def again(self, run: StoredRun, damage: Damaged) -> StoredRun:
+        """A damaged run, done again in its place; one line says so."""
+        from . import pool
+
+        say(f"{damage}: it is run again")
+        manifest = run.manifest
+        scenario, seed = manifest["scenario"], manifest["seed"]
+
+        def finish(_: int, outcome: Outcome) -> StoredRun:
+            if outcome.summary.get("fingerprint") != manifest["fingerprint"]:
+                raise StoreError(
+                    f"{run.folder} came out differently when it was run again: give --fresh to "
+                    "run everything again, and report it"
+                )
+            return self.save(run.folder.name, scenario, seed, outcome)
+
+        return pool.simulate_all([scenario], finish, title="damaged run")[0]
+
+    def _run_manifest(
+        self, key: str, scenario: Mapping[str, Any], seed: int, outcome: Outcome
+    ) -> dict[str, Any]:
+        return {
+            **self._stamp(),
+            "key": key,
+            "scenario": scenario,
+            "seed": seed,
+            "fingerprint": outcome.summary.get("fingerprint"),
+            "tables": sorted(outcome.tables),
+        }
+
+    def _stamp(self) -> dict[str, Any]:
+        version = engine.version()
+        return {
+            "format": FORMAT,
+            "version": version.version,
+            "build": version.build,
+            "commit": version.commit,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+
+    @contextlib.contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
+        """A draft of one of the folder's own files (`tables/1.csv`), which appears whole, with its
+        hash on the list."""
+        self.contents.check_there()
+        files.make_way(self.folder / name)
+        with files.whole(self.folder / name) as draft:
+            yield draft
+            self.contents.record({name: files.digest_of(draft)})
+
+    def write(self, name: str, content: bytes) -> None:
+        """Writes one of the folder's own files."""
+        with self.writing(name) as draft:
+            draft.write_bytes(content)
+
+    def write_json(self, name: str, content: Any) -> None:
+        """Writes one of the folder's own files as JSON."""
+        with self.writing(name) as draft:
+            files.dump(draft, content)
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """One of the folder's own files, if it is what was written."""
+        return files.parse_json(self.contents.read(name), self.folder / name)
+
+    def write_manifest(self, content: Mapping[str, Any]) -> None:
+        """Says in the folder what its results are."""
+        with reported(self.folder):
+            self.contents.check_there()
+            self.contents.record_sealed(MANIFEST)
+            files.make_way(self.folder / MANIFEST)
+            stamped = {**self._stamp(), MARK: self.contents.identity, **content}
+            files.write_json(self.folder / MANIFEST, files.sealed(stamped))
+
+    def check_kept(self, runs: Iterable[StoredRun | None]) -> None:
+        """Runs that were removed while the command went on are one sentence."""
+        self.contents.check_there()
+        gone = sum(not (run.folder / MANIFEST).exists() for run in runs if run is not None)
+        if gone:
+            were = "1 run was" if gone == 1 else f"{gone} runs were"
+            raise StoreError(
+                f"{were} removed from {self.folder} while this command went on: give the same "
+                "command again"
+            )
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What the folder's results are."""
+        return files.read_sealed(self.folder / MANIFEST)
+
+
+def _claimed(folder: Path) -> Contents:
+    """The list of a folder that is ours, or becomes so because nothing is in it."""
+    if folder.exists() and not folder.is_dir():
+        raise StoreError(f"{folder} is a file: choose another folder with --out")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in FOLDERS:
+        if (folder / name).is_symlink():
+            raise StoreError(
+                f"{folder / name} is a link, and aqmlab writes and deletes only in real folders: "
+                f"remove the link, or link the whole of {folder} to where there is room"
+            )
+        if (folder / name).is_file():
+            raise StoreError(
+                f"{folder / name} is a file where a folder belongs: move it away and give the same "
+                "command again"
+            )
+    listed = Contents.load(folder)
+    if listed is not None:
+        return listed
+    foreign = [p for p in folder.iterdir() if p.name not in _USERS and files.owner(p) is None]
+    if foreign:
+        raise StoreError(
+            f"{folder} holds files that are no results of aqmlab, or of a version before "
+            f"{contents.NAME}: choose another folder with --out, or remove it yourself"
+        )
+    return Contents.create(folder)
+
+
+def _same_version(folder: Path, manifest: Mapping[str, Any], version: Version) -> None:
+    known = (manifest.get("format"), manifest.get("version"), manifest.get("build"))
+    if known != (FORMAT, version.version, version.build):
+        raise StoreError(
+            f"{folder} holds results of aqmlab {known[1]} (build {known[2]}) and this is "
+            f"{version}: give --fresh to replace them or another folder with --out"
+        )
+
+
+def _known(path: Path) -> dict[str, Any]:
+    return {"bytes": path.stat().st_size, "blake2b": files.digest_of(path)}
+
+
+def _move(draft: Path, place: Path, is_whole: Callable[[], bool]) -> None:
+    """Renames a folder, unless another process has just put the same one there; the files of a
+    damaged one are replaced, the manifest last."""
+    try:
+        draft.rename(place)
+    except OSError:
+        if place.is_symlink() or not place.is_dir():
+            raise
+        if not is_whole():
+            for path in sorted(draft.iterdir(), key=lambda path: path.name == MANIFEST):
+                files.make_way(place / path.name)
+                path.replace(place / path.name)
+
+
+def _remove_draft(draft: Path) -> None:
+    """Removes a run's draft, which holds nothing but what a run has."""
+    if draft.is_symlink() or not draft.is_dir():
+        return
+    for path in draft.iterdir():
+        if _is_of_a_run(path):
+            path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        draft.rmdir()
+
+
+def _is_of_a_run(path: Path) -> bool:
+    """Whether a run's folder has a file of this name."""
+    return path.suffix == ".parquet" or path.name in (SUMMARY, MANIFEST)
+
+
+def _alive(pid: str) -> bool:
+    """Whether the process of this number, as a name has it, is there."""
+    try:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

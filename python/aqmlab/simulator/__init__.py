@@ -1,0 +1,1 @@
+"""The compiled simulator in Python's words; nothing else knows `aqmlab._core`."""

@@ -1,0 +1,49 @@
+"""What crosses a link as a capture file (pcap) that Wireshark reads, see docs/results.md."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from aqmlab.errors import AqmlabError, SpecError
+
+ARRIVAL, DEPARTURE = "arrival", "departure"
+POINTS = (DEPARTURE, ARRIVAL)
+SUFFIX = ".pcap"
+
+
+@dataclass(frozen=True)
+class Capture:
+    """Which packets of a run go into which file."""
+
+    path: Path
+    ports: tuple[str, ...] = ()
+    """Names of ports, such as `bottleneck.forward`; none: both directions of the first link."""
+    at: str = DEPARTURE
+    """`departure`: what crossed the link. `arrival`: what was sent to it, before the queue may drop
+    or mark it."""
+
+    def __post_init__(self) -> None:
+        if self.at not in POINTS:
+            raise SpecError(
+                f'a capture is made at "{DEPARTURE}" or "{ARRIVAL}", not at "{self.at}": '
+                "choose one of them"
+            )
+        if self.path.suffix != SUFFIX:
+            raise SpecError(f"{self.path}: a capture is a {SUFFIX} file: give it such a name")
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Callable[[bytes], object]]:
+        """What takes the file's bytes; the file appears whole at the end or not at all."""
+        from aqmlab.io import files
+
+        try:
+            with files.whole(self.path) as draft, draft.open("wb") as file:
+                yield file.write
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise AqmlabError(
+                f"{self.path}: cannot be written ({reason}): give another --pcap"
+            ) from error

@@ -1,0 +1,257 @@
+"""The compiled simulator in Python's words: the only place that knows `aqmlab._core`."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.errors import EngineError, FaultError, SpecError
+
+from .capture import ARRIVAL, Capture
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from aqmlab import _core as _core_module
+
+Scenario = Mapping[str, Any]
+Progress = Callable[[float], bool]
+
+
+class Cancelled(Exception):
+    """A run was stopped through its progress callback."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """What computed a result."""
+
+    version: str
+    build: str
+    """A hash of the simulator's sources: results of equal builds are equal."""
+    commit: str
+    profile: str
+
+    def __str__(self) -> str:
+        return f"{self.version} (build {self.build})"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One finished run."""
+
+    summary: dict[str, Any]
+    tables: dict[str, pa.Table]
+
+
+def _core() -> Any:
+    try:
+        from aqmlab import _core
+    except ImportError as error:
+        raise EngineError(
+            f"the compiled simulator is missing ({error}): build it with `make run`"
+        ) from error
+    return _core
+
+
+@contextmanager
+def _asked() -> Iterator[Any]:
+    """The compiled simulator; what it raises is one of our own errors."""
+    core = _core()
+    try:
+        yield core
+    except core.Cancelled as stop:
+        raise Cancelled from stop
+    except core.ScenarioError as error:
+        raise SpecError(str(error)) from error
+    except core.Fault as fault:
+        raise FaultError(str(fault)) from fault
+
+
+def simulate(
+    scenario: Scenario, progress: Progress | None = None, capture: Capture | None = None
+) -> Outcome:
+    """Runs one scenario; the global lock is released meanwhile, so threads scale.
+
+    A `capture` is written while the run goes on.
+
+    Adds to the summary the two numbers that only the machine knows: `wall_s` and
+    `data_packets_per_wall_s`. They are no part of the fingerprint.
+    """
+    text = json.dumps(scenario)
+    began = time.perf_counter()
+    with _asked() as core:
+        raw: _core_module.RawResult
+        if capture is None:
+            raw = core.run(text, progress)
+        else:
+            with capture.writing() as write:
+                pcap = (write, list(capture.ports), capture.at == ARRIVAL)
+                raw = core.run(text, progress, pcap)
+    wall = time.perf_counter() - began
+    summary = json.loads(raw["summary"])
+    summary["wall_s"] = wall
+    packets = summary.get("data_packets")
+    summary["data_packets_per_wall_s"] = packets / wall if packets and wall > 0 else None
+    tables = {name: _table(table, raw["groups"]) for name, table in raw["tables"].items()}
+    return Outcome(summary, tables)
+
+
+def _table(raw: _core_module.RawTable, groups: Sequence[str]) -> pa.Table:
+    """Bytes to columns without copying; equally spaced rows get their `time_s`, rows that belong
+    to a group its name beside its place in the scenario."""
+    import numpy as np
+    import pyarrow as pa
+
+    columns = {name: np.frombuffer(data, dtype=kind) for name, kind, data in raw["columns"]}
+    if raw["every_s"] is not None:
+        start, step = raw["every_s"]
+        rows = len(next(iter(columns.values()))) if columns else 0
+        columns = {"time_s": start + step * np.arange(rows), **columns}
+    arrays: dict[str, pa.Array] = {}
+    for name, column in columns.items():
+        arrays[name] = _array(column)
+        if name == "group":
+            arrays["group_name"] = pa.DictionaryArray.from_arrays(arrays[name], _texts(groups))
+    return pa.table(arrays)
+
+
+def _array(column: np.ndarray) -> pa.Array:
+    """A column without copying. Not by `pa.array`: where pandas is installed, that loads it."""
+    import pyarrow as pa
+
+    buffers = [None, pa.py_buffer(column)]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(column.dtype), len(column), buffers)
+
+
+def _texts(texts: Sequence[str]) -> pa.Array:
+    """Likewise of texts."""
+    import numpy as np
+    import pyarrow as pa
+
+    encoded = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.string(), len(texts), buffers)
+
+
+def check(scenario: Scenario) -> dict[str, Any]:
+    """The scenario with every default filled in; a mistake in it is a [`SpecError`]."""
+    with _asked() as core:
+        return json.loads(core.check(json.dumps(scenario)))
+
+
+def estimate(scenario: Scenario) -> float | None:
+    """Expected IP bytes per user and second of the traffic that is given by its load."""
+    with _asked() as core:
+        return core.estimate(json.dumps(scenario))
+
+
+def memory(scenario: Scenario) -> tuple[int, int | None]:
+    """Bytes of memory that a run takes at least, and those that are free; None: nobody says."""
+    with _asked() as core:
+        return core.memory(json.dumps(scenario))
+
+
+def capacities(scenario: Scenario) -> dict[str, float]:
+    """What every link's ports (`bottleneck.forward`) offer on average in the measured interval, in
+    bit/s; of a rate that is drawn by the seed, its nominal value."""
+    with _asked() as core:
+        return json.loads(core.capacities(json.dumps(scenario)))
+
+
+def trial(request: Mapping[str, Any]) -> dict[str, Any]:
+    """One discipline before a line, without end systems: every call it gets, every random number
+    it takes and all that it does, in the format of `vectors/README.md`, as one case.
+
+    `request` has the key `discipline` and, where the default does not suit, `parameters` ({}),
+    `line_bits_per_s` (10 000 000), `seed` (1) and `title`. Packets are random, drawn by `packets`
+    (60), `flows` (7), `load` (1: around the line's rate) and `headers` (False: no code points,
+    hosts and acknowledgements), or listed in `arrivals` as {"at_ns", "packet"} in order of time.
+    A mistake in it is a [`SpecError`].
+    """
+    with _asked() as core:
+        return json.loads(core.trial(json.dumps(request)))
+
+
+def catalogue() -> dict[str, Any]:
+    """Every AQM, TCP profile and traffic model with its fields, and the scenario's sections.
+
+    The same object every time: whoever changes something takes a copy.
+    """
+    return _catalogue(_core().catalogue)
+
+
+@cache
+def _catalogue(ask: Callable[[], str]) -> dict[str, Any]:
+    return json.loads(ask())
+
+
+def variables(model: str) -> list[dict[str, Any]]:
+    """The variables of a traffic model: name, unit, mean, quantiles and curve of each."""
+    with _asked() as core:
+        return json.loads(core.variables(model))
+
+
+def table(name: str, text: str, unit: str) -> dict[str, Any]:
+    """The same of one table in the format of the shipped ones, given its content."""
+    with _asked() as core:
+        return json.loads(core.table_of(name, text, unit))
+
+
+def overload(name: str) -> _core_module.Overload:
+    """Fifty flows in a steady overload of a discipline: the load by which costs are measured."""
+    with _asked() as core:
+        return core.Overload(name)
+
+
+def learner(inside: Sequence[tuple[bytes, int]] = ()) -> _core_module.Learner:
+    """A reader of packet captures; `inside` are addresses of one side of the link, as 16 bytes of
+    IPv6 and the number of common bits.
+    """
+    return _core().Learner(list(inside))
+
+
+def feed(learner: _core_module.Learner, chunk: bytes, path: Path) -> None:
+    """Hands a reader the next bytes of a capture; no capture is a [`SpecError`]."""
+    try:
+        with _asked():
+            learner.feed(chunk)
+    except _core().CaptureError as error:
+        raise SpecError(f"{path}: {error}") from error
+
+
+def finish(learner: _core_module.Learner, path: Path) -> dict[str, Any]:
+    """What a reader saw, after the last bytes; too few of them are a [`SpecError`]."""
+    try:
+        with _asked():
+            return json.loads(learner.finish())
+    except _core().CaptureError as error:
+        raise SpecError(f"{path}: {error}") from error
+
+
+def quantity(text: str, unit: str) -> float:
+    """A quantity as people write it in base units: the grammar and the bounds of every scenario.
+
+    `unit` is its kind, `time` (seconds), `rate` (bit/s) or empty (a number or a share).
+    """
+    with _asked() as core:
+        return core.quantity(text, unit)
+
+
+def version() -> Version:
+    """Version, build, commit and build profile of the simulator."""
+    return _version(_core().version())
+
+
+@cache
+def _version(text: str) -> Version:
+    known = json.loads(text)
+    return Version(known["version"], known["build"], known["commit"], known["profile"])

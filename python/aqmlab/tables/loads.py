@@ -1,0 +1,108 @@
+"""Whether a run's users asked for the load that was wanted of them.
+
+Offered is what the replies that a group's users asked for in the measured interval, sent once, take
+of the link: the load as a calibration defines it. What the link carried is not: congestion holds
+back what was asked for, loses part of it and carries part of it twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aqmlab.experiment.sweep import Run
+from aqmlab.intervals import interval
+from aqmlab.runs import calibrate
+
+from .measure import Replication
+
+THRESHOLD = 0.05
+"""A load that is further off than this share of itself is worth a line (constructed)..."""
+ALONE = 0.10
+"""... and than this in a single run, which has no interval that tells how much is chance."""
+BUSY, LOSSY = 0.95, 0.01
+"""A link is congested that is this busy or drops this share of its packets (constructed)."""
+SEGMENT, HEADERS, CONNECTION = 1_460, 40, 84
+"""Bytes: payload of a full segment, its IP and TCP headers, and a connection's SYN-ACK and last
+ACK, as in the exact mean from which an open loop's rate follows."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A load that was asked of a traffic group."""
+
+    group: int
+    """Its place in the scenario."""
+    load: float
+    """The share of the first link that the group crosses."""
+    ip_per_asked: float | None = None
+    """IP bytes on the link for each byte of payload asked for, as calibrated; none: an open loop,
+    whose load is what its model says."""
+
+
+def remarks(
+    runs: Sequence[Run], targets: Sequence[Sequence[Target]], done: Sequence[Replication]
+) -> list[str]:
+    """One line for each load of each variant that its users did not ask for.
+
+    `targets` and `done` are in the order of `runs`. With several seeds the target must also lie
+    outside the 95 % interval of the mean.
+    """
+    found: list[str] = []
+    for variant in dict.fromkeys(run.variant for run in runs):
+        places = [i for i, run in enumerate(runs) if run.variant == variant]
+        first = runs[places[0]]
+        summaries = [done[i].summary for i in places]
+        for target in targets[places[0]]:
+            line = remark(first.scenario, target, summaries)
+            if line is not None:
+                found.append(f"{first.label}: {line}" if first.label else line)
+    return found
+
+
+def remark(
+    scenario: Mapping[str, Any], target: Target, summaries: Sequence[Mapping[str, Any]]
+) -> str | None:
+    """What is to be said of one load in the runs of one scenario, if anything."""
+    offered = [offered_load(scenario, target, summary) for summary in summaries]
+    mean, low, high = sum(offered) / len(offered), None, None
+    if len(offered) > 1:
+        mean, low, high = interval(offered)
+    off = mean / target.load - 1
+    chance = abs(off) <= ALONE if low is None or high is None else low <= target.load <= high
+    if mean == 0 or abs(off) <= THRESHOLD or chance:
+        return None
+    named = f"traffic.{target.group}: " if len(scenario["traffic"]) > 1 else ""
+    link = calibrate.port_of(scenario, target.group)
+    ports = [summary.get("ports", {}).get(link, {}) for summary in summaries]
+    return (
+        f"{named}a load of {target.load:.0%} was asked for and {mean:.1%} was offered; "
+        f"{_why(scenario['traffic'][target.group], off, ports)}"
+    )
+
+
+def _why(group: Mapping[str, Any], off: float, ports: Sequence[Mapping[str, Any]]) -> str:
+    def mean(name: str) -> float:
+        return sum(port.get(name) or 0.0 for port in ports) / len(ports)
+
+    busy, lost = mean("utilisation"), mean("drop_rate")
+    if off < 0 and (busy >= BUSY or lost >= LOSSY):
+        return (
+            f"the link was {busy:.1%} busy and dropped {lost:.1%} of its packets, and users who "
+            "wait for their replies ask for less"
+        )
+    if off > 0 and group.get("start", "stationary") != "stationary":
+        return 'the load had not settled: give a longer warmup, or start = "stationary"'
+    return "a few long replies weigh much: measure longer or with more seeds"
+
+
+def offered_load(scenario: Mapping[str, Any], target: Target, summary: Mapping[str, Any]) -> float:
+    """The share of its link that a group's users asked for in the measured interval."""
+    asked, requests = calibrate.asked_of(scenario, target.group, summary)
+    if target.ip_per_asked is not None:
+        ip_bytes = asked * target.ip_per_asked
+    else:
+        # On average the last segment of a reply is half full.
+        ip_bytes = asked + HEADERS * (asked / SEGMENT + requests / 2) + CONNECTION * requests
+    return ip_bytes * 8 / calibrate.rate_of(scenario, target.group)

@@ -1,0 +1,40 @@
+"""All that a study's runs gave: what tables, claims and figures are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aqmlab.experiment.plan import Cell, Plan
+from aqmlab.runs.laboratory import Measured
+
+from . import statistics
+
+
+@dataclass(frozen=True)
+class Material:
+    """All that a figure may be drawn of."""
+
+    plan: Plan
+    settings: dict
+    results: dict[tuple[str, int], Measured]
+    calibrations: dict[str | None, dict]
+    tables: dict[str, list[dict]]
+    metrics: dict[str, dict]
+
+    def runs(self, cell: Cell) -> list[Measured]:
+        """A cell's runs, seed by seed."""
+        return [self.results[cell.key, seed] for seed in self.plan.seeds(cell)]
+
+    def values(self, cell: Cell, metric: dict) -> list[float]:
+        """A metric of a cell's runs, seed by seed, in its unit; NaN where it is undefined."""
+        return [statistics.value(run, metric) for run in self.runs(cell)]
+
+    def columns(self, spec: dict) -> list[dict]:
+        """The metrics that a table shows: those it names, or all that are not hidden."""
+        if "metrics" in spec:
+            return [self.metrics[name] for name in spec["metrics"]]
+        return [metric for metric in self.metrics.values() if not metric.get("hidden")]
+
+    def scenario(self, cell: Cell) -> dict:
+        """What was run in a cell, complete with all defaults."""
+        return self.runs(cell)[0].stored.manifest["scenario"]

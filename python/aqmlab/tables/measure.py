@@ -1,0 +1,174 @@
+"""Nobody knows the truth from one run: means, intervals and paired differences over seeds.
+
+`statistics` and `paired` return a tidy Polars data frame (`.to_pandas()` if you prefer);
+`statistics_rows` and `paired_rows` the same as mappings, for which Polars is not loaded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from aqmlab.intervals import CONFIDENCE, interval
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Row = dict[str, Any]
+
+
+class Replication(Protocol):
+    """One run, as statistics sees it."""
+
+    @property
+    def variant(self) -> int:
+        """Which combination of axis values."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """That combination in words."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        ...
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """What came out, in numbers."""
+        ...
+
+
+MACHINES = ("wall_s", "data_packets_per_wall_s")
+"""Numbers of a summary that say how fast the machine was: no measures of the network."""
+
+
+def numbers(summary: Mapping[str, Any], prefix: str = "") -> dict[str, float | None]:
+    """Every measured number of a summary, None where it is undefined; nested names are joined with
+    dots."""
+    flat: dict[str, float | None] = {}
+    for name, value in summary.items():
+        if not prefix and name in MACHINES:
+            continue
+        if isinstance(value, Mapping):
+            flat.update(numbers(value, f"{prefix}{name}."))
+        elif _is_number(value):
+            flat[prefix + name] = float(value)
+        elif value is None or isinstance(value, float):
+            flat[prefix + name] = None
+    return flat
+
+
+def merged(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """One summary of several: means of numbers, else what all agree on, else None.
+
+    A number that is undefined in any of them is undefined.
+    """
+    names = dict.fromkeys(name for summary in summaries for name in summary)
+    return {name: _merged([summary.get(name) for summary in summaries]) for name in names}
+
+
+def _merged(values: Sequence[Any]) -> Any:
+    if all(isinstance(value, Mapping) for value in values):
+        return merged(values)
+    if all(map(_is_number, values)):
+        return math.fsum(values) / len(values)
+    return values[0] if all(value == values[0] for value in values) else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _interval(sample: Sequence[float | None], confidence: float) -> tuple[float, float, float]:
+    """The same; all NaN if any value is undefined."""
+    values = [value for value in sample if value is not None]
+    return interval(values if len(values) == len(sample) else [], confidence)
+
+
+def statistics(runs: Iterable[Replication], confidence: float = CONFIDENCE) -> pl.DataFrame:
+    """Mean and interval of every summary number of every variant over its seeds.
+
+    Columns: variant, label, field, n, mean, low, high. A number that is undefined in any seed (a
+    quantile that falls among failed requests) has no mean: the mean of the other seeds would be
+    that of the lucky ones. Its n counts the seeds in which it is defined.
+    """
+    return _frame(statistics_rows(runs, confidence), _STATISTICS)
+
+
+def statistics_rows(runs: Iterable[Replication], confidence: float = CONFIDENCE) -> list[Row]:
+    """The rows of `statistics`; what is undefined is None."""
+    rows: list[Row] = []
+    for (variant, label), members in _by_variant(runs).items():
+        flat = [numbers(run.summary) for run in members]
+        for name in dict.fromkeys(name for values in flat for name in values):
+            sample = [values.get(name) for values in flat]
+            n = sum(value is not None for value in sample)
+            found = (variant, label, name, n, *_interval(sample, confidence))
+            rows.append(_row(_STATISTICS, found))
+    return rows
+
+
+def paired(
+    a: Iterable[Replication], b: Iterable[Replication], confidence: float = CONFIDENCE
+) -> pl.DataFrame:
+    """Mean and interval of `b - a`, seed by seed, of every number both have.
+
+    Columns: field, n, mean_a, mean_b, difference, low, high. With common random numbers this
+    interval is narrower than the two intervals suggest. A number that is undefined in any of
+    these seeds has no difference; its n counts the seeds in which both are defined.
+    """
+    return _frame(paired_rows(a, b, confidence), _PAIRED)
+
+
+def paired_rows(
+    a: Iterable[Replication], b: Iterable[Replication], confidence: float = CONFIDENCE
+) -> list[Row]:
+    """The rows of `paired`; what is undefined is None."""
+    first = {run.seed: numbers(run.summary) for run in a}
+    second = {run.seed: numbers(run.summary) for run in b}
+    seeds = [seed for seed in first if seed in second]
+    rows: list[Row] = []
+    for name in dict.fromkeys(name for seed in seeds for name in first[seed]):
+        if not any(name in second[seed] for seed in seeds):
+            continue
+        xs = [first[seed].get(name) for seed in seeds]
+        ys = [second[seed].get(name) for seed in seeds]
+        gaps = [None if x is None or y is None else y - x for x, y in zip(xs, ys, strict=True)]
+        n = sum(gap is not None for gap in gaps)
+        means = (_interval(sample, confidence)[0] for sample in (xs, ys))
+        rows.append(_row(_PAIRED, (name, n, *means, *_interval(gaps, confidence))))
+    return rows
+
+
+def _by_variant(runs: Iterable[Replication]) -> dict[tuple[int, str], list[Replication]]:
+    groups: dict[tuple[int, str], list[Replication]] = {}
+    for run in runs:
+        groups.setdefault((run.variant, run.label), []).append(run)
+    return groups
+
+
+_STATISTICS = ("variant", "label", "field", "n", "mean", "low", "high")
+_PAIRED = ("field", "n", "mean_a", "mean_b", "difference", "low", "high")
+
+
+def _row(names: tuple[str, ...], values: tuple[Any, ...]) -> Row:
+    """Undefined means and ends of intervals are None."""
+    finite = (None if isinstance(v, float) and math.isnan(v) else v for v in values)
+    return dict(zip(names, finite, strict=True))
+
+
+def _frame(rows: list[Row], names: tuple[str, ...]) -> pl.DataFrame:
+    import polars as pl
+
+    kinds = {
+        "label": pl.String,
+        "field": pl.String,
+        "variant": pl.Int64,
+        "n": pl.Int64,
+    }
+    schema = {name: kinds.get(name, pl.Float64) for name in names}
+    return pl.DataFrame(rows, schema=schema, orient="row")

@@ -1,0 +1,192 @@
+"""Published tables: CSV files beside the experiment or in a results folder, read with patience.
+
+Whoever copies a table out of a paper writes "UDP drop %" for `udp_drop_pct`, "80 %" for 80 and
+"n/a" where there is nothing. Names and values are compared without regard to such differences; what
+still finds no place is told in the report, never dropped in silence.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from aqmlab.errors import SpecError
+from aqmlab.io.numbers import counted
+
+FOLDER = "reference"
+
+#: How a table says that it has no number.
+NOTHING = ("", "-", "–", "—", "n/a", "na", "nan", "none", "?")
+
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+
+Row = dict[str, str]
+Places = Sequence[Mapping[str, object]]
+"""For each row of ours: columns of the published table and the values that belong there."""
+
+
+def read(folders: Sequence[Path], spec: Mapping) -> list[Row] | None:
+    """The rows of a published table, by `column`; nothing if there is no such file.
+
+    `reference` may be a pattern (`reference/may1999_table5*.csv`): a table that is published
+    later is found when its file is put there. Of the folders the first that has a file counts.
+    """
+    for folder in folders:
+        files = sorted(folder.glob(spec["reference"])) if "reference" in spec else []
+        if files:
+            return [row for file in files for row in _rows(file)]
+    return None
+
+
+def _rows(path: Path) -> list[Row]:
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(
+            f"{path} cannot be read ({error}): save it as CSV in UTF-8 or remove it"
+        ) from error
+    head = text.partition("\n")[0]
+    separator = next((mark for mark in ("\t", ";") if mark in head and "," not in head), ",")
+    found = csv.DictReader(io.StringIO(text), delimiter=separator)
+    rows = [
+        {column(name): (value or "").strip() for name, value in row.items() if name is not None}
+        for row in found
+    ]
+    if separator == ";":  # then a comma is the decimal point
+        rows = [{k: re.sub(r"(?<=\d),(?=\d)", ".", v) for k, v in row.items()} for row in rows]
+    return [row for row in rows if any(row.values())]
+
+
+def column(name: str) -> str:
+    """A column's name as it is compared: "UDP drop (%)" is `udp_drop_pct`, KB/s is `kb_per_s`."""
+    plain = name.lower().replace("%", " pct ").replace("/", " per ")
+    return re.sub(r"[^a-z0-9]+", "_", plain).strip("_")
+
+
+def number(row: Row | None, metric: Mapping) -> float | None:
+    """A published number, in the column of the metric's name or title; perhaps there is none."""
+    found = _number(_field(row or {}, metric))
+    return found if isinstance(found, float) else None
+
+
+def _field(row: Row, metric: Mapping) -> str:
+    names = (column(metric["name"]), column(metric.get("title", metric["name"])))
+    return next((row[name] for name in names if name in row), "")
+
+
+def _number(text: str) -> float | str | None:
+    """A number; None if the text says that there is none; the text if it is something else."""
+    bare = text.strip().removesuffix("%").strip().replace("\N{MINUS SIGN}", "-")
+    if bare.lower() in NOTHING:
+        return None
+    if _THOUSANDS.fullmatch(bare):
+        bare = bare.replace(",", "")
+    try:
+        return float(bare)
+    except ValueError:
+        return text
+
+
+def find(rows: list[Row], places: Places) -> list[Row | None]:
+    """For each of our rows the published one: it agrees in every column that both have.
+
+    Nothing where several rows do: then the place does not say which of them it is. A published row
+    that several of ours agree with goes to those that agree in most columns.
+    """
+    found = [_find(rows, place) for place in places]
+    most: dict[int, int] = {}
+    for row, place in zip(found, places, strict=True):
+        if row is not None:
+            most[id(row)] = max(most.get(id(row), 0), len(_both(row, place)))
+    return [
+        row if row is not None and len(_both(row, place)) == most[id(row)] else None
+        for row, place in zip(found, places, strict=True)
+    ]
+
+
+def _find(rows: list[Row], place: Mapping[str, object]) -> Row | None:
+    found = []
+    for row in rows:
+        both = _both(row, place)
+        if both and all(_same(row[column(name)], place[name]) for name in both):
+            found.append(row)
+    return found[0] if len(found) == 1 else None
+
+
+def _both(row: Row, place: Mapping[str, object]) -> list[str]:
+    return [name for name in place if row.get(column(name))]
+
+
+def _same(text: str, value: object) -> bool:
+    try:
+        return Fraction(_bare(text)) == Fraction(_bare(str(value)))
+    except (ValueError, ZeroDivisionError):
+        return _bare(text) == _bare(str(value))
+
+
+def _bare(text: str) -> str:
+    """Without what people write differently: capitals, hyphens, brackets, spaces, percent signs."""
+    return re.sub(r"[\s()\[\]_]|(?<=[a-z])-(?=[a-z])|%$", "", text.strip().lower())
+
+
+def remarks(
+    spec: Mapping, metrics: Sequence[Mapping], places: Places, rows: list[Row] | None
+) -> list[str]:
+    """Sentences about what of a published table stands beside none of our numbers."""
+    if rows is None:
+        return []
+    name = f"The published table ({spec['reference']})"
+    if not rows:
+        return [f"{name} has no rows."]
+    columns = {key for row in rows for key in row}
+    asked = list(dict.fromkeys(key for place in places for key in place))
+    if not columns & {column(key) for key in asked}:
+        return [
+            f"{name} has none of the columns by which its rows are found ({', '.join(asked)}): "
+            "rename its columns."
+        ]
+    matched = {id(row) for row in find(rows, places) if row is not None}
+    return [
+        sentence
+        for sentence in (
+            _strays(name, [row for row in rows if id(row) not in matched], len(rows), asked),
+            _columns(name, metrics, columns),
+            _unreadable(name, metrics, rows),
+        )
+        if sentence
+    ]
+
+
+def _strays(name: str, strays: list[Row], total: int, asked: list[str]) -> str:
+    if not strays:
+        return ""
+    keys = [key for key in asked if strays[0].get(column(key))]
+    first = ", ".join(f"{key} {strays[0][column(key)]}" for key in keys) or "its first"
+    return (
+        f"{name}: {len(strays)} of its {counted(total, 'row')} "
+        f"{'belongs' if len(strays) == 1 else 'belong'} to none of ours ({first}); rows are found "
+        f"by {', '.join(asked)}, and settings that were not run here have no place."
+    )
+
+
+def _columns(name: str, metrics: Sequence[Mapping], columns: set[str]) -> str:
+    known = [
+        metric
+        for metric in metrics
+        if {column(metric["name"]), column(metric.get("title", metric["name"]))} & columns
+    ]
+    missing = [metric["name"] for metric in metrics if metric not in known]
+    return f"{name} has no column {', '.join(missing)}." if missing else ""
+
+
+def _unreadable(name: str, metrics: Sequence[Mapping], rows: list[Row]) -> str:
+    for metric in metrics:
+        for row in rows:
+            found = _number(_field(row, metric))
+            if isinstance(found, str):
+                return f'{name}: "{found}" under {metric["name"]} is no number.'
+    return ""

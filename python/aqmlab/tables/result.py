@@ -1,0 +1,231 @@
+"""What a run, or a set of runs, gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.errors import AqmlabError, nearest
+from aqmlab.experiment import axes
+
+from . import measure
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from aqmlab.experiment.spec import Axis
+    from aqmlab.runs.calibrate import Calibration
+    from aqmlab.runs.stored import StoredRun
+    from aqmlab.simulator.engine import Outcome
+
+
+@dataclass(frozen=True)
+class Finished:
+    """One finished run: its place in the sweep, its numbers, its tables (on disk or in memory)."""
+
+    variant: int
+    label: str
+    values: Mapping[str, str]
+    seed: int
+    scenario: Mapping[str, Any]
+    """The complete scenario: users instead of a load, every default filled in."""
+    summary: Mapping[str, Any]
+    cached: bool = False
+    """Whether an earlier command had computed it."""
+    stored: StoredRun | None = None
+    outcome: Outcome | None = field(default=None, repr=False)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where it is kept, if it is."""
+        return self.stored.folder if self.stored else None
+
+    def tables(self) -> list[str]:
+        """The names of its tables."""
+        if self.stored is not None:
+            return self.stored.tables()
+        return sorted(self.outcome.tables) if self.outcome is not None else []
+
+    def table(self, name: str) -> pl.DataFrame:
+        """One table as a Polars data frame."""
+        known = self.tables()
+        if name not in known:
+            hint = nearest(name, known)
+            raise AqmlabError(f'no table "{name}"{hint} (known: {", ".join(known)})')
+        if self.stored is not None:
+            return self.stored.table(name)
+        import polars as pl
+
+        assert self.outcome is not None
+        frame = pl.from_arrow(self.outcome.tables[name])
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+
+
+@dataclass(frozen=True)
+class Result:
+    """All runs of an experiment, variant by variant, seed by seed."""
+
+    name: str
+    runs: Sequence[Finished]
+    calibrations: Sequence[Calibration] = ()
+    folder: Path | None = None
+    remarks: Sequence[str] = ()
+    """What is odd about it, a line each: a load that was not what was asked for."""
+    axes: Sequence[Axis] = ()
+    """What the sweep varies."""
+
+    @cached_property
+    def columns(self) -> list[axes.Column]:
+        """The axes of the sweep, as they stand in tables."""
+        return axes.columns(self.axes)
+
+    @cached_property
+    def variants(self) -> pl.DataFrame:
+        """One row per variant: variant (its number), label, the value on every axis, seeds.
+
+        Values are numbers where they are numbers: a load of "98%" is 0.98 in the column `load`,
+        a round-trip time of "100 ms" 0.1 in `rtt_s`, a rate in `rate_bits_per_s`.
+        """
+        import polars as pl
+
+        counts = {run.variant: 0 for run in self.runs}
+        for run in self.runs:
+            counts[run.variant] += 1
+        firsts = {run.variant: run for run in reversed(self.runs)}
+        rows = [
+            {
+                "variant": number,
+                "label": firsts[number].label,
+                **self.values(firsts[number]),
+                "seeds": seeds,
+            }
+            for number, seeds in counts.items()
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def values(self, run: Finished) -> dict[str, Any]:
+        """A run's value on every axis of the sweep, by the axis's column."""
+        return {column.name: column.value(run.values) for column in self.columns}
+
+    def select(self, **values: Any) -> Result:
+        """The runs of the variants with these values: `result.select(load=0.9)`.
+
+        An axis is named by its column (see `variants`) or the last part of its path, a value given
+        as a number in base units, as it is written in the file, or by its label.
+        """
+        chosen = list(self.runs)
+        for name, wanted in values.items():
+            column = axes.find(self.columns, name)
+            there = dict.fromkeys(run.values[column.path] for run in chosen)
+            labels = [label for label in there if column.matches(label, wanted)]
+            if not labels:
+                known = ", ".join(repr(column.values[label]) for label in there)
+                raise AqmlabError(
+                    f"no variant has {wanted!r} on the axis {column.name}: choose one of {known}"
+                )
+            chosen = [run for run in chosen if run.values[column.path] in labels]
+        return replace(self, runs=chosen)
+
+    def only(self) -> list[Finished]:
+        """The runs of the only variant; of several, none is taken silently."""
+        if len(self.labels) != 1:
+            raise AqmlabError(
+                f"{self.name} has {len(self.labels)} variants where one is wanted: choose it, for "
+                f"example by result.select({self._example()})"
+            )
+        return list(self.runs)
+
+    def _example(self) -> str:
+        varied = (c for c in self.columns if len({r.values[c.path] for r in self.runs}) > 1)
+        chosen = [(column.name, column.value(self.runs[0].values)) for column in varied]
+        if all(name.isidentifier() for name, _ in chosen):
+            return ", ".join(f"{name}={value!r}" for name, value in chosen)
+        return f"**{dict(chosen)!r}"
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """What distinguishes the variants, in order; one empty label without a sweep."""
+        return list({run.variant: run.label for run in self.runs}.values())
+
+    def variant(self, which: int | str) -> list[Finished]:
+        """The runs of one variant, by number or label."""
+        if isinstance(which, str):
+            if which not in self.labels:
+                hint = nearest(which, self.labels)
+                raise AqmlabError(f'no variant "{which}"{hint} (known: {"; ".join(self.labels)})')
+            which = self.labels.index(which)
+        if not -len(self.labels) <= which < len(self.labels):
+            there = "is 1" if len(self.labels) == 1 else f"are {len(self.labels)}"
+            raise AqmlabError(f"no variant {which}: there {there}, counted from 0")
+        number = list(dict.fromkeys(run.variant for run in self.runs))[which]
+        return [run for run in self.runs if run.variant == number]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The only run's summary; with replications, the means over the seeds.
+
+        A sweep has one for each variant: `result.select(load=0.9).summary`.
+        The names are the same. A number undefined in any seed, and a text that differs between
+        the seeds (the fingerprint), is None.
+        """
+        return merged(self.only())
+
+    def table(self, name: str) -> pl.DataFrame:
+        """That table of all runs; with several runs it begins with the columns `variant`, those
+        of a sweep's axes (see `variants`) and `seed`.
+        """
+        if len(self.runs) == 1:
+            return self.runs[0].table(name)
+        import polars as pl
+
+        frames = [
+            run.table(name).select(
+                pl.lit(run.variant, pl.Int64).alias("variant"),
+                *self._literals(run, run.table(name).columns),
+                pl.lit(run.seed, pl.Int64).alias("seed"),
+                pl.all(),
+            )
+            for run in self.runs
+        ]
+        # Relaxed: queue samples have two bytes in one run and four in another.
+        return pl.concat(frames, how="vertical_relaxed")
+
+    def statistics(self) -> pl.DataFrame:
+        """Mean and 95 % interval of every summary number of every variant.
+
+        Columns: variant, label, those of the sweep's axes (see `variants`), field, n, mean, low,
+        high.
+        """
+        found = measure.statistics(self.runs)
+        if not self.axes:
+            return found
+        known = self.variants.drop("label", "seeds")
+        joined = found.join(known, on="variant", how="left", maintain_order="left")
+        head = ["variant", "label", *(column.name for column in self.columns)]
+        return joined.select(*head, *(name for name in found.columns if name not in head))
+
+    def _literals(self, run: Finished, taken: Iterable[str]) -> list[pl.Expr]:
+        """The values of a run on the axes, as columns beside those of a table."""
+        import polars as pl
+
+        return [
+            pl.lit(column.value(run.values)).alias(
+                column.path if column.name in taken else column.name
+            )
+            for column in self.columns
+        ]
+
+    def paired(self, a: int | str, b: int | str) -> pl.DataFrame:
+        """The difference `b - a` of every summary number, seed by seed, with its 95 % interval."""
+        return measure.paired(self.variant(a), self.variant(b))
+
+
+def merged(runs: Sequence[Finished]) -> dict[str, Any]:
+    """One summary of a variant's runs: that of a single one as it is, else the means."""
+    if len(runs) == 1:
+        return dict(runs[0].summary)
+    return measure.merged([run.summary for run in runs])

@@ -1,0 +1,150 @@
+"""Numbers of runs that no summary holds: one file for each family, one line each here.
+
+Four kinds: of one run, of a pair of runs under the same seed, across all cells of a group under
+one seed, and probes, which need no run (a queue alone before a line).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from aqmlab.errors import SpecError, nearest
+from aqmlab.experiment.plan import Cell
+from aqmlab.runs.laboratory import Measured
+
+from . import (
+    alone,
+    bursts,
+    connections,
+    datagrams,
+    goodput,
+    models,
+    packets,
+    payload,
+    ports,
+    queue,
+    responses,
+    seconds,
+    sizes,
+    sources,
+    sweeps,
+)
+
+#: Of one run.
+OF_RUN: dict[str, Callable[..., float]] = {
+    "share_within": responses.share_within,
+    "mean_share": responses.mean_share,
+    "completed_per_s": responses.completed_per_s,
+    "response_quantile_ms": responses.response_quantile_ms,
+    "ports_mean": ports.ports_mean,
+    "ports_ratio": ports.ports_ratio,
+    "sized_mean_ms": sizes.sized_mean_ms,
+    "sized_count": sizes.sized_count,
+    "sized_retransmitted": sizes.sized_retransmitted,
+    "bytes_of_largest": sizes.bytes_of_largest,
+    "peak_to_mean": seconds.peak_to_mean,
+    "dispersion": seconds.dispersion,
+    "size_dispersion": seconds.size_dispersion,
+    "queue_deviation": queue.queue_deviation,
+    "passed": queue.passed,
+    "connections_in_class": connections.connections_in_class,
+    "flow_goodput": connections.flow_goodput,
+    "datagram_share": connections.datagram_share,
+    "payload_bytes": payload.payload_bytes,
+    "payload_bits_per_s": payload.payload_bits_per_s,
+    "datagrams_lost": payload.datagrams_lost,
+    "sources_outside": sources.outside,
+    "sources_smallest": sources.smallest,
+    "sources_largest": sources.largest,
+    "sources_jain": sources.jain,
+    "median_of_size": sizes.median_of_size,
+    "burst_elapsed_s": bursts.burst_elapsed_s,
+    "burst_ratio": bursts.burst_ratio,
+    "burst_bias": bursts.burst_bias,
+    "burst_unfairness": bursts.burst_unfairness,
+    "delay_quantile_s": datagrams.delay_quantile_s,
+    "signals_in_round": packets.signals_in_round,
+    "slow_start_growth": packets.slow_start_growth,
+    "goodput_bits_per_s": goodput.goodput_bits_per_s,
+    "goodput_share": goodput.goodput_share,
+    "goodput_ratio": goodput.goodput_ratio,
+    "queue_delay_quantile_s": goodput.queue_delay_quantile_s,
+}
+
+#: Of two runs under the same seed.
+PAIRS: dict[str, Callable[..., float]] = {
+    "share_of_range_above": responses.share_of_range_above,
+    "lowest_gain": responses.lowest_gain,
+    "highest_gain": responses.highest_gain,
+    "crossings": responses.crossings,
+    "lowest_gain_until": responses.lowest_gain_until,
+    "crossings_after": responses.crossings_after,
+    "share_of_sizes_faster": sizes.share_of_sizes_faster,
+    "byte_share_distance": sizes.byte_share_distance,
+}
+
+#: Across the cells of a group under one seed.
+ACROSS: dict[str, Callable[..., float]] = {
+    "lower_to_upper_change": responses.lower_to_upper_change,
+    "best_moves": queue.best_moves,
+    "line_r_squared": sweeps.line_r_squared,
+    "line_intercept": sweeps.line_intercept,
+    "ahead_of_highest": sweeps.ahead_of_highest,
+}
+
+#: Without a run.
+PROBES: dict[str, Callable[..., float]] = {
+    "model_share_upto": models.model_share_upto,
+    "model_weight_of_largest": models.model_weight_of_largest,
+    "largest_queue_beyond_limit_bytes": alone.largest_queue_beyond_limit_bytes,
+    "accepted_above_max_th": alone.accepted_above_max_th,
+}
+
+T = TypeVar("T")
+
+
+def _known(registry: Mapping[str, T], name: str) -> T:
+    if name not in registry:
+        raise SpecError(f'no statistic "{name}"{nearest(name, list(registry))}')
+    return registry[name]
+
+
+def of_run(run: Measured, how: Mapping[str, Any]) -> float:
+    """A number of the summary (`summary = path`, dots for nesting) or a statistic of a run."""
+    if "statistic" in how:
+        return _known(OF_RUN, how["statistic"])(run, **how.get("args", {}))
+    found: Any = run.summary
+    path = how["summary"]
+    while isinstance(found, Mapping):
+        # Names may have dots of their own (`ports.bottleneck.forward.drops`): longest first.
+        name = next((n for n in sorted(found, key=len, reverse=True) if _begins(path, n)), None)
+        if name is None:
+            return math.nan
+        found, path = found[name], path[len(name) + 1 :]
+    return math.nan if found is None or path else float(found)
+
+
+def value(run: Measured, how: Mapping[str, Any]) -> float:
+    """The same in the unit of a metric: times its `scale`."""
+    return how.get("scale", 1.0) * of_run(run, how)
+
+
+def _begins(path: str, name: str) -> bool:
+    return path == name or path.startswith(f"{name}.")
+
+
+def pair(name: str) -> Callable[..., float]:
+    """A statistic of two runs."""
+    return _known(PAIRS, name)
+
+
+def across(name: str) -> Callable[[list[tuple[Cell, Measured]]], float]:
+    """A statistic across cells."""
+    return _known(ACROSS, name)
+
+
+def probe(name: str, arguments: Mapping[str, Any]) -> float:
+    """A number that needs no run."""
+    return _known(PROBES, name)(**arguments)

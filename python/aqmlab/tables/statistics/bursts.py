@@ -1,0 +1,39 @@
+"""Statistics of bursts: transfers of a group that begin together."""
+
+from __future__ import annotations
+
+import math
+
+from aqmlab.runs.laboratory import Measured
+
+
+def burst_elapsed_s(run: Measured, *, burst: str) -> float:
+    """From the first SYN of a traffic group to its last acknowledgement, s.
+
+    Not a number unless every flow of the group finished: the time of those that did would flatter
+    a queue that starved the rest, or a run that was cut short.
+    """
+    group = next((g for g in _groups(run) if g.get("name") == burst), None)
+    ended = run.summary.get("transfers", {}).get(burst)
+    if group is None or ended is None or ended["finished"] != group["users"]:
+        return math.nan
+    return float(ended["elapsed_s"])
+
+
+def burst_ratio(run: Measured, *, burst: str, to: str) -> float:
+    """Elapsed time of a burst over that of another: 1 if both were served alike."""
+    return burst_elapsed_s(run, burst=burst) / burst_elapsed_s(run, burst=to)
+
+
+def burst_bias(run: Measured, *, burst: str, to: str) -> float:
+    """Natural logarithm of that ratio: above 0 if the other burst was favoured."""
+    return math.log(burst_ratio(run, burst=burst, to=to))
+
+
+def burst_unfairness(run: Measured, *, burst: str, to: str) -> float:
+    """That logarithm without its sign: how far the ratio is from 1, either way."""
+    return abs(burst_bias(run, burst=burst, to=to))
+
+
+def _groups(run: Measured) -> list[dict]:
+    return run.stored.manifest["scenario"]["traffic"]

@@ -1,0 +1,23 @@
+"""Statistics of single datagrams (table `datagrams`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from aqmlab.runs.laboratory import Measured
+
+#: Delays from here on are none: the datagram was lost, or on its way when the run ended.
+NO_DELAY = 2**64 - 2
+
+
+def delay_quantile_s(run: Measured, *, percent: float) -> float:
+    """The delay that so many percent of the datagrams that arrived did not exceed, s.
+
+    Of all senders and of the whole run; the smallest delay with that share (no interpolation).
+    """
+    delay = run.table("datagrams")["delay_ns"].astype(np.uint64)
+    arrived = np.sort(delay[delay < NO_DELAY])
+    if not len(arrived):
+        return float("nan")
+    place = max(0, int(np.ceil(percent / 100 * len(arrived))) - 1)
+    return float(arrived[place]) / 1e9

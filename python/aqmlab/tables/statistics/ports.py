@@ -1,0 +1,34 @@
+"""Statistics over all queues of a run, such as both directions of a link."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from aqmlab.runs.laboratory import Measured
+
+
+def ports_mean(run: Measured, *, name: str) -> float:
+    """Mean over the ports of a number that the summary has for each; dots for nesting."""
+    values = [_of(port, name) for port in run.summary["ports"].values()]
+    if not values or any(value is None for value in values):
+        return math.nan
+    return float(sum(values) / len(values))
+
+
+def ports_ratio(run: Measured, *, of: str, to: str) -> float:
+    """Sum of one number over the ports by the sum of another, as drops to arrivals."""
+    ports = run.summary["ports"].values()
+    if any(_of(port, name) is None for port in ports for name in (of, to)):
+        return math.nan
+    below = sum(port[to] for port in ports)
+    return float(sum(port[of] for port in ports) / below) if below else math.nan
+
+
+def _of(port: Mapping[str, Any], name: str) -> Any:
+    """A number of a port's, or nothing."""
+    found: Any = port
+    for step in name.split("."):
+        found = found.get(step) if isinstance(found, Mapping) else None
+    return found

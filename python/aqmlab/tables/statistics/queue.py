@@ -1,0 +1,38 @@
+"""Statistics of the studied queue, and of what becomes of it along a sweep."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from aqmlab.experiment.plan import Cell
+from aqmlab.runs.laboratory import Measured
+
+
+def queue_deviation(run: Measured) -> float:
+    """Standard deviation of the queue's samples, in packets."""
+    return math.sqrt(run.summary["queue_var_packets"])
+
+
+def passed(run: Measured) -> float:
+    """Share of the time in which the line is busy times the share of packets that are not dropped.
+
+    One number for the two wishes "a full line" and "few losses": 1 if both are met.
+    """
+    return run.summary["utilisation"] * (1 - run.summary["drop_rate"])
+
+
+def best_moves(cells: list[tuple[Cell, Measured]], *, over: str, along: str) -> float:
+    """How far the best value of the axis `over` moves along the axis `along`, in grid steps.
+
+    Best is where `passed` is largest. 0 if it turns back anywhere or does not move.
+    """
+    grid = list(dict.fromkeys(cell.axes[over] for cell, _ in cells))
+    best: dict[object, tuple[float, int]] = {}
+    for cell, run in cells:
+        found = (passed(run), grid.index(cell.axes[over]))
+        best[cell.axes[along]] = max(best.get(cell.axes[along], found), found)
+    places = [place for _, place in best.values()]
+    steps = [b - a for a, b in itertools.pairwise(places)]
+    turns_back = min(steps, default=0) < 0 < max(steps, default=0)
+    return 0.0 if turns_back else float(abs(sum(steps)))

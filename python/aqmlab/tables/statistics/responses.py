@@ -1,0 +1,140 @@
+"""Statistics of the distribution of response times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from aqmlab.experiment.plan import Cell, matches
+from aqmlab.runs.laboratory import Measured
+
+
+def shares(run: Measured, grid_ms: np.ndarray) -> np.ndarray:
+    """Percent of the responses that took at most each of these times (failed ones never)."""
+    histogram = run.table("response_histogram")
+    return share_below(histogram, grid_ms)
+
+
+def share_below(histogram: dict[str, np.ndarray], grid_ms: np.ndarray) -> np.ndarray:
+    """The same of a histogram; not a number without responses."""
+    upper, counts = bins(histogram)
+    total = counts.sum()
+    if total == 0:
+        return np.full(len(grid_ms), np.nan)
+    below = np.concatenate([[0.0], np.cumsum(counts)])
+    return 100 * below[np.searchsorted(upper, grid_ms + 1e-6, side="right")] / total
+
+
+def bins(histogram: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Upper edges (ms) and counts of all responses.
+
+    With `record.by_group` every group has a block of rows with the same edges: they add up.
+    """
+    upper, place = np.unique(histogram["upper_ms"].astype(float), return_inverse=True)
+    return upper, np.bincount(place, weights=histogram["count"].astype(float))
+
+
+def share_within(run: Measured, *, ms: float) -> float:
+    """Percent of the responses that took at most so long."""
+    return float(shares(run, np.array([ms]))[0])
+
+
+def _gain(a: Measured, b: Measured, from_ms: float, to_ms: float) -> np.ndarray:
+    grid = np.arange(from_ms, to_ms + 1, 5.0)
+    return shares(a, grid) - shares(b, grid)
+
+
+def share_of_range_above(
+    a: Measured, b: Measured, *, from_ms: float, to_ms: float, by: float = 0.0
+) -> float:
+    """Percent of the times from `from_ms` to `to_ms` at which more than `by` points more of a's
+    responses than of b's have ended.
+    """
+    return float(100 * np.mean(_gain(a, b, from_ms, to_ms) > by))
+
+
+def lowest_gain(a: Measured, b: Measured, *, from_ms: float, to_ms: float) -> float:
+    """Smallest difference in points of a's distribution to b's in this range of times."""
+    return float(np.min(_gain(a, b, from_ms, to_ms)))
+
+
+def highest_gain(a: Measured, b: Measured, *, from_ms: float, to_ms: float) -> float:
+    """Largest difference in points of a's distribution to b's in this range of times."""
+    return float(np.max(_gain(a, b, from_ms, to_ms)))
+
+
+def crossings(
+    a: Measured, b: Measured, *, from_ms: float, to_ms: float, noise: float = 0.25
+) -> float:
+    """How often the two distributions cross in this range; differences within `noise` points are
+    neither above nor below.
+    """
+    gain = _gain(a, b, from_ms, to_ms)
+    side = np.sign(gain[np.abs(gain) > noise])
+    return float(np.sum(side[1:] != side[:-1]))
+
+
+def mean_share(run: Measured, *, from_ms: float, to_ms: float) -> float:
+    """Height of the distribution in percent, averaged over these times (every 5 ms)."""
+    return float(shares(run, np.arange(from_ms, to_ms + 1, 5.0)).mean())
+
+
+def completed_per_s(run: Measured) -> float:
+    """Requests answered in a second of the measured interval; those given up do not count."""
+    answered = run.summary["responses"] - run.summary["responses_failed"]
+    return float(answered / run.summary["measured_s"])
+
+
+def response_quantile_ms(run: Measured, *, percent: float) -> float:
+    """Response time (upper edge of its bin) that so many percent do not exceed.
+
+    Not a number where it falls among the failed ones.
+    """
+    upper, counts = bins(run.table("response_histogram"))
+    if counts.sum() == 0:
+        return float("nan")
+    found = upper[np.searchsorted(np.cumsum(counts), percent / 100 * counts.sum() * (1 - 1e-12))]
+    return float(found) if np.isfinite(found) else float("nan")
+
+
+def lowest_gain_until(a: Measured, b: Measured, *, percent: float) -> float:
+    """Smallest difference in points of a's distribution to b's, up to the time at which so many
+    percent of b's responses have ended.
+    """
+    until = response_quantile_ms(b, percent=percent)
+    return lowest_gain(a, b, from_ms=0.0, to_ms=until) if np.isfinite(until) else float("nan")
+
+
+def crossings_after(a: Measured, b: Measured, *, percent: float) -> float:
+    """How often the distributions cross beyond the time at which so many percent of b's responses
+    have ended, as far as either has responses that ended.
+    """
+    start = response_quantile_ms(b, percent=percent)
+    if not np.isfinite(start):
+        return float("nan")
+    histograms = [run.table("response_histogram") for run in (a, b)]
+    edges = np.unique(np.concatenate([h["upper_ms"].astype(float) for h in histograms]))
+    grid = edges[(edges >= start) & np.isfinite(edges)]
+    gain = shares(a, grid) - shares(b, grid)
+    side = np.sign(gain[gain != 0])
+    return float(np.sum(side[1:] != side[:-1]))
+
+
+def lower_to_upper_change(
+    cells: list[tuple[Cell, Measured]], *, reference: Mapping[str, object]
+) -> float:
+    """What a sweep changes of the short responses over what it changes of the long ones.
+
+    The change by a setting is the difference of its distribution to that of the cell with the axis
+    values `reference`, without sign, in points, at a quantile of that cell. The short responses
+    are the mean over its 10, 20, 30, 40 and 50 % quantiles, the long ones its 90 % quantile; both
+    are means over the other cells.
+    """
+    (base,) = (run for cell, run in cells if matches(cell.axes, dict(reference)))
+    names = [f"response_p{q}_s" for q in (10, 20, 30, 40, 50, 90)]
+    times = 1000 * np.array([base.summary[name] or math.nan for name in names])
+    changes = [np.abs(shares(run, times) - shares(base, times)) for _, run in cells]
+    total = np.sum(changes, axis=0)
+    return float(total[:-1].mean() / total[-1]) if total[-1] > 0 else math.nan

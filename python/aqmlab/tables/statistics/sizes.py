@@ -1,0 +1,104 @@
+"""Statistics of responses by size, from the table `response_sizes`: a row for each doubling."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from aqmlab.runs.laboratory import Measured
+
+Rows = dict[str, np.ndarray]
+
+
+def _rows(run: Measured) -> Rows:
+    """The table's rows as numbers."""
+    return {name: values.astype(float) for name, values in run.table("response_sizes").items()}
+
+
+def _upto(rows: Rows, upto_bytes: float) -> Rows:
+    """The rows of responses of at most so many bytes: doublings that lie below it as a whole."""
+    small = rows["upto_bytes"] <= upto_bytes
+    return {name: values[small] for name, values in rows.items()}
+
+
+def median_of_size(run: Measured, *, upto_bytes: int) -> float:
+    """Median response time in seconds of the replies whose size is in the row that ends with
+    `upto_bytes` (a power of two: the row holds replies of more than half of it); not a number
+    without any.
+    """
+    table = run.table("response_sizes")
+    row = np.flatnonzero(table["upto_bytes"] == upto_bytes)
+    if len(row) == 0 or table["responses"][row[0]] == 0:
+        return math.nan
+    return float(table["p50_s"][row[0]])
+
+
+def sized_mean_ms(run: Measured, *, upto_bytes: float) -> float:
+    """Mean response time (ms) of the answered responses in doublings up to this size."""
+    rows = _upto(_rows(run), upto_bytes)
+    total = rows["responses"].sum()
+    return float(1000 * (rows["mean_s"] * rows["responses"]).sum() / total) if total else np.nan
+
+
+def sized_count(run: Measured, *, upto_bytes: float) -> float:
+    """Answered responses in doublings up to this size, in the measured interval."""
+    return float(_upto(_rows(run), upto_bytes)["responses"].sum())
+
+
+def sized_retransmitted(run: Measured, *, upto_bytes: float) -> float:
+    """Percent of the responses up to this size during which something was sent again."""
+    rows = _upto(_rows(run), upto_bytes)
+    total = rows["responses"].sum()
+    return float(100 * rows["retransmitted"].sum() / total) if total else np.nan
+
+
+def bytes_of_largest(run: Measured, *, percent: float) -> float:
+    """Percent of the payload bytes that the largest so many percent of the responses carry.
+
+    Responses within a doubling count as equally long, which understates it a little.
+    """
+    rows = _rows(run)
+    count, carried = rows["responses"][::-1], rows["bytes"][::-1]
+    wanted = percent / 100 * count.sum()
+    before = np.concatenate([[0.0], np.cumsum(count)[:-1]])
+    share = np.clip((wanted - before) / np.maximum(count, 1.0), 0.0, 1.0)
+    return float(100 * (share * carried).sum() / carried.sum())
+
+
+def share_of_sizes_faster(a: Measured, b: Measured) -> float:
+    """Percent of a's responses in doublings of the size in which a's mean time is below b's.
+
+    A doubling that b has no response of is none of these.
+    """
+    mine, theirs = _aligned(_rows(a), _rows(b))
+    faster = mine["mean_s"] < theirs["mean_s"]  # 0 without responses
+    return float(100 * mine["responses"][faster].sum() / mine["responses"].sum())
+
+
+def byte_share_distance(a: Measured, b: Measured, *, upto_bytes: float) -> float:
+    """Largest distance in points, over the sizes up to this one, between the shares of payload
+    bytes that responses of up to a size carry.
+    """
+    mine, theirs = _aligned(_rows(a), _rows(b))
+    distance = np.abs(_byte_shares(mine) - _byte_shares(theirs))
+    return float(distance[mine["upto_bytes"] <= upto_bytes].max())
+
+
+def _byte_shares(rows: Rows) -> np.ndarray:
+    return 100 * np.cumsum(rows["bytes"]) / rows["bytes"].sum()
+
+
+def _aligned(a: Rows, b: Rows) -> tuple[Rows, Rows]:
+    """Both with the same doublings; rows that one has not are empty there."""
+    edges = np.union1d(a["upto_bytes"], b["upto_bytes"])
+    return _spread(a, edges), _spread(b, edges)
+
+
+def _spread(rows: Rows, edges: np.ndarray) -> Rows:
+    place = np.searchsorted(edges, rows["upto_bytes"])
+    found = {"upto_bytes": edges}
+    for name in ("responses", "bytes", "mean_s"):
+        found[name] = np.zeros(len(edges))
+        found[name][place] = rows[name]
+    return found

@@ -1,0 +1,42 @@
+"""Statistics across a sweep: numbers of the summary (`share_le_1s`, …) of several runs together."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from aqmlab.experiment.plan import Cell
+from aqmlab.runs.laboratory import Measured
+
+Cells = list[tuple[Cell, Measured]]
+
+
+def _line(cells: Cells, axis: str, summary: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The points and the least-squares line through them: its intercept, then its slope."""
+    x = np.array([float(str(cell.axes[axis])) for cell, _ in cells])
+    y = np.array([float(run.summary[summary]) for _, run in cells])
+    return x, y, np.polynomial.polynomial.polyfit(x, y, 1)
+
+
+def line_r_squared(cells: Cells, *, axis: str, summary: str) -> float:
+    """Share of the variation of a number that its least-squares line along an axis explains."""
+    x, y, (intercept, slope) = _line(cells, axis, summary)
+    return float(1 - ((y - intercept - slope * x) ** 2).sum() / ((y - y.mean()) ** 2).sum())
+
+
+def line_intercept(cells: Cells, *, axis: str, summary: str) -> float:
+    """Where that line meets zero, in percent of the largest value."""
+    _, y, (intercept, _) = _line(cells, axis, summary)
+    return float(100 * intercept / y.max())
+
+
+def ahead_of_highest(cells: Cells, *, highest: str, larger: str) -> float:
+    """Percent of the other cells in which the number `larger` is larger than in the cell with the
+    highest number `highest`: 0 if it is first in both.
+    """
+    if len(cells) < 2:
+        return math.nan
+    top = max((run for _, run in cells), key=lambda run: run.summary[highest])
+    ahead = sum(run.summary[larger] > top.summary[larger] for _, run in cells)
+    return 100 * ahead / (len(cells) - 1)

@@ -1,0 +1,136 @@
+"""Tables of a study: means and 95 % intervals over seeds, beside the published numbers.
+
+Two questions are kept apart when a published number stands beside ours. Does it lie inside the
+95 % interval of our *mean*? And, since it is itself one run, does it lie where one more run of ours
+would lie with 95 % probability (the prediction interval)? Only a number outside the second is a
+difference between the two laboratories rather than between two runs.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from aqmlab.experiment.plan import Cell
+from aqmlab.intervals import interval
+
+from . import published
+
+#: How a published number lies to ours.
+INSIDE, BETWEEN, OUTSIDE = "inside", "within one run", "outside"
+
+Values = Callable[[Cell, dict], Sequence[float]]
+"""One value per seed of a metric, in its unit, for a cell of the plan."""
+
+
+def table(
+    spec: dict,
+    metrics: list[dict],
+    cells: list[Cell],
+    values: Values,
+    reference: list[dict[str, str]] | None,
+) -> list[dict]:
+    """Tidy rows, one per cell and metric, with the published number where there is one."""
+    rows = []
+    found = published.find(reference or [], places(spec, cells))
+    for cell, paper in zip(cells, found, strict=True):
+        place = {column: _place(cell, axis) for axis, column in spec["keys"].items()}
+        for metric in metrics:
+            sample = values(cell, metric)
+            row = {"table": spec["id"], **place, "metric": metric["name"], "n": len(sample)}
+            row |= estimate(sample)
+            row |= compare(row, published.number(paper, metric), metric["digits"])
+            rows.append(row)
+    return rows
+
+
+def differences(
+    spec: dict, metrics: list[dict], pairs: list[tuple[Cell, Cell]], values: Values
+) -> list[dict]:
+    """Tidy rows of paired differences: the same seeds, the same users."""
+    rows = []
+    for cell, other in pairs:
+        place = {axis: plain(cell.axes[axis]) for axis in difference_keys(spec)}
+        for metric in metrics:
+            mine, theirs = (values(c, metric) for c in (cell, other))
+            sample = [a - b for a, b in zip(mine, theirs, strict=True)]
+            row = {"table": spec["id"], **place, "metric": metric["name"], "n": len(sample)}
+            rows.append(row | estimate(sample))
+    return rows
+
+
+def difference_keys(spec: dict) -> list[str]:
+    """The axes that name the rows of a difference: those that only its group has come first."""
+    return [*spec.get("by", []), *spec["on"]]
+
+
+def estimate(sample: Sequence[float]) -> dict[str, float | None]:
+    """Mean, its 95 % interval, and where one more run would lie with 95 % probability.
+
+    Nothing of these if the number is undefined under any seed.
+    """
+    mean, low, high = interval(list(sample))
+    half = (high - low) / 2 * math.sqrt(len(sample) + 1)
+    found = {
+        "ours": mean,
+        "low": low,
+        "high": high,
+        "one_run_low": mean - half,
+        "one_run_high": mean + half,
+    }
+    return {name: v if math.isfinite(v) else None for name, v in found.items()}
+
+
+def compare(row: Mapping, paper: float | None, digits: int) -> dict[str, object]:
+    """The published number beside ours; its own rounding is half a unit of its last digit."""
+    nothing = {
+        "paper": paper,
+        "difference": None,
+        "difference_low": None,
+        "difference_high": None,
+        "verdict": None,
+    }
+    if paper is None or row["ours"] is None:
+        return nothing
+    found = nothing | {"difference": row["ours"] - paper}
+    if row["low"] is None:
+        return found
+    found |= {"difference_low": row["low"] - paper, "difference_high": row["high"] - paper}
+    slack = 0.5 * 10.0**-digits + 1e-9
+    found["verdict"] = (
+        INSIDE
+        if row["low"] - slack <= paper <= row["high"] + slack
+        else BETWEEN
+        if row["one_run_low"] - slack <= paper <= row["one_run_high"] + slack
+        else OUTSIDE
+    )
+    return found
+
+
+def places(spec: dict, cells: list[Cell]) -> list[dict[str, object]]:
+    """For each cell the columns and values by which its published row is found."""
+    return [
+        {column: _place(cell, axis) for axis, column in spec["keys"].items()} | cell.published
+        for cell in cells
+    ]
+
+
+def _place(cell: Cell, axis: str) -> object:
+    """A list goes by its label, and so does a variant that the experiment's author constructed."""
+    value, label = cell.axes[axis], cell.labels[axis]
+    marked = isinstance(value, str) and label == f"{value} *"
+    return label if isinstance(value, list) or marked else plain(value)
+
+
+_SHARE = re.compile(r"\d+(\.\d+)? ?%")
+
+
+def plain(value: object) -> object:
+    """An axis value as a table holds it: "98%" is 98, [30, 90] is "(30, 90)"."""
+    if isinstance(value, list):
+        return f"({', '.join(str(v) for v in value)})"
+    if isinstance(value, str) and _SHARE.fullmatch(value):
+        share = float(value[:-1])
+        return int(share) if share == int(share) else share
+    return value
