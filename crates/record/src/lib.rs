@@ -47,7 +47,7 @@ pub use fingerprint::Fingerprint;
 pub use flows::{Flows, LongFlow, Recoveries, jain_index};
 pub use goodput::Goodput;
 pub use losses::Losses;
-pub use meter::{Meter, MeterSettings, Totals};
+pub use meter::{Meter, MeterSettings, Second, Totals};
 pub use nature::{Kind, Nature};
 pub use packet_trace::{PacketTrace, Seen, Who};
 pub use pages::{PageLoad, PageSettings, Pages};

@@ -41,6 +41,17 @@ pub struct Totals {
     pub started: (u64, u64),
 }
 
+/// One second of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Second {
+    /// Departures, their IP bytes, and how long they had waited, ns.
+    pub departures: [u64; 3],
+    /// Drops by cause.
+    pub drops: [u64; Why::ALL.len()],
+    /// Marks likewise.
+    pub marks: [u64; Why::ALL.len()],
+}
+
 /// Counts within the measured interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Measured {
@@ -398,13 +409,13 @@ impl Meter {
         }
     }
 
-    /// What crossed the port, and was dropped and marked there by cause, in second `second`:
-    /// departures, their IP bytes and their waiting in ns; drops; marks.
-    pub fn second(
-        &self,
-        second: usize,
-    ) -> ([u64; 3], [u64; Why::ALL.len()], [u64; Why::ALL.len()]) {
-        (self.departed.row(second), self.drops.row(second), self.marks.row(second))
+    /// What crossed the port, and was dropped and marked there, in second `second`.
+    pub fn second(&self, second: usize) -> Second {
+        Second {
+            departures: self.departed.row(second),
+            drops: self.drops.row(second),
+            marks: self.marks.row(second),
+        }
     }
 
     /// The per-second series as columns named `<port>.<series>`.

@@ -2,7 +2,7 @@
 //! the last look. Looking changes nothing of a run's results, and what waits for a look is bounded.
 
 use packet::{Duration, Instant, Why};
-use record::{Binned, Column, Requests, Seen, WatchSettings};
+use record::{Binned, Column, Requests, Second, Seen, WatchSettings};
 use serde_json::{Value as Json, json};
 
 use crate::port::Port;
@@ -172,19 +172,22 @@ fn port(port: &mut Port, name: &str, now: Instant, seconds: std::ops::Range<usiz
     let gauges: serde_json::Map<String, Json> =
         samples.gauges.iter().map(|(name, bins)| ((*name).to_owned(), binned(bins))).collect();
     let meter = port.meter();
-    let rows: Vec<_> = seconds.map(|second| meter.second(second)).collect();
-    let causes = |of: fn(&([u64; 3], [u64; 4], [u64; 4])) -> [u64; 4]| -> serde_json::Map<_, _> {
-        let series = |cause: usize| rows.iter().map(|row| of(row)[cause]).collect::<Json>();
-        let named = |(cause, why): (usize, &Why)| (why.name().to_owned(), series(cause));
-        Why::ALL.iter().enumerate().map(named).collect()
-    };
-    let of_departures = |which: usize| rows.iter().map(|row| row.0[which]).collect::<Json>();
+    let rows: Vec<Second> = seconds.map(|second| meter.second(second)).collect();
+    let of_departures =
+        |which: usize| rows.iter().map(|row| row.departures[which]).collect::<Json>();
     json!({
         "name": name, "packets": meter.backlog().packets, "bytes": meter.backlog().bytes,
         "queue": binned(&samples.queue), "gauges": gauges,
         "departures": of_departures(0), "ip_bytes": of_departures(1), "queue_delay_ns": of_departures(2),
-        "drops": causes(|row| row.1), "marks": causes(|row| row.2),
+        "drops": by_cause(&rows, |row| row.drops), "marks": by_cause(&rows, |row| row.marks),
     })
+}
+
+/// A series of a second each for every cause.
+fn by_cause(rows: &[Second], of: fn(&Second) -> [u64; Why::ALL.len()]) -> Json {
+    let series = |cause: usize| rows.iter().map(|row| of(row)[cause]).collect::<Json>();
+    let named = |(cause, why): (usize, &Why)| (why.name().to_owned(), series(cause));
+    Json::Object(Why::ALL.iter().enumerate().map(named).collect())
 }
 
 /// A series of a second each, from second `from` on.

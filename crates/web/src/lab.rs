@@ -217,8 +217,9 @@ mod tests {
         let why = Lab::check(&wrong).unwrap_err();
         assert!(why.starts_with("link.0.rate: "), "{why}");
         assert!(Lab::check(&" ".repeat(MOST_TEXT + 1)).unwrap_err().contains("bytes"));
-        let long = SCENARIO.replace("3 s", "1000000 h");
-        assert!(Lab::check(&long).unwrap_err().contains("MiB"));
+        let long = SCENARIO.replace(r#""flows": 3"#, r#""flows": 9000000"#);
+        let why = Lab::check(&long).unwrap_err();
+        assert!(why.contains("MiB"), "{why}");
         assert_eq!(Lab::default().finish(), Err(NO_RUN.to_owned()));
         assert!(Lab::default().step(1.0, 1.0).is_nan());
     }
