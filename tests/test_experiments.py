@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from aqmlab import units
+from aqmlab import figures, units
 from aqmlab.claims import rule
 from aqmlab.claims.evidence import Evidence
 from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import Experiment, claims, load
 from aqmlab.experiment.plan import Plan
-from aqmlab.figures import drawing
 from aqmlab.pipeline import calibrating, checks, registry
 from aqmlab.runs import calibrate
 from aqmlab.simulator import engine
@@ -146,7 +145,7 @@ def test_figures_tables_and_metrics_are_known(experiment):
     for table in experiment.of("table"):
         assert set(table.get("metrics", [])) <= set(metrics), table["id"]
     for figure in experiment.of("figure"):
-        assert figure["kind"] in drawing.KINDS, figure["id"]
+        assert figure["kind"] in figures.of_studies(), figure["id"]
         assert figure.get("metric", next(iter(metrics))) in metrics, figure["id"]
 
 

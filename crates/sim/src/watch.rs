@@ -85,7 +85,7 @@ impl Watcher {
 
     /// What has happened since the last look, as JSON.
     pub fn look(&mut self, world: &mut World, over: bool) -> Json {
-        let now = world.now;
+        let now = world.now();
         let until = match over {
             true => now.nanos().div_ceil(SECOND),
             false => now.nanos() / SECOND,
@@ -95,17 +95,15 @@ impl Watcher {
         let ports: Vec<Json> = self
             .ports
             .iter()
-            .map(|(place, name)| port(&mut world.ports[*place], name, now, seconds.clone()))
+            .map(|(place, name)| port(world.port(*place), name, now, seconds.clone()))
             .collect();
-        self.answered(&world.requests);
-        let series = world.requests.per_second(seconds.end).into_iter();
-        let series = series.chain(world.goodput.iter().flat_map(|g| g.per_second(seconds.end)));
+        self.answered(world.recorder().requests());
+        let series = world.recorder().per_second(seconds.end).into_iter();
         let series: serde_json::Map<String, Json> =
             series.map(|(name, column)| (name, tail(&column, seconds.start))).collect();
         json!({
             "now_s": now.secs_f64(), "over": over, "from_s": seconds.start,
-            "events": world.agenda.served(), "open_requests": world.open_requests(),
-            "ports": ports, "seconds": series,
+            "events": world.events_served(), "ports": ports, "seconds": series,
             "responses": {
                 "counts": self.responses.counts, "bins_a_decade": BINS_A_DECADE,
                 "total": self.responses.total, "failed": self.responses.failed,
@@ -128,7 +126,7 @@ impl Watcher {
     /// port by port.
     pub fn packets(&mut self, world: &mut World, out: &mut Vec<f64>) {
         for (number, (place, _)) in self.ports.iter().enumerate() {
-            if let Some(trace) = world.ports[*place].meter_mut().packet_trace() {
+            if let Some(trace) = world.port(*place).meter_mut().packet_trace() {
                 trace.look().iter().for_each(|seen| out.extend(row(number, seen)));
             }
         }
@@ -137,7 +135,7 @@ impl Watcher {
     /// Whether packets are to be seen from now on.
     pub fn watch_packets(&mut self, world: &mut World, on: bool) {
         for (place, _) in &self.ports {
-            if let Some(trace) = world.ports[*place].meter_mut().packet_trace() {
+            if let Some(trace) = world.port(*place).meter_mut().packet_trace() {
                 trace.watch(on);
             }
         }
@@ -158,8 +156,8 @@ fn row(port: usize, seen: &Seen) -> [f64; PACKET_NUMBERS] {
         seen.at.secs_f64(),
         seen.what.into(),
         seen.why.into(),
-        who.nature.kind().into(),
-        u8::from(who.nature.again()).into(),
+        who.class.kind().into(),
+        u8::from(who.class.again()).into(),
         who.group.into(),
         who.user.into(),
         who.bytes.into(),

@@ -41,7 +41,9 @@ fn with_lab<T>(work: impl FnOnce(&mut Lab) -> T) -> T {
 #[unsafe(no_mangle)]
 pub extern "C" fn begin() {
     std::panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
-        let said = panic.payload_as_str().unwrap_or("no reason given");
+        let text = panic.payload().downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.payload().downcast_ref::<String>().map(String::as_str));
+        let said = text.unwrap_or("no reason given");
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         put(format!("{said}, {place}").into_bytes());
