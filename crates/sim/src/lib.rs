@@ -34,5 +34,5 @@ pub use error::ScenarioError;
 pub use memory::free_bytes;
 pub use recorder::{Outcome, summary_json};
 pub use run::{Run, run};
-pub use scenario::Scenario;
+pub use scenario::{Scenario, json_schema, resolve};
 pub use watch::PACKET_NUMBERS;
