@@ -59,9 +59,7 @@ def good() -> Iterator[Scenario]:
         yield scenario(traffic=[{**BULK[0], "tcp": tcp}])
         for ecn in (True, False):
             red = {"aqm": "red", "ecn": True}
-            yield scenario(
-                traffic=[{**BULK[0], "tcp": {**tcp, "ecn": ecn}}], link={"forward": red}
-            )
+            yield scenario(traffic=[{**BULK[0], "tcp": {**tcp, "ecn": ecn}}], link={"forward": red})
     for control in CATALOGUE["congestion"]:
         for aqm in ("dualpi2", "codel"):
             tcp = {"profile": "linux", "congestion": control["name"]}
@@ -78,9 +76,7 @@ def good() -> Iterator[Scenario]:
         if needed is None:
             continue
         group = {"app": app["name"], "users": 6, **needed}
-        yield scenario(
-            duration="4 s", traffic=[{k: v for k, v in group.items() if v is not None}]
-        )
+        yield scenario(duration="4 s", traffic=[{k: v for k, v in group.items() if v is not None}])
 
 
 def bad() -> Iterator[Scenario]:

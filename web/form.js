@@ -158,6 +158,7 @@ export function sharedForm(form, shared, catalogue) {
     all(`link.${i}.`, some('link', ['rate', 'reverse_rate', 'delay', 'framing', 'access']).map((field) => (field.name === 'access' ? { ...field, choices: catalogue.access.map(({ name }) => name) } : field)))
   })
   shared.traffic.forEach((group, j) => {
+    if (group.flows !== undefined) [group.users, group.flows] = [group.flows, undefined]
     form.parts = form.place
     const chosen = form.entry(`Traffic ${group.name ?? j + 1}`, `traffic.${j}`, 'app', catalogue.traffic)
     all(`traffic.${j}.`, some('traffic', ['users', 'load', 'rtt', 'side', 'dscp']))

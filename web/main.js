@@ -394,5 +394,5 @@ async function begin() {
   else if ('serviceWorker' in navigator && isSecureContext) navigator.serviceWorker.register('offline.js')
 }
 
-window.aqmlab = { sides, fail: () => checker.ask('fail', { why: 'on purpose' }).catch(failed), state: () => state, clock: () => clock }
+window.aqmlab = { sides, pictures, fail: () => checker.ask('fail', { why: 'on purpose' }).catch(failed), state: () => state, clock: () => clock }
 begin().catch((error) => say(error.message))

@@ -88,8 +88,9 @@ export class Picture {
 
   /** Packets that the queue's width stands for. */
   #scale(side, thresholds) {
-    const limits = thresholds.map(({ packets }) => packets)
-    const seen = side.bins.most.reduce((most, v) => Math.max(most, v), 0)
+    const seen = side.bins.most.reduce((most, v) => Math.max(most, v), this.waiting.size)
+    // A limit that is far away is not drawn: what waits would be a line.
+    const limits = thresholds.filter(({ name, packets }) => name !== 'limit' || packets < 3 * seen).map(({ packets }) => packets)
     const wanted = Math.max(10, ...limits.map((v) => v * 1.15), seen * 1.15)
     if (!this.most || wanted > this.most || wanted < this.most / 2) this.most = wanted
   }
@@ -190,7 +191,8 @@ export class Picture {
   }
 
   #thresholds({ pen, queue, ink }, thresholds, side) {
-    this.handles = thresholds.map(({ name, packets }) => ({ name, x: this.#x(queue, packets) }))
+    const near = thresholds.filter(({ packets }) => packets <= this.most)
+    this.handles = near.map(({ name, packets }) => ({ name, x: this.#x(queue, packets) }))
     pen.textAlign = 'center'
     for (const { name, x } of this.handles) {
       const held = this.held?.name === name

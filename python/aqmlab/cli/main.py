@@ -100,6 +100,39 @@ def run(
         terminal.say(" ".join(fitting(remark).split()))
 
 
+@app.command()
+def lab(
+    results: Annotated[
+        Path, typer.Argument(help="The folder whose results are shown beside it.")
+    ] = Path("results"),
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1 (default: a free one).")
+    ] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open it in the browser.")
+    ] = True,
+) -> None:
+    """Open the laboratory in a browser's tab: queues to watch and change, and results to look at.
+
+    It is served on this machine only, until Ctrl-C.
+    """
+    import webbrowser
+
+    from aqmlab.lab import PAGE
+    from aqmlab.lab.server import Laboratory
+
+    try:
+        with Laboratory(PAGE, results, port) as server:
+            print(server.address, flush=True)
+            if browser:
+                webbrowser.open(server.address)
+            server.serve_forever()
+    except OSError as error:
+        raise AqmlabError(f"port {port} cannot be used ({error.strerror}): give another") from error
+    except KeyboardInterrupt:
+        return
+
+
 @app.command("list")
 def list_(
     kind: Annotated[
