@@ -130,16 +130,16 @@ impl Run {
         self.world.run_until(until.min(self.window.to));
     }
 
-    /// Runs to the end, telling `progress` the simulated time now and then; stops without a
-    /// result when it answers `false`.
-    pub fn complete(mut self, progress: &mut dyn FnMut(Instant) -> bool) -> Option<Outcome> {
+    /// Runs to the end, showing `progress` the run now and then; stops without a result when it
+    /// answers `false`.
+    pub fn complete(mut self, progress: &mut dyn FnMut(&mut Run) -> bool) -> Option<Outcome> {
         const STEPS: u64 = 200;
         let end = self.window.to.nanos();
         for step in 1..=STEPS {
             let until = u128::from(end) * u128::from(step) / u128::from(STEPS);
             let until = Instant::from_nanos(until as u64);
             self.advance(until);
-            if !progress(until) {
+            if !progress(&mut self) {
                 return None;
             }
         }

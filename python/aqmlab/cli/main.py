@@ -68,6 +68,9 @@ def run(
     pcap_at: Annotated[
         str, typer.Option(help="departure: what crossed; arrival: before the queue may drop it.")
     ] = "departure",
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Draw queue, throughput and losses meanwhile.")
+    ] = False,
 ) -> None:
     """Run a scenario; with --seeds or a sweep, many of them on all cores.
 
@@ -76,6 +79,7 @@ def run(
     from aqmlab.experiment import spec
     from aqmlab.pipeline import runner
     from aqmlab.runs.progress import for_stream
+    from aqmlab.runs.screen import Screen
     from aqmlab.simulator.capture import Capture
 
     from . import show
@@ -86,11 +90,14 @@ def run(
         raise SpecError(
             "--pcap-port and --pcap-at say what a capture holds: give --pcap with a file"
         )
+    if watch and pcap is not None:
+        raise SpecError("--watch and --pcap exclude each other: give one of them")
     capture = Capture(pcap, tuple(pcap_port or ()), pcap_at) if pcap is not None else None
     experiment = spec.load(scenario, overrides=set_ or (), seed=seed, seeds=seeds)
     folder = out if out is not None else runner.default_folder(experiment)
+    progress = Screen(sys.stderr) if watch else for_stream()
     result = runner.run_experiment(
-        experiment, out=folder, fresh=fresh, jobs=jobs, progress=for_stream(), capture=capture
+        experiment, out=folder, fresh=fresh, jobs=jobs, progress=progress, capture=capture
     )
     if json:
         _print_json(show.document(result))
