@@ -14,7 +14,6 @@ from aqmlab.io.terminal import printable
 
 from .pace import Pace
 
-
 Watch = tuple[Callable[[dict[str, Any]], object], float]
 """What is shown a run that goes on, and the seconds of a bin."""
 
