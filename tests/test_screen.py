@@ -19,8 +19,8 @@ def test_the_largest_value_fills_its_column_and_nothing_is_empty():
 
 
 def test_a_series_keeps_the_largest_of_each_part():
-    series = Series(120.0)
-    for at, value in [(0.0, 1.0), (1.9, 3.0), (2.0, 2.0), (120.0, 5.0)]:
+    series = Series(2.0 * WIDTH)
+    for at, value in [(0.0, 1.0), (1.9, 3.0), (2.0, 2.0), (2.0 * WIDTH, 5.0)]:
         series.add(at, value)
     assert series.values[:2] == [3.0, 2.0]
     assert series.values[-1] == 5.0

@@ -88,7 +88,7 @@ export class Picture {
 
   /** Packets that the queue's width stands for. */
   #scale(side, thresholds) {
-    const seen = side.bins.most.reduce((most, v) => Math.max(most, v), this.waiting.size)
+    const seen = side.bins.most.reduce((most, v) => Math.max(most, v), this.waiting?.size ?? 0)
     // A limit that is far away is not drawn: what waits would be a line.
     const limits = thresholds.filter(({ name, packets }) => name !== 'limit' || packets < 3 * seen).map(({ packets }) => packets)
     const wanted = Math.max(10, ...limits.map((v) => v * 1.15), seen * 1.15)

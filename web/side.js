@@ -58,6 +58,7 @@ export class Side {
     const port = look.ports[0]
     this.#keepBins(port)
     this.#keepSeconds(look, port)
+    if (!packets.length) return
     for (let i = 0; i < packets.length; i += ROW.numbers) this.events.push(packets.subarray(i, i + ROW.numbers))
     this.events.sort((a, b) => a[ROW.at] - b[ROW.at])
     if (this.events.length > MOST_EVENTS) this.events.splice(0, this.events.length - MOST_EVENTS)

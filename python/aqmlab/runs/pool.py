@@ -58,8 +58,8 @@ def simulate_all(
             raise engine.Cancelled
         board.start(index)
         capture = captures[index] if captures else None
-        watch = board.watch(index) if board.watch and not capture else None
-        result = finish(index, engine.simulate(scenarios[index], report, capture, watch))
+        watched = {"watch": board.watch(index)} if board.watch and not capture else {}
+        result = finish(index, engine.simulate(scenarios[index], report, capture, **watched))
         board.finish(index)
         return result
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import IO, Any
 
 from .progress import Progress, Watch
 
-WIDTH = 60
+WIDTH = 56
 """Columns: each stands for this share of the run."""
 LEVELS = " ▁▂▃▄▅▆▇█"
 PLAIN = " .:-=+*#%"
@@ -19,7 +20,7 @@ def bars(values: Sequence[float], levels: str = LEVELS) -> str:
     if most <= 0:
         return levels[0] * len(values)
     steps = len(levels) - 1
-    return "".join(levels[-(-int(v * steps * 1000) // int(most * 1000))] for v in values)
+    return "".join(levels[math.ceil(v / most * steps)] for v in values)
 
 
 class Series:
@@ -84,7 +85,7 @@ class Screen(Progress):
                 lines.append(f"run {run + 1}")
             for name, (series, unit) in plots.items():
                 drawn = bars(series.values, self._levels)
-                lines.append(f"{name:>6} |{drawn}| up to {max(series.values):.4g} {unit}")
+                lines.append(f"{name:>6} |{drawn}| {max(series.values):.4g} {unit}")
         self._live.start()
         self._live.update(Text("\n".join(lines), no_wrap=True), refresh=True)
 
