@@ -32,7 +32,7 @@ pub use capture::{Capture, CapturedAt};
 pub use catalogue::{catalogue, table, variables};
 pub use error::ScenarioError;
 pub use memory::free_bytes;
-pub use recorder::{Outcome, summary_json};
+pub use recorder::{Outcome, measures, summary_json};
 pub use run::{Run, run};
 pub use scenario::{Scenario, json_schema, resolve};
 pub use watch::PACKET_NUMBERS;
