@@ -153,7 +153,7 @@ def list_(
     json: Json = False,
 ) -> None:
     """List queue disciplines, TCP profiles, congestion controls, traffic models, kinds of access,
-    sections of a scenario and studies."""
+    measures, sections of a scenario and studies."""
     from . import reference
 
     found = reference.select(kind, whole=json)
