@@ -4,13 +4,13 @@
 //! The file format is that of draft-ietf-opsawg-pcap with nanosecond time stamps, link type "raw".
 
 use packet::{Ecn, Instant};
-use tcp::Flags;
+use tcp::{Flags, Segment};
 
 use super::names::{DISCARD, HTTP, address, number, own_port};
 use super::options::Options;
 use crate::world::Group;
 use crate::world::connection::{ACCEPTOR, OPENER};
-use crate::world::forwarding::InFlight;
+use crate::world::forwarding::{InFlight, Payload};
 
 /// The file begins so: time stamps in nanoseconds.
 const MAGIC: u32 = 0xa1b2_3c4d;
@@ -57,10 +57,9 @@ pub(super) fn record(out: &mut Vec<u8>, now: Instant, inflight: &InFlight, group
     out.extend((rest as u32).to_le_bytes());
     out.extend([0; 8]); // lengths, below
     let packet = out.len();
-    let payload = if inflight.is_datagram() {
-        datagram(out, inflight, group)
-    } else {
-        segment(out, inflight, group)
+    let payload = match &inflight.payload {
+        Payload::Segment(of) => segment(out, of, inflight, group),
+        Payload::Datagram(of) => datagram(out, of.bytes, inflight, group),
     };
     let stored = out.len() - packet;
     // What fills up a packet is no payload: it follows the IP packet, as padding does.
@@ -90,7 +89,7 @@ fn addresses(inflight: &InFlight, group: &Group) -> [[u8; 4]; 2] {
 
 /// Appends the IP header of a packet with `length` bytes after it.
 fn ip(out: &mut Vec<u8>, inflight: &InFlight, group: &Group, protocol: u8, length: u32) {
-    let ecn = match inflight.segment.ecn {
+    let ecn = match inflight.ecn() {
         Ecn::NotEct => 0,
         Ecn::Ect1 => 1,
         Ecn::Ect0 => 2,
@@ -108,8 +107,7 @@ fn ip(out: &mut Vec<u8>, inflight: &InFlight, group: &Group, protocol: u8, lengt
 }
 
 /// Appends the headers of a datagram; its payload's length.
-fn datagram(out: &mut Vec<u8>, inflight: &InFlight, group: &Group) -> u32 {
-    let payload = inflight.segment.len;
+fn datagram(out: &mut Vec<u8>, payload: u32, inflight: &InFlight, group: &Group) -> u32 {
     let length = UDP_HEADER as u32 + payload;
     ip(out, inflight, group, UDP, length);
     let start = out.len();
@@ -125,8 +123,8 @@ fn datagram(out: &mut Vec<u8>, inflight: &InFlight, group: &Group) -> u32 {
 }
 
 /// Appends the headers of a segment; its payload's length.
-fn segment(out: &mut Vec<u8>, inflight: &InFlight, group: &Group) -> u32 {
-    let (segment, from) = (&inflight.segment, sender(inflight));
+fn segment(out: &mut Vec<u8>, segment: &Segment, inflight: &InFlight, group: &Group) -> u32 {
+    let from = sender(inflight);
     let serial = inflight.serial;
     let acknowledged = number(serial, 1 - from, segment.ack);
     let window = group.profile.window();

@@ -100,8 +100,8 @@ impl Connection {
         let place = self.exchanges.iter().position(|e| e.request_end == request_end);
         let exchange = place.and_then(|place| self.exchanges.remove(place));
         let mut exchange = exchange.expect("what is answered was asked");
-        exchange.reply_end = at;
-        let behind = self.exchanges.iter().position(|e| e.reply_end == u64::MAX);
+        exchange.reply_end = Some(at);
+        let behind = self.exchanges.iter().position(|e| e.reply_end.is_none());
         self.exchanges.insert(behind.unwrap_or(self.exchanges.len()), exchange);
     }
 
@@ -145,11 +145,12 @@ impl World {
             }
             connection.unserved -= 1;
             let answer = Answer { request_end: exchange.request_end, left: exchange.reply_bytes };
-            let ready = now + exchange.service;
+            let takes = exchange.service.time();
+            let ready = now + takes;
             let serial = connection.serial;
             let Some(mux) = connection.mux() else { return };
             mux.working.push((ready, answer));
-            if exchange.service > Duration::ZERO {
+            if takes > Duration::ZERO {
                 let order = order(Priority::Wake, SERVERS | u64::from(serial));
                 self.events.schedule(ready, order, Event::Serve { connection: index, serial });
             }
