@@ -95,12 +95,18 @@ fn control(of: tcp::About) -> Json {
 }
 
 fn application(of: &traffic::Entry) -> Json {
-    let mut out = entry!(of);
-    out["models"] = models(of.name);
+    let mut out = about(&of.about);
+    out["models"] = models(of.about.name);
     out["open_loop"] = json!(of.is_open_loop());
     out["noun"] = json!(of.noun);
     out["fetches"] = json!(of.fetches);
     out["datagrams"] = json!(of.datagrams);
+    out
+}
+
+fn kind_of_access(of: &access::Entry) -> Json {
+    let mut out = about(&of.about);
+    out["fields"] = of.fields();
     out
 }
 
@@ -170,7 +176,7 @@ pub fn catalogue() -> Json {
         "tcp": tcp::PROFILES.iter().map(|e| entry!(e)).collect::<Vec<Json>>(),
         "congestion": tcp::controls().map(control).collect::<Vec<Json>>(),
         "traffic": traffic::APPS.iter().map(application).collect::<Vec<Json>>(),
-        "access": access::ACCESS.iter().map(access::Entry::describe).collect::<Vec<Json>>(),
+        "access": access::ACCESS.iter().map(kind_of_access).collect::<Vec<Json>>(),
         "scenario": {
             "": section(schema::SCENARIO_STRUCTURE, schema::SCENARIO),
             "network": section(schema::NETWORK_STRUCTURE, schema::NETWORK),

@@ -246,7 +246,7 @@ impl Scenario {
             if matches!(rtt, Rtt::Range(rtt) if rtt.choice("draw") == "member") {
                 return Err(ScenarioError(format!(
                     "{path}.draw: {} has no users who keep a distance of their own; write draw = \"connection\"",
-                    group.entry.name
+                    group.entry.about.name
                 )));
             }
         }

@@ -2,7 +2,7 @@
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Rng};
+use packet::{About, Duration, Rng};
 
 use crate::registry::{Entry, Group, Population};
 use crate::{Action, App, AppCx, Closes, Input};
@@ -70,16 +70,18 @@ impl App for Bulk {
 
 /// What the registry says of bulk senders.
 pub const ENTRY: Entry = Entry {
-    name: "bulk",
-    summary: "Senders with one connection each that always have data.",
-    year: 1993,
-    source: "The FTP sources of S. Floyd and V. Jacobson, Random early detection gateways for \
-             congestion avoidance, 1993 (recalled)",
-    deviations: "Start instants are random within a window, so that flows do not start in step.",
+    about: About {
+        name: "bulk",
+        summary: "Senders with one connection each that always have data.",
+        year: 1993,
+        source: "The FTP sources of S. Floyd and V. Jacobson, Random early detection gateways for \
+                 congestion avoidance, 1993 (recalled)",
+        deviations: "Start instants are random within a window, so that flows do not start in step.",
+        fields: FIELDS,
+    },
     noun: ["long flow", "long flows"],
     fetches: false,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 

@@ -6,23 +6,25 @@
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Rng};
+use packet::{About, Duration, Rng};
 
 use crate::bulk::{self, Bulk};
 use crate::registry::{Entry, Group, Population};
 
 /// What the registry says of bursts.
 pub const ENTRY: Entry = Entry {
-    name: "burst",
-    summary: "Flows that start at the same instant, each with a given number of bytes.",
-    year: 2012,
-    source: "I. Jarvinen, Y. Ding, A. Nyrhinen and M. Kojo, Harsh RED: improving RED for limited \
-             aggregate traffic, AINA 2012",
-    deviations: "The paper's random start of the later burst is a uniform draw common to the group.",
+    about: About {
+        name: "burst",
+        summary: "Flows that start at the same instant, each with a given number of bytes.",
+        year: 2012,
+        source: "I. Jarvinen, Y. Ding, A. Nyrhinen and M. Kojo, Harsh RED: improving RED for limited \
+                 aggregate traffic, AINA 2012",
+        deviations: "The paper's random start of the later burst is a uniform draw common to the group.",
+        fields: FIELDS,
+    },
     noun: ["flow in a burst", "flows in a burst"],
     fetches: false,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 

@@ -4,8 +4,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::{About, Duration};
 
 use crate::registry::{Entry, Group, Population, USERS};
 use crate::{Action, App, AppCx, Closes, Input, bulk};
@@ -15,15 +15,17 @@ const CONN: u32 = 0;
 
 /// What the registry says of them.
 pub const ENTRY: Entry = Entry {
-    name: "requests",
-    summary: "Users who make given requests one after the other: think times and sizes from a file.",
-    year: 2026,
-    source: "constructed, to replay identical requests in several programs",
-    deviations: "Every request has a connection of its own, which the server closes with its reply.",
+    about: About {
+        name: "requests",
+        summary: "Users who make given requests one after the other: think times and sizes from a file.",
+        year: 2026,
+        source: "constructed, to replay identical requests in several programs",
+        deviations: "Every request has a connection of its own, which the server closes with its reply.",
+        fields: FIELDS,
+    },
     noun: USERS,
     fetches: true,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 

@@ -76,7 +76,7 @@ fn group(of: &Traffic, scenario: &Scenario) -> Json {
     let side = of.side().name();
     json!({
         "name": of.name,
-        "app": entry.name,
+        "app": entry.about.name,
         "noun": entry.noun,
         "fetches": entry.fetches,
         "datagrams": entry.datagrams,

@@ -3,7 +3,7 @@
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Instant, Rng};
+use packet::{About, Duration, Instant, Rng};
 
 use super::{Lifetime, Lifetimes, PAYLOAD, RATE, gap, need_machines, peer_of};
 use crate::registry::{Entry, Group, Population};
@@ -63,18 +63,20 @@ impl App for Cbr {
 
 /// What the registry says of constant-rate senders.
 pub const ENTRY: Entry = Entry {
-    name: "cbr",
-    summary: "Senders of equal datagrams at equal distances or at random, deaf to loss: audio, \
-              video, floods.",
-    year: 1999,
-    source: "May, Bolot, Diot and Lyles, Reasons not to deploy RED, 1999 (audio and video of the \
-             Chariot mix); Järvinen, Ding, Nyrhinen and Kojo, Harsh RED, 2012 (the measured flow)",
-    deviations: "Rates and packet sizes of audio and video are constructed: the 1999 paper does \
-                 not print them. Packets have 28 B of IPv4 and UDP headers and are not ECN-capable.",
+    about: About {
+        name: "cbr",
+        summary: "Senders of equal datagrams at equal distances or at random, deaf to loss: audio, \
+                  video, floods.",
+        year: 1999,
+        source: "May, Bolot, Diot and Lyles, Reasons not to deploy RED, 1999 (audio and video of the \
+                 Chariot mix); Järvinen, Ding, Nyrhinen and Kojo, Harsh RED, 2012 (the measured flow)",
+        deviations: "Rates and packet sizes of audio and video are constructed: the 1999 paper does \
+                     not print them. Packets have 28 B of IPv4 and UDP headers and are not ECN-capable.",
+        fields: &FIELDS,
+    },
     noun: ["constant-rate stream", "constant-rate streams"],
     fetches: false,
     datagrams: true,
-    fields: &FIELDS,
     build,
 };
 

@@ -2,7 +2,7 @@
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Instant, Rng, math};
+use packet::{About, Duration, Instant, Rng, math};
 
 use super::{Lifetime, Lifetimes, PAYLOAD, RATE, gap, need_machines, peer_of};
 use crate::registry::{Entry, Group, Population};
@@ -84,17 +84,19 @@ impl App for OnOff {
 
 /// What the registry says of on-off senders.
 pub const ENTRY: Entry = Entry {
-    name: "on-off",
-    summary: "Datagram senders that are on and off for random times: exponential or Pareto.",
-    year: 1997,
-    source: "Willinger, Taqqu, Sherman and Wilson, Self-similarity through high-variability, 1997 \
-             (recalled); the parameters as in ns-2's Exponential and Pareto traffic sources",
-    deviations: "ns-2's first packet of an on period leaves at its beginning, as here; its Pareto \
-                 source draws a number of packets, ours a time. Each sender begins with an on period.",
+    about: About {
+        name: "on-off",
+        summary: "Datagram senders that are on and off for random times: exponential or Pareto.",
+        year: 1997,
+        source: "Willinger, Taqqu, Sherman and Wilson, Self-similarity through high-variability, 1997 \
+                 (recalled); the parameters as in ns-2's Exponential and Pareto traffic sources",
+        deviations: "ns-2's first packet of an on period leaves at its beginning, as here; its Pareto \
+                     source draws a number of packets, ours a time. Each sender begins with an on period.",
+        fields: &FIELDS,
+    },
     noun: ["on-off stream", "on-off streams"],
     fetches: false,
     datagrams: true,
-    fields: &FIELDS,
     build,
 };
 

@@ -7,7 +7,7 @@
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Instant, Rng};
+use packet::{About, Duration, Instant, Rng};
 
 use super::{Lifetime, Lifetimes, PAYLOAD, RATE, gap, need_machines, peer_of};
 use crate::registry::{Entry, Group, Population};
@@ -59,17 +59,19 @@ impl App for Pulse {
 
 /// What the registry says of pulsing senders.
 pub const ENTRY: Entry = Entry {
-    name: "pulse",
-    summary: "Datagram senders that burst at a high rate once in every period: the shrew attack.",
-    year: 2003,
-    source: "A. Kuzmanovic and E. W. Knightly, Low-rate TCP-targeted denial of service attacks, \
-             SIGCOMM 2003",
-    deviations: "The paper's double-rate stream, which only keeps a full queue full, is left out: \
-                 a square wave, as in most of its experiments.",
+    about: About {
+        name: "pulse",
+        summary: "Datagram senders that burst at a high rate once in every period: the shrew attack.",
+        year: 2003,
+        source: "A. Kuzmanovic and E. W. Knightly, Low-rate TCP-targeted denial of service attacks, \
+                 SIGCOMM 2003",
+        deviations: "The paper's double-rate stream, which only keeps a full queue full, is left out: \
+                     a square wave, as in most of its experiments.",
+        fields: &FIELDS,
+    },
     noun: ["pulsing stream", "pulsing streams"],
     fetches: false,
     datagrams: true,
-    fields: &FIELDS,
     build,
 };
 

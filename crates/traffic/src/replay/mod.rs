@@ -11,9 +11,9 @@ pub mod schedule;
 
 use std::sync::Arc;
 
-use packet::Rng;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
+use packet::{About, Rng};
 
 use crate::registry::{Entry, Group, Population, RATE, USERS};
 use crate::web::load::ip_bytes_of_reply;
@@ -24,20 +24,22 @@ use schedule::{Gaps, Plan, Schedule};
 
 /// What the registry says of it.
 pub const ENTRY: Entry = Entry {
-    name: "replay",
-    summary: "Connections learned from a capture (`aqmlab learn`), replayed or resampled.",
-    year: 2006,
-    source: "M. C. Weigle et al., Tmix: a tool for generating realistic TCP application workloads in \
-             ns-2, ACM CCR 36(3), 2006; a-b-t model of Hernández-Campos, Jeffay and Smith",
-    deviations: "The opener closes, when all has arrived; an abort is replayed as an orderly end, \
-                 a connection whose end was not seen stays open. Windows and segment sizes are the \
-                 end system's, not the recorded ones. Concurrent connections keep their causality \
-                 (what had arrived before each write), at the opener in whole units of the \
-                 acceptor; Tmix has two independent sides.",
+    about: About {
+        name: "replay",
+        summary: "Connections learned from a capture (`aqmlab learn`), replayed or resampled.",
+        year: 2006,
+        source: "M. C. Weigle et al., Tmix: a tool for generating realistic TCP application workloads in \
+                 ns-2, ACM CCR 36(3), 2006; a-b-t model of Hernández-Campos, Jeffay and Smith",
+        deviations: "The opener closes, when all has arrived; an abort is replayed as an orderly end, \
+                     a connection whose end was not seen stays open. Windows and segment sizes are the \
+                     end system's, not the recorded ones. Concurrent connections keep their causality \
+                     (what had arrived before each write), at the opener in whole units of the \
+                     acceptor; Tmix has two independent sides.",
+        fields: FIELDS,
+    },
     noun: USERS,
     fetches: true,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Rng};
+use packet::{About, Duration, Rng};
 
 pub use self::player::Player;
 
@@ -24,20 +24,22 @@ use crate::web::fields::always;
 
 /// What the registry says of players.
 pub const ENTRY: Entry = Entry {
-    name: "video",
-    summary: "Viewers of adaptive video over HTTP: a playback buffer, a choice of bit rates, stalls.",
-    year: 2014,
-    source: "T.-Y. Huang, R. Johari, N. McKeown, M. Trunnell and M. Watson, A buffer-based approach \
-             to rate adaptation, SIGCOMM 2014; X. Yin et al., A control-theoretic approach for \
-             dynamic adaptive video streaming over HTTP, SIGCOMM 2015; K. Spiteri, R. Urgaonkar and \
-             R. Sitaraman, BOLA, INFOCOM 2016 (all recalled)",
-    deviations: "Sound and picture are one segment; no manifest is fetched first. BBA-0's buffer of \
-                 240 s is scaled to max_buffer. The first segment's throughput includes the \
-                 handshake. After a failed connection a player waits 1 s and opens another.",
+    about: About {
+        name: "video",
+        summary: "Viewers of adaptive video over HTTP: a playback buffer, a choice of bit rates, stalls.",
+        year: 2014,
+        source: "T.-Y. Huang, R. Johari, N. McKeown, M. Trunnell and M. Watson, A buffer-based approach \
+                 to rate adaptation, SIGCOMM 2014; X. Yin et al., A control-theoretic approach for \
+                 dynamic adaptive video streaming over HTTP, SIGCOMM 2015; K. Spiteri, R. Urgaonkar and \
+                 R. Sitaraman, BOLA, INFOCOM 2016 (all recalled)",
+        deviations: "Sound and picture are one segment; no manifest is fetched first. BBA-0's buffer of \
+                     240 s is scaled to max_buffer. The first segment's throughput includes the \
+                     handshake. After a failed connection a player waits 1 s and opens another.",
+        fields: FIELDS,
+    },
     noun: ["video viewer", "video viewers"],
     fetches: true,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
@@ -29,19 +30,21 @@ pub fn size(of: &str) -> Arc<dyn Distribution> {
 
 /// What the registry says of them.
 pub const ENTRY: Entry = Entry {
-    name: "loop",
-    summary: "Loops that fetch one file after the other, each on a new connection.",
-    year: 1999,
-    source: "M. May et al., Reasons not to deploy RED, IWQoS 1999: 60 % of the TCP flows FTP with \
-             files of about 100,000 B, 40 % HTTP text and pictures; the default sizes of Chariot's \
-             scripts, as a review quotes them",
-    deviations: "Constructed: the spread of the sizes, the request of 100 B, no pause between \
-                 transfers, the counts of 43 FTP, 17 text and 12 picture loops. Chariot's login and \
-                 logoff connections are left out.",
+    about: About {
+        name: "loop",
+        summary: "Loops that fetch one file after the other, each on a new connection.",
+        year: 1999,
+        source: "M. May et al., Reasons not to deploy RED, IWQoS 1999: 60 % of the TCP flows FTP with \
+                 files of about 100,000 B, 40 % HTTP text and pictures; the default sizes of Chariot's \
+                 scripts, as a review quotes them",
+        deviations: "Constructed: the spread of the sizes, the request of 100 B, no pause between \
+                     transfers, the counts of 43 FTP, 17 text and 12 picture loops. Chariot's login and \
+                     logoff connections are left out.",
+        fields: FIELDS,
+    },
     noun: ["loop of transfers", "loops of transfers"],
     fetches: true,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 

@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
-use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
+use packet::{About, Duration};
 
 use super::{Persistence, Sharing, Start, UserModel, fields};
 use crate::distribution::Distribution;
@@ -103,19 +103,21 @@ impl Preset {
 
 /// What the registry says of web users.
 pub const ENTRY: Entry = Entry {
-    name: "web",
-    summary: "Users who fetch pages of several files over new connections and think between pages.",
-    year: 1997,
-    source: "B. A. Mah, An empirical model of HTTP network traffic, INFOCOM 1997; distributions \
-             as given to ns-2",
-    deviations: "First and embedded files draw from one distribution, because the published files \
-                 pool them. Servers are chosen uniformly, not by popularity, which matters little \
-                 with one bottleneck. Think times are cut, because the trace's include nights. \
-                 Tables are re-gridded to about 40 quantiles that keep the means.",
+    about: About {
+        name: "web",
+        summary: "Users who fetch pages of several files over new connections and think between pages.",
+        year: 1997,
+        source: "B. A. Mah, An empirical model of HTTP network traffic, INFOCOM 1997; distributions \
+                 as given to ns-2",
+        deviations: "First and embedded files draw from one distribution, because the published files \
+                     pool them. Servers are chosen uniformly, not by popularity, which matters little \
+                     with one bottleneck. Think times are cut, because the trace's include nights. \
+                     Tables are re-gridded to about 40 quantiles that keep the means.",
+        fields: FIELDS,
+    },
     noun: USERS,
     fetches: true,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 

@@ -5,7 +5,7 @@ mod talker;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Instant, Rng};
+use packet::{About, Duration, Instant, Rng};
 
 use self::playout_buffer::{Playout, PlayoutBuffer};
 use self::talker::{SpeechModel, Talker};
@@ -123,19 +123,21 @@ impl App for Call {
 
 /// What the registry says of calls.
 pub const ENTRY: Entry = Entry {
-    name: "voip",
-    summary: "Telephone calls, both ways, through playout buffers, with the E-model's rating.",
-    year: 2015,
-    source: "ITU-T G.107 (06/2015), the E-model; G.113 Appendix I, the codecs (recalled); R. Ramjee, \
-             J. Kurose, D. Towsley and H. Schulzrinne, Adaptive playout mechanisms for packetized \
-             audio applications in wide-area networks, INFOCOM 1994",
-    deviations: "Talkers pause independently of each other, for exponential times; a coder takes no \
-                 time to compute. The adaptive buffer begins with the fixed one's length. Packets \
-                 are not ECN-capable, and no RTCP is sent.",
+    about: About {
+        name: "voip",
+        summary: "Telephone calls, both ways, through playout buffers, with the E-model's rating.",
+        year: 2015,
+        source: "ITU-T G.107 (06/2015), the E-model; G.113 Appendix I, the codecs (recalled); R. Ramjee, \
+                 J. Kurose, D. Towsley and H. Schulzrinne, Adaptive playout mechanisms for packetized \
+                 audio applications in wide-area networks, INFOCOM 1994",
+        deviations: "Talkers pause independently of each other, for exponential times; a coder takes no \
+                     time to compute. The adaptive buffer begins with the fixed one's length. Packets \
+                     are not ECN-capable, and no RTCP is sent.",
+        fields: &FIELDS,
+    },
     noun: ["call", "calls"],
     fetches: false,
     datagrams: true,
-    fields: &FIELDS,
     build,
 };
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Rng};
+use packet::{About, Duration, Rng};
 
 use super::fields::{self, always};
 use super::load;
@@ -112,20 +112,22 @@ pub fn mean_rounded_up(of: &dyn Distribution) -> f64 {
 
 /// What the registry says of it.
 pub const ENTRY: Entry = Entry {
-    name: "webtraf",
-    summary: "Sessions that arrive one after the other, fetch pages whose objects are asked for in \
-              short intervals without waiting, and end.",
-    year: 1999,
-    source: "ns-2 2.35, webcache/webtraf.cc; distributions of its examples \
-             large-scale-web-traffic.tcl and web-traffic.tcl",
-    deviations: "An object comes over one connection with handshake and close (ns-2: two one-way \
-                 senders without). Sessions take client machines in turn (ns-2: at random), the \
-                 first begins at once (ns-2: after 0.1 s). TCP's segments are the profile's, whatever \
-                 the size of a packet here. Servers have no queue of requests.",
+    about: About {
+        name: "webtraf",
+        summary: "Sessions that arrive one after the other, fetch pages whose objects are asked for in \
+                  short intervals without waiting, and end.",
+        year: 1999,
+        source: "ns-2 2.35, webcache/webtraf.cc; distributions of its examples \
+                 large-scale-web-traffic.tcl and web-traffic.tcl",
+        deviations: "An object comes over one connection with handshake and close (ns-2: two one-way \
+                     senders without). Sessions take client machines in turn (ns-2: at random), the \
+                     first begins at once (ns-2: after 0.1 s). TCP's segments are the profile's, whatever \
+                     the size of a packet here. Servers have no queue of requests.",
+        fields: FIELDS,
+    },
     noun: USERS,
     fetches: true,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 
