@@ -1,11 +1,13 @@
 //! Applications: what they are told, and what they ask for.
 
+use std::num::NonZero;
+
 use packet::{Duration, Instant};
 use record::PageLoad;
 use tcp::{Endpoint, State};
 use traffic::{Action, AppCx, Closes, Input};
 
-use super::connection::{ACCEPTOR, Cause, Connection, Exchange, OPENER, Service};
+use super::connection::{ACCEPTOR, Cause, Connection, Exchange, OPENER};
 use super::forwarding::Stream;
 use super::multiplex::Mux;
 use super::{Event, NOWHERE, World};
@@ -224,8 +226,9 @@ impl World {
                 request_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
                 reply_bytes,
                 request_end: connection.written,
-                reply_end: framed.is_none().then_some(connection.promised),
-                service: Service::Takes(service),
+                reply_end: NonZero::new(if framed.is_some() { 0 } else { connection.promised }),
+                service,
+                in_service: false,
             });
             connection.unserved += 1;
             let group = self.members[connection.member as usize].group;
@@ -258,9 +261,10 @@ impl World {
             request_bytes: 0,
             reply_bytes: bytes,
             request_end: after,
-            reply_end: Some(connection.promised),
+            reply_end: NonZero::new(connection.promised),
             // So that its time is looked at.
-            service: Service::Takes(gap.max(Duration::from_nanos(1))),
+            service: gap.max(Duration::from_nanos(1)),
+            in_service: false,
         });
         connection.unserved += 1;
         self.poke_acceptor(index);

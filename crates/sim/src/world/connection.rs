@@ -1,6 +1,7 @@
 //! A connection as its hosts see it: two TCP ends, the requests under way, and what is measured of it.
 
 use std::collections::VecDeque;
+use std::num::NonZero;
 use std::sync::Arc;
 
 use packet::{Ack, Duration, Instant};
@@ -17,28 +18,6 @@ pub const ACCEPTOR: usize = 1;
 
 /// The serial number of no connection.
 pub const GONE: u32 = u32::MAX;
-
-/// What the server program does for an answer before it writes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Service {
-    /// It has not begun, and will take so long.
-    Takes(Duration),
-    /// It is at work.
-    Begun,
-}
-
-impl Service {
-    /// Nothing, or nothing more.
-    pub const NONE: Service = Service::Takes(Duration::ZERO);
-
-    /// How long it will take; of what has begun nothing is left to plan.
-    pub fn time(self) -> Duration {
-        match self {
-            Service::Takes(time) => time,
-            Service::Begun => Duration::ZERO,
-        }
-    }
-}
 
 /// Why the server program writes.
 #[derive(Clone, Copy, Debug)]
@@ -68,9 +47,11 @@ pub struct Exchange {
     pub request_end: u64,
     /// Position in the acceptor's stream after the reply; not known while other replies share the
     /// stream.
-    pub reply_end: Option<u64>,
+    pub reply_end: Option<NonZero<u64>>,
     /// How long the server program works on it.
-    pub service: Service,
+    pub service: Duration,
+    /// Whether it does already.
+    pub in_service: bool,
 }
 
 impl Exchange {
@@ -228,7 +209,7 @@ impl Connection {
     pub fn take_reply(&mut self) -> Option<Exchange> {
         let next = self.exchanges.front()?;
         let end = &self.ends[OPENER];
-        if next.reply_end.is_none_or(|reply_end| end.delivered() < reply_end) {
+        if next.reply_end.is_none_or(|reply_end| end.delivered() < reply_end.get()) {
             return None;
         }
         if self.closes == Closes::AcceptorToEnd && !end.peer_closed() {
@@ -254,7 +235,7 @@ impl Connection {
         let unasked = exchange.is_unasked() && exchange.scripted().is_none();
         let open = matches!(end.state(), State::Established | State::CloseWait);
         // Its n-th byte has the number n.
-        let begin = exchange.reply_end.map(|reply_end| reply_end - exchange.reply_bytes);
+        let begin = exchange.reply_end.map(|reply_end| reply_end.get() - exchange.reply_bytes);
         !unasked || (open && begin.is_some_and(|begin| end.snd_max() > begin))
     }
 
@@ -265,7 +246,7 @@ impl Connection {
         if let Some(exchange) = self.exchanges.get_mut(next)
             && let Cause::Scripted(not_before) = &mut exchange.cause
         {
-            *not_before = now + exchange.service.time();
+            *not_before = now + exchange.service;
         }
     }
 

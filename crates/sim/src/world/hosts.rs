@@ -1,11 +1,11 @@
 //! Hosts: what happens at the ends of a connection, and what the client's and the server's
 //! program do about it.
 
-use packet::Instant;
+use packet::{Duration, Instant};
 use tcp::{HostPair, State};
 use traffic::{Closes, Input};
 
-use super::connection::{ACCEPTOR, Exchange, GONE, OPENER, Service};
+use super::connection::{ACCEPTOR, Exchange, GONE, OPENER};
 use super::forwarding::{InFlight, Payload, Stream};
 use super::{Event, World};
 use crate::event_queue::{Priority, order};
@@ -232,7 +232,7 @@ impl World {
             if !connection.may_serve(&exchange) {
                 break;
             }
-            if exchange.service != Service::NONE {
+            if exchange.service > Duration::ZERO {
                 self.serve(index);
                 break;
             }
@@ -249,11 +249,10 @@ impl World {
         let connection = &mut self.connections[index];
         let serial = connection.serial;
         let next = connection.oldest_unserved();
-        let scripted = connection.exchanges[next].scripted();
-        let service = &mut connection.exchanges[next].service;
-        if let Service::Takes(time) = std::mem::replace(service, Service::Begun) {
-            let worked = self.now + time;
-            let at = scripted.map_or(worked, |not_before| not_before.max(self.now));
+        let exchange = &mut connection.exchanges[next];
+        if !std::mem::replace(&mut exchange.in_service, true) {
+            let worked = self.now + exchange.service;
+            let at = exchange.scripted().map_or(worked, |not_before| not_before.max(self.now));
             let order = order(Priority::Wake, SERVERS | u64::from(serial));
             self.events.schedule(at, order, Event::Serve { connection: index, serial });
         }
@@ -272,7 +271,7 @@ impl World {
             return; // likewise
         }
         let next = connection.oldest_unserved();
-        connection.exchanges[next].service = Service::NONE;
+        connection.exchanges[next].service = Duration::ZERO;
         self.after_end(index, ACCEPTOR);
     }
 

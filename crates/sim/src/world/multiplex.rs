@@ -1,6 +1,7 @@
 //! Replies that share a connection frame by frame, as HTTP/2's do (RFC 9113).
 
 use std::collections::VecDeque;
+use std::num::NonZero;
 
 use packet::{Duration, Instant};
 
@@ -100,7 +101,7 @@ impl Connection {
         let place = self.exchanges.iter().position(|e| e.request_end == request_end);
         let exchange = place.and_then(|place| self.exchanges.remove(place));
         let mut exchange = exchange.expect("what is answered was asked");
-        exchange.reply_end = Some(at);
+        exchange.reply_end = NonZero::new(at);
         let behind = self.exchanges.iter().position(|e| e.reply_end.is_none());
         self.exchanges.insert(behind.unwrap_or(self.exchanges.len()), exchange);
     }
@@ -145,12 +146,11 @@ impl World {
             }
             connection.unserved -= 1;
             let answer = Answer { request_end: exchange.request_end, left: exchange.reply_bytes };
-            let takes = exchange.service.time();
-            let ready = now + takes;
+            let ready = now + exchange.service;
             let serial = connection.serial;
             let Some(mux) = connection.mux() else { return };
             mux.working.push((ready, answer));
-            if takes > Duration::ZERO {
+            if exchange.service > Duration::ZERO {
                 let order = order(Priority::Wake, SERVERS | u64::from(serial));
                 self.events.schedule(ready, order, Event::Serve { connection: index, serial });
             }
