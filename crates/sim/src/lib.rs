@@ -6,30 +6,24 @@
 //! users ask for), `recorder` (what is measured of it), [`port`] (queues feeding lines, folded and
 //! explicit), [`capture`] (what crosses a port, for Wireshark), [`event_queue`] (the future).
 
-pub mod access;
-mod before;
 pub mod capture;
-mod catalogue;
 mod error;
 pub mod event_queue;
 mod memory;
 mod owners;
 pub mod port;
-mod reader;
 mod recorder;
 mod run;
 pub mod scenario;
-pub mod schema;
 mod setup;
 mod slab;
 pub mod topology;
 mod world;
 
-pub use before::{capacities, estimate};
 pub use capture::{Capture, CapturedAt};
-pub use catalogue::{catalogue, table, variables};
 pub use error::ScenarioError;
 pub use memory::free_bytes;
 pub use recorder::{Outcome, summary_json};
 pub use run::{Run, run};
-pub use scenario::{Scenario, json_schema, resolve};
+pub use scenario::{Scenario, access, catalogue, json_schema, table, variables};
+pub use setup::{capacities, estimate, resolve};

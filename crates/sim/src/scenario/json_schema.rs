@@ -8,8 +8,7 @@ use packet::units::Unit;
 use serde_json::{Map, Value as Json, json};
 use traffic::distribution::shipped;
 
-use super::end_system;
-use crate::{access, schema};
+use super::{access, end_system, schema};
 
 /// The schema of a bare scenario. Its `$defs` are for whoever builds on it (experiments):
 /// `scenario` leaves other keys and missing ones to them.

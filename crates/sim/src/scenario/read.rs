@@ -8,10 +8,10 @@ use serde_json::{Value as Json, json};
 use super::{
     Link, Queue, Rtt, Scenario, StartAfter, Traffic, changes, end_system, queue_limit, script,
 };
-use crate::access;
 use crate::error::ScenarioError;
-use crate::reader::Section;
-use crate::schema;
+use crate::scenario::access;
+use crate::scenario::schema;
+use crate::scenario::section::Section;
 use crate::topology::Direction;
 
 /// Reads a scenario; whether its parts fit together is not looked at.

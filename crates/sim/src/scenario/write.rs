@@ -40,7 +40,7 @@ fn rtt_json(rtt: &Rtt) -> Json {
     match rtt {
         Rtt::Constant(one) => time(one),
         Rtt::List(times) => times.iter().map(time).collect(),
-        Rtt::Tcpeval => json!(crate::schema::TCPEVAL),
+        Rtt::Tcpeval => json!(crate::scenario::schema::TCPEVAL),
         Rtt::Range(params) => Json::Object(parameters::write(params)),
     }
 }

@@ -14,7 +14,7 @@ use super::{Event, NOWHERE, World};
 use crate::event_queue::{Priority, order};
 use crate::topology::Side;
 
-/// Two machines as packets name them. A scenario has few enough of them ([`crate::schema::NETWORK`]).
+/// Two machines as packets name them. A scenario has few enough of them ([`crate::scenario::schema::NETWORK`]).
 fn host_numbers(machine: u32, peer: u32) -> [u16; 2] {
     [machine, peer].map(|host| u16::try_from(host).expect("machines have numbers of 16 bits"))
 }

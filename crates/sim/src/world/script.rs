@@ -4,8 +4,8 @@
 use packet::Ecn;
 use tcp::Flags;
 
+use crate::scenario::schema;
 use crate::scenario::{Rule, Scenario, Traffic};
-use crate::schema;
 use crate::topology::Side;
 use crate::world::World;
 use crate::world::connection::{GONE, OPENER};

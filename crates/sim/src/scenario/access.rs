@@ -11,7 +11,7 @@ use packet::params::unknown;
 use serde_json::{Map, Value as Json, json};
 
 use crate::error::ScenarioError;
-use crate::schema::DEFAULT_QUEUE;
+use crate::scenario::schema::DEFAULT_QUEUE;
 use crate::topology::Direction;
 
 /// A kind of access.
@@ -35,7 +35,7 @@ struct Setting {
 /// All kinds of access, in the order of the documentation.
 pub static ACCESS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let kinds: Vec<Json> =
-        serde_json::from_str(include_str!("../data/access.json")).expect("a test reads it");
+        serde_json::from_str(include_str!("../../data/access.json")).expect("a test reads it");
     kinds.iter().map(Entry::read).collect()
 });
 

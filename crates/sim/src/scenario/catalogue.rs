@@ -6,9 +6,8 @@ use packet::units::Unit;
 use serde_json::{Value as Json, json};
 use traffic::distribution::{Distribution, Summary};
 
-use crate::access;
+use super::{access, schema};
 use crate::error::ScenarioError;
-use crate::schema;
 
 fn field(field: &Field) -> Json {
     let mut out = json!({
