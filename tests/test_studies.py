@@ -31,7 +31,7 @@ class Double:
     ScenarioError, Cancelled = fake_core.ScenarioError, fake_core.Cancelled
     Fault, quantity = fake_core.Fault, staticmethod(fake_core.quantity)
     check, version = staticmethod(fake_core.check), staticmethod(fake_core.version)
-    memory = staticmethod(fake_core.memory)
+    memory, resolve = staticmethod(fake_core.memory), staticmethod(fake_core.resolve)
 
     def __init__(self):
         self.runs: list[dict] = []

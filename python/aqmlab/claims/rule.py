@@ -23,12 +23,13 @@ number. `any = […]` holds conditions of which one suffices (there `some` adds 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from aqmlab.experiment.rows import choices, plain
 
 from . import expression
 from .evidence import Evidence, NotRun, defined
@@ -142,20 +143,14 @@ def _bounds(condition: dict) -> Bounds:
 
 def _expanded(condition: dict, word: str, names: dict) -> Iterator[tuple[dict, dict]]:
     """The condition with every combination of what `each` or `some` lists."""
-    given = condition.get(word, {})
-    choices = (
-        [dict(zip(given, values, strict=True)) for values in itertools.product(*given.values())]
-        if isinstance(given, dict)
-        else given
-    )
     rest = {k: v for k, v in condition.items() if k != word}
-    for chosen in choices:
+    for chosen in choices(condition.get(word, {})):
         yield rest, names | chosen
 
 
 def told(text: str, names: dict) -> str:
     """A text in which "{name}" is the value of that name, for a reader."""
-    return text.format(**{name: _plain(value) for name, value in names.items()})
+    return text.format(**{name: plain(value) for name, value in names.items()})
 
 
 def filled(node: Any, names: dict) -> Any:
@@ -167,12 +162,6 @@ def filled(node: Any, names: dict) -> Any:
     if isinstance(node, str) and node.startswith("$"):
         return names[node[1:]]
     return node
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, list):
-        return f"({', '.join(str(v) for v in value)})"
-    return f"{value[:-1]} %" if isinstance(value, str) and value.endswith("%") else value
 
 
 def problems(claim: dict) -> list[str]:
