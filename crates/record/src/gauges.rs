@@ -1,10 +1,11 @@
 //! A discipline's inner state over time.
 
+use crate::measure::{Measure, Unit, figure};
 use crate::{Column, MeterSettings, Summary};
 
 /// One gauge: its kept samples, and statistics of those in the measured interval.
 #[derive(Clone, Debug)]
-struct Series {
+pub(crate) struct Series {
     name: &'static str,
     kept: Vec<f64>,
     sum: f64,
@@ -21,6 +22,20 @@ pub(crate) struct Gauges {
     measured: u64,
     series: Vec<Series>,
 }
+
+const BY_GAUGE: Unit = Unit::of("by gauge").digits(1);
+
+#[rustfmt::skip]
+pub(crate) static LARGEST: &[Measure<Series>] = &[
+    figure("<gauge>", BY_GAUGE, "largest sample of a gauge", |_| None,
+        "largest sample of a gauge (see `queue`), in the unit it has there; null without samples; only \
+         with `record.gauges`, only ports in `record.queues`"),
+];
+
+#[rustfmt::skip]
+pub(crate) static MEANS: &[Measure<Series>] = &[
+    figure("<gauge>", BY_GAUGE, "mean of a gauge", |_| None, "mean sample, likewise"),
+];
 
 impl Gauges {
     /// None taken yet.

@@ -23,6 +23,7 @@ mod gauges;
 mod goodput;
 mod log_histogram;
 mod losses;
+mod measure;
 mod meter;
 mod packet_class;
 mod packet_trace;
@@ -46,6 +47,7 @@ pub use fingerprint::Fingerprint;
 pub use flows::{Flows, LongFlow, Recoveries, jain_index};
 pub use goodput::Goodput;
 pub use losses::Losses;
+pub use measure::{Description, Listed, Measure, Unit, figure, list, measures, real, whole};
 pub use meter::{Meter, MeterSettings, Totals};
 pub use packet_class::{Kind, PacketClass};
 pub use packet_trace::{PacketTrace, Who};
@@ -82,6 +84,11 @@ impl Window {
     pub fn nanos(&self) -> (u64, u64) {
         (self.from.nanos(), self.to.nanos())
     }
+}
+
+/// A part of a whole; 0 of nothing.
+pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// What a line offered in the measured interval.

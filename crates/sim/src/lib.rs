@@ -7,6 +7,7 @@
 //! explicit), [`capture`] (what crosses a port, for Wireshark), [`event_queue`] (the future).
 
 pub mod capture;
+mod catalogue;
 mod error;
 pub mod event_queue;
 mod memory;
@@ -21,9 +22,10 @@ pub mod topology;
 mod world;
 
 pub use capture::{Capture, CapturedAt};
+pub use catalogue::{catalogue, table, variables};
 pub use error::ScenarioError;
 pub use memory::free_bytes;
-pub use recorder::{Outcome, summary_json};
+pub use recorder::{Outcome, measures, summary_json};
 pub use run::{Run, run};
-pub use scenario::{Scenario, access, catalogue, json_schema, table, variables};
+pub use scenario::{Scenario, access, json_schema};
 pub use setup::{capacities, estimate, resolve};

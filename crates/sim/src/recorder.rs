@@ -18,7 +18,7 @@ use tcp::Flags;
 
 pub use self::connection_log::ConnectionLog;
 pub use self::conservation::Conservation;
-pub use self::outcome::{Ended, Outcome, summary_json};
+pub use self::outcome::{Ended, Outcome, measures, summary_json};
 pub use self::reports::Reports;
 use crate::scenario::{Scenario, Traffic};
 use crate::slab::Slab;

@@ -2,7 +2,6 @@
 //! (`write`).
 
 pub mod access;
-mod catalogue;
 mod changes;
 mod end_system;
 pub mod framing;
@@ -21,7 +20,6 @@ use aqm::Line;
 use packet::params::{Params, unknown};
 use packet::{Duration, Framing, Rate};
 
-pub use catalogue::{catalogue, table, variables};
 pub use changes::Changes;
 pub use json_schema::json_schema;
 pub use script::Rule;

@@ -72,7 +72,8 @@ pub(crate) fn world(
     let delays = DelayClocks::new(seed, clients, scenario.network.time("delay_tick"));
     let recorder = Recorder::new(scenario, populated.iter().map(|(_, apps)| apps.len()));
     let mut world = World::new(
-        Network::new(ports, routes, delays),
+        Network::new(ports, delays),
+        routes,
         Machines::new(seed, clients, servers),
         Scripts::new(scenario),
         recorder,

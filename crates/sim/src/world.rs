@@ -113,6 +113,8 @@ pub struct World {
     events: EventQueue<Event>,
     now: Instant,
     network: Network,
+    /// Lists of ports.
+    routes: Vec<Vec<u32>>,
     machines: Machines,
     groups: Vec<Group>,
     members: Vec<Member>,
@@ -134,9 +136,10 @@ pub struct World {
 }
 
 impl World {
-    /// A world at rest.
+    /// A world at rest; a route is a list of ports.
     pub fn new(
         network: Network,
+        routes: Vec<Vec<u32>>,
         machines: Machines,
         scripts: Option<Box<Scripts>>,
         recorder: Recorder,
@@ -147,6 +150,7 @@ impl World {
             events: EventQueue::default(),
             now: Instant::ZERO,
             network,
+            routes,
             machines,
             groups: Vec::new(),
             members: Vec::new(),

@@ -14,6 +14,7 @@ mod hashing;
 mod host_cache;
 mod hosts;
 mod links;
+mod measures;
 mod media;
 mod outcome;
 mod overload;

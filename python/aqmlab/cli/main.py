@@ -105,7 +105,8 @@ def list_(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="Only this kind: aqm, tcp, congestion, traffic, access, scenario or studies.",
+            help="Only this kind: aqm, tcp, congestion, traffic, access, measures, scenario "
+            "or studies.",
             autocompletion=completion.kinds,
         ),
     ] = None,
