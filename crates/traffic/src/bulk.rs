@@ -87,34 +87,21 @@ pub const ENTRY: Entry = Entry {
 
 /// The parameters of a group of bulk senders.
 static FIELDS: &[Field] = &[
-    Field {
-        name: "start",
-        meaning: "When the first flow may start.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e9, open: false },
-        default: Value::Real(0.0),
-        source: "constructed",
-    },
-    Field {
-        name: "start_within",
-        meaning: "Each flow starts at an instant drawn uniformly from this long after start.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 86_400.0, open: false },
-        default: Value::Real(1.0),
-        source: "constructed: avoids a synchronised start",
-    },
-    Field {
-        name: "bytes",
-        meaning: "How many bytes each flow sends; if not given, it never ends, or lasts.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1 << 53 },
-        default: Value::Unset,
-        source: "constructed",
-    },
-    Field {
-        name: "lasts",
-        meaning: "How long each flow goes on that has no end by bytes; if not given, to the end of the run.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e9, open: true },
-        default: Value::Unset,
-        source: "constructed",
-    },
+    Field::new("start", Kind::from(Unit::Time, 0.0, 1e9), Value::Real(0.0))
+        .meaning("When the first flow may start.")
+        .source("constructed"),
+    Field::new("start_within", Kind::from(Unit::Time, 0.0, 86_400.0), Value::Real(1.0))
+        .meaning("Each flow starts at an instant drawn uniformly from this long after start.")
+        .source("constructed: avoids a synchronised start"),
+    Field::new("bytes", Kind::whole(Unit::Bytes, 1, 1 << 53), Value::Unset)
+        .meaning("How many bytes each flow sends; if not given, it never ends, or lasts.")
+        .source("constructed"),
+    Field::new("lasts", Kind::above(Unit::Time, 0.0, 1e9), Value::Unset)
+        .meaning(
+            "How long each flow goes on that has no end by bytes; if not given, to the end of \
+             the run.",
+        )
+        .source("constructed"),
 ];
 
 /// The machine that flow `index` sends to. Flows go round robin over the `machines` of their own

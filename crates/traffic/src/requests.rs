@@ -30,24 +30,18 @@ pub const ENTRY: Entry = Entry {
 };
 
 static FIELDS: &[Field] = &[
-    Field {
-        name: "requests",
-        meaning: "A CSV file with a row for each request and the header \
+    Field::new("requests", Kind::File, Value::Unset)
+        .meaning(
+            "A CSV file with a row for each request and the header \
                   user,think_s,request_bytes,reply_bytes: who makes it, counted from 0; how long \
                   after the user's reply before it (or start, or failure), in seconds; payload \
                   bytes. A fifth column, server, says which machine it goes to, modulo how many \
                   there are; without it users go round the machines.",
-        kind: Kind::File,
-        default: Value::Unset,
-        source: "required",
-    },
-    Field {
-        name: "repeat",
-        meaning: "Whether a user begins anew after the last request; otherwise it is through.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "constructed",
-    },
+        )
+        .source("required"),
+    Field::new("repeat", Kind::Switch, Value::Switch(false))
+        .meaning("Whether a user begins anew after the last request; otherwise it is through.")
+        .source("constructed"),
 ];
 
 /// The header, of which the last column may be left out.

@@ -101,20 +101,23 @@ pub const COUNT_DATA: &str = "data";
 
 /// A rule of `[[traffic]]`'s `script`.
 pub const SCRIPT: &[Field] = &[
-    Field {
-        name: "count",
-        meaning: "What is counted: packets with payload by their first transmission (data), retransmissions with payload (resent), or whatever is sent, handshake and acknowledgements included (packets).",
-        kind: Kind::Choice(&[COUNT_DATA, "resent", "packets"]),
-        default: Value::Choice(COUNT_DATA),
-        source: "constructed",
-    },
-    Field {
-        name: "from",
-        meaning: "Which side's packets; without it those of the side that sends most of the group's data.",
-        kind: Kind::Choice(&["servers", "clients"]),
-        default: Value::Unset,
-        source: "constructed",
-    },
+    Field::new(
+        "count",
+        Kind::Choice(&[COUNT_DATA, "resent", "packets"]),
+        Value::Choice(COUNT_DATA),
+    )
+    .meaning(
+        "What is counted: packets with payload by their first transmission (data), \
+             retransmissions with payload (resent), or whatever is sent, handshake and \
+             acknowledgements included (packets).",
+    )
+    .source("constructed"),
+    Field::new("from", Kind::Choice(&["servers", "clients"]), Value::Unset)
+        .meaning(
+            "Which side's packets; without it those of the side that sends most of the group's \
+             data.",
+        )
+        .source("constructed"),
 ];
 
 /// Structural fields of `start_after`.
@@ -126,13 +129,9 @@ pub const START_AFTER_STRUCTURE: &[[&str; 4]] = &[[
 ]];
 
 /// `start_after = { group = "…", delay = "…" }` of `[[traffic]]`.
-pub const START_AFTER: &[Field] = &[Field {
-    name: "delay",
-    meaning: "How long after the other group's start.",
-    kind: time(0.0, false),
-    default: Value::Real(0.0),
-    source: "constructed",
-}];
+pub const START_AFTER: &[Field] = &[Field::new("delay", time(0.0, false), Value::Real(0.0))
+    .meaning("How long after the other group's start.")
+    .source("constructed")];
 
 /// How a distribution is written: `{ dist = "<name>", … }`. (Read in `traffic::distribution`.)
 pub const DISTRIBUTION_STRUCTURE: &[[&str; 4]] = &[
@@ -176,34 +175,23 @@ pub const RECORD_STRUCTURE: &[[&str; 4]] = &[[
 
 /// The top level.
 pub const SCENARIO: &[Field] = &[
-    Field {
-        name: "duration",
-        meaning: "Simulated time of the run, warm-up included.",
-        kind: time(0.0, true),
-        default: Value::Unset,
-        source: "required",
-    },
-    Field {
-        name: "warmup",
-        meaning: "Start of the measured interval; what happens before shows in per-second series only.",
-        kind: time(0.0, false),
-        default: Value::Real(0.0),
-        source: "Tuning RED discards 20 of 90 minutes",
-    },
-    Field {
-        name: "seed",
-        meaning: "Seed of every random stream of the run.",
-        kind: Kind::Whole { unit: Unit::None, min: 0, max: 1 << 53 },
-        default: Value::Whole(1),
-        source: "constructed",
-    },
-    Field {
-        name: "engine",
-        meaning: "folded: departure times computed at arrival where the discipline allows it; explicit: every event explicit (slower, the same result).",
-        kind: Kind::Choice(&["folded", "explicit"]),
-        default: Value::Choice("folded"),
-        source: "constructed",
-    },
+    Field::new("duration", time(0.0, true), Value::Unset)
+        .meaning("Simulated time of the run, warm-up included.")
+        .source("required"),
+    Field::new("warmup", time(0.0, false), Value::Real(0.0))
+        .meaning(
+            "Start of the measured interval; what happens before shows in per-second series only.",
+        )
+        .source("Tuning RED discards 20 of 90 minutes"),
+    Field::new("seed", Kind::whole(Unit::None, 0, 1 << 53), Value::Whole(1))
+        .meaning("Seed of every random stream of the run.")
+        .source("constructed"),
+    Field::new("engine", Kind::Choice(&["folded", "explicit"]), Value::Choice("folded"))
+        .meaning(
+            "folded: departure times computed at arrival where the discipline allows it; \
+             explicit: every event explicit (slower, the same result).",
+        )
+        .source("constructed"),
 ];
 
 /// Machines of one side: what packets name one by has 16 bits.
@@ -211,170 +199,112 @@ const MOST_MACHINES: u64 = 65_535;
 
 /// `[network]`.
 pub const NETWORK: &[Field] = &[
-    Field {
-        name: "clients",
-        meaning: "Machines on the clients' side; users are spread over them in turn. Packets name a machine by 16 bits.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: MOST_MACHINES },
-        default: Value::Whole(7),
-        source: "Tuning RED, figure 4",
-    },
-    Field {
-        name: "servers",
-        meaning: "Machines on the servers' side.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: MOST_MACHINES },
-        default: Value::Whole(7),
-        source: "constructed: the paper does not say",
-    },
-    Field {
-        name: "access_rate",
-        meaning: "Rate of every machine's own line towards the links (an unlimited queue); without it machines send at once.",
-        kind: Kind::Real { unit: Unit::Rate, min: 1.0, max: 1e15, open: false },
-        default: Value::Unset,
-        source: "constructed",
-    },
-    Field {
-        name: "delay_tick",
-        meaning: "Clock of the machines that delay packets: a packet leaves on a tick, the delay rounded down to whole ticks and counted from the tick before it came, as in FreeBSD's dummynet (10 ms at hz = 100); each machine's ticks begin when it was booted, as its other clocks; 0 for exact delays.",
-        kind: time(0.0, false),
-        default: Value::Real(0.0),
-        source: "constructed: no quantisation",
-    },
+    Field::new("clients", Kind::whole(Unit::Count, 1, MOST_MACHINES), Value::Whole(7))
+        .meaning(
+            "Machines on the clients' side; users are spread over them in turn. Packets name a \
+             machine by 16 bits.",
+        )
+        .source("Tuning RED, figure 4"),
+    Field::new("servers", Kind::whole(Unit::Count, 1, MOST_MACHINES), Value::Whole(7))
+        .meaning("Machines on the servers' side.")
+        .source("constructed: the paper does not say"),
+    Field::new("access_rate", Kind::from(Unit::Rate, 1.0, 1e15), Value::Unset)
+        .meaning(
+            "Rate of every machine's own line towards the links (an unlimited queue); without it \
+             machines send at once.",
+        )
+        .source("constructed"),
+    Field::new("delay_tick", time(0.0, false), Value::Real(0.0))
+        .meaning(
+            "Clock of the machines that delay packets: a packet leaves on a tick, the delay \
+             rounded down to whole ticks and counted from the tick before it came, as in \
+             FreeBSD's dummynet (10 ms at hz = 100); each machine's ticks begin when it was \
+             booted, as its other clocks; 0 for exact delays.",
+        )
+        .source("constructed: no quantisation"),
 ];
 
 /// `[network.rtt]`: round-trip propagation times, all of it at the clients' entrance.
 pub const RTT: &[Field] = &[
-    Field {
-        name: "min",
-        meaning: "Smallest round-trip propagation time.",
-        kind: time(0.0, false),
-        default: Value::Real(0.014),
-        source: "Tuning RED: 7-137 ms, plus 7 ms so that the mean is the printed 79 ms (constructed)",
-    },
-    Field {
-        name: "max",
-        meaning: "Largest round-trip propagation time.",
-        kind: time(0.0, false),
-        default: Value::Real(0.144),
-        source: "as min",
-    },
-    Field {
-        name: "draw",
-        meaning: "pair: evenly spread values, one per pair of machines, in an order drawn by the seed; member: the same, one per user or flow; connection: uniform, drawn for each connection.",
-        kind: Kind::Choice(&["pair", "member", "connection"]),
-        default: Value::Choice("pair"),
-        source: "constructed: the paper does not say",
-    },
+    Field::new("min", time(0.0, false), Value::Real(0.014))
+        .meaning("Smallest round-trip propagation time.")
+        .source(
+            "Tuning RED: 7-137 ms, plus 7 ms so that the mean is the printed 79 ms (constructed)",
+        ),
+    Field::new("max", time(0.0, false), Value::Real(0.144))
+        .meaning("Largest round-trip propagation time.")
+        .source("as min"),
+    Field::new("draw", Kind::Choice(&["pair", "member", "connection"]), Value::Choice("pair"))
+        .meaning(
+            "pair: evenly spread values, one per pair of machines, in an order drawn by the \
+             seed; member: the same, one per user or flow; connection: uniform, drawn for each \
+             connection.",
+        )
+        .source("constructed: the paper does not say"),
 ];
 
 /// `[[traffic]]`, beside the fields of its application.
 pub const TRAFFIC: &[Field] = &[
-    Field {
-        name: "users",
-        meaning: "Number of users or flows.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 100_000_000 },
-        default: Value::Unset,
-        source: "required, or load",
-    },
-    Field {
-        name: "load",
-        meaning: "Offered load as a share of the rate of the first link it crosses (where that changes, of its mean in the measured interval); calibrated into users on an uncongested link before the run.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 5.0, open: true },
-        default: Value::Unset,
-        source: "Tuning RED",
-    },
-    Field {
-        name: "side",
-        meaning: "On which side of the links the users or senders sit.",
-        kind: Kind::Choice(&["clients", "servers"]),
-        default: Value::Unset,
-        source: "the application's own default: web users are clients, bulk senders sit with the servers",
-    },
-    Field {
-        name: "dscp",
-        meaning: "Differentiated services code point of all its packets, by name.",
-        kind: Kind::Choice(&packet::dscp::NAMES),
-        default: Value::Choice("default"),
-        source: "RFC 2474",
-    },
+    Field::new("users", Kind::whole(Unit::Count, 1, 100_000_000), Value::Unset)
+        .meaning("Number of users or flows.")
+        .source("required, or load"),
+    Field::new("load", Kind::above(Unit::None, 0.0, 5.0), Value::Unset)
+        .meaning(
+            "Offered load as a share of the rate of the first link it crosses (where that \
+             changes, of its mean in the measured interval); calibrated into users on an \
+             uncongested link before the run.",
+        )
+        .source("Tuning RED"),
+    Field::new("side", Kind::Choice(&["clients", "servers"]), Value::Unset)
+        .meaning("On which side of the links the users or senders sit.")
+        .source(
+            "the application's own default: web users are clients, bulk senders sit with the \
+             servers",
+        ),
+    Field::new("dscp", Kind::Choice(&packet::dscp::NAMES), Value::Choice("default"))
+        .meaning("Differentiated services code point of all its packets, by name.")
+        .source("RFC 2474"),
 ];
 
 /// `[record]`.
 pub const RECORD: &[Field] = &[
-    Field {
-        name: "queue_every",
-        meaning: "Distance of queue-length samples.",
-        kind: time(0.0, true),
-        default: Value::Real(0.003),
-        source: "Tuning RED",
-    },
-    Field {
-        name: "samples",
-        meaning: "Keep every queue sample as a table (else only their statistics).",
-        kind: Kind::Switch,
-        default: Value::Switch(true),
-        source: "constructed",
-    },
-    Field {
-        name: "gauges",
-        meaning: "Sample the inner state of the disciplines of record.queues with their queues (RED's average, PI's probability, …).",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "constructed",
-    },
-    Field {
-        name: "trace",
-        meaning: "Keep a row of everything that happens to packets at record.queues, over the whole run: 32 bytes of memory a row, two rows or more a packet.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "constructed",
-    },
-    Field {
-        name: "responses",
-        meaning: "Keep a row of every request (else only summary and histogram).",
-        kind: Kind::Switch,
-        default: Value::Switch(true),
-        source: "constructed",
-    },
-    Field {
-        name: "pages",
-        meaning: "Keep a row of every page that web users fetched (else only summary).",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "constructed",
-    },
-    Field {
-        name: "by_group",
-        meaning: "Histogram of response times for each traffic group by itself.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "constructed",
-    },
-    Field {
-        name: "sources",
-        meaning: "Keep a row of what every user and flow that asks for replies got.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "constructed",
-    },
-    Field {
-        name: "goodput",
-        meaning: "Count the payload that reaches its receiver, per second and traffic group.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "constructed",
-    },
-    Field {
-        name: "datagrams",
-        meaning: "Keep a row of every datagram (else only the figures of their streams).",
-        kind: Kind::Switch,
-        default: Value::Switch(true),
-        source: "constructed",
-    },
-    Field {
-        name: "deadline",
-        meaning: "A datagram that takes at most this long is in time.",
-        kind: time(0.0, true),
-        default: Value::Real(0.2),
-        source: "Harsh RED, table II",
-    },
+    Field::new("queue_every", time(0.0, true), Value::Real(0.003))
+        .meaning("Distance of queue-length samples.")
+        .source("Tuning RED"),
+    Field::new("samples", Kind::Switch, Value::Switch(true))
+        .meaning("Keep every queue sample as a table (else only their statistics).")
+        .source("constructed"),
+    Field::new("gauges", Kind::Switch, Value::Switch(false))
+        .meaning(
+            "Sample the inner state of the disciplines of record.queues with their queues (RED's \
+             average, PI's probability, …).",
+        )
+        .source("constructed"),
+    Field::new("trace", Kind::Switch, Value::Switch(false))
+        .meaning(
+            "Keep a row of everything that happens to packets at record.queues, over the whole \
+             run: 32 bytes of memory a row, two rows or more a packet.",
+        )
+        .source("constructed"),
+    Field::new("responses", Kind::Switch, Value::Switch(true))
+        .meaning("Keep a row of every request (else only summary and histogram).")
+        .source("constructed"),
+    Field::new("pages", Kind::Switch, Value::Switch(false))
+        .meaning("Keep a row of every page that web users fetched (else only summary).")
+        .source("constructed"),
+    Field::new("by_group", Kind::Switch, Value::Switch(false))
+        .meaning("Histogram of response times for each traffic group by itself.")
+        .source("constructed"),
+    Field::new("sources", Kind::Switch, Value::Switch(false))
+        .meaning("Keep a row of what every user and flow that asks for replies got.")
+        .source("constructed"),
+    Field::new("goodput", Kind::Switch, Value::Switch(false))
+        .meaning("Count the payload that reaches its receiver, per second and traffic group.")
+        .source("constructed"),
+    Field::new("datagrams", Kind::Switch, Value::Switch(true))
+        .meaning("Keep a row of every datagram (else only the figures of their streams).")
+        .source("constructed"),
+    Field::new("deadline", time(0.0, true), Value::Real(0.2))
+        .meaning("A datagram that takes at most this long is in time.")
+        .source("Harsh RED, table II"),
 ];

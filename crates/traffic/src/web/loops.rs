@@ -49,32 +49,20 @@ pub const ENTRY: Entry = Entry {
 };
 
 static FIELDS: &[Field] = &[
-    Field {
-        name: "model",
-        meaning: "What is fetched: ftp (50 to 150 kB, uniform), text (exponential, mean 1 kB) or \
+    Field::new("model", Kind::Choice(NAMES), Value::Choice("ftp"))
+        .meaning(
+            "What is fetched: ftp (50 to 150 kB, uniform), text (exponential, mean 1 kB) or \
                   picture (exponential, mean 10 kB).",
-        kind: Kind::Choice(NAMES),
-        default: Value::Choice("ftp"),
-        source: "read: the means; recalled: that of text; constructed: the distributions",
-    },
-    Field { meaning: "Size of a file; if not given, the model's.", ..fields::REPLY },
-    Field {
-        meaning: "Size of a request; if not given, 100 B.",
-        source: "constructed",
-        ..fields::REQUEST
-    },
-    Field {
-        meaning: "From a reply to the next request; if not given, none.",
-        source: "constructed",
-        ..fields::THINK
-    },
-    Field {
-        name: "start_within",
-        meaning: "Each loop starts at an instant drawn uniformly from this first part of the run.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 86_400.0, open: false },
-        default: Value::Real(10.0),
-        source: "constructed",
-    },
+        )
+        .source("read: the means; recalled: that of text; constructed: the distributions"),
+    fields::REPLY.meaning("Size of a file; if not given, the model's."),
+    fields::REQUEST.meaning("Size of a request; if not given, 100 B.").source("constructed"),
+    fields::THINK
+        .meaning("From a reply to the next request; if not given, none.")
+        .source("constructed"),
+    Field::new("start_within", Kind::from(Unit::Time, 0.0, 86_400.0), Value::Real(10.0))
+        .meaning("Each loop starts at an instant drawn uniformly from this first part of the run.")
+        .source("constructed"),
 ];
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {

@@ -57,78 +57,64 @@ pub const LINK_STRUCTURE: &[[&str; 4]] = &[
 
 /// `[[link]]`.
 pub const LINK: &[Field] = &[
-    Field {
-        name: "rate",
-        meaning: "Line rate of both directions. Where the rate changes, the one that disciplines are told: by default the mean of what repeats, the first positive one of steps that do not.",
-        kind: Kind::Real { unit: Unit::Rate, min: 1.0, max: 1e15, open: false },
-        default: Value::Unset,
-        source: "required, or what changes it",
-    },
-    Field {
-        name: "reverse_rate",
-        meaning: "Line rate from the clients to the servers, where it differs.",
-        kind: Kind::Real { unit: Unit::Rate, min: 1.0, max: 1e15, open: false },
-        default: Value::Unset,
-        source: "the rate",
-    },
-    Field {
-        name: "delay",
-        meaning: "Propagation delay of the link, each way.",
-        kind: time(0.0, false),
-        default: Value::Real(0.0),
-        source: "constructed",
-    },
-    Field {
-        name: "framing",
-        meaning: "What surrounds an IP packet on the wire: nothing; Ethernet's 38 bytes and 46-byte minimum; DOCSIS as its shaper counts; PPPoE or bridged Ethernet on PTM (VDSL); PPP, PPPoE, bridged Ethernet or IP on ATM's cells (ADSL).",
-        kind: Kind::Choice(&crate::scenario::framing::NAMES),
-        default: Value::Choice("none"),
-        source: "constructed",
-    },
-    Field {
-        name: "framing_bytes",
-        meaning: "Bytes on the wire around each IP packet beside those of the framing: a tag, a tunnel's header, a framing that has no name here.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 0, max: 65_535 },
-        default: Value::Whole(0),
-        source: "constructed",
-    },
-    Field {
-        name: "header_bytes",
-        meaning: "Bytes of its frame that a packet has already when it is queued, so that disciplines count them: in limits, quanta, thresholds and probabilities by bytes. 14 for Linux's qdiscs on Ethernet, 0 for IP bytes. The time on the wire does not depend on it, and what is recorded is in IP bytes.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 0, max: 256 },
-        default: Value::Whole(0),
-        source: "constructed: IP bytes (read: Linux qdisc_pkt_len is skb->len, with hard_header_len)",
-    },
-    Field {
-        name: "ring",
-        meaning: "Packets that the device behind each queue holds, the one being transmitted included: it takes one whenever it has room, so that packets wait there too, and the discipline sees, judges and reorders only those that the device has not taken yet. Drivers have rings of 64 to 1,024 descriptors.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 65_536 },
-        default: Value::Whole(1),
-        source: "constructed: a line that takes a packet when it is free, as in ns-2 and ns-3",
-    },
+    Field::new("rate", Kind::from(Unit::Rate, 1.0, 1e15), Value::Unset)
+        .meaning(
+            "Line rate of both directions. Where the rate changes, the one that disciplines are \
+             told: by default the mean of what repeats, the first positive one of steps that do \
+             not.",
+        )
+        .source("required, or what changes it"),
+    Field::new("reverse_rate", Kind::from(Unit::Rate, 1.0, 1e15), Value::Unset)
+        .meaning("Line rate from the clients to the servers, where it differs.")
+        .source("the rate"),
+    Field::new("delay", time(0.0, false), Value::Real(0.0))
+        .meaning("Propagation delay of the link, each way.")
+        .source("constructed"),
+    Field::new("framing", Kind::Choice(&crate::scenario::framing::NAMES), Value::Choice("none"))
+        .meaning(
+            "What surrounds an IP packet on the wire: nothing; Ethernet's 38 bytes and 46-byte \
+             minimum; DOCSIS as its shaper counts; PPPoE or bridged Ethernet on PTM (VDSL); PPP, \
+             PPPoE, bridged Ethernet or IP on ATM's cells (ADSL).",
+        )
+        .source("constructed"),
+    Field::new("framing_bytes", Kind::whole(Unit::Bytes, 0, 65_535), Value::Whole(0))
+        .meaning(
+            "Bytes on the wire around each IP packet beside those of the framing: a tag, a \
+             tunnel's header, a framing that has no name here.",
+        )
+        .source("constructed"),
+    Field::new("header_bytes", Kind::whole(Unit::Bytes, 0, 256), Value::Whole(0))
+        .meaning(
+            "Bytes of its frame that a packet has already when it is queued, so that disciplines \
+             count them: in limits, quanta, thresholds and probabilities by bytes. 14 for \
+             Linux's qdiscs on Ethernet, 0 for IP bytes. The time on the wire does not depend on \
+             it, and what is recorded is in IP bytes.",
+        )
+        .source(
+            "constructed: IP bytes (read: Linux qdisc_pkt_len is skb->len, with hard_header_len)",
+        ),
+    Field::new("ring", Kind::whole(Unit::Packets, 1, 65_536), Value::Whole(1))
+        .meaning(
+            "Packets that the device behind each queue holds, the one being transmitted \
+             included: it takes one whenever it has room, so that packets wait there too, and \
+             the discipline sees, judges and reorders only those that the device has not taken \
+             yet. Drivers have rings of 64 to 1,024 descriptors.",
+        )
+        .source("constructed: a line that takes a packet when it is free, as in ns-2 and ns-3"),
 ];
 
 /// A model of opportunities, `rate_trace = { model = "sprout", … }`; rate is the middle of its range.
 pub const TRACE: &[Field] = &[
-    Field {
-        name: "model",
-        meaning: "sprout: Poisson opportunities whose rate is a Brownian motion between 0 and twice the link's rate, moved every 20 ms; at 0 there is an outage of exponential length.",
-        kind: Kind::Choice(&["sprout"]),
-        default: Value::Choice("sprout"),
-        source: "Winstein et al., NSDI 2013, section 3.1, where it is what a receiver infers with",
-    },
-    Field {
-        name: "volatility",
-        meaning: "Standard deviation of the rate one second later.",
-        kind: Kind::Real { unit: Unit::Rate, min: 1.0, max: 1e15, open: false },
-        default: Value::Real(2.4e6),
-        source: "Sprout: 200 packets of 1,500 B a second (recalled)",
-    },
-    Field {
-        name: "outage",
-        meaning: "Mean length of an outage.",
-        kind: Kind::Real { unit: Unit::Time, min: 1e-3, max: 1e6, open: false },
-        default: Value::Real(1.0),
-        source: "Sprout: escape rate of 1/s (recalled)",
-    },
+    Field::new("model", Kind::Choice(&["sprout"]), Value::Choice("sprout"))
+        .meaning(
+            "sprout: Poisson opportunities whose rate is a Brownian motion between 0 and twice \
+             the link's rate, moved every 20 ms; at 0 there is an outage of exponential length.",
+        )
+        .source("Winstein et al., NSDI 2013, section 3.1, where it is what a receiver infers with"),
+    Field::new("volatility", Kind::from(Unit::Rate, 1.0, 1e15), Value::Real(2.4e6))
+        .meaning("Standard deviation of the rate one second later.")
+        .source("Sprout: 200 packets of 1,500 B a second (recalled)"),
+    Field::new("outage", Kind::from(Unit::Time, 1e-3, 1e6), Value::Real(1.0))
+        .meaning("Mean length of an outage.")
+        .source("Sprout: escape rate of 1/s (recalled)"),
 ];

@@ -48,13 +48,9 @@ pub const ENTRY: Entry = Entry {
 };
 
 static FIELDS: &[Field] = &[
-    Field {
-        name: "connections_per_s",
-        meaning: "New connections per second, in place of users; or give a load.",
-        kind: Kind::Real { unit: Unit::None, min: 0.001, max: 1e6, open: false },
-        default: Value::Unset,
-        source: "required, or load",
-    },
+    Field::new("connections_per_s", Kind::from(Unit::None, 0.001, 1e6), Value::Unset)
+        .meaning("New connections per second, in place of users; or give a load.")
+        .source("required, or load"),
     Field {
         meaning: "http10: one request per connection; http11: 9 % of the connections carry more, one \
                   after the other with gaps; http11-pipelined: the further requests of a page are \

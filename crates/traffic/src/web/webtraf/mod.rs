@@ -132,31 +132,27 @@ pub const ENTRY: Entry = Entry {
 };
 
 static FIELDS: &[Field] = &[
-    Field {
-        name: "model",
-        meaning: "large-scale: sessions 1 s apart (exponential) with 250 pages, 15 s between pages \
+    Field::new("model", Kind::Choice(NAMES), Value::Choice("large-scale"))
+        .meaning(
+            "large-scale: sessions 1 s apart (exponential) with 250 pages, 15 s between pages \
                   (exponential), one object a page of 12 packets on average; small: sessions 0.1 s \
                   apart with 10 pages, 1 s between pages, objects of 10 packets.",
-        kind: Kind::Choice(NAMES),
-        default: Value::Choice("large-scale"),
-        source: "read: ns-2's examples, which have 400 and 2 sessions",
-    },
+        )
+        .source("read: ns-2's examples, which have 400 and 2 sessions"),
     Field {
         name: "session_gap",
         meaning: "From the begin of one session to that of the next; if not given, the model's.",
         ..fields::THINK
     },
-    Field { meaning: "Pages of a session; if not given, the model's.", ..fields::PAGES },
-    Field { meaning: "Between two pages; if not given, the model's.", ..fields::THINK },
-    Field {
-        name: "page_gap_from",
-        meaning: "From what the pause between two pages is counted: the end of the earlier one, or \
+    fields::PAGES.meaning("Pages of a session; if not given, the model's."),
+    fields::THINK.meaning("Between two pages; if not given, the model's."),
+    Field::new("page_gap_from", Kind::Choice(&["end", "start"]), Value::Choice("end"))
+        .meaning(
+            "From what the pause between two pages is counted: the end of the earlier one, or \
                   its start, so that pages may overlap.",
-        kind: Kind::Choice(&["end", "start"]),
-        default: Value::Choice("end"),
-        source: "read: ns-2, interPageOption_",
-    },
-    Field { meaning: "Objects of a page, rounded up; if not given, the model's.", ..fields::FILES },
+        )
+        .source("read: ns-2, interPageOption_"),
+    fields::FILES.meaning("Objects of a page, rounded up; if not given, the model's."),
     Field {
         name: "object_gap",
         meaning: "From the request for one object of a page to that for the next; if not given, \
@@ -169,14 +165,10 @@ static FIELDS: &[Field] = &[
                   second distribution with shape 1.2.",
         ..fields::FILES
     },
-    Field {
-        name: "packet",
-        meaning: "Bytes of such a packet.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 65_535 },
-        default: Value::Whole(1_000),
-        source: "read: ns-2, webtraf.tcl counts 1000 B a packet",
-    },
-    Field { meaning: "Size of a request; if not given, one packet.", ..fields::REQUEST },
+    Field::new("packet", Kind::whole(Unit::Bytes, 1, 65_535), Value::Whole(1_000))
+        .meaning("Bytes of such a packet.")
+        .source("read: ns-2, webtraf.tcl counts 1000 B a packet"),
+    fields::REQUEST.meaning("Size of a request; if not given, one packet."),
 ];
 
 /// The sessions of a group.
