@@ -35,3 +35,4 @@ mod shaper;
 mod sizes;
 mod theory;
 mod transports;
+mod watch;
