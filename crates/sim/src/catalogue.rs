@@ -91,10 +91,6 @@ macro_rules! entry {
     };
 }
 
-fn control(of: tcp::About) -> Json {
-    json!({"name": of.name, "summary": of.summary, "source": of.source, "fields": []})
-}
-
 fn application(of: &traffic::Entry) -> Json {
     let mut out = about(&of.about);
     out["models"] = models(of.about.name);
@@ -185,8 +181,8 @@ pub fn table(name: &str, text: &str, unit: &str) -> Result<Json, ScenarioError> 
 pub fn catalogue() -> Json {
     json!({
         "aqm": aqm::ALGORITHMS.iter().map(discipline).collect::<Vec<Json>>(),
-        "tcp": tcp::PROFILES.iter().map(|e| entry!(e)).collect::<Vec<Json>>(),
-        "congestion": tcp::controls().map(control).collect::<Vec<Json>>(),
+        "tcp": tcp::PROFILES.iter().map(|e| entry!(e.about)).collect::<Vec<Json>>(),
+        "congestion": tcp::controls().map(|about| entry!(about)).collect::<Vec<Json>>(),
         "traffic": traffic::APPS.iter().map(application).collect::<Vec<Json>>(),
         "access": access::ACCESS.iter().map(kind_of_access).collect::<Vec<Json>>(),
         "measures": recorder::measures().iter().map(measure).collect::<Vec<Json>>(),

@@ -201,7 +201,7 @@ mod tests {
             })
             .to_vec();
         let entry = tcp::find("plain").expect("a listed profile");
-        let params = Params::check(entry.fields, &raw).expect("good parameters");
+        let params = Params::check(entry.about.fields, &raw).expect("good parameters");
         let profile = Arc::new((entry.build)(&params).expect("parameters that fit together"));
         let mut server = tcp::Endpoint::new(&profile, tcp::HostClock::default());
         let syn = syn(Flags::ACE);

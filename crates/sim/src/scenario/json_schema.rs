@@ -48,7 +48,7 @@ pub fn json_schema() -> Json {
             "time": quantity(Unit::Time, "A time."),
             "rate": quantity(Unit::Rate, "A rate."),
             "queue": variants("aqm", aqm::ALGORITHMS.iter().map(|e| parts(&e.about)), &[]),
-            "tcp": variants("profile", tcp::PROFILES.iter().map(|e| (e.name, e.summary, e.fields)), end_system::ALIASES),
+            "tcp": variants("profile", tcp::PROFILES.iter().map(|e| parts(&e.about)), end_system::ALIASES),
             "traffic": one_of(traffic::APPS.iter().map(application)),
         },
     })

@@ -90,7 +90,7 @@ fn traffic_json(traffic: &Traffic, links: &[Link]) -> Json {
     object.insert("name".into(), json!(traffic.name));
     object.insert("app".into(), json!(traffic.entry.about.name));
     if !traffic.entry.datagrams {
-        let tcp = named("profile", traffic.profile.name, parameters::write(&traffic.tcp));
+        let tcp = named("profile", traffic.profile.about.name, parameters::write(&traffic.tcp));
         object.insert("tcp".into(), tcp);
     }
     let via = traffic.via.iter().map(|&link| json!(links[link].name)).collect();

@@ -81,7 +81,7 @@ fn group(of: &Traffic, scenario: &Scenario) -> Json {
         "fetches": entry.fetches,
         "datagrams": entry.datagrams,
         "open_loop": entry.is_open_loop(),
-        "tcp": (!entry.datagrams).then_some(of.profile.name),
+        "tcp": (!entry.datagrams).then_some(of.profile.about.name),
         "side": side,
         "machines": scenario.network.whole(side),
         "direction": of.direction().name(),

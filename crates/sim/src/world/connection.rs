@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn an_application_counts_on_what_it_has_not_closed() {
         let plain = tcp::find("plain").expect("is listed");
-        let profile = (plain.build)(&packet::params::Params::defaults(plain.fields)).unwrap();
+        let profile = (plain.build)(&packet::params::Params::defaults(plain.about.fields)).unwrap();
         let clock = HostClock { slow: Duration::ZERO, fast: Duration::ZERO };
         let mut idle = Connection::new(&Arc::new(profile), [clock, clock]);
         // Idle, every reply in: only who may yet send must learn that the connection has failed.
