@@ -330,7 +330,7 @@ class TestStatistics:
 
     def run(self, *counts: int):
         class Run:
-            def table(self, _name):
+            def columns(self, _name):
                 return {"upper_ms": TestStatistics.UPPER, "count": np.array(counts)}
 
         return cast(Any, Run())

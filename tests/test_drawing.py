@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -49,12 +48,12 @@ class FakeRun:
             name: {column: np.asarray(values) for column, values in columns.items()}
             for name, columns in tables.items()
         }
-        self.stored = SimpleNamespace(manifest={"scenario": SCENARIO})
+        self.scenario = SCENARIO
 
     def has(self, name: str) -> bool:
         return name in self.tables
 
-    def table(self, name: str) -> dict:
+    def columns(self, name: str) -> dict:
         return self.tables[name]
 
 

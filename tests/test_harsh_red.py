@@ -15,7 +15,7 @@ from aqmlab.claims.evidence import Evidence
 from aqmlab.errors import SpecError
 from aqmlab.experiment import experiment, plan
 from aqmlab.experiment.experiment import Experiment
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import statistics
 
 
@@ -31,7 +31,7 @@ def test_every_rule_finds_what_it_asks_for(real_core: ModuleType, monkeypatch):
     """Every run has some number for everything that the study defines: no rule lacks one."""
     some = random.Random(1)
 
-    def number(_run: Measured, how: Mapping) -> float:
+    def number(_run: FinishedRun, how: Mapping) -> float:
         assert "summary" in how or how["statistic"] in statistics.OF_RUN
         return some.uniform(1.0, 2.0)
 
@@ -39,7 +39,9 @@ def test_every_rule_finds_what_it_asks_for(real_core: ModuleType, monkeypatch):
     study = experiment.load("harsh-red")
     metrics = {metric["name"]: metric for metric in study.of("metric")}
     for made in every_plan(study):
-        results = {(key, seed): cast(Measured, None) for key in made.scenarios for seed in (1, 2)}
+        results = {
+            (key, seed): cast(FinishedRun, None) for key in made.scenarios for seed in (1, 2)
+        }
         for claim in study.of("claim"):
             assert not rule.problems(claim), claim["id"]
             assert claim["rule"].endswith("."), claim["id"]

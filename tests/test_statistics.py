@@ -17,19 +17,14 @@ from aqmlab.tables import statistics
 
 
 @dataclass(frozen=True)
-class Stored:
-    manifest: dict
-
-
-@dataclass(frozen=True)
 class Fake:
     """A run with just these numbers and tables."""
 
     summary: dict[str, Any] = field(default_factory=dict)
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
-    stored: Stored = field(default=Stored({"scenario": {"warmup": "1 s"}}))
+    scenario: dict[str, Any] = field(default_factory=lambda: {"warmup": "1 s"})
 
-    def table(self, name: str) -> dict[str, np.ndarray]:
+    def columns(self, name: str) -> dict[str, np.ndarray]:
         return {column: np.array(values) for column, values in self.tables[name].items()}
 
 

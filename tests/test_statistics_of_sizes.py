@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aqmlab.errors import SpecError
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import statistics, tables
 
 SIZES = {
@@ -31,20 +31,20 @@ EDGES_MS = [100.0, 200.0, 300.0, np.inf]
 
 def run(
     sizes: dict[str, list] = SIZES, counts: tuple = (5, 3, 1, 1), summary: dict | None = None
-) -> Measured:
+) -> FinishedRun:
     """A run with these tables and this summary."""
     found = {
         "response_sizes": {name: np.array(values) for name, values in sizes.items()},
         "response_histogram": {"upper_ms": np.array(EDGES_MS), "count": np.array(counts)},
     }
-    return cast(Measured, SimpleNamespace(table=found.__getitem__, summary=summary or {}))
+    return cast(FinishedRun, SimpleNamespace(columns=found.__getitem__, summary=summary or {}))
 
 
-def of(made: Measured, statistic: str, /, **args: Any) -> float:
+def of(made: FinishedRun, statistic: str, /, **args: Any) -> float:
     return statistics.of_run(made, {"statistic": statistic, "args": args})
 
 
-def pair(name: str, a: Measured, b: Measured, **args: Any) -> float:
+def pair(name: str, a: FinishedRun, b: FinishedRun, **args: Any) -> float:
     return statistics.pair(name)(a, b, **args)
 
 

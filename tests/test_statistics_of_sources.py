@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aqmlab.errors import SpecError
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import statistics
 
 LINKS = [{"name": "first"}, {"name": "second"}]
@@ -37,19 +37,19 @@ GOODPUTS = [10.0, 30.0, 20.0, 20.0, 70.0, 1000.0]
 
 def run(
     links: list[dict] = LINKS, traffic: list[dict] = TRAFFIC, summary: dict | None = None
-) -> Measured:
+) -> FinishedRun:
     """A run of this scenario; of its sources five are of group 0 and one of group 3."""
     table = {"group": np.array([0, 0, 0, 0, 0, 3]), "goodput_bits_per_s": np.array(GOODPUTS)}
     scenario = {"link": links, "traffic": traffic}
     made = SimpleNamespace(
         summary=SUMMARY if summary is None else summary,
-        stored=SimpleNamespace(manifest={"scenario": scenario}),
-        table=lambda name: {"sources": table}[name],
+        scenario=scenario,
+        columns=lambda name: {"sources": table}[name],
     )
-    return cast(Measured, made)
+    return cast(FinishedRun, made)
 
 
-def number(name: str, measured: Measured, **arguments: Any) -> float:
+def number(name: str, measured: FinishedRun, **arguments: Any) -> float:
     return statistics.of_run(measured, {"statistic": name, "args": arguments})
 
 

@@ -12,7 +12,7 @@ from aqmlab.experiment import plan
 from aqmlab.experiment.plan import Cell, Plan
 from aqmlab.pipeline import study
 from aqmlab.report import headlines
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import tables
 from aqmlab.tables.statistics import of_run
 
@@ -20,7 +20,7 @@ from aqmlab.tables.statistics import of_run
 class Sizes:
     """Stands for a run with replies of up to 1 kB, of 1 to 2 kB, and none of 2 to 4 kB."""
 
-    def table(self, name: str) -> dict[str, np.ndarray]:
+    def columns(self, name: str) -> dict[str, np.ndarray]:
         assert name == "response_sizes"
         return {
             "upto_bytes": np.array([1024, 2048, 4096]),
@@ -34,7 +34,7 @@ class Sizes:
 )
 def test_the_median_of_a_size(upto, median):
     how = {"statistic": "median_of_size", "args": {"upto_bytes": upto}}
-    found = of_run(cast(Measured, Sizes()), how)
+    found = of_run(cast(FinishedRun, Sizes()), how)
     assert found == pytest.approx(median, nan_ok=True)
 
 

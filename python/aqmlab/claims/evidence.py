@@ -10,7 +10,7 @@ import numpy as np
 
 from aqmlab.errors import SpecError, nearest
 from aqmlab.experiment.plan import Cell, Plan
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import statistics
 
 OVER: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -33,7 +33,7 @@ class Evidence:
 
     plan: Plan
     metrics: dict[str, dict]
-    results: dict[tuple[str, int], Measured]
+    results: dict[tuple[str, int], FinishedRun]
     calibrations: Mapping[str | None, dict] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
     """Keys of the scenarios that were looked at since this was last emptied."""
@@ -74,7 +74,7 @@ class Evidence:
     def _single(self, cell: Cell, let: dict) -> np.ndarray:
         return self._by_seed([cell], lambda runs: self.value(runs[0], let), let)
 
-    def value(self, run: Measured, how: dict) -> float:
+    def value(self, run: FinishedRun, how: dict) -> float:
         """One run's value of a metric (`metric = name`) or of a statistic with arguments."""
         return statistics.value(run, self._metric(how["metric"]) if "metric" in how else how)
 

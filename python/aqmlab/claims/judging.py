@@ -82,7 +82,7 @@ def judge(
                 break
             title = f"{experiment.name}: {counted(len(open_), 'open claim')}, more seeds"
             laboratory.expect(more_seeds(open_, material.plan, looks[number:]), MORE)
-            evidence.results |= laboratory.run(title, runs)
+            evidence.results |= laboratory.by_scenario(title, runs, experiment.source)
         for claim in open_:
             row = scorecard.row(experiment.name, claim, evidence, len(looks))
             rows[claim["id"]] = row | {"scenarios": sorted(evidence.asked)}

@@ -5,12 +5,11 @@ Apart from `scorecard`, so that whoever only reads verdicts does not load what m
 
 from __future__ import annotations
 
-import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import StoreError
+from aqmlab.io import files
 from aqmlab.runs.store import Store
 
 from .judge import UNDECIDED
@@ -22,9 +21,7 @@ def digest(claim: dict) -> str:
     Not with what lies under the rule: scenarios, metrics and statistics have the version of the
     whole program.
     """
-    content = {k: claim[k] for k in ("rule", "condition") if k in claim}
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return files.identity({k: claim[k] for k in ("rule", "condition") if k in claim})[:12]
 
 
 def blank(study: str, claim: dict) -> dict[str, Any]:

@@ -38,6 +38,11 @@ class Experiment:
         return self.data["name"]
 
     @property
+    def source(self) -> str:
+        """The file that it is read from, for error messages."""
+        return str(self.folder / "experiment.toml")
+
+    @property
     def parts(self) -> list[str]:
         """The parts that can be run one by one, in the order of the report."""
         return [part["name"] for part in self.data["part"]]

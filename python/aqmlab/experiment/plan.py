@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import itertools
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+from aqmlab.io import files
 
 from .experiment import Experiment
 from .spec import length_s, set_path
@@ -33,11 +34,20 @@ class Cell:
 
 @dataclass(frozen=True)
 class Run:
-    """One simulation: a complete scenario under one seed."""
+    """One simulation: a complete scenario under one seed, and where it stands in the plan."""
 
     key: str
+    """Name of the scenario, the same under every seed."""
     seed: int
-    scenario: dict
+    """The seed of the random numbers; common to all variants, so that their users are the same."""
+    scenario: Mapping[str, Any]
+    """What the simulator gets, seed included."""
+    variant: int = 0
+    """Which combination of axis values, in the order of the file."""
+    label: str = ""
+    """That combination in a few words."""
+    values: Mapping[str, str] = field(default_factory=dict)
+    """Axis to the label of its value."""
 
 
 @dataclass(frozen=True)
@@ -210,8 +220,6 @@ def label(axis: dict, value: object) -> str:
     return f"{text} *" if constructed else text
 
 
-def key_of(scenario: dict) -> str:
+def key_of(scenario: Mapping[str, Any]) -> str:
     """A short name of a scenario, the same for the same content, whatever the seed."""
-    content = {k: v for k, v in scenario.items() if k not in ("seed", "name")}
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return files.identity({k: v for k, v in scenario.items() if k not in ("seed", "name")})[:12]

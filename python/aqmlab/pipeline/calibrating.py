@@ -45,7 +45,8 @@ def measure(
     own = {k: settings[k] for k in ("duration", "warmup") if k in settings}
     times = own | settings.get("calibration", {})
     also = entry.get("traffic", [0])[1:] if entry.get("together") else []
-    line = laboratory.calibrate(scenario, times, settings["calibration_seeds"], also)
+    seeds = tuple(range(1, settings["calibration_seeds"] + 1))
+    line = laboratory.calibrate(scenario, seeds=seeds, also=also, **times)
     multiple = entry.get("multiple_of", 1)
     return found | {
         "open_loop": False,

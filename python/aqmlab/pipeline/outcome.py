@@ -178,7 +178,7 @@ def run_rows(material: Material) -> list[dict]:
                 "seed": planned.seed,
                 "users": run.summary.get("users", 0),
                 "fingerprint": str(run.summary.get("fingerprint", "")),
-                "folder": f"runs/{run.stored.folder.name}",
+                "folder": f"runs/{run.folder.name}" if run.folder else None,
             }
         )
     return rows

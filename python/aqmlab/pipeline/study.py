@@ -61,16 +61,18 @@ class Study:
         chosen = experiment.settings(quick) | (settings or {})
         _check_owner(out, experiment)
         wanted = _with_earlier(experiment.check_parts(list(parts or [])), out, experiment, chosen)
-        laboratory = Laboratory(out, progress=progress, jobs=jobs)
-        material = self._measured(laboratory, chosen, experiment.groups(wanted))
-        claims = judging.judge(
-            experiment, experiment.of("claim", wanted), material, laboratory, chosen["looks"]
-        )
-        with files.reported(out):
-            result = self._written(material, claims, wanted, quick, laboratory.store)
-            laboratory.store.write_manifest(outcome.manifest(result))
-            report.write(out)
-        laboratory.store.check_kept(run.stored for run in material.results.values())
+        store = Store.open(out)
+        laboratory = Laboratory(store, progress=progress, jobs=jobs)
+        with laboratory.resumable():
+            material = self._measured(laboratory, chosen, experiment.groups(wanted))
+            claims = judging.judge(
+                experiment, experiment.of("claim", wanted), material, laboratory, chosen["looks"]
+            )
+            with files.reported(out):
+                result = self._written(material, claims, wanted, quick, store)
+                store.write_manifest(outcome.manifest(result))
+                report.write(out)
+        store.check_kept(run.stored for run in material.results.values())
         if off := result["remarks"]:
             cells = "one scenario" if len(off) == 1 else f"{len(off)} scenarios"
             say(f"{cells} had another load than was asked for: {off[0]} (all in {out / MANIFEST})")
@@ -98,7 +100,9 @@ class Study:
         """The runs of these parts, made or found in `out`, for figures of one's own."""
         experiment = self.experiment
         groups = experiment.groups(experiment.check_parts(list(parts)))
-        return self._measured(Laboratory(out, jobs=jobs), experiment.settings(quick), groups)
+        return self._measured(
+            Laboratory(Store.open(out), jobs=jobs), experiment.settings(quick), groups
+        )
 
     def draw(
         self,
@@ -115,13 +119,15 @@ class Study:
         spec = experiment.figure(figure)
         chosen = experiment.settings(quick)
         _check_owner(out, experiment)
-        laboratory = Laboratory(out, progress=progress, jobs=jobs)
-        material = self._measured(laboratory, chosen, experiment.groups_of([spec]), [spec])
-        self._tabulate(material, [spec["part"]], out, only=spec.get("table", ""))
-        with files.reported(out):
-            written = outcome.write_figures(
-                [spec], experiment, material, laboratory.store, table=f"figure-{figure}"
-            )
+        store = Store.open(out)
+        laboratory = Laboratory(store, progress=progress, jobs=jobs)
+        with laboratory.resumable():
+            material = self._measured(laboratory, chosen, experiment.groups_of([spec]), [spec])
+            self._tabulate(material, [spec["part"]], out, only=spec.get("table", ""))
+            with files.reported(out):
+                written = outcome.write_figures(
+                    [spec], experiment, material, store, table=f"figure-{figure}"
+                )
         return out / written[0]["file"] if written else None
 
     def _measured(
@@ -151,7 +157,7 @@ class Study:
         }
         made = plan.make(experiment, settings, calibrating.lookup(experiment, calibrations), groups)
         laboratory.expect(judging.more_seeds(claims, made, looks), judging.MORE)
-        results = laboratory.run(experiment.name, made.runs())
+        results = laboratory.by_scenario(experiment.name, made.runs(), experiment.source)
         metrics = {m["name"]: m for m in experiment.of("metric")}
         return Material(made, settings, results, calibrations, {}, metrics)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from aqmlab.experiment.plan import Cell, Plan
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 
 from . import statistics
 
@@ -16,12 +17,12 @@ class Material:
 
     plan: Plan
     settings: dict
-    results: dict[tuple[str, int], Measured]
+    results: dict[tuple[str, int], FinishedRun]
     calibrations: dict[str | None, dict]
     tables: dict[str, list[dict]]
     metrics: dict[str, dict]
 
-    def runs(self, cell: Cell) -> list[Measured]:
+    def runs(self, cell: Cell) -> list[FinishedRun]:
         """A cell's runs, seed by seed."""
         return [self.results[cell.key, seed] for seed in self.plan.seeds(cell)]
 
@@ -35,6 +36,6 @@ class Material:
             return [self.metrics[name] for name in spec["metrics"]]
         return [metric for metric in self.metrics.values() if not metric.get("hidden")]
 
-    def scenario(self, cell: Cell) -> dict:
+    def scenario(self, cell: Cell) -> dict[str, Any]:
         """What was run in a cell, complete with all defaults."""
-        return self.runs(cell)[0].stored.manifest["scenario"]
+        return dict(self.runs(cell)[0].scenario)

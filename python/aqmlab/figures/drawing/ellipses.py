@@ -43,7 +43,7 @@ def ellipses(spec: dict, material: Material) -> Drawing | None:
 def _runs(sample: Sample) -> list[tuple[dict[str, np.ndarray], str]]:
     """The seconds of every run, and the port that it studied."""
     return [
-        (run.table("seconds"), str(run.summary["studied_port"]))
+        (run.columns("seconds"), str(run.summary["studied_port"]))
         for run in sample.runs
         if run.has("seconds")
     ]

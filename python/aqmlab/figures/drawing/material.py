@@ -10,7 +10,7 @@ import numpy as np
 
 from aqmlab.experiment.plan import Cell
 from aqmlab.intervals import CONFIDENCE, student
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables.material import Material
 
 
@@ -29,7 +29,7 @@ class Sample:
 
     label: str
     cell: Cell
-    runs: list[Measured]
+    runs: list[FinishedRun]
 
     def tables(self, name: str) -> list[dict[str, np.ndarray]]:
         """This table of every run that has it."""
@@ -52,9 +52,9 @@ def samples(spec: dict, material: Material) -> list[Sample]:
     return found
 
 
-def table(run: Measured, name: str) -> dict[str, np.ndarray] | None:
+def table(run: FinishedRun, name: str) -> dict[str, np.ndarray] | None:
     """One of a run's tables, or None if it has none of this name."""
-    return run.table(name) if run.has(name) else None
+    return run.columns(name) if run.has(name) else None
 
 
 def of_traffic(columns: dict[str, np.ndarray], spec: dict) -> dict[str, np.ndarray]:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from aqmlab.errors import SpecError, nearest
 from aqmlab.experiment.plan import Cell
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 
 from . import (
     alone,
@@ -111,7 +111,7 @@ def _known(registry: Mapping[str, T], name: str) -> T:
     return registry[name]
 
 
-def of_run(run: Measured, how: Mapping[str, Any]) -> float:
+def of_run(run: FinishedRun, how: Mapping[str, Any]) -> float:
     """A number of the summary (`summary = path`, dots for nesting) or a statistic of a run."""
     if "statistic" in how:
         return _known(OF_RUN, how["statistic"])(run, **how.get("args", {}))
@@ -126,7 +126,7 @@ def of_run(run: Measured, how: Mapping[str, Any]) -> float:
     return math.nan if found is None or path else float(found)
 
 
-def value(run: Measured, how: Mapping[str, Any]) -> float:
+def value(run: FinishedRun, how: Mapping[str, Any]) -> float:
     """The same in the unit of a metric: times its `scale`."""
     return how.get("scale", 1.0) * of_run(run, how)
 
@@ -140,7 +140,7 @@ def pair(name: str) -> Callable[..., float]:
     return _known(PAIRS, name)
 
 
-def across(name: str) -> Callable[[list[tuple[Cell, Measured]]], float]:
+def across(name: str) -> Callable[[list[tuple[Cell, FinishedRun]]], float]:
     """A statistic across cells."""
     return _known(ACROSS, name)
 
