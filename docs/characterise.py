@@ -11,7 +11,6 @@ from pathlib import Path
 
 from aqmlab import figures
 from aqmlab.experiment import experiment
-from aqmlab.figures import drawing
 from aqmlab.pipeline import registry
 from aqmlab.pipeline.study import Study
 from aqmlab.runs.store import Store
@@ -26,7 +25,7 @@ SHOWN = {
     "rtt": ("rtt", ["rtt_ratio"]),
     "transports": ("other", ["other_share_pct"]),
     "bursts": (None, ["page_p95_ms", "frames_lost_pct"]),
-    "mix": (None, ["call_r", "page_load_s", "film_Mbit_per_s"]),
+    "mix": (None, ["call_r", "page_load_s", "video_Mbit_per_s"]),
 }
 
 
@@ -59,11 +58,13 @@ def main() -> None:
     images = DOCS / "images" / STUDY
     images.mkdir(parents=True, exist_ok=True)
     spec = next(f for f in study.experiment.of("figure") if f["id"] == "heavy")
+    kind = figures.kind("ellipses")
     names = dict.fromkeys(row["discipline"] for row in tables["bursts"])
     for name in names:
-        drawn = drawing.KINDS["ellipses"](spec | {"mark": [name]}, material)
+        entry = spec | {"mark": [name], "title": "Heavy congestion"}
+        drawn = kind.drawing(entry, material)
         assert drawn is not None, "the study has just been run"
-        figure = figures.draw("ellipses", drawn.data, title="Heavy congestion", **drawn.options)
+        figure = kind.picture(entry, drawn.data)
         (images / f"{name}.svg").write_text(figures.to_svg(figure), encoding="utf-8")
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 
 import pytest
 from test_studies import SMALL, Double
 
+from aqmlab import figures
 from aqmlab.errors import SpecError
-from aqmlab.experiment.experiment import load
-from aqmlab.figures import drawing
-from aqmlab.pipeline import checks, registry
-from aqmlab.pipeline.checks import keys
+from aqmlab.experiment.experiment import load, shipped
+from aqmlab.figures import kinds
+from aqmlab.pipeline import checks
 from aqmlab.pipeline.study import Study
 from aqmlab.simulator import engine
 
@@ -221,21 +220,48 @@ def test_the_right_experiment_has_no_mistakes(folder):
     checks.check(load("small", folder))
 
 
-@pytest.mark.parametrize("name", registry.STUDIES)
+@pytest.mark.parametrize("name", shipped())
 def test_the_studies_that_come_along_have_no_mistakes(name):
     checks.check(load(name))
 
 
-def test_every_kind_of_figure_has_its_keys():
-    assert keys.FIGURES.keys() == drawing.KINDS.keys()
-    known = {key for kind in keys.FIGURES.values() for key in kind.known}
-    asked = {
-        key
-        for file in Path(drawing.__file__).parent.glob("*.py")
-        for key in re.findall(r'spec(?:\[|\.get\()"(\w+)"', file.read_text())
-    }
-    # `keys` and `metrics` are those of the table that a figure draws.
-    assert asked - {"keys", "metrics"} <= known
+def test_every_file_of_a_kind_is_listed_and_every_kind_has_one():
+    files = {file.stem for file in Path(kinds.__path__[0]).glob("*.py")} - {"__init__"}
+    assert {name.replace("-", "_") for name in figures.KINDS} == files
+    assert list(figures.KINDS) == sorted(figures.KINDS)
+
+
+@pytest.mark.parametrize("name", figures.of_studies())
+def test_a_kind_takes_what_its_signatures_name(name):
+    kind = figures.kind(name)
+    needed = {key.name: "" for key in kind.keys.values() if key.needed}
+    entry = dict.fromkeys(("id", "part", "title", "caption"), "") | {"kind": name}
+    for missing in (needed, entry):
+        for key in missing:
+            rest = {k: v for k, v in (entry | needed).items() if k != key}
+            assert kind.problem(rest) == f'has no "{key}": add it'
+    assert "material" not in kind.keys and "title" not in kind.keys
+    assert kind.about.endswith(("?", ".")) or ":" in kind.about
+    assert "unknown key" in str(kind.problem(entry | needed | {"nonsense": 1}))
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "said"),
+    [
+        ("cdf", {"upto_ms": "2 s"}, "upto_ms is a number, not '2 s'"),
+        ("cdf", {"traffic": [0, "web"]}, "traffic is a whole number, not 'web'"),
+        ("cdf", {"traffic": 1}, "traffic is a list, not 1"),
+        ("lines", {"x": "a", "metric": "m", "log": 1}, "log is true or false, not 1"),
+        ("sizes", {"weight": "kg"}, 'weight is "responses" or "bytes", not "kg"'),
+        ("cdf", {"curves": [{"lable": "a"}]}, 'curves: unknown key "lable"; did you mean "label"'),
+        ("cdf", {"curves": ["red"]}, "curves: red is no table"),
+        ("curve", {"laws": [{"label": "RED", "min_th": 5}]}, 'laws: has no "max_p": add it'),
+        ("loss-distances", {"upto": 2.5}, "upto is a whole number, not 2.5"),
+    ],
+)
+def test_a_value_of_another_type_is_one_sentence(name, entry, said):
+    usual = dict.fromkeys(("id", "part", "title", "caption"), "") | {"kind": name}
+    assert said in str(figures.kind(name).problem(usual | entry))
 
 
 def test_a_file_may_add_a_base_and_a_shared_axis_but_not_one_that_is_there(folder):

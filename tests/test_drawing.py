@@ -9,11 +9,10 @@ import pytest
 
 from aqmlab import figures
 from aqmlab.experiment.plan import Cell, Plan
-from aqmlab.figures import drawing
-from aqmlab.figures.drawing.curve import probability
-from aqmlab.figures.drawing.lines import number
-from aqmlab.figures.drawing.material import mean_band, titled, told
-from aqmlab.figures.drawing.slow_start import follow
+from aqmlab.figures.kinds.curve import probability
+from aqmlab.figures.kinds.lines import number
+from aqmlab.figures.kinds.slow_start import follow
+from aqmlab.figures.sources import Drawing, Material, mean_band, titled, told
 from aqmlab.intervals import interval
 
 LOST, FLYING = 2**64 - 1, 2**64 - 2
@@ -57,7 +56,7 @@ class FakeRun:
         return self.tables[name]
 
 
-def material(cells: list[tuple[str, dict, list[FakeRun]]], **more) -> drawing.Material:
+def material(cells: list[tuple[str, dict, list[FakeRun]]], **more) -> Material:
     """Cells as their group, their axes and their runs, seed by seed."""
     listed, results, seeds = [], {}, {}
     for index, (group, axes, runs) in enumerate(cells):
@@ -67,25 +66,33 @@ def material(cells: list[tuple[str, dict, list[FakeRun]]], **more) -> drawing.Ma
         seeds[group] = len(runs)
     plan = Plan(listed, {cell.key: SCENARIO for cell in listed}, seeds)
     given = {"calibrations": {}, "tables": {}, "metrics": METRICS} | more
-    return drawing.Material(plan=plan, settings={"warmup": "1 s"}, results=results, **given)
+    return Material(plan=plan, settings={"warmup": "1 s"}, results=results, **given)
 
 
 def histogram(*counts: int) -> dict:
     return {"upper_ms": [100.0, 1000.0, 20_000.0, math.inf], "count": counts}
 
 
-def drawn(kind: str, spec: dict, of: drawing.Material) -> drawing.Drawing:
+def drawn(kind: str, spec: dict, of: Material) -> Drawing:
     """What is drawn; that the figure can be drawn of it is checked on the way."""
-    found = drawing.KINDS[kind]({"kind": kind, "title": "T"} | spec, of)
+    found = collected(kind, spec, of)
     assert found is not None
-    assert "<svg" in figures.to_svg(figures.draw(kind, found.data, title="T", **found.options))
+    assert "<svg" in figures.to_svg(figures.kind(kind).picture(NEEDED | spec, found.data))
     return found
+
+
+NEEDED = {"id": "1", "part": "p", "title": "T", "caption": "", "axis": "a"}
+
+
+def collected(kind: str, spec: dict, of: Material, **more) -> Drawing | None:
+    """What is drawn, or None."""
+    return figures.kind(kind).drawing({"kind": kind} | NEEDED | spec, of, **more)
 
 
 BY_AQM = {"group": "g", "curve": "aqm"}
 
 
-def two(name: str, first: list[dict], second: list[dict]) -> drawing.Material:
+def two(name: str, first: list[dict], second: list[dict]) -> Material:
     """Two cells, red and pi, whose runs have one table each."""
     return material(
         [
@@ -108,26 +115,27 @@ EMPTY = {
 
 
 def test_figures_and_drawings_go_by_the_same_names():
-    assert set(drawing.KINDS) == set(figures.KINDS) - {"distributions", "load", "portrait"}
+    assert set(figures.of_studies()) == set(figures.KINDS) - {"distributions", "load", "portrait"}
 
 
 NO_CELL: list[tuple] = []
 NO_TABLE = [("g", {"aqm": "red"}, [FakeRun()])]
 
 
-@pytest.mark.parametrize("kind", sorted(set(drawing.KINDS) - set(EMPTY) - {"linearity"}))
+@pytest.mark.parametrize("kind", sorted(set(figures.of_studies()) - set(EMPTY) - {"linearity"}))
 @pytest.mark.parametrize("cells", [NO_CELL, NO_TABLE])
 def test_nothing_to_draw_is_no_figure(kind, cells):
     spec = BY_AQM | {"metric": "drops", "x": "aqm", "table": "absent", "axis": "", "column": "c"}
-    assert drawing.KINDS[kind](spec, material(cells)) is None
+    spec |= {"rows": [], "on": ["aqm"], "columns": "aqm"}
+    assert collected(kind, spec, material(cells)) is None
 
 
 def test_no_load_was_measured():
-    assert drawing.KINDS["linearity"](BY_AQM, material([])) is None
-    assert drawing.KINDS["linearity"]({"source": "calibration"}, material([])) is None
+    assert collected("linearity", BY_AQM, material([])) is None
+    assert collected("linearity", {"source": "calibration"}, material([])) is None
     open_loop = material([], calibrations={"pm": {"open_loop": True}})
     spec = {"source": "calibration", "base": "pm"}
-    assert drawing.KINDS["linearity"](spec, open_loop) is None
+    assert collected("linearity", spec, open_loop) is None
 
 
 class TestSamples:
@@ -166,7 +174,7 @@ class TestDistributions:
     def test_cdf_to_another_end_with_the_interval_of_every_place(self):
         found = drawn("cdf", BY_AQM | {"upto_ms": 10_000}, two("response_histogram", *self.RED))
         red = found.data["curves"][0]
-        assert red["x_ms"][-1] == 10_000 and found.options["upto_ms"] == 10_000
+        assert red["x_ms"][-1] == 10_000
         at = int(np.searchsorted(red["x_ms"], 500))
         mean, low, high = interval([50, 70])
         assert red["percent"][at] == mean
@@ -177,7 +185,7 @@ class TestDistributions:
         found = drawn(
             "cdf", BY_AQM | {"table": "pages", "axis": "page time (ms)"}, two("pages", *self.RED)
         )
-        assert found.options["axis"] == "page time (ms)" and len(found.data["curves"]) == 2
+        assert len(found.data["curves"]) == 2
 
     def test_a_table_with_a_block_for_every_traffic_group(self):
         blocks = {"upper_ms": [100.0, 1000.0] * 2, "count": [10, 0, 0, 30], "group": [0, 0, 1, 1]}
@@ -186,7 +194,7 @@ class TestDistributions:
         assert every["percent"][[50, 200]].tolist() == [25, 100]
         second = drawn("cdf", BY_AQM | {"traffic": [1]}, of).data["curves"][0]
         assert second["percent"][[50, 200]].tolist() == [0, 100]
-        assert drawing.KINDS["cdf"](BY_AQM | {"traffic": [7]}, of) is None
+        assert collected("cdf", BY_AQM | {"traffic": [7]}, of) is None
 
     @pytest.mark.parametrize(
         ("kind", "name", "good", "empty"),
@@ -245,12 +253,6 @@ class TestDistributions:
         found = drawn("sizes", BY_AQM, two("response_sizes", [table, short], [short, short]))
         assert found.data["curves"][0]["percent"].tolist() == [70, 95, 100]
 
-    def test_an_unknown_weight_is_named(self):
-        with pytest.raises(
-            ValueError, match='figure 9: weight is "responses" or "bytes", not "kg"'
-        ):
-            drawing.KINDS["sizes"]({"id": "9", "group": "g", "weight": "kg"}, material([]))
-
 
 def elapsed(*values: float | None) -> list[FakeRun]:
     return [FakeRun({"transfers": {"burst": {"elapsed_s": v}}, "drop_rate": 0.1}) for v in values]
@@ -272,7 +274,7 @@ class TestMetrics:
             {"label": "red", "values": [[1, 2, 3], [4, 5]]},
             {"label": "pi", "values": [[], [7, 8, 9]]},
         ]
-        assert found.options["value"] == "Elapsed time (s)"
+        assert found.data["value"] == "Elapsed time (s)"
         assert "In 1 of 9 runs the number is undefined" in found.note
 
     def test_boxes_in_two_panels(self):
@@ -348,7 +350,7 @@ class TestTrace:
 
     def test_a_window_without_samples_is_no_figure(self):
         spec = {"group": "g", "from_s": 100}
-        assert drawing.KINDS["trace"](spec, material([("g", {}, [FakeRun(queue=QUEUE)])])) is None
+        assert collected("trace", spec, material([("g", {}, [FakeRun(queue=QUEUE)])])) is None
 
 
 def datagrams(*delays_ms: float, lost=(), flying=(), stream: int = 0) -> dict:
@@ -399,7 +401,7 @@ class TestDatagrams:
 
     def test_without_pairs_of_losses_there_is_no_figure(self):
         quiet = two("datagrams", [datagrams(1, 1, lost=[1])], [datagrams(1)])
-        assert drawing.KINDS["loss-distances"](BY_AQM, quiet) is None
+        assert collected("loss-distances", BY_AQM, quiet) is None
 
     def test_a_choice_of_senders(self):
         one, other = datagrams(10), datagrams(99, stream=1)
@@ -418,7 +420,7 @@ SECONDS = {
 
 
 class TestEllipses:
-    def of(self, **spec) -> drawing.Drawing:
+    def of(self, **spec) -> Drawing:
         runs = []
         for more in (0.0, 0.002, 0.004):
             waits = np.asarray(SECONDS["edge.forward.queue_delay_mean_s"]) + more
@@ -443,7 +445,7 @@ class TestEllipses:
 
     def test_no_stretch_no_figure(self):
         empty = material([("g", {"aqm": "red"}, [FakeRun()])])
-        assert drawing.KINDS["ellipses"](BY_AQM, empty) is None
+        assert collected("ellipses", BY_AQM, empty) is None
 
 
 UNEQUAL = {"group": [0, 0, 1], "user": [0, 1, 2], "goodput_bits_per_s": [1000.0, 3000.0, 9e6]}
@@ -543,7 +545,7 @@ def test_calibration_in_other_units():
     }
     spec = {"source": "calibration", "base": "wide", "unit": "Mbit/s"}
     found = drawn("linearity", spec, material([], calibrations={"wide": line}))
-    (axes,) = figures.draw("linearity", found.data, **found.options).axes
+    (axes,) = figures.draw("linearity", found.data, unit="Mbit/s").axes
     assert axes.get_ylabel() == "offered load (Mbit/s)"
     assert axes.get_lines()[-1].get_ydata().tolist() == pytest.approx([0.328, 0.656])
 
@@ -561,7 +563,7 @@ def test_effects_are_a_table_of_differences():
     assert (elapsed["title"], elapsed["unit"], elapsed["value"]) == ("Elapsed time", "s", [2, -3])
     assert drops["unit"] == "points"
     assert drops["low"][0] == 1 and math.isnan(drops["value"][1]) and math.isnan(drops["high"][0])
-    assert drawing.KINDS["effects"](spec, material([])) is None
+    assert collected("effects", spec, material([])) is None
 
 
 def test_a_metric_without_unit_has_no_empty_brackets():

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from aqmlab import figures
+from aqmlab.figures.colours import DISCIPLINES, PENS, SOFT
+from aqmlab.figures.kinds.series import rolling_mean
 from aqmlab.figures.queue_lines import thinned
-from aqmlab.figures.series import rolling_mean
-from aqmlab.figures.style import PENS
 
 X = np.arange(0.0, 2001.0, 5.0)
 
@@ -57,8 +57,12 @@ EXAMPLES = {
         {"title": "Offered load"},
     ),
     "series": (
-        {"time_s": np.arange(600.0), "value": 100 + 20 * np.sin(np.arange(600.0))},
-        {"title": "Mean response time", "axis": "mean (ms)", "warmup_s": 120.0},
+        {
+            "time_s": np.arange(600.0),
+            "value": 100 + 20 * np.sin(np.arange(600.0)),
+            "warmup_s": 120.0,
+        },
+        {"title": "Mean response time", "axis": "mean (ms)"},
     ),
     "ellipses": (
         {
@@ -339,28 +343,52 @@ def test_coordinates_have_two_decimals_at_most():
         assert not re.search(r"\.\d{3}", path)
 
 
-def test_marked_disciplines_stand_before_the_others():
+def test_marked_disciplines_have_colour_and_all_are_named():
     data, options = EXAMPLES["ellipses"]
-    figure = figures.draw("ellipses", data, **options, mark=["codel"])
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["codel"]
-    outlines = [line for line in figure.axes[0].get_lines() if len(line.get_xdata()) > 1]
+    (axes,) = figures.draw("ellipses", data, **options, mark=["codel"]).axes
+    colours = {text.get_text(): text.get_color() for text in axes.texts}
+    assert colours["codel"] == DISCIPLINES["codel"].colour
+    assert colours["pie"] == colours["droptail"] == SOFT
+    outlines = [line for line in axes.get_lines() if len(line.get_xdata()) > 2]
     assert len(outlines) == 3
     delays = [np.ptp(line.get_xdata()) for line in outlines]
     assert delays[0] == pytest.approx(2 * np.hypot(80 / 3, 0.1), rel=1e-3)
 
 
+def test_an_ellipse_ends_at_what_the_line_carries_and_at_no_delay():
+    data, options = EXAMPLES["ellipses"]
+    data = data | {"rate": 9.15}
+    picture = figures.draw("ellipses", data, **options)
+    (axes,) = picture.axes
+    outlines = [line for line in axes.get_lines() if len(line.get_xdata()) > 2]
+    assert max(line.get_ydata().max() for line in outlines) == 9.15
+    assert min(line.get_xdata().min() for line in outlines) >= 0
+    assert "the line: 9.15 Mbit/s" in texts(figures.to_svg(picture))
+
+
+@pytest.mark.parametrize("names", [["codel"], ["a_very_long_name_of_a_discipline"]])
+def test_an_ellipses_axes_are_as_wide_whatever_the_name(names):
+    def axes(name: str) -> Any:
+        data, options = EXAMPLES["ellipses"]
+        curves = [data["curves"][0] | {"label": name}]
+        figure = figures.draw("ellipses", {"curves": curves}, **options)
+        figures.to_svg(figure)
+        return figure.axes[0].get_position().bounds
+
+    assert axes(names[0]) == axes("x")
+
+
 def test_discarded_part_is_marked():
     assert "discarded" in texts(svg("series"))
     data, options = EXAMPLES["series"]
-    plain = figures.to_svg(figures.draw("series", data, **{**options, "warmup_s": 0.0}))
+    plain = figures.to_svg(figures.draw("series", data | {"warmup_s": 0.0}, **options))
     assert "discarded" not in texts(plain)
 
 
 def test_a_giant_second_is_told_instead_of_flattening_the_rest():
     value = np.full(1000, 10.0)
     value[500] = 900.0
-    figure = figures.draw("series", {"time_s": np.arange(1000.0), "value": value})
+    figure = figures.draw("series", {"time_s": np.arange(1000.0), "value": value}, axis="ms")
     assert figure.axes[0].get_ylim()[1] < 20
     assert "1 second above the axis, at most 900" in texts(figures.to_svg(figure))
 
@@ -427,9 +455,9 @@ def test_boxes_on_a_logarithmic_axis():
 def test_effects_are_points_with_intervals_beside_zero():
     data, options = EXAMPLES["effects"]
     (axes,) = figures.draw("effects", data, **options).axes
-    zero, points = axes.lines
+    zero, *points = axes.lines
     assert np.array(zero.get_xydata())[:, 0].tolist() == [0, 0]
-    assert np.array(points.get_xydata())[:2].tolist() == [[1, 0], [-2, 1]]
+    assert [np.array(p.get_xydata())[0].tolist() for p in points[:2]] == [[1, 0], [-2, 1]]
     bars: Any = axes.collections[0]
     assert bars.get_segments()[0].tolist() == [[0.5, 0], [1.5, 0]]
     assert axes.get_ylim() == (2.5, -0.5)  # the first on top
@@ -468,10 +496,14 @@ def test_a_thinned_queue_keeps_its_extremes():
     assert thinned(time[:10], value[:10])[1] is not None
 
 
-def test_the_vertical_tail_shows_losses():
+def test_a_curve_of_delays_ends_and_what_was_lost_is_told_beside_it():
     (axes,) = axes_of("delays")
-    tails = [c.get_segments()[0].tolist() for c in axes.collections]
-    assert tails == [[[900, 80], [900, 100]]]  # nothing of the second was lost
+    curves = [line for line in axes.get_lines() if line.get_label() in ("FIFO", "HRED")]
+    assert np.array(curves[0].get_xydata())[-1].tolist() == [900, 80]
+    assert all(line.get_ydata().max() <= 100 for line in curves)
+    shown = texts(svg("delays"))
+    lost = {text for text in shown if "lost" in text}
+    assert lost == {"FIFO, 20 % lost", "HRED, none lost"}
     assert axes.get_ylabel() == "cumulative share of datagrams (%)"
     assert [200, 200] in [list(line.get_xdata()) for line in axes.get_lines()]
 
@@ -506,11 +538,15 @@ def test_fillings_do_not_make_a_figure_heavy():
     assert len(figures.to_svg(figure)) < 50_000
 
 
-def test_names_that_do_not_fit_below_boxes_stand_aslant():
-    def angles(places: int) -> set[float]:
+def test_many_names_of_boxes_stand_below_each_other_and_none_is_turned():
+    def axes(places: int) -> Any:
         names = [f"discipline {i}" for i in range(places)]
-        panel = {"places": names, "series": [{"label": "", "values": [[1, 2]] * places}]}
-        (axes,) = figures.draw("boxes", {"panels": [panel]}).axes
-        return {label.get_rotation() for label in axes.get_xticklabels()}
+        panel = {"places": names, "series": [{"label": "", "values": [[81, 82]] * places}]}
+        return figures.draw("boxes", {"panels": [panel]}).axes[0]
 
-    assert angles(4) == {0.0} and angles(31) == {60.0}
+    few, many = axes(4), axes(31)
+    assert [label.get_text() for label in few.get_xticklabels()][:1] == ["discipline 0"]
+    assert [label.get_text() for label in many.get_yticklabels()][30:] == ["discipline 30"]
+    assert {label.get_rotation() for label in many.get_yticklabels()} == {0.0}
+    # All lie between 81 and 82: an axis from 0 would press them into its end.
+    assert many.get_xlim()[0] > 60 and few.get_ylim()[0] > 60

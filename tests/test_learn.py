@@ -108,7 +108,7 @@ def test_networks_of_one_side_give_groups_for_both_directions(tmp_path):
     assert [c["side"] for c in lines(answer.model)[1:]] == [0, 1]
     assert answer.scenario is not None
     groups = tomllib.loads(answer.scenario.read_text())["traffic"]
-    assert [(g["initiators"], g["side"]) for g in groups] == [("0", "clients"), ("1", "servers")]
+    assert [(g["openers"], g["side"]) for g in groups] == [("0", "clients"), ("1", "servers")]
 
 
 def test_the_rate_of_the_scenario():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aqmlab.figures.panels import tick_labels
+from aqmlab.figures.kinds.panels import tick_labels
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def waiting(calls: list[dict]) -> int:
 
 def test_droptail_of_ns2_holds_one_less(trial):
     normative = trial("droptail", numbered(burst(8)), limit=5)
-    ns2 = trial("droptail", numbered(burst(8)), limit=5, flavour="ns2")
+    ns2 = trial("droptail", numbered(burst(8)), limit=5, profile="ns2")
     # The first packet is on the line at once.
     assert (ids(normative, "dropped", "overflow"), ids(ns2, "dropped", "overflow")) == (
         [6, 7],

@@ -13,7 +13,7 @@ class Droptail(Fifo):
         self.limit = parameters.get(
             "limit", float("inf") if parameters.given("limit_bytes") else 50
         )
-        self.ns2 = parameters.choice("flavour", "normative") == "ns2"
+        self.ns2 = parameters.choice("profile", "normative") == "ns2"
         self.from_front = parameters.flag("from_front")
 
     def fits(self, packet: Packet) -> bool:
@@ -40,7 +40,7 @@ class Droptail(Fifo):
 
 
 CASES = [
-    *grid({}, flavour=["normative", "ns2"], from_front=[False, True], limit=[1, 2, 9, 50]),
-    *grid({}, flavour=["normative", "ns2"], from_front=[False, True], limit_bytes=[1500, 9000]),
+    *grid({}, profile=["normative", "ns2"], from_front=[False, True], limit=[1, 2, 9, 50]),
+    *grid({}, profile=["normative", "ns2"], from_front=[False, True], limit_bytes=[1500, 9000]),
 ]
 NEVER = ("marked early", "dropped early")

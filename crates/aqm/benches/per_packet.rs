@@ -26,7 +26,7 @@ fn rows() -> Vec<(&'static Entry, Choice)> {
     let mut rows = Vec::new();
     for entry in ALGORITHMS {
         rows.push((entry, None));
-        for field in entry.fields {
+        for field in entry.about.fields {
             if let Kind::Choice(names) = field.kind {
                 rows.extend(names.iter().map(|name| (entry, Some((field.name, *name)))));
             }
@@ -38,7 +38,7 @@ fn rows() -> Vec<(&'static Entry, Choice)> {
 fn build(entry: &Entry, choice: Choice) -> Option<Built> {
     let raw: Vec<_> =
         choice.iter().map(|(f, v)| (f.to_string(), Raw::Text(v.to_string()))).collect();
-    let params = Params::check(entry.fields, &raw).expect("the table's own values");
+    let params = Params::check(entry.about.fields, &raw).expect("the table's own values");
     (entry.build)(&params, &Overload::LINE).ok()
 }
 
@@ -138,8 +138,8 @@ fn only_run(row: &str, packets: &str) {
 
 fn label(entry: &Entry, choice: Choice) -> String {
     match choice {
-        None => entry.name.to_string(),
-        Some((field, value)) => format!("{} {field}={value}", entry.name),
+        None => entry.about.name.to_string(),
+        Some((field, value)) => format!("{} {field}={value}", entry.about.name),
     }
 }
 
@@ -174,7 +174,7 @@ fn main() {
         println!("{:<40} {titles} {:>5} {:>10} {:>10}", "", "", "breathing", "idling");
     }
     for (row, (entry, choice)) in rows().into_iter().enumerate() {
-        if !wanted.is_empty() && wanted.iter().all(|name| name != entry.name) {
+        if !wanted.is_empty() && wanted.iter().all(|name| name != entry.about.name) {
             continue;
         }
         if !counts {

@@ -2,7 +2,7 @@
 
 use packet::{Backlog, Ecn, Instant, Packet, Rng, Why};
 
-use crate::{Admission, Gate, Room};
+use crate::{Admission, BufferLimit, Gate};
 
 /// What a judge says about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,20 +73,20 @@ pub trait Aqm: Send {
     fn gauges(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// A judge with its room and its ECN switch: the shell that makes a [`Gate`] of an [`Aqm`].
+/// A judge with its buffer limit and its ECN switch: the shell that makes a [`Gate`] of an [`Aqm`].
 ///
 /// This is where a signal at arrival becomes a mark or a drop; holders that judge elsewhere have
 /// it in their shell (`shells/`), never in an algorithm.
 pub struct Judged<A> {
     judge: A,
-    room: Room,
+    limit: BufferLimit,
     ecn: bool,
 }
 
 impl<A: Aqm> Judged<A> {
-    /// `judge` in front of `room`; `ecn` allows marks in place of signalled drops.
-    pub const fn new(judge: A, room: Room, ecn: bool) -> Self {
-        Judged { judge, room, ecn }
+    /// `judge` in front of a buffer of `limit`; `ecn` allows marks in place of signalled drops.
+    pub const fn new(judge: A, limit: BufferLimit, ecn: bool) -> Self {
+        Judged { judge, limit, ecn }
     }
 
     /// The judge, for a holder that tells it more than a gate does.
@@ -113,7 +113,7 @@ impl<A: Aqm> Gate for Judged<A> {
         now: Instant,
         rng: &mut Rng,
     ) -> Admission {
-        let fits = self.room.admits(backlog, packet.bytes);
+        let fits = self.limit.admits(backlog, packet.bytes);
         if !fits && self.judge.limit_order() == LimitOrder::BeforeJudge {
             return self.overflow(backlog, now);
         }
@@ -192,7 +192,7 @@ mod tests {
         waiting: u32,
     ) -> (Admission, Ecn, String) {
         let puppet = Puppet { verdict, order, heard: Vec::new() };
-        let mut shell = Judged::new(puppet, Room::of_packets(3, Fit::Whole), ecn.0);
+        let mut shell = Judged::new(puppet, BufferLimit::of_packets(3, Fit::Whole), ecn.0);
         let mut packet = Packet {
             id: 1,
             flow: 1,

@@ -3,7 +3,7 @@
 use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
 
-use crate::{Fit, Room};
+use crate::{BufferLimit, Fit};
 
 /// Packets a buffer may be said to hold.
 pub(crate) const LIMIT: Kind = Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 };
@@ -30,12 +30,13 @@ pub(crate) const ECN: Field = Field {
     source: "constructed: off, as in ns-2.35 and Linux",
 };
 
-/// The room written as `limit` and `limit_bytes`; `packets` of them if neither is given.
-pub(crate) fn room(params: &Params, packets: u64) -> Room {
-    let in_packets = || Room::of_packets(params.whole_or("limit", packets) as u32, Fit::Whole);
+/// The limit written as `limit` and `limit_bytes`; `packets` of them if neither is given.
+pub(crate) fn limit(params: &Params, packets: u64) -> BufferLimit {
+    let in_packets =
+        || BufferLimit::of_packets(params.whole_or("limit", packets) as u32, Fit::Whole);
     match (params.given("limit"), params.given("limit_bytes")) {
         (_, false) => in_packets(),
-        (false, true) => Room::of_bytes(params.whole("limit_bytes"), Fit::Whole),
+        (false, true) => BufferLimit::of_bytes(params.whole("limit_bytes"), Fit::Whole),
         (true, true) => in_packets().and_bytes(params.whole("limit_bytes")),
     }
 }

@@ -1,7 +1,7 @@
 //! Queue disciplines: what happens to packets while they wait for a line.
 //!
 //! Reading order: [`Aqm`] judges a packet (pass, signal, drop) and holds nothing; a [`Gate`] is a
-//! judge with its ECN rule and its [`Room`] ([`Judged`]), asked once per arrival; a [`Discipline`]
+//! judge with its ECN rule and its [`BufferLimit`] ([`Judged`]), asked once per arrival; a [`Discipline`]
 //! holds packets. One gate serves two holders: [`Fifo`], which keeps every packet, and the
 //! simulator's folded port, which only remembers departure times.
 //!
@@ -50,6 +50,7 @@ extern crate alloc;
 mod algorithms;
 mod aqm;
 mod buffer;
+mod buffer_limit;
 mod discipline;
 mod flow_table;
 mod gate;
@@ -59,16 +60,16 @@ mod pi_law;
 mod pie_core;
 mod rate_average;
 mod registry;
-mod room;
+
 mod shells;
 mod tables;
 
 pub use aqm::{Aqm, Judged, LimitOrder, Verdict};
+pub use buffer_limit::{BufferLimit, Fit};
 pub use discipline::{Cx, Discipline, Fifo};
 pub use gate::{Admission, Gate, Line};
 pub use overload::Overload;
 pub use pi_law::{PI_PERIOD, PiGains, design_pi};
 pub use registry::{ALGORITHMS, Built, Entry, Keeps, find};
-pub use room::{Fit, Room};
 pub use shells::flows::HASH_SEED_FIELD;
 pub use tables::Table;

@@ -61,7 +61,7 @@ impl Overload {
 
     /// Before the discipline of `entry` with its defaults; `None` if it refuses them.
     pub fn of_defaults(entry: &Entry) -> Option<Self> {
-        let built = (entry.build)(&Params::defaults(entry.fields), &Overload::LINE).ok()?;
+        let built = (entry.build)(&Params::defaults(entry.about.fields), &Overload::LINE).ok()?;
         Some(Overload::new(built.into_discipline()))
     }
 

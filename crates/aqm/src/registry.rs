@@ -2,6 +2,7 @@
 
 use alloc::{boxed::Box, vec::Vec};
 
+use packet::About;
 use packet::params::{BadParams, Field, Params, Value};
 
 use crate::algorithms::{
@@ -62,27 +63,17 @@ pub static ALGORITHMS: &[Entry] = &[
 /// One discipline: what it is, its parameters, and how to construct it.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// The name users write.
-    pub name: &'static str,
-    /// What it does, in a sentence.
-    pub summary: &'static str,
-    /// Year of publication.
-    pub year: u16,
+    /// Name, summary, year, source, deviations and parameters.
+    pub about: About,
     /// What it keeps of each flow.
     pub per_flow: Keeps,
     /// Its tables whose size parameters give.
     pub tables: &'static [Table],
-    /// Paper, RFC or program it follows.
-    pub source: &'static str,
     /// What it does to ECN-capable packets.
     pub ecn: &'static str,
     /// What its decisions count: packets, bytes or time, and what else is counted otherwise.
     pub units: &'static str,
-    /// Where it differs from which implementation, and why.
-    pub deviations: &'static str,
-    /// Its parameters.
-    pub fields: &'static [Field],
-    /// Constructs it for a line from parameters checked against `fields`. Fails with a sentence
+    /// Constructs it for a line from parameters checked against `about.fields`. Fails with a sentence
     /// if the parameters contradict each other.
     pub build: fn(&Params, &Line) -> Result<Built, BadParams>,
 }
@@ -150,5 +141,5 @@ impl Entry {
 
 /// The discipline called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    ALGORITHMS.iter().find(|entry| entry.name == name)
+    ALGORITHMS.iter().find(|entry| entry.about.name == name)
 }

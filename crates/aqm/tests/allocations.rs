@@ -17,7 +17,7 @@ const PACKETS: u32 = 100_000;
 /// The defaults, each name of each choice and both positions of each switch: one at a time.
 fn sets(entry: &Entry) -> Vec<Vec<(String, Raw)>> {
     let mut sets = vec![vec![]];
-    for field in entry.fields {
+    for field in entry.about.fields {
         let raws = match field.kind {
             Kind::Choice(names) => names.iter().map(|name| Raw::Text(name.to_string())).collect(),
             Kind::Switch => vec![Raw::Bool(false), Raw::Bool(true)],
@@ -29,7 +29,7 @@ fn sets(entry: &Entry) -> Vec<Vec<(String, Raw)>> {
 }
 
 fn load(entry: &Entry, set: &[(String, Raw)]) -> Option<Overload> {
-    let params = Params::check(entry.fields, set).expect("the table's own values");
+    let params = Params::check(entry.about.fields, set).expect("the table's own values");
     let built = (entry.build)(&params, &Overload::LINE).ok()?;
     Some(Overload::new(built.into_discipline()))
 }
@@ -56,10 +56,15 @@ fn a_steady_overload_allocates_nothing() {
     for entry in ALGORITHMS {
         for set in sets(entry) {
             let Some(same) = load(entry, &set) else { continue };
-            assert_eq!(allocations(same), 0, "{} {set:?}", entry.name);
+            assert_eq!(allocations(same), 0, "{} {set:?}", entry.about.name);
             let Some(others) = load(entry, &set) else { continue };
             let others = others.of_short_flows(5_000);
-            assert_eq!(allocations(others), 0, "{} {set:?}, flows that come and go", entry.name);
+            assert_eq!(
+                allocations(others),
+                0,
+                "{} {set:?}, flows that come and go",
+                entry.about.name
+            );
             runs += 2;
         }
     }

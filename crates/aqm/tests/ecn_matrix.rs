@@ -45,7 +45,8 @@ const fn row(
 /// the line 800; 700 unless given), and `flows` (50 unless given; 0: each packet is a flow).
 #[rustfmt::skip]
 const MATRIX: &[Row] = &[
-    row("droptail", "", ("", "----"), ("", "----"), "limit=3"),
+    row("droptail", "profile=normative", ("", "----"), ("", "----"), "limit=3"),
+    row("droptail", "profile=ns2", ("", "----"), ("", "----"), "limit=3"),
     row("droptail", "from_front=true", ("", "----"), ("", "----"), "limit=3"),
 
     // RED drops what it is certain of (RFC 3168 section 7), unless a switch says otherwise.
@@ -231,9 +232,9 @@ fn read(words: &str) -> (Vec<(String, Raw)>, u64, u64) {
 }
 
 fn build(entry: &Entry, raw: &[(String, Raw)]) -> Box<dyn Discipline> {
-    let params = Params::check(entry.fields, raw);
+    let params = Params::check(entry.about.fields, raw);
     let built = params.and_then(|params| (entry.build)(&params, &LINE));
-    built.unwrap_or_else(|why| panic!("{} {raw:?}: {why}", entry.name)).into_discipline()
+    built.unwrap_or_else(|why| panic!("{} {raw:?}: {why}", entry.about.name)).into_discipline()
 }
 
 /// A run, and what it is known to hold.
@@ -338,7 +339,7 @@ fn letters(fates: [Fate; 4]) -> String {
 
 /// The settings of the switch under which a row is run.
 fn switched(entry: &Entry, row: &Row) -> Vec<(String, bool)> {
-    let has = entry.fields.iter().any(|f| f.name == "ecn" && matches!(f.kind, Kind::Switch));
+    let has = entry.about.fields.iter().any(|f| f.name == "ecn" && matches!(f.kind, Kind::Switch));
     if !has || row.with.contains("ecn=") {
         return vec![(row.with.to_string(), true)];
     }
@@ -386,14 +387,22 @@ fn a_full_buffer_drops_every_code_point() {
 #[test]
 fn every_discipline_has_a_row() {
     for entry in ALGORITHMS {
-        assert!(MATRIX.iter().any(|row| row.of == entry.name), "{} has no row", entry.name);
-        for field in entry.fields.iter().filter(|field| field.name == "profile") {
+        assert!(
+            MATRIX.iter().any(|row| row.of == entry.about.name),
+            "{} has no row",
+            entry.about.name
+        );
+        for field in entry.about.fields.iter().filter(|field| field.name == "profile") {
             let Kind::Choice(names) = field.kind else { panic!("a profile is a choice") };
             for name in names {
                 let profile = format!("profile={name}");
                 let named = |row: &&Row| row.with.split(' ').any(|word| word == profile);
-                let rows = MATRIX.iter().filter(|row| row.of == entry.name);
-                assert!(rows.filter(named).count() > 0, "{} {profile} has no row", entry.name);
+                let rows = MATRIX.iter().filter(|row| row.of == entry.about.name);
+                assert!(
+                    rows.filter(named).count() > 0,
+                    "{} {profile} has no row",
+                    entry.about.name
+                );
             }
         }
     }

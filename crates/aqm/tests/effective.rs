@@ -27,7 +27,7 @@ fn written(field: &Field, value: Value) -> Option<(String, Raw)> {
 }
 
 fn effective(entry: &Entry, asked: &[(String, Raw)], line: &Line) -> Result<Written, String> {
-    let params = Params::check(entry.fields, asked).map_err(|bad| bad.to_string())?;
+    let params = Params::check(entry.about.fields, asked).map_err(|bad| bad.to_string())?;
     let values = entry.effective(&params, line).map_err(|bad| bad.to_string())?;
     Ok(values.into_iter().filter_map(|(field, value)| written(field, value)).collect())
 }
@@ -39,7 +39,7 @@ fn behaviour(
     asked: &[(String, Raw)],
     line: &Line,
 ) -> (Vec<Event>, Vec<(&'static str, u64)>) {
-    let params = Params::check(entry.fields, asked).unwrap();
+    let params = Params::check(entry.about.fields, asked).unwrap();
     let mut queue = (entry.build)(&params, line).unwrap().into_discipline();
     let (mut dice, mut rng) = (Rng::named(1, "packets"), Rng::named(1, "queue"));
     let mut said = Vec::new();
@@ -99,6 +99,7 @@ fn candidates(field: &Field) -> Vec<Raw> {
 /// What people may write: nothing, each value alone, and each beside each choice.
 fn questions(entry: &Entry) -> Vec<Written> {
     let alone: Vec<(String, Raw)> = entry
+        .about
         .fields
         .iter()
         .flat_map(|f| candidates(f).into_iter().map(|raw| (f.name.to_owned(), raw)))
@@ -123,7 +124,7 @@ fn effective_values_written_out_give_the_same_discipline() {
                 tried += 1;
                 let Ok(full) = effective(entry, &asked, &line) else { continue };
                 accepted += 1;
-                let what = format!("{} {asked:?} at {bits_per_s} bit/s", entry.name);
+                let what = format!("{} {asked:?} at {bits_per_s} bit/s", entry.about.name);
                 let again = effective(entry, &full, &line)
                     .unwrap_or_else(|why| panic!("{what}: {why}\n{full:?}"));
                 assert_eq!(again, full, "{what}: not the same written out");
@@ -134,7 +135,7 @@ fn effective_values_written_out_give_the_same_discipline() {
                 );
             }
         }
-        assert!(accepted * 3 > tried, "{}: {accepted} of {tried} accepted", entry.name);
+        assert!(accepted * 3 > tried, "{}: {accepted} of {tried} accepted", entry.about.name);
     }
 }
 
@@ -171,16 +172,18 @@ const UNSET: &[(&str, &[&str])] = &[
 fn a_default_that_depends_on_others_is_shown() {
     for entry in ALGORITHMS {
         let shown = effective(entry, &[], &line(10_000_000)).unwrap();
-        let of_one_class = |name: &str| entry.name == "wred" && name.ends_with(char::is_numeric);
+        let of_one_class =
+            |name: &str| entry.about.name == "wred" && name.ends_with(char::is_numeric);
         let unset: Vec<&str> = entry
+            .about
             .fields
             .iter()
             .filter(|f| f.default == Value::Unset && !of_one_class(f.name))
             .map(|f| f.name)
             .filter(|name| shown.iter().all(|(other, _)| other != name))
             .collect();
-        let expected = UNSET.iter().find(|(name, _)| *name == entry.name);
-        assert_eq!(unset, expected.map_or(&[][..], |(_, fields)| *fields), "{}", entry.name);
+        let expected = UNSET.iter().find(|(name, _)| *name == entry.about.name);
+        assert_eq!(unset, expected.map_or(&[][..], |(_, fields)| *fields), "{}", entry.about.name);
     }
 }
 
@@ -216,7 +219,7 @@ fn profiles_and_the_line_decide() {
 #[test]
 fn the_size_of_the_buffer_is_shown() {
     for entry in ALGORITHMS {
-        let choices = entry.fields.iter().filter_map(|field| match field.kind {
+        let choices = entry.about.fields.iter().filter_map(|field| match field.kind {
             Kind::Choice(names) => Some(names.iter().map(|name| (field.name, *name))),
             _ => None,
         });
@@ -228,7 +231,7 @@ fn the_size_of_the_buffer_is_shown() {
             // A choice may be impossible beside the default profile.
             let Ok(values) = effective(entry, &asked, &line(10_000_000)) else { continue };
             let shown = values.iter().any(|(name, _)| name.contains("limit"));
-            assert!(shown, "{} {asked:?}: {values:?}", entry.name);
+            assert!(shown, "{} {asked:?}: {values:?}", entry.about.name);
         }
     }
 }

@@ -14,16 +14,16 @@ type Written = Vec<(String, Raw)>;
 /// Parameter sets read from the entry's own table: its defaults, every choice, every switch under
 /// every choice, each with ECN on where there is such a switch, and small limits.
 fn sets(entry: &Entry) -> Vec<Written> {
-    let has = |name: &str| entry.fields.iter().any(|f| f.name == name);
+    let has = |name: &str| entry.about.fields.iter().any(|f| f.name == name);
     let mut choices: Vec<Written> = vec![vec![]];
-    for field in entry.fields {
+    for field in entry.about.fields {
         if let Kind::Choice(names) = field.kind {
             let choice = |name: &&str| vec![(field.name.to_string(), Raw::Text(name.to_string()))];
             choices.extend(names.iter().map(choice));
         }
     }
     let mut variations: Vec<Written> = vec![vec![]];
-    for field in entry.fields {
+    for field in entry.about.fields {
         if let Kind::Switch = field.kind {
             let switch = |on| vec![(field.name.to_string(), Raw::Bool(on))];
             variations.extend([switch(false), switch(true)]);
@@ -60,19 +60,20 @@ fn everything() -> Vec<(&'static Entry, Written)> {
         let accepted: Vec<_> = sets(entry)
             .into_iter()
             .filter(|set| {
-                let params = Params::check(entry.fields, set).expect("the table's own values");
+                let params =
+                    Params::check(entry.about.fields, set).expect("the table's own values");
                 (entry.build)(&params, &LINE).is_ok()
             })
             .map(|set| (entry, set))
             .collect();
-        assert!(!accepted.is_empty(), "{} accepts nothing", entry.name);
+        assert!(!accepted.is_empty(), "{} accepts nothing", entry.about.name);
         all.extend(accepted);
     }
     all
 }
 
 fn build(entry: &Entry, set: &Written) -> Built {
-    let params = Params::check(entry.fields, set).unwrap();
+    let params = Params::check(entry.about.fields, set).unwrap();
     (entry.build)(&params, &LINE).unwrap()
 }
 
@@ -80,7 +81,7 @@ fn build(entry: &Entry, set: &Written) -> Built {
 /// forgotten, while packets of it wait (sch_hhf; its evict_timeout "should be large enough to avoid
 /// reordering").
 fn reorders(entry: &Entry) -> bool {
-    entry.name == "hhf"
+    entry.about.name == "hhf"
 }
 
 /// What the driver sees of a discipline.
@@ -293,7 +294,7 @@ fn nothing_is_lost_reordered_or_wrongly_marked() {
         for seed in 0..3 {
             let mut rig = run(entry, &set, seed, 0); // the rig checks after every step
             rig.drain(); // the largest buffers still hold much of the trace at its end
-            assert_eq!(rig.sent + rig.dropped, 3000, "{} {set:?}", entry.name);
+            assert_eq!(rig.sent + rig.dropped, 3000, "{} {set:?}", entry.about.name);
             marked += rig.marked;
             dropped += rig.dropped;
         }
@@ -305,7 +306,7 @@ fn nothing_is_lost_reordered_or_wrongly_marked() {
 fn the_same_seed_gives_the_same_run() {
     for (entry, set) in everything() {
         let log = run(entry, &set, 5, 0).log;
-        assert_eq!(log, run(entry, &set, 5, 0).log, "{} {set:?}", entry.name);
+        assert_eq!(log, run(entry, &set, 5, 0).log, "{} {set:?}", entry.about.name);
     }
 }
 
@@ -321,13 +322,13 @@ fn only_differences_of_time_matter() {
         };
         let log = run(entry, &set, 5, early).log;
         let late = run(entry, &set, 5, late).log;
-        assert_eq!(log, late, "{} {set:?}: a clock far from zero", entry.name);
+        assert_eq!(log, late, "{} {set:?}: a clock far from zero", entry.about.name);
     }
 }
 
 /// ns-3's COBALT drops even the only packet, with a probability that outlasts an idle time.
 fn remembers(entry: &Entry, set: &Written) -> bool {
-    entry.name == "cobalt" && set.iter().any(|(_, value)| *value == Raw::Text("ns3".into()))
+    entry.about.name == "cobalt" && set.iter().any(|(_, value)| *value == Raw::Text("ns3".into()))
 }
 
 #[test]
@@ -352,7 +353,7 @@ fn a_long_idle_time_makes_a_discipline_as_good_as_new() {
         used.arrive(packet.clone(), rest);
         fresh.arrive(packet, rest);
         let sent = (used.sent - sent.0, fresh.sent - sent.1);
-        assert_eq!(sent.0, sent.1, "{} {set:?}", entry.name);
+        assert_eq!(sent.0, sent.1, "{} {set:?}", entry.about.name);
     }
 }
 
@@ -361,7 +362,7 @@ fn a_full_queue_drains_to_nothing() {
     for (entry, set) in everything() {
         let mut rig = run(entry, &set, 9, 0);
         rig.drain();
-        assert_eq!(rig.discipline.backlog(), Backlog::default(), "{} {set:?}", entry.name);
+        assert_eq!(rig.discipline.backlog(), Backlog::default(), "{} {set:?}", entry.about.name);
         assert_eq!(rig.offered, rig.sent + rig.dropped);
     }
 }
@@ -416,7 +417,7 @@ fn a_gate_decides_alike_in_a_fifo_and_alone() {
         let expected: Vec<_> = alone.into_iter().filter_map(sent).collect();
         let of_departures = |(_, what): &(u64, Seen)| matches!(what, Seen::Sent(..));
         let found: Vec<_> = rig.log.into_iter().filter(of_departures).collect();
-        assert_eq!(found, expected, "{} {set:?}", entry.name);
+        assert_eq!(found, expected, "{} {set:?}", entry.about.name);
     }
 }
 
@@ -426,7 +427,7 @@ fn gauges_are_finite_and_keep_their_names() {
         let names = |rig: &Rig| {
             let mut names = Vec::new();
             rig.discipline.gauges(&mut |name, value| {
-                assert!(value.is_finite(), "{} {set:?}: {name} = {value}", entry.name);
+                assert!(value.is_finite(), "{} {set:?}: {name} = {value}", entry.about.name);
                 names.push(name);
             });
             names

@@ -10,7 +10,7 @@ const LINE: Line = Line::of(Rate::from_bits_per_s(10_000_000));
 
 /// The sentence with which these parameters are refused; `None` if they are accepted.
 fn refusal(entry: &Entry, asked: &[(String, Raw)]) -> Option<String> {
-    let params = match Params::check(entry.fields, asked) {
+    let params = match Params::check(entry.about.fields, asked) {
         Err(bad) => return Some(bad.to_string()),
         Ok(params) => params,
     };
@@ -19,7 +19,7 @@ fn refusal(entry: &Entry, asked: &[(String, Raw)]) -> Option<String> {
 
 /// The sentence for one field; it must have the form that every sentence has.
 fn sentence(entry: &Entry, name: &str, raw: Raw) -> String {
-    let what = format!("{}.{name} = {raw}", entry.name);
+    let what = format!("{}.{name} = {raw}", entry.about.name);
     let why = refusal(entry, &[(name.to_owned(), raw)]).unwrap_or_else(|| panic!("{what} passes"));
     assert_form(&what, &why);
     assert!(why.starts_with(&format!("{name}: ")), "{what}: {why}");
@@ -59,7 +59,7 @@ fn outside(field: &Field) -> Option<(Vec<Raw>, [String; 2])> {
 }
 
 fn every_field() -> impl Iterator<Item = (&'static Entry, &'static Field)> {
-    ALGORITHMS.iter().flat_map(|entry| entry.fields.iter().map(move |field| (entry, field)))
+    ALGORITHMS.iter().flat_map(|entry| entry.about.fields.iter().map(move |field| (entry, field)))
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn below_and_above_the_range() {
             let range = &why[said.len()..];
             let bounds =
                 bounds.each_ref().map(|b| range.split(' ').any(|w| w == b) || range.contains(b));
-            assert_eq!(bounds, [true; 2], "{}: {why}", entry.name);
+            assert_eq!(bounds, [true; 2], "{}: {why}", entry.about.name);
         }
     }
 }
@@ -139,10 +139,10 @@ fn names_that_do_not_exist() {
     for (entry, field) in every_field() {
         // A doubled last letter is one slip; so is it nowhere else.
         let slip = format!("{}{}", field.name, field.name.chars().last().unwrap());
-        if entry.fields.iter().all(|f| f.name != slip) {
+        if entry.about.fields.iter().all(|f| f.name != slip) {
             let why = sentence(entry, &slip, Raw::Number(1.0));
             let said = format!("unknown field \"{slip}\"; did you mean \"{}\"?", field.name);
-            assert!(why.contains(&said), "{}: {why}", entry.name);
+            assert!(why.contains(&said), "{}: {why}", entry.about.name);
         }
         let Kind::Choice(names) = field.kind else { continue };
         for name in names {
@@ -158,7 +158,7 @@ fn names_that_do_not_exist() {
     }
     for entry in ALGORITHMS {
         let why = sentence(entry, "nonsense_of_mine", Raw::Number(1.0));
-        let all: Vec<&str> = entry.fields.iter().map(|f| f.name).collect();
+        let all: Vec<&str> = entry.about.fields.iter().map(|f| f.name).collect();
         assert!(why.contains(&all.join(", ")) && !why.contains("did you mean"), "{why}");
     }
 }
@@ -203,6 +203,7 @@ const REMEDIES: &[&str] = &[
 /// Every two values beside each other, where they are refused.
 fn contradictions(entry: &Entry) -> Vec<(Vec<(String, Raw)>, String)> {
     let alone: Vec<(String, Raw)> = entry
+        .about
         .fields
         .iter()
         .flat_map(|f| candidates(f).into_iter().map(|raw| (f.name.to_owned(), raw)))
@@ -240,14 +241,14 @@ const PEACEFUL: &[&str] = &[
 fn values_that_contradict_each_other() {
     for entry in ALGORITHMS {
         let found = contradictions(entry);
-        let peaceful = PEACEFUL.contains(&entry.name);
-        let what = format!("{}: PEACEFUL {peaceful}, {} refusals", entry.name, found.len());
+        let peaceful = PEACEFUL.contains(&entry.about.name);
+        let what = format!("{}: PEACEFUL {peaceful}, {} refusals", entry.about.name, found.len());
         assert_eq!(found.is_empty(), peaceful, "{what}");
         for (asked, why) in found {
-            let what = format!("{} {asked:?}", entry.name);
+            let what = format!("{} {asked:?}", entry.about.name);
             assert_form(&what, &why);
             let (name, rest) = why.split_once(": ").unwrap();
-            let field = entry.fields.iter().find(|f| f.name == name);
+            let field = entry.about.fields.iter().find(|f| f.name == name);
             let field = field.unwrap_or_else(|| panic!("{what}: {why} begins with no field"));
             // The culprit is what was written, with its value, or a default that follows from it.
             let said = |(name, raw): &(String, Raw)| {
@@ -281,9 +282,15 @@ fn sentences_of_contradictions() {
     let cases: &[Case] = &[
         (
             "droptail",
-            &[("flavour", "ns2"), ("limit", "9"), ("limit_bytes", "9000")],
-            "limit_bytes: 9000 cannot be combined with limit = 9 in flavour \"ns2\": ns-2 measures \
+            &[("profile", "ns2"), ("limit", "9"), ("limit_bytes", "9000")],
+            "limit_bytes: 9000 cannot be combined with limit = 9 in profile \"ns2\": ns-2 measures \
              a queue in packets or in bytes, never in both; leave one out",
+        ),
+        (
+            "droptail",
+            &[("flavour", "ns2")],
+            "flavour: unknown field \"flavour\"; it is called \"profile\" now (known: limit, \
+             limit_bytes, profile, from_front)",
         ),
         (
             "red",

@@ -117,8 +117,8 @@ fn the_rest_of_the_product_knows_no_discipline_by_name() {
     for (file, text) in &all {
         let texts = quoted(text);
         for entry in ALGORITHMS {
-            if texts.iter().any(|text| text == entry.name) {
-                found.push((file.as_str(), entry.name));
+            if texts.iter().any(|text| text == entry.about.name) {
+                found.push((file.as_str(), entry.about.name));
             }
         }
         for module in &modules {
@@ -134,8 +134,8 @@ fn the_rest_of_the_product_knows_no_discipline_by_name() {
 #[test]
 fn names_are_unique_and_found() {
     for (i, entry) in ALGORITHMS.iter().enumerate() {
-        assert!(std::ptr::eq(find(entry.name).unwrap(), entry), "{}", entry.name);
-        assert!(ALGORITHMS[..i].iter().all(|other| other.name != entry.name));
+        assert!(std::ptr::eq(find(entry.about.name).unwrap(), entry), "{}", entry.about.name);
+        assert!(ALGORITHMS[..i].iter().all(|other| other.about.name != entry.about.name));
     }
     assert!(find("no such thing").is_none());
 }
@@ -143,15 +143,21 @@ fn names_are_unique_and_found() {
 #[test]
 fn entries_and_fields_are_documented_and_consistent() {
     for entry in ALGORITHMS {
-        let texts = [entry.summary, entry.source, entry.ecn, entry.units, entry.deviations];
-        assert!(texts.iter().all(|text| !text.is_empty()), "{}", entry.name);
-        assert!(entry.year > 1960);
+        let texts = [
+            entry.about.summary,
+            entry.about.source,
+            entry.ecn,
+            entry.units,
+            entry.about.deviations,
+        ];
+        assert!(texts.iter().all(|text| !text.is_empty()), "{}", entry.about.name);
+        assert!(entry.about.year > 1960);
         let counted = ["packets", "bytes", "packets or bytes", "time", "rate"];
         let first = entry.units.split(';').next().unwrap();
-        assert!(counted.contains(&first), "{}: {}", entry.name, entry.units);
-        for (i, field) in entry.fields.iter().enumerate() {
-            let name = format!("{}.{}", entry.name, field.name);
-            assert!(entry.fields[..i].iter().all(|f| f.name != field.name), "{name} twice");
+        assert!(counted.contains(&first), "{}: {}", entry.about.name, entry.units);
+        for (i, field) in entry.about.fields.iter().enumerate() {
+            let name = format!("{}.{}", entry.about.name, field.name);
+            assert!(entry.about.fields[..i].iter().all(|f| f.name != field.name), "{name} twice");
             assert!(field.meaning.ends_with('.') && !field.source.is_empty(), "{name}");
             for text in [field.meaning, field.source] {
                 assert!(!text.contains("  "), "{name}: a lost line break in {text:?}");
@@ -167,9 +173,9 @@ fn entries_and_fields_are_documented_and_consistent() {
             };
             assert!(fits, "{name}: its default is not one of its values");
         }
-        let defaults = Params::defaults(entry.fields);
+        let defaults = Params::defaults(entry.about.fields);
         let line = aqmlab_aqm::Line::of(packet::Rate::from_bits_per_s(10_000_000));
-        assert!((entry.build)(&defaults, &line).is_ok(), "{} has no defaults", entry.name);
+        assert!((entry.build)(&defaults, &line).is_ok(), "{} has no defaults", entry.about.name);
     }
 }
 
@@ -177,12 +183,12 @@ fn entries_and_fields_are_documented_and_consistent() {
 #[test]
 fn numbers_of_packets_and_things_fit_into_32_bits() {
     for entry in ALGORITHMS {
-        for field in entry.fields {
+        for field in entry.about.fields {
             if let Kind::Whole { unit, max, .. } = field.kind
                 && unit != Unit::Bytes
                 && field.name != "hash_seed"
             {
-                assert!(max <= u64::from(u32::MAX), "{}.{}: {max}", entry.name, field.name);
+                assert!(max <= u64::from(u32::MAX), "{}.{}: {max}", entry.about.name, field.name);
             }
         }
     }

@@ -14,7 +14,7 @@ static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// Bytes that a discipline holds when it is new, and how many it says that its tables take.
 fn bytes(entry: &Entry, set: &[(String, Raw)]) -> (u64, u64) {
-    let params = Params::check(entry.fields, set).expect("values of the table");
+    let params = Params::check(entry.about.fields, set).expect("values of the table");
     let line = Line::of(Rate::from_bits_per_s(10_000_000));
     let before = Region::new(GLOBAL);
     let Ok(built) = (entry.build)(&params, &line) else { return (0, 0) };
@@ -31,11 +31,11 @@ fn set(pairs: &[(&str, Raw)]) -> Vec<(String, Raw)> {
 fn tables_take_what_is_said_of_them() {
     // Any whole number of any discipline may be large: what it takes then is known.
     for entry in ALGORITHMS {
-        for field in entry.fields {
+        for field in entry.about.fields {
             let Kind::Whole { max, .. } = field.kind else { continue };
             let large = set(&[(field.name, Raw::Number(max.min(100_000) as f64))]);
             let (held, said) = bytes(entry, &large);
-            assert!(held <= said + 600_000, "{}.{}: {held} > {said}", entry.name, field.name);
+            assert!(held <= said + 600_000, "{}.{}: {held} > {said}", entry.about.name, field.name);
         }
     }
     let number = |n: u32| Raw::Number(f64::from(n));

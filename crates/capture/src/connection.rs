@@ -1,6 +1,6 @@
 //! One connection while it is open: handshake, round trips, units of data, how it ends.
 
-use crate::half::{Half, Kind};
+use crate::direction::{Direction, Kind};
 use crate::headers::{ACK, RST, SYN, Segment};
 use crate::units::{Open, Units};
 
@@ -27,10 +27,10 @@ pub struct Connection {
     pub serial: u64,
     pub start_ns: i64,
     pub last_ns: i64,
-    /// The initiator's side of the link.
+    /// The opener's side of the link.
     pub link_side: Option<u8>,
-    /// Initiator, acceptor.
-    pub halves: [Half; 2],
+    /// Opener, acceptor.
+    pub directions: [Direction; 2],
     pub units: Units,
     pub concurrent: bool,
     pub reset: bool,
@@ -40,7 +40,7 @@ pub struct Connection {
     pub timestamps: bool,
     /// Least round trip between here and each end, nanoseconds.
     pub rtt_ns: [Option<i64>; 2],
-    /// When the initiator, and the acceptor, could first have sent data, as seen from here.
+    /// When the opener, and the acceptor, could first have sent data, as seen from here.
     pub ready_us: [Option<u64>; 2],
     syn_at: Option<i64>,
     /// The SYN-ACK, if it was sent once only, until it is answered.
@@ -58,7 +58,7 @@ impl Connection {
             start_ns,
             last_ns: start_ns,
             link_side,
-            halves: Default::default(),
+            directions: Default::default(),
             units: Units::default(),
             concurrent: false,
             reset: false,
@@ -77,16 +77,16 @@ impl Connection {
 
     /// Whether a SYN belongs to another connection between the same ports.
     pub fn is_replaced_by(&self, side: usize, segment: &Segment) -> bool {
-        segment.has(SYN) && !segment.has(ACK) && self.halves[side].first != Some(segment.seq)
+        segment.has(SYN) && !segment.has(ACK) && self.directions[side].first != Some(segment.seq)
     }
 
-    /// Takes a segment of the initiator (0) or the acceptor (1); what it was.
+    /// Takes a segment of the opener (0) or the acceptor (1); what it was.
     pub fn take(&mut self, side: usize, segment: &Segment, at_ns: i64) -> Kind {
         // A clock that goes back stands still here.
         self.last_ns = self.last_ns.max(at_ns);
         let at = self.last_ns;
-        let [initiator, acceptor] = &mut self.halves;
-        let (own, other) = if side == 0 { (initiator, acceptor) } else { (acceptor, initiator) };
+        let [opener, acceptor] = &mut self.directions;
+        let (own, other) = if side == 0 { (opener, acceptor) } else { (acceptor, opener) };
         let kind = own.take(segment, at, other, self.handshake_ns);
         if segment.has(RST) {
             self.reset |= !(own.fin && other.fin);
@@ -144,7 +144,7 @@ impl Connection {
     /// What this side's acknowledgement says of the other one's data.
     fn acknowledge(&mut self, side: usize, ack: u32, at: i64) {
         let now_us = self.micros(at);
-        let other = &mut self.halves[1 - side];
+        let other = &mut self.directions[1 - side];
         if !other.seen {
             let new = other.advance_to(ack);
             other.acked = other.bytes;
@@ -164,9 +164,9 @@ impl Connection {
 
     fn data(&mut self, side: usize, segment: &Segment, at: i64, kind: Kind) {
         let now_us = self.micros(at);
-        let new = self.halves[side].advance(segment);
+        let new = self.directions[side].advance(segment);
         if new == 0 {
-            let own = &mut self.halves[side];
+            let own = &mut self.directions[side];
             own.sample = None; // which of both is acknowledged is not known (Karn)
             // What was lost behind this point was not there for the other side until now.
             if let (Some(unit), false) = (&mut own.unit, own.interrupted) {
@@ -174,14 +174,14 @@ impl Connection {
             }
             return;
         }
-        let other = &self.halves[1 - side];
+        let other = &self.directions[1 - side];
         let had = other.covered(segment.ack);
         // Both had data under way that the other had not seen.
         let known = segment.has(ACK) && other.seen && other.begun();
         self.concurrent |= known && had < other.bytes;
         self.speak(side, new, had, now_us);
-        let announced = self.halves[1 - side].mss;
-        let own = &mut self.halves[side];
+        let announced = self.directions[1 - side].mss;
+        let own = &mut self.directions[side];
         own.full = segment.payload + OPTIONS >= announced.map_or(USUAL_MSS, u32::from);
         if kind != Kind::New {
             own.sample = None;
@@ -192,14 +192,15 @@ impl Connection {
 
     /// New data of a side: more of its unit, or the begin of another one.
     fn speak(&mut self, side: usize, new: u64, after: u64, now_us: u64) {
-        self.halves[1 - side].interrupted = true;
-        let own = &mut self.halves[side];
+        self.directions[1 - side].interrupted = true;
+        let own = &mut self.directions[side];
         let before = own.bytes - new;
         let quiet = |unit: &Open| now_us.saturating_sub(unit.end_us) >= QUIET_US;
         // Of a side that is not seen, and of one whose other side is not, nothing is known to be
         // under way.
-        let idle = own.acked >= before || self.halves[1 - side].seen != self.halves[side].seen;
-        let own = &mut self.halves[side];
+        let idle =
+            own.acked >= before || self.directions[1 - side].seen != self.directions[side].seen;
+        let own = &mut self.directions[side];
         // After a full segment there was more to send: what was lost before it came here is sent
         // again after a timeout, and looks as if the application had waited.
         let waited = |unit: &Open| quiet(unit) && !own.full;
@@ -221,7 +222,7 @@ impl Connection {
     /// Ends the units that are being sent.
     pub fn end_units(&mut self) {
         for side in 0..2 {
-            if let Some(unit) = self.halves[side].unit.take() {
+            if let Some(unit) = self.directions[side].unit.take() {
                 self.units.push(side, unit);
             }
         }
@@ -231,10 +232,10 @@ impl Connection {
     /// sides' sequence numbers.
     pub fn cut(&mut self, serial: u64, at_ns: i64) -> Connection {
         self.cut = true;
-        let [initiator, acceptor] = &self.halves;
+        let [opener, acceptor] = &self.directions;
         Connection {
             link_side: self.link_side,
-            halves: [initiator.continued(), acceptor.continued()],
+            directions: [opener.continued(), acceptor.continued()],
             concurrent: self.concurrent,
             sack: self.sack,
             timestamps: self.timestamps,
@@ -245,13 +246,14 @@ impl Connection {
     }
 
     pub fn stage(&self) -> Stage {
-        let [initiator, acceptor] = &self.halves;
-        let one_sided = !initiator.seen || !acceptor.seen;
-        let over =
-            (initiator.fin && acceptor.fin) || (one_sided && (initiator.fin || acceptor.fin));
+        let [opener, acceptor] = &self.directions;
+        let one_sided = !opener.seen || !acceptor.seen;
+        let over = (opener.fin && acceptor.fin) || (one_sided && (opener.fin || acceptor.fin));
         if self.reset || over {
             Stage::Closed
-        } else if self.ready_us[1].is_some() || self.has_payload() || self.halves[0].first.is_none()
+        } else if self.ready_us[1].is_some()
+            || self.has_payload()
+            || self.directions[0].first.is_none()
         {
             Stage::Established
         } else {
@@ -260,7 +262,7 @@ impl Connection {
     }
 
     pub fn has_payload(&self) -> bool {
-        self.halves.iter().any(|half| half.bytes > 0)
+        self.directions.iter().any(|direction| direction.bytes > 0)
     }
 
     fn micros(&self, at: i64) -> u64 {

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::analysis::Analysis;
 use crate::container::{CaptureError, Container};
 use crate::limits::Limits;
 use crate::sides::Prefix;
-use crate::world::World;
 
 /// A connection that is over: where its line stands in an order by start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,14 +21,14 @@ pub struct Finished {
 /// Reads a capture, piece by piece.
 pub struct Learner {
     container: Container,
-    world: World,
+    analysis: Analysis,
 }
 
 impl Learner {
     /// A reader that keeps to these limits. `inside` are the addresses of one side of the link,
     /// where the user knows them.
     pub fn new(limits: Limits, inside: Vec<Prefix>) -> Self {
-        Learner { container: Container::new(), world: World::new(limits, inside) }
+        Learner { container: Container::new(), analysis: Analysis::new(limits, inside) }
     }
 
     /// Takes the next bytes of the file.
@@ -36,14 +36,14 @@ impl Learner {
     /// # Errors
     /// If they are no capture at all; damage further on is a warning of [`Learner::finish`].
     pub fn feed(&mut self, bytes: &[u8]) -> Result<(), CaptureError> {
-        let Learner { container, world } = self;
-        container.feed(bytes, &mut |frame| world.frame(&frame))
+        let Learner { container, analysis } = self;
+        container.feed(bytes, &mut |frame| analysis.frame(&frame))
     }
 
     /// The lines of the connections that are over since the last call, and what each one is.
     pub fn take(&mut self) -> (Vec<u8>, Vec<Finished>) {
-        let world = &mut self.world;
-        (core::mem::take(&mut world.lines), core::mem::take(&mut world.finished))
+        let analysis = &mut self.analysis;
+        (core::mem::take(&mut analysis.lines), core::mem::take(&mut analysis.finished))
     }
 
     /// The file is over: ends all connections ([`Learner::take`] has their lines), and reports what
@@ -56,8 +56,8 @@ impl Learner {
     /// If the file was too short to be a capture.
     pub fn finish(&mut self) -> Result<Value, CaptureError> {
         let damage = self.container.end()?;
-        self.world.end();
-        let mut report = self.world.report();
+        self.analysis.end();
+        let mut report = self.analysis.report();
         report["container"] = json!(self.container.name());
         if let (Some(damage), Some(warnings)) = (damage, report["warnings"].as_array_mut()) {
             warnings.insert(0, json!(format!("In this capture {damage}.")));

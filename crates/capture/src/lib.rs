@@ -9,11 +9,12 @@
 //! be read is a warning or a [`CaptureError`] of one sentence. No subject of the laboratory knows
 //! this crate and it knows none of them.
 
+mod analysis;
 mod bytes;
 mod connection;
 mod container;
+mod direction;
 mod distributions;
-mod half;
 mod headers;
 mod histogram;
 mod hosts;
@@ -28,7 +29,6 @@ mod units;
 mod varint;
 mod vector;
 mod warnings;
-mod world;
 
 pub use container::CaptureError;
 pub use learner::{Finished, Learner};

@@ -7,7 +7,7 @@ use crate::vector::{Epoch, Piece};
 
 /// What the line needs to know beside the connection.
 pub struct About {
-    /// Numbers of initiator and acceptor.
+    /// Numbers of opener and acceptor.
     pub hosts: [u32; 2],
     /// The acceptor's port.
     pub port: u16,
@@ -32,21 +32,21 @@ fn lines(
     about: &About,
     vector: &Vector<'_>,
 ) -> std::io::Result<()> {
-    let [initiator, acceptor] = &connection.halves;
+    let [opener, acceptor] = &connection.directions;
     write!(out, "{{\"at_us\":{},\"class\":\"{}\"", about.at_us, class(about.port))?;
     if let Some(side) = connection.link_side {
         write!(out, ",\"side\":{side}")?;
     }
     write!(out, ",\"hosts\":[{},{}],\"rtt_us\":", about.hosts[0], about.hosts[1])?;
     pair(out, connection.rtt_ns.map(|rtt| rtt.map(|ns| (ns as u64 + 500) / 1_000)))?;
-    if initiator.mss.is_some() || acceptor.mss.is_some() {
+    if opener.mss.is_some() || acceptor.mss.is_some() {
         write!(out, ",\"mss\":")?;
-        pair(out, [initiator.mss.map(u64::from), acceptor.mss.map(u64::from)])?;
+        pair(out, [opener.mss.map(u64::from), acceptor.mss.map(u64::from)])?;
     }
-    write!(out, ",\"window\":[{},{}]", initiator.window, acceptor.window)?;
-    write!(out, ",\"segments\":[{},{}]", initiator.segments, acceptor.segments)?;
-    if initiator.resent + acceptor.resent > 0 {
-        write!(out, ",\"resent\":[{},{}]", initiator.resent, acceptor.resent)?;
+    write!(out, ",\"window\":[{},{}]", opener.window, acceptor.window)?;
+    write!(out, ",\"segments\":[{},{}]", opener.segments, acceptor.segments)?;
+    if opener.resent + acceptor.resent > 0 {
+        write!(out, ",\"resent\":[{},{}]", opener.resent, acceptor.resent)?;
     }
     write!(out, ",\"end\":\"{}\"", end(connection))?;
     let partial = partial(connection);
@@ -61,9 +61,9 @@ fn lines(
                 write!(out, "[{},{},{},{}]", e.think_us, e.request, e.delay_us, e.response)?;
             }
         }
-        Vector::Concurrent(of_initiator, of_acceptor) => {
-            write!(out, ",\"initiator\":[")?;
-            pieces(out, of_initiator)?;
+        Vector::Concurrent(of_opener, of_acceptor) => {
+            write!(out, ",\"opener\":[")?;
+            pieces(out, of_opener)?;
             write!(out, "],\"acceptor\":[")?;
             pieces(out, of_acceptor)?;
         }
@@ -100,7 +100,7 @@ fn pair(out: &mut Vec<u8>, values: [Option<u64>; 2]) -> std::io::Result<()> {
 fn end(connection: &Connection) -> &'static str {
     if connection.reset {
         "rst"
-    } else if !connection.cut && connection.halves.iter().any(|half| half.fin) {
+    } else if !connection.cut && connection.directions.iter().any(|direction| direction.fin) {
         "fin"
     } else {
         "open"
@@ -109,9 +109,9 @@ fn end(connection: &Connection) -> &'static str {
 
 /// Which part of the connection the capture does not have.
 pub fn partial(connection: &Connection) -> &'static str {
-    let [initiator, acceptor] = &connection.halves;
-    let start = initiator.first.is_none() && acceptor.first.is_none();
-    let reverse = !initiator.seen || !acceptor.seen;
+    let [opener, acceptor] = &connection.directions;
+    let start = opener.first.is_none() && acceptor.first.is_none();
+    let reverse = !opener.seen || !acceptor.seen;
     match (start, reverse) {
         (false, false) => "",
         (true, false) => "start",

@@ -68,7 +68,7 @@ pub struct Connections {
     /// Segments longer than either side's announced maximum: joined by the capturing host.
     pub joined: u64,
     pub most_open: u64,
-    /// Payload of initiators, acceptors.
+    /// Payload of openers, acceptors.
     pub bytes: [u64; 2],
     /// The same of connections opened on side 0 and 1 of the link.
     pub sides: [Side; 2],

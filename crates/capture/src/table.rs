@@ -42,8 +42,8 @@ const NONE: u32 = u32::MAX;
 /// An open connection and its ends.
 pub struct Entry {
     pub key: Key,
-    /// Whether the lesser end is the initiator.
-    pub low_is_initiator: bool,
+    /// Whether the lesser end is the opener.
+    pub low_is_opener: bool,
     pub connection: Connection,
     stage: Stage,
     older: u32,
@@ -90,10 +90,10 @@ impl Table {
         self.entries.get_mut(place as usize)?.as_deref_mut()
     }
 
-    pub fn insert(&mut self, key: Key, low_is_initiator: bool, connection: Connection) -> u32 {
+    pub fn insert(&mut self, key: Key, low_is_opener: bool, connection: Connection) -> u32 {
         let stage = connection.stage();
         let entry =
-            Box::new(Entry { key, low_is_initiator, connection, stage, older: NONE, newer: NONE });
+            Box::new(Entry { key, low_is_opener, connection, stage, older: NONE, newer: NONE });
         let place = match self.free.pop() {
             Some(place) => {
                 self.entries[place as usize] = Some(entry);

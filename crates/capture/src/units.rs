@@ -15,7 +15,7 @@ pub struct Open {
 /// A unit of one side.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
-    /// 0 the initiator, 1 the acceptor.
+    /// 0 the opener, 1 the acceptor.
     pub side: usize,
     pub unit: Open,
 }

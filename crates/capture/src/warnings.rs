@@ -4,7 +4,7 @@ use crate::report::Seen;
 
 /// All sentences, the most important first; `hosts_full`: not every host has a number of its own.
 pub fn all(seen: &Seen, hosts_full: bool) -> Vec<String> {
-    let mut said = Said(Vec::new());
+    let mut said = Warnings(Vec::new());
     said.of_what_is_missing(seen);
     said.of_connections(seen);
     said.of_other_traffic(seen);
@@ -13,9 +13,9 @@ pub fn all(seen: &Seen, hosts_full: bool) -> Vec<String> {
     said.0
 }
 
-struct Said(Vec<String>);
+struct Warnings(Vec<String>);
 
-impl Said {
+impl Warnings {
     fn when(&mut self, condition: bool, sentence: String) {
         if condition {
             self.0.push(sentence);

@@ -70,7 +70,7 @@ fn what_crosses_on_the_way_is_concurrent() {
     ",
     ));
     assert!(c.get("epochs").is_none());
-    assert_eq!(c["initiator"], json!([[0, 100, 0], [39_500, 50, 0]]));
+    assert_eq!(c["opener"], json!([[0, 100, 0], [39_500, 50, 0]]));
     // The server's second block follows while its first is not acknowledged: one unit.
     assert_eq!(c["acceptor"], json!([[0, 1400, 100]]));
 }
@@ -84,7 +84,7 @@ fn a_single_byte_under_way_makes_a_connection_concurrent() {
         80.5 > . 101+50 1
     ",
     ));
-    assert_eq!(c["initiator"][1][1], 50);
+    assert_eq!(c["opener"][1][1], 50);
     let c = one(&with(
         "
         41  > . 1+100 1
@@ -92,7 +92,7 @@ fn a_single_byte_under_way_makes_a_connection_concurrent() {
         80.5 > . 101+50 2
     ",
     ));
-    assert!(c.get("initiator").is_none());
+    assert!(c.get("opener").is_none());
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_capture_of_the_clients_packets_alone_tells_the_replies_from_their_acknowled
 }
 
 #[test]
-fn a_capture_of_the_servers_packets_alone_finds_the_initiator() {
+fn a_capture_of_the_servers_packets_alone_finds_the_opener() {
     let c = one("
         40  < SA 0 1
         81  < . 1 101

@@ -307,7 +307,8 @@ pub extern "C" fn aqmlab_version() -> *const c_char {
 /// to learn it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqmlab_names(out: *mut c_char, room: usize) -> usize {
-    let names = || aqm::ALGORITHMS.iter().map(|entry| entry.name).collect::<Vec<_>>().join("\n");
+    let names =
+        || aqm::ALGORITHMS.iter().map(|entry| entry.about.name).collect::<Vec<_>>().join("\n");
     let names = catch_unwind(names).unwrap_or_default();
     // SAFETY: the caller promises room for `room` bytes at `out`, or null.
     unsafe { copy(&names, out, room) }

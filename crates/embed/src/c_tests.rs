@@ -271,7 +271,7 @@ fn lists_are_written_as_far_as_they_fit() {
         let mut room = vec![0x7f as c_char; whole + 1];
         assert_eq!(aqmlab_names(room.as_mut_ptr(), room.len()), whole);
         let names = CStr::from_ptr(room.as_ptr()).to_str().unwrap();
-        let expected: Vec<_> = aqm::ALGORITHMS.iter().map(|e| e.name).collect();
+        let expected: Vec<_> = aqm::ALGORITHMS.iter().map(|e| e.about.name).collect();
         assert_eq!(names.lines().collect::<Vec<_>>(), expected);
         let mut short = [0x7f as c_char; 9];
         assert_eq!(aqmlab_names(short.as_mut_ptr(), 5), whole);

@@ -197,13 +197,13 @@ fn every_discipline_answers_as_in_a_trial() {
     for entry in aqm::ALGORITHMS {
         let mut answered = 0;
         for case in testvec::suite::cases(entry, None).unwrap() {
-            let what = format!("{}: {}", entry.name, case.title);
+            let what = format!("{}: {}", entry.about.name, case.title);
             let Ok(recorded) = case.run() else { continue }; // values that do not go together
             answered += recorded.calls().len();
             let parameters = serde_json::to_string(&case.parameters).unwrap();
             let (rate, start) = (case.rate.bits_per_s(), 1_700_000_000_000_000_000);
             let mut queue =
-                aqmlab::Queue::new(entry.name, &parameters, rate, case.seed, start).unwrap();
+                aqmlab::Queue::new(entry.about.name, &parameters, rate, case.seed, start).unwrap();
             for (i, call) in recorded.calls().iter().enumerate() {
                 let now = start + call.at.nanos();
                 match &call.what {
@@ -222,6 +222,6 @@ fn every_discipline_answers_as_in_a_trial() {
             let gone = counts.sent.0 + counts.dropped.iter().sum::<u64>();
             assert_eq!(counts.arrived.0, gone + u64::from(queue.backlog().packets), "{what}");
         }
-        assert!(answered > 100, "{}: {answered} calls", entry.name);
+        assert!(answered > 100, "{}: {answered} calls", entry.about.name);
     }
 }

@@ -7,10 +7,10 @@ use packet::{Backlog, Duration, Instant, Why};
 
 use crate::drop_run::DropRun;
 use crate::gauges::Gauges;
-use crate::nature::Natures;
+use crate::packet_class::ClassCounts;
 use crate::packet_trace::PacketTrace;
 use crate::samples::{Kept, Samples};
-use crate::{Capacity, Column, Fingerprint, Nature, PerSecond, Summary, Table, Window};
+use crate::{Capacity, Column, Fingerprint, PacketClass, PerSecond, Summary, Table, Window};
 
 /// What a meter is to record.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ struct Measured {
     busy_ns: u64,
     drops: [u64; Why::ALL.len()],
     drop_bytes: u64,
-    lost: Natures,
+    lost: ClassCounts,
     marks: [u64; Why::ALL.len()],
     packet_ns: u64,
     byte_ns: u128,
@@ -60,7 +60,7 @@ pub struct Meter {
     settings: MeterSettings,
     totals: Totals,
     /// What arrived before the measured interval, and in it.
-    arrived: [Natures; 2],
+    arrived: [ClassCounts; 2],
     measured: Measured,
     backlog: Backlog,
     peak_packets: u32,
@@ -115,13 +115,13 @@ impl Meter {
 
     /// A packet of `bytes` reaches the port. A sample of the same instant comes before the arrival.
     #[inline]
-    pub fn arrival(&mut self, now: Instant, bytes: u32, nature: Nature) {
+    pub fn arrival(&mut self, now: Instant, bytes: u32, class: PacketClass) {
         self.sample_up_to(now.nanos() + 1);
         self.totals.arrived.0 += 1;
         self.totals.arrived.1 += u64::from(bytes);
         self.arrivals.add(now, 1);
         let measured = self.settings.window.contains(now);
-        self.arrived[usize::from(measured)].add(nature);
+        self.arrived[usize::from(measured)].add(class);
         if measured {
             self.measured.arrival_bytes += u64::from(bytes);
         }
@@ -154,9 +154,9 @@ impl Meter {
     }
 
     /// What was dropped: told apart from [`Meter::dropped`] because a queue does not know.
-    pub fn lost(&mut self, now: Instant, nature: Nature) {
+    pub fn lost(&mut self, now: Instant, class: PacketClass) {
         if self.settings.window.contains(now) {
-            self.measured.lost.add(nature);
+            self.measured.lost.add(class);
         }
     }
 
@@ -293,7 +293,7 @@ impl Meter {
     }
     /// Data packets that reached the port in the whole run.
     pub fn data_packets(&self) -> u64 {
-        self.arrived.iter().map(Natures::with_payload).sum()
+        self.arrived.iter().map(ClassCounts::with_payload).sum()
     }
     /// A hash over time, flow and size of every departure in order.
     pub fn fingerprint(&self) -> u64 {
@@ -400,7 +400,7 @@ mod tests {
     use super::*;
     use crate::Kind;
 
-    const DATA: Nature = Nature::new(Kind::Data, false);
+    const DATA: PacketClass = PacketClass::new(Kind::Data, false);
 
     fn ms(t: u64) -> Instant {
         Instant::from_nanos(t * 1_000_000)
@@ -482,7 +482,7 @@ mod tests {
     fn the_warm_up_is_counted_apart() {
         let mut m = meter(1_000, 2_000);
         for t in [10, 999, 1_000, 1_500, 2_000] {
-            m.arrival(ms(t), 40, Nature::new(Kind::Ack, false));
+            m.arrival(ms(t), 40, PacketClass::new(Kind::Ack, false));
             m.dropped(ms(t), 40, Why::Early);
         }
         m.finish();
@@ -497,11 +497,11 @@ mod tests {
     fn packets_are_counted_by_what_they_are() {
         let mut m = meter(5, 10);
         let packets = [(Kind::Syn, true), (Kind::Ack, false), (Kind::Fin, false)];
-        let natures = packets.map(|(kind, again)| Nature::new(kind, again));
-        for (t, nature) in (4..).zip([DATA].into_iter().chain(natures)) {
-            m.arrival(ms(t), 40, nature);
+        let classes = packets.map(|(kind, again)| PacketClass::new(kind, again));
+        for (t, class) in (4..).zip([DATA].into_iter().chain(classes)) {
+            m.arrival(ms(t), 40, class);
             m.dropped(ms(t), 40, Why::Overflow);
-            m.lost(ms(t), nature);
+            m.lost(ms(t), class);
         }
         let mut s = Summary::default();
         m.summarise(&mut s);

@@ -2,13 +2,13 @@
 
 use packet::{Event, Instant};
 
-use crate::{Column, Nature, Table};
+use crate::{Column, PacketClass, Table};
 
 /// Whose packet it is, and what it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Who {
     /// What it carries, and whether it was sent before.
-    pub nature: Nature,
+    pub class: PacketClass,
     /// Group of its user, in the order of the scenario.
     pub group: u16,
     /// Its user, numbered over all groups.
@@ -120,8 +120,8 @@ impl PacketTrace {
             ("port", Column::U16(order.iter().map(|&(port, _)| port).collect())),
             ("event", bytes(|r| r.what as u8)),
             ("why", bytes(|r| r.why)),
-            ("kind", bytes(|r| r.who.nature.kind())),
-            ("again", bytes(|r| u8::from(r.who.nature.again()))),
+            ("kind", bytes(|r| r.who.class.kind())),
+            ("again", bytes(|r| u8::from(r.who.class.again()))),
             ("group", Column::U16(groups)),
             ("user", words(|r| r.who.user)),
             ("bytes", words(|r| r.who.bytes)),
@@ -143,7 +143,7 @@ mod tests {
     }
 
     fn who(user: u32) -> Who {
-        Who { nature: Nature::new(Kind::Data, user == 2), group: 1, user, bytes: 100 }
+        Who { class: PacketClass::new(Kind::Data, user == 2), group: 1, user, bytes: 100 }
     }
 
     fn dropped(id: u32, why: Why) -> Event {

@@ -1,5 +1,6 @@
 //! What there is: every registry as JSON, for listing, describing and documentation.
 
+use packet::About;
 use packet::params::{Field, Kind, Value, unknown};
 use packet::units::Unit;
 use serde_json::{Value as Json, json};
@@ -65,12 +66,26 @@ fn fields(fields: &[Field]) -> Json {
     fields.iter().map(field).collect()
 }
 
+/// What a registry says of a variant.
+fn about(of: &About) -> Json {
+    json!({
+        "name": of.name, "summary": of.summary, "year": of.year, "source": of.source,
+        "deviations": of.deviations, "fields": fields(of.fields),
+    })
+}
+
+fn discipline(of: &aqm::Entry) -> Json {
+    let mut out = about(&of.about);
+    out["ecn"] = json!(of.ecn);
+    out["units"] = json!(of.units);
+    out
+}
+
 macro_rules! entry {
-    ($e:expr $(, $extra:ident)*) => {
+    ($e:expr) => {
         json!({
             "name": $e.name, "summary": $e.summary, "year": $e.year, "source": $e.source,
             "deviations": $e.deviations, "fields": fields($e.fields),
-            $(stringify!($extra): $e.$extra,)*
         })
     };
 }
@@ -148,7 +163,7 @@ pub fn table(name: &str, text: &str, unit: &str) -> Result<Json, ScenarioError> 
 /// Every discipline, TCP profile, congestion control and application, and the sections of a scenario.
 pub fn catalogue() -> Json {
     json!({
-        "aqm": aqm::ALGORITHMS.iter().map(|e| entry!(e, ecn, units)).collect::<Vec<Json>>(),
+        "aqm": aqm::ALGORITHMS.iter().map(discipline).collect::<Vec<Json>>(),
         "tcp": tcp::PROFILES.iter().map(|e| entry!(e)).collect::<Vec<Json>>(),
         "congestion": tcp::controls().map(control).collect::<Vec<Json>>(),
         "traffic": traffic::APPS.iter().map(application).collect::<Vec<Json>>(),

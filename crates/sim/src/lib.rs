@@ -1,34 +1,25 @@
-//! A world of hosts, ports and wires, moved by an agenda of future events.
+//! A world of hosts, ports and wires, moved by a queue of future events.
 //!
 //! Reading order: [`scenario`] (what one run is, as data), `setup` (from a scenario to a world),
-//! [`run`](crate::Run) (from a world to tables), `world` (what there is, and the loop),
-//! `forwarding` (packets on their way), [`port`] (queues feeding lines, folded and explicit), `host`
-//! (ends of connections), `apps` (what applications ask for), `connection_log` (what is written
-//! down), [`capture`] (what crosses a port, for Wireshark), [`agenda`] (the future).
+//! [`run`](crate::Run) (from a world to its end), `world` (what there is, and the loop; in it
+//! `forwarding`, packets on their way, `hosts`, the ends of connections, and `applications`, what
+//! users ask for), `recorder` (what is measured of it), [`port`] (queues feeding lines, folded and
+//! explicit), [`capture`] (what crosses a port, for Wireshark), [`event_queue`] (the future).
 
 pub mod access;
-pub mod agenda;
-mod apps;
 mod before;
 pub mod capture;
 mod catalogue;
-mod connection;
-mod connection_log;
-mod conservation;
 mod error;
-mod forwarding;
-mod host;
-mod losses;
+pub mod event_queue;
 mod memory;
-mod multiplex;
 mod owners;
 pub mod port;
 mod reader;
-mod reports;
+mod recorder;
 mod run;
 pub mod scenario;
 pub mod schema;
-mod script;
 mod setup;
 mod slab;
 pub mod topology;
@@ -39,5 +30,6 @@ pub use capture::{Capture, CapturedAt};
 pub use catalogue::{catalogue, table, variables};
 pub use error::ScenarioError;
 pub use memory::free_bytes;
-pub use run::{Outcome, Run, run, summary_json};
+pub use recorder::{Outcome, summary_json};
+pub use run::{Run, run};
 pub use scenario::Scenario;

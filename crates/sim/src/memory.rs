@@ -99,7 +99,7 @@ impl Scenario {
     }
 
     fn waiting(&self, queue: &Queue) -> u64 {
-        let known = queue.entry.fields.iter().any(|field| field.name == "limit");
+        let known = queue.entry.about.fields.iter().any(|field| field.name == "limit");
         let limit =
             if known && queue.params.given("limit") { queue.params.whole("limit") } else { 0 };
         // Of datagrams nobody knows here how many come.

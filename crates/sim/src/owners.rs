@@ -1,7 +1,7 @@
 //! Whose packets they are, for traces and captures of packets.
 
 use packet::Packet;
-use record::{Nature, Who};
+use record::{PacketClass, Who};
 
 /// Group and member behind every connection and stream, by serial number: a connection's place
 /// may belong to another while its last packets are on their way. Kept only where packets are
@@ -24,10 +24,10 @@ impl Owners {
     }
 
     /// Whose packet it is.
-    pub fn who(&self, packet: &Packet, nature: Nature) -> Who {
+    pub fn who(&self, packet: &Packet, class: PacketClass) -> Who {
         // The flow number ends with the direction.
         let (group, user) = self.of((packet.flow >> 1) as u32);
-        Who { nature, group, user, bytes: packet.bytes }
+        Who { class, group, user, bytes: packet.bytes }
     }
 
     /// Group and member behind a serial number.

@@ -1,28 +1,17 @@
-//! A world moved to its end, and what was measured of it as tables and a summary.
+//! A world moved to its end.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use packet::Instant;
 use packet::params::unknown;
-use record::{Figure, Fingerprint, Meter, Summary, Table, Window};
+use record::Window;
 
 use crate::capture::{Capture, Tap};
 use crate::error::ScenarioError;
-use crate::reports::Reports;
+use crate::recorder::Outcome;
 use crate::scenario::Scenario;
 use crate::setup;
 use crate::world::World;
-
-/// What a run hands out.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// The figures of the measured interval.
-    pub summary: Summary,
-    /// The recorded rows. Where they belong to a group, its place in `groups` is in `group`.
-    pub tables: Vec<Table>,
-    /// Names of the traffic groups, in the order of the scenario.
-    pub groups: Vec<String>,
-}
 
 /// A scenario set up and ready to move.
 pub struct Run {
@@ -71,7 +60,7 @@ impl Run {
 
     fn started(scenario: Scenario, mut world: World, ports: Vec<String>) -> Run {
         world.start();
-        let window = setup::window(&scenario);
+        let window = scenario.window();
         Run { world, ports, window, measuring: false, scenario }
     }
 
@@ -102,119 +91,8 @@ impl Run {
     }
 
     /// Ends the run and gathers what was measured.
-    pub fn outcome(mut self) -> Outcome {
-        self.world.finish();
-        let reports = Reports::ask(&mut self.world, self.window.to);
-        let summary = self.summary(&reports);
-        let mut tables = self.port_tables();
-        let World { requests, pages, datagrams, flows, transfers, sources, .. } = self.world;
-        tables.extend(flows.table(self.window.seconds()));
-        tables.extend(sources.map(|sources| sources.table(self.window.seconds())));
-        tables.push(requests.histogram());
-        tables.push(requests.by_size());
-        tables.extend(requests.into_log());
-        tables.extend(pages.into_log());
-        if !datagrams.is_empty() {
-            tables.push(datagrams.table());
-            tables.extend(datagrams.into_log());
-        }
-        tables.extend(transfers.into_log());
-        tables.extend(reports.tables());
-        Outcome { summary, tables, groups: setup::group_names(&self.scenario) }
-    }
-
-    /// Meters of the ports in `record.queues`.
-    fn studied(&self) -> Vec<(&str, &Meter)> {
-        let places: HashMap<&str, usize> =
-            self.ports.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
-        let of = |name: &str| {
-            let place = places.get(name);
-            self.meter(*place.expect("record.queues was checked against the links"))
-        };
-        self.scenario.queues.iter().map(|name| (name.as_str(), of(name))).collect()
-    }
-
-    fn meter(&self, index: usize) -> &Meter {
-        self.world.ports[index].meter()
-    }
-
-    fn summary(&mut self, reports: &Reports) -> Summary {
-        let (_, studied) = self.studied()[0];
-        let mut summary = Summary::default();
-        studied.summarise(&mut summary);
-        let data_packets = studied.data_packets();
-        let open = self.world.open_requests();
-        self.world.requests.summarise(open, &mut summary);
-        self.world.pages.summarise(&mut summary);
-        self.world.flows.summarise(self.window.seconds(), &mut summary);
-        self.world.losses.summarise(&mut summary);
-        if let Some(scripts) = &self.world.scripts {
-            scripts.summarise(&mut summary);
-        }
-        self.world.concurrency.summarise(&mut summary);
-        if let Some(sources) = &self.world.sources {
-            sources.summarise(self.window.seconds(), &mut summary);
-        }
-        summary.real("simulated_s", self.window.to.secs_f64());
-        summary.real("measured_s", self.window.seconds());
-        summary.whole("users", self.world.members.len() as u64);
-        summary.whole("data_packets", data_packets);
-        summary.whole("data_packets_sent", self.world.data_sent);
-        summary.whole("events", self.world.agenda.served());
-        summary.text("studied_port", self.scenario.queues[0].clone());
-        if !self.world.datagrams.is_empty() {
-            self.world.datagrams.summarise(&mut summary);
-        }
-        let groups: Vec<&str> = self.scenario.traffic.iter().map(|g| g.name.as_str()).collect();
-        reports.summarise(&groups, &mut summary);
-        let mut ports = Summary::default();
-        for (i, name) in self.ports.iter().enumerate().filter(|(_, n)| !n.starts_with("access")) {
-            let mut port = Summary::default();
-            self.meter(i).summarise(&mut port);
-            ports.group(name, port);
-        }
-        summary.group("ports", ports);
-        let transfers = self.scenario.traffic.iter().enumerate().filter_map(|(i, group)| {
-            let index = u16::try_from(i).expect("a scenario has few enough groups");
-            let figures = self.world.transfers.summarise(index)?;
-            Some((group.name.clone(), Figure::Group(figures)))
-        });
-        let transfers = Summary(transfers.collect());
-        if !transfers.0.is_empty() {
-            summary.group("transfers", transfers);
-        }
-        summary.text("fingerprint", format!("{:016x}", self.fingerprint()));
-        summary
-    }
-
-    /// A hash over every departure at every port and every request: equal for equal runs,
-    /// whatever the engine, the machine or the number of threads.
-    fn fingerprint(&self) -> u64 {
-        let parts = (0..self.ports.len()).map(|i| self.meter(i).fingerprint());
-        let parts = parts.chain([self.world.requests.fingerprint()]);
-        let mut all = Fingerprint::default();
-        parts.chain(self.world.transfers.fingerprint()).for_each(|part| all.add(part));
-        all.value()
-    }
-
-    fn port_tables(&self) -> Vec<Table> {
-        let (mut tables, studied) = (Vec::new(), self.studied());
-        if self.scenario.record.switch("samples") {
-            let columns = studied.iter().flat_map(|(name, meter)| meter.samples(name)).collect();
-            let step = self.scenario.record.real("queue_every");
-            tables.push(Table { name: "queue", columns, every_s: Some((0.0, step)) });
-        }
-        tables.extend(Meter::trace(studied.iter().map(|(_, meter)| *meter)));
-        // A last, partial second has a row too.
-        let seconds = self.window.to.nanos().div_ceil(1_000_000_000) as usize;
-        let mut columns = Vec::new();
-        for (i, name) in self.ports.iter().enumerate().filter(|(_, n)| !n.starts_with("access")) {
-            columns.extend(self.meter(i).per_second(name, seconds));
-        }
-        columns.extend(self.world.requests.per_second(seconds));
-        columns.extend(self.world.goodput.iter().flat_map(|goodput| goodput.per_second(seconds)));
-        tables.push(Table { name: "seconds", columns, every_s: Some((0.0, 1.0)) });
-        tables
+    pub fn outcome(self) -> Outcome {
+        self.world.outcome(self.window.to, &self.scenario, &self.ports)
     }
 }
 
@@ -225,18 +103,4 @@ impl Run {
 pub fn run(scenario: Scenario) -> Result<Outcome, ScenarioError> {
     let outcome = Run::new(scenario)?.complete(&mut |_| true);
     Ok(outcome.expect("nobody asked it to stop"))
-}
-
-/// A summary as JSON. What JSON cannot say (the response time of a failed request) is null.
-pub fn summary_json(summary: &Summary) -> serde_json::Value {
-    let pairs = summary.0.iter().map(|(name, figure)| {
-        let value = match figure {
-            Figure::Whole(v) => serde_json::json!(v),
-            Figure::Real(v) => serde_json::json!(v),
-            Figure::Text(v) => serde_json::json!(v),
-            Figure::Group(v) => summary_json(v),
-        };
-        (name.clone(), value)
-    });
-    serde_json::Value::Object(pairs.collect())
 }

@@ -6,18 +6,15 @@ use std::sync::Arc;
 use aqm::{Built, HASH_SEED_FIELD};
 use packet::params::Value;
 use packet::{Duration, Framing, Instant, Rate, Rng};
-use record::{
-    Datagrams, Goodput, Meter, MeterSettings, PageSettings, Pages, RequestSettings, Requests,
-    Sources, Window,
-};
+use record::{Meter, MeterSettings, Window};
 
 use crate::error::ScenarioError;
 use crate::memory;
 use crate::port::{ExplicitPort, FoldedPort, Port, Unlimited, Wire};
+use crate::recorder::Recorder;
 use crate::scenario::{Link, Queue, Rtt, Scenario, Traffic};
-use crate::script::Scripts;
 use crate::topology::{DelayClocks, Machines, RoundTrips, Side, TCPEVAL_MS};
-use crate::world::{Group, World};
+use crate::world::{Group, Network, Scripts, World};
 
 /// The world of a scenario before its first event, and the names of its ports. Those called
 /// `captured` show their packets.
@@ -29,7 +26,6 @@ pub(crate) fn world(
     captured: &[String],
 ) -> Result<(World, Vec<String>), ScenarioError> {
     scenario.check_memory(memory::free_bytes())?;
-    let window = window(scenario);
     let seed = scenario.params.whole("seed");
     let mut builder = Builder::new(scenario, captured, seed);
     let both = |direction: &str, b: &mut Builder| -> Result<Vec<u32>, ScenarioError> {
@@ -57,28 +53,26 @@ pub(crate) fn world(
             groups[leader].0.followers.push((i as u16, after.delay));
         }
     }
-    let Builder { ports, names, routes, .. } = builder;
-    let requests = requests(scenario);
-    let machines = Machines::new(seed, clients, servers);
-    let record = &scenario.record;
-    let (deadline, log) = (record.time("deadline"), record.switch("datagrams"));
-    let datagrams = Datagrams::new(window, deadline, group_names(scenario), log);
-    let pages = pages(scenario);
-    let mut world = World::new(ports, routes, machines, requests, pages, datagrams, window);
-    let members = groups.iter().map(|(_, population)| population.members());
-    world.scripts = Scripts::new(&scenario.traffic, members);
+    let mut populated = Vec::new();
     for (group, population) in groups {
         let members = population.members();
         let mut apps = Vec::new();
         apps.try_reserve_exact(members as usize).map_err(|_| too_many(&group.name, members))?;
         apps.extend((0..members).map(|i| population.member(i)));
+        populated.push((group, apps));
+    }
+    let Builder { ports, names, routes, .. } = builder;
+    let delays = DelayClocks::new(seed, clients, scenario.network.time("delay_tick"));
+    let recorder = Recorder::new(scenario, populated.iter().map(|(_, apps)| apps.len()));
+    let mut world = World::new(
+        Network::new(ports, routes, delays),
+        Machines::new(seed, clients, servers),
+        Scripts::new(scenario),
+        recorder,
+    );
+    for (group, apps) in populated {
         world.add_group(group, seed, apps);
     }
-    world.sources = record.switch("sources").then(|| sources(scenario, &world));
-    world.goodput = record
-        .switch("goodput")
-        .then(|| Goodput::new(scenario.traffic.iter().map(|group| group.name.clone())));
-    world.delays = DelayClocks::new(seed, clients, scenario.network.time("delay_tick"));
     Ok((world, names))
 }
 
@@ -88,42 +82,22 @@ fn too_many(group: &str, members: u32) -> ScenarioError {
     ))
 }
 
-/// In the order of the scenario.
-pub(crate) fn group_names(scenario: &Scenario) -> Vec<String> {
-    scenario.traffic.iter().map(|group| group.name.clone()).collect()
-}
-
-fn requests(scenario: &Scenario) -> Requests {
-    let name = |group: &Traffic| group.entry.fetches.then(|| group.name.clone());
-    Requests::new(RequestSettings {
-        window: window(scenario),
-        log: scenario.record.switch("responses"),
-        groups: scenario.traffic.iter().map(name).collect(),
-        by_group: scenario.record.switch("by_group"),
-    })
-}
-
-fn pages(scenario: &Scenario) -> Pages {
-    Pages::new(PageSettings {
-        window: window(scenario),
-        log: scenario.record.switch("pages"),
-        groups: group_names(scenario),
-    })
-}
-
-fn sources(scenario: &Scenario, world: &World) -> Sources {
-    let mut sources = Sources::default();
-    for member in &world.members {
-        let asks = scenario.traffic[usize::from(member.group)].entry.fetches;
-        sources.add(member.group, asks);
+impl Scenario {
+    /// The measured interval.
+    pub(crate) fn window(&self) -> Window {
+        let end = Instant::ZERO + self.params.time("duration");
+        Window { from: Instant::ZERO + self.params.time("warmup"), to: end }
     }
-    sources
-}
 
-/// The measured interval.
-pub(crate) fn window(scenario: &Scenario) -> Window {
-    let end = Instant::ZERO + scenario.params.time("duration");
-    Window { from: Instant::ZERO + scenario.params.time("warmup"), to: end }
+    /// Whether any group's packets are dropped or marked by their numbers.
+    pub(crate) fn has_scripts(&self) -> bool {
+        self.traffic.iter().any(|group| !group.script.is_empty())
+    }
+
+    /// Names of the groups, in order.
+    pub(crate) fn group_names(&self) -> Vec<String> {
+        self.traffic.iter().map(|group| group.name.clone()).collect()
+    }
 }
 
 /// Puts ports together under their names.
@@ -159,7 +133,7 @@ impl<'a> Builder<'a> {
         let record = &self.scenario.record;
         let sampled = self.sampled.contains(name);
         Meter::new(MeterSettings {
-            window: window(self.scenario),
+            window: self.scenario.window(),
             sample_every: sampled.then(|| record.time("queue_every")),
             keep_samples: record.switch("samples"),
             gauges: record.switch("gauges"),
@@ -204,7 +178,7 @@ impl<'a> Builder<'a> {
     /// The queue of `port` with a hash of its own in every replication, unless a seed was given.
     fn hashed(&self, port: &str, queue: &Queue) -> Queue {
         let Queue { entry, params } = queue;
-        if entry.fields.iter().all(|field| field.name != HASH_SEED_FIELD) {
+        if entry.about.fields.iter().all(|field| field.name != HASH_SEED_FIELD) {
             return queue.clone();
         }
         let drawn = Rng::named(self.seed, &format!("port.{port}.hash")).below(1 << 32);
@@ -239,7 +213,7 @@ pub(crate) fn wire(scenario: &Scenario, link: &Link, direction: &str) -> Wire {
         Some(changes) => {
             let stream = format!("link.{}.{direction}.rate", link.name);
             let rng = Rng::named(scenario.params.whole("seed"), &stream);
-            Wire::changing(changes.capacity(rate, rng, window(scenario)), framing)
+            Wire::changing(changes.capacity(rate, rng, scenario.window()), framing)
         }
     };
     wire.counting(link.line(direction).header_bytes).behind_ring(link.params.whole("ring") as usize)

@@ -1,32 +1,40 @@
 //! The world: hosts, ports and wires in vectors, named by index, moved by one loop with one
 //! match. A packet carries its route; there are no routing tables and no pointers between nodes.
 //!
-//! What the world does at an event stands in `forwarding` (packets between hosts), `host` (the ends
-//! of connections), `apps` (users and senders) and `connection_log` (what is written down).
+//! What the world does at an event stands in `forwarding` (packets between hosts, over the
+//! `network`), `hosts` (the ends of connections) and `applications` (users and senders). What is
+//! measured of it is told to the [`Recorder`]. The fields of [`World`] are its parts' alone.
+
+mod applications;
+pub mod connection;
+pub mod forwarding;
+mod hosts;
+mod multiplex;
+mod network;
+mod script;
 
 use std::sync::Arc;
 
 use packet::{Duration, Instant, Rng};
-use record::{
-    Concurrency, Datagrams, Flows, Goodput, Losses, Pages, Requests, Sources, Transfers, Window,
-};
 use tcp::{HostCache, Profile};
 use traffic::{Action, App, Input};
 
-use crate::agenda::{Agenda, Turn, order};
+use self::connection::{Connection, GONE};
+use self::forwarding::{InFlight, Stream};
+pub use self::network::Network;
+pub use self::script::Scripts;
 use crate::capture::Tap;
-use crate::connection::{Connection, GONE};
-use crate::conservation::Conservation;
-use crate::forwarding::{Flight, Stream};
+use crate::event_queue::{EventQueue, Priority, order};
 use crate::owners::Owners;
 use crate::port::Port;
-use crate::script::Scripts;
+use crate::recorder::{Conservation, Ended, Outcome, Recorder, Reports};
+use crate::scenario::Scenario;
 use crate::slab::Slab;
-use crate::topology::{DelayClocks, Machines, RoundTrips, Side};
+use crate::topology::{Machines, RoundTrips, Side};
 
 /// What can happen.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum What {
+enum Event {
     /// A packet reaches the next port of its route, or its host.
     Arrive(u32),
     /// An explicit port finishes a transmission.
@@ -47,7 +55,7 @@ pub(crate) enum What {
 const BEGINNINGS: u64 = 1 << 33;
 
 /// No place in a list or slab.
-pub(crate) const NOWHERE: u32 = u32::MAX;
+const NOWHERE: u32 = u32::MAX;
 
 /// A group of users or senders that share their settings.
 pub struct Group {
@@ -74,19 +82,13 @@ pub struct Group {
 impl Group {
     /// The round-trip time of a new connection of `member`, who has this machine, to the machine
     /// `peer`.
-    pub(crate) fn draw_round_trip(
-        &self,
-        machine: u32,
-        peer: u32,
-        member: u32,
-        rng: &mut Rng,
-    ) -> Duration {
+    fn draw_round_trip(&self, machine: u32, peer: u32, member: u32, rng: &mut Rng) -> Duration {
         self.round_trips.draw(machine, peer, member - self.first_member, rng)
     }
 
     /// Delay after the last port of what each end sends. The whole round trip lies at the
     /// clients' entrance (dummynet on the browser machines).
-    pub(crate) fn tails(&self, round_trip: Duration) -> [Duration; 2] {
+    fn tails(&self, round_trip: Duration) -> [Duration; 2] {
         match self.side {
             Side::Clients => [Duration::ZERO, round_trip],
             Side::Servers => [round_trip, Duration::ZERO],
@@ -95,117 +97,72 @@ impl Group {
 }
 
 /// One user or sender.
-pub(crate) struct Member {
-    pub(crate) app: Box<dyn App>,
-    pub(crate) group: u16,
-    pub(crate) machine: u32,
-    pub(crate) rng: Rng,
+struct Member {
+    app: Box<dyn App>,
+    group: u16,
+    machine: u32,
+    rng: Rng,
     /// Place of each of its connections, by the application's number.
-    pub(crate) connections: Vec<u32>,
+    connections: Vec<u32>,
     /// Place of its stream of datagrams; [`NOWHERE`] before the first.
-    pub(crate) stream: u32,
+    stream: u32,
 }
 
 /// Everything that moves.
 pub struct World {
-    pub(crate) agenda: Agenda<What>,
-    pub(crate) now: Instant,
-    pub(crate) ports: Vec<Port>,
-    /// Propagation delay after each port.
-    pub(crate) after: Vec<Duration>,
-    pub(crate) routes: Vec<Vec<u32>>,
-    pub(crate) machines: Machines,
-    pub(crate) groups: Vec<Group>,
-    pub(crate) members: Vec<Member>,
-    pub(crate) connections: Slab<Connection>,
-    pub(crate) streams: Vec<Stream>,
-    pub(crate) flights: Slab<Flight>,
-    pub(crate) requests: Requests,
-    pub(crate) pages: Pages,
-    pub(crate) datagrams: Datagrams,
-    pub(crate) flows: Flows,
-    pub(crate) transfers: Transfers,
-    pub(crate) losses: Losses,
-    pub(crate) concurrency: Concurrency,
-    /// Only if they are to be recorded.
-    pub(crate) sources: Option<Sources>,
-    /// Likewise.
-    pub(crate) goodput: Option<Goodput>,
+    events: EventQueue<Event>,
+    now: Instant,
+    network: Network,
+    machines: Machines,
+    groups: Vec<Group>,
+    members: Vec<Member>,
+    connections: Slab<Connection>,
+    streams: Vec<Stream>,
+    in_flight: Slab<InFlight>,
     /// Only if a group's hosts remember anything.
-    pub(crate) host_cache: Option<Box<HostCache>>,
+    host_cache: Option<Box<HostCache>>,
     /// Only if packets are to be captured.
-    pub(crate) tap: Option<Box<Tap>>,
+    tap: Option<Box<Tap>>,
     /// Only if packets are dropped or marked by their numbers.
-    pub(crate) scripts: Option<Box<Scripts>>,
-    pub(crate) next_serial: u32,
-    pub(crate) owners: Owners,
-    pub(crate) window: Window,
-    /// Clocks of the machines that delay packets.
-    pub(crate) delays: DelayClocks,
-    pub(crate) data_sent: u64,
-    pub(crate) actions: Vec<Action>,
+    scripts: Option<Box<Scripts>>,
+    next_serial: u32,
+    owners: Owners,
+    actions: Vec<Action>,
     /// Round-trip time that an application has set for the connection it opens next.
-    pub(crate) next_round_trip: Option<Duration>,
-    pub(crate) lost: Vec<u32>,
-    pub(crate) conservation: Conservation,
-    /// When each explicit port's tick event is due; [`Instant::NEVER`] without one.
-    pub(crate) armed_ticks: Vec<Instant>,
+    next_round_trip: Option<Duration>,
+    recorder: Recorder,
 }
 
 impl World {
-    /// A world at rest. `after[i]` is the propagation delay behind port `i`; a route is a list
-    /// of ports.
+    /// A world at rest.
     pub fn new(
-        ports: Vec<(Port, Duration)>,
-        routes: Vec<Vec<u32>>,
+        network: Network,
         machines: Machines,
-        requests: Requests,
-        pages: Pages,
-        datagrams: Datagrams,
-        window: Window,
+        scripts: Option<Box<Scripts>>,
+        recorder: Recorder,
     ) -> Self {
-        let (ports, after): (Vec<Port>, Vec<Duration>) = ports.into_iter().unzip();
-        let owners = Owners::new(ports.iter().any(|port| port.meter().watches()));
-        let clients = machines.count(Side::Clients);
+        let owners = Owners::new(network.ports().iter().any(|port| port.meter().watches()));
+        let ports = network.ports().len() as u32;
         let mut world = World {
-            agenda: Agenda::default(),
+            events: EventQueue::default(),
             now: Instant::ZERO,
-            ports,
-            after,
-            routes,
+            network,
             machines,
             groups: Vec::new(),
             members: Vec::new(),
             connections: Slab::default(),
             streams: Vec::new(),
-            flights: Slab::default(),
-            requests,
-            pages,
-            datagrams,
-            flows: Flows::default(),
-            transfers: Transfers::default(),
-            losses: Losses::default(),
-            concurrency: Concurrency::new(clients),
-            sources: None,
-            goodput: None,
+            in_flight: Slab::default(),
             host_cache: None,
             tap: None,
-            scripts: None,
+            scripts,
             next_serial: 0,
             owners,
-            window,
-            delays: DelayClocks::default(),
-            data_sent: 0,
             actions: Vec::new(),
             next_round_trip: None,
-            lost: Vec::new(),
-            conservation: Conservation::default(),
-            armed_ticks: Vec::new(),
+            recorder,
         };
-        world.armed_ticks = vec![Instant::NEVER; world.ports.len()];
-        for port in 0..world.ports.len() as u32 {
-            world.plan_tick(port);
-        }
+        (0..ports).for_each(|port| world.schedule_tick(port));
         world
     }
 
@@ -234,7 +191,7 @@ impl World {
     }
 
     /// From here on `tap` looks at packets. Call before the start.
-    pub(crate) fn capture(&mut self, tap: Tap) {
+    pub fn capture(&mut self, tap: Tap) {
         self.tap = Some(Box::new(tap));
         self.owners = Owners::new(true);
     }
@@ -262,7 +219,7 @@ impl World {
     /// A member of a group opens a connection or sends its first datagram: whoever waits for the
     /// group's start has its time.
     #[inline]
-    pub(crate) fn acts(&mut self, group: u16) {
+    fn acts(&mut self, group: u16) {
         if !self.groups[usize::from(group)].followers.is_empty() {
             self.lead(group);
         }
@@ -271,25 +228,25 @@ impl World {
     #[cold]
     fn lead(&mut self, group: u16) {
         for (follower, delay) in std::mem::take(&mut self.groups[usize::from(group)].followers) {
-            let order = order(Turn::Wake, BEGINNINGS | u64::from(follower));
-            self.agenda.plan(self.now + delay, order, What::Begin(follower));
+            let order = order(Priority::Wake, BEGINNINGS | u64::from(follower));
+            self.events.schedule(self.now + delay, order, Event::Begin(follower));
         }
     }
 
     /// Serves every event up to and including `until`.
     pub fn run_until(&mut self, until: Instant) {
-        while let Some((now, what)) = self.agenda.next(until) {
+        while let Some((now, event)) = self.events.next(until) {
             self.now = now;
-            match what {
-                What::Arrive(flight) => self.arrive(flight),
-                What::Timer { connection, serial, end } => {
+            match event {
+                Event::Arrive(inflight) => self.arrive(inflight),
+                Event::Timer { connection, serial, end } => {
                     self.timer(connection, serial, usize::from(end));
                 }
-                What::Finish(port) => self.finish_transmission(port),
-                What::Tick(port) => self.tick(port),
-                What::Serve { connection, serial } => self.served(connection, serial),
-                What::Wake(member) => self.tell(member, Input::Woke),
-                What::Begin(group) => self.begin(group),
+                Event::Finish(port) => self.finish_transmission(port),
+                Event::Tick(port) => self.tick(port),
+                Event::Serve { connection, serial } => self.served(connection, serial),
+                Event::Wake(member) => self.tell(member, Input::Woke),
+                Event::Begin(group) => self.begin(group),
             }
             if Conservation::ON {
                 self.check();
@@ -298,34 +255,56 @@ impl World {
         self.now = until;
     }
 
-    /// Ends the run: brings measurements up to date.
-    pub fn finish(&mut self) {
-        for port in &mut self.ports {
-            port.finish(self.window.to);
-        }
+    /// The measured interval begins: what open connections and applications did until
+    /// now is not measured.
+    pub fn begin_measuring(&mut self) {
+        self.connections.places_mut().iter_mut().for_each(Connection::begin_measuring);
+        self.members.iter_mut().for_each(|member| member.app.measure(self.now));
+    }
+
+    /// Ends the run at `end`: brings measurements up to date and hands them out. The ports have
+    /// these names.
+    pub fn outcome(mut self, end: Instant, scenario: &Scenario, names: &[String]) -> Outcome {
+        self.network.ports_mut().iter_mut().for_each(|port| port.finish(end));
         if let Some(tap) = &mut self.tap {
             tap.flush();
         }
-        self.book_open_connections();
+        let open = self.connections.places().iter().filter(|c| c.serial != GONE);
+        let mut open_requests = 0;
+        for connection in open {
+            let group = self.members[connection.member as usize].group;
+            self.recorder.still_open(connection, group);
+            open_requests += connection.exchanges.iter().filter(|e| !e.is_unasked()).count() as u64;
+        }
         self.check();
         self.check_flows();
+        let reports = (0..).zip(&mut self.members).filter_map(|(user, member)| {
+            member.app.report(end).map(|report| (member.group, user, report))
+        });
+        let reports = Reports::new(reports);
+        let meters = self.network.ports().iter().map(Port::meter);
+        self.recorder.outcome(&Ended {
+            scenario,
+            ports: names.iter().map(String::as_str).zip(meters).collect(),
+            reports,
+            users: self.members.len(),
+            events: self.events.served(),
+            open_requests,
+        })
     }
 
     /// Asserts the laws that must hold at any instant: at every port after every event, and for
     /// every flow now and then.
-    pub fn check(&mut self) {
-        for port in &self.ports {
-            port.check();
-        }
-        if self.agenda.served().is_multiple_of(1024) {
+    fn check(&mut self) {
+        self.network.ports().iter().for_each(Port::check);
+        if self.events.served().is_multiple_of(1024) {
             self.check_flows();
         }
     }
 
     fn check_flows(&mut self) {
         if Conservation::ON {
-            let flights = self.flights.places().iter().filter(|f| f.serial != GONE);
-            self.conservation.check(flights.map(|f| (f.flow(), f.ip_bytes())));
+            self.recorder.check_flows(self.in_flight.places());
         }
     }
 }

@@ -50,9 +50,11 @@ fn every_discipline_gives_its_golden_row() {
     )
     .unwrap();
     for entry in aqm::ALGORITHMS {
-        for (traffic, scenario) in [("bulk", bulk(entry.name)), ("web", web(entry.name))] {
+        for (traffic, scenario) in
+            [("bulk", bulk(entry.about.name)), ("web", web(entry.about.name))]
+        {
             let outcome = run(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap();
-            table += &row(entry.name, traffic, &outcome.summary);
+            table += &row(entry.about.name, traffic, &outcome.summary);
         }
     }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/disciplines.txt");

@@ -25,8 +25,8 @@ fn queue(rng: &mut Rng) -> Value {
         // Whatever is listed, as it comes, but for its marks.
         6..=9 => {
             let entry = &aqm::ALGORITHMS[rng.below(aqm::ALGORITHMS.len() as u64) as usize];
-            let mut queue = json!({"aqm": entry.name});
-            if entry.fields.iter().any(|f| f.name == "ecn") {
+            let mut queue = json!({"aqm": entry.about.name});
+            if entry.about.fields.iter().any(|f| f.name == "ecn") {
                 queue["ecn"] = json!(ecn);
             }
             queue

@@ -75,7 +75,7 @@ fn a_start_that_is_drawn_moves_those_after_it() {
 
 #[test]
 fn every_application_may_begin_late() {
-    // 5 s after the first page or packet of a user of its own; nothing may be planned for the past.
+    // 5 s after the first page or packet of a user of its own; nothing may be scheduled for the past.
     let recording = "recording 9000000 2\n\
         0 40 0 1 2 fin epochs 1,2,3,4\n\
         9000 - 1 2 1 fin epochs 1,2,3,4";

@@ -289,7 +289,7 @@ fn a_queue_without_a_limit_has_the_access_s_room() {
         let own = read(json!({"access": entry.name})).to_json();
         for (direction, aqm) in ["forward", "reverse"]
             .into_iter()
-            .flat_map(|d| aqm::ALGORITHMS.iter().map(move |aqm| (d, aqm.name)))
+            .flat_map(|d| aqm::ALGORITHMS.iter().map(move |aqm| (d, aqm.about.name)))
         {
             let what = format!("{aqm} as {direction} of {}", entry.name);
             let mut link = json!({"access": entry.name});

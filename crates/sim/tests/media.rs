@@ -117,7 +117,7 @@ fn a_queue_that_breathes_makes_packets_late_and_a_longer_buffer_plays_them() {
 }
 
 #[test]
-fn both_engines_give_the_same_calls_and_films() {
+fn both_engines_give_the_same_calls_and_videos() {
     let mut scenario = scenario(
         "3 Mbit/s",
         60,
@@ -147,7 +147,7 @@ fn video(more: &[(&str, Value)]) -> Value {
 
 #[test]
 fn video_below_the_lowest_rate_stalls_for_what_is_missing() {
-    // 235 kbit/s of film over 150 kbit/s of line, of which 1,460 in 1,500 B carry film: 0.621 s a
+    // 235 kbit/s of video over 150 kbit/s of line, of which 1,460 in 1,500 B carry video: 0.621 s a
     // second. The player is never still, so the share of time frozen follows; a little more of
     // it, because the line rests while a request travels.
     for abr in ["bba-0", "rate", "bola"] {
@@ -173,7 +173,7 @@ fn video_on_a_fast_line_is_seen_at_the_highest_rate_and_pauses() {
         let summary = &outcome.summary;
         assert_eq!(summary.number("video_rebuffer_ratio"), 0.0, "{abr}");
         assert_eq!(summary.number("video_bitrate_mean_bits_per_s"), 5.8e6, "{abr}");
-        // The line rests: film and headers only, in segments of 4 s.
+        // The line rests: video and headers only, in segments of 4 s.
         let busy = summary.number("utilisation");
         assert!((busy - 5.8 * 1_500.0 / 1_460.0 / 40.0).abs() < 0.01, "{abr}: {busy}");
         let players = table(&outcome, "players");

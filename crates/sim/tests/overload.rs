@@ -60,12 +60,12 @@ const BACK: f64 = 0.5;
 /// The defaults, every choice, and thresholds far below the limit; the least utilisation of each.
 fn settings(entry: &Entry) -> Vec<(Value, f64)> {
     let mut all = vec![(json!({}), BUSY)];
-    for field in entry.fields {
+    for field in entry.about.fields {
         if let Kind::Choice(names) = field.kind {
             all.extend(names.iter().map(|name| (json!({(field.name): name}), BUSY)));
         }
     }
-    let has = |name| entry.fields.iter().any(|field| field.name == name);
+    let has = |name| entry.about.fields.iter().any(|field| field.name == name);
     if has("min_th") && has("max_th") {
         all.push((json!({"min_th": 2, "max_th": 4}), BACK));
     }
@@ -73,7 +73,7 @@ fn settings(entry: &Entry) -> Vec<(Value, f64)> {
 }
 
 fn scenario(entry: &Entry, setting: &Value, load: f64) -> String {
-    let mut queue = json!({"aqm": entry.name});
+    let mut queue = json!({"aqm": entry.about.name});
     queue.as_object_mut().unwrap().extend(setting.as_object().unwrap().clone());
     let rate = format!("{} kbit/s", 2_000.0 * load);
     json!({
@@ -97,17 +97,20 @@ fn an_overloaded_line_does_not_rest() {
     for entry in aqm::ALGORITHMS {
         let mut ran = false;
         for (setting, least) in settings(entry) {
-            let of = |e: &&Exception| e.name == entry.name && (e.where_set)(&setting);
+            let of = |e: &&Exception| e.name == entry.about.name && (e.where_set)(&setting);
             let least = EXCEPTIONS.iter().find(of).map_or(least, |exception| exception.least);
             for load in [1.2, 2.0, 10.0] {
                 let Some(utilisation) = utilisation(entry, &setting, load) else { continue };
                 ran = true;
                 if utilisation < least {
-                    resting.push(format!("{} {setting} at {load}: {utilisation:.3}", entry.name));
+                    resting.push(format!(
+                        "{} {setting} at {load}: {utilisation:.3}",
+                        entry.about.name
+                    ));
                 }
             }
         }
-        assert!(ran, "{} ran under no setting", entry.name);
+        assert!(ran, "{} ran under no setting", entry.about.name);
     }
     assert!(resting.is_empty(), "the line rests:\n{}", resting.join("\n"));
 }

@@ -25,7 +25,7 @@ fn scenario(text: &str, changes: Value) -> Value {
 /// What one side of a connection wrote at once: its time in ms, to the next µs, and its bytes.
 type Wrote = (f64, u32);
 
-/// By connection, in order of its start: its SYN's time, and what initiator and acceptor wrote, as
+/// By connection, in order of its start: its SYN's time, and what opener and acceptor wrote, as
 /// it passes the link; writes of one instant are one.
 fn played(scenario: &Value) -> Vec<(f64, [Vec<Wrote>; 2])> {
     let (_, frames) = captured(scenario, &[], Departure);
@@ -54,16 +54,14 @@ fn near(found: &[Wrote], expected: &[Wrote]) {
 
 #[test]
 fn epochs_keep_their_sizes_and_times() {
-    // Round trip 40 ms, all of it before the initiator: what it hears is 40 ms old, what it
+    // Round trip 40 ms, all of it before the opener: what it hears is 40 ms old, what it
     // writes is there at once.
     let text = "recording 5000000 1\n\
         100000 40000 0 1 2 fin epochs 7000,300,3000,5000 200000,400,0,600 0,0,50000,700 600000,80,0,0";
-    let [(start, [initiator, acceptor])] = &played(&scenario(text, json!({})))[..] else {
-        panic!()
-    };
+    let [(start, [opener, acceptor])] = &played(&scenario(text, json!({})))[..] else { panic!() };
     assert_eq!(*start, 100.0);
     // Established at 140.
-    near(initiator, &[(147.0, 300), (390.0, 400), (1_080.0, 80)]);
+    near(opener, &[(147.0, 300), (390.0, 400), (1_080.0, 80)]);
     // The third reply counts from the second.
     near(acceptor, &[(150.0, 5_000), (390.0, 600), (440.0, 700)]);
     let run = simulate(&scenario(text, json!({})));
@@ -74,9 +72,9 @@ fn epochs_keep_their_sizes_and_times() {
 #[test]
 fn an_acceptor_may_speak_first() {
     let text = "recording 5000000 1\n0 40000 0 1 2 fin epochs 0,0,9000,77 1000,10,2000,20";
-    let [(_, [initiator, acceptor])] = &played(&scenario(text, json!({})))[..] else { panic!() };
+    let [(_, [opener, acceptor])] = &played(&scenario(text, json!({})))[..] else { panic!() };
     near(acceptor, &[(49.0, 77), (92.0, 20)]);
-    near(initiator, &[(90.0, 10)]);
+    near(opener, &[(90.0, 10)]);
     let run = simulate(&scenario(text, json!({})));
     assert_eq!(run.summary.number("requests"), 1.0, "only what was asked for");
     assert_eq!(column(table(&run, "responses"), "reply_bytes"), [20.0]);
@@ -85,14 +83,14 @@ fn an_acceptor_may_speak_first() {
 #[test]
 fn concurrent_sides_keep_gaps_and_what_each_had_heard() {
     // The acceptor begins 5 ms after the connection stands, and goes on when 517 B are there; the
-    // initiator's second unit has heard the first of the acceptor's, its third none of the second.
+    // opener's second unit has heard the first of the acceptor's, its third none of the second.
     // The acceptor's third waits 70 ms behind its second.
     let text = "recording 5000000 1\n\
         0 40000 0 1 2 fin units 10000,517,0 0,93,100 300000,50,2999 / 5000,100,0 1000,2900,517 \
          70000,40,517";
-    let [(_, [initiator, acceptor])] = &played(&scenario(text, json!({})))[..] else { panic!() };
+    let [(_, [opener, acceptor])] = &played(&scenario(text, json!({})))[..] else { panic!() };
     near(acceptor, &[(45.0, 100), (50.0, 2_900), (120.0, 40)]);
-    near(initiator, &[(50.0, 517), (85.0, 93), (385.0, 50)]);
+    near(opener, &[(50.0, 517), (85.0, 93), (385.0, 50)]);
 }
 
 #[test]
@@ -109,7 +107,7 @@ fn starts_are_stretched_and_nothing_else() {
     assert_eq!(starts(json!({"scale": 2})), [0.0, 2_000.0, 5_000.0]);
     // 0.75 a second were recorded.
     assert_eq!(starts(json!({"connections_per_s": 1.5})), [0.0, 500.0, 1_250.0]);
-    assert_eq!(starts(json!({"initiators": "1"})), [1_000.0]);
+    assert_eq!(starts(json!({"openers": "1"})), [1_000.0]);
     let [(_, wrote), ..] = &played(&scenario(&text, json!({"scale": 2})))[..] else { panic!() };
     near(&wrote[1], &[(21.0, 200)]);
     // A distance that was not recorded is another connection's; or all are the scenario's.
@@ -197,7 +195,7 @@ fn mistakes_are_one_sentence() {
          learn`"
     );
     assert!(why(good, json!({"model": "x.jsonl"})).contains("\"x.jsonl\" was not read; start"));
-    assert!(why(good, json!({"initiators": "1"})).contains("no connection begun on that side"));
+    assert!(why(good, json!({"openers": "1"})).contains("no connection begun on that side"));
     assert!(why(good, json!({"scale": 2, "connections_per_s": 2})).contains("beside connections"));
     assert!(why(good, json!({"load": "50%", "connections_per_s": 2})).contains("give one of them"));
     let none = "recording 0 1\n0 1 0 1 2 fin epochs 0,1,2,3";

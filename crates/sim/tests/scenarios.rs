@@ -324,10 +324,12 @@ fn what_is_written_for_a_discipline_constructs_it_again() {
         json!({"aqm": "ared", "target_delay": "3.7 ms", "automatic_w_q": "ten-rtt"}),
     ];
     for entry in aqm::ALGORITHMS {
-        asked.push(json!(entry.name));
-        for field in entry.fields {
+        asked.push(json!(entry.about.name));
+        for field in entry.about.fields {
             let packet::params::Kind::Choice(names) = field.kind else { continue };
-            asked.extend(names.iter().map(|name| json!({"aqm": entry.name, field.name: name})));
+            asked.extend(
+                names.iter().map(|name| json!({"aqm": entry.about.name, field.name: name})),
+            );
         }
     }
     for queue in asked {

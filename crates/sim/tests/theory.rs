@@ -9,9 +9,9 @@ use aqm::Line;
 use aqmlab_sim::port::{ExplicitPort, FoldedPort, Offered, Wire};
 use packet::params::{Params, Raw};
 use packet::{Duration, Ecn, Framing, Instant, Packet, Rate, Rng};
-use record::{Kind, Meter, MeterSettings, Nature, Summary, Window};
+use record::{Kind, Meter, MeterSettings, PacketClass, Summary, Window};
 
-const DATA: Nature = Nature::new(Kind::Data, false);
+const DATA: PacketClass = PacketClass::new(Kind::Data, false);
 const REPLICATIONS: usize = 24;
 const T_999: f64 = 3.768;
 /// Bytes per mean packet: large, so that rounding sizes to bytes is nothing.
@@ -34,7 +34,7 @@ struct Load {
 
 fn gate(room: f64) -> aqm::Built {
     let entry = aqm::find("droptail").unwrap();
-    let params = Params::check(entry.fields, &[("limit".into(), Raw::Number(room))]).unwrap();
+    let params = Params::check(entry.about.fields, &[("limit".into(), Raw::Number(room))]).unwrap();
     (entry.build)(&params, &Line::of(Rate::from_bits_per_s(RATE))).unwrap()
 }
 

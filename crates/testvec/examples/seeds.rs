@@ -20,8 +20,8 @@ fn missing(case: &Case, seed: u64, all: &BTreeSet<String>) -> Vec<String> {
 fn main() -> Result<(), String> {
     let names: Vec<String> = std::env::args().skip(1).collect();
     let wanted = |name: &str| names.is_empty() || names.iter().any(|n| n == name);
-    for entry in aqm::ALGORITHMS.iter().filter(|e| wanted(e.name)) {
-        let file = format!("cases/{}.json", entry.name);
+    for entry in aqm::ALGORITHMS.iter().filter(|e| wanted(e.about.name)) {
+        let file = format!("cases/{}.json", entry.about.name);
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         let text = std::fs::read_to_string(path).unwrap_or_else(|_| "{}".into());
         let json: Json = serde_json::from_str(&text).map_err(|e| e.to_string())?;
@@ -33,7 +33,10 @@ fn main() -> Result<(), String> {
             let tried = (1..=SEEDS).map(|seed| (missing(&case, seed, &all), seed));
             let best = tried.min_by_key(|(missing, seed)| (missing.len(), *seed));
             let (missing, seed) = best.expect("at least one seed");
-            println!("{}, {}: seed {seed}, still not shown: {missing:?}", entry.name, case.title);
+            println!(
+                "{}, {}: seed {seed}, still not shown: {missing:?}",
+                entry.about.name, case.title
+            );
         }
     }
     Ok(())

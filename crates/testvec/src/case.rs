@@ -110,7 +110,7 @@ impl Case {
     /// One sentence: parameters that do not build, or a trial without end.
     pub fn run(&self) -> Result<Trial, String> {
         let parameters = json!(self.parameters);
-        let discipline = build(self.entry.name, &parameters, self.rate)?;
+        let discipline = build(self.entry.about.name, &parameters, self.rate)?;
         let mut trial = Trial::new(discipline, self.rate, self.stream());
         let packets = match &self.arrivals {
             Arrivals::Random(traffic) => arrivals(*traffic, self.rate, self.seed),

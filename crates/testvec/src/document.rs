@@ -82,7 +82,9 @@ pub fn call(call: &Call) -> String {
 /// The whole document: `entry`'s cases with their trials.
 pub fn write(entry: &Entry, cases: &[(Case, Trial)]) -> String {
     let mut text = String::from("{\n");
-    for (key, value) in [("format", FORMAT), ("discipline", entry.name), ("source", entry.source)] {
+    for (key, value) in
+        [("format", FORMAT), ("discipline", entry.about.name), ("source", entry.about.source)]
+    {
         writeln!(text, "\"{key}\": {},", json!(value)).expect("memory");
     }
     let cases = cases.iter().map(|(case, trial)| one(case, trial));

@@ -77,7 +77,7 @@ pub fn write_values(
 /// # Errors
 /// The name is not in the registry; the sentence names the nearest one that is.
 pub fn find(name: &str) -> Result<&'static Entry, String> {
-    let names = || aqm::ALGORITHMS.iter().map(|e| e.name).collect::<Vec<_>>();
+    let names = || aqm::ALGORITHMS.iter().map(|e| e.about.name).collect::<Vec<_>>();
     aqm::find(name).ok_or_else(|| format!("discipline: {}", unknown("discipline", name, &names())))
 }
 
@@ -95,7 +95,7 @@ pub fn build(name: &str, parameters: &Json, rate: Rate) -> Result<Box<dyn Discip
         other => return Err(format!("parameters: must be a table, not {other}")),
     };
     let at = |bad: BadParams| format!("parameters.{}: {}", bad.field, bad.why);
-    let params = Params::check(entry.fields, &written).map_err(at)?;
+    let params = Params::check(entry.about.fields, &written).map_err(at)?;
     let built = entry.construct(&params, &Line::of(rate)).map_err(at)?;
     Ok(built.into_discipline())
 }
@@ -107,10 +107,15 @@ mod tests {
     #[test]
     fn what_is_written_reads_back_to_the_same_parameters() {
         for entry in aqm::ALGORITHMS {
-            let params = Params::defaults(entry.fields);
+            let params = Params::defaults(entry.about.fields);
             for (name, json) in write(&params) {
-                let field = entry.fields.iter().find(|f| f.name == name).unwrap();
-                assert_eq!(field.read(&raw(&json)), Ok(params.value(&name)), "{}", entry.name);
+                let field = entry.about.fields.iter().find(|f| f.name == name).unwrap();
+                assert_eq!(
+                    field.read(&raw(&json)),
+                    Ok(params.value(&name)),
+                    "{}",
+                    entry.about.name
+                );
             }
         }
     }
@@ -121,11 +126,11 @@ mod tests {
         let why = |name: &str, parameters| build(name, &parameters, rate).err().unwrap();
         let [first, ..] = aqm::ALGORITHMS else { unreachable!() };
         assert!(why("no such", json!({})).starts_with("discipline: unknown discipline"));
-        let sentence = why(first.name, json!({"limitt": 3}));
+        let sentence = why(first.about.name, json!({"limitt": 3}));
         assert!(sentence.starts_with("parameters.limitt: unknown field"), "{sentence}");
         assert!(sentence.contains("did you mean \"limit\"?"), "{sentence}");
-        let sentence = why(first.name, json!({"limit": 0.5}));
+        let sentence = why(first.about.name, json!({"limit": 0.5}));
         assert_eq!(sentence, "parameters.limit: 0.5 is not a whole number between 1 and 100000000");
-        assert_eq!(why(first.name, json!([1])), "parameters: must be a table, not [1]");
+        assert_eq!(why(first.about.name, json!([1])), "parameters: must be a table, not [1]");
     }
 }

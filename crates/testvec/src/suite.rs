@@ -30,7 +30,7 @@ fn pairs<const N: usize>(pairs: [(&str, Json); N]) -> Table {
 /// of them, so that one case shows marks and drops.
 fn derived(entry: &Entry) -> Vec<(String, Table)> {
     let mut changes = Vec::new();
-    for field in entry.fields {
+    for field in entry.about.fields {
         match (field.kind, field.default, field.name) {
             (Kind::Choice(names), default, _) => {
                 let others = names.iter().filter(|name| Value::Choice(name) != default);
@@ -44,7 +44,7 @@ fn derived(entry: &Entry) -> Vec<(String, Table)> {
             _ => {}
         }
     }
-    let has_ecn = entry.fields.iter().any(|f| f.name == "ecn");
+    let has_ecn = entry.about.fields.iter().any(|f| f.name == "ecn");
     let with_ecn = |(name, value): (&str, Json)| {
         let title = format!("{name} = {}", value.as_str().map_or(value.to_string(), str::to_owned));
         let mut change = pairs([(name, value)]);
@@ -132,7 +132,7 @@ pub fn cases(entry: &'static Entry, file: Option<&Json>) -> Result<Vec<Case>, St
 }
 
 fn read(entry: &Entry, mut request: Table) -> Result<Case, String> {
-    request.insert("discipline".to_owned(), json!(entry.name));
+    request.insert("discipline".to_owned(), json!(entry.about.name));
     if !request.contains_key("arrivals") {
         request.entry("packets").or_insert(json!(PACKETS));
     }
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn a_table_of_parameters_suggests_its_cases() {
         let cases = cases(crate::parameters::find("droptail").unwrap(), None).unwrap();
-        let expected = ["defaults", "limit = 4", "limit_bytes = 6000", "flavour = ns2"];
+        let expected = ["defaults", "limit = 4", "limit_bytes = 6000", "profile = ns2"];
         assert_eq!(titles(&cases), expected);
         assert!(cases[0].parameters.is_empty());
         let red = super::cases(crate::parameters::find("red").unwrap(), None).unwrap();
@@ -180,7 +180,7 @@ mod tests {
     fn a_file_changes_leaves_out_and_adds_cases() {
         let cases = named(json!({
             "base": {"seed": 5, "packets": 9, "parameters": {"limit": 7}},
-            "skip": ["flavour", "limit = 4"],
+            "skip": ["profile", "limit = 4"],
             "change": {"limit_bytes = 6000": {"seed": 6}},
             "cases": [
                 {"title": "front", "seed": 8, "parameters": {"from_front": true}},

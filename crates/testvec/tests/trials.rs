@@ -47,7 +47,7 @@ fn the_same_request_gives_the_same_text() {
 #[test]
 fn ticks_come_before_departures_and_departures_before_arrivals() {
     for entry in aqm::ALGORITHMS {
-        let name = entry.name;
+        let name = entry.about.name;
         let request = json!({"discipline": name, "packets": 2000, "seed": 3, "headers": true});
         let case = &ask(request)["cases"][0];
         let mut busy_until: Option<u64> = None;
@@ -110,10 +110,10 @@ fn a_wrong_request_is_one_sentence_with_the_remedy() {
 fn a_trial_without_end_is_refused() {
     let late = json!({"at_ns": u64::MAX / 2, "packet": {"bytes": 1}});
     let ticking = aqm::ALGORITHMS.iter().find(|e| {
-        aqmlab_testvec::build(e.name, &Json::Null, packet::Rate::from_bits_per_s(1_000_000))
+        aqmlab_testvec::build(e.about.name, &Json::Null, packet::Rate::from_bits_per_s(1_000_000))
             .is_ok_and(|d| d.next_tick().is_some())
     });
-    let name = ticking.expect("some discipline has a periodic update").name;
+    let name = ticking.expect("some discipline has a periodic update").about.name;
     let request = json!({"discipline": name, "arrivals": [late]});
     assert!(answer(&request.to_string()).unwrap_err().contains("more than 2000000 calls"));
 }

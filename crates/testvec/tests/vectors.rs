@@ -19,14 +19,15 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn cases_file(entry: &Entry) -> Option<Json> {
-    let text = fs::read_to_string(folder("cases").join(format!("{}.json", entry.name))).ok()?;
-    Some(serde_json::from_str(&text).unwrap_or_else(|e| panic!("cases/{}: {e}", entry.name)))
+    let text =
+        fs::read_to_string(folder("cases").join(format!("{}.json", entry.about.name))).ok()?;
+    Some(serde_json::from_str(&text).unwrap_or_else(|e| panic!("cases/{}: {e}", entry.about.name)))
 }
 
 fn committed(entry: &Entry) -> String {
-    let path = folder("../../vectors").join(format!("{}.json", entry.name));
+    let path = folder("../../vectors").join(format!("{}.json", entry.about.name));
     fs::read_to_string(path).unwrap_or_else(|_| {
-        panic!("vectors/{}.json is missing: write it with `make vectors`", entry.name)
+        panic!("vectors/{}.json is missing: write it with `make vectors`", entry.about.name)
     })
 }
 
@@ -39,14 +40,14 @@ fn names(folder: &Path) -> BTreeSet<String> {
 
 #[test]
 fn every_file_is_what_the_program_writes_today() {
-    let known: BTreeSet<String> = ALGORITHMS.iter().map(|e| e.name.to_owned()).collect();
+    let known: BTreeSet<String> = ALGORITHMS.iter().map(|e| e.about.name.to_owned()).collect();
     assert_eq!(names(&folder("../../vectors")), known, "write them with `make vectors`");
     let unknown: Vec<_> = names(&folder("cases")).difference(&known).cloned().collect();
     assert_eq!(unknown, Vec::<String>::new(), "cases of a discipline that is not in the registry");
     let mut bytes = 0;
     for entry in ALGORITHMS {
         let text = suite::vectors(entry, cases_file(entry).as_ref())
-            .unwrap_or_else(|why| panic!("cases/{}.json: {why}", entry.name));
+            .unwrap_or_else(|why| panic!("cases/{}.json: {why}", entry.about.name));
         let old = committed(entry);
         let differs = text.lines().zip(old.lines()).position(|(new, old)| new != old);
         let line = differs.unwrap_or(text.lines().count().min(old.lines().count())) + 1;
@@ -54,7 +55,7 @@ fn every_file_is_what_the_program_writes_today() {
             text == old,
             "vectors/{}.json is stale from line {line} on: if the change is meant, write it \
              again with `make vectors` and say in CHANGELOG.md what changed",
-            entry.name
+            entry.about.name
         );
         bytes += text.len();
     }
@@ -134,13 +135,13 @@ fn the_listed_calls_and_draws_give_the_listed_answers() {
             let rate = Rate::from_bits_per_s(case["line_bits_per_s"].as_u64().unwrap());
             let first = case.get("state").and_then(Json::as_object).into_iter().flatten();
             let mut replay = Replay {
-                discipline: build(entry.name, &case["parameters"], rate).unwrap(),
+                discipline: build(entry.about.name, &case["parameters"], rate).unwrap(),
                 rng: Rng::named(case["seed"].as_u64().unwrap(), "draws"),
                 packets: BTreeMap::new(),
                 state: first.map(|(k, v)| (k.clone(), v.as_f64().unwrap())).collect(),
             };
             for call in case["calls"].as_array().unwrap() {
-                println!("{}, {}: {call}", entry.name, case["title"]);
+                println!("{}, {}: {call}", entry.about.name, case["title"]);
                 replay.check(call);
                 calls += 1;
             }
@@ -161,7 +162,7 @@ fn the_vectors_show_what_their_disciplines_do() {
         let any = |what: &str| short.iter().any(|shown| shown.contains(what));
         let mut demand = |shows: bool, what: &str| {
             if !shows {
-                missing.push(format!("{}: {what}", entry.name));
+                missing.push(format!("{}: {what}", entry.about.name));
             }
         };
         demand(any("dropped"), "some drop");

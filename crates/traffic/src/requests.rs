@@ -68,13 +68,13 @@ struct Request {
 
 /// The requests of all users, each user's together and in order.
 #[derive(Debug)]
-struct Book {
+struct RequestLists {
     requests: Vec<Request>,
     /// Where each user's begin; one more for the end.
     begins: Vec<usize>,
 }
 
-impl Book {
+impl RequestLists {
     /// Reads a file's content. What is wrong is a sentence that begins with the line.
     fn parse(text: &str) -> Result<Self, String> {
         let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
@@ -110,7 +110,10 @@ impl Book {
             return Err("there is no request in it; give a row for each".into());
         }
         begins.push(rows.len());
-        Ok(Book { requests: rows.into_iter().map(|(_, request)| request).collect(), begins })
+        Ok(RequestLists {
+            requests: rows.into_iter().map(|(_, request)| request).collect(),
+            begins,
+        })
     }
 
     fn users(&self) -> usize {
@@ -152,7 +155,7 @@ fn row(line: &str, columns: usize) -> Result<(u32, Request), String> {
 /// One user.
 #[derive(Debug)]
 struct Reader {
-    book: Arc<Book>,
+    book: Arc<RequestLists>,
     all: Range<usize>,
     next: usize,
     repeat: bool,
@@ -204,7 +207,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let Some([file, text]) = params.content("requests") else {
         return Err(bad("is missing; give the name of a CSV file".into()));
     };
-    let book = Book::parse(text).map_err(|why| bad(format!("{file}, {why}")))?;
+    let book = RequestLists::parse(text).map_err(|why| bad(format!("{file}, {why}")))?;
     if book.users() < group.members as usize {
         let (has, asked) = (book.users(), group.members);
         let why =
@@ -230,7 +233,7 @@ mod tests {
     fn rows_may_stand_in_any_order_of_users() {
         let text =
             format!("# ours\n{HEAD},server\n1,0.5,100,2000,7\n\n0, 1e-3, 1,2, 0\n1,0,3,4,1\n");
-        let book = Book::parse(&text).unwrap();
+        let book = RequestLists::parse(&text).unwrap();
         assert_eq!((book.users(), book.of(0), book.of(1)), (2, 0..1, 1..3));
         let second = Request {
             think: Duration::from_millis(500),
@@ -261,7 +264,7 @@ mod tests {
             (&format!("{HEAD}\n-1,1,2,3"), "line 2: user is \"-1\""),
             (&format!("{HEAD}\n0,1,2,3\n2,1,2,3"), "user 1 makes no request; number users from 0"),
         ] {
-            let why = Book::parse(text).unwrap_err();
+            let why = RequestLists::parse(text).unwrap_err();
             assert!(why.starts_with(expected), "{text:?}: {why}");
         }
     }

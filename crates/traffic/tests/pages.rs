@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::common::network::{Asked, Network, Opened};
 use aqmlab_traffic::distribution::Constant;
-use aqmlab_traffic::web::{Habits, Persistence, Sharing, User, unc};
+use aqmlab_traffic::web::{Persistence, Sharing, User, UserModel, unc};
 use aqmlab_traffic::{Action, App, Closes, Group, find};
 use packet::params::{Params, Raw};
 use packet::{Duration, Rng};
@@ -15,22 +15,22 @@ fn by_size(_: &Opened, reply: u64) -> (Duration, bool) {
 }
 
 /// Users of HTTP/2 with pages of so many files, from stays of three pages.
-fn multiplexing(files: f64, streams: u32) -> Habits {
-    let mut habits = unc::habits(7);
-    habits.files = Arc::new(Constant(files));
-    habits.pages = Arc::new(Constant(3.0));
-    habits.think = Arc::new(Constant(10.0));
+fn multiplexing(files: f64, streams: u32) -> UserModel {
+    let mut model = unc::model(7);
+    model.files = Arc::new(Constant(files));
+    model.pages = Arc::new(Constant(3.0));
+    model.think = Arc::new(Constant(10.0));
     let sharing = Sharing::Multiplexed { streams };
-    habits.persistence = Some(Persistence { share: 1.0, parallel: 1, sharing, ..unc::PERSISTENCE });
-    habits
+    model.persistence = Some(Persistence { share: 1.0, parallel: 1, sharing, ..unc::PERSISTENCE });
+    model
 }
 
-fn user(habits: &Habits) -> User {
-    User::new(Arc::new(habits.clone()), 11, "browsers", 3)
+fn user(model: &UserModel) -> User {
+    User::new(Arc::new(model.clone()), 11, "browsers", 3)
 }
 
-fn life(habits: &Habits, requests: usize) -> Network {
-    Network::run(&mut user(habits), &mut by_size, |n| n.asked.len() >= requests)
+fn life(model: &UserModel, requests: usize) -> Network {
+    Network::run(&mut user(model), &mut by_size, |n| n.asked.len() >= requests)
 }
 
 #[test]
@@ -64,9 +64,9 @@ fn so_many_wait_and_every_reply_is_followed_by_a_request() {
 
 #[test]
 fn every_other_server_has_one_connection_for_the_page() {
-    let mut habits = multiplexing(10.0, 100);
-    habits.page_servers = Some(Arc::new(Constant(4.0)));
-    let mut user = user(&habits);
+    let mut model = multiplexing(10.0, 100);
+    model.page_servers = Some(Arc::new(Constant(4.0)));
+    let mut user = user(&model);
     let network = Network::run(&mut user, &mut by_size, |n| n.pages.len() >= 30);
     assert_eq!(network.asked.len(), 10 * 30);
     for page in network.asked.chunks(10) {
@@ -91,23 +91,23 @@ fn every_other_server_has_one_connection_for_the_page() {
 
 #[test]
 fn more_servers_than_connection_numbers_are_too_many() {
-    let mut habits = multiplexing(300.0, 100);
-    habits.servers = 200;
-    habits.page_servers = Some(Arc::new(Constant(150.0)));
-    let network = life(&habits, 600);
+    let mut model = multiplexing(300.0, 100);
+    model.servers = 200;
+    model.page_servers = Some(Arc::new(Constant(150.0)));
+    let network = life(&model, 600);
     assert!(network.opened.iter().all(|o| o.conn < 64));
     assert_eq!(network.pages.len(), 1);
 }
 
 #[test]
 fn failures_are_survived_and_a_page_of_which_a_file_is_missing_has_failed() {
-    let mut habits = multiplexing(12.0, 3);
-    habits.page_servers = Some(Arc::new(Constant(2.0)));
+    let mut model = multiplexing(12.0, 3);
+    model.page_servers = Some(Arc::new(Constant(2.0)));
     let mut rng = Rng::named(1, "failures");
     let mut script = |_: &Opened, reply: u64| {
         (Duration::from_micros(60_000 + 10 * reply.min(1_000_000)), rng.below(25) == 0)
     };
-    let network = Network::run(&mut user(&habits), &mut script, |n| n.pages.len() >= 300);
+    let network = Network::run(&mut user(&model), &mut script, |n| n.pages.len() >= 300);
     let failed = network.pages.iter().filter(|page| page_of(page).2).count();
     assert!(failed > 60 && failed < 250, "{failed}");
     assert!(network.asked.iter().all(|a| a.waiting_here <= 3));

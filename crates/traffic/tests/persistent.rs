@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::common::network::{Network, Opened};
 use aqmlab_traffic::distribution::{Constant, Discrete};
 use aqmlab_traffic::web::packmime::{Laws, Link, Mode};
-use aqmlab_traffic::web::{Habits, Persistence, Sharing, User, threegpp, unc};
+use aqmlab_traffic::web::{Persistence, Sharing, User, UserModel, threegpp, unc};
 use aqmlab_traffic::{Closes, Group};
 use packet::{Duration, Instant, Rng};
 
@@ -15,20 +15,20 @@ fn by_size(_: &Opened, reply: u64) -> (Duration, bool) {
     (Duration::from_micros((80_000 + 10 * reply).min(30_000_000)), false)
 }
 
-fn habits(change: impl FnOnce(&mut Habits, &mut Persistence)) -> Habits {
-    let mut habits = unc::habits(7);
+fn model(change: impl FnOnce(&mut UserModel, &mut Persistence)) -> UserModel {
+    let mut model = unc::model(7);
     let mut persistence = unc::PERSISTENCE;
-    change(&mut habits, &mut persistence);
-    habits.persistence = Some(persistence);
-    habits
+    change(&mut model, &mut persistence);
+    model.persistence = Some(persistence);
+    model
 }
 
-fn user(habits: &Habits, index: u64) -> User {
-    User::new(Arc::new(habits.clone()), 11, "browsers", index)
+fn user(model: &UserModel, index: u64) -> User {
+    User::new(Arc::new(model.clone()), 11, "browsers", index)
 }
 
-fn life(habits: &Habits, requests: usize) -> Network {
-    Network::run(&mut user(habits, 3), &mut by_size, |n| n.asked.len() >= requests)
+fn life(model: &UserModel, requests: usize) -> Network {
+    Network::run(&mut user(model, 3), &mut by_size, |n| n.asked.len() >= requests)
 }
 
 /// The numbers of the requests of each connection, in order.
@@ -44,10 +44,10 @@ fn by_connection(network: &Network) -> Vec<Vec<usize>> {
 fn half_of_the_objects_and_a_sixth_of_the_connections_are_persistent() {
     // Published: 50 % of the objects, about 15 % of the connections. 600 users with some 100 stays
     // each; five standard errors of the share of objects are 1.6 points.
-    let habits = habits(|_, _| {});
+    let model = model(|_, _| {});
     let (mut objects, mut kept_objects, mut connections, mut kept) = (0, 0, 0, 0);
     for index in 0..600 {
-        let mut user = user(&habits, index);
+        let mut user = user(&model, index);
         let network = Network::run(&mut user, &mut by_size, |n| n.asked.len() >= 1_200);
         for opened in &network.opened {
             let persistent = opened.closes == Closes::Opener;
@@ -66,11 +66,11 @@ fn half_of_the_objects_and_a_sixth_of_the_connections_are_persistent() {
 #[test]
 fn no_more_connections_than_allowed_and_as_many_as_useful() {
     for (parallel, kept) in [(1, 1), (2, 2), (4, 2), (6, 4), (64, 64)] {
-        let habits = habits(|h, p| {
+        let model = model(|h, p| {
             h.parallel = parallel;
             p.parallel = kept;
         });
-        let network = life(&habits, 4_000);
+        let network = life(&model, 4_000);
         let most = network.asked.iter().map(|a| a.waiting).max().unwrap();
         assert!(most <= parallel as usize);
         let most_kept = network.opened.iter().map(|o| o.kept).max().unwrap();
@@ -85,13 +85,13 @@ fn no_more_connections_than_allowed_and_as_many_as_useful() {
 
 #[test]
 fn an_open_connection_is_used_before_another_is_opened() {
-    let habits = habits(|h, p| {
+    let model = model(|h, p| {
         h.files = Arc::new(Constant(4.0));
         h.pages = Arc::new(Constant(3.0));
         h.think = Arc::new(Constant(10.0));
         (p.share, p.parallel) = (1.0, 2);
     });
-    let network = life(&habits, 12 * 20);
+    let network = life(&model, 12 * 20);
     // Three pages of four files: one connection for the first file, a second beside it for the
     // others; both last the stay and are closed at its end by the client.
     let stays = by_connection(&network);
@@ -118,7 +118,7 @@ fn an_open_connection_is_used_before_another_is_opened() {
 #[test]
 fn idle_connections_are_closed_in_time_and_not_earlier() {
     let limit = Duration::from_secs(120);
-    let network = life(&habits(|_, p| p.share = 1.0), 6_000);
+    let network = life(&model(|_, p| p.share = 1.0), 6_000);
     let (mut stale, mut at_end) = (0, 0);
     for (opened, requests) in network.opened.iter().zip(by_connection(&network)) {
         let Some(closed) = opened.closed else { continue };
@@ -137,7 +137,7 @@ fn idle_connections_are_closed_in_time_and_not_earlier() {
         assert!(idle <= limit + Duration::from_secs(300));
     }
     assert!(stale > 20 && at_end > 100, "{stale} stale, {at_end} at the end of a stay");
-    let patient = life(&habits(|_, p| (p.share, p.idle) = (1.0, Duration::ZERO)), 6_000);
+    let patient = life(&model(|_, p| (p.share, p.idle) = (1.0, Duration::ZERO)), 6_000);
     assert!(patient.opened.len() < network.opened.len(), "never closed for idling");
     // An idle user wakes for pages and for closing only.
     assert!(network.wakes < patient.wakes + stale + 10, "{} {}", network.wakes, patient.wakes);
@@ -145,13 +145,13 @@ fn idle_connections_are_closed_in_time_and_not_earlier() {
 
 #[test]
 fn a_connection_carries_as_many_requests_as_it_may() {
-    let habits = habits(|h, p| {
+    let model = model(|h, p| {
         h.files = Arc::new(Constant(30.0));
         h.pages = Arc::new(Constant(1.0));
         p.share = 1.0;
         p.requests = Some(Arc::new(Constant(4.0)));
     });
-    let network = life(&habits, 300);
+    let network = life(&model, 300);
     for page in network.asked.chunks(30).take(9) {
         let mut connections: Vec<usize> = page.iter().map(|a| a.connection).collect();
         connections.sort_unstable();
@@ -170,13 +170,13 @@ fn a_connection_carries_as_many_requests_as_it_may() {
 
 #[test]
 fn pipelining_writes_the_rest_of_the_page_after_the_first_reply() {
-    let habits = habits(|h, p| {
+    let model = model(|h, p| {
         h.files = Arc::new(Constant(8.0));
         h.pages = Arc::new(Constant(2.0));
         h.think = Arc::new(Constant(5.0));
         (p.share, p.sharing) = (1.0, Sharing::Pipelined);
     });
-    let network = life(&habits, 16 * 10);
+    let network = life(&model, 16 * 10);
     for (stay, pair) in by_connection(&network).chunks(2).enumerate() {
         let asked = |conn: usize, i: usize| network.asked[pair[conn][i]];
         let first = asked(0, 0);
@@ -202,12 +202,12 @@ fn pipelining_writes_the_rest_of_the_page_after_the_first_reply() {
 
 #[test]
 fn other_servers_get_connections_of_their_own() {
-    let habits = habits(|h, p| {
+    let model = model(|h, p| {
         h.files = Arc::new(Constant(7.0));
         h.page_servers = Some(Arc::new(Constant(3.0)));
         p.share = 1.0;
     });
-    let network = life(&habits, 7 * 30);
+    let network = life(&model, 7 * 30);
     for page in network.asked.chunks(7).take(30) {
         let of = |a: &network::Asked| network.opened[a.connection];
         let main = of(&page[0]).peer;
@@ -221,10 +221,10 @@ fn other_servers_get_connections_of_their_own() {
         assert!(peers[0] == peers[1] && peers[1] != peers[2] && peers[2] == peers[3], "{peers:?}");
     }
     // One file needs one server, and no more than there are can serve.
-    let mut lone = habits.clone();
+    let mut lone = model.clone();
     lone.files = Arc::new(Constant(1.0));
     assert!(life(&lone, 50).opened.iter().all(|o| o.closes == Closes::Opener));
-    let mut few = habits;
+    let mut few = model;
     few.servers = 1;
     assert!(life(&few, 50).opened.iter().all(|o| o.peer == 0));
 }
@@ -232,7 +232,7 @@ fn other_servers_get_connections_of_their_own() {
 #[test]
 fn failures_are_survived_in_every_mode() {
     for sharing in [Sharing::InTurn, Sharing::Pipelined] {
-        let habits = habits(|h, p| {
+        let model = model(|h, p| {
             h.page_servers = Some(Arc::new(Discrete::parse("value,prob\n1,0.5\n3,0.5\n").unwrap()));
             (p.share, p.sharing, p.parallel) = (0.7, sharing, 3);
             p.requests = Some(Arc::new(Constant(5.0)));
@@ -242,7 +242,7 @@ fn failures_are_survived_in_every_mode() {
             let (after, fails) = (60_000 + 10 * reply.min(1_000_000), rng.below(5) == 0);
             (Duration::from_micros(after), fails)
         };
-        let network = Network::run(&mut user(&habits, 5), &mut script, |n| n.asked.len() >= 8_000);
+        let network = Network::run(&mut user(&model, 5), &mut script, |n| n.asked.len() >= 8_000);
         let failed = network.asked.iter().filter(|a| a.failed).count();
         assert!(failed > 1_000, "{failed}");
         assert!(network.asked.iter().all(|a| a.waiting <= 4 * 12));
@@ -251,7 +251,7 @@ fn failures_are_survived_in_every_mode() {
 
 #[test]
 fn http10_and_http11_draw_the_same_pages() {
-    let modes = [0.0, 1.0].map(|share| life(&habits(|_, p| p.share = share), 2_000));
+    let modes = [0.0, 1.0].map(|share| life(&model(|_, p| p.share = share), 2_000));
     let drawn = |n: &Network| n.asked.iter().map(|a| (a.request, a.reply)).collect::<Vec<_>>();
     assert_eq!(drawn(&modes[0]), drawn(&modes[1]));
     assert!(modes[0].opened.iter().all(|o| o.closes == Closes::Acceptor && o.requests == 1));
@@ -259,13 +259,13 @@ fn http10_and_http11_draw_the_same_pages() {
 
 #[test]
 fn parsing_and_serving_take_their_time() {
-    let habits = habits(|h, p| {
+    let model = model(|h, p| {
         h.parse = Some(Arc::new(Constant(0.5)));
         h.service = Some(Arc::new(Constant(2.0)));
         h.files = Arc::new(Constant(3.0));
         p.share = 0.0;
     });
-    let network = life(&habits, 30);
+    let network = life(&model, 30);
     for page in network.asked.chunks(3).take(9) {
         assert!(page[0].answered.since(page[0].at) > Duration::from_secs(2));
         assert!(page[1..].iter().all(|a| a.at == page[0].answered + Duration::from_millis(500)));
@@ -369,7 +369,7 @@ fn packmime_pipelines_a_page_after_the_first_reply() {
 
 #[test]
 fn what_a_failed_connection_had_queued_is_fetched_over_others() {
-    let habits = habits(|h, p| {
+    let model = model(|h, p| {
         h.files = Arc::new(Constant(8.0));
         (p.share, p.sharing, p.idle) = (1.0, Sharing::Pipelined, Duration::ZERO);
     });
@@ -378,7 +378,7 @@ fn what_a_failed_connection_had_queued_is_fetched_over_others() {
         (Duration::from_micros(50_000 + rng.below(100_000)), rng.below(4) == 0)
     };
     // A user who keeps idle connections wakes once for every page.
-    let network = Network::run(&mut user(&habits, 1), &mut script, |n| n.wakes == 201);
+    let network = Network::run(&mut user(&model, 1), &mut script, |n| n.wakes == 201);
     assert_eq!(network.asked.len(), 8 * 200 + 1);
     assert!(network.asked.iter().filter(|a| a.failed).count() > 300);
 }

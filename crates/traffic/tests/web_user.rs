@@ -5,26 +5,26 @@ use std::sync::Arc;
 use crate::common::{Fetch, Host, Outcome, by_size};
 use aqmlab_traffic::distribution::{Constant, Table, whole_bytes, whole_count};
 use aqmlab_traffic::web::mah::Preset;
-use aqmlab_traffic::web::{Habits, User};
+use aqmlab_traffic::web::{User, UserModel};
 use aqmlab_traffic::{Action, App, AppCx, Input};
 use packet::{Duration, Instant, Rng};
 
 const SEED: u64 = 11;
 
-fn habits(parallel: u32) -> Habits {
-    Preset::MahFit.habits(parallel, 7)
+fn model(parallel: u32) -> UserModel {
+    Preset::MahFit.model(parallel, 7)
 }
 
-fn user(habits: &Habits, index: u64) -> User {
-    User::new(Arc::new(habits.clone()), SEED, "browsers", index)
+fn user(model: &UserModel, index: u64) -> User {
+    User::new(Arc::new(model.clone()), SEED, "browsers", index)
 }
 
 /// The life of user 5 over 400 pages.
 fn life(
-    habits: &Habits,
+    model: &UserModel,
     script: &mut dyn FnMut(usize, &Fetch) -> Outcome,
 ) -> (Vec<Fetch>, Vec<Instant>) {
-    let mut user = user(habits, 5);
+    let mut user = user(model, 5);
     let host = Host::run(&mut user, 400, script);
     (host.fetches, host.pages)
 }
@@ -40,7 +40,7 @@ fn last_done(page: &[Fetch]) -> Instant {
 #[test]
 fn the_first_file_comes_alone_then_at_most_c_at_once_in_order() {
     for parallel in [1, 2, 4, 64] {
-        let (fetches, _) = life(&habits(parallel), &mut by_size);
+        let (fetches, _) = life(&model(parallel), &mut by_size);
         let mut most = 0;
         for page in pages(&fetches) {
             assert_eq!(page[0].open, 1);
@@ -61,10 +61,10 @@ fn the_first_file_comes_alone_then_at_most_c_at_once_in_order() {
 
 #[test]
 fn what_is_drawn_comes_from_one_stream_per_variable() {
-    let habits = habits(4);
-    let (fetches, begun) = life(&habits, &mut by_size);
+    let model = model(4);
+    let (fetches, begun) = life(&model, &mut by_size);
     let stream = |variable: &str| Rng::indexed(SEED, &format!("browsers.{variable}"), 5);
-    let start = habits.think.mean() * stream("start").uniform();
+    let start = model.think.mean() * stream("start").uniform();
     let mut begins = Instant::from_secs_f64(start);
     let (mut servers, mut stays, mut files) = (stream("server"), stream("pages"), stream("files"));
     let (mut requests, mut replies, mut thinks) =
@@ -75,30 +75,30 @@ fn what_is_drawn_comes_from_one_stream_per_variable() {
         assert_eq!(begun, begins);
         if left == 0 {
             server = servers.below(7) as u32;
-            left = whole_count(habits.pages.sample(&mut stays));
+            left = whole_count(model.pages.sample(&mut stays));
         }
         left -= 1;
-        assert_eq!(page.len(), whole_count(habits.files.sample(&mut files)) as usize);
+        assert_eq!(page.len(), whole_count(model.files.sample(&mut files)) as usize);
         for fetch in page {
             assert_eq!(fetch.peer, server);
-            assert_eq!(fetch.request, whole_bytes(habits.request.sample(&mut requests), 1.0));
-            assert_eq!(fetch.reply, whole_bytes(habits.reply.sample(&mut replies), 1.4));
+            assert_eq!(fetch.request, whole_bytes(model.request.sample(&mut requests), 1.0));
+            assert_eq!(fetch.reply, whole_bytes(model.reply.sample(&mut replies), 1.4));
         }
         // Thinking begins with the last reply, whichever file it was.
-        begins = last_done(page) + Duration::from_secs_f64(habits.think.sample(&mut thinks));
+        begins = last_done(page) + Duration::from_secs_f64(model.think.sample(&mut thinks));
     }
 }
 
 #[test]
 fn a_failed_file_counts_as_done() {
-    let habits = habits(4);
-    let (whole, _) = life(&habits, &mut by_size);
+    let model = model(4);
+    let (whole, _) = life(&model, &mut by_size);
     // First files, middle ones and last ones fail in turn.
     let mut every_third = |number: usize, fetch: &Fetch| Outcome {
         fails: number.is_multiple_of(3),
         ..by_size(number, fetch)
     };
-    let (torn, _) = life(&habits, &mut every_third);
+    let (torn, _) = life(&model, &mut every_third);
     assert_eq!(torn, whole, "the user goes on with the next file as after a reply");
 }
 
@@ -106,7 +106,7 @@ fn a_failed_file_counts_as_done() {
 fn a_user_whose_every_file_fails_goes_on_to_the_next_pages() {
     let mut all_fail =
         |_: usize, _: &Fetch| Outcome { after: Duration::from_secs(75), fails: true };
-    let (fetches, begun) = life(&habits(2), &mut all_fail);
+    let (fetches, begun) = life(&model(2), &mut all_fail);
     assert_eq!(begun.len(), 400);
     let servers: Vec<u32> = fetches.iter().map(|f| f.peer).collect();
     assert!((0..7).all(|server| servers.contains(&server)), "new stays begin");
@@ -120,8 +120,8 @@ fn parallelism_and_scale_leave_the_other_draws_alone() {
         let ends = pages(fetches).map(last_done);
         ends.zip(&begun[1..]).map(|(end, next)| next.since(end)).collect::<Vec<_>>()
     };
-    let (one, one_begun) = life(&habits(1), &mut by_size);
-    let mut other = habits(8);
+    let (one, one_begun) = life(&model(1), &mut by_size);
+    let mut other = model(8);
     other.reply_scale = 1.0;
     let (eight, eight_begun) = life(&other, &mut by_size);
     assert_eq!(shape(&one), shape(&eight));
@@ -131,7 +131,7 @@ fn parallelism_and_scale_leave_the_other_draws_alone() {
         assert!((scaled.reply as f64 - 1.4 * plain.reply as f64).abs() <= 1.2 + 1.4);
     }
     // Another table of think times changes only the thinking.
-    let mut slower = habits(1);
+    let mut slower = model(1);
     slower.think = Arc::new(Constant(3.0));
     let (slow, slow_begun) = life(&slower, &mut by_size);
     assert_eq!(shape(&slow), shape(&one));
@@ -141,9 +141,9 @@ fn parallelism_and_scale_leave_the_other_draws_alone() {
 
 #[test]
 fn lives_repeat_and_differ_between_users_seeds_and_groups() {
-    let habits = habits(4);
+    let model = model(4);
     let first = |seed, group, index| {
-        let mut user = User::new(Arc::new(habits.clone()), seed, group, index);
+        let mut user = User::new(Arc::new(model.clone()), seed, group, index);
         Host::run(&mut user, 20, &mut by_size).fetches
     };
     let this = first(SEED, "browsers", 5);
@@ -163,9 +163,9 @@ fn answer(user: &mut User, now: Instant, input: Input) -> Vec<Action> {
 
 #[test]
 fn what_comes_late_or_means_nothing_is_ignored() {
-    let mut habits = habits(2);
-    habits.files = Arc::new(Constant(3.0));
-    let mut user = user(&habits, 0);
+    let mut model = model(2);
+    model.files = Arc::new(Constant(3.0));
+    let mut user = user(&model, 0);
     let now = Instant::from_nanos(77);
     assert_eq!(answer(&mut user, now, Input::Start).len(), 1);
     assert_eq!(answer(&mut user, now, Input::Woke).len(), 2);
@@ -182,9 +182,9 @@ fn what_comes_late_or_means_nothing_is_ignored() {
 
 #[test]
 fn connection_numbers_are_the_lowest_free_ones() {
-    let mut habits = habits(3);
-    habits.files = Arc::new(Constant(9.0));
-    let mut user = user(&habits, 0);
+    let mut model = model(3);
+    model.files = Arc::new(Constant(9.0));
+    let mut user = user(&model, 0);
     let opened = |wishes: Vec<Action>| -> Vec<u32> {
         let conn = |wish: &Action| match wish {
             Action::Open { conn, .. } => Some(*conn),
@@ -204,11 +204,11 @@ fn connection_numbers_are_the_lowest_free_ones() {
 fn starts_fill_one_mean_think_time_and_servers_are_equally_likely() {
     // 21,000 users. Five standard errors of the mean start: 5 * 72.4 / sqrt(12 * 21,000) = 0.72 s;
     // of a server's 3,000 users: 5 * sqrt(3,000 * 6 / 7) = 254.
-    let habits = Arc::new(habits(4));
-    let mean = habits.think.mean();
+    let model = Arc::new(model(4));
+    let mean = model.think.mean();
     let (mut sum, mut served) = (0.0, [0u32; 7]);
     for index in 0..21_000 {
-        let mut user = User::new(Arc::clone(&habits), SEED, "browsers", index);
+        let mut user = User::new(Arc::clone(&model), SEED, "browsers", index);
         let now = Instant::from_nanos(0);
         let [Action::WakeAt(start)] = answer(&mut user, now, Input::Start)[..] else { panic!() };
         assert!(start.secs_f64() <= mean);
@@ -222,9 +222,9 @@ fn starts_fill_one_mean_think_time_and_servers_are_equally_likely() {
 
 #[test]
 fn users_may_draw_from_any_distribution() {
-    let mut habits = habits(1);
-    habits.reply = Arc::new(Table::parse("p,bytes,k\n0,100,1\n1,200,1\n").unwrap());
-    habits.reply_scale = 10.0;
-    let (fetches, _) = life(&habits, &mut by_size);
+    let mut model = model(1);
+    model.reply = Arc::new(Table::parse("p,bytes,k\n0,100,1\n1,200,1\n").unwrap());
+    model.reply_scale = 10.0;
+    let (fetches, _) = life(&model, &mut by_size);
     assert!(fetches.iter().all(|f| (1_000..=2_000).contains(&f.reply)));
 }

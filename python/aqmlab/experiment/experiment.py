@@ -18,6 +18,8 @@ from aqmlab.io import documents
 #: Where the experiments live that come with the package.
 SHIPPED = Path(__file__).resolve().parent.parent / "experiments"
 
+FILE = "experiment.toml"
+
 #: Lists whose entries belong to a part.
 LISTS = ("group", "table", "difference", "figure", "claim")
 
@@ -40,7 +42,7 @@ class Experiment:
     @property
     def source(self) -> str:
         """The file that it is read from, for error messages."""
-        return str(self.folder / "experiment.toml")
+        return str(self.folder / FILE)
 
     @property
     def parts(self) -> list[str]:
@@ -115,9 +117,9 @@ def _named(node: Any) -> Iterator[str]:
 
 
 def load(name: str, folder: Path | None = None) -> Experiment:
-    """Read the experiment of this name among those shipped, or from a folder."""
-    folder = folder or SHIPPED / name
-    data = documents.read_toml(folder / "experiment.toml")
+    """The experiment of this name (see `find`), or that of a folder."""
+    folder = folder or find(name)
+    data = documents.read_toml(folder / FILE)
     for file in data.get("include", []):
         for key, value in documents.read_toml(folder / file).items():
             data[key] = _joined(data[key], value, folder / file, key) if key in data else value
@@ -126,19 +128,38 @@ def load(name: str, folder: Path | None = None) -> Experiment:
     return Experiment(folder, data)
 
 
-def head(name: str) -> dict:
-    """What a shipped experiment says of itself before its first table: title and the like.
+def shipped() -> list[str]:
+    """The names of the experiments that come with the package: every folder that holds one."""
+    return sorted(path.parent.name for path in SHIPPED.glob(f"*/{FILE}"))
+
+
+def find(name: str) -> Path:
+    """The folder of an experiment: a shipped one by its name, else one's own by its path."""
+    known = shipped()
+    if name in known:
+        return SHIPPED / name
+    folder = Path(name)
+    folder = folder.parent if folder.name == FILE else folder
+    if (folder / FILE).is_file():
+        return folder
+    if folder.is_dir():
+        raise SpecError(f"{folder} holds no {FILE}: give the folder of an experiment")
+    hint = nearest(name, known)
+    raise SpecError(f'no study "{name}"{hint} (known: {", ".join(known)}, or a folder with {FILE})')
+
+
+def head(folder: Path) -> dict:
+    """What an experiment says of itself before its first table: title and the like.
 
     Reading all of an experiment takes some ten times as long.
     """
-    text = (SHIPPED / name / "experiment.toml").read_text(encoding="utf-8")
+    text = (folder / FILE).read_text(encoding="utf-8")
     return tomllib.loads(re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0])
 
 
-def claims(name: str) -> list[dict]:
-    """A shipped experiment's claims alone, as `load` has them, from the files that hold any."""
-    folder = SHIPPED / name
-    files = [folder / file for file in ("experiment.toml", *head(name).get("include", []))]
+def claims(folder: Path) -> list[dict]:
+    """An experiment's claims alone, as `load` has them, from the files that hold any."""
+    files = [folder / file for file in (FILE, *head(folder).get("include", []))]
     holding = [file for file in files if "[[claim]]" in file.read_text(encoding="utf-8")]
     return [claim for file in holding for claim in documents.read_toml(file)["claim"]]
 

@@ -48,15 +48,15 @@ def connection(of: Mapping[str, Any]) -> str:
     # Only both halves make a path's round-trip time.
     halves = [half for half in of.get("rtt_us", ()) if half is not None]
     round_trip = sum(halves) if len(halves) == 2 else "-"
-    initiator, acceptor = of.get("hosts", (0, 0))
+    opener, acceptor = of.get("hosts", (0, 0))
     if "epochs" in of:
         talk = f"epochs {_rows(of['epochs'])}"
     else:
-        talk = f"units {_rows(of['initiator'])} / {_rows(of['acceptor'])}"
+        talk = f"units {_rows(of['opener'])} / {_rows(of['acceptor'])}"
     # A side without a unit leaves two spaces.
     talk = talk.replace("  ", " ").strip()
     side = of.get("side", "-")
-    return f"{of['at_us']} {round_trip} {side} {initiator} {acceptor} {of['end']} {talk}"
+    return f"{of['at_us']} {round_trip} {side} {opener} {acceptor} {of['end']} {talk}"
 
 
 def _rows(rows: list[list[int]]) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from .style import Pen, pen
+from .colours import Pen
+from .style import hover
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 Corner = Literal["lower right", "lower left", "upper right", "upper left"]
 
@@ -17,46 +21,59 @@ MARKS = 6
 """Markers on a curve."""
 INSIDE = 6
 """The most curves whose legend may stand inside the axes."""
+BANDS = 6
+"""The most curves whose bands are told apart; with more they would hide each other."""
 LINE_INCHES = 0.19
 """Height of a line of a legend."""
 
 
 def draw_curve(
-    axes: Axes, x: np.ndarray, y: np.ndarray, curve: dict, index: int, count: int, **more: Any
+    axes: Axes,
+    x: np.ndarray,
+    y: np.ndarray,
+    curve: dict,
+    pen: Pen,
+    place: tuple[int, int] = (0, 1),
+    **more: Any,
 ) -> Line2D:
-    """The curve with this index of `count`, with markers at places of its own, so that curves on
-    top of each other remain readable; with the band between `low` and `high` where it has one.
+    """A curve, the one with this index of a count, with markers at places of its own, so that
+    curves on top of each other remain readable; with the band between `low` and `high` where it
+    has one.
 
     The axes' scale and limits must be set before. The curve must not leave them at its ends.
     """
-    style = pen(index)
-    if curve.get("low") is not None:
-        bottom, top = axes.get_ylim()
-        low, high = (
-            np.clip(np.asarray(curve[k], dtype=float)[: len(x)], bottom, top)
-            for k in ("low", "high")
-        )
-        alpha = 0.16 if count <= INSIDE else 0.10
-        axes.fill_between(x, low, high, color=style.colour, alpha=alpha, linewidth=0)
+    index, count = place
+    if curve.get("low") is not None and count <= BANDS:
+        draw_band(axes, x, curve["low"], curve["high"], pen)
     options: dict[str, Any] = {
         "markevery": places(axes, x, index, count),
         "zorder": 3 + index / 100,
     } | more
-    (line,) = axes.plot(x, y, label=curve["label"], **look(style), **options)
+    (line,) = axes.plot(x, y, label=curve["label"], **look(pen), **options)
+    if curve["label"]:
+        hover(line, curve["label"])
     return line
 
 
-def look(style: Pen) -> dict[str, Any]:
+def draw_band(axes: Axes, x: np.ndarray, low: Sequence, high: Sequence, pen: Pen) -> None:
+    """The area between two curves, cut at the ends of the axis."""
+    ends = (np.asarray(each, dtype=float)[: len(x)] for each in (low, high))
+    bottom, top = (np.clip(each, *axes.get_ylim()) for each in ends)
+    axes.fill_between(x, bottom, top, color=pen.colour, alpha=0.16, linewidth=0)
+
+
+def look(pen: Pen, **more: Any) -> dict[str, Any]:
     """How a line of this pen is drawn."""
-    return {
-        "color": style.colour,
-        "linestyle": style.dash,
-        "marker": style.marker,
+    usual = {
+        "color": pen.colour,
+        "linestyle": pen.dash,
+        "marker": pen.marker,
         "markersize": 5.0,
-        "markerfacecolor": "white" if style.hollow else style.colour,
-        "markeredgecolor": style.colour if style.hollow else "white",
-        "markeredgewidth": 1.0 if style.hollow else 0.6,
+        "markerfacecolor": "white" if pen.hollow else pen.colour,
+        "markeredgecolor": pen.colour if pen.hollow else "white",
+        "markeredgewidth": 1.0 if pen.hollow else 0.6,
     }
+    return usual | more
 
 
 def places(axes: Axes, x: np.ndarray, index: int, count: int) -> list[int]:
@@ -68,6 +85,24 @@ def places(axes: Axes, x: np.ndarray, index: int, count: int) -> list[int]:
     else:
         at = left + (right - left) * shares
     return np.unique(np.searchsorted(x, at).clip(0, len(x) - 1)).tolist()
+
+
+def apart(values: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Where words at these heights stand so that none is closer than `gap` to the next, and all
+    between the ends as far as they fit.
+    """
+    order = sorted(range(len(values)), key=lambda i: values[i])
+    placed: list[float] = []
+    for i in order:
+        placed.append(max(values[i], placed[-1] + gap if placed else low))
+    limit = high
+    for n in reversed(range(len(placed))):
+        placed[n] = min(placed[n], limit)
+        limit = placed[n] - gap
+    found = [0.0] * len(values)
+    for i, value in zip(order, placed, strict=True):
+        found[i] = value
+    return found
 
 
 def place_legend(figure: Figure, axes: Axes, title: str, *corners: Corner) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-from matplotlib.axes import Axes
+from typing import TYPE_CHECKING
 
-from .style import INK, PENS, SOFT
+import numpy as np
+
+from .colours import INK, PENS
+from .style import LEVEL, SMALL
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 COLUMNS = 1500
 """About as many parts as a figure has dots across; each shows its least and largest sample."""
@@ -31,16 +36,9 @@ def draw_queue(axes: Axes, data: dict) -> None:
         )
         top = max(top, np.nanmax(average, initial=0.0))
     for label, level in data.get("levels", []):
-        axes.axhline(level, color=SOFT, linewidth=0.9, linestyle=(0, (1.5, 1.5)), zorder=2)
-        axes.text(
-            1.005,
-            level,
-            label,
-            transform=axes.get_yaxis_transform(),
-            va="center",
-            color=SOFT,
-            fontsize=8,
-        )
+        axes.axhline(level, **LEVEL)
+        beside = axes.get_yaxis_transform()
+        axes.text(1.005, level, label, transform=beside, va="center", **SMALL)
         top = max(top, level)
     axes.set(xlim=(time[0], time[-1]), ylim=(0, 1.08 * top or 1.0))
     axes.set_xlabel("time (s)")

@@ -1,8 +1,4 @@
-"""How every figure looks: colours, lines, type, and a byte-for-byte repeatable SVG.
-
-Colours are Okabe and Ito's, told apart by colour-blind readers; each comes with its own dash and
-marker, so that the curves stay apart on a black-and-white print.
-"""
+"""How every figure looks: type, axes, and a byte-for-byte repeatable SVG."""
 
 from __future__ import annotations
 
@@ -11,56 +7,22 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
-
-import matplotlib
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import shortened
 from aqmlab.io.terminal import printable
 
-INK = "#1a1a1a"
-SOFT = "#6b6b6b"
-GRID = "#e4e4e4"
+from .colours import GRID, INK, SOFT
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 #: What a browser uses for the text of an SVG; all are narrower than the font we measure with.
 FONTS = "system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', Helvetica, Arial, sans-serif"
-
-
-@dataclass(frozen=True)
-class Pen:
-    """One way of drawing a curve."""
-
-    colour: str
-    dash: object
-    marker: str
-    hollow: bool = False
-    """Whether its markers are white inside."""
-
-
-PENS = (
-    Pen("#0072B2", "-", "o"),
-    Pen("#D55E00", (0, (5, 1.6)), "s"),
-    Pen("#009E73", (0, (6, 1.4, 1.2, 1.4)), "^"),
-    Pen("#CC79A7", (0, (2.4, 1.2)), "D"),
-    Pen("#1a1a1a", (0, (8, 1.6)), "v"),
-    Pen("#B8860B", (0, (1.2, 1.2)), "P"),
-    Pen("#56B4E9", (0, (4, 1.2, 1.2, 1.2, 1.2, 1.2)), "X"),
-    # colours again, with other dashes and with markers that are white inside
-    Pen("#D55E00", (0, (12, 1.6)), "<", hollow=True),
-    Pen("#0072B2", (0, (1, 1.8)), ">", hollow=True),
-    Pen("#CC79A7", (0, (9, 1.4, 3, 1.4)), "h", hollow=True),
-    Pen("#009E73", (0, (5, 1.4, 1.2, 1.4, 1.2, 1.4)), "p", hollow=True),
-    Pen("#1a1a1a", (0, (3, 1.2, 1.2, 1.2)), "d", hollow=True),
-)
-
-#: Fillings of areas, which stay apart where colours do not.
-# Lines only: matplotlib writes every dot of a dotted filling as four curves, 180 kB for one.
-HATCHES = ("", "////", "++++", "\\\\\\\\", "xxxx", "----", "||||")
 
 _RC: Any = {
     "font.family": ["DejaVu Sans"],
@@ -68,6 +30,7 @@ _RC: Any = {
     "axes.titlesize": 10.0,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
+    "axes.titlepad": 10.0,
     "axes.labelsize": 9.0,
     "axes.edgecolor": SOFT,
     "axes.labelcolor": INK,
@@ -96,16 +59,10 @@ _RC: Any = {
     "path.simplify_threshold": 0.1,
 }
 
-
-def pen(index: int) -> Pen:
-    """The pen of the curve with this index; they repeat after the last."""
-    return PENS[index % len(PENS)]
-
-
-def hatch(index: int) -> str:
-    """The filling of the area with this index."""
-    return HATCHES[index % len(HATCHES)]
-
+LEVEL: Any = {"color": SOFT, "linewidth": 0.9, "linestyle": (0, (1.5, 1.5)), "zorder": 2}
+"""A line that is no data: a threshold, a deadline."""
+SMALL: Any = {"color": SOFT, "fontsize": 8}
+"""Words in the drawing."""
 
 LONGEST_TEXT = 160
 """Characters of a label or title."""
@@ -127,6 +84,8 @@ def plain(value: Any) -> Any:
 @contextmanager
 def styled() -> Iterator[None]:
     """Our style, whatever the user's matplotlib is set to."""
+    import matplotlib
+
     with matplotlib.rc_context(), warnings.catch_warnings():
         # Of a character that our font lacks a box is measured; the reader's own fonts draw it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
@@ -137,14 +96,63 @@ def styled() -> Iterator[None]:
         yield
 
 
-def new(width: float = 5.4, height: float = 3.5) -> tuple[Figure, Axes]:
+def new(width: float = 5.4, height: float = 3.5, title: str = "") -> tuple[Figure, Axes]:
     """An empty figure with one pair of axes; sizes in inches."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.add_subplot()
+    axes = figure.add_subplot()
+    axes.set_title(title)
+    return figure, axes
+
+
+def grid(
+    width: float, height: float, rows: int, columns: int, title: str = "", **shared: Any
+) -> tuple[Figure, np.ndarray]:
+    """An empty figure with rows of axes under a common title; sizes in inches."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    if title:
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
+    return figure, figure.subplots(rows, columns, squeeze=False, **shared)
+
+
+def few(axis: Axis, most: int, *, whole: bool = False) -> None:
+    """At most so many steps of 1, 2 or 5 on an axis, perhaps of whole numbers only."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(most, integer=whole, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter("{x:,g}")
+
+
+def decades(axis: Axis) -> None:
+    """A logarithmic axis with plain numbers at 1, 2 and 5 of every decade."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.axes.set(**{f"{name_of(axis)}scale": "log"})
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def name_of(axis: Axis) -> str:
+    """Whether an axis is `x` or `y`."""
+    return "x" if axis is axis.axes.xaxis else "y"
+
+
+def hover(artist: Artist, words: str) -> None:
+    """Words that a browser shows when somebody points at this."""
+    artist.set_gid(_HOVER + words)
+
+
+_HOVER = "hover:"
 
 
 def to_svg(figure: Figure) -> str:
     """The figure as SVG text: same figure, same bytes; no date, no machine."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
     out = io.StringIO()
     with styled():
         FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Creator": None})
@@ -153,6 +161,8 @@ def to_svg(figure: Figure) -> str:
 
 def to_png(figure: Figure, dots_per_inch: int = 144) -> bytes:
     """The figure as PNG."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
     out = io.BytesIO()
     with styled():
         figure.set_dpi(dots_per_inch)
@@ -170,6 +180,7 @@ def _short(number: re.Match[str]) -> str:
 
 def _tidy(svg: str) -> str:
     """Two decimals are enough for coordinates; the reader's own fonts are better than ours."""
+    svg = re.sub(rf'<g id="{_HOVER}([^"]*)">', r"<g><title>\1</title>", svg)
     svg = re.sub(r"<[^>]*>", lambda tag: _DECIMALS.sub(_short, tag[0]), svg)
     svg = svg.replace("'DejaVu Sans'", FONTS)
     return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"

@@ -50,7 +50,7 @@ def _groups(model: str, header: dict[str, Any]) -> list[dict[str, Any]]:
     if not _two_sided(header):
         return [replay]
     return [
-        {"name": f"side {side}", **replay, "initiators": str(side), "side": place}
+        {"name": f"side {side}", **replay, "openers": str(side), "side": place}
         for side, place in enumerate(("clients", "servers"))
     ]
 

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from aqmlab import figures
 from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import Experiment
-from aqmlab.figures import drawing
 from aqmlab.runs.store import Store
 from aqmlab.simulator import engine
 from aqmlab.tables import measure, published, tables
@@ -129,12 +128,11 @@ def write_figures(
     listed, curves = [], []
     keys = {t["id"]: t["keys"] for t in experiment.of("table")}
     for spec in specs:
-        full = spec | {"keys": keys.get(spec.get("table"), {})}
-        drawn = drawing.KINDS[spec["kind"]](full, material)
+        kind = figures.kind(spec["kind"])
+        drawn = kind.drawing(spec, material, keys=keys.get(spec.get("table"), {}))
         if drawn is None:
             continue
-        figure = figures.draw(spec["kind"], drawn.data, title=spec["title"], **drawn.options)
-        stem = _write(store, spec["id"], figure)
+        stem = _write(store, spec["id"], kind.picture(spec, drawn.data))
         listed.append(
             {
                 "id": spec["id"],
@@ -142,7 +140,8 @@ def write_figures(
                 "title": spec["title"],
                 "name": spec.get("paper", f"Figure {spec['id']}"),
                 "kind": spec["kind"],
-                "wide": spec.get("wide", spec["kind"] in figures.WIDE),
+                "lead": spec.get("lead", False),
+                "wide": spec.get("wide", kind.wide),
                 "caption": spec["caption"],
                 "note": drawn.note,
                 "file": f"figures/{stem}.svg",

@@ -13,7 +13,7 @@ use alloc::{boxed::Box, format, vec::Vec};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Instant, Packet, Rng, Why};
 
 use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES};
 use crate::flow_table::FlowTable;
@@ -22,21 +22,24 @@ use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Table, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "afd",
-    summary: "Signals each flow by its share of a shadow buffer of sampled packets, so that all \
-              get the same rate.",
-    year: 2003,
+    about: About {
+        name: "afd",
+        summary: "Signals each flow by its share of a shadow buffer of sampled packets, so that \
+                  all get the same rate.",
+        year: 2003,
+        source: "Pan, Breslau, Prabhakar and Shenker, ACM CCR 33(2), 2003; two implementations of \
+                 it",
+        deviations: "The oldest entry of the shadow buffer makes room (the paper: a random one). \
+                     Entries count packets; the paper's weights by bytes are not offered. A packet \
+                     is tested with the entries held before it, then sampled with probability 1/s, \
+                     whether or not it was signalled; what a full buffer refuses is not sampled. \
+                     One of the implementations spares flows up to 1.2 m_fair; this one does not.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::State,
     tables: &[Table { rows: &[("b", 500)], row: 112 }],
-    source: "Pan, Breslau, Prabhakar and Shenker, ACM CCR 33(2), 2003; two implementations of it",
     ecn: "marks ECN-capable packets at every load, if ecn is on",
     units: "packets",
-    deviations: "The oldest entry of the shadow buffer makes room (the paper: a random one). Entries \
-                 count packets; the paper's weights by bytes are not offered. A packet is tested \
-                 with the entries held before it, then sampled with probability 1/s, whether or \
-                 not it was signalled; what a full buffer refuses is not sampled. One of the \
-                 implementations spares flows up to 1.2 m_fair; this one does not.",
-    fields: FIELDS,
     build,
 };
 
@@ -183,8 +186,8 @@ fn build(params: &Params, _: &Line) -> Result<Built, BadParams> {
         );
         return Err(BadParams::new(name, why));
     }
-    let room = buffer::room(params, 250);
-    Ok(Built::Gate(Box::new(Judged::new(Afd::new(params), room, params.switch("ecn")))))
+    let limit = buffer::limit(params, 250);
+    Ok(Built::Gate(Box::new(Judged::new(Afd::new(params), limit, params.switch("ecn")))))
 }
 
 impl Afd {

@@ -20,7 +20,7 @@ mod settings;
 use alloc::boxed::Box;
 
 use packet::params::{BadParams, Params};
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
 
 use super::family::{Early, Linux, Ns, Paper, Profile, Tuned, Tuner};
 use crate::{Aqm, Built, Entry, Judged, Keeps, Line, Verdict};
@@ -28,22 +28,24 @@ use settings::Settings;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "ared",
-    summary: "RED that moves max_p to keep the average queue in the middle of its band.",
-    year: 2001,
+    about: About {
+        name: "ared",
+        summary: "RED that moves max_p to keep the average queue in the middle of its band.",
+        year: 2001,
+        source: "Floyd, Gummadi and Shenker, Adaptive RED, ICSI TR 2001; profiles after ns-2.35, \
+                 ns-3, Linux sch_red",
+        deviations: "floyd: the step is tested at arrivals, as in ns-2, and bounds are strict. All \
+                     but linux: the first interval is counted from the first arrival. ns2: \
+                     use_mark_p, its default, is given up once ecn_above_max is set. ns3: \
+                     LinkBandwidth is the line's rate, and thresholds that are written are kept \
+                     (ns-3's ARED switch overrides them). linux: as profile linux of plain RED.",
+        fields: fields::FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Floyd, Gummadi and Shenker, Adaptive RED, ICSI TR 2001; profiles after ns-2.35, \
-             ns-3, Linux sch_red",
     ecn: "marks below max_th if ecn is on and the packet is ECN-capable; above it by \
           ecn_above_max: drop (the guideline), mark_in_gentle, mark_always; drops an overflow",
     units: "packets or bytes",
-    deviations: "floyd: the step is tested at arrivals, as in ns-2, and bounds are strict. \
-                 All but linux: the first interval is counted from the first arrival. ns2: \
-                 use_mark_p, its default, is given up once ecn_above_max is set. ns3: \
-                 LinkBandwidth is the line's rate, and thresholds that are written are kept \
-                 (ns-3's ARED switch overrides them). linux: as profile linux of plain RED.",
-    fields: fields::FIELDS,
     build,
 };
 
@@ -58,7 +60,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
 }
 
 fn shell(judge: impl Aqm + 'static, settings: &Settings) -> Built {
-    Built::Gate(Box::new(Judged::new(judge, settings.base.room, settings.base.ecn)))
+    Built::Gate(Box::new(Judged::new(judge, settings.base.limit, settings.base.ecn)))
 }
 
 fn tuned<J: Early>(mut judge: J, settings: &Settings, gentle_too: bool) -> Tuned<J, Aimd> {

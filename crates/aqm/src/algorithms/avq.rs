@@ -16,24 +16,26 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Instant, Packet, Rng, Why};
 
-use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "avq",
-    summary: "Signals what overflows a virtual queue whose capacity adapts to the arrivals.",
-    year: 2001,
+    about: About {
+        name: "avq",
+        summary: "Signals what overflows a virtual queue whose capacity adapts to the arrivals.",
+        year: 2001,
+        source: "Kunniyur and Srikant, SIGCOMM 2001; profile after ns-2.35 Vq",
+        deviations: "paper: the virtual capacity starts at 0.8 of the line's, as in ns-2. ns2: \
+                     with ecn on, a packet that cannot be marked is dropped (ns-2 lets it pass), \
+                     and as a drop does not count; mark-front and drop-front are not offered.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Kunniyur and Srikant, SIGCOMM 2001; profile after ns-2.35 Vq",
     ecn: "marks if ecn is on and the packet is ECN-capable, at any load; drops an overflow",
     units: "packets or bytes",
-    deviations: "paper: the virtual capacity starts at 0.8 of the line's, as in ns-2. ns2: with \
-                 ecn on, a packet that cannot be marked is dropped (ns-2 lets it pass), and as a \
-                 drop does not count; mark-front and drop-front are not offered.",
-    fields: FIELDS,
     build,
 };
 
@@ -136,9 +138,9 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let (mean, limit) = (params.whole("mean_packet_bytes"), params.whole("limit"));
     let unit = if in_bytes { 1.0 } else { mean as f64 };
     let capacity = line.rate.bytes_per_s() / unit;
-    let room = match in_bytes {
-        true => Room::of_bytes(limit * mean, Fit::Whole),
-        false => Room::of_packets(limit as u32, Fit::Whole),
+    let buffer = match in_bytes {
+        true => BufferLimit::of_bytes(limit * mean, Fit::Whole),
+        false => BufferLimit::of_packets(limit as u32, Fit::Whole),
     };
     let avq = Avq {
         in_bytes,
@@ -155,7 +157,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         grown: Instant::ZERO,
         pending: None,
     };
-    Ok(Built::Gate(Box::new(Judged::new(avq, room, params.switch("ecn")))))
+    Ok(Built::Gate(Box::new(Judged::new(avq, buffer, params.switch("ecn")))))
 }
 
 impl Avq {

@@ -15,29 +15,31 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
 
 use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, TIME};
 use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "blue",
-    summary: "Losses raise the signal probability, idle times lower it.",
-    year: 1999,
+    about: About {
+        name: "blue",
+        summary: "Losses raise the signal probability, idle times lower it.",
+        year: 1999,
+        source: "Feng, Kandlur, Saha and Shin, CSE-TR-387-99, 1999, and IEEE/ACM ToN 10(4), 2002; \
+                 NetBSD ALTQ",
+        deviations: "standard: one freeze clock for raising and lowering (an ns-3 port has two), \
+                     which starts at the first packet; an early drop is no loss event; a line that \
+                     stays idle lowers p every freeze_time, or once with repeat = false. altq: the \
+                     time before the first packet does not count as idle, and an idle time is \
+                     \"more than a second\" from two whole seconds on (ALTQ compares the seconds \
+                     of its clock, so that it depends on the phase).",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Feng, Kandlur, Saha and Shin, CSE-TR-387-99, 1999, and IEEE/ACM ToN 10(4), 2002; \
-             NetBSD ALTQ",
     ecn: "marks ECN-capable packets whenever the coin says so, if ecn is on",
     units: "packets",
-    deviations: "standard: one freeze clock for raising and lowering (an ns-3 port has two), which \
-                 starts at the first packet; an early drop is no loss event; a line that stays \
-                 idle lowers p every freeze_time, or once with repeat = false. altq: the time \
-                 before the first packet does not count as idle, and an idle time is \"more than a \
-                 second\" from two whole seconds on (ALTQ compares the seconds of its clock, so \
-                 that it depends on the phase).",
-    fields: FIELDS,
     build,
 };
 
@@ -106,8 +108,8 @@ const FIELDS: &[Field] = &[
 fn build(params: &Params, _: &Line) -> Result<Built, BadParams> {
     let ecn = params.switch("ecn");
     if params.choice("profile") == "standard" {
-        let room = buffer::room(params, 200);
-        return Ok(Built::Gate(Box::new(Judged::new(Blue::new(params), room, ecn))));
+        let limit = buffer::limit(params, 200);
+        return Ok(Built::Gate(Box::new(Judged::new(Blue::new(params), limit, ecn))));
     }
     for (name, why) in [
         ("d1", "its steps are fixed, 0.125 up and 0.001 down"),

@@ -14,29 +14,31 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
 
 use crate::buffer::LIMIT;
 use crate::shells::active::Active;
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, LimitOrder, Line, Room, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, LimitOrder, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "bred",
-    summary: "Drops by how much of its part of the buffer a flow holds, but spares one that has \
-              just lost a packet.",
-    year: 1999,
+    about: About {
+        name: "bred",
+        summary: "Drops by how much of its part of the buffer a flow holds, but spares one that \
+                  has just lost a packet.",
+        year: 1999,
+        source: "Anjum and Tassiulas, INFOCOM 1999 (recalled; constants weakly)",
+        deviations: "A reconstruction, no program was read. Thresholds are real numbers, computed \
+                     anew at each arrival; a flow's state, its gap included, is forgotten when its \
+                     last packet departs; the band above l2 does not fall through to the test of \
+                     the band below.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::State,
     tables: &[],
-    source: "Anjum and Tassiulas, INFOCOM 1999 (recalled; constants weakly)",
     ecn: "never marks",
     units: "packets",
-    deviations: "A reconstruction, no program was read. Thresholds are real numbers, computed \
-                 anew at each arrival; a flow's \
-                 state, its gap included, is forgotten when its last packet departs; the band \
-                 above l2 does not fall through to the test of the band below.",
-    fields: FIELDS,
     build,
 };
 
@@ -111,7 +113,7 @@ struct Bred {
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     // The judge tests the limit itself: an overflow moves the flow's gap.
-    let shell = Judged::new(Bred::new(params), Room::UNLIMITED, false);
+    let shell = Judged::new(Bred::new(params), BufferLimit::UNLIMITED, false);
     Ok(Built::Discipline(Box::new(Watched::new(shell, false))))
 }
 
@@ -167,11 +169,12 @@ impl Aqm for Bred {
         let (queue, gap) = known.unwrap_or_default();
         // A flow that was absent is one more, but holds nothing and passes whatever its part.
         let part = self.part(self.flows.len().max(1));
-        let doomed = if !Room::of_packets(self.limit, Fit::Whole).admits(backlog, packet.bytes) {
-            Some(Why::Overflow)
-        } else {
-            self.dooms(queue, gap, part, rng)
-        };
+        let doomed =
+            if !BufferLimit::of_packets(self.limit, Fit::Whole).admits(backlog, packet.bytes) {
+                Some(Why::Overflow)
+            } else {
+                self.dooms(queue, gap, part, rng)
+            };
         if let Some(why) = doomed {
             if let Some(flow) = self.flows.get(packet.flow) {
                 flow.gap = 0;

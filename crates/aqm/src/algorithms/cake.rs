@@ -32,7 +32,7 @@ mod tins;
 use alloc::{boxed::Box, vec::Vec};
 
 use packet::params::{BadParams, Params};
-use packet::{Backlog, Cells, Ecn, Event, Framing, Instant, Packet, Why};
+use packet::{About, Backlog, Cells, Ecn, Event, Framing, Instant, Packet, Why};
 
 use crate::shells::flows::hash_seed;
 use crate::shells::pool::Pool;
@@ -46,31 +46,34 @@ use tins::{Scheme, TinNumbers};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "cake",
-    summary: "Shapes, divides by code point, shares among hosts and flows, and keeps each queue \
-              short.",
-    year: 2018,
+    about: About {
+        name: "cake",
+        summary: "Shapes, divides by code point, shares among hosts and flows, and keeps each \
+                  queue short.",
+        year: 2018,
+        source: "Linux sch_cake; Høiland-Jørgensen, Taht and Morton, LANMAN 2018",
+        deviations: "Sizes are IP lengths, unless the link's header_bytes adds to them (sch_cake: \
+                     with the Ethernet header unless overhead is given), and memory is counted in \
+                     them, not in buffer sizes. Turns are kept to 2^-16 byte, where sch_cake adds \
+                     a random fraction of a byte. Rates are exact in the long run, roots are \
+                     exact, and a fresh queue's first signal waits a whole interval (sch_cake \
+                     begins with a reciprocal root of zero: the second late packet of a queue that \
+                     has never signalled is signalled at once). Flows and hosts are hashed by a \
+                     seeded 64-bit mix; of equally long queues the first tin's and lowest loses. \
+                     BLUE draws also where CoDel drops (recent versions of the program: only where \
+                     it does not). Host counts follow the accounting that the program has since \
+                     2025. The filter of acknowledgements knows only whether one is pure, and \
+                     whether it says all that earlier ones said: data trigger nothing, and one \
+                     that must arrive keeps those before it. Without autorate, NAT, GSO, firewall \
+                     marks, and washing of code points.",
+        fields: fields::FIELDS,
+    },
     per_flow: Keeps::Queues,
     // Of eight tins at most.
     tables: &[Table { rows: &[("queues", 1_024)], row: 8 * 200 }],
     units: "time; turns in bytes",
-    source: "Linux sch_cake; Høiland-Jørgensen, Taht and Morton, LANMAN 2018",
     ecn: "marks in place of every drop by CoDel if ecn is on (it is by default) and the packet is \
           ECN-capable; the random drops of the law's other half ignore ECN; want of room drops",
-    deviations: "Sizes are IP lengths, unless the link's header_bytes adds to them (sch_cake: with \
-                 the Ethernet header unless overhead is given), and memory is counted in them, not in buffer sizes. Turns are kept to \
-                 2^-16 byte, where sch_cake adds a random fraction of a byte. Rates are exact in \
-                 the long run, roots are exact, and a fresh queue's first signal waits a whole \
-                 interval (sch_cake begins with a reciprocal root of zero: the second late packet \
-                 of a queue that has never signalled is signalled at once). Flows and hosts are \
-                 hashed by a seeded 64-bit mix; of equally long queues the first tin's and lowest \
-                 loses. BLUE draws also where CoDel drops (recent versions of the program: only \
-                 where it does not). Host counts follow the accounting that the program has since \
-                 2025. The filter of acknowledgements knows only whether one is pure, and \
-                 whether it says all that earlier ones said: data trigger nothing, and one that \
-                 must arrive keeps those before it. Without autorate, NAT, GSO, firewall marks, \
-                 and washing of code points.",
-    fields: fields::FIELDS,
     build,
 };
 

@@ -18,33 +18,35 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Event, Packet, Why};
+use packet::{About, Backlog, Event, Packet, Why};
 
 use super::family::weight_for_burst;
 use crate::buffer::{ECN, LIMIT, PACKET_BYTES};
-use crate::{Admission, Built, Cx, Discipline, Entry, Fit, Gate, Judged, Keeps, Line, Room};
+use crate::{Admission, BufferLimit, Built, Cx, Discipline, Entry, Fit, Gate, Judged, Keeps, Line};
 use judges::{InIntegers, InReals, Sampler, Settings};
 use queue::Queue;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "choke",
-    summary: "RED that first compares an arrival with a random waiting packet and drops both if \
-              they are of one flow.",
-    year: 2000,
+    about: About {
+        name: "choke",
+        summary: "RED that first compares an arrival with a random waiting packet and drops both \
+                  if they are of one flow.",
+        year: 2000,
+        source: "Pan, Prabhakar and Psounis, INFOCOM 2000; Linux sch_choke",
+        deviations: "Both: one packet is drawn per arrival (the paper's variants with several are \
+                     not offered); flows are compared exactly, not by digest. paper: the \
+                     boundaries are Linux's (an average of min_th passes, one of max_th is tested) \
+                     and so is the count of -1 above max_th; the draw is uniform over the waiting \
+                     packets. linux: the array of packets grows where the kernel's ring would wrap \
+                     onto its holes; the idle table counts microseconds.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Pan, Prabhakar and Psounis, INFOCOM 2000; Linux sch_choke",
     ecn: "marks what RED's test signals if ecn is on and the packet is ECN-capable, above max_th \
           too unless harddrop; the two packets of a match are dropped whatever their ECN field",
     units: "packets",
-    deviations: "Both: one packet is drawn per arrival (the paper's variants with several are not \
-                 offered); flows are compared exactly, not by digest. paper: the boundaries are \
-                 Linux's (an average of min_th passes, one of max_th is tested) and so is the \
-                 count of -1 above max_th; the draw is uniform over the waiting packets. linux: \
-                 the array of packets grows where the kernel's ring would wrap onto its holes; \
-                 the idle table counts microseconds.",
-    fields: FIELDS,
     build,
 };
 
@@ -129,12 +131,12 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         return Err(BadParams::new("limit", why));
     }
     let settings = settings(params, line, linux)?;
-    let room = Room::of_packets(limit as u32, Fit::Whole);
+    let limit = BufferLimit::of_packets(limit as u32, Fit::Whole);
     let ecn = params.switch("ecn");
     Ok(Built::Discipline(if linux {
-        Box::new(Choke::new(Judged::new(InIntegers::new(&settings)?, room, ecn), true))
+        Box::new(Choke::new(Judged::new(InIntegers::new(&settings)?, limit, ecn), true))
     } else {
-        Box::new(Choke::new(Judged::new(InReals::new(&settings), room, ecn), false))
+        Box::new(Choke::new(Judged::new(InReals::new(&settings), limit, ecn), false))
     }))
 }
 

@@ -23,36 +23,40 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
 
 use crate::shells::departure::{AtDeparture, DepartureFifo, Rules};
-use crate::{Built, Entry, Fit, Keeps, Line, Room, Verdict, buffer};
+use crate::{BufferLimit, Built, Entry, Fit, Keeps, Line, Verdict, buffer};
 use alternation::{Alternation, NEVER, Numbers};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "cobalt",
-    summary: "Controlled delay, and random drops that grow while the buffer overflows.",
-    year: 2018,
+    about: About {
+        name: "cobalt",
+        summary: "Controlled delay, and random drops that grow while the buffer overflows.",
+        year: 2018,
+        source: "Linux sch_cake; ns-3 CobaltQueueDisc; Høiland-Jørgensen, Taht and Morton, LANMAN \
+                 2018",
+        deviations: "All: one FIFO that refuses arrivals when full, each of which raises the \
+                     probability (sch_cake, which has one per flow: each packet dropped from the \
+                     fattest queue). Roots are exact (both programs: 16 accurate values, then \
+                     Newton steps; the waits differ by less than 0.5 % once the count passes 15). \
+                     A random draw u drops if u < p_drop. A queue never used counts as last \
+                     visited long ago, and its first signal waits a whole interval (sch_cake \
+                     begins with a reciprocal root of zero, so that in a queue that has never \
+                     signalled the second late packet is signalled at once; ns-3 begins with one). \
+                     linux: the guard takes the rate of the line, as sch_cake that of its shaper; \
+                     an unshaped sch_cake has none. Without a guard, as in ns3 or with mtu = 0, \
+                     every busy period longer than interval is signalled on a line whose packets \
+                     last longer than target: web traffic that wants all of 2 Mb/s gets 64 % of \
+                     it, and 89 % with the guard.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Linux sch_cake; ns-3 CobaltQueueDisc; Høiland-Jørgensen, Taht and Morton, LANMAN 2018",
     ecn: "marks in place of every drop by CoDel if ecn is on and the packet is ECN-capable; the \
           random drops of its other half ignore ECN; a full buffer drops",
     units: "time",
-    deviations: "All: one FIFO that refuses arrivals when full, each of which raises the \
-                 probability (sch_cake, which has one per flow: each packet dropped from the \
-                 fattest queue). Roots are exact (both programs: 16 accurate values, then Newton \
-                 steps; the waits differ by less than 0.5 % once the count passes 15). A random \
-                 draw u drops if u < p_drop. A queue never used counts as last visited long \
-                 ago, and its first signal waits a whole interval (sch_cake begins with a \
-                 reciprocal root of zero, so that in a queue that has never signalled the second \
-                 late packet is signalled at once; ns-3 begins with one). linux: the guard takes \
-                 the rate of the line, as sch_cake that of its shaper; an unshaped sch_cake has \
-                 none. Without a guard, as in ns3 or with mtu = 0, every busy period longer than \
-                 interval is signalled on a line whose packets last longer than target: web \
-                 traffic that wants all of 2 Mb/s gets 64 % of it, and 89 % with the guard.",
-    fields: FIELDS,
     build,
 };
 
@@ -149,7 +153,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         Cobalt { law: Alternation::new(), numbers: numbers(params, line), linux, coin: false };
     params.ignore(foreign);
     let rules = Rules { ecn: params.switch("ecn"), keep_last: linux };
-    Ok(Built::Discipline(Box::new(DepartureFifo::new(cobalt, room(params, linux), rules))))
+    Ok(Built::Discipline(Box::new(DepartureFifo::new(cobalt, limit(params, linux), rules))))
 }
 
 fn numbers(params: &Params, line: &Line) -> Numbers {
@@ -176,11 +180,11 @@ fn numbers(params: &Params, line: &Line) -> Numbers {
     }
 }
 
-fn room(params: &Params, linux: bool) -> Room {
+fn limit(params: &Params, linux: bool) -> BufferLimit {
     if linux || params.given("limit") || params.given("limit_bytes") {
-        return buffer::room(params, 1000);
+        return buffer::limit(params, 1000);
     }
-    Room::of_bytes(params.whole_or("limit_bytes", 1_500_000), Fit::Whole)
+    BufferLimit::of_bytes(params.whole_or("limit_bytes", 1_500_000), Fit::Whole)
 }
 
 /// The state of the queue.

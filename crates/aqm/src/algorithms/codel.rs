@@ -23,33 +23,35 @@ mod law;
 
 use alloc::{boxed::Box, format};
 
+use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
 use crate::shells::departure::{DepartureFifo, Rules};
-use crate::{Built, Entry, Fit, Keeps, Line, Room};
+use crate::{BufferLimit, Built, Entry, Fit, Keeps, Line};
 use controlled_delay::{Control, Least, Profile};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "codel",
-    summary: "Signals packets at the head while all have stayed too long, ever more often.",
-    year: 2012,
+    about: About {
+        name: "codel",
+        summary: "Signals packets at the head while all have stayed too long, ever more often.",
+        year: 2012,
+        source: "Nichols and Jacobson, ACM Queue 10(5), 2012; RFC 8289; profiles after Linux \
+                 codel_impl.h, ns-3, ns-2.35",
+        deviations: "All: times are whole nanoseconds (Linux: 1.024 us). rfc8289: the count grows \
+                     at each drop within a series, also if the next packet ends it, as in Linux, \
+                     ns-3 and ns-2. linux: packet sizes include the link header that Linux adds \
+                     (14 bytes on Ethernet) only if the link's header_bytes says so, while mtu is \
+                     1514 as there; the wrap of the 32-bit clock is absent; a queue that has never \
+                     signalled begins at count 1 whatever the clock says.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Nichols and Jacobson, ACM Queue 10(5), 2012; RFC 8289; profiles after Linux \
-             codel_impl.h, ns-3, ns-2.35",
     ecn: "marks in place of every drop at the head if ecn is on and the packet is ECN-capable; \
           ce_threshold marks whether ecn is on or not; a full buffer drops",
     units: "time",
-    deviations: "All: times are whole nanoseconds (Linux: 1.024 us). rfc8289: the count grows at \
-                 each drop within a series, also if the next packet ends it, as in Linux, ns-3 \
-                 and ns-2. linux: packet sizes include the link header that Linux \
-                 adds (14 bytes on Ethernet) only if the link's header_bytes says so, while mtu \
-                 is 1514 as there; the wrap of the \
-                 32-bit clock is absent; a queue that has never signalled begins at count 1 \
-                 whatever the clock says.",
-    fields: FIELDS,
     build,
 };
 
@@ -146,7 +148,7 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     };
     let control = Control::new(profile, params, least);
     let rules = Rules { ecn: params.switch("ecn"), keep_last: false };
-    Ok(Built::Discipline(Box::new(DepartureFifo::new(control, room(params), rules))))
+    Ok(Built::Discipline(Box::new(DepartureFifo::new(control, limit(params), rules))))
 }
 
 fn refuse_in_ns2(params: &Params) -> Result<(), BadParams> {
@@ -166,13 +168,13 @@ fn refuse_in_ns2(params: &Params) -> Result<(), BadParams> {
     Ok(())
 }
 
-fn room(params: &Params) -> Room {
+fn limit(params: &Params) -> BufferLimit {
     let profile = params.choice("profile");
     let bytes = || params.whole_or("limit_bytes", 1_500_000);
     if !params.given("limit") && (profile == "ns3" || params.given("limit_bytes")) {
-        return Room::of_bytes(bytes(), Fit::Whole);
+        return BufferLimit::of_bytes(bytes(), Fit::Whole);
     }
     let packets = params.whole_or("limit", if profile == "ns2" { 50 } else { 1000 }) as u32;
-    let room = Room::of_packets(packets, Fit::Whole);
-    if params.given("limit_bytes") { room.and_bytes(bytes()) } else { room }
+    let limit = BufferLimit::of_packets(packets, Fit::Whole);
+    if params.given("limit_bytes") { limit.and_bytes(bytes()) } else { limit }
 }

@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
 
 use crate::buffer::{self, LIMIT, LIMIT_BYTES, TIME};
 use crate::periodic::Ticker;
@@ -22,21 +22,24 @@ use crate::{Aqm, Built, Entry, Judged, Keeps, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "csfq",
-    summary: "Drops each flow's excess over the fair share of the line, estimated from arrivals.",
-    year: 1998,
+    about: About {
+        name: "csfq",
+        summary: "Drops each flow's excess over the fair share of the line, estimated from \
+                  arrivals.",
+        year: 1998,
+        source: "Stoica, Shenker and Zhang, SIGCOMM 1998, figure 3 and section 2 (recalled; \
+                 constants weakly)",
+        deviations: "Edge and core in one, no weights. No program was read. alpha begins at the \
+                     line's rate. The packet that ends a window without congestion counts in it \
+                     (in figure 3 a lone packet would set alpha to 0, and all after it were \
+                     dropped). Of packets at one instant each adds bytes/K to its flow's rate. A \
+                     flow that has been silent for ten K is forgotten.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::State,
     tables: &[],
-    source: "Stoica, Shenker and Zhang, SIGCOMM 1998, figure 3 and section 2 (recalled; constants \
-             weakly)",
     ecn: "never marks",
     units: "rate",
-    deviations: "Edge and core in one, no weights. No program was read. alpha begins at the line's \
-                 rate. The packet that ends a window without congestion counts in it (in figure 3 a \
-                 lone packet would set alpha to 0, and all after it were dropped). Of packets at one \
-                 instant each adds bytes/K to its flow's rate. A flow that has been silent for ten \
-                 K is forgotten.",
-    fields: FIELDS,
     build,
 };
 
@@ -121,7 +124,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let silent = params.time("K").nanos() * FORGOTTEN_AFTER;
     let ticker = Ticker::every(Duration::from_nanos(silent).max(SHORTEST));
     let judge = Csfq { flows: Active::new(), over: params.real("K"), ticker, share };
-    Ok(Built::Gate(Box::new(Judged::new(judge, buffer::room(params, 100), false))))
+    Ok(Built::Gate(Box::new(Judged::new(judge, buffer::limit(params, 100), false))))
 }
 
 /// What must wait, in packets or bytes, before the line is taken for congested.

@@ -12,29 +12,32 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Duration, Ecn, Event, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Duration, Ecn, Event, Instant, Packet, Rng, Why};
 
 use crate::buffer::{self, LIMIT, LIMIT_BYTES};
 use crate::shells::pool::{Pool, Queue};
-use crate::{Built, Cx, Discipline, Entry, Fit, Keeps, Line, Room};
+use crate::{BufferLimit, Built, Cx, Discipline, Entry, Fit, Keeps, Line};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "curvy_red",
-    summary: "A queue for classic and one for scalable senders; signals grow with the classic \
-              queue's delay, squared for classic packets.",
-    year: 2015,
+    about: About {
+        name: "curvy_red",
+        summary: "A queue for classic and one for scalable senders; signals grow with the classic \
+                  queue's delay, squared for classic packets.",
+        year: 2015,
+        source: "RFC 9332 appendix B, figures 9 and 10",
+        deviations: "min_th is 0.5 ms where the RFC prints 500 ms, which is more than its whole \
+                     buffer of 250 ms, so that nothing would ever be signalled: taken for a \
+                     misprint of 500 us. An empty queue is never scheduled. A packet's queueing \
+                     delay is its own, not that of the one that is the head after it. Without \
+                     overload protection, as in the RFC.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "RFC 9332 appendix B, figures 9 and 10",
     ecn: "always on: ECT(1) and CE go to the scalable queue and are marked; ECT(0) is marked and \
           Not-ECT dropped with the square of the probability; a full buffer drops",
     units: "time",
-    deviations: "min_th is 0.5 ms where the RFC prints 500 ms, which is more than its whole buffer \
-                 of 250 ms, so that nothing would ever be signalled: taken for a misprint of 500 us. \
-                 An empty queue is never scheduled. A packet's queueing delay is its own, not that \
-                 of the one that is the head after it. Without overload protection, as in the RFC.",
-    fields: FIELDS,
     build,
 };
 
@@ -113,7 +116,7 @@ struct CurvyRed {
     pool: Pool,
     classic: Queue,
     scalable: Queue,
-    room: Room,
+    limit: BufferLimit,
     tshift: Duration,
     /// Q_C, in seconds.
     classic_delay: f64,
@@ -131,7 +134,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         pool: Pool::default(),
         classic: Queue::new(),
         scalable: Queue::new(),
-        room: room(params, line),
+        limit: limit(params, line),
         tshift: params.time("tshift"),
         classic_delay: 0.0,
         gamma: 1.0 / (1u64 << params.whole("g_C")) as f64,
@@ -143,13 +146,14 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     })))
 }
 
-fn room(params: &Params, line: &Line) -> Room {
+fn limit(params: &Params, line: &Line) -> BufferLimit {
     let packets = params.given("limit").then(|| params.whole("limit") as u32);
-    let room = packets.map_or(Room::UNLIMITED, |limit| Room::of_packets(limit, Fit::Whole));
+    let limit =
+        packets.map_or(BufferLimit::UNLIMITED, |limit| BufferLimit::of_packets(limit, Fit::Whole));
     let bytes = ((line.rate.bytes_per_s() * 0.25) as u64).max(1);
     match (packets, params.given("limit_bytes")) {
-        (Some(_), false) => room,
-        _ => room.and_bytes(params.whole_or("limit_bytes", bytes)),
+        (Some(_), false) => limit,
+        _ => limit.and_bytes(params.whole_or("limit_bytes", bytes)),
     }
 }
 
@@ -190,7 +194,7 @@ impl CurvyRed {
 
 impl Discipline for CurvyRed {
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
-        if !self.room.admits(self.backlog(), packet.bytes) {
+        if !self.limit.admits(self.backlog(), packet.bytes) {
             (cx.out)(Event::Dropped { packet, why: Why::Overflow });
             return;
         }
@@ -249,7 +253,7 @@ mod tests {
             pool: Pool::default(),
             classic: Queue::new(),
             scalable: Queue::new(),
-            room: room(&params, &line),
+            limit: limit(&params, &line),
             tshift: params.time("tshift"),
             classic_delay: 0.0,
             gamma: 1.0 / 32.0,
@@ -270,7 +274,7 @@ mod tests {
         assert!((dual.probability(dual.range_c) - 0.001).abs() < 1e-12);
         assert!((dual.probability(dual.range_l) - 0.002).abs() < 1e-12);
         // 250 ms of buffer at 10 Mbit/s.
-        assert_eq!(dual.room, Room::UNLIMITED.and_bytes(312_500));
+        assert_eq!(dual.limit, BufferLimit::UNLIMITED.and_bytes(312_500));
     }
 
     #[test]

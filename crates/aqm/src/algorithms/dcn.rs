@@ -16,7 +16,7 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
 
 use crate::buffer::{self, LIMIT, LIMIT_BYTES, PACKET_BYTES};
 use crate::periodic::Ticker;
@@ -27,23 +27,26 @@ use flows::{Collision, Flows};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "dcn",
-    summary: "Drops packets of long, fast flows only, as often as a controller of the queue says.",
-    year: 2004,
+    about: About {
+        name: "dcn",
+        summary: "Drops packets of long, fast flows only, as often as a controller of the queue \
+                  says.",
+        year: 2004,
+        source: "Le, Aikat, Jeffay and Smith, ICNP 2004 (slides and abstract)",
+        deviations: "A reconstruction. Established: two tables keyed by flow, a packet-count \
+                     threshold, a controller like PI, drops only, never of a short flow. Not \
+                     established, hence parameters: table sizes, threshold, interval and rule of \
+                     ageing, collisions on the scoreboard, gains and target, and how the \
+                     probability depends on the flow. Pure acknowledgements count like data.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::State,
     tables: &[
         Table { rows: &[("scoreboard_size", 1_024)], row: 168 },
         Table { rows: &[("table_size", 1_024)], row: 104 },
     ],
-    source: "Le, Aikat, Jeffay and Smith, ICNP 2004 (slides and abstract)",
     ecn: "never marks",
     units: "packets or bytes",
-    deviations: "A reconstruction. Established: two tables keyed by flow, a packet-count threshold, \
-                 a controller like PI, drops only, never of a short flow. Not established, hence \
-                 parameters: table sizes, threshold, interval and rule of ageing, collisions on \
-                 the scoreboard, gains and target, and how the probability depends on the flow. \
-                 Pure acknowledgements count like data.",
-    fields: FIELDS,
     build,
 };
 
@@ -225,8 +228,8 @@ fn build(params: &Params, _: &Line) -> Result<Built, BadParams> {
     if !in_bytes && probability != "bytes" {
         params.ignore("mean_packet_bytes");
     }
-    let room = buffer::room(params, 200);
-    Ok(Built::Gate(Box::new(Judged::new(judge, room, false))))
+    let limit = buffer::limit(params, 200);
+    Ok(Built::Gate(Box::new(Judged::new(judge, limit, false))))
 }
 
 impl Dcn {

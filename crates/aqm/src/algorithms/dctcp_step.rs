@@ -10,25 +10,28 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Instant, Packet, Rng, Why, math};
+use packet::{About, Backlog, Instant, Packet, Rng, Why, math};
 
-use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "dctcp_step",
-    summary: "Marks every ECN-capable packet that finds K packets waiting.",
-    year: 2010,
+    about: About {
+        name: "dctcp_step",
+        summary: "Marks every ECN-capable packet that finds K packets waiting.",
+        year: 2010,
+        source: "Alizadeh et al., SIGCOMM 2010; ns-2.35 DCTCP script",
+        deviations: "The queue is compared before the arrival is added, which equals the paper's \
+                     length above K with the arrival; ns-2's scripts get there by RED with min_th \
+                     = max_th = K, w_q = 1 and a changed comparison, and drop what is not \
+                     ECN-capable.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Alizadeh et al., SIGCOMM 2010; ns-2.35 DCTCP script",
     ecn: "marks from K on; packets that are not ECN-capable are not signalled (not_ect = \"pass\") \
           or dropped (\"drop\"); drops an overflow",
     units: "packets or bytes",
-    deviations: "The queue is compared before the arrival is added, which equals the paper's \
-                 length above K with the arrival; ns-2's scripts get there by RED with min_th = \
-                 max_th = K, w_q = 1 and a changed comparison, and drop what is not ECN-capable.",
-    fields: FIELDS,
     build,
 };
 
@@ -93,15 +96,15 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let in_bytes = params.choice("units") == "byte";
     let unit = if in_bytes { mean } else { 1 };
     let limit = params.whole("limit");
-    let room = match in_bytes {
-        true => Room::of_bytes(limit * mean, Fit::Whole),
-        false => Room::of_packets(limit as u32, Fit::Whole),
+    let limit = match in_bytes {
+        true => BufferLimit::of_bytes(limit * mean, Fit::Whole),
+        false => BufferLimit::of_packets(limit as u32, Fit::Whole),
     };
     let k = threshold(params, line, mean)?;
     let drops_not_ect = params.choice("not_ect") == "drop";
     Ok(Built::Gate(Box::new(Judged::new(
         Step { k: k * unit, in_bytes, drops_not_ect },
-        room,
+        limit,
         true,
     ))))
 }

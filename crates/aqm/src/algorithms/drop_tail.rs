@@ -9,32 +9,34 @@ use alloc::{boxed::Box, collections::VecDeque, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Event, Packet, Why};
+use packet::{About, Backlog, Event, Packet, Why};
 
-use crate::{Aqm, Built, Cx, Discipline, Entry, Fit, Judged, Keeps, Line, Room};
+use crate::{Aqm, BufferLimit, Built, Cx, Discipline, Entry, Fit, Judged, Keeps, Line};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "droptail",
-    summary: "First come, first served; a packet that finds the buffer full is dropped.",
-    year: 1969,
+    about: About {
+        name: "droptail",
+        summary: "First come, first served; a packet that finds the buffer full is dropped.",
+        year: 1969,
+        source: "no paper; Linux pfifo, bfifo and pfifo_head_drop, ns-2.35 DropTail",
+        deviations: "Profile \"normative\" equals Linux pfifo (packets) and bfifo (bytes); profile \
+                     \"ns2\" equals ns-2.35 DropTail. Drop-from-front with a byte limit removes as \
+                     many heads as the arrival needs (Linux has the option for packets only); \
+                     profile \"ns2\" removes exactly one, as ns-2 does.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "no paper; Linux pfifo, bfifo and pfifo_head_drop, ns-2.35 DropTail",
     ecn: "never marks",
     units: "packets or bytes",
-    deviations: "Flavour \"normative\" equals Linux pfifo (packets) and bfifo (bytes); flavour \
-                 \"ns2\" equals ns-2.35 DropTail. Drop-from-front with a byte limit removes as \
-                 many heads as the arrival needs (Linux has the option for packets only); \
-                 flavour \"ns2\" removes exactly one, as ns-2 does.",
-    fields: FIELDS,
     build,
 };
 
 const FIELDS: &[Field] = &[
     Field {
         name: "limit",
-        meaning: "Packets that may wait, not counting the one being transmitted; flavour \"ns2\" \
+        meaning: "Packets that may wait, not counting the one being transmitted; profile \"ns2\" \
                   holds one less. 50 unless limit_bytes is given.",
         kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
         default: Value::Unset,
@@ -48,7 +50,7 @@ const FIELDS: &[Field] = &[
         source: "Linux bfifo",
     },
     Field {
-        name: "flavour",
+        name: "profile",
         meaning: "How an arrival is compared with the limit: \"normative\" accepts up to the \
                   limit, \"ns2\" only below it.",
         kind: Kind::Choice(&["normative", "ns2"]),
@@ -64,35 +66,35 @@ const FIELDS: &[Field] = &[
     },
 ];
 
-/// The judge without an opinion: its room decides.
+/// The judge without an opinion: its buffer limit decides.
 struct DropTail;
 
 impl Aqm for DropTail {}
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
-    let fit = if params.choice("flavour") == "ns2" { Fit::Short } else { Fit::Whole };
-    let room = room(params, fit)?;
+    let fit = if params.choice("profile") == "ns2" { Fit::Short } else { Fit::Whole };
+    let limit = limit(params, fit)?;
     Ok(if params.switch("from_front") {
-        Built::Discipline(Box::new(DropFront::new(room)))
+        Built::Discipline(Box::new(DropFront::new(limit)))
     } else {
-        Built::Gate(Box::new(Judged::new(DropTail, room, false)))
+        Built::Gate(Box::new(Judged::new(DropTail, limit, false)))
     })
 }
 
-fn room(params: &Params, fit: Fit) -> Result<Room, BadParams> {
+fn limit(params: &Params, fit: Fit) -> Result<BufferLimit, BadParams> {
     let bytes = params.whole("limit_bytes");
-    let in_packets = || Room::of_packets(params.whole_or("limit", 50) as u32, fit);
+    let in_packets = || BufferLimit::of_packets(params.whole_or("limit", 50) as u32, fit);
     match (params.given("limit"), params.given("limit_bytes")) {
         (true, true) if fit == Fit::Short => {
             let packets = params.whole("limit");
             let why = format!(
-                "{bytes} cannot be combined with limit = {packets} in flavour \"ns2\": ns-2 \
+                "{bytes} cannot be combined with limit = {packets} in profile \"ns2\": ns-2 \
                  measures a queue in packets or in bytes, never in both; leave one out"
             );
             Err(BadParams::new("limit_bytes", why))
         }
         (_, false) => Ok(in_packets()),
-        (false, true) => Ok(Room::of_bytes(bytes, fit)),
+        (false, true) => Ok(BufferLimit::of_bytes(bytes, fit)),
         (true, true) => Ok(in_packets().and_bytes(bytes)),
     }
 }
@@ -100,14 +102,14 @@ fn room(params: &Params, fit: Fit) -> Result<Room, BadParams> {
 /// A first-come-first-served queue whose head makes room for an arrival. It must hold its
 /// packets: the decision at arrival falls on another packet.
 struct DropFront {
-    room: Room,
+    limit: BufferLimit,
     packets: VecDeque<Packet>,
     backlog: Backlog,
 }
 
 impl DropFront {
-    fn new(room: Room) -> Self {
-        DropFront { room, packets: VecDeque::new(), backlog: Backlog::default() }
+    fn new(limit: BufferLimit) -> Self {
+        DropFront { limit, packets: VecDeque::new(), backlog: Backlog::default() }
     }
 
     fn pop(&mut self) -> Option<Packet> {
@@ -127,14 +129,14 @@ impl DropFront {
     /// How many heads must go before a packet of `size` bytes is accepted; `None` if the queue
     /// may empty itself and still have no room.
     fn victims(&self, size: u32) -> Option<usize> {
-        if self.room.admits(self.backlog, size) {
+        if self.limit.admits(self.backlog, size) {
             return Some(0);
         }
         let mut left = self.backlog;
         for (index, head) in self.packets.iter().enumerate() {
             left.packets -= 1;
             left.bytes -= u64::from(head.bytes);
-            if self.room.fit() == Fit::Short || self.room.admits(left, size) {
+            if self.limit.fit() == Fit::Short || self.limit.admits(left, size) {
                 return Some(index + 1);
             }
         }

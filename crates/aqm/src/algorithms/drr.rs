@@ -15,6 +15,7 @@
 
 use alloc::{boxed::Box, format};
 
+use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
@@ -23,22 +24,24 @@ use crate::{Built, Entry, Keeps, Line};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "drr",
-    summary: "Serves flows in turn by bytes; a full buffer drops from the longest queue.",
-    year: 1995,
+    about: About {
+        name: "drr",
+        summary: "Serves flows in turn by bytes; a full buffer drops from the longest queue.",
+        year: 1995,
+        source: "Shreedhar and Varghese, SIGCOMM 1995; Suter, Lakshman, Stiliadis and Choudhury, \
+                 INFOCOM 1998 (LQD, ALQD, RND)",
+        deviations: "Constructed where the papers are silent: the arrival is queued before victims \
+                     are chosen; among equally long queues the first in turn loses; shares are \
+                     equal; an empty ALQD register falls back to LQD; a flow whose next packet its \
+                     deficit does not cover goes to the end of the turn as soon as a packet \
+                     leaves, before whatever arrives during its transmission. LQD and RND look at \
+                     every active flow at each drop.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Queues,
     tables: &[],
-    source: "Shreedhar and Varghese, SIGCOMM 1995; Suter, Lakshman, Stiliadis and Choudhury, \
-             INFOCOM 1998 (LQD, ALQD, RND)",
     ecn: "never marks",
     units: "packets or bytes; turns in bytes",
-    deviations: "Constructed where the papers are silent: the arrival is queued before victims \
-                 are chosen; among equally long queues the first in turn loses; shares are \
-                 equal; an empty ALQD register falls back to LQD; a flow whose next packet its deficit does \
-                 not cover goes to the end of the turn as soon as a packet leaves, before \
-                 whatever arrives during its transmission. LQD and RND look at every active \
-                 flow at each drop.",
-    fields: FIELDS,
     build,
 };
 

@@ -8,6 +8,7 @@
 
 use alloc::boxed::Box;
 
+use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
@@ -16,18 +17,21 @@ use crate::{Built, Entry, Judged, Keeps, Line};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "dsred",
-    summary: "RED with two slopes: gentle in the lower half of the band, steep in the upper one.",
-    year: 2000,
+    about: About {
+        name: "dsred",
+        summary: "RED with two slopes: gentle in the lower half of the band, steep in the upper \
+                  one.",
+        year: 2000,
+        source: "Zheng and Atiquzzaman, LCN 2000 (recalled)",
+        deviations: "Average, idle time and spacing of the signals are those of profile fj93 of \
+                     plain RED; whether the authors spaced them is not known.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Zheng and Atiquzzaman, LCN 2000 (recalled)",
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; drops where the \
           signal is certain, and on overflow",
     units: "packets",
-    deviations: "Average, idle time and spacing of the signals are those of profile fj93 of plain \
-                 RED; whether the authors spaced them is not known.",
-    fields: FIELDS,
     build,
 };
 
@@ -61,5 +65,5 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let mut judge = Paper::new(&settings);
     let curve = judge.curve();
     *curve = curve.broken(params.real("gamma"));
-    Ok(Built::Gate(Box::new(Judged::new(judge, settings.room, settings.ecn))))
+    Ok(Built::Gate(Box::new(Judged::new(judge, settings.limit, settings.ecn))))
 }

@@ -23,30 +23,33 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 use packet::params::{BadParams, Params};
-use packet::{Backlog, Duration, Ecn, Event, Instant, Packet, Why};
+use packet::{About, Backlog, Duration, Ecn, Event, Instant, Packet, Why};
 
 use crate::periodic::Ticker;
 use crate::shells::pool::{Pool, Queue};
-use crate::{Built, Cx, Discipline, Entry, Keeps, Line, Room, buffer};
+use crate::{BufferLimit, Built, Cx, Discipline, Entry, Keeps, Line, buffer};
 use signals::{Action, Leaving, Numbers, Signals, Which};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "dualpi2",
-    summary: "A queue for classic and one for scalable senders, with coupled signals.",
-    year: 2016,
+    about: About {
+        name: "dualpi2",
+        summary: "A queue for classic and one for scalable senders, with coupled signals.",
+        year: 2016,
+        source: "RFC 9332 (followed through picoquic's and mahimahi's ports); Linux sch_dualpi2",
+        deviations: "All: the queues are scheduled by weighted round robin, which RFC 9332 leaves \
+                     open; decisions are made at departure. rfc9332: the delay is that of the \
+                     departing packet; the buffer is limited in packets unless limit_bytes is \
+                     given. linux: draws succeed if u < p (there: at most), gains are exact \
+                     fractions.",
+        fields: fields::FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "RFC 9332 (followed through picoquic's and mahimahi's ports); Linux sch_dualpi2",
     ecn: "always on: ECT(1) and CE go to the scalable queue and are marked with k p' or for their \
           delay; ECT(0) is marked and Not-ECT dropped with p' squared; in overload both are \
           dropped with p' squared and the scalable survivors are marked; a full buffer drops",
     units: "time; turns in bytes",
-    deviations: "All: the queues are scheduled by weighted round robin, which RFC 9332 leaves \
-                 open; decisions are made at departure. rfc9332: the delay is that of the departing \
-                 packet; the buffer is limited in packets unless limit_bytes is given. linux: draws succeed if \
-                 u < p (there: at most), gains are exact fractions.",
-    fields: fields::FIELDS,
     build,
 };
 
@@ -81,7 +84,7 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         scalable: Queue::new(),
         steps,
         credit: Credit::new(mtu as i64, classic),
-        room: buffer::room(params, 10_000),
+        limit: buffer::limit(params, 10_000),
         // The RFC refuses whatever might not fit.
         counted_as: (!linux).then_some(mtu as u32),
     })))
@@ -150,7 +153,7 @@ struct DualPi2 {
     scalable: Queue,
     steps: Steps,
     credit: Credit,
-    room: Room,
+    limit: BufferLimit,
     /// The size that the limit takes an arrival for, if not its own.
     counted_as: Option<u32>,
 }
@@ -163,7 +166,7 @@ impl DualPi2 {
 
 impl Discipline for DualPi2 {
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
-        if !self.room.admits(self.backlog(), self.counted_as.unwrap_or(packet.bytes)) {
+        if !self.limit.admits(self.backlog(), self.counted_as.unwrap_or(packet.bytes)) {
             (cx.out)(Event::Dropped { packet, why: Why::Overflow });
             return;
         }

@@ -9,31 +9,33 @@
 
 use alloc::boxed::Box;
 
-use packet::Instant;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
+use packet::{About, Instant};
 
 use super::family::{Early, Ns, Paper, Profile, Settings, Tuned, Tuner, in_packets};
 use crate::{Built, Entry, Judged, Keeps, Line};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "feng_red",
-    summary: "RED that divides max_p when the average leaves its band below, and multiplies it \
-              when it leaves above.",
-    year: 1999,
+    about: About {
+        name: "feng_red",
+        summary: "RED that divides max_p when the average leaves its band below, and multiplies it \
+                  when it leaves above.",
+        year: 1999,
+        source: "Feng, Kandlur, Saha and Shin, INFOCOM 1999; profiles after ns-2.35, ns-3",
+        deviations: "All: max_p stays at most 1 (neither ns-2 nor ns-3 bounds it) and positive. \
+                     ns2: the state starts below (ns-2 leaves it undefined), and use_mark_p is \
+                     off. ns3: the state starts above, as in ns-3, so that the first packet \
+                     divides max_p; LinkBandwidth is the line's rate. ns2 and ns3 count packets \
+                     and compute the gentle part of the curve once, from the first max_p.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Feng, Kandlur, Saha and Shin, INFOCOM 1999; profiles after ns-2.35, ns-3",
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; drops where the \
           signal is certain, and on overflow",
     units: "packets",
-    deviations: "All: max_p stays at most 1 (neither ns-2 nor ns-3 bounds it) and positive. ns2: \
-                 the state starts below (ns-2 leaves it undefined), and use_mark_p is off. ns3: \
-                 the state starts above, as in ns-3, so that the first packet divides max_p; \
-                 LinkBandwidth is the line's rate. ns2 and ns3 count packets and compute the \
-                 gentle part of the curve once, from the first max_p.",
-    fields: FIELDS,
     build,
 };
 
@@ -100,7 +102,7 @@ fn gate<J: Early + 'static>(mut judge: J, settings: &Settings, rule: Excursions)
     let rule = Excursions { min: curve.min, max: curve.max, ..rule };
     let gentle_too = settings.profile == Profile::Fj93;
     let judge = Tuned::new(judge, rule, settings.max_p, gentle_too, f64::INFINITY);
-    Built::Gate(Box::new(Judged::new(judge, settings.room, settings.ecn)))
+    Built::Gate(Box::new(Judged::new(judge, settings.limit, settings.ecn)))
 }
 
 /// Where the average was last seen.

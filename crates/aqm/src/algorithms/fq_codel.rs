@@ -16,6 +16,7 @@
 
 use alloc::boxed::Box;
 
+use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
@@ -27,23 +28,26 @@ use crate::{Built, Entry, Keeps, Line, Table};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "fq_codel",
-    summary: "Serves hashed flows in turn, sparse ones first, with controlled delay in each queue.",
-    year: 2012,
+    about: About {
+        name: "fq_codel",
+        summary: "Serves hashed flows in turn, sparse ones first, with controlled delay in each \
+                  queue.",
+        year: 2012,
+        source: "RFC 8290; profiles after Linux sch_fq_codel and ns-3",
+        deviations: "All: flows are hashed by a seeded 64-bit mix (Linux: jhash or the network \
+                     card's); sizes are IP lengths unless the link's header_bytes adds to them; a \
+                     queue that has never signalled begins at count 1, whatever the clock and the \
+                     buffer's drops say. linux: memory is counted in packet bytes, not in buffer \
+                     sizes, and drop_batch is what it says (one version of Linux always takes 1 if \
+                     it is configured). ns3: without set-associative hashing and without the \
+                     separate threshold for ECT(1).",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Queues,
     tables: &[Table { rows: &[("flows", 1_024)], row: 160 }],
-    source: "RFC 8290; profiles after Linux sch_fq_codel and ns-3",
     ecn: "marks in place of every drop by CoDel if ecn is on (it is by default) and the packet is \
           ECN-capable; ce_threshold marks whether ecn is on or not; want of room drops",
     units: "time; turns in bytes",
-    deviations: "All: flows are hashed by a seeded 64-bit mix (Linux: jhash or the network \
-                 card's); sizes are IP lengths unless the link's header_bytes adds to \
-                 them; a queue that has never signalled begins at \
-                 count 1, whatever the clock and the buffer's drops say. linux: memory is counted in packet bytes, not in \
-                 buffer sizes, and drop_batch is what it says (one version of Linux always takes \
-                 1 if it is configured). ns3: without set-associative hashing and without the \
-                 separate threshold for ECT(1).",
-    fields: FIELDS,
     build,
 };
 

@@ -11,7 +11,7 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Duration, Ecn, Instant, Packet, Why};
+use packet::{About, Backlog, Duration, Ecn, Instant, Packet, Why};
 
 use crate::periodic::Ticker;
 use crate::pie_core::{PieCore, PieRules};
@@ -22,22 +22,24 @@ use crate::{Admission, Built, Cx, Entry, Keeps, Line, Table};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "fq_pie",
-    summary: "Serves hashed flows in turn, sparse ones first, with a delay controller in each \
-              queue.",
-    year: 2020,
+    about: About {
+        name: "fq_pie",
+        summary: "Serves hashed flows in turn, sparse ones first, with a delay controller in each \
+                  queue.",
+        year: 2020,
+        source: "Linux sch_fq_pie; RFC 8033 for the controller, RFC 8290 for the queues",
+        deviations: "The buffer refuses arrivals as in Linux (ns-3 drops from the fattest queue: \
+                     overload = \"fattest\"); limit_bytes refuses too (Linux only counts memory). \
+                     All queues are updated at once (Linux: 2048 per pass). rfc8033: the delay is \
+                     that of the last packet sent; the first update is after one period. linux: \
+                     real numbers and exact periods in place of fixed point and jiffies.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Queues,
     tables: &[Table { rows: &[("flows", 1_024)], row: 260 }],
-    source: "Linux sch_fq_pie; RFC 8033 for the controller, RFC 8290 for the queues",
     ecn: "marks ECN-capable packets if ecn is on and the queue's p is below mark_ecnth (linux: at \
           most), drops them above; want of room drops",
     units: "time; turns in bytes",
-    deviations: "The buffer refuses arrivals as in Linux (ns-3 drops from the fattest queue: \
-                 overload = \"fattest\"); limit_bytes refuses too (Linux only counts memory). All \
-                 queues are updated at once (Linux: 2048 per pass). rfc8033: the delay is that \
-                 of the last packet sent; the first update is after one period. linux: real \
-                 numbers and exact periods in place of fixed point and jiffies.",
-    fields: FIELDS,
     build,
 };
 

@@ -13,32 +13,35 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why, math};
+use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why, math};
 
 use super::family::{Idle, PacketClock, space_signals};
 use crate::buffer::{LIMIT, PACKET_BYTES};
 use crate::shells::active::Active;
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "fred",
-    summary: "RED with an account per active flow: fragile flows pass, greedy ones are held to \
-              their fair share.",
-    year: 1997,
+    about: About {
+        name: "fred",
+        summary: "RED with an account per active flow: fragile flows pass, greedy ones are held to \
+                  their fair share.",
+        year: 1997,
+        source: "Lin and Morris, SIGCOMM 1997 (recalled); comparisons confirmed in J-Sim's port",
+        deviations: "The average ages at an arrival that finds the line idle, and that arrival is \
+                     no sample on top; one that finds the queue empty while the last packet is \
+                     still being sent samples 0 (the paper's text ages twice). The fair share is \
+                     computed at the arrival, not at the last update of the average. J-Sim updates \
+                     the average at dropped arrivals too and twice at others, counts at enqueue \
+                     instead of in the band, and clears the count after a drop for want of \
+                     fairness.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::State,
     tables: &[],
-    source: "Lin and Morris, SIGCOMM 1997 (recalled); comparisons confirmed in J-Sim's port",
     ecn: "never marks",
     units: "packets",
-    deviations: "The average ages at an arrival that finds the line idle, and that arrival is no \
-                 sample on top; one that finds the queue empty while the last packet is still \
-                 being sent samples 0 (the paper's text ages twice). The fair share is computed \
-                 at the arrival, not at the last update of the average. J-Sim updates the average \
-                 at dropped arrivals too and twice at others, counts at enqueue instead of in the \
-                 band, and clears the count after a drop for want of fairness.",
-    fields: FIELDS,
     build,
 };
 
@@ -117,7 +120,7 @@ struct Fred {
     w_q: f64,
     max_p: f64,
     min_q: f64,
-    room: Room,
+    limit: BufferLimit,
     clock: PacketClock,
     avg: f64,
     idle: Idle,
@@ -143,7 +146,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         w_q: params.real("w_q"),
         max_p: params.real("max_p"),
         min_q: params.whole("min_q") as f64,
-        room: Room::of_packets(limit, Fit::Whole),
+        limit: BufferLimit::of_packets(limit, Fit::Whole),
         clock: PacketClock::of_line(line.rate, params.whole("mean_packet_bytes") as u32),
         avg: 0.0,
         idle: Idle::new(),
@@ -151,7 +154,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         flows: Active::new(),
     };
     // The judge tests the limit itself: what is admitted enters its books.
-    let shell = Judged::new(judge, Room::UNLIMITED, false);
+    let shell = Judged::new(judge, BufferLimit::UNLIMITED, false);
     Ok(Built::Discipline(Box::new(Watched::new(shell, false))))
 }
 
@@ -229,7 +232,7 @@ impl Aqm for Fred {
         if verdict != Verdict::Pass {
             return verdict;
         }
-        if !self.room.admits(backlog, packet.bytes) {
+        if !self.limit.admits(backlog, packet.bytes) {
             return Verdict::Drop(Why::Overflow);
         }
         self.flows.enter(packet.flow).queue += 1;
@@ -295,7 +298,7 @@ mod tests {
             w_q: 0.002,
             max_p: 0.02,
             min_q: 2.0,
-            room: Room::of_packets(100, Fit::Whole),
+            limit: BufferLimit::of_packets(100, Fit::Whole),
             clock: PacketClock::of_line(Rate::from_bits_per_s(10_000_000), 1000),
             avg,
             idle: Idle::new(),
@@ -347,7 +350,7 @@ mod tests {
     #[test]
     fn thresholds_follow_the_limit() {
         let raw = |n: f64| [("limit".to_string(), packet::params::Raw::Number(n))];
-        let fields = find("fred").unwrap().fields;
+        let fields = find("fred").unwrap().about.fields;
         assert!(Params::check(fields, &raw(0.0)).is_err());
         let params = Params::check(fields, &raw(64.0)).unwrap();
         assert!(build(&params, &Line::of(Rate::from_bits_per_s(1))).is_ok());

@@ -10,7 +10,7 @@ use alloc::{boxed::Box, format, vec::Vec};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Instant, Packet, Rng};
+use packet::{About, Instant, Packet, Rng};
 
 use super::family::{Linux, PacketClock, Profile, Settings, plain, weight_for_burst};
 use crate::shells::classes::{CLASSES, ClassFifo, ClassJudge, Waiting};
@@ -18,21 +18,23 @@ use crate::{Built, Entry, Keeps, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "gred",
-    summary: "Up to sixteen virtual REDs in one queue, apart, stacked by priority, or sharing one \
-              average.",
-    year: 1998,
+    about: About {
+        name: "gred",
+        summary: "Up to sixteen virtual REDs in one queue, apart, stacked by priority, or sharing \
+                  one average.",
+        year: 1998,
+        source: "Linux sch_gred",
+        deviations: "Packets carry no class, so a flow's virtual queue is flow number modulo \
+                     classes. Thresholds run linearly from the first virtual queue to the last, \
+                     where Linux takes any; w_q, max_p and the limit are the same for all. \
+                     Priorities are 1, 2, 3 … in mode grio. RED as in profile linux of plain RED.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Linux sch_gred",
     ecn: "marks everywhere if ecn is on and the packet is ECN-capable, with harddrop only below \
           max_th; drops an overflow",
     units: "bytes",
-    deviations: "Packets carry no class, so a flow's virtual queue is flow number modulo classes. \
-                 Thresholds run linearly from the first virtual queue to the last, where Linux \
-                 takes any; w_q, max_p and the limit are the same for all. Priorities are 1, 2, 3 \
-                 … in mode grio. RED as in profile linux of plain RED.",
-    fields: FIELDS,
     build,
 };
 

@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Instant, Packet, Rng, Why};
 
 use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, TIME};
 use crate::periodic::Ticker;
@@ -24,20 +24,22 @@ use crate::{Aqm, Built, Entry, Judged, Keeps, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "green",
-    summary: "Signals with a probability that steps up while packets arrive faster than a target \
-              rate, and down while they arrive slower.",
-    year: 2002,
+    about: About {
+        name: "green",
+        summary: "Signals with a probability that steps up while packets arrive faster than a \
+                  target rate, and down while they arrive slower.",
+        year: 2002,
+        source: "Wydrowski and Zukerman, ICC 2002 (recalled; constants weakly)",
+        deviations: "No program was read. Between arrivals the estimate ages as if a packet of no \
+                     bytes came at each update, so that P does not grow while nothing arrives. \
+                     What a full buffer refuses has arrived and counts. Of packets at one instant \
+                     each counts as the limit of the formula: bytes/K.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Wydrowski and Zukerman, ICC 2002 (recalled; constants weakly)",
     ecn: "marks ECN-capable packets at every load, if ecn is on",
     units: "rate",
-    deviations: "No program was read. Between arrivals the estimate ages as if a packet of no bytes \
-                 came at each update, so that P does not grow while nothing arrives. What a full \
-                 buffer refuses has arrived and counts. Of packets at one instant each counts as \
-                 the limit of the formula: bytes/K.",
-    fields: FIELDS,
     build,
 };
 
@@ -101,7 +103,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         p: 0.0,
         ticker: Ticker::every(params.time("delta_T")),
     };
-    Ok(Built::Gate(Box::new(Judged::new(judge, buffer::room(params, 100), params.switch("ecn")))))
+    Ok(Built::Gate(Box::new(Judged::new(judge, buffer::limit(params, 100), params.switch("ecn")))))
 }
 
 impl Aqm for Green {

@@ -12,7 +12,7 @@ use alloc::{boxed::Box, collections::VecDeque, vec, vec::Vec};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Duration, Event, Instant, Packet, Why};
+use packet::{About, Backlog, Duration, Event, Instant, Packet, Why};
 
 use crate::buffer::{LIMIT, TIME};
 use crate::shells::flows::{HASH_SEED, hash, hash_seed};
@@ -21,18 +21,21 @@ use crate::{Built, Cx, Discipline, Entry, Keeps, Line};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "hhf",
-    summary: "Two queues: one for the flows that send much, one with more weight for all others.",
-    year: 2013,
+    about: About {
+        name: "hhf",
+        summary: "Two queues: one for the flows that send much, one with more weight for all \
+                  others.",
+        year: 2013,
+        source: "read: Linux 6.12 sch_hhf; the filter: Estan and Varghese, SIGCOMM 2002",
+        deviations: "Time is counted in nanoseconds, not in ticks of the kernel's clock (1 to 10 \
+                     ms). Flows are hashed by a seeded 64-bit mix, of which 32 bits are used \
+                     (Linux: siphash). Sizes are IP lengths, and so is what admit_bytes counts.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::State,
     tables: &[],
-    source: "read: Linux 6.12 sch_hhf; the filter: Estan and Varghese, SIGCOMM 2002",
     ecn: "never marks",
     units: "bytes; the limit in packets",
-    deviations: "Time is counted in nanoseconds, not in ticks of the kernel's clock (1 to 10 ms). \
-                 Flows are hashed by a seeded 64-bit mix, of which 32 bits are used (Linux: \
-                 siphash). Sizes are IP lengths, and so is what admit_bytes counts.",
-    fields: FIELDS,
     build,
 };
 

@@ -13,6 +13,7 @@
 
 use alloc::boxed::Box;
 
+use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 
 use super::family::{Early, Ns, Paper, Profile, Settings, in_packets};
@@ -20,19 +21,21 @@ use crate::{Built, Entry, Judged, Keeps, Line};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "nlred",
-    summary: "RED whose probability grows with the square of the average queue.",
-    year: 2006,
+    about: About {
+        name: "nlred",
+        summary: "RED whose probability grows with the square of the average queue.",
+        year: 2006,
+        source: "Zhou, Yeung and Li, Computer Networks 50(18), 2006 (recalled); profile ns3 after \
+                 ns-3's RedQueueDisc with NLRED (read)",
+        deviations: "fj93: as profile fj93 of plain RED. ns3: LinkBandwidth is the line's rate. \
+                     Both count packets. The probability is at most 1, where 1.5 max_p is more.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Zhou, Yeung and Li, Computer Networks 50(18), 2006 (recalled); profile ns3 after \
-             ns-3's RedQueueDisc with NLRED (read)",
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; drops where the \
           signal is certain, and on overflow",
     units: "packets",
-    deviations: "fj93: as profile fj93 of plain RED. ns3: LinkBandwidth is the line's rate. Both \
-                 count packets. The probability is at most 1, where 1.5 max_p is more.",
-    fields: FIELDS,
     build,
 };
 
@@ -83,5 +86,5 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
 fn gate(mut judge: impl Early + 'static, settings: &Settings) -> Built {
     let curve = judge.curve();
     *curve = curve.squared(SAME_AREA * settings.max_p);
-    Built::Gate(Box::new(Judged::new(judge, settings.room, settings.ecn)))
+    Built::Gate(Box::new(Judged::new(judge, settings.limit, settings.ecn)))
 }

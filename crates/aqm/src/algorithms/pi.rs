@@ -14,7 +14,7 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Instant, Packet, Rng, Why};
 
 use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, PACKET_BYTES, TIME};
 use crate::periodic::Ticker;
@@ -23,21 +23,23 @@ use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "pi",
-    summary: "A proportional-integral controller drives the signal probability until the queue \
-              rests at its target.",
-    year: 2001,
+    about: About {
+        name: "pi",
+        summary: "A proportional-integral controller drives the signal probability until the queue \
+                  rests at its target.",
+        year: 2001,
+        source: "Hollot, Misra, Towsley and Gong, INFOCOM 2001; ns-2.35 Queue/PI",
+        deviations: "A random draw u signals if u < p (ns-2: u <= p, which may signal at p = 0). \
+                     The limit is in packets, bytes or both by its own parameters (ns-2 multiplies \
+                     it by the mean packet size when it measures bytes). The default limit is not \
+                     ns-2's 50 packets, at which its default target of 50 is never passed. The \
+                     first update is at T (ns-2: also one at 0, which changes nothing).",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Hollot, Misra, Towsley and Gong, INFOCOM 2001; ns-2.35 Queue/PI",
     ecn: "marks ECN-capable packets at every load if ecn is on; drops them only at a full buffer",
     units: "packets or bytes",
-    deviations: "A random draw u signals if u < p (ns-2: u <= p, which may signal at p = 0). The \
-                 limit is in packets, bytes or both by its own parameters (ns-2 multiplies it by \
-                 the mean packet size when it measures bytes). The default limit is not ns-2's 50 \
-                 packets, at which its default target of 50 is never passed. The first update is \
-                 at T (ns-2: also one at 0, which changes nothing).",
-    fields: FIELDS,
     build,
 };
 
@@ -160,8 +162,8 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         queue_mean,
         size_mean,
     };
-    let room = buffer::room(params, 200);
-    Ok(Built::Gate(Box::new(Judged::new(judge, room, params.switch("ecn")))))
+    let limit = buffer::limit(params, 200);
+    Ok(Built::Gate(Box::new(Judged::new(judge, limit, params.switch("ecn")))))
 }
 
 /// `a` and `b` as written, designed, or by default.

@@ -13,7 +13,7 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Duration, Ecn, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Duration, Ecn, Instant, Packet, Rng, Why};
 
 use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, TIME};
 use crate::periodic::Ticker;
@@ -22,20 +22,23 @@ use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "pi2",
-    summary: "A linear controller of the queueing delay: classic packets are signalled with the \
-              square of its output, scalable ones with a multiple.",
-    year: 2016,
+    about: About {
+        name: "pi2",
+        summary: "A linear controller of the queueing delay: classic packets are signalled with \
+                  the square of its output, scalable ones with a multiple.",
+        year: 2016,
+        source: "De Schepper, Bondarenko, Tsang and Briscoe, CoNEXT 2016; Linux sch_dualpi2",
+        deviations: "One queue with the decision at arrival, and the delay is the age of the \
+                     packet at the head, zero if none waits. A packet that arrives marked (CE) \
+                     counts as scalable, as in DualPI2: nobody can tell. Draws are u < p' (Linux: \
+                     u <= p').",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "De Schepper, Bondarenko, Tsang and Briscoe, CoNEXT 2016; Linux sch_dualpi2",
     ecn: "with ecn on: marks ECT(0) packets with p'^2 and ECT(1) and CE packets with k p', at \
           every load; all others, and all without ecn, are dropped with p'^2",
     units: "time",
-    deviations: "One queue with the decision at arrival, and the delay is the age of the packet at \
-                 the head, zero if none waits. A packet that arrives marked (CE) counts as \
-                 scalable, as in DualPI2: nobody can tell. Draws are u < p' (Linux: u <= p').",
-    fields: FIELDS,
     build,
 };
 
@@ -116,7 +119,7 @@ fn build(params: &Params, _: &Line) -> Result<Built, BadParams> {
     if !ecn {
         params.ignore("k");
     }
-    let shell = Judged::new(Pi2::new(params), buffer::room(params, 10_000), ecn);
+    let shell = Judged::new(Pi2::new(params), buffer::limit(params, 10_000), ecn);
     Ok(Built::Discipline(Box::new(Watched::new(shell, false))))
 }
 

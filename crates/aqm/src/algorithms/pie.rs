@@ -16,36 +16,41 @@ mod fields;
 use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Params, Value};
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
 
 use crate::periodic::Ticker;
 use crate::pie_core::{PieCore, PieRules};
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, LimitOrder, Line, Room, Verdict, buffer};
+use crate::{
+    Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, LimitOrder, Line, Verdict, buffer,
+};
 use delay::DepartureRate;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "pie",
-    summary: "A proportional-integral controller of the queueing delay, with self-scaling steps \
-              and a burst allowance.",
-    year: 2017,
+    about: About {
+        name: "pie",
+        summary: "A proportional-integral controller of the queueing delay, with self-scaling \
+                  steps and a burst allowance.",
+        year: 2017,
+        source: "RFC 8033; RFC 8034 (DOCSIS); Linux sch_pie",
+        deviations: "rfc8033: the delay is by default that of the last packet sent, as in Linux \
+                     and ns-3, not from a measured rate; p decays while both delays are zero (the \
+                     RFC's section 4.2), not below half the target (its appendix); without the \
+                     option to start at a third of the buffer. linux: real numbers, nanoseconds \
+                     and exact periods in place of fixed point and jiffies; p stays at most 1, \
+                     where Linux lets it grow to 256; without bytemode. docsis: the limit is \
+                     tested first (CableLabs' simulator: last), and an overflow clears the \
+                     accumulated probability; the line's rate is known and constant, so that there \
+                     is no prediction of grants; the first burst allowance comes with the first \
+                     drop. A random draw u signals if u < p.",
+        fields: fields::FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "RFC 8033; RFC 8034 (DOCSIS); Linux sch_pie",
     ecn: "rfc8033, linux: marks ECN-capable packets if ecn is on and p is below mark_ecnth (linux: \
           at most), drops them above; docsis: never marks",
     units: "time",
-    deviations: "rfc8033: the delay is by default that of the last packet sent, as in Linux and \
-                 ns-3, not from a measured rate; p decays while both delays are zero (the RFC's \
-                 section 4.2), not below half the target (its appendix); without the option to \
-                 start at a third of the buffer. linux: real numbers, nanoseconds and exact \
-                 periods in place of fixed point and jiffies; p stays at most 1, where Linux lets \
-                 it grow to 256; without bytemode. docsis: the limit is tested first (CableLabs' \
-                 simulator: last), and an overflow clears the accumulated probability; the line's \
-                 rate is known and constant, so that there is no prediction of grants; the first \
-                 burst allowance comes with the first drop. A random draw u signals if u < p.",
-    fields: fields::FIELDS,
     build,
 };
 
@@ -67,7 +72,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     if !ecn {
         params.ignore("mark_ecnth");
     }
-    let shell = Judged::new(judge, buffer::room(params, 1000), ecn);
+    let shell = Judged::new(judge, buffer::limit(params, 1000), ecn);
     Ok(if by_line {
         Built::Gate(Box::new(shell))
     } else {
@@ -108,10 +113,10 @@ fn build_docsis(params: &Params, line: &Line) -> Result<Built, BadParams> {
         bytes_per_s,
     };
     let packets = params.whole("limit").min(u64::from(u32::MAX)) as u32;
-    let room = Room::of_packets(packets, Fit::Whole);
+    let limit = BufferLimit::of_packets(packets, Fit::Whole);
     let period = Duration::from_secs_f64(params.real_or("t_update", 0.016));
     let judge = docsis::Docsis::new(numbers, period);
-    Ok(Built::Gate(Box::new(Judged::new(judge, room.and_bytes(buffer_bytes), false))))
+    Ok(Built::Gate(Box::new(Judged::new(judge, limit.and_bytes(buffer_bytes), false))))
 }
 
 /// Where the delay comes from.

@@ -38,6 +38,7 @@ mod switches;
 
 use alloc::boxed::Box;
 
+use packet::About;
 use packet::params::{BadParams, Params};
 
 use crate::{Aqm, Built, Entry, Judged, Keeps, Line};
@@ -45,31 +46,34 @@ use settings::{Profile, Settings};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "red",
-    summary: "Signals arrivals at random, with a probability that grows with the average queue.",
-    year: 1993,
+    about: About {
+        name: "red",
+        summary: "Signals arrivals at random, with a probability that grows with the average \
+                  queue.",
+        year: 1993,
+        source: "Floyd and Jacobson, IEEE/ACM ToN 1(4), 1993; profiles after ns-2.35, ns-3, ALTQ, \
+                 Linux sch_red",
+        deviations: "All: the arrival is the victim of every drop (ns-2's random and front victims \
+                     are not offered), and a drop by the algorithm keeps its cause when the buffer \
+                     is full too. fj93: of a time that the line idles through while arrivals are \
+                     dropped, each whole packet ages the average once, whichever arrival it ends \
+                     at (the paper never sets q_time forward, and so counts it again at each). \
+                     ns2: the automatic w_q takes the propagation delay as unknown, i.e. a round \
+                     trip of max(100 ms, 3 packet times); mark_p is compared strictly, as in the \
+                     distributed 2.35. ns3: thresholds are written in packets and multiplied by \
+                     mean_packet_bytes when the queue is measured in bytes. altq: 64-bit integers \
+                     where ALTQ's 32 bits overflow at an average of 2^19 w_q packets; an idle time \
+                     of more than 60 s is measured exactly, not in whole seconds of the clock; \
+                     thresholds and 1/max_p may be fractional. linux: without the nodrop flag and \
+                     without adaptation; the idle table counts microseconds, as in the kernel: \
+                     drops at an idle line less than that apart do not age the average.",
+        fields: fields::FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Floyd and Jacobson, IEEE/ACM ToN 1(4), 1993; profiles after ns-2.35, ns-3, ALTQ, \
-             Linux sch_red",
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; what happens \
           above max_th depends on the profile (harddrop, use_mark_p)",
     units: "packets or bytes",
-    deviations: "All: the arrival is the victim of every drop (ns-2's random and front victims \
-                 are not offered), and a drop by the algorithm keeps its cause when the buffer is \
-                 full too. fj93: of a time that the line idles through while arrivals are \
-                 dropped, each whole packet ages the average once, whichever arrival it ends at \
-                 (the paper never sets q_time forward, and so counts it again at each). ns2: the \
-                 automatic w_q takes the propagation delay as unknown, i.e. a round trip of \
-                 max(100 ms, 3 packet times); mark_p is compared strictly, as in the distributed \
-                 2.35. ns3: thresholds are written in packets and multiplied by mean_packet_bytes \
-                 when the queue is measured in bytes. altq: 64-bit integers where ALTQ's 32 bits \
-                 overflow at an average of 2^19 w_q packets; an idle time of more than 60 s is \
-                 measured exactly, not in whole seconds of the clock; thresholds and 1/max_p may \
-                 be fractional. linux: without the nodrop flag and without adaptation; the idle \
-                 table counts microseconds, as in the kernel: drops at an idle line less than that \
-                 apart do not age the average.",
-    fields: fields::FIELDS,
     build,
 };
 
@@ -84,5 +88,5 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
 }
 
 fn gate(judge: impl Aqm + 'static, settings: &Settings) -> Built {
-    Built::Gate(Box::new(Judged::new(judge, settings.room, settings.ecn)))
+    Built::Gate(Box::new(Judged::new(judge, settings.limit, settings.ecn)))
 }

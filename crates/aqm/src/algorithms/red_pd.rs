@@ -17,35 +17,38 @@ mod lists;
 use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Params};
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
 
 use super::family::{Early, Ns, PacketClock, Paper, Profile, plain, space_signals};
-use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
 use lists::{Ledger, RELAX_AFTER, Rules};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "red_pd",
-    summary: "RED behind a filter that drops packets of the flows that RED's own drops show to \
-              send most.",
-    year: 2001,
+    about: About {
+        name: "red_pd",
+        summary: "RED behind a filter that drops packets of the flows that RED's own drops show to \
+                  send most.",
+        year: 2001,
+        source: "Mahajan, Floyd and Wetherall, ICNP 2001; ns-2.35 Queue/RED/PD and its example \
+                 scripts",
+        deviations: "The first interval begins at the creation and lasts ten target round trips \
+                     (ns-2's scripts: 10.1 s). The average that the pre-filter looks at is of the \
+                     previous arrival, as in ns-2. Flows are told apart exactly; those that lost \
+                     equally much are listed in the order of their places in a table, in which a \
+                     new flow takes the place given up last. The count of a flow that is monitored \
+                     anew starts at 0 (ns-2: where it stood). A packet that the pre-filter drops \
+                     at an idle line leaves RED's idle clock as it is (ns-2 restarts it). \
+                     Intervals before the first drop count as time between changes (ns-2: as \
+                     none). Without ns-2's modes for experiments (fixed drop rate, rate targets).",
+        fields: fields::FIELDS,
+    },
     per_flow: Keeps::State,
     tables: &[],
-    source: "Mahajan, Floyd and Wetherall, ICNP 2001; ns-2.35 Queue/RED/PD and its example scripts",
     ecn: "the pre-filter drops whatever the ECN field; what RED signals is marked if ecn is on \
           and the packet is ECN-capable, and counts as a drop for the lists; above max_th (with \
           gentle, twice that) RED drops",
     units: "packets; losses in bytes",
-    deviations: "The first interval begins at the creation and lasts ten target round trips \
-                 (ns-2's scripts: 10.1 s). The average that the pre-filter looks at is of the \
-                 previous arrival, as in ns-2. Flows are told apart exactly; those that lost \
-                 equally much are listed in the order of their places in a table, in which a \
-                 new flow takes the place given up last. The count of a flow that is monitored \
-                 anew starts at 0 (ns-2: where it stood). A packet that the pre-filter drops at \
-                 an idle line leaves RED's idle clock as it is (ns-2 restarts it). Intervals \
-                 before the first drop count as time between changes (ns-2: as none). Without \
-                 ns-2's modes for experiments (fixed drop rate, rate targets).",
-    fields: fields::FIELDS,
     build,
 };
 
@@ -77,12 +80,12 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     inner.gentle = params.switch("gentle");
     inner.clock = PacketClock::of_line(line.rate, params.whole("mean_packet_bytes") as u32);
     let noidle = params.switch("noidle");
-    let room = Room::of_packets(params.whole("limit") as u32, Fit::Whole);
+    let limit = BufferLimit::of_packets(params.whole("limit") as u32, Fit::Whole);
     let ecn = params.switch("ecn");
     Ok(Built::Gate(if fj93 {
-        Box::new(Judged::new(RedPd::new(Paper::new(&inner), min, noidle, rules), room, ecn))
+        Box::new(Judged::new(RedPd::new(Paper::new(&inner), min, noidle, rules), limit, ecn))
     } else {
-        Box::new(Judged::new(RedPd::new(Ns::new(&inner), min, noidle, rules), room, ecn))
+        Box::new(Judged::new(RedPd::new(Ns::new(&inner), min, noidle, rules), limit, ecn))
     }))
 }
 

@@ -13,31 +13,33 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why, math};
+use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why, math};
 
 use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, PACKET_BYTES};
 use crate::periodic::Ticker;
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "rem",
-    summary: "A price of congestion, from queue and rate mismatch, sets the signal probability \
-              exponentially.",
-    year: 2001,
+    about: About {
+        name: "rem",
+        summary: "A price of congestion, from queue and rate mismatch, sets the signal probability \
+                  exponentially.",
+        year: 2001,
+        source: "Athuraliya, Li, Low and Yin, IEEE Network 15(3), 2001; ns-2.35 Queue/REM",
+        deviations: "Profile \"standard\": a full buffer is tested first and holds limit packets, \
+                     and one signal test at arrival marks or drops, so that packets without ECN \
+                     stay under control; profile \"ns2\" holds limit - 1, drops at arrival without \
+                     ecn and marks at departure with it, as ns-2.35 does. A random draw u signals \
+                     if u < p (ns-2: u <= p), and no number is drawn where no packet leaves.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Athuraliya, Li, Low and Yin, IEEE Network 15(3), 2001; ns-2.35 Queue/REM",
     ecn: "marks ECN-capable packets at every load if ecn is on; profile \"ns2\" then marks at \
           departure and lets other packets pass unsignalled",
     units: "packets or bytes",
-    deviations: "Profile \"standard\": a full buffer is tested first and holds limit packets, and \
-                 one signal test at arrival marks or drops, so that packets without ECN stay under \
-                 control; profile \"ns2\" holds limit - 1, drops at arrival without ecn and marks at \
-                 departure with it, as ns-2.35 does. A random draw u signals if u < p (ns-2: u <= \
-                 p), and no number is drawn where no packet leaves.",
-    fields: FIELDS,
     build,
 };
 
@@ -143,7 +145,7 @@ struct Rem {
     c: f64,
     /// Mean packet size where bytes are counted.
     mean: Option<f64>,
-    room: Room,
+    limit: BufferLimit,
     /// Whether the signal test is made at departure.
     late: bool,
     ticker: Ticker,
@@ -159,7 +161,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let ecn = params.switch("ecn");
     let ns2 = params.choice("profile") == "ns2";
     let judge = Rem::new(params, line, ns2 && ecn);
-    let shell = |judge| Judged::new(judge, Room::UNLIMITED, ecn);
+    let shell = |judge| Judged::new(judge, BufferLimit::UNLIMITED, ecn);
     Ok(if judge.late {
         Built::Discipline(Box::new(Watched::new(shell(judge), ecn)))
     } else {
@@ -167,19 +169,19 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     })
 }
 
-fn room(params: &Params, mean: u64) -> Room {
+fn limit(params: &Params, mean: u64) -> BufferLimit {
     if params.choice("profile") == "standard" {
-        return buffer::room(params, 100);
+        return buffer::limit(params, 100);
     }
     let bytes = params.whole("limit_bytes");
     if params.given("limit_bytes") && !params.given("limit") {
-        return Room::of_bytes(bytes, Fit::Short);
+        return BufferLimit::of_bytes(bytes, Fit::Short);
     }
     let limit = params.whole_or("limit", 50);
     match (params.given("limit_bytes"), params.switch("queue_in_bytes")) {
-        (true, _) => Room::of_packets(limit as u32, Fit::Short).and_bytes(bytes),
-        (false, true) => Room::of_bytes(limit * mean, Fit::Short),
-        (false, false) => Room::of_packets(limit as u32, Fit::Short),
+        (true, _) => BufferLimit::of_packets(limit as u32, Fit::Short).and_bytes(bytes),
+        (false, true) => BufferLimit::of_bytes(limit * mean, Fit::Short),
+        (false, false) => BufferLimit::of_packets(limit as u32, Fit::Short),
     }
 }
 
@@ -194,7 +196,7 @@ impl Rem {
             b_star: params.real("b_star"),
             c: params.real("tau") * line.rate.bytes_per_s() / mean as f64,
             mean: if params.switch("queue_in_bytes") { Some(mean as f64) } else { None },
-            room: room(params, mean),
+            limit: limit(params, mean),
             late,
             ticker: Ticker::every(params.time("tau")),
             arrivals: 0,
@@ -233,7 +235,7 @@ impl Aqm for Rem {
         rng: &mut Rng,
     ) -> Verdict {
         self.arrivals += if self.mean.is_some() { u64::from(packet.bytes) } else { 1 };
-        if !self.room.admits(backlog, packet.bytes) {
+        if !self.limit.admits(backlog, packet.bytes) {
             Verdict::Drop(Why::Overflow)
         } else if !self.late && self.test(packet, rng) {
             Verdict::Signal(Why::Early)

@@ -20,7 +20,7 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Instant, Packet, Rng, Why};
+use packet::{About, Instant, Packet, Rng, Why};
 
 use super::family::{Altq, Ns, PacketClock, Profile, Settings, plain};
 use crate::shells::classes::{ClassFifo, ClassJudge, Waiting};
@@ -30,21 +30,23 @@ use in_out::{IN, InOut, OUT};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "rio",
-    summary: "RED that tells In packets from Out packets and drops Out packets first.",
-    year: 1998,
+    about: About {
+        name: "rio",
+        summary: "RED that tells In packets from Out packets and drops Out packets first.",
+        year: 1998,
+        source: "Clark and Fang, IEEE/ACM ToN 6(4), 1998; profiles after ns-2.35, ALTQ",
+        deviations: "Packets carry no tag, so a flow's class is flow number modulo classes. paper: \
+                     the random test, the guard against acting on at most one packet and the \
+                     spacing are ns-2's. ns2: the arrival is the victim of every drop; not gentle, \
+                     packets only; the idle clock's packet is mean_packet_bytes at the line's \
+                     rate. altq: 64-bit integers; RED as in profile altq of plain RED.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Clark and Fang, IEEE/ACM ToN 6(4), 1998; profiles after ns-2.35, ALTQ",
     ecn: "paper, ns2: marks below the class's max_th if ecn is on and the packet is ECN-capable; \
           drops above it and on overflow. altq: never marks",
     units: "packets",
-    deviations: "Packets carry no tag, so a flow's class is flow number modulo classes. paper: the \
-                 random test, the guard against acting on at most one packet and the spacing are \
-                 ns-2's. ns2: the arrival is the victim of every drop; not gentle, packets only; \
-                 the idle clock's packet is mean_packet_bytes at the line's rate. altq: 64-bit \
-                 integers; RED as in profile altq of plain RED.",
-    fields: FIELDS,
     build,
 };
 

@@ -11,7 +11,7 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Instant, Packet, Rng, Why};
+use packet::{About, Duration, Instant, Packet, Rng, Why};
 
 use super::family::{Ns, PacketClock, Profile, Settings, plain};
 use super::in_out::{IN, InOut, OUT};
@@ -21,19 +21,21 @@ use crate::{Built, Entry, Keeps, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "rio_ps",
-    summary: "RIO that takes the first packets of each flow as In, the later ones as Out.",
-    year: 2001,
+    about: About {
+        name: "rio_ps",
+        summary: "RIO that takes the first packets of each flow as In, the later ones as Out.",
+        year: 2001,
+        source: "Guo and Matta, ICNP 2001 (recalled)",
+        deviations: "One link is edge and core. SLR, T_u and T_c are weakly recalled, the \
+                     thresholds are those of ns-2's RIO, and L_t starts at a constructed value; \
+                     how the paper counts short and long is recalled (ratio).",
+        fields: FIELDS,
+    },
     per_flow: Keeps::State,
     tables: &[],
-    source: "Guo and Matta, ICNP 2001 (recalled)",
     ecn: "marks below the class's max_th if ecn is on and the packet is ECN-capable; drops above \
           it and on overflow",
     units: "packets",
-    deviations: "One link is edge and core. SLR, T_u and T_c are weakly recalled, the thresholds \
-                 are those of ns-2's RIO, and L_t starts at a constructed value; how the paper \
-                 counts short and long is recalled (ratio).",
-    fields: FIELDS,
     build,
 };
 

@@ -19,36 +19,38 @@ mod fields;
 use alloc::{boxed::Box, collections::VecDeque, format};
 
 use packet::params::{BadParams, Params};
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
 
 use crate::shells::flows::hash_seed;
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, LimitOrder, Line, Room, Table, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, LimitOrder, Line, Table, Verdict};
 use bins::{Bins, Rule};
 use bucket::Bucket;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "sfb",
-    summary: "BLUE's probability in a Bloom filter of bins: flows that do not yield are found \
-              without a state per flow, and held to a small rate.",
-    year: 2001,
+    about: About {
+        name: "sfb",
+        summary: "BLUE's probability in a Bloom filter of bins: flows that do not yield are found \
+                  without a state per flow, and held to a small rate.",
+        year: 2001,
+        source: "Feng, Kandlur, Saha and Shin, INFOCOM 2001; Linux sch_sfb",
+        deviations: "All: one queue behind the filter, which is Linux's default; flows are hashed \
+                     by seeded 64-bit functions (Linux: 4 bits a level of one 32-bit hash), and \
+                     the first hash functions last from the first arrival on. lab: probabilities \
+                     are real numbers, the penalty box opens from 1 - 2^-16 on, its bucket is \
+                     refilled continuously. linux: marks ECN-capable packets only with ecn on (the \
+                     kernel has no such switch); times are compared in nanoseconds, not jiffies. \
+                     paper: the published text gives no increments, no rate for the penalty box \
+                     and no rehash interval: Linux's defaults; bins are updated at each arrival, \
+                     without freeze times; a full bin as such drops nothing.",
+        fields: fields::FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[Table { rows: &[("L", 8), ("N", 23)], row: 48 }],
-    source: "Feng, Kandlur, Saha and Shin, INFOCOM 2001; Linux sch_sfb",
     ecn: "marks ECN-capable packets with probability p_min; lab, linux: above 1/2 some are \
           dropped, with probability 2 (p_min - 1/2); the penalty box drops what has no token",
     units: "packets",
-    deviations: "All: one queue behind the filter, which is Linux's default; flows are hashed by \
-                 seeded 64-bit functions (Linux: 4 bits a level of one 32-bit hash), and the \
-                 first hash functions last from the first arrival on. lab: probabilities are real \
-                 numbers, the penalty box opens from 1 - 2^-16 on, its bucket is refilled \
-                 continuously. linux: marks ECN-capable packets only with ecn on (the kernel has \
-                 no such switch); times are compared in nanoseconds, not jiffies. paper: the \
-                 published text gives no increments, no rate for the penalty box and no rehash \
-                 interval: Linux's defaults; bins are updated at each arrival, without freeze \
-                 times; a full bin as such drops nothing.",
-    fields: fields::FIELDS,
     build,
 };
 
@@ -70,9 +72,9 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         _ => Profile::Lab,
     };
     let judge = Sfb::new(params, profile)?;
-    let room = Room::of_packets(params.whole("limit") as u32, Fit::Whole);
+    let limit = BufferLimit::of_packets(params.whole("limit") as u32, Fit::Whole);
     let ecn = params.switch("ecn");
-    Ok(Built::Discipline(Box::new(Watched::new(Judged::new(judge, room, ecn), ecn))))
+    Ok(Built::Discipline(Box::new(Watched::new(Judged::new(judge, limit, ecn), ecn))))
 }
 
 /// The filter's size; its bins are digits of one 64-bit hash, which must not run out.

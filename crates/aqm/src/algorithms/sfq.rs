@@ -9,6 +9,7 @@
 
 use alloc::boxed::Box;
 
+use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
@@ -18,20 +19,22 @@ use crate::{Built, Entry, Keeps, Line, Table};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "sfq",
-    summary: "Serves hashed flows in turn; a full buffer drops from the longest queue.",
-    year: 1990,
+    about: About {
+        name: "sfq",
+        summary: "Serves hashed flows in turn; a full buffer drops from the longest queue.",
+        year: 1990,
+        source: "McKenney, INFOCOM 1990; defaults of Linux sch_sfq",
+        deviations: "Turns are those of deficit round robin (McKenney: one packet each; Linux: a \
+                     queue may overdraw its turn by one packet). The hash is never changed while \
+                     the queue runs (Linux: perturb, off by default), there is no limit per queue \
+                     (Linux: depth, 127 packets) or of flows (Linux: 128), and no RED in the \
+                     queues. Among equally long queues the first in turn loses.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Queues,
     tables: &[Table { rows: &[("queues", 1_024)], row: 160 }],
-    source: "McKenney, INFOCOM 1990; defaults of Linux sch_sfq",
     ecn: "never marks",
     units: "packets; turns in bytes",
-    deviations: "Turns are those of deficit round robin (McKenney: one packet each; Linux: a \
-                 queue may overdraw its turn by one packet). The hash is never changed while \
-                 the queue runs (Linux: perturb, off by default), there is no limit per queue \
-                 (Linux: depth, 127 packets) or of flows (Linux: 128), and no RED in the queues. Among equally long \
-                 queues the first in turn loses.",
-    fields: FIELDS,
     build,
 };
 

@@ -10,28 +10,30 @@ use alloc::{boxed::Box, vec::Vec};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Instant, Packet, Rng, Why};
 
 use crate::buffer::{ECN, LIMIT};
-use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Table, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Table, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "sred",
-    summary: "Estimates the number of flows by comparing arrivals with remembered ones, and \
-              drops by its square.",
-    year: 1999,
+    about: About {
+        name: "sred",
+        summary: "Estimates the number of flows by comparing arrivals with remembered ones, and \
+                  drops by its square.",
+        year: 1999,
+        source: "Ott, Lakshman and Wong, INFOCOM 1999 (recalled); J-Sim's port of an ns-2 program",
+        deviations: "Where P is 0 the simple form gives p_sred, and so does the full one (J-Sim \
+                     divides 0 by 0 and never drops). P stands still while the list is filled \
+                     (J-Sim updates it with the previous hit). J-Sim's numbers are r = 0.8, M = \
+                     200, and a third of the buffer in place of 256 flows. Zombies carry no \
+                     timestamp, which nothing reads.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[Table { rows: &[("M", 1_000)], row: 8 }],
-    source: "Ott, Lakshman and Wong, INFOCOM 1999 (recalled); J-Sim's port of an ns-2 program",
     ecn: "marks ECN-capable packets at every load if ecn is on; drops them only at a full buffer",
     units: "packets",
-    deviations: "Where P is 0 the simple form gives p_sred, and so does the full one (J-Sim \
-                 divides 0 by 0 and never drops). P stands still while the list is filled (J-Sim \
-                 updates it with the previous hit). J-Sim's numbers are r = 0.8, M = 200, and a \
-                 third of the buffer in place of 256 flows. Zombies carry no timestamp, which \
-                 nothing reads.",
-    fields: FIELDS,
     build,
 };
 
@@ -104,8 +106,8 @@ struct Sred {
 }
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
-    let room = Room::of_packets(params.whole("limit") as u32, Fit::Whole);
-    let shell = Judged::new(Sred::new(params), room, params.switch("ecn"));
+    let limit = BufferLimit::of_packets(params.whole("limit") as u32, Fit::Whole);
+    let shell = Judged::new(Sred::new(params), limit, params.switch("ecn"));
     Ok(Built::Gate(Box::new(shell)))
 }
 

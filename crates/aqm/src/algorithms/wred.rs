@@ -14,26 +14,28 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why, math};
+use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why, math};
 
 use super::family::{Idle, PacketClock, spacing};
-use crate::{Aqm, Built, Entry, Fit, Judged, Keeps, Line, Room, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "wred",
-    summary: "RED with one average and a pair of thresholds for each IP precedence.",
-    year: 1998,
+    about: About {
+        name: "wred",
+        summary: "RED with one average and a pair of thresholds for each IP precedence.",
+        year: 1998,
+        source: "Cisco IOS documentation; May, Bolot, Diot and Lyles, IWQoS 1999",
+        deviations: "Packets carry no precedence, so a flow's is first_class + flow number modulo \
+                     classes. That the average is updated at arrivals, ages while the line idles, \
+                     and that signals are not spaced is constructed; each is a switch.",
+        fields: FIELDS,
+    },
     per_flow: Keeps::Nothing,
     tables: &[],
-    source: "Cisco IOS documentation; May, Bolot, Diot and Lyles, IWQoS 1999",
     ecn: "marks between a class's thresholds if ecn is on and the packet is ECN-capable; drops \
           above max_th and on overflow",
     units: "packets",
-    deviations: "Packets carry no precedence, so a flow's is first_class + flow number modulo \
-                 classes. That the average is updated at arrivals, ages while the line idles, and \
-                 that signals are not spaced is constructed; each is a switch.",
-    fields: FIELDS,
     build,
 };
 
@@ -255,8 +257,8 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         uniformise: params.switch("uniformise"),
         timer: on_timer.then_some((Instant::ZERO + period, period)),
     };
-    let room = Room::of_packets(limit as u32, Fit::Whole);
-    Ok(Built::Gate(Box::new(Judged::new(judge, room, params.switch("ecn")))))
+    let limit = BufferLimit::of_packets(limit as u32, Fit::Whole);
+    Ok(Built::Gate(Box::new(Judged::new(judge, limit, params.switch("ecn")))))
 }
 
 fn classes(params: &Params, limit: u64) -> Result<[Class; CLASSES], BadParams> {

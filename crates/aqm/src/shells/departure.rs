@@ -3,7 +3,7 @@
 use packet::{Backlog, Ecn, Event, Instant, Packet, Rng, Why};
 
 use super::pool::{Pool, Queue};
-use crate::{Cx, Discipline, Room, Verdict};
+use crate::{BufferLimit, Cx, Discipline, Verdict};
 
 /// An algorithm as a judge of packets taken from the head of one queue. ECN is not its business.
 pub(crate) trait AtDeparture: Send {
@@ -103,7 +103,7 @@ fn mark(packet: &mut Packet, why: Why, cx: &mut Cx) {
 /// and nothing else is.
 pub(crate) struct DepartureFifo<J> {
     judge: J,
-    room: Room,
+    limit: BufferLimit,
     rules: Rules,
     pool: Pool,
     queue: Queue,
@@ -111,14 +111,14 @@ pub(crate) struct DepartureFifo<J> {
 
 impl<J: AtDeparture> DepartureFifo<J> {
     /// An empty queue.
-    pub fn new(judge: J, room: Room, rules: Rules) -> Self {
-        DepartureFifo { judge, room, rules, pool: Pool::default(), queue: Queue::new() }
+    pub fn new(judge: J, limit: BufferLimit, rules: Rules) -> Self {
+        DepartureFifo { judge, limit, rules, pool: Pool::default(), queue: Queue::new() }
     }
 }
 
 impl<J: AtDeparture> Discipline for DepartureFifo<J> {
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
-        if !self.room.admits(self.queue.backlog(), packet.bytes) {
+        if !self.limit.admits(self.queue.backlog(), packet.bytes) {
             self.judge.on_refused(cx.now);
             (cx.out)(Event::Dropped { packet, why: Why::Overflow });
             return;

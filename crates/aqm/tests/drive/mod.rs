@@ -95,21 +95,21 @@ fn value(bytes: &mut Bytes, field: &Field) -> Raw {
 fn choose(bytes: &mut Bytes) -> Option<(&'static Entry, Box<dyn Discipline>)> {
     let entry = &ALGORITHMS[bytes.below(ALGORITHMS.len())];
     let mut raw = Vec::<(String, Raw)>::new();
-    if bytes.byte() % 2 == 1 && entry.fields.iter().any(|field| field.name == "ecn") {
+    if bytes.byte() % 2 == 1 && entry.about.fields.iter().any(|field| field.name == "ecn") {
         raw.push(("ecn".to_string(), Raw::Bool(true)));
     }
     for _ in 0..bytes.below(6) {
-        let field = &entry.fields[bytes.below(entry.fields.len())];
+        let field = &entry.about.fields[bytes.below(entry.about.fields.len())];
         raw.push((field.name.to_string(), value(bytes, field)));
     }
     let rate = bytes.pick(&[10_000_000, 1, 9_600, 1_000_000, 1_000_000_000, 1_000_000_000_000]);
-    let params = Params::check(entry.fields, &raw);
-    let params = params.unwrap_or_else(|why| panic!("{} {raw:?}: {why}", entry.name));
+    let params = Params::check(entry.about.fields, &raw);
+    let params = params.unwrap_or_else(|why| panic!("{} {raw:?}: {why}", entry.about.name));
     match (entry.build)(&params, &Line::of(Rate::from_bits_per_s(rate))) {
         Ok(built) => Some((entry, built.into_discipline())),
         Err(why) => {
             let why = why.to_string();
-            assert!(!why.is_empty() && !why.contains('\n'), "{} {raw:?}: {why}", entry.name);
+            assert!(!why.is_empty() && !why.contains('\n'), "{} {raw:?}: {why}", entry.about.name);
             None
         }
     }
@@ -247,9 +247,14 @@ impl Books {
     }
 
     fn check(&self, entry: &Entry) {
-        assert_eq!(self.queue.backlog(), self.backlog, "{}: the backlog is untrue", entry.name);
+        assert_eq!(
+            self.queue.backlog(),
+            self.backlog,
+            "{}: the backlog is untrue",
+            entry.about.name
+        );
         self.queue.gauges(&mut |name, value| {
-            assert!(value.is_finite(), "{}: {name} = {value}", entry.name);
+            assert!(value.is_finite(), "{}: {name} = {value}", entry.about.name);
         });
     }
 
@@ -316,7 +321,7 @@ impl Books {
             }
             waits += 1;
             let next = self.queue.next_tick().map(Instant::nanos);
-            assert!(next.is_some() && waits < 1_000, "{}: a queue at rest", entry.name);
+            assert!(next.is_some() && waits < 1_000, "{}: a queue at rest", entry.about.name);
             self.now = self.now.max(next.unwrap_or(0)).min(LAST);
             self.tick(true);
         }
@@ -339,7 +344,7 @@ pub fn drive(data: &[u8]) -> Option<(&'static str, Done)> {
         backlog: Backlog::default(),
         lanes: HashMap::new(),
         queued: None,
-        displaces: matches!(entry.name, "cake" | "hhf"),
+        displaces: matches!(entry.about.name, "cake" | "hhf"),
         done: Done::default(),
     };
     books.check(entry);
@@ -349,5 +354,5 @@ pub fn drive(data: &[u8]) -> Option<(&'static str, Done)> {
     }
     books.drain(entry);
     books.check(entry);
-    Some((entry.name, books.done))
+    Some((entry.about.name, books.done))
 }

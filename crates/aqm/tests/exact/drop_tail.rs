@@ -1,4 +1,4 @@
-//! Drop-tail: what each flavour does at the limit.
+//! Drop-tail: what each profile does at the limit.
 
 use aqmlab_aqm::{Admission, Built, Cx, Discipline};
 use packet::{Backlog, Ecn, Event, Instant, Packet, Rng, Why};
@@ -18,7 +18,7 @@ fn accepts(pairs: Pairs, packets: u32, bytes: u64, size: u32) -> bool {
 
 #[test]
 fn at_the_limit() {
-    let ns2 = |limit| [limit, ("flavour", "ns2")];
+    let ns2 = |limit| [limit, ("profile", "ns2")];
     let packets = ("limit", "3");
     assert!(accepts(&[packets], 2, 2000, 1000) && !accepts(&ns2(packets), 2, 2000, 1000));
     assert!(!accepts(&[packets], 3, 3000, 1000) && !accepts(&ns2(packets), 3, 3000, 1000));
@@ -72,11 +72,11 @@ fn from_front_drops_the_head_only_when_full() {
 
 #[test]
 fn from_front_in_ns2_begins_one_packet_earlier() {
-    let mut queue = front(&[("limit", "3"), ("flavour", "ns2")]);
+    let mut queue = front(&[("limit", "3"), ("profile", "ns2")]);
     let said: Vec<_> = (1..=4).map(|id| offer(&mut *queue, id, 1000)).collect();
     assert_eq!(said, ["+1", "+2", "+3 -1", "+4 -2"]);
     assert_eq!(queue.backlog().packets, 2);
-    let mut one = front(&[("limit", "1"), ("flavour", "ns2")]);
+    let mut one = front(&[("limit", "1"), ("profile", "ns2")]);
     assert_eq!(offer(&mut *one, 7, 1000), "-7", "the arrival is its own head");
 }
 
@@ -89,7 +89,7 @@ fn from_front_in_bytes_frees_what_the_arrival_needs() {
     assert_eq!(offer(&mut *queue, 4, 1500), "+4 -1 -2");
     assert_eq!(offer(&mut *queue, 5, 3001), "-5", "no victim can make room");
     assert_eq!(queue.backlog(), Backlog { packets: 2, bytes: 2500 });
-    let mut ns2 = front(&[("limit_bytes", "3000"), ("flavour", "ns2")]);
+    let mut ns2 = front(&[("limit_bytes", "3000"), ("profile", "ns2")]);
     for id in 1..=2 {
         offer(&mut *ns2, id, 1000);
     }

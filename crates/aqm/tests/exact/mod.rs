@@ -53,7 +53,7 @@ fn build(name: &str, pairs: Pairs, rate: u64) -> Result<Built, BadParams> {
         _ => Raw::Text(text.into()),
     };
     let raw: Vec<_> = pairs.iter().map(|(k, v)| (k.to_string(), raw(v))).collect();
-    let params = Params::check(entry.fields, &raw)?;
+    let params = Params::check(entry.about.fields, &raw)?;
     (entry.build)(&params, &Line::of(Rate::from_bits_per_s(rate)))
 }
 

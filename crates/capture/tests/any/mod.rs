@@ -51,7 +51,7 @@ fn check(learner: &mut Learner, payload: &mut [u64; 2]) -> u64 {
             units.iter().map(|unit| unit[which].as_u64().expect("a whole number")).sum()
         };
         assert_eq!(line["at_us"], one.at_us);
-        payload[0] += numbers(&line["epochs"], 1) + numbers(&line["initiator"], 1);
+        payload[0] += numbers(&line["epochs"], 1) + numbers(&line["opener"], 1);
         payload[1] += numbers(&line["epochs"], 3) + numbers(&line["acceptor"], 1);
     }
     assert_eq!(at, lines.len(), "lines that no connection owns");

@@ -199,8 +199,15 @@ pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     close.map(|(_, k)| k).or_else(begun)
 }
 
-/// `; did you mean "x"?` if one of `known` is near `name`, else nothing.
+/// Names that were changed: the old one and the one in force.
+const RENAMED: &[[&str; 2]] = &[["flavour", "profile"]];
+
+/// `; it is called "x" now` if `name` was renamed, `; did you mean "x"?` if one of `known` is near
+/// it, else nothing.
 pub(crate) fn near(name: &str, known: &[&str]) -> String {
+    if let Some([_, new]) = RENAMED.iter().find(|[old, new]| *old == name && known.contains(new)) {
+        return format!("; it is called \"{new}\" now");
+    }
     nearest(name, known).map(|k| format!("; did you mean \"{k}\"?")).unwrap_or_default()
 }
 

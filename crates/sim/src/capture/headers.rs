@@ -8,9 +8,9 @@ use tcp::Flags;
 
 use super::names::{DISCARD, HTTP, address, number, own_port};
 use super::options::Options;
-use crate::connection::{ACCEPTOR, OPENER};
-use crate::forwarding::Flight;
 use crate::world::Group;
+use crate::world::connection::{ACCEPTOR, OPENER};
+use crate::world::forwarding::InFlight;
 
 /// The file begins so: time stamps in nanoseconds.
 const MAGIC: u32 = 0xa1b2_3c4d;
@@ -50,44 +50,47 @@ pub(super) fn file() -> Vec<u8> {
 }
 
 /// One packet of a group's connection or stream, seen at `now`.
-pub(super) fn record(out: &mut Vec<u8>, now: Instant, flight: &Flight, group: &Group) {
+pub(super) fn record(out: &mut Vec<u8>, now: Instant, inflight: &InFlight, group: &Group) {
     let start = out.len();
     let (seconds, rest) = (now.nanos() / 1_000_000_000, now.nanos() % 1_000_000_000);
     out.extend((seconds as u32).to_le_bytes());
     out.extend((rest as u32).to_le_bytes());
     out.extend([0; 8]); // lengths, below
     let packet = out.len();
-    let payload = if flight.is_datagram() {
-        datagram(out, flight, group)
+    let payload = if inflight.is_datagram() {
+        datagram(out, inflight, group)
     } else {
-        segment(out, flight, group)
+        segment(out, inflight, group)
     };
     let stored = out.len() - packet;
     // What fills up a packet is no payload: it follows the IP packet, as padding does.
-    let full = (stored as u32 + payload).max(flight.ip_bytes());
+    let full = (stored as u32 + payload).max(inflight.ip_bytes());
     out[start + 8..start + 12].copy_from_slice(&(stored as u32).to_le_bytes());
     out[start + 12..start + 16].copy_from_slice(&full.to_le_bytes());
 }
 
 /// The end that sends, the opener first.
-fn sender(flight: &Flight) -> usize {
-    usize::from(1 - flight.to)
+fn sender(inflight: &InFlight) -> usize {
+    usize::from(1 - inflight.to)
 }
 
 /// Addresses of source and destination.
-fn addresses(flight: &Flight, group: &Group) -> [[u8; 4]; 2] {
+fn addresses(inflight: &InFlight, group: &Group) -> [[u8; 4]; 2] {
     let opener = group.side;
-    let (from, to) = match sender(flight) {
+    let (from, to) = match sender(inflight) {
         OPENER => (opener, opener.other()),
         _ => (opener.other(), opener),
     };
-    let header = flight.header();
-    [address(from, header.source, flight.serial), address(to, header.destination, flight.serial)]
+    let header = inflight.header();
+    [
+        address(from, header.source, inflight.serial),
+        address(to, header.destination, inflight.serial),
+    ]
 }
 
 /// Appends the IP header of a packet with `length` bytes after it.
-fn ip(out: &mut Vec<u8>, flight: &Flight, group: &Group, protocol: u8, length: u32) {
-    let ecn = match flight.segment.ecn {
+fn ip(out: &mut Vec<u8>, inflight: &InFlight, group: &Group, protocol: u8, length: u32) {
+    let ecn = match inflight.segment.ecn {
         Ecn::NotEct => 0,
         Ecn::Ect1 => 1,
         Ecn::Ect0 => 2,
@@ -95,26 +98,26 @@ fn ip(out: &mut Vec<u8>, flight: &Flight, group: &Group, protocol: u8, length: u
     };
     let start = out.len();
     let total = (IP_HEADER as u32 + length) as u16;
-    out.extend([0x45, flight.header().dscp << 2 | ecn]);
+    out.extend([0x45, inflight.header().dscp << 2 | ecn]);
     out.extend(total.to_be_bytes());
     // Never fragmented, so that the identification means nothing (RFC 6864); 64 hops left.
     out.extend([0, 0, 0x40, 0, 64, protocol, 0, 0]);
-    out.extend(addresses(flight, group).as_flattened());
+    out.extend(addresses(inflight, group).as_flattened());
     let sum = checksum(&[&out[start..]]);
     out[start + 10..start + 12].copy_from_slice(&sum.to_be_bytes());
 }
 
 /// Appends the headers of a datagram; its payload's length.
-fn datagram(out: &mut Vec<u8>, flight: &Flight, group: &Group) -> u32 {
-    let payload = flight.segment.len;
+fn datagram(out: &mut Vec<u8>, inflight: &InFlight, group: &Group) -> u32 {
+    let payload = inflight.segment.len;
     let length = UDP_HEADER as u32 + payload;
-    ip(out, flight, group, UDP, length);
+    ip(out, inflight, group, UDP, length);
     let start = out.len();
-    out.extend(own_port(flight.serial).to_be_bytes());
+    out.extend(own_port(inflight.serial).to_be_bytes());
     out.extend(DISCARD.to_be_bytes());
     out.extend((length as u16).to_be_bytes());
     out.extend([0; 2]);
-    let sum = transport_checksum(&out[start..], addresses(flight, group), UDP, length);
+    let sum = transport_checksum(&out[start..], addresses(inflight, group), UDP, length);
     // A sum of 0 would say that there is none (RFC 768).
     let sum = if sum == 0 { u16::MAX } else { sum };
     out[start + 6..start + 8].copy_from_slice(&sum.to_be_bytes());
@@ -122,16 +125,16 @@ fn datagram(out: &mut Vec<u8>, flight: &Flight, group: &Group) -> u32 {
 }
 
 /// Appends the headers of a segment; its payload's length.
-fn segment(out: &mut Vec<u8>, flight: &Flight, group: &Group) -> u32 {
-    let (segment, from) = (&flight.segment, sender(flight));
-    let serial = flight.serial;
+fn segment(out: &mut Vec<u8>, inflight: &InFlight, group: &Group) -> u32 {
+    let (segment, from) = (&inflight.segment, sender(inflight));
+    let serial = inflight.serial;
     let acknowledged = number(serial, 1 - from, segment.ack);
     let window = group.profile.window();
     let scale = (window > MOST_WINDOW).then(|| shift(window));
     let options = Options::of(segment, group.profile.mss(), scale, acknowledged);
     let header = TCP_HEADER + options.as_slice().len();
     let length = header as u32 + segment.len;
-    ip(out, flight, group, TCP, length);
+    ip(out, inflight, group, TCP, length);
     let start = out.len();
     let mut ports = [own_port(serial), HTTP];
     if from == ACCEPTOR {
@@ -146,7 +149,7 @@ fn segment(out: &mut Vec<u8>, flight: &Flight, group: &Group) -> u32 {
     out.extend(window_field(window, scaled).to_be_bytes());
     out.extend([0; 4]); // checksum, urgent pointer
     out.extend(options.as_slice());
-    let sum = transport_checksum(&out[start..], addresses(flight, group), TCP, length);
+    let sum = transport_checksum(&out[start..], addresses(inflight, group), TCP, length);
     out[start + 16..start + 18].copy_from_slice(&sum.to_be_bytes());
     segment.len
 }

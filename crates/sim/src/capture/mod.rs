@@ -10,9 +10,9 @@ mod options;
 
 use packet::Instant;
 
-use crate::forwarding::Flight;
 use crate::owners::Owners;
 use crate::world::Group;
+use crate::world::forwarding::InFlight;
 
 /// Bytes handed on at a time.
 const CHUNK: usize = 1 << 18;
@@ -63,15 +63,15 @@ impl Tap {
         &mut self,
         (port, at): (u32, CapturedAt),
         now: Instant,
-        flight: &Flight,
+        inflight: &InFlight,
         owners: &Owners,
         groups: &[Group],
     ) {
         if at != self.at || !self.tapped[port as usize] {
             return;
         }
-        let group = &groups[usize::from(owners.of(flight.serial).0)];
-        headers::record(&mut self.buffer, now, flight, group);
+        let group = &groups[usize::from(owners.of(inflight.serial).0)];
+        headers::record(&mut self.buffer, now, inflight, group);
         if self.buffer.len() >= CHUNK {
             self.flush();
         }

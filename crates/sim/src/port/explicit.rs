@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use aqm::{Cx, Discipline};
 use packet::{Backlog, Event, Instant, Packet, Rng};
-use record::{Capacity, Meter, Nature, PacketTrace};
+use record::{Capacity, Meter, PacketClass, PacketTrace};
 
 use super::Wire;
 
@@ -46,12 +46,12 @@ impl ExplicitPort {
     pub fn offer(
         &mut self,
         mut packet: Packet,
-        nature: Nature,
+        class: PacketClass,
         lost: &mut impl FnMut(Packet),
     ) -> Option<Instant> {
         let (now, id) = (packet.arrived, packet.id);
         self.look_at_gauges(now.nanos() + 1);
-        self.meter.arrival(now, packet.bytes, nature);
+        self.meter.arrival(now, packet.bytes, class);
         (self.arriving, self.refused) = (id, false);
         packet.bytes += self.wire.header();
         self.call(now, lost, |d, cx| d.enqueue(packet, cx));

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use aqm::{Admission, Gate};
 use packet::{Backlog, Instant, Packet, Rng};
-use record::{Capacity, Meter, Nature};
+use record::{Capacity, Meter, PacketClass};
 
 use super::Wire;
 
@@ -84,10 +84,10 @@ impl FoldedPort {
 
     /// A packet arrives at `packet.arrived`.
     #[inline]
-    pub fn offer(&mut self, packet: &mut Packet, nature: Nature) -> Offered {
+    pub fn offer(&mut self, packet: &mut Packet, class: PacketClass) -> Offered {
         let (now, bytes) = (packet.arrived, packet.bytes);
         self.advance(now);
-        self.meter.arrival(now, bytes, nature);
+        self.meter.arrival(now, bytes, class);
         packet.bytes += self.wire.header();
         let marked = match self.gate.admit(packet, self.counted(), now, &mut self.rng) {
             Admission::Dropped(why) => {

@@ -125,10 +125,10 @@ impl<'a> Links<'a> {
 pub(super) fn read_queue(path: &str, json: Option<&Json>) -> Result<Queue, ScenarioError> {
     let default = json!(schema::DEFAULT_QUEUE);
     let json = json.unwrap_or(&default);
-    let names: Vec<&str> = aqm::ALGORITHMS.iter().map(|e| e.name).collect();
+    let names: Vec<&str> = aqm::ALGORITHMS.iter().map(|e| e.about.name).collect();
     let (name, section) = Section::variant(path, json, "aqm", &names)?;
     let entry = aqm::find(&name).expect("the name was checked against the registry");
-    let params = section.rest(entry.fields, &["aqm"])?;
+    let params = section.rest(entry.about.fields, &["aqm"])?;
     Ok(Queue { entry, params })
 }
 

@@ -27,7 +27,7 @@ pub(super) fn read(
     let queue = read_queue(path, json)?;
     let room = access.and_then(|access| access::room_bytes(access, direction));
     let (Some(json), Some(bytes)) = (json, room) else { return Ok(queue) };
-    let has = |room: &&str| queue.entry.fields.iter().any(|field| field.name == *room);
+    let has = |room: &&str| queue.entry.about.fields.iter().any(|field| field.name == *room);
     let known: Vec<&str> = ROOMS.into_iter().filter(has).collect();
     let said = known.iter().any(|room| queue.params.given(room));
     // What is wrong without it is said later.

@@ -56,7 +56,7 @@ fn queue_json(queue: &Queue, line: &Line) -> Json {
         Ok(values) => parameters::write_values(values.into_iter().filter(known)),
         Err(_) => parameters::write(&queue.params),
     };
-    named("aqm", queue.entry.name, object)
+    named("aqm", queue.entry.about.name, object)
 }
 
 fn link_json(link: &Link) -> Json {

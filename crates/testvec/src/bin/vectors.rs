@@ -8,12 +8,12 @@ use std::process::ExitCode;
 use serde_json::Value as Json;
 
 fn one(entry: &'static aqm::Entry, cases: &Path, out: &Path) -> Result<(), String> {
-    let file = match fs::read_to_string(cases.join(format!("{}.json", entry.name))) {
+    let file = match fs::read_to_string(cases.join(format!("{}.json", entry.about.name))) {
         Err(_) => None,
         Ok(text) => Some(serde_json::from_str::<Json>(&text).map_err(|e| e.to_string())?),
     };
     let text = aqmlab_testvec::suite::vectors(entry, file.as_ref())?;
-    fs::write(out.join(format!("{}.json", entry.name)), text).map_err(|e| e.to_string())
+    fs::write(out.join(format!("{}.json", entry.about.name)), text).map_err(|e| e.to_string())
 }
 
 fn all() -> Result<(), String> {
@@ -27,7 +27,7 @@ fn all() -> Result<(), String> {
         }
     }
     let why = |entry: &'static aqm::Entry| {
-        one(entry, &cases, &out).err().map(|why| format!("{}: {why}", entry.name))
+        one(entry, &cases, &out).err().map(|why| format!("{}: {why}", entry.about.name))
     };
     let mistakes: Vec<String> = aqm::ALGORITHMS.iter().filter_map(why).collect();
     if mistakes.is_empty() { Ok(()) } else { Err(mistakes.join("\n")) }

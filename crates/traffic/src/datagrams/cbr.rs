@@ -5,7 +5,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{Duration, Instant, Rng};
 
-use super::{Life, Lives, PAYLOAD, RATE, gap, need_machines, peer_of};
+use super::{Lifetime, Lifetimes, PAYLOAD, RATE, gap, need_machines, peer_of};
 use crate::registry::{Entry, Group, Population};
 use crate::{Action, App, AppCx, Input};
 
@@ -26,7 +26,7 @@ pub struct Cbr {
     peer: u32,
     bytes: u32,
     gap: Duration,
-    life: Life,
+    lifetime: Lifetime,
     begun: Instant,
     spacing: Spacing,
 }
@@ -48,10 +48,10 @@ impl App for Cbr {
     fn on(&mut self, input: Input, cx: &mut AppCx) {
         match input {
             Input::Start => {
-                self.begun = cx.now + self.life.begins;
+                self.begun = cx.now + self.lifetime.begins;
                 (cx.act)(Action::WakeAt(self.begun));
             }
-            Input::Woke if !self.life.over(self.begun, cx.now) => {
+            Input::Woke if !self.lifetime.over(self.begun, cx.now) => {
                 (cx.act)(Action::Datagram { peer: self.peer, bytes: self.bytes });
                 let pause = self.pause();
                 (cx.act)(Action::WakeAt(cx.now + pause));
@@ -130,9 +130,9 @@ static FIELDS: [Field; 8] = [
         default: Value::Real(0.0),
         source: "read: ns-2 cbr_traffic.cc, next_interval, which draws so if random_ is set",
     },
-    Lives::FIELDS[0],
-    Lives::FIELDS[1],
-    Lives::FIELDS[2],
+    Lifetimes::FIELDS[0],
+    Lifetimes::FIELDS[1],
+    Lifetimes::FIELDS[2],
 ];
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
@@ -140,7 +140,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let (rate, packet) = preset(params.choice("preset"));
     let bytes = params.whole_or("packet", packet) as u32;
     let gap = gap(params.real_or("rate", rate), bytes);
-    let (lives, members) = (Lives::new(params), group.members);
+    let (lifetimes, members) = (Lifetimes::new(params), group.members);
     let (start, gaps) = (format!("{}.start", group.name), format!("{}.gaps", group.name));
     let (random, jitter) = (params.choice("spacing") == "poisson", params.real("jitter"));
     if random && params.given("jitter") {
@@ -151,13 +151,13 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let group = group.clone();
     let sender = move |i| {
         let stream = |name: &str| Rng::indexed(group.seed, name, u64::from(i));
-        let life = lives.draw(&mut stream(&start));
+        let lifetime = lifetimes.draw(&mut stream(&start));
         let spacing = match (random, jitter > 0.0) {
             (true, _) => Spacing::Poisson(stream(&gaps)),
             (_, true) => Spacing::Jitter(jitter, stream(&gaps)),
             _ => Spacing::Constant,
         };
-        Cbr { peer: peer_of(i, &group), bytes, gap, life, begun: Instant::ZERO, spacing }
+        Cbr { peer: peer_of(i, &group), bytes, gap, lifetime, begun: Instant::ZERO, spacing }
     };
     Ok(Population::new(members, sender))
 }

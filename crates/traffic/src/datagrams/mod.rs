@@ -13,7 +13,7 @@ use crate::registry::Group;
 
 /// When the senders of a group begin, and how long they go on.
 #[derive(Clone, Copy, Debug)]
-struct Lives {
+struct Lifetimes {
     start_s: f64,
     within_s: f64,
     lasts: Option<Duration>,
@@ -21,13 +21,13 @@ struct Lives {
 
 /// When a sender begins and how long it goes on.
 #[derive(Clone, Copy, Debug)]
-struct Life {
+struct Lifetime {
     begins: Duration,
     lasts: Option<Duration>,
 }
 
-impl Lives {
-    /// The fields of [`Lives::new`].
+impl Lifetimes {
+    /// The fields of [`Lifetimes::new`].
     const FIELDS: [Field; 3] = [
         Field {
             name: "start",
@@ -52,22 +52,22 @@ impl Lives {
         },
     ];
 
-    fn new(params: &Params) -> Lives {
+    fn new(params: &Params) -> Lifetimes {
         let lasts = params.real_or("lasts", 0.0);
-        Lives {
+        Lifetimes {
             start_s: params.real("start"),
             within_s: params.real("start_within"),
             lasts: (lasts > 0.0).then(|| Duration::from_secs_f64(lasts)),
         }
     }
 
-    fn draw(self, rng: &mut Rng) -> Life {
+    fn draw(self, rng: &mut Rng) -> Lifetime {
         let begins = self.start_s + self.within_s * rng.uniform();
-        Life { begins: Duration::from_secs_f64(begins), lasts: self.lasts }
+        Lifetime { begins: Duration::from_secs_f64(begins), lasts: self.lasts }
     }
 }
 
-impl Life {
+impl Lifetime {
     /// Whether a sender that began at `begun` has ended at `now`.
     fn over(self, begun: Instant, now: Instant) -> bool {
         self.lasts.is_some_and(|lasts| now >= begun + lasts)

@@ -4,13 +4,13 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{Duration, Instant, Rng, math};
 
-use super::{Life, Lives, PAYLOAD, RATE, gap, need_machines, peer_of};
+use super::{Lifetime, Lifetimes, PAYLOAD, RATE, gap, need_machines, peer_of};
 use crate::registry::{Entry, Group, Population};
 use crate::{Action, App, AppCx, Input};
 
 /// How long a period lasts.
 #[derive(Clone, Copy, Debug)]
-enum Spell {
+enum Period {
     Exponential {
         mean: f64,
     },
@@ -21,11 +21,11 @@ enum Spell {
     },
 }
 
-impl Spell {
+impl Period {
     fn draw(self, rng: &mut Rng) -> Duration {
         let seconds = match self {
-            Spell::Exponential { mean } => rng.exponential(mean),
-            Spell::Pareto { mean, shape } => {
+            Period::Exponential { mean } => rng.exponential(mean),
+            Period::Pareto { mean, shape } => {
                 let least = mean * (shape - 1.0) / shape;
                 least * math::pow(1.0 - rng.uniform(), -1.0 / shape)
             }
@@ -41,9 +41,9 @@ pub struct OnOff {
     peer: u32,
     bytes: u32,
     gap: Duration,
-    on: Spell,
-    off: Spell,
-    life: Life,
+    on: Period,
+    off: Period,
+    lifetime: Lifetime,
     begun: Instant,
     /// End of the period in which it is on.
     until: Instant,
@@ -68,11 +68,11 @@ impl App for OnOff {
     fn on(&mut self, input: Input, cx: &mut AppCx) {
         match input {
             Input::Start => {
-                self.begun = cx.now + self.life.begins;
+                self.begun = cx.now + self.lifetime.begins;
                 self.until = self.begun + self.on.draw(&mut self.rng);
                 (cx.act)(Action::WakeAt(self.begun));
             }
-            Input::Woke if !self.life.over(self.begun, cx.now) => {
+            Input::Woke if !self.lifetime.over(self.begun, cx.now) => {
                 (cx.act)(Action::Datagram { peer: self.peer, bytes: self.bytes });
                 let next = self.next(cx.now);
                 (cx.act)(Action::WakeAt(next));
@@ -141,21 +141,21 @@ static FIELDS: [Field; 9] = [
         default: Value::Real(1.5),
         source: "ns-2",
     },
-    Lives::FIELDS[0],
-    Lives::FIELDS[1],
-    Lives::FIELDS[2],
+    Lifetimes::FIELDS[0],
+    Lifetimes::FIELDS[1],
+    Lifetimes::FIELDS[2],
 ];
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     need_machines(group)?;
     let spell = |field: &str| match (params.choice("periods"), params.real(field)) {
-        ("pareto", mean) => Spell::Pareto { mean, shape: params.real("shape") },
-        (_, mean) => Spell::Exponential { mean },
+        ("pareto", mean) => Period::Pareto { mean, shape: params.real("shape") },
+        (_, mean) => Period::Exponential { mean },
     };
     let (on, off) = (spell("on"), spell("off"));
     let bytes = params.whole("packet") as u32;
     let gap = gap(params.real("rate"), bytes);
-    let (lives, members) = (Lives::new(params), group.members);
+    let (lifetimes, members) = (Lifetimes::new(params), group.members);
     let (start, periods) = (format!("{}.start", group.name), format!("{}.periods", group.name));
     let group = group.clone();
     let sender = move |i: u32| {
@@ -166,7 +166,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
             gap,
             on,
             off,
-            life: lives.draw(&mut stream(&start)),
+            lifetime: lifetimes.draw(&mut stream(&start)),
             begun: Instant::ZERO,
             until: Instant::ZERO,
             rng: stream(&periods),

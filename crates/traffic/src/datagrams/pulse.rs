@@ -9,7 +9,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{Duration, Instant, Rng};
 
-use super::{Life, Lives, PAYLOAD, RATE, gap, need_machines, peer_of};
+use super::{Lifetime, Lifetimes, PAYLOAD, RATE, gap, need_machines, peer_of};
 use crate::registry::{Entry, Group, Population};
 use crate::{Action, App, AppCx, Input};
 
@@ -21,7 +21,7 @@ pub struct Pulse {
     gap: Duration,
     burst: Duration,
     period: Duration,
-    life: Life,
+    lifetime: Lifetime,
     begun: Instant,
     /// Begin of the burst it is in.
     pulse: Instant,
@@ -43,11 +43,11 @@ impl App for Pulse {
     fn on(&mut self, input: Input, cx: &mut AppCx) {
         match input {
             Input::Start => {
-                self.begun = cx.now + self.life.begins;
+                self.begun = cx.now + self.lifetime.begins;
                 self.pulse = self.begun;
                 (cx.act)(Action::WakeAt(self.begun));
             }
-            Input::Woke if !self.life.over(self.begun, cx.now) => {
+            Input::Woke if !self.lifetime.over(self.begun, cx.now) => {
                 (cx.act)(Action::Datagram { peer: self.peer, bytes: self.bytes });
                 let next = self.next(cx.now);
                 (cx.act)(Action::WakeAt(next));
@@ -103,13 +103,16 @@ static FIELDS: [Field; 7] = [
         default: Value::Real(1.0),
         source: "the paper: the minimum retransmission timeout of 1 s",
     },
-    Field { meaning: "When the first burst begins: the phase of the pulses.", ..Lives::FIELDS[0] },
+    Field {
+        meaning: "When the first burst begins: the phase of the pulses.",
+        ..Lifetimes::FIELDS[0]
+    },
     Field {
         default: Value::Real(0.0),
         source: "constructed: several senders pulse in step",
-        ..Lives::FIELDS[1]
+        ..Lifetimes::FIELDS[1]
     },
-    Lives::FIELDS[2],
+    Lifetimes::FIELDS[2],
 ];
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
@@ -121,13 +124,13 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     }
     let bytes = params.whole("packet") as u32;
     let gap = gap(params.real("rate"), bytes);
-    let (lives, members) = (Lives::new(params), group.members);
+    let (lifetimes, members) = (Lifetimes::new(params), group.members);
     let stream = format!("{}.start", group.name);
     let group = group.clone();
     let sender = move |i| {
-        let life = lives.draw(&mut Rng::indexed(group.seed, &stream, u64::from(i)));
+        let lifetime = lifetimes.draw(&mut Rng::indexed(group.seed, &stream, u64::from(i)));
         let (begun, pulse) = (Instant::ZERO, Instant::ZERO);
-        Pulse { peer: peer_of(i, &group), bytes, gap, burst, period, life, begun, pulse }
+        Pulse { peer: peer_of(i, &group), bytes, gap, burst, period, lifetime, begun, pulse }
     };
     Ok(Population::new(members, sender))
 }

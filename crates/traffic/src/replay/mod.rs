@@ -19,7 +19,7 @@ use crate::registry::{Entry, Group, Population, RATE};
 use crate::web::load::ip_bytes_of_reply;
 
 use player::{Player, RoundTrips};
-use recording::{Recording, Talk};
+use recording::{Recording, Vector};
 use schedule::{Gaps, Plan, Schedule};
 
 /// What the registry says of it.
@@ -29,10 +29,10 @@ pub const ENTRY: Entry = Entry {
     year: 2006,
     source: "M. C. Weigle et al., Tmix: a tool for generating realistic TCP application workloads in \
              ns-2, ACM CCR 36(3), 2006; a-b-t model of Hernández-Campos, Jeffay and Smith",
-    deviations: "The initiator closes, when all has arrived; an abort is replayed as an orderly end, \
+    deviations: "The opener closes, when all has arrived; an abort is replayed as an orderly end, \
                  a connection whose end was not seen stays open. Windows and segment sizes are the \
                  end system's, not the recorded ones. Concurrent connections keep their causality \
-                 (what had arrived before each write), at the initiator in whole units of the \
+                 (what had arrived before each write), at the opener in whole units of the \
                  acceptor; Tmix has two independent sides.",
     fetches: true,
     datagrams: false,
@@ -98,7 +98,7 @@ static FIELDS: &[Field] = &[
         source: "Tmix",
     },
     Field {
-        name: "initiators",
+        name: "openers",
         meaning: "Which connections: all, or those begun on side 0 or 1 of the captured link. Give a \
                   group on each side of the link its part to have both directions.",
         kind: Kind::Choice(&["all", "0", "1"]),
@@ -154,7 +154,7 @@ fn recorded(params: &Params) -> Result<Recording, BadParams> {
     };
     let mut all = Recording::parse(text)
         .map_err(|why| bad(format!("{file}, {why}; write it again with `aqmlab learn`")))?;
-    let side = match params.choice("initiators") {
+    let side = match params.choice("openers") {
         "0" => Some(0),
         "1" => Some(1),
         _ => None,
@@ -164,7 +164,7 @@ fn recorded(params: &Params) -> Result<Recording, BadParams> {
     }
     if all.connections.is_empty() {
         let why = format!("{file} has no connection begun on that side; write \"all\"");
-        return Err(BadParams::new("initiators", why));
+        return Err(BadParams::new("openers", why));
     }
     Ok(all)
 }
@@ -195,10 +195,10 @@ fn ip_bytes_per_connection(recording: &Recording) -> f64 {
         // Handshake and end once, segments for each write.
         empty + sizes.map(|bytes| bytes + 40 * bytes.div_ceil(1_460)).sum::<u64>()
     };
-    let of = |talk: &Talk| match talk {
-        Talk::Sequential(epochs) => sum(&mut epochs.iter().map(|epoch| epoch.response)),
-        Talk::Concurrent([_, acceptor]) => sum(&mut acceptor.iter().map(|unit| unit.bytes)),
+    let of = |vector: &Vector| match vector {
+        Vector::Sequential(epochs) => sum(&mut epochs.iter().map(|epoch| epoch.response)),
+        Vector::Concurrent([_, acceptor]) => sum(&mut acceptor.iter().map(|unit| unit.bytes)),
     };
-    let total: u64 = recording.connections.iter().map(|connection| of(&connection.talk)).sum();
+    let total: u64 = recording.connections.iter().map(|connection| of(&connection.vector)).sum();
     total as f64 / recording.connections.len() as f64
 }

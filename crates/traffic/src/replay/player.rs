@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use packet::{Duration, Instant, Rng};
 
-use super::recording::{Epoch, Recording, Talk, Unit};
+use super::recording::{Epoch, Recording, Unit, Vector};
 use super::schedule::Schedule;
 use crate::{Action, App, AppCx, Closes, Input};
 
@@ -17,14 +17,14 @@ struct Open {
     serial: u64,
     /// Its place in the recording.
     place: usize,
-    /// The epoch under way, or of the initiator's units the next.
+    /// The epoch under way, or of the opener's units the next.
     step: usize,
     /// How many epochs have been asked for.
     asked: usize,
     /// The acceptor's units that have arrived, and their bytes.
     arrived: usize,
     arrived_bytes: u64,
-    /// When the initiator wrote last.
+    /// When the opener wrote last.
     wrote: Instant,
     /// Whether something sent has not been acknowledged, of which the host will tell.
     unacknowledged: bool,
@@ -111,8 +111,8 @@ impl Player {
             let round_trip = round_trips.draw(recorded.round_trip);
             (cx.act)(Action::Distance { round_trip });
         }
-        let [initiator, acceptor] = recorded.hosts;
-        (cx.act)(Action::Move { machine: initiator % self.machines });
+        let [opener, acceptor] = recorded.hosts;
+        (cx.act)(Action::Move { machine: opener % self.machines });
         (cx.act)(Action::Open { conn, peer: acceptor % self.peers, closes: Closes::Opener });
         (cx.act)(Action::Await { conn });
     }
@@ -122,7 +122,7 @@ impl Player {
         let recording = Arc::clone(&self.recording);
         let Some(open) = &mut self.open[conn as usize] else { return };
         open.wrote = cx.now;
-        if let Talk::Concurrent([_, acceptor]) = &recording.connections[open.place].talk {
+        if let Vector::Concurrent([_, acceptor]) = &recording.connections[open.place].vector {
             for &Unit { gap, bytes, after } in acceptor {
                 (cx.act)(Action::Script { conn, after, gap, bytes });
             }
@@ -133,9 +133,9 @@ impl Player {
     /// What comes next takes its time, or happens at once.
     fn wait(&mut self, conn: u32, cx: &mut AppCx) {
         let Some(open) = &self.open[conn as usize] else { return };
-        let at = match &self.recording.connections[open.place].talk {
-            Talk::Sequential(epochs) => epochs.get(open.step).map(|epoch| cx.now + epoch.think),
-            Talk::Concurrent([own, _]) => own.get(open.step).map(|unit| open.wrote + unit.gap),
+        let at = match &self.recording.connections[open.place].vector {
+            Vector::Sequential(epochs) => epochs.get(open.step).map(|epoch| cx.now + epoch.think),
+            Vector::Concurrent([own, _]) => own.get(open.step).map(|unit| open.wrote + unit.gap),
         };
         match at {
             Some(at) if at > cx.now => {
@@ -149,12 +149,12 @@ impl Player {
     fn go_on(&mut self, conn: u32, cx: &mut AppCx) {
         let recording = Arc::clone(&self.recording);
         let Some(open) = &mut self.open[conn as usize] else { return };
-        match &recording.connections[open.place].talk {
-            Talk::Sequential(epochs) => match epochs.get(open.step) {
+        match &recording.connections[open.place].vector {
+            Vector::Sequential(epochs) => match epochs.get(open.step) {
                 Some(_) => self.exchange(conn, epochs, cx),
                 None => self.end(conn, cx),
             },
-            Talk::Concurrent([own, acceptor]) => match own.get(open.step) {
+            Vector::Concurrent([own, acceptor]) => match own.get(open.step) {
                 Some(unit) if open.may_write(unit, acceptor, cx.now) => {
                     open.step += 1;
                     open.wrote = cx.now;
@@ -234,14 +234,14 @@ impl Player {
     /// A reply has come, or what the acceptor wrote by itself.
     fn replied(&mut self, conn: u32, cx: &mut AppCx) {
         let Some(open) = &mut self.open[conn as usize] else { return };
-        match &self.recording.connections[open.place].talk {
-            Talk::Sequential(_) => {
+        match &self.recording.connections[open.place].vector {
+            Vector::Sequential(_) => {
                 open.step += 1;
                 if open.step < open.asked {
                     return; // more is on its way
                 }
             }
-            Talk::Concurrent([_, acceptor]) => {
+            Vector::Concurrent([_, acceptor]) => {
                 open.arrived_bytes += acceptor[open.arrived].bytes;
                 open.arrived += 1;
                 return self.go_on(conn, cx);
@@ -257,7 +257,7 @@ impl Player {
         if open.closed {
             return self.perhaps_forget(conn);
         }
-        if let Talk::Sequential(_) = &self.recording.connections[open.place].talk {
+        if let Vector::Sequential(_) = &self.recording.connections[open.place].vector {
             open.step += 1;
             self.wait(conn, cx);
         }

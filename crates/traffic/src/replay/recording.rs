@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! recording <duration_us> <connections>
-//! <at_us> <rtt_us or -> <side or -> <initiator> <acceptor> <end> epochs <think>,<a>,<delay>,<b> …
-//! <at_us> <rtt_us or -> <side or -> <initiator> <acceptor> <end> units <gap>,<bytes>,<after> … / …
+//! <at_us> <rtt_us or -> <side or -> <opener> <acceptor> <end> epochs <think>,<a>,<delay>,<b> …
+//! <at_us> <rtt_us or -> <side or -> <opener> <acceptor> <end> units <gap>,<bytes>,<after> … / …
 //! ```
 
 use packet::Duration;
@@ -14,13 +14,13 @@ use packet::Duration;
 /// A request and its response: `think` passes before `request` bytes, `delay` before `response`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Epoch {
-    /// Of the initiator, before it writes.
+    /// Of the opener, before it writes.
     pub think: Duration,
-    /// Bytes of the initiator; 0 where the acceptor goes on by itself.
+    /// Bytes of the opener; 0 where the acceptor goes on by itself.
     pub request: u64,
     /// Of the acceptor, before it writes.
     pub delay: Duration,
-    /// Bytes of the acceptor; 0 where the initiator goes on by itself.
+    /// Bytes of the acceptor; 0 where the opener goes on by itself.
     pub response: u64,
 }
 
@@ -37,10 +37,10 @@ pub struct Unit {
 
 /// Who says what when.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Talk {
+pub enum Vector {
     /// One after the other.
     Sequential(Vec<Epoch>),
-    /// Both at once: initiator, acceptor.
+    /// Both at once: opener, acceptor.
     Concurrent([Vec<Unit>; 2]),
 }
 
@@ -51,14 +51,14 @@ pub struct Recorded {
     pub at: Duration,
     /// Least round-trip time, if it is known.
     pub round_trip: Option<Duration>,
-    /// On which side of the link its initiator was (0 or 1), if it is known.
+    /// On which side of the link its opener was (0 or 1), if it is known.
     pub side: Option<u8>,
-    /// Numbers of initiator and acceptor.
+    /// Numbers of opener and acceptor.
     pub hosts: [u32; 2],
     /// Whether its end was seen.
     pub ends: bool,
     /// What it carries.
-    pub talk: Talk,
+    pub vector: Vector,
 }
 
 /// Connections in order of their start.
@@ -71,13 +71,13 @@ pub struct Recording {
 }
 
 impl Recorded {
-    /// Payload of each side, bytes: initiator, acceptor.
+    /// Payload of each side, bytes: opener, acceptor.
     pub fn bytes(&self) -> [u64; 2] {
-        match &self.talk {
-            Talk::Sequential(epochs) => {
+        match &self.vector {
+            Vector::Sequential(epochs) => {
                 [epochs.iter().map(|e| e.request).sum(), epochs.iter().map(|e| e.response).sum()]
             }
-            Talk::Concurrent(sides) => {
+            Vector::Concurrent(sides) => {
                 [0, 1].map(|side| sides[side].iter().map(|unit| unit.bytes).sum())
             }
         }
@@ -151,17 +151,17 @@ fn connection(line: &str) -> Option<Recorded> {
         "fin" | "rst" => true,
         _ => return None,
     };
-    let talk = match words.next()? {
-        "epochs" => Talk::Sequential(words.map(epoch).collect::<Option<_>>()?),
+    let vector = match words.next()? {
+        "epochs" => Vector::Sequential(words.map(epoch).collect::<Option<_>>()?),
         "units" => {
             let rest: Vec<&str> = words.collect();
             let slash = rest.iter().position(|word| *word == "/")?;
             let side = |of: &[&str]| of.iter().map(|word| unit(word)).collect::<Option<Vec<_>>>();
-            Talk::Concurrent([side(&rest[..slash])?, side(&rest[slash + 1..])?])
+            Vector::Concurrent([side(&rest[..slash])?, side(&rest[slash + 1..])?])
         }
         _ => return None,
     };
-    let read = Recorded { at, round_trip, side, hosts, ends, talk };
+    let read = Recorded { at, round_trip, side, hosts, ends, vector };
     (read.bytes() != [0, 0]).then_some(read)
 }
 
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(first.bytes(), [792, 10_450]);
         assert_eq!((second.round_trip, second.side, second.ends), (None, None, false));
         assert_eq!(second.bytes(), [610, 51_111]);
-        let Talk::Concurrent([_, acceptor]) = &second.talk else { panic!("units") };
+        let Vector::Concurrent([_, acceptor]) = &second.vector else { panic!("units") };
         assert_eq!(acceptor[1], Unit { gap: micros(900), bytes: 48_211, after: 610 });
         assert_eq!((third.side, third.ends, third.bytes()), (Some(1), true, [1, 90]));
     }

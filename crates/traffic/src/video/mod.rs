@@ -1,12 +1,12 @@
-//! Adaptive video over HTTP: players that fetch segments of a film and choose their bit rate.
+//! Adaptive video over HTTP: players that fetch segments of a video and choose their bit rate.
 //!
-//! [`Player`] is one viewer; `choice` holds the algorithms that choose, `screen` the playback
+//! [`Player`] is one viewer; `choice` holds the algorithms that choose, `playback_buffer` the playback
 //! buffer and what is measured of it, `ladder` the bit rates on offer.
 
 mod choice;
 mod ladder;
+mod playback_buffer;
 mod player;
-mod screen;
 
 use std::sync::Arc;
 

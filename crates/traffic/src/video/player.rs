@@ -5,7 +5,7 @@ use std::sync::Arc;
 use packet::{Duration, Instant, Rng};
 
 use super::choice::{Known, Rule, Throughput};
-use super::screen::Screen;
+use super::playback_buffer::PlaybackBuffer;
 use crate::distribution::{Distribution, whole_bytes};
 use crate::report::Report;
 use crate::{Action, App, AppCx, Closes, Input};
@@ -46,7 +46,7 @@ pub struct Player {
     peer: u32,
     starts_after: Duration,
     rng: Rng,
-    screen: Option<Screen>,
+    buffer: Option<PlaybackBuffer>,
     ends: Instant,
     open: bool,
     asked: Option<Asked>,
@@ -67,7 +67,7 @@ impl Player {
             peer,
             starts_after,
             rng,
-            screen: None,
+            buffer: None,
             ends: Instant::NEVER,
             open: false,
             asked: None,
@@ -78,7 +78,7 @@ impl Player {
 
     fn begin(&mut self, cx: &mut AppCx) {
         let Settings { segment, startup, ladder, lasts, .. } = *self.settings;
-        self.screen = Some(Screen::new(segment, startup, ladder, cx.now));
+        self.buffer = Some(PlaybackBuffer::new(segment, startup, ladder, cx.now));
         if let Some(lasts) = lasts {
             self.ends = cx.now + lasts;
             (cx.act)(Action::WakeAt(self.ends));
@@ -87,12 +87,12 @@ impl Player {
 
     /// Asks for the next segment, or to be woken when there is room for it.
     fn go_on(&mut self, cx: &mut AppCx) {
-        let Some(screen) = &mut self.screen else { return };
+        let Some(buffer) = &mut self.buffer else { return };
         if self.asked.is_some() || cx.now >= self.ends {
             return;
         }
         let Settings { segment, most, .. } = *self.settings;
-        let buffered = screen.buffered(cx.now);
+        let buffered = buffer.buffered(cx.now);
         if buffered + segment > most {
             let full = buffered + segment - most;
             (cx.act)(Action::WakeAt(cx.now + full));
@@ -121,18 +121,18 @@ impl Player {
     }
 
     fn segment_is_here(&mut self, cx: &mut AppCx) {
-        let (Some(asked), Some(screen)) = (self.asked.take(), &mut self.screen) else { return };
+        let (Some(asked), Some(buffer)) = (self.asked.take(), &mut self.buffer) else { return };
         self.throughput.add(asked.bytes as f64 * 8.0, cx.now.since(asked.at).secs_f64());
         if cx.now < self.ends {
-            screen.arrived(asked.place, cx.now);
+            buffer.arrived(asked.place, cx.now);
         }
         self.go_on(cx);
     }
 
     /// The viewer leaves, once.
     fn leave(&mut self, cx: &mut AppCx) {
-        if let Some(screen) = &mut self.screen {
-            screen.off(cx.now);
+        if let Some(buffer) = &mut self.buffer {
+            buffer.off(cx.now);
         }
         if std::mem::take(&mut self.open) {
             (cx.act)(Action::Close { conn: CONN });
@@ -145,7 +145,7 @@ impl App for Player {
         match input {
             Input::Start => (cx.act)(Action::WakeAt(cx.now + self.starts_after)),
             Input::Woke => {
-                if self.screen.is_none() {
+                if self.buffer.is_none() {
                     self.begin(cx);
                 }
                 if cx.now >= self.ends {
@@ -164,13 +164,13 @@ impl App for Player {
     }
 
     fn measure(&mut self, now: Instant) {
-        if let Some(screen) = &mut self.screen {
-            screen.measure(now);
+        if let Some(buffer) = &mut self.buffer {
+            buffer.measure(now);
         }
     }
 
     fn report(&mut self, now: Instant) -> Option<Report> {
-        let screen = self.screen.as_mut()?;
-        Some(Report::Viewing(screen.viewing(now)))
+        let buffer = self.buffer.as_mut()?;
+        Some(Report::Viewing(buffer.viewing(now)))
     }
 }

@@ -10,7 +10,7 @@ use packet::params::{BadParams, Params};
 use packet::units::Unit;
 use packet::{Duration, math};
 
-use super::{Habits, Persistence, Sharing, fields};
+use super::{Persistence, Sharing, UserModel, fields};
 use crate::distribution::{Distribution, Exponential, LogNormal};
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population};
@@ -49,9 +49,9 @@ pub fn object() -> Arc<dyn Distribution> {
     Arc::new(LogNormal { mu: math::ln(mean) - 0.5 * SIGMA * SIGMA, sigma: SIGMA })
 }
 
-fn habits(servers: u32) -> Habits {
+fn model(servers: u32) -> UserModel {
     let sharing = Sharing::Multiplexed { streams: fields::STREAMS_AT_ONCE };
-    Habits {
+    UserModel {
         request: fields::always(500.0),
         reply: html(),
         embedded: Some(object()),
@@ -59,7 +59,7 @@ fn habits(servers: u32) -> Habits {
         think: Arc::new(Exponential { mean: 30.0 }),
         parallel: 6,
         persistence: Some(Persistence { parallel: 1, sharing, ..PERSISTENCE }),
-        ..Habits::plain(servers)
+        ..UserModel::plain(servers)
     }
 }
 
@@ -81,10 +81,10 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    let mut habits = habits(group.peers);
-    fields::apply(&mut habits, params, &PERSISTENCE)?;
-    habits.reply_scale = params.real("reply_scale");
-    fields::population(habits, group)
+    let mut model = model(group.peers);
+    fields::apply(&mut model, params, &PERSISTENCE)?;
+    model.reply_scale = params.real("reply_scale");
+    fields::population(model, group)
 }
 
 /// The model's variables.

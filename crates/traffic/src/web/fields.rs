@@ -1,4 +1,4 @@
-//! The parameters that all web users share: every variable of [`Habits`], each a distribution
+//! The parameters that all web users share: every variable of [`UserModel`], each a distribution
 //! that a scenario may name, and the mode of HTTP.
 
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
-use super::{Habits, Persistence, Sharing, Start, User};
+use super::{Persistence, Sharing, Start, User, UserModel};
 use crate::distribution::{Constant, Distribution, read};
 use crate::registry::{Group, Population};
 
@@ -205,9 +205,9 @@ pub static ALL: &[Field] = &[
 /// What a scenario names in place of the model's own, and the persistence that a model has in
 /// its HTTP/1.1 modes.
 pub(super) fn apply(
-    habits: &mut Habits,
+    model: &mut UserModel,
     params: &Params,
-    model: &Persistence,
+    defaults: &Persistence,
 ) -> Result<(), BadParams> {
     let own = |name: &str, unit: Unit| -> Result<Option<Arc<dyn Distribution>>, BadParams> {
         params.distribution(name).map(|raw| read(name, raw, unit)).transpose()
@@ -218,24 +218,24 @@ pub(super) fn apply(
         }
         Ok(())
     };
-    replace(&mut habits.request, "request", Unit::Bytes)?;
-    replace(&mut habits.reply, "reply", Unit::Bytes)?;
-    replace(&mut habits.files, "files", Unit::Count)?;
-    replace(&mut habits.pages, "pages", Unit::Count)?;
-    replace(&mut habits.think, "think", Unit::Time)?;
-    habits.embedded = own("embedded", Unit::Bytes)?.or(habits.embedded.take());
-    habits.parse = own("parse", Unit::Time)?.or(habits.parse.take());
-    habits.service = own("service", Unit::Time)?.or(habits.service.take());
-    habits.page_servers = own("page_servers", Unit::Count)?.or(habits.page_servers.take());
-    habits.parallel = params.whole_or("parallel", u64::from(habits.parallel)) as u32;
-    habits.start = match params.choice("start") {
+    replace(&mut model.request, "request", Unit::Bytes)?;
+    replace(&mut model.reply, "reply", Unit::Bytes)?;
+    replace(&mut model.files, "files", Unit::Count)?;
+    replace(&mut model.pages, "pages", Unit::Count)?;
+    replace(&mut model.think, "think", Unit::Time)?;
+    model.embedded = own("embedded", Unit::Bytes)?.or(model.embedded.take());
+    model.parse = own("parse", Unit::Time)?.or(model.parse.take());
+    model.service = own("service", Unit::Time)?.or(model.service.take());
+    model.page_servers = own("page_servers", Unit::Count)?.or(model.page_servers.take());
+    model.parallel = params.whole_or("parallel", u64::from(model.parallel)) as u32;
+    model.start = match params.choice("start") {
         "spread" => Start::Spread,
         _ => Start::Stationary,
     };
-    habits.persistence =
-        persistence(habits, params, model, own("connection_requests", Unit::Count)?)?;
-    habits.to_end_of_file = params.choice("response_ends") == "end of file";
-    if habits.to_end_of_file && habits.persistence.is_some() {
+    model.persistence =
+        persistence(model, params, defaults, own("connection_requests", Unit::Count)?)?;
+    model.to_end_of_file = params.choice("response_ends") == "end of file";
+    if model.to_end_of_file && model.persistence.is_some() {
         let why = "\"end of file\" is HTTP/1.0's: a reply on a connection that is kept must tell its \
                    length; write http = \"http10\" beside it, or \"last byte\"";
         return Err(BadParams::new("response_ends", why));
@@ -244,12 +244,12 @@ pub(super) fn apply(
 }
 
 fn persistence(
-    habits: &Habits,
+    model: &UserModel,
     params: &Params,
-    model: &Persistence,
+    defaults: &Persistence,
     requests: Option<Arc<dyn Distribution>>,
 ) -> Result<Option<Persistence>, BadParams> {
-    let default = match habits.persistence.as_ref().map(|kept| kept.sharing) {
+    let default = match model.persistence.as_ref().map(|kept| kept.sharing) {
         None => "http10",
         Some(Sharing::Multiplexed { .. }) => "http2",
         Some(Sharing::InTurn | Sharing::Pipelined) => "http11",
@@ -271,7 +271,8 @@ fn persistence(
                    http = \"http11\" beside it";
         return refused(&fields, why).map(|()| None);
     }
-    let idle = if params.given("idle_timeout") { params.time("idle_timeout") } else { model.idle };
+    let idle =
+        if params.given("idle_timeout") { params.time("idle_timeout") } else { defaults.idle };
     if http == "http2" {
         let fields = ["persistent", "persistent_parallel", "connection_requests"];
         let why = "means nothing in HTTP/2, where one connection to each server carries all \
@@ -282,37 +283,37 @@ fn persistence(
         return Ok(Some(Persistence { share: 1.0, parallel: 1, idle, requests: None, sharing }));
     }
     let parallel =
-        params.whole_or("persistent_parallel", u64::from(model.parallel.min(habits.parallel)));
-    if parallel > u64::from(habits.parallel) {
+        params.whole_or("persistent_parallel", u64::from(defaults.parallel.min(model.parallel)));
+    if parallel > u64::from(model.parallel) {
         let why = format!(
             "{parallel} persistent connections are more than the {} that parallel allows; raise \
              parallel or lower it",
-            habits.parallel
+            model.parallel
         );
         return Err(BadParams::new("persistent_parallel", why));
     }
     let pipelined = http == "http11-pipelined";
     Ok(Some(Persistence {
-        share: params.real_or("persistent", model.share),
+        share: params.real_or("persistent", defaults.share),
         parallel: parallel as u32,
         idle,
-        requests: requests.or(model.requests.clone()),
+        requests: requests.or(defaults.requests.clone()),
         sharing: if pipelined { Sharing::Pipelined } else { Sharing::InTurn },
     }))
 }
 
-/// The users of a group with these habits.
+/// The users of a group with this model.
 ///
 /// # Errors
 /// If the other side has no machine that could serve.
-pub(super) fn population(habits: Habits, group: &Group) -> Result<Population, BadParams> {
+pub(super) fn population(model: UserModel, group: &Group) -> Result<Population, BadParams> {
     if group.peers == 0 {
         let why = "web users fetch from the other side, but it has no machine; give it at least 1";
         return Err(BadParams::new("peers", why));
     }
-    let estimate = habits.expected_ip_bytes_per_user_s();
-    let (habits, seed, name) = (Arc::new(habits), group.seed, group.name.clone());
-    let user = move |i| User::new(Arc::clone(&habits), seed, &name, u64::from(i));
+    let estimate = model.expected_ip_bytes_per_user_s();
+    let (model, seed, name) = (Arc::new(model), group.seed, group.name.clone());
+    let user = move |i| User::new(Arc::clone(&model), seed, &name, u64::from(i));
     Ok(Population::new(group.members, user).asking_for(estimate))
 }
 

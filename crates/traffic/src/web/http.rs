@@ -7,7 +7,7 @@ use packet::params::{BadParams, Params};
 use packet::units::Unit;
 
 use super::fields::always;
-use super::{Habits, Persistence, Sharing, fields};
+use super::{Persistence, Sharing, UserModel, fields};
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population};
 
@@ -20,15 +20,15 @@ const PERSISTENCE: Persistence = Persistence {
     sharing: Sharing::InTurn,
 };
 
-fn habits(servers: u32) -> Habits {
-    Habits {
+fn model(servers: u32) -> UserModel {
+    UserModel {
         request: always(256.0),
         reply: always(4_000.0),
         embedded: Some(always(8_000.0)),
         files: always(5.0),
         think: always(3.0),
         parallel: 4,
-        ..Habits::plain(servers)
+        ..UserModel::plain(servers)
     }
 }
 
@@ -48,13 +48,13 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    let mut habits = habits(group.peers);
-    fields::apply(&mut habits, params, &PERSISTENCE)?;
+    let mut model = model(group.peers);
+    fields::apply(&mut model, params, &PERSISTENCE)?;
     if params.given("reply") && !params.given("embedded") {
-        habits.embedded = None; // a reply of one's own is one for all files
+        model.embedded = None; // a reply of one's own is one for all files
     }
-    habits.reply_scale = params.real("reply_scale");
-    fields::population(habits, group)
+    model.reply_scale = params.real("reply_scale");
+    fields::population(model, group)
 }
 
 /// The defaults' variables.

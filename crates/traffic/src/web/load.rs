@@ -3,7 +3,7 @@
 //! Only a first estimate: users wait for the network, so the load they really offer must be
 //! measured on an uncongested link.
 
-use super::Habits;
+use super::UserModel;
 use crate::distribution::Distribution;
 
 /// Payload of a full segment on Ethernet without TCP options.
@@ -42,7 +42,7 @@ pub(super) fn mean_headers(reply: &dyn Distribution, scale: f64) -> (f64, f64) {
     (HEADERS as f64 * segments, HEADERS as f64 * bare_fins + HANDSHAKE_AND_LAST_ACK as f64)
 }
 
-impl Habits {
+impl UserModel {
     /// Mean payload of the first reply of a page, bytes. (The rounding to whole bytes is left out.)
     pub fn mean_reply_bytes(&self) -> f64 {
         self.reply.mean() * self.reply_scale
@@ -122,18 +122,18 @@ mod tests {
 
     #[test]
     fn the_mean_over_replies_is_the_sum_over_sizes() {
-        let mut habits = Preset::MahRaw.habits(4, 1);
-        habits.reply = Arc::new(Constant(2_921.0));
-        assert_eq!(habits.mean_ip_bytes_of_reply(), 3_125.0);
-        habits.reply = Arc::new(Constant(2_920.0));
-        assert_eq!(habits.mean_ip_bytes_of_reply(), 3_124.0);
+        let mut model = Preset::MahRaw.model(4, 1);
+        model.reply = Arc::new(Constant(2_921.0));
+        assert_eq!(model.mean_ip_bytes_of_reply(), 3_125.0);
+        model.reply = Arc::new(Constant(2_920.0));
+        assert_eq!(model.mean_ip_bytes_of_reply(), 3_124.0);
         // Rounded to 1..=10,000 bytes, each equally likely.
-        habits.reply = Arc::new(Uniform { low: 0.5, high: 10_000.5 });
+        model.reply = Arc::new(Uniform { low: 0.5, high: 10_000.5 });
         let sum: u64 = (1..=10_000).map(ip_bytes_of_reply).sum();
-        assert!((habits.mean_ip_bytes_of_reply() - sum as f64 / 1e4).abs() < 1e-6);
-        habits.reply_scale = 2.0;
-        habits.reply = Arc::new(Uniform { low: 0.25, high: 5_000.25 });
-        assert!((habits.mean_ip_bytes_of_reply() - sum as f64 / 1e4).abs() < 1e-6);
+        assert!((model.mean_ip_bytes_of_reply() - sum as f64 / 1e4).abs() < 1e-6);
+        model.reply_scale = 2.0;
+        model.reply = Arc::new(Uniform { low: 0.25, high: 5_000.25 });
+        assert!((model.mean_ip_bytes_of_reply() - sum as f64 / 1e4).abs() < 1e-6);
     }
 
     #[test]
@@ -141,12 +141,12 @@ mod tests {
         let near = |value: f64, printed: f64, tolerance: f64| {
             assert!((value - printed).abs() <= tolerance, "{value} against {printed}");
         };
-        let raw = Preset::MahRaw.habits(4, 1);
+        let raw = Preset::MahRaw.model(4, 1);
         near(raw.mean_ip_bytes_of_reply(), 7_560.0, 15.0);
         near(raw.page_cycle_s(), 53.4, 0.05);
         near(raw.expected_bytes_per_user_s(), 385.0, 0.6);
         near(raw.expected_ip_bytes_per_user_s(), 402.0, 0.6);
-        let fit = Preset::MahFit.habits(4, 1);
+        let fit = Preset::MahFit.model(4, 1);
         near(fit.mean_ip_bytes_of_reply(), 10_526.0, 20.0);
         near(fit.page_cycle_s(), 72.8, 0.05);
         near(fit.expected_bytes_per_user_s(), 395.0, 0.6);

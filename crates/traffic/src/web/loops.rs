@@ -10,7 +10,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
 use super::fields::{self, always};
-use super::{Habits, Start};
+use super::{Start, UserModel};
 use crate::distribution::{Distribution, Exponential, Uniform, read};
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population};
@@ -77,15 +77,15 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let own = |name: &str, unit, default: Arc<dyn Distribution>| {
         params.distribution(name).map_or(Ok(default), |raw| read(name, raw, unit))
     };
-    let habits = Habits {
+    let model = UserModel {
         request: own("request", Unit::Bytes, always(100.0))?,
         reply: own("reply", Unit::Bytes, size(params.choice("model")))?,
         think: own("think", Unit::Time, always(0.0))?,
         start: Start::Within(params.time("start_within")),
         browses: false,
-        ..Habits::plain(group.peers)
+        ..UserModel::plain(group.peers)
     };
-    fields::population(habits, group)
+    fields::population(model, group)
 }
 
 /// The loops' variables.

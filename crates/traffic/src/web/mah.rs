@@ -11,7 +11,7 @@ use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
-use super::{Habits, Persistence, Sharing, Start, fields};
+use super::{Persistence, Sharing, Start, UserModel, fields};
 use crate::distribution::Distribution;
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population};
@@ -86,8 +86,8 @@ impl Preset {
     }
 
     /// What users with this preset do, with at most `parallel` connections and this many servers.
-    pub fn habits(self, parallel: u32, servers: u32) -> Habits {
-        Habits {
+    pub fn model(self, parallel: u32, servers: u32) -> UserModel {
+        UserModel {
             request: Arc::clone(&REQUEST),
             reply: Arc::clone(&REPLY),
             reply_scale: self.reply_scale(),
@@ -96,7 +96,7 @@ impl Preset {
             think: self.think().table(),
             start: Start::Spread,
             parallel,
-            ..Habits::plain(servers)
+            ..UserModel::plain(servers)
         }
     }
 }
@@ -178,10 +178,10 @@ const PERSISTENCE: Persistence = Persistence {
 /// If the other side has no machine that could serve, or a description is wrong.
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let preset = Preset::named(params.choice("model"));
-    let mut habits = preset.habits(params.whole("parallel") as u32, group.peers);
-    fields::apply(&mut habits, params, &PERSISTENCE)?;
-    habits.reply_scale = params.real_or("reply_scale", preset.reply_scale());
-    fields::population(habits, group)
+    let mut model = preset.model(params.whole("parallel") as u32, group.peers);
+    fields::apply(&mut model, params, &PERSISTENCE)?;
+    model.reply_scale = params.real_or("reply_scale", preset.reply_scale());
+    fields::population(model, group)
 }
 
 /// The model's variables.

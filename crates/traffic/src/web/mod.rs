@@ -1,6 +1,6 @@
 //! Web users: think, open a page, fetch its files, think again; and PackMime's link.
 //!
-//! [`Habits`] says what users draw and how they use connections, [`User`] is one of them,
+//! [`UserModel`] says what users draw and how they use connections, [`User`] is one of them,
 //! [`fields`] is how a scenario says it, [`load`] predicts what users ask for. The models are
 //! bundles of distributions: [`mah`], [`unc`], [`threegpp`], [`archive`], [`http`] (all of one's own),
 //! [`loops`]. [`packmime`] and [`webtraf`] are other machines: connections that arrive on a link,
@@ -14,8 +14,8 @@ pub mod loops;
 pub mod mah;
 pub mod packmime;
 mod page;
+mod persistent;
 mod start;
-mod stay;
 pub mod threegpp;
 pub mod unc;
 mod user;
@@ -32,12 +32,12 @@ pub use user::User;
 
 /// What the users of a group have in common. Shared between them, never copied.
 #[derive(Clone, Debug)]
-pub struct Habits {
+pub struct UserModel {
     /// Size of a request, bytes of payload.
     pub request: Arc<dyn Distribution>,
     /// Size of a reply before scaling, bytes of payload.
     pub reply: Arc<dyn Distribution>,
-    /// The same for files after the first of a page; without it as [`Habits::reply`].
+    /// The same for files after the first of a page; without it as [`UserModel::reply`].
     pub embedded: Option<Arc<dyn Distribution>>,
     /// Factor on every reply size.
     pub reply_scale: f64,
@@ -104,12 +104,12 @@ pub enum Sharing {
 /// section 6.5.2.
 pub const FRAME: u32 = 16_384;
 
-impl Habits {
+impl UserModel {
     /// Users who fetch one file after the other from one server without a pause, everything
     /// constant: to be changed field by field.
     pub fn plain(servers: u32) -> Self {
         let constant = |value: f64| -> Arc<dyn Distribution> { Arc::new(Constant(value)) };
-        Habits {
+        UserModel {
             request: constant(256.0),
             reply: constant(4_000.0),
             embedded: None,

@@ -2,7 +2,7 @@
 
 use packet::{Duration, Rng};
 
-use super::Habits;
+use super::UserModel;
 use crate::distribution::residual;
 
 /// When users begin their first page.
@@ -20,10 +20,10 @@ pub enum Start {
 
 impl Start {
     /// How long after the beginning of the run.
-    pub(super) fn after(self, habits: &Habits, rng: &mut Rng) -> Duration {
+    pub(super) fn after(self, model: &UserModel, rng: &mut Rng) -> Duration {
         Duration::from_secs_f64(match self {
-            Start::Spread => habits.think.mean() * rng.uniform(),
-            Start::Stationary => residual(habits.think.as_ref(), rng),
+            Start::Spread => model.think.mean() * rng.uniform(),
+            Start::Stationary => residual(model.think.as_ref(), rng),
             Start::Within(window) => window.secs_f64() * rng.uniform(),
         })
     }

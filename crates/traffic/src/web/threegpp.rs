@@ -7,7 +7,7 @@ use packet::units::Unit;
 use packet::{Duration, math};
 
 use super::fields::always;
-use super::{Habits, Persistence, Sharing, fields};
+use super::{Persistence, Sharing, UserModel, fields};
 use crate::distribution::{Affine, Distribution, Exponential, LogNormal, Pareto, Truncated};
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population};
@@ -53,8 +53,8 @@ pub fn embedded_count(drawn_files: f64) -> f64 {
     math::floor(drawn_files + 0.5) - 1.0
 }
 
-fn habits(servers: u32) -> Habits {
-    Habits {
+fn model(servers: u32) -> UserModel {
+    UserModel {
         request: always(328.0),
         reply: main_object(),
         embedded: Some(embedded_object()),
@@ -63,7 +63,7 @@ fn habits(servers: u32) -> Habits {
         think: Arc::new(Exponential { mean: 30.0 }),
         parse: Some(Arc::new(Exponential { mean: 0.13 })),
         persistence: Some(PERSISTENCE),
-        ..Habits::plain(servers)
+        ..UserModel::plain(servers)
     }
 }
 
@@ -83,10 +83,10 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    let mut habits = habits(group.peers);
-    fields::apply(&mut habits, params, &PERSISTENCE)?;
-    habits.reply_scale = params.real("reply_scale");
-    fields::population(habits, group)
+    let mut model = model(group.peers);
+    fields::apply(&mut model, params, &PERSISTENCE)?;
+    model.reply_scale = params.real("reply_scale");
+    fields::population(model, group)
 }
 
 /// The model's variables.

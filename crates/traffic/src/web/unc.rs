@@ -14,7 +14,7 @@ use packet::Duration;
 use packet::params::{BadParams, Params};
 use packet::units::Unit;
 
-use super::{Habits, Persistence, Sharing, fields};
+use super::{Persistence, Sharing, UserModel, fields};
 use crate::distribution::{Distribution, Mixture, shipped};
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population};
@@ -42,8 +42,8 @@ pub fn response() -> Arc<dyn Distribution> {
 }
 
 /// What users do, with this many servers.
-pub fn habits(servers: u32) -> Habits {
-    Habits {
+pub fn model(servers: u32) -> UserModel {
+    UserModel {
         request: Arc::clone(&shipped::PACKMIME_REQUEST),
         reply: response(),
         files: Arc::clone(&shipped::MAH_FILES),
@@ -51,7 +51,7 @@ pub fn habits(servers: u32) -> Habits {
         think: Arc::clone(&shipped::MAH_THINK_LE1800),
         parallel: 4,
         persistence: Some(PERSISTENCE),
-        ..Habits::plain(servers)
+        ..UserModel::plain(servers)
     }
 }
 
@@ -78,10 +78,10 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    let mut habits = habits(group.peers);
-    fields::apply(&mut habits, params, &PERSISTENCE)?;
-    habits.reply_scale = params.real("reply_scale");
-    fields::population(habits, group)
+    let mut model = model(group.peers);
+    fields::apply(&mut model, params, &PERSISTENCE)?;
+    model.reply_scale = params.real("reply_scale");
+    fields::population(model, group)
 }
 
 /// The model's variables.

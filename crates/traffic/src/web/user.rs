@@ -13,9 +13,9 @@ use std::sync::Arc;
 use packet::{Duration, Instant, Rng};
 
 use super::page::Page;
+use super::persistent::PersistentConnections;
 use super::start::Streams;
-use super::stay::Stay;
-use super::{FRAME, Habits, Persistence, Sharing};
+use super::{FRAME, Persistence, Sharing, UserModel};
 use crate::distribution::{whole_bytes, whole_count};
 use crate::{Action, App, AppCx, Closes, Input};
 
@@ -24,7 +24,7 @@ const NUMBERS: u32 = 64;
 
 /// What a user does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Doing {
+enum State {
     /// Waits to be woken for the next page, or to close an idle connection.
     Thinking,
     /// Waits for the first reply of a page.
@@ -43,7 +43,7 @@ enum Doing {
 /// * The first file of a page is fetched alone; when it has arrived (and been parsed) the others
 ///   follow in order, each on a new connection, at most `parallel` at once. A slot is free when
 ///   the last reply byte has arrived, not when the connection has closed
-///   ([`Habits::to_end_of_file`](super::Habits::to_end_of_file): when the server has). A file whose connection
+///   ([`UserModel::to_end_of_file`](super::UserModel::to_end_of_file): when the server has). A file whose connection
 ///   failed counts as fetched.
 /// * In a persistent stay a file goes on an idle connection of the stay, or on a new one while
 ///   there are fewer than [`Persistence::parallel`]. Pipelining, the files are dealt out evenly:
@@ -59,15 +59,15 @@ enum Doing {
 /// user has its own streams, so other users do not matter either.
 #[derive(Debug)]
 pub struct User {
-    habits: Arc<Habits>,
+    model: Arc<UserModel>,
     starts_after: Duration,
     streams: Streams,
-    doing: Doing,
+    state: State,
     /// This stay's files share connections.
     persistent: bool,
     /// Bit `c` is set while connection `c` waits for a reply.
     busy: u64,
-    stay: Stay,
+    open: PersistentConnections,
     server: u32,
     /// Pages still to begin at this server.
     pages_left: u32,
@@ -86,25 +86,25 @@ impl User {
     /// User number `index` of the group called `group` in run `seed`.
     ///
     /// # Panics
-    /// If the habits allow no connection, more than 64 or none to any server.
-    pub fn new(habits: Arc<Habits>, seed: u64, group: &str, index: u64) -> Self {
-        let kept = habits.persistence.as_ref().map_or(0, |p| p.parallel);
+    /// If the model allows no connection, more than 64 or none to any server.
+    pub fn new(model: Arc<UserModel>, seed: u64, group: &str, index: u64) -> Self {
+        let kept = model.persistence.as_ref().map_or(0, |p| p.parallel);
         assert!(
-            habits.parallel >= 1 && kept <= habits.parallel && habits.parallel <= NUMBERS,
+            model.parallel >= 1 && kept <= model.parallel && model.parallel <= NUMBERS,
             "1 to 64 connections, not {} and {kept} persistent ones",
-            habits.parallel
+            model.parallel
         );
-        assert!(habits.servers > 0, "a web user needs a server");
+        assert!(model.servers > 0, "a web user needs a server");
         let stream = |variable: &str| Rng::indexed(seed, &format!("{group}.{variable}"), index);
-        let starts_after = habits.start.after(&habits, &mut stream("start"));
+        let starts_after = model.start.after(&model, &mut stream("start"));
         User {
-            habits,
+            model,
             starts_after,
             streams: Streams::new(stream),
-            doing: Doing::Thinking,
+            state: State::Thinking,
             persistent: false,
             busy: 0,
-            stay: Stay::default(),
+            open: PersistentConnections::default(),
             server: 0,
             pages_left: 0,
             files_left: 0,
@@ -120,23 +120,23 @@ impl User {
             self.begin_stay();
         }
         self.pages_left -= 1;
-        let files = whole_count(self.habits.files.sample(&mut self.streams.files));
+        let files = whole_count(self.model.files.sample(&mut self.streams.files));
         self.choose_others(files);
         // Of n servers every n-th file, from the first on, comes from the stay's.
         self.files_left = files.div_ceil(self.others.len() as u32 + 1);
         self.others_left = files - self.files_left;
-        self.doing = Doing::First; // alone: the others wait until it is done
+        self.state = State::First; // alone: the others wait until it is done
         self.page = Page::new(cx.now);
         self.fetch(cx);
-        if self.habits.browses {
+        if self.model.browses {
             (cx.act)(Action::PageBegins);
         }
     }
 
     fn begin_stay(&mut self) {
-        self.server = self.streams.server.below(u64::from(self.habits.servers)) as u32;
-        self.pages_left = whole_count(self.habits.pages.sample(&mut self.streams.pages));
-        if let Some(persistence) = &self.habits.persistence {
+        self.server = self.streams.server.below(u64::from(self.model.servers)) as u32;
+        self.pages_left = whole_count(self.model.pages.sample(&mut self.streams.pages));
+        if let Some(persistence) = &self.model.persistence {
             self.persistent = self.streams.persistent.uniform() < persistence.share;
         }
     }
@@ -146,12 +146,12 @@ impl User {
     fn choose_others(&mut self, files: u32) {
         self.others.clear();
         let at_once = self.streams_at_once().is_some();
-        let Some(number) = &self.habits.page_servers else { return };
+        let Some(number) = &self.model.page_servers else { return };
         let rng = &mut self.streams.page_servers;
-        let number = whole_count(number.sample(rng)).min(files).min(self.habits.servers);
+        let number = whole_count(number.sample(rng)).min(files).min(self.model.servers);
         let number = if at_once { number.min(NUMBERS) } else { number };
         while (self.others.len() as u32) < number - 1 {
-            let other = rng.below(u64::from(self.habits.servers)) as u32;
+            let other = rng.below(u64::from(self.model.servers)) as u32;
             if other != self.server && !self.others.contains(&other) {
                 self.others.push(other);
             }
@@ -164,7 +164,7 @@ impl User {
         if !self.persistent {
             return self.fetch_alone(self.server, cx);
         }
-        let place = self.stay.idle().unwrap_or_else(|| self.open_kept(self.server, cx));
+        let place = self.open.idle().unwrap_or_else(|| self.open_kept(self.server, cx));
         self.ask(place, cx);
     }
 
@@ -172,7 +172,7 @@ impl User {
     fn fetch_alone(&mut self, peer: u32, cx: &mut AppCx) {
         let conn = self.free_number();
         self.busy |= 1 << conn;
-        let to_end = self.habits.to_end_of_file;
+        let to_end = self.model.to_end_of_file;
         let closes = if to_end { Closes::AcceptorToEnd } else { Closes::Acceptor };
         (cx.act)(Action::Open { conn, peer, closes });
         self.send(conn, cx);
@@ -180,7 +180,7 @@ impl User {
 
     /// The lowest number that is not in use.
     fn free_number(&self) -> u32 {
-        (self.busy | self.stay.numbers()).trailing_ones()
+        (self.busy | self.open.numbers()).trailing_ones()
     }
 
     /// Opens a connection that the stay keeps.
@@ -192,16 +192,16 @@ impl User {
         if self.streams_at_once().is_some() {
             (cx.act)(Action::Multiplex { conn, frame: FRAME });
         }
-        self.stay.add(conn, room, cx.now)
+        self.open.add(conn, room, cx.now)
     }
 
     fn persistence(&self) -> &Persistence {
-        self.habits.persistence.as_ref().expect("only persistent stays keep connections")
+        self.model.persistence.as_ref().expect("only persistent stays keep connections")
     }
 
     /// Sends one request on a kept connection.
     fn ask(&mut self, place: usize, cx: &mut AppCx) {
-        let kept = self.stay.at(place);
+        let kept = self.open.at(place);
         kept.waiting += 1;
         kept.room -= 1;
         let conn = u32::from(kept.conn);
@@ -210,8 +210,8 @@ impl User {
     }
 
     fn send(&mut self, conn: u32, cx: &mut AppCx) {
-        let Habits { request, reply, embedded, service, reply_scale, .. } = &*self.habits;
-        let first = self.doing == Doing::First;
+        let UserModel { request, reply, embedded, service, reply_scale, .. } = &*self.model;
+        let first = self.state == State::First;
         let of = if first { reply } else { embedded.as_ref().unwrap_or(reply) };
         let bytes = whole_bytes(request.sample(&mut self.streams.request), 1.0);
         let reply_bytes = whole_bytes(of.sample(&mut self.streams.reply), *reply_scale);
@@ -223,8 +223,8 @@ impl User {
 
     /// Something has come of the connection: a reply, or with `failed` nothing more.
     fn file_is_done(&mut self, conn: u32, failed: bool, cx: &mut AppCx) {
-        if let Some(place) = self.stay.find(conn) {
-            let busy = self.stay.at(place).waiting > 0;
+        if let Some(place) = self.open.find(conn) {
+            let busy = self.open.at(place).waiting > 0;
             if failed {
                 self.kept_failed(place)
             } else {
@@ -241,22 +241,22 @@ impl User {
             self.busy ^= bit;
         }
         self.page.done(cx.now, failed);
-        match self.doing {
-            Doing::First => self.parse(cx),
-            Doing::Rest => self.go_on(cx),
-            Doing::Parsing | Doing::Thinking => {}
+        match self.state {
+            State::First => self.parse(cx),
+            State::Rest => self.go_on(cx),
+            State::Parsing | State::Thinking => {}
         }
     }
 
     fn kept_failed(&mut self, place: usize) {
-        let kept = self.stay.remove(place);
+        let kept = self.open.remove(place);
         self.busy &= !(1 << kept.conn);
         self.files_left += kept.queued;
     }
 
     fn kept_replied(&mut self, place: usize, cx: &mut AppCx) {
         let one_for_one = self.streams_at_once().is_some();
-        let kept = self.stay.at(place);
+        let kept = self.open.at(place);
         kept.waiting -= 1;
         kept.seasoned = true;
         let follow = if one_for_one { kept.queued.min(1) } else { kept.queued };
@@ -264,13 +264,13 @@ impl User {
         for _ in 0..follow {
             self.ask(place, cx);
         }
-        let kept = self.stay.at(place);
+        let kept = self.open.at(place);
         if kept.waiting == 0 {
             kept.idle_since = cx.now;
             let (conn, used_up) = (u32::from(kept.conn), kept.room == 0 || kept.for_page);
             self.busy &= !(1 << conn);
             if used_up {
-                self.stay.remove(place);
+                self.open.remove(place);
                 (cx.act)(Action::Close { conn });
             }
         }
@@ -278,14 +278,14 @@ impl User {
 
     /// The first file is there.
     fn parse(&mut self, cx: &mut AppCx) {
-        let Some(parse) = &self.habits.parse else { return self.fetch_rest(cx) };
+        let Some(parse) = &self.model.parse else { return self.fetch_rest(cx) };
         let pause = parse.sample(&mut self.streams.parse);
-        self.doing = Doing::Parsing;
+        self.state = State::Parsing;
         (cx.act)(Action::WakeAt(cx.now + Duration::from_secs_f64(pause)));
     }
 
     fn fetch_rest(&mut self, cx: &mut AppCx) {
-        self.doing = Doing::Rest;
+        self.state = State::Rest;
         if self.persistent && self.persistence().sharing == Sharing::Pipelined {
             self.deal(cx);
         }
@@ -297,12 +297,12 @@ impl User {
         let connections = self.persistence().parallel.min(self.files_left);
         for dealt in 0..connections {
             let part = self.files_left.div_ceil(connections - dealt);
-            let place = if (dealt as usize) < self.stay.len() {
+            let place = if (dealt as usize) < self.open.len() {
                 dealt as usize
             } else {
                 self.open_kept(self.server, cx)
             };
-            let kept = self.stay.at(place);
+            let kept = self.open.at(place);
             let part = part.min(kept.room).min(u32::from(u16::MAX));
             let at_once = if kept.seasoned { part } else { 1 };
             kept.queued = part - at_once;
@@ -318,7 +318,7 @@ impl User {
         if let Some(streams) = self.streams_at_once() {
             self.ask_for_all(streams, cx);
         }
-        while self.busy.count_ones() < self.habits.parallel {
+        while self.busy.count_ones() < self.model.parallel {
             if self.files_left > 0 && self.may_fetch() {
                 self.fetch(cx);
             } else if self.others_left > 0 && self.has_number() {
@@ -339,23 +339,23 @@ impl User {
         if !self.persistent {
             return self.has_number();
         }
-        let room = (self.stay.len() as u32) < self.persistence().parallel;
-        self.stay.idle().is_some() || (room && self.has_number())
+        let room = (self.open.len() as u32) < self.persistence().parallel;
+        self.open.idle().is_some() || (room && self.has_number())
     }
 
     fn has_number(&self) -> bool {
-        (self.busy | self.stay.numbers()) != u64::MAX
+        (self.busy | self.open.numbers()) != u64::MAX
     }
 
     fn think(&mut self, cx: &mut AppCx) {
-        if self.habits.browses {
+        if self.model.browses {
             (cx.act)(self.page.ends());
         }
-        self.doing = Doing::Thinking;
-        let pause = self.habits.think.sample(&mut self.streams.think);
+        self.state = State::Thinking;
+        let pause = self.model.think.sample(&mut self.streams.think);
         self.next_page = cx.now + Duration::from_secs_f64(pause);
         if self.pages_left == 0 {
-            while let Some(kept) = self.stay.pop() {
+            while let Some(kept) = self.open.pop() {
                 (cx.act)(Action::Close { conn: u32::from(kept.conn) });
             }
         }
@@ -364,8 +364,8 @@ impl User {
 
     /// Asks to be woken for the next page, or earlier to close a connection that idles too long.
     fn sleep(&mut self, cx: &mut AppCx) {
-        let limit = self.habits.persistence.as_ref().map_or(Duration::ZERO, |p| p.idle);
-        let stale = if limit > Duration::ZERO { self.stay.next_stale(limit) } else { None };
+        let limit = self.model.persistence.as_ref().map_or(Duration::ZERO, |p| p.idle);
+        let stale = if limit > Duration::ZERO { self.open.next_stale(limit) } else { None };
         // One may have idled for longer while the page was fetched over another.
         let at = stale.map_or(self.next_page, |at| at.min(self.next_page));
         (cx.act)(Action::WakeAt(at.max(cx.now)));
@@ -376,8 +376,8 @@ impl User {
         if cx.now >= self.next_page {
             return self.begin_page(cx);
         }
-        let limit = self.habits.persistence.as_ref().map_or(Duration::ZERO, |p| p.idle);
-        while let Some(kept) = self.stay.take_stale(cx.now, limit) {
+        let limit = self.model.persistence.as_ref().map_or(Duration::ZERO, |p| p.idle);
+        while let Some(kept) = self.open.take_stale(cx.now, limit) {
             (cx.act)(Action::Close { conn: u32::from(kept.conn) });
         }
         self.sleep(cx);
@@ -386,10 +386,10 @@ impl User {
 
 impl App for User {
     fn on(&mut self, input: Input, cx: &mut AppCx) {
-        match (input, self.doing) {
+        match (input, self.state) {
             (Input::Start, _) => (cx.act)(Action::WakeAt(cx.now + self.starts_after)),
-            (Input::Woke, Doing::Thinking) => self.wake(cx),
-            (Input::Woke, Doing::Parsing) => self.fetch_rest(cx),
+            (Input::Woke, State::Thinking) => self.wake(cx),
+            (Input::Woke, State::Parsing) => self.fetch_rest(cx),
             (Input::Replied { conn }, _) => self.file_is_done(conn, false, cx),
             (Input::Failed { conn }, _) => self.file_is_done(conn, true, cx),
             (Input::Woke | Input::Sent { .. } | Input::Heard { .. } | Input::Opened { .. }, _) => {}

@@ -57,7 +57,7 @@ pub struct Network {
     pub pages_begun: usize,
     pub pages: Vec<Action>,
     now: Instant,
-    agenda: BTreeMap<(Instant, u64), Event>,
+    events: BTreeMap<(Instant, u64), Event>,
     planned: u64,
     machine: u32,
     /// Open connections by the application's number.
@@ -70,7 +70,7 @@ impl Network {
         let mut network = Network::default();
         network.tell(app, Input::Start, script);
         while !enough(&network) {
-            let ((at, _), event) = network.agenda.pop_first().expect("an application goes on");
+            let ((at, _), event) = network.events.pop_first().expect("an application goes on");
             network.now = at;
             match event {
                 Event::Wake => {
@@ -85,7 +85,7 @@ impl Network {
 
     fn plan(&mut self, at: Instant, event: Event) {
         assert!(at >= self.now, "nothing is planned for the past");
-        self.agenda.insert((at, self.planned), event);
+        self.events.insert((at, self.planned), event);
         self.planned += 1;
     }
 
@@ -222,6 +222,6 @@ impl Network {
             Event::Reply(request) if self.asked[*request].connection == connection => Some(key.0),
             _ => None,
         };
-        self.agenda.iter().filter_map(of).max().unwrap_or(self.now)
+        self.events.iter().filter_map(of).max().unwrap_or(self.now)
     }
 }

@@ -6,8 +6,9 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from aqmlab import figures
 from aqmlab.experiment import plan
-from aqmlab.figures import drawing
+from aqmlab.figures.sources import Material, Rows
 from aqmlab.tables import statistics
 from aqmlab.tables.tables import difference_keys
 
@@ -107,21 +108,15 @@ def _columns(entry: dict, names: Names) -> str | None:
 
 def figure(entry: dict, names: Names) -> str | None:
     """A figure: its kind, the keys of the kind, and what it is drawn of."""
-    kind = entry.get("kind")
-    if kind not in drawing.KINDS:
-        return unknown("kind of figures", kind, drawing.KINDS)
-    lists = (("curves", keys.CURVE), ("panels", keys.PANEL), ("laws", keys.LAW))
-    return (
-        keys.FIGURES[kind].problem(entry)
-        or names.base(entry)
-        or first(
-            f"{name}: {p}"
-            for name, known in lists
-            for each in entry.get(name, [])
-            if (p := known.problem(each))
-        )
-        or (_of_a_table(entry, names) if kind in ("effects", "panels") else _cells(entry, names))
-    )
+    name = entry.get("kind")
+    known = figures.of_studies()
+    if name not in known:
+        return unknown("kind of figures", name, known)
+    kind = figures.kind(name)
+    problem = kind.problem(entry) or names.base(entry)
+    if problem or kind.source is Material:
+        return problem or _group(entry, names)
+    return _of_a_table(entry, names) if kind.source is Rows else _cells(entry, names)
 
 
 def _of_a_table(entry: dict, names: Names) -> str | None:
@@ -134,9 +129,12 @@ def _of_a_table(entry: dict, names: Names) -> str | None:
     return first(unknown(f'axis of table "{entry["table"]}"', axis, known) for axis in axes)
 
 
+def _group(entry: dict, names: Names) -> str | None:
+    """The group of a figure that is not drawn of cells, if it has one."""
+    return names.cells(entry["group"], {}) if "group" in entry else None
+
+
 def _cells(entry: dict, names: Names) -> str | None:
-    if entry.get("source") == "calibration" or entry["kind"] in ("curve", "slow-start"):
-        return None
     shared = {k: entry[k] for k in ("group", "where", "curve", "metric") if k in entry}
     for each in entry.get("curves", entry.get("panels", [{}])):
         full = shared | each

@@ -58,38 +58,6 @@ ENTRIES = {
 AXIS = keys("name", "paths values variant label constructed quick")
 VARIANT = keys("name set", "published constructed")
 
-_ANY_FIGURE = "id part kind title caption"
-_CELLS = "group where curve curves legend"
-
-#: What a figure takes beside what every figure has, by its kind: needed, and others.
-_FIGURES = {
-    "bars": ("", f"{_CELLS} table column scale unit traffic sorted axis"),
-    "boxes": ("x", f"{_CELLS} metric panels axis label log"),
-    "ccdf": ("", f"{_CELLS} upto_ms from_ms table traffic axis"),
-    "cdf": ("", f"{_CELLS} upto_ms table traffic axis"),
-    "curve": ("laws", ""),
-    "delays": ("", f"{_CELLS} deadline_ms upto_ms streams"),
-    "effects": ("table on rows", ""),
-    "ellipses": ("", f"{_CELLS} port traffic every_s mark log"),
-    "linearity": ("", "group source base unit"),
-    "lines": ("x metric", f"{_CELLS} axis log label"),
-    "loss-distances": ("", f"{_CELLS} upto top streams"),
-    "panels": ("table x rows columns axis", ""),
-    "series": ("column axis", f"{_CELLS} scale whole_run"),
-    "sizes": ("", f"{_CELLS} weight"),
-    "slow-start": ("rate rtt packet_bytes w_q max_th", "min_th initial_window"),
-    "trace": ("", f"{_CELLS} port gauge levels from_s upto_s"),
-}
-
-FIGURES = {
-    kind: keys(f"{_ANY_FIGURE} {needed}", f"paper wide note {others}")
-    for kind, (needed, others) in _FIGURES.items()
-}
-
-CURVE = keys("", "group where curve label")
-PANEL = keys("", "metric title group where")
-LAW = keys("label min_th max_th max_p", "gentle max_p_low max_p_high")
-
 CONDITION = keys("let value", "text unit each some at_least at_most above below")
 SEVERAL = keys("", "text each some any all")
 

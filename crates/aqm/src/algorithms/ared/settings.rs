@@ -7,7 +7,7 @@ use packet::{Rate, math};
 
 use super::Rule;
 use crate::algorithms::family::{self, PacketClock, Profile, weight_for_burst};
-use crate::{Fit, Line, Room};
+use crate::{BufferLimit, Fit, Line};
 
 /// Everything a judge and its rule are constructed from.
 pub(super) struct Settings {
@@ -52,7 +52,7 @@ impl Settings {
                 mark_p: 0.1,
                 ns1_compat: false,
                 ecn: params.switch("ecn"),
-                room: asked.room(in_bytes, max_th)?,
+                limit: asked.limit(in_bytes, max_th)?,
             },
             rule: asked.rule()?,
             drops_above_max: above == Some("drop"),
@@ -284,7 +284,7 @@ impl Asked<'_> {
         }
     }
 
-    fn room(&self, in_bytes: bool, max_th: f64) -> Result<Room, BadParams> {
+    fn limit(&self, in_bytes: bool, max_th: f64) -> Result<BufferLimit, BadParams> {
         if self.params.given("limit_bytes") {
             if !in_bytes {
                 return self.refuse("limit_bytes", "its queue is counted in packets; write limit");
@@ -301,9 +301,9 @@ impl Asked<'_> {
         };
         let fit = if self.profile == Profile::Ns2 { Fit::Overhanging } else { Fit::Whole };
         Ok(if in_bytes {
-            Room::of_bytes(self.limit_bytes(default), fit)
+            BufferLimit::of_bytes(self.limit_bytes(default), fit)
         } else {
-            Room::of_packets(self.limit_packets(default), fit)
+            BufferLimit::of_packets(self.limit_packets(default), fit)
         })
     }
 }

@@ -13,7 +13,7 @@ pub(crate) use super::paper::Paper;
 pub(crate) use super::settings::{Profile, Settings, weight_for_burst};
 pub(crate) use super::spacing;
 pub(crate) use super::spacing::paper as space_signals;
-use crate::{Aqm, Room, Verdict};
+use crate::{Aqm, BufferLimit, Verdict};
 
 /// Plain settings of a judge that counts packets (`Linux`: bytes), for a discipline that resolves
 /// its own parameters and changes what it must.
@@ -37,7 +37,7 @@ pub(crate) fn plain(profile: Profile, band: (f64, f64), w_q: f64, max_p: f64) ->
         mark_p: 0.0,
         ns1_compat: false,
         ecn: false,
-        room: Room::UNLIMITED,
+        limit: BufferLimit::UNLIMITED,
     }
 }
 

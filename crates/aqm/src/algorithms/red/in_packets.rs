@@ -10,7 +10,7 @@ use super::average::PacketClock;
 use super::family::plain;
 use super::settings::{Profile, Settings};
 use crate::buffer;
-use crate::{Fit, Line, Room};
+use crate::{BufferLimit, Fit, Line};
 
 const PACKETS: Kind = Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: true };
 /// A probability above zero.
@@ -96,7 +96,7 @@ pub(crate) fn settings(
         mean_packet_bytes: mean,
         clock: PacketClock::of_line(line.rate, mean),
         ecn: params.switch("ecn"),
-        room: Room::of_packets(params.whole("limit") as u32, fit),
+        limit: BufferLimit::of_packets(params.whole("limit") as u32, fit),
         ..plain(profile, (min_th, max_th), params.real("w_q"), max_p)
     })
 }

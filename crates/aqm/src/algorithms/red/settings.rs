@@ -9,7 +9,7 @@ use super::average::PacketClock;
 use super::curve::Curve;
 use super::presets::Preset;
 use super::switches::{Switch, switch_in};
-use crate::{Fit, Line, Room, Verdict};
+use crate::{BufferLimit, Fit, Line, Verdict};
 
 /// The names of the profiles.
 pub(super) const PROFILES: &[&str] = &["fj93", "ns2", "ns2-fixed", "ns3", "altq", "linux"];
@@ -61,7 +61,7 @@ pub(crate) struct Settings {
     pub mark_p: f64,
     pub ns1_compat: bool,
     pub ecn: bool,
-    pub room: Room,
+    pub limit: BufferLimit,
 }
 
 impl Settings {
@@ -104,7 +104,7 @@ impl Settings {
             mark_p: params.real("mark_p"),
             ns1_compat: asked.switch("ns1_compat")?,
             ecn: params.switch("ecn"),
-            room: asked.room(queue_in_bytes, mean_packet_bytes, max_th)?,
+            limit: asked.limit(queue_in_bytes, mean_packet_bytes, max_th)?,
         };
         asked.note(&settings);
         Ok(settings)
@@ -320,7 +320,12 @@ impl Asked<'_> {
         }
     }
 
-    fn room(&self, queue_in_bytes: bool, mean: u32, max_th: f64) -> Result<Room, BadParams> {
+    fn limit(
+        &self,
+        queue_in_bytes: bool,
+        mean: u32,
+        max_th: f64,
+    ) -> Result<BufferLimit, BadParams> {
         let packets = self.limit_packets();
         let (has_packets, has_bytes) =
             (self.params.given("limit"), self.params.given("limit_bytes"));
@@ -329,11 +334,11 @@ impl Asked<'_> {
         }
         let in_bytes = queue_in_bytes || self.profile == Ns2Fixed;
         if self.profile == Fj93 {
-            let room = Room::of_packets(packets, Fit::Whole);
+            let limit = BufferLimit::of_packets(packets, Fit::Whole);
             return Ok(match (has_packets, has_bytes) {
-                (_, false) => room,
-                (false, true) => Room::of_bytes(self.limit_bytes(mean), Fit::Whole),
-                (true, true) => room.and_bytes(self.limit_bytes(mean)),
+                (_, false) => limit,
+                (false, true) => BufferLimit::of_bytes(self.limit_bytes(mean), Fit::Whole),
+                (true, true) => limit.and_bytes(self.limit_bytes(mean)),
             });
         }
         if has_bytes && (has_packets || !in_bytes) {
@@ -341,13 +346,13 @@ impl Asked<'_> {
         }
         let fit = if self.profile == Ns2 { Fit::Overhanging } else { Fit::Whole };
         if in_bytes {
-            return Ok(Room::of_bytes(self.limit_bytes(mean), fit));
+            return Ok(BufferLimit::of_bytes(self.limit_bytes(mean), fit));
         }
         let least = if self.profile == Altq { max_th.min(f64::from(u32::MAX)) } else { 0.0 };
         let least = least as u32 + u32::from(least > f64::from(least as u32));
         let packets = packets.max(least);
         self.params.settle("limit", Value::Whole(u64::from(packets)));
-        Ok(Room::of_packets(packets, fit))
+        Ok(BufferLimit::of_packets(packets, fit))
     }
 
     fn wrong_limit(&self, both: bool) -> BadParams {
@@ -433,7 +438,7 @@ pub(super) mod tests {
         let harsh = settings(&[("preset", "edge-hred")]);
         assert_eq!(harsh.profile, Ns2Fixed);
         assert!(harsh.wait && harsh.byte_probability && !harsh.gentle && !harsh.use_mark_p);
-        assert_eq!(harsh.room, Room::of_bytes(240 * 500, Fit::Whole));
+        assert_eq!(harsh.limit, BufferLimit::of_bytes(240 * 500, Fit::Whole));
         assert!((harsh.curve().p_b(20.0) - 0.298649).abs() < 1e-6);
         // What is written wins.
         let own = [("preset", "edge-hred"), ("max_th", "30"), ("w_q", "0.1"), ("profile", "fj93")];
@@ -444,24 +449,24 @@ pub(super) mod tests {
 
     #[test]
     fn rooms() {
-        let room = |pairs: &[(&str, &str)]| settings(pairs).room;
-        let whole = |n| Room::of_packets(n, Fit::Whole);
-        assert_eq!(room(&[]), whole(60));
-        assert_eq!(room(&[("limit", "9"), ("limit_bytes", "5000")]), whole(9).and_bytes(5000));
-        assert_eq!(room(&[("limit_bytes", "5000")]), Room::of_bytes(5000, Fit::Whole));
-        assert_eq!(room(&[("profile", "ns2")]), Room::of_bytes(25_000, Fit::Overhanging));
+        let limit = |pairs: &[(&str, &str)]| settings(pairs).limit;
+        let whole = |n| BufferLimit::of_packets(n, Fit::Whole);
+        assert_eq!(limit(&[]), whole(60));
+        assert_eq!(limit(&[("limit", "9"), ("limit_bytes", "5000")]), whole(9).and_bytes(5000));
+        assert_eq!(limit(&[("limit_bytes", "5000")]), BufferLimit::of_bytes(5000, Fit::Whole));
+        assert_eq!(limit(&[("profile", "ns2")]), BufferLimit::of_bytes(25_000, Fit::Overhanging));
         let packets = [("profile", "ns2"), ("queue_in_bytes", "false")];
-        assert_eq!(room(&packets), Room::of_packets(50, Fit::Overhanging));
-        assert_eq!(room(&[("profile", "ns2-fixed")]), Room::of_bytes(25_000, Fit::Whole));
-        assert_eq!(room(&[("profile", "ns3")]), whole(25));
+        assert_eq!(limit(&packets), BufferLimit::of_packets(50, Fit::Overhanging));
+        assert_eq!(limit(&[("profile", "ns2-fixed")]), BufferLimit::of_bytes(25_000, Fit::Whole));
+        assert_eq!(limit(&[("profile", "ns3")]), whole(25));
         let bytes = [("profile", "ns3"), ("limit_bytes", "9000")];
-        assert_eq!(room(&bytes), Room::of_bytes(9000, Fit::Whole));
+        assert_eq!(limit(&bytes), BufferLimit::of_bytes(9000, Fit::Whole));
         assert!(settings(&bytes).queue_in_bytes && settings(&bytes).byte_probability);
-        assert_eq!(room(&[("profile", "linux")]), Room::of_bytes(60_000, Fit::Whole));
+        assert_eq!(limit(&[("profile", "linux")]), BufferLimit::of_bytes(60_000, Fit::Whole));
         // ALTQ raises the limit to max_th.
-        assert_eq!(room(&[("profile", "altq"), ("limit", "10")]), whole(15));
-        assert_eq!(room(&[("profile", "altq"), ("limit", "10"), ("max_th", "20.5")]), whole(21));
-        assert_eq!(room(&[("profile", "altq"), ("limit", "480")]), whole(480));
+        assert_eq!(limit(&[("profile", "altq"), ("limit", "10")]), whole(15));
+        assert_eq!(limit(&[("profile", "altq"), ("limit", "10"), ("max_th", "20.5")]), whole(21));
+        assert_eq!(limit(&[("profile", "altq"), ("limit", "480")]), whole(480));
     }
 
     #[test]

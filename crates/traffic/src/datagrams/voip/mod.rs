@@ -8,8 +8,8 @@ use packet::units::Unit;
 use packet::{Duration, Instant, Rng};
 
 use self::playout_buffer::{Playout, PlayoutBuffer};
-use self::talker::{Manner, Talker};
-use super::{Life, Lives, need_machines, peer_of};
+use self::talker::{SpeechModel, Talker};
+use super::{Lifetime, Lifetimes, need_machines, peer_of};
 use crate::registry::{Entry, Group, Population};
 use crate::report::Report;
 use crate::{Action, App, AppCx, Input};
@@ -53,10 +53,10 @@ pub struct Call {
     peer: u32,
     bytes: u32,
     codec: Codec,
-    manner: Manner,
+    model: SpeechModel,
     playout: Playout,
     both_ways: bool,
-    life: Life,
+    lifetime: Lifetime,
     begun: Instant,
     rngs: [Rng; 2],
     voices: Vec<Voice>,
@@ -67,9 +67,9 @@ impl Call {
     fn begin(&mut self, now: Instant) {
         for back in [false, true].into_iter().take(1 + usize::from(self.both_ways)) {
             let mut rng = self.rngs[usize::from(back)].clone();
-            let apart = if back { self.manner.packet.secs_f64() * rng.uniform() } else { 0.0 };
+            let apart = if back { self.model.packet.secs_f64() * rng.uniform() } else { 0.0 };
             let begin = now + Duration::from_secs_f64(apart);
-            let talker = Talker::new(self.manner, begin, rng);
+            let talker = Talker::new(self.model, begin, rng);
             self.voices.push(Voice { back, talker, buffer: PlayoutBuffer::new(self.playout) });
         }
     }
@@ -92,10 +92,10 @@ impl App for Call {
     fn on(&mut self, input: Input, cx: &mut AppCx) {
         match input {
             Input::Start => {
-                self.begun = cx.now + self.life.begins;
+                self.begun = cx.now + self.lifetime.begins;
                 (cx.act)(Action::WakeAt(self.begun));
             }
-            Input::Woke if !self.life.over(self.begun, cx.now) => {
+            Input::Woke if !self.lifetime.over(self.begun, cx.now) => {
                 if self.voices.is_empty() {
                     self.begin(cx.now);
                 }
@@ -113,7 +113,7 @@ impl App for Call {
     }
 
     fn report(&mut self, now: Instant) -> Option<Report> {
-        let before = (self.manner.packet + self.codec.look_ahead).secs_f64();
+        let before = (self.model.packet + self.codec.look_ahead).secs_f64();
         let impairment = self.codec.impairment;
         let listeners =
             self.voices.iter().map(|v| v.buffer.report(v.back, before, impairment, now));
@@ -199,15 +199,15 @@ static FIELDS: [Field; 11] = [
         default: Value::Real(0.06),
         source: "constructed: three packets",
     },
-    Lives::FIELDS[0],
-    Lives::FIELDS[1],
-    Lives::FIELDS[2],
+    Lifetimes::FIELDS[0],
+    Lifetimes::FIELDS[1],
+    Lifetimes::FIELDS[2],
 ];
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     need_machines(group)?;
     let codec = codec(params.choice("codec"));
-    let manner = Manner {
+    let model = SpeechModel {
         packet: params.time("packet_time"),
         talk: params.real("talk"),
         pause: params.real("pause"),
@@ -217,7 +217,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let playout = Playout { buffer: params.real("buffer"), adaptive };
     let both_ways = params.switch("both_ways");
     let bytes = (codec.bytes_per_s * params.real("packet_time")).round() as u32 + RTP;
-    let (lives, members) = (Lives::new(params), group.members);
+    let (lifetimes, members) = (Lifetimes::new(params), group.members);
     let streams = ["start", "talk", "answer"].map(|of| format!("{}.{of}", group.name));
     let group = group.clone();
     let call = move |i: u32| {
@@ -226,10 +226,10 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
             peer: peer_of(i, &group),
             bytes,
             codec,
-            manner,
+            model,
             playout,
             both_ways,
-            life: lives.draw(&mut stream(0)),
+            lifetime: lifetimes.draw(&mut stream(0)),
             begun: Instant::ZERO,
             rngs: [stream(1), stream(2)],
             voices: Vec::new(),

@@ -4,7 +4,7 @@ use packet::{Duration, Instant, Rng};
 
 /// How a group's talkers talk.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manner {
+pub(super) struct SpeechModel {
     /// Speech in one packet.
     pub packet: Duration,
     /// Mean length of a spurt and of a pause, s.
@@ -17,7 +17,7 @@ pub(super) struct Manner {
 /// One talker.
 #[derive(Debug)]
 pub(super) struct Talker {
-    manner: Manner,
+    model: SpeechModel,
     /// When the next packet leaves.
     pub next: Instant,
     /// Packets left of this spurt, and then of the pause that follows.
@@ -28,9 +28,9 @@ pub(super) struct Talker {
 
 impl Talker {
     /// A talker whose first spurt begins at `begin`.
-    pub fn new(manner: Manner, begin: Instant, mut rng: Rng) -> Self {
-        let speech = manner.packets(manner.talk, &mut rng);
-        Talker { manner, next: begin, speech, silence: 0, rng }
+    pub fn new(model: SpeechModel, begin: Instant, mut rng: Rng) -> Self {
+        let speech = model.packets(model.talk, &mut rng);
+        Talker { model, next: begin, speech, silence: 0, rng }
     }
 
     /// The packet due at `next` leaves. Tells whether the listener may set its playout anew: a
@@ -38,7 +38,7 @@ impl Talker {
     pub fn speak(&mut self) -> bool {
         let begins = self.speech > 0 && self.silence == 0;
         if begins {
-            self.silence = self.manner.packets(self.manner.pause, &mut self.rng);
+            self.silence = self.model.packets(self.model.pause, &mut self.rng);
         }
         if self.speech > 0 {
             self.speech -= 1;
@@ -46,18 +46,18 @@ impl Talker {
             self.silence -= 1;
         }
         let mut packets = 1;
-        if self.speech == 0 && !self.manner.sends_pauses {
+        if self.speech == 0 && !self.model.sends_pauses {
             packets += std::mem::take(&mut self.silence);
         }
         if self.speech == 0 && self.silence == 0 {
-            self.speech = self.manner.packets(self.manner.talk, &mut self.rng);
+            self.speech = self.model.packets(self.model.talk, &mut self.rng);
         }
-        self.next += self.manner.packet * packets;
+        self.next += self.model.packet * packets;
         begins
     }
 }
 
-impl Manner {
+impl SpeechModel {
     /// How many packets a period of this mean lasts: exponential, at least one. Its mean is
     /// that of the period and half a packet more.
     fn packets(&self, mean: f64, rng: &mut Rng) -> u64 {

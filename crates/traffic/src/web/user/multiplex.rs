@@ -7,7 +7,7 @@ use crate::web::Sharing;
 impl User {
     /// How many requests may wait on one connection of this stay, if it multiplexes.
     pub(super) fn streams_at_once(&self) -> Option<u32> {
-        match self.habits.persistence.as_ref()?.sharing {
+        match self.model.persistence.as_ref()?.sharing {
             Sharing::Multiplexed { streams } if self.persistent => Some(streams),
             _ => None,
         }
@@ -18,7 +18,7 @@ impl User {
     pub(super) fn ask_for_all(&mut self, streams: u32, cx: &mut AppCx) {
         let files = std::mem::take(&mut self.files_left);
         if files > 0 {
-            let place = self.stay.lasting();
+            let place = self.open.lasting();
             let place = place.unwrap_or_else(|| self.open_kept(self.server, cx));
             self.hand(place, files, streams, cx);
         }
@@ -27,7 +27,7 @@ impl User {
         for other in 0..servers.min(files as usize) {
             let part = (files as usize - other).div_ceil(servers) as u32;
             let place = self.open_kept(self.others[other], cx);
-            self.stay.at(place).for_page = true;
+            self.open.at(place).for_page = true;
             self.hand(place, part, streams, cx);
         }
     }
@@ -35,7 +35,7 @@ impl User {
     /// Gives a connection so many files to fetch: as many as may wait are asked for at once, one
     /// more with every reply.
     fn hand(&mut self, place: usize, files: u32, streams: u32, cx: &mut AppCx) {
-        let kept = self.stay.at(place);
+        let kept = self.open.at(place);
         let at_once = files.min(streams.saturating_sub(u32::from(kept.waiting)));
         kept.queued += files - at_once;
         for _ in 0..at_once {

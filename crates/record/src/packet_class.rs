@@ -1,0 +1,103 @@
+//! What a packet is to those who count packets.
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// No TCP segment.
+    Datagram,
+    /// A SYN or SYN-ACK: it opens a connection.
+    Syn,
+    /// A FIN without payload.
+    Fin,
+    /// A segment with payload, whatever its flags.
+    Data,
+    /// A segment with neither payload nor SYN nor FIN.
+    Ack,
+}
+
+/// A packet's kind, and whether it was sent before. One byte: it travels with every packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketClass(u8);
+
+impl PacketClass {
+    /// How many numbers [`PacketClass::index`] may give.
+    const COUNT: usize = 16;
+    const AGAIN: u8 = 8;
+
+    /// Of a packet of this kind; `again` if it is a retransmission.
+    #[inline]
+    pub const fn new(kind: Kind, again: bool) -> Self {
+        PacketClass(kind as u8 | (again as u8) << 3)
+    }
+    /// The kind's number, in the order of [`Kind`].
+    pub const fn kind(self) -> u8 {
+        self.0 & (Self::AGAIN - 1)
+    }
+    /// Whether it is of this kind.
+    #[inline]
+    pub const fn is(self, kind: Kind) -> bool {
+        self.kind() == kind as u8
+    }
+    /// Whether it is a retransmission: it begins with a number that was sent before.
+    pub const fn again(self) -> bool {
+        self.0 & Self::AGAIN != 0
+    }
+    const fn index(self) -> usize {
+        self.0 as usize % Self::COUNT
+    }
+}
+
+/// Packets counted by what they are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ClassCounts([u64; PacketClass::COUNT]);
+
+impl ClassCounts {
+    /// One more.
+    #[inline]
+    pub fn add(&mut self, class: PacketClass) {
+        self.0[class.index()] += 1;
+    }
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+    /// Those of a kind.
+    pub fn of(&self, kind: Kind) -> u64 {
+        [false, true].iter().map(|&again| self.0[PacketClass::new(kind, again).index()]).sum()
+    }
+    /// Retransmissions.
+    pub fn again(&self) -> u64 {
+        self.0[usize::from(PacketClass::AGAIN)..].iter().sum()
+    }
+    /// Those that carry payload.
+    pub fn with_payload(&self) -> u64 {
+        self.of(Kind::Datagram) + self.of(Kind::Data)
+    }
+    /// The three sorts of TCP segments that a summary tells apart.
+    pub fn sorts(&self) -> [(&'static str, u64); 3] {
+        let acks = self.of(Kind::Ack) + self.of(Kind::Fin);
+        [("syn", self.of(Kind::Syn)), ("ack", acks), ("data", self.of(Kind::Data))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_packet_is_counted_by_what_it_is() {
+        let mut counts = ClassCounts::default();
+        let kinds = [Kind::Datagram, Kind::Syn, Kind::Fin, Kind::Data, Kind::Ack];
+        for (number, kind) in (0..).zip(kinds) {
+            for again in [false, true] {
+                let class = PacketClass::new(kind, again);
+                assert_eq!((class.kind(), class.again()), (number, again));
+                assert!(kinds.iter().all(|&other| class.is(other) == (other == kind)));
+                (0..=number).for_each(|_| counts.add(class));
+            }
+        }
+        assert_eq!(counts.sorts(), [("syn", 4), ("ack", 16), ("data", 8)]);
+        assert_eq!((counts.total(), counts.again(), counts.with_payload()), (30, 15, 10));
+    }
+}

@@ -1,0 +1,318 @@
+//! The set of future events.
+//!
+//! A hierarchical wheel with 64 slots a level and one occupancy word per level (a base-64 radix
+//! heap): exact to the nanosecond, O(1) insertion, and it needs only that time never goes back.
+//! An event's level is the highest 6-bit digit in which its time differs from the wheel's base;
+//! when the base enters a slot of a higher level, the slot's events move to lower levels.
+//!
+//! Events of one instant are served by their order key, then first come, first served. The key
+//! names what the event is about and never when it was scheduled, so a world that schedules
+//! fewer events (folded ports) serves the ones it has in the same order as one that schedules
+//! them all.
+//!
+//! A few events of one instant are looked through for the first. Many (thousands of connections
+//! whose timers are due at the same tick of a host's clock) go into a heap, so that an event costs
+//! the logarithm of their number and not the number itself.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use packet::Instant;
+
+/// Which event of one instant comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Priority {
+    /// Periodic updates of disciplines, and the driver's own marks.
+    Tick = 0,
+    /// A port has finished a transmission: departures come before arrivals.
+    Departure = 1,
+    /// A packet arrives.
+    Arrival = 2,
+    /// Retransmission timers, then applications, then delayed acknowledgements.
+    Timer = 3,
+    /// Applications wake.
+    Wake = 4,
+    /// Delayed acknowledgements (the 200 ms clock comes after the 500 ms clock).
+    Acknowledge = 5,
+}
+
+/// The order key of an event: its priority and what it is about.
+pub fn order(priority: Priority, about: u64) -> u64 {
+    debug_assert!(about < 1 << 60);
+    ((priority as u64) << 60) | about
+}
+
+const BITS: u32 = 6;
+const SLOTS: usize = 1 << BITS;
+const LEVELS: usize = 11; // 11 * 6 = 66 bits cover every u64 time
+const NONE: u32 = u32::MAX;
+
+/// So many events of one instant are looked through; more go into the heap. (Heaping pays from some
+/// twenty on; ordinary scenarios have two or three.)
+const FEW: usize = 16;
+
+/// Where it stands among the events of one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    order: u64,
+    /// First come, first served: counts what has been heaped.
+    ticket: u64,
+    index: u32,
+}
+
+impl Ord for Place {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        #[cfg(test)]
+        tests::LOOKS.set(tests::LOOKS.get() + 1);
+        (self.order, self.ticket).cmp(&(other.order, other.ticket))
+    }
+}
+
+impl PartialOrd for Place {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node<E> {
+    at: u64,
+    order: u64,
+    event: E,
+    next: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct List {
+    head: u32,
+    tail: u32,
+}
+
+const EMPTY: List = List { head: NONE, tail: NONE };
+
+/// Future events in order of time.
+pub struct EventQueue<E> {
+    nodes: Vec<Node<E>>,
+    free: u32,
+    lists: Box<[[List; SLOTS]; LEVELS]>,
+    occupied: [u64; LEVELS],
+    base: u64,
+    len: usize,
+    served: u64,
+    /// Events of the instant `base`, if they were many. What is scheduled for that instant meanwhile
+    /// waits in its slot and joins them at the next turn.
+    crowd: BinaryHeap<Reverse<Place>>,
+    tickets: u64,
+}
+
+impl<E: Copy> Default for EventQueue<E> {
+    fn default() -> Self {
+        EventQueue {
+            nodes: Vec::new(),
+            free: NONE,
+            lists: Box::new([[EMPTY; SLOTS]; LEVELS]),
+            occupied: [0; LEVELS],
+            base: 0,
+            len: 0,
+            served: 0,
+            crowd: BinaryHeap::new(),
+            tickets: 0,
+        }
+    }
+}
+
+impl<E: Copy> EventQueue<E> {
+    /// Schedules `event` for `at`, which must not lie before the last event served.
+    #[inline]
+    pub fn schedule(&mut self, at: Instant, order: u64, event: E) {
+        let at = at.nanos();
+        assert!(at >= self.base, "an event was scheduled for the past");
+        let node = Node { at, order, event, next: NONE };
+        let index = if self.free == NONE {
+            let index = u32::try_from(self.nodes.len()).expect("fewer than 2^32 events ahead");
+            self.nodes.push(node);
+            index
+        } else {
+            let index = self.free;
+            self.free = self.nodes[index as usize].next;
+            self.nodes[index as usize] = node;
+            index
+        };
+        self.append(index, at);
+        self.len += 1;
+    }
+
+    #[inline]
+    fn append(&mut self, index: u32, at: u64) {
+        let differs = at ^ self.base;
+        let level = if differs == 0 { 0 } else { ((63 - differs.leading_zeros()) / BITS) as usize };
+        let slot = ((at >> (level as u32 * BITS)) & 63) as usize;
+        let list = &mut self.lists[level][slot];
+        if list.head == NONE {
+            list.head = index;
+            self.occupied[level] |= 1 << slot;
+        } else {
+            self.nodes[list.tail as usize].next = index;
+        }
+        list.tail = index;
+    }
+
+    /// Takes the next event at or before `limit`.
+    #[inline]
+    pub fn next(&mut self, limit: Instant) -> Option<(Instant, E)> {
+        let limit = limit.nanos();
+        if !self.crowd.is_empty() {
+            return self.next_of_crowd(limit);
+        }
+        loop {
+            let level = self.occupied.iter().position(|&slots| slots != 0)?;
+            let slot = self.occupied[level].trailing_zeros() as usize;
+            let list = self.lists[level][slot];
+            if list.head == list.tail || level == 0 {
+                // The only event of the earliest slot is the next one, whatever its level; a
+                // slot of level 0 holds events of one instant.
+                if self.nodes[list.head as usize].at > limit {
+                    return None;
+                }
+                return Some(self.take(level, slot));
+            }
+            if !self.descend(level, slot, limit) {
+                return None;
+            }
+        }
+    }
+
+    /// Unlinks the event whose turn it is from the earliest slot.
+    #[inline]
+    fn take(&mut self, level: usize, slot: usize) -> (Instant, E) {
+        let list = self.lists[level][slot];
+        let index = if list.head == list.tail {
+            self.lists[level][slot] = EMPTY;
+            self.occupied[level] &= !(1 << slot);
+            list.head
+        } else {
+            self.take_first(slot)
+        };
+        self.serve(index)
+    }
+
+    /// Hands out the event in this place, which is in no list any more.
+    #[inline]
+    fn serve(&mut self, index: u32) -> (Instant, E) {
+        let node = &mut self.nodes[index as usize];
+        let (at, event) = (node.at, node.event);
+        node.next = self.free;
+        self.free = index;
+        self.base = at;
+        self.len -= 1;
+        self.served += 1;
+        (Instant::from_nanos(at), event)
+    }
+
+    /// Of several events of one instant, unlinks the one whose turn it is.
+    fn take_first(&mut self, slot: usize) -> u32 {
+        let list = self.lists[0][slot];
+        let (mut best, mut before_best) = (list.head, NONE);
+        let mut previous = list.head;
+        let mut current = self.nodes[list.head as usize].next;
+        let mut looks = 0;
+        while current != NONE {
+            looks += 1;
+            #[cfg(test)]
+            tests::LOOKS.set(tests::LOOKS.get() + 1);
+            if looks > FEW {
+                self.gather(slot);
+                return self.first_of_crowd();
+            }
+            if self.nodes[current as usize].order < self.nodes[best as usize].order {
+                (best, before_best) = (current, previous);
+            }
+            previous = current;
+            current = self.nodes[current as usize].next;
+        }
+        let after = self.nodes[best as usize].next;
+        let list = &mut self.lists[0][slot];
+        if before_best == NONE {
+            list.head = after;
+        } else {
+            self.nodes[before_best as usize].next = after;
+            if after == NONE {
+                list.tail = before_best;
+            }
+        }
+        best
+    }
+
+    /// Moves the events of a slot of level 0, in the order in which they came, into the crowd.
+    #[cold]
+    fn gather(&mut self, slot: usize) {
+        let mut index = std::mem::replace(&mut self.lists[0][slot], EMPTY).head;
+        self.occupied[0] &= !(1 << slot);
+        while index != NONE {
+            let Node { order, next, .. } = self.nodes[index as usize];
+            self.crowd.push(Reverse(Place { order, ticket: self.tickets, index }));
+            self.tickets += 1;
+            index = next;
+        }
+    }
+
+    fn first_of_crowd(&mut self) -> u32 {
+        let Reverse(place) = self.crowd.pop().expect("only a crowd is asked for its first");
+        place.index
+    }
+
+    /// As [`EventQueue::next`], while there is a crowd: all of it is of the instant `base`, and nothing
+    /// else can be earlier.
+    #[cold]
+    fn next_of_crowd(&mut self, limit: u64) -> Option<(Instant, E)> {
+        if self.base > limit {
+            return None;
+        }
+        let slot = (self.base & 63) as usize;
+        if self.occupied[0] & (1 << slot) != 0 {
+            self.gather(slot);
+        }
+        let index = self.first_of_crowd();
+        Some(self.serve(index))
+    }
+
+    /// Moves the events of the earliest slot to lower levels, unless it begins after `limit`.
+    fn descend(&mut self, level: usize, slot: usize, limit: u64) -> bool {
+        let shift = level as u32 * BITS;
+        let above =
+            if shift + BITS >= 64 { 0 } else { self.base >> (shift + BITS) << (shift + BITS) };
+        let start = above | ((slot as u64) << shift);
+        if start > limit {
+            return false;
+        }
+        self.base = start;
+        let mut index = self.lists[level][slot].head;
+        self.lists[level][slot] = EMPTY;
+        self.occupied[level] &= !(1 << slot);
+        while index != NONE {
+            let node = &mut self.nodes[index as usize];
+            let next = std::mem::replace(&mut node.next, NONE);
+            let at = node.at;
+            self.append(index, at);
+            index = next;
+        }
+        true
+    }
+
+    /// Number of scheduled events.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+    /// Whether nothing is scheduled.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+    /// Number of events served so far.
+    pub fn served(&self) -> u64 {
+        self.served
+    }
+}
+
+#[cfg(test)]
+mod tests;

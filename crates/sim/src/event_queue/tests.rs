@@ -1,0 +1,138 @@
+//! The wheel beside the obvious implementation, and what its order costs.
+
+use super::*;
+use packet::Rng;
+use std::collections::BTreeMap;
+
+/// The obvious implementation: a map ordered by (time, key, sequence).
+#[derive(Default)]
+struct Plain {
+    events: BTreeMap<(u64, u64, u64), u32>,
+    sequence: u64,
+}
+
+impl Plain {
+    fn schedule(&mut self, at: u64, order: u64, event: u32) {
+        self.events.insert((at, order, self.sequence), event);
+        self.sequence += 1;
+    }
+    fn next(&mut self, limit: u64) -> Option<(u64, u32)> {
+        let key = *self.events.keys().next().filter(|k| k.0 <= limit)?;
+        Some((key.0, self.events.remove(&key).unwrap()))
+    }
+}
+
+thread_local! {
+    /// Events looked at and pairs compared to find whose turn it is.
+    pub(super) static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// Spans as links and timers have them, with many ties.
+fn span(rng: &mut Rng) -> u64 {
+    match rng.below(6) {
+        0 => 0,
+        1 => rng.below(3),
+        2 => 12_000,
+        3 => rng.below(50_000_000),
+        4 => 1_000_000_000 + rng.below(64_000_000_000),
+        _ => 1 << rng.below(45),
+    }
+}
+
+#[test]
+fn the_wheel_serves_the_same_order_as_a_sorted_map() {
+    for seed in 0..200 {
+        let mut rng = Rng::indexed(seed, "events", 0);
+        let (mut wheel, mut plain) = (EventQueue::default(), Plain::default());
+        let mut now = 0;
+        for event in 0..2_000u32 {
+            if rng.below(100) < 55 {
+                let at = now + span(&mut rng);
+                let order = rng.below(4);
+                wheel.schedule(Instant::from_nanos(at), order, event);
+                plain.schedule(at, order, event);
+            } else {
+                // A limit may fall short of the next event: time then moves to the limit.
+                let limit = now + span(&mut rng);
+                let expected = plain.next(limit);
+                let got = wheel.next(Instant::from_nanos(limit)).map(|(t, e)| (t.nanos(), e));
+                assert_eq!(got, expected, "seed {seed}");
+                now = expected.map_or(limit, |(at, _)| at);
+            }
+            assert_eq!(wheel.len(), plain.events.len());
+        }
+        while let Some(expected) = plain.next(u64::MAX) {
+            let got = wheel.next(Instant::NEVER).map(|(t, e)| (t.nanos(), e));
+            assert_eq!(got, Some(expected), "seed {seed}");
+        }
+        assert!(wheel.is_empty() && wheel.next(Instant::NEVER).is_none());
+    }
+}
+
+#[test]
+fn a_crowd_at_one_instant_is_served_in_the_order_of_a_sorted_map() {
+    for seed in 0..20 {
+        let mut rng = Rng::indexed(seed, "crowd", 0);
+        let (mut wheel, mut plain) = (EventQueue::default(), Plain::default());
+        let schedule = |wheel: &mut EventQueue<u32>, plain: &mut Plain, at, order, event| {
+            wheel.schedule(Instant::from_nanos(at), order, event);
+            plain.schedule(at, order, event);
+        };
+        // Crowds at three instants, of which two lie side by side.
+        for event in 0..300 {
+            let at = [1_000_000, 1_000_001, 1_500_000][rng.below(3) as usize];
+            schedule(&mut wheel, &mut plain, at, rng.below(20), event);
+        }
+        let mut now = 0;
+        for event in 300..2_000 {
+            // What is served schedules more for the same instant or for a later one.
+            let (at, order) = (now + rng.below(2) * span(&mut rng), rng.below(20));
+            if at > 0 && rng.below(3) > 0 {
+                schedule(&mut wheel, &mut plain, at, order, event);
+            }
+            let limit = if rng.below(10) == 0 { now } else { now + span(&mut rng) };
+            let expected = plain.next(limit);
+            let got = wheel.next(Instant::from_nanos(limit)).map(|(t, e)| (t.nanos(), e));
+            assert_eq!(got, expected, "seed {seed}");
+            now = expected.map_or(limit, |(at, _)| at);
+            assert_eq!(wheel.len(), plain.events.len());
+        }
+    }
+}
+
+#[test]
+fn an_event_among_many_of_one_instant_costs_the_logarithm_of_their_number() {
+    for count in [10u64, 1_000, 100_000] {
+        let mut events = EventQueue::default();
+        let mut rng = Rng::named(count, "timers");
+        for event in 0..count {
+            let timer = order(Priority::Timer, rng.below(1 << 40));
+            events.schedule(Instant::from_nanos(500_000_000), timer, event);
+        }
+        LOOKS.set(0);
+        let mut answered = 0;
+        while let Some((at, event)) = events.next(Instant::NEVER) {
+            // Every timer sends a packet and arms the next timer, some an event of this instant.
+            let later = Instant::from_nanos(at.nanos() + 500_000_000);
+            if event < count && at.nanos() == 500_000_000 {
+                events.schedule(later, order(Priority::Timer, event), event);
+                if event % 4 == 0 {
+                    events.schedule(at, order(Priority::Wake, event), count + event);
+                    answered += 1;
+                }
+            }
+        }
+        let each = LOOKS.get() as f64 / (2 * count + answered) as f64;
+        let most = 2.0 * (count as f64).log2() + FEW as f64;
+        assert!(each <= most, "{each} looks for each of {count} events of one instant");
+    }
+}
+
+#[test]
+#[should_panic(expected = "scheduled for the past")]
+fn the_past_is_refused() {
+    let mut events = EventQueue::default();
+    events.schedule(Instant::from_nanos(1_000), 0, 1);
+    events.next(Instant::NEVER);
+    events.schedule(Instant::from_nanos(999), 0, 2);
+}

@@ -1,0 +1,292 @@
+//! What is measured: told what happens in the world, asked for numbers and tables at the end.
+//!
+//! Queues are measured where they are, by the [`Meter`](record::Meter) of each port; all else is
+//! told to the [`Recorder`]. Nothing in the world asks it for anything.
+
+mod connection_log;
+mod conservation;
+mod loss_episodes;
+mod outcome;
+mod reports;
+
+use packet::Instant;
+use record::{
+    Concurrency, Datagrams, Flows, Goodput, LongFlow, Losses, PageLoad, PageSettings, Pages,
+    Request, RequestSettings, Requests, Sources, Transfer, Transfers, Window,
+};
+use tcp::Flags;
+
+pub use self::connection_log::ConnectionLog;
+pub use self::conservation::Conservation;
+pub use self::outcome::{Ended, Outcome, summary_json};
+pub use self::reports::Reports;
+use crate::scenario::{Scenario, Traffic};
+use crate::slab::Slab;
+use crate::world::connection::{ACCEPTOR, Connection, Exchange, GONE, OPENER};
+use crate::world::forwarding::InFlight;
+
+/// Everything that is measured but at ports.
+pub struct Recorder {
+    window: Window,
+    requests: Requests,
+    pages: Pages,
+    datagrams: Datagrams,
+    flows: Flows,
+    transfers: Transfers,
+    losses: Losses,
+    concurrency: Concurrency,
+    /// Only if they are to be recorded.
+    sources: Option<Sources>,
+    /// Likewise.
+    goodput: Option<Goodput>,
+    /// Only if there are scripts.
+    scripted: Option<Scripted>,
+    /// Segments with payload.
+    data_sent: u64,
+    conservation: Conservation,
+}
+
+/// Packets that scripts dropped and marked in the measured interval.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scripted {
+    dropped: u64,
+    marked: u64,
+}
+
+impl Recorder {
+    /// What a scenario wants recorded; its groups have so many members.
+    pub fn new(scenario: &Scenario, members: impl Iterator<Item = usize>) -> Recorder {
+        let (record, window) = (&scenario.record, scenario.window());
+        let names = || scenario.group_names();
+        let asking = |group: &Traffic| group.entry.fetches.then(|| group.name.clone());
+        Recorder {
+            window,
+            requests: Requests::new(RequestSettings {
+                window,
+                log: record.switch("responses"),
+                groups: scenario.traffic.iter().map(asking).collect(),
+                by_group: record.switch("by_group"),
+            }),
+            pages: Pages::new(PageSettings {
+                window,
+                log: record.switch("pages"),
+                groups: names(),
+            }),
+            datagrams: Datagrams::new(
+                window,
+                record.time("deadline"),
+                names(),
+                record.switch("datagrams"),
+            ),
+            flows: Flows::default(),
+            transfers: Transfers::default(),
+            losses: Losses::default(),
+            concurrency: Concurrency::new(scenario.network.whole("clients") as u32),
+            sources: record.switch("sources").then(|| sources(scenario, members)),
+            goodput: record.switch("goodput").then(|| Goodput::new(names().into_iter())),
+            scripted: scenario.has_scripts().then(Scripted::default),
+            data_sent: 0,
+            conservation: Conservation::default(),
+        }
+    }
+
+    /// A packet leaves its host.
+    #[inline]
+    pub fn sent(&mut self, now: Instant, packet: &InFlight) {
+        self.conservation.sent(packet.flow(), packet.ip_bytes());
+        if packet.is_datagram() {
+            self.datagrams.sent(packet.connection, packet.segment.seq, now);
+        } else {
+            self.data_sent += u64::from(packet.segment.len > 0);
+        }
+    }
+
+    /// A packet reaches its host.
+    #[inline]
+    pub fn delivered(&mut self, now: Instant, packet: &InFlight) {
+        self.conservation.delivered(packet.flow(), packet.ip_bytes());
+        if packet.is_datagram() {
+            let sent = Instant::from_nanos(packet.segment.ack);
+            self.datagrams.received(packet.connection, packet.segment.seq, sent, now);
+        }
+    }
+
+    /// Whether [`Recorder::arrived`] is to be told.
+    #[inline]
+    pub fn follows_goodput(&self) -> bool {
+        self.goodput.is_some()
+    }
+
+    /// Payload reaches a program of this group.
+    pub fn arrived(&mut self, now: Instant, group: u16, bytes: u64) {
+        if let Some(goodput) = &mut self.goodput {
+            goodput.arrived(group, now, bytes);
+        }
+    }
+
+    /// A packet was dropped, by a queue or a script.
+    #[cold]
+    pub fn lost(&mut self, now: Instant, packet: &InFlight, connections: &mut Slab<Connection>) {
+        self.conservation.dropped(packet.flow(), packet.ip_bytes());
+        let InFlight { segment, connection, serial, to, .. } = packet;
+        if packet.is_datagram() {
+            let sent = Instant::from_nanos(segment.ack);
+            return self.datagrams.lost(*connection, segment.seq, sent);
+        }
+        if segment.len == 0 {
+            return;
+        }
+        let measured = self.window.contains(now);
+        if measured {
+            self.losses.segments += 1;
+            self.losses.retransmissions += u64::from(segment.flags.has(Flags::AGAIN));
+        }
+        let connection = &mut connections[*connection];
+        if connection.serial == *serial {
+            connection.lost(usize::from(1 - to), segment, measured, &mut self.losses);
+        }
+    }
+
+    /// A script marks a packet, or drops it; that it is lost then is told as of any.
+    pub fn scripted(&mut self, now: Instant, marked: bool) {
+        if let Some(scripted) = self.scripted.as_mut().filter(|_| self.window.contains(now)) {
+            *(if marked { &mut scripted.marked } else { &mut scripted.dropped }) += 1;
+        }
+    }
+
+    /// A timer of an end was served.
+    #[inline]
+    pub fn timer_served(&mut self, connection: &mut Connection, end: usize) {
+        connection.timer_served(end, &mut self.losses);
+    }
+
+    /// The next stream of datagrams is of `user`, or of the peer who answers him. Returns its number.
+    pub fn stream(&mut self, group: u16, user: u32, back: bool) -> u32 {
+        self.datagrams.stream(group, user, back)
+    }
+
+    /// A connection of this client machine is opened.
+    pub fn opened(&mut self, client: u32) {
+        self.concurrency.opened(client);
+    }
+
+    /// A user of `group` asks for a reply.
+    pub fn asked(&mut self, now: Instant, group: u16, reply_bytes: u64) {
+        self.requests.asked(now, group, reply_bytes);
+    }
+
+    /// A request has ended: its reply is in, or its connection was given up.
+    pub fn replied(
+        &mut self,
+        now: Instant,
+        connection: &mut Connection,
+        group: u16,
+        exchange: Exchange,
+    ) {
+        if exchange.is_unasked() {
+            return; // nobody asked for it
+        }
+        let failed = connection.failed;
+        if let Some(sources) = &mut self.sources
+            && !failed
+            && self.window.contains(now)
+        {
+            sources.answered(connection.member, exchange.reply_bytes);
+        }
+        let row = self.requests.ended(Request {
+            asked: exchange.asked,
+            ended: now,
+            request_bytes: exchange.request_bytes,
+            reply_bytes: u32::try_from(exchange.reply_bytes).unwrap_or(u32::MAX),
+            user: connection.member,
+            group,
+            retransmitted: connection.resent() > exchange.resent,
+            failed,
+        });
+        connection.log.row(row);
+    }
+
+    /// A transfer has ended: all is acknowledged, or its connection was given up.
+    pub fn transferred(&mut self, now: Instant, connection: &Connection, group: u16) {
+        self.transfers.ended(Transfer {
+            started: connection.opened,
+            ended: now,
+            bytes: connection.written,
+            user: connection.member,
+            group,
+            failed: connection.failed,
+        });
+    }
+
+    /// A user of `group` asks for the first file of a page.
+    pub fn page_begun(&mut self, group: u16) {
+        self.pages.begun(group);
+    }
+
+    /// A page has ended.
+    pub fn page_ended(&mut self, page: PageLoad) {
+        self.pages.ended(page);
+    }
+
+    /// A connection is over.
+    pub fn closed(&mut self, now: Instant, connection: &Connection) {
+        if !connection.failed {
+            assert_eq!(
+                connection.delivered(),
+                [connection.promised, connection.written],
+                "bytes arrive once"
+            );
+        }
+        self.concurrency.over(connection.client());
+        self.requests.connection(now, connection.class());
+        self.classify(connection);
+        if self.window.contains(now) {
+            self.measure(connection);
+        }
+    }
+
+    fn classify(&mut self, connection: &Connection) {
+        for &row in connection.log.rows() {
+            self.requests.classify(row, connection.class());
+        }
+    }
+
+    /// What a connection did in the measured interval.
+    fn measure(&mut self, connection: &Connection) {
+        self.flows.recovered(connection.recoveries());
+        if let Some(sources) = &mut self.sources {
+            sources.delivered(connection.member, connection.delivered_measured().iter().sum());
+        }
+    }
+
+    /// At the end of the run: a connection still open, as far as it goes.
+    pub fn still_open(&mut self, connection: &Connection, group: u16) {
+        self.classify(connection);
+        self.measure(connection);
+        // Where replies are asked for, users decide what a connection carries.
+        if connection.opened <= self.window.from && connection.promised == 0 {
+            let delivered = connection.delivered_measured();
+            self.flows.long(LongFlow {
+                group,
+                member: connection.member,
+                to_acceptor: delivered[ACCEPTOR],
+                to_opener: delivered[OPENER],
+            });
+        }
+    }
+
+    /// Asserts that every packet sent has arrived, was dropped, or is one of `places` that is in use.
+    pub fn check_flows(&mut self, places: &[InFlight]) {
+        let in_use = places.iter().filter(|packet| packet.serial != GONE);
+        self.conservation.check(in_use.map(|packet| (packet.flow(), packet.ip_bytes())));
+    }
+}
+
+/// A row for every user and flow of groups that ask for replies, which have so many members.
+fn sources(scenario: &Scenario, members: impl Iterator<Item = usize>) -> Sources {
+    let mut sources = Sources::default();
+    for (number, (group, members)) in (0..).zip(scenario.traffic.iter().zip(members)) {
+        (0..members).for_each(|_| sources.add(number, group.entry.fetches));
+    }
+    sources
+}

@@ -1,0 +1,165 @@
+//! What a run hands out: a summary in numbers, and tables.
+
+use std::collections::HashMap;
+
+use record::{Figure, Fingerprint, Meter, Summary, Table};
+
+use super::Recorder;
+use super::reports::Reports;
+use crate::scenario::Scenario;
+
+/// What a run hands out.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The figures of the measured interval.
+    pub summary: Summary,
+    /// The recorded rows. Where they belong to a group, its place in `groups` is in `group`.
+    pub tables: Vec<Table>,
+    /// Names of the traffic groups, in the order of the scenario.
+    pub groups: Vec<String>,
+}
+
+/// What the world knows at its end.
+pub struct Ended<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// Every port's name and meter.
+    pub ports: Vec<(&'a str, &'a Meter)>,
+    /// What applications say of themselves.
+    pub reports: Reports,
+    /// Users and flows of all groups.
+    pub users: usize,
+    /// Events served.
+    pub events: u64,
+    /// Requests without an answer.
+    pub open_requests: u64,
+}
+
+impl<'a> Ended<'a> {
+    /// Meters of the ports in `record.queues`.
+    fn studied(&self) -> Vec<(&'a str, &'a Meter)> {
+        let meters: HashMap<&str, &'a Meter> = self.ports.iter().copied().collect();
+        let of = |name: &'a String| {
+            (name.as_str(), *meters.get(name.as_str()).expect("checked against the links"))
+        };
+        self.scenario.queues.iter().map(of).collect()
+    }
+
+    /// Ports of links.
+    fn of_links(&self) -> impl Iterator<Item = (&'a str, &'a Meter)> {
+        self.ports.iter().copied().filter(|(name, _)| !name.starts_with("access"))
+    }
+}
+
+impl Recorder {
+    /// Gathers what was measured until `ended`.
+    pub fn outcome(mut self, ended: &Ended) -> Outcome {
+        self.flows.sort();
+        let seconds = self.window.seconds();
+        let summary = self.summary(ended);
+        let mut tables = self.port_tables(ended);
+        tables.extend(self.flows.table(seconds));
+        tables.extend(self.sources.map(|sources| sources.table(seconds)));
+        tables.push(self.requests.histogram());
+        tables.push(self.requests.by_size());
+        tables.extend(self.requests.into_log());
+        tables.extend(self.pages.into_log());
+        if !self.datagrams.is_empty() {
+            tables.push(self.datagrams.table());
+            tables.extend(self.datagrams.into_log());
+        }
+        tables.extend(self.transfers.into_log());
+        tables.extend(ended.reports.tables());
+        Outcome { summary, tables, groups: ended.scenario.group_names() }
+    }
+
+    fn summary(&mut self, ended: &Ended) -> Summary {
+        let (name, studied) = ended.studied()[0];
+        let mut summary = Summary::default();
+        studied.summarise(&mut summary);
+        self.requests.summarise(ended.open_requests, &mut summary);
+        self.pages.summarise(&mut summary);
+        self.flows.summarise(self.window.seconds(), &mut summary);
+        self.losses.summarise(&mut summary);
+        if let Some(scripted) = self.scripted {
+            summary.whole("drops_scripted", scripted.dropped);
+            summary.whole("marks_scripted", scripted.marked);
+        }
+        self.concurrency.summarise(&mut summary);
+        if let Some(sources) = &self.sources {
+            sources.summarise(self.window.seconds(), &mut summary);
+        }
+        summary.real("simulated_s", self.window.to.secs_f64());
+        summary.real("measured_s", self.window.seconds());
+        summary.whole("users", ended.users as u64);
+        summary.whole("data_packets", studied.data_packets());
+        summary.whole("data_packets_sent", self.data_sent);
+        summary.whole("events", ended.events);
+        summary.text("studied_port", name);
+        if !self.datagrams.is_empty() {
+            self.datagrams.summarise(&mut summary);
+        }
+        let groups = ended.scenario.traffic.iter().map(|group| group.name.as_str());
+        let groups: Vec<&str> = groups.collect();
+        ended.reports.summarise(&groups, &mut summary);
+        let mut ports = Summary::default();
+        for (name, meter) in ended.of_links() {
+            let mut port = Summary::default();
+            meter.summarise(&mut port);
+            ports.group(name, port);
+        }
+        summary.group("ports", ports);
+        let transfers = (0..).zip(&groups).filter_map(|(index, name)| {
+            Some(((*name).to_owned(), Figure::Group(self.transfers.summarise(index)?)))
+        });
+        let transfers = Summary(transfers.collect());
+        if !transfers.0.is_empty() {
+            summary.group("transfers", transfers);
+        }
+        summary.text("fingerprint", format!("{:016x}", self.fingerprint(ended)));
+        summary
+    }
+
+    /// A hash over every departure at every port and every request: equal for equal runs,
+    /// whatever the engine, the machine or the number of threads.
+    fn fingerprint(&self, ended: &Ended) -> u64 {
+        let parts = ended.ports.iter().map(|(_, meter)| meter.fingerprint());
+        let parts = parts.chain([self.requests.fingerprint()]);
+        let mut all = Fingerprint::default();
+        parts.chain(self.transfers.fingerprint()).for_each(|part| all.add(part));
+        all.value()
+    }
+
+    fn port_tables(&self, ended: &Ended) -> Vec<Table> {
+        let (mut tables, studied) = (Vec::new(), ended.studied());
+        let record = &ended.scenario.record;
+        if record.switch("samples") {
+            let columns = studied.iter().flat_map(|(name, meter)| meter.samples(name)).collect();
+            let every_s = Some((0.0, record.real("queue_every")));
+            tables.push(Table { name: "queue", columns, every_s });
+        }
+        tables.extend(Meter::trace(studied.iter().map(|(_, meter)| *meter)));
+        // A last, partial second has a row too.
+        let seconds = self.window.to.nanos().div_ceil(1_000_000_000) as usize;
+        let ports = ended.of_links().flat_map(|(name, meter)| meter.per_second(name, seconds));
+        let mut columns: Vec<_> = ports.collect();
+        columns.extend(self.requests.per_second(seconds));
+        columns.extend(self.goodput.iter().flat_map(|goodput| goodput.per_second(seconds)));
+        tables.push(Table { name: "seconds", columns, every_s: Some((0.0, 1.0)) });
+        tables
+    }
+}
+
+/// A summary as JSON. What JSON cannot say (the response time of a failed request) is null.
+pub fn summary_json(summary: &Summary) -> serde_json::Value {
+    let pairs = summary.0.iter().map(|(name, figure)| {
+        let value = match figure {
+            Figure::Whole(v) => serde_json::json!(v),
+            Figure::Real(v) => serde_json::json!(v),
+            Figure::Text(v) => serde_json::json!(v),
+            Figure::Group(v) => summary_json(v),
+        };
+        (name.clone(), value)
+    });
+    serde_json::Value::Object(pairs.collect())
+}

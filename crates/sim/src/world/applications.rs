@@ -1,0 +1,280 @@
+//! Applications: what they are told, and what they ask for.
+
+use packet::{Duration, Instant};
+use record::PageLoad;
+use tcp::{Endpoint, State};
+use traffic::{Action, AppCx, Closes, Input};
+
+use super::connection::{ACCEPTOR, Connection, Exchange, OPENER, SCRIPTED};
+use super::forwarding::Stream;
+use super::multiplex::Mux;
+use super::{Event, NOWHERE, World};
+use crate::event_queue::{Priority, order};
+use crate::topology::Side;
+
+/// Two machines as packets name them. A scenario has few enough of them ([`crate::schema::NETWORK`]).
+fn host_numbers(machine: u32, peer: u32) -> [u16; 2] {
+    [machine, peer].map(|host| u16::try_from(host).expect("machines have numbers of 16 bits"))
+}
+
+/// The next serial number of a connection or stream.
+fn take_serial(next: &mut u32) -> u32 {
+    let serial = *next;
+    // The largest number is that of no connection.
+    *next = serial.checked_add(1).expect("fewer than 2^32 connections in a run");
+    serial
+}
+
+impl World {
+    /// Tells an application something and carries out what it asks for.
+    pub(super) fn tell(&mut self, member: u32, input: Input) {
+        // An action may lead to another call only through events, never from within.
+        let mut actions = std::mem::take(&mut self.actions);
+        debug_assert!(actions.is_empty());
+        let app = &mut self.members[member as usize].app;
+        app.on(input, &mut AppCx { now: self.now, act: &mut |action| actions.push(action) });
+        for action in actions.drain(..) {
+            self.act(member, action);
+        }
+        self.actions = actions;
+    }
+
+    /// Tells the application that opened a connection something about it.
+    pub(super) fn tell_opener(&mut self, index: u32, input: impl Fn(u32) -> Input) {
+        let connection = &self.connections[index];
+        let (member, number) = (connection.member, connection.number);
+        self.tell(member, input(number));
+    }
+
+    /// Carries out what an application asks for.
+    fn act(&mut self, member: u32, action: Action) {
+        match action {
+            Action::WakeAt(at) => {
+                let order = order(Priority::Wake, u64::from(member));
+                self.events.schedule(at, order, Event::Wake(member));
+            }
+            Action::Datagram { peer, bytes } => {
+                let mut stream = self.members[member as usize].stream;
+                if stream == NOWHERE {
+                    stream = self.open_stream(member, peer);
+                }
+                self.send_datagram(stream, bytes);
+            }
+            Action::Say { peer, bytes, back } => self.say(member, peer, bytes, back),
+            Action::Distance { round_trip } => self.next_round_trip = Some(round_trip),
+            Action::Await { conn } => {
+                let index = self.members[member as usize].connections[conn as usize];
+                self.connections[index].awaited = true;
+            }
+            Action::Script { conn, after, gap, bytes } => {
+                let index = self.members[member as usize].connections[conn as usize];
+                self.script(index, after, gap, bytes);
+            }
+            Action::Move { machine } => self.members[member as usize].machine = machine,
+            Action::Open { conn, peer, closes } => self.open(member, conn, peer, closes),
+            Action::Multiplex { conn, frame } => {
+                let index = self.members[member as usize].connections[conn as usize];
+                let connection = &mut self.connections[index];
+                connection.multiplexed = true;
+                connection.mux = Some(Box::new(Mux::new(frame)));
+            }
+            Action::PageBegins => self.recorder.page_begun(self.members[member as usize].group),
+            Action::PageEnds { began, ended, objects, bytes, failed } => {
+                let group = self.members[member as usize].group;
+                let user = member;
+                let page = PageLoad { began, ended, objects, bytes, user, group, failed };
+                self.recorder.page_ended(page);
+            }
+            Action::Send { conn, bytes, reply_bytes, service } => {
+                let index = self.members[member as usize].connections[conn as usize];
+                self.write(index, bytes, reply_bytes, service);
+            }
+            Action::Stop { conn } => {
+                let index = self.members[member as usize].connections[conn as usize];
+                self.stop(index);
+            }
+            Action::Close { conn } => {
+                let index = self.members[member as usize].connections[conn as usize];
+                let connection = &mut self.connections[index];
+                connection.close_asked = true;
+                if connection.closing() && connection.unwritten == 0 {
+                    self.close_opener(index);
+                    self.arm(index, OPENER);
+                }
+            }
+        }
+    }
+
+    /// What an opener has written and not sent is forgotten, and it closes.
+    fn stop(&mut self, index: u32) {
+        let connection = &mut self.connections[index];
+        debug_assert!(connection.promised == 0, "a request is sent whole");
+        connection.written = connection.ends[OPENER].stop_writing(self.now);
+        connection.unwritten = 0;
+        connection.close_asked = true;
+        self.close_opener(index);
+        self.arm(index, OPENER);
+    }
+
+    /// A datagram of a conversation: its two streams, there and back, stand side by side.
+    fn say(&mut self, member: u32, peer: u32, bytes: u32, back: bool) {
+        let mut stream = self.members[member as usize].stream;
+        if stream == NOWHERE {
+            stream = self.open_stream(member, peer);
+            self.open_answer(stream, member, peer);
+        }
+        self.send_datagram(stream + u32::from(back), bytes);
+    }
+
+    /// The stream of the peer's answers to `stream`, which the member hears as well as its own.
+    fn open_answer(&mut self, stream: u32, member: u32, peer: u32) {
+        let group = &self.groups[usize::from(self.members[member as usize].group)];
+        let there = &mut self.streams[stream as usize];
+        there.hears = member;
+        let answer = Stream {
+            route: group.routes[1][peer as usize % group.routes[1].len()],
+            hosts: [there.hosts[1], there.hosts[0]],
+            to: OPENER as u8,
+            ..*there
+        };
+        let opened = self.recorder.stream(answer.group, member, true);
+        self.streams.push(answer);
+        debug_assert_eq!(opened, stream + 1);
+    }
+
+    /// A member's first datagram: draws its distance, gives it a flow number.
+    fn open_stream(&mut self, member: u32, peer: u32) -> u32 {
+        self.acts(self.members[member as usize].group);
+        let owner = &mut self.members[member as usize];
+        let group = &self.groups[usize::from(owner.group)];
+        let round_trip = group.draw_round_trip(owner.machine, peer, member, &mut owner.rng);
+        let stream = Stream {
+            serial: take_serial(&mut self.next_serial),
+            group: owner.group,
+            route: group.routes[0][owner.machine as usize % group.routes[0].len()],
+            hosts: host_numbers(owner.machine, peer),
+            dscp: group.dscp,
+            // Where the delay of a round trip lies matters here: half of it is each way's.
+            tail: Duration::from_nanos(round_trip.nanos() / 2),
+            to: ACCEPTOR as u8,
+            hears: NOWHERE,
+            sent: 0,
+        };
+        self.owners.next(owner.group, member);
+        owner.stream = self.recorder.stream(owner.group, member, false);
+        debug_assert_eq!(owner.stream as usize, self.streams.len());
+        self.streams.push(stream);
+        owner.stream
+    }
+
+    /// Opens a connection: draws its distance, fills its place, sends its SYN.
+    fn open(&mut self, member: u32, number: u32, peer: u32, closes: Closes) {
+        let now = self.now;
+        self.acts(self.members[member as usize].group);
+        let owner = &mut self.members[member as usize];
+        let group = &self.groups[usize::from(owner.group)];
+        let other = group.side.other();
+        let drawn = || group.draw_round_trip(owner.machine, peer, member, &mut owner.rng);
+        let round_trip = self.next_round_trip.take().unwrap_or_else(drawn);
+        let clocks =
+            [self.machines.clock(group.side, owner.machine), self.machines.clock(other, peer)];
+        let index = self.connections.place(|| Connection::new(&group.profile, clocks));
+        let connection = &mut self.connections[index];
+        connection.reset(&group.profile, clocks);
+        connection.serial = take_serial(&mut self.next_serial);
+        self.owners.next(owner.group, member);
+        connection.route = [
+            group.routes[0][owner.machine as usize % group.routes[0].len()],
+            group.routes[1][peer as usize % group.routes[1].len()],
+        ];
+        connection.dscp = group.dscp;
+        connection.hosts = host_numbers(owner.machine, peer);
+        connection.client = match group.side {
+            Side::Clients => OPENER as u8,
+            Side::Servers => ACCEPTOR as u8,
+        };
+        self.recorder.opened(connection.client());
+        connection.tail = group.tails(round_trip);
+        connection.member = member;
+        connection.number = number;
+        connection.closes = closes;
+        connection.opened = now;
+        if owner.connections.len() <= number as usize {
+            owner.connections.resize(number as usize + 1, NOWHERE);
+        }
+        owner.connections[number as usize] = index;
+        connection.ends[OPENER].connect(now);
+        self.drain(index, OPENER);
+        self.arm(index, OPENER);
+    }
+
+    /// Writes into a connection, at once or after the handshake; with `reply_bytes` it is a request.
+    fn write(&mut self, index: u32, bytes: u64, reply_bytes: u64, service: Duration) {
+        let now = self.now;
+        let connection = &mut self.connections[index];
+        connection.written = connection.written.saturating_add(bytes);
+        if reply_bytes > 0 {
+            // The first request's clock starts with connect(), a later one's with its write.
+            let first = connection.promised == 0;
+            let (asked, resent) =
+                if first { (connection.opened, 0) } else { (now, connection.resent()) };
+            let framed = connection.multiplexed.then(|| connection.framed(reply_bytes));
+            connection.promised += framed.unwrap_or(reply_bytes);
+            let reply_end = if framed.is_some() { u64::MAX } else { connection.promised };
+            connection.exchanges.push_back(Exchange {
+                asked,
+                request_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+                reply_bytes,
+                request_end: connection.written,
+                reply_end,
+                service,
+                resent,
+            });
+            connection.unserved += 1;
+            let group = self.members[connection.member as usize].group;
+            if bytes > 0 {
+                self.recorder.asked(now, group, reply_bytes);
+            }
+        } else {
+            connection.sent_pending = true;
+        }
+        if bytes == 0 && reply_bytes > 0 {
+            return self.poke_acceptor(index);
+        }
+        let end: &mut Endpoint = &mut connection.ends[OPENER];
+        if end.state() == State::Established {
+            end.write(bytes, now);
+            self.drain(index, OPENER);
+            self.arm(index, OPENER);
+        } else {
+            connection.unwritten = connection.unwritten.saturating_add(bytes);
+        }
+    }
+
+    /// The server program will write by itself, see [`Action::Script`].
+    fn script(&mut self, index: u32, after: u64, gap: Duration, bytes: u64) {
+        let connection = &mut self.connections[index];
+        connection.promised += bytes;
+        let first = connection.unserved == 0;
+        connection.exchanges.push_back(Exchange {
+            asked: if first { self.now + gap } else { Instant::NEVER },
+            request_bytes: 0,
+            reply_bytes: bytes,
+            request_end: after,
+            reply_end: connection.promised,
+            // So that its time is looked at.
+            service: gap.max(Duration::from_nanos(1)),
+            resent: SCRIPTED,
+        });
+        connection.unserved += 1;
+        self.poke_acceptor(index);
+    }
+
+    /// Something is to be written that no packet announces: the server program looks.
+    fn poke_acceptor(&mut self, index: u32) {
+        if self.connections[index].ends[ACCEPTOR].state() == State::Established {
+            self.acceptor_reacts(index);
+            self.arm(index, ACCEPTOR);
+        }
+    }
+}

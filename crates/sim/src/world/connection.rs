@@ -1,0 +1,312 @@
+//! A connection as its hosts see it: two TCP ends, the requests under way, and what is measured of it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use packet::{Ack, Duration, Instant};
+use tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
+use traffic::Closes;
+
+use super::multiplex::Mux;
+use crate::recorder::ConnectionLog;
+
+/// The end that opened the connection.
+pub const OPENER: usize = 0;
+/// The end that accepted it.
+pub const ACCEPTOR: usize = 1;
+
+/// The serial number of no connection.
+pub const GONE: u32 = u32::MAX;
+
+/// The service time of a request that the server program works on.
+pub const SERVING: Duration = Duration::from_nanos(u64::MAX);
+
+/// In place of a number of segments sent again: the server program writes by a script.
+pub const SCRIPTED: u32 = u32::MAX;
+
+/// A request and where its bytes end in both streams.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange {
+    /// When its clock started; of what is written by a script ([`SCRIPTED`]) when it may be.
+    pub asked: Instant,
+    /// Request payload.
+    pub request_bytes: u32,
+    /// Reply payload.
+    pub reply_bytes: u64,
+    /// Position in the opener's stream after the request.
+    pub request_end: u64,
+    /// Position in the acceptor's stream after the reply; [`u64::MAX`] while that is not known,
+    /// because other replies share the stream.
+    pub reply_end: u64,
+    /// How long the server program works on it; [`SERVING`] while it does.
+    pub service: Duration,
+    /// What both ends had sent again when its clock started; or [`SCRIPTED`].
+    pub resent: u32,
+}
+
+impl Exchange {
+    /// Whether the server program writes by itself: nobody waits for it.
+    pub fn is_unasked(&self) -> bool {
+        self.request_bytes == 0
+    }
+
+    /// When a script lets the server program write; [`Instant::NEVER`] while it waits for what is
+    /// written before. `None` without a script.
+    pub fn scripted(&self) -> Option<Instant> {
+        (self.resent == SCRIPTED).then_some(self.asked)
+    }
+}
+
+/// One connection.
+pub struct Connection {
+    /// Never used again, unlike the connection's place; [`GONE`] when it is over.
+    pub serial: u32,
+    /// Whose connection this is (over all groups).
+    pub member: u32,
+    /// The application's number for it.
+    pub number: u32,
+    /// Route of what each end sends.
+    pub route: [u32; 2],
+    /// Whether each end has been told to close.
+    pub closed: [bool; 2],
+    /// Whether the application has asked to close, perhaps before all was written.
+    pub close_asked: bool,
+    /// Whether the application is to be told when it is established.
+    pub awaited: bool,
+    /// Whether the application knows that it failed.
+    pub failed: bool,
+    /// Written and not waiting for a reply: the application is told when it is acknowledged.
+    pub sent_pending: bool,
+    /// Whether replies share the connection frame by frame.
+    pub multiplexed: bool,
+    /// Who closes.
+    pub closes: Closes,
+    /// Differentiated services code point of its packets.
+    pub dscp: u8,
+    /// Numbers of the two hosts.
+    pub hosts: [u16; 2],
+    /// Which of them is on the clients' side.
+    pub client: u8,
+    /// The highest acknowledgement each end has sent.
+    pub acked: [u64; 2],
+    /// Delay after the last port of what each end sends.
+    pub tail: [Duration; 2],
+    /// When each end's armed timer event is due; [`Instant::NEVER`] without one.
+    pub armed: [Instant; 2],
+    /// Opener and acceptor.
+    pub ends: [Endpoint; 2],
+    /// When it was opened.
+    pub opened: Instant,
+    /// Requests not yet answered, oldest first; multiplexed, those come first whose replies are
+    /// wholly written, in the order of their ends.
+    pub exchanges: VecDeque<Exchange>,
+    /// How many of the last `exchanges` have not reached the acceptor.
+    pub unserved: u32,
+    /// The server program, where replies share the connection.
+    pub mux: Option<Box<Mux>>,
+    /// Bytes the application has asked to write.
+    pub written: u64,
+    /// Of these, bytes that wait for the handshake.
+    pub unwritten: u64,
+    /// Bytes of all replies asked for.
+    pub promised: u64,
+    /// What is measured of it.
+    pub log: ConnectionLog,
+}
+
+impl Connection {
+    /// A connection between two hosts with these clocks.
+    pub fn new(profile: &Arc<Profile>, clocks: [HostClock; 2]) -> Self {
+        Connection {
+            serial: GONE,
+            member: 0,
+            number: 0,
+            route: [0; 2],
+            closed: [false; 2],
+            close_asked: false,
+            awaited: false,
+            failed: false,
+            sent_pending: false,
+            multiplexed: false,
+            closes: Closes::Acceptor,
+            dscp: 0,
+            hosts: [0; 2],
+            client: 0,
+            acked: [0; 2],
+            tail: [Duration::ZERO; 2],
+            armed: [Instant::NEVER; 2],
+            ends: clocks.map(|clock| Endpoint::new(profile, clock)),
+            opened: Instant::ZERO,
+            // Most connections carry one request.
+            exchanges: VecDeque::with_capacity(1),
+            unserved: 0,
+            mux: None,
+            written: 0,
+            unwritten: 0,
+            promised: 0,
+            log: ConnectionLog::default(),
+        }
+    }
+
+    /// Makes a used place as new, keeping what it has allocated.
+    pub fn reset(&mut self, profile: &Arc<Profile>, clocks: [HostClock; 2]) {
+        for (end, clock) in self.ends.iter_mut().zip(clocks) {
+            end.reset(profile, clock);
+        }
+        self.closed = [false; 2];
+        self.close_asked = false;
+        self.awaited = false;
+        self.failed = false;
+        self.sent_pending = false;
+        self.multiplexed = false;
+        self.acked = [0; 2];
+        self.tail = [Duration::ZERO; 2];
+        self.armed = [Instant::NEVER; 2];
+        self.exchanges.clear();
+        self.unserved = 0;
+        self.mux = None;
+        self.written = 0;
+        self.unwritten = 0;
+        self.promised = 0;
+        self.log.reset();
+    }
+
+    /// Whether what `end` sends is a pure acknowledgement, and if so whether it makes the earlier
+    /// ones unnecessary: it acknowledges more, and says nothing else.
+    #[inline]
+    pub fn thinnable(&mut self, end: usize, segment: &Segment) -> Ack {
+        let acked = &mut self.acked[end];
+        let newer = segment.ack > *acked;
+        *acked = segment.ack.max(*acked);
+        if segment.len > 0 || segment.flags.has(Flags::SYN) || segment.flags.has(Flags::FIN) {
+            return Ack::No;
+        }
+        // Timestamps keep none: a later acknowledgement carries later ones (sch_cake thins these too).
+        let says_more = segment.flags.without(Flags::STAMPED) != Flags::ACK;
+        if newer && !says_more && segment.sack.is_empty() { Ack::Newer } else { Ack::Needed }
+    }
+
+    /// Whether the opener is to close as soon as all is written.
+    #[inline]
+    pub fn closing(&self) -> bool {
+        self.close_asked && self.closes == Closes::Opener
+    }
+
+    /// The oldest request, if its reply has arrived whole, and is known to have.
+    #[inline]
+    pub fn take_reply(&mut self) -> Option<Exchange> {
+        let next = self.exchanges.front()?;
+        let end = &self.ends[OPENER];
+        if end.delivered() < next.reply_end {
+            return None;
+        }
+        if self.closes == Closes::AcceptorToEnd && !end.peer_closed() {
+            return None;
+        }
+        self.exchanges.pop_front()
+    }
+
+    /// Place of the oldest request that the acceptor has not answered; past the last without any.
+    #[inline]
+    pub fn oldest_unserved(&self) -> usize {
+        self.exchanges.len() - self.unserved as usize
+    }
+
+    /// Whether the server program may begin with this exchange. What it writes unasked waits until
+    /// the connection is established and all before it has been sent.
+    #[inline]
+    pub fn may_serve(&self, exchange: &Exchange) -> bool {
+        let end = &self.ends[ACCEPTOR];
+        if end.delivered() < exchange.request_end {
+            return false;
+        }
+        let unasked = exchange.is_unasked() && exchange.scripted().is_none();
+        let open = matches!(end.state(), State::Established | State::CloseWait);
+        // Its n-th byte has the number n.
+        !unasked || (open && end.snd_max() > exchange.reply_end - exchange.reply_bytes)
+    }
+
+    /// The server program has written: what its script has next counts from now.
+    #[inline]
+    pub fn schedule_script(&mut self, now: Instant) {
+        let next = self.oldest_unserved();
+        if let Some(exchange) = self.exchanges.get_mut(next)
+            && exchange.scripted().is_some()
+        {
+            exchange.asked = now + exchange.service;
+        }
+    }
+
+    /// Whether it is over when all is acknowledged, and carried nothing back: a transfer.
+    pub fn is_transfer(&self) -> bool {
+        self.promised == 0 && (self.close_asked || self.written == u64::MAX)
+    }
+
+    /// Whether everything sent without a reply has now been acknowledged.
+    #[inline]
+    pub fn take_sent(&mut self) -> bool {
+        let all = self.sent_pending && self.ends[OPENER].acked() >= self.written;
+        self.sent_pending &= !all;
+        all
+    }
+
+    /// Whether the application still counts on the connection: it waits for something, or may
+    /// yet send.
+    pub fn expected(&self) -> bool {
+        let once = matches!(self.closes, Closes::Acceptor | Closes::AcceptorToEnd);
+        let may_send = !once && !self.close_asked;
+        may_send || self.sent_pending || !self.exchanges.is_empty()
+    }
+
+    /// Whether an end has nothing left to do but wait.
+    fn done(&self, end: usize) -> bool {
+        matches!(self.ends[end].state(), State::Closed | State::TimeWait)
+    }
+
+    /// Whether the connection's place may be used again: both ends are through, or one has given
+    /// up (its reset is taken to reach the other at once).
+    #[inline]
+    pub fn over(&self) -> bool {
+        self.failed || (self.done(OPENER) && self.done(ACCEPTOR))
+    }
+
+    /// Number of the host on the clients' side.
+    pub fn client(&self) -> u32 {
+        u32::from(self.hosts[usize::from(self.client)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_connection_takes_at_most_a_kibibyte() {
+        // Both TCP ends, one request under way and its row in the log included.
+        let bytes = size_of::<Connection>() + size_of::<Exchange>() + size_of::<u32>();
+        assert!(bytes <= 1_024, "{bytes} B");
+    }
+
+    #[test]
+    fn an_application_counts_on_what_it_has_not_closed() {
+        let plain = tcp::find("plain").expect("is listed");
+        let profile = (plain.build)(&packet::params::Params::defaults(plain.fields)).unwrap();
+        let clock = HostClock { slow: Duration::ZERO, fast: Duration::ZERO };
+        let mut idle = Connection::new(&Arc::new(profile), [clock, clock]);
+        // Idle, every reply in: only who may yet send must learn that the connection has failed.
+        for (closes, before, after) in [
+            (Closes::Acceptor, false, false),
+            (Closes::AcceptorToEnd, false, false),
+            (Closes::AcceptorLast, true, false),
+            (Closes::Opener, true, false),
+        ] {
+            idle.closes = closes;
+            assert_eq!(idle.expected(), before, "{closes:?}");
+            idle.close_asked = true;
+            assert_eq!(idle.expected(), after, "{closes:?}, closed");
+            idle.sent_pending = true;
+            assert!(idle.expected(), "an acknowledgement is missing");
+            (idle.close_asked, idle.sent_pending) = (false, false);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Packets on their way: sent, carried from port to port along their routes, delayed, lost; and
+//! the datagram streams they belong to.
+
+use packet::{Ack, Duration, Header, Instant, Packet};
+use record::{Kind, PacketClass};
+use tcp::{Flags, Segment};
+
+use crate::capture::CapturedAt;
+use crate::event_queue::{Priority, order};
+use crate::port::{Offered, Port};
+use crate::recorder::Conservation;
+use crate::topology::Side;
+use crate::world::connection::{ACCEPTOR, GONE, OPENER};
+use crate::world::{Event, World};
+
+/// Bytes of IPv4 and UDP headers.
+const UDP_IP_HEADERS: u32 = 28;
+
+/// A packet on its way.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct InFlight {
+    pub(crate) segment: Segment,
+    pub(crate) connection: u32,
+    pub(crate) serial: u32,
+    pub(crate) route: u32,
+    /// Ports passed.
+    pub(crate) hop: u16,
+    pub(crate) to: u8,
+    /// What queues may read beside size and flow. It travels along: asking the connection at
+    /// every port would cost a visit to its memory.
+    header: Header,
+    /// What it is to those who count. A datagram is no segment of a connection but one of the
+    /// stream in place `connection`; its number, time of sending and payload are in `seq`, `ack`
+    /// and `len` of the segment.
+    pub(crate) class: PacketClass,
+}
+
+/// What a segment is to those who count.
+#[inline]
+fn class(segment: &Segment) -> PacketClass {
+    let again = segment.flags.has(Flags::AGAIN);
+    if segment.len > 0 {
+        PacketClass::new(Kind::Data, again)
+    } else if !segment.flags.any(Flags::SYN.with(Flags::FIN)) {
+        PacketClass::new(Kind::Ack, false)
+    } else if segment.flags.has(Flags::SYN) {
+        PacketClass::new(Kind::Syn, again)
+    } else {
+        PacketClass::new(Kind::Fin, again)
+    }
+}
+
+/// One sender's datagrams: what they have in common.
+pub(crate) struct Stream {
+    pub(crate) serial: u32,
+    pub(crate) group: u16,
+    pub(crate) route: u32,
+    pub(crate) hosts: [u16; 2],
+    pub(crate) dscp: u8,
+    /// Delay after the last port.
+    pub(crate) tail: Duration,
+    /// Which side it goes to, as of a connection.
+    pub(crate) to: u8,
+    /// The member that hears of every datagram that arrives; `NOWHERE` for none.
+    pub(crate) hears: u32,
+    /// Datagrams sent.
+    pub(crate) sent: u64,
+}
+
+impl InFlight {
+    /// The direction number an AQM sees: unlike for the two directions of a connection.
+    pub(crate) fn flow(&self) -> u64 {
+        u64::from(self.serial) << 1 | u64::from(1 - self.to)
+    }
+
+    /// Its end of its connection, for the order of events of one instant.
+    #[inline]
+    fn about(&self) -> u64 {
+        u64::from(self.serial) << 1 | u64::from(self.to)
+    }
+
+    /// What queues may read beside size and flow.
+    pub(crate) fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Whether it is one of a stream of datagrams.
+    #[inline]
+    pub(crate) fn is_datagram(&self) -> bool {
+        self.class.is(Kind::Datagram)
+    }
+
+    /// IP length in bytes.
+    #[inline]
+    pub(crate) fn ip_bytes(&self) -> u32 {
+        if self.is_datagram() { self.segment.len + UDP_IP_HEADERS } else { self.segment.ip_bytes() }
+    }
+}
+
+impl World {
+    pub(super) fn arrive(&mut self, id: u32) {
+        let inflight = &self.in_flight[id];
+        if self.network.next_port(inflight.route, inflight.hop).is_some() {
+            self.forward(id);
+        } else {
+            self.deliver(id);
+        }
+    }
+
+    /// Sends the segment in place `id` on its way.
+    pub(super) fn send(&mut self, id: u32, index: u32, from: usize) {
+        let connection = &mut self.connections[index];
+        let inflight = &mut self.in_flight[id];
+        inflight.header = Header {
+            dscp: connection.dscp,
+            ack: connection.thinnable(from, &inflight.segment),
+            source: connection.hosts[from],
+            destination: connection.hosts[1 - from],
+        };
+        inflight.connection = index;
+        inflight.serial = connection.serial;
+        inflight.to = (1 - from) as u8;
+        inflight.hop = 0;
+        inflight.route = connection.route[from];
+        inflight.class = class(&inflight.segment);
+        self.launch(id);
+    }
+
+    /// Sends a datagram of `bytes` payload on its way.
+    pub(super) fn send_datagram(&mut self, index: u32, bytes: u32) {
+        let stream = &mut self.streams[index as usize];
+        let segment =
+            Segment { seq: stream.sent, ack: self.now.nanos(), len: bytes, ..Segment::default() };
+        stream.sent += 1;
+        let id = self.in_flight.place(InFlight::default);
+        self.in_flight[id] = InFlight {
+            segment,
+            connection: index,
+            serial: stream.serial,
+            to: stream.to,
+            hop: 0,
+            route: stream.route,
+            header: Header {
+                dscp: stream.dscp,
+                ack: Ack::No,
+                source: stream.hosts[OPENER],
+                destination: stream.hosts[ACCEPTOR],
+            },
+            class: PacketClass::new(Kind::Datagram, false),
+        };
+        self.launch(id);
+    }
+
+    /// A packet leaves its host.
+    #[inline]
+    fn launch(&mut self, id: u32) {
+        self.recorder.sent(self.now, &self.in_flight[id]);
+        if self.scripts.is_none() || !self.follow_script(id) {
+            self.forward(id);
+        }
+    }
+
+    /// Moves a packet that is now at the entrance of a port, or past its last one, as far as
+    /// can be known.
+    #[inline]
+    fn forward(&mut self, id: u32) {
+        let mut at = self.now;
+        let inflight = &mut self.in_flight[id];
+        let about = inflight.about();
+        loop {
+            let Some(port) = self.network.next_port(inflight.route, inflight.hop) else {
+                at = self.delayed(id, at);
+                break;
+            };
+            if at > self.now {
+                break;
+            }
+            let mut packet = Packet {
+                id,
+                flow: inflight.flow(),
+                bytes: inflight.ip_bytes(),
+                ecn: inflight.segment.ecn,
+                arrived: at,
+                header: inflight.header,
+            };
+            inflight.hop += 1;
+            match self.network.port(port) {
+                Port::Folded(folded) => match folded.offer(&mut packet, inflight.class) {
+                    Offered::Leaves { at: leaves, marked } => {
+                        if marked {
+                            inflight.segment.ecn = packet.ecn;
+                        }
+                        at = leaves + self.network.after(port);
+                    }
+                    _ => return self.lose(id, port),
+                },
+                Port::Explicit(explicit) => {
+                    if let Some(tap) = &mut self.tap {
+                        let place = (port, CapturedAt::Arrival);
+                        tap.saw(place, at, inflight, &self.owners, &self.groups);
+                    }
+                    if let Some(trace) = explicit.packet_trace() {
+                        trace.arrived(at, id, self.owners.who(&packet, inflight.class));
+                    }
+                    let finish = self.network.offer(port, packet, inflight.class);
+                    return self.after_explicit(port, finish);
+                }
+            }
+        }
+        self.events.schedule(at, order(Priority::Arrival, about), Event::Arrive(id));
+    }
+
+    /// When a packet that leaves the last port of its route at `at` reaches its host.
+    #[inline(always)]
+    fn delayed(&self, id: u32, at: Instant) -> Instant {
+        let inflight = &self.in_flight[id];
+        let tail = if inflight.is_datagram() {
+            self.streams[inflight.connection as usize].tail
+        } else {
+            self.connections[inflight.connection].tail[usize::from(1 - inflight.to)]
+        };
+        self.network.delayed(at, tail, || self.client_of(inflight))
+    }
+
+    /// The client's machine that a packet comes from or goes to: the one that delays it.
+    #[inline(never)]
+    fn client_of(&self, inflight: &InFlight) -> u32 {
+        if !inflight.is_datagram() {
+            return self.connections[inflight.connection].client();
+        }
+        let stream = &self.streams[inflight.connection as usize];
+        let to_opener = usize::from(stream.to) == OPENER;
+        let openers = self.groups[usize::from(stream.group)].side;
+        // Hosts are named as the stream goes: from, to.
+        u32::from(stream.hosts[usize::from(to_opener == (openers == Side::Clients))])
+    }
+
+    /// Frees what an explicit port lost and schedules the end of the transmission it began.
+    fn after_explicit(&mut self, port: u32, finish: Option<Instant>) {
+        while let Some(id) = self.network.take_lost() {
+            self.lose(id, port);
+        }
+        if let Some(at) = finish {
+            let order = order(Priority::Departure, u64::from(port));
+            self.events.schedule(at, order, Event::Finish(port));
+        }
+        self.schedule_tick(port);
+    }
+
+    pub(super) fn finish_transmission(&mut self, port: u32) {
+        let (packet, finish) = self.network.finish_transmission(port, self.now);
+        self.after_explicit(port, finish);
+        let inflight = &mut self.in_flight[packet.id];
+        inflight.segment.ecn = packet.ecn;
+        if let Some(tap) = &mut self.tap {
+            let place = (port, CapturedAt::Departure);
+            tap.saw(place, self.now, inflight, &self.owners, &self.groups);
+        }
+        let mut at = self.now + self.network.after(port);
+        if self.network.next_port(inflight.route, inflight.hop).is_none() {
+            at = self.delayed(packet.id, at);
+        }
+        let about = self.in_flight[packet.id].about();
+        self.events.schedule(at, order(Priority::Arrival, about), Event::Arrive(packet.id));
+    }
+
+    pub(super) fn schedule_tick(&mut self, port: u32) {
+        if let Some(at) = self.network.arm_tick(port) {
+            let order = order(Priority::Tick, u64::from(port));
+            self.events.schedule(at.max(self.now), order, Event::Tick(port));
+        }
+    }
+
+    pub(super) fn tick(&mut self, port: u32) {
+        if let Some(finish) = self.network.tick(port, self.now) {
+            self.after_explicit(port, finish);
+        }
+    }
+
+    /// The queue of `port` has dropped a packet.
+    fn lose(&mut self, id: u32, port: u32) {
+        self.network.port(port).meter_mut().lost(self.now, self.in_flight[id].class);
+        self.drop_packet(id);
+    }
+
+    /// A packet is dropped, by a queue or a script.
+    pub(super) fn drop_packet(&mut self, id: u32) {
+        self.recorder.lost(self.now, &self.in_flight[id], &mut self.connections);
+        self.forget(id);
+    }
+
+    /// A packet has left the world: its place may be used again.
+    pub(super) fn forget(&mut self, id: u32) {
+        if Conservation::ON {
+            self.in_flight[id].serial = GONE;
+        }
+        self.in_flight.free(id);
+    }
+}

@@ -1,0 +1,368 @@
+//! Hosts: what happens at the ends of a connection, and what the client's and the server's
+//! program do about it.
+
+use packet::{Duration, Instant};
+use tcp::{HostPair, State};
+use traffic::{Closes, Input};
+
+use super::connection::{ACCEPTOR, Exchange, GONE, OPENER, SERVING};
+use super::forwarding::{InFlight, Stream};
+use super::{Event, NOWHERE, World};
+use crate::event_queue::{Priority, order};
+use crate::topology::{Machines, Side};
+
+/// Sets servers' waking apart from applications'; above any number of members.
+pub(super) const SERVERS: u64 = 1 << 32;
+
+/// The machines of a connection as the host cache knows them, seen from `end`.
+fn host_pair(machines: &Machines, opener: Side, hosts: [u16; 2], end: usize) -> HostPair {
+    let host = |end: usize| {
+        let side = if end == OPENER { opener } else { opener.other() };
+        machines.number(side, u32::from(hosts[end]))
+    };
+    HostPair { own: host(end), peer: host(1 - end) }
+}
+
+impl World {
+    pub(super) fn deliver(&mut self, id: u32) {
+        let inflight = &self.in_flight[id];
+        self.recorder.delivered(self.now, inflight);
+        let index = inflight.connection;
+        if inflight.is_datagram() {
+            let (number, bytes) = (inflight.segment.seq, u64::from(inflight.segment.len));
+            self.recorder.arrived(self.now, self.streams[index as usize].group, bytes);
+            self.forget(id);
+            return self.hear(index, number);
+        }
+        let end = usize::from(inflight.to);
+        let connection = &mut self.connections[index];
+        let late = connection.serial != inflight.serial; // a copy for a connection that is over
+        if !late {
+            let follows = self.recorder.follows_goodput();
+            let before = if follows { connection.ends[end].delivered() } else { 0 };
+            if self.host_cache.is_some() && connection.ends[end].may_recall() {
+                self.deliver_recalling(id, end);
+            } else {
+                connection.ends[end].on_segment(&inflight.segment, self.now);
+            }
+            if follows {
+                let bytes = self.connections[index].ends[end].delivered() - before;
+                self.recorder.arrived(self.now, self.group_of(index), bytes);
+            }
+        }
+        self.forget(id);
+        if !late {
+            self.after_end(index, end);
+        }
+    }
+
+    /// Number of the group that a connection belongs to.
+    fn group_of(&self, index: u32) -> u16 {
+        self.members[self.connections[index].member as usize].group
+    }
+
+    /// A datagram has arrived: tells the conversation it belongs to, if it is of one.
+    fn hear(&mut self, stream: u32, number: u64) {
+        let Stream { hears, to, .. } = self.streams[stream as usize];
+        if hears != NOWHERE {
+            self.tell(hears, Input::Heard { back: usize::from(to) == OPENER, number });
+        }
+    }
+
+    pub(super) fn timer(&mut self, index: u32, serial: u32, end: usize) {
+        let now = self.now;
+        let connection = &mut self.connections[index];
+        if connection.serial != serial || connection.armed[end] != now {
+            return; // over, or superseded by an earlier one
+        }
+        connection.armed[end] = Instant::NEVER;
+        if connection.ends[end].next_timeout().is_some_and(|d| d.at <= now) {
+            connection.ends[end].on_timeout(now);
+            self.recorder.timer_served(connection, end);
+            self.after_end(index, end);
+        } else {
+            self.arm(index, end);
+        }
+    }
+
+    /// What follows any change at a connection end: it sends, the programs react and it sends
+    /// again, its timer is armed. TCP sends before the program runs, as a kernel does: the ACK
+    /// of a SYN-ACK leaves before the request is written.
+    fn after_end(&mut self, index: u32, end: usize) {
+        self.drain(index, end);
+        if end == OPENER {
+            self.opener_reacts(index);
+        } else {
+            self.acceptor_reacts(index);
+        }
+        self.arm(index, end);
+        let connection = &self.connections[index];
+        if connection.failed || connection.ends[end].state() != State::Established {
+            self.perhaps_end(index, end);
+        }
+    }
+
+    /// A connection end that is not in the middle of things may be through.
+    fn perhaps_end(&mut self, index: u32, end: usize) {
+        if self.connections[index].ends[end].ended_without_fin() && self.hear_end(index, 1 - end) {
+            return;
+        }
+        let over = self.connections[index].over();
+        if self.host_cache.is_some() {
+            for end in [OPENER, ACCEPTOR] {
+                if self.connections[index].ends[end].may_teach(over) {
+                    self.teach(index, end);
+                }
+            }
+        }
+        if over {
+            self.retire(index);
+        }
+    }
+
+    /// A packet of a handshake reaches a host that remembers others.
+    #[cold]
+    fn deliver_recalling(&mut self, id: u32, end: usize) {
+        let inflight = &self.in_flight[id];
+        let connection = &mut self.connections[inflight.connection];
+        let opener = self.groups[usize::from(self.members[connection.member as usize].group)].side;
+        let pair = host_pair(&self.machines, opener, connection.hosts, end);
+        if let Some(cache) = &mut self.host_cache {
+            cache.deliver(pair, &mut connection.ends[end], &inflight.segment, self.now);
+        }
+    }
+
+    /// What the host of an end that is through learns from it.
+    #[cold]
+    fn teach(&mut self, index: u32, end: usize) {
+        let connection = &mut self.connections[index];
+        let opener = self.groups[usize::from(self.members[connection.member as usize].group)].side;
+        let pair = host_pair(&self.machines, opener, connection.hosts, end);
+        if let Some(cache) = &mut self.host_cache {
+            cache.learn(pair, &mut connection.ends[end], self.now);
+        }
+    }
+
+    /// An end of the kind that sends no FIN is through: the other hears of it without a packet,
+    /// once, and reacts as to a FIN.
+    #[cold]
+    fn hear_end(&mut self, index: u32, end: usize) -> bool {
+        let other = &mut self.connections[index].ends[end];
+        let news = !other.peer_closed();
+        if news {
+            other.hear_end(self.now);
+            self.after_end(index, end);
+        }
+        news
+    }
+
+    #[inline]
+    pub(super) fn drain(&mut self, index: u32, end: usize) {
+        loop {
+            let id = self.in_flight.place(InFlight::default);
+            let inflight = &mut self.in_flight[id];
+            let connection = &mut self.connections[index];
+            if !connection.ends[end].poll_send_into(&mut inflight.segment, self.now) {
+                return self.forget(id);
+            }
+            self.send(id, index, end);
+        }
+    }
+
+    /// Sees to it that a timer event exists at or before the end's next deadline. Timers are
+    /// lazy: a deadline that moves back costs nothing until the event fires.
+    #[inline]
+    pub(super) fn arm(&mut self, index: u32, end: usize) {
+        let connection = &mut self.connections[index];
+        let Some(deadline) = connection.ends[end].next_timeout() else { return };
+        if deadline.at >= connection.armed[end] || connection.ends[end].state() == State::TimeWait {
+            return;
+        }
+        connection.armed[end] = deadline.at;
+        let serial = connection.serial;
+        let priority = if deadline.order == 0 { Priority::Timer } else { Priority::Acknowledge };
+        let about = u64::from(serial) << 1 | end as u64;
+        let event = Event::Timer { connection: index, serial, end: end as u8 };
+        self.events.schedule(deadline.at, order(priority, about), event);
+    }
+
+    /// The server program: answers requests, closes.
+    pub(super) fn acceptor_reacts(&mut self, index: u32) {
+        let now = self.now;
+        let connection = &self.connections[index];
+        let mut wrote = false;
+        if connection.multiplexed {
+            self.multiplex(index);
+        } else if connection.unserved > 0 {
+            wrote = self.answer(index);
+        }
+        let connection = &mut self.connections[index];
+        let end = &mut connection.ends[ACCEPTOR];
+        let finished = match connection.closes {
+            Closes::Acceptor | Closes::AcceptorToEnd => wrote && connection.unserved == 0,
+            Closes::AcceptorLast => wrote && connection.unserved == 0 && connection.close_asked,
+            Closes::Opener => end.peer_closed() && connection.unserved == 0,
+        };
+        if finished && !connection.closed[ACCEPTOR] {
+            connection.closed[ACCEPTOR] = true;
+            end.close(now);
+            wrote = true;
+        }
+        if wrote {
+            self.drain(index, ACCEPTOR);
+            if self.connections[index].unserved > 0 {
+                return self.acceptor_reacts(index); // what waits for this to be sent
+            }
+        }
+        if self.connections[index].ends[ACCEPTOR].state() == State::Failed {
+            self.fail(index);
+        }
+    }
+
+    /// Answers every request that has arrived whole, in order; whether there was one.
+    fn answer(&mut self, index: u32) -> bool {
+        let now = self.now;
+        let connection = &mut self.connections[index];
+        let mut wrote = false;
+        while connection.unserved > 0 {
+            let exchange = connection.exchanges[connection.oldest_unserved()];
+            if !connection.may_serve(&exchange) {
+                break;
+            }
+            if exchange.service > Duration::ZERO {
+                self.serve(index);
+                break;
+            }
+            connection.unserved -= 1;
+            connection.ends[ACCEPTOR].write(exchange.reply_bytes, now);
+            connection.schedule_script(now);
+            wrote = true;
+        }
+        wrote
+    }
+
+    /// The server program begins to work on the oldest unserved request, unless it does already.
+    fn serve(&mut self, index: u32) {
+        let connection = &mut self.connections[index];
+        let serial = connection.serial;
+        let next = connection.oldest_unserved();
+        let scripted = connection.exchanges[next].scripted();
+        let service = &mut connection.exchanges[next].service;
+        if *service != SERVING {
+            let worked = self.now + std::mem::replace(service, SERVING);
+            let at = scripted.map_or(worked, |not_before| not_before.max(self.now));
+            let order = order(Priority::Wake, SERVERS | u64::from(serial));
+            self.events.schedule(at, order, Event::Serve { connection: index, serial });
+        }
+    }
+
+    /// The server program has finished an answer.
+    pub(super) fn served(&mut self, index: u32, serial: u32) {
+        let connection = &mut self.connections[index];
+        if connection.serial != serial {
+            return; // the connection failed meanwhile
+        }
+        if connection.multiplexed {
+            return self.after_end(index, ACCEPTOR);
+        }
+        if connection.unserved == 0 {
+            return; // likewise
+        }
+        let next = connection.oldest_unserved();
+        connection.exchanges[next].service = Duration::ZERO;
+        self.after_end(index, ACCEPTOR);
+    }
+
+    /// The client program: writes what waits for the handshake, closes at end of file, and
+    /// tells the application of replies.
+    fn opener_reacts(&mut self, index: u32) {
+        let now = self.now;
+        let connection = &mut self.connections[index];
+        let end = &mut connection.ends[OPENER];
+        if connection.awaited && end.state() == State::Established {
+            connection.awaited = false;
+            self.tell_opener(index, |conn| Input::Opened { conn });
+        }
+        let connection = &mut self.connections[index];
+        let end = &mut connection.ends[OPENER];
+        if connection.unwritten > 0 && end.state() == State::Established {
+            end.write(std::mem::take(&mut connection.unwritten), now);
+            self.drain(index, OPENER);
+        }
+        let connection = &self.connections[index];
+        let end_of_file = connection.ends[OPENER].peer_closed();
+        if end_of_file || (connection.closing() && connection.unwritten == 0) {
+            self.close_opener(index);
+        }
+        while let Some(exchange) = self.connections[index].take_reply() {
+            self.end_exchange(index, exchange);
+            self.tell_opener(index, |conn| Input::Replied { conn });
+        }
+        if self.connections[index].take_sent() {
+            if self.connections[index].is_transfer() {
+                self.end_transfer(index);
+            }
+            self.tell_opener(index, |conn| Input::Sent { conn });
+        }
+        if self.connections[index].ends[OPENER].state() == State::Failed {
+            self.fail(index);
+        }
+    }
+
+    /// A request has ended.
+    fn end_exchange(&mut self, index: u32, exchange: Exchange) {
+        let group = self.group_of(index);
+        self.recorder.replied(self.now, &mut self.connections[index], group, exchange);
+    }
+
+    /// A transfer has ended.
+    fn end_transfer(&mut self, index: u32) {
+        let group = self.group_of(index);
+        self.recorder.transferred(self.now, &self.connections[index], group);
+    }
+
+    /// A connection is over: its place may be used again.
+    fn retire(&mut self, index: u32) {
+        let connection = &mut self.connections[index];
+        self.recorder.closed(self.now, connection);
+        // Late packets and timer events of this connection find another serial number.
+        connection.serial = GONE;
+        self.connections.free(index);
+    }
+
+    /// The client program says that it will write no more.
+    pub(super) fn close_opener(&mut self, index: u32) {
+        let connection = &mut self.connections[index];
+        if !std::mem::replace(&mut connection.closed[OPENER], true) {
+            connection.ends[OPENER].close(self.now);
+            self.drain(index, OPENER);
+        }
+    }
+
+    /// A connection was given up: its requests have failed. When the acceptor gives up, its reset
+    /// is taken to reach the opener at once (constructed: resets are not modelled); it gives up
+    /// only after 75 s of a lost handshake or thirteen timeouts of a segment.
+    fn fail(&mut self, index: u32) {
+        let connection = &mut self.connections[index];
+        if std::mem::replace(&mut connection.failed, true) {
+            return;
+        }
+        // With every reply in, the application may have given the number to another connection.
+        let expected = connection.expected();
+        // An endless one has no end to be measured.
+        let cut_short =
+            connection.sent_pending && connection.is_transfer() && connection.written != u64::MAX;
+        let exchanges = std::mem::take(&mut connection.exchanges);
+        connection.unserved = 0;
+        connection.sent_pending = false;
+        for exchange in exchanges {
+            self.end_exchange(index, exchange);
+        }
+        if cut_short {
+            self.end_transfer(index);
+        }
+        if expected {
+            self.tell_opener(index, |conn| Input::Failed { conn });
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The network: ports in a row along routes, and the delay behind the last one.
+
+use packet::{Duration, Instant, Packet};
+use record::PacketClass;
+
+use crate::port::{ExplicitPort, Port};
+use crate::topology::DelayClocks;
+
+/// Ports, named by index, and the routes along them.
+pub struct Network {
+    ports: Vec<Port>,
+    /// Propagation delay after each port.
+    after: Vec<Duration>,
+    /// Lists of ports.
+    routes: Vec<Vec<u32>>,
+    /// Clocks of the machines that delay packets.
+    delays: DelayClocks,
+    /// When each explicit port's tick event is due; [`Instant::NEVER`] without one.
+    armed_ticks: Vec<Instant>,
+    /// Packets that an explicit port has dropped and nobody has taken out of the world yet.
+    lost: Vec<u32>,
+}
+
+impl Network {
+    /// Ports with the propagation delay behind each; a route is a list of ports.
+    pub fn new(
+        ports: Vec<(Port, Duration)>,
+        routes: Vec<Vec<u32>>,
+        delays: DelayClocks,
+    ) -> Network {
+        let (ports, after): (Vec<Port>, Vec<Duration>) = ports.into_iter().unzip();
+        let armed_ticks = vec![Instant::NEVER; ports.len()];
+        Network { ports, after, routes, delays, armed_ticks, lost: Vec::new() }
+    }
+
+    /// All ports.
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// All ports, to finish them or to look into them.
+    pub fn ports_mut(&mut self) -> &mut [Port] {
+        &mut self.ports
+    }
+
+    /// A port.
+    #[inline]
+    pub fn port(&mut self, port: u32) -> &mut Port {
+        &mut self.ports[port as usize]
+    }
+
+    /// The next port of a route for a packet that has passed `hop` of them; none past the last.
+    #[inline]
+    pub fn next_port(&self, route: u32, hop: u16) -> Option<u32> {
+        self.routes[route as usize].get(usize::from(hop)).copied()
+    }
+
+    /// Propagation delay after a port.
+    #[inline]
+    pub fn after(&self, port: u32) -> Duration {
+        self.after[port as usize]
+    }
+
+    /// When a packet that leaves its last port at `at` reaches its host, a `tail` behind it whose
+    /// end the clock of machine `client` may count out.
+    #[inline(always)]
+    pub fn delayed(&self, at: Instant, tail: Duration, client: impl FnOnce() -> u32) -> Instant {
+        if self.delays.are_exact() { at + tail } else { self.delays.end(client(), at, tail) }
+    }
+
+    fn explicit(&mut self, port: u32) -> (&mut ExplicitPort, &mut Vec<u32>) {
+        match &mut self.ports[port as usize] {
+            Port::Explicit(explicit) => (explicit, &mut self.lost),
+            Port::Folded(_) => unreachable!("only explicit ports have events of their own"),
+        }
+    }
+
+    /// A packet arrives at an explicit port. Returns the end of the transmission that this began.
+    pub fn offer(&mut self, port: u32, packet: Packet, class: PacketClass) -> Option<Instant> {
+        let (explicit, lost) = self.explicit(port);
+        explicit.offer(packet, class, &mut |p| lost.push(p.id))
+    }
+
+    /// A transmission of an explicit port ends: its packet, and the end of the next.
+    pub fn finish_transmission(&mut self, port: u32, now: Instant) -> (Packet, Option<Instant>) {
+        let (explicit, lost) = self.explicit(port);
+        explicit.finish_transmission(now, &mut |p| lost.push(p.id))
+    }
+
+    /// A packet that an explicit port has dropped, the last one first.
+    pub fn take_lost(&mut self) -> Option<u32> {
+        self.lost.pop()
+    }
+
+    /// When a port wants a tick for which there is no event yet; from then on there is one.
+    pub fn arm_tick(&mut self, port: u32) -> Option<Instant> {
+        let Port::Explicit(explicit) = &self.ports[port as usize] else { return None };
+        let armed = &mut self.armed_ticks[port as usize];
+        let at = explicit.next_tick().filter(|at| at < armed)?;
+        *armed = at;
+        Some(at)
+    }
+
+    /// The tick event of an explicit port: `None` if another one took its place. Else the port has
+    /// run what was due; the end of the transmission that this began, if it began one.
+    pub fn tick(&mut self, port: u32, now: Instant) -> Option<Option<Instant>> {
+        let armed = &mut self.armed_ticks[port as usize];
+        if *armed > now {
+            return None;
+        }
+        *armed = Instant::NEVER;
+        let (explicit, lost) = self.explicit(port);
+        // It may have been put off since the event was scheduled.
+        let due = explicit.next_tick().is_some_and(|at| at <= now);
+        Some(if due { explicit.tick(now, &mut |p| lost.push(p.id)) } else { None })
+    }
+}

@@ -1,0 +1,224 @@
+//! Packets dropped or marked by their numbers, as a scenario says (`script` of a traffic group): the
+//! same packets whatever the queues do. They meet their fate as they leave their host.
+
+use packet::Ecn;
+use tcp::Flags;
+
+use crate::scenario::{Rule, Scenario, Traffic};
+use crate::schema;
+use crate::topology::Side;
+use crate::world::World;
+use crate::world::connection::{GONE, OPENER};
+
+/// What a rule counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Count {
+    Data,
+    Resent,
+    Packets,
+}
+
+/// A rule, ready to judge.
+struct Compiled {
+    rule: Rule,
+    count: Count,
+    from: Side,
+}
+
+/// Packets of one direction of one flow so far.
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    data: u64,
+    resent: u64,
+    packets: u64,
+    /// Of data packets with a number that a rule names: their first byte, number, transmissions.
+    named: Vec<(u64, u64, u64)>,
+}
+
+/// A flow's counts in both directions; a place used again begins anew.
+#[derive(Clone, Debug)]
+struct Flow {
+    serial: u32,
+    /// Number in its group, from 1.
+    number: u64,
+    directions: [Counts; 2],
+}
+
+/// What a packet is to those who count.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    data: bool,
+    again: bool,
+    first_byte: u64,
+}
+
+/// The rules of all groups, and what has been counted.
+pub struct Scripts {
+    groups: Vec<Vec<Compiled>>,
+    /// By the place of a connection, and of a stream of datagrams.
+    flows: [Vec<Flow>; 2],
+}
+
+impl Scripts {
+    /// Those of a scenario; none if it has none.
+    pub fn new(scenario: &Scenario) -> Option<Box<Scripts>> {
+        let compile = |group: &Traffic| {
+            group.script.iter().map(|rule| Compiled::new(rule, group)).collect::<Vec<_>>()
+        };
+        scenario.has_scripts().then(|| {
+            let groups = scenario.traffic.iter().map(compile).collect();
+            Box::new(Scripts { groups, flows: [Vec::new(), Vec::new()] })
+        })
+    }
+
+    /// The counts of the flow in place `index`, as new if another had it before.
+    fn flow(
+        &mut self,
+        streams: bool,
+        index: u32,
+        serial: u32,
+        number: impl FnOnce() -> u64,
+    ) -> &mut Flow {
+        let flows = &mut self.flows[usize::from(streams)];
+        let index = index as usize;
+        if flows.len() <= index {
+            let none = Flow { serial: GONE, number: 0, directions: Default::default() };
+            flows.resize(index + 1, none);
+        }
+        let flow = &mut flows[index];
+        if flow.serial != serial {
+            *flow = Flow { serial, number: number(), directions: Default::default() };
+        }
+        flow
+    }
+}
+
+impl Compiled {
+    fn new(rule: &Rule, group: &Traffic) -> Self {
+        let count = match rule.params.choice("count") {
+            schema::COUNT_DATA => Count::Data,
+            "resent" => Count::Resent,
+            _ => Count::Packets,
+        };
+        let from = match rule.params.given("from") {
+            true if rule.params.choice("from") == "clients" => Side::Clients,
+            true => Side::Servers,
+            false => group.data_from(),
+        };
+        Compiled { rule: rule.clone(), count, from }
+    }
+
+    /// Whether it names this packet, already counted; `sent`: which transmission of it.
+    fn names(&self, flow: u64, counts: &Counts, packet: Sent, number: u64, sent: u64) -> bool {
+        let rule = &self.rule;
+        let has = |list: &[u64], n: u64| list.binary_search(&n).is_ok();
+        if !rule.flows.is_empty() && !has(&rule.flows, flow) {
+            return false;
+        }
+        match self.count {
+            Count::Data => packet.data && has(&rule.numbers, number) && has(&rule.sent, sent),
+            Count::Resent => packet.data && packet.again && has(&rule.numbers, counts.resent),
+            Count::Packets => has(&rule.numbers, counts.packets),
+        }
+    }
+}
+
+impl Counts {
+    /// Counts a packet; a data packet's number and which transmission this is.
+    fn take(&mut self, packet: Sent, named: impl Fn(u64) -> bool) -> (u64, u64) {
+        self.packets += 1;
+        if !packet.data {
+            return (0, 0);
+        }
+        if !packet.again {
+            self.data += 1;
+            if named(self.data) {
+                self.named.push((packet.first_byte, self.data, 1));
+            }
+            return (self.data, 1);
+        }
+        self.resent += 1;
+        let known = self.named.iter_mut().find(|known| known.0 == packet.first_byte);
+        known.map_or((0, 0), |known| {
+            known.2 += 1;
+            (known.1, known.2)
+        })
+    }
+}
+
+impl World {
+    /// What the scripts say of the packet in place `id`, which leaves its host; whether it is
+    /// dropped. A packet that is to be marked and cannot be (RFC 3168) goes on.
+    #[cold]
+    pub(super) fn follow_script(&mut self, id: u32) -> bool {
+        let Some(scripts) = &mut self.scripts else { return false };
+        let inflight = &self.in_flight[id];
+        let (index, datagram) = (inflight.connection, inflight.is_datagram());
+        let group = match datagram {
+            true => self.streams[index as usize].group,
+            false => self.members[self.connections[index].member as usize].group,
+        };
+        let group = usize::from(group);
+        if scripts.groups[group].is_empty() {
+            return false;
+        }
+        let packet = Sent {
+            data: inflight.segment.len > 0,
+            again: inflight.segment.flags.has(Flags::AGAIN),
+            first_byte: inflight.segment.seq,
+        };
+        let from = 1 - usize::from(inflight.to);
+        let opener = self.groups[group].side;
+        let side = if from == OPENER { opener } else { opener.other() };
+        let (members, connections) = (&self.members, &self.connections);
+        let first = self.groups[group].first_member;
+        let number = || {
+            let member = match datagram {
+                true => members.iter().position(|m| m.stream == index).unwrap_or(0) as u32,
+                false => connections[index].member,
+            };
+            u64::from(member - first) + 1
+        };
+        let verdict =
+            scripts.judge(group, side, datagram, (index, inflight.serial, from), number, packet);
+        let Some(marks) = verdict else { return false };
+        if !marks {
+            self.recorder.scripted(self.now, false);
+            self.drop_packet(id);
+            return true;
+        }
+        let ecn = &mut self.in_flight[id].segment.ecn;
+        if *ecn != Ecn::NotEct {
+            *ecn = Ecn::Ce;
+            self.recorder.scripted(self.now, true);
+        }
+        false
+    }
+}
+
+impl Scripts {
+    /// Counts a packet of the flow (place, serial number, end that sends); whether it is marked, or
+    /// dropped, or none of both. A drop goes before a mark.
+    fn judge(
+        &mut self,
+        group: usize,
+        side: Side,
+        datagram: bool,
+        (index, serial, from): (u32, u32, usize),
+        number: impl FnOnce() -> u64,
+        packet: Sent,
+    ) -> Option<bool> {
+        let rules = std::mem::take(&mut self.groups[group]);
+        let flow = self.flow(datagram, index, serial, number);
+        let own = |rule: &&Compiled| rule.from == side;
+        let named =
+            |n: u64| rules.iter().filter(own).any(|r| r.rule.numbers.binary_search(&n).is_ok());
+        let counts = &mut flow.directions[from];
+        let (data, sent) = counts.take(packet, named);
+        let mine = rules.iter().filter(own);
+        let hit = mine.filter(|r| r.names(flow.number, counts, packet, data, sent));
+        let verdict = hit.map(|r| r.rule.marks).min();
+        self.groups[group] = rules;
+        verdict
+    }
+}

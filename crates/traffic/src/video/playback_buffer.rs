@@ -1,0 +1,216 @@
+//! What a viewer sees: a playback buffer that fills by segments and empties with time.
+
+use std::collections::VecDeque;
+
+use packet::{Duration, Instant};
+
+use crate::report::Viewing;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Playback {
+    /// Has not begun.
+    Starting,
+    Playing,
+    Stalled,
+    /// The viewer has left.
+    Stopped,
+}
+
+/// The buffer of one viewer.
+#[derive(Debug)]
+pub(super) struct PlaybackBuffer {
+    segment: Duration,
+    /// Starts, and starts again after a stall, with so much in the buffer.
+    enough: Duration,
+    ladder: &'static [u64],
+    began: Instant,
+    /// State at this instant.
+    at: Instant,
+    playback: Playback,
+    /// Places of the rates of the segments in the buffer, and how much of the first was seen.
+    buffer: VecDeque<u8>,
+    seen_of_first: Duration,
+    /// Rate of the picture seen last.
+    last: Option<u8>,
+    startup: Option<Duration>,
+    stalls: u64,
+    stalled: Duration,
+    switches: u64,
+    segments: u64,
+    seen: Vec<Duration>,
+}
+
+impl PlaybackBuffer {
+    /// The buffer of a viewer who sits down at `began`.
+    pub fn new(
+        segment: Duration,
+        enough: Duration,
+        ladder: &'static [u64],
+        began: Instant,
+    ) -> Self {
+        PlaybackBuffer {
+            segment,
+            enough,
+            ladder,
+            began,
+            at: began,
+            playback: Playback::Starting,
+            buffer: VecDeque::new(),
+            seen_of_first: Duration::ZERO,
+            last: None,
+            startup: None,
+            stalls: 0,
+            stalled: Duration::ZERO,
+            switches: 0,
+            segments: 0,
+            seen: vec![Duration::ZERO; ladder.len()],
+        }
+    }
+
+    /// How much is in the buffer at `now`.
+    pub fn buffered(&mut self, now: Instant) -> Duration {
+        self.advance(now);
+        self.segment * self.buffer.len() as u64 - self.seen_of_first
+    }
+
+    /// A segment at the rate in this place of the ladder has arrived.
+    pub fn arrived(&mut self, place: usize, now: Instant) {
+        self.segments += 1;
+        let buffered = self.buffered(now) + self.segment;
+        self.buffer.push_back(place as u8);
+        let still = matches!(self.playback, Playback::Starting | Playback::Stalled);
+        if still && buffered >= self.enough {
+            if self.playback == Playback::Starting {
+                self.startup = Some(now.since(self.began));
+            }
+            self.playback = Playback::Playing;
+            self.show();
+        }
+    }
+
+    /// The first segment of the buffer appears.
+    fn show(&mut self) {
+        let place = self.buffer[0];
+        let before = self.last.replace(place);
+        self.switches += u64::from(before.is_some_and(|before| before != place));
+    }
+
+    fn advance(&mut self, now: Instant) {
+        while self.playback == Playback::Playing && self.at < now {
+            let step = (self.segment - self.seen_of_first).min(now.since(self.at));
+            self.seen[usize::from(self.buffer[0])] += step;
+            self.seen_of_first += step;
+            self.at += step;
+            if self.seen_of_first == self.segment {
+                self.next_segment();
+            }
+        }
+        if self.playback == Playback::Stalled {
+            self.stalled += now.since(self.at);
+        }
+        self.at = self.at.max(now);
+    }
+
+    fn next_segment(&mut self) {
+        self.buffer.pop_front();
+        self.seen_of_first = Duration::ZERO;
+        if self.buffer.is_empty() {
+            self.playback = Playback::Stalled;
+            self.stalls += 1;
+        } else {
+            self.show();
+        }
+    }
+
+    /// The viewer leaves.
+    pub fn off(&mut self, now: Instant) {
+        self.advance(now);
+        self.playback = Playback::Stopped;
+    }
+
+    /// The measured interval begins. A picture that stands still goes on doing so; the stall
+    /// counts where it began.
+    pub fn measure(&mut self, now: Instant) {
+        self.advance(now);
+        (self.stalls, self.switches, self.segments) = (0, 0, 0);
+        self.stalled = Duration::ZERO;
+        self.seen.fill(Duration::ZERO);
+    }
+
+    /// What was seen until now.
+    pub fn viewing(&mut self, now: Instant) -> Viewing {
+        self.advance(now);
+        Viewing {
+            startup: self.startup,
+            stalls: self.stalls,
+            stalled: self.stalled,
+            switches: self.switches,
+            segments: self.segments,
+            seen: self.ladder.iter().copied().zip(self.seen.iter().copied()).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(s: u64) -> Instant {
+        Instant::ZERO + Duration::from_secs(s)
+    }
+
+    const LADDER: &[u64] = &[1_000, 2_000];
+
+    /// Sits down at 1 s; segments of 4 s, starts with 8 s.
+    fn buffer() -> PlaybackBuffer {
+        PlaybackBuffer::new(Duration::from_secs(4), Duration::from_secs(8), LADDER, at(1))
+    }
+
+    fn seen(viewing: &Viewing) -> Vec<f64> {
+        viewing.seen.iter().map(|(_, time)| time.secs_f64()).collect()
+    }
+
+    #[test]
+    fn it_starts_freezes_and_goes_on_when_the_buffer_says() {
+        let mut buffer = buffer();
+        buffer.arrived(0, at(2));
+        assert_eq!(buffer.buffered(at(3)), Duration::from_secs(4)); // dark
+        buffer.arrived(1, at(5)); // moves until 13
+        assert_eq!(buffer.buffered(at(6)), Duration::from_secs(7));
+        buffer.arrived(0, at(15)); // frozen, not enough
+        let frozen = buffer.viewing(at(16));
+        assert_eq!((frozen.stalls, frozen.stalled), (1, Duration::from_secs(3)));
+        buffer.arrived(0, at(18)); // moves again until 26
+        let viewing = buffer.viewing(at(20));
+        assert_eq!(viewing.startup, Some(Duration::from_secs(4)));
+        assert_eq!((viewing.stalls, viewing.stalled), (1, Duration::from_secs(5)));
+        // Rates 0, 1 and, over the stall, 0 again.
+        assert_eq!((viewing.switches, viewing.segments), (2, 4));
+        assert_eq!(seen(&viewing), [6.0, 4.0]);
+    }
+
+    #[test]
+    fn only_what_is_seen_in_the_measured_interval_counts_but_the_start() {
+        let mut buffer = buffer();
+        buffer.arrived(0, at(2));
+        buffer.arrived(1, at(5));
+        buffer.measure(at(14)); // frozen since 13
+        buffer.arrived(1, at(15));
+        buffer.arrived(1, at(16));
+        let viewing = buffer.viewing(at(17));
+        assert_eq!((viewing.stalls, viewing.stalled), (0, Duration::from_secs(2)));
+        assert_eq!((viewing.switches, viewing.segments), (0, 2));
+        assert_eq!(seen(&viewing), [0.0, 1.0]);
+        assert_eq!(viewing.startup, Some(Duration::from_secs(4)));
+    }
+
+    #[test]
+    fn who_has_left_sees_nothing_more() {
+        let mut buffer = buffer();
+        buffer.arrived(0, at(2));
+        buffer.arrived(0, at(3));
+        buffer.off(at(5));
+        assert_eq!(seen(&buffer.viewing(at(50))), [2.0, 0.0]);
+        assert_eq!(buffer.viewing(at(60)).stalls, 0);
+    }
+}

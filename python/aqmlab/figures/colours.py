@@ -1,0 +1,139 @@
+"""Which pen draws what: one for each discipline in every figure, and a row of others for the rest.
+
+A family of disciplines shares a hue (Okabe and Ito's, told apart by colour-blind readers); in a
+family shades, dashes and markers differ, so that lines stay apart on a black-and-white print. The
+pen of a name does not depend on what else is drawn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+INK = "#1a1a1a"
+SOFT = "#6b6b6b"
+GRID = "#e4e4e4"
+
+
+@dataclass(frozen=True)
+class Pen:
+    """One way of drawing a curve or an area."""
+
+    colour: str
+    dash: object
+    marker: str
+    hollow: bool = False
+    """Whether its markers are white inside."""
+    hatch: str = ""
+    """The filling of its areas."""
+
+
+_DASHES = (
+    "-",
+    (0, (5, 1.6)),
+    (0, (6, 1.4, 1.2, 1.4)),
+    (0, (2.4, 1.2)),
+    (0, (8, 1.6)),
+    (0, (1.2, 1.2)),
+    (0, (4, 1.2, 1.2, 1.2, 1.2, 1.2)),
+    (0, (12, 1.6)),
+    (0, (1, 1.8)),
+    (0, (9, 1.4, 3, 1.4)),
+    (0, (5, 1.4, 1.2, 1.4, 1.2, 1.4)),
+    (0, (3, 1.2, 1.2, 1.2)),
+)
+_MARKERS = "os^DvPX<>hpd"
+# Lines only: matplotlib writes every dot of a dotted filling as four curves, 180 kB for one.
+_HATCHES = ("", "////", "++++", "\\\\\\\\", "xxxx", "----", "||||")
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", INK, "#B8860B", "#56B4E9")
+
+
+def _nth(index: int, colour: str) -> Pen:
+    """The dash, marker and filling of this number, in a colour."""
+    style = index % len(_DASHES)
+    hatch = _HATCHES[index % len(_HATCHES)]
+    return Pen(colour, _DASHES[style], _MARKERS[style], style >= len(_COLOURS), hatch)
+
+
+PENS = tuple(_nth(i, _COLOURS[i % len(_COLOURS)]) for i in range(len(_DASHES)))
+"""Pens of what is no discipline: values of a parameter, loads, sizes."""
+
+# The number of the first dash and marker, shades, and the members. What is often drawn together
+# has different ones of each.
+_FAMILIES: tuple[tuple[int, tuple[str, ...], str], ...] = (
+    # a buffer and nothing else
+    (0, ("#5A5A5A",), "droptail"),
+    # RED: a probability that grows with the average queue
+    (
+        1,
+        ("#D55E00", "#E69F00", "#8C3B00"),
+        "red ared hred feng_red nlred dsred wred gred rio rio_ps",
+    ),
+    # a controller of queue, delay or load
+    (4, ("#009E73", "#00523C", "#6CC3A0"), "pie pi pi2 rem avq blue green dctcp_step"),
+    # drops of the flows that take most
+    (9, ("#CC79A7", "#882255", "#AA4499"), "choke sfb afd dcn csfq fred sred bred red_pd"),
+    # how long packets stay, alone and in a queue for each flow
+    (6, ("#0072B2", "#56B4E9", "#0B3C6F"), "codel fq_codel cake cobalt"),
+    # a queue for each flow
+    (9, ("#7570B3", "#B5A8E0", "#4A3F8C"), "fq_pie sfq drr hhf"),
+    # a queue for classic senders and one for scalable ones
+    (10, ("#B8860B", "#6E5000"), "dualpi2 curvy_red"),
+)
+DISCIPLINES = {
+    name: _nth(first + i, shades[i % len(shades)])
+    for first, shades, names in _FAMILIES
+    for i, name in enumerate(names.split())
+}
+"""Every discipline's own pen (HRED is the parameters of one published study)."""
+
+_ALSO = {"fifo": "droptail", "drop_tail": "droptail", "tail_drop": "droptail"}
+_CALLED = {name: name for name in DISCIPLINES} | _ALSO
+_BLENDS = (("#ffffff", 0.0), ("#ffffff", 0.35), ("#000000", 0.4))
+
+
+def discipline(label: str) -> str | None:
+    """The discipline that a label begins with: "RED 40 (10, 30)", "FQ-CoDel", "tail drop"."""
+    plain = re.sub(r"[^a-z0-9]+", "_", label.lower()).strip("_")
+    found = (name for name in _CALLED if plain == name or plain.startswith(f"{name}_"))
+    longest = max(found, key=len, default=None)
+    return None if longest is None else _CALLED[longest]
+
+
+def pens(labels: Iterable[str], known: Sequence[str] = ()) -> list[Pen]:
+    """A pen for each label. `known` are all labels that the same figure could show: with them a
+    label keeps its pen whichever of the others are drawn.
+    """
+    labels = list(labels)
+    every = list(dict.fromkeys([*known, *labels]))
+    met: dict[str | None, list[str]] = {}
+    for label in every:
+        met.setdefault(discipline(label), []).append(label)
+    mixed = len(met) > 1
+
+    def pen(label: str) -> Pen:
+        name = discipline(label)
+        place = met[name].index(label)
+        if name is not None:
+            return _variant(DISCIPLINES[name], place)
+        other = PENS[place % len(PENS)]
+        # Beside disciplines the colours are theirs.
+        return replace(other, colour=INK) if mixed else other
+
+    return [pen(label) for label in labels]
+
+
+def _variant(pen: Pen, number: int) -> Pen:
+    """The same discipline with other parameters: its colour, lighter or darker, and other lines."""
+    if number == 0:
+        return pen
+    other = PENS[(_MARKERS.index(pen.marker) + 2 * number) % len(PENS)]
+    mixed = _blended(pen.colour, *_BLENDS[number % len(_BLENDS)])
+    return replace(other, colour=mixed, hollow=not pen.hollow)
+
+
+def _blended(colour: str, other: str, share: float) -> str:
+    """A colour with a share of another."""
+    pairs = ((int(c[i : i + 2], 16) for c in (colour, other)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round((1 - share) * a + share * b):02x}" for a, b in pairs)

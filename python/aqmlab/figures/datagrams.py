@@ -1,0 +1,31 @@
+"""What happened to datagrams, from the table `datagrams`: shared by the kinds that draw it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from aqmlab import units
+
+from .sources import Material, Sample
+
+LOST = np.uint64(2**64 - 1)
+ON_ITS_WAY = np.uint64(2**64 - 2)
+
+
+def of_streams(
+    sample: Sample, material: Material, streams: list[int] | None
+) -> Iterator[np.ndarray]:
+    """The delays (ns) of every sender of every run, in the order of sending; of these senders, or
+    of all. What was sent before the end of the warm-up is left out.
+    """
+    after = units.seconds(material.scenario(sample.cell).get("warmup", "0 s")) * 1e9
+    for columns in sample.tables("datagrams"):
+        measured = columns["sent_ns"].astype(float) >= after
+        order = np.argsort(columns["sent_ns"], kind="stable")
+        order = order[measured[order]]
+        stream, delay = columns["stream"][order], columns["delay_ns"][order].astype(np.uint64)
+        for number in np.unique(stream):
+            if streams is None or number in streams:
+                yield delay[stream == number]

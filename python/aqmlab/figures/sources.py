@@ -1,0 +1,187 @@
+"""What figures are drawn of, and what their kinds share: cells, tables, intervals, numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypedDict
+
+import numpy as np
+
+from aqmlab.experiment.plan import Cell
+from aqmlab.intervals import CONFIDENCE, student
+from aqmlab.runs.laboratory import FinishedRun
+from aqmlab.tables.material import Material
+
+NO_KEY = {"key": False}
+"""A field that no entry of an experiment may set."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What a kind draws, and a sentence of numbers for the caption."""
+
+    data: dict
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A cell under the name that it has in a figure, with its runs."""
+
+    label: str
+    cell: Cell
+    runs: list[FinishedRun]
+
+    def tables(self, name: str, traffic: list | None = None) -> list[dict[str, np.ndarray]]:
+        """This table of every run that has it; of the traffic groups with these numbers, or all."""
+        found = (table(run, name) for run in self.runs)
+        return [_of_traffic(columns, traffic) for columns in found if columns is not None]
+
+
+class Curve(TypedDict, total=False):
+    """Cells of a figure; what it does not say, the figure does."""
+
+    group: str
+    where: dict
+    curve: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells that a figure asks for: `group`, `where` (axes and values) and `curve`, the axis
+    whose values are the labels; or a list `curves` of such entries, each with a `label`.
+    """
+
+    material: Material = field(metadata=NO_KEY)
+    group: str = ""
+    where: dict = field(default_factory=dict)
+    curve: str = ""
+    curves: list[Curve] = field(default_factory=list)
+
+    def but(self, entry: Mapping) -> Cells:
+        """The same with what an entry of the figure changes."""
+        return replace(self, **{k: entry[k] for k in ("group", "where") if k in entry})
+
+    def samples(self) -> list[Sample]:
+        """The cells in their order, as far as the plan has them, with their runs."""
+        found = []
+        for entry in self._entries():
+            for cell in self.material.plan.of(entry["group"], entry["where"]):
+                names = (entry.get("label"), cell.labels.get(entry["curve"]))
+                found.append(Sample(" ".join(filter(None, names)), cell, self.material.runs(cell)))
+        return found
+
+    def known(self) -> list[str]:
+        """The labels that curves of these axes can have, drawn or not."""
+        every = (
+            cell.labels.get(entry["curve"], "")
+            for entry in self._entries()
+            if not entry.get("label")
+            for cell in self.material.plan.of(entry["group"])
+        )
+        return list(dict.fromkeys(filter(None, every)))
+
+    def _entries(self) -> list[dict]:
+        usual = {"group": self.group, "where": self.where, "curve": self.curve}
+        return [usual | entry for entry in self.curves or [{}]]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a table of the study, or of one of its differences: those of the metrics `rows`."""
+
+    material: Material = field(metadata=NO_KEY)
+    table: str
+    rows: list[str]
+    keys: Mapping[str, str] = field(default_factory=dict, metadata=NO_KEY)
+    """The columns that tell the table's rows apart, by axis."""
+
+    def all(self) -> list[dict]:
+        """Every row of the table."""
+        return self.material.tables.get(self.table) or []
+
+    def of(self, metric: str, **where: object) -> list[dict]:
+        """The rows of a metric in which these columns have these values."""
+        return [
+            row
+            for row in self.all()
+            if row["metric"] == metric and all(row[k] == v for k, v in where.items())
+        ]
+
+
+def table(run: FinishedRun, name: str) -> dict[str, np.ndarray] | None:
+    """One of a run's tables, or None if it has none of this name."""
+    return run.columns(name) if run.has(name) else None
+
+
+def _of_traffic(columns: dict[str, np.ndarray], traffic: list | None) -> dict[str, np.ndarray]:
+    if traffic is None or "group" not in columns:
+        return columns
+    wanted = np.isin(columns["group"], traffic)
+    return {name: column[wanted] for name, column in columns.items()}
+
+
+def mean_band(
+    rows: Sequence[np.ndarray],
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """Mean over the seeds (rows) at every place, and the ends of its 95 % interval (Student's t).
+
+    The ends are None for a single row. The same numbers as `intervals.interval` place by place.
+    """
+    values = np.array(rows, dtype=float)
+    mean = values.mean(axis=0)
+    n = len(values)
+    if n == 1:
+        return mean, None, None
+    t = student((1 + CONFIDENCE) / 2, n - 1)
+    half = t * values.std(axis=0, ddof=1) / math.sqrt(n)
+    return mean, mean - half, mean + half
+
+
+def titled(metric: dict) -> str:
+    """A metric's title with its unit, if it has one."""
+    return f"{metric['title']} ({metric['unit']})" if metric["unit"] else metric["title"]
+
+
+def unit_of_difference(metric: dict) -> str:
+    """The unit of a metric's differences: of percentages points."""
+    return "points" if metric["unit"] == "%" else metric["unit"]
+
+
+def seeds_told(found: Sequence[Sample], shown: str = "bands") -> str:
+    """How many runs a curve is the mean of, in a sentence."""
+    counts = sorted({len(sample.runs) for sample in found})
+    if counts == [1]:
+        return "One seed: no intervals."
+    several = str(counts[-1]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"Mean of {several} seeds; {shown}: 95 % intervals."
+
+
+def told(what: str, values: Mapping[str, float], form: str = "{:.1f} %") -> str:
+    """A number per curve as a sentence: up to four all, of more only the extremes.
+
+    Undefined values are left out; without any the sentence is empty.
+    """
+    known = {label: value for label, value in values.items() if math.isfinite(value)}
+    if not known:
+        return ""
+
+    def one(label: str) -> str:
+        number = form.format(known[label])
+        return f"{number} ({label})" if label else number
+
+    same = {form.format(value) for value in known.values()}
+    if len(known) > 1 and len(same) == 1:
+        return f"{what}: {same.pop()} (all)."
+    if len(known) <= 4:
+        return f"{what}: {', '.join(map(one, known))}."
+    low, high = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
+    return f"{what}: from {one(low)} to {one(high)}."
+
+
+def joined(*sentences: str) -> str:
+    """Sentences to a note, empty ones left out."""
+    return " ".join(filter(None, sentences))
