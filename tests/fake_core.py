@@ -17,6 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from aqmlab._core import resolve  # noqa: F401 (pure: no simulation)
+
 BYTES_PER_USER = 400.0
 
 

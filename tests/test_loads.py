@@ -91,7 +91,7 @@ def test_an_open_loop_asks_for_what_its_model_says():
     scenario = {**SCENARIO, "traffic": [{"app": "packmime", "connections_per_s": 9}]}
     # 100 replies of 14,600 B a second: ten full segments, half a one more on average, and 84 B.
     summary = {"requested_bytes": 55 * 1_460_000, "requests": 55 * 100}
-    offered = loads.offered_load(scenario, Target(0, 0.8), summary)
+    offered = loads.offered_load(scenario, Target(0, 0.8), summary, 10e6)
     assert offered == pytest.approx(100 * (14_600 + 10.5 * 40 + 84) * 8 / 10e6)
 
 

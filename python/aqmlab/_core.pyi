@@ -64,8 +64,11 @@ def estimate(scenario_json: str) -> float | None:
 def memory(scenario_json: str) -> tuple[int, int | None]:
     """Bytes that a run takes at least, and those that are free, if somebody says."""
 
-def capacities(scenario_json: str) -> str:
-    """Bit/s that every link's ports offer on average in the measured interval, by port, as JSON."""
+def resolve(scenario_json: str) -> str:
+    """What a scenario means: links, ports, sides, directions and ways, as JSON."""
+
+def schema() -> str:
+    """The JSON schema (draft 2020-12) of scenario files."""
 
 def trial(request_json: str) -> str:
     """One discipline before a line, without end systems, as a test vector (vectors/README.md)."""

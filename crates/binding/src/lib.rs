@@ -147,21 +147,24 @@ fn memory(scenario_json: &str) -> PyResult<(u64, Option<u64>)> {
     guarded(|| Ok((read(scenario_json)?.least_bytes(), sim::free_bytes())))
 }
 
-/// Bits per second that every link's ports offer on average in the measured interval: JSON by
-/// port's name.
+/// What a scenario means, as JSON: its links, ports, sides, directions and ways; see
+/// `sim::resolve`.
 #[pyfunction]
-fn capacities(scenario_json: &str) -> PyResult<String> {
-    guarded(|| {
-        let ports = sim::capacities(&read(scenario_json)?).into_iter();
-        let ports = ports.map(|(name, bits)| (name, bits.into())).collect();
-        Ok(serde_json::Value::Object(ports).to_string())
-    })
+fn resolve(scenario_json: &str) -> PyResult<String> {
+    let resolved = || sim::resolve(scenario_json).map(|v| v.to_string());
+    guarded(|| resolved().map_err(|e| ScenarioError::new_err(e.0)))
 }
 
 /// Every discipline, TCP profile, application and scenario section, as JSON.
 #[pyfunction]
 fn catalogue() -> String {
     sim::catalogue().to_string()
+}
+
+/// The JSON schema (draft 2020-12) of scenario files.
+#[pyfunction]
+fn schema() -> String {
+    sim::json_schema().to_string()
 }
 
 /// Carries out one trial (JSON): a discipline before a line, without end systems. Answers with a
@@ -301,9 +304,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(estimate, module)?)?;
-    module.add_function(wrap_pyfunction!(capacities, module)?)?;
+    module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(memory, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(answer, module)?)?;
     module.add_function(wrap_pyfunction!(variables, module)?)?;
     module.add_function(wrap_pyfunction!(table_of, module)?)?;

@@ -3,12 +3,16 @@
 mod made;
 
 use std::alloc::System;
+use std::sync::Mutex;
 
 use made::*;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Held by each test: what another one allocates would be counted.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// Bytes still held after `feed` has seen `connections` connections of one request each, all lines
 /// taken.
@@ -33,6 +37,7 @@ fn held(connections: u32, limits: aqmlab_capture::Limits) -> usize {
 
 #[test]
 fn memory_depends_on_what_is_open_not_on_what_was_seen() {
+    let _alone = ALONE.lock();
     let limits = aqmlab_capture::Limits { open: 500, hosts: 100, ..Default::default() };
     let (few, many) = (held(2_000, limits), held(20_000, limits));
     assert!(
@@ -44,6 +49,7 @@ fn memory_depends_on_what_is_open_not_on_what_was_seen() {
 
 #[test]
 fn a_vector_beyond_its_room_is_cut_and_told() {
+    let _alone = ALONE.lock();
     let mut text = "0 > S 0\n1 < SA 0 1\n2 > . 1 1\n".to_owned();
     for n in 0..200 {
         let (at, seq) = (10 + 10 * n, 1 + 10 * n);

@@ -66,6 +66,17 @@ impl Unit {
         }
     }
 
+    /// Whether such a quantity may be a bare number; times and rates need their unit.
+    pub const fn may_be_bare(self) -> bool {
+        matches!(self, Unit::None | Unit::Packets | Unit::Bytes | Unit::Count)
+    }
+
+    /// The units in which such a quantity may be written; empty for a bare number.
+    pub fn written(self) -> impl Iterator<Item = &'static str> {
+        let fits = move |kind| kind == self || (kind == Unit::None && self.may_be_bare());
+        UNITS.iter().filter(move |(_, kind, _)| fits(*kind)).map(|(name, ..)| *name)
+    }
+
     /// The unit of this name, see [`Unit::name`].
     pub fn named(name: &str) -> Option<Unit> {
         use Unit::{Bytes, Count, None, Packets, Rate, Time};
@@ -183,8 +194,7 @@ pub(crate) fn unbounded(text: &str, expected: Unit) -> Result<f64, String> {
         )
     };
     let (value, kind, scale) = split(text, expected).map_err(|why| wrong(&why))?;
-    let bare_allowed = matches!(expected, Unit::None | Unit::Packets | Unit::Bytes | Unit::Count);
-    let fits = kind == expected || (kind == Unit::None && bare_allowed);
+    let fits = kind == expected || (kind == Unit::None && expected.may_be_bare());
     if fits {
         Ok(value * scale)
     } else if kind == Unit::None {

@@ -20,6 +20,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::error::ScenarioError;
 use crate::schema::DEFAULT_QUEUE;
+use crate::topology::Direction;
 
 /// A kind of access.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +67,11 @@ pub static ACCESS: &[Entry] = &[
     tcpeval_satellite::ENTRY,
     tcpeval_dialup::ENTRY,
 ];
+
+/// The names of all of them.
+pub fn names() -> Vec<&'static str> {
+    ACCESS.iter().map(|entry| entry.name).collect()
+}
 
 const fn setting(
     name: &'static str,
@@ -118,7 +124,7 @@ pub(crate) fn expand(
         return Err(ScenarioError(format!("{path}: must be a table, not {json}")));
     };
     let Some(asked) = table.remove("access") else { return Ok((None, table)) };
-    let names: Vec<&str> = ACCESS.iter().map(|entry| entry.name).collect();
+    let names = names();
     let name = asked.as_str().ok_or_else(|| {
         ScenarioError(format!(
             "{path}.access: {asked} is no name; choose one of {}",
@@ -137,9 +143,9 @@ pub(crate) fn expand(
 }
 
 /// Bytes that may wait in one direction of an access.
-pub(crate) fn room_bytes(access: &str, direction: &str) -> Option<u64> {
+pub(crate) fn limit_bytes(access: &str, direction: Direction) -> Option<u64> {
     let entry = ACCESS.iter().find(|entry| entry.name == access)?;
-    let setting = entry.settings.iter().find(|setting| setting.name == direction)?;
+    let setting = entry.settings.iter().find(|setting| setting.name == direction.name())?;
     setting.json()["limit_bytes"].as_u64()
 }
 

@@ -3,6 +3,7 @@
 use crate::error::ScenarioError;
 use crate::scenario::{Changes, Link, Scenario, Traffic};
 use crate::setup::{build_profile, build_queue, population, wire};
+use crate::topology::Direction;
 
 impl Scenario {
     /// Checks what the fields alone do not show: parameters that contradict each other.
@@ -15,8 +16,8 @@ impl Scenario {
 
     fn check_parts(&self) -> Result<(), ScenarioError> {
         for (i, link) in self.links.iter().enumerate() {
-            for (direction, queue) in [("forward", &link.forward), ("reverse", &link.reverse)] {
-                build_queue(i, link, direction, queue)?;
+            for direction in Direction::BOTH {
+                build_queue(i, link, direction, link.queue(direction))?;
             }
         }
         for group in &self.traffic {
@@ -51,14 +52,14 @@ impl Scenario {
 /// Bits per second that each link's ports offer on average in the measured interval, by port: what
 /// a load is a share of. Of a rate drawn by the seed it is the nominal one, which all seeds share.
 pub fn capacities(scenario: &Scenario) -> Vec<(String, f64)> {
-    let of = |link: &Link, direction: &str| {
+    let of = |link: &Link, direction: Direction| {
         let drawn = link.changes_of(direction).is_some_and(Changes::is_drawn);
         let mean = match drawn {
             true => link.rate_of(direction).bits_per_s() as f64,
             false => wire(scenario, link, direction).capacity().mean_bits_per_s,
         };
-        (format!("{}.{direction}", link.name), mean)
+        (link.port(direction), mean)
     };
-    let both = |link: &Link| ["forward", "reverse"].map(|direction| of(link, direction));
+    let both = |link: &Link| Direction::BOTH.map(|direction| of(link, direction));
     scenario.links.iter().flat_map(both).collect()
 }

@@ -98,6 +98,9 @@ fn application(of: &traffic::Entry) -> Json {
     let mut out = entry!(of);
     out["models"] = models(of.name);
     out["open_loop"] = json!(of.is_open_loop());
+    out["noun"] = json!(of.noun);
+    out["fetches"] = json!(of.fetches);
+    out["datagrams"] = json!(of.datagrams);
     out
 }
 

@@ -32,4 +32,4 @@ pub use error::ScenarioError;
 pub use memory::free_bytes;
 pub use recorder::{Outcome, summary_json};
 pub use run::{Run, run};
-pub use scenario::Scenario;
+pub use scenario::{Scenario, json_schema, resolve};

@@ -9,7 +9,7 @@ use packet::params::BadParams;
 
 use crate::error::ScenarioError;
 use crate::scenario::{Queue, Rtt, Scenario, Traffic};
-use crate::topology::{Side, TCPEVAL_MS};
+use crate::topology::{Direction, TCPEVAL_MS};
 
 /// A user beside his idle connections, bytes (held by a test of `world`).
 const USER: u64 = 512;
@@ -90,7 +90,7 @@ impl Scenario {
 
     /// Tables of the disciplines, and the packets that their limits let wait, if so many can come.
     fn queue_bytes(&self) -> u64 {
-        let queues = self.links.iter().flat_map(|link| [&link.forward, &link.reverse]);
+        let queues = self.links.iter().flat_map(|link| &link.queues);
         let of = |queue: &Queue| {
             let tables = queue.entry.table_bytes(&queue.params);
             tables.saturating_add(self.waiting(queue).saturating_mul(WAITING))
@@ -132,7 +132,7 @@ impl Scenario {
             true => group.app.real(traffic::registry::RATE) * wanted,
             false => wanted,
         };
-        let direction = if group.side() == Side::Servers { "reverse" } else { "forward" };
+        let direction = Direction::from(group.side().other());
         let rates = group.via.iter().map(|&link| self.links[link].rate_of(direction));
         let carried = rates.map(|rate| rate.bits_per_s() as f64 / 8.0);
         carried.fold(wanted, f64::min) / REPLY_BYTES
@@ -289,7 +289,7 @@ mod tests {
             r#""link": [{{"rate": "1 Mbit/s", "forward": {{"aqm": "sfb", "L": 32, "N": {}}}}}], "traffic": [{{"app": "bulk", "flows": 1}}]"#,
             1 << 20
         ));
-        let (queue, line) = (&queue.links[0].forward, queue.links[0].line("forward"));
+        let (queue, line) = (&queue.links[0].queues[0], queue.links[0].line(Direction::Forward));
         let why = |free| construct_in(queue, &line, free).err().map(|bad| bad.to_string());
         assert_eq!(
             why(Some(1_000_000_000)).unwrap(),

@@ -4,8 +4,10 @@
 mod changes;
 mod end_system;
 pub mod framing;
+mod json_schema;
+mod queue_limit;
 mod read;
-mod room;
+mod resolved;
 mod script;
 mod sizes;
 mod write;
@@ -17,10 +19,12 @@ use packet::params::{Params, unknown};
 use packet::{Duration, Framing, Rate};
 
 pub use changes::Changes;
+pub use json_schema::json_schema;
+pub use resolved::resolve;
 pub use script::Rule;
 
 use crate::error::ScenarioError;
-use crate::topology::Side;
+use crate::topology::{Direction, Side};
 
 /// A discipline by name, with its checked parameters.
 #[derive(Clone, Debug)]
@@ -42,21 +46,26 @@ pub struct Link {
     pub params: Params,
     /// How the rate changes, forward and reverse.
     pub changes: [Option<Changes>; 2],
-    /// The queue of the direction servers → clients.
-    pub forward: Queue,
-    /// The queue of the direction clients → servers.
-    pub reverse: Queue,
+    /// The queues, forward and reverse.
+    pub queues: [Queue; 2],
 }
 
 impl Link {
-    /// Line rate in one direction, `forward` or `reverse`; the nominal one where it changes, which
-    /// disciplines are told.
-    pub fn rate_of(&self, direction: &str) -> Rate {
+    /// The name of the port of one direction.
+    pub fn port(&self, direction: Direction) -> String {
+        format!("{}.{direction}", self.name)
+    }
+    /// The queue of one direction.
+    pub fn queue(&self, direction: Direction) -> &Queue {
+        &self.queues[direction as usize]
+    }
+    /// Line rate in one direction; the nominal one where it changes, which disciplines are told.
+    pub fn rate_of(&self, direction: Direction) -> Rate {
         rate_of(&self.params, direction)
     }
     /// How the rate changes in one direction.
-    pub fn changes_of(&self, direction: &str) -> Option<&Changes> {
-        self.changes[usize::from(direction == "reverse")].as_ref()
+    pub fn changes_of(&self, direction: Direction) -> Option<&Changes> {
+        self.changes[direction as usize].as_ref()
     }
     /// What surrounds an IP packet on the wire.
     pub fn framing(&self) -> Framing {
@@ -64,17 +73,17 @@ impl Link {
         Framing { overhead: named.overhead + self.params.whole("framing_bytes"), ..named }
     }
     /// The line in one direction, as disciplines are told of it.
-    pub fn line(&self, direction: &str) -> Line {
+    pub fn line(&self, direction: Direction) -> Line {
         line_of(&self.params, direction)
     }
 }
 
-fn rate_of(link: &Params, direction: &str) -> Rate {
-    let own = direction == "reverse" && link.given("reverse_rate");
+fn rate_of(link: &Params, direction: Direction) -> Rate {
+    let own = direction == Direction::Reverse && link.given("reverse_rate");
     link.rate(if own { "reverse_rate" } else { "rate" })
 }
 
-fn line_of(link: &Params, direction: &str) -> Line {
+fn line_of(link: &Params, direction: Direction) -> Line {
     let header_bytes = link.whole("header_bytes") as u32;
     Line { rate: rate_of(link, direction), header_bytes }
 }
@@ -148,8 +157,8 @@ impl Traffic {
         if clients { Side::Clients } else { Side::Servers }
     }
     /// The direction in which most of its data goes.
-    fn direction(&self) -> &'static str {
-        if self.data_from() == Side::Servers { "forward" } else { "reverse" }
+    fn direction(&self) -> Direction {
+        Direction::from(self.data_from())
     }
     /// The side that sends most of its data.
     pub fn data_from(&self) -> Side {

@@ -13,7 +13,7 @@ use crate::memory;
 use crate::port::{ExplicitPort, FoldedPort, Port, Unlimited, Wire};
 use crate::recorder::Recorder;
 use crate::scenario::{Link, Queue, Rtt, Scenario, Traffic};
-use crate::topology::{DelayClocks, Machines, RoundTrips, Side, TCPEVAL_MS};
+use crate::topology::{DelayClocks, Direction, Machines, RoundTrips, Side, TCPEVAL_MS};
 use crate::world::{Group, Network, Scripts, World};
 
 /// The world of a scenario before its first event, and the names of its ports. Those called
@@ -28,12 +28,12 @@ pub(crate) fn world(
     scenario.check_memory(memory::free_bytes())?;
     let seed = scenario.params.whole("seed");
     let mut builder = Builder::new(scenario, captured, seed);
-    let both = |direction: &str, b: &mut Builder| -> Result<Vec<u32>, ScenarioError> {
+    let both = |direction, b: &mut Builder| -> Result<Vec<u32>, ScenarioError> {
         scenario.links.iter().enumerate().map(|(i, l)| b.link_port(i, l, direction)).collect()
     };
     let mut ports = Ports {
-        forward: both("forward", &mut builder)?,
-        reverse: both("reverse", &mut builder)?,
+        forward: both(Direction::Forward, &mut builder)?,
+        reverse: both(Direction::Reverse, &mut builder)?,
         clients: Vec::new(),
         servers: Vec::new(),
     };
@@ -166,12 +166,12 @@ impl<'a> Builder<'a> {
         &mut self,
         index: usize,
         link: &Link,
-        direction: &str,
+        direction: Direction,
     ) -> Result<u32, ScenarioError> {
         let wire = wire(self.scenario, link, direction);
-        let queue: &Queue = if direction == "forward" { &link.forward } else { &link.reverse };
-        let name = format!("{}.{direction}", link.name);
-        let built = build_queue(index, link, direction, &self.hashed(&name, queue))?;
+        let name = link.port(direction);
+        let queue = self.hashed(&name, link.queue(direction));
+        let built = build_queue(index, link, direction, &queue)?;
         Ok(self.port(name, wire, link.params.time("delay"), built))
     }
 
@@ -206,7 +206,7 @@ impl<'a> Builder<'a> {
 }
 
 /// The line of a link's direction.
-pub(crate) fn wire(scenario: &Scenario, link: &Link, direction: &str) -> Wire {
+pub(crate) fn wire(scenario: &Scenario, link: &Link, direction: Direction) -> Wire {
     let (rate, framing) = (link.rate_of(direction), link.framing());
     let wire = match link.changes_of(direction) {
         None => Wire::new(rate, framing),
@@ -333,7 +333,7 @@ pub(crate) fn population(
 pub(crate) fn build_queue(
     index: usize,
     link: &Link,
-    direction: &str,
+    direction: Direction,
     queue: &Queue,
 ) -> Result<Built, ScenarioError> {
     memory::construct(queue, &link.line(direction)).map_err(|bad| {

@@ -13,12 +13,61 @@ pub enum Side {
 }
 
 impl Side {
+    /// How a scenario calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::Clients => "clients",
+            Side::Servers => "servers",
+        }
+    }
+
     /// The opposite side.
     pub fn other(self) -> Side {
         match self {
             Side::Clients => Side::Servers,
             Side::Servers => Side::Clients,
         }
+    }
+}
+
+/// The two directions of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the servers to the clients.
+    Forward,
+    /// From the clients to the servers.
+    Reverse,
+}
+
+impl Direction {
+    /// Both, in the order of the scenario.
+    pub const BOTH: [Direction; 2] = [Direction::Forward, Direction::Reverse];
+
+    /// That of what is sent from this side.
+    pub fn from(side: Side) -> Direction {
+        if side == Side::Servers { Direction::Forward } else { Direction::Reverse }
+    }
+
+    /// How a scenario calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Forward => "forward",
+            Direction::Reverse => "reverse",
+        }
+    }
+
+    /// How the fields of a link begin that are about its rate in this direction.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Direction::Forward => "",
+            Direction::Reverse => "reverse_",
+        }
+    }
+}
+
+impl std::fmt::Display for Direction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -2,6 +2,7 @@
 //! kinds of access.
 
 use crate::outcome::{column, group, simulate, table};
+use aqmlab_sim::topology::Direction;
 use aqmlab_sim::{Scenario, capacities, run};
 use serde_json::{Value, json};
 
@@ -144,7 +145,7 @@ fn the_reverse_direction_follows_unless_it_is_spoken_of() {
     let of = |fields: Value| {
         let scenario = read(fields);
         let link = &scenario.links[0];
-        ["forward", "reverse"].map(|d| (link.changes_of(d).is_some(), link.rate_of(d).bits_per_s()))
+        Direction::BOTH.map(|d| (link.changes_of(d).is_some(), link.rate_of(d).bits_per_s()))
     };
     assert_eq!(of(json!({"rate_steps": steps})), [(true, 4_000_000); 2]);
     let own = of(json!({"rate_steps": steps, "reverse_rate": "1 Mbit/s"}));

@@ -24,6 +24,7 @@ mod ports;
 mod read;
 mod replay;
 mod requests;
+mod resolved;
 mod response_ends;
 mod rings;
 mod scenarios;

@@ -76,6 +76,7 @@ pub const ENTRY: Entry = Entry {
     source: "The FTP sources of S. Floyd and V. Jacobson, Random early detection gateways for \
              congestion avoidance, 1993 (recalled)",
     deviations: "Start instants are random within a window, so that flows do not start in step.",
+    noun: ["long flow", "long flows"],
     fetches: false,
     datagrams: false,
     fields: FIELDS,

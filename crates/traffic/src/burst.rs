@@ -19,6 +19,7 @@ pub const ENTRY: Entry = Entry {
     source: "I. Jarvinen, Y. Ding, A. Nyrhinen and M. Kojo, Harsh RED: improving RED for limited \
              aggregate traffic, AINA 2012",
     deviations: "The paper's random start of the later burst is a uniform draw common to the group.",
+    noun: ["flow in a burst", "flows in a burst"],
     fetches: false,
     datagrams: false,
     fields: FIELDS,

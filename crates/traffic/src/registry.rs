@@ -32,6 +32,8 @@ pub struct Entry {
     pub source: &'static str,
     /// Where it differs from the source, and why.
     pub deviations: &'static str,
+    /// What a member is called, and several; [`USERS`] where nothing says more.
+    pub noun: [&'static str; 2],
     /// Whether it fetches data to its own side (or else sends it to the other): decides where it
     /// sits if the scenario does not say, fetchers with the clients, senders with the servers.
     pub fetches: bool,
@@ -42,6 +44,9 @@ pub struct Entry {
     /// Makes the members of a group.
     pub build: fn(&Params, &Group) -> Result<Population, BadParams>,
 }
+
+/// Members who are just users of the application.
+pub const USERS: [&str; 2] = ["user", "users"];
 
 /// Every application, in the order of the documentation. A new one adds its line here.
 pub static APPS: &[Entry] = &[

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 
-use crate::registry::{Entry, Group, Population};
+use crate::registry::{Entry, Group, Population, USERS};
 use crate::{Action, App, AppCx, Closes, Input, bulk};
 
 /// The connection of a request; the next one's has the same number.
@@ -20,6 +20,7 @@ pub const ENTRY: Entry = Entry {
     year: 2026,
     source: "constructed, to replay identical requests in several programs",
     deviations: "Every request has a connection of its own, which the server closes with its reply.",
+    noun: USERS,
     fetches: true,
     datagrams: false,
     fields: FIELDS,

@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import SpecError, nearest
 from aqmlab.io import documents
+
+from . import shared_forms
 
 #: Where the experiments live that come with the package.
 SHIPPED = Path(__file__).resolve().parent.parent / "experiments"
@@ -23,8 +25,9 @@ FILE = "experiment.toml"
 #: Lists whose entries belong to a part.
 LISTS = ("group", "table", "difference", "figure", "claim")
 
-#: Tables of entries that have names: several files may add to them.
-NAMED = ("base", "axis")
+#: What makes a file one that holds claims, and which of its entries tell what they are.
+_CLAIM = re.compile(r"^\[+claim\b", re.MULTILINE)
+_OF_CLAIMS = ("claim", "defaults")
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ class Experiment:
 
     folder: Path
     data: dict
+    files: dict[str, list[Path]] = field(default_factory=dict)
+    """The file that every entry of a list stands in."""
 
     @property
     def name(self) -> str:
@@ -119,13 +124,10 @@ def _named(node: Any) -> Iterator[str]:
 def load(name: str, folder: Path | None = None) -> Experiment:
     """The experiment of this name (see `find`), or that of a folder."""
     folder = folder or find(name)
-    data = documents.read_toml(folder / FILE)
-    for file in data.get("include", []):
-        for key, value in documents.read_toml(folder / file).items():
-            data[key] = _joined(data[key], value, folder / file, key) if key in data else value
-    for group in data.get("group", []):
-        group["axis"] = [_axis(axis, data.get("axis", {})) for axis in group.get("axis", [])]
-    return Experiment(folder, data)
+    first = documents.read_toml(folder / FILE)
+    files = {folder / file: documents.read_toml(folder / file) for file in first.get("include", [])}
+    whole = shared_forms.expand({folder / FILE: first} | files)
+    return Experiment(folder, whole.data, whole.files)
 
 
 def shipped() -> list[str]:
@@ -160,40 +162,7 @@ def head(folder: Path) -> dict:
 def claims(folder: Path) -> list[dict]:
     """An experiment's claims alone, as `load` has them, from the files that hold any."""
     files = [folder / file for file in (FILE, *head(folder).get("include", []))]
-    holding = [file for file in files if "[[claim]]" in file.read_text(encoding="utf-8")]
-    return [claim for file in holding for claim in documents.read_toml(file)["claim"]]
-
-
-def _joined(have: Any, more: Any, file: Path, key: str) -> Any:
-    """What the files before say, and this one: lists in order, bases and shared axes by name."""
-    if isinstance(have, list) and isinstance(more, list):
-        return have + more
-    what = key
-    if isinstance(have, dict) and isinstance(more, dict) and key in NAMED:
-        twice = sorted(have.keys() & more.keys())
-        if not twice:
-            return have | more
-        what = f"{key}.{twice[0]}"
-    raise SpecError(f'{file}: "{what}" is already in another file of the experiment')
-
-
-def _axis(axis: dict, shared: dict[str, dict]) -> dict:
-    """An axis; where it says `like`, the shared one of that name, or what `keep` names of it."""
-    if "like" not in axis:
-        return axis
-    name = axis["like"]
-    if name not in shared:
-        raise SpecError(f'no axis "{name}" to be like{nearest(name, list(shared))}')
-    found = shared[name] | {k: v for k, v in axis.items() if k not in ("like", "keep")}
-    keep = axis.get("keep")
-    if keep is None:
-        return found
-    known = [v["name"] for v in found["variant"]] if "variant" in found else found["values"]
-    for value in keep:
-        if value not in known:
-            words = [str(each) for each in known]
-            hint = nearest(str(value), words) or f" (it has {', '.join(words)})"
-            raise SpecError(f'axis "{name}" has no "{value}" to keep{hint}')
-    if "variant" in found:
-        return found | {"variant": [v for v in found["variant"] if v["name"] in keep]}
-    return found | {"values": [v for v in found["values"] if v in keep]}
+    holding = [file for file in files if _CLAIM.search(file.read_text(encoding="utf-8"))]
+    said = {file: documents.read_toml(file) for file in holding}
+    alone = {file: {k: v for k, v in d.items() if k in _OF_CLAIMS} for file, d in said.items()}
+    return shared_forms.expand(alone).data["claim"]

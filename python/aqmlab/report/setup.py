@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from aqmlab.simulator.links import complete_link
+from aqmlab.simulator import engine
 
 from . import wording
 from .templates import environment
@@ -38,31 +38,39 @@ def drawing(scenario: Mapping[str, Any], varied: Collection[str] = ()) -> str:
     return environment().get_template("setup.svg.jinja").render(layout(scenario, varied))
 
 
+def _resolved(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """What the scenario means; the parts of a study say how long it lasts, which is not drawn."""
+    return engine.resolve({**scenario, "duration": "1 s", "warmup": "0 s"})
+
+
 def described(scenario: Mapping[str, Any]) -> str:
     """The drawing in a sentence, for those who cannot see it."""
-    network, links = scenario.get("network", {}), scenario["link"]
-    clients, servers = (network.get(side, MOST_MACHINES) for side in ("clients", "servers"))
-    rates = ", ".join(wording.line_rate(complete_link(link)) for link in links)
+    resolved = _resolved(scenario)
+    links, machines = resolved["links"], resolved["machines"]
+    clients, servers = machines["clients"], machines["servers"]
+    rates = ", ".join(wording.line_rate(link["table"]) for link in links)
     several = f"{len(links)} links in a row ({rates})" if len(links) > 1 else f"a link of {rates}"
     return f"{_machines(servers, 'server')} and {_machines(clients, 'client')}, joined by {several}"
 
 
 def layout(scenario: Mapping[str, Any], varied: Collection[str] = ()) -> dict:
     """Where everything is, for the template; lengths are those of the drawing."""
-    network, links = scenario.get("network", {}), scenario["link"]
-    traffic = list(scenario.get("traffic", []))
-    counts = [network.get(side, MOST_MACHINES) for side in ("servers", "clients")]
+    resolved = _resolved(scenario)
+    links, traffic = resolved["links"], scenario["traffic"]
+    counts = [resolved["machines"][side] for side in ("servers", "clients")]
     half = PITCH * (min(max(counts), MOST_MACHINES) - 1) / 2
     wire = max(LABELS, half + 14)
     step = (LAST - FIRST) / len(links)
     routers = [FIRST + step * i for i in range(len(links) + 1)]
-    studied = _studied(scenario)
     drawn = [
-        _link(link, index, routers[index : index + 2], studied, varied)
+        _link(link, index, routers[index : index + 2], resolved["queues"], varied)
         for index, link in enumerate(links)
     ]
     top = wire + max(half + 62, _depth(drawn))
-    lanes = [_lane(one, top, index, links, routers, varied) for index, one in enumerate(traffic)]
+    lanes = [
+        _lane(one, way, top + LANE * index, index, routers, varied)
+        for index, (one, way) in enumerate(zip(traffic, resolved["groups"], strict=True))
+    ]
     below = top + LANE * len(lanes)
     words = _words(scenario, traffic)
     return {
@@ -97,20 +105,6 @@ def _words(scenario: Mapping[str, Any], traffic: list[Mapping[str, Any]]) -> lis
     return words + ([f"end systems: {systems}"] if systems else [])
 
 
-def _studied(scenario: Mapping[str, Any]) -> list[str]:
-    """The recorded queues; by default the first link's in the direction of the first group."""
-    listed = scenario.get("record", {}).get("queues")
-    if listed:
-        return list(listed)
-    traffic = scenario.get("traffic") or [{}]
-    direction = "forward" if wording.forward(traffic[0]) else "reverse"
-    return [f"{_name(scenario['link'][0], 0)}.{direction}"]
-
-
-def _name(link: Mapping[str, Any], index: int) -> str:
-    return link.get("name", "bottleneck" if index == 0 else f"link{index}")
-
-
 def _machines(count: int, name: str) -> str:
     return f"{count:,} {name}{'' if count == 1 else 's'}"
 
@@ -130,19 +124,17 @@ def _side(x: float, wire: float, router: float, count: int, name: str) -> dict:
 def _link(
     link: Mapping[str, Any], index: int, ends: list[float], studied: list[str], varied: Collection
 ) -> dict:
-    link = complete_link(link)
-    rate = wording.line_rate(link)
-    if any(f"reverse_{name}" in link for name in ("rate", "rate_steps", "rate_trace")):
-        rate = f"{rate}, back {wording.line_rate(link, 'reverse_')}"
-    delay = wording.time(link.get("delay", "0 s"))
+    table = link["table"]
+    rate = wording.line_rate(table)
+    if any(f"reverse_{name}" in table for name in ("rate", "rate_steps", "rate_trace")):
+        rate = f"{rate}, back {wording.line_rate(table, 'reverse_')}"
+    delay = wording.time(f"{link['delay_s']} s")
     return {
         "from": ends[0],
         "to": ends[1],
         "middle": sum(ends) / 2,
         "rate": rate,
-        "delay": f"{wording.time(delay)} each way"
-        if delay and wording.time(delay) != "0 ms"
-        else "",
+        "delay": f"{delay} each way" if delay != "0 ms" else "",
         "queues": [
             _queue(link, index, direction, ends, studied, varied)
             for direction in ("forward", "reverse")
@@ -163,8 +155,8 @@ def _queue(
     """
     path = f"link.{index}.{direction}"
     differs = path in varied
-    marked = differs or f"{_name(link, index)}.{direction}" in studied
-    lines = ["studied queue"] if differs else wording.queue(link.get(direction))
+    marked = differs or link[direction]["port"] in studied
+    lines = ["studied queue"] if differs else wording.queue(link["table"].get(direction))
     return {
         "forward": direction == "forward",
         "x": ends[0] + RADIUS + 4 if direction == "forward" else ends[1] - RADIUS - 4,
@@ -175,22 +167,23 @@ def _queue(
 
 def _lane(
     one: Mapping[str, Any],
-    top: float,
+    way: Mapping[str, Any],
+    y: float,
     index: int,
-    links: list,
     routers: list[float],
     varied: Collection,
 ) -> dict:
     """A group's way: from machine to machine, or between routers if it takes only some links."""
-    names = [_name(link, i) for i, link in enumerate(links)]
-    via = [names.index(name) for name in one.get("via", names) if name in names]
-    first, last = min(via, default=0), max(via, default=len(names) - 1)
-    partly = len(via) < len(names)
-    start, end = (routers[first], routers[last + 1]) if partly else (LEFT, RIGHT)
+    last = len(routers) - 2
+    partly = len(way["links"]) <= last
+    start, end = LEFT, RIGHT
+    if partly:
+        start = routers[min(way["links"], default=0)]
+        end = routers[max(way["links"], default=last) + 1]
     numbers = {f"traffic.{index}.{name}" for name in ("users", "flows", "connections_per_s")}
-    from_x, to_x = (start, end) if wording.forward(one) else (end, start)
+    from_x, to_x = (start, end) if way["direction"] == "forward" else (end, start)
     return {
-        "y": top + LANE * index,
+        "y": y,
         "from": from_x,
         "to": to_x,
         "sign": 1 if to_x > from_x else -1,

@@ -12,23 +12,10 @@ from typing import Any
 
 from aqmlab import units
 from aqmlab.errors import SpecError
+from aqmlab.simulator import engine
 
 _RATES = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 _BYTES = ((1e6, "MB"), (1e3, "kB"), (1.0, "B"))
-#: What the members of a group are called, by application; one, several.
-_MEMBERS = {
-    "bulk": ("long flow", "long flows"),
-    "burst": ("flow in a burst", "flows in a burst"),
-    "cbr": ("constant-rate stream", "constant-rate streams"),
-    "on-off": ("on-off stream", "on-off streams"),
-    "loop": ("loop of transfers", "loops of transfers"),
-    "pulse": ("pulsing stream", "pulsing streams"),
-    "video": ("video viewer", "video viewers"),
-    "voip": ("call", "calls"),
-}
-_DATAGRAMS = ("cbr", "on-off", "pulse", "voip")
-_SENDERS = ("bulk", "burst", *_DATAGRAMS)
-"""Applications that send from where they sit, by default the servers' side; others fetch."""
 
 
 def rate(value: object) -> str:
@@ -105,15 +92,8 @@ def _plain(value: object) -> str:
     return f"{value:,g}" if isinstance(value, int | float) else str(value)
 
 
-def fetches(group: Mapping[str, Any]) -> bool:
-    """Whether a group gets its data from the other side; else it sends it there."""
-    return group.get("app") not in _SENDERS
-
-
-def forward(group: Mapping[str, Any]) -> bool:
-    """Whether most of a group's data goes from the servers' to the clients' side."""
-    default = "clients" if fetches(group) else "servers"
-    return (group.get("side", default) == "clients") == fetches(group)
+_USERS = ("user", "users")
+"""Members of a group whose application has no word for them."""
 
 
 def group(one: Mapping[str, Any], counted: bool = True) -> str:
@@ -123,7 +103,7 @@ def group(one: Mapping[str, Any], counted: bool = True) -> str:
     """
     app = str(one.get("app", ""))
     count = one.get("users", one.get("flows"))
-    single, several = _MEMBERS.get(app, ("user", "users"))
+    single, several = engine.application(app).get("noun", _USERS)
     members = single if count == 1 and counted else several
     if counted and count is not None:
         text = f"{count:,} {members}" if isinstance(count, int) else f"{count} {members}"
@@ -134,7 +114,7 @@ def group(one: Mapping[str, Any], counted: bool = True) -> str:
         text = members if counted else f"a varied number of {members}"
     if counted and count is None and "load" in one:
         text += f" for {_percent(one['load'])} load"
-    kind = [] if app in _MEMBERS else [app]
+    kind = [app] if several == _USERS[1] else []
     kind += [str(one[key]) for key in ("model", "preset") if one.get(key) not in (None, app)]
     if app == "burst" and "bytes" in one:
         kind.append(f"{size(one['bytes'])} each")
@@ -170,13 +150,17 @@ def round_trips(value: object) -> str:
     return "" if text in ("", "0 ms") else f"{text}, the same for all"
 
 
+def _sends_datagrams(one: Mapping[str, Any]) -> bool:
+    return engine.application(one.get("app")).get("datagrams", False)
+
+
 def end_systems(traffic: list[Mapping[str, Any]]) -> str:
     """The TCP profiles, with the groups that have them where there are several."""
     profiles: dict[str, list[str]] = {}
     for one in traffic:
         tcp = one.get("tcp")
         profile = tcp.get("profile") if isinstance(tcp, Mapping) else tcp
-        if profile is not None and one.get("app") not in _DATAGRAMS:
+        if profile is not None and not _sends_datagrams(one):
             profiles.setdefault(str(profile), []).append(str(one.get("name", one.get("app"))))
     if len(profiles) == 1:
         return next(iter(profiles))

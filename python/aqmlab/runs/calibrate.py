@@ -107,19 +107,11 @@ def uncongested(
     queue discipline is part of it: all variants of a study share one calibration.
     """
     group = _group(scenario)
-    links = []
-    for link in _at_nominal_rates(scenario):
-        fast = {
-            rate: f"{min(units.bits_per_s(link[rate]) * SPEED_UP, FASTEST):.0f} bit/s"
-            for rate in ("rate", "reverse_rate")
-            if rate in link
-        }
-        roomy = {"aqm": "droptail", "limit": ROOM_PACKETS}
-        links.append({**link, **fast, "forward": roomy, "reverse": roomy})
+    resolved = engine.resolve(scenario)
+    port = load_port(resolved, group)["port"]
+    links = [_fast(link) for link in resolved["links"]]
     kept = _without_size(scenario["traffic"][group])
     bare = {k: v for k, v in scenario.items() if k not in ("name", "record", "seed")}
-    index = link_of(scenario, group)
-    port = f"{_link_name(links[index], index)}.{_direction(kept)}"
     record = {"responses": False, "samples": False, "queues": [port]}
     changed = {"link": links, "traffic": [kept], "record": record}
     times = {"duration": f"{duration_s:.9g} s", "warmup": f"{warmup_s:.9g} s"}
@@ -132,22 +124,16 @@ CHANGING = tuple(
 """Fields by which a link's rate changes."""
 
 
-def _is_plain(link: Mapping[str, Any]) -> bool:
-    """Whether the link says all about its rates by itself, and they stay."""
-    return "access" not in link and not any(name in link for name in CHANGING)
-
-
-def _at_nominal_rates(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The links, those whose rate changes or follows from their access at their nominal rates."""
-    links = scenario.get("link", [])
-    if all(map(_is_plain, links)):
-        return links
-    complete = engine.check(scenario)["link"]
-    left_out = ("access", *CHANGING)
-    return [
-        link if _is_plain(link) else {k: v for k, v in whole.items() if k not in left_out}
-        for link, whole in zip(links, complete, strict=True)
-    ]
+def _fast(link: Mapping[str, Any]) -> dict[str, Any]:
+    """A resolved link at ten times its nominal rates, which stay, with roomy queues."""
+    kept = {k: v for k, v in link["table"].items() if k not in CHANGING}
+    nominal = {k: link[k]["rate_bits_per_s"] for k in ("forward", "reverse")}
+    rates = {"rate": nominal["forward"]}
+    if "reverse_rate" in kept or nominal["reverse"] != nominal["forward"]:
+        rates["reverse_rate"] = nominal["reverse"]
+    fast = {k: f"{min(rate * SPEED_UP, FASTEST):.0f} bit/s" for k, rate in rates.items()}
+    roomy = {"aqm": "droptail", "limit": ROOM_PACKETS}
+    return {**kept, **fast, "forward": roomy, "reverse": roomy}
 
 
 def _without_size(group: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,9 +160,7 @@ def _group(scenario: Mapping[str, Any]) -> int:
 
 def machines(scenario: Mapping[str, Any], group: int) -> int:
     """The machines over which the group's users are spread evenly."""
-    canonical = engine.check(scenario)
-    side = canonical["traffic"][group].get("side", "clients")
-    return int(canonical["network"][side])
+    return engine.resolve(scenario)["groups"][group]["machines"]
 
 
 def times_of(
@@ -293,7 +277,7 @@ def asked_of(
 ) -> tuple[float, float]:
     """Payload of the replies that a group asks for, and requests, per second measured."""
     groups = summary.get("by_group", {})
-    name = engine.check(scenario)["traffic"][group].get("name") if groups else None
+    name = engine.resolve(scenario)["groups"][group]["name"] if groups else None
     own = groups.get(name, summary)
     measured_s = units.seconds(scenario["duration"]) - units.seconds(scenario.get("warmup", "0 s"))
     bytes_, requests = (float(own.get(name, 0)) for name in ("requested_bytes", "requests"))
@@ -320,43 +304,21 @@ def _full_population(
     return max(1, round(rate / 8 / per_user / clients)) * clients
 
 
-def link_of(scenario: Mapping[str, Any], group: int) -> int:
-    """The index of the first link that a traffic group crosses."""
-    via = scenario["traffic"][group].get("via")
-    for index, link in enumerate(scenario.get("link", [])):
-        if via is None or _link_name(link, index) in via:
-            return index
-    raise CalibrationError(
-        f"traffic.{group} crosses no link, so a load means nothing: give users instead of a load"
-    )
-
-
-def _link_name(link: Mapping[str, Any], index: int) -> str:
-    return link.get("name", "bottleneck" if index == 0 else f"link{index}")
-
-
-def _direction(group: Mapping[str, Any]) -> str:
-    """What users ask for comes towards their side of the link."""
-    return "reverse" if group.get("side") == "servers" else "forward"
-
-
-def port_of(scenario: Mapping[str, Any], group: int) -> str:
-    """The name of the port of which the group's load is a share."""
-    index = link_of(scenario, group)
-    return f"{_link_name(scenario['link'][index], index)}.{_direction(scenario['traffic'][group])}"
+def load_port(resolved: Mapping[str, Any], group: int) -> Mapping[str, Any]:
+    """The port of which the group's load is a share: its name, and the rate in bit/s it offers on
+    average in the measured interval. It is that of the first link that the group crosses."""
+    found = resolved["groups"][group]
+    if not found["links"]:
+        raise CalibrationError(
+            f"traffic.{group} crosses no link, so a load means nothing: "
+            "give users instead of a load"
+        )
+    return resolved["links"][found["links"][0]][found["direction"]]
 
 
 def rate_of(scenario: Mapping[str, Any], group: int) -> float:
-    """The rate in bit/s of which the group's load is a share: that of its direction; where it
-    changes, its mean over the measured interval."""
-    index = link_of(scenario, group)
-    link = scenario["link"][index]
-    direction = _direction(scenario["traffic"][group])
-    if not _is_plain(link):
-        return engine.capacities(scenario)[port_of(scenario, group)]
-    reverse = direction == "reverse"
-    own = reverse and "reverse_rate" in link
-    return units.bits_per_s(link["reverse_rate"] if own else link.get("rate"))
+    """The rate in bit/s of which the group's load is a share."""
+    return load_port(engine.resolve(scenario), group)["mean_bits_per_s"]
 
 
 def apply(scenario: Mapping[str, Any], calibration: Calibration) -> dict[str, Any]:
@@ -378,8 +340,7 @@ def is_open_loop(scenario: Mapping[str, Any]) -> bool:
     """Whether the first group given by a load has a rate in place of users."""
     group = spec.loaded_group(scenario)
     app = scenario["traffic"][group].get("app") if group is not None else None
-    entries = engine.catalogue().get("traffic", [])
-    return any(entry["name"] == app and entry.get("open_loop", False) for entry in entries)
+    return engine.application(app).get("open_loop", False)
 
 
 def resolve(scenario: Mapping[str, Any]) -> dict[str, Any]:

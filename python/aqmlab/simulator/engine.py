@@ -160,11 +160,11 @@ def memory(scenario: Scenario) -> tuple[int, int | None]:
         return core.memory(json.dumps(scenario))
 
 
-def capacities(scenario: Scenario) -> dict[str, float]:
-    """What every link's ports (`bottleneck.forward`) offer on average in the measured interval, in
-    bit/s; of a rate that is drawn by the seed, its nominal value."""
+def resolve(scenario: Scenario) -> dict[str, Any]:
+    """What the scenario means: `links` and `groups` with names, ports, directions, rates in bit/s;
+    `machines` and the recorded `queues`. (`crates/sim/src/scenario/resolved.rs` tells each key.)"""
     with _asked() as core:
-        return json.loads(core.capacities(json.dumps(scenario)))
+        return json.loads(core.resolve(json.dumps(scenario)))
 
 
 def trial(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -187,6 +187,20 @@ def catalogue() -> dict[str, Any]:
     The same object every time: whoever changes something takes a copy.
     """
     return _catalogue(_core().catalogue)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) of scenario files, made of the simulator's own tables.
+
+    Its `$defs` are for schemas that build on it: `scenario` leaves unknown keys
+    (`unevaluatedProperties`) and missing ones (`required`) to whoever refers to it.
+    """
+    return json.loads(_core().schema())
+
+
+def application(name: object) -> dict[str, Any]:
+    """The catalogue's entry of an application; empty if there is none of that name."""
+    return next((entry for entry in catalogue()["traffic"] if entry["name"] == name), {})
 
 
 @cache

@@ -14,6 +14,7 @@ from typing import Any
 from aqmlab.experiment.sweep import Run
 from aqmlab.intervals import interval
 from aqmlab.runs import calibrate
+from aqmlab.simulator import engine
 
 from .measure import Replication
 
@@ -65,7 +66,9 @@ def remark(
     scenario: Mapping[str, Any], target: Target, summaries: Sequence[Mapping[str, Any]]
 ) -> str | None:
     """What is to be said of one load in the runs of one scenario, if anything."""
-    offered = [offered_load(scenario, target, summary) for summary in summaries]
+    port = calibrate.load_port(engine.resolve(scenario), target.group)
+    rate = port["mean_bits_per_s"]
+    offered = [offered_load(scenario, target, summary, rate) for summary in summaries]
     mean, low, high = sum(offered) / len(offered), None, None
     if len(offered) > 1:
         mean, low, high = interval(offered)
@@ -74,8 +77,7 @@ def remark(
     if mean == 0 or abs(off) <= THRESHOLD or chance:
         return None
     named = f"traffic.{target.group}: " if len(scenario["traffic"]) > 1 else ""
-    link = calibrate.port_of(scenario, target.group)
-    ports = [summary.get("ports", {}).get(link, {}) for summary in summaries]
+    ports = [summary.get("ports", {}).get(port["port"], {}) for summary in summaries]
     return (
         f"{named}a load of {target.load:.0%} was asked for and {mean:.1%} was offered; "
         f"{_why(scenario['traffic'][target.group], off, ports)}"
@@ -97,12 +99,17 @@ def _why(group: Mapping[str, Any], off: float, ports: Sequence[Mapping[str, Any]
     return "a few long replies weigh much: measure longer or with more seeds"
 
 
-def offered_load(scenario: Mapping[str, Any], target: Target, summary: Mapping[str, Any]) -> float:
-    """The share of its link that a group's users asked for in the measured interval."""
+def offered_load(
+    scenario: Mapping[str, Any],
+    target: Target,
+    summary: Mapping[str, Any],
+    rate_bits_per_s: float,
+) -> float:
+    """The share of its link's rate that a group's users asked for in the measured interval."""
     asked, requests = calibrate.asked_of(scenario, target.group, summary)
     if target.ip_per_asked is not None:
         ip_bytes = asked * target.ip_per_asked
     else:
         # On average the last segment of a reply is half full.
         ip_bytes = asked + HEADERS * (asked / SEGMENT + requests / 2) + CONNECTION * requests
-    return ip_bytes * 8 / calibrate.rate_of(scenario, target.group)
+    return ip_bytes * 8 / rate_bits_per_s

@@ -159,7 +159,7 @@ pub fn quantity(name: &str, raw: &Raw, unit: Unit) -> Result<f64, BadParams> {
 }
 
 fn unbounded(name: &str, raw: &Raw, unit: Unit) -> Result<f64, BadParams> {
-    let bare = matches!(unit, Unit::None | Unit::Packets | Unit::Bytes | Unit::Count);
+    let bare = unit.may_be_bare();
     match raw {
         Raw::Number(v) if v.is_finite() && bare => Ok(*v),
         Raw::Number(v) if !bare => Err(BadParams::new(

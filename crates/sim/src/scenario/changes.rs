@@ -11,6 +11,7 @@ use crate::error::ScenarioError;
 use crate::port::capacity::{Changing, Listed, Opportunities, Schedule, Steps, Walk, WalkSettings};
 use crate::reader::Section;
 use crate::schema;
+use crate::topology::Direction;
 
 /// Where a table's numbers end: beyond, nanoseconds would not survive being written.
 const MOST_S: f64 = 1e6;
@@ -128,12 +129,12 @@ pub(super) fn take(
 ) -> Result<[Option<Changes>; 2], ScenarioError> {
     let own = ["rate", "rate_steps", "rate_trace"].map(|name| format!("reverse_{name}"));
     let separate = own.iter().any(|name| table.contains_key(name));
-    let forward = direction(path, "", table)?;
-    let reverse = direction(path, "reverse_", table)?;
+    let [forward, reverse] = Direction::BOTH.map(|direction| read(path, direction.prefix(), table));
+    let (forward, reverse) = (forward?, reverse?);
     Ok([forward.clone(), if separate { reverse } else { forward }])
 }
 
-fn direction(
+fn read(
     path: &str,
     prefix: &str,
     table: &mut Map<String, Json>,

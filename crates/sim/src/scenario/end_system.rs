@@ -9,6 +9,9 @@ use crate::reader::Section;
 /// The parameter by which a profile offers congestion controls.
 const CONTROL: &str = "congestion";
 
+/// Other words for parameters of a profile.
+pub(super) const ALIASES: &[(&str, &str)] = &[("window", "window_bytes"), ("min_rto", "rto_min")];
+
 /// The profile that `given`, what a group says at `path`, names, and its parameters.
 pub(super) fn read(
     path: &str,
@@ -21,8 +24,9 @@ pub(super) fn read(
     }
     let (name, mut section) = Section::variant(path, json, "profile", &profiles())?;
     let profile = tcp::find(&name).expect("the name was checked against the registry");
-    section.rename("window", "window_bytes")?;
-    section.rename("min_rto", "rto_min")?;
+    for (alias, name) in ALIASES {
+        section.rename(alias, name)?;
+    }
     Ok((profile, section.rest(profile.fields, &["profile"])?))
 }
 

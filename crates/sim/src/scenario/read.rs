@@ -5,11 +5,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use packet::params::{Params, unknown};
 use serde_json::{Value as Json, json};
 
-use super::{Link, Queue, Rtt, Scenario, StartAfter, Traffic, changes, end_system, room, script};
+use super::{
+    Link, Queue, Rtt, Scenario, StartAfter, Traffic, changes, end_system, queue_limit, script,
+};
 use crate::access;
 use crate::error::ScenarioError;
 use crate::reader::Section;
 use crate::schema;
+use crate::topology::Direction;
 
 /// Reads a scenario; whether its parts fit together is not looked at.
 pub(super) fn scenario(text: &str) -> Result<Scenario, ScenarioError> {
@@ -23,7 +26,7 @@ pub(super) fn scenario(text: &str) -> Result<Scenario, ScenarioError> {
     let known = Links::of(&links);
     let traffic = top.list("traffic")?.iter().enumerate().map(|(i, t)| read_traffic(i, t, &known));
     let traffic = traffic.collect::<Result<Vec<Traffic>, _>>()?;
-    let studied = traffic.first().map_or("forward", Traffic::direction);
+    let studied = traffic.first().map_or(Direction::Forward, Traffic::direction);
     let (record, queues) = read_record(top.take("record"), &links, studied)?;
     let params = top.rest(schema::SCENARIO, &["name", "network", "link", "traffic", "record"])?;
     Ok(Scenario { name, params, network, rtt, links, traffic, record, queues })
@@ -92,19 +95,18 @@ fn read_link(index: usize, json: &Json) -> Result<Link, ScenarioError> {
     let mut section = Section::of(&path, &json)?;
     let default_name = if index == 0 { "bottleneck".to_owned() } else { format!("link{index}") };
     let name = section.text("name")?.unwrap_or(default_name);
-    let queues = [section.take("forward"), section.take("reverse")];
+    let queues = Direction::BOTH.map(|direction| (direction, section.take(direction.name())));
     let params = section.rest(schema::LINK, LINK_TABLES)?;
     if !params.given("rate") {
         return Err(ScenarioError(format!(
             "{path}.rate: missing; write for example rate = \"10 Mbit/s\""
         )));
     }
-    let queue = |direction: &str, json: Option<&Json>| {
+    let [forward, reverse] = queues.map(|(direction, json)| {
         let line = super::line_of(&params, direction);
-        room::read(&format!("{path}.{direction}"), json, (access, direction), &line)
-    };
-    let (forward, reverse) = (queue("forward", queues[0])?, queue("reverse", queues[1])?);
-    Ok(Link { name, access, params, changes, forward, reverse })
+        queue_limit::read(&format!("{path}.{direction}"), json, (access, direction), &line)
+    });
+    Ok(Link { name, access, changes, queues: [forward?, reverse?], params })
 }
 
 /// The links by name.
@@ -229,17 +231,17 @@ fn read_via(path: &str, json: Option<&Json>, links: &Links) -> Result<Vec<usize>
 fn read_record(
     json: Option<&Json>,
     links: &[Link],
-    studied: &str,
+    studied: Direction,
 ) -> Result<(Params, Vec<String>), ScenarioError> {
     let empty = json!({});
     let mut section = Section::of("record", json.unwrap_or(&empty))?;
     let ports: Vec<String> = links
         .iter()
-        .flat_map(|l| [format!("{}.forward", l.name), format!("{}.reverse", l.name)])
+        .flat_map(|link| Direction::BOTH.map(|direction| link.port(direction)))
         .collect();
     let mut queues = section.texts("queues")?;
     if queues.is_empty() {
-        queues.extend(links.first().map(|l| format!("{}.{studied}", l.name)));
+        queues.extend(links.first().map(|link| link.port(studied)));
     }
     let known: HashSet<&str> = ports.iter().map(String::as_str).collect();
     if let Some(name) = queues.iter().find(|q| !known.contains(q.as_str())) {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use testvec::parameters;
 
 use super::{Changes, Link, Queue, Rtt, Scenario, Traffic};
+use crate::topology::Direction;
 
 impl Scenario {
     /// The scenario as JSON with every default filled in, also those that depend on others or on a
@@ -62,18 +63,19 @@ fn queue_json(queue: &Queue, line: &Line) -> Json {
 fn link_json(link: &Link) -> Json {
     let mut object = parameters::write(&link.params);
     object.insert("name".into(), json!(link.name));
-    for (direction, queue) in [("forward", &link.forward), ("reverse", &link.reverse)] {
-        let line = link.line(direction);
-        object.insert(direction.into(), queue_json(queue, &line));
+    for direction in Direction::BOTH {
+        let queue = queue_json(link.queue(direction), &link.line(direction));
+        object.insert(direction.to_string(), queue);
     }
     if let Some(access) = link.access {
         object.insert("access".into(), json!(access));
     }
     // A reverse direction of which nothing is said follows the forward one.
     let separate = link.params.given("reverse_rate");
-    for (changes, prefix) in link.changes.iter().zip(["", "reverse_"]) {
-        match changes {
-            _ if !prefix.is_empty() && !separate => {}
+    for direction in Direction::BOTH {
+        let prefix = direction.prefix();
+        match link.changes_of(direction) {
+            _ if direction == Direction::Reverse && !separate => {}
             Some(changes) => changes.write(prefix, &mut object),
             None if link.access.is_some() => Changes::write_none(prefix, &mut object),
             None => {}

@@ -71,6 +71,7 @@ pub const ENTRY: Entry = Entry {
              Chariot mix); Järvinen, Ding, Nyrhinen and Kojo, Harsh RED, 2012 (the measured flow)",
     deviations: "Rates and packet sizes of audio and video are constructed: the 1999 paper does \
                  not print them. Packets have 28 B of IPv4 and UDP headers and are not ECN-capable.",
+    noun: ["constant-rate stream", "constant-rate streams"],
     fetches: false,
     datagrams: true,
     fields: &FIELDS,

@@ -91,6 +91,7 @@ pub const ENTRY: Entry = Entry {
              (recalled); the parameters as in ns-2's Exponential and Pareto traffic sources",
     deviations: "ns-2's first packet of an on period leaves at its beginning, as here; its Pareto \
                  source draws a number of packets, ours a time. Each sender begins with an on period.",
+    noun: ["on-off stream", "on-off streams"],
     fetches: false,
     datagrams: true,
     fields: &FIELDS,

@@ -66,6 +66,7 @@ pub const ENTRY: Entry = Entry {
              SIGCOMM 2003",
     deviations: "The paper's double-rate stream, which only keeps a full queue full, is left out: \
                  a square wave, as in most of its experiments.",
+    noun: ["pulsing stream", "pulsing streams"],
     fetches: false,
     datagrams: true,
     fields: &FIELDS,

@@ -15,7 +15,7 @@ use packet::Rng;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
-use crate::registry::{Entry, Group, Population, RATE};
+use crate::registry::{Entry, Group, Population, RATE, USERS};
 use crate::web::load::ip_bytes_of_reply;
 
 use player::{Player, RoundTrips};
@@ -34,6 +34,7 @@ pub const ENTRY: Entry = Entry {
                  end system's, not the recorded ones. Concurrent connections keep their causality \
                  (what had arrived before each write), at the opener in whole units of the \
                  acceptor; Tmix has two independent sides.",
+    noun: USERS,
     fetches: true,
     datagrams: false,
     fields: FIELDS,

@@ -34,6 +34,7 @@ pub const ENTRY: Entry = Entry {
     deviations: "Sound and picture are one segment; no manifest is fetched first. BBA-0's buffer of \
                  240 s is scaled to max_buffer. The first segment's throughput includes the \
                  handshake. After a failed connection a player waits 1 s and opens another.",
+    noun: ["video viewer", "video viewers"],
     fetches: true,
     datagrams: false,
     fields: FIELDS,

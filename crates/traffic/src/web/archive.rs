@@ -13,7 +13,7 @@ use packet::{Duration, math};
 use super::{Persistence, Sharing, UserModel, fields};
 use crate::distribution::{Distribution, Exponential, LogNormal};
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population};
+use crate::registry::{Entry, Group, Population, USERS};
 
 /// Files of the median desktop page (read).
 const FILES: f64 = 71.0;
@@ -74,6 +74,7 @@ pub const ENTRY: Entry = Entry {
                  its files, which a log-normal law meets within 13 %. Constructed: the spread of \
                  sizes, requests of 500 B, a reading time of 30 s, one server, a page for each stay, \
                  no caches and no third parties (page_servers gives more servers).",
+    noun: USERS,
     fetches: true,
     datagrams: false,
     fields: fields::ALL,

@@ -9,7 +9,7 @@ use packet::units::Unit;
 use super::fields::always;
 use super::{Persistence, Sharing, UserModel, fields};
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population};
+use crate::registry::{Entry, Group, Population, USERS};
 
 /// Connections in the HTTP/1.1 modes: all stays are persistent (constructed).
 const PERSISTENCE: Persistence = Persistence {
@@ -41,6 +41,7 @@ pub const ENTRY: Entry = Entry {
              8,000 B over four connections, think time 3 s",
     deviations: "ns-2's pages are fetched through caches that may hold them; here every file comes \
                  from a server.",
+    noun: USERS,
     fetches: true,
     datagrams: false,
     fields: fields::ALL,

@@ -38,6 +38,7 @@ pub const ENTRY: Entry = Entry {
     deviations: "Constructed: the spread of the sizes, the request of 100 B, no pause between \
                  transfers, the counts of 43 FTP, 17 text and 12 picture loops. Chariot's login and \
                  logoff connections are left out.",
+    noun: ["loop of transfers", "loops of transfers"],
     fetches: true,
     datagrams: false,
     fields: FIELDS,

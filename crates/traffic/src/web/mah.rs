@@ -14,7 +14,7 @@ use packet::units::Unit;
 use super::{Persistence, Sharing, Start, UserModel, fields};
 use crate::distribution::Distribution;
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population};
+use crate::registry::{Entry, Group, Population, USERS};
 
 pub use crate::distribution::shipped::{
     MAH_FILES as FILES, MAH_PAGES as PAGES, MAH_REPLY as REPLY, MAH_REQUEST as REQUEST,
@@ -112,6 +112,7 @@ pub const ENTRY: Entry = Entry {
                  pool them. Servers are chosen uniformly, not by popularity, which matters little \
                  with one bottleneck. Think times are cut, because the trace's include nights. \
                  Tables are re-gridded to about 40 quantiles that keep the means.",
+    noun: USERS,
     fetches: true,
     datagrams: false,
     fields: FIELDS,

@@ -10,7 +10,7 @@ use super::fields::always;
 use super::{Persistence, Sharing, UserModel, fields};
 use crate::distribution::{Affine, Distribution, Exponential, LogNormal, Pareto, Truncated};
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population};
+use crate::registry::{Entry, Group, Population, USERS};
 
 /// One connection that stays open.
 const PERSISTENCE: Persistence = Persistence {
@@ -76,6 +76,7 @@ pub const ENTRY: Entry = Entry {
     deviations: "The segment size is the TCP profile's (ns-3 uses 536 B for 24 % of the users). Sizes \
                  are rounded, not cut to whole bytes. The connection stays open for ever, as ns-3's \
                  does while its server lives.",
+    noun: USERS,
     fetches: true,
     datagrams: false,
     fields: fields::ALL,

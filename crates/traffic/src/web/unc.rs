@@ -17,7 +17,7 @@ use packet::units::Unit;
 use super::{Persistence, Sharing, UserModel, fields};
 use crate::distribution::{Distribution, Mixture, shipped};
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population};
+use crate::registry::{Entry, Group, Population, USERS};
 
 /// The share of responses that only say "not modified" (PackMime's, from 100 connections/s on).
 pub const NOT_MODIFIED: f64 = 0.275;
@@ -71,6 +71,7 @@ pub const ENTRY: Entry = Entry {
                  two connections closed by the client after 120 s idle or at its end; one server per \
                  page (page_servers = \"unc_servers_per_page\" gives more). Whoever holds the \
                  distributions can name them field by field.",
+    noun: USERS,
     fetches: true,
     datagrams: false,
     fields: fields::ALL,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 from aqmlab.errors import SpecError
 from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import LISTS, Experiment
-from aqmlab.io import documents
 
 from . import claims, entries, keys
 from .cells import Names, first
@@ -83,16 +83,9 @@ def _complain(experiment: Experiment, kind: str, number: int, problem: str) -> N
     raise SpecError(f"{_file(experiment, kind, number)}: {kind} {name}: {problem}")
 
 
-def _file(experiment: Experiment, kind: str, number: int) -> str:
-    """The file that an entry stands in: lists are those of all files, one after the other."""
-    names = ["experiment.toml", *experiment.data.get("include", [])]
-    for name in names:
-        path = experiment.folder / name
-        count = len(documents.read_toml(path).get(kind, [])) if path.is_file() else 0
-        if number < count:
-            return str(path)
-        number -= count
-    return str(experiment.folder / names[0])
+def _file(experiment: Experiment, kind: str, number: int) -> Path:
+    """The file that an entry stands in."""
+    return experiment.files.get(kind, {number: experiment.folder / "experiment.toml"})[number]
 
 
 __all__ = ["check"]

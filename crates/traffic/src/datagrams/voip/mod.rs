@@ -132,6 +132,7 @@ pub const ENTRY: Entry = Entry {
     deviations: "Talkers pause independently of each other, for exponential times; a coder takes no \
                  time to compute. The adaptive buffer begins with the fixed one's length. Packets \
                  are not ECN-capable, and no RTCP is sent.",
+    noun: ["call", "calls"],
     fetches: false,
     datagrams: true,
     fields: &FIELDS,

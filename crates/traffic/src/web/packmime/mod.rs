@@ -17,7 +17,7 @@ use packet::units::Unit;
 use super::fields;
 use crate::distribution::{Distribution, Weibull, read, shipped};
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population};
+use crate::registry::{Entry, Group, Population, USERS};
 
 pub use connection::Sequence;
 pub use laws::{Laws, Mode, ServerDelay};
@@ -37,6 +37,7 @@ pub const ENTRY: Entry = Entry {
                  the largest response is 61.6 MB, where the fitted curve ends. Location and scale of \
                  gaps are drawn for each connection (ns-2: once in a simulation). Clients and servers \
                  are chosen uniformly. Network delays are the scenario's. Constructed: pipelining.",
+    noun: USERS,
     fetches: true,
     datagrams: false,
     fields: FIELDS,

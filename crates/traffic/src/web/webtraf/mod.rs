@@ -16,7 +16,7 @@ use super::fields::{self, always};
 use super::load;
 use crate::distribution::{Affine, Constant, Distribution, Exponential, Lomax, read};
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population};
+use crate::registry::{Entry, Group, Population, USERS};
 
 pub use session::Session;
 
@@ -122,6 +122,7 @@ pub const ENTRY: Entry = Entry {
                  senders without). Sessions take client machines in turn (ns-2: at random), the \
                  first begins at once (ns-2: after 0.1 s). TCP's segments are the profile's, whatever \
                  the size of a packet here. Servers have no queue of requests.",
+    noun: USERS,
     fetches: true,
     datagrams: false,
     fields: FIELDS,

@@ -1,4 +1,4 @@
-//! The room of a queue that says nothing of it, where its link is of a kind of access.
+//! The limit of a queue that gives none, where its link is of a kind of access.
 
 use aqm::Line;
 use serde_json::{Value as Json, json};
@@ -7,9 +7,10 @@ use super::{Queue, read::read_queue};
 use crate::access;
 use crate::error::ScenarioError;
 use crate::memory::construct;
+use crate::topology::Direction;
 
 /// Fields by which disciplines say how much may wait, the nearest to an access's bytes first.
-const ROOMS: [&str; 3] = ["limit_bytes", "memory_limit", "limit"];
+const LIMITS: [&str; 3] = ["limit_bytes", "memory_limit", "limit"];
 /// A packet of an access whose room is counted in packets, bytes.
 const FULL_PACKET: u64 = 1_500;
 
@@ -21,14 +22,14 @@ const FULL_PACKET: u64 = 1_500;
 pub(super) fn read(
     path: &str,
     json: Option<&Json>,
-    (access, direction): (Option<&str>, &str),
+    (access, direction): (Option<&str>, Direction),
     line: &Line,
 ) -> Result<Queue, ScenarioError> {
     let queue = read_queue(path, json)?;
-    let room = access.and_then(|access| access::room_bytes(access, direction));
+    let room = access.and_then(|access| access::limit_bytes(access, direction));
     let (Some(json), Some(bytes)) = (json, room) else { return Ok(queue) };
     let has = |room: &&str| queue.entry.about.fields.iter().any(|field| field.name == *room);
-    let known: Vec<&str> = ROOMS.into_iter().filter(has).collect();
+    let known: Vec<&str> = LIMITS.into_iter().filter(has).collect();
     let said = known.iter().any(|room| queue.params.given(room));
     // What is wrong without it is said later.
     if said || construct(&queue, line).is_err() {

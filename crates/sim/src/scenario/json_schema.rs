@@ -1,0 +1,254 @@
+//! The JSON schema (draft 2020-12) of scenario files, for editors that complete and underline: made
+//! of the tables that the checks read. Quantities are text whose unit a pattern knows; what one
+//! field demands of another is left to the checks.
+
+use packet::About;
+use packet::params::{Field, Kind, Value};
+use packet::units::Unit;
+use serde_json::{Map, Value as Json, json};
+use traffic::distribution::shipped;
+
+use super::end_system;
+use crate::{access, schema};
+
+/// The schema of a bare scenario. Its `$defs` are for whoever builds on it (experiments):
+/// `scenario` leaves other keys and missing ones to them.
+pub fn json_schema() -> Json {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A scenario of aqmlab",
+        "$ref": "#/$defs/scenario",
+        "required": ["duration", "link", "traffic"],
+        "unevaluatedProperties": false,
+        "$defs": {
+            "scenario": {
+                "type": "object",
+                "properties": properties(schema::SCENARIO_STRUCTURE, &[schema::SCENARIO]),
+            },
+            "network": table(schema::NETWORK_STRUCTURE, &[schema::NETWORK]),
+            "record": table(schema::RECORD_STRUCTURE, &[schema::RECORD]),
+            "link": table(schema::LINK_STRUCTURE, &[schema::LINK]),
+            "rtt": any([
+                reference("time"),
+                list(reference("time")),
+                json!({"const": schema::TCPEVAL}),
+                table(&[], &[schema::RTT]),
+            ]),
+            "trace": any([
+                json!({"const": "none"}),
+                object(Map::from_iter([text("file"), text("text")]), &[]),
+                table(&[], &[schema::TRACE]),
+            ]),
+            "script": table(schema::SCRIPT_STRUCTURE, &[schema::SCRIPT]),
+            "start_after": table(schema::START_AFTER_STRUCTURE, &[schema::START_AFTER]),
+            "numbers": any([count(), list(count())]),
+            "steps": list(json!({
+                "type": "array", "prefixItems": [reference("time"), reference("rate")],
+                "minItems": 2, "items": false,
+            })),
+            "time": quantity(Unit::Time, "A time."),
+            "rate": quantity(Unit::Rate, "A rate."),
+            "queue": variants("aqm", aqm::ALGORITHMS.iter().map(|e| parts(&e.about)), &[]),
+            "tcp": variants("profile", tcp::PROFILES.iter().map(|e| (e.name, e.summary, e.fields)), end_system::ALIASES),
+            "traffic": one_of(traffic::APPS.iter().map(application)),
+        },
+    })
+}
+
+fn reference(name: &str) -> Json {
+    json!({"$ref": format!("#/$defs/{name}")})
+}
+
+fn any(of: impl Into<Vec<Json>>) -> Json {
+    json!({"anyOf": of.into()})
+}
+
+fn one_of(of: impl Iterator<Item = Json>) -> Json {
+    json!({"oneOf": of.collect::<Vec<Json>>()})
+}
+
+fn list(of: Json) -> Json {
+    json!({"type": "array", "items": of})
+}
+
+fn text(name: &str) -> (String, Json) {
+    (name.to_owned(), json!({"type": "string"}))
+}
+
+fn count() -> Json {
+    json!({"type": "integer", "minimum": 1})
+}
+
+/// A table that has these keys and no others.
+fn object(properties: Map<String, Json>, required: &[&str]) -> Json {
+    json!({
+        "type": "object", "properties": properties, "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn table(structural: &[[&str; 4]], fields: &[&[Field]]) -> Json {
+    object(properties(structural, fields), &[])
+}
+
+fn properties(structural: &[[&str; 4]], fields: &[&[Field]]) -> Map<String, Json> {
+    let structural = structural.iter().flat_map(|[names, _, _, meaning]| {
+        names.split(", ").map(|name| (name.to_owned(), described(structure(name), meaning)))
+    });
+    structural.chain(fields.iter().copied().flatten().map(property)).collect()
+}
+
+fn described(mut of: Json, meaning: &str) -> Json {
+    of["description"] = json!(meaning);
+    of
+}
+
+/// What a key holds that is no parameter, wherever it stands.
+fn structure(name: &str) -> Json {
+    match name {
+        "name" | "group" => text(name).1,
+        "network" | "record" | "rtt" | "tcp" | "start_after" => reference(name),
+        "link" | "traffic" | "script" => list(reference(name)),
+        "forward" | "reverse" => reference("queue"),
+        "drop" | "mark" | "sent" => reference("numbers"),
+        // Users by another word, or the numbers of those whom a rule of a script is about.
+        "flows" => any([quantity(Unit::Count, ""), reference("numbers")]),
+        "via" | "queues" => list(text(name).1),
+        "access" => json!({"enum": access::names()}),
+        "app" => json!({"enum": traffic::APPS.iter().map(|app| app.name).collect::<Vec<_>>()}),
+        "rate_steps" | "reverse_rate_steps" => reference("steps"),
+        "rate_repeat" | "reverse_rate_repeat" => reference("time"),
+        "rate_trace" | "reverse_rate_trace" => reference("trace"),
+        other => unreachable!("a test asks for every structural field, also for {other}"),
+    }
+}
+
+/// A parameter: its name, and what it may be.
+fn property(field: &Field) -> (String, Json) {
+    let of = match field.kind {
+        Kind::Switch => json!({"type": "boolean"}),
+        Kind::Choice(names) => json!({"enum": names}),
+        Kind::Variant(known) => variants("name", known.iter().map(|about| parts(about)), &[]),
+        Kind::Whole { unit, min, max } => {
+            any([json!({"type": "integer", "minimum": min, "maximum": max}), quantity(unit, "")])
+        }
+        Kind::Real { unit, min, max, open } => real(unit, (min, max), open),
+        Kind::Distribution { unit } => {
+            any([json!({"type": "number"}), quantity(unit, ""), distribution()])
+        }
+        Kind::File => {
+            any([text("file").1, object(Map::from_iter([text("file"), text("text")]), &["file"])])
+        }
+    };
+    let mut of = described(of, field.meaning);
+    if let Some(default) = default(field) {
+        of["default"] = default;
+    }
+    (field.name.to_owned(), of)
+}
+
+fn parts(about: &'static About) -> (&'static str, &'static str, &'static [Field]) {
+    (about.name, about.summary, about.fields)
+}
+
+fn real(unit: Unit, (min, max): (f64, f64), open: bool) -> Json {
+    if !unit.may_be_bare() {
+        return quantity(unit, "");
+    }
+    let mut number = json!({"type": "number"});
+    number[if open { "exclusiveMinimum" } else { "minimum" }] = json!(min);
+    if max < 1e300 {
+        number["maximum"] = json!(max);
+    }
+    any([number, quantity(unit, "")])
+}
+
+/// A number with a unit of this kind, as text.
+fn quantity(unit: Unit, meaning: &str) -> Json {
+    let units: Vec<&str> = unit.written().collect();
+    let pattern = format!(r"^\s*[-+0-9.][-+0-9.eE/]*\s*({})\s*$", units.join("|"));
+    let of = json!({"type": "string", "pattern": pattern});
+    if meaning.is_empty() {
+        of
+    } else {
+        described(of, &format!("{meaning} Write {}.", unit.example()))
+    }
+}
+
+/// A shipped table's name, or a table of whatever its kind needs.
+fn distribution() -> Json {
+    let names = schema::DISTRIBUTION_STRUCTURE.iter().map(|row| row[0]);
+    let kinds: Vec<&str> = names.filter(|name| !name.contains(['(', ','])).collect();
+    let shipped: Vec<&str> = shipped::TABLES.iter().map(|each| each.name).collect();
+    any([
+        json!({"enum": shipped}),
+        json!({"type": "object", "properties": {"dist": {"enum": kinds}}, "required": ["dist"]}),
+    ])
+}
+
+fn default(field: &Field) -> Option<Json> {
+    let with_unit = |v: f64| match field.kind {
+        Kind::Real { unit, .. } if !unit.may_be_bare() => json!(format!("{v}{}", unit.suffix())),
+        _ => json!(v),
+    };
+    match field.default {
+        Value::Unset | Value::Written(_) => None,
+        Value::Switch(v) => Some(json!(v)),
+        Value::Whole(v) => Some(json!(v)),
+        Value::Real(v) => Some(with_unit(v)),
+        Value::Choice(v) => Some(json!(v)),
+    }
+}
+
+/// One of these by name, bare or in a table under `key` with its own fields; `aliases` are other
+/// words for some.
+fn variants<'a>(
+    key: &str,
+    known: impl Iterator<Item = (&'a str, &'a str, &'a [Field])> + Clone,
+    aliases: &[(&str, &str)],
+) -> Json {
+    let names: Vec<&str> = known.clone().map(|(name, ..)| name).collect();
+    let tables = known.map(|(name, summary, fields)| {
+        let mut own = properties(&[], &[fields]);
+        for (alias, of) in aliases {
+            if let Some(meant) = own.get(*of).cloned() {
+                own.insert((*alias).to_owned(), meant);
+            }
+        }
+        own.insert(key.to_owned(), json!({"const": name}));
+        described(object(own, &[key]), summary)
+    });
+    one_of(std::iter::once(json!({"enum": names})).chain(tables))
+}
+
+fn application(of: &traffic::Entry) -> Json {
+    let mut own = properties(schema::TRAFFIC_STRUCTURE, &[schema::TRAFFIC, of.fields]);
+    own.insert("app".to_owned(), json!({"const": of.name}));
+    described(object(own, &["app"]), of.summary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let all = json_schema();
+        for found in all.to_string().split("\"#/$defs/").skip(1) {
+            let name = found.split('"').next().expect("it ends");
+            assert!(all["$defs"].get(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_discipline_profile_and_application_has_its_own_table() {
+        let all = json_schema();
+        let tables = |name: &str| all["$defs"][name]["oneOf"].as_array().unwrap().len();
+        assert_eq!(tables("queue"), aqm::ALGORITHMS.len() + 1);
+        assert_eq!(tables("tcp"), tcp::PROFILES.len() + 1);
+        assert_eq!(tables("traffic"), traffic::APPS.len());
+        let red = all["$defs"]["queue"]["oneOf"].as_array().unwrap().iter();
+        let red = red.filter(|one| one["properties"]["aqm"]["const"] == "red").last().unwrap();
+        assert_eq!(red["properties"]["max_p"]["anyOf"][0]["maximum"], 1.0);
+    }
+}

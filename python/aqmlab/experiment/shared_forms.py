@@ -1,0 +1,253 @@
+"""What an experiment's files say once for several entries, written out before all else reads it.
+
+`docs/studies.md` describes the forms under "Said once". Whatever comes after this step sees entries
+that are complete, as if each had been written in full.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import SpecError, nearest
+
+from .alike import all_alike, base_like
+from .group_axes import axis_of, in_full, written
+
+#: Kinds of entries that have names, and the key of the name. `[kind.NAME]` is such an entry.
+NAME = {
+    "part": "name",
+    "group": "name",
+    "metric": "name",
+    "table": "id",
+    "difference": "id",
+    "figure": "id",
+    "claim": "id",
+    "deviation": "what",
+}
+
+#: The key that a plain text in the place of an entry stands for.
+TEXT = {"part": "title", "deviation": "text"}
+
+#: Kinds that show a group, and belong to its part unless they name one.
+SHOWS_A_GROUP = ("table", "difference", "figure")
+
+#: Tables of entries that have names: several files may add to them.
+TABLES = ("base", "axis")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """An experiment's files as one document."""
+
+    data: dict[str, Any]
+    files: dict[str, list[Path]]
+    """The file that every entry of a list stands in."""
+
+
+def expand(documents: Mapping[Path, dict[str, Any]]) -> Whole:
+    """An experiment's files, in their order, as one document whose entries are complete."""
+    data: dict[str, Any] = {}
+    files: dict[str, list[Path]] = {}
+    for path, document in documents.items():
+        for key, value in _of_file(document, path).items():
+            data[key] = _joined(data[key], value, path, key) if key in data else value
+            if isinstance(value, list):
+                files.setdefault(key, []).extend([path] * len(value))
+    for kind, key in NAME.items():
+        if kind in data:
+            data[kind] = all_alike(data[kind], key, kind, files[kind])
+    return Whole(_linked(data, files), files)
+
+
+def _linked(data: dict[str, Any], files: dict[str, list[Path]]) -> dict[str, Any]:
+    """A document whose entries have what they take from entries of other kinds."""
+    found = dict(data)
+    if "base" in data:
+        bases = data["base"] | {"scenario": data.get("scenario", {})}
+        found["base"] = {
+            name: base_like(base, bases, f"base {name}: ") for name, base in data["base"].items()
+        }
+    shared = data.get("axis", {})
+    if shared:
+        found["axis"] = {name: written(axis_of(axis, shared)) for name, axis in shared.items()}
+    if "group" in data:
+        found["group"] = [
+            in_full(group, shared, path)
+            for group, path in zip(data["group"], files["group"], strict=True)
+        ]
+    parts = {group.get("name"): group.get("part") for group in data.get("group", [])}
+    claims = {claim.get("id"): claim for claim in data.get("claim", [])}
+    for kind in SHOWS_A_GROUP:
+        if kind in data:
+            found[kind] = [_placed(entry, parts) for entry in data[kind]]
+    if claims:
+        found["claim"] = [_asked_again(claim, claims) for claim in data["claim"]]
+    return found
+
+
+# --- one file: entries by name, what all of a kind have, several entries in one -------------------
+
+
+def _of_file(document: dict, path: Path) -> dict:
+    """A file's lists with every entry that they stand for."""
+    defaults = document.get("defaults", {})
+    for kind in defaults:
+        if kind != "part" and kind not in NAME:
+            known = ["part", *NAME]
+            hint = nearest(kind, known) or f" (known: {', '.join(known)})"
+            raise SpecError(f'{path}: defaults: no kind of entry "{kind}"{hint}')
+    entries = {kind: _listed(document[kind], kind, path) for kind in NAME if kind in document}
+    entries = {
+        kind: [_usual(defaults, kind) | entry for entry in listed]
+        for kind, listed in entries.items()
+    }
+    whole = {key: entries.get(key, value) for key, value in document.items() if key != "defaults"}
+    return {key: _spread(value, f"{path}: {key}") for key, value in whole.items()}
+
+
+def _listed(entries: Any, kind: str, path: Path) -> list[dict]:
+    """The entries of `[kind.NAME]` as those of `[[kind]]`."""
+    if isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries):
+        return entries
+    if not isinstance(entries, dict):
+        raise SpecError(f"{path}: {kind} is no list of entries: write [{kind}.NAME] for each")
+    found = []
+    for name, entry in entries.items():
+        if isinstance(entry, str) and kind in TEXT:
+            entry = {TEXT[kind]: entry}
+        if not isinstance(entry, dict):
+            raise SpecError(
+                f"{path}: {kind} {name}: {entry!r} is no entry: write {{ key = value }}"
+            )
+        found.append({NAME[kind]: name} | entry)
+    return found
+
+
+def _usual(defaults: dict, kind: str) -> dict:
+    """What every entry of this kind has in a file, unless it says otherwise."""
+    part = {"part": defaults["part"]} if "part" in defaults and kind in _OF_A_PART else {}
+    own = defaults.get(kind, {}) if kind != "part" else {}
+    return part | own
+
+
+_OF_A_PART = ("group", "claim", *SHOWS_A_GROUP)
+
+
+def _spread(node: Any, where: str) -> Any:
+    """A copy in which every entry of a list that has `for` is as many as it stands for."""
+    if isinstance(node, dict):
+        return {key: _spread(value, where) for key, value in node.items()}
+    if isinstance(node, list):
+        return [each for entry in node for each in _rows(entry, where)]
+    return node
+
+
+def _rows(entry: Any, where: str) -> Iterator[Any]:
+    if not isinstance(entry, dict) or "for" not in entry:
+        yield _spread(entry, where)
+        return
+    rest = {key: value for key, value in entry.items() if key != "for"}
+    rows = _rows_of(entry["for"], where)
+    for row in rows:
+        if row.keys() != rows[0].keys():
+            missing = sorted(rows[0].keys() ^ row.keys())[0]
+            raise SpecError(
+                f'{where}: for: not every row has "{missing}": give it to all or to none'
+            )
+        yield _spread(_filled(rest, row), where)
+
+
+def _rows_of(given: Any, where: str) -> list[dict]:
+    lists = isinstance(given, dict) and all(isinstance(values, list) for values in given.values())
+    if lists or (isinstance(given, list) and all(isinstance(row, dict) for row in given)):
+        return list(choices(given))
+    raise SpecError(f"{where}: for: give a list of rows {{ name = value }}, or lists of values")
+
+
+def choices(given: Mapping[str, list] | list[dict]) -> Iterator[dict[str, Any]]:
+    """Rows of names and values: those listed, or every combination of the lists of values."""
+    if isinstance(given, list):
+        yield from given
+        return
+    for values in itertools.product(*given.values()):
+        yield dict(zip(given, values, strict=True))
+
+
+def _filled(node: Any, names: dict) -> Any:
+    """A copy in which "$name" is the value of that name, and "{name}" in a text shows it."""
+    if isinstance(node, dict):
+        return {_text(key, names): _filled(value, names) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_filled(value, names) for value in node]
+    if not isinstance(node, str):
+        return node
+    if node.startswith("$") and node[1:] in names:
+        return names[node[1:]]
+    return _text(node, names)
+
+
+def _text(text: str, names: dict) -> str:
+    for name, value in names.items():
+        text = text.replace(f"{{{name}}}", str(plain(value)))
+    return text
+
+
+def plain(value: object) -> object:
+    """A value as a reader wants it in a text."""
+    if isinstance(value, list):
+        return f"({', '.join(str(v) for v in value)})"
+    return f"{value[:-1]} %" if isinstance(value, str) and value.endswith("%") else value
+
+
+# --- all files: entries like others ---------------------------------------------------------------
+
+
+def _joined(have: Any, more: Any, path: Path, key: str) -> Any:
+    """What the files before say, and this one: lists in order, bases and shared axes by name."""
+    if isinstance(have, list) and isinstance(more, list):
+        return have + more
+    what = key
+    if isinstance(have, dict) and isinstance(more, dict) and key in TABLES:
+        twice = sorted(have.keys() & more.keys())
+        if not twice:
+            return have | more
+        what = f"{key}.{twice[0]}"
+    raise SpecError(f'{path}: "{what}" is already in another file of the experiment')
+
+
+def _placed(entry: dict, parts: Mapping[Any, Any]) -> dict:
+    """A table or figure with the part that it belongs to: its group's unless it says otherwise."""
+    part = parts.get(entry.get("group"))
+    return entry if "part" in entry or part is None else entry | {"part": part}
+
+
+def _asked_again(claim: dict, claims: Mapping[Any, dict]) -> dict:
+    """A claim; one that revisits another and has no conditions has those of that one, of its own
+    groups: `groups` says how theirs are called.
+    """
+    own = {key: value for key, value in claim.items() if key != "groups"}
+    other = claims.get(claim.get("revisits"), {})
+    if not other:
+        return own
+    if "rule" in own and "rule" in other:
+        own["rule"] = own["rule"].replace("{rule}", other["rule"])
+    if "condition" not in own and "condition" in other:
+        own["condition"] = _regrouped(other["condition"], claim.get("groups", "{group}"))
+    return own
+
+
+def _regrouped(node: Any, called: str) -> Any:
+    if isinstance(node, list):
+        return [_regrouped(value, called) for value in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: called.replace("{group}", value)
+        if key == "group" and isinstance(value, str)
+        else _regrouped(value, called)
+        for key, value in node.items()
+    }

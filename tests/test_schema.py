@@ -1,0 +1,161 @@
+"""The JSON schema of scenario files: whatever is shipped fits it, a misspelt key does not."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any
+
+import pytest
+
+from aqmlab.experiment.experiment import SHIPPED
+from aqmlab.io import documents
+from aqmlab.simulator import engine
+
+EXAMPLES = sorted((SHIPPED / "examples").glob("*.toml"))
+TYPES = {
+    "object": dict, "array": list, "string": str, "boolean": bool,
+    "number": (int, float), "integer": int,
+}  # fmt: skip
+
+
+class Validator:
+    """The keywords of draft 2020-12 that our schema uses; any other is a mistake."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self.schema = schema
+
+    def fits(self, value: Any, schema: dict[str, Any] | None = None) -> bool:
+        schema = self.schema if schema is None else schema
+        return all(
+            getattr(self, f"_{key.strip('$')}")(value, of, schema) for key, of in schema.items()
+        )
+
+    def _ignored(self, *_: Any) -> bool:
+        return True
+
+    _schema = _title = _description = _default = _defs = _ignored
+
+    def _ref(self, value: Any, name: str, _: Any) -> bool:
+        return self.fits(value, self.schema["$defs"][name.removeprefix("#/$defs/")])
+
+    def _type(self, value: Any, name: str, _: Any) -> bool:
+        if name in ("number", "integer") and isinstance(value, bool):
+            return False
+        whole = name == "integer" and isinstance(value, float) and value.is_integer()
+        return whole or isinstance(value, TYPES[name])
+
+    def _properties(self, value: Any, of: dict[str, Any], _: Any) -> bool:
+        return not isinstance(value, dict) or all(
+            self.fits(inner, of[key]) for key, inner in value.items() if key in of
+        )
+
+    def _additionalProperties(self, value: Any, _: bool, schema: dict[str, Any]) -> bool:  # noqa: N802
+        return not isinstance(value, dict) or value.keys() <= schema["properties"].keys()
+
+    def _unevaluatedProperties(self, value: Any, _: bool, schema: dict[str, Any]) -> bool:  # noqa: N802
+        known = self.schema["$defs"][schema["$ref"].removeprefix("#/$defs/")]["properties"]
+        return value.keys() <= known.keys()
+
+    def _required(self, value: Any, names: list[str], _: Any) -> bool:
+        return not isinstance(value, dict) or value.keys() >= set(names)
+
+    def _items(self, value: Any, of: Any, schema: dict[str, Any]) -> bool:
+        rest = value[len(schema.get("prefixItems", [])) :] if isinstance(value, list) else []
+        return not rest if of is False else all(self.fits(item, of) for item in rest)
+
+    def _prefixItems(self, value: Any, of: list[Any], _: Any) -> bool:  # noqa: N802
+        return all(self.fits(item, one) for item, one in zip(value, of, strict=False))
+
+    def _minItems(self, value: Any, least: int, _: Any) -> bool:  # noqa: N802
+        return len(value) >= least
+
+    def _anyOf(self, value: Any, of: list[Any], _: Any) -> bool:  # noqa: N802
+        return any(self.fits(value, one) for one in of)
+
+    def _oneOf(self, value: Any, of: list[Any], _: Any) -> bool:  # noqa: N802
+        return sum(self.fits(value, one) for one in of) == 1
+
+    def _enum(self, value: Any, names: list[Any], _: Any) -> bool:
+        return value in names
+
+    def _const(self, value: Any, one: Any, _: Any) -> bool:
+        return value == one
+
+    def _pattern(self, value: Any, pattern: str, _: Any) -> bool:
+        return not isinstance(value, str) or re.search(pattern, value) is not None
+
+    def _minimum(self, value: Any, least: float, _: Any) -> bool:
+        return not isinstance(value, int | float) or value >= least
+
+    def _exclusiveMinimum(self, value: Any, least: float, _: Any) -> bool:  # noqa: N802
+        return not isinstance(value, int | float) or value > least
+
+    def _maximum(self, value: Any, most: float, _: Any) -> bool:
+        return not isinstance(value, int | float) or value <= most
+
+
+@pytest.fixture(scope="module")
+def validator() -> Validator:
+    return Validator(engine.schema())
+
+
+def scenario_of(path) -> dict[str, Any]:
+    document = documents.read_toml(path)
+    document.pop("calibration", None)
+    return document.get("scenario", document)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_every_shipped_example_fits(validator, path):
+    scenario = scenario_of(path)
+    assert validator.fits(scenario)
+    for section in (scenario, scenario["link"][0], scenario["traffic"][0]):
+        section["ratee"] = "1 Mbit/s"
+        assert not validator.fits(scenario)
+        del section["ratee"]
+
+
+@pytest.mark.parametrize(
+    ("change", "fits"),
+    [
+        ({"duration": "90 min"}, True),
+        ({"duration": 90}, False),
+        ({"duration": "90 miles"}, False),
+        ({"seed": -1}, False),
+        ({"engine": "fast"}, False),
+        ({"network": {"rtt": ["10 ms", "0.2 s"]}}, True),
+        ({"network": {"rtt": {"min": "1 ms", "maximum": "2 ms"}}}, False),
+        ({"link": [{"rate_steps": [["0 s", "1 Mbit/s"]]}]}, True),
+        ({"link": [{"rate_steps": [["0 s"]]}]}, False),
+        ({"link": [{"access": "cable", "forward": "codel"}]}, True),
+        ({"link": [{"access": "cabel"}]}, False),
+        ({"link": [{"rate": "1 Mbit/s", "forward": {"aqm": "red", "max_p": 2}}]}, False),
+        ({"link": [{"rate": "1 Mbit/s", "forward": {"aqm": "codel", "max_p": 0.1}}]}, False),
+        ({"traffic": [{"app": "bulk", "flows": 2, "tcp": {"profile": "linux"}}]}, True),
+        ({"traffic": [{"app": "bulk", "flows": 2, "tcp": {"profile": "linx"}}]}, False),
+        ({"traffic": [{"app": "bulk", "flows": 2, "script": [{"drop": [3, 4]}]}]}, True),
+        ({"traffic": [{"app": "bulk", "flows": 2, "think": 3}]}, False),
+    ],
+)
+def test_what_fits_and_what_does_not(validator, change, fits):
+    whole = {
+        "duration": "1 s",
+        "link": [{"rate": "1 Mbit/s"}],
+        "traffic": [{"app": "web", "load": "90%"}],
+    }
+    assert validator.fits(copy.deepcopy(whole) | change) == fits
+
+
+def test_every_default_fits_its_own_field(validator):
+    def check(of: Any) -> None:
+        if isinstance(of, dict):
+            if "default" in of and "description" in of:
+                assert validator.fits(of["default"], of), of
+            for inner in of.values():
+                check(inner)
+        elif isinstance(of, list):
+            for inner in of:
+                check(inner)
+
+    check(validator.schema["$defs"])
