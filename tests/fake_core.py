@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aqmlab._core import resolve  # noqa: F401 (pure: no simulation)
+from aqmlab import _core
 
 BYTES_PER_USER = 400.0
 
@@ -205,6 +205,14 @@ VARIABLE = {
 
 def version() -> str:
     return json.dumps(VERSION)
+
+
+def resolve(text: str) -> str:
+    """As the simulator, which is asked: it simulates nothing for it."""
+    try:
+        return _core.resolve(text)
+    except _core.ScenarioError as error:
+        raise ScenarioError(str(error)) from error
 
 
 def memory(_text: str) -> tuple[int, int | None]:

@@ -269,8 +269,8 @@ def test_a_file_may_add_a_base_and_a_shared_axis_but_not_one_that_is_there(folde
     text = main.read_text().replace('["claims.toml"]', '["claims.toml", "more.toml"]')
     main.write_text(text + '\n[axis.limit]\nname = "limit"\n\n[base.first]\nname = "first"\n')
     more.write_text('[axis.load]\nname = "load"\n\n[base.second]\nname = "second"\n')
-    read = load("small", folder).data
-    assert list(read["base"]) == ["first", "second"] and list(read["axis"]) == ["limit", "load"]
+    study = load("small", folder)
+    assert list(study.bases) == ["first", "second"] and list(study.axes) == ["limit", "load"]
     for again, named in (
         ('[base.first]\nname = "other"\n', '"base.first"'),
         ('title = "Another"\n', '"title"'),

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from aqmlab.experiment.grammar import Number
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import statistics
 
@@ -25,7 +26,9 @@ def of(statistic: str, **args: Any) -> float:
         summary={"studied_port": "link.forward"},
         scenario={"warmup": "2 s"},
     )
-    return statistics.of_run(cast(FinishedRun, run), {"statistic": statistic, "args": args})
+    return statistics.of_run(
+        cast(FinishedRun, run), Number(group="g", statistic=statistic, args=args)
+    )
 
 
 def test_only_measured_seconds_count():

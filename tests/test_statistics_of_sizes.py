@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from aqmlab.errors import SpecError
+from aqmlab.experiment.grammar import Difference, Number
+from aqmlab.experiment.shapes import read
 from aqmlab.runs.laboratory import FinishedRun
-from aqmlab.tables import statistics, tables
+from aqmlab.tables import statistics
 
 SIZES = {
     "upto_bytes": [1000, 2000, 4000, 8000],
@@ -41,7 +43,7 @@ def run(
 
 
 def of(made: FinishedRun, statistic: str, /, **args: Any) -> float:
-    return statistics.of_run(made, {"statistic": statistic, "args": args})
+    return statistics.of_run(made, Number(group="g", statistic=statistic, args=args))
 
 
 def pair(name: str, a: FinishedRun, b: FinishedRun, **args: Any) -> float:
@@ -141,5 +143,6 @@ def test_variables_of_a_model(monkeypatch):
 
 
 def test_a_difference_names_its_rows():
-    assert tables.difference_keys({"on": ["load"]}) == ["load"]
-    assert tables.difference_keys({"on": ["load"], "by": ["switch"]}) == ["switch", "load"]
+    told = {"id": "d", "part": "p", "group": "g", "minus": "h", "title": "D", "on": ["load"]}
+    assert read(Difference, told).columns == ["load"]
+    assert read(Difference, told | {"by": ["switch"]}).columns == ["switch", "load"]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from aqmlab.errors import SpecError
+from aqmlab.experiment.grammar import Number
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import statistics
 
@@ -50,7 +51,7 @@ def run(
 
 
 def number(name: str, measured: FinishedRun, **arguments: Any) -> float:
-    return statistics.of_run(measured, {"statistic": name, "args": arguments})
+    return statistics.of_run(measured, Number(group="g", statistic=name, args=arguments))
 
 
 class TestPayload:
@@ -93,7 +94,7 @@ class TestSources:
 
     def test_nothing_is_undefined(self):
         empty = run()
-        cast(Any, empty).table = lambda _: {
+        cast(Any, empty).columns = lambda _: {
             "group": np.array([0, 0]),
             "goodput_bits_per_s": np.zeros(2),
         }

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from aqmlab.experiment import plan
+from aqmlab.experiment.grammar import Difference, Number
 from aqmlab.experiment.plan import Cell, Plan
 from aqmlab.pipeline import study
 from aqmlab.report import headlines
@@ -33,7 +34,7 @@ class Sizes:
     ("upto", "median"), [(1024, 0.25), (2048, 0.5), (4096, math.nan), (8192, math.nan)]
 )
 def test_the_median_of_a_size(upto, median):
-    how = {"statistic": "median_of_size", "args": {"upto_bytes": upto}}
+    how = Number(group="g", statistic="median_of_size", args={"upto_bytes": upto})
     found = of_run(cast(FinishedRun, Sizes()), how)
     assert found == pytest.approx(median, nan_ok=True)
 
@@ -44,16 +45,19 @@ def test_a_difference_within_one_group():
         for load in ("90%", "98%")
         for queue in ("FIFO", "RED")
     ]
-    entry = {
-        "group": "g",
-        "where": {"queue": "RED"},
-        "minus": "g",
-        "minus_where": {"queue": "FIFO"},
-        "on": ["load"],
-    }
+    entry = Difference(
+        id="d",
+        part="p",
+        title="D",
+        group="g",
+        where={"queue": "RED"},
+        minus="g",
+        minus_where={"queue": "FIFO"},
+        on=("load",),
+    )
     pairs = study._pairs(Plan(cells, {}, {"g": 1}), entry)
     assert [(a.key, b.key) for a, b in pairs] == [("90%RED", "90%FIFO"), ("98%RED", "98%FIFO")]
-    assert plan.matches(cells[0].axes, entry["minus_where"])
+    assert plan.matches(cells[0].axes, entry.minus_where)
 
 
 def test_the_findings_count_our_questions_apart():

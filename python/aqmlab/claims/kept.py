@@ -9,28 +9,30 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import StoreError
+from aqmlab.experiment.grammar import Claim
+from aqmlab.experiment.shapes import written
 from aqmlab.io import files
 from aqmlab.runs.store import Store
 
 from .judge import UNDECIDED
 
 
-def digest(claim: dict) -> str:
+def digest(claim: Claim) -> str:
     """A short hash of the rule, in words and as conditions: it changes with either.
 
     Not with what lies under the rule: scenarios, metrics and statistics have the version of the
     whole program.
     """
-    return files.identity({k: claim[k] for k in ("rule", "condition") if k in claim})[:12]
+    return files.identity({"rule": claim.rule, "condition": written(claim.conditions)})[:12]
 
 
-def blank(study: str, claim: dict) -> dict[str, Any]:
+def blank(study: str, claim: Claim) -> dict[str, Any]:
     """The line of a claim that nothing was run for."""
     told = {
-        "id": claim["id"],
+        "id": claim.id,
         "study": study,
-        "claim": claim["claim"],
-        "rule": f"{claim['rule']} (version {claim['version']})",
+        "claim": claim.claim,
+        "rule": f"{claim.rule} (version {claim.version})",
     }
     return told | {
         "verdict": UNDECIDED,
@@ -38,13 +40,13 @@ def blank(study: str, claim: dict) -> dict[str, Any]:
         "interval": None,
         "replications": 0,
         "why": "not run",
-        "kind": claim.get("kind", ""),
-        "part": claim["part"],
-        "version": claim["version"],
+        "kind": claim.kind,
+        "part": claim.part,
+        "version": claim.version,
         "digest": digest(claim),
         "conditions": [],
         "deciding": None,
-        "revisits": claim.get("revisits"),
+        "revisits": claim.revisits,
     }
 
 
@@ -62,7 +64,7 @@ def stored(folder: Path, study: str) -> list[dict[str, Any]] | None:
     return result.get("claims")
 
 
-def current(study: str, claim: dict, known: dict[str, Any] | None) -> dict[str, Any]:
+def current(study: str, claim: Claim, known: dict[str, Any] | None) -> dict[str, Any]:
     """A stored line, unless there is none or the rule has changed since it was judged."""
     fresh = blank(study, claim)
     if known is None or known.get("digest") == fresh["digest"]:

@@ -9,6 +9,7 @@ from typing import TypedDict
 
 import numpy as np
 
+from aqmlab.experiment.grammar import Metric
 from aqmlab.experiment.plan import Cell
 from aqmlab.intervals import CONFIDENCE, student
 from aqmlab.runs.laboratory import FinishedRun
@@ -141,14 +142,14 @@ def mean_band(
     return mean, mean - half, mean + half
 
 
-def titled(metric: dict) -> str:
+def titled(metric: Metric) -> str:
     """A metric's title with its unit, if it has one."""
-    return f"{metric['title']} ({metric['unit']})" if metric["unit"] else metric["title"]
+    return f"{metric.title} ({metric.unit})" if metric.unit else metric.title
 
 
-def unit_of_difference(metric: dict) -> str:
+def unit_of_difference(metric: Metric) -> str:
     """The unit of a metric's differences: of percentages points."""
-    return "points" if metric["unit"] == "%" else metric["unit"]
+    return "points" if metric.unit == "%" else metric.unit
 
 
 def seeds_told(found: Sequence[Sample], shown: str = "bands") -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import AqmlabError, StoreError
 from aqmlab.experiment.experiment import claims, find, head, load, shipped
+from aqmlab.experiment.shapes import written
 from aqmlab.io.terminal import say
 
 if TYPE_CHECKING:
@@ -43,25 +44,25 @@ def names() -> list[dict[str, Any]]:
 
 def summaries() -> list[dict[str, Any]]:
     """The studies with what each is, in a line."""
-    return [{"name": name, "summary": _summary(head(find(name)))} for name in shipped()]
-
-
-def _summary(data: dict[str, Any]) -> str:
-    return f"{data['title']}: {data['subtitle']}"
+    heads = {name: head(find(name)) for name in shipped()}
+    return [
+        {"name": name, "summary": f"{told['title']}: {told['subtitle']}"}
+        for name, told in heads.items()
+    ]
 
 
 def describe(name: str) -> dict[str, Any]:
     """What one study asks, whom it follows, its parts and how long it runs."""
     experiment = load(name)
-    data = experiment.data
-    told = {k: data[k] for k in ("question", "source", "settings")}
     return {
         "name": name,
-        "summary": _summary(data),
-        **told,
+        "summary": f"{experiment.title}: {experiment.subtitle}",
+        "question": experiment.question,
+        "source": experiment.source,
+        "settings": written(experiment.settings),
         "parts": experiment.parts,
-        "figures": [figure["id"] for figure in experiment.of("figure")],
-        "claims": [claim["id"] for claim in experiment.of("claim")],
+        "figures": [figure.id for figure in experiment.figure],
+        "claims": [claim.id for claim in experiment.claim],
     }
 
 
@@ -129,7 +130,7 @@ def score_card(name: str, folder: Path | None = None) -> list[dict[str, Any]]:
     else:
         stored = next(filter(None, _usual(name)), None)
     known = {row["id"]: row for row in stored or []}
-    return [kept.current(study, claim, known.get(claim["id"])) for claim in claims(place)]
+    return [kept.current(study, claim, known.get(claim.id)) for claim in claims(place)]
 
 
 def has_results(name: str, folder: Path | None = None) -> bool:

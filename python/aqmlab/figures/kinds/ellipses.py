@@ -35,7 +35,7 @@ def collect(
     groups whose goodput counts (by default all). After K. Winstein and H. Balakrishnan, *TCP ex
     Machina*, SIGCOMM 2013, as RFC 7928 section 2.7 asks for a comparison of delay and goodput.
     """
-    warmup = units.seconds(cells.material.settings["warmup"])
+    warmup = units.seconds(cells.material.settings.warmup)
     curves, rates = [], set()
     for sample in cells.samples():
         runs = [run for run in sample.runs if run.has("seconds")]
