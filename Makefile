@@ -18,7 +18,7 @@ quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/bu
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test check format bench validate fuzz docs vectors lock audit clean
+.PHONY: help setup run test check format bench validate uml fuzz docs vectors lock audit clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -51,7 +51,11 @@ bench: setup ## Speed and memory on this machine, beside ns-2 where installed
 validate: setup ## The slow comparisons with theory, papers and other programs
 	@$(CARGO) test --quiet --release -- --include-ignored
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m slow || [ $$? -eq 5 ]  # 5: there is none
-	@$(BIN)/python validation/ns2/compare.py
+	@$(BIN)/python -m validation.ns2
+	@$(BIN)/python -m validation.linux
+
+uml: setup ## Build the Linux kernel that `make validate` runs in virtual time (once; needs the Debian package linux-source)
+	@$(BIN)/python -m validation.linux --build
 
 fuzz: setup ## Damaged results, hostile names and shells; random calls, scenarios and captures (needs nightly Rust): FUZZ_SECONDS each
 	@cd tests && PYTHONPATH=../python $(abspath $(BIN))/python -m hostile --seconds $(FUZZ_SECONDS)

@@ -1,4 +1,4 @@
-"""What validation/ns2/compare.py compares: bulk TCP over one link, told to both programs."""
+"""What `python -m validation.ns2` compares: bulk TCP over one link, told to both programs."""
 
 from __future__ import annotations
 

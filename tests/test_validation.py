@@ -1,0 +1,112 @@
+"""How another program's numbers are held against ours, without running one."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+import pytest
+from validation.equivalence import FIGURES, Figure, Kept, table, verdict
+from validation.linux import cases, guest, machine
+from validation.ns2.cases import full as ns2_full
+
+from aqmlab.simulator import engine
+
+MARGIN = Figure("drops, %", 1, 0.10, 0.0)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case of a comparison that nobody runs."""
+
+    family: str = "one flow"
+    flows: int = 1
+    ecn: bool = False
+
+    def name(self) -> str:
+        """As a file may be called."""
+        return "one"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "told"),
+    [
+        # Means 100 and 101 with half widths of a few tenths: inside a tenth of 101.
+        ([99.9, 100.0, 100.1], [100.9, 101.0, 101.1], "same"),
+        # 20 above: outside.
+        ([119.9, 120.0, 120.1], [99.9, 100.0, 100.1], "apart"),
+        # The interval alone is wider than the margin.
+        ([80.0, 100.0, 120.0], [80.0, 100.0, 120.0], "open"),
+    ],
+)
+def test_a_verdict_needs_the_whole_interval_inside_the_margin(ours, theirs, told):
+    assert verdict(MARGIN, ours, theirs)[1] == told
+
+
+def test_small_differences_do_not_matter_where_the_floor_says_so():
+    assert verdict(Figure("drops, %", 1, 0.10, 0.5), [0.3, 0.3], [0.1, 0.1])[1] == "same"
+
+
+def test_what_was_run_is_kept_and_a_damaged_file_is_as_good_as_none(tmp_path):
+    kept, runs = Kept(tmp_path), []
+
+    def run() -> list[dict[str, float]]:
+        runs.append(1)
+        return [{"drop_rate": 0.5}]
+
+    for told in ("a", "a", "b"):
+        assert kept.rows(Case(), "Linux", [told], run) == [{"drop_rate": 0.5}]
+    assert len(runs) == 2
+    for file in tmp_path.iterdir():
+        file.write_text("[{")
+    assert kept.rows(Case(), "Linux", ["a"], run) == [{"drop_rate": 0.5}]
+    assert len(runs) == 3
+
+
+def test_a_table_leaves_out_what_neither_program_did():
+    import polars as pl
+
+    row = {"family": "one flow", "case": "one", "flows": 1, "ecn": False}
+    zero = dict.fromkeys(FIGURES, 0.0) | {"goodput_mbit_per_s": 9.5}
+    runs = [
+        row | zero | {"program": program, "seed": seed}
+        for program in ("aqmlab", "Linux")
+        for seed in (1, 2)
+    ]
+    lines = table(pl.DataFrame(runs), "Linux").splitlines()
+    assert [line for line in lines if line.startswith("| one")] == [
+        "| one | goodput, Mbit/s | 9.5 ± 0 | 9.5 ± 0 | 1.000 ± 0.000 | 5% | same |"
+    ]
+
+
+@pytest.mark.parametrize("listed", [cases.full, cases.quick, ns2_full])
+def test_every_case_has_a_name_of_its_own_and_a_scenario_that_is_accepted(listed):
+    some = list(listed())
+    assert len({case.name() for case in some}) == len(some)
+
+
+def test_the_kernels_cases_are_accepted_and_tell_tc_of_ecn(real_core):
+    for case in cases.full():
+        engine.check(cases.scenario(case))
+        words = cases.job(case, 1)["qdisc"].split()
+        if cases.QUEUES[case.queue][2]:
+            assert ("ecn" in words) == case.ecn, case.name()
+
+
+def test_frames_of_a_trace_carry_a_right_checksum_and_their_number():
+    frame = guest.frame(7, 3, 100)
+    assert len(frame) == 14 + 100
+    total = sum(struct.unpack("!10H", frame[14:34]))
+    assert (total & 0xFFFF) + (total >> 16) == 0xFFFF
+    assert struct.unpack_from("=I", frame, 42) == (7,)
+
+
+def test_without_a_kernel_one_sentence_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(machine.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(machine, "source", lambda: machine.CONFIG)
+    with pytest.raises(machine.Missing, match="`make uml` builds it"):
+        machine.kernel()
+    monkeypatch.setattr(machine.platform, "machine", lambda: "riscv64")
+    with pytest.raises(machine.Missing, match="x86_64 only"):
+        machine.kernel()

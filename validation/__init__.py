@@ -1,0 +1,1 @@
+"""Other programs run beside aqmlab, a folder each: `python -m validation.ns2`."""

@@ -1,0 +1,256 @@
+"""Whether another program tells the same of a case as aqmlab: runs of both, and a verdict.
+
+Several seeds of each; ratio of the means with its interval, held against a margin that was stated
+before. `validation.ns2` and `validation.linux` bring the cases and the other program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+import polars as pl
+
+import aqmlab
+from aqmlab.intervals import interval
+from aqmlab.simulator.engine import version
+
+Numbers = dict[str, float]
+
+
+class Case(Protocol):
+    """One link, one discipline, one kind of end system."""
+
+    @property
+    def family(self) -> str:
+        """Heading of its table."""
+        ...
+
+    @property
+    def flows(self) -> int:
+        """Bulk senders."""
+        ...
+
+    @property
+    def ecn(self) -> bool:
+        """Whether senders and discipline use explicit congestion notification."""
+        ...
+
+    def name(self) -> str:
+        """Short and unique."""
+        ...
+
+
+C = TypeVar("C", bound=Case)
+
+
+@dataclass(frozen=True)
+class Program(Generic[C]):
+    """The other program, and what of a case it is told."""
+
+    name: str
+    run: Callable[[C, int], Numbers]
+    """The figures of a case under a seed; RuntimeError says why there are none."""
+    told: Callable[[C, int], Sequence[object]]
+    """All that its numbers depend on: its version, its script, its words; for so many seeds."""
+    scenario: Callable[[C], dict[str, Any]]
+    """The same case for aqmlab."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A measure that both programs tell, and how much it may differ."""
+
+    title: str
+    scale: float
+    """From the program's unit to the title's."""
+    margin: float
+    """Relative to the other program's mean."""
+    floor: float
+    """Smaller differences do not matter, whatever their ratio; in the program's unit."""
+
+
+FIGURES = {
+    "queue_time_mean_packets": Figure("queue, packets", 1, 0.05, 0.5),
+    "goodput_mbit_per_s": Figure("goodput, Mbit/s", 1, 0.05, 0),
+    "drop_rate": Figure("dropped, %", 100, 0.10, 0.000_05),
+    "mark_rate": Figure("marked, %", 100, 0.10, 0.000_05),
+    "jain_index": Figure("Jain's index", 1, 0.10, 0.02),
+}
+
+
+class Kept:
+    """Numbers of earlier runs, a file for each case and program."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def rows(
+        self, case: Case, program: str, told: Sequence[object], run: Callable[[], list[Numbers]]
+    ) -> list[Numbers]:
+        """The numbers that are kept, or those of a run, which then are kept.
+
+        A file is named after all that its numbers depend on, and written whole or not at all; one
+        that is missing or damaged is as good as none.
+        """
+        digest = hashlib.sha256("\n".join(map(str, told)).encode()).hexdigest()[:16]
+        file = self.folder / f"{case.name()}-{program}-{digest}.json"
+        try:
+            return json.loads(file.read_text())
+        except (OSError, ValueError):
+            rows = run()
+        part = file.with_suffix(f".{os.getpid()}")
+        part.write_text(json.dumps(rows))
+        part.replace(file)
+        return rows
+
+
+def in_aqmlab(case: Case, scenario: dict[str, Any], seeds: int, jobs: int | None) -> list[Numbers]:
+    """A case in aqmlab, one row per seed."""
+    runs = aqmlab.run(scenario, seeds=seeds, jobs=jobs).runs
+    return [_numbers(case, run.summary) for run in runs]
+
+
+def _numbers(case: Case, summary: Mapping[str, float]) -> Numbers:
+    goodput = summary["long_flow_goodput_mean_bits_per_s"] * case.flows / 1e6
+    return {name: summary.get(name, goodput) for name in (*FIGURES, "utilisation")}
+
+
+def rows(
+    cases: Iterable[C], program: Program[C], seeds: int, kept: Kept, jobs: int | None
+) -> Iterator[dict[str, object]]:
+    """Every run of both programs."""
+    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+        for case in cases:
+            scenario = program.scenario(case)
+            ours = [version().build, json.dumps(scenario, sort_keys=True), seeds]
+            found = {
+                program.name: kept.rows(
+                    case,
+                    program.name,
+                    program.told(case, seeds),
+                    lambda case=case: list(
+                        pool.map(program.run, [case] * seeds, range(1, seeds + 1))
+                    ),
+                ),
+                "aqmlab": kept.rows(
+                    case,
+                    "aqmlab",
+                    ours,
+                    lambda case=case, scenario=scenario: in_aqmlab(case, scenario, seeds, jobs),
+                ),
+            }
+            names = {
+                "family": case.family,
+                "case": case.name(),
+                "flows": case.flows,
+                "ecn": case.ecn,
+            }
+            for name, numbers in found.items():
+                for seed, row in enumerate(numbers, start=1):
+                    yield {**names, "program": name, "seed": seed, **row}
+            print(f"{case.name()}: done", file=sys.stderr, flush=True)
+
+
+def verdict(figure: Figure, ours: list[float], theirs: list[float]) -> tuple[str, str]:
+    """The ratio with its 95 % interval, and whether the difference, with its interval, stays
+    within the margin (same), lies beyond it (apart), or neither can be said (open)."""
+    (a, low_a, _), (b, low_b, _) = interval(ours), interval(theirs)
+    half = math.hypot(a - low_a, b - low_b)
+    margin = max(figure.margin * b, figure.floor)
+    difference = abs(a - b)
+    told = (
+        "same" if difference + half <= margin else "apart" if difference - half > margin else "open"
+    )
+    if b == 0 or a == 0:
+        return "", told
+    spread = math.hypot((a - low_a) / a, (b - low_b) / b)
+    return f"{a / b:.3f} ± {a / b * spread:.3f}", told
+
+
+def table(runs: pl.DataFrame, program: str) -> str:
+    """Means with 95 % intervals, ratio, margin and verdict, a heading for each family."""
+    names = ("case", "figure", "aqmlab", program, "ratio", "margin", "verdict")
+    head = [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
+    lines: list[str] = []
+    family = ""
+    for (title, name), of in runs.group_by("family", "case", maintain_order=True):
+        if title != family:
+            family = str(title)
+            lines += ["", f"**{family}**", "", *head]
+        for field, figure in FIGURES.items():
+            ours, theirs = (of.filter(program=p)[field].to_list() for p in ("aqmlab", program))
+            nothing = not any(ours) and not any(theirs)
+            if nothing or (field == "jain_index" and of["flows"][0] == 1):
+                continue
+            ratio, told = verdict(figure, ours, theirs)
+            shown = " | ".join(_mean(values, figure) for values in (ours, theirs))
+            margin = f"{figure.margin:.0%}"
+            told = told if told == "same" else f"**{told}**"
+            lines.append(f"| {name} | {figure.title} | {shown} | {ratio} | {margin} | {told} |")
+    return "\n".join(lines[1:])
+
+
+def _mean(values: list[float], figure: Figure) -> str:
+    mean, low, _ = interval(values)
+    return f"{figure.scale * mean:.4g} ± {figure.scale * (mean - low):.2g}"
+
+
+def verdicts(runs: pl.DataFrame, program: str) -> str:
+    """How many figures are the same, open and apart, by figure: one line of words."""
+    told: dict[str, dict[str, int]] = {}
+    for line in table(runs, program).splitlines():
+        cells = [cell.strip(" *") for cell in line.split("|")]
+        if len(cells) > 8 and cells[7] in ("same", "open", "apart"):
+            counts = told.setdefault(cells[2], {})
+            counts[cells[7]] = counts.get(cells[7], 0) + 1
+    return "; ".join(
+        f"{title}: " + ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
+        for title, counts in told.items()
+    )
+
+
+def options(parser: argparse.ArgumentParser, cache: Path) -> None:
+    """What every comparison may be asked."""
+    parser.add_argument("--quick", action="store_true", help="a few short cases, three seeds")
+    parser.add_argument("--only", default="", help="cases whose family or name has this in it")
+    parser.add_argument("--seeds", type=int, help="replications, at least two (5; with --quick 3)")
+    parser.add_argument("--jobs", type=int, help="runs at a time (all cores)")
+    parser.add_argument("--cache", type=Path, default=cache, help="folder for what has been run")
+    parser.add_argument("--out", type=Path, help="folder for table.md and runs.csv")
+
+
+def compare(
+    parser: argparse.ArgumentParser,
+    arguments: argparse.Namespace,
+    program: Program[C],
+    cases: Iterable[C],
+) -> int:
+    """Runs both programs, prints the table, and writes it where the user asked for it."""
+    seeds = arguments.seeds or (3 if arguments.quick else 5)
+    if seeds < 2:
+        parser.error(f"--seeds {seeds}: an interval needs at least two")
+    only = arguments.only
+    chosen = [case for case in cases if only in case.name() or only in case.family]
+    if not chosen:
+        parser.error(f"--only {only}: no case has that in its name or family")
+    kept = Kept(arguments.cache)
+    runs = pl.DataFrame(list(rows(chosen, program, seeds, kept, arguments.jobs)))
+    text = table(runs, program.name)
+    print(text)
+    print(f"\n{verdicts(runs, program.name)}")
+    if arguments.out:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        (arguments.out / "table.md").write_text(text + "\n")
+        runs.write_csv(arguments.out / "runs.csv")
+    return 0

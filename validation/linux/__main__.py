@@ -1,0 +1,58 @@
+"""Bulk TCP in aqmlab and in a real Linux kernel: same line, same disciplines, several seeds each.
+
+Usage: python -m validation.linux [--quick] [--only WORD] [--seeds N] [--out FOLDER] [--build]
+The kernel runs in virtual time as an ordinary program (`machine.py`); `--build` builds it, as
+`make uml` does. Without it, says so in one line and ends well. What has been run is kept (--cache).
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from validation.equivalence import Numbers, Program, compare, options
+from validation.linux import machine
+from validation.linux.cases import Case, full, job, quick, scenario
+
+
+def run(case: Case, seed: int) -> Numbers:
+    """One run in the guest."""
+    told = machine.run(job(case, seed))
+    each = told["received"]
+    handled = told["packets"] + told["drops"]
+    return {
+        "queue_time_mean_packets": told["length_mean"],
+        "goodput_mbit_per_s": sum(each) * 8e-6 / told["measured_s"],
+        "drop_rate": told["drops"] / handled,
+        "mark_rate": told["marked"] / handled,
+        "jain_index": sum(each) ** 2 / (len(each) * sum(x * x for x in each)),
+    }
+
+
+def told(case: Case, seeds: int) -> list[object]:
+    """The kernel, the guest's program and its jobs."""
+    return [machine.folder().name, machine.GUEST.read_text(), job(case, 0), seeds]
+
+
+def main() -> int:
+    """Runs both and prints the table; 0 also where there is no kernel for it."""
+    parser = argparse.ArgumentParser(
+        prog="python -m validation.linux", description=(__doc__ or "").splitlines()[0]
+    )
+    options(parser, Path("results/linux"))
+    parser.add_argument("--build", action="store_true", help="build the kernel and end")
+    arguments = parser.parse_args()
+    try:
+        if arguments.build:
+            print(machine.build())
+            return 0
+        machine.kernel()
+    except machine.Missing as missing:
+        print(f"no comparison with Linux: {missing}")
+        return 0
+    cases = quick() if arguments.quick else full()
+    return compare(parser, arguments, Program("Linux", run, told, scenario), cases)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * Two network devices joined by a line, for comparisons with the kernel's own queue disciplines.
+ *
+ * What line0 sends is received by line1, and the other way round. A device takes one packet at a
+ * time, sends it at its rate, and then asks its queue discipline for the next, as a network card
+ * with a ring of one packet does: so a discipline at the root of the device is the only queue.
+ * (Under tbf or htb, RED is never asked while it is empty and never ages its average.) A packet is
+ * received one propagation delay after its last bit was sent.
+ *
+ * Parameters, in /sys/module/aqmlab_line/parameters, one value for each device:
+ *   rate     bit/s; a packet counts with its Ethernet header, as the disciplines count it
+ *   delay    propagation, ns
+ *   drop     numbers of the TCP segments with data (from 1) that are lost after line0 sent them
+ *   mark     numbers of those that get the congestion-experienced code point there
+ *   marked   packets that left line0 with this code point; to be read
+ */
+#include <linux/hrtimer.h>
+#include <linux/etherdevice.h>
+#include <linux/ip.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/tcp.h>
+#include <net/inet_ecn.h>
+
+static ulong rate[2] = { 10000000, 1000000000 };
+static ulong delay[2];
+module_param_array(rate, ulong, NULL, 0644);
+module_param_array(delay, ulong, NULL, 0644);
+
+static ulong drop[256], mark[256], marked, segments;
+static int drops, marks;
+module_param_array(drop, ulong, &drops, 0644);
+module_param_array(mark, ulong, &marks, 0644);
+module_param(marked, ulong, 0444);
+
+struct line {
+	struct net_device *dev, *peer;
+	struct hrtimer sent, arrived;
+	struct sk_buff *sending;
+	struct sk_buff_head flying; /* each with the time of its arrival in skb->tstamp */
+	int end;
+};
+
+static struct net_device *devices[2];
+
+static netdev_tx_t line_xmit(struct sk_buff *skb, struct net_device *dev)
+{
+	struct line *line = netdev_priv(dev);
+	u64 ns = div64_u64((u64)skb->len * 8 * NSEC_PER_SEC, rate[line->end]);
+
+	netif_stop_queue(dev);
+	skb_orphan(skb);
+	line->sending = skb;
+	hrtimer_start(&line->sent, ktime_add_ns(ktime_get(), ns), HRTIMER_MODE_ABS);
+	return NETDEV_TX_OK;
+}
+
+static bool listed(const ulong *numbers, int count, ulong number)
+{
+	while (count--)
+		if (numbers[count] == number)
+			return true;
+	return false;
+}
+
+/* Bytes of data that a TCP segment carries; 0 for every other packet. */
+static int data_of(struct sk_buff *skb)
+{
+	struct iphdr *ip = (struct iphdr *)(skb->data + ETH_HLEN);
+	struct tcphdr *tcp = (struct tcphdr *)((u8 *)ip + ip->ihl * 4);
+
+	if (skb->protocol != htons(ETH_P_IP) || ip->protocol != IPPROTO_TCP)
+		return 0;
+	return ntohs(ip->tot_len) - ip->ihl * 4 - tcp->doff * 4;
+}
+
+/* Loses or marks what is listed; true where the packet is lost. */
+static bool line_lost(struct sk_buff *skb)
+{
+	if (data_of(skb) > 0) {
+		segments++;
+		if (listed(drop, drops, segments))
+			return true;
+		if (listed(mark, marks, segments)) {
+			skb_set_network_header(skb, ETH_HLEN);
+			INET_ECN_set_ce(skb);
+		}
+	}
+	if (skb->protocol == htons(ETH_P_IP) &&
+	    INET_ECN_is_ce(((struct iphdr *)(skb->data + ETH_HLEN))->tos))
+		marked++;
+	return false;
+}
+
+static enum hrtimer_restart line_sent(struct hrtimer *timer)
+{
+	struct line *line = container_of(timer, struct line, sent);
+	struct sk_buff *skb = line->sending;
+
+	line->sending = NULL;
+	dev_sw_netstats_tx_add(line->dev, 1, skb->len);
+	netif_wake_queue(line->dev);
+	if (line->end == 0 && line_lost(skb)) {
+		dev_kfree_skb_any(skb);
+		return HRTIMER_NORESTART;
+	}
+	skb->tstamp = ktime_add_ns(hrtimer_get_expires(timer), delay[line->end]);
+	__skb_queue_tail(&line->flying, skb);
+	if (skb_queue_len(&line->flying) == 1)
+		hrtimer_start(&line->arrived, skb->tstamp, HRTIMER_MODE_ABS);
+	return HRTIMER_NORESTART;
+}
+
+static enum hrtimer_restart line_arrived(struct hrtimer *timer)
+{
+	struct line *line = container_of(timer, struct line, arrived);
+	struct sk_buff *skb = __skb_dequeue(&line->flying);
+	struct sk_buff *next = skb_peek(&line->flying);
+
+	skb->tstamp = 0;
+	skb_scrub_packet(skb, true);
+	skb->protocol = eth_type_trans(skb, line->peer);
+	netif_rx(skb);
+	if (!next)
+		return HRTIMER_NORESTART;
+	hrtimer_set_expires(timer, next->tstamp);
+	return HRTIMER_RESTART;
+}
+
+static const struct net_device_ops line_ops = {
+	.ndo_start_xmit = line_xmit,
+	.ndo_set_mac_address = eth_mac_addr,
+};
+
+static void line_setup(struct net_device *dev)
+{
+	ether_setup(dev);
+	dev->netdev_ops = &line_ops;
+	dev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
+	eth_hw_addr_random(dev);
+}
+
+static int __init line_init(void)
+{
+	int end, error;
+
+	for (end = 0; end < 2; end++) {
+		devices[end] = alloc_netdev(sizeof(struct line), "line%d", NET_NAME_ENUM, line_setup);
+		if (!devices[end])
+			return -ENOMEM;
+	}
+	for (end = 0; end < 2; end++) {
+		struct line *line = netdev_priv(devices[end]);
+
+		line->dev = devices[end];
+		line->peer = devices[!end];
+		line->end = end;
+		hrtimer_init(&line->sent, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+		line->sent.function = line_sent;
+		hrtimer_init(&line->arrived, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+		line->arrived.function = line_arrived;
+		__skb_queue_head_init(&line->flying);
+		error = register_netdev(devices[end]);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+module_init(line_init);
+MODULE_DESCRIPTION("Two devices joined by a line of a given rate and delay");
+MODULE_LICENSE("Dual MIT/GPL");

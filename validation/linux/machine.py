@@ -1,0 +1,138 @@
+"""A Linux kernel as an ordinary program: built once, started for each job, in virtual time.
+
+User-mode Linux with `time-travel=inf-cpu`: its clock stands still while it computes and jumps to
+the next timer while it waits, so a job does not depend on the host's speed or load. The kernel is
+built from Debian's package `linux-source` into a cache outside the tree; it is an external program
+and no part of aqmlab.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+GUEST, LINE, CONFIG = HERE / "guest.py", HERE / "line.c", HERE / "kernel.config"
+TOOLS = ("make", "cc", "flex", "bison", "bc", "xz", "tar", "ip", "tc")
+HZ = 1000
+"""Timer ticks per second. User-mode Linux has 100; Debian's kernels 250, many others 1000."""
+
+
+class Missing(Exception):
+    """What is not there, and how to get it, in one sentence."""
+
+
+def source() -> Path:
+    """The newest installed archive of Debian's kernel source."""
+    found = sorted(Path("/usr/src").glob("linux-source-*.tar.xz"))
+    if not found:
+        raise Missing("no kernel source: install the Debian package linux-source")
+    return found[-1]
+
+
+def folder() -> Path:
+    """Where this kernel is built: named after its source, our device and its configuration."""
+    if platform.machine() != "x86_64":
+        raise Missing(f"user-mode Linux is built for x86_64 only, this is {platform.machine()}")
+    archive = source()
+    release = archive.name.removeprefix("linux-source-").removesuffix(".tar.xz")
+    of = [
+        LINE.read_bytes(),
+        CONFIG.read_bytes(),
+        str(HZ).encode(),
+        str(archive.stat().st_size).encode(),
+    ]
+    digest = hashlib.sha256(b"\0".join(of)).hexdigest()[:12]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "aqmlab" / f"linux-{release}-{digest}"
+
+
+def kernel() -> Path:
+    """The built kernel."""
+    file = folder() / "linux"
+    if not file.exists():
+        raise Missing("no kernel for virtual time yet: `make uml` builds it in some four minutes")
+    return file
+
+
+def build() -> Path:
+    """Builds the kernel unless it is there; some four minutes on two cores, 1.3 GB for a time."""
+    target = folder()
+    if (target / "linux").exists():
+        return target / "linux"
+    lacking = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if lacking:
+        raise Missing(
+            f"to build the kernel, install {', '.join(lacking)} (Debian packages build-essential, "
+            "flex, bison, bc, xz-utils and iproute2)"
+        )
+    target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target) as work:
+        subprocess.run(["tar", "-xf", source(), "-C", work, "--strip-components=1"], check=True)
+        _configure(Path(work))
+        _make(Path(work), f"-j{os.cpu_count()}", "linux")
+        built = Path(work, "linux")
+        subprocess.run(["strip", "--strip-debug", built], check=True)
+        built.replace(target / "linux")
+    return target / "linux"
+
+
+def _configure(tree: Path) -> None:
+    shutil.copy(LINE, tree / "drivers/net/aqmlab_line.c")
+    with (tree / "drivers/net/Makefile").open("a") as file:
+        file.write("obj-y += aqmlab_line.o\n")
+    kconfig = tree / "arch/um/Kconfig"
+    before, after = kconfig.read_text().split("config HZ\n", 1)
+    kconfig.write_text(f"{before}config HZ\n{after.replace('default 100', f'default {HZ}', 1)}")
+    _make(tree, "x86_64_defconfig")
+    with (tree / ".config").open("a") as file:
+        file.write(CONFIG.read_text())
+    _make(tree, "olddefconfig")
+
+
+def _make(tree: Path, *words: str) -> None:
+    done = subprocess.run(
+        ["make", "ARCH=um", *words], cwd=tree, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"make {' '.join(words)}: {done.stderr.strip()[-2000:]}")
+
+
+def run(job: dict[str, Any], timeout_s: float = 600) -> dict[str, Any]:
+    """What the guest answers to a job (`guest.py`); RuntimeError says what went wrong in it."""
+    with tempfile.TemporaryDirectory() as work:
+        question, answer = Path(work, "job.json"), Path(work, "answer.json")
+        question.write_text(json.dumps(job))
+        # The guest's first process is a plain Python of the host; it sees the host's files.
+        python = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
+        command = [
+            *("setarch", "-R", kernel()),
+            *("mem=512M", "time-travel=inf-cpu", "quiet", "con=null", "con0=null,fd:1"),
+            *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw", "PYTHONHASHSEED=0"),
+            *(f"init={python}", "--", GUEST, question, answer),
+        ]
+        done = subprocess.run(
+            list(map(str, command)),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=timeout_s,
+            cwd=work,
+            env={**os.environ, "TMPDIR": work},
+        )
+        if not answer.exists():
+            raise RuntimeError(f"the guest gave no answer: {done.stdout.strip()[-1500:]}")
+        told = json.loads(answer.read_text())
+    if "error" in told:
+        raise RuntimeError(told["error"])
+    return told

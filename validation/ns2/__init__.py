@@ -1,0 +1,1 @@
+"""ns-2 2.35 beside aqmlab."""

@@ -1,0 +1,60 @@
+"""Bulk TCP in aqmlab and in ns-2 2.35: the same link, the same senders, several seeds each.
+
+Usage: python -m validation.ns2 [--quick] [--only WORD] [--seeds N] [--out FOLDER]
+Prints a table in Markdown and, with --out, writes it and the runs' numbers as CSV. What has been
+run is kept (--cache) and not run again by the same build. Needs the program `ns` (Debian package
+ns2); without it, says so in one line and ends well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+from validation.equivalence import FIGURES, Numbers, Program, compare, options
+from validation.ns2.cases import Case, full, quick, scenario, words
+
+SCRIPT = Path(__file__).with_name("bulk.tcl")
+
+
+def run(case: Case, seed: int) -> Numbers:
+    """One run of bulk.tcl."""
+    command = ["ns", str(SCRIPT), *words(case, seed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    fields = done.stdout.split()
+    if done.returncode or set(fields[::2]) < set(FIGURES):
+        raise RuntimeError(f"ns-2 failed: {' '.join(command)}: {done.stderr.strip()[:300]}")
+    return dict(zip(fields[::2], map(float, fields[1::2]), strict=True))
+
+
+def told(case: Case, seeds: int) -> list[str]:
+    """Script and words."""
+    return [SCRIPT.read_text(), *words(case, seeds)]
+
+
+def main() -> int:
+    """Runs both programs and prints the table; 0 also where ns-2 is missing."""
+    parser = argparse.ArgumentParser(
+        prog="python -m validation.ns2", description=(__doc__ or "").splitlines()[0]
+    )
+    options(parser, Path("results/ns2"))
+    parser.add_argument("--profile", choices=("plain", "ns2"), help="our senders (plain)")
+    arguments = parser.parse_args()
+    if shutil.which("ns") is None:
+        print("no comparison with ns-2: the program `ns` is not installed (Debian package ns2)")
+        return 0
+    cases = list(quick() if arguments.quick else full())
+    if arguments.profile:
+        # Those of a profile of its own stay.
+        cases = [
+            replace(case, profile=arguments.profile) if case.profile == "plain" else case
+            for case in cases
+        ]
+    return compare(parser, arguments, Program("ns-2", run, told, scenario), cases)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
