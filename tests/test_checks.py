@@ -10,7 +10,8 @@ from test_studies import SMALL, Double
 
 from aqmlab import figures
 from aqmlab.errors import SpecError
-from aqmlab.experiment.experiment import load, shipped
+from aqmlab.experiment.experiment import load
+from aqmlab.experiment.folders import shipped
 from aqmlab.figures import kinds
 from aqmlab.pipeline import checks
 from aqmlab.pipeline.study import Study

@@ -15,7 +15,8 @@ from aqmlab import figures, units
 from aqmlab.claims import rule
 from aqmlab.claims.evidence import Evidence
 from aqmlab.experiment import plan
-from aqmlab.experiment.experiment import Experiment, claims, find, load, shipped
+from aqmlab.experiment.experiment import Experiment, claims, load
+from aqmlab.experiment.folders import find, shipped
 from aqmlab.experiment.grammar import named
 from aqmlab.experiment.plan import Plan
 from aqmlab.pipeline import calibrating, checks

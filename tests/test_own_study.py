@@ -9,7 +9,7 @@ import pytest
 from test_studies import SMALL
 
 from aqmlab.errors import SpecError
-from aqmlab.experiment.experiment import find, shipped
+from aqmlab.experiment.folders import find, shipped
 from conftest import HERE, Command
 
 

@@ -14,7 +14,8 @@ import pytest
 import fake_core
 from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.experiment import plan
-from aqmlab.experiment.experiment import Experiment, load, shipped
+from aqmlab.experiment.experiment import Experiment, load
+from aqmlab.experiment.folders import shipped
 from aqmlab.experiment.grammar import Difference, Metric, Settings, Table
 from aqmlab.experiment.shapes import read, written
 from aqmlab.figures.kinds.cdf import GRID_MS

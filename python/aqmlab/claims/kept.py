@@ -5,16 +5,20 @@ Apart from `scorecard`, so that whoever only reads verdicts does not load what m
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from aqmlab import experiment
 from aqmlab.errors import StoreError
-from aqmlab.experiment.grammar import Claim
-from aqmlab.experiment.shapes import written
+from aqmlab.experiment.folders import SHIPPED, sources
 from aqmlab.io import files
 from aqmlab.runs.store import Store
 
 from .judge import UNDECIDED
+
+if TYPE_CHECKING:
+    from aqmlab.experiment.grammar import Claim
 
 
 def digest(claim: Claim) -> str:
@@ -23,6 +27,8 @@ def digest(claim: Claim) -> str:
     Not with what lies under the rule: scenarios, metrics and statistics have the version of the
     whole program.
     """
+    from aqmlab.experiment.shapes import written
+
     return files.identity({"rule": claim.rule, "condition": written(claim.conditions)})[:12]
 
 
@@ -64,12 +70,39 @@ def stored(folder: Path, study: str) -> list[dict[str, Any]] | None:
     return result.get("claims")
 
 
-def current(study: str, claim: Claim, known: dict[str, Any] | None) -> dict[str, Any]:
+def lines(study: str, folder: Path) -> list[dict[str, Any]]:
+    """The blank lines of all claims of an experiment.
+
+    Those of a shipped one are kept beside it, as Python keeps what it compiles: reading its rules
+    takes ten times as long.
+    """
+    place = folder / "__pycache__" / "claims.json" if folder.parent == SHIPPED else None
+    key = _read_by(folder) if place is not None else ""
+    if place is not None and place.is_file():
+        with contextlib.suppress(StoreError):
+            known = files.read_sealed(place)
+            if known.get("key") == key:
+                return known["lines"]
+    from aqmlab.experiment.experiment import claims
+
+    found = [blank(study, claim) for claim in claims(folder)]
+    if place is not None:
+        with contextlib.suppress(OSError), files.whole(place) as draft:
+            files.dump(draft, files.sealed({"key": key, "lines": found}))
+    return found
+
+
+def _read_by(folder: Path) -> str:
+    """A hash of an experiment's files and of what reads them."""
+    readers = sorted(Path(experiment.__file__).parent.glob("*.py"))
+    return files.identity([files.digest_of(path) for path in (*sources(folder), *readers)])
+
+
+def current(line: dict[str, Any], known: dict[str, Any] | None) -> dict[str, Any]:
     """A stored line, unless there is none or the rule has changed since it was judged."""
-    fresh = blank(study, claim)
-    if known is None or known.get("digest") == fresh["digest"]:
-        return known or fresh
-    return fresh | {
+    if known is None or known.get("digest") == line["digest"]:
+        return known or line
+    return line | {
         "why": f"judged under version {known.get('version')} of the rule, this is another: "
         "run the study again"
     }

@@ -19,7 +19,7 @@ def names(incomplete: str) -> list[str]:
 
 def studies(incomplete: str) -> list[str]:
     """Studies."""
-    from aqmlab.experiment.experiment import shipped
+    from aqmlab.experiment.folders import shipped
 
     return _begun(incomplete, shipped())
 

@@ -89,7 +89,7 @@ def members(kind: str) -> list[dict[str, Any]]:
 def names(kind: str) -> list[str]:
     """The names of a kind's entries; those of studies without reading their files."""
     if kind == "studies":
-        from aqmlab.experiment.experiment import shipped
+        from aqmlab.experiment.folders import shipped
 
         return shipped()
     return [entry["name"] for entry in members(kind)]

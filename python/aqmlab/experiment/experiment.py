@@ -6,7 +6,6 @@ The format is described in `docs/studies.md`, its entries are in `grammar`.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from aqmlab.errors import SpecError, nearest
 from aqmlab.io import documents
 
 from . import shapes, shared_forms
+from .folders import FILE, find, sources
 from .grammar import (
     KINDS,
     LISTS,
@@ -35,11 +35,6 @@ from .grammar import (
     named,
 )
 from .shapes import Mistake, key, written
-
-FILE = "experiment.toml"
-
-#: Where the experiments live that come with the package.
-SHIPPED = Path(__file__).resolve().parent.parent / "experiments"
 
 #: What makes a file one that holds claims, and which of its entries tell what they are.
 _CLAIM = re.compile(r"^\[+claim\b", re.MULTILINE)
@@ -208,39 +203,9 @@ def figure(entry: Mapping[str, Any]) -> Figure:
     )
 
 
-def shipped() -> list[str]:
-    """The names of the experiments that come with the package: every folder that holds one."""
-    return sorted(path.parent.name for path in SHIPPED.glob(f"*/{FILE}"))
-
-
-def find(name: str) -> Path:
-    """The folder of an experiment: a shipped one by its name, else one's own by its path."""
-    known = shipped()
-    if name in known:
-        return SHIPPED / name
-    folder = Path(name)
-    folder = folder.parent if folder.name == FILE else folder
-    if (folder / FILE).is_file():
-        return folder
-    if folder.is_dir():
-        raise SpecError(f"{folder} holds no {FILE}: give the folder of an experiment")
-    hint = nearest(name, known)
-    raise SpecError(f'no study "{name}"{hint} (known: {", ".join(known)}, or a folder with {FILE})')
-
-
-def head(folder: Path) -> dict[str, Any]:
-    """What an experiment says of itself before its first table: title and the like.
-
-    Reading all of an experiment takes some ten times as long.
-    """
-    text = (folder / FILE).read_text(encoding="utf-8")
-    return tomllib.loads(re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0])
-
-
 def claims(folder: Path) -> list[Claim]:
     """An experiment's claims alone, as `load` has them, from the files that hold any."""
-    files = [folder / file for file in (FILE, *head(folder).get("include", []))]
-    holding = [file for file in files if _CLAIM.search(file.read_text(encoding="utf-8"))]
+    holding = [file for file in sources(folder) if _CLAIM.search(file.read_text(encoding="utf-8"))]
     said = {file: documents.read_toml(file) for file in holding}
     alone = {file: {k: v for k, v in d.items() if k in _OF_CLAIMS} for file, d in said.items()}
     whole = shared_forms.expand(alone)

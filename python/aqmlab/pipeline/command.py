@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import AqmlabError, SpecError
-from aqmlab.experiment.experiment import shipped
+from aqmlab.experiment.folders import shipped
 from aqmlab.io.terminal import printable
 from aqmlab.runs.progress import for_stream
 from aqmlab.runs.store import Store

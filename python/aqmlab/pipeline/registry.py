@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import AqmlabError, StoreError
-from aqmlab.experiment.experiment import claims, find, head, load, shipped
-from aqmlab.experiment.shapes import written
+from aqmlab.experiment.folders import find, head, shipped
 from aqmlab.io.terminal import say
 
 if TYPE_CHECKING:
@@ -53,6 +52,9 @@ def summaries() -> list[dict[str, Any]]:
 
 def describe(name: str) -> dict[str, Any]:
     """What one study asks, whom it follows, its parts and how long it runs."""
+    from aqmlab.experiment.experiment import load
+    from aqmlab.experiment.shapes import written
+
     experiment = load(name)
     return {
         "name": name,
@@ -68,6 +70,8 @@ def describe(name: str) -> dict[str, Any]:
 
 def check_parts(name: str, parts: Sequence[str] | None) -> None:
     """Complains about a study or a part of it that does not exist."""
+    from aqmlab.experiment.experiment import load
+
     load(name).check_parts(list(parts or []))
 
 
@@ -86,6 +90,8 @@ def run(
     with `folder` and `report` (their paths) and `lines` (the findings in a few sentences).
     Finished runs are never done again.
     """
+    from aqmlab.experiment.experiment import load
+
     from .study import Study
 
     folder = Path(out) if out is not None else default_folder(name, quick)
@@ -105,6 +111,8 @@ def draw(
     jobs: int | None = None,
 ) -> Path:
     """Runs only what one figure of a study needs, and gives the path of its SVG."""
+    from aqmlab.experiment.experiment import load
+
     from .study import Study
 
     folder = Path(out) if out is not None else default_folder(name, quick)
@@ -130,7 +138,7 @@ def score_card(name: str, folder: Path | None = None) -> list[dict[str, Any]]:
     else:
         stored = next(filter(None, _usual(name)), None)
     known = {row["id"]: row for row in stored or []}
-    return [kept.current(study, claim, known.get(claim.id)) for claim in claims(place)]
+    return [kept.current(line, known.get(line["id"])) for line in kept.lines(study, place)]
 
 
 def has_results(name: str, folder: Path | None = None) -> bool:
