@@ -1,4 +1,4 @@
-"""Writes docs/algorithms.md and its pictures from the registry: `make docs`.
+"""Writes docs/algorithms.md, its pictures and the measures of docs/results.md: `make docs`.
 
 The text is the registry's own; each picture is a run of the same dumbbell (600 web users on
 2 Mbit/s, half a minute of it shown) with the discipline at its defaults, beside drop-tail.
@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import csv
 import sys
+from collections.abc import Mapping
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,7 @@ from aqmlab.experiment.grammar import (
     Table,
     Variant,
 )
-from aqmlab.simulator import engine
+from aqmlab.simulator import engine, measures
 
 DOCS = Path(__file__).parent
 REFERENCE = "droptail"
@@ -249,11 +251,46 @@ def studies(page: str) -> str:
     return f"{before}{KEYS[0]}{mark}\n{keys()}\n\n{KEYS[1]}{after}"
 
 
+MEASURES = ("<!-- measures -->\n", "<!-- end of measures -->")
+GROUPS = (
+    ("by_group.<group>.", "only where more than one group asks for replies"),
+    ("voip_by_group.<group>.", "only where several have calls"),
+    ("video_by_group.<group>.", "only where several have viewers"),
+)
+
+
+def measure_rows() -> str:
+    """The numbers of a summary, those of one unit and meaning in one row."""
+
+    def told(entry: Mapping[str, Any]) -> tuple[str, str]:
+        whole = entry["interval"] == "whole run"
+        return entry["unit"], entry["summary"] + (", **whole run**" if whole else "")
+
+    rows = [
+        (", ".join(f"`{entry['name']}`" for entry in entries), *about)
+        for about, entries in groupby(measures.registered(), told)
+    ]
+    for place, when in GROUPS:
+        here = [name for m in measures.registered() for name in m.get("also", [])]
+        names = [f"`{n.removeprefix(place)}`" for n in here if n.startswith(place)]
+        rows.append((f"`{place}…`", "", f"{', '.join(names)} of one traffic group; {when}"))
+    table = [("name", "unit", "meaning"), ("---",) * 3, *rows]
+    return "".join(f"| {' | '.join(row)} |\n" for row in table)
+
+
+def results() -> str:
+    """The page of results with its table of measures as it is now."""
+    page = (DOCS / "results.md").read_text(encoding="utf-8")
+    before, rest = page.split(MEASURES[0])
+    return before + MEASURES[0] + measure_rows() + MEASURES[1] + rest.split(MEASURES[1])[1]
+
+
 def main() -> None:
     """Writes text and pictures; `--text` leaves the pictures alone."""
     (DOCS / "algorithms.md").write_text(text(), encoding="utf-8")
     page = DOCS / "studies.md"
     page.write_text(studies(page.read_text(encoding="utf-8")), encoding="utf-8")
+    (DOCS / "results.md").write_text(results(), encoding="utf-8")
     if "--text" in sys.argv:
         return
     folder = DOCS / "images" / "aqm"

@@ -32,6 +32,13 @@ def test_the_page_of_disciplines_is_not_stale():
     )
 
 
+def test_the_measures_on_the_page_of_results_are_not_stale():
+    generate = runpy.run_path(str(DOCS / "generate.py"))
+    assert (DOCS / "results.md").read_text(encoding="utf-8") == generate["results"](), (
+        "docs/results.md is stale: run `make docs`"
+    )
+
+
 def test_every_discipline_has_its_picture():
     generate = runpy.run_path(str(DOCS / "generate.py"))
     for entry in generate["engine"].catalogue()["aqm"]:

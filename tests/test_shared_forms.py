@@ -91,6 +91,7 @@ def test_an_entry_for_rows_is_as_many_entries():
     [figure."S{slide}"]
     for = [{ slide = 29, load = "80%" }, { slide = 31, load = "90%" }]
     title = "{load} load, {other}"
+    "at_{slide}" = true
     curves = [
         { for = { q = [24, 240] }, group = "drops", where = { load = "$load", target = "$q" } },
         { group = "calm" },
@@ -99,6 +100,7 @@ def test_an_entry_for_rows_is_as_many_entries():
     first, second = read(text)["figure"]
     assert (first["id"], first["title"]) == ("S29", "80 % load, {other}")
     assert (second["id"], second["title"]) == ("S31", "90 % load, {other}")
+    assert first["at_29"] and second["at_31"]
     assert second["curves"] == [
         {"group": "drops", "where": {"load": "90%", "target": 24}},
         {"group": "drops", "where": {"load": "90%", "target": 240}},

@@ -18,7 +18,7 @@ def test_json_knows_no_nan():
 
 
 def test_numbers_are_scaled_and_signed():
-    figure = show.Figure("loss", "loss %", "drop_rate", 100, 2, "%")
+    figure = show.Figure("drop_rate", "loss", "%", 100, 2)
     assert figure.number(0.0651) == "6.51"
     assert figure.number(0.0651, "+") == "+6.51"
     assert figure.number(-12.0) == "-1,200.00"

@@ -6,29 +6,29 @@ use packet::units::Unit;
 use crate::{BufferLimit, Fit};
 
 /// Packets a buffer may be said to hold.
-pub(crate) const LIMIT: Kind = Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 };
+pub(crate) const LIMIT: Kind = Kind::whole(Unit::Packets, 1, 100_000_000);
 /// A packet's size.
-pub(crate) const PACKET_BYTES: Kind = Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000 };
+pub(crate) const PACKET_BYTES: Kind = Kind::whole(Unit::Bytes, 1, 1_000_000);
+/// IP bytes that may wait.
+pub(crate) const BYTES: Kind = Kind::whole(Unit::Bytes, 1, 1_000_000_000_000);
+/// A threshold or an average in packets.
+pub(crate) const PACKETS: Kind = Kind::above(Unit::Packets, 0.0, 1e8);
+/// A probability above zero.
+pub(crate) const PROBABILITY: Kind = Kind::above(Unit::None, 0.0, 1.0);
+/// A controller's gain.
+pub(crate) const GAIN: Kind = Kind::from(Unit::None, 0.0, 1e3);
 /// A time above zero.
-pub(crate) const TIME: Kind = Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: true };
+pub(crate) const TIME: Kind = Kind::above(Unit::Time, 0.0, 1e3);
 
 /// `limit_bytes`, in addition to or in place of `limit`.
-pub(crate) const LIMIT_BYTES: Field = Field {
-    name: "limit_bytes",
-    meaning: "IP bytes that may wait; no such limit unless given.",
-    kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000_000_000 },
-    default: Value::Unset,
-    source: "constructed",
-};
+pub(crate) const LIMIT_BYTES: Field = Field::new("limit_bytes", BYTES, Value::Unset)
+    .meaning("IP bytes that may wait; no such limit unless given.")
+    .source("constructed");
 
 /// `ecn`, off unless asked for.
-pub(crate) const ECN: Field = Field {
-    name: "ecn",
-    meaning: "Whether ECN-capable packets are marked where others are dropped by a signal.",
-    kind: Kind::Switch,
-    default: Value::Switch(false),
-    source: "constructed: off, as in ns-2.35 and Linux",
-};
+pub(crate) const ECN: Field = Field::new("ecn", Kind::Switch, Value::Switch(false))
+    .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
+    .source("constructed: off, as in ns-2.35 and Linux");
 
 /// The limit written as `limit` and `limit_bytes`; `packets` of them if neither is given.
 pub(crate) fn limit(params: &Params, packets: u64) -> BufferLimit {

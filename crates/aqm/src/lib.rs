@@ -51,6 +51,7 @@ mod algorithms;
 mod aqm;
 mod buffer;
 mod buffer_limit;
+mod by_profile;
 mod discipline;
 mod flow_table;
 mod gate;

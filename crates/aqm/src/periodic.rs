@@ -5,7 +5,7 @@ use packet::units::Unit;
 use packet::{Duration, Instant};
 
 /// A time between updates: below a microsecond they would be all that a processor does.
-pub(crate) const PERIOD: Kind = Kind::Real { unit: Unit::Time, min: 1e-6, max: 1e3, open: false };
+pub(crate) const PERIOD: Kind = Kind::from(Unit::Time, 1e-6, 1e3);
 
 /// Falls due at a first instant and every period after it, whether or not packets wait.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! include/aqmlab.h is what the functions in src/c.rs are.
+//! include/aqmlab.h is what src/c.rs and src/c/types.rs are.
 
 use std::fs;
 use std::path::Path;
@@ -10,6 +10,7 @@ fn the_header_is_not_stale() {
     let config = cbindgen::Config::from_file(here.join("cbindgen.toml")).expect("a configuration");
     let written = cbindgen::Builder::new()
         .with_config(config)
+        .with_src(here.join("src/c/types.rs"))
         .with_src(here.join("src/c.rs"))
         .generate()
         .expect("bindings");

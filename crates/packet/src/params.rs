@@ -5,6 +5,7 @@
 //! the algorithm crates must stay usable alone.
 
 mod check;
+mod field;
 #[cfg(test)]
 mod tests;
 
@@ -18,67 +19,9 @@ use core::{cell::Cell, fmt};
 
 pub(crate) use check::near;
 pub use check::{nearest, quantity, unknown};
+pub use field::{Field, Kind};
 
-use crate::units::Unit;
 use crate::{About, Duration, Rate};
-
-/// One parameter of a variant.
-#[derive(Clone, Copy, Debug)]
-pub struct Field {
-    /// The field's name, the source's symbol where it has one (`min_th`, `w_q`).
-    pub name: &'static str,
-    /// What it means, in one sentence.
-    pub meaning: &'static str,
-    /// Its type, unit and range.
-    pub kind: Kind,
-    /// What holds if the user says nothing; [`Value::Unset`] where the constructor decides
-    /// (say so in `meaning`).
-    pub default: Value,
-    /// Where the default comes from (paper, RFC section, program), or "constructed".
-    pub source: &'static str,
-}
-
-/// Type, unit and range of a parameter.
-#[derive(Clone, Copy, Debug)]
-pub enum Kind {
-    /// `true` or `false`.
-    Switch,
-    /// A whole number in `min..=max`.
-    Whole {
-        /// Unit.
-        unit: Unit,
-        /// Smallest allowed value.
-        min: u64,
-        /// Largest allowed value.
-        max: u64,
-    },
-    /// A number in `min..=max`, or above `min` if `open`. Times are in seconds, rates in bit/s.
-    Real {
-        /// Unit.
-        unit: Unit,
-        /// Lower end of the range.
-        min: f64,
-        /// Upper end of the range.
-        max: f64,
-        /// Whether `min` itself is excluded.
-        open: bool,
-    },
-    /// One of these names.
-    Choice(&'static [&'static str]),
-    /// One of these variants: its name, or a table `{ name = …, … }` that sets parameters of the
-    /// variant's own as well ([`Params::variant`]).
-    Variant(&'static [&'static About]),
-    /// A distribution of a quantity with this unit: one value, the name of a shipped table, or a
-    /// table `{ dist = … }`. What is written is kept as it is ([`Params::distribution`]); who draws
-    /// from it reads it.
-    Distribution {
-        /// Unit of what is drawn.
-        unit: Unit,
-    },
-    /// The content of a file: a table `{ file = …, text = … }`, kept as it is
-    /// ([`Params::content`]).
-    File,
-}
 
 /// A parameter's value.
 #[derive(Clone, Copy, Debug, PartialEq)]

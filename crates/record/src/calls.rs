@@ -1,6 +1,7 @@
 //! Calls: what each listener heard, and what the conversation was worth to him.
 
 use crate::e_model::{Conversation, Impairment, mean_opinion_score};
+use crate::measure::{AS_MS, BARE, Measure, SHARE, Unit, real, whole};
 use crate::{Column, Summary, Table, quantile};
 
 /// What one listener heard in the measured interval.
@@ -26,7 +27,7 @@ pub struct Listener {
 
 /// One listener's row.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+pub(crate) struct Row {
     group: u16,
     user: u32,
     listener: Listener,
@@ -86,27 +87,10 @@ impl Calls {
         }
     }
 
-    /// The figures over all listeners, and, where there are several groups, of each: `groups` are
+    /// The numbers over all listeners, and, where there are several groups, of each: `groups` are
     /// their names. None without a call.
     pub fn summarise(&self, groups: &[&str], out: &mut Summary) {
-        if self.rows.is_empty() {
-            return;
-        }
-        let all: Vec<&Row> = self.rows.iter().collect();
-        figures(&all, "voip_", out);
-        let mut by_group = Summary::default();
-        for (index, name) in groups.iter().enumerate() {
-            let rows: Vec<&Row> =
-                all.iter().copied().filter(|r| usize::from(r.group) == index).collect();
-            if !rows.is_empty() && rows.len() < all.len() {
-                let mut group = Summary::default();
-                figures(&rows, "", &mut group);
-                by_group.group(name, group);
-            }
-        }
-        if !by_group.0.is_empty() {
-            out.group("voip_by_group", by_group);
-        }
+        out.write_rows("voip_", MEASURES, &self.rows, |row| row.group, groups);
     }
 
     /// One row for each listener; none without a call.
@@ -136,26 +120,48 @@ impl Calls {
     }
 }
 
-fn figures(rows: &[&Row], prefix: &str, out: &mut Summary) {
-    let count = rows.len() as f64;
-    let mean = |of: &dyn Fn(&Row) -> f64| rows.iter().map(|row| of(row)).sum::<f64>() / count;
+const SCORE: Unit = BARE.digits(1);
+
+#[rustfmt::skip]
+pub(crate) static MEASURES: &[Measure<[Row]>] = &[
+    whole("listeners", Unit::of("listeners"), "calls, listeners", |rows| rows.len() as u64,
+        "rows of `calls`; these numbers only with calls"),
+    real("r_mean", SCORE, "calls, rating R", |rows| mean(rows, |r| r.rating),
+        "mean rating R (ITU-T G.107) over the listeners"),
+    real("r_p5", SCORE, "calls, rating R, 5 %", worst_rating, "5 % quantile of R over the listeners"),
+    real("mos_mean", BARE.digits(2), "calls, opinion score",
+        |rows| mean(rows, |r| mean_opinion_score(r.rating)), "mean opinion score over the listeners"),
+    real("share_r_ge_70", SHARE, "calls, R of 70 and more",
+        |rows| mean(rows, |r| f64::from(u8::from(r.rating >= SATISFYING))),
+        "of the listeners with R of 70 and more: at most \"some users dissatisfied\" (ITU-T G.109)"),
+    real("mouth_to_ear_mean_s", AS_MS, "calls, mouth to ear", mouth_to_ear_mean_s,
+        "mean over the listeners who heard something"),
+    real("late_share", SHARE.digits(2), "calls, packets late", |rows| share(rows, |l| l.late),
+        "of all packets in `calls`, too late to be played"),
+    real("lost_share", SHARE.digits(2), "calls, packets lost", |rows| share(rows, |l| l.lost),
+        "of all packets in `calls`, lost"),
+];
+
+fn mean(rows: &[Row], of: impl Fn(&Row) -> f64) -> f64 {
+    rows.iter().map(of).sum::<f64>() / rows.len() as f64
+}
+
+/// Of all packets said.
+fn share(rows: &[Row], of: fn(&Listener) -> u64) -> f64 {
     let said: u64 = rows.iter().map(|r| r.listener.said).sum();
-    let share = |of: &dyn Fn(&Listener) -> u64| {
-        rows.iter().map(|r| of(&r.listener)).sum::<u64>() as f64 / said as f64
-    };
+    rows.iter().map(|r| of(&r.listener)).sum::<u64>() as f64 / said as f64
+}
+
+fn worst_rating(rows: &[Row]) -> f64 {
     let mut ratings: Vec<f64> = rows.iter().map(|r| r.rating).collect();
     ratings.sort_by(f64::total_cmp);
-    let heard: Vec<f64> =
-        rows.iter().map(|r| r.listener.mouth_to_ear_s).filter(|s| s.is_finite()).collect();
-    out.whole(&format!("{prefix}listeners"), rows.len() as u64);
-    let mut real = |name: &str, value: f64| out.real(&format!("{prefix}{name}"), value);
-    real("r_mean", mean(&|r| r.rating));
-    real("r_p5", quantile(&ratings, 0.05));
-    real("mos_mean", mean(&|r| mean_opinion_score(r.rating)));
-    real("share_r_ge_70", mean(&|r| f64::from(u8::from(r.rating >= SATISFYING))));
-    real("mouth_to_ear_mean_s", heard.iter().sum::<f64>() / heard.len() as f64);
-    real("late_share", share(&|l| l.late));
-    real("lost_share", share(&|l| l.lost));
+    quantile(&ratings, 0.05)
+}
+
+fn mouth_to_ear_mean_s(rows: &[Row]) -> f64 {
+    let heard = rows.iter().map(|r| r.listener.mouth_to_ear_s).filter(|s| s.is_finite());
+    let heard: Vec<f64> = heard.collect();
+    heard.iter().sum::<f64>() / heard.len() as f64
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! How many connections are open at once.
 
 use crate::Summary;
+use crate::measure::{CONNECTIONS, Measure, whole};
 
 /// Open now, and most at any instant.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,13 +42,23 @@ impl Concurrency {
         self.clients[client as usize].open -= 1;
     }
 
-    /// The figures.
+    /// The numbers.
     pub fn summarise(&self, out: &mut Summary) {
-        out.whole("connections_peak", u64::from(self.all.most));
-        let most = self.clients.iter().map(|client| client.most).max().unwrap_or(0);
-        out.whole("connections_peak_per_client", u64::from(most));
+        out.write(MEASURES, self);
     }
 }
+
+#[rustfmt::skip]
+pub(crate) static MEASURES: &[Measure<Concurrency>] = &[
+    whole("connections_peak", CONNECTIONS, "connections open, most", |c: &Concurrency| c.all.most.into(),
+        "most open at one instant. Open is a connection of any group from `connect()` until both ends \
+         are through: each has closed in order (TIME_WAIT does not count) or either has given up")
+        .whole_run(),
+    whole("connections_peak_per_client", CONNECTIONS, "connections open at a client, most",
+        |c: &Concurrency| c.clients.iter().map(|client| client.most).max().unwrap_or(0).into(),
+        "most open at one instant at one machine on the clients' side, whoever opened them; the largest \
+         over these machines").whole_run(),
+];
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,7 @@
 
 use packet::{Duration, Instant};
 
+use crate::measure::{AS_MS, BARE, Measure, SHARE, Unit, real, whole};
 use crate::{Column, Summary, Table, Window, quantile};
 
 /// Delay written in the log for a lost datagram.
@@ -126,7 +127,7 @@ impl Datagrams {
         for (index, name) in self.groups.iter().enumerate() {
             let members = self.streams.iter().filter(|s| usize::from(s.group) == index);
             if members.clone().next().is_some() {
-                groups.group(name, figures(members, self.deadline));
+                groups.group(name, Together::of(members, self.deadline).summary());
             }
         }
         out.group("datagrams", groups);
@@ -135,7 +136,7 @@ impl Datagrams {
     /// One row per stream.
     pub fn table(&self) -> Table {
         let each = |of: &dyn Fn(&Summary) -> f64| {
-            let row = |s: &Stream| of(&figures(std::iter::once(s), self.deadline));
+            let row = |s| of(&Together::of(std::iter::once(s), self.deadline).summary());
             Column::F64(self.streams.iter().map(row).collect())
         };
         let count =
@@ -178,44 +179,98 @@ const FIGURES: [&str; 6] = [
     "loss_distance_p50",
 ];
 
-/// The figures of some streams together. Jitter is the mean difference of the delays of
-/// consecutive arrivals (D of RFC 3550 section 6.4.1, not smoothed); `share_in_time` is of all
-/// datagrams that arrived or were lost; a loss distance of 1 means two neighbours lost.
-fn figures<'a>(streams: impl Iterator<Item = &'a Stream>, deadline: Duration) -> Summary {
-    let (mut sent, mut lost, mut jitter) = (0, 0, (0, 0));
-    let (mut delays, mut distances): (Vec<u64>, Vec<u64>) = Default::default();
-    for stream in streams {
-        sent += stream.sent;
-        lost += stream.lost;
-        jitter = (jitter.0 + stream.jitter.0, jitter.1 + stream.jitter.1);
-        delays.extend(&stream.delays);
-        distances.extend(&stream.distances);
-    }
-    delays.sort_unstable();
-    distances.sort_unstable();
-    let settled = (delays.len() as u64 + lost) as f64;
-    let in_time = delays.partition_point(|&d| d <= deadline.nanos()) as f64;
-    let sum: u128 = delays.iter().map(|&d| u128::from(d)).sum();
-    let seconds = |p| if delays.is_empty() { f64::NAN } else { quantile(&delays, p) as f64 / 1e9 };
-    let distance = |p| if distances.is_empty() { f64::NAN } else { quantile(&distances, p) as f64 };
-    let mut out = Summary::default();
-    out.whole("sent", sent);
-    out.whole("received", delays.len() as u64);
-    out.whole("lost", lost);
-    out.real("loss_share", lost as f64 / settled);
-    out.real("delay_mean_s", sum as f64 / 1e9 / delays.len() as f64);
-    for p in [5, 25, 50, 75, 90, 95, 99] {
-        out.real(&format!("delay_p{p}_s"), seconds(f64::from(p) / 100.0));
-    }
-    out.real("delay_max_s", seconds(1.0));
-    out.real("jitter_mean_s", jitter.0 as f64 / 1e9 / jitter.1 as f64);
-    out.real("share_in_time", in_time / settled);
-    out.whole("loss_pairs", distances.len() as u64);
-    out.real("loss_distance_p50", distance(0.5));
-    let neighbours = distances.partition_point(|&d| d <= 1) as f64;
-    out.real("share_neighbours_lost", neighbours / distances.len() as f64);
-    out
+/// Some streams together.
+#[derive(Default)]
+pub(crate) struct Together {
+    sent: u64,
+    lost: u64,
+    /// One-way delays in ns, in ascending order.
+    delays: Vec<u64>,
+    jitter: (u64, u64),
+    distances: Vec<u64>,
+    deadline: Duration,
 }
+
+impl Together {
+    fn of<'a>(streams: impl Iterator<Item = &'a Stream>, deadline: Duration) -> Together {
+        let mut all = Together { deadline, ..Together::default() };
+        for stream in streams {
+            all.sent += stream.sent;
+            all.lost += stream.lost;
+            all.jitter.0 += stream.jitter.0;
+            all.jitter.1 += stream.jitter.1;
+            all.delays.extend(&stream.delays);
+            all.distances.extend(&stream.distances);
+        }
+        all.delays.sort_unstable();
+        all.distances.sort_unstable();
+        all
+    }
+
+    /// Datagrams that arrived or were lost.
+    fn settled(&self) -> f64 {
+        (self.delays.len() as u64 + self.lost) as f64
+    }
+
+    fn delay_mean_s(&self) -> f64 {
+        let sum: u128 = self.delays.iter().map(|&delay| u128::from(delay)).sum();
+        sum as f64 / 1e9 / self.delays.len() as f64
+    }
+
+    fn delay_s(&self, p: f64) -> f64 {
+        if self.delays.is_empty() { f64::NAN } else { quantile(&self.delays, p) as f64 / 1e9 }
+    }
+
+    fn in_time(&self) -> f64 {
+        self.delays.partition_point(|&delay| delay <= self.deadline.nanos()) as f64
+    }
+
+    fn distance(&self, p: f64) -> f64 {
+        if self.distances.is_empty() { f64::NAN } else { quantile(&self.distances, p) as f64 }
+    }
+
+    fn summary(&self) -> Summary {
+        let mut out = Summary::default();
+        out.write(MEASURES, self);
+        out
+    }
+}
+
+const DATAGRAMS: Unit = Unit::of("datagrams");
+const DELAY: &str = "quantile of the one-way delay";
+
+#[rustfmt::skip]
+pub(crate) static MEASURES: &[Measure<Together>] = &[
+    whole("sent", DATAGRAMS, "sent", |s| s.sent,
+        "by all senders of a group; all of these only with senders of datagrams"),
+    whole("received", DATAGRAMS, "received", |s| s.delays.len() as u64, "of these"),
+    whole("lost", DATAGRAMS, "datagrams lost", |s| s.lost,
+        "of these; the rest is on its way when the run ends"),
+    real("loss_share", SHARE.digits(2), "lost", |s| s.lost as f64 / s.settled(),
+        "of those received or lost"),
+    real("delay_mean_s", AS_MS, "delay, mean", Together::delay_mean_s,
+        "one-way delay: half the round-trip time, links, queues"),
+    real("delay_p5_s", AS_MS, "delay, 5 %", |s| s.delay_s(0.05), DELAY),
+    real("delay_p25_s", AS_MS, "delay, 25 %", |s| s.delay_s(0.25), DELAY),
+    real("delay_p50_s", AS_MS, "delay, median", |s| s.delay_s(0.50), DELAY),
+    real("delay_p75_s", AS_MS, "delay, 75 %", |s| s.delay_s(0.75), DELAY),
+    real("delay_p90_s", AS_MS, "delay, 90 %", |s| s.delay_s(0.90), DELAY),
+    real("delay_p95_s", AS_MS, "delay, 95 %", |s| s.delay_s(0.95), DELAY),
+    real("delay_p99_s", AS_MS, "delay, 99 %", |s| s.delay_s(0.99), DELAY),
+    real("delay_max_s", AS_MS, "delay, longest", |s| s.delay_s(1.0), "longest one-way delay"),
+    real("jitter_mean_s", AS_MS.digits(1), "jitter", |s| s.jitter.0 as f64 / 1e9 / s.jitter.1 as f64,
+        "mean difference of the delays of consecutive arrivals (D of RFC 3550 section 6.4.1, not \
+         smoothed)"),
+    real("share_in_time", SHARE, "in time", |s| s.in_time() / s.settled(),
+        "received within `record.deadline`, of those received or lost"),
+    whole("loss_pairs", BARE, "losses with one before", |s| s.distances.len() as u64,
+        "losses but the first of each sender"),
+    real("loss_distance_p50", DATAGRAMS, "loss distance, median", |s| s.distance(0.5),
+        "median distance from one loss to the next; 1 if neighbours are lost"),
+    real("share_neighbours_lost", SHARE, "neighbours lost",
+        |s| s.distances.partition_point(|&d| d <= 1) as f64 / s.distances.len() as f64,
+        "of `loss_pairs`, next to the loss before"),
+];
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! Connections as flows: what long ones got, and how senders found out about losses.
 
+use crate::measure::{BARE, BITS_PER_S, CONNECTIONS, Measure, SEGMENTS, real, whole};
 use crate::{Column, Summary, Table};
 
 /// A transfer without replies on a connection open over the whole measured interval, and what arrived of it in that time.
@@ -30,6 +31,36 @@ pub struct Recoveries {
     /// Segments with payload sent again.
     pub retransmitted: u64,
 }
+
+#[rustfmt::skip]
+pub(crate) static RECOVERIES: &[Measure<Recoveries>] = &[
+    whole("timeouts", BARE, "timeouts", |r| r.timeouts,
+        "retransmission timers that expired, over both ends of every connection"),
+    whole("fast_retransmits", BARE, "fast retransmits", |r| r.fast_retransmits,
+        "recoveries begun by duplicate or selective acknowledgements, likewise"),
+    whole("spurious_timeouts", BARE, "spurious timeouts", |r| r.spurious_timeouts,
+        "timeouts that the sender found needless, likewise"),
+    whole("ecn_reductions", BARE, "reductions by ECN", |r| r.ecn_reductions,
+        "reductions of the window because of ECN, likewise; they can exceed the marks: a sender without \
+         data to carry its answer (CWR) is told again"),
+    whole("segments_retransmitted", SEGMENTS, "segments sent again", |r| r.retransmitted,
+        "with payload sent again, needlessly or not, over both ends of every connection"),
+];
+
+#[rustfmt::skip]
+pub(crate) static LONG: &[Measure<[f64]>] = &[
+    whole("long_flows", CONNECTIONS, "long flows", |goodputs| goodputs.len() as u64,
+        "of senders that ask for no replies, open over the whole measured interval (see `flows`)"),
+    real("long_flow_goodput_mean_bits_per_s", BITS_PER_S, "long flows, mean",
+        |goodputs| goodputs.iter().sum::<f64>() / goodputs.len() as f64,
+        "mean goodput of these; null without any"),
+    real("long_flow_goodput_min_bits_per_s", BITS_PER_S, "long flows, least",
+        |goodputs| goodputs.iter().copied().fold(f64::NAN, f64::min), "least; null without any"),
+    real("long_flow_goodput_max_bits_per_s", BITS_PER_S, "long flows, largest",
+        |goodputs| goodputs.iter().copied().fold(f64::NAN, f64::max), "largest; null without any"),
+    real("jain_index", BARE.digits(3), "Jain's index", jain_index,
+        "of their goodputs: 1 if all are equal, 1/n if one has all (Jain, Chiu and Hawe, 1984)"),
+];
 
 /// What connections did as flows.
 #[derive(Clone, Debug, Default)]
@@ -63,21 +94,10 @@ impl Flows {
         self.long.iter().map(bits).collect()
     }
 
-    /// The figures of a measured interval of so many seconds.
+    /// The numbers of a measured interval of so many seconds.
     pub fn summarise(&self, seconds: f64, out: &mut Summary) {
-        out.whole("timeouts", self.recoveries.timeouts);
-        out.whole("fast_retransmits", self.recoveries.fast_retransmits);
-        out.whole("spurious_timeouts", self.recoveries.spurious_timeouts);
-        out.whole("ecn_reductions", self.recoveries.ecn_reductions);
-        out.whole("segments_retransmitted", self.recoveries.retransmitted);
-        let goodputs = self.goodputs(seconds);
-        let n = goodputs.len() as f64;
-        let among = |pick: fn(f64, f64) -> f64| goodputs.iter().copied().fold(f64::NAN, pick);
-        out.whole("long_flows", goodputs.len() as u64);
-        out.real("long_flow_goodput_mean_bits_per_s", goodputs.iter().sum::<f64>() / n);
-        out.real("long_flow_goodput_min_bits_per_s", among(f64::min));
-        out.real("long_flow_goodput_max_bits_per_s", among(f64::max));
-        out.real("jain_index", jain_index(&goodputs));
+        out.write(RECOVERIES, &self.recoveries);
+        out.write(LONG, self.goodputs(seconds).as_slice());
     }
 
     /// One row per long flow.

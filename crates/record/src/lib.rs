@@ -23,6 +23,7 @@ mod gauges;
 mod goodput;
 mod log_histogram;
 mod losses;
+mod measure;
 mod meter;
 mod packet_class;
 mod packet_trace;
@@ -38,6 +39,7 @@ mod sources;
 mod table;
 mod times;
 mod transfers;
+mod watch;
 
 pub use calls::{Calls, Listener};
 pub use concurrency::Concurrency;
@@ -46,9 +48,10 @@ pub use fingerprint::Fingerprint;
 pub use flows::{Flows, LongFlow, Recoveries, jain_index};
 pub use goodput::Goodput;
 pub use losses::Losses;
-pub use meter::{Meter, MeterSettings, Totals};
+pub use measure::{Description, Listed, Measure, Unit, figure, list, measures, real, whole};
+pub use meter::{Meter, MeterSettings, Second, Totals};
 pub use packet_class::{Kind, PacketClass};
-pub use packet_trace::{PacketTrace, Who};
+pub use packet_trace::{PacketTrace, Seen, Who};
 pub use pages::{PageLoad, PageSettings, Pages};
 pub use per_second::PerSecond;
 pub use players::{Players, Viewer};
@@ -57,6 +60,7 @@ pub use requests::{Class, Request, RequestSettings, Requests};
 pub use sources::Sources;
 pub use table::{Column, Figure, Summary, Table};
 pub use transfers::{Transfer, Transfers};
+pub use watch::{Binned, Bins, WatchSettings, Watching};
 
 use packet::Instant;
 
@@ -82,6 +86,11 @@ impl Window {
     pub fn nanos(&self) -> (u64, u64) {
         (self.from.nanos(), self.to.nanos())
     }
+}
+
+/// A part of a whole; 0 of nothing.
+pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// What a line offered in the measured interval.

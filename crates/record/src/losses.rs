@@ -1,6 +1,9 @@
 //! Data lost on the way, and the episodes in which it was lost.
 
 use crate::Summary;
+use crate::measure::{Measure, SEGMENTS, Unit, whole};
+
+const EPISODES: Unit = Unit::of("episodes");
 
 /// Segments with payload that queues dropped, in the measured interval.
 ///
@@ -21,13 +24,26 @@ pub struct Losses {
     pub timeout: u64,
 }
 
+#[rustfmt::skip]
+pub(crate) static MEASURES: &[Measure<Losses>] = &[
+    whole("segments_lost", SEGMENTS, "segments lost", |l| l.segments,
+        "with payload dropped at any queue or by a script, retransmissions included"),
+    whole("retransmissions_lost", SEGMENTS, "lost retransmissions", |l| l.retransmissions,
+        "of these, sent before (the first byte of them at least)"),
+    whole("loss_episodes", EPISODES, "loss episodes", |l| l.episodes,
+        "that began in the measured interval, over both ends of every connection. An episode of an end \
+         begins when a segment with payload that is not yet acknowledged is dropped while none is open, \
+         and lasts until all that this end had sent by then is acknowledged"),
+    whole("loss_episodes_multiple", EPISODES, "episodes with several losses", |l| l.multiple,
+        "of these, in which a second segment was dropped. A retransmission dropped is not a second one; \
+         a segment sent after the episode began is"),
+    whole("loss_episodes_timeout", EPISODES, "episodes with a timeout", |l| l.timeout,
+        "of these, in which the end's retransmission timer expired"),
+];
+
 impl Losses {
     /// The figures.
     pub fn summarise(&self, out: &mut Summary) {
-        out.whole("segments_lost", self.segments);
-        out.whole("retransmissions_lost", self.retransmissions);
-        out.whole("loss_episodes", self.episodes);
-        out.whole("loss_episodes_multiple", self.multiple);
-        out.whole("loss_episodes_timeout", self.timeout);
+        out.write(MEASURES, self);
     }
 }

@@ -2,6 +2,7 @@
 
 use packet::Instant;
 
+use crate::measure::{Measure, PAYLOAD, SECONDS, Unit, real, whole};
 use crate::times::Times;
 use crate::{Column, Summary, Table, Window};
 
@@ -37,7 +38,7 @@ pub struct PageSettings {
 
 /// The pages of one group, or of all.
 #[derive(Clone, Debug, Default)]
-struct Loads {
+pub(crate) struct Loads {
     begun: u64,
     ended: u64,
     objects: u64,
@@ -55,9 +56,6 @@ pub struct Pages {
     log: Option<Vec<PageLoad>>,
 }
 
-/// Quantiles of the summary, in percent.
-const PERCENTS: [u32; 4] = [50, 90, 95, 99];
-
 impl Loads {
     fn extend(&mut self, more: &Loads) {
         self.begun += more.begun;
@@ -66,20 +64,39 @@ impl Loads {
         self.bytes += more.bytes;
         self.times.extend(&more.times);
     }
-
-    fn summarise(&self, out: &mut Summary) {
-        out.whole("pages", self.times.count());
-        out.whole("pages_failed", self.times.failed());
-        out.whole("pages_open_at_end", self.begun - self.ended);
-        out.real("page_objects_mean", self.objects as f64 / self.times.count() as f64);
-        out.real("page_bytes_mean", self.bytes as f64 / self.times.count() as f64);
-        out.real("page_load_mean_s", self.times.mean_s());
-        for p in PERCENTS {
-            let value = self.times.quantile_s(f64::from(p) / 100.0);
-            out.real(&format!("page_load_p{p}_s"), value);
-        }
-    }
 }
+
+const PAGES: Unit = Unit::of("pages");
+const fn quantile(
+    name: &'static str,
+    title: &'static str,
+    read: fn(&Loads) -> f64,
+) -> Measure<Loads> {
+    let meaning = "quantile of all, failed ones taken as infinite: null where it falls among these, \
+                   or without pages";
+    real(name, SECONDS, title, read, meaning)
+}
+
+#[rustfmt::skip]
+pub(crate) static MEASURES: &[Measure<Loads>] = &[
+    whole("pages", PAGES, "pages", |p: &Loads| p.times.count(),
+        "that ended, failed ones included; all of pages only where users fetch some, see table \
+         `pages`").by_group(),
+    whole("pages_failed", PAGES, "failed pages", |p: &Loads| p.times.failed(),
+        "of these, of which a file was given up").by_group(),
+    whole("pages_open_at_end", PAGES, "pages under way", |p: &Loads| p.begun - p.ended,
+        "begun and not over when the run ended").whole_run().by_group(),
+    real("page_objects_mean", Unit::of("files").digits(1), "files of a page, mean",
+        |p: &Loads| p.objects as f64 / p.times.count() as f64, "of these pages").by_group(),
+    real("page_bytes_mean", PAYLOAD, "bytes of a page, mean",
+        |p: &Loads| p.bytes as f64 / p.times.count() as f64, "of these pages").by_group(),
+    real("page_load_mean_s", SECONDS, "page load, mean", |p: &Loads| p.times.mean_s(),
+        "mean page load time of pages that did not fail; null without any").by_group(),
+    quantile("page_load_p50_s", "page load, median", |p| p.times.percentile_s(50)).by_group(),
+    quantile("page_load_p90_s", "page load, 90 %", |p| p.times.percentile_s(90)).by_group(),
+    quantile("page_load_p95_s", "page load, 95 %", |p| p.times.percentile_s(95)).by_group(),
+    quantile("page_load_p99_s", "page load, 99 %", |p| p.times.percentile_s(99)).by_group(),
+];
 
 impl Pages {
     /// An empty log.
@@ -120,12 +137,12 @@ impl Pages {
             all.extend(loads);
             let group = out.group_mut("by_group").and_then(|groups| groups.group_mut(name));
             if let Some(group) = group {
-                loads.summarise(group);
+                group.write_group(MEASURES, loads);
             }
         }
         if all.begun > 0 {
             all.times.sort();
-            all.summarise(out);
+            out.write(MEASURES, &all);
         }
     }
 

@@ -1,7 +1,10 @@
 //! Video players: what each viewer saw.
 
+use std::slice;
+
 use packet::Duration;
 
+use crate::measure::{BARE, BITS_PER_S, Measure, SECONDS, SHARE, Unit, real, whole};
 use crate::{Column, Summary, Table, quantile};
 
 /// What one viewer saw in the measured interval.
@@ -50,24 +53,7 @@ impl Players {
     /// The figures of all viewers together, and, where there are several groups, of each: `groups`
     /// are their names. None without a viewer.
     pub fn summarise(&self, groups: &[&str], out: &mut Summary) {
-        if self.viewers.is_empty() {
-            return;
-        }
-        let all: Vec<&Viewer> = self.viewers.iter().collect();
-        figures(&all, "video_", out);
-        let mut by_group = Summary::default();
-        for (index, name) in groups.iter().enumerate() {
-            let of: Vec<&Viewer> =
-                all.iter().copied().filter(|v| usize::from(v.group) == index).collect();
-            if !of.is_empty() && of.len() < all.len() {
-                let mut group = Summary::default();
-                figures(&of, "", &mut group);
-                by_group.group(name, group);
-            }
-        }
-        if !by_group.0.is_empty() {
-            out.group("video_by_group", by_group);
-        }
+        out.write_rows("video_", MEASURES, &self.viewers, |viewer| viewer.group, groups);
     }
 
     /// A row for each viewer, and one for each of a viewer's bit rates; none without a viewer.
@@ -94,9 +80,9 @@ impl Players {
             ("played_s", real(&Viewer::played_s)),
             ("stalls", whole(&|v| v.stalls)),
             ("stalled_s", real(&|v| v.stalled.secs_f64())),
-            ("rebuffer_ratio", real(&|v| figure(v, "rebuffer_ratio"))),
+            ("rebuffer_ratio", real(&|v| rebuffer_ratio(slice::from_ref(v)))),
             ("switches", whole(&|v| v.switches)),
-            ("bitrate_mean_bits_per_s", real(&|v| figure(v, "bitrate_mean_bits_per_s"))),
+            ("bitrate_mean_bits_per_s", real(&|v| bitrate_mean(slice::from_ref(v)))),
         ]
     }
 
@@ -120,28 +106,48 @@ impl Players {
     }
 }
 
-fn figure(viewer: &Viewer, name: &str) -> f64 {
-    let mut out = Summary::default();
-    figures(&[viewer], "", &mut out);
-    out.number(name)
+/// Ratios are of sums over the viewers.
+#[rustfmt::skip]
+pub(crate) static MEASURES: &[Measure<[Viewer]>] = &[
+    whole("players", Unit::of("viewers"), "video, viewers", |viewers| viewers.len() as u64,
+        "rows of `players`; these numbers only with viewers"),
+    real("bitrate_mean_bits_per_s", BITS_PER_S, "video, bit rate", bitrate_mean,
+        "nominal bit rate, mean over all film seen"),
+    whole("stalls", BARE, "video, stalls", |viewers| viewers.iter().map(|v| v.stalls).sum(),
+        "times the picture froze, all viewers together"),
+    real("rebuffer_ratio", SHARE.digits(2), "video, frozen", rebuffer_ratio,
+        "time frozen of the time played or frozen, all viewers together"),
+    real("switches_per_min", Unit::of("1/min").digits(2), "video, switches a minute",
+        |viewers| 60.0 * sum(viewers, |v| v.switches as f64) / sum(viewers, Viewer::played_s),
+        "switches of the bit rate for each minute of film seen"),
+    real("startup_p50_s", SECONDS, "video, start-up, median",
+        |viewers| startup_s(viewers, 0.5), STARTUP).whole_run(),
+    real("startup_p95_s", SECONDS, "video, start-up, 95 %",
+        |viewers| startup_s(viewers, 0.95), STARTUP).whole_run(),
+];
+
+const STARTUP: &str = "quantile of the start-up delay; null where it falls among viewers whose \
+                       picture never moved";
+
+fn sum(viewers: &[Viewer], of: impl Fn(&Viewer) -> f64) -> f64 {
+    viewers.iter().map(of).sum()
 }
 
-/// Ratios are of sums over the viewers. A viewer whose picture has not moved at all counts in the
-/// quantiles of the start-up delay as infinite.
-fn figures(viewers: &[&Viewer], prefix: &str, out: &mut Summary) {
-    let sum = |of: &dyn Fn(&Viewer) -> f64| viewers.iter().map(|v| of(v)).sum::<f64>();
-    let (played, stalled) = (sum(&Viewer::played_s), sum(&|v| v.stalled.secs_f64()));
-    let mut startups: Vec<f64> =
-        viewers.iter().map(|v| v.startup.map_or(f64::INFINITY, Duration::secs_f64)).collect();
+fn bitrate_mean(viewers: &[Viewer]) -> f64 {
+    sum(viewers, Viewer::bits) / sum(viewers, Viewer::played_s)
+}
+
+fn rebuffer_ratio(viewers: &[Viewer]) -> f64 {
+    let stalled = sum(viewers, |v| v.stalled.secs_f64());
+    stalled / (sum(viewers, Viewer::played_s) + stalled)
+}
+
+/// Who has not seen the picture move has waited longer than anybody.
+fn startup_s(viewers: &[Viewer], p: f64) -> f64 {
+    let startup = |v: &Viewer| v.startup.map_or(f64::INFINITY, Duration::secs_f64);
+    let mut startups: Vec<f64> = viewers.iter().map(startup).collect();
     startups.sort_by(f64::total_cmp);
-    out.whole(&format!("{prefix}players"), viewers.len() as u64);
-    out.whole(&format!("{prefix}stalls"), viewers.iter().map(|v| v.stalls).sum());
-    let mut real = |name: &str, value: f64| out.real(&format!("{prefix}{name}"), value);
-    real("bitrate_mean_bits_per_s", sum(&Viewer::bits) / played);
-    real("rebuffer_ratio", stalled / (played + stalled));
-    real("switches_per_min", 60.0 * sum(&|v| v.switches as f64) / played);
-    real("startup_p50_s", quantile(&startups, 0.5));
-    real("startup_p95_s", quantile(&startups, 0.95));
+    quantile(&startups, p)
 }
 
 #[cfg(test)]

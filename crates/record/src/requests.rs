@@ -2,7 +2,8 @@
 
 use packet::Instant;
 
-use crate::answers::Answers;
+use crate::answers::{self, Answers};
+use crate::measure::{CONNECTIONS, Measure, Unit, whole};
 use crate::response_histogram::ResponseHistogram;
 use crate::sizes::Sizes;
 use crate::{Column, Fingerprint, PerSecond, Summary, Table, Window};
@@ -24,8 +25,6 @@ pub enum Class {
 }
 
 impl Class {
-    const NAMES: [&'static str; 5] = ["none", "syn", "fin", "data", "combined"];
-
     /// The class of a connection that resent so many of each kind, both directions together.
     pub fn of(syn: u32, fin: u32, data: u32) -> Class {
         match (syn > 0, fin > 0, data > 0) {
@@ -97,16 +96,40 @@ pub struct Requests {
     asked_bytes: PerSecond,
     answered: PerSecond,
     answered_ns: PerSecond,
+    /// Ended, by class.
     connections: [u64; 5],
+    /// Requests without an answer at the end of the run.
+    open: u64,
     sizes: Sizes,
     fingerprint: Fingerprint,
 }
 
-/// Quantiles of the summary, and of a single group's, in percent.
-const PERCENTS: [u32; 14] = [10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 95, 98, 99];
-const GROUP_PERCENTS: [u32; 3] = [50, 90, 99];
+#[rustfmt::skip]
+pub(crate) static MEASURES: &[Measure<Requests>] = &[
+    whole("requests_open_at_end", Unit::of("requests"), "unanswered requests", |r| r.open,
+        "without an answer when the run ended"),
+    whole("connections", CONNECTIONS, "connections", |r| r.connections.iter().sum(), "that ended"),
+];
+
+#[rustfmt::skip]
+pub(crate) static CLASSES: &[Measure<Requests>] = &[
+    whole("none", CONNECTIONS, "connections without retransmission", |r| r.of(Class::None),
+        "of these, those that sent nothing again (see `class` of `responses`)"),
+    whole("syn", CONNECTIONS, "connections with a SYN sent again", |r| r.of(Class::Syn),
+        "that sent only SYN or SYN-ACK again"),
+    whole("fin", CONNECTIONS, "connections with a FIN sent again", |r| r.of(Class::Fin),
+        "that sent only bare FINs again"),
+    whole("data", CONNECTIONS, "connections with data sent again", |r| r.of(Class::Data),
+        "that sent only segments with payload again"),
+    whole("combined", CONNECTIONS, "connections with several sent again", |r| r.of(Class::Combined),
+        "that sent more than one kind again"),
+];
 
 impl Requests {
+    fn of(&self, class: Class) -> u64 {
+        self.connections[class as usize]
+    }
+
     /// An empty log.
     pub fn new(settings: RequestSettings) -> Self {
         Requests {
@@ -120,6 +143,7 @@ impl Requests {
             answered: PerSecond::default(),
             answered_ns: PerSecond::default(),
             connections: [0; 5],
+            open: 0,
             sizes: Sizes::default(),
             fingerprint: Fingerprint::default(),
         }
@@ -175,6 +199,12 @@ impl Requests {
         }
     }
 
+    /// Response times in ns of each group in the measured interval, in the order in which they ended
+    /// until the figures are asked for; of a failed request the longest there is.
+    pub fn durations(&self) -> impl Iterator<Item = &[u64]> {
+        self.answers.iter().map(Answers::durations)
+    }
+
     /// A hash over every request's end, duration and user, in order.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint.value()
@@ -183,20 +213,11 @@ impl Requests {
     /// The figures of the measured interval; `open` requests had no answer at the end.
     pub fn summarise(&mut self, open: u64, out: &mut Summary) {
         self.answers.iter_mut().for_each(Answers::sort);
-        let all = Answers::together(&self.answers);
-        all.count(out);
-        out.whole("requests_open_at_end", open);
-        all.bytes(out);
-        all.times(&PERCENTS, out);
-        out.real("share_le_1s", all.share_upto(1));
-        out.real("share_1_2s", all.share_between(1, 2));
-        out.real("share_2_3s", all.share_between(2, 3));
-        out.real("share_gt_3s", all.share_above(3));
-        out.whole("connections", self.connections.iter().sum());
+        self.open = open;
+        out.write(answers::MEASURES, Answers::together(&self.answers).as_ref());
+        out.write(MEASURES, self);
         let mut classes = Summary::default();
-        for (name, count) in Class::NAMES.iter().zip(self.connections) {
-            classes.whole(name, count);
-        }
+        classes.write(CLASSES, self);
         out.group("retransmission_classes", classes);
         if self.names.iter().flatten().count() > 1 {
             out.group("by_group", self.group_figures());
@@ -209,10 +230,7 @@ impl Requests {
         for (name, answers) in self.names.iter().zip(&self.answers) {
             let Some(name) = name else { continue };
             let mut group = Summary::default();
-            answers.count(&mut group);
-            answers.bytes(&mut group);
-            answers.times(&GROUP_PERCENTS, &mut group);
-            group.real("share_le_1s", answers.share_upto(1));
+            group.write_group(answers::MEASURES, answers);
             groups.group(name, group);
         }
         groups

@@ -1,6 +1,7 @@
 //! Equally spaced samples of a queue's length.
 
-use crate::{Column, Summary};
+use crate::measure::{Measure, PACKETS, Unit, figure};
+use crate::{Column, Figure, Summary};
 
 /// Statistics of the samples in the measured interval.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,22 +24,36 @@ impl Samples {
         self.sum_of_squares += q * q;
     }
 
+    fn mean(&self) -> f64 {
+        self.sum as f64 / self.n as f64
+    }
+
+    fn variance(&self) -> f64 {
+        (self.sum_of_squares as f64 / self.n as f64 - self.mean() * self.mean()).max(0.0)
+    }
+
+    /// A figure of the samples; not a number without any.
+    fn figure(&self, figure: Figure) -> Option<Figure> {
+        Some(if self.n == 0 { Figure::Real(f64::NAN) } else { figure })
+    }
+
     /// Mean, variance, least and largest; not a number without samples.
     pub fn summarise(&self, out: &mut Summary) {
-        if self.n == 0 {
-            for name in ["mean", "var", "min", "max"] {
-                out.real(&format!("queue_{name}_packets"), f64::NAN);
-            }
-            return;
-        }
-        let mean = self.sum as f64 / self.n as f64;
-        let variance = self.sum_of_squares as f64 / self.n as f64 - mean * mean;
-        out.real("queue_mean_packets", mean);
-        out.real("queue_var_packets", variance.max(0.0));
-        out.whole("queue_min_packets", u64::from(self.min));
-        out.whole("queue_max_packets", u64::from(self.max));
+        out.write(MEASURES, self);
     }
 }
+
+#[rustfmt::skip]
+pub(crate) static MEASURES: &[Measure<Samples>] = &[
+    figure("queue_mean_packets", PACKETS.digits(1), "queue, mean",
+        |s| s.figure(Figure::Real(s.mean())), "mean of the samples (only ports in `record.queues`)"),
+    figure("queue_var_packets", Unit::of("packets²").digits(1), "queue, variance",
+        |s| s.figure(Figure::Real(s.variance())), "variance of the samples"),
+    figure("queue_min_packets", PACKETS, "queue, minimum",
+        |s| s.figure(Figure::Whole(s.min.into())), "least sample"),
+    figure("queue_max_packets", PACKETS, "queue, maximum",
+        |s| s.figure(Figure::Whole(s.max.into())), "largest sample"),
+];
 
 /// Kept samples: in two bytes each until one needs four.
 #[derive(Clone, Debug)]

@@ -1,6 +1,15 @@
 //! What every user and flow that asks for replies got.
 
+use crate::measure::{BARE, Measure, real};
 use crate::{Column, Summary, Table, jain_index};
+
+pub(crate) static MEASURES: &[Measure<[f64]>] = &[real(
+    "sources_jain_index",
+    BARE.digits(3),
+    "Jain's index of sources",
+    jain_index,
+    "of the goodputs in `sources`, as `jain_index`; only with `record.sources`",
+)];
 
 /// One user or flow, in the measured interval.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +66,7 @@ impl Sources {
 
     /// The figures of a measured interval of so many seconds.
     pub fn summarise(&self, seconds: f64, out: &mut Summary) {
-        out.real("sources_jain_index", jain_index(&self.goodputs(seconds)));
+        out.write(MEASURES, self.goodputs(seconds).as_slice());
     }
 
     /// One row for each user or flow that asks for replies.

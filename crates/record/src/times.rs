@@ -52,6 +52,11 @@ impl Times {
         sum as f64 / 1e9 / good.len() as f64
     }
 
+    /// The same in percent.
+    pub fn percentile_s(&self, percent: u32) -> f64 {
+        self.quantile_s(f64::from(percent) / 100.0)
+    }
+
     /// How many took at most so long.
     pub fn upto(&self, seconds: u64) -> f64 {
         self.ns.partition_point(|&d| d <= seconds * 1_000_000_000) as f64

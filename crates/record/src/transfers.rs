@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use packet::Instant;
 
+use crate::measure::{Measure, SECONDS, Unit, real, whole};
 use crate::{Column, Fingerprint, Summary, Table};
 
 /// One transfer that has ended.
@@ -25,12 +26,23 @@ pub struct Transfer {
 
 /// What became of one group's transfers.
 #[derive(Clone, Copy, Debug)]
-struct Burst {
+pub(crate) struct Burst {
     began: Instant,
     over: Instant,
     finished: u64,
     failed: u64,
 }
+
+const TRANSFERS: Unit = Unit::of("transfers");
+
+#[rustfmt::skip]
+pub(crate) static MEASURES: &[Measure<Burst>] = &[
+    whole("finished", TRANSFERS, "finished", |b: &Burst| b.finished,
+        "of a group's transfers without a reply; only where there are some").whole_run(),
+    whole("failed", TRANSFERS, "failed", |b: &Burst| b.failed, "of these, given up").whole_run(),
+    real("elapsed_s", SECONDS, "elapsed", |b: &Burst| b.over.since(b.began).secs_f64(),
+        "from their first SYN to their last acknowledgement").whole_run(),
+];
 
 /// The log of all transfers.
 #[derive(Clone, Debug, Default)]
@@ -69,9 +81,7 @@ impl Transfers {
     pub fn summarise(&self, group: u16) -> Option<Summary> {
         let burst = self.bursts.get(&group)?;
         let mut out = Summary::default();
-        out.whole("finished", burst.finished);
-        out.whole("failed", burst.failed);
-        out.real("elapsed_s", burst.over.since(burst.began).secs_f64());
+        out.write(MEASURES, burst);
         Some(out)
     }
 

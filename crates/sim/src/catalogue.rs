@@ -3,12 +3,13 @@
 use packet::About;
 use packet::params::{Field, Kind, Value, unknown};
 use packet::units::Unit;
+use record::{Description, Listed};
 use serde_json::{Value as Json, json};
 use traffic::distribution::{Distribution, Summary};
 
 use crate::access;
 use crate::error::ScenarioError;
-use crate::schema;
+use crate::{recorder, schema};
 
 fn field(field: &Field) -> Json {
     let mut out = json!({
@@ -118,6 +119,17 @@ fn section(structural: &[[&str; 4]], table: &[Field]) -> Json {
     structural.chain(table.iter().map(field)).collect()
 }
 
+/// A measure: where it stands first is its name, the other places are `also`.
+fn measure(listed: &Listed) -> Json {
+    let Description { name, title, unit, meaning, whole_run, .. } = listed.about;
+    let mut names = listed.places.iter().map(|place| format!("{place}{name}"));
+    json!({
+        "name": names.next(), "also": names.collect::<Vec<_>>(), "title": title, "summary": meaning,
+        "unit": unit.name, "shown": unit.shown, "scale": unit.scale, "digits": unit.digits,
+        "interval": if whole_run { "whole run" } else { "measured" },
+    })
+}
+
 /// The models an application draws from, by name.
 fn models(app: &str) -> Json {
     traffic::MODELS.iter().filter(|model| model.app == app).map(|model| json!(model.name)).collect()
@@ -171,6 +183,7 @@ pub fn catalogue() -> Json {
         "congestion": tcp::controls().map(control).collect::<Vec<Json>>(),
         "traffic": traffic::APPS.iter().map(application).collect::<Vec<Json>>(),
         "access": access::ACCESS.iter().map(access::Entry::describe).collect::<Vec<Json>>(),
+        "measures": recorder::measures().iter().map(measure).collect::<Vec<Json>>(),
         "scenario": {
             "": section(schema::SCENARIO_STRUCTURE, schema::SCENARIO),
             "network": section(schema::NETWORK_STRUCTURE, schema::NETWORK),

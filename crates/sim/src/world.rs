@@ -113,6 +113,8 @@ pub struct World {
     events: EventQueue<Event>,
     now: Instant,
     network: Network,
+    /// Lists of ports.
+    routes: Vec<Vec<u32>>,
     machines: Machines,
     groups: Vec<Group>,
     members: Vec<Member>,
@@ -134,9 +136,10 @@ pub struct World {
 }
 
 impl World {
-    /// A world at rest.
+    /// A world at rest; a route is a list of ports.
     pub fn new(
         network: Network,
+        routes: Vec<Vec<u32>>,
         machines: Machines,
         scripts: Option<Box<Scripts>>,
         recorder: Recorder,
@@ -147,6 +150,7 @@ impl World {
             events: EventQueue::default(),
             now: Instant::ZERO,
             network,
+            routes,
             machines,
             groups: Vec::new(),
             members: Vec::new(),
@@ -253,6 +257,26 @@ impl World {
             }
         }
         self.now = until;
+    }
+
+    /// Up to when events were served.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Events served so far.
+    pub fn events_served(&self) -> u64 {
+        self.events.served()
+    }
+
+    /// A port, for whoever watches.
+    pub fn port(&mut self, place: usize) -> &mut Port {
+        &mut self.network.ports_mut()[place]
+    }
+
+    /// What is measured, likewise.
+    pub fn recorder(&self) -> &Recorder {
+        &self.recorder
     }
 
     /// The measured interval begins: what open connections and applications did until

@@ -30,8 +30,8 @@ from typing import Any
 import numpy as np
 
 from aqmlab.experiment.grammar import Claim, Condition, Let, Several
+from aqmlab.experiment.rows import choices, plain
 from aqmlab.experiment.shapes import convert
-from aqmlab.experiment.shared_forms import choices, plain
 
 from . import expression
 from .evidence import Evidence, NotRun, defined

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from aqmlab.errors import AqmlabError, SpecError, nearest
 from aqmlab.experiment import spec
 from aqmlab.io.terminal import printable
-from aqmlab.simulator import engine
+from aqmlab.simulator import engine, measures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,6 +20,7 @@ KINDS = {
     "congestion": "congestion controls",
     "traffic": "traffic models",
     "access": "kinds of access",
+    "measures": "measures",
     "scenario": "sections of a scenario",
     "studies": "studies",
 }
@@ -52,6 +53,11 @@ _LABELS = {
     "ecn": "ECN",
     "units": "counts in",
     "deviations": "where it differs",
+    "title": "called",
+    "unit": "unit",
+    "shown": "shown in",
+    "interval": "of the interval",
+    "also": "also as",
 }
 
 
@@ -64,6 +70,7 @@ def marking(entry: dict[str, Any]) -> str:
 
 
 _COLUMNS: dict[str, tuple[str, Callable[[dict[str, Any]], str], bool]] = {
+    "unit": ("unit", lambda entry: entry.get("unit", ""), False),
     "year": ("year", lambda entry: str(entry.get("year", "")), False),
     "ecn": ("ECN", marking, False),
     "units": ("counts in", lambda entry: entry.get("units", ""), True),
@@ -77,6 +84,8 @@ def members(kind: str) -> list[dict[str, Any]]:
         from aqmlab.pipeline import registry
 
         return registry.names()
+    if kind == "measures":
+        return [dict(measure) for measure in measures.registered()]
     if kind != "scenario":
         return engine.catalogue().get(kind, [])
     sections = []
@@ -124,6 +133,8 @@ def find(name: str) -> dict[str, Any]:
         for entry in members(kind)
         if entry["name"] == sought
     ]
+    if not entries and (measure := measures.find(bare if wanted == "measures" else name)):
+        entries = [{"kind": "measures", **measure}]  # of a port or group of one's own
     if not entries:
         hint = nearest(name, [known for kind in KINDS for known in names(kind)])
         raise AqmlabError(f'nothing is called "{name}"{hint} (`aqmlab list` shows all names)')
@@ -235,7 +246,7 @@ def show_entry(entry: dict[str, Any], console: Console) -> None:
         console.print(f"* follows from the other values and the line's {entry['rate']} (--rate)")
 
 
-_APART = ("name", "kind", "summary", "fields", "rate", "written", "effective")
+_APART = ("name", "kind", "summary", "fields", "rate", "written", "effective", "scale", "digits")
 
 
 def _heading(entry: dict[str, Any]) -> str:

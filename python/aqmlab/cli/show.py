@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.io import terminal
+from aqmlab.simulator import measures
 from aqmlab.tables import measure
 from aqmlab.tables.result import merged
 
@@ -21,77 +22,75 @@ if TYPE_CHECKING:
     from aqmlab.tables.result import Result
 
 
+SHOWN = (
+    *("queue_mean_packets", "queue_max_packets", "drop_rate", "marks", "utilisation"),
+    *("throughput_bytes_per_s", "responses", "responses_failed"),
+    *(f"response_p{percent}_s" for percent in (10, 50, 90, 99)),
+    *("share_le_1s", "share_1_2s", "share_2_3s", "share_gt_3s"),
+    *("page_load_p50_s", "page_load_p95_s", "long_flow_goodput_mean_bits_per_s", "jain_index"),
+    *("video_bitrate_mean_bits_per_s", "video_rebuffer_ratio", "video_switches_per_min"),
+    *("video_startup_p50_s", "voip_r_mean", "voip_mos_mean", "voip_share_r_ge_70"),
+    "voip_mouth_to_ear_mean_s",
+)
+"""The measures of the human summary."""
+OF_GROUPS = {
+    "transfers.": ("finished", ("elapsed_s",)),
+    "datagrams.": ("sent", ("loss_share", "delay_p50_s", "delay_p95_s", "share_in_time")),
+}
+"""Of every group that has the first of these: the others."""
+HEADS = {
+    "queue_mean_packets": "queue",
+    "drop_rate": "loss %",
+    "utilisation": "util %",
+    "response_p50_s": "p50 ms",
+    "response_p90_s": "p90 ms",
+    "share_le_1s": "<=1s %",
+    "share_gt_3s": ">3s %",
+    "page_load_p50_s": "page p50 s",
+    "page_load_p95_s": "page p95 s",
+    "video_bitrate_mean_bits_per_s": "video Mb/s",
+    "video_rebuffer_ratio": "frozen %",
+    "voip_r_mean": "R",
+}
+"""In tables with a row for each variant."""
+GROUP_HEADS = {"elapsed_s": "s", "loss_share": "lost %", "share_in_time": "in time %"}
+"""Likewise, after the group's name."""
+
+
 @dataclass(frozen=True)
 class Figure:
     """One line of the human summary: how a summary number is shown."""
 
-    title: str
-    short: str
     field: str
+    title: str
+    unit: str = ""
     scale: float = 1.0
     digits: int = 1
-    unit: str = ""
+    head: str = ""
+
+    @classmethod
+    def of(cls, field: str, group: str = "") -> Figure:
+        """A measure as it is registered, perhaps one of a group."""
+        about = measures.find(field) or {"title": field}
+        head = f"{group} {GROUP_HEADS.get(field.rpartition('.')[2], '')}" if group else ""
+        return cls(
+            field,
+            f"{group}: {about['title']}" if group else about["title"],
+            _unit(about),
+            about.get("scale", 1.0),
+            about.get("digits", 1),
+            head or HEADS.get(field, ""),
+        )
 
     def number(self, value: float, sign: str = "") -> str:
         """The bare number, scaled."""
         return f"{value * self.scale:{sign},.{self.digits}f}"
 
 
-FIGURES = (
-    Figure("queue, mean", "queue", "queue_mean_packets", unit="packets"),
-    Figure("queue, maximum", "queue max", "queue_max_packets", digits=0, unit="packets"),
-    Figure("loss", "loss %", "drop_rate", 100, 2, "%"),
-    Figure("marks", "marks", "marks", digits=0),
-    Figure("utilisation", "util %", "utilisation", 100, 1, "%"),
-    Figure("throughput", "kB/s", "throughput_bytes_per_s", 1e-3, 0, "kB/s"),
-    Figure("responses", "responses", "responses", digits=0),
-    Figure("failed requests", "failed", "responses_failed", digits=0),
-    Figure("response time, 10 %", "p10 ms", "response_p10_s", 1e3, 0, "ms"),
-    Figure("response time, median", "p50 ms", "response_p50_s", 1e3, 0, "ms"),
-    Figure("response time, 90 %", "p90 ms", "response_p90_s", 1e3, 0, "ms"),
-    Figure("response time, 99 %", "p99 ms", "response_p99_s", 1e3, 0, "ms"),
-    Figure("up to 1 s", "<=1s %", "share_le_1s", 100, 1, "%"),
-    Figure("1 to 2 s", "1-2s %", "share_1_2s", 100, 1, "%"),
-    Figure("2 to 3 s", "2-3s %", "share_2_3s", 100, 1, "%"),
-    Figure("over 3 s", ">3s %", "share_gt_3s", 100, 1, "%"),
-    Figure("page load, median", "page p50 s", "page_load_p50_s", digits=2, unit="s"),
-    Figure("page load, 95 %", "page p95 s", "page_load_p95_s", digits=2, unit="s"),
-    Figure("long flows, mean", "Mb/s", "long_flow_goodput_mean_bits_per_s", 1e-6, 2, "Mbit/s"),
-    Figure("Jain's index", "Jain", "jain_index", digits=3),
-    Figure("video, bit rate", "video Mb/s", "video_bitrate_mean_bits_per_s", 1e-6, 2, "Mbit/s"),
-    Figure("video, frozen", "frozen %", "video_rebuffer_ratio", 100, 2, "%"),
-    Figure("video, switches a minute", "switches/min", "video_switches_per_min", digits=2),
-    Figure("video, start-up, median", "start s", "video_startup_p50_s", digits=2, unit="s"),
-    Figure("calls, rating R", "R", "voip_r_mean", digits=1),
-    Figure("calls, opinion score", "MOS", "voip_mos_mean", digits=2),
-    Figure("calls, R of 70 and more", "R>=70 %", "voip_share_r_ge_70", 100, 1, "%"),
-    Figure("calls, mouth to ear", "mouth-ear ms", "voip_mouth_to_ear_mean_s", 1e3, 0, "ms"),
-)
-# Of every group that sends datagrams, after the group's name.
-DATAGRAMS = (
-    Figure("lost", "lost %", "loss_share", 100, 2, "%"),
-    Figure("delay, median", "p50 ms", "delay_p50_s", 1e3, 0, "ms"),
-    Figure("delay, 95 %", "p95 ms", "delay_p95_s", 1e3, 0, "ms"),
-    Figure("in time", "in time %", "share_in_time", 100, 1, "%"),
-)
-# Of every group that sends a given number of bytes, after the group's name.
-TRANSFERS = (Figure("elapsed", "s", "elapsed_s", digits=2, unit="s"),)
-# In tables with one row per variant.
-COLUMNS = (
-    "queue_mean_packets",
-    "drop_rate",
-    "utilisation",
-    "response_p50_s",
-    "response_p90_s",
-    "share_le_1s",
-    "share_gt_3s",
-    "video_bitrate_mean_bits_per_s",
-    "video_rebuffer_ratio",
-    "voip_r_mean",
-    "page_load_p50_s",
-    "page_load_p95_s",
-)
-GROUP_COLUMNS = ("elapsed_s", "loss_share", "share_in_time")
+def _unit(about: Mapping[str, Any]) -> str:
+    """The unit as shown, unless the title has named it."""
+    unit = about.get("shown", "")
+    return "" if unit in about["title"].split() else unit
 
 
 def result(result: Result, console: Console) -> None:
@@ -132,7 +131,7 @@ def _single(result: Result) -> Table:
     table.add_column(justify="right")
     table.add_column()
     rows = {row["field"]: row for row in measure.statistics_rows(result.runs)}
-    for figure in (*FIGURES, *_of_groups(rows)):
+    for figure in (*map(Figure.of, SHOWN), *_of_groups(rows)):
         row = rows.get(figure.field)
         if row is None or _says_nothing(figure, row, rows):
             continue
@@ -143,17 +142,11 @@ def _single(result: Result) -> Table:
 
 def _of_groups(rows: Mapping[str, Any]) -> list[Figure]:
     """The figures of every group with transfers or datagrams, by the names in the summary."""
-    kinds = (("transfers.", ".finished", TRANSFERS), ("datagrams.", ".sent", DATAGRAMS))
     return [
-        replace(
-            figure,
-            title=f"{group}: {figure.title}",
-            short=f"{group} {figure.short}",
-            field=f"{prefix}{group}.{figure.field}",
-        )
-        for prefix, suffix, figures in kinds
-        for group in _between(rows, prefix, suffix)
-        for figure in figures
+        Figure.of(f"{prefix}{group}.{name}", group)
+        for prefix, (first, names) in OF_GROUPS.items()
+        for group in _between(rows, prefix, f".{first}")
+        for name in names
     ]
 
 
@@ -165,11 +158,11 @@ def _between(names: Iterable[str], prefix: str, suffix: str) -> list[str]:
 def _columns(frames: Sequence[Mapping[str, Any]], responses: bool) -> list[Figure]:
     """What a table of variants shows: of responses nothing where nobody asked for one."""
     fields = dict.fromkeys(field for frame in frames for field in frame)
-    shown = [f for f in FIGURES if f.field in COLUMNS and f.field in fields]
+    shown = [Figure.of(name) for name in SHOWN if name in HEADS and name in fields]
     if not responses:
         shown = [f for f in shown if not f.field.startswith(("response_", "share_", "page_"))]
     of_groups = _of_groups(fields)
-    return shown + [f for f in of_groups if f.field.rpartition(".")[2] in GROUP_COLUMNS]
+    return shown + [f for f in of_groups if f.field.rpartition(".")[2] in GROUP_HEADS]
 
 
 def _has_responses(result: Result) -> bool:
@@ -204,14 +197,14 @@ def _variants(result: Result) -> Table:
     figures = _columns(list(rows.values()), _has_responses(result))
     seeds = len(result.variant(0))
     title = f"mean ± half 95 % interval of {seeds} seeds" if seeds > 1 else None
-    table = _grid([f.short for f in figures], title)
+    table = _grid([f.head for f in figures], title)
     undefined = False
     for number, label in zip(numbers, result.labels, strict=True):
         cells = []
         for figure in figures:
             row = rows[number].get(figure.field)
             cells.append("-" if row is None else _plus_minus(figure, row["mean"], row["high"]))
-            undefined |= row is not None and row["mean"] is None and figure in FIGURES
+            undefined |= row is not None and row["mean"] is None and figure.field in HEADS
         table.add_row(label or result.name, *cells)
     if undefined:
         table.caption = "-: undefined, under some seed too many requests failed or none was made"
@@ -227,7 +220,7 @@ def _differences(result: Result, console: Console) -> None:
     figures = _columns(frames, _has_responses(result))
     seeds = len(result.variant(0))
     how = "paired by seed, ± half 95 % interval" if seeds > 1 else "one seed: no interval"
-    table = _grid([f.short for f in figures], f"difference from {base} ({how})")
+    table = _grid([f.head for f in figures], f"difference from {base} ({how})")
     for label, frame in zip(result.labels[1:], frames, strict=True):
         cells = []
         for figure in figures:

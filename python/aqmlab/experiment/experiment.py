@@ -55,6 +55,7 @@ class Experiment:
         "files beside it whose entries are added; they may add to `[base.NAME]` and `[axis.NAME]`",
         default=(),
     )
+    lead: str | None = key("the figure that the report begins with", default=None)
     part: tuple[Part, ...] = key("what can be run one by one")
     settings: Mapping[Mode, Settings] = key("how long and how often, quick and full")
     scenario: Mapping[str, Any] = key("what groups start from, complete but for times and seed")

@@ -254,7 +254,6 @@ class Figure:
     paper: str | None = key("its name in the paper", default=None)
     wide: bool | None = key("whether it takes the whole width of a page", default=None)
     note: str | None = key("a sentence of numbers, where the kind has none", default=None)
-    lead: bool = key("whether the report begins with it", default=False)
     of: Mapping[str, Any]
     """What its kind takes."""
 

@@ -119,7 +119,7 @@ def convert(name: str, value: Any, wanted: Any) -> Any:
         return origin(convert(name, one, inner[0]) for one in value)
     if _is_table(wanted):
         if not isinstance(value, Mapping):
-            raise Mistake(f"{name}: {value} is no table")
+            raise Mistake(f"{name} is a table, not {value!r}")
         return (
             {k: convert(f"{name}.{k}", v, inner[1]) for k, v in value.items()} if inner else value
         )

@@ -6,8 +6,7 @@ that are complete, as if each had been written in full.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from aqmlab.errors import SpecError, nearest
 
 from .alike import all_alike, base_like
 from .group_axes import axis_of, in_full, written
+from .rows import spread
 
 #: Kinds of entries that have names, and the key of the name. `[kind.NAME]` is such an entry.
 NAME = {
@@ -106,7 +106,7 @@ def _of_file(document: dict, path: Path) -> dict:
         for kind, listed in entries.items()
     }
     whole = {key: entries.get(key, value) for key, value in document.items() if key != "defaults"}
-    return {key: _spread(value, f"{path}: {key}") for key, value in whole.items()}
+    return {key: spread(value, f"{path}: {key}") for key, value in whole.items()}
 
 
 def _listed(entries: Any, kind: str, path: Path) -> list[dict]:
@@ -135,72 +135,6 @@ def _usual(defaults: dict, kind: str) -> dict:
 
 
 _OF_A_PART = ("group", "claim", *SHOWS_A_GROUP)
-
-
-def _spread(node: Any, where: str) -> Any:
-    """A copy in which every entry of a list that has `for` is as many as it stands for."""
-    if isinstance(node, dict):
-        return {key: _spread(value, where) for key, value in node.items()}
-    if isinstance(node, list):
-        return [each for entry in node for each in _rows(entry, where)]
-    return node
-
-
-def _rows(entry: Any, where: str) -> Iterator[Any]:
-    if not isinstance(entry, dict) or "for" not in entry:
-        yield _spread(entry, where)
-        return
-    rest = {key: value for key, value in entry.items() if key != "for"}
-    rows = _rows_of(entry["for"], where)
-    for row in rows:
-        if row.keys() != rows[0].keys():
-            missing = sorted(rows[0].keys() ^ row.keys())[0]
-            raise SpecError(
-                f'{where}: for: not every row has "{missing}": give it to all or to none'
-            )
-        yield _spread(_filled(rest, row), where)
-
-
-def _rows_of(given: Any, where: str) -> list[dict]:
-    lists = isinstance(given, dict) and all(isinstance(values, list) for values in given.values())
-    if lists or (isinstance(given, list) and all(isinstance(row, dict) for row in given)):
-        return list(choices(given))
-    raise SpecError(f"{where}: for: give a list of rows {{ name = value }}, or lists of values")
-
-
-def choices(given: Mapping[str, list] | list[dict]) -> Iterator[dict[str, Any]]:
-    """Rows of names and values: those listed, or every combination of the lists of values."""
-    if isinstance(given, list):
-        yield from given
-        return
-    for values in itertools.product(*given.values()):
-        yield dict(zip(given, values, strict=True))
-
-
-def _filled(node: Any, names: dict) -> Any:
-    """A copy in which "$name" is the value of that name, and "{name}" in a text shows it."""
-    if isinstance(node, dict):
-        return {_text(key, names): _filled(value, names) for key, value in node.items()}
-    if isinstance(node, list):
-        return [_filled(value, names) for value in node]
-    if not isinstance(node, str):
-        return node
-    if node.startswith("$") and node[1:] in names:
-        return names[node[1:]]
-    return _text(node, names)
-
-
-def _text(text: str, names: dict) -> str:
-    for name, value in names.items():
-        text = text.replace(f"{{{name}}}", str(plain(value)))
-    return text
-
-
-def plain(value: object) -> object:
-    """A value as a reader wants it in a text."""
-    if isinstance(value, list):
-        return f"({', '.join(str(v) for v in value)})"
-    return f"{value[:-1]} %" if isinstance(value, str) and value.endswith("%") else value
 
 
 # --- all files: entries like others ---------------------------------------------------------------

@@ -31,6 +31,7 @@ def of(experiment: Experiment, material: Material, parts: list[str], quick: bool
     version = engine.version()
     rows = run_rows(material)
     return about | {
+        "lead": experiment.lead,
         "quick": quick,
         "settings": settings_of(material.settings),
         "parts": parts,
@@ -153,7 +154,6 @@ def write_figures(
                 "title": spec.title,
                 "name": spec.paper or f"Figure {spec.id}",
                 "kind": spec.kind,
-                "lead": spec.lead,
                 "wide": kind.wide if spec.wide is None else spec.wide,
                 "caption": spec.caption,
                 "note": drawn.note,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from aqmlab.intervals import CONFIDENCE, interval
+from aqmlab.simulator import measures
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,7 +43,7 @@ class Replication(Protocol):
         ...
 
 
-MACHINES = ("wall_s", "data_packets_per_wall_s")
+MACHINES = tuple(about["name"] for about in measures.MACHINES)
 """Numbers of a summary that say how fast the machine was: no measures of the network."""
 
 

@@ -15,7 +15,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Instant, Packet, Rng, Why};
 
-use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES};
+use crate::buffer::{self, ECN, GAIN, LIMIT, LIMIT_BYTES, PACKETS};
 use crate::flow_table::FlowTable;
 use crate::periodic::Ticker;
 use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Table, Verdict};
@@ -43,66 +43,34 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const GAIN: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1e3, open: false };
-
 const FIELDS: &[Field] = &[
-    Field {
-        name: "q_target",
-        meaning: "Target queue.",
-        kind: Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: false },
-        default: Value::Real(50.0),
-        source: "read: one implementation (another: limit/5)",
-    },
-    Field {
-        name: "b",
-        meaning: "Entries of the shadow buffer.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 16_777_216 },
-        default: Value::Whole(500),
-        source: "Pan et al. 2003 (weakly recalled); one implementation: 2000",
-    },
-    Field {
-        name: "s",
-        meaning: "One of so many arrivals is noted in the shadow buffer.",
-        kind: Kind::Real { unit: Unit::None, min: 1.0, max: 1e6, open: false },
-        default: Value::Real(5.0),
-        source: "Pan et al. 2003 (weakly recalled); one implementation: 500",
-    },
-    Field {
-        name: "alpha",
-        meaning: "Gain of the previous queue, in entries per packet and update.",
-        kind: GAIN,
-        default: Value::Real(1.7),
-        source: "read: two implementations",
-    },
-    Field {
-        name: "beta",
-        meaning: "Gain of the present queue, in entries per packet and update; above alpha.",
-        kind: GAIN,
-        default: Value::Real(1.8),
-        source: "read: two implementations",
-    },
-    Field {
-        name: "T",
-        meaning: "Time between updates of m_fair.",
-        kind: crate::periodic::PERIOD,
-        default: Value::Real(1.0 / 160.0),
-        source: "read: one implementation, 160 Hz",
-    },
-    Field {
-        name: "m_fair_min",
-        meaning: "Least fair share, and the first one, in entries; the greatest is b.",
-        kind: Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: true },
-        default: Value::Real(10.0),
-        source: "read: one implementation",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait, not counting the one being transmitted. 250 unless \
-                  limit_bytes is given.",
-        kind: LIMIT,
-        default: Value::Unset,
-        source: "constructed: five times the target, as one implementation",
-    },
+    Field::new("q_target", Kind::from(Unit::Packets, 0.0, 1e8), Value::Real(50.0))
+        .meaning("Target queue.")
+        .source("read: one implementation (another: limit/5)"),
+    Field::new("b", Kind::whole(Unit::Packets, 1, 16_777_216), Value::Whole(500))
+        .meaning("Entries of the shadow buffer.")
+        .source("Pan et al. 2003 (weakly recalled); one implementation: 2000"),
+    Field::new("s", Kind::from(Unit::None, 1.0, 1e6), Value::Real(5.0))
+        .meaning("One of so many arrivals is noted in the shadow buffer.")
+        .source("Pan et al. 2003 (weakly recalled); one implementation: 500"),
+    Field::new("alpha", GAIN, Value::Real(1.7))
+        .meaning("Gain of the previous queue, in entries per packet and update.")
+        .source("read: two implementations"),
+    Field::new("beta", GAIN, Value::Real(1.8))
+        .meaning("Gain of the present queue, in entries per packet and update; above alpha.")
+        .source("read: two implementations"),
+    Field::new("T", crate::periodic::PERIOD, Value::Real(1.0 / 160.0))
+        .meaning("Time between updates of m_fair.")
+        .source("read: one implementation, 160 Hz"),
+    Field::new("m_fair_min", PACKETS, Value::Real(10.0))
+        .meaning("Least fair share, and the first one, in entries; the greatest is b.")
+        .source("read: one implementation"),
+    Field::new("limit", LIMIT, Value::Unset)
+        .meaning(
+            "Packets that may wait, not counting the one being transmitted. 250 unless limit_bytes \
+             is given.",
+        )
+        .source("constructed: five times the target, as one implementation"),
     LIMIT_BYTES,
     ECN,
 ];

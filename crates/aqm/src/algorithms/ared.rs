@@ -15,6 +15,7 @@
 //! | `linux` | `sch_red`'s | integers, a timer, bounds tested before the step, not gentle |
 
 mod fields;
+mod profiles;
 mod settings;
 
 use alloc::boxed::Box;
@@ -22,7 +23,7 @@ use alloc::boxed::Box;
 use packet::params::{BadParams, Params};
 use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
 
-use super::family::{Early, Linux, Ns, Paper, Profile, Tuned, Tuner};
+use super::family::{Early, FJ93, LINUX, Linux, Ns, Paper, Tuned, Tuner};
 use crate::{Aqm, Built, Entry, Judged, Keeps, Line, Verdict};
 use settings::Settings;
 
@@ -52,10 +53,12 @@ pub(crate) const ENTRY: Entry = Entry {
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let settings = Settings::resolve(params, line)?;
     let base = &settings.base;
-    Ok(match base.profile {
-        Profile::Linux => shell(OnTimer::new(Linux::new(base)?), &settings),
-        Profile::Ns2 | Profile::Ns3 => shell(tuned(Ns::new(base), &settings, false), &settings),
-        _ => shell(tuned(Paper::new(base), &settings, true), &settings),
+    Ok(if *base.profile == LINUX {
+        shell(OnTimer::new(Linux::new(base)?), &settings)
+    } else if *base.profile == FJ93 {
+        shell(tuned(Paper::new(base), &settings, true), &settings)
+    } else {
+        shell(tuned(Ns::new(base), &settings, false), &settings)
     })
 }
 

@@ -18,6 +18,8 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Instant, Packet, Rng, Why};
 
+use crate::buffer::{LIMIT, PACKET_BYTES};
+
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
 
 /// The registry's line.
@@ -39,74 +41,42 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const SHARE: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
+const SHARE: Kind = Kind::above(Unit::None, 0.0, 1.0);
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "profile",
-        meaning: "The form of the virtual capacity's update: paper or ns2.",
-        kind: Kind::Choice(&["paper", "ns2"]),
-        default: Value::Choice("paper"),
-        source: "constructed",
-    },
-    Field {
-        name: "gamma",
-        meaning: "Wished utilisation: the share of the line's capacity at which arrivals settle.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 2.0, open: true },
-        default: Value::Real(0.98),
-        source: "Kunniyur and Srikant 2001 (recalled); read: ns-2.35 gamma_",
-    },
-    Field {
-        name: "alpha",
-        meaning: "Speed of adaptation: virtual capacity, in packets/s or bytes/s, per packet or \
-                  byte that arrives.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1e6, open: true },
-        default: Value::Real(0.15),
-        source: "Kunniyur and Srikant 2001 (recalled); read: ns-2.35",
-    },
-    Field {
-        name: "ecnlim",
-        meaning: "First virtual capacity, as a share of the line's.",
-        kind: SHARE,
-        default: Value::Real(0.8),
-        source: "read: ns-2.35 ecnlim_",
-    },
-    Field {
-        name: "buflim",
-        meaning: "Size of the virtual queue, as a share of the limit.",
-        kind: SHARE,
-        default: Value::Real(1.0),
-        source: "read: ns-2.35 buflim_",
-    },
-    Field {
-        name: "units",
-        meaning: "What both queues count: bytes, thresholds being multiplied by \
-                  mean_packet_bytes, or packets.",
-        kind: Kind::Choice(&["byte", "packet"]),
-        default: Value::Choice("byte"),
-        source: "read: ns-2.35 queue_in_bytes_",
-    },
-    Field {
-        name: "mean_packet_bytes",
-        meaning: "Bytes of a packet in the limit and in the line's capacity in packets/s.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000 },
-        default: Value::Whole(1000),
-        source: "read: ns-2.35 mean_pktsize_",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
-        default: Value::Whole(50),
-        source: "read: ns-2.35 Queue limit_",
-    },
-    Field {
-        name: "ecn",
-        meaning: "Whether ECN-capable packets are marked where others are dropped by a signal.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "read: ns-2.35 markpkts_",
-    },
+    Field::new("profile", Kind::Choice(&["paper", "ns2"]), Value::Choice("paper"))
+        .meaning("The form of the virtual capacity's update: paper or ns2.")
+        .source("constructed"),
+    Field::new("gamma", Kind::above(Unit::None, 0.0, 2.0), Value::Real(0.98))
+        .meaning("Wished utilisation: the share of the line's capacity at which arrivals settle.")
+        .source("Kunniyur and Srikant 2001 (recalled); read: ns-2.35 gamma_"),
+    Field::new("alpha", Kind::above(Unit::None, 0.0, 1e6), Value::Real(0.15))
+        .meaning(
+            "Speed of adaptation: virtual capacity, in packets/s or bytes/s, per packet or byte \
+             that arrives.",
+        )
+        .source("Kunniyur and Srikant 2001 (recalled); read: ns-2.35"),
+    Field::new("ecnlim", SHARE, Value::Real(0.8))
+        .meaning("First virtual capacity, as a share of the line's.")
+        .source("read: ns-2.35 ecnlim_"),
+    Field::new("buflim", SHARE, Value::Real(1.0))
+        .meaning("Size of the virtual queue, as a share of the limit.")
+        .source("read: ns-2.35 buflim_"),
+    Field::new("units", Kind::Choice(&["byte", "packet"]), Value::Choice("byte"))
+        .meaning(
+            "What both queues count: bytes, thresholds being multiplied by mean_packet_bytes, or \
+             packets.",
+        )
+        .source("read: ns-2.35 queue_in_bytes_"),
+    Field::new("mean_packet_bytes", PACKET_BYTES, Value::Whole(1000))
+        .meaning("Bytes of a packet in the limit and in the line's capacity in packets/s.")
+        .source("read: ns-2.35 mean_pktsize_"),
+    Field::new("limit", LIMIT, Value::Whole(50))
+        .meaning("Packets that may wait.")
+        .source("read: ns-2.35 Queue limit_"),
+    Field::new("ecn", Kind::Switch, Value::Switch(false))
+        .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
+        .source("read: ns-2.35 markpkts_"),
 ];
 
 struct Avq {

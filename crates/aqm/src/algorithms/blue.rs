@@ -43,61 +43,39 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const STEP: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: false };
+const STEP: Kind = Kind::from(Unit::None, 0.0, 1.0);
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "profile",
-        meaning: "standard: the papers; altq: ALTQ on NetBSD.",
-        kind: Kind::Choice(&["standard", "altq"]),
-        default: Value::Choice("standard"),
-        source: "constructed",
-    },
-    Field {
-        name: "freeze_time",
-        meaning: "Least time between two changes of the probability. 100 ms; altq: 50 ms.",
-        kind: TIME,
-        default: Value::Unset,
-        source: "Feng et al. 10 ms to 100 ms (recalled); read: ns-3 port of Feng's code, ALTQ",
-    },
-    Field {
-        name: "d1",
-        meaning: "What a loss adds to the probability. 0.0025; altq: always 0.125.",
-        kind: STEP,
-        default: Value::Unset,
-        source: "Feng et al. 0.0025 or 0.02 (recalled); read: ns-3 port of Feng's code, ALTQ",
-    },
-    Field {
-        name: "d2",
-        meaning: "What an idle line takes from it. 0.00025; altq: always 0.001.",
-        kind: STEP,
-        default: Value::Unset,
-        source: "Feng et al. d1/10 (recalled); read: ns-3 port of Feng's code, ALTQ",
-    },
-    Field {
-        name: "repeat",
-        meaning: "Whether a line that stays idle lowers the probability again every freeze_time. \
-                  true; altq: always false.",
-        kind: Kind::Switch,
-        default: Value::Unset,
-        source: "constructed",
-    },
-    Field {
-        name: "trigger",
-        meaning: "L: an arrival that finds more packets counts as a loss event. None unless given; \
-                  not in altq.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 0, max: 100_000_000 },
-        default: Value::Unset,
-        source: "Feng et al. 2002 (recalled)",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait, not counting the one being transmitted. 200 unless \
-                  limit_bytes is given.",
-        kind: LIMIT,
-        default: Value::Unset,
-        source: "read: ALTQ",
-    },
+    Field::new("profile", Kind::Choice(&["standard", "altq"]), Value::Choice("standard"))
+        .meaning("standard: the papers; altq: ALTQ on NetBSD.")
+        .source("constructed"),
+    Field::new("freeze_time", TIME, Value::Unset)
+        .meaning("Least time between two changes of the probability. 100 ms; altq: 50 ms.")
+        .source("Feng et al. 10 ms to 100 ms (recalled); read: ns-3 port of Feng's code, ALTQ"),
+    Field::new("d1", STEP, Value::Unset)
+        .meaning("What a loss adds to the probability. 0.0025; altq: always 0.125.")
+        .source("Feng et al. 0.0025 or 0.02 (recalled); read: ns-3 port of Feng's code, ALTQ"),
+    Field::new("d2", STEP, Value::Unset)
+        .meaning("What an idle line takes from it. 0.00025; altq: always 0.001.")
+        .source("Feng et al. d1/10 (recalled); read: ns-3 port of Feng's code, ALTQ"),
+    Field::new("repeat", Kind::Switch, Value::Unset)
+        .meaning(
+            "Whether a line that stays idle lowers the probability again every freeze_time. true; \
+             altq: always false.",
+        )
+        .source("constructed"),
+    Field::new("trigger", Kind::whole(Unit::Packets, 0, 100_000_000), Value::Unset)
+        .meaning(
+            "L: an arrival that finds more packets counts as a loss event. None unless given; not \
+             in altq.",
+        )
+        .source("Feng et al. 2002 (recalled)"),
+    Field::new("limit", LIMIT, Value::Unset)
+        .meaning(
+            "Packets that may wait, not counting the one being transmitted. 200 unless limit_bytes \
+             is given.",
+        )
+        .source("read: ALTQ"),
     Field {
         meaning: "IP bytes that may wait; no such limit unless given. Not in altq.",
         ..LIMIT_BYTES

@@ -42,52 +42,30 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const RATIO: Kind = Kind::Real { unit: Unit::None, min: 1.0, max: 1e6, open: false };
+const RATIO: Kind = Kind::from(Unit::None, 1.0, 1e6);
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "share",
-        meaning: "The part of the buffer of each of N active flows, W_m: a whole one of N + 1 \
-                  (\"1/(N+1)\") or half of one of N (\"1/(2N)\").",
-        kind: Kind::Choice(&["1/(N+1)", "1/(2N)"]),
-        default: Value::Choice("1/(N+1)"),
-        source: "recalled, weakly",
-    },
-    Field {
-        name: "W_m_over_l2",
-        meaning: "W_m divided by l2, the packets from which on p2 applies.",
-        kind: RATIO,
-        default: Value::Real(1.3),
-        source: "recalled, weakly",
-    },
-    Field {
-        name: "l2_over_l1",
-        meaning: "l2 divided by l1, the packets from which on p1 applies.",
-        kind: RATIO,
-        default: Value::Real(2.0),
-        source: "recalled, weakly",
-    },
-    Field {
-        name: "p1_divisor",
-        meaning: "p1 is l1/W_m divided by this.",
-        kind: RATIO,
-        default: Value::Real(10.0),
-        source: "recalled, weakly",
-    },
-    Field {
-        name: "p2_over_p1",
-        meaning: "p2 divided by p1; p2 is at most 1.",
-        kind: RATIO,
-        default: Value::Real(10.0),
-        source: "recalled, weakly",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait, not counting the one being transmitted: B.",
-        kind: LIMIT,
-        default: Value::Whole(60),
-        source: "constructed",
-    },
+    Field::new("share", Kind::Choice(&["1/(N+1)", "1/(2N)"]), Value::Choice("1/(N+1)"))
+        .meaning(
+            "The part of the buffer of each of N active flows, W_m: a whole one of N + 1 \
+             (\"1/(N+1)\") or half of one of N (\"1/(2N)\").",
+        )
+        .source("recalled, weakly"),
+    Field::new("W_m_over_l2", RATIO, Value::Real(1.3))
+        .meaning("W_m divided by l2, the packets from which on p2 applies.")
+        .source("recalled, weakly"),
+    Field::new("l2_over_l1", RATIO, Value::Real(2.0))
+        .meaning("l2 divided by l1, the packets from which on p1 applies.")
+        .source("recalled, weakly"),
+    Field::new("p1_divisor", RATIO, Value::Real(10.0))
+        .meaning("p1 is l1/W_m divided by this.")
+        .source("recalled, weakly"),
+    Field::new("p2_over_p1", RATIO, Value::Real(10.0))
+        .meaning("p2 divided by p1; p2 is at most 1.")
+        .source("recalled, weakly"),
+    Field::new("limit", LIMIT, Value::Whole(60))
+        .meaning("Packets that may wait, not counting the one being transmitted: B.")
+        .source("constructed"),
 ];
 
 /// One active flow.

@@ -21,7 +21,7 @@ use packet::units::Unit;
 use packet::{About, Backlog, Event, Packet, Why};
 
 use super::family::weight_for_burst;
-use crate::buffer::{ECN, LIMIT, PACKET_BYTES};
+use crate::buffer::{ECN, LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
 use crate::{Admission, BufferLimit, Built, Cx, Discipline, Entry, Fit, Gate, Judged, Keeps, Line};
 use judges::{InIntegers, InReals, Sampler, Settings};
 use queue::Queue;
@@ -50,74 +50,50 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const PACKETS: Kind = Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: true };
-const PROBABILITY: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
 /// `CHOKE_MAX_QUEUE`.
 const LINUX_LIMIT: u64 = 128 * 1024 - 1;
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "profile",
-        meaning: "The implementation to follow, with its defaults: paper or linux.",
-        kind: Kind::Choice(&["paper", "linux"]),
-        default: Value::Choice("paper"),
-        source: "constructed",
-    },
-    Field {
-        name: "min_th",
-        meaning: "Average queue up to which every packet passes unseen. paper: 100; linux: \
-                  max_th/3, rounded down; whole there.",
-        kind: Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: false },
-        default: Value::Unset,
-        source: "the paper's simulation (recalled); tc",
-    },
-    Field {
-        name: "max_th",
-        meaning: "Average queue above which every packet is signalled. paper: 200; linux: 3 \
-                  min_th if that is given, else a quarter of the limit, rounded down; whole there.",
-        kind: PACKETS,
-        default: Value::Unset,
-        source: "the paper's simulation (recalled); tc",
-    },
-    Field {
-        name: "w_q",
-        meaning: "Weight of the newest sample in the average. paper: 0.002; linux: the largest \
-                  power of two that lets a burst of (2 min_th + max_th)/3 packets pass.",
-        kind: PROBABILITY,
-        default: Value::Unset,
-        source: "Floyd and Jacobson 1993; tc",
-    },
-    Field {
-        name: "max_p",
-        meaning: "Probability of a signal, before spacing, where the average reaches max_th.",
-        kind: PROBABILITY,
-        default: Value::Real(0.02),
-        source: "Floyd and Jacobson 1993; tc",
-    },
-    Field {
-        name: "mean_packet_bytes",
-        meaning: "Mean packet size: at the line's rate it is the clock by which the average ages \
-                  while the line idles.",
-        kind: PACKET_BYTES,
-        default: Value::Whole(1000),
-        source: "tc avpkt",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait, not counting the one being transmitted; at most 131071 \
-                  in linux.",
-        kind: LIMIT,
-        default: Value::Whole(300),
-        source: "the paper's simulation (recalled)",
-    },
+    Field::new("profile", Kind::Choice(&["paper", "linux"]), Value::Choice("paper"))
+        .meaning("The implementation to follow, with its defaults: paper or linux.")
+        .source("constructed"),
+    Field::new("min_th", Kind::from(Unit::Packets, 0.0, 1e8), Value::Unset)
+        .meaning(
+            "Average queue up to which every packet passes unseen. paper: 100; linux: max_th/3, \
+             rounded down; whole there.",
+        )
+        .source("the paper's simulation (recalled); tc"),
+    Field::new("max_th", PACKETS, Value::Unset)
+        .meaning(
+            "Average queue above which every packet is signalled. paper: 200; linux: 3 min_th if \
+             that is given, else a quarter of the limit, rounded down; whole there.",
+        )
+        .source("the paper's simulation (recalled); tc"),
+    Field::new("w_q", PROBABILITY, Value::Unset)
+        .meaning(
+            "Weight of the newest sample in the average. paper: 0.002; linux: the largest power of \
+             two that lets a burst of (2 min_th + max_th)/3 packets pass.",
+        )
+        .source("Floyd and Jacobson 1993; tc"),
+    Field::new("max_p", PROBABILITY, Value::Real(0.02))
+        .meaning("Probability of a signal, before spacing, where the average reaches max_th.")
+        .source("Floyd and Jacobson 1993; tc"),
+    Field::new("mean_packet_bytes", PACKET_BYTES, Value::Whole(1000))
+        .meaning(
+            "Mean packet size: at the line's rate it is the clock by which the average ages while \
+             the line idles.",
+        )
+        .source("tc avpkt"),
+    Field::new("limit", LIMIT, Value::Whole(300))
+        .meaning(
+            "Packets that may wait, not counting the one being transmitted; at most 131071 in \
+             linux.",
+        )
+        .source("the paper's simulation (recalled)"),
     ECN,
-    Field {
-        name: "harddrop",
-        meaning: "Whether ECN-capable packets too are dropped where the average is above max_th.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "read: Linux flag harddrop",
-    },
+    Field::new("harddrop", Kind::Switch, Value::Switch(false))
+        .meaning("Whether ECN-capable packets too are dropped where the average is above max_th.")
+        .source("read: Linux flag harddrop"),
 ];
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {

@@ -25,6 +25,8 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
 
+use crate::buffer::BYTES;
+
 use crate::shells::departure::{AtDeparture, DepartureFifo, Rules};
 use crate::{BufferLimit, Built, Entry, Fit, Keeps, Line, Verdict, buffer};
 use alternation::{Alternation, NEVER, Numbers};
@@ -60,80 +62,53 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const PROBABILITY: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: false };
-const STAY: Kind = Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: false };
+const PROBABILITY: Kind = Kind::from(Unit::None, 0.0, 1.0);
+const STAY: Kind = Kind::from(Unit::Time, 0.0, 1e3);
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "profile",
-        meaning: "The implementation to follow, with its defaults: linux (sch_cake), ns3.",
-        kind: Kind::Choice(&["linux", "ns3"]),
-        default: Value::Choice("linux"),
-        source: "constructed: the program in which it was made",
-    },
-    Field {
-        name: "target",
-        meaning: "Time in the queue that is acceptable for good, and least time between changes \
-                  of the drop probability; linux: at least 1.5 times the transmission time of \
-                  mtu.",
-        kind: STAY,
-        default: Value::Real(0.005),
-        source: "read: Linux sch_cake, ns-3",
-    },
-    Field {
-        name: "interval",
-        meaning: "How long packets must stay too long before the first signal; linux: longer by \
-                  what target is made longer, and at least twice that.",
-        kind: buffer::TIME,
-        default: Value::Real(0.1),
-        source: "read: Linux sch_cake, ns-3",
-    },
-    Field {
-        name: "mtu",
-        meaning: "linux only: the largest packet. No packet that stayed for less than four of \
-                  its transmission times is signalled; 0 lifts this guard and leaves target as \
-                  written. 1514.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 0, max: 1_000_000 },
-        default: Value::Unset,
-        source: "read: Linux sch_cake mtu_time, psched_mtu on Ethernet",
-    },
-    Field {
-        name: "p_inc",
-        meaning: "By how much an overflow raises the drop probability.",
-        kind: PROBABILITY,
-        default: Value::Real(1.0 / 256.0),
-        source: "read: Linux sch_cake, ns-3",
-    },
-    Field {
-        name: "p_dec",
-        meaning: "By how much an empty queue lowers it.",
-        kind: PROBABILITY,
-        default: Value::Real(1.0 / 4096.0),
-        source: "read: Linux sch_cake, ns-3",
-    },
-    Field {
-        name: "blue_threshold",
-        meaning: "ns3 only: a packet that leaves after a longer stay raises the drop probability \
-                  as an overflow does. 400 ms.",
-        kind: STAY,
-        default: Value::Unset,
-        source: "read: ns-3 BlueThreshold",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait; linux: 1000 unless limit_bytes is given.",
-        kind: buffer::LIMIT,
-        default: Value::Unset,
-        source: "constructed, as Linux sch_codel",
-    },
-    Field {
-        name: "limit_bytes",
-        meaning: "IP bytes that may wait; 1500000 in ns3 unless limit is given, otherwise no such \
-                  limit unless given.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000_000_000 },
-        default: Value::Unset,
-        source: "read: ns-3 MaxSize, 1500 * 1000 bytes",
-    },
+    Field::new("profile", Kind::Choice(&["linux", "ns3"]), Value::Choice("linux"))
+        .meaning("The implementation to follow, with its defaults: linux (sch_cake), ns3.")
+        .source("constructed: the program in which it was made"),
+    Field::new("target", STAY, Value::Real(0.005))
+        .meaning(
+            "Time in the queue that is acceptable for good, and least time between changes of the \
+             drop probability; linux: at least 1.5 times the transmission time of mtu.",
+        )
+        .source("read: Linux sch_cake, ns-3"),
+    Field::new("interval", buffer::TIME, Value::Real(0.1))
+        .meaning(
+            "How long packets must stay too long before the first signal; linux: longer by what \
+             target is made longer, and at least twice that.",
+        )
+        .source("read: Linux sch_cake, ns-3"),
+    Field::new("mtu", Kind::whole(Unit::Bytes, 0, 1_000_000), Value::Unset)
+        .meaning(
+            "linux only: the largest packet. No packet that stayed for less than four of its \
+             transmission times is signalled; 0 lifts this guard and leaves target as written. \
+             1514.",
+        )
+        .source("read: Linux sch_cake mtu_time, psched_mtu on Ethernet"),
+    Field::new("p_inc", PROBABILITY, Value::Real(1.0 / 256.0))
+        .meaning("By how much an overflow raises the drop probability.")
+        .source("read: Linux sch_cake, ns-3"),
+    Field::new("p_dec", PROBABILITY, Value::Real(1.0 / 4096.0))
+        .meaning("By how much an empty queue lowers it.")
+        .source("read: Linux sch_cake, ns-3"),
+    Field::new("blue_threshold", STAY, Value::Unset)
+        .meaning(
+            "ns3 only: a packet that leaves after a longer stay raises the drop probability as an \
+             overflow does. 400 ms.",
+        )
+        .source("read: ns-3 BlueThreshold"),
+    Field::new("limit", buffer::LIMIT, Value::Unset)
+        .meaning("Packets that may wait; linux: 1000 unless limit_bytes is given.")
+        .source("constructed, as Linux sch_codel"),
+    Field::new("limit_bytes", BYTES, Value::Unset)
+        .meaning(
+            "IP bytes that may wait; 1500000 in ns3 unless limit is given, otherwise no such limit \
+             unless given.",
+        )
+        .source("read: ns-3 MaxSize, 1500 * 1000 bytes"),
     buffer::ECN,
 ];
 

@@ -27,6 +27,8 @@ use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
+use crate::buffer::{BYTES, LIMIT, TIME};
+
 use crate::shells::departure::{DepartureFifo, Rules};
 use crate::{BufferLimit, Built, Entry, Fit, Keeps, Line};
 use controlled_delay::{Control, Least, Profile};
@@ -55,81 +57,68 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const TIME: Kind = Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: true };
-
 const FIELDS: &[Field] = &[
-    Field {
-        name: "profile",
-        meaning: "The implementation to follow, with its defaults: rfc8289, linux, ns3, ns2.",
-        kind: Kind::Choice(&["rfc8289", "linux", "ns3", "ns2"]),
-        default: Value::Choice("rfc8289"),
-        source: "constructed",
-    },
+    Field::new(
+        "profile",
+        Kind::Choice(&["rfc8289", "linux", "ns3", "ns2"]),
+        Value::Choice("rfc8289"),
+    )
+    .meaning("The implementation to follow, with its defaults: rfc8289, linux, ns3, ns2.")
+    .source("constructed"),
     TARGET,
     INTERVAL,
-    Field {
-        name: "mtu",
-        meaning: "Bytes left in the queue at or below which no packet is signalled (ns3: below \
-                  which; ns2: the largest packet seen). rfc8289, ns3: 1500; linux: 1514.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 0, max: 1_000_000 },
-        default: Value::Unset,
-        source: "RFC 8289 MAXPACKET (recalled); read: Linux psched_mtu on Ethernet, ns-3 MinBytes",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait; 1000 in rfc8289 and linux, 50 in ns2, unless limit_bytes \
-                  is given.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
-        default: Value::Unset,
-        source: "read: Linux DEFAULT_CODEL_LIMIT, ns-2.35 Queue limit_",
-    },
-    Field {
-        name: "limit_bytes",
-        meaning: "IP bytes that may wait; 1500000 in ns3 unless limit is given, otherwise no such \
-                  limit unless given.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000_000_000 },
-        default: Value::Unset,
-        source: "read: ns-3 MaxSize, 1500 * 1000 bytes",
-    },
-    Field {
-        name: "ecn",
-        meaning: "Whether ECN-capable packets are marked where others are dropped by a signal; \
-                  impossible in ns2.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "read: Linux codel_params_init, ns-3 UseEcn",
-    },
+    Field::new("mtu", Kind::whole(Unit::Bytes, 0, 1_000_000), Value::Unset)
+        .meaning(
+            "Bytes left in the queue at or below which no packet is signalled (ns3: below which; \
+             ns2: the largest packet seen). rfc8289, ns3: 1500; linux: 1514.",
+        )
+        .source("RFC 8289 MAXPACKET (recalled); read: Linux psched_mtu on Ethernet, ns-3 MinBytes"),
+    Field::new("limit", LIMIT, Value::Unset)
+        .meaning(
+            "Packets that may wait; 1000 in rfc8289 and linux, 50 in ns2, unless limit_bytes is \
+             given.",
+        )
+        .source("read: Linux DEFAULT_CODEL_LIMIT, ns-2.35 Queue limit_"),
+    Field::new("limit_bytes", BYTES, Value::Unset)
+        .meaning(
+            "IP bytes that may wait; 1500000 in ns3 unless limit is given, otherwise no such limit \
+             unless given.",
+        )
+        .source("read: ns-3 MaxSize, 1500 * 1000 bytes"),
+    Field::new("ecn", Kind::Switch, Value::Switch(false))
+        .meaning(
+            "Whether ECN-capable packets are marked where others are dropped by a signal; \
+             impossible in ns2.",
+        )
+        .source("read: Linux codel_params_init, ns-3 UseEcn"),
     CE_THRESHOLD,
 ];
 
 /// `target`, in CoDel and in the disciplines built on it.
-pub(crate) const TARGET: Field = Field {
-    name: "target",
-    meaning: "Time in the queue that is acceptable for good.",
-    kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: false },
-    default: Value::Real(0.005),
-    source: "RFC 8289 section 4.3 (recalled); read: Linux, ns-3, ns-2.35",
-};
+pub(crate) const TARGET: Field =
+    Field::new("target", Kind::from(Unit::Time, 0.0, 1e3), Value::Real(0.005))
+        .meaning("Time in the queue that is acceptable for good.")
+        .source("RFC 8289 section 4.3 (recalled); read: Linux, ns-3, ns-2.35");
 
 /// `interval`, likewise.
-pub(crate) const INTERVAL: Field = Field {
-    name: "interval",
-    meaning: "How long every packet must have stayed too long before the first signal: about the \
-              longest common round trip.",
-    kind: TIME,
-    default: Value::Real(0.1),
-    source: "RFC 8289 section 4.3 (recalled); read: Linux, ns-3, ns-2.35",
-};
+pub(crate) const INTERVAL: Field = Field::new("interval", TIME, Value::Real(0.1))
+    .meaning(
+        "How long every packet must have stayed too long before the first signal: about the \
+         longest common round trip.",
+    )
+    .source("RFC 8289 section 4.3 (recalled); read: Linux, ns-3, ns-2.35");
 
 /// `ce_threshold`, likewise.
-pub(crate) const CE_THRESHOLD: Field = Field {
-    name: "ce_threshold",
-    meaning: "Every ECN-capable packet that leaves after a longer stay than this is marked, \
-              besides the signals; no such mark unless given.",
-    kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: false },
-    default: Value::Unset,
-    source: "read: Linux TCA_CODEL_CE_THRESHOLD",
-};
+pub(crate) const CE_THRESHOLD: Field = Field::new(
+    "ce_threshold",
+    Kind::from(Unit::Time, 0.0, 1e3),
+    Value::Unset,
+)
+.meaning(
+    "Every ECN-capable packet that leaves after a longer stay than this is marked, besides the \
+         signals; no such mark unless given.",
+)
+.source("read: Linux TCA_CODEL_CE_THRESHOLD");
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     let profile = match params.choice("profile") {

@@ -43,59 +43,33 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const SHARE: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: false };
+const SHARE: Kind = Kind::from(Unit::None, 0.0, 1.0);
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "K",
-        meaning: "Time constant of the average of a flow's rate.",
-        kind: TIME,
-        default: Value::Real(0.1),
-        source: "Stoica et al. 1998 (recalled)",
-    },
-    Field {
-        name: "K_alpha",
-        meaning: "Time constant of the averages of what arrives and what is accepted.",
-        kind: TIME,
-        default: Value::Real(0.2),
-        source: "Stoica et al. 1998 (recalled)",
-    },
-    Field {
-        name: "K_c",
-        meaning: "Length of the window after which alpha is computed anew.",
-        kind: TIME,
-        default: Value::Real(0.2),
-        source: "Stoica et al. 1998 (weakly recalled)",
-    },
-    Field {
-        name: "overflow_step",
-        meaning: "Part that alpha loses whenever the buffer overflows.",
-        kind: SHARE,
-        default: Value::Real(0.01),
-        source: "Stoica et al. 1998 (recalled)",
-    },
-    Field {
-        name: "overflow_most",
-        meaning: "Most of alpha that overflows may take between two computations.",
-        kind: SHARE,
-        default: Value::Real(0.25),
-        source: "Stoica et al. 1998 (recalled)",
-    },
-    Field {
-        name: "congested_from",
-        meaning: "Part of the buffer that must be in use before the line is taken for congested.",
-        kind: SHARE,
-        default: Value::Real(0.5),
-        source: "Stoica et al. 1998 (recalled)",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait, not counting the one being transmitted. 100 unless \
-                  limit_bytes is given.",
-        kind: LIMIT,
-        default: Value::Unset,
-        source: "constructed; Stoica et al. 1998: 64 kB (recalled)",
-    },
+    Field::new("K", TIME, Value::Real(0.1))
+        .meaning("Time constant of the average of a flow's rate.")
+        .source("Stoica et al. 1998 (recalled)"),
+    Field::new("K_alpha", TIME, Value::Real(0.2))
+        .meaning("Time constant of the averages of what arrives and what is accepted.")
+        .source("Stoica et al. 1998 (recalled)"),
+    Field::new("K_c", TIME, Value::Real(0.2))
+        .meaning("Length of the window after which alpha is computed anew.")
+        .source("Stoica et al. 1998 (weakly recalled)"),
+    Field::new("overflow_step", SHARE, Value::Real(0.01))
+        .meaning("Part that alpha loses whenever the buffer overflows.")
+        .source("Stoica et al. 1998 (recalled)"),
+    Field::new("overflow_most", SHARE, Value::Real(0.25))
+        .meaning("Most of alpha that overflows may take between two computations.")
+        .source("Stoica et al. 1998 (recalled)"),
+    Field::new("congested_from", SHARE, Value::Real(0.5))
+        .meaning("Part of the buffer that must be in use before the line is taken for congested.")
+        .source("Stoica et al. 1998 (recalled)"),
+    Field::new("limit", LIMIT, Value::Unset)
+        .meaning(
+            "Packets that may wait, not counting the one being transmitted. 100 unless limit_bytes \
+             is given.",
+        )
+        .source("constructed; Stoica et al. 1998: 64 kB (recalled)"),
     LIMIT_BYTES,
 ];
 

@@ -41,68 +41,42 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const DELAY: Kind = Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: false };
+const DELAY: Kind = Kind::from(Unit::Time, 0.0, 1e3);
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "k_power",
-        meaning: "Coupling factor as a power of 2, k': the scalable queue's range is the classic \
-                  one's divided by 2^k'.",
-        kind: Kind::Whole { unit: Unit::None, min: 0, max: 10 },
-        default: Value::Whole(1),
-        source: "RFC 9332 figure 9",
-    },
-    Field {
-        name: "g_C",
-        meaning: "The classic queue's delay is averaged with weight 2^-g_C per packet.",
-        kind: Kind::Whole { unit: Unit::None, min: 0, max: 30 },
-        default: Value::Whole(5),
-        source: "RFC 9332 figure 9",
-    },
-    Field {
-        name: "range_C",
-        meaning: "Delay of the classic queue above min_th at which all its packets are signalled.",
-        kind: buffer::TIME,
-        default: Value::Real(0.5),
-        source: "RFC 9332 figure 9: 2^S_C s, S_C = -1",
-    },
-    Field {
-        name: "min_th",
-        meaning: "Average delay of the classic queue below which it causes no signals.",
-        kind: DELAY,
-        default: Value::Real(0.0005),
-        source: "constructed: RFC 9332 figure 9 prints 500 ms (see where it differs)",
-    },
-    Field {
-        name: "T",
-        meaning: "Delay of a scalable packet above which it is marked.",
-        kind: DELAY,
-        default: Value::Real(0.001),
-        source: "RFC 9332 figure 9",
-    },
-    Field {
-        name: "U",
-        meaning: "Curviness: scalable packets are compared with the largest of U random numbers, \
-                  classic ones with that of 2 U.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 8 },
-        default: Value::Whole(1),
-        source: "RFC 9332 appendix B",
-    },
-    Field {
-        name: "tshift",
-        meaning: "How much longer than the scalable queue's head the classic one's must have waited \
-                  to be served before it.",
-        kind: DELAY,
-        default: Value::Real(0.05),
-        source: "RFC 9332 figure 9",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait in both queues; no such limit unless given.",
-        kind: LIMIT,
-        default: Value::Unset,
-        source: "constructed",
-    },
+    Field::new("k_power", Kind::whole(Unit::None, 0, 10), Value::Whole(1))
+        .meaning(
+            "Coupling factor as a power of 2, k': the scalable queue's range is the classic one's \
+             divided by 2^k'.",
+        )
+        .source("RFC 9332 figure 9"),
+    Field::new("g_C", Kind::whole(Unit::None, 0, 30), Value::Whole(5))
+        .meaning("The classic queue's delay is averaged with weight 2^-g_C per packet.")
+        .source("RFC 9332 figure 9"),
+    Field::new("range_C", buffer::TIME, Value::Real(0.5))
+        .meaning("Delay of the classic queue above min_th at which all its packets are signalled.")
+        .source("RFC 9332 figure 9: 2^S_C s, S_C = -1"),
+    Field::new("min_th", DELAY, Value::Real(0.0005))
+        .meaning("Average delay of the classic queue below which it causes no signals.")
+        .source("constructed: RFC 9332 figure 9 prints 500 ms (see where it differs)"),
+    Field::new("T", DELAY, Value::Real(0.001))
+        .meaning("Delay of a scalable packet above which it is marked.")
+        .source("RFC 9332 figure 9"),
+    Field::new("U", Kind::whole(Unit::Count, 1, 8), Value::Whole(1))
+        .meaning(
+            "Curviness: scalable packets are compared with the largest of U random numbers, \
+             classic ones with that of 2 U.",
+        )
+        .source("RFC 9332 appendix B"),
+    Field::new("tshift", DELAY, Value::Real(0.05))
+        .meaning(
+            "How much longer than the scalable queue's head the classic one's must have waited to \
+             be served before it.",
+        )
+        .source("RFC 9332 figure 9"),
+    Field::new("limit", LIMIT, Value::Unset)
+        .meaning("Packets that may wait in both queues; no such limit unless given.")
+        .source("constructed"),
     Field {
         meaning: "IP bytes that may wait in both queues; what the line sends in 250 ms unless given \
                   or limit is.",

@@ -50,128 +50,88 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const GAIN: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
-const SIZE: Kind = Kind::Whole { unit: Unit::Count, min: 1, max: 16_777_216 };
-const COUNT: Kind = Kind::Whole { unit: Unit::Packets, min: 1, max: 1_000_000_000 };
+const GAIN: Kind = Kind::above(Unit::None, 0.0, 1.0);
+const SIZE: Kind = Kind::whole(Unit::Count, 1, 16_777_216);
+const COUNT: Kind = Kind::whole(Unit::Packets, 1, 1_000_000_000);
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "threshold",
-        meaning: "Packets on the scoreboard that make a flow a high-bandwidth flow.",
-        kind: COUNT,
-        default: Value::Whole(100),
-        source: "constructed (weakly recalled); sweep 25 to 200",
-    },
-    Field {
-        name: "interval",
-        meaning: "DI, the time between two ageings of the high-bandwidth flows; a scoreboard entry \
-                  without a packet for longer is free.",
-        kind: crate::periodic::PERIOD,
-        default: Value::Real(0.8),
-        source: "constructed (weakly recalled); sweep 0.2 s to 2 s",
-    },
-    Field {
-        name: "decrement",
-        meaning: "What ageing takes from a high-bandwidth flow's count; at 0 it is one no longer. \
-                  threshold unless given.",
-        kind: COUNT,
-        default: Value::Unset,
-        source: "constructed",
-    },
-    Field {
-        name: "age_below_target",
-        meaning: "Whether flows age only while the queue is below q_ref.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "constructed",
-    },
-    Field {
-        name: "scoreboard_size",
-        meaning: "Slots of the scoreboard (SB).",
-        kind: SIZE,
-        default: Value::Whole(8192),
-        source: "constructed (weakly recalled); sweep 1 K to 16 K",
-    },
-    Field {
-        name: "table_size",
-        meaning: "Most high-bandwidth flows (HB); a flow that finds no room stays on the scoreboard.",
-        kind: SIZE,
-        default: Value::Whole(8192),
-        source: "constructed (weakly recalled)",
-    },
-    Field {
-        name: "collision",
-        meaning: "What a packet does that finds its slot taken: lower the other's count; replace \
-                  it if that is at most 1; have an entry of its own, as many in all as there are slots; \
-                  or go uncounted.",
-        kind: Kind::Choice(&["decrement-incumbent", "replace-if-smaller", "chain", "ignore"]),
-        default: Value::Choice("decrement-incumbent"),
-        source: "constructed",
-    },
-    Field {
-        name: "probability",
-        meaning: "A packet's drop probability: uniform, the controller's p; bytes, p \
-                  size/mean_packet_bytes; count-weighted, p (1 + count/threshold).",
-        kind: Kind::Choice(&["uniform", "bytes", "count-weighted"]),
-        default: Value::Choice("uniform"),
-        source: "constructed",
-    },
-    Field {
-        name: "q_ref",
-        meaning: "Target queue.",
-        kind: Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: false },
-        default: Value::Real(50.0),
-        source: "constructed: as PI; sweep 24 and 240",
-    },
-    Field {
-        name: "a",
-        meaning: "Gain of the present queue, per packet and update.",
-        kind: GAIN,
-        default: Value::Real(1.822e-5),
-        source: "constructed: as PI",
-    },
-    Field {
-        name: "b",
-        meaning: "Gain of the previous queue, per packet and update; below a.",
-        kind: GAIN,
-        default: Value::Real(1.816e-5),
-        source: "constructed: as PI",
-    },
-    Field {
-        name: "T",
-        meaning: "Time between updates of the probability.",
-        kind: crate::periodic::PERIOD,
-        default: Value::Real(1.0 / 170.0),
-        source: "constructed: as PI",
-    },
-    Field {
-        name: "queue_in_bytes",
-        meaning: "Whether the queue is measured in bytes, divided by mean_packet_bytes.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "constructed: as PI",
-    },
-    Field {
-        name: "mean_packet_bytes",
-        meaning: "Mean packet size, to which bytes and queue_in_bytes refer. 500 unless given.",
-        kind: PACKET_BYTES,
-        default: Value::Unset,
-        source: "constructed: as PI",
-    },
+    Field::new("threshold", COUNT, Value::Whole(100))
+        .meaning("Packets on the scoreboard that make a flow a high-bandwidth flow.")
+        .source("constructed (weakly recalled); sweep 25 to 200"),
+    Field::new("interval", crate::periodic::PERIOD, Value::Real(0.8))
+        .meaning(
+            "DI, the time between two ageings of the high-bandwidth flows; a scoreboard entry \
+             without a packet for longer is free.",
+        )
+        .source("constructed (weakly recalled); sweep 0.2 s to 2 s"),
+    Field::new("decrement", COUNT, Value::Unset)
+        .meaning(
+            "What ageing takes from a high-bandwidth flow's count; at 0 it is one no longer. \
+             threshold unless given.",
+        )
+        .source("constructed"),
+    Field::new("age_below_target", Kind::Switch, Value::Switch(false))
+        .meaning("Whether flows age only while the queue is below q_ref.")
+        .source("constructed"),
+    Field::new("scoreboard_size", SIZE, Value::Whole(8192))
+        .meaning("Slots of the scoreboard (SB).")
+        .source("constructed (weakly recalled); sweep 1 K to 16 K"),
+    Field::new("table_size", SIZE, Value::Whole(8192))
+        .meaning(
+            "Most high-bandwidth flows (HB); a flow that finds no room stays on the scoreboard.",
+        )
+        .source("constructed (weakly recalled)"),
+    Field::new(
+        "collision",
+        Kind::Choice(&["decrement-incumbent", "replace-if-smaller", "chain", "ignore"]),
+        Value::Choice("decrement-incumbent"),
+    )
+    .meaning(
+        "What a packet does that finds its slot taken: lower the other's count; replace it if \
+             that is at most 1; have an entry of its own, as many in all as there are slots; or go \
+             uncounted.",
+    )
+    .source("constructed"),
+    Field::new(
+        "probability",
+        Kind::Choice(&["uniform", "bytes", "count-weighted"]),
+        Value::Choice("uniform"),
+    )
+    .meaning(
+        "A packet's drop probability: uniform, the controller's p; bytes, p \
+             size/mean_packet_bytes; count-weighted, p (1 + count/threshold).",
+    )
+    .source("constructed"),
+    Field::new("q_ref", Kind::from(Unit::Packets, 0.0, 1e8), Value::Real(50.0))
+        .meaning("Target queue.")
+        .source("constructed: as PI; sweep 24 and 240"),
+    Field::new("a", GAIN, Value::Real(1.822e-5))
+        .meaning("Gain of the present queue, per packet and update.")
+        .source("constructed: as PI"),
+    Field::new("b", GAIN, Value::Real(1.816e-5))
+        .meaning("Gain of the previous queue, per packet and update; below a.")
+        .source("constructed: as PI"),
+    Field::new("T", crate::periodic::PERIOD, Value::Real(1.0 / 170.0))
+        .meaning("Time between updates of the probability.")
+        .source("constructed: as PI"),
+    Field::new("queue_in_bytes", Kind::Switch, Value::Switch(false))
+        .meaning("Whether the queue is measured in bytes, divided by mean_packet_bytes.")
+        .source("constructed: as PI"),
+    Field::new("mean_packet_bytes", PACKET_BYTES, Value::Unset)
+        .meaning("Mean packet size, to which bytes and queue_in_bytes refer. 500 unless given.")
+        .source("constructed: as PI"),
     Field {
         meaning: "Seed of the hash that gives flows their slots. A run draws one from its seed, \
                   each queue its own; a trial and an embedded queue take 1.",
         source: "constructed",
         ..HASH_SEED
     },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait, not counting the one being transmitted. 200 unless \
-                  limit_bytes is given.",
-        kind: LIMIT,
-        default: Value::Unset,
-        source: "constructed: as PI",
-    },
+    Field::new("limit", LIMIT, Value::Unset)
+        .meaning(
+            "Packets that may wait, not counting the one being transmitted. 200 unless limit_bytes \
+             is given.",
+        )
+        .source("constructed: as PI"),
     LIMIT_BYTES,
 ];
 

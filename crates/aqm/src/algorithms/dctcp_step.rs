@@ -9,8 +9,9 @@
 use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
-use packet::units::Unit;
 use packet::{About, Backlog, Instant, Packet, Rng, Why, math};
+
+use crate::buffer::{LIMIT, PACKET_BYTES, TIME};
 
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
 
@@ -36,52 +37,35 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "K",
-        meaning: "Packets waiting from which on an arrival is marked. 65 unless given; from rtt if \
-                  that is given.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
-        default: Value::Unset,
-        source: "read: ns-2.35 DCTCP script, for 10 Gbit/s (20 at 1 Gbit/s recalled)",
-    },
-    Field {
-        name: "rtt",
-        meaning: "Round trip from which K follows, by the rule K > C rtt/7 with C in packets of \
-                  mean_packet_bytes per second; not with K.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: true },
-        default: Value::Unset,
-        source: "Alizadeh et al. 2010 (recalled)",
-    },
-    Field {
-        name: "units",
-        meaning: "What K and the limit count: packets, or bytes after multiplication by \
-                  mean_packet_bytes.",
-        kind: Kind::Choice(&["packet", "byte"]),
-        default: Value::Choice("packet"),
-        source: "constructed; ns-2's script counts bytes",
-    },
-    Field {
-        name: "mean_packet_bytes",
-        meaning: "Bytes of a packet in K, in the limit and in the rule for K.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000 },
-        default: Value::Whole(1500),
-        source: "read: ns-2.35 DCTCP script",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
-        default: Value::Whole(1000),
-        source: "read: ns-2.35 DCTCP script",
-    },
-    Field {
-        name: "not_ect",
-        meaning: "What becomes of a packet that cannot be marked where another would be: pass or \
-                  drop.",
-        kind: Kind::Choice(&["pass", "drop"]),
-        default: Value::Choice("pass"),
-        source: "Alizadeh et al. 2010 (recalled); ns-2.35 drops",
-    },
+    Field::new("K", LIMIT, Value::Unset)
+        .meaning(
+            "Packets waiting from which on an arrival is marked. 65 unless given; from rtt if that \
+             is given.",
+        )
+        .source("read: ns-2.35 DCTCP script, for 10 Gbit/s (20 at 1 Gbit/s recalled)"),
+    Field::new("rtt", TIME, Value::Unset)
+        .meaning(
+            "Round trip from which K follows, by the rule K > C rtt/7 with C in packets of \
+             mean_packet_bytes per second; not with K.",
+        )
+        .source("Alizadeh et al. 2010 (recalled)"),
+    Field::new("units", Kind::Choice(&["packet", "byte"]), Value::Choice("packet"))
+        .meaning(
+            "What K and the limit count: packets, or bytes after multiplication by \
+             mean_packet_bytes.",
+        )
+        .source("constructed; ns-2's script counts bytes"),
+    Field::new("mean_packet_bytes", PACKET_BYTES, Value::Whole(1500))
+        .meaning("Bytes of a packet in K, in the limit and in the rule for K.")
+        .source("read: ns-2.35 DCTCP script"),
+    Field::new("limit", LIMIT, Value::Whole(1000))
+        .meaning("Packets that may wait.")
+        .source("read: ns-2.35 DCTCP script"),
+    Field::new("not_ect", Kind::Choice(&["pass", "drop"]), Value::Choice("pass"))
+        .meaning(
+            "What becomes of a packet that cannot be marked where another would be: pass or drop.",
+        )
+        .source("Alizadeh et al. 2010 (recalled); ns-2.35 drops"),
 ];
 
 struct Step {

@@ -8,8 +8,9 @@
 use alloc::{boxed::Box, collections::VecDeque, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
-use packet::units::Unit;
 use packet::{About, Backlog, Event, Packet, Why};
+
+use crate::buffer::{BYTES, LIMIT};
 
 use crate::{Aqm, BufferLimit, Built, Cx, Discipline, Entry, Fit, Judged, Keeps, Line};
 
@@ -34,36 +35,24 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait, not counting the one being transmitted; profile \"ns2\" \
-                  holds one less. 50 unless limit_bytes is given.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
-        default: Value::Unset,
-        source: "ns-2.35 Queue limit_ 50",
-    },
-    Field {
-        name: "limit_bytes",
-        meaning: "IP bytes that may wait; no such limit unless given.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000_000_000 },
-        default: Value::Unset,
-        source: "Linux bfifo",
-    },
-    Field {
-        name: "profile",
-        meaning: "How an arrival is compared with the limit: \"normative\" accepts up to the \
-                  limit, \"ns2\" only below it.",
-        kind: Kind::Choice(&["normative", "ns2"]),
-        default: Value::Choice("normative"),
-        source: "Linux; ns-2.35",
-    },
-    Field {
-        name: "from_front",
-        meaning: "Whether a full queue accepts the arrival and drops its head.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "Linux pfifo_head_drop, ns-2.35 drop_front_",
-    },
+    Field::new("limit", LIMIT, Value::Unset)
+        .meaning(
+            "Packets that may wait, not counting the one being transmitted; profile \"ns2\" holds \
+             one less. 50 unless limit_bytes is given.",
+        )
+        .source("ns-2.35 Queue limit_ 50"),
+    Field::new("limit_bytes", BYTES, Value::Unset)
+        .meaning("IP bytes that may wait; no such limit unless given.")
+        .source("Linux bfifo"),
+    Field::new("profile", Kind::Choice(&["normative", "ns2"]), Value::Choice("normative"))
+        .meaning(
+            "How an arrival is compared with the limit: \"normative\" accepts up to the limit, \
+             \"ns2\" only below it.",
+        )
+        .source("Linux; ns-2.35"),
+    Field::new("from_front", Kind::Switch, Value::Switch(false))
+        .meaning("Whether a full queue accepts the arrival and drops its head.")
+        .source("Linux pfifo_head_drop, ns-2.35 drop_front_"),
 ];
 
 /// The judge without an opinion: its buffer limit decides.

@@ -19,6 +19,8 @@ use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
+use crate::buffer::{BYTES, LIMIT};
+
 use crate::shells::rounds::{Buffer, Rounds, Victim};
 use crate::{Built, Entry, Keeps, Line};
 
@@ -46,46 +48,34 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "victim",
-        meaning: "Whose packet a full buffer drops: of the longest queue (lqd), of the queue \
-                  registered as the longest (alqd), of a random queue above its share (rnd), or \
-                  the arrival (tail).",
-        kind: Kind::Choice(&["lqd", "alqd", "rnd", "tail"]),
-        default: Value::Choice("lqd"),
-        source: "Suter et al. 1998 (recalled)",
-    },
-    Field {
-        name: "front",
-        meaning: "Whether the victim queue loses its head, and not its tail; without effect with \
-                  victim = tail.",
-        kind: Kind::Switch,
-        default: Value::Switch(true),
-        source: "Suter et al. 1998 (recalled)",
-    },
-    Field {
-        name: "quantum",
-        meaning: "Bytes that a flow may send in each turn.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 256, max: 1_000_000 },
-        default: Value::Whole(1500),
-        source: "Shreedhar and Varghese 1995 (recalled): at least the largest packet",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait in all queues together; then queues are compared by \
-                  packets. No such limit unless given.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
-        default: Value::Unset,
-        source: "constructed",
-    },
-    Field {
-        name: "limit_bytes",
-        meaning: "IP bytes that may wait in all queues together; then queues are compared by \
-                  bytes. 150000 unless limit is given.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000_000_000 },
-        default: Value::Unset,
-        source: "constructed: 100 packets of 1500 bytes",
-    },
+    Field::new("victim", Kind::Choice(&["lqd", "alqd", "rnd", "tail"]), Value::Choice("lqd"))
+        .meaning(
+            "Whose packet a full buffer drops: of the longest queue (lqd), of the queue registered \
+             as the longest (alqd), of a random queue above its share (rnd), or the arrival \
+             (tail).",
+        )
+        .source("Suter et al. 1998 (recalled)"),
+    Field::new("front", Kind::Switch, Value::Switch(true))
+        .meaning(
+            "Whether the victim queue loses its head, and not its tail; without effect with victim \
+             = tail.",
+        )
+        .source("Suter et al. 1998 (recalled)"),
+    Field::new("quantum", Kind::whole(Unit::Bytes, 256, 1_000_000), Value::Whole(1500))
+        .meaning("Bytes that a flow may send in each turn.")
+        .source("Shreedhar and Varghese 1995 (recalled): at least the largest packet"),
+    Field::new("limit", LIMIT, Value::Unset)
+        .meaning(
+            "Packets that may wait in all queues together; then queues are compared by packets. No \
+             such limit unless given.",
+        )
+        .source("constructed"),
+    Field::new("limit_bytes", BYTES, Value::Unset)
+        .meaning(
+            "IP bytes that may wait in all queues together; then queues are compared by bytes. \
+             150000 unless limit is given.",
+        )
+        .source("constructed: 100 packets of 1500 bytes"),
 ];
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {

@@ -9,10 +9,11 @@
 use alloc::boxed::Box;
 
 use packet::About;
-use packet::params::{BadParams, Field, Kind, Params, Value};
-use packet::units::Unit;
+use packet::params::{BadParams, Field, Params, Value};
 
-use super::family::{Early, Paper, Profile, in_packets};
+use crate::buffer::PROBABILITY;
+
+use super::family::{Early, FJ93, Paper, in_packets};
 use crate::{Built, Entry, Judged, Keeps, Line};
 
 /// The registry's line.
@@ -43,14 +44,12 @@ const FIELDS: &[Field] = &[
         ..in_packets::MAX_TH
     },
     in_packets::W_Q,
-    Field {
-        name: "gamma",
-        meaning: "Share of the steep slope in the whole rise: the probability is 1 - gamma where \
-                  the slopes meet.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true },
-        default: Value::Real(0.96),
-        source: "Zheng and Atiquzzaman 2000 (weakly recalled)",
-    },
+    Field::new("gamma", PROBABILITY, Value::Real(0.96))
+        .meaning(
+            "Share of the steep slope in the whole rise: the probability is 1 - gamma where the \
+             slopes meet.",
+        )
+        .source("Zheng and Atiquzzaman 2000 (weakly recalled)"),
     Field {
         meaning: "The packet of the idle clock. 1000.",
         source: "constructed",
@@ -61,7 +60,7 @@ const FIELDS: &[Field] = &[
 ];
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
-    let settings = in_packets::settings(params, line, Profile::Fj93, 1.0, false)?;
+    let settings = in_packets::settings(params, line, &FJ93, 1.0, false)?;
     let mut judge = Paper::new(&settings);
     let curve = judge.curve();
     *curve = curve.broken(params.real("gamma"));

@@ -13,7 +13,8 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Instant};
 
-use super::family::{Early, Ns, Paper, Profile, Settings, Tuned, Tuner, in_packets};
+use super::family::{Early, FJ93, NS3, Ns, Paper, Profile, Settings, Tuned, Tuner, in_packets};
+use crate::by_profile::named;
 use crate::{Built, Entry, Judged, Keeps, Line};
 
 /// The registry's line.
@@ -39,42 +40,30 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const FACTOR: Kind = Kind::Real { unit: Unit::None, min: 1.0, max: 1e6, open: true };
+const FACTOR: Kind = Kind::above(Unit::None, 1.0, 1e6);
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "profile",
-        meaning: "The RED underneath and the state at the start: fj93 (the 1993 paper, below), \
-                  ns2 (below), ns3 (above).",
-        kind: Kind::Choice(&["fj93", "ns2", "ns3"]),
-        default: Value::Choice("fj93"),
-        source: "constructed; states: ns-3 read, fj93 and ns2 constructed",
-    },
+    Field::new("profile", named!(in_packets::PROFILES), Value::Choice("fj93"))
+        .meaning(
+            "The RED underneath and the state at the start: fj93 (the 1993 paper, below), ns2 \
+             (below), ns3 (above).",
+        )
+        .source("constructed; states: ns-3 read, fj93 and ns2 constructed"),
     in_packets::MIN_TH,
     in_packets::MAX_TH,
     in_packets::W_Q,
-    Field {
-        name: "max_p",
-        meaning: "First value of the probability where the average reaches max_th. ns3: 0.02; \
-                  others: 0.1.",
-        kind: in_packets::PROBABILITY,
-        default: Value::Unset,
-        source: "read: ns-2.35 linterm_ 10, ns-3 LInterm 50",
-    },
-    Field {
-        name: "alpha",
-        meaning: "Divisor of max_p on leaving the band below.",
-        kind: FACTOR,
-        default: Value::Real(3.0),
-        source: "read: ns-2.35, ns-3 FengAlpha",
-    },
-    Field {
-        name: "beta",
-        meaning: "Factor of max_p on leaving the band above.",
-        kind: FACTOR,
-        default: Value::Real(2.0),
-        source: "read: ns-2.35, ns-3 FengBeta",
-    },
+    Field::new("max_p", in_packets::PROBABILITY, Value::Unset)
+        .meaning(
+            "First value of the probability where the average reaches max_th. ns3: 0.02; others: \
+             0.1.",
+        )
+        .source("read: ns-2.35 linterm_ 10, ns-3 LInterm 50"),
+    Field::new("alpha", FACTOR, Value::Real(3.0))
+        .meaning("Divisor of max_p on leaving the band below.")
+        .source("read: ns-2.35, ns-3 FengAlpha"),
+    Field::new("beta", FACTOR, Value::Real(2.0))
+        .meaning("Factor of max_p on leaving the band above.")
+        .source("read: ns-2.35, ns-3 FengBeta"),
     in_packets::GENTLE,
     in_packets::MEAN_PACKET_BYTES,
     in_packets::LIMIT,
@@ -83,24 +72,23 @@ const FIELDS: &[Field] = &[
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let profile = Profile::named(params.choice("profile"));
-    let max_p = params.real_or("max_p", if profile == Profile::Ns3 { 0.02 } else { 0.1 });
-    let gentle = params.switch_or("gentle", profile != Profile::Fj93);
+    let max_p = params.real_or("max_p", if *profile == NS3 { 0.02 } else { 0.1 });
+    let gentle = params.switch_or("gentle", profile.gentle.default(params));
     let settings = in_packets::settings(params, line, profile, max_p, gentle)?;
     let (alpha, beta) = (params.real("alpha"), params.real("beta"));
-    Ok(match settings.profile {
-        Profile::Fj93 => gate(Paper::new(&settings), &settings, Excursions::new(alpha, beta)),
-        Profile::Ns2 => gate(Ns::new(&settings), &settings, Excursions::new(alpha, beta)),
-        _ => {
-            let rule = Excursions { seen: Seen::Above, ..Excursions::new(alpha, beta) };
-            gate(Ns::new(&settings), &settings, rule)
-        }
+    // ns-3 begins above its band.
+    let seen = if *profile == NS3 { Seen::Above } else { Seen::Below };
+    let rule = Excursions { seen, ..Excursions::new(alpha, beta) };
+    Ok(match *profile == FJ93 {
+        true => gate(Paper::new(&settings), &settings, rule),
+        false => gate(Ns::new(&settings), &settings, rule),
     })
 }
 
 fn gate<J: Early + 'static>(mut judge: J, settings: &Settings, rule: Excursions) -> Built {
     let curve = judge.curve();
     let rule = Excursions { min: curve.min, max: curve.max, ..rule };
-    let gentle_too = settings.profile == Profile::Fj93;
+    let gentle_too = *settings.profile == FJ93;
     let judge = Tuned::new(judge, rule, settings.max_p, gentle_too, f64::INFINITY);
     Built::Gate(Box::new(Judged::new(judge, settings.limit, settings.ecn)))
 }

@@ -20,6 +20,8 @@ use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
+use crate::buffer::{BYTES, LIMIT};
+
 use super::controlled_delay::{CE_THRESHOLD, Control, INTERVAL, Profile, TARGET};
 use crate::shells::departure::Rules;
 use crate::shells::flows::{HASH_SEED, hash_seed};
@@ -52,66 +54,38 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "profile",
-        meaning: "The implementation to follow, with its defaults: rfc8290, linux, ns3.",
-        kind: Kind::Choice(&["rfc8290", "linux", "ns3"]),
-        default: Value::Choice("rfc8290"),
-        source: "constructed",
-    },
+    Field::new("profile", Kind::Choice(&["rfc8290", "linux", "ns3"]), Value::Choice("rfc8290"))
+        .meaning("The implementation to follow, with its defaults: rfc8290, linux, ns3.")
+        .source("constructed"),
     TARGET,
     INTERVAL,
-    Field {
-        name: "flows",
-        meaning: "Queues that flows are hashed into.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 65_536 },
-        default: Value::Whole(1024),
-        source: "RFC 8290 section 5.2 (recalled); read: Linux, ns-3",
-    },
-    Field {
-        name: "quantum",
-        meaning: "Bytes that a queue may send in each turn. rfc8290, linux: 1514; ns3: 1500.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 256, max: 1_000_000 },
-        default: Value::Unset,
-        source: "RFC 8290 section 5.2 (recalled); read: Linux psched_mtu, ns-3 device MTU",
-    },
-    Field {
-        name: "mtu",
-        meaning: "Bytes left waiting at or below which no packet is signalled (ns3: below which). \
-                  rfc8290, ns3: 1500; linux: 1514, over all queues.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 0, max: 1_000_000 },
-        default: Value::Unset,
-        source: "RFC 8289 MAXPACKET (recalled); read: Linux psched_mtu on Ethernet, ns-3 MinBytes",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait in all queues together.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
-        default: Value::Whole(10_240),
-        source: "RFC 8290 section 5.2 (recalled); read: Linux, ns-3",
-    },
-    Field {
-        name: "limit_bytes",
-        meaning: "IP bytes that may wait in all queues together; rfc8290, linux: 33554432, ns3: no \
-                  such limit.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000_000_000 },
-        default: Value::Unset,
-        source: "read: Linux memory_limit, 32 MiB",
-    },
-    Field {
-        name: "drop_batch",
-        meaning: "Most packets dropped at once for want of room.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 1_000_000 },
-        default: Value::Whole(64),
-        source: "RFC 8290 section 4.1 (recalled); read: Linux, ns-3",
-    },
-    Field {
-        name: "ecn",
-        meaning: "Whether ECN-capable packets are marked where others are dropped by a signal.",
-        kind: Kind::Switch,
-        default: Value::Switch(true),
-        source: "read: Linux, ns-3",
-    },
+    Field::new("flows", Kind::whole(Unit::Count, 1, 65_536), Value::Whole(1024))
+        .meaning("Queues that flows are hashed into.")
+        .source("RFC 8290 section 5.2 (recalled); read: Linux, ns-3"),
+    Field::new("quantum", Kind::whole(Unit::Bytes, 256, 1_000_000), Value::Unset)
+        .meaning("Bytes that a queue may send in each turn. rfc8290, linux: 1514; ns3: 1500.")
+        .source("RFC 8290 section 5.2 (recalled); read: Linux psched_mtu, ns-3 device MTU"),
+    Field::new("mtu", Kind::whole(Unit::Bytes, 0, 1_000_000), Value::Unset)
+        .meaning(
+            "Bytes left waiting at or below which no packet is signalled (ns3: below which). \
+             rfc8290, ns3: 1500; linux: 1514, over all queues.",
+        )
+        .source("RFC 8289 MAXPACKET (recalled); read: Linux psched_mtu on Ethernet, ns-3 MinBytes"),
+    Field::new("limit", LIMIT, Value::Whole(10_240))
+        .meaning("Packets that may wait in all queues together.")
+        .source("RFC 8290 section 5.2 (recalled); read: Linux, ns-3"),
+    Field::new("limit_bytes", BYTES, Value::Unset)
+        .meaning(
+            "IP bytes that may wait in all queues together; rfc8290, linux: 33554432, ns3: no such \
+             limit.",
+        )
+        .source("read: Linux memory_limit, 32 MiB"),
+    Field::new("drop_batch", Kind::whole(Unit::Packets, 1, 1_000_000), Value::Whole(64))
+        .meaning("Most packets dropped at once for want of room.")
+        .source("RFC 8290 section 4.1 (recalled); read: Linux, ns-3"),
+    Field::new("ecn", Kind::Switch, Value::Switch(true))
+        .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
+        .source("read: Linux, ns-3"),
     CE_THRESHOLD,
     HASH_SEED,
 ];

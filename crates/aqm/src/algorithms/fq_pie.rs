@@ -13,6 +13,8 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Duration, Ecn, Instant, Packet, Why};
 
+use crate::buffer::{BYTES, GAIN, LIMIT, PACKET_BYTES, TIME};
+
 use crate::periodic::Ticker;
 use crate::pie_core::{PieCore, PieRules};
 use crate::shells::flows::{HASH_SEED, hash_seed};
@@ -43,126 +45,66 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const TIME: Kind = Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: true };
-const GAIN: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1e3, open: false };
-
 const FIELDS: &[Field] = &[
-    Field {
-        name: "profile",
-        meaning: "rfc8033: the controller of the RFC in each queue; linux: sch_fq_pie.",
-        kind: Kind::Choice(&["rfc8033", "linux"]),
-        default: Value::Choice("rfc8033"),
-        source: "constructed",
-    },
-    Field {
-        name: "target",
-        meaning: "Target queueing delay of each queue.",
-        kind: TIME,
-        default: Value::Real(0.015),
-        source: "read: Linux; RFC 8033 (recalled)",
-    },
-    Field {
-        name: "t_update",
-        meaning: "Time between updates.",
-        kind: crate::periodic::PERIOD,
-        default: Value::Real(0.015),
-        source: "read: Linux; RFC 8033 (recalled)",
-    },
-    Field {
-        name: "alpha",
-        meaning: "Gain of the delay's distance from the target, in Hz, not multiplied by t_update.",
-        kind: GAIN,
-        default: Value::Real(0.125),
-        source: "read: Linux 2/16; RFC 8033 (recalled)",
-    },
-    Field {
-        name: "beta",
-        meaning: "Gain of the delay's growth, in Hz.",
-        kind: GAIN,
-        default: Value::Real(1.25),
-        source: "read: Linux 20/16; RFC 8033 (recalled)",
-    },
-    Field {
-        name: "max_burst",
-        meaning: "How long after a quiet time no packet of a queue is signalled.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: false },
-        default: Value::Real(0.15),
-        source: "read: Linux; RFC 8033 (recalled)",
-    },
-    Field {
-        name: "mean_packet_bytes",
-        meaning: "A queue of at most two such packets is never signalled (linux: below two MTUs). \
-                  rfc8033: 1000; linux: 1500 and the link's header_bytes.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000 },
-        default: Value::Unset,
-        source: "ns-3 MeanPktSize; read: Linux psched_mtu, counted as packets are",
-    },
-    Field {
-        name: "cap_drop",
-        meaning: "Whether p rises by at most 2 % at an update once it is 10 %.",
-        kind: Kind::Switch,
-        default: Value::Switch(true),
-        source: "read: Linux; RFC 8033 section 5.5 (recalled)",
-    },
-    Field {
-        name: "derandomise",
-        meaning: "Whether signals are spaced: none until the probabilities of 0.85 packets have \
-                  gathered, certain at 8.5.",
-        kind: Kind::Switch,
-        default: Value::Switch(true),
-        source: "read: Linux; RFC 8033 section 5.4 (recalled)",
-    },
-    Field {
-        name: "flows",
-        meaning: "Queues that flows are hashed into.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 65_536 },
-        default: Value::Whole(1024),
-        source: "read: Linux",
-    },
-    Field {
-        name: "quantum",
-        meaning: "Bytes that a queue may send in each turn.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 256, max: 1_000_000 },
-        default: Value::Whole(1514),
-        source: "read: Linux psched_mtu on Ethernet",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait in all queues together.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
-        default: Value::Whole(10_240),
-        source: "read: Linux",
-    },
-    Field {
-        name: "limit_bytes",
-        meaning: "IP bytes that may wait in all queues together; no such limit unless given.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000_000_000 },
-        default: Value::Unset,
-        source: "constructed",
-    },
-    Field {
-        name: "overload",
-        meaning: "What a full buffer drops: the arrival, or half of the queue with most bytes, \
-                  from its head and at most 64 packets (fattest).",
-        kind: Kind::Choice(&["arrival", "fattest"]),
-        default: Value::Choice("arrival"),
-        source: "read: Linux (arrival), ns-3 (fattest)",
-    },
-    Field {
-        name: "ecn",
-        meaning: "Whether ECN-capable packets are marked where others are dropped by a signal.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "read: Linux (ns-3: on)",
-    },
-    Field {
-        name: "mark_ecnth",
-        meaning: "Probability from which on (linux: above which) signals drop ECN-capable packets \
-                  too.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: false },
-        default: Value::Real(0.1),
-        source: "read: Linux ecn_prob, ns-3",
-    },
+    Field::new("profile", Kind::Choice(&["rfc8033", "linux"]), Value::Choice("rfc8033"))
+        .meaning("rfc8033: the controller of the RFC in each queue; linux: sch_fq_pie.")
+        .source("constructed"),
+    Field::new("target", TIME, Value::Real(0.015))
+        .meaning("Target queueing delay of each queue.")
+        .source("read: Linux; RFC 8033 (recalled)"),
+    Field::new("t_update", crate::periodic::PERIOD, Value::Real(0.015))
+        .meaning("Time between updates.")
+        .source("read: Linux; RFC 8033 (recalled)"),
+    Field::new("alpha", GAIN, Value::Real(0.125))
+        .meaning("Gain of the delay's distance from the target, in Hz, not multiplied by t_update.")
+        .source("read: Linux 2/16; RFC 8033 (recalled)"),
+    Field::new("beta", GAIN, Value::Real(1.25))
+        .meaning("Gain of the delay's growth, in Hz.")
+        .source("read: Linux 20/16; RFC 8033 (recalled)"),
+    Field::new("max_burst", Kind::from(Unit::Time, 0.0, 1e3), Value::Real(0.15))
+        .meaning("How long after a quiet time no packet of a queue is signalled.")
+        .source("read: Linux; RFC 8033 (recalled)"),
+    Field::new("mean_packet_bytes", PACKET_BYTES, Value::Unset)
+        .meaning(
+            "A queue of at most two such packets is never signalled (linux: below two MTUs). \
+             rfc8033: 1000; linux: 1500 and the link's header_bytes.",
+        )
+        .source("ns-3 MeanPktSize; read: Linux psched_mtu, counted as packets are"),
+    Field::new("cap_drop", Kind::Switch, Value::Switch(true))
+        .meaning("Whether p rises by at most 2 % at an update once it is 10 %.")
+        .source("read: Linux; RFC 8033 section 5.5 (recalled)"),
+    Field::new("derandomise", Kind::Switch, Value::Switch(true))
+        .meaning(
+            "Whether signals are spaced: none until the probabilities of 0.85 packets have \
+             gathered, certain at 8.5.",
+        )
+        .source("read: Linux; RFC 8033 section 5.4 (recalled)"),
+    Field::new("flows", Kind::whole(Unit::Count, 1, 65_536), Value::Whole(1024))
+        .meaning("Queues that flows are hashed into.")
+        .source("read: Linux"),
+    Field::new("quantum", Kind::whole(Unit::Bytes, 256, 1_000_000), Value::Whole(1514))
+        .meaning("Bytes that a queue may send in each turn.")
+        .source("read: Linux psched_mtu on Ethernet"),
+    Field::new("limit", LIMIT, Value::Whole(10_240))
+        .meaning("Packets that may wait in all queues together.")
+        .source("read: Linux"),
+    Field::new("limit_bytes", BYTES, Value::Unset)
+        .meaning("IP bytes that may wait in all queues together; no such limit unless given.")
+        .source("constructed"),
+    Field::new("overload", Kind::Choice(&["arrival", "fattest"]), Value::Choice("arrival"))
+        .meaning(
+            "What a full buffer drops: the arrival, or half of the queue with most bytes, from its \
+             head and at most 64 packets (fattest).",
+        )
+        .source("read: Linux (arrival), ns-3 (fattest)"),
+    Field::new("ecn", Kind::Switch, Value::Switch(false))
+        .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
+        .source("read: Linux (ns-3: on)"),
+    Field::new("mark_ecnth", Kind::from(Unit::None, 0.0, 1.0), Value::Real(0.1))
+        .meaning(
+            "Probability from which on (linux: above which) signals drop ECN-capable packets too.",
+        )
+        .source("read: Linux ecn_prob, ns-3"),
     HASH_SEED,
 ];
 

@@ -16,7 +16,7 @@ use packet::units::Unit;
 use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why, math};
 
 use super::family::{Idle, PacketClock, space_signals};
-use crate::buffer::{LIMIT, PACKET_BYTES};
+use crate::buffer::{LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
 use crate::shells::active::Active;
 use crate::shells::watched::{Watched, Watcher};
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
@@ -45,65 +45,41 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const PACKETS: Kind = Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: true };
-const PROBABILITY: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
-
 const FIELDS: &[Field] = &[
-    Field {
-        name: "min_th",
-        meaning: "Average queue from which on flows with their fair share are tested at random; \
-                  also the most packets a flow may hold below max_th. A quarter of the limit \
-                  unless given (the paper also bounds it by a round trip's worth, which a queue \
-                  does not know).",
-        kind: PACKETS,
-        default: Value::Unset,
-        source: "Lin and Morris 1997 (recalled)",
-    },
-    Field {
-        name: "max_th",
-        meaning: "Average queue from which on no flow may hold more than two packets. 2 min_th \
-                  unless given.",
-        kind: PACKETS,
-        default: Value::Unset,
-        source: "Lin and Morris 1997 (recalled)",
-    },
-    Field {
-        name: "w_q",
-        meaning: "Weight of the newest sample in the average.",
-        kind: PROBABILITY,
-        default: Value::Real(0.002),
-        source: "Lin and Morris 1997 (recalled)",
-    },
-    Field {
-        name: "max_p",
-        meaning: "Probability of a drop, before spacing, where the average reaches max_th.",
-        kind: PROBABILITY,
-        default: Value::Real(0.02),
-        source: "Lin and Morris 1997 (recalled)",
-    },
-    Field {
-        name: "min_q",
-        meaning: "Packets that a flow may hold without being tested: 2 for small buffers, 4 for \
-                  large ones.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 0, max: 100_000_000 },
-        default: Value::Whole(2),
-        source: "Lin and Morris 1997 (recalled); read: J-Sim MINQ 2",
-    },
-    Field {
-        name: "mean_packet_bytes",
-        meaning: "Mean packet size: at the line's rate it is the clock by which the average ages \
-                  while the line idles.",
-        kind: PACKET_BYTES,
-        default: Value::Whole(1000),
-        source: "constructed",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait, not counting the one being transmitted.",
-        kind: LIMIT,
-        default: Value::Whole(60),
-        source: "constructed",
-    },
+    Field::new("min_th", PACKETS, Value::Unset)
+        .meaning(
+            "Average queue from which on flows with their fair share are tested at random; also \
+             the most packets a flow may hold below max_th. A quarter of the limit unless given \
+             (the paper also bounds it by a round trip's worth, which a queue does not know).",
+        )
+        .source("Lin and Morris 1997 (recalled)"),
+    Field::new("max_th", PACKETS, Value::Unset)
+        .meaning(
+            "Average queue from which on no flow may hold more than two packets. 2 min_th unless \
+             given.",
+        )
+        .source("Lin and Morris 1997 (recalled)"),
+    Field::new("w_q", PROBABILITY, Value::Real(0.002))
+        .meaning("Weight of the newest sample in the average.")
+        .source("Lin and Morris 1997 (recalled)"),
+    Field::new("max_p", PROBABILITY, Value::Real(0.02))
+        .meaning("Probability of a drop, before spacing, where the average reaches max_th.")
+        .source("Lin and Morris 1997 (recalled)"),
+    Field::new("min_q", Kind::whole(Unit::Packets, 0, 100_000_000), Value::Whole(2))
+        .meaning(
+            "Packets that a flow may hold without being tested: 2 for small buffers, 4 for large \
+             ones.",
+        )
+        .source("Lin and Morris 1997 (recalled); read: J-Sim MINQ 2"),
+    Field::new("mean_packet_bytes", PACKET_BYTES, Value::Whole(1000))
+        .meaning(
+            "Mean packet size: at the line's rate it is the clock by which the average ages while \
+             the line idles.",
+        )
+        .source("constructed"),
+    Field::new("limit", LIMIT, Value::Whole(60))
+        .meaning("Packets that may wait, not counting the one being transmitted.")
+        .source("constructed"),
 ];
 
 /// One active flow.

@@ -12,7 +12,9 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Instant, Packet, Rng};
 
-use super::family::{Linux, PacketClock, Profile, Settings, plain, weight_for_burst};
+use crate::buffer::{LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
+
+use super::family::{LINUX, Linux, PacketClock, Settings, plain, weight_for_burst};
 use crate::shells::classes::{CLASSES, ClassFifo, ClassJudge, Waiting};
 use crate::{Built, Entry, Keeps, Line, Verdict};
 
@@ -38,126 +40,81 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const PACKETS: Kind = Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: true };
-const PROBABILITY: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
-const LIMIT: Kind = Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 };
-
 const FIELDS: &[Field] = &[
-    Field {
-        name: "mode",
-        meaning: "The average a packet is judged by: separate, grio (by priority, stacked) or shared (Linux's WRED mode).",
-        kind: Kind::Choice(&["separate", "grio", "shared"]),
-        default: Value::Choice("separate"),
-        source: "read: Linux sch_gred (grio, and whether priorities are distinct)",
-    },
-    Field {
-        name: "virtual_queues",
-        meaning: "How many virtual queues there are.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: CLASSES as u64 },
-        default: Value::Whole(3),
-        source: "Linux sch_gred DPs (at most 16); value constructed",
-    },
-    Field {
-        name: "classes",
-        meaning: "How many classes the flows are spread over: class = flow number modulo classes. \
-                  Those from virtual_queues on have none of their own. virtual_queues unless \
-                  given.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 1_000_000 },
-        default: Value::Unset,
-        source: "constructed",
-    },
-    Field {
-        name: "default_vq",
-        meaning: "The virtual queue, counted from 0, of classes without one. None unless given: \
-                  their packets meet only the total limit.",
-        kind: Kind::Whole { unit: Unit::Count, min: 0, max: CLASSES as u64 - 1 },
-        default: Value::Unset,
-        source: "read: Linux sch_gred def_DP",
-    },
-    Field {
-        name: "min_th",
-        meaning: "Average below which every packet of the first virtual queue passes; multiplied \
-                  by mean_packet_bytes.",
-        kind: PACKETS,
-        default: Value::Real(5.0),
-        source: "constructed: ALTQ's and ns-3's RED",
-    },
-    Field {
-        name: "max_th",
-        meaning: "Average from which every packet of the first virtual queue is signalled.",
-        kind: PACKETS,
-        default: Value::Real(15.0),
-        source: "constructed: ALTQ's and ns-3's RED",
-    },
-    Field {
-        name: "min_th_last",
-        meaning: "min_th of the last virtual queue; those between are spaced evenly. min_th \
-                  unless given.",
-        kind: PACKETS,
-        default: Value::Unset,
-        source: "constructed",
-    },
-    Field {
-        name: "max_th_last",
-        meaning: "max_th of the last virtual queue; those between are spaced evenly. max_th \
-                  unless given.",
-        kind: PACKETS,
-        default: Value::Unset,
-        source: "constructed",
-    },
-    Field {
-        name: "w_q",
-        meaning: "Weight of the newest sample, a power of two. The largest that lets a burst of \
-                  (2 min_th + max_th)/3 packets pass the first virtual queue unless given.",
-        kind: PROBABILITY,
-        default: Value::Unset,
-        source: "tc",
-    },
-    Field {
-        name: "max_p",
-        meaning: "Probability of a signal, before spacing, where the average reaches max_th.",
-        kind: PROBABILITY,
-        default: Value::Real(0.02),
-        source: "tc",
-    },
-    Field {
-        name: "mean_packet_bytes",
-        meaning: "Bytes of a packet in thresholds and limits, and the packet of the idle clock.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000 },
-        default: Value::Whole(1000),
-        source: "constructed",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets of mean_packet_bytes that may wait in all. As in Linux it is tested for \
-                  packets without a virtual queue, and bounds vq_limit.",
-        kind: LIMIT,
-        default: Value::Whole(60),
-        source: "constructed",
-    },
-    Field {
-        name: "vq_limit",
-        meaning: "Packets of mean_packet_bytes that may wait in a virtual queue (in mode shared: in \
-                  all). The limit unless given.",
-        kind: LIMIT,
-        default: Value::Unset,
-        source: "read: Linux sch_gred, bounded by the total limit",
-    },
-    Field {
-        name: "ecn",
-        meaning: "Whether ECN-capable packets are marked where others are dropped by a signal.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "read: Linux sch_gred",
-    },
-    Field {
-        name: "harddrop",
-        meaning: "Whether ECN-capable packets too are dropped where the average is at or above \
-                  max_th.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "read: Linux sch_gred",
-    },
+    Field::new("mode", Kind::Choice(&["separate", "grio", "shared"]), Value::Choice("separate"))
+        .meaning(
+            "The average a packet is judged by: separate, grio (by priority, stacked) or shared \
+             (Linux's WRED mode).",
+        )
+        .source("read: Linux sch_gred (grio, and whether priorities are distinct)"),
+    Field::new("virtual_queues", Kind::whole(Unit::Count, 1, CLASSES as u64), Value::Whole(3))
+        .meaning("How many virtual queues there are.")
+        .source("Linux sch_gred DPs (at most 16); value constructed"),
+    Field::new("classes", Kind::whole(Unit::Count, 1, 1_000_000), Value::Unset)
+        .meaning(
+            "How many classes the flows are spread over: class = flow number modulo classes. Those \
+             from virtual_queues on have none of their own. virtual_queues unless given.",
+        )
+        .source("constructed"),
+    Field::new("default_vq", Kind::whole(Unit::Count, 0, CLASSES as u64 - 1), Value::Unset)
+        .meaning(
+            "The virtual queue, counted from 0, of classes without one. None unless given: their \
+             packets meet only the total limit.",
+        )
+        .source("read: Linux sch_gred def_DP"),
+    Field::new("min_th", PACKETS, Value::Real(5.0))
+        .meaning(
+            "Average below which every packet of the first virtual queue passes; multiplied by \
+             mean_packet_bytes.",
+        )
+        .source("constructed: ALTQ's and ns-3's RED"),
+    Field::new("max_th", PACKETS, Value::Real(15.0))
+        .meaning("Average from which every packet of the first virtual queue is signalled.")
+        .source("constructed: ALTQ's and ns-3's RED"),
+    Field::new("min_th_last", PACKETS, Value::Unset)
+        .meaning(
+            "min_th of the last virtual queue; those between are spaced evenly. min_th unless \
+             given.",
+        )
+        .source("constructed"),
+    Field::new("max_th_last", PACKETS, Value::Unset)
+        .meaning(
+            "max_th of the last virtual queue; those between are spaced evenly. max_th unless \
+             given.",
+        )
+        .source("constructed"),
+    Field::new("w_q", PROBABILITY, Value::Unset)
+        .meaning(
+            "Weight of the newest sample, a power of two. The largest that lets a burst of (2 \
+             min_th + max_th)/3 packets pass the first virtual queue unless given.",
+        )
+        .source("tc"),
+    Field::new("max_p", PROBABILITY, Value::Real(0.02))
+        .meaning("Probability of a signal, before spacing, where the average reaches max_th.")
+        .source("tc"),
+    Field::new("mean_packet_bytes", PACKET_BYTES, Value::Whole(1000))
+        .meaning("Bytes of a packet in thresholds and limits, and the packet of the idle clock.")
+        .source("constructed"),
+    Field::new("limit", LIMIT, Value::Whole(60))
+        .meaning(
+            "Packets of mean_packet_bytes that may wait in all. As in Linux it is tested for \
+             packets without a virtual queue, and bounds vq_limit.",
+        )
+        .source("constructed"),
+    Field::new("vq_limit", LIMIT, Value::Unset)
+        .meaning(
+            "Packets of mean_packet_bytes that may wait in a virtual queue (in mode shared: in \
+             all). The limit unless given.",
+        )
+        .source("read: Linux sch_gred, bounded by the total limit"),
+    Field::new("ecn", Kind::Switch, Value::Switch(false))
+        .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
+        .source("read: Linux sch_gred"),
+    Field::new("harddrop", Kind::Switch, Value::Switch(false))
+        .meaning(
+            "Whether ECN-capable packets too are dropped where the average is at or above max_th.",
+        )
+        .source("read: Linux sch_gred"),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -252,7 +209,7 @@ fn settings(params: &Params, line: &Line, index: u64, count: u64) -> Result<Sett
         mean_packet_bytes: mean,
         clock: PacketClock::of_line(line.rate, mean),
         harddrop: params.switch("harddrop"),
-        ..plain(Profile::Linux, (min, max), w_q, params.real("max_p"))
+        ..plain(&LINUX, (min, max), w_q, params.real("max_p"))
     })
 }
 

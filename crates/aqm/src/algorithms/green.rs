@@ -17,7 +17,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Instant, Packet, Rng, Why};
 
-use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, TIME};
+use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, PROBABILITY, TIME};
 use crate::periodic::Ticker;
 use crate::rate_average::RateAverage;
 use crate::{Aqm, Built, Entry, Judged, Keeps, Line, Verdict};
@@ -44,42 +44,24 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "target",
-        meaning: "Target rate c_t as a share of the line's.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 2.0, open: true },
-        default: Value::Real(0.97),
-        source: "Wydrowski and Zukerman 2002 (recalled)",
-    },
-    Field {
-        name: "delta_P",
-        meaning: "Step of P at each update.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true },
-        default: Value::Real(0.001),
-        source: "Wydrowski and Zukerman 2002 (weakly recalled)",
-    },
-    Field {
-        name: "delta_T",
-        meaning: "Time between updates of P.",
-        kind: crate::periodic::PERIOD,
-        default: Value::Real(0.01),
-        source: "constructed: the paper gives none that is remembered",
-    },
-    Field {
-        name: "K",
-        meaning: "Time constant of the average of the rate of arrivals.",
-        kind: TIME,
-        default: Value::Real(0.1),
-        source: "constructed: a round trip, as CSFQ's",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait, not counting the one being transmitted. 100 unless \
-                  limit_bytes is given.",
-        kind: LIMIT,
-        default: Value::Unset,
-        source: "constructed",
-    },
+    Field::new("target", Kind::above(Unit::None, 0.0, 2.0), Value::Real(0.97))
+        .meaning("Target rate c_t as a share of the line's.")
+        .source("Wydrowski and Zukerman 2002 (recalled)"),
+    Field::new("delta_P", PROBABILITY, Value::Real(0.001))
+        .meaning("Step of P at each update.")
+        .source("Wydrowski and Zukerman 2002 (weakly recalled)"),
+    Field::new("delta_T", crate::periodic::PERIOD, Value::Real(0.01))
+        .meaning("Time between updates of P.")
+        .source("constructed: the paper gives none that is remembered"),
+    Field::new("K", TIME, Value::Real(0.1))
+        .meaning("Time constant of the average of the rate of arrivals.")
+        .source("constructed: a round trip, as CSFQ's"),
+    Field::new("limit", LIMIT, Value::Unset)
+        .meaning(
+            "Packets that may wait, not counting the one being transmitted. 100 unless limit_bytes \
+             is given.",
+        )
+        .source("constructed"),
     LIMIT_BYTES,
     ECN,
 ];

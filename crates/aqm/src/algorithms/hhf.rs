@@ -40,56 +40,34 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait in both queues.",
-        kind: LIMIT,
-        default: Value::Whole(1000),
-        source: "read: Linux",
-    },
-    Field {
-        name: "quantum",
-        meaning: "Bytes that the heavy hitters may send in each turn; the others non_hh_weight times \
-                  as many.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 256, max: 1_000_000 },
-        default: Value::Whole(1514),
-        source: "read: Linux psched_mtu on Ethernet, at least 256",
-    },
-    Field {
-        name: "hh_limit",
-        meaning: "Most heavy hitters known at a time; more of them count as others.",
-        kind: Kind::Whole { unit: Unit::Count, min: 0, max: 2 * PLACES as u64 },
-        default: Value::Whole(2 * PLACES as u64),
-        source: "read: Linux",
-    },
-    Field {
-        name: "reset_timeout",
-        meaning: "Time after which the counters are cleared.",
-        kind: TIME,
-        default: Value::Real(0.04),
-        source: "read: Linux",
-    },
-    Field {
-        name: "admit_bytes",
-        meaning: "Bytes within reset_timeout above which a flow is a heavy hitter.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 0, max: 1 << 31 },
-        default: Value::Whole(131_072),
-        source: "read: Linux: with 40 ms, 26 Mbit/s",
-    },
-    Field {
-        name: "evict_timeout",
-        meaning: "Silence after which a heavy hitter is forgotten.",
-        kind: TIME,
-        default: Value::Real(1.0),
-        source: "read: Linux",
-    },
-    Field {
-        name: "non_hh_weight",
-        meaning: "Weight of the flows that are no heavy hitters, theirs being 1.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 1000 },
-        default: Value::Whole(2),
-        source: "read: Linux",
-    },
+    Field::new("limit", LIMIT, Value::Whole(1000))
+        .meaning("Packets that may wait in both queues.")
+        .source("read: Linux"),
+    Field::new("quantum", Kind::whole(Unit::Bytes, 256, 1_000_000), Value::Whole(1514))
+        .meaning(
+            "Bytes that the heavy hitters may send in each turn; the others non_hh_weight times as \
+             many.",
+        )
+        .source("read: Linux psched_mtu on Ethernet, at least 256"),
+    Field::new(
+        "hh_limit",
+        Kind::whole(Unit::Count, 0, 2 * PLACES as u64),
+        Value::Whole(2 * PLACES as u64),
+    )
+    .meaning("Most heavy hitters known at a time; more of them count as others.")
+    .source("read: Linux"),
+    Field::new("reset_timeout", TIME, Value::Real(0.04))
+        .meaning("Time after which the counters are cleared.")
+        .source("read: Linux"),
+    Field::new("admit_bytes", Kind::whole(Unit::Bytes, 0, 1 << 31), Value::Whole(131_072))
+        .meaning("Bytes within reset_timeout above which a flow is a heavy hitter.")
+        .source("read: Linux: with 40 ms, 26 Mbit/s"),
+    Field::new("evict_timeout", TIME, Value::Real(1.0))
+        .meaning("Silence after which a heavy hitter is forgotten.")
+        .source("read: Linux"),
+    Field::new("non_hh_weight", Kind::whole(Unit::Count, 1, 1000), Value::Whole(2))
+        .meaning("Weight of the flows that are no heavy hitters, theirs being 1.")
+        .source("read: Linux"),
     HASH_SEED,
 ];
 

@@ -16,7 +16,7 @@ use alloc::boxed::Box;
 use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 
-use super::family::{Early, Ns, Paper, Profile, Settings, in_packets};
+use super::family::{Early, FJ93, NS3, Ns, Paper, Profile, Settings, in_packets};
 use crate::{Built, Entry, Judged, Keeps, Line};
 
 /// The registry's line.
@@ -40,27 +40,20 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "profile",
-        meaning: "The RED underneath: fj93 (the 1993 paper), ns3.",
-        kind: Kind::Choice(&["fj93", "ns3"]),
-        default: Value::Choice("fj93"),
-        source: "constructed",
-    },
+    Field::new("profile", Kind::Choice(&[FJ93.name, NS3.name]), Value::Choice("fj93"))
+        .meaning("The RED underneath: fj93 (the 1993 paper), ns3.")
+        .source("constructed"),
     in_packets::MIN_TH,
     Field {
         meaning: "Average queue at which the probability reaches 1.5 max_p.",
         ..in_packets::MAX_TH
     },
     in_packets::W_Q,
-    Field {
-        name: "max_p",
-        meaning: "max_p of the RED with the same mean probability over the band. ns3: 0.02; fj93: \
-                  0.1.",
-        kind: in_packets::PROBABILITY,
-        default: Value::Unset,
-        source: "Zhou et al. 2006 (recalled); read: ns-3 LInterm 50",
-    },
+    Field::new("max_p", in_packets::PROBABILITY, Value::Unset)
+        .meaning(
+            "max_p of the RED with the same mean probability over the band. ns3: 0.02; fj93: 0.1.",
+        )
+        .source("Zhou et al. 2006 (recalled); read: ns-3 LInterm 50"),
     in_packets::GENTLE,
     in_packets::MEAN_PACKET_BYTES,
     in_packets::LIMIT,
@@ -72,9 +65,9 @@ const SAME_AREA: f64 = 1.5;
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let profile = Profile::named(params.choice("profile"));
-    let ns3 = profile == Profile::Ns3;
+    let ns3 = *profile == NS3;
     let max_p = params.real_or("max_p", if ns3 { 0.02 } else { 0.1 });
-    let gentle = params.switch_or("gentle", ns3);
+    let gentle = params.switch_or("gentle", profile.gentle.default(params));
     let settings = in_packets::settings(params, line, profile, max_p, gentle)?;
     Ok(if ns3 {
         gate(Ns::new(&settings), &settings)

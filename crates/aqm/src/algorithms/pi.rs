@@ -43,87 +43,55 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const GAIN: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
+const GAIN: Kind = Kind::above(Unit::None, 0.0, 1.0);
 /// Of designed gains: far beyond any use, and their products with a queue are finite.
 const LARGEST_GAIN: f64 = 1e9;
 const DEFAULT_A: f64 = 1.822e-5;
 const DEFAULT_B: f64 = 1.816e-5;
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "q_ref",
-        meaning: "Target queue.",
-        kind: Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: false },
-        default: Value::Real(50.0),
-        source: "read: ns-2.35 qref_ 50; the paper's example 200, Le et al. 24 and 240 (recalled)",
-    },
-    Field {
-        name: "a",
-        meaning: "Gain of the present queue, per packet and update. 1.822e-5, the paper's for \
-                  15 Mbit/s of 500-byte packets, unless n_min and r_max are given.",
-        kind: GAIN,
-        default: Value::Unset,
-        source: "read: ns-2.35 a_",
-    },
-    Field {
-        name: "b",
-        meaning: "Gain of the previous queue, per packet and update; below a. 1.816e-5 unless \
-                  n_min and r_max are given.",
-        kind: GAIN,
-        default: Value::Unset,
-        source: "read: ns-2.35 b_",
-    },
-    Field {
-        name: "T",
-        meaning: "Time between updates.",
-        kind: crate::periodic::PERIOD,
-        default: Value::Real(1.0 / 170.0),
-        source: "read: ns-2.35 w_ 170 Hz (the paper's example: 160 Hz, recalled)",
-    },
-    Field {
-        name: "n_min",
-        meaning: "N-, the fewest flows to be stable with; with r_max it sets a and b by the \
-                  paper's rule for this line and mean_packet_bytes.",
-        kind: Kind::Real { unit: Unit::Count, min: 0.0, max: 1e9, open: true },
-        default: Value::Unset,
-        source: "Hollot et al. 2001 (recalled), algebra derived",
-    },
-    Field {
-        name: "r_max",
-        meaning: "R+, the longest round trip to be stable with, queueing included; with n_min.",
-        kind: TIME,
-        default: Value::Unset,
-        source: "Hollot et al. 2001 (recalled), algebra derived",
-    },
-    Field {
-        name: "queue_in_bytes",
-        meaning: "Whether the queue is measured in bytes, divided by mean_packet_bytes.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "read: ns-2.35 queue_in_bytes_; Le et al. 2003 measured bytes",
-    },
-    Field {
-        name: "byte_probability",
-        meaning: "Whether a packet's probability is p size/mean_packet_bytes, not p.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "read: ns-2.35 bytes_; Le et al. 2003 biased by size",
-    },
-    Field {
-        name: "mean_packet_bytes",
-        meaning: "Mean packet size, to which the byte modes and the design rule refer.",
-        kind: PACKET_BYTES,
-        default: Value::Whole(500),
-        source: "read: ns-2.35 mean_pktsize_",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait, not counting the one being transmitted. 200 unless \
-                  limit_bytes is given.",
-        kind: LIMIT,
-        default: Value::Unset,
-        source: "constructed: four times the default target, as the paper's 800 to 200 (recalled)",
-    },
+    Field::new("q_ref", Kind::from(Unit::Packets, 0.0, 1e8), Value::Real(50.0))
+        .meaning("Target queue.")
+        .source("read: ns-2.35 qref_ 50; the paper's example 200, Le et al. 24 and 240 (recalled)"),
+    Field::new("a", GAIN, Value::Unset)
+        .meaning(
+            "Gain of the present queue, per packet and update. 1.822e-5, the paper's for 15 Mbit/s \
+             of 500-byte packets, unless n_min and r_max are given.",
+        )
+        .source("read: ns-2.35 a_"),
+    Field::new("b", GAIN, Value::Unset)
+        .meaning(
+            "Gain of the previous queue, per packet and update; below a. 1.816e-5 unless n_min and \
+             r_max are given.",
+        )
+        .source("read: ns-2.35 b_"),
+    Field::new("T", crate::periodic::PERIOD, Value::Real(1.0 / 170.0))
+        .meaning("Time between updates.")
+        .source("read: ns-2.35 w_ 170 Hz (the paper's example: 160 Hz, recalled)"),
+    Field::new("n_min", Kind::above(Unit::Count, 0.0, 1e9), Value::Unset)
+        .meaning(
+            "N-, the fewest flows to be stable with; with r_max it sets a and b by the paper's \
+             rule for this line and mean_packet_bytes.",
+        )
+        .source("Hollot et al. 2001 (recalled), algebra derived"),
+    Field::new("r_max", TIME, Value::Unset)
+        .meaning("R+, the longest round trip to be stable with, queueing included; with n_min.")
+        .source("Hollot et al. 2001 (recalled), algebra derived"),
+    Field::new("queue_in_bytes", Kind::Switch, Value::Switch(false))
+        .meaning("Whether the queue is measured in bytes, divided by mean_packet_bytes.")
+        .source("read: ns-2.35 queue_in_bytes_; Le et al. 2003 measured bytes"),
+    Field::new("byte_probability", Kind::Switch, Value::Switch(false))
+        .meaning("Whether a packet's probability is p size/mean_packet_bytes, not p.")
+        .source("read: ns-2.35 bytes_; Le et al. 2003 biased by size"),
+    Field::new("mean_packet_bytes", PACKET_BYTES, Value::Whole(500))
+        .meaning("Mean packet size, to which the byte modes and the design rule refer.")
+        .source("read: ns-2.35 mean_pktsize_"),
+    Field::new("limit", LIMIT, Value::Unset)
+        .meaning(
+            "Packets that may wait, not counting the one being transmitted. 200 unless limit_bytes \
+             is given.",
+        )
+        .source("constructed: four times the default target, as the paper's 800 to 200 (recalled)"),
     LIMIT_BYTES,
     ECN,
 ];

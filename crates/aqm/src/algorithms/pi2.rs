@@ -11,11 +11,10 @@
 
 use alloc::{boxed::Box, format};
 
-use packet::params::{BadParams, Field, Kind, Params, Value};
-use packet::units::Unit;
+use packet::params::{BadParams, Field, Params, Value};
 use packet::{About, Backlog, Duration, Ecn, Instant, Packet, Rng, Why};
 
-use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, TIME};
+use crate::buffer::{self, ECN, GAIN, LIMIT, LIMIT_BYTES, TIME};
 use crate::periodic::Ticker;
 use crate::shells::watched::{Watched, Watcher};
 use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
@@ -42,53 +41,31 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const GAIN: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1e3, open: false };
-
 const FIELDS: &[Field] = &[
-    Field {
-        name: "target",
-        meaning: "Target queueing delay.",
-        kind: TIME,
-        default: Value::Real(0.020),
-        source: "read: the authors' Linux qdisc before RFC 9332",
-    },
-    Field {
-        name: "t_update",
-        meaning: "Time between updates.",
-        kind: crate::periodic::PERIOD,
-        default: Value::Real(0.032),
-        source: "read: the authors' Linux qdisc before RFC 9332",
-    },
-    Field {
-        name: "alpha",
-        meaning: "Gain of the delay's distance from the target, in Hz and per update: not \
-                  multiplied by t_update.",
-        kind: GAIN,
-        default: Value::Real(0.3125),
-        source: "read: the authors' Linux qdisc before RFC 9332, 80/256",
-    },
-    Field {
-        name: "beta",
-        meaning: "Gain of the delay's growth, in Hz and per update.",
-        kind: GAIN,
-        default: Value::Real(3.125),
-        source: "read: the authors' Linux qdisc before RFC 9332, 800/256",
-    },
-    Field {
-        name: "k",
-        meaning: "Coupling: a scalable packet is marked with k p'. With ecn only.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1e3, open: false },
-        default: Value::Real(2.0),
-        source: "De Schepper et al. 2016 (recalled); read: Linux",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait, not counting the one being transmitted. 10000 unless \
-                  limit_bytes is given.",
-        kind: LIMIT,
-        default: Value::Unset,
-        source: "read: Linux sch_dualpi2",
-    },
+    Field::new("target", TIME, Value::Real(0.020))
+        .meaning("Target queueing delay.")
+        .source("read: the authors' Linux qdisc before RFC 9332"),
+    Field::new("t_update", crate::periodic::PERIOD, Value::Real(0.032))
+        .meaning("Time between updates.")
+        .source("read: the authors' Linux qdisc before RFC 9332"),
+    Field::new("alpha", GAIN, Value::Real(0.3125))
+        .meaning(
+            "Gain of the delay's distance from the target, in Hz and per update: not multiplied by \
+             t_update.",
+        )
+        .source("read: the authors' Linux qdisc before RFC 9332, 80/256"),
+    Field::new("beta", GAIN, Value::Real(3.125))
+        .meaning("Gain of the delay's growth, in Hz and per update.")
+        .source("read: the authors' Linux qdisc before RFC 9332, 800/256"),
+    Field::new("k", GAIN, Value::Real(2.0))
+        .meaning("Coupling: a scalable packet is marked with k p'. With ecn only.")
+        .source("De Schepper et al. 2016 (recalled); read: Linux"),
+    Field::new("limit", LIMIT, Value::Unset)
+        .meaning(
+            "Packets that may wait, not counting the one being transmitted. 10000 unless \
+             limit_bytes is given.",
+        )
+        .source("read: Linux sch_dualpi2"),
     LIMIT_BYTES,
     ECN,
 ];

@@ -8,7 +8,7 @@
 //! is signalled, or with `gentle` with a probability growing to 1 at twice `max_th`.
 //!
 //! The implementations behind published results differ, by a factor of three in the rate of
-//! signals alone, so each is a *profile* with its own judge:
+//! signals alone, so each is a *profile*, a file in `profiles/` with its defaults and its judge:
 //!
 //! | profile | judge | follows |
 //! |---|---|---|
@@ -32,9 +32,10 @@ mod linux;
 mod ns;
 mod paper;
 mod presets;
+pub(crate) mod profile;
+mod profiles;
 mod settings;
 pub(crate) mod spacing;
-mod switches;
 
 use alloc::boxed::Box;
 
@@ -42,7 +43,7 @@ use packet::About;
 use packet::params::{BadParams, Params};
 
 use crate::{Aqm, Built, Entry, Judged, Keeps, Line};
-use settings::{Profile, Settings};
+use settings::Settings;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -79,12 +80,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let settings = Settings::resolve(params, line)?;
-    Ok(match settings.profile {
-        Profile::Fj93 => gate(paper::Paper::new(&settings), &settings),
-        Profile::Ns2 | Profile::Ns2Fixed | Profile::Ns3 => gate(ns::Ns::new(&settings), &settings),
-        Profile::Altq => gate(altq::Altq::new(&settings)?, &settings),
-        Profile::Linux => gate(linux::Linux::new(&settings)?, &settings),
-    })
+    (settings.profile.judge)(&settings)
 }
 
 fn gate(judge: impl Aqm + 'static, settings: &Settings) -> Built {

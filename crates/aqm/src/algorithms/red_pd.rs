@@ -19,7 +19,7 @@ use alloc::{boxed::Box, format};
 use packet::params::{BadParams, Params};
 use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
 
-use super::family::{Early, Ns, PacketClock, Paper, Profile, plain, space_signals};
+use super::family::{Early, FJ93, NS2, Ns, PacketClock, Paper, band, plain, space_signals};
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
 use lists::{Ledger, RELAX_AFTER, Rules};
 
@@ -53,14 +53,7 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
-    let (min, max) = (params.real("min_th"), params.real("max_th"));
-    if min >= max {
-        let why = format!(
-            "{min} is not below max_th = {max}: RED needs a band between its thresholds; give \
-             both, min_th the smaller"
-        );
-        return Err(BadParams::new("min_th", why));
-    }
+    let (min, max) = band(params.real("min_th"), params.real("max_th"))?;
     let (often, lists) = (params.whole("K"), params.whole("N"));
     if often > lists {
         let why =
@@ -75,7 +68,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         tests: params.switch("unresponsive_test"),
     };
     let fj93 = params.choice("inner") == "fj93";
-    let profile = if fj93 { Profile::Fj93 } else { Profile::Ns2 };
+    let profile = if fj93 { &FJ93 } else { &NS2 };
     let mut inner = plain(profile, (min, max), params.real("w_q"), params.real("max_p"));
     inner.gentle = params.switch("gentle");
     inner.clock = PacketClock::of_line(line.rate, params.whole("mean_packet_bytes") as u32);

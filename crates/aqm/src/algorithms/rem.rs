@@ -55,21 +55,15 @@ const fn number(
 }
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "profile",
-        meaning: "standard: one signal test at arrival; ns2: as ns-2.35, drops at arrival or, with \
-                  ecn, marks at departure.",
-        kind: Kind::Choice(&["standard", "ns2"]),
-        default: Value::Choice("standard"),
-        source: "constructed",
-    },
-    Field {
-        name: "b_star",
-        meaning: "Target queue.",
-        kind: Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: false },
-        default: Value::Real(20.0),
-        source: "read: ns-2.35 pbo_; Le et al. 24 and 240 (recalled)",
-    },
+    Field::new("profile", Kind::Choice(&["standard", "ns2"]), Value::Choice("standard"))
+        .meaning(
+            "standard: one signal test at arrival; ns2: as ns-2.35, drops at arrival or, with ecn, \
+             marks at departure.",
+        )
+        .source("constructed"),
+    Field::new("b_star", Kind::from(Unit::Packets, 0.0, 1e8), Value::Real(20.0))
+        .meaning("Target queue.")
+        .source("read: ns-2.35 pbo_; Le et al. 24 and 240 (recalled)"),
     number(
         "gamma",
         "Step of the price per packet of mismatch and update.",
@@ -98,38 +92,28 @@ const FIELDS: &[Field] = &[
         1.0,
         "read: ns-2.35 inw_",
     ),
-    Field {
-        name: "tau",
-        meaning: "Time between updates.",
-        kind: crate::periodic::PERIOD,
-        default: Value::Real(0.002),
-        source: "read: ns-2.35 pupdtime_",
-    },
-    Field {
-        name: "mean_packet_bytes",
-        meaning: "Mean packet size: gives the line's packets per interval, and the unit of \
-                  queue_in_bytes.",
-        kind: PACKET_BYTES,
-        default: Value::Whole(1000),
-        source: "read: ns-2.35 mean_pktsize_",
-    },
-    Field {
-        name: "queue_in_bytes",
-        meaning: "Whether queue and arrivals are counted in bytes/mean_packet_bytes, and a packet's \
-                  probability is scaled by its size/mean_packet_bytes.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "read: ns-2.35 qib_; Le et al. 2003 measured bytes",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait, not counting the one being transmitted; profile \"ns2\" \
-                  holds one less, and with queue_in_bytes multiplies by mean_packet_bytes. 100 \
-                  (ns2: 50) unless limit_bytes is given.",
-        kind: LIMIT,
-        default: Value::Unset,
-        source: "ns2 read: ns-2.35 limit_; else constructed: five times the target",
-    },
+    Field::new("tau", crate::periodic::PERIOD, Value::Real(0.002))
+        .meaning("Time between updates.")
+        .source("read: ns-2.35 pupdtime_"),
+    Field::new("mean_packet_bytes", PACKET_BYTES, Value::Whole(1000))
+        .meaning(
+            "Mean packet size: gives the line's packets per interval, and the unit of \
+             queue_in_bytes.",
+        )
+        .source("read: ns-2.35 mean_pktsize_"),
+    Field::new("queue_in_bytes", Kind::Switch, Value::Switch(false))
+        .meaning(
+            "Whether queue and arrivals are counted in bytes/mean_packet_bytes, and a packet's \
+             probability is scaled by its size/mean_packet_bytes.",
+        )
+        .source("read: ns-2.35 qib_; Le et al. 2003 measured bytes"),
+    Field::new("limit", LIMIT, Value::Unset)
+        .meaning(
+            "Packets that may wait, not counting the one being transmitted; profile \"ns2\" holds \
+             one less, and with queue_in_bytes multiplies by mean_packet_bytes. 100 (ns2: 50) \
+             unless limit_bytes is given.",
+        )
+        .source("ns2 read: ns-2.35 limit_; else constructed: five times the target"),
     LIMIT_BYTES,
     ECN,
 ];

@@ -22,7 +22,9 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Instant, Packet, Rng, Why};
 
-use super::family::{Altq, Ns, PacketClock, Profile, Settings, plain};
+use crate::buffer::{LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
+
+use super::family::{ALTQ, Altq, NS2, Ns, PacketClock, Settings, plain};
 use crate::shells::classes::{ClassFifo, ClassJudge, Waiting};
 use crate::{Built, Entry, Keeps, Line, Verdict};
 use altq::{Precedences, STATES};
@@ -50,53 +52,37 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const PACKETS: Kind = Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: true };
-const PROBABILITY: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
-const COUNT: Kind = Kind::Whole { unit: Unit::Count, min: 0, max: 1_000_000 };
+const COUNT: Kind = Kind::whole(Unit::Count, 0, 1_000_000);
 
 /// A field whose default is the profile's business.
 const fn by_profile(name: &'static str, kind: Kind, meaning: &'static str) -> Field {
-    Field {
-        name,
-        meaning,
-        kind,
-        default: Value::Unset,
-        source: "read: ns-2.35 (also for paper), ALTQ",
-    }
+    Field::new(name, kind, Value::Unset)
+        .meaning(meaning)
+        .source("read: ns-2.35 (also for paper), ALTQ")
 }
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "profile",
-        meaning: "The implementation to follow: paper (averages as published), ns2, altq (three \
-                  drop precedences).",
-        kind: Kind::Choice(&["paper", "ns2", "altq"]),
-        default: Value::Choice("paper"),
-        source: "constructed",
-    },
-    Field {
-        name: "classes",
-        meaning: "How many classes the flows are spread over: class = flow number modulo classes. \
-                  2; altq: 3.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 1_000_000 },
-        default: Value::Unset,
-        source: "constructed",
-    },
-    Field {
-        name: "in_classes",
-        meaning: "How many of the classes, from 0 on, are In (altq: of low drop precedence).",
-        kind: COUNT,
-        default: Value::Whole(1),
-        source: "constructed",
-    },
-    Field {
-        name: "medium_classes",
-        meaning: "altq only: how many of the classes after those are of medium drop precedence. \
-                  1; the others are of high.",
-        kind: COUNT,
-        default: Value::Unset,
-        source: "constructed",
-    },
+    Field::new("profile", Kind::Choice(&["paper", "ns2", "altq"]), Value::Choice("paper"))
+        .meaning(
+            "The implementation to follow: paper (averages as published), ns2, altq (three drop \
+             precedences).",
+        )
+        .source("constructed"),
+    Field::new("classes", Kind::whole(Unit::Count, 1, 1_000_000), Value::Unset)
+        .meaning(
+            "How many classes the flows are spread over: class = flow number modulo classes. 2; \
+             altq: 3.",
+        )
+        .source("constructed"),
+    Field::new("in_classes", COUNT, Value::Whole(1))
+        .meaning("How many of the classes, from 0 on, are In (altq: of low drop precedence).")
+        .source("constructed"),
+    Field::new("medium_classes", COUNT, Value::Unset)
+        .meaning(
+            "altq only: how many of the classes after those are of medium drop precedence. 1; the \
+             others are of high.",
+        )
+        .source("constructed"),
     by_profile(
         "in_min_th",
         PACKETS,
@@ -142,23 +128,17 @@ const FIELDS: &[Field] = &[
     ),
     by_profile(
         "mean_packet_bytes",
-        Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000 },
+        PACKET_BYTES,
         "The packet of the idle clock, at the line's rate. paper, ns2: 500; altq: 1000 at 10 \
          Mbit/s, unless given.",
     ),
-    by_profile(
-        "limit",
-        Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
-        "Packets that may wait. paper, ns2: 50; altq: 60.",
-    ),
-    Field {
-        name: "ecn",
-        meaning: "Whether ECN-capable packets are marked where others are dropped by a signal; \
-                  impossible in altq.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "read: ns-2.35 setbit_",
-    },
+    by_profile("limit", LIMIT, "Packets that may wait. paper, ns2: 50; altq: 60."),
+    Field::new("ecn", Kind::Switch, Value::Switch(false))
+        .meaning(
+            "Whether ECN-capable packets are marked where others are dropped by a signal; \
+             impossible in altq.",
+        )
+        .source("read: ns-2.35 setbit_"),
 ];
 
 /// Which class a flow is of.
@@ -254,7 +234,7 @@ fn settings(
     }
     let altq = params.choice("profile") == "altq";
     let w_q = params.real_or("w_q", if altq { 1.0 / 512.0 } else { 0.002 });
-    let profile = if altq { Profile::Altq } else { Profile::Ns2 };
+    let profile = if altq { &ALTQ } else { &NS2 };
     let plain = plain(profile, band, w_q, real("max_p", max_p));
     Ok(if altq && !params.given("mean_packet_bytes") {
         plain // 800 us

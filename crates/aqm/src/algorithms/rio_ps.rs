@@ -13,7 +13,9 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Duration, Instant, Packet, Rng, Why};
 
-use super::family::{Ns, PacketClock, Profile, Settings, plain};
+use crate::buffer::{LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
+
+use super::family::{NS2, Ns, PacketClock, Settings, plain};
 use super::in_out::{IN, InOut, OUT};
 use crate::shells::active::Active;
 use crate::shells::classes::{ClassFifo, ClassJudge, Waiting};
@@ -39,49 +41,26 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const PACKETS: Kind = Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: true };
-const PROBABILITY: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
-
 const fn real(name: &'static str, kind: Kind, default: f64, meaning: &'static str) -> Field {
     Field { name, meaning, kind, default: Value::Real(default), source: "read: ns-2.35 RIO" }
 }
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "L_t",
-        meaning: "First length of a short flow: this many packets of a flow are Short.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 1_000_000_000 },
-        default: Value::Whole(8),
-        source: "constructed",
-    },
-    Field {
-        name: "SLR",
-        meaning: "Wished ratio of short to long.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1e6, open: true },
-        default: Value::Real(3.0),
-        source: "Guo and Matta 2001 (weakly recalled)",
-    },
-    Field {
-        name: "ratio",
-        meaning: "What the ratio counts: active flows, or packets since the last T_c.",
-        kind: Kind::Choice(&["flows", "packets"]),
-        default: Value::Choice("flows"),
-        source: "Guo and Matta 2001 (recalled)",
-    },
-    Field {
-        name: "T_u",
-        meaning: "Silence after which a flow is forgotten.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: true },
-        default: Value::Real(1.0),
-        source: "Guo and Matta 2001 (weakly recalled)",
-    },
-    Field {
-        name: "T_c",
-        meaning: "Time between two steps of L_t.",
-        kind: Kind::Real { unit: Unit::Time, min: 1e-3, max: 1e6, open: false },
-        default: Value::Real(10.0),
-        source: "Guo and Matta 2001 (weakly recalled)",
-    },
+    Field::new("L_t", Kind::whole(Unit::Packets, 1, 1_000_000_000), Value::Whole(8))
+        .meaning("First length of a short flow: this many packets of a flow are Short.")
+        .source("constructed"),
+    Field::new("SLR", Kind::above(Unit::None, 0.0, 1e6), Value::Real(3.0))
+        .meaning("Wished ratio of short to long.")
+        .source("Guo and Matta 2001 (weakly recalled)"),
+    Field::new("ratio", Kind::Choice(&["flows", "packets"]), Value::Choice("flows"))
+        .meaning("What the ratio counts: active flows, or packets since the last T_c.")
+        .source("Guo and Matta 2001 (recalled)"),
+    Field::new("T_u", Kind::above(Unit::Time, 0.0, 1e6), Value::Real(1.0))
+        .meaning("Silence after which a flow is forgotten.")
+        .source("Guo and Matta 2001 (weakly recalled)"),
+    Field::new("T_c", Kind::from(Unit::Time, 1e-3, 1e6), Value::Real(10.0))
+        .meaning("Time between two steps of L_t.")
+        .source("Guo and Matta 2001 (weakly recalled)"),
     real("in_min_th", PACKETS, 15.0, "Average of Short packets below which every one passes."),
     real("in_max_th", PACKETS, 30.0, "Average of Short packets from which every one is dropped."),
     real("in_max_p", PROBABILITY, 0.02, "Probability of a signal to a Short packet at in_max_th."),
@@ -89,27 +68,15 @@ const FIELDS: &[Field] = &[
     real("out_max_th", PACKETS, 15.0, "Average of all from which every Long packet is dropped."),
     real("out_max_p", PROBABILITY, 0.1, "Probability of a signal to a Long packet at out_max_th."),
     real("w_q", PROBABILITY, 0.002, "Weight of the newest sample in the averages."),
-    Field {
-        name: "mean_packet_bytes",
-        meaning: "The packet of the idle clock, at the line's rate.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000 },
-        default: Value::Whole(500),
-        source: "read: ns-2.35 mean_pktsize_",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
-        default: Value::Whole(50),
-        source: "read: ns-2.35 Queue limit_",
-    },
-    Field {
-        name: "ecn",
-        meaning: "Whether ECN-capable packets are marked where others are dropped by a signal.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "read: ns-2.35 setbit_",
-    },
+    Field::new("mean_packet_bytes", PACKET_BYTES, Value::Whole(500))
+        .meaning("The packet of the idle clock, at the line's rate.")
+        .source("read: ns-2.35 mean_pktsize_"),
+    Field::new("limit", LIMIT, Value::Whole(50))
+        .meaning("Packets that may wait.")
+        .source("read: ns-2.35 Queue limit_"),
+    Field::new("ecn", Kind::Switch, Value::Switch(false))
+        .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
+        .source("read: ns-2.35 setbit_"),
 ];
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
@@ -147,7 +114,7 @@ fn settings(params: &Params, line: &Line, name: &str) -> Result<Settings, BadPar
         return Err(BadParams::new(&format!("{name}_min_th"), why));
     }
     let mean = params.whole("mean_packet_bytes") as u32;
-    let plain = plain(Profile::Ns2, band, params.real("w_q"), real("max_p"));
+    let plain = plain(&NS2, band, params.real("w_q"), real("max_p"));
     Ok(Settings { clock: PacketClock::of_line(line.rate, mean), ..plain })
 }
 

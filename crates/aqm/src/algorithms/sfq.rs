@@ -13,6 +13,8 @@ use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
+use crate::buffer::LIMIT;
+
 use crate::shells::flows::{HASH_SEED, hash_seed};
 use crate::shells::rounds::{Buffer, Rounds, Victim};
 use crate::{Built, Entry, Keeps, Line, Table};
@@ -39,34 +41,18 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait in all queues together.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
-        default: Value::Whole(127),
-        source: "read: Linux sch_sfq SFQ_MAX_DEPTH",
-    },
-    Field {
-        name: "queues",
-        meaning: "Queues that flows are hashed into.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 65_536 },
-        default: Value::Whole(1024),
-        source: "read: Linux sch_sfq SFQ_DEFAULT_HASH_DIVISOR",
-    },
-    Field {
-        name: "quantum",
-        meaning: "Bytes that a queue may send in each turn.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 256, max: 1_000_000 },
-        default: Value::Whole(1514),
-        source: "read: Linux sch_sfq, psched_mtu on Ethernet",
-    },
-    Field {
-        name: "head_drop",
-        meaning: "Whether the longest queue loses its first packet, and not its last.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "read: Linux sch_sfq headdrop",
-    },
+    Field::new("limit", LIMIT, Value::Whole(127))
+        .meaning("Packets that may wait in all queues together.")
+        .source("read: Linux sch_sfq SFQ_MAX_DEPTH"),
+    Field::new("queues", Kind::whole(Unit::Count, 1, 65_536), Value::Whole(1024))
+        .meaning("Queues that flows are hashed into.")
+        .source("read: Linux sch_sfq SFQ_DEFAULT_HASH_DIVISOR"),
+    Field::new("quantum", Kind::whole(Unit::Bytes, 256, 1_000_000), Value::Whole(1514))
+        .meaning("Bytes that a queue may send in each turn.")
+        .source("read: Linux sch_sfq, psched_mtu on Ethernet"),
+    Field::new("head_drop", Kind::Switch, Value::Switch(false))
+        .meaning("Whether the longest queue loses its first packet, and not its last.")
+        .source("read: Linux sch_sfq headdrop"),
     HASH_SEED,
 ];
 

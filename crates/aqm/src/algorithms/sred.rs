@@ -12,7 +12,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Instant, Packet, Rng, Why};
 
-use crate::buffer::{ECN, LIMIT};
+use crate::buffer::{ECN, LIMIT, PROBABILITY};
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Table, Verdict};
 
 /// The registry's line.
@@ -38,56 +38,30 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "form",
-        meaning: "Whether a hit's probability is raised by 1 + 1/P (\"full\") or not (\"simple\").",
-        kind: Kind::Choice(&["full", "simple"]),
-        default: Value::Choice("full"),
-        source: "both in Ott et al. 1999 (recalled); read: J-Sim has the full one",
-    },
-    Field {
-        name: "M",
-        meaning: "Zombies.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 10_000_000 },
-        default: Value::Whole(1000),
-        source: "Ott et al. 1999 (recalled)",
-    },
-    Field {
-        name: "r",
-        meaning: "Probability that a miss overwrites the zombie.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true },
-        default: Value::Real(0.25),
-        source: "Ott et al. 1999 (recalled)",
-    },
-    Field {
-        name: "alpha",
-        meaning: "Weight of the newest comparison in P. r/M unless given.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true },
-        default: Value::Unset,
-        source: "Ott et al. 1999 (recalled)",
-    },
-    Field {
-        name: "p_max",
-        meaning: "Largest p_sred: its value from a third of the buffer on; a quarter of it from a \
-                  sixth on.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true },
-        default: Value::Real(0.15),
-        source: "Ott et al. 1999 (recalled); read: J-Sim",
-    },
-    Field {
-        name: "many_flows",
-        meaning: "Number of flows from which on the probability is all of p_sred.",
-        kind: Kind::Real { unit: Unit::Count, min: 0.0, max: 1e9, open: true },
-        default: Value::Real(256.0),
-        source: "Ott et al. 1999 (recalled)",
-    },
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait, not counting the one being transmitted: B.",
-        kind: LIMIT,
-        default: Value::Whole(60),
-        source: "constructed",
-    },
+    Field::new("form", Kind::Choice(&["full", "simple"]), Value::Choice("full"))
+        .meaning("Whether a hit's probability is raised by 1 + 1/P (\"full\") or not (\"simple\").")
+        .source("both in Ott et al. 1999 (recalled); read: J-Sim has the full one"),
+    Field::new("M", Kind::whole(Unit::Count, 1, 10_000_000), Value::Whole(1000))
+        .meaning("Zombies.")
+        .source("Ott et al. 1999 (recalled)"),
+    Field::new("r", PROBABILITY, Value::Real(0.25))
+        .meaning("Probability that a miss overwrites the zombie.")
+        .source("Ott et al. 1999 (recalled)"),
+    Field::new("alpha", PROBABILITY, Value::Unset)
+        .meaning("Weight of the newest comparison in P. r/M unless given.")
+        .source("Ott et al. 1999 (recalled)"),
+    Field::new("p_max", PROBABILITY, Value::Real(0.15))
+        .meaning(
+            "Largest p_sred: its value from a third of the buffer on; a quarter of it from a sixth \
+             on.",
+        )
+        .source("Ott et al. 1999 (recalled); read: J-Sim"),
+    Field::new("many_flows", Kind::above(Unit::Count, 0.0, 1e9), Value::Real(256.0))
+        .meaning("Number of flows from which on the probability is all of p_sred.")
+        .source("Ott et al. 1999 (recalled)"),
+    Field::new("limit", LIMIT, Value::Whole(60))
+        .meaning("Packets that may wait, not counting the one being transmitted: B.")
+        .source("constructed"),
     ECN,
 ];
 

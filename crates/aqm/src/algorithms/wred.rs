@@ -16,6 +16,8 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why, math};
 
+use crate::buffer::{LIMIT, PACKET_BYTES};
+
 use super::family::{Idle, PacketClock, spacing};
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
 
@@ -42,8 +44,8 @@ pub(crate) const ENTRY: Entry = Entry {
 /// Eight precedences and RSVP.
 const CLASSES: usize = 9;
 
-const THRESHOLD: Kind = Kind::Real { unit: Unit::Packets, min: 0.0, max: 4096.0, open: true };
-const MPD: Kind = Kind::Real { unit: Unit::None, min: 1.0, max: 65_536.0, open: false };
+const THRESHOLD: Kind = Kind::above(Unit::Packets, 0.0, 4096.0);
+const MPD: Kind = Kind::from(Unit::None, 1.0, 65_536.0);
 
 const MIN_K: &str = "min_th of this class (8: RSVP) alone.";
 const MAX_K: &str = "max_th of this class (8: RSVP) alone.";
@@ -54,66 +56,42 @@ const fn own(name: &'static str, kind: Kind, meaning: &'static str) -> Field {
 }
 
 const FIELDS: &[Field] = &[
-    Field {
-        name: "limit",
-        meaning: "Packets that may wait.",
-        kind: Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
-        default: Value::Whole(40),
-        source: "May et al. 1999: IOS's output buffer",
-    },
-    Field {
-        name: "classes",
-        meaning: "How many classes the flows are spread over: a flow's class is first_class + \
-                  flow number modulo classes.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: CLASSES as u64 },
-        default: Value::Whole(1),
-        source: "constructed",
-    },
-    Field {
-        name: "first_class",
-        meaning: "The lowest class in use: an IP precedence of 0 to 7, or 8 for RSVP.",
-        kind: Kind::Whole { unit: Unit::Count, min: 0, max: CLASSES as u64 - 1 },
-        default: Value::Whole(0),
-        source: "Cisco IOS documentation: other traffic is precedence 0",
-    },
-    Field {
-        name: "n",
-        meaning: "Exponent of the average: a new sample has weight 2^-n.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 16 },
-        default: Value::Whole(9),
-        source: "Cisco IOS documentation (read in May et al. 1999)",
-    },
-    Field {
-        name: "max_th",
-        meaning: "Average queue above which every packet is dropped, for all classes. The limit, \
-                  at most 4096, unless given.",
-        kind: THRESHOLD,
-        default: Value::Unset,
-        source: "Cisco IOS documentation: from the buffer",
-    },
-    Field {
-        name: "min_th",
-        meaning: "Average queue below which every packet of precedence 0 passes; the other \
-                  classes' follow by spacing. max_th/2 unless given.",
-        kind: THRESHOLD,
-        default: Value::Unset,
-        source: "Cisco IOS documentation",
-    },
-    Field {
-        name: "spacing",
-        meaning: "min_th of class i: even, min_th + i (max_th - min_th)/9 rounded down; \
-                  sixteenths, min_th + i max_th/16 (another vendor's); same, min_th for all.",
-        kind: Kind::Choice(&["even", "sixteenths", "same"]),
-        default: Value::Choice("even"),
-        source: "Cisco IOS documentation (recalled, arithmetic checked); vendor manuals",
-    },
-    Field {
-        name: "mpd",
-        meaning: "Mark probability denominator: the probability is 1/mpd at max_th.",
-        kind: MPD,
-        default: Value::Real(10.0),
-        source: "Cisco IOS documentation",
-    },
+    Field::new("limit", LIMIT, Value::Whole(40))
+        .meaning("Packets that may wait.")
+        .source("May et al. 1999: IOS's output buffer"),
+    Field::new("classes", Kind::whole(Unit::Count, 1, CLASSES as u64), Value::Whole(1))
+        .meaning(
+            "How many classes the flows are spread over: a flow's class is first_class + flow \
+             number modulo classes.",
+        )
+        .source("constructed"),
+    Field::new("first_class", Kind::whole(Unit::Count, 0, CLASSES as u64 - 1), Value::Whole(0))
+        .meaning("The lowest class in use: an IP precedence of 0 to 7, or 8 for RSVP.")
+        .source("Cisco IOS documentation: other traffic is precedence 0"),
+    Field::new("n", Kind::whole(Unit::Count, 1, 16), Value::Whole(9))
+        .meaning("Exponent of the average: a new sample has weight 2^-n.")
+        .source("Cisco IOS documentation (read in May et al. 1999)"),
+    Field::new("max_th", THRESHOLD, Value::Unset)
+        .meaning(
+            "Average queue above which every packet is dropped, for all classes. The limit, at \
+             most 4096, unless given.",
+        )
+        .source("Cisco IOS documentation: from the buffer"),
+    Field::new("min_th", THRESHOLD, Value::Unset)
+        .meaning(
+            "Average queue below which every packet of precedence 0 passes; the other classes' \
+             follow by spacing. max_th/2 unless given.",
+        )
+        .source("Cisco IOS documentation"),
+    Field::new("spacing", Kind::Choice(&["even", "sixteenths", "same"]), Value::Choice("even"))
+        .meaning(
+            "min_th of class i: even, min_th + i (max_th - min_th)/9 rounded down; sixteenths, \
+             min_th + i max_th/16 (another vendor's); same, min_th for all.",
+        )
+        .source("Cisco IOS documentation (recalled, arithmetic checked); vendor manuals"),
+    Field::new("mpd", MPD, Value::Real(10.0))
+        .meaning("Mark probability denominator: the probability is 1/mpd at max_th.")
+        .source("Cisco IOS documentation"),
     own("min_th_0", THRESHOLD, MIN_K),
     own("min_th_1", THRESHOLD, MIN_K),
     own("min_th_2", THRESHOLD, MIN_K),
@@ -141,51 +119,33 @@ const FIELDS: &[Field] = &[
     own("mpd_6", MPD, MPD_K),
     own("mpd_7", MPD, MPD_K),
     own("mpd_8", MPD, MPD_K),
-    Field {
-        name: "update",
-        meaning: "When the average takes a sample: at each arrival, or every period.",
-        kind: Kind::Choice(&["arrival", "timer"]),
-        default: Value::Choice("arrival"),
-        source: "constructed",
-    },
-    Field {
-        name: "period",
-        meaning: "Time between two samples where update is timer. The transmission time of \
-                  mean_packet_bytes unless given.",
-        kind: Kind::Real { unit: Unit::Time, min: 1e-6, max: 1e3, open: false },
-        default: Value::Unset,
-        source: "constructed",
-    },
-    Field {
-        name: "idle_decay",
-        meaning: "Whether the average ages while the line idles, as if small samples came at the \
-                  rate of packets; only where update is arrival.",
-        kind: Kind::Switch,
-        default: Value::Switch(true),
-        source: "constructed",
-    },
-    Field {
-        name: "uniformise",
-        meaning: "Whether a class counts its packets since its last signal, as RED of 1993 does \
-                  to space signals evenly.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "constructed",
-    },
-    Field {
-        name: "mean_packet_bytes",
-        meaning: "The packet of the idle clock.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000 },
-        default: Value::Whole(1000),
-        source: "constructed",
-    },
-    Field {
-        name: "ecn",
-        meaning: "Whether ECN-capable packets are marked where others are dropped by a signal.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "Cisco IOS documentation: an option",
-    },
+    Field::new("update", Kind::Choice(&["arrival", "timer"]), Value::Choice("arrival"))
+        .meaning("When the average takes a sample: at each arrival, or every period.")
+        .source("constructed"),
+    Field::new("period", Kind::from(Unit::Time, 1e-6, 1e3), Value::Unset)
+        .meaning(
+            "Time between two samples where update is timer. The transmission time of \
+             mean_packet_bytes unless given.",
+        )
+        .source("constructed"),
+    Field::new("idle_decay", Kind::Switch, Value::Switch(true))
+        .meaning(
+            "Whether the average ages while the line idles, as if small samples came at the rate \
+             of packets; only where update is arrival.",
+        )
+        .source("constructed"),
+    Field::new("uniformise", Kind::Switch, Value::Switch(false))
+        .meaning(
+            "Whether a class counts its packets since its last signal, as RED of 1993 does to \
+             space signals evenly.",
+        )
+        .source("constructed"),
+    Field::new("mean_packet_bytes", PACKET_BYTES, Value::Whole(1000))
+        .meaning("The packet of the idle clock.")
+        .source("constructed"),
+    Field::new("ecn", Kind::Switch, Value::Switch(false))
+        .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
+        .source("Cisco IOS documentation: an option"),
 ];
 
 /// A class's thresholds, and its packets since the last signal.

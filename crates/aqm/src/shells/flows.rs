@@ -9,15 +9,19 @@ pub const HASH_SEED_FIELD: &str = "hash_seed";
 
 /// `hash_seed`, of every discipline that hashes flows. Who runs replications hands in one drawn
 /// from the run's seed ([`HASH_SEED_FIELD`]), so that they average over the hash.
-pub(crate) const HASH_SEED: Field = Field {
-    name: HASH_SEED_FIELD,
-    meaning: "Seed of the hash: another one lets other flows collide. A run draws one from its \
-              seed, each queue its own; a trial and an embedded queue take 0.",
-    kind: Kind::Whole { unit: Unit::None, min: 0, max: 1 << 53 },
-    default: Value::Unset,
-    source: "read: Linux hashes with a key drawn at random (sfq_init, sfb_init_perturbation; \
-             skb_get_hash's for the others)",
-};
+pub(crate) const HASH_SEED: Field = Field::new(
+    HASH_SEED_FIELD,
+    Kind::whole(Unit::None, 0, 1 << 53),
+    Value::Unset,
+)
+.meaning(
+    "Seed of the hash: another one lets other flows collide. A run draws one from its seed, \
+         each queue its own; a trial and an embedded queue take 0.",
+)
+.source(
+    "read: Linux hashes with a key drawn at random (sfq_init, sfb_init_perturbation; \
+         skb_get_hash's for the others)",
+);
 
 /// The seed of the hash of a discipline with these parameters.
 pub(crate) fn hash_seed(params: &Params) -> u64 {

@@ -16,70 +16,84 @@ impl Field {
     /// # Errors
     /// A sentence with this field's name, the value, what is allowed and why.
     pub fn read(&self, raw: &Raw) -> Result<Value, BadParams> {
-        let bad = |why: String| BadParams::new(self.name, why);
-        match self.kind {
-            Kind::Switch => match raw {
-                Raw::Bool(v) => Ok(Value::Switch(*v)),
-                _ => Err(bad(format!("{raw} is neither true nor false"))),
-            },
-            Kind::Choice(names) => match raw {
-                Raw::Text(text) => match names.iter().find(|n| *n == text) {
-                    Some(name) => Ok(Value::Choice(name)),
-                    None => Err(bad(unknown("value", text, names))),
-                },
-                _ => Err(bad(format!("{raw} is not one of {}", names.join(", ")))),
-            },
-            Kind::Variant(known) => {
+        match (self.kind, raw) {
+            (Kind::Switch, Raw::Bool(v)) => Ok(Value::Switch(*v)),
+            (Kind::Choice(names), Raw::Text(text)) => {
+                let found = names.iter().find(|name| *name == text);
+                let name = found.ok_or_else(|| self.bad(unknown("value", text, names)))?;
+                Ok(Value::Choice(name))
+            }
+            (Kind::Variant(known), _) => {
                 self.read_variant(known, raw).map(|(about, _)| Value::Choice(about.name))
             }
-            Kind::Distribution { unit } => match raw {
-                Raw::Number(_) | Raw::Text(_) | Raw::Table(_) => Ok(Value::Written(0)),
-                _ => Err(bad(format!(
-                    "{raw} is not a distribution; write one value ({}), the name of a shipped \
-                     table, or {{ dist = \"exponential\", mean = … }}",
-                    unit.example()
-                ))),
-            },
-            Kind::File => match raw {
-                Raw::Table(fields)
-                    if ["file", "text"].iter().all(|key| {
-                        fields.iter().any(|(k, v)| k == key && matches!(v, Raw::Text(_)))
-                    }) =>
-                {
-                    Ok(Value::Written(0))
-                }
-                Raw::Text(_) => Err(bad(format!(
-                    "the file {raw} was not read; start the run with the aqmlab command or \
-                     aqmlab.run, which read it"
-                ))),
-                _ => Err(bad(format!("{raw} is not the name of a file"))),
-            },
-            Kind::Whole { unit, min, max } => {
-                let v = unbounded(self.name, raw, unit)?;
+            (Kind::Distribution { .. }, Raw::Number(_) | Raw::Text(_) | Raw::Table(_)) => {
+                Ok(Value::Written(0))
+            }
+            (Kind::File, Raw::Table(fields)) if is_content(fields) => Ok(Value::Written(0)),
+            (Kind::Whole { unit, .. } | Kind::Real { unit, .. }, _) => {
+                self.read_number(raw, unbounded(self.name, raw, unit)?)
+            }
+            (kind, _) => Err(self.bad(misfit(kind, raw))),
+        }
+    }
+
+    fn bad(&self, why: impl Into<String>) -> BadParams {
+        BadParams::new(self.name, why)
+    }
+
+    /// Holds a number against this field's range.
+    fn read_number(&self, raw: &Raw, v: f64) -> Result<Value, BadParams> {
+        let out = |said: String| self.bad(format!("{said} ({})", self.in_short()));
+        match self.kind {
+            Kind::Whole { min, max, .. } => {
                 let range = format!("between {min} and {max}");
                 if v != crate::math::floor(v) {
-                    return Err(bad(format!("{raw} is not a whole number {range}")));
+                    return Err(self.bad(format!("{raw} is not a whole number {range}")));
                 }
                 if v < min as f64 || v > max as f64 {
-                    let what = self.in_short();
-                    let why = format!("{raw} is out of range: it must lie {range} ({what})");
-                    return Err(bad(why));
+                    return Err(out(format!("{raw} is out of range: it must lie {range}")));
                 }
                 Ok(Value::Whole(v as u64))
             }
             Kind::Real { unit, min, max, open } => {
-                let v = unbounded(self.name, raw, unit)?;
                 let max = max.min(unit.most());
-                let fits = v <= max && if open { v > min } else { v >= min };
-                if fits {
-                    units::not_lost(v, unit, &raw.to_string()).map_err(bad)?;
-                    Ok(Value::Real(v))
-                } else {
-                    let said = range_sentence(raw, unit, (min, max), open);
-                    Err(bad(format!("{said} ({})", self.in_short())))
+                if !within(v, (min, max), open) {
+                    return Err(out(range_sentence(raw, unit, (min, max), open)));
                 }
+                units::not_lost(v, unit, &raw.to_string()).map_err(|why| self.bad(why))?;
+                Ok(Value::Real(v))
             }
+            other => unreachable!("{other:?} is no number"),
         }
+    }
+}
+
+fn within(v: f64, (min, max): (f64, f64), open: bool) -> bool {
+    v <= max && if open { v > min } else { v >= min }
+}
+
+/// Whether these are the name of a file and what it says.
+fn is_content(fields: &[(String, Raw)]) -> bool {
+    let text = |key: &str| fields.iter().any(|(k, v)| k == key && matches!(v, Raw::Text(_)));
+    text("file") && text("text")
+}
+
+/// The sentence about a value of another type.
+fn misfit(kind: Kind, raw: &Raw) -> String {
+    match (kind, raw) {
+        (Kind::Switch, _) => format!("{raw} is neither true nor false"),
+        (Kind::Choice(names), _) => format!("{raw} is not one of {}", names.join(", ")),
+        (Kind::Distribution { unit }, _) => format!(
+            "{raw} is not a distribution; write one value ({}), the name of a shipped table, or \
+             {{ dist = \"exponential\", mean = … }}",
+            unit.example()
+        ),
+        (Kind::File, Raw::Text(_)) => format!(
+            "the file {raw} was not read; start the run with the aqmlab command or aqmlab.run, \
+             which read it"
+        ),
+        (Kind::File, _) => format!("{raw} is not the name of a file"),
+        (other, _) => unreachable!("{other:?} is read by itself"),
     }
 }
 
@@ -90,7 +104,7 @@ impl Field {
         known: &'static [&'static About],
         raw: &Raw,
     ) -> Result<(&'static About, Params), BadParams> {
-        let bad = |why: String| BadParams::new(self.name, why);
+        let bad = |why: String| self.bad(why);
         let names: Vec<&str> = known.iter().map(|about| about.name).collect();
         let fields: &[(String, Raw)] = if let Raw::Table(fields) = raw { fields } else { &[] };
         let name = match (raw, fields.iter().find(|(key, _)| key == "name")) {
@@ -125,8 +139,7 @@ impl Field {
         match (self.kind, value) {
             (Kind::Whole { min, max, .. }, Value::Whole(v)) => (min..=max).contains(&v),
             (Kind::Real { unit, min, max, open }, Value::Real(v)) => {
-                let above = if open { v > min } else { v >= min };
-                above && v <= max.min(unit.most()) && units::not_lost(v, unit, "").is_ok()
+                within(v, (min, max.min(unit.most())), open) && units::not_lost(v, unit, "").is_ok()
             }
             _ => true,
         }

@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 
-use record::{Figure, Fingerprint, Meter, Summary, Table};
+use record::{
+    Figure, Fingerprint, Listed, Measure, Meter, Summary, Table, Unit, Window, figure, list, real,
+    whole,
+};
 
-use super::Recorder;
 use super::reports::Reports;
+use super::{Recorder, Scripted};
 use crate::scenario::Scenario;
 
 /// What a run hands out.
@@ -51,6 +54,58 @@ impl<'a> Ended<'a> {
     }
 }
 
+/// What is told of a run as a whole.
+struct RunFacts {
+    window: Window,
+    users: u64,
+    data_packets: u64,
+    data_packets_sent: u64,
+    events: u64,
+    studied_port: String,
+    fingerprint: u64,
+}
+
+const PACKETS: Unit = Unit::of("packets");
+const SECONDS: Unit = Unit::of("s");
+const BARE: Unit = Unit::of("");
+
+#[rustfmt::skip]
+static RUN: &[Measure<RunFacts>] = &[
+    real("simulated_s", SECONDS, "simulated", |r: &RunFacts| r.window.to.secs_f64(), "length of the run")
+        .whole_run(),
+    real("measured_s", SECONDS, "measured", |r| r.window.seconds(),
+        "length of its measured interval"),
+    whole("users", BARE, "users and flows", |r| r.users, "users and flows of all groups"),
+    whole("data_packets", PACKETS, "data packets", |r: &RunFacts| r.data_packets,
+        "with payload that reached the studied port, retransmissions included (`arrivals` counts all \
+         packets, measured)").whole_run(),
+    whole("data_packets_sent", PACKETS, "data packets sent", |r: &RunFacts| r.data_packets_sent,
+        "with payload sent by all ends").whole_run(),
+    whole("events", Unit::of("events"), "events", |r: &RunFacts| r.events, "of the simulation")
+        .whole_run(),
+    figure("studied_port", BARE, "studied port", |r| Some(Figure::Text(r.studied_port.clone())),
+        "the first port in `record.queues`, see above"),
+    figure("fingerprint", BARE, "fingerprint",
+        |r: &RunFacts| Some(Figure::Text(format!("{:016x}", r.fingerprint))),
+        "hash of every departure, request and transfer; equal for equal runs on any machine")
+        .whole_run(),
+];
+
+#[rustfmt::skip]
+static SCRIPTED: &[Measure<Scripted>] = &[
+    whole("drops_scripted", PACKETS, "drops by script", |s| s.dropped,
+        "dropped because a group's `script` names them, as they left their host; only where there is a \
+         script. They belong to no port: `drops` does not count them"),
+    whole("marks_scripted", PACKETS, "marks by script", |s| s.marked,
+        "marked likewise; `marks` does not count them"),
+];
+
+/// Every measure: what the numbers of a summary are.
+pub fn measures() -> Vec<Listed> {
+    let own = [list(&[""], "", SCRIPTED), list(&[""], "", RUN)].concat();
+    record::measures().into_iter().chain(own).collect()
+}
+
 impl Recorder {
     /// Gathers what was measured until `ended`.
     pub fn outcome(mut self, ended: &Ended) -> Outcome {
@@ -81,21 +136,25 @@ impl Recorder {
         self.pages.summarise(&mut summary);
         self.flows.summarise(self.window.seconds(), &mut summary);
         self.losses.summarise(&mut summary);
-        if let Some(scripted) = self.scripted {
-            summary.whole("drops_scripted", scripted.dropped);
-            summary.whole("marks_scripted", scripted.marked);
+        if let Some(scripted) = &self.scripted {
+            summary.write(SCRIPTED, scripted);
         }
         self.concurrency.summarise(&mut summary);
         if let Some(sources) = &self.sources {
             sources.summarise(self.window.seconds(), &mut summary);
         }
-        summary.real("simulated_s", self.window.to.secs_f64());
-        summary.real("measured_s", self.window.seconds());
-        summary.whole("users", ended.users as u64);
-        summary.whole("data_packets", studied.data_packets());
-        summary.whole("data_packets_sent", self.data_sent);
-        summary.whole("events", ended.events);
-        summary.text("studied_port", name);
+        summary.write(
+            RUN,
+            &RunFacts {
+                window: self.window,
+                users: ended.users as u64,
+                data_packets: studied.data_packets(),
+                data_packets_sent: self.data_sent,
+                events: ended.events,
+                studied_port: name.to_owned(),
+                fingerprint: self.fingerprint(ended),
+            },
+        );
         if !self.datagrams.is_empty() {
             self.datagrams.summarise(&mut summary);
         }
@@ -116,7 +175,6 @@ impl Recorder {
         if !transfers.0.is_empty() {
             summary.group("transfers", transfers);
         }
-        summary.text("fingerprint", format!("{:016x}", self.fingerprint(ended)));
         summary
     }
 
@@ -143,8 +201,7 @@ impl Recorder {
         let seconds = self.window.to.nanos().div_ceil(1_000_000_000) as usize;
         let ports = ended.of_links().flat_map(|(name, meter)| meter.per_second(name, seconds));
         let mut columns: Vec<_> = ports.collect();
-        columns.extend(self.requests.per_second(seconds));
-        columns.extend(self.goodput.iter().flat_map(|goodput| goodput.per_second(seconds)));
+        columns.extend(self.per_second(seconds));
         tables.push(Table { name: "seconds", columns, every_s: Some((0.0, 1.0)) });
         tables
     }

@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(tables("tcp"), tcp::PROFILES.len() + 1);
         assert_eq!(tables("traffic"), traffic::APPS.len());
         let red = all["$defs"]["queue"]["oneOf"].as_array().unwrap().iter();
-        let red = red.filter(|one| one["properties"]["aqm"]["const"] == "red").last().unwrap();
+        let red = red.filter(|one| one["properties"]["aqm"]["const"] == "red").next_back().unwrap();
         assert_eq!(red["properties"]["max_p"]["anyOf"][0]["maximum"], 1.0);
     }
 }

@@ -100,7 +100,7 @@ impl InFlight {
 impl World {
     pub(super) fn arrive(&mut self, id: u32) {
         let inflight = &self.in_flight[id];
-        if self.network.next_port(inflight.route, inflight.hop).is_some() {
+        if usize::from(inflight.hop) < self.routes[inflight.route as usize].len() {
             self.forward(id);
         } else {
             self.deliver(id);
@@ -166,9 +166,10 @@ impl World {
     fn forward(&mut self, id: u32) {
         let mut at = self.now;
         let inflight = &mut self.in_flight[id];
+        let route = &self.routes[inflight.route as usize];
         let about = inflight.about();
         loop {
-            let Some(port) = self.network.next_port(inflight.route, inflight.hop) else {
+            let Some(&port) = route.get(usize::from(inflight.hop)) else {
                 at = self.delayed(id, at);
                 break;
             };
@@ -257,7 +258,7 @@ impl World {
             tap.saw(place, self.now, inflight, &self.owners, &self.groups);
         }
         let mut at = self.now + self.network.after(port);
-        if self.network.next_port(inflight.route, inflight.hop).is_none() {
+        if usize::from(inflight.hop) == self.routes[inflight.route as usize].len() {
             at = self.delayed(packet.id, at);
         }
         let about = self.in_flight[packet.id].about();

@@ -1,4 +1,4 @@
-//! The network: ports in a row along routes, and the delay behind the last one.
+//! The network: ports, what they hold back for later, and the delay behind the last one.
 
 use packet::{Duration, Instant, Packet};
 use record::PacketClass;
@@ -6,13 +6,11 @@ use record::PacketClass;
 use crate::port::{ExplicitPort, Port};
 use crate::topology::DelayClocks;
 
-/// Ports, named by index, and the routes along them.
+/// Ports, named by index.
 pub struct Network {
     ports: Vec<Port>,
     /// Propagation delay after each port.
     after: Vec<Duration>,
-    /// Lists of ports.
-    routes: Vec<Vec<u32>>,
     /// Clocks of the machines that delay packets.
     delays: DelayClocks,
     /// When each explicit port's tick event is due; [`Instant::NEVER`] without one.
@@ -22,15 +20,11 @@ pub struct Network {
 }
 
 impl Network {
-    /// Ports with the propagation delay behind each; a route is a list of ports.
-    pub fn new(
-        ports: Vec<(Port, Duration)>,
-        routes: Vec<Vec<u32>>,
-        delays: DelayClocks,
-    ) -> Network {
+    /// Ports with the propagation delay behind each.
+    pub fn new(ports: Vec<(Port, Duration)>, delays: DelayClocks) -> Network {
         let (ports, after): (Vec<Port>, Vec<Duration>) = ports.into_iter().unzip();
         let armed_ticks = vec![Instant::NEVER; ports.len()];
-        Network { ports, after, routes, delays, armed_ticks, lost: Vec::new() }
+        Network { ports, after, delays, armed_ticks, lost: Vec::new() }
     }
 
     /// All ports.
@@ -47,12 +41,6 @@ impl Network {
     #[inline]
     pub fn port(&mut self, port: u32) -> &mut Port {
         &mut self.ports[port as usize]
-    }
-
-    /// The next port of a route for a packet that has passed `hop` of them; none past the last.
-    #[inline]
-    pub fn next_port(&self, route: u32, hop: u16) -> Option<u32> {
-        self.routes[route as usize].get(usize::from(hop)).copied()
     }
 
     /// Propagation delay after a port.

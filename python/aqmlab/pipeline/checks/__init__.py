@@ -15,7 +15,7 @@ from aqmlab.experiment.experiment import Experiment
 from aqmlab.experiment.grammar import KINDS, LISTS, named
 
 from . import claims, entries
-from .cells import Names
+from .cells import Names, unknown
 
 #: What is looked at of an entry.
 CHECKS: dict[str, Callable[[Any, Names], str | None]] = {
@@ -49,6 +49,11 @@ def check(experiment: Experiment) -> None:
                 place = (experiment.files.get(kind) or [experiment.file] * (number + 1))[number]
                 name = named(entry) or f"number {number + 1}"
                 raise SpecError(f"{place}: {kind} {name}: {problem}")
+
+    shown = [figure.id for figure in experiment.figure]
+    problem = unknown("figure", experiment.lead, shown) if experiment.lead is not None else None
+    if problem:
+        raise SpecError(f"{experiment.file}: lead: {problem}")
 
 
 def _loads(experiment: Experiment, kind: str, entry: Any) -> str | None:

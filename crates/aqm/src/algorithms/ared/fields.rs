@@ -1,169 +1,127 @@
 //! Adaptive RED's parameters as users write them.
 
 use packet::params::{Field, Kind, Value};
-use packet::units::Unit;
 
-const PACKETS: Kind = Kind::Real { unit: Unit::Packets, min: 0.0, max: 1e8, open: true };
-const PROBABILITY: Kind = Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true };
-const PACKET_BYTES: Kind = Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000 };
-const TIME: Kind = Kind::Real { unit: Unit::Time, min: 0.0, max: 1e3, open: true };
-
-const fn unset(
-    name: &'static str,
-    kind: Kind,
-    meaning: &'static str,
-    source: &'static str,
-) -> Field {
-    Field { name, meaning, kind, default: Value::Unset, source }
-}
+use super::profiles::{FLOYD, PROFILES};
+use crate::buffer::{BYTES, LIMIT, PACKET_BYTES, PACKETS, PROBABILITY, TIME};
+use crate::by_profile::{by_profile, named};
 
 /// Every parameter of adaptive RED.
 pub(super) const FIELDS: &[Field] = &[
-    Field {
-        name: "profile",
-        meaning: "The implementation to follow, with its defaults: floyd (the report on the RED \
-                  of 1993), ns2, ns3, linux.",
-        kind: Kind::Choice(&["floyd", "ns2", "ns3", "linux"]),
-        default: Value::Choice("floyd"),
-        source: "constructed",
-    },
-    unset(
-        "target_delay",
-        TIME,
-        "Delay at the line's rate of which min_th is half, in packets, but at least 5. 5 ms \
-         unless given; not with min_th, not in linux.",
-        "read: ns-2.35 targetdelay_, ns-3 TargetDelay",
-    ),
-    unset(
-        "min_th",
-        PACKETS,
-        "Average queue below which every packet passes. From target_delay unless given; linux: \
-         max_th/3.",
-        "Floyd, Gummadi and Shenker 2001 (read in ns-2.35)",
-    ),
-    unset(
-        "max_th",
-        PACKETS,
-        "Average queue at which the probability reaches max_p. 3 min_th; linux: 3 min_th if that \
-         is given, else a quarter of the limit.",
-        "Floyd, Gummadi and Shenker 2001 (read in ns-2.35)",
-    ),
-    unset(
-        "w_q",
-        PROBABILITY,
-        "Weight of the newest sample in the average; from automatic_w_q unless given. linux: a \
-         power of two, unless given the largest that lets a burst of (2 min_th + max_th)/3 \
-         packets pass.",
-        "Floyd, Gummadi and Shenker 2001 (read in ns-2.35)",
-    ),
-    unset(
-        "automatic_w_q",
-        Kind::Choice(&["second", "ten-rtt", "tenth-second"]),
-        "What the average remembers where w_q is not given, C being packets/s: second 1 - \
-         exp(-1/C), ten-rtt 1 - exp(-1/(10 rtt C)) with rtt = max(100 ms, 3/C), tenth-second 1 - \
-         exp(-10/C). ns2: ten-rtt; floyd, ns3: second; not in linux.",
-        "read: ns-2.35 q_weight_ 0, -1, -2",
-    ),
-    unset(
-        "max_p",
-        PROBABILITY,
-        "First value of the probability where the average reaches max_th. floyd, ns2: 0.1; ns3, \
-         linux: 0.02.",
-        "read: ns-2.35 linterm_, ns-3 LInterm, tc",
-    ),
-    unset(
-        "alpha",
-        PROBABILITY,
-        "Largest step up of max_p; a step is at most max_p/4. 0.01 (fixed in linux).",
-        "Floyd, Gummadi and Shenker 2001 (read in ns-2.35)",
-    ),
-    unset(
-        "beta",
-        PROBABILITY,
-        "Factor of a step down of max_p. 0.9 (fixed in linux).",
-        "Floyd, Gummadi and Shenker 2001 (read in ns-2.35)",
-    ),
-    unset(
-        "top",
-        PROBABILITY,
-        "No step up from here on. 0.5 (fixed in linux).",
-        "Floyd, Gummadi and Shenker 2001 (read in ns-2.35)",
-    ),
-    unset(
-        "bottom",
-        PROBABILITY,
-        "No step down from here on. floyd: 0.01; ns2: min(0.01, 80000 bit/s over the line's \
-         rate); ns3: min(0.01, 100 ms times the transmission time of a mean packet, in seconds \
-         squared), its error; linux: 0.01, fixed.",
-        "Floyd, Gummadi and Shenker 2001 (recalled); read: ns-2.35 bottom_, ns-3 Bottom",
-    ),
-    unset(
-        "interval",
-        TIME,
-        "Shortest time between two steps. 500 ms (linux: the period of its timer, fixed).",
-        "Floyd, Gummadi and Shenker 2001 (read in ns-2.35)",
-    ),
-    unset(
-        "gentle",
-        Kind::Switch,
-        "Whether the probability grows from max_p to 1 between max_th and twice max_th. True; \
-         impossible in linux.",
-        "Floyd, Gummadi and Shenker 2001 (recalled); ns-2.35 gentle_, ns-3 Gentle",
-    ),
-    unset(
-        "units",
-        Kind::Choice(&["packet", "byte"]),
-        "What queue, thresholds, limit and probability count. byte: floyd scales p_b by \
-         size/max_packet_bytes, ns2 and ns3 p_a by size/mean_packet_bytes. ns2: byte; floyd, \
-         ns3: packet; linux: bytes without scaling, no choice.",
-        "Le et al., ToN 2007 (both modes); defaults of ns-2.35, ns-3",
-    ),
-    unset(
-        "mean_packet_bytes",
-        PACKET_BYTES,
-        "Mean packet size: turns the line's rate into packets/s, packets into bytes, and is the \
-         packet of the idle clock. floyd, linux: 1000; ns2, ns3: 500.",
-        "ns-2.35 mean_pktsize_, ns-3 MeanPktSize; else constructed",
-    ),
-    unset(
-        "max_packet_bytes",
-        PACKET_BYTES,
-        "Largest packet, to which units = byte of floyd refers. 1500.",
-        "Floyd and Jacobson 1993 (symbol); value constructed: Ethernet's MTU",
-    ),
-    unset(
-        "limit",
-        Kind::Whole { unit: Unit::Packets, min: 1, max: 100_000_000 },
-        "Packets that may wait; multiplied by mean_packet_bytes where the queue is counted in \
-         bytes. floyd: 4 max_th, at least 60; ns2: 50; ns3: 25; linux: 60.",
-        "ns-2.35 limit_, ns-3 MaxSize; floyd and linux constructed",
-    ),
-    unset(
-        "limit_bytes",
-        Kind::Whole { unit: Unit::Bytes, min: 1, max: 1_000_000_000_000 },
-        "IP bytes that may wait, in place of limit, where the queue is counted in bytes.",
-        "Linux sch_red limit",
-    ),
-    Field {
-        name: "ecn",
-        meaning: "Whether ECN-capable packets are marked where others are dropped by a signal.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "ns-2.35 setbit_, ns-3 UseEcn, Linux flag: all off",
-    },
-    unset(
+    Field::new("profile", named!(PROFILES), Value::Choice(FLOYD.name))
+        .meaning(
+            "The implementation to follow, with its defaults: floyd (the report on the RED of \
+             1993), ns2, ns3, linux.",
+        )
+        .source("constructed"),
+    Field::new("target_delay", TIME, Value::Unset)
+        .meaning(
+            "Delay at the line's rate of which min_th is half, in packets, but at least 5. 5 ms \
+             unless given; not with min_th, not in linux.",
+        )
+        .source("read: ns-2.35 targetdelay_, ns-3 TargetDelay"),
+    Field::new("min_th", PACKETS, Value::Unset)
+        .meaning(
+            "Average queue below which every packet passes. From target_delay unless given; linux: \
+             max_th/3.",
+        )
+        .source("Floyd, Gummadi and Shenker 2001 (read in ns-2.35)"),
+    Field::new("max_th", PACKETS, Value::Unset)
+        .meaning(
+            "Average queue at which the probability reaches max_p. 3 min_th; linux: 3 min_th if \
+             that is given, else a quarter of the limit.",
+        )
+        .source("Floyd, Gummadi and Shenker 2001 (read in ns-2.35)"),
+    Field::new("w_q", PROBABILITY, Value::Unset)
+        .meaning(
+            "Weight of the newest sample in the average; from automatic_w_q unless given. linux: a \
+             power of two, unless given the largest that lets a burst of (2 min_th + max_th)/3 \
+             packets pass.",
+        )
+        .source("Floyd, Gummadi and Shenker 2001 (read in ns-2.35)"),
+    Field::new("automatic_w_q", Kind::Choice(&["second", "ten-rtt", "tenth-second"]), Value::Unset)
+        .meaning(by_profile!(
+            "What the average remembers where w_q is not given, C being packets/s: second 1 - \
+             exp(-1/C), ten-rtt 1 - exp(-1/(10 rtt C)) with rtt = max(100 ms, 3/C), tenth-second 1 \
+             - exp(-10/C).",
+            PROFILES,
+            automatic_w_q
+        ))
+        .source("read: ns-2.35 q_weight_ 0, -1, -2"),
+    Field::new("max_p", PROBABILITY, Value::Unset)
+        .meaning(by_profile!(
+            "First value of the probability where the average reaches max_th.",
+            PROFILES,
+            max_p
+        ))
+        .source("read: ns-2.35 linterm_, ns-3 LInterm, tc"),
+    Field::new("alpha", PROBABILITY, Value::Unset)
+        .meaning("Largest step up of max_p; a step is at most max_p/4. 0.01 (fixed in linux).")
+        .source("Floyd, Gummadi and Shenker 2001 (read in ns-2.35)"),
+    Field::new("beta", PROBABILITY, Value::Unset)
+        .meaning("Factor of a step down of max_p. 0.9 (fixed in linux).")
+        .source("Floyd, Gummadi and Shenker 2001 (read in ns-2.35)"),
+    Field::new("top", PROBABILITY, Value::Unset)
+        .meaning("No step up from here on. 0.5 (fixed in linux).")
+        .source("Floyd, Gummadi and Shenker 2001 (read in ns-2.35)"),
+    Field::new("bottom", PROBABILITY, Value::Unset)
+        .meaning(by_profile!("No step down from here on.", PROFILES, bottom))
+        .source("Floyd, Gummadi and Shenker 2001 (recalled); read: ns-2.35 bottom_, ns-3 Bottom"),
+    Field::new("interval", TIME, Value::Unset)
+        .meaning("Shortest time between two steps. 500 ms (linux: the period of its timer, fixed).")
+        .source("Floyd, Gummadi and Shenker 2001 (read in ns-2.35)"),
+    Field::new("gentle", Kind::Switch, Value::Unset)
+        .meaning(
+            "Whether the probability grows from max_p to 1 between max_th and twice max_th. True; \
+             impossible in linux.",
+        )
+        .source("Floyd, Gummadi and Shenker 2001 (recalled); ns-2.35 gentle_, ns-3 Gentle"),
+    Field::new("units", Kind::Choice(&["packet", "byte"]), Value::Unset)
+        .meaning(by_profile!(
+            "What queue, thresholds, limit and probability count. byte: floyd scales p_b by \
+             size/max_packet_bytes, ns2 and ns3 p_a by size/mean_packet_bytes.",
+            PROFILES,
+            units
+        ))
+        .source("Le et al., ToN 2007 (both modes); defaults of ns-2.35, ns-3"),
+    Field::new("mean_packet_bytes", PACKET_BYTES, Value::Unset)
+        .meaning(
+            "Mean packet size: turns the line's rate into packets/s, packets into bytes, and is \
+             the packet of the idle clock. floyd, linux: 1000; ns2, ns3: 500.",
+        )
+        .source("ns-2.35 mean_pktsize_, ns-3 MeanPktSize; else constructed"),
+    Field::new("max_packet_bytes", PACKET_BYTES, Value::Unset)
+        .meaning("Largest packet, to which units = byte of floyd refers. 1500.")
+        .source("Floyd and Jacobson 1993 (symbol); value constructed: Ethernet's MTU"),
+    Field::new("limit", LIMIT, Value::Unset)
+        .meaning(by_profile!(
+            "Packets that may wait; multiplied by mean_packet_bytes where the queue is counted in \
+             bytes.",
+            PROFILES,
+            limit
+        ))
+        .source("ns-2.35 limit_, ns-3 MaxSize; floyd and linux constructed"),
+    Field::new("limit_bytes", BYTES, Value::Unset)
+        .meaning("IP bytes that may wait, in place of limit, where the queue is counted in bytes.")
+        .source("Linux sch_red limit"),
+    Field::new("ecn", Kind::Switch, Value::Switch(false))
+        .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
+        .source("ns-2.35 setbit_, ns-3 UseEcn, Linux flag: all off"),
+    Field::new(
         "ecn_above_max",
         Kind::Choice(&["drop", "mark_in_gentle", "mark_always"]),
+        Value::Unset,
+    )
+    .meaning(
         "What a signal does to an ECN-capable packet where the average is at or above max_th: \
-         drop, mark below twice max_th only, or mark always. floyd: drop; ns2: use_mark_p's rule, \
-         and without it as ns3; ns3: mark_in_gentle; linux: mark_always, or drop.",
-        "Le et al., SIGCOMM 2003 and ToN 2007; ns-3 UseHardDrop, Linux harddrop",
-    ),
-    unset(
-        "use_mark_p",
-        Kind::Switch,
-        "ns2 only: no certain drops; all is tested at random, and hits with a p_b of 0.1 or more \
-         drop even ECN-capable packets. True there unless ecn_above_max is given.",
-        "read: ns-2.35 use_mark_p_, mark_p_",
-    ),
+             drop, mark below twice max_th only, or mark always. floyd: drop; ns2: use_mark_p's \
+             rule, and without it as ns3; ns3: mark_in_gentle; linux: mark_always, or drop.",
+    )
+    .source("Le et al., SIGCOMM 2003 and ToN 2007; ns-3 UseHardDrop, Linux harddrop"),
+    Field::new("use_mark_p", Kind::Switch, Value::Unset)
+        .meaning(
+            "ns2 only: no certain drops; all is tested at random, and hits with a p_b of 0.1 or \
+             more drop even ECN-capable packets. True there unless ecn_above_max is given.",
+        )
+        .source("read: ns-2.35 use_mark_p_, mark_p_"),
 ];

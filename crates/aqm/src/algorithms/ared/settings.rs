@@ -6,8 +6,9 @@ use packet::params::{BadParams, Params, Value};
 use packet::{Rate, math};
 
 use super::Rule;
-use crate::algorithms::family::{self, PacketClock, Profile, weight_for_burst};
-use crate::{BufferLimit, Fit, Line};
+use super::profiles::Profile;
+use crate::algorithms::family::{self, FJ93, Given, LINUX, NS2, PacketClock, band};
+use crate::{BufferLimit, Line};
 
 /// Everything a judge and its rule are constructed from.
 pub(super) struct Settings {
@@ -19,31 +20,25 @@ pub(super) struct Settings {
 
 impl Settings {
     pub fn resolve(params: &Params, line: &Line) -> Result<Self, BadParams> {
-        let name = params.choice("profile");
-        let profile = match name {
-            "ns2" => Profile::Ns2,
-            "ns3" => Profile::Ns3,
-            "linux" => Profile::Linux,
-            _ => Profile::Fj93,
-        };
-        let asked = Asked { params, profile, name, rate: line.rate };
+        let profile = Profile::named(params.choice("profile"));
+        let asked = Asked { params, profile, rate: line.rate };
         asked.refuse_what_has_no_effect()?;
-        let gentle = profile != Profile::Linux && asked.switch("gentle").unwrap_or(true);
+        let gentle = !asked.is(&LINUX) && asked.switch("gentle").unwrap_or(true);
         let in_bytes = asked.in_bytes();
         let (min_th, max_th) = asked.thresholds()?;
         let above = asked.above_max(gentle)?;
         let use_mark_p = above.is_none();
         let settings = Settings {
             base: family::Settings {
-                profile,
+                profile: profile.underneath,
                 min_th,
                 max_th,
-                w_q: asked.weight(min_th, max_th),
-                max_p: params.real_or("max_p", asked.default_max_p()),
+                w_q: asked.weight(Some(min_th), Some(max_th)),
+                max_p: params.real_or("max_p", profile.max_p.value),
                 gentle,
-                wait: asked.is_ns(),
+                wait: profile.underneath.wait.default(params),
                 queue_in_bytes: in_bytes,
-                byte_probability: in_bytes && profile != Profile::Linux,
+                byte_probability: in_bytes && !asked.is(&LINUX),
                 mean_packet_bytes: asked.mean(),
                 max_packet_bytes: params.whole_or("max_packet_bytes", 1500) as u32,
                 clock: PacketClock::of_line(line.rate, asked.mean()),
@@ -65,24 +60,31 @@ impl Settings {
 /// What the user asked of a profile.
 struct Asked<'a> {
     params: &'a Params,
-    profile: Profile,
-    name: &'static str,
+    profile: &'static Profile,
     rate: Rate,
 }
 
 impl Asked<'_> {
-    fn is_ns(&self) -> bool {
-        matches!(self.profile, Profile::Ns2 | Profile::Ns3)
+    /// Whether this RED is underneath.
+    fn is(&self, underneath: &family::Profile) -> bool {
+        self.profile.underneath == underneath
+    }
+
+    /// What the profile's rules may look at.
+    fn given(&self, min_th: Option<f64>, max_th: Option<f64>) -> Given {
+        let limit_bytes = if self.is(&LINUX) { self.limit_bytes(max_th.unwrap_or(0.0)) } else { 0 };
+        let (rate, mean) = (self.rate, self.mean());
+        Given { rate, mean, min_th, max_th, limit_bytes, clock: PacketClock::of_line(rate, mean) }
     }
 
     /// Notes thresholds, switches and choices, and what has no effect beside them.
     fn note(&self, base: &family::Settings, above: Option<&'static str>) {
-        let (params, linux) = (self.params, self.profile == Profile::Linux);
+        let (params, linux) = (self.params, self.is(&LINUX));
         params.settle("min_th", Value::Real(base.min_th));
         params.settle("max_th", Value::Real(base.max_th));
         params.settle("gentle", Value::Switch(base.gentle));
         params.settle("ecn_above_max", above.map_or(Value::Unset, Value::Choice));
-        if self.profile == Profile::Ns2 {
+        if self.is(&NS2) {
             params.settle("use_mark_p", Value::Switch(base.use_mark_p));
         }
         let units = if base.queue_in_bytes { "byte" } else { "packet" };
@@ -90,7 +92,7 @@ impl Asked<'_> {
         // min_th and w_q, which they set, stand for them.
         params.ignore("target_delay");
         params.ignore("automatic_w_q");
-        if !(self.profile == Profile::Fj93 && base.queue_in_bytes) {
+        if !(self.is(&FJ93) && base.queue_in_bytes) {
             params.ignore("max_packet_bytes");
         }
         if linux {
@@ -104,7 +106,7 @@ impl Asked<'_> {
     }
 
     fn mean(&self) -> u32 {
-        let default = if self.is_ns() { 500 } else { 1000 };
+        let default = u64::from(self.profile.underneath.mean_packet_bytes.value);
         self.params.whole_or("mean_packet_bytes", default) as u32
     }
 
@@ -127,7 +129,7 @@ impl Asked<'_> {
     }
 
     fn refuse<T>(&self, field: &str, why: &str) -> Result<T, BadParams> {
-        let (value, profile) = (self.params.written(field), self.name);
+        let (value, profile) = (self.params.written(field), self.profile.name);
         Err(BadParams::new(
             field,
             format!("{value} is not possible with profile \"{profile}\": {why}"),
@@ -136,7 +138,7 @@ impl Asked<'_> {
 
     fn refuse_what_has_no_effect(&self) -> Result<(), BadParams> {
         let given = |field| self.params.given(field);
-        if self.profile == Profile::Linux {
+        if self.is(&LINUX) {
             for field in ["alpha", "beta", "top", "bottom", "interval"] {
                 if given(field) {
                     return self.refuse(field, "Linux's numbers are fixed; leave it out");
@@ -158,102 +160,70 @@ impl Asked<'_> {
         if given("automatic_w_q") && given("w_q") {
             return self.refuse("automatic_w_q", "it only sets w_q, which is given; leave out one");
         }
-        let refers = self.profile == Profile::Fj93 && self.in_bytes();
+        let refers = self.is(&FJ93) && self.in_bytes();
         if given("max_packet_bytes") && !refers {
             return self.refuse(
                 "max_packet_bytes",
                 "only floyd with units = \"byte\" refers to it; leave it out",
             );
         }
-        if self.switch("use_mark_p") == Some(true) && self.profile != Profile::Ns2 {
+        if self.switch("use_mark_p") == Some(true) && !self.is(&NS2) {
             return self.refuse("use_mark_p", "it exists in ns-2 only; leave it out");
         }
         Ok(())
     }
 
     fn in_bytes(&self) -> bool {
-        match self.profile {
-            Profile::Linux => true,
-            Profile::Ns2 => self.choice("units") != Some("packet"),
-            _ => self.choice("units") == Some("byte"),
-        }
+        self.is(&LINUX) || self.choice("units").unwrap_or(self.profile.units.value) == "byte"
     }
 
     /// The rule above max_th; none where ns-2's `use_mark_p` takes its place.
     fn above_max(&self, gentle: bool) -> Result<Option<&'static str>, BadParams> {
         let given = self.choice("ecn_above_max");
+        // Without use_mark_p the random test of ns-2 marks up to its certain drops.
+        let default = self.profile.above_max[usize::from(!gentle)];
         if given == Some("mark_in_gentle") && !gentle {
             return self.refuse(
                 "ecn_above_max",
                 "there is no gentle region; write \"drop\" or \"mark_always\"",
             );
         }
-        if self.profile == Profile::Ns2 {
+        if self.is(&NS2) {
             let marks = self.switch("use_mark_p");
             if given.is_some() && marks == Some(true) {
                 return self.refuse("ecn_above_max", "use_mark_p is another rule; leave out one");
             }
             let by_mark_p = given.is_none() && marks.unwrap_or(true);
-            // Without use_mark_p the random test of ns-2 marks up to its certain drops.
-            let without = if gentle { "mark_in_gentle" } else { "drop" };
-            return Ok((!by_mark_p).then(|| given.unwrap_or(without)));
+            return Ok((!by_mark_p).then(|| given.unwrap_or(default)));
         }
-        let default = match self.profile {
-            Profile::Ns3 if gentle => "mark_in_gentle",
-            Profile::Linux => "mark_always",
-            _ => "drop",
-        };
         Ok(Some(given.unwrap_or(default)))
-    }
-
-    fn default_max_p(&self) -> f64 {
-        if matches!(self.profile, Profile::Ns3 | Profile::Linux) { 0.02 } else { 0.1 }
     }
 
     fn thresholds(&self) -> Result<(f64, f64), BadParams> {
         let given = |name| Some(self.params.real_or(name, f64::NAN)).filter(|v| !v.is_nan());
         let (min, max) = (given("min_th"), given("max_th"));
-        let (min_th, max_th) = if self.profile == Profile::Linux {
-            let limit = self.limit_bytes(60.0) as f64 / f64::from(self.mean());
-            let max = max.unwrap_or(min.map_or(limit / 4.0, |min| 3.0 * min));
-            (min.unwrap_or(max / 3.0), max)
-        } else {
-            let delay = self.params.real_or("target_delay", 0.005);
-            let min = min.unwrap_or((delay * self.packets_per_s() / 2.0).max(5.0));
-            (min, max.unwrap_or(3.0 * min))
-        };
-        if min_th < max_th {
-            return Ok((min_th, max_th));
+        if self.is(&LINUX) {
+            return self.given(min, max).thresholds(self.profile.underneath);
         }
-        let why = format!(
-            "{min_th} is not below max_th = {max_th}: RED needs a band between its thresholds; \
-             give both, min_th the smaller"
-        );
-        Err(BadParams::new("min_th", why))
+        let delay = self.params.real_or("target_delay", 0.005);
+        let min = min.unwrap_or((delay * self.packets_per_s() / 2.0).max(5.0));
+        band(min, max.unwrap_or(3.0 * min))
     }
 
-    fn weight(&self, min_th: f64, max_th: f64) -> f64 {
+    fn weight(&self, min_th: Option<f64>, max_th: Option<f64>) -> f64 {
         let rate = self.packets_per_s();
-        let default = if self.profile == Profile::Ns2 { "ten-rtt" } else { "second" };
-        let per_packet = match self.choice("automatic_w_q").unwrap_or(default) {
-            "second" => 1.0 / rate,
-            "ten-rtt" => 1.0 / (10.0 * (3.0 / rate).max(0.1) * rate),
-            _ => 10.0 / rate,
-        };
-        let automatic = match self.profile {
-            Profile::Linux => weight_for_burst(min_th, max_th),
-            _ => 1.0 - math::exp(-per_packet),
+        let remembers = self.choice("automatic_w_q").unwrap_or(self.profile.automatic_w_q.value);
+        let automatic = match remembers {
+            _ if self.is(&LINUX) => (LINUX.w_q.value)(&self.given(min_th, max_th)),
+            "second" => 1.0 - math::exp(-(1.0 / rate)),
+            "ten-rtt" => 1.0 - math::exp(-(1.0 / (10.0 * (3.0 / rate).max(0.1) * rate))),
+            _ => 1.0 - math::exp(-(10.0 / rate)),
         };
         self.params.real_or("w_q", automatic)
     }
 
     fn rule(&self) -> Result<Rule, BadParams> {
-        let bits = self.rate.bits_per_s() as f64;
-        let lowest = match self.profile {
-            Profile::Ns2 => 80_000.0 / bits,
-            Profile::Ns3 => 8.0 * f64::from(self.mean()) * 0.1 / bits,
-            _ => 0.01,
-        };
+        let lowest = (self.profile.bottom.value)(&self.given(None, None));
         let real = |name, otherwise| self.params.real_or(name, otherwise);
         let rule = Rule {
             alpha: real("alpha", 0.01),
@@ -272,15 +242,15 @@ impl Asked<'_> {
         Err(BadParams::new("bottom", why))
     }
 
-    fn limit_packets(&self, default: f64) -> u32 {
-        let packets = self.params.whole_or("limit", default as u64);
-        packets.min(u64::from(u32::MAX)) as u32
+    fn limit_packets(&self, max_th: f64) -> u32 {
+        let default = (self.profile.limit.value)(max_th);
+        self.params.whole_or("limit", default as u64).min(u64::from(u32::MAX)) as u32
     }
 
-    fn limit_bytes(&self, default: f64) -> u64 {
+    fn limit_bytes(&self, max_th: f64) -> u64 {
         match self.params.given("limit_bytes") {
             true => self.params.whole("limit_bytes"),
-            false => u64::from(self.limit_packets(default)) * u64::from(self.mean()),
+            false => u64::from(self.limit_packets(max_th)) * u64::from(self.mean()),
         }
     }
 
@@ -293,17 +263,11 @@ impl Asked<'_> {
                 return self.refuse("limit_bytes", "a queue in bytes has one limit; leave out one");
             }
         }
-        let default = match self.profile {
-            Profile::Ns2 => 50.0,
-            Profile::Ns3 => 25.0,
-            Profile::Linux => 60.0,
-            _ => (4.0 * max_th).clamp(60.0, 1e8),
-        };
-        let fit = if self.profile == Profile::Ns2 { Fit::Overhanging } else { Fit::Whole };
+        let fit = self.profile.underneath.fit;
         Ok(if in_bytes {
-            BufferLimit::of_bytes(self.limit_bytes(default), fit)
+            BufferLimit::of_bytes(self.limit_bytes(max_th), fit)
         } else {
-            BufferLimit::of_packets(self.limit_packets(default), fit)
+            BufferLimit::of_packets(self.limit_packets(max_th), fit)
         })
     }
 }

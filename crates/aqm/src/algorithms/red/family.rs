@@ -10,15 +10,15 @@ pub(crate) use super::in_packets;
 pub(crate) use super::linux::{Ageing, Linux};
 pub(crate) use super::ns::Ns;
 pub(crate) use super::paper::Paper;
-pub(crate) use super::settings::{Profile, Settings, weight_for_burst};
+pub(crate) use super::profile::{ALTQ, FJ93, Given, LINUX, NS2, NS3, Profile, Switch, band};
+pub(crate) use super::settings::{Settings, weight_for_burst};
 pub(crate) use super::spacing;
 pub(crate) use super::spacing::paper as space_signals;
 use crate::{Aqm, BufferLimit, Verdict};
 
 /// Plain settings of a judge that counts packets (`Linux`: bytes), for a discipline that resolves
 /// its own parameters and changes what it must.
-pub(crate) fn plain(profile: Profile, band: (f64, f64), w_q: f64, max_p: f64) -> Settings {
-    let ns = matches!(profile, Profile::Ns2 | Profile::Ns2Fixed | Profile::Ns3);
+pub(crate) fn plain(profile: &'static Profile, band: (f64, f64), w_q: f64, max_p: f64) -> Settings {
     Settings {
         profile,
         min_th: band.0,
@@ -26,8 +26,8 @@ pub(crate) fn plain(profile: Profile, band: (f64, f64), w_q: f64, max_p: f64) ->
         w_q,
         max_p,
         gentle: false,
-        wait: ns,
-        queue_in_bytes: profile == Profile::Linux,
+        wait: matches!(profile.wait, Switch::Free(true)),
+        queue_in_bytes: matches!(profile.queue_in_bytes, Switch::Fixed(true, _)),
         byte_probability: false,
         mean_packet_bytes: 1000,
         max_packet_bytes: 1500,

@@ -9,7 +9,7 @@ use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 use super::average::Average;
 use super::curve::Curve;
 use super::family::Early;
-use super::settings::{Profile, Settings, certain_verdict};
+use super::settings::{Settings, certain_verdict};
 use super::spacing;
 use crate::{Aqm, Verdict};
 
@@ -41,7 +41,7 @@ pub(crate) struct Ns {
 impl Ns {
     pub fn new(settings: &Settings) -> Self {
         let curve = settings.curve();
-        let ns3 = settings.profile == Profile::Ns3;
+        let profile = settings.profile;
         let mean_bytes = u64::from(settings.mean_packet_bytes);
         Ns {
             average: Average::new(settings.w_q, settings.clock, true),
@@ -51,10 +51,10 @@ impl Ns {
             wait: settings.wait,
             certain_from: if settings.use_mark_p { f64::INFINITY } else { curve.certain },
             certain: certain_verdict(settings.harddrop),
-            guarded: settings.profile != Profile::Ns2Fixed,
+            guarded: profile.guarded,
             mark_below: if settings.use_mark_p { settings.mark_p } else { f64::INFINITY },
-            clear_after_certain: settings.ns1_compat == ns3,
-            clear_after_overflow: !ns3 && !settings.ns1_compat,
+            clear_after_certain: settings.ns1_compat == profile.ns1_inverted,
+            clear_after_overflow: !profile.ns1_inverted && !settings.ns1_compat,
             unit: settings.unit(),
             count: 0,
             count_bytes: 0,

@@ -3,7 +3,7 @@
 use core::ptr::{null, null_mut};
 
 use aqm::{Cx, Discipline};
-use packet::{Backlog, Rng};
+use packet::{Backlog, Instant, Packet, Rng};
 
 use super::*;
 

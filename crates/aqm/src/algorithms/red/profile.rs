@@ -1,0 +1,195 @@
+//! What a profile is: an implementation of RED with its defaults, and what it cannot do. Each is a
+//! file in `profiles/`; checks, constructors and the table of parameters read it from there.
+
+use alloc::format;
+
+use packet::params::{BadParams, Params};
+use packet::{Duration, Rate};
+
+use super::average::PacketClock;
+use super::profiles::{altq, fj93, linux, ns2, ns2_fixed, ns3};
+use super::settings::Settings;
+use crate::by_profile::Stated;
+use crate::{Built, Fit};
+
+/// Every profile, in the order of the documentation. A new one adds its line here.
+#[rustfmt::skip]
+pub(crate) const PROFILES: [&Profile; 6] = [
+    &fj93::PROFILE,
+    &ns2::PROFILE,
+    &ns2_fixed::PROFILE,
+    &ns3::PROFILE,
+    &altq::PROFILE,
+    &linux::PROFILE,
+];
+
+/// Those that other disciplines build on.
+pub(crate) use altq::PROFILE as ALTQ;
+pub(crate) use fj93::PROFILE as FJ93;
+pub(crate) use linux::PROFILE as LINUX;
+pub(crate) use ns2::PROFILE as NS2;
+pub(crate) use ns3::PROFILE as NS3;
+
+/// An implementation of RED.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Profile {
+    /// The name users write.
+    pub name: &'static str,
+    /// The judge that decides as it does.
+    pub judge: fn(&Settings) -> Result<Built, BadParams>,
+    pub min_th: Stated<Rule>,
+    pub max_th: Stated<Rule>,
+    pub w_q: Stated<Rule>,
+    pub max_p: Stated<f64>,
+    pub mean_packet_bytes: Stated<u32>,
+    pub idle_packet_time: Stated<IdleClock>,
+    pub limit: Stated<u32>,
+    /// How the limit is counted.
+    pub limits: Limits,
+    /// How an arrival is compared with the limit.
+    pub fit: Fit,
+    pub gentle: Switch,
+    pub wait: Switch,
+    pub queue_in_bytes: Switch,
+    pub byte_probability: Switch,
+    pub harddrop: Switch,
+    pub use_mark_p: Switch,
+    pub ns1_compat: Switch,
+    /// Whether `ns1_compat` means the contrary of what it says.
+    pub ns1_inverted: bool,
+    /// Whether even a certain signal needs a queue of more than one (ns-2's second defect).
+    pub guarded: bool,
+}
+
+impl Profile {
+    /// The profile called `name`.
+    pub fn named(name: &str) -> &'static Self {
+        let found = PROFILES.iter().find(|profile| profile.name == name);
+        found.unwrap_or_else(|| panic!("{name} passed the check of profiles"))
+    }
+
+    /// The switch called `name`.
+    pub fn switch(&self, name: &str) -> Switch {
+        match name {
+            "gentle" => self.gentle,
+            "wait" => self.wait,
+            "queue_in_bytes" => self.queue_in_bytes,
+            "byte_probability" => self.byte_probability,
+            "harddrop" => self.harddrop,
+            "use_mark_p" => self.use_mark_p,
+            "ns1_compat" => self.ns1_compat,
+            other => panic!("{other} is no switch of a profile"),
+        }
+    }
+}
+
+impl PartialEq for Profile {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// A number that follows from the line and from what else was written.
+pub(crate) type Rule = fn(&Given) -> f64;
+
+/// What a rule may look at.
+pub(crate) struct Given {
+    /// The line's rate.
+    pub rate: Rate,
+    /// `mean_packet_bytes`.
+    pub mean: u32,
+    /// The thresholds as far as they are known, in packets.
+    pub min_th: Option<f64>,
+    pub max_th: Option<f64>,
+    /// The limit in bytes.
+    pub limit_bytes: u64,
+    /// The clock by which the average ages.
+    pub clock: PacketClock,
+}
+
+impl Given {
+    /// Mean packets that the line sends in a second.
+    pub fn packets_per_s(&self) -> f64 {
+        self.rate.bytes_per_s() / f64::from(self.mean)
+    }
+
+    /// Both thresholds, as they are known or as `profile` has them.
+    ///
+    /// # Errors
+    /// If the lower is not below the upper.
+    pub fn thresholds(&self, profile: &Profile) -> Result<(f64, f64), BadParams> {
+        let min_th = self.min_th.unwrap_or_else(|| (profile.min_th.value)(self));
+        let max_th = self.max_th.unwrap_or_else(|| (profile.max_th.value)(self));
+        band(min_th, max_th)
+    }
+}
+
+/// Both thresholds, held against each other.
+///
+/// # Errors
+/// If the lower is not below the upper.
+pub(crate) fn band(min_th: f64, max_th: f64) -> Result<(f64, f64), BadParams> {
+    if min_th < max_th {
+        return Ok((min_th, max_th));
+    }
+    let why = format!(
+        "{min_th} is not below max_th = {max_th}: RED needs a band between its thresholds; give \
+         both, min_th the smaller"
+    );
+    Err(BadParams::new("min_th", why))
+}
+
+/// How long the line needs for one packet, where the user does not say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum IdleClock {
+    /// A mean packet at the line's rate.
+    OfLine,
+    /// A mean packet at this rate, whatever the line.
+    At(Rate),
+    /// This time; a mean packet at the line's rate if its size is written.
+    Fixed(Duration),
+}
+
+/// How a limit is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limits {
+    /// In packets, in bytes, or both.
+    Both,
+    /// As the queue is: in packets or in bytes.
+    AsQueue,
+    /// In bytes, whatever the queue is measured in.
+    Bytes,
+    /// In packets, and at least `max_th`.
+    AtLeastMaxTh,
+}
+
+/// A switch's value in a profile.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Switch {
+    /// The user may choose; this holds otherwise.
+    Free(bool),
+    /// The user may choose; otherwise it follows from what else was written, in these words.
+    Follows(&'static str, fn(&Params) -> bool),
+    /// The program has no choice, because.
+    Fixed(bool, &'static str),
+}
+
+impl Switch {
+    /// What the table of parameters says of it.
+    pub const fn text(&self) -> &'static str {
+        match self {
+            Switch::Free(true) => "true",
+            Switch::Free(false) => "false",
+            Switch::Follows(text, _) => text,
+            Switch::Fixed(true, _) => "always true",
+            Switch::Fixed(false, _) => "always false",
+        }
+    }
+    /// Its value where the user says nothing.
+    pub fn default(&self, params: &Params) -> bool {
+        match *self {
+            Switch::Free(value) | Switch::Fixed(value, _) => value,
+            Switch::Follows(_, rule) => rule(params),
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! What the numbers of a summary are: the registry of measures.
+//!
+//! A recorder keeps a table of [`Measure`]s: of each number its name, unit and meaning, beside how
+//! it is read off. The summary is written from these tables, and from them are read `aqmlab list
+//! measures`, `docs/results.md`, the console, and what figures and tables call a number by default.
+//! A new measure is a row of its recorder's table; a new recorder adds a line to [`measures`].
+
+use crate::{
+    Figure, Summary, answers, calls, concurrency, datagrams, flows, gauges, losses, meter, pages,
+    players, requests, samples, sources, transfers,
+};
+
+/// The unit of a number, and the one in which it is shown to people.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Unit {
+    /// Of the number itself; empty for a bare one.
+    pub name: &'static str,
+    /// As shown.
+    pub shown: &'static str,
+    /// What the number is multiplied by to be shown.
+    pub scale: f64,
+    /// Digits after the point, as shown.
+    pub digits: u8,
+}
+
+impl Unit {
+    /// A unit that is shown as it is, whole.
+    pub const fn of(name: &'static str) -> Unit {
+        Unit { name, shown: name, scale: 1.0, digits: 0 }
+    }
+    /// The same, shown with so many digits after the point.
+    pub const fn digits(self, digits: u8) -> Unit {
+        Unit { digits, ..self }
+    }
+    /// The same, shown in another unit.
+    pub const fn shown(self, shown: &'static str, scale: f64) -> Unit {
+        Unit { shown, scale, ..self }
+    }
+}
+
+/// A number without unit.
+pub(crate) const BARE: Unit = Unit::of("");
+pub(crate) const PACKETS: Unit = Unit::of("packets");
+pub(crate) const BYTES: Unit = Unit::of("bytes");
+pub(crate) const PAYLOAD: Unit = Unit::of("payload bytes");
+pub(crate) const CONNECTIONS: Unit = Unit::of("connections");
+pub(crate) const SEGMENTS: Unit = Unit::of("segments");
+pub(crate) const SHARE: Unit = Unit::of("share").shown("%", 100.0).digits(1);
+pub(crate) const SECONDS: Unit = Unit::of("s").digits(2);
+pub(crate) const AS_MS: Unit = Unit::of("s").shown("ms", 1e3);
+pub(crate) const BITS_PER_S: Unit = Unit::of("bit/s").shown("Mbit/s", 1e-6).digits(2);
+
+/// What is known of a measure without a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Description {
+    /// Its name in a summary, after the place where it stands.
+    pub name: &'static str,
+    /// What it is called in tables and figures, as in the middle of a sentence.
+    pub title: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    /// What it counts or measures, after its unit.
+    pub meaning: &'static str,
+    /// Of the whole run, and not of the measured interval.
+    pub whole_run: bool,
+    /// Whether a summary tells it of each traffic group as well.
+    pub by_group: bool,
+}
+
+/// How a number is read off a recorder; a recorder may have none.
+enum Read<R: ?Sized + 'static> {
+    Whole(fn(&R) -> u64),
+    Real(fn(&R) -> f64),
+    Figure(fn(&R) -> Option<Figure>),
+}
+
+/// One number of a summary, of the recorder or view `R`.
+pub struct Measure<R: ?Sized + 'static> {
+    /// What it is.
+    pub about: Description,
+    read: Read<R>,
+}
+
+impl<R: ?Sized> Measure<R> {
+    const fn new(
+        name: &'static str,
+        unit: Unit,
+        title: &'static str,
+        read: Read<R>,
+        meaning: &'static str,
+    ) -> Self {
+        let about = Description { name, title, unit, meaning, whole_run: false, by_group: false };
+        Measure { about, read }
+    }
+    /// The same of the whole run.
+    pub const fn whole_run(mut self) -> Self {
+        self.about.whole_run = true;
+        self
+    }
+    /// The same, also told of each traffic group.
+    pub const fn by_group(mut self) -> Self {
+        self.about.by_group = true;
+        self
+    }
+}
+
+/// A count.
+pub const fn whole<R: ?Sized>(
+    name: &'static str,
+    unit: Unit,
+    title: &'static str,
+    read: fn(&R) -> u64,
+    meaning: &'static str,
+) -> Measure<R> {
+    Measure::new(name, unit, title, Read::Whole(read), meaning)
+}
+
+/// A measured number.
+pub const fn real<R: ?Sized>(
+    name: &'static str,
+    unit: Unit,
+    title: &'static str,
+    read: fn(&R) -> f64,
+    meaning: &'static str,
+) -> Measure<R> {
+    Measure::new(name, unit, title, Read::Real(read), meaning)
+}
+
+/// A word, or a number that may be missing.
+pub const fn figure<R: ?Sized>(
+    name: &'static str,
+    unit: Unit,
+    title: &'static str,
+    read: fn(&R) -> Option<Figure>,
+    meaning: &'static str,
+) -> Measure<R> {
+    Measure::new(name, unit, title, Read::Figure(read), meaning)
+}
+
+impl Summary {
+    /// Every number of a table, read off `of`.
+    pub fn write<R: ?Sized>(&mut self, table: &[Measure<R>], of: &R) {
+        self.write_where("", table, of, |_| true);
+    }
+
+    /// The numbers that are told of traffic groups.
+    pub(crate) fn write_group<R: ?Sized>(&mut self, table: &[Measure<R>], of: &R) {
+        self.write_where("", table, of, |about| about.by_group);
+    }
+
+    /// The numbers that `wanted` names, under names that begin with `prefix`.
+    pub(crate) fn write_where<R: ?Sized>(
+        &mut self,
+        prefix: &str,
+        table: &[Measure<R>],
+        of: &R,
+        wanted: impl Fn(&Description) -> bool,
+    ) {
+        for Measure { about, read } in table.iter().filter(|measure| wanted(&measure.about)) {
+            let figure = match read {
+                Read::Whole(read) => Some(Figure::Whole(read(of))),
+                Read::Real(read) => Some(Figure::Real(read(of))),
+                Read::Figure(read) => read(of),
+            };
+            self.0.extend(figure.map(|figure| (format!("{prefix}{}", about.name), figure)));
+        }
+    }
+}
+
+impl Summary {
+    /// The numbers of all `rows` together, under names that begin with `prefix`, and of each group's
+    /// by themselves where there are several; nothing without a row.
+    pub(crate) fn write_rows<T: Clone>(
+        &mut self,
+        prefix: &str,
+        table: &[Measure<[T]>],
+        rows: &[T],
+        group_of: impl Fn(&T) -> u16,
+        names: &[&str],
+    ) {
+        if rows.is_empty() {
+            return;
+        }
+        self.write_where(prefix, table, rows, |_| true);
+        let mut groups = Summary::default();
+        for (index, name) in (0..).zip(names) {
+            let own = rows.iter().filter(|row| group_of(row) == index);
+            let own: Vec<T> = own.cloned().collect();
+            if !own.is_empty() && own.len() < rows.len() {
+                let mut group = Summary::default();
+                group.write(table, own.as_slice());
+                groups.group(name, group);
+            }
+        }
+        if !groups.0.is_empty() {
+            self.group(&format!("{prefix}by_group"), groups);
+        }
+    }
+}
+
+/// A measure and where summaries have it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// What stands before its name, the first one being where it is mostly looked for.
+    pub places: Vec<&'static str>,
+    /// What it is.
+    pub about: Description,
+}
+
+/// The measures of a table, which stand at `places`, those of traffic groups at `groups` too.
+pub fn list<R: ?Sized>(
+    places: &[&'static str],
+    groups: &'static str,
+    table: &[Measure<R>],
+) -> Vec<Listed> {
+    let listed = |measure: &Measure<R>| {
+        let group = measure.about.by_group.then_some(groups);
+        Listed { places: places.iter().copied().chain(group).collect(), about: measure.about }
+    };
+    table.iter().map(listed).collect()
+}
+
+/// Every measure of this crate's recorders.
+pub fn measures() -> Vec<Listed> {
+    const PORTS: &[&str] = &["", "ports.<port>."];
+    const GROUP: &str = "by_group.<group>.";
+    [
+        list(PORTS, "", meter::MEASURES),
+        list(PORTS, "", samples::MEASURES),
+        list(&["gauge_max.", "ports.<port>.gauge_max."], "", gauges::LARGEST),
+        list(&["gauge_mean.", "ports.<port>.gauge_mean."], "", gauges::MEANS),
+        list(&[""], GROUP, answers::MEASURES),
+        list(&[""], "", requests::MEASURES),
+        list(&["retransmission_classes."], "", requests::CLASSES),
+        list(&[""], GROUP, pages::MEASURES),
+        list(&[""], "", concurrency::MEASURES),
+        list(&[""], "", flows::RECOVERIES),
+        list(&[""], "", flows::LONG),
+        list(&[""], "", losses::MEASURES),
+        list(&[""], "", sources::MEASURES),
+        list(&["datagrams.<group>."], "", datagrams::MEASURES),
+        list(&["voip_", "voip_by_group.<group>."], "", calls::MEASURES),
+        list(&["video_", "video_by_group.<group>."], "", players::MEASURES),
+        list(&["transfers.<group>."], "", transfers::MEASURES),
+    ]
+    .concat()
+}

@@ -1,0 +1,139 @@
+//! What a port's meter says at the end: its numbers, and its rows of seconds.
+
+use packet::Why;
+
+use super::Meter;
+use crate::measure::{AS_MS, BYTES, Measure, PACKETS, SECONDS, SHARE, Unit, figure, real, whole};
+use crate::{Column, Figure, Summary, ratio};
+
+const BYTES_PER_S: Unit = Unit::of("bytes/s").shown("kB/s", 1e-3);
+const RATE: Unit = Unit::of("bit/s").shown("Mbit/s", 1e-6).digits(2);
+
+#[rustfmt::skip]
+pub(crate) static MEASURES: &[Measure<Meter>] = &[
+    whole("arrivals", PACKETS, "arrivals", |m| m.arrived[1].total(), "that reached the port"),
+    whole("departures", PACKETS, "departures", |m| m.measured.departures, "whose transmission ended"),
+    whole("drops", PACKETS, "drops", Meter::drops, "dropped"),
+    whole("marks", PACKETS, "marks", Meter::marks, "marked"),
+    real("drop_rate", SHARE.digits(2), "loss", |m| ratio(m.drops(), m.arrived[1].total()),
+        "of the arrivals, dropped"),
+    real("mark_rate", SHARE.digits(2), "marked", |m| ratio(m.marks(), m.arrived[1].total()),
+        "of the arrivals, marked"),
+    whole("drops_early", PACKETS, "drops, early", |m| m.drops_by(Why::Early),
+        "dropped by the discipline's random decision"),
+    whole("drops_forced", PACKETS, "drops, forced", |m| m.drops_by(Why::Forced),
+        "dropped by the discipline's certain decision"),
+    whole("drops_overflow", PACKETS, "drops, no room", |m| m.drops_by(Why::Overflow),
+        "dropped for want of room"),
+    whole("drops_superseded", PACKETS, "drops, superseded", |m| m.drops_by(Why::Superseded),
+        "acknowledgements dropped because a later one made them unnecessary"),
+    whole("marks_early", PACKETS, "marks, early", |m| m.marks_by(Why::Early),
+        "marked by the discipline's random decision"),
+    whole("marks_forced", PACKETS, "marks, forced", |m| m.marks_by(Why::Forced),
+        "marked by the discipline's certain decision"),
+    whole("marks_overflow", PACKETS, "marks, no room", |m| m.marks_by(Why::Overflow),
+        "marked for want of room"),
+    whole("arrivals_syn", PACKETS, "arrivals, SYN", |m| m.arrived[1].sorts()[0],
+        "of the arrivals: SYN and SYN-ACK. What is neither of these three is a datagram"),
+    whole("arrivals_ack", PACKETS, "arrivals, ACK", |m| m.arrived[1].sorts()[1],
+        "of the arrivals: pure acknowledgements and FINs, both without payload"),
+    whole("arrivals_data", PACKETS, "arrivals, data", |m| m.arrived[1].sorts()[2],
+        "of the arrivals: segments with payload, whatever their flags"),
+    whole("drops_syn", PACKETS, "drops, SYN", |m| m.measured.lost.sorts()[0],
+        "of the drops: SYN and SYN-ACK"),
+    whole("drops_ack", PACKETS, "drops, ACK", |m| m.measured.lost.sorts()[1],
+        "of the drops: pure acknowledgements and FINs, both without payload"),
+    whole("drops_data", PACKETS, "drops, data", |m| m.measured.lost.sorts()[2],
+        "of the drops: segments with payload, whatever their flags"),
+    whole("drops_again", PACKETS, "retransmissions dropped", |m| m.measured.lost.again(),
+        "dropped retransmissions of any kind: they begin with a number that was sent before"),
+    real("longest_drop_run_s", SECONDS, "longest run of drops", |m| m.drop_run.longest_s(),
+        "longest time in which every arrival was dropped: from the first drop of a run of arrivals all \
+         dropped on arrival to the next arrival that was not, or to the end of the run; drops before \
+         the measured interval and those of packets that waited do not count; 0 without any"),
+    whole("longest_drop_run_packets", PACKETS, "longest run of drops", |m| m.drop_run.longest_packets(),
+        "most arrivals dropped in a row, not necessarily in the longest time"),
+    whole("arrival_bytes", BYTES, "bytes that arrived", |m| m.measured.arrival_bytes, "of the arrivals"),
+    whole("departure_bytes", BYTES, "bytes that departed", |m| m.measured.departure_bytes,
+        "of the departures"),
+    whole("drop_bytes", BYTES, "bytes dropped", |m| m.measured.drop_bytes, "of the drops"),
+    real("utilisation", SHARE, "utilisation", Meter::utilisation,
+        "of the time in which the line was busy, framing included; where its rate changes, of what it \
+         offered (a packet that waits for the next opportunity, or out an outage, keeps the line busy \
+         and uses nothing)"),
+    figure("capacity_mean_bits_per_s", RATE, "capacity",
+        |m| m.capacity.map(|capacity| Figure::Real(capacity.mean_bits_per_s)),
+        "that the line offered, framing included: its rate, or the mean of one that changes"),
+    real("throughput_bytes_per_s", BYTES_PER_S, "throughput",
+        |m| m.measured.departure_bytes as f64 / m.seconds(), "that departed"),
+    real("queue_time_mean_packets", PACKETS.digits(1), "queue, mean over time",
+        |m| m.measured.packet_ns as f64 / 1e9 / m.seconds(), "average over time, not over samples"),
+    whole("queue_peak_packets", PACKETS, "queue, largest", |m: &Meter| u64::from(m.peak_packets),
+        "largest queue at any instant").whole_run(),
+    real("queue_mean_bytes", BYTES, "queue, mean over time",
+        |m| m.measured.byte_ns as f64 / 1e9 / m.seconds(), "average over time, not over samples"),
+    real("queue_delay_mean_s", AS_MS.digits(1), "queueing delay", Meter::queue_delay_mean_s,
+        "mean time from arrival to the begin of transmission"),
+];
+
+impl Meter {
+    fn seconds(&self) -> f64 {
+        self.settings.window.seconds()
+    }
+
+    fn drops(&self) -> u64 {
+        self.measured.drops.iter().sum()
+    }
+
+    fn marks(&self) -> u64 {
+        self.measured.marks.iter().sum()
+    }
+
+    fn drops_by(&self, why: Why) -> u64 {
+        self.measured.drops[why as usize]
+    }
+
+    fn marks_by(&self, why: Why) -> u64 {
+        self.measured.marks[why as usize]
+    }
+
+    fn utilisation(&self) -> f64 {
+        let used = self.capacity.and_then(|capacity| capacity.used);
+        used.unwrap_or(self.measured.busy_ns as f64 / 1e9 / self.seconds())
+    }
+
+    fn queue_delay_mean_s(&self) -> f64 {
+        mean_s(self.measured.queue_delay_ns as f64, self.measured.departures)
+    }
+
+    /// The numbers of the measured interval.
+    pub fn summarise(&self, out: &mut Summary) {
+        out.write(MEASURES, self);
+        if self.settings.sample_every.is_some() {
+            self.samples.summarise(out);
+        }
+        if let Some(gauges) = self.gauges.as_ref().filter(|_| self.settings.gauges) {
+            gauges.summarise(out);
+        }
+    }
+
+    /// The per-second series as columns named `<port>.<series>`.
+    pub fn per_second(&self, port: &str, seconds: usize) -> Vec<(String, Column)> {
+        let [departures, bytes, delays] = [0, 1, 2].map(|i| self.departed.column(i, seconds));
+        let delays = delays.iter().zip(&departures).map(|(&ns, &n)| mean_s(ns as f64, n)).collect();
+        let series = [
+            ("arrivals", Column::U64(self.arrivals.rows(seconds))),
+            ("departures", Column::U64(departures)),
+            ("drops", Column::U64(self.drops.sums(seconds))),
+            ("marks", Column::U64(self.marks.sums(seconds))),
+            ("ip_bytes", Column::U64(bytes)),
+            ("queue_delay_mean_s", Column::F64(delays)),
+        ];
+        series.into_iter().map(|(name, column)| (format!("{port}.{name}"), column)).collect()
+    }
+}
+
+/// Mean of `n` times that are so many nanoseconds together, in seconds; 0 without any.
+fn mean_s(ns: f64, n: u64) -> f64 {
+    if n == 0 { 0.0 } else { ns / 1e9 / n as f64 }
+}

@@ -1,0 +1,136 @@
+//! A meter by hand: samples, averages, counts.
+
+use super::*;
+use crate::{Kind, Summary};
+
+const DATA: PacketClass = PacketClass::new(Kind::Data, false);
+
+fn ms(t: u64) -> Instant {
+    Instant::from_nanos(t * 1_000_000)
+}
+
+fn meter(from_ms: u64, to_ms: u64) -> Meter {
+    Meter::new(MeterSettings {
+        window: Window { from: ms(from_ms), to: ms(to_ms) },
+        sample_every: Some(Duration::from_millis(3)),
+        keep_samples: true,
+        gauges: true,
+        trace: false,
+        watch: None,
+    })
+}
+
+fn samples(m: &Meter) -> Column {
+    m.samples("p").swap_remove(0).1
+}
+
+fn waiting(packets: u32) -> Backlog {
+    Backlog { packets, bytes: u64::from(packets) * 1_000 }
+}
+
+#[test]
+fn samples_and_time_average_follow_the_queue() {
+    // Queue: 0 on [0, 4), 2 on [4, 10), 1 on [10, 12) ms; measured from 3 ms.
+    let mut m = meter(3, 12);
+    m.arrival(ms(4), 1_000, DATA);
+    m.queue(ms(4), waiting(2));
+    m.started(ms(10), ms(11), ms(4), 1_000, 1);
+    m.queue(ms(10), waiting(1));
+    m.finish();
+    assert_eq!(samples(&m), Column::U16(vec![0, 0, 2, 2]), "samples at 0, 3, 6, 9 ms");
+    let mut s = Summary::default();
+    m.summarise(&mut s);
+    assert_eq!(s.number("queue_mean_packets"), 4.0 / 3.0);
+    assert_eq!(s.number("queue_min_packets"), 0.0);
+    assert_eq!(s.number("queue_max_packets"), 2.0);
+    assert!((s.number("queue_var_packets") - 8.0 / 9.0).abs() < 1e-12);
+    assert!((s.number("queue_time_mean_packets") - 14.0 / 9.0).abs() < 1e-12);
+    assert!((s.number("utilisation") - 1.0 / 9.0).abs() < 1e-12);
+    assert!((s.number("queue_delay_mean_s") - 0.006).abs() < 1e-12);
+}
+
+#[test]
+fn a_sample_sees_the_departure_but_not_the_arrival_of_its_instant() {
+    let mut m = meter(0, 10);
+    m.arrival(ms(0), 100, DATA);
+    m.queue(ms(0), waiting(1));
+    m.started(ms(3), ms(4), ms(0), 100, 1);
+    m.queue(ms(3), waiting(0));
+    m.arrival(ms(6), 100, DATA);
+    m.queue(ms(6), waiting(1));
+    m.finish();
+    assert_eq!(samples(&m), Column::U16(vec![0, 0, 0, 1]));
+}
+
+#[test]
+fn long_queues_are_kept_whole() {
+    let mut m = meter(0, 9);
+    m.queue(ms(1), waiting(7));
+    m.started(ms(4), ms(5), ms(0), 100, 1);
+    m.queue(ms(4), waiting(70_000));
+    m.finish();
+    assert_eq!(samples(&m), Column::U32(vec![0, 7, 70_000]));
+}
+
+#[test]
+fn a_window_without_samples_has_no_sample_statistics() {
+    let mut m = meter(7, 8);
+    m.finish();
+    let mut s = Summary::default();
+    m.summarise(&mut s);
+    assert!(s.number("queue_mean_packets").is_nan() && s.number("queue_max_packets").is_nan());
+    assert_eq!(s.number("queue_time_mean_packets"), 0.0);
+}
+
+#[test]
+fn the_warm_up_is_counted_apart() {
+    let mut m = meter(1_000, 2_000);
+    for t in [10, 999, 1_000, 1_500, 2_000] {
+        m.arrival(ms(t), 40, PacketClass::new(Kind::Ack, false));
+        m.dropped(ms(t), 40, Why::Early);
+    }
+    m.finish();
+    let mut s = Summary::default();
+    m.summarise(&mut s);
+    assert_eq!((s.number("arrivals"), s.number("drops_early")), (3.0, 3.0));
+    assert_eq!(m.totals().arrived, (5, 200));
+    assert_eq!(m.per_second("p", 2)[2], ("p.drops".into(), Column::U64(vec![2, 2])));
+}
+
+#[test]
+fn packets_are_counted_by_what_they_are() {
+    let mut m = meter(5, 10);
+    let packets = [(Kind::Syn, true), (Kind::Ack, false), (Kind::Fin, false)];
+    let classes = packets.map(|(kind, again)| PacketClass::new(kind, again));
+    for (t, class) in (4..).zip([DATA].into_iter().chain(classes)) {
+        m.arrival(ms(t), 40, class);
+        m.dropped(ms(t), 40, Why::Overflow);
+        m.lost(ms(t), class);
+    }
+    let mut s = Summary::default();
+    m.summarise(&mut s);
+    for what in ["arrivals", "drops"] {
+        let count = |sort| s.number(&format!("{what}_{sort}"));
+        assert_eq!([count("syn"), count("ack"), count("data")], [1.0, 2.0, 0.0], "{what}");
+    }
+    assert_eq!((s.number("drops_again"), m.data_packets()), (1.0, 1));
+}
+
+#[test]
+fn only_the_measured_part_of_a_run_of_drops_counts() {
+    let mut m = meter(5, 10);
+    (3..8).for_each(|t| m.refused(ms(t)));
+    m.admitted(ms(8)); // measured: 5, 6, 7 ms
+    m.refused(ms(9));
+    m.finish();
+    let mut s = Summary::default();
+    m.summarise(&mut s);
+    assert_eq!(s.number("longest_drop_run_packets"), 3.0);
+    assert_eq!(s.number("longest_drop_run_s"), 0.003);
+    let mut m = meter(5, 10);
+    m.refused(ms(6));
+    m.finish();
+    let mut s = Summary::default();
+    m.summarise(&mut s);
+    assert_eq!(s.number("longest_drop_run_s"), 0.004, "open at the end of the run");
+}

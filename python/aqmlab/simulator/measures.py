@@ -1,0 +1,89 @@
+"""What the numbers of a summary are: the simulator's registry of measures, by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from aqmlab.errors import nearest
+
+from . import engine
+
+Measure = Mapping[str, Any]
+"""`name`, `title`, `summary` (its meaning), `unit`, and how it is shown: `shown` (the unit),
+`scale`, `digits`; `interval` it is of; other places of a summary where it stands (`also`)."""
+
+
+def _of_the_machine(name: str, title: str, unit: str, summary: str) -> Measure:
+    about = {"name": name, "title": title, "summary": summary, "interval": "whole run"}
+    return {**about, "unit": unit, "shown": unit, "scale": 1.0, "digits": 1}
+
+
+MACHINES = (
+    _of_the_machine("wall_s", "computing time", "s", "computing time of the run"),
+    _of_the_machine("data_packets_per_wall_s", "speed", "packets/s", "`data_packets` over it"),
+)
+"""Numbers of a summary that say how fast the machine was: no measures of the network."""
+
+
+def registered() -> list[Measure]:
+    """Every measure, as summaries tell them."""
+    return [*engine.catalogue().get("measures", []), *MACHINES]
+
+
+def find(path: str) -> Measure | None:
+    """The measure that stands at `path` of a summary (`ports.bottleneck.forward.drops`)."""
+    exact, patterns = _places(id(engine.catalogue()))
+    if path in exact:
+        return exact[path]
+    return next((measure for pattern, measure in patterns if pattern.fullmatch(path)), None)
+
+
+def unknown(path: str) -> str | None:
+    """What to say to whoever asks for what no summary has; None if there is such a measure."""
+    if not engine.catalogue().get("measures") or find(path) is not None:
+        return None
+    last = path.rpartition(".")[2]
+    hint = nearest(path, list(_names())) or nearest(last, list(_names()))
+    return f'no measure "{path}"{hint} (`aqmlab list measures` shows all)'
+
+
+def defaults(path: str) -> dict[str, Any]:
+    """What a metric of this number says of it where it says nothing itself."""
+    measure = find(path)
+    if measure is None:
+        return {}
+    title = measure["title"]
+    return {
+        "title": title[:1].upper() + title[1:],
+        "unit": measure["shown"],
+        "scale": measure["scale"],
+        "digits": measure["digits"],
+    }
+
+
+def _names() -> Iterator[str]:
+    for measure in registered():
+        yield measure["name"]
+        yield from measure.get("also", [])
+
+
+@cache
+def _places(_: int) -> tuple[dict[str, Measure], list[tuple[re.Pattern[str], Measure]]]:
+    """The measures of this catalogue by name, and by pattern where a name is of a group or port."""
+    exact: dict[str, Measure] = {}
+    patterns = []
+    for measure in registered():
+        for name in (measure["name"], *measure.get("also", [])):
+            if "<" in name:
+                parts = (".+" if "<" in part else re.escape(part) for part in _parts(name))
+                patterns.append((re.compile("".join(parts)), measure))
+            else:
+                exact[name] = measure
+    return exact, patterns
+
+
+def _parts(name: str) -> list[str]:
+    return re.split(r"(<[^>]*>)", name)

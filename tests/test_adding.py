@@ -1,0 +1,131 @@
+"""What one more variant costs (docs/adding.md): the places of the product that name a witness."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+RED = "crates/aqm/src/algorithms/red"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A variant that exists, and what it costs."""
+
+    kind: str
+    name: str
+    own: tuple[str, ...]
+    """Its own file or folder, and the files of its parts."""
+    lines: dict[str, int]
+    """Lines of each other source that name it."""
+    choice: dict[str, int] = field(default_factory=dict)
+    """The same, where it may be named but need not be."""
+
+
+PEN = "python/aqmlab/figures/colours.py"
+WITNESSES = [
+    Witness(
+        "discipline",
+        name,
+        (f"crates/aqm/src/algorithms/{name}.rs", f"crates/aqm/src/algorithms/{name}/"),
+        {"crates/aqm/src/algorithms/mod.rs": 1, "crates/aqm/src/registry.rs": 2},
+        {PEN: 1},
+    )
+    for name in ("afd", "gred", "curvy_red", "hhf", "sfb")
+] + [
+    Witness(
+        "profile of RED",
+        "ns2_fixed",
+        (f"{RED}/profiles/ns2_fixed.rs",),
+        {f"{RED}/profiles/mod.rs": 1, f"{RED}/profile.rs": 2},
+    ),
+    Witness(
+        "congestion control",
+        "vegas",
+        ("crates/tcp/src/congestion/vegas.rs",),
+        {"crates/tcp/src/congestion/mod.rs": 2},
+    ),
+    Witness(
+        "kind of figure",
+        "ellipses",
+        ("python/aqmlab/figures/kinds/ellipses.py",),
+        {"python/aqmlab/figures/__init__.py": 1},
+    ),
+    Witness("study", "harsh-red", ("python/aqmlab/experiments/harsh-red/",), {}),
+]
+
+
+def _product() -> list[Path]:
+    """Sources of the product, without tests."""
+    rust = [path for crate in (ROOT / "crates").iterdir() for path in crate.glob("src/**/*.rs")]
+    found = [*rust, *(ROOT / "python" / "aqmlab").rglob("*.py")]
+    assert len(found) > 400, "too few to be the product"
+    return sorted(p for p in found if not re.search(r"tests?\.rs$|testing\.rs$", p.name))
+
+
+def _rust(text: str) -> list[str]:
+    """Lines of code, without comments and unit tests in the same file."""
+    product = text.split("#[cfg(test)]\nmod tests {")[0]
+    return [line.split("//")[0] for line in product.splitlines()]
+
+
+def _python(text: str) -> list[str]:
+    """Lines of code, without comments and texts that are statements of their own."""
+    lines = text.splitlines()
+    new = True
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        (row, column), (end, _) = token.start, token.end
+        if token.type == tokenize.COMMENT:
+            lines[row - 1] = lines[row - 1][:column]
+        elif token.type == tokenize.STRING and new:
+            lines[row - 1 : end] = [""] * (end - row + 1)
+        new = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT) or (
+            new and token.type in (tokenize.NL, tokenize.COMMENT, tokenize.ENCODING)
+        )
+    return lines
+
+
+@pytest.fixture(scope="module")
+def sources() -> dict[str, list[str]]:
+    """Lines of code of each source of the product."""
+    return {
+        path.relative_to(ROOT).as_posix(): (_rust if path.suffix == ".rs" else _python)(
+            path.read_text()
+        )
+        for path in _product()
+    }
+
+
+@pytest.mark.parametrize("witness", WITNESSES, ids=lambda w: f"{w.kind} {w.name}")
+def test_a_variant_is_named_in_its_own_file_and_its_list(
+    witness: Witness, sources: dict[str, list[str]]
+) -> None:
+    assert any((ROOT / own).exists() for own in witness.own), "the witness is gone"
+    word = re.compile(rf"(?<![\w-]){re.escape(witness.name)}(?![\w-])")
+    named = {
+        path: count
+        for path, lines in sources.items()
+        if not path.startswith(witness.own)
+        and (count := sum(word.search(line) is not None for line in lines))
+    }
+    needed = {path: n for path, n in named.items() if witness.choice.get(path) != n}
+    assert needed == witness.lines, f"one more {witness.kind} costs more than docs/adding.md says"
+
+
+def test_the_document_says_what_it_costs() -> None:
+    text = (ROOT / "docs" / "adding.md").read_text()
+    for witness in WITNESSES:
+        row = next(line for line in text.splitlines() if line.startswith(f"| [{_row(witness)}]"))
+        lines = sum(witness.lines.values())
+        said = {0: "no line", 1: "1 line"}.get(lines, f"{lines} lines")
+        assert said in row, row
+
+
+def _row(witness: Witness) -> str:
+    return {"discipline": "queue discipline"}.get(witness.kind, witness.kind)

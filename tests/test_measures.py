@@ -1,0 +1,42 @@
+"""The registry of measures as Python reads it."""
+
+import pytest
+
+from aqmlab.cli import reference
+from aqmlab.errors import AqmlabError
+from aqmlab.simulator import measures
+
+
+def test_a_number_is_found_wherever_a_summary_has_it(real_core):
+    assert measures.find("drop_rate")["unit"] == "share"
+    for place in ("ports.bottleneck.forward.drops", "ports.a.b.reverse.drops"):
+        assert measures.find(place)["name"] == "drops"
+    assert measures.find("by_group.web.response_p50_s")["name"] == "response_p50_s"
+    assert measures.find("gauge_max.avg")["name"] == "gauge_max.<gauge>"
+    assert measures.find("wall_s") in measures.MACHINES
+    assert measures.find("ports.bottleneck.forward.wait_mean_s") is None
+
+
+def test_what_no_summary_has_is_answered_with_what_one_has(real_core):
+    assert measures.unknown("drop_rate") is None
+    assert 'did you mean "mark_rate"?' in measures.unknown("marks_rate")
+    assert measures.unknown("wait_mean_s").startswith('no measure "wait_mean_s"')
+
+
+def test_a_metric_that_says_nothing_says_what_the_registry_says(real_core):
+    assert measures.defaults("queue_delay_mean_s") == {
+        "title": "Queueing delay",
+        "unit": "ms",
+        "scale": 1000.0,
+        "digits": 1,
+    }
+    assert measures.defaults("datagrams.cbr.loss_share")["unit"] == "%"
+    assert measures.defaults("nothing") == {}
+
+
+def test_measures_are_listed_and_described(real_core):
+    assert "queue_delay_mean_s" in reference.names("measures")
+    entry = reference.find("ports.bottleneck.forward.drop_rate")
+    assert (entry["kind"], entry["name"]) == ("measures", "drop_rate")
+    with pytest.raises(AqmlabError, match='nothing is called "wait_mean_s"'):
+        reference.find("wait_mean_s")
