@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aqmlab._core import resolve  # noqa: F401 (pure: no simulation)
+from aqmlab import _core
 
 BYTES_PER_USER = 400.0
 
@@ -224,6 +224,14 @@ def version() -> str:
     return json.dumps(VERSION)
 
 
+def resolve(text: str) -> str:
+    """As the simulator, which is asked: it simulates nothing for it."""
+    try:
+        return _core.resolve(text)
+    except _core.ScenarioError as error:
+        raise ScenarioError(str(error)) from error
+
+
 def memory(_text: str) -> tuple[int, int | None]:
     return 1_000, 10_000_000
 
@@ -234,7 +242,7 @@ def estimate(text: str) -> float | None:
 
 
 if __name__ == "__main__":
-    from aqmlab.cli import main as cli
+    from aqmlab.cli import commands as cli
     from aqmlab.simulator import engine
 
     VERSION.update(json.loads(os.environ.get("FAKE_VERSION", "{}")))

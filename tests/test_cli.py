@@ -335,7 +335,7 @@ def test_an_output_without_the_characters_is_no_mistake(command, toml_file):
 
 
 def test_what_nobody_foresaw_is_one_sentence(command, monkeypatch):
-    from aqmlab.cli import main as cli
+    from aqmlab.cli import commands as cli
 
     def broken(*_, **__):
         raise KeyError("x")
