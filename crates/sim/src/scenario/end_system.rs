@@ -4,7 +4,7 @@ use packet::params::{Field, Kind, Params, nearest};
 use serde_json::{Value as Json, json};
 
 use crate::error::ScenarioError;
-use crate::reader::Section;
+use crate::scenario::section::Section;
 
 /// The parameter by which a profile offers congestion controls.
 const CONTROL: &str = "congestion";
