@@ -6,10 +6,10 @@ use alloc::format;
 use packet::params::{BadParams, Params};
 use packet::{Duration, Rate};
 
-use super::average::PacketClock;
 use super::profiles::{altq, fj93, linux, ns2, ns2_fixed, ns3};
 use super::settings::Settings;
 use crate::by_profile::Stated;
+use crate::idle::PacketClock;
 use crate::{Built, Fit};
 
 /// Every profile, in the order of the documentation. A new one adds its line here.
