@@ -13,12 +13,16 @@ SCRIPTS := python requirements tests validation vectors
 # Everything the compiled simulator is made of.
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -path '*/data/*' -type f)
 
+# The page with the module, and what it is made of.
+PAGE := python/aqmlab/lab/page
+TAB  := $(wildcard web/*.js web/*.css web/*.html web/*.json web/build.sh)
+
 # Runs a command inside the environment; what it says is shown only if it fails.
 quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log >&2; exit 1; }
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test check format bench validate uml fuzz docs vectors lock audit clean
+.PHONY: help setup run web test check format bench validate uml fuzz docs vectors lock audit clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -29,8 +33,12 @@ setup: $(VENV)/.core ## Create .venv and build the simulator into it
 run: setup ## Set everything up and run the study tuning-red (a minute or two)
 	@$(BIN)/aqmlab study tuning-red --quick --refresh
 
+web: $(PAGE)/index.html ## Build the laboratory in a tab (WebAssembly), where its tools are installed
+	@:
+
 test: setup ## Set everything up and run every test
 	@$(CARGO) test --quiet
+	@web/build.sh --missing || $(MAKE) --silent web
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m 'not slow'
 
 check: setup ## Formatting, lints and types, Rust and Python
@@ -117,6 +125,11 @@ $(VENV)/.deps: pyproject.toml requirements/lock.txt | $(VENV)/bin/python
 	    $(PIP) 'maturin>=1.16,<2'; \
 	else cat $(VENV)/lock.log >&2; exit 1; fi
 	@$(call quietly,$(BIN)/maturin develop --release --extras dev)
+	@touch $@
+
+# The laboratory in a tab: built again only when a source of the simulator or the page changes.
+$(PAGE)/index.html: $(RUST) $(TAB)
+	@CARGO=$(CARGO) web/build.sh
 	@touch $@
 
 # The simulator: built again only when a source changes.

@@ -150,8 +150,8 @@ def _tables(scenario: dict) -> dict:
 
 
 MEASURES = (
-    ("queue_mean_packets", "queue, mean", "packets", "packets", 1.0),
-    ("drop_rate", "loss", "share", "%", 100.0),
+    ("queue_mean_packets", "queue, mean", "packets", "packets", 1.0, 1),
+    ("drop_rate", "loss", "share", "%", 100.0, 2),
     ("responses_failed", "failed requests", "requests", "requests", 1.0),
     ("response_p50_s", "response time, median", "s", "ms", 1e3),
     ("response_p99_s", "response time, 99 %", "s", "ms", 1e3),
@@ -159,9 +159,9 @@ MEASURES = (
 )
 
 
-def measure(name: str, title: str, unit: str, shown: str, scale: float) -> dict:
+def measure(name: str, title: str, unit: str, shown: str, scale: float, digits: int = 0) -> dict:
     about = {"name": name, "title": title, "summary": f"Told of {name}.", "interval": "measured"}
-    shown_as = {"unit": unit, "shown": shown, "scale": scale, "digits": 0}
+    shown_as = {"unit": unit, "shown": shown, "scale": scale, "digits": digits}
     return {**about, **shown_as, "also": []}
 
 

@@ -18,6 +18,12 @@ from aqmlab.simulator import engine
 
 #: What is changed in which file, into what, and what must be said.
 MISTAKES = {
+    "an unknown figure to begin with": (
+        "experiment",
+        "question = ",
+        'lead = "9z"\nquestion = ',
+        'lead: no figure "9z" (known: 3, 4,',
+    ),
     "a misspelt list": ("experiment", "[[figure]]", "[[figures]]", '"figures"; did you mean "fig'),
     "a misspelt setting": (
         "experiment",
@@ -256,6 +262,12 @@ def test_a_kind_takes_what_its_signatures_name(name):
         ("cdf", {"curves": [{"lable": "a"}]}, 'curves: unknown key "lable"; did you mean "label"'),
         ("cdf", {"curves": ["red"]}, "curves: red is no table"),
         ("curve", {"laws": [{"label": "RED", "min_th": 5}]}, 'laws: has no "max_p": add it'),
+        (
+            "effects",
+            {"table": "t", "rows": [], "on": [], "better": {"drops": "fewer"}},
+            'better is "less" or "more", not "fewer"',
+        ),
+        ("trace", {"where": "all"}, "where is a table, not 'all'"),
         ("loss-distances", {"upto": 2.5}, "upto is a whole number, not 2.5"),
     ],
 )

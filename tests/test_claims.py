@@ -68,13 +68,17 @@ class TestDecide:
         assert judge.decide(self.SAMPLE, Bounds(low=4.49), fail=0.025)[0] == UNDECIDED
         assert judge.decide(self.SAMPLE, Bounds(low=5.6), fail=0.025)[0] == FAILS
 
-    def test_the_reader_sees_95_percent(self):
-        _, mean, low, high = judge.decide(self.SAMPLE, Bounds(low=0), hold=0.001)
-        assert (mean, low, high) == (
-            2,
-            pytest.approx(-0.4841, abs=1e-3),
-            pytest.approx(4.4841, abs=1e-3),
-        )
+    def test_the_reader_sees_the_interval_that_decides(self):
+        bounds = Bounds(low=-0.48)  # inside the interval of 95 %, which ends at -0.4841
+        verdict, mean, low, high = judge.decide(self.SAMPLE, bounds)
+        assert (verdict, mean) == (UNDECIDED, 2)
+        assert (low, high) == (pytest.approx(-0.4841, abs=1e-3), pytest.approx(4.4841, abs=1e-3))
+        for level in (0.2, 0.05, 0.01):
+            for bounds in (Bounds(low=-1.5), Bounds(low=1.0), Bounds(low=4.7)):
+                for levels in ({"hold": level}, {"fail": level}):
+                    verdict, _, low, high = judge.decide(self.SAMPLE, bounds, **levels)
+                    assert (verdict == HOLDS) == bounds.contains(low, high)
+                    assert (verdict == FAILS) == bounds.excludes(low, high)
 
     @pytest.mark.parametrize("sample", [[1.0], [], [1.0, math.nan, 2.0]])
     def test_no_interval_no_verdict(self, sample):

@@ -127,6 +127,7 @@ def test_list_and_describe(command):
         "congestion",
         "traffic",
         "access",
+        "measures",
         "scenario",
         "studies",
     }
@@ -246,8 +247,8 @@ def test_a_mistake_points_to_the_help_of_its_command(command, words, help_):
 @pytest.mark.parametrize(
     ("words", "completed"),
     [
-        ("list ", "aqm tcp congestion traffic access scenario studies"),
-        ("describe re", "red reno"),
+        ("list ", "aqm tcp congestion traffic access measures scenario studies"),
+        ("describe re", "red reno responses_failed response_p50_s response_p99_s"),
         ("study har", "harsh-red"),
         ("claims --study web", "web-aqm"),
     ],

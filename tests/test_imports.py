@@ -33,6 +33,7 @@ ROOMS = [
     "pipeline",
     "learn",
     "bench",
+    "lab",
     "cli",
     "__main__",
 ]

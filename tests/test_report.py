@@ -82,7 +82,8 @@ class Tags(HTMLParser):
 
 def test_it_needs_nothing_else(page):
     assert not re.search(r"(https?:)?//[a-z]", page)
-    assert not re.search(r"<(script|link|img|iframe)\b|@import|src=", page)
+    assert not re.search(r"<(link|img|iframe)\b|@import|src=", page)
+    assert re.findall(r"<script[^>]*>", page) == ["<script>"], "its own, and nothing from outside"
 
 
 def test_it_is_well_formed_and_every_reference_is_inside(page):
@@ -138,9 +139,44 @@ def test_findings_scenario_versions_seeds_and_deviations(page, result):
     assert "9.9.9" in page and result["fingerprint"] in page
 
 
-def test_claims_come_first(page):
-    assert page.index('<section id="claims">') < page.index('<section id="findings">')
-    assert page.index('<section id="claims">') < page.index('class="setup"')
+def test_question_answer_and_one_figure_come_first(page, result):
+    begin = page[: page.index("</header>")]
+    assert writer.escape(result["question"].strip()) in begin.replace("\n</p>", "</p>")
+    assert writer.escape(result["headlines"][0]) in begin
+    assert begin.count("<figure") == 1
+    order = [page.index(f'<section id="{name}">') for name in ("findings", "set-up", "claims")]
+    assert order == sorted(order)
+
+
+def test_the_study_names_the_figure_that_the_report_begins_with(result, folder):
+    pictures = {f["id"]: (folder / f["file"]).read_text() for f in result["figures"]}
+    for lead, shown in (("9b", "9b"), (None, result["figures"][0]["id"])):
+        page = writer.render(result | {"lead": lead}, pictures)
+        assert re.findall(r'<figure id="figure-([^"]*)"', page)[0] == shown
+        assert page.count(f'id="figure-{shown}"') == 1
+
+
+def test_claims_are_folded_by_their_verdicts(page, result):
+    section = page[page.index('<section id="claims">') :]
+    section = section[: section.index("</section>")]
+    verdicts = {claim["verdict"] for claim in result["claims"]}
+    assert section.count('<details class="judged">') == len(verdicts)
+    assert "<details open" not in page
+    assert section.count('<tr id="claim-') == len(result["claims"])
+
+
+def test_every_number_of_a_table_says_on_a_phone_what_it_is(page, result):
+    block = re.search(r'<h3 id="table-1">.*?</table>', page, re.S)[0]
+    titles = {m["title"] for m in result["metrics"]} | {"Load, %", "Limit, packets"}
+    named = {html.unescape(name) for name in re.findall(r'data-name="([^"]*)"', block)}
+    assert named and named <= titles
+    assert block.count("data-name=") == block.count("<td")
+
+
+def test_drawings_take_the_colours_of_the_page(page):
+    pictures = re.findall(r'<svg role="img".*?</svg>', page, re.S)
+    assert pictures and not any("#1a1a1a" in one or "#ffffff" in one for one in pictures)
+    assert "prefers-color-scheme: dark" in page
 
 
 def test_conclusions_asked_again_stand_side_by_side(result, folder):
@@ -180,8 +216,10 @@ def test_verdicts_follow_the_result(result, folder):
     changed["claims"][0]["verdict"] = "does not hold"
     pictures = {f["id"]: (folder / f["file"]).read_text() for f in result["figures"]}
     before, after = (writer.render(r, pictures) for r in (result, changed))
-    # In the score card and beside the claim that asks it again.
-    assert after.count('class="verdict does"') == before.count('class="verdict does"') + 2
+    # Beside the claim that asks it again, and in the score card among those of its verdict.
+    assert after.count('class="verdict does"') == before.count('class="verdict does"') + 1
+    folded = after[after.index('<span class="verdict does">') :]
+    assert changed["claims"][0]["id"] in folded[: folded.index("</summary>")]
 
 
 def test_written_again_from_what_is_stored(folder, page):

@@ -33,9 +33,11 @@ def run(
     scenario_json: str,
     progress: Callable[[float], bool] | None = None,
     pcap: tuple[Callable[[bytes], object], list[str], bool] | None = None,
+    watch: tuple[Callable[[str], object], float] | None = None,
 ) -> RawResult:
     """Simulates. `progress` gets the simulated seconds; returning False cancels. `pcap` is what
-    takes a capture's bytes, the ports' names, and whether packets are seen on arrival."""
+    takes a capture's bytes, the ports' names, and whether packets are seen on arrival. `watch` is
+    what is shown the run as it goes on (JSON), and the seconds of a bin; no capture then."""
 
 def check(scenario_json: str) -> str:
     """The scenario as JSON with every default filled in."""

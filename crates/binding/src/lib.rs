@@ -6,7 +6,7 @@ mod fault;
 use std::sync::{Arc, Mutex};
 
 use fault::{Fault, guarded};
-use packet::Instant;
+use packet::Duration;
 use packet::units::Unit;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
@@ -65,18 +65,26 @@ fn capture((write, ports, on_arrival): (Py<PyAny>, Vec<String>, bool), raised: &
     Capture { ports, at, sink }
 }
 
-/// Moves a run to its end, unless `progress` answers False or something raises.
+/// Moves a run to its end, unless `progress` answers False or something raises; `watch` is shown
+/// what happened meanwhile.
 fn complete(
     py: Python<'_>,
     run: Run,
     progress: Option<&Py<PyAny>>,
+    watch: Option<&Py<PyAny>>,
     raised: &Raised,
 ) -> Option<sim::Outcome> {
     py.detach(|| {
-        run.complete(&mut |at: Instant| {
-            let answer = progress.map_or(Ok(true), |progress| {
-                Python::attach(|py| progress.call1(py, (at.secs_f64(),))?.is_truthy(py))
+        run.complete(&mut |run: &mut Run| {
+            let at = run.now().secs_f64();
+            let shown = watch.map_or(Ok(()), |watch| {
+                let look = run.look().to_string();
+                Python::attach(|py| watch.call1(py, (look,)).map(drop))
             });
+            let told = |progress: &Py<PyAny>| {
+                Python::attach(|py| progress.call1(py, (at,))?.is_truthy(py))
+            };
+            let answer = shown.and_then(|()| progress.map_or(Ok(true), told));
             let mut raised = first(raised);
             let going_on = answer.unwrap_or_else(|error| {
                 raised.get_or_insert(error);
@@ -90,24 +98,29 @@ fn complete(
 /// Runs a scenario (JSON) and returns {"summary": JSON, "tables": {name: {"columns": [(name,
 /// dtype, bytes)], "every_s": (start, step) or None}}, "groups": names}. `progress(simulated_s)` is called some
 /// 200 times; if it answers False the run ends with Cancelled. `pcap` is (write, names of ports,
-/// whether on arrival): `write(bytes)` gets a capture file piece by piece.
+/// whether on arrival): `write(bytes)` gets a capture file piece by piece. `watch` is (look, seconds
+/// of a bin): `look(JSON)` gets what happened meanwhile as often as `progress`; a run is captured or
+/// watched, not both.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, progress=None, pcap=None))]
+#[pyo3(signature = (scenario_json, progress=None, pcap=None, watch=None))]
 fn run<'py>(
     py: Python<'py>,
     scenario_json: &str,
     progress: Option<Py<PyAny>>,
     pcap: Option<(Py<PyAny>, Vec<String>, bool)>,
+    watch: Option<(Py<PyAny>, f64)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let raised = Raised::default();
     let outcome = guarded(|| {
         let scenario = read(scenario_json)?;
-        let run = match pcap {
-            Some(pcap) => Run::capturing(scenario, capture(pcap, &raised)),
-            None => Run::new(scenario),
+        let run = match (pcap, &watch) {
+            (Some(pcap), _) => Run::capturing(scenario, capture(pcap, &raised)),
+            (None, Some((_, bin_s))) => Run::watched(scenario, Duration::from_secs_f64(*bin_s)),
+            (None, None) => Run::new(scenario),
         };
         let run = run.map_err(|e| ScenarioError::new_err(e.0))?;
-        Ok(complete(py, run, progress.as_ref(), &raised))
+        let watch = watch.as_ref().map(|(look, _)| look);
+        Ok(complete(py, run, progress.as_ref(), watch, &raised))
     })?;
     if let Some(error) = first(&raised).take() {
         return Err(error);

@@ -1,6 +1,7 @@
 //! A discipline's inner state over time.
 
 use crate::measure::{Measure, Unit, figure};
+use crate::watch::Watched;
 use crate::{Column, MeterSettings, Summary};
 
 /// One gauge: its kept samples, and statistics of those in the measured interval.
@@ -48,9 +49,12 @@ impl Gauges {
     pub fn take(
         &mut self,
         before_ns: u64,
+        mut watched: Option<&mut Watched>,
         ask: impl FnOnce(&mut dyn FnMut(&'static str, f64)),
     ) -> u64 {
-        let MeterSettings { window, keep_samples, sample_every, .. } = self.settings;
+        let MeterSettings { window, sample_every, .. } = self.settings;
+        let keep = self.settings.keep_samples && self.settings.gauges;
+        let first = self.next;
         let every = sample_every.map_or(u64::MAX, |every| every.nanos());
         let due = before_ns.min(window.to.nanos()).saturating_sub(self.next).div_ceil(every);
         let to_come = window.from.nanos().saturating_sub(self.next).div_ceil(every).min(due);
@@ -64,7 +68,14 @@ impl Gauges {
             let series = &mut self.series[place];
             debug_assert_eq!(series.name, name, "a discipline always shows the same gauges");
             place += 1;
-            if keep_samples {
+            if let Some(watched) = &mut watched {
+                // Equal ones in a row: the first and the last say all.
+                let mut show =
+                    |sample| watched.gauge(place - 1, name, first + sample * every, value);
+                (0..due).take(1).for_each(&mut show);
+                (1..due).last().into_iter().for_each(show);
+            }
+            if keep {
                 series.kept.extend((0..due).map(|_| value));
             }
             if measured > 0 {
@@ -115,6 +126,7 @@ mod tests {
             keep_samples: true,
             gauges: true,
             trace: false,
+            watch: None,
         })
     }
 
@@ -123,7 +135,7 @@ mod tests {
         // p is 1 before 4 ms, 5 before 12 ms, then 2; samples at 0, 3, 6, 9, 12, 15 ms.
         let mut g = gauges(3, 18);
         for (before, p) in [(4, 1.0), (12, 5.0), (13, 2.0), (18, 2.0)] {
-            let next = g.take(ms(before).nanos(), |show| {
+            let next = g.take(ms(before).nanos(), None, |show| {
                 show("p", p);
                 show("avg", 7.0);
             });
@@ -142,7 +154,7 @@ mod tests {
     #[test]
     fn without_a_measured_sample_there_is_no_number() {
         let mut g = gauges(4, 6);
-        g.take(ms(6).nanos(), |show| show("p", 0.5));
+        g.take(ms(6).nanos(), None, |show| show("p", 0.5));
         let mut out = Summary::default();
         g.summarise(&mut out);
         let Some(Figure::Group(mean)) = out.get("gauge_mean") else { panic!() };

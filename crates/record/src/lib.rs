@@ -39,6 +39,7 @@ mod sources;
 mod table;
 mod times;
 mod transfers;
+mod watch;
 
 pub use calls::{Calls, Listener};
 pub use concurrency::Concurrency;
@@ -48,9 +49,9 @@ pub use flows::{Flows, LongFlow, Recoveries, jain_index};
 pub use goodput::Goodput;
 pub use losses::Losses;
 pub use measure::{Description, Listed, Measure, Unit, figure, list, measures, real, whole};
-pub use meter::{Meter, MeterSettings, Totals};
+pub use meter::{Meter, MeterSettings, Second, Totals};
 pub use packet_class::{Kind, PacketClass};
-pub use packet_trace::{PacketTrace, Who};
+pub use packet_trace::{PacketTrace, Seen, Who};
 pub use pages::{PageLoad, PageSettings, Pages};
 pub use per_second::PerSecond;
 pub use players::{Players, Viewer};
@@ -59,6 +60,7 @@ pub use requests::{Class, Request, RequestSettings, Requests};
 pub use sources::Sources;
 pub use table::{Column, Figure, Summary, Table};
 pub use transfers::{Transfer, Transfers};
+pub use watch::{Binned, Bins, WatchSettings, Watching};
 
 use packet::Instant;
 

@@ -12,6 +12,7 @@ use crate::gauges::Gauges;
 use crate::packet_class::ClassCounts;
 use crate::packet_trace::PacketTrace;
 use crate::samples::{Kept, Samples};
+use crate::watch::{WatchSettings, Watched, Watching};
 use crate::{Capacity, Column, Fingerprint, PacketClass, PerSecond, Table, Window};
 
 pub(crate) use self::measures::MEASURES;
@@ -29,6 +30,8 @@ pub struct MeterSettings {
     pub gauges: bool,
     /// Whether to keep a row of everything that happens to packets.
     pub trace: bool,
+    /// What whoever watches the run is to see of it, if anybody does.
+    pub watch: Option<WatchSettings>,
 }
 
 /// Packet counts of the whole run: what the conservation law is about.
@@ -40,6 +43,17 @@ pub struct Totals {
     pub dropped: (u64, u64),
     /// Whose transmission has begun.
     pub started: (u64, u64),
+}
+
+/// One second of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Second {
+    /// Departures, their IP bytes, and how long they had waited, ns.
+    pub departures: [u64; 3],
+    /// Drops by cause.
+    pub drops: [u64; Why::ALL.len()],
+    /// Marks likewise.
+    pub marks: [u64; Why::ALL.len()],
 }
 
 /// Counts within the measured interval.
@@ -77,11 +91,14 @@ pub struct Meter {
     gauges: Option<Box<Gauges>>,
     drop_run: DropRun,
     trace: Option<Box<PacketTrace>>,
+    watched: Option<Box<Watched>>,
     arrivals: PerSecond,
     /// Departures, their bytes, and how long they had waited, ns.
     departed: PerSecond<3>,
-    drops: PerSecond,
-    marks: PerSecond,
+    /// By cause.
+    drops: PerSecond<{ Why::ALL.len() }>,
+    /// Likewise.
+    marks: PerSecond<{ Why::ALL.len() }>,
     fingerprint: Fingerprint,
     /// What the line offered, once it is told.
     capacity: Option<Capacity>,
@@ -92,7 +109,9 @@ const NO_SAMPLE: u64 = u64::MAX;
 impl Meter {
     /// A meter at an empty queue at time zero.
     pub fn new(settings: MeterSettings) -> Self {
-        let shown = settings.gauges && settings.sample_every.is_some();
+        let gauges = settings.gauges || settings.watch.is_some();
+        let shown = gauges && settings.sample_every.is_some();
+        let trace = PacketTrace::of(settings.trace, settings.watch.is_some());
         Meter {
             settings,
             totals: Totals::default(),
@@ -107,7 +126,8 @@ impl Meter {
             next_gauge: if shown { 0 } else { NO_SAMPLE },
             gauges: shown.then(|| Box::new(Gauges::new(settings))),
             drop_run: DropRun::default(),
-            trace: settings.trace.then(Box::default),
+            trace: trace.map(Box::new),
+            watched: settings.watch.map(|of| Box::new(Watched::new(of))),
             arrivals: PerSecond::default(),
             departed: PerSecond::default(),
             drops: PerSecond::default(),
@@ -150,7 +170,7 @@ impl Meter {
     pub fn dropped(&mut self, now: Instant, bytes: u32, why: Why) {
         self.totals.dropped.0 += 1;
         self.totals.dropped.1 += u64::from(bytes);
-        self.drops.add(now, 1);
+        self.drops.count(now, why as usize);
         if self.settings.window.contains(now) {
             self.measured.drops[why as usize] += 1;
             self.measured.drop_bytes += u64::from(bytes);
@@ -166,7 +186,7 @@ impl Meter {
 
     /// The packet was marked.
     pub fn marked(&mut self, now: Instant, why: Why) {
-        self.marks.add(now, 1);
+        self.marks.count(now, why as usize);
         if self.settings.window.contains(now) {
             self.measured.marks[why as usize] += 1;
         }
@@ -238,6 +258,9 @@ impl Meter {
             if self.settings.keep_samples {
                 self.kept.push(self.backlog.packets);
             }
+            if let Some(watched) = &mut self.watched {
+                watched.queue(self.next_sample, self.backlog.packets);
+            }
             self.next_sample += every.nanos();
         }
     }
@@ -270,8 +293,15 @@ impl Meter {
         ask: impl FnOnce(&mut dyn FnMut(&'static str, f64)),
     ) {
         if let Some(gauges) = &mut self.gauges {
-            self.next_gauge = gauges.take(before_ns, ask);
+            self.next_gauge = gauges.take(before_ns, self.watched.as_deref_mut(), ask);
         }
+    }
+
+    /// Hands over what was sampled up to `now` and was not looked at yet; gauges are as new as
+    /// [`Meter::take_gauges`] has brought them. Nothing without [`MeterSettings::watch`].
+    pub fn look(&mut self, now: Instant) -> Watching {
+        self.sample_up_to(now.nanos());
+        self.watched.as_mut().map(|watched| watched.drain(now)).unwrap_or_default()
     }
 
     /// Brings samples and averages up to the end of the run; gauges by [`Meter::take_gauges`].
@@ -310,13 +340,24 @@ impl Meter {
     /// The kept samples as columns: the queue in packets, named as the port, and its gauges.
     pub fn samples(&self, port: &str) -> Vec<(String, Column)> {
         let queue = (port.to_owned(), self.kept.column());
-        let gauges = self.gauges.iter().flat_map(|gauges| gauges.columns(port));
+        let gauges = self.gauges.iter().filter(|_| self.settings.gauges);
+        let gauges = gauges.flat_map(|gauges| gauges.columns(port));
         std::iter::once(queue).chain(gauges).collect()
     }
     /// What happened at several ports in order of time; none unless it was traced.
     pub fn trace<'a>(ports: impl Iterator<Item = &'a Meter>) -> Option<Table> {
-        let traces: Option<Vec<&PacketTrace>> = ports.map(|port| port.trace.as_deref()).collect();
+        let kept = |port: &'a Meter| port.trace.as_deref().filter(|_| port.settings.trace);
+        let traces: Option<Vec<&PacketTrace>> = ports.map(kept).collect();
         traces.map(|traces| PacketTrace::table(&traces))
+    }
+
+    /// What crossed the port, and was dropped and marked there, in second `second`.
+    pub fn second(&self, second: usize) -> Second {
+        Second {
+            departures: self.departed.row(second),
+            drops: self.drops.row(second),
+            marks: self.marks.row(second),
+        }
     }
 }
 

@@ -37,7 +37,26 @@ struct Row {
     why: u8,
     who: Who,
     queue: u32,
+    id: u32,
 }
+
+/// A row of the trace for whoever watches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seen {
+    /// When.
+    pub at: Instant,
+    /// 0 arrived, 1 its transmission began, 2 dropped, 3 marked.
+    pub what: u8,
+    /// Place of the cause in [`packet::Why::ALL`]; 255 for none.
+    pub why: u8,
+    /// Whose packet.
+    pub who: Who,
+    /// Its number while it is on its way.
+    pub id: u32,
+}
+
+/// Rows that wait for a look, where only whoever watches wants them; the older half gives way.
+const MOST_SEEN: usize = 8_192;
 
 /// A packet at the port, or the last one that had its number.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,9 +71,37 @@ pub struct PacketTrace {
     guests: Vec<Guest>,
     waiting: u32,
     rows: Vec<Row>,
+    /// Only whoever watches wants the rows.
+    passing: bool,
+    /// Whoever watches wants no rows for now.
+    unwatched: bool,
+    /// Rows that were looked at already.
+    looked: usize,
 }
 
 impl PacketTrace {
+    /// A trace that is `kept` whole, or whose rows whoever watches takes away, or none.
+    pub(crate) fn of(kept: bool, watched: bool) -> Option<Self> {
+        (kept || watched).then(|| PacketTrace { passing: !kept, ..PacketTrace::default() })
+    }
+
+    /// Whether whoever watches wants to see packets from now on.
+    pub fn watch(&mut self, on: bool) {
+        self.unwatched = !on;
+    }
+
+    /// Hands over the rows that were not looked at yet.
+    pub fn look(&mut self) -> Vec<Seen> {
+        let seen =
+            |r: &Row| Seen { at: r.at, what: r.what as u8, why: r.why, who: r.who, id: r.id };
+        let rows = self.rows[self.looked..].iter().map(seen).collect();
+        if self.passing {
+            self.rows.clear();
+        }
+        self.looked = self.rows.len();
+        rows
+    }
+
     /// A packet reaches the port.
     pub fn arrived(&mut self, now: Instant, id: u32, who: Who) {
         let place = id as usize;
@@ -96,8 +143,16 @@ impl PacketTrace {
 
     fn note(&mut self, at: Instant, id: u32, what: What, why: u8) {
         let Guest { who, waits } = self.guests[id as usize];
+        if self.passing {
+            if self.unwatched {
+                return;
+            }
+            if self.rows.len() == MOST_SEEN {
+                self.rows.drain(..MOST_SEEN / 2);
+            }
+        }
         let queue = self.waiting - u32::from(waits);
-        self.rows.push(Row { at, what, why, who, queue });
+        self.rows.push(Row { at, what, why, who, queue, id });
     }
 
     /// The traces of several ports as one table in order of time; what happens at one instant
@@ -182,6 +237,27 @@ mod tests {
         assert_eq!(column(&table, "again"), [0, 0, 0, 1, 1, 0, 0]);
         assert_eq!(column(&table, "kind"), [3; 7]);
         assert_eq!(trace.waiting(), 0);
+    }
+
+    #[test]
+    fn whoever_watches_takes_rows_away_once_and_leaves_no_heap() {
+        let mut trace = PacketTrace::of(false, true).unwrap();
+        (0..20_000).for_each(|t| trace.arrived(at(t), 3, who(0)));
+        assert!(trace.rows.len() <= MOST_SEEN);
+        let seen = trace.look();
+        assert_eq!(seen.last().map(|s| (s.at, s.what, s.id)), Some((at(19_999), 0, 3)));
+        assert!(trace.look().is_empty());
+        trace.watch(false);
+        trace.arrived(at(20_000), 3, who(0));
+        assert!(trace.look().is_empty());
+    }
+
+    #[test]
+    fn a_trace_that_is_kept_stays_whole_under_looks() {
+        let mut trace = PacketTrace::of(true, true).unwrap();
+        (0..3).for_each(|t| trace.arrived(at(t), 3, who(0)));
+        assert_eq!((trace.look().len(), trace.look().len()), (3, 0));
+        assert_eq!(column(&PacketTrace::table(&[&trace]), "time_ns"), [0, 1, 2]);
     }
 
     #[test]

@@ -30,9 +30,24 @@ impl<const N: usize> PerSecond<N> {
         (0..N).for_each(|i| sums[i] += of[i]);
     }
 
+    /// One more of count `which`.
+    pub fn count(&mut self, at: Instant, which: usize) {
+        self.add_all(at, std::array::from_fn(|i| u64::from(i == which)));
+    }
+
+    /// All counts of second `second`; none yet if it is to come.
+    pub fn row(&self, second: usize) -> [u64; N] {
+        self.counts.get(second).copied().unwrap_or([0; N])
+    }
+
+    /// All counts together, of the first `seconds` whole seconds.
+    pub fn sums(&self, seconds: usize) -> Vec<u64> {
+        (0..seconds).map(|i| self.row(i).iter().sum()).collect()
+    }
+
     /// Count `which` of the first `seconds` whole seconds.
     pub fn column(&self, which: usize, seconds: usize) -> Vec<u64> {
-        (0..seconds).map(|i| self.counts.get(i).map_or(0, |sums| sums[which])).collect()
+        (0..seconds).map(|i| self.row(i)[which]).collect()
     }
 }
 
@@ -60,5 +75,7 @@ mod tests {
         }
         assert_eq!(series.column(0, 5), [3, 4, 0, 8, 0]);
         assert_eq!(series.column(1, 2), [30, 40]);
+        series.count(Instant::from_nanos(3_600_000_000), 1);
+        assert_eq!((series.row(3), series.sums(4)), ([8, 81], vec![33, 44, 0, 89]));
     }
 }

@@ -199,6 +199,12 @@ impl Requests {
         }
     }
 
+    /// Response times in ns of each group in the measured interval, in the order in which they ended
+    /// until the figures are asked for; of a failed request the longest there is.
+    pub fn durations(&self) -> impl Iterator<Item = &[u64]> {
+        self.answers.iter().map(Answers::durations)
+    }
+
     /// A hash over every request's end, duration and user, in order.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint.value()

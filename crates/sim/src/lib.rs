@@ -4,7 +4,8 @@
 //! [`run`](crate::Run) (from a world to its end), `world` (what there is, and the loop; in it
 //! `forwarding`, packets on their way, `hosts`, the ends of connections, and `applications`, what
 //! users ask for), `recorder` (what is measured of it), [`port`] (queues feeding lines, folded and
-//! explicit), [`capture`] (what crosses a port, for Wireshark), [`event_queue`] (the future).
+//! explicit), [`capture`] (what crosses a port, for Wireshark), `watch` (a look into a run
+//! under way), [`event_queue`] (the future).
 
 pub mod access;
 mod before;
@@ -23,6 +24,7 @@ pub mod schema;
 mod setup;
 mod slab;
 pub mod topology;
+mod watch;
 mod world;
 
 pub use before::{capacities, estimate};
@@ -33,3 +35,4 @@ pub use memory::free_bytes;
 pub use recorder::{Outcome, measures, summary_json};
 pub use run::{Run, run};
 pub use scenario::{Scenario, json_schema, resolve};
+pub use watch::PACKET_NUMBERS;

@@ -15,7 +15,7 @@ mod wire;
 
 use aqm::{Admission, Gate};
 use packet::{Backlog, Instant, Packet, Rng};
-use record::Meter;
+use record::{Meter, Watching};
 
 pub use explicit::ExplicitPort;
 pub use folded::{FoldedPort, Offered};
@@ -53,6 +53,15 @@ impl Port {
             Port::Folded(p) => p.meter_mut(),
             Port::Explicit(p) => p.meter_mut(),
         }
+    }
+
+    /// Hands over what was sampled up to `now`, by which every event was served, and was not looked
+    /// at yet.
+    pub fn look(&mut self, now: Instant) -> Watching {
+        if let Port::Explicit(port) = self {
+            port.look_at_gauges(now.nanos());
+        }
+        self.meter_mut().look(now)
     }
 
     /// Brings the measurements up to the end of the run.

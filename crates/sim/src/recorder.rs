@@ -11,8 +11,8 @@ mod reports;
 
 use packet::Instant;
 use record::{
-    Concurrency, Datagrams, Flows, Goodput, LongFlow, Losses, PageLoad, PageSettings, Pages,
-    Request, RequestSettings, Requests, Sources, Transfer, Transfers, Window,
+    Column, Concurrency, Datagrams, Flows, Goodput, LongFlow, Losses, PageLoad, PageSettings,
+    Pages, Request, RequestSettings, Requests, Sources, Transfer, Transfers, Window,
 };
 use tcp::Flags;
 
@@ -109,6 +109,17 @@ impl Recorder {
             let sent = Instant::from_nanos(packet.segment.ack);
             self.datagrams.received(packet.connection, packet.segment.seq, sent, now);
         }
+    }
+
+    /// The log of requests so far, for whoever watches.
+    pub fn requests(&self) -> &Requests {
+        &self.requests
+    }
+
+    /// Requests and goodput of the first `seconds` whole seconds, one column for each series.
+    pub fn per_second(&self, seconds: usize) -> Vec<(String, Column)> {
+        let goodput = self.goodput.iter().flat_map(|goodput| goodput.per_second(seconds));
+        self.requests.per_second(seconds).into_iter().chain(goodput).collect()
     }
 
     /// Whether [`Recorder::arrived`] is to be told.

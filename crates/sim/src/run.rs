@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use packet::Instant;
 use packet::params::unknown;
+use packet::{Duration, Instant};
 use record::Window;
 
 use crate::capture::{Capture, Tap};
@@ -11,6 +11,7 @@ use crate::error::ScenarioError;
 use crate::recorder::Outcome;
 use crate::scenario::Scenario;
 use crate::setup;
+use crate::watch::{Watch, Watcher};
 use crate::world::World;
 
 /// A scenario set up and ready to move.
@@ -21,6 +22,8 @@ pub struct Run {
     window: Window,
     /// Whether the measured interval has begun.
     measuring: bool,
+    /// Only of a run that is watched.
+    watcher: Option<Watcher>,
 }
 
 impl Run {
@@ -29,7 +32,8 @@ impl Run {
     /// # Errors
     /// A sentence, if parameters contradict each other or a load was not calibrated into users.
     pub fn new(scenario: Scenario) -> Result<Run, ScenarioError> {
-        let (world, ports) = setup::world(&scenario, &[]).map_err(ScenarioError::on_one_line)?;
+        let (world, ports) =
+            setup::world(&scenario, &[], None).map_err(ScenarioError::on_one_line)?;
         Ok(Run::started(scenario, world, ports))
     }
 
@@ -45,7 +49,7 @@ impl Run {
             captured = vec![format!("{first}.forward"), format!("{first}.reverse")];
         }
         let (mut world, ports) =
-            setup::world(&scenario, &captured).map_err(ScenarioError::on_one_line)?;
+            setup::world(&scenario, &captured, None).map_err(ScenarioError::on_one_line)?;
         let known: HashSet<&String> = ports.iter().collect();
         if let Some(name) = captured.iter().find(|name| !known.contains(name)) {
             let of_links = ports.iter().map(String::as_str).filter(|n| !n.starts_with("access"));
@@ -58,10 +62,62 @@ impl Run {
         Ok(Run::started(scenario, world, ports))
     }
 
+    /// As [`Run::new`], for whoever looks into the run while it goes on: [`Run::look`]. The least and
+    /// the largest sample of queues and gauges are shown of every `bin`. Nothing of the run's
+    /// outcome changes but `events`: the watched ports are simulated event by event.
+    ///
+    /// # Errors
+    /// As [`Run::new`].
+    pub fn watched(scenario: Scenario, bin: Duration) -> Result<Run, ScenarioError> {
+        let watch = Watch::new(bin, &scenario.queues);
+        let (world, ports) =
+            setup::world(&scenario, &[], Some(&watch)).map_err(ScenarioError::on_one_line)?;
+        let watcher = Some(Watcher::new(watch.ports, &ports));
+        Ok(Run { watcher, ..Run::started(scenario, world, ports) })
+    }
+
     fn started(scenario: Scenario, mut world: World, ports: Vec<String>) -> Run {
         world.start();
         let window = scenario.window();
-        Run { world, ports, window, measuring: false, scenario }
+        Run { world, ports, window, measuring: false, scenario, watcher: None }
+    }
+
+    /// What has happened at the studied ports and to requests since the last look, as JSON; null if
+    /// the run is not [`Run::watched`].
+    pub fn look(&mut self) -> serde_json::Value {
+        let over = self.world.now() >= self.window.to;
+        let look = |watcher: &mut Watcher| watcher.look(&mut self.world, over);
+        self.watcher.as_mut().map_or(serde_json::Value::Null, look)
+    }
+
+    /// What has happened to packets since the last look, [`PACKET_NUMBERS`](crate::PACKET_NUMBERS)
+    /// numbers for each event; the newest some thousand of each port.
+    pub fn look_at_packets(&mut self, out: &mut Vec<f64>) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.packets(&mut self.world, out);
+        }
+    }
+
+    /// Whether packets are to be seen from now on; they are until somebody says otherwise.
+    pub fn watch_packets(&mut self, on: bool) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.watch_packets(&mut self.world, on);
+        }
+    }
+
+    /// How far the run has come.
+    pub fn now(&self) -> Instant {
+        self.world.now()
+    }
+
+    /// Events served so far.
+    pub fn events(&self) -> u64 {
+        self.world.events_served()
+    }
+
+    /// When it ends.
+    pub fn end(&self) -> Instant {
+        self.window.to
     }
 
     /// Moves to `until` (at most the end of the run).
@@ -74,16 +130,16 @@ impl Run {
         self.world.run_until(until.min(self.window.to));
     }
 
-    /// Runs to the end, telling `progress` the simulated time now and then; stops without a
-    /// result when it answers `false`.
-    pub fn complete(mut self, progress: &mut dyn FnMut(Instant) -> bool) -> Option<Outcome> {
+    /// Runs to the end, showing `progress` the run now and then; stops without a result when it
+    /// answers `false`.
+    pub fn complete(mut self, progress: &mut dyn FnMut(&mut Run) -> bool) -> Option<Outcome> {
         const STEPS: u64 = 200;
         let end = self.window.to.nanos();
         for step in 1..=STEPS {
             let until = u128::from(end) * u128::from(step) / u128::from(STEPS);
             let until = Instant::from_nanos(until as u64);
             self.advance(until);
-            if !progress(until) {
+            if !progress(&mut self) {
                 return None;
             }
         }

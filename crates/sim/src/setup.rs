@@ -14,20 +14,22 @@ use crate::port::{ExplicitPort, FoldedPort, Port, Unlimited, Wire};
 use crate::recorder::Recorder;
 use crate::scenario::{Link, Queue, Rtt, Scenario, Traffic};
 use crate::topology::{DelayClocks, Direction, Machines, RoundTrips, Side, TCPEVAL_MS};
+use crate::watch::Watch;
 use crate::world::{Group, Network, Scripts, World};
 
 /// The world of a scenario before its first event, and the names of its ports. Those called
-/// `captured` show their packets.
+/// `captured` show their packets; `watch` says what may be looked at meanwhile.
 ///
 /// # Errors
 /// A sentence, if parameters contradict each other or a load was not calibrated into users.
 pub(crate) fn world(
     scenario: &Scenario,
     captured: &[String],
+    watch: Option<&Watch>,
 ) -> Result<(World, Vec<String>), ScenarioError> {
     scenario.check_memory(memory::free_bytes())?;
     let seed = scenario.params.whole("seed");
-    let mut builder = Builder::new(scenario, captured, seed);
+    let mut builder = Builder::new(scenario, captured, watch, seed);
     let both = |direction, b: &mut Builder| -> Result<Vec<u32>, ScenarioError> {
         scenario.links.iter().enumerate().map(|(i, l)| b.link_port(i, l, direction)).collect()
     };
@@ -106,6 +108,7 @@ struct Builder<'a> {
     scenario: &'a Scenario,
     captured: HashSet<&'a str>,
     sampled: HashSet<&'a str>,
+    watch: Option<&'a Watch>,
     seed: u64,
     ports: Vec<(Port, Duration)>,
     names: Vec<String>,
@@ -115,13 +118,19 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(scenario: &'a Scenario, captured: &'a [String], seed: u64) -> Self {
+    fn new(
+        scenario: &'a Scenario,
+        captured: &'a [String],
+        watch: Option<&'a Watch>,
+        seed: u64,
+    ) -> Self {
         let (captured, sampled) = (captured.iter(), scenario.queues.iter());
         let (ports, names, routes, known) = Default::default();
         Builder {
             scenario,
             captured: captured.map(String::as_str).collect(),
             sampled: sampled.map(String::as_str).collect(),
+            watch,
             seed,
             ports,
             names,
@@ -133,12 +142,14 @@ impl<'a> Builder<'a> {
     fn meter(&self, name: &str) -> Meter {
         let record = &self.scenario.record;
         let sampled = self.sampled.contains(name);
+        let watch = self.watch.filter(|watch| watch.ports.iter().any(|port| port == name));
         Meter::new(MeterSettings {
             window: self.scenario.window(),
             sample_every: sampled.then(|| record.time("queue_every")),
             keep_samples: record.switch("samples"),
             gauges: record.switch("gauges"),
             trace: sampled && record.switch("trace"),
+            watch: watch.map(|watch| watch.settings),
         })
     }
 

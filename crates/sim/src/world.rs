@@ -259,6 +259,26 @@ impl World {
         self.now = until;
     }
 
+    /// Up to when events were served.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Events served so far.
+    pub fn events_served(&self) -> u64 {
+        self.events.served()
+    }
+
+    /// A port, for whoever watches.
+    pub fn port(&mut self, place: usize) -> &mut Port {
+        &mut self.network.ports_mut()[place]
+    }
+
+    /// What is measured, likewise.
+    pub fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
     /// The measured interval begins: what open connections and applications did until
     /// now is not measured.
     pub fn begin_measuring(&mut self) {

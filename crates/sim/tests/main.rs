@@ -34,3 +34,4 @@ mod shaper;
 mod sizes;
 mod theory;
 mod transports;
+mod watch;

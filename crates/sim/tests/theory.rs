@@ -43,6 +43,7 @@ fn meter(window: Window) -> Meter {
         window,
         sample_every: None,
         keep_samples: false,
+        watch: None,
         gauges: false,
         trace: false,
     })

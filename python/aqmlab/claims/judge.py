@@ -66,7 +66,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Judged:
-    """One condition: its estimate, interval (95 %, for the reader) and verdict."""
+    """One condition: its estimate, interval (the one that decided) and verdict."""
 
     text: str
     mean: float
@@ -88,7 +88,8 @@ class Judged:
 def decide(
     sample: np.ndarray, bounds: Bounds, *, hold: float = ALPHA, fail: float = ALPHA
 ) -> tuple[str, float, float, float]:
-    """Verdict, mean and 95 % interval of a sample with one value per seed.
+    """Verdict, mean and the interval that decides, of a sample with one value per seed; the wider
+    one where neither verdict is reached.
 
     `hold` and `fail` are the error probabilities of either verdict. A sample without dimension is
     an exact number.
@@ -99,14 +100,13 @@ def decide(
             return UNDECIDED, value, math.nan, math.nan
         return (HOLDS if bounds.contains(value, value) else FAILS), value, value, value
     values = [float(v) for v in sample]
-    mean, low, high = interval(values)
-    if not math.isfinite(low):
-        return UNDECIDED, mean, low, high
-    if bounds.contains(*interval(values, 1 - hold)[1:]):
-        return HOLDS, mean, low, high
-    if bounds.excludes(*interval(values, 1 - fail)[1:]):
-        return FAILS, mean, low, high
-    return UNDECIDED, mean, low, high
+    to_hold, to_fail = interval(values, 1 - hold), interval(values, 1 - fail)
+    if math.isfinite(to_hold[1]):
+        if bounds.contains(*to_hold[1:]):
+            return HOLDS, *to_hold
+        if bounds.excludes(*to_fail[1:]):
+            return FAILS, *to_fail
+    return UNDECIDED, *(to_hold if hold < fail else to_fail)
 
 
 def all_of(verdicts: Sequence[str]) -> str:

@@ -68,6 +68,9 @@ def run(
     pcap_at: Annotated[
         str, typer.Option(help="departure: what crossed; arrival: before the queue may drop it.")
     ] = "departure",
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Draw queue, throughput and losses meanwhile.")
+    ] = False,
 ) -> None:
     """Run a scenario; with --seeds or a sweep, many of them on all cores.
 
@@ -76,6 +79,7 @@ def run(
     from aqmlab.experiment import spec
     from aqmlab.pipeline import runner
     from aqmlab.runs.progress import for_stream
+    from aqmlab.runs.screen import Screen
     from aqmlab.simulator.capture import Capture
 
     from . import show
@@ -86,11 +90,14 @@ def run(
         raise SpecError(
             "--pcap-port and --pcap-at say what a capture holds: give --pcap with a file"
         )
+    if watch and pcap is not None:
+        raise SpecError("--watch and --pcap exclude each other: give one of them")
     capture = Capture(pcap, tuple(pcap_port or ()), pcap_at) if pcap is not None else None
     experiment = spec.load(scenario, overrides=set_ or (), seed=seed, seeds=seeds)
     folder = out if out is not None else runner.default_folder(experiment)
+    progress = Screen(sys.stderr) if watch else for_stream()
     result = runner.run_experiment(
-        experiment, out=folder, fresh=fresh, jobs=jobs, progress=for_stream(), capture=capture
+        experiment, out=folder, fresh=fresh, jobs=jobs, progress=progress, capture=capture
     )
     if json:
         _print_json(show.document(result))
@@ -98,6 +105,39 @@ def run(
         show.result(result, terminal.console())
     for remark in result.remarks:
         terminal.say(" ".join(fitting(remark).split()))
+
+
+@app.command()
+def lab(
+    results: Annotated[
+        Path, typer.Argument(help="The folder whose results are shown beside it.")
+    ] = Path("results"),
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1 (default: a free one).")
+    ] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open it in the browser.")
+    ] = True,
+) -> None:
+    """Open the laboratory in a browser's tab: queues to watch and change, and results to look at.
+
+    It is served on this machine only, until Ctrl-C.
+    """
+    import webbrowser
+
+    from aqmlab.lab import PAGE
+    from aqmlab.lab.server import Laboratory
+
+    try:
+        with Laboratory(PAGE, results, port) as server:
+            print(server.address, flush=True)
+            if browser:
+                webbrowser.open(server.address)
+            server.serve_forever()
+    except OSError as error:
+        raise AqmlabError(f"port {port} cannot be used ({error.strerror}): give another") from error
+    except KeyboardInterrupt:
+        return
 
 
 @app.command("list")
@@ -113,7 +153,7 @@ def list_(
     json: Json = False,
 ) -> None:
     """List queue disciplines, TCP profiles, congestion controls, traffic models, kinds of access,
-    sections of a scenario and studies."""
+    measures, sections of a scenario and studies."""
     from . import reference
 
     found = reference.select(kind, whole=json)

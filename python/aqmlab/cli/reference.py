@@ -20,7 +20,7 @@ KINDS = {
     "congestion": "congestion controls",
     "traffic": "traffic models",
     "access": "kinds of access",
-    "measures": "measures: the numbers of a summary",
+    "measures": "measures",
     "scenario": "sections of a scenario",
     "studies": "studies",
 }

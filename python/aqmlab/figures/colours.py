@@ -88,6 +88,11 @@ DISCIPLINES = {
 }
 """Every discipline's own pen (HRED is the parameters of one published study)."""
 
+DARK = sorted(
+    {p.colour.lower() for p in DISCIPLINES.values() if max(bytes.fromhex(p.colour[1:])) < 150}
+)
+"""Pens that are hard to see on a dark page."""
+
 _ALSO = {"fifo": "droptail", "drop_tail": "droptail", "tail_drop": "droptail"}
 _CALLED = {name: name for name in DISCIPLINES} | _ALSO
 _BLENDS = (("#ffffff", 0.0), ("#ffffff", 0.35), ("#000000", 0.4))

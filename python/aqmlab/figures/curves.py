@@ -68,7 +68,7 @@ def look(pen: Pen, **more: Any) -> dict[str, Any]:
         "color": pen.colour,
         "linestyle": pen.dash,
         "marker": pen.marker,
-        "markersize": 5.0,
+        "markersize": 5.0 if pen.marker in "osDhp" else 6.5,
         "markerfacecolor": "white" if pen.hollow else pen.colour,
         "markeredgecolor": pen.colour if pen.hollow else "white",
         "markeredgewidth": 1.0 if pen.hollow else 0.6,

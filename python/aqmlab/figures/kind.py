@@ -50,8 +50,6 @@ class Entry(_Needed, total=False):
     wide: bool
     """Whether it takes the whole width of a page."""
     note: str
-    lead: bool
-    """Whether the report begins with it."""
 
 
 @dataclass(frozen=True)
@@ -202,15 +200,15 @@ def misfit(name: str, value: Any, wanted: Any) -> str | None:
             return f"{name}: {value} is no table"
         problem = _problem(value, _members(wanted))
         return f"{name}: {problem}" if problem else None
-    if origin is list or wanted is list:
-        if not isinstance(value, list):
-            return f"{name} is a list, not {value!r}"
-        each = (misfit(name, one, inner[0]) for one in value) if inner else ()
+    if origin in (list, dict) or wanted in (list, dict):
+        outer = origin or wanted
+        if not isinstance(value, outer):
+            return f"{name} is a {'list' if outer is list else 'table'}, not {value!r}"
+        members = value.values() if isinstance(value, dict) else value
+        each = (misfit(name, one, inner[-1]) for one in members) if inner else ()
         return next((problem for problem in each if problem), None)
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    fits = whole or isinstance(value, float) if wanted is float else isinstance(value, wanted)
-    if wanted is int:
-        fits = whole
+    numbers = {float: (int, float), int: int}.get(wanted, wanted)
+    fits = isinstance(value, numbers) and (wanted is bool or not isinstance(value, bool))
     return None if fits else f"{name} is {said(wanted)}, not {value!r}"
 
 

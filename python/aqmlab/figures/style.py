@@ -126,13 +126,13 @@ def few(axis: Axis, most: int, *, whole: bool = False) -> None:
     axis.set_major_formatter("{x:,g}")
 
 
-def decades(axis: Axis) -> None:
-    """A logarithmic axis with plain numbers at 1, 2 and 5 of every decade."""
+def decades(axis: Axis, *, unit: float = 1.0, subs: tuple[int, ...] = (1, 2, 5)) -> None:
+    """A logarithmic axis with plain numbers, in a larger unit, at these places of every decade."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axis.axes.set(**{f"{name_of(axis)}scale": "log"})
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axis.set_major_locator(LogLocator(subs=subs))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / unit:,g}"))
     axis.set_minor_formatter(NullFormatter())
 
 

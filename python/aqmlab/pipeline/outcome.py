@@ -26,6 +26,7 @@ def of(experiment: Experiment, material: Material, parts: list[str], quick: bool
     version = engine.version()
     rows = run_rows(material)
     return about | {
+        "lead": experiment.data.get("lead"),
         "quick": quick,
         "settings": material.settings,
         "parts": parts,
@@ -140,7 +141,6 @@ def write_figures(
                 "title": spec["title"],
                 "name": spec.get("paper", f"Figure {spec['id']}"),
                 "kind": spec["kind"],
-                "lead": spec.get("lead", False),
                 "wide": spec.get("wide", kind.wide),
                 "caption": spec["caption"],
                 "note": drawn.note,

@@ -16,7 +16,7 @@ from aqmlab.io.terminal import printable
 from aqmlab.runs.store import Store
 
 from . import setup
-from .templates import environment, style
+from .templates import environment, script, style
 
 
 def write(folder: Path | str) -> Path:
@@ -47,16 +47,20 @@ def write(folder: Path | str) -> Path:
 def render(result: Mapping, pictures: Mapping[str, str]) -> str:
     """The page of a result and its figures (SVG text by figure). Pure."""
     told = {part["name"]: part for part in result["all_parts"]}
+    parts = [_part(result, told[name], pictures) for name in result["parts"]]
+    drawn = {figure["id"]: figure for part in parts for figure in part["figures"]}
     return (
         environment(drawing=_drawing, code=code)
         .get_template("page.html.jinja")
         .render(
             r=result,
-            parts=[_part(result, told[name], pictures) for name in result["parts"]],
+            parts=parts,
+            lead=drawn.get(result["lead"]) or next(iter(drawn.values()), None),
             again=revisited.pairs(result["claims"]),
             missing=[part["title"] for name, part in told.items() if name not in result["parts"]],
             command=command(result),
             style=style(),
+            script=script(),
         )
     )
 
@@ -141,6 +145,15 @@ def code(text: str) -> Markup:
     return Markup("\n").join(lines)
 
 
+_SHARED = {
+    "#1a1a1a": "ink",
+    "#6b6b6b": "soft",
+    "#e4e4e4": "line",
+    "#ffffff": "paper",
+}
+"""Colours of a drawing that are the page's own, so that it is dark on a dark page."""
+
+
 def inline(svg: str, prefix: str, label: str) -> Markup:
     """A stand-alone SVG made fit for a page with others: own ids, no size, no metadata."""
     svg = svg[svg.index("<svg") :]
@@ -152,6 +165,8 @@ def inline(svg: str, prefix: str, label: str) -> Markup:
     head, rest = svg.split(">", 1)
     box = re.search(r'viewBox="[^"]*"', head)
     assert box is not None, "an SVG without a viewBox"
+    for colour, name in _SHARED.items():
+        rest = rest.replace(colour, f"var(--{name})")
     opening = Markup('<svg role="img" aria-label="{}" ').format(printable(label)) + Markup(
         box[0] + ">"
     )

@@ -58,7 +58,8 @@ def simulate_all(
             raise engine.Cancelled
         board.start(index)
         capture = captures[index] if captures else None
-        result = finish(index, engine.simulate(scenarios[index], report, capture))
+        watched = {"watch": board.watch(index)} if board.watch and not capture else {}
+        result = finish(index, engine.simulate(scenarios[index], report, capture, **watched))
         board.finish(index)
         return result
 

@@ -14,12 +14,18 @@ from aqmlab.io.terminal import printable
 
 from .pace import Pace
 
+Watch = tuple[Callable[[dict[str, Any]], object], float]
+"""What is shown a run that goes on, and the seconds of a bin."""
+
 
 class Progress:
     """Counts simulated seconds over batches of runs; this base class shows nothing.
 
     Threads report through `advance` and `finish`; displays override `_show`.
     """
+
+    watch: Callable[[int], Watch] | None = None
+    """Of displays that look into runs: what is shown run number so and so, and by which bins."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

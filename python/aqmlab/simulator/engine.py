@@ -76,11 +76,15 @@ def _asked() -> Iterator[Any]:
 
 
 def simulate(
-    scenario: Scenario, progress: Progress | None = None, capture: Capture | None = None
+    scenario: Scenario,
+    progress: Progress | None = None,
+    capture: Capture | None = None,
+    watch: tuple[Callable[[dict[str, Any]], object], float] | None = None,
 ) -> Outcome:
     """Runs one scenario; the global lock is released meanwhile, so threads scale.
 
-    A `capture` is written while the run goes on.
+    A `capture` is written while the run goes on. `watch`, for runs without one, is shown what
+    happened meanwhile (docs/tab.md), queues by bins of so many seconds.
 
     Adds to the summary the two numbers that only the machine knows: `wall_s` and
     `data_packets_per_wall_s`. They are no part of the fingerprint.
@@ -89,7 +93,10 @@ def simulate(
     began = time.perf_counter()
     with _asked() as core:
         raw: _core_module.RawResult
-        if capture is None:
+        if watch is not None:
+            show, bin_s = watch
+            raw = core.run(text, progress, None, (lambda look: show(json.loads(look)), bin_s))
+        elif capture is None:
             raw = core.run(text, progress)
         else:
             with capture.writing() as write:

@@ -15,6 +15,7 @@ Measure = Mapping[str, Any]
 """`name`, `title`, `summary` (its meaning), `unit`, and how it is shown: `shown` (the unit),
 `scale`, `digits`; `interval` it is of; other places of a summary where it stands (`also`)."""
 
+
 def _of_the_machine(name: str, title: str, unit: str, summary: str) -> Measure:
     about = {"name": name, "title": title, "summary": summary, "interval": "whole run"}
     return {**about, "unit": unit, "shown": unit, "scale": 1.0, "digits": 1}

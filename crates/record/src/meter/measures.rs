@@ -112,7 +112,7 @@ impl Meter {
         if self.settings.sample_every.is_some() {
             self.samples.summarise(out);
         }
-        if let Some(gauges) = &self.gauges {
+        if let Some(gauges) = self.gauges.as_ref().filter(|_| self.settings.gauges) {
             gauges.summarise(out);
         }
     }
@@ -124,8 +124,8 @@ impl Meter {
         let series = [
             ("arrivals", Column::U64(self.arrivals.rows(seconds))),
             ("departures", Column::U64(departures)),
-            ("drops", Column::U64(self.drops.rows(seconds))),
-            ("marks", Column::U64(self.marks.rows(seconds))),
+            ("drops", Column::U64(self.drops.sums(seconds))),
+            ("marks", Column::U64(self.marks.sums(seconds))),
             ("ip_bytes", Column::U64(bytes)),
             ("queue_delay_mean_s", Column::F64(delays)),
         ];

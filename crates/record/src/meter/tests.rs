@@ -16,6 +16,7 @@ fn meter(from_ms: u64, to_ms: u64) -> Meter {
         keep_samples: true,
         gauges: true,
         trace: false,
+        watch: None,
     })
 }
 

@@ -201,8 +201,7 @@ impl Recorder {
         let seconds = self.window.to.nanos().div_ceil(1_000_000_000) as usize;
         let ports = ended.of_links().flat_map(|(name, meter)| meter.per_second(name, seconds));
         let mut columns: Vec<_> = ports.collect();
-        columns.extend(self.requests.per_second(seconds));
-        columns.extend(self.goodput.iter().flat_map(|goodput| goodput.per_second(seconds)));
+        columns.extend(self.per_second(seconds));
         tables.push(Table { name: "seconds", columns, every_s: Some((0.0, 1.0)) });
         tables
     }

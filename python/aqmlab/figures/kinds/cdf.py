@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aqmlab.tables.statistics.responses import share_below
 
-from ..colours import pens
+from ..colours import INK, Pen, pens
 from ..curves import draw_curve, place_legend
 from ..sources import Cells, Drawing, Sample, mean_band, seeds_told
 from ..style import decades, few, grid
@@ -31,29 +31,45 @@ def collect(
     upto_ms: float = UPTO_MS,
     table: str = HISTOGRAM,
     traffic: list[int] | None = None,
+    against: str = "",
 ) -> Drawing | None:
     """A curve per cell: the mean of the seeds' distributions with its 95 % interval.
 
     `upto_ms` is the right end of the axis; what takes longer is drawn beside it on a logarithmic
     one. `table` has `upper_ms` and `count`, `traffic` are the numbers of the traffic groups whose
-    responses count where the table tells them apart (all).
+    responses count where the table tells them apart (all). `against` names a curve: how far the
+    others are from it, paired by seed, is drawn below.
     """
     times = GRID_MS if upto_ms == UPTO_MS else np.linspace(0.0, upto_ms, len(GRID_MS))
-    drawn, curves, tails = [], [], []
-    for sample in cells.samples():
-        found = histograms(sample, table, traffic)
-        if found:
-            curves.append({"label": sample.label} | band(found, times))
-            tails.append((found, max(longest(one) for one in found)))
-            drawn.append(sample)
-    if not curves:
+    wanted = [
+        (sample, found)
+        for sample in cells.samples()
+        if (found := histograms(sample, table, traffic))
+    ]
+    if not wanted:
         return None
-    last = max(end for _, end in tails)
+    shares = {sample.label: shares_of(found, times) for sample, found in wanted}
+    curves: list[dict[str, Any]] = [
+        {"label": label} | band(rows, times) for label, rows in shares.items()
+    ]
+    last = max(longest(one) for _, found in wanted for one in found)
     if last > 1.5 * upto_ms and min(curve["percent"][-1] for curve in curves) < FULL:
         beyond = np.geomspace(upto_ms, last, TAIL_POINTS)
-        for curve, (found, _) in zip(curves, tails, strict=True):
-            curve["tail"] = band(found, beyond)
-    return Drawing({"curves": curves}, seeds_told(drawn))
+        for curve, (_, found) in zip(curves, wanted, strict=True):
+            curve["tail"] = band(shares_of(found, beyond), beyond)
+    data: dict = {"curves": curves}
+    if against in shares:
+        others = {label: rows for label, rows in shares.items() if label != against}
+        data |= {"against": against, "differences": _differences(others, shares[against], times)}
+    return Drawing(data, seeds_told([sample for sample, _ in wanted]))
+
+
+def _differences(others: dict[str, list], first: list, times: np.ndarray) -> list[dict]:
+    """Every curve minus the first, seed by seed."""
+    return [
+        {"label": label} | band([a - b for a, b in zip(rows, first, strict=False)], times)
+        for label, rows in others.items()
+    ]
 
 
 def histograms(
@@ -73,9 +89,14 @@ def longest(histogram: dict[str, np.ndarray]) -> float:
     return float(held.max()) if len(held) else 0.0
 
 
-def band(found: list[dict[str, np.ndarray]], times: np.ndarray) -> dict:
-    """Mean over the seeds' histograms and its 95 % interval, at every time."""
-    mean, low, high = mean_band([share_below(histogram, times) for histogram in found])
+def shares_of(found: list[dict[str, np.ndarray]], times: np.ndarray) -> list[np.ndarray]:
+    """The percent of the responses within these times, of every seed."""
+    return [share_below(histogram, times) for histogram in found]
+
+
+def band(rows: list[np.ndarray], times: np.ndarray) -> dict:
+    """Mean over the seeds (rows) and its 95 % interval, at every time."""
+    mean, low, high = mean_band(rows)
     return {"x_ms": times, "percent": mean, "low": low, "high": high}
 
 
@@ -86,35 +107,61 @@ def draw(
 
     A curve has `label` and the columns `x_ms`, `percent`, and optionally `low`, `high` (the 95 %
     interval of the mean over the seeds, in percent), and `tail`, the same beyond the axis.
+    `data["differences"]` has the same of each curve minus that named by `data["against"]`.
     """
-    curves = data["curves"]
+    curves, differences = data["curves"], data.get("differences", [])
     tails = [curve["tail"] for curve in curves if "tail" in curve]
-    figure, row = grid(
-        5.4, 3.5, 1, 1 + bool(tails), sharey=True, width_ratios=[4, 1.3][: 1 + bool(tails)]
-    )
-    first, last = row[0][0], row[0][-1]
+    rows, columns = 1 + bool(differences), 1 + bool(tails)
+    ratios: dict[str, Any] = {"width_ratios": [4, 1.3][:columns], "height_ratios": [2.6, 1][:rows]}
+    figure, places = grid(5.4, 3.5 if rows == 1 else 4.9, rows, columns, sharex="col", **ratios)
+    first, last = places[0][0], places[0][-1]
     first.set_title(title)
     first.set(xlim=(0, curves[0]["x_ms"][-1]), ylim=(0, 100))
     few(first.xaxis, 5)
     few(first.yaxis, 5)
-    looks = pens((c["label"] for c in curves), data.get("known", ()))
-    for index, (curve, pen) in enumerate(zip(curves, looks, strict=True)):
-        _draw(first, curve, curve, pen, (index, len(curves)))
-    first.set_xlabel(axis)
     first.set_ylabel("cumulative share of responses (%)")
+    looks = pens((c["label"] for c in curves), data.get("known", ()))
+    pen_of = {curve["label"]: pen for curve, pen in zip(curves, looks, strict=True)}
+    for place, curve in enumerate(curves):
+        _draw(first, curve, pen_of[curve["label"]], (place, len(curves)))
+    if differences:
+        _below(places[1], data, pen_of)
+    places[-1][0].set_xlabel(axis)
     place_legend(figure, first, legend, "lower right")
     if tails:
-        decades(last.xaxis)
-        last.set_xlim(tails[0]["x_ms"][0], tails[0]["x_ms"][-1])
-        last.tick_params(axis="y", length=0)
-        last.spines["left"].set_linestyle((0, (2, 2)))
-        for index, (curve, pen) in enumerate(zip(curves, looks, strict=True)):
-            _draw(last, curve, curve["tail"], pen, (index, len(curves)))
-        last.set_xlabel("longer (log.)")
+        _beyond(last, curves, pen_of)
     return figure
 
 
-def _draw(axes: Axes, curve: dict, part: dict, pen, place: tuple[int, int]) -> None:
-    x, percent = (np.asarray(part[k], dtype=float) for k in ("x_ms", "percent"))
-    named = part | {"label": curve["label"]}
-    draw_curve(axes, x, percent, named, pen, place)
+def _draw(axes: Axes, curve: dict, pen: Pen, place: tuple[int, int]) -> None:
+    x, percent = (np.asarray(curve[k], dtype=float) for k in ("x_ms", "percent"))
+    draw_curve(axes, x, percent, curve, pen, place)
+
+
+def _beyond(axes: Axes, curves: list[dict], pen_of: dict[str, Pen]) -> None:
+    """What takes longer than the axis, on a logarithmic one."""
+    decades(axes.xaxis, unit=1000, subs=(1,))
+    ends = curves[0]["tail"]["x_ms"]
+    axes.set(xlim=(ends[0], ends[-1]), ylim=(0, 100))
+    axes.tick_params(axis="y", length=0, labelleft=False)
+    axes.tick_params(axis="x", labelbottom=True)
+    axes.spines["left"].set_linestyle((0, (2, 2)))
+    for place, curve in enumerate(curves):
+        part = curve["tail"] | {"label": curve["label"]}
+        _draw(axes, part, pen_of[curve["label"]], (place, len(curves)))
+    axes.set_xlabel("longer (s)")
+
+
+def _below(row: np.ndarray, data: dict, pen_of: dict[str, Pen]) -> None:
+    """How far the other curves are from the one that is named."""
+    axes, differences = row[0], data["differences"]
+    for empty in row[1:]:
+        empty.set_axis_off()
+    ends = [np.abs(np.asarray(d["percent"], dtype=float)).max() for d in differences]
+    top = 1.5 * max(ends) or 1.0
+    axes.set_ylim(-top, top)
+    axes.axhline(0.0, color=INK, linewidth=0.9)
+    for place, difference in enumerate(differences):
+        _draw(axes, difference, pen_of[difference["label"]], (place, len(differences)))
+    few(axes.yaxis, 4)
+    axes.set_ylabel(f"minus {data['against']}\n(points)")

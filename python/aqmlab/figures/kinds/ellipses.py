@@ -11,7 +11,7 @@ from aqmlab import units
 from ..colours import SOFT, Pen, pens
 from ..labels import name_points
 from ..sources import Cells, Drawing, Sample
-from ..style import LEVEL, SMALL, few, hover, new
+from ..style import LEVEL, SMALL, decades, few, hover, new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,8 +114,7 @@ def draw(
     for curve, pen, chosen in zip(data["curves"], looks, shown, strict=True):
         _draw(axes, curve, pen if chosen else None, log, rate)
     if log:
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter("{x:,g}")
+        decades(axes.xaxis)
     else:
         axes.set_xlim(left=0)
         few(axes.xaxis, 8)

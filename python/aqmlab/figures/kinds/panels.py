@@ -25,12 +25,12 @@ def collect(table: Rows, *, x: str, columns: str) -> Drawing | None:
     """
     if not table.all():
         return None
-    along, across = table.keys[x], table.keys[columns]
+    below, across = table.keys[x], table.keys[columns]
     values = list(dict.fromkeys(row[across] for row in table.all()))
     drawn = []
     for name in table.rows:
         metric = table.material.metrics[name]
-        cells = [_panel(table.of(name, **{across: value}), along) for value in values]
+        cells = [_panel(table.of(name, **{across: value}), below) for value in values]
         drawn.append({"title": metric["title"], "unit": metric["unit"], "cells": cells})
     names = [f"{value} % load" if columns == "load" else str(value) for value in values]
     return Drawing({"columns": names, "rows": drawn})
@@ -57,7 +57,7 @@ def draw(data: dict, *, axis: str, title: str = "") -> Figure:
     for i, row in enumerate(rows):
         for j, cell in enumerate(row["cells"]):
             _cell(places[i, j], cell)
-        places[i, 0].set_ylim(0, 1.12 * max(map(_top, row["cells"])) or 1.0)
+        places[i, 0].set_ylim(0, _ylim(row))
         unit = f"\n({row['unit']})" if row["unit"] else ""
         places[i, 0].set_ylabel(f"{row['title']}{unit}", fontsize=8.5)
     for j, name in enumerate(columns):
@@ -69,15 +69,14 @@ def draw(data: dict, *, axis: str, title: str = "") -> Figure:
     return figure
 
 
-def tick_labels(x: np.ndarray) -> list[str]:
-    """The places along an axis; blank where one would run into the last that is told. The last of
-    all is told rather than the one before it.
+def along(x: np.ndarray) -> np.ndarray:
+    """Where the places of an axis stand: by their numbers, or at equal distances where labels
+    would run into each other.
     """
-    width, last, labels = float(np.ptp(x)), -np.inf, dict.fromkeys(x.tolist(), "")
-    for place in sorted(labels):
-        if place - last >= LABEL_WIDTH * width:
-            labels[place], last = f"{place:g}", place
-    return [labels[place] for place in x.tolist()]
+    gaps = np.diff(np.sort(np.unique(x)))
+    if not len(gaps) or gaps.min() >= LABEL_WIDTH * np.ptp(x):
+        return x
+    return np.searchsorted(np.unique(x), x).astype(float)
 
 
 def _top(cell: dict) -> float:
@@ -86,16 +85,23 @@ def _top(cell: dict) -> float:
     return float(np.nanmax(np.array(numbers, dtype=float), initial=0.0))
 
 
+def _ylim(row: dict) -> float:
+    """The upper end of a measure's axis; of percentages at most 100, whatever an interval says."""
+    top = max(map(_top, row["cells"]))
+    return 1.12 * (min(top, 100.0) if row["unit"] == "%" else top) or 1.0
+
+
 def _cell(axes: Axes, cell: dict) -> None:
     x = np.asarray(cell["x"], dtype=float)
+    at = along(x)
     ours, low, high = (np.asarray(cell[k], dtype=float) for k in ("ours", "low", "high"))
     blue = PENS[0].colour
-    axes.fill_between(x, np.maximum(low, 0.0), high, color=blue, alpha=0.18, linewidth=0)
+    axes.fill_between(at, np.maximum(low, 0.0), high, color=blue, alpha=0.18, linewidth=0)
     line = {"color": blue, "markersize": 3.8, "linewidth": 1.4, "clip_on": False}
-    axes.plot(x, ours, marker="o", label="ours", **line)
+    axes.plot(at, ours, marker="o", label="ours", **line)
     if cell.get("paper") is not None:
         axes.plot(
-            x,
+            at,
             np.asarray(cell["paper"], dtype=float),
             linestyle="none",
             marker="D",
@@ -107,6 +113,6 @@ def _cell(axes: Axes, cell: dict) -> None:
             zorder=4,
             clip_on=False,
         )
-    axes.set_xticks(x, tick_labels(x))
+    axes.set_xticks(at, [f"{place:g}" for place in x])
     axes.tick_params(labelsize=7.5)
     axes.yaxis.set_major_formatter("{x:,g}")

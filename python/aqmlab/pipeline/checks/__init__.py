@@ -11,7 +11,7 @@ from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import LISTS, Experiment
 
 from . import claims, entries, keys
-from .cells import Names, first
+from .cells import Names, first, unknown
 
 #: What is looked at of an entry whose keys are right.
 CHECKS: dict[str, Callable[[dict, Names], str | None]] = {
@@ -52,6 +52,9 @@ def check(experiment: Experiment) -> None:
             )
             if problem:
                 _complain(experiment, kind, number, problem)
+    shown = [figure["id"] for figure in experiment.of("figure")]
+    if "lead" in data and (problem := unknown("figure", data["lead"], shown)):
+        raise SpecError(f"{experiment.folder / 'experiment.toml'}: lead: {problem}")
 
 
 def _loads(experiment: Experiment, kind: str, entry: dict) -> str | None:

@@ -34,7 +34,7 @@ def keys(needed: str, others: str = "") -> Keys:
 #: The file itself.
 WHOLE = keys(
     "name title subtitle question source part settings scenario group metric",
-    "port include base axis setup calibration table difference figure claim deviation",
+    "port include lead base axis setup calibration table difference figure claim deviation",
 )
 
 SETTINGS = keys("seeds", "duration warmup looks calibration_seeds calibration")

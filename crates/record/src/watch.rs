@@ -1,0 +1,156 @@
+//! What is kept of a run for whoever watches it: bounded, and handed over once.
+
+use std::collections::VecDeque;
+
+use packet::{Duration, Instant};
+
+/// What a watched port keeps until it is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WatchSettings {
+    /// Length of the intervals of which the least and the largest sample are kept.
+    pub bin: Duration,
+}
+
+/// Intervals that wait for a look; the oldest give way.
+const MOST_BINS: usize = 4_096;
+
+/// The least and the largest sample of each of a row of equal intervals of time.
+#[derive(Clone, Debug)]
+pub struct Bins {
+    width_ns: u64,
+    /// Number of the first interval kept: it begins at so many widths.
+    first: u64,
+    bins: VecDeque<[f64; 2]>,
+}
+
+/// Intervals that were looked at: when the first begins, and least and largest sample of each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Binned {
+    /// Begin of the first, in seconds.
+    pub from_s: f64,
+    /// Length of each, in seconds.
+    pub width_s: f64,
+    /// Least and largest.
+    pub bins: Vec<[f64; 2]>,
+}
+
+impl Bins {
+    /// None yet; intervals as long as `width`.
+    pub fn new(width: Duration) -> Self {
+        Bins { width_ns: width.nanos().max(1), first: 0, bins: VecDeque::new() }
+    }
+
+    /// A sample at `at_ns`, not before the last one.
+    pub fn add(&mut self, at_ns: u64, value: f64) {
+        let number = at_ns / self.width_ns;
+        if self.bins.is_empty() {
+            self.first = number;
+        }
+        let place = number.saturating_sub(self.first) as usize;
+        if let Some([least, most]) = self.bins.get_mut(place) {
+            (*least, *most) = (least.min(value), most.max(value));
+            return;
+        }
+        // Where no sample fell the value before it held on.
+        let held = self.bins.back().copied().unwrap_or([value; 2]);
+        self.bins.resize(place.min(MOST_BINS), held);
+        self.bins.push_back([value; 2]);
+        while self.bins.len() > MOST_BINS {
+            self.bins.pop_front();
+        }
+        self.first = number + 1 - self.bins.len() as u64;
+    }
+
+    /// Hands over every interval that is over at `now`.
+    pub fn drain(&mut self, now: Instant) -> Binned {
+        let over = (now.nanos() / self.width_ns).saturating_sub(self.first) as usize;
+        let bins: Vec<[f64; 2]> = self.bins.drain(..over.min(self.bins.len())).collect();
+        let width_s = self.width_ns as f64 / 1e9;
+        let from_s = self.first as f64 * width_s;
+        self.first += bins.len() as u64;
+        Binned { from_s, width_s, bins }
+    }
+}
+
+/// The queue of one port and its discipline's gauges, for whoever watches.
+#[derive(Clone, Debug)]
+pub(crate) struct Watched {
+    settings: WatchSettings,
+    queue: Bins,
+    gauges: Vec<(&'static str, Bins)>,
+}
+
+/// What a look at a port's samples gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Watching {
+    /// Packets waiting.
+    pub queue: Binned,
+    /// The discipline's gauges by name.
+    pub gauges: Vec<(&'static str, Binned)>,
+}
+
+impl Watched {
+    pub fn new(settings: WatchSettings) -> Self {
+        Watched { settings, queue: Bins::new(settings.bin), gauges: Vec::new() }
+    }
+
+    pub fn queue(&mut self, at_ns: u64, packets: u32) {
+        self.queue.add(at_ns, f64::from(packets));
+    }
+
+    /// Gauge number `place`, in the order in which the discipline shows them.
+    pub fn gauge(&mut self, place: usize, name: &'static str, at_ns: u64, value: f64) {
+        if place == self.gauges.len() {
+            self.gauges.push((name, Bins::new(self.settings.bin)));
+        }
+        self.gauges[place].1.add(at_ns, value);
+    }
+
+    pub fn drain(&mut self, now: Instant) -> Watching {
+        let gauges = self.gauges.iter_mut().map(|(name, bins)| (*name, bins.drain(now)));
+        Watching { queue: self.queue.drain(now), gauges: gauges.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * MS)
+    }
+
+    #[test]
+    fn an_interval_has_its_least_and_largest_sample_and_is_handed_over_once() {
+        let mut bins = Bins::new(Duration::from_millis(10));
+        for (ms, value) in [(0, 3.0), (3, 1.0), (6, 5.0), (12, 2.0), (21, 7.0)] {
+            bins.add(ms * MS, value);
+        }
+        let seen = bins.drain(at(20));
+        assert_eq!((seen.from_s, seen.bins), (0.0, vec![[1.0, 5.0], [2.0, 2.0]]));
+        assert_eq!(bins.drain(at(29)).bins, [] as [[f64; 2]; 0], "the third is not over");
+        bins.add(25 * MS, 6.0);
+        let seen = bins.drain(at(30));
+        assert_eq!((seen.from_s, seen.bins), (0.02, vec![[6.0, 7.0]]));
+    }
+
+    #[test]
+    fn where_no_sample_fell_the_last_one_holds() {
+        let mut bins = Bins::new(Duration::from_millis(1));
+        bins.add(0, 4.0);
+        bins.add(3 * MS, 9.0);
+        assert_eq!(bins.drain(at(4)).bins, [[4.0; 2], [4.0; 2], [4.0; 2], [9.0; 2]]);
+    }
+
+    #[test]
+    fn what_nobody_looks_at_does_not_grow() {
+        let mut bins = Bins::new(Duration::from_millis(1));
+        (0..10_000).for_each(|ms| bins.add(ms * MS, ms as f64));
+        let seen = bins.drain(at(10_000));
+        assert_eq!(seen.bins.len(), MOST_BINS);
+        assert!((seen.from_s - (10_000 - MOST_BINS) as f64 / 1e3).abs() < 1e-9);
+        assert_eq!(seen.bins.last(), Some(&[9_999.0; 2]));
+    }
+}

@@ -1,0 +1,116 @@
+//! Whoever watches a run changes nothing of it.
+
+use aqmlab_sim::{PACKET_NUMBERS, Run, Scenario, summary_json};
+use packet::{Duration, Instant, Rng};
+use serde_json::Value as Json;
+
+const SCENARIOS: [&str; 4] = [
+    r#"{"duration": "20 s", "warmup": "2 s", "link": [{"rate": "2 Mbit/s", "forward": {"aqm": "red"}}],
+        "record": {"goodput": true}, "traffic": [{"app": "web", "users": 60}, {"app": "bulk", "flows": 2}]}"#,
+    r#"{"duration": "9 s", "link": [{"rate": "5 Mbit/s", "forward": {"aqm": "fq_codel"}}],
+        "traffic": [{"app": "bulk", "flows": 4, "tcp": {"profile": "linux"}}, {"app": "voip", "flows": 2}]}"#,
+    r#"{"duration": "8 s", "link": [{"name": "a", "rate": "3 Mbit/s", "forward": {"aqm": "pie"}},
+        {"name": "b", "rate": "2 Mbit/s", "forward": {"aqm": "droptail", "limit": 20}}],
+        "record": {"queues": ["a.forward", "b.forward"]}, "traffic": [{"app": "bulk", "flows": 6}]}"#,
+    r#"{"duration": "6 s", "link": [{"rate": "4 Mbit/s", "reverse": {"aqm": "codel"}}],
+        "record": {"queues": ["bottleneck.reverse"], "trace": true, "gauges": true},
+        "traffic": [{"app": "bulk", "flows": 2, "side": "clients"}]}"#,
+];
+
+fn scenario(text: &str) -> Scenario {
+    Scenario::from_json(text).unwrap_or_else(|why| panic!("{why}"))
+}
+
+/// All of a summary but how many events it took: watched ports have every event.
+fn figures(summary: &record::Summary) -> Json {
+    let mut figures = summary_json(summary);
+    figures.as_object_mut().expect("an object").remove("events");
+    figures
+}
+
+/// Adds the numbers of a series up, whatever it is called on the way.
+fn total(series: &Json) -> f64 {
+    series.as_array().expect("a list").iter().map(|v| v.as_f64().expect("a number")).sum()
+}
+
+#[test]
+fn a_run_sliced_and_watched_in_any_way_gives_the_same_figures() {
+    for (i, text) in SCENARIOS.iter().enumerate() {
+        let plain = Run::new(scenario(text)).unwrap().complete(&mut |_| true).unwrap();
+        for way in 0..4 {
+            let mut rng = Rng::indexed(way, "watch", i as u64);
+            let bin = Duration::from_millis(1 + rng.below(400));
+            let mut run = Run::watched(scenario(text), bin).unwrap();
+            let mut rows = Vec::new();
+            while run.now() < run.end() {
+                run.advance(run.now() + Duration::from_micros(1 + rng.below(700_000)));
+                match rng.below(4) {
+                    0 => drop(run.look()),
+                    1 => run.look_at_packets(&mut rows),
+                    2 => run.watch_packets(rng.below(2) == 0),
+                    _ => {}
+                }
+            }
+            assert!(rows.len().is_multiple_of(PACKET_NUMBERS));
+            let outcome = run.outcome();
+            assert_eq!(figures(&outcome.summary), figures(&plain.summary), "{text}, way {way}");
+            for (of, expected) in outcome.tables.iter().zip(&plain.tables) {
+                // As text: what is not a number equals itself.
+                let same = format!("{of:?}") == format!("{expected:?}");
+                assert!(same, "{text}, way {way}: table {}", of.name);
+            }
+            assert_eq!(outcome.tables.len(), plain.tables.len(), "{text}, way {way}");
+        }
+    }
+}
+
+#[test]
+fn looks_add_up_to_the_whole_run() {
+    let mut run = Run::watched(scenario(SCENARIOS[0]), Duration::from_millis(50)).unwrap();
+    let (mut departures, mut drops, mut queue, mut seen) = (0.0, 0.0, 0, Json::Null);
+    while run.now() < run.end() {
+        run.advance(run.now() + Duration::from_millis(730));
+        seen = run.look();
+        let port = &seen["ports"][0];
+        assert_eq!(port["name"], "bottleneck.forward");
+        departures += total(&port["departures"]);
+        drops += ["early", "forced", "overflow"]
+            .map(|why| total(&port["drops"][why]))
+            .iter()
+            .sum::<f64>();
+        let bins = port["queue"]["least"].as_array().unwrap();
+        assert!(port["gauges"]["average"].is_null() || bins.len() < 17);
+        queue += bins.len();
+    }
+    let outcome = run.outcome();
+    let column = |name: &str| {
+        let seconds = outcome.tables.iter().find(|t| t.name == "seconds").unwrap();
+        let (_, column) = seconds.columns.iter().find(|(n, _)| n == name).unwrap();
+        let record::Column::U64(counts) = column else { panic!("{name} is a count") };
+        counts.iter().sum::<u64>() as f64
+    };
+    assert_eq!(departures, column("bottleneck.forward.departures"));
+    assert_eq!(drops, column("bottleneck.forward.drops"));
+    assert_eq!(queue, 20_000 / 50);
+    let (n, within) = (&seen["responses"]["total"], &seen["responses"]["within_1s"]);
+    assert_eq!(n.as_f64(), Some(outcome.summary.number("responses")));
+    let share = within.as_f64().unwrap() / n.as_f64().unwrap();
+    assert!((share - outcome.summary.number("share_le_1s")).abs() < 1e-12);
+    let counts = total(&seen["responses"]["counts"]);
+    assert_eq!(Some(counts), n.as_f64());
+}
+
+#[test]
+fn a_packet_is_seen_to_come_wait_and_leave() {
+    let mut run = Run::watched(scenario(SCENARIOS[0]), Duration::from_millis(50)).unwrap();
+    let mut rows = Vec::new();
+    run.advance(Instant::ZERO + Duration::from_millis(1_500));
+    run.look_at_packets(&mut rows);
+    let events: Vec<&[f64]> = rows.chunks(PACKET_NUMBERS).filter(|row| row[0] == 0.0).collect();
+    let first = events[0];
+    assert_eq!(first[2], 0.0, "the first event is an arrival");
+    let leaves = events.iter().find(|row| row[2] == 1.0 && row[9] == first[9]).unwrap();
+    assert!(leaves[1] >= first[1] && leaves[8] == first[8], "{leaves:?}");
+    let back = rows.chunks(PACKET_NUMBERS).filter(|row| row[0] == 1.0).count();
+    assert!(back > 0, "acknowledgements are seen on their way back");
+}

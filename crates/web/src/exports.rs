@@ -1,0 +1,166 @@
+//! The functions of the module. A text goes in by [`input`] (how many bytes; answers where to write
+//! them) and the function that reads it; an answer stands at [`output`] for [`output_bytes`] until
+//! the next call. Functions that answer `i32` say 1 for an answer and 0 for the one sentence that is
+//! wrong. After a trap only [`output`] may be asked: there stands what was wrong.
+// The module has one thread, and an exported symbol must be said to be unique; no pointer is followed.
+#![allow(unsafe_code)]
+
+use std::cell::RefCell;
+use std::panic::PanicHookInfo;
+
+use crate::lab::{Answer, Lab};
+
+thread_local! {
+    static LAB: RefCell<Lab> = RefCell::default();
+    static INPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static OUTPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+fn put(bytes: Vec<u8>) {
+    OUTPUT.with(|output| output.replace(bytes));
+}
+
+fn answer(answer: Answer) -> i32 {
+    let good = answer.is_ok();
+    put(answer.unwrap_or_else(|why| why).into_bytes());
+    good.into()
+}
+
+/// Does `work` with the laboratory and the text that was put in.
+fn with_text(work: impl FnOnce(&mut Lab, &str) -> Answer) -> i32 {
+    let input = INPUT.with(RefCell::take);
+    let text = String::from_utf8_lossy(&input);
+    answer(LAB.with(|lab| work(&mut lab.borrow_mut(), &text)))
+}
+
+fn with_lab<T>(work: impl FnOnce(&mut Lab) -> T) -> T {
+    LAB.with(|lab| work(&mut lab.borrow_mut()))
+}
+
+/// To be called once, before anything else: what is wrong when the module traps will be told.
+#[unsafe(no_mangle)]
+pub extern "C" fn begin() {
+    std::panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
+        let text = panic.payload().downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.payload().downcast_ref::<String>().map(String::as_str));
+        let said = text.unwrap_or("no reason given");
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        put(format!("{said}, {place}").into_bytes());
+    }));
+}
+
+/// Room for a text of so many bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn input(bytes: usize) -> *mut u8 {
+    INPUT.with(|input| {
+        let mut input = input.borrow_mut();
+        input.clear();
+        input.resize(bytes, 0);
+        input.as_mut_ptr()
+    })
+}
+
+/// Where the last answer stands.
+#[unsafe(no_mangle)]
+pub extern "C" fn output() -> *const u8 {
+    OUTPUT.with(|output| output.borrow().as_ptr())
+}
+
+/// How long it is.
+#[unsafe(no_mangle)]
+pub extern "C" fn output_bytes() -> usize {
+    OUTPUT.with(|output| output.borrow().len())
+}
+
+/// See [`Lab::version`].
+#[unsafe(no_mangle)]
+pub extern "C" fn version() -> i32 {
+    answer(Ok(Lab::version()))
+}
+
+/// See [`Lab::catalogue`].
+#[unsafe(no_mangle)]
+pub extern "C" fn catalogue() -> i32 {
+    answer(Ok(Lab::catalogue()))
+}
+
+/// See [`Lab::check`].
+#[unsafe(no_mangle)]
+pub extern "C" fn check() -> i32 {
+    with_text(|_, text| Lab::check(text))
+}
+
+/// See [`Lab::users`].
+#[unsafe(no_mangle)]
+pub extern "C" fn users() -> i32 {
+    with_text(|_, text| Lab::users(text))
+}
+
+/// See [`Lab::start`].
+#[unsafe(no_mangle)]
+pub extern "C" fn start(bin_s: f64) -> i32 {
+    with_text(|lab, text| lab.start(text, bin_s))
+}
+
+/// See [`Lab::start_unwatched`].
+#[unsafe(no_mangle)]
+pub extern "C" fn start_unwatched() -> i32 {
+    with_text(Lab::start_unwatched)
+}
+
+/// See [`Lab::start_capture`].
+#[unsafe(no_mangle)]
+pub extern "C" fn start_capture() -> i32 {
+    with_text(Lab::start_capture)
+}
+
+/// See [`Lab::step`].
+#[unsafe(no_mangle)]
+pub extern "C" fn step(until_s: f64, events: f64) -> f64 {
+    with_lab(|lab| lab.step(until_s, events))
+}
+
+/// See [`Lab::look`].
+#[unsafe(no_mangle)]
+pub extern "C" fn look() -> i32 {
+    answer(with_lab(Lab::look))
+}
+
+/// See [`Lab::packets`]: how many numbers there are, in the answer as 64-bit little-endian.
+#[unsafe(no_mangle)]
+pub extern "C" fn packets() -> usize {
+    with_lab(|lab| {
+        let rows = lab.packets();
+        put(rows.iter().flat_map(|number| number.to_le_bytes()).collect());
+        rows.len()
+    })
+}
+
+/// See [`Lab::watch_packets`].
+#[unsafe(no_mangle)]
+pub extern "C" fn watch_packets(on: i32) {
+    with_lab(|lab| lab.watch_packets(on != 0));
+}
+
+/// See [`Lab::captured`].
+#[unsafe(no_mangle)]
+pub extern "C" fn captured() -> usize {
+    let bytes = with_lab(Lab::captured);
+    let length = bytes.len();
+    put(bytes);
+    length
+}
+
+/// See [`Lab::finish`].
+#[unsafe(no_mangle)]
+pub extern "C" fn finish() -> i32 {
+    answer(with_lab(Lab::finish))
+}
+
+/// Fails as a fault of the simulator does, for tests of what a user then sees.
+#[unsafe(no_mangle)]
+pub extern "C" fn fail() {
+    let input = INPUT.with(RefCell::take);
+    panic!("{}", String::from_utf8_lossy(&input));
+}

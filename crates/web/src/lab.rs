@@ -1,0 +1,244 @@
+//! One laboratory: a scenario checked, a run moved and looked at.
+
+use std::sync::{Arc, Mutex};
+
+use packet::{Duration, Instant};
+use serde_json::{Value as Json, json};
+use sim::{Capture, CapturedAt, Run, Scenario};
+
+/// An answer: a text, or else one sentence that says what is wrong.
+pub type Answer = Result<String, String>;
+
+/// Longest scenario that is read, in bytes.
+const MOST_TEXT: usize = 4 << 20;
+/// Most memory that a scenario may need: a module of 32 bits has 4 GiB, a tab rarely more than one.
+const MOST_BYTES: u64 = 1 << 30;
+/// Steps of a run between two looks at how many events it has served.
+const LEAST_STEP: Duration = Duration::from_micros(100);
+
+/// At most one run, and what was asked of it last.
+#[derive(Default)]
+pub struct Lab {
+    run: Option<Run>,
+    rows: Vec<f64>,
+    captured: Arc<Mutex<Vec<u8>>>,
+    /// Simulated nanoseconds that took about as many events as a step may.
+    stride: u64,
+}
+
+fn scenario(text: &str) -> Result<Scenario, String> {
+    if text.len() > MOST_TEXT {
+        return Err(format!(
+            "the scenario has {} bytes, more than {MOST_TEXT}: leave recorded traffic to `aqmlab run`",
+            text.len()
+        ));
+    }
+    let scenario = Scenario::from_json(text).map_err(|why| why.0)?;
+    let bytes = scenario.least_bytes();
+    if bytes > MOST_BYTES {
+        return Err(format!(
+            "the run takes at least {} MiB of memory, more than a tab's {} MiB: shorten it, or leave it to `aqmlab run`",
+            bytes >> 20,
+            MOST_BYTES >> 20,
+        ));
+    }
+    Ok(scenario)
+}
+
+impl Lab {
+    /// Version and build, by which results are known to be of one version.
+    pub fn version() -> String {
+        json!({"version": env!("CARGO_PKG_VERSION"), "build": env!("AQMLAB_BUILD")}).to_string()
+    }
+
+    /// Every discipline, TCP profile, application and section of a scenario, as JSON.
+    pub fn catalogue() -> String {
+        sim::catalogue().to_string()
+    }
+
+    /// The scenario (JSON) with every default filled in.
+    ///
+    /// # Errors
+    /// The sentence that names the field, the value and the remedy.
+    pub fn check(text: &str) -> Answer {
+        let scenario = scenario(text)?;
+        scenario.check_parameters().map_err(|why| why.0)?;
+        Ok(scenario.to_json().to_string())
+    }
+
+    /// Users that make the load of the group that is given by one, and what each asks for:
+    /// `{"users", "bytes_per_user_s"}`; null where no group has a load, or none knows.
+    ///
+    /// # Errors
+    /// As [`Lab::check`].
+    pub fn users(text: &str) -> Answer {
+        let scenario = scenario(text)?;
+        let each = sim::estimate(&scenario).map_err(|why| why.0)?;
+        let group = scenario.traffic.iter().find(|group| group.params.given("load"));
+        let (Some(each), Some(group)) = (each, group) else { return Ok("null".to_owned()) };
+        let (_, line) = sim::capacities(&scenario).swap_remove(0);
+        let users = (group.params.real("load") * line / 8.0 / each).round().max(1.0);
+        Ok(json!({"users": users as u64, "bytes_per_user_s": each}).to_string())
+    }
+
+    /// Sets a run up that can be looked at: bins of `bin_s` simulated seconds.
+    ///
+    /// # Errors
+    /// As [`Lab::check`].
+    pub fn start(&mut self, text: &str, bin_s: f64) -> Answer {
+        self.run = None; // its memory is free before the next one's is taken
+        let bin = Duration::from_secs_f64(bin_s.clamp(1e-4, 3_600.0));
+        self.begin(Run::watched(scenario(text)?, bin).map_err(|why| why.0)?)
+    }
+
+    /// Sets a run up as the command line does.
+    ///
+    /// # Errors
+    /// As [`Lab::check`].
+    pub fn start_unwatched(&mut self, text: &str) -> Answer {
+        self.run = None;
+        self.begin(Run::new(scenario(text)?).map_err(|why| why.0)?)
+    }
+
+    /// Sets a run up that writes what crosses the first link, for Wireshark: [`Lab::captured`].
+    ///
+    /// # Errors
+    /// As [`Lab::check`].
+    pub fn start_capture(&mut self, text: &str) -> Answer {
+        self.run = None;
+        let captured = Arc::clone(&self.captured);
+        let sink = move |bytes: &[u8]| {
+            captured.lock().expect("nobody panics while holding it").extend(bytes);
+        };
+        let at = CapturedAt::Departure;
+        let capture = Capture { ports: Vec::new(), at, sink: Box::new(sink) };
+        self.begin(Run::capturing(scenario(text)?, capture).map_err(|why| why.0)?)
+    }
+
+    fn begin(&mut self, run: Run) -> Answer {
+        self.stride = LEAST_STEP.nanos();
+        self.run = Some(run);
+        Ok(String::new())
+    }
+
+    /// Moves the run to `until_s`, or until about `events` more were served; answers with how far
+    /// it came, in seconds. Not a number without a run.
+    pub fn step(&mut self, until_s: f64, events: f64) -> f64 {
+        let Some(run) = &mut self.run else { return f64::NAN };
+        let until = Instant::ZERO + Duration::from_secs_f64(until_s.clamp(0.0, 1e9));
+        let until = until.min(run.end());
+        let before = run.events();
+        while run.now() < until {
+            run.advance(until.min(run.now() + Duration::from_nanos(self.stride)));
+            let served = (run.events() - before) as f64;
+            if served >= events {
+                self.stride = (self.stride / 2).max(LEAST_STEP.nanos());
+                break;
+            }
+            if served < events / 16.0 {
+                self.stride = (self.stride * 2).min(1_000_000_000);
+            }
+        }
+        run.now().secs_f64()
+    }
+
+    /// What happened since the last look, as JSON.
+    ///
+    /// # Errors
+    /// Without a run.
+    pub fn look(&mut self) -> Answer {
+        Ok(self.run.as_mut().ok_or(NO_RUN)?.look().to_string())
+    }
+
+    /// What happened to packets since the last look: see [`sim::PACKET_NUMBERS`].
+    pub fn packets(&mut self) -> &[f64] {
+        self.rows.clear();
+        if let Some(run) = &mut self.run {
+            run.look_at_packets(&mut self.rows);
+        }
+        &self.rows
+    }
+
+    /// Whether packets are to be seen from now on.
+    pub fn watch_packets(&mut self, on: bool) {
+        if let Some(run) = &mut self.run {
+            run.watch_packets(on);
+        }
+    }
+
+    /// Hands over the bytes of the capture so far.
+    pub fn captured(&mut self) -> Vec<u8> {
+        std::mem::take(&mut *self.captured.lock().expect("nobody panics while holding it"))
+    }
+
+    /// Moves the run to its end and answers with its summary, fingerprint included.
+    ///
+    /// # Errors
+    /// Without a run.
+    pub fn finish(&mut self) -> Answer {
+        let mut run = self.run.take().ok_or(NO_RUN)?;
+        run.advance(run.end());
+        let summary: Json = sim::summary_json(&run.outcome().summary);
+        Ok(summary.to_string())
+    }
+}
+
+const NO_RUN: &str = "there is no run: start one first";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCENARIO: &str = r#"{"duration": "3 s", "link": [{"rate": "2 Mbit/s", "forward": {"aqm": "red"}}],
+        "traffic": [{"app": "bulk", "flows": 3}]}"#;
+
+    fn fingerprint(summary: &str) -> Json {
+        serde_json::from_str::<Json>(summary).unwrap()["fingerprint"].clone()
+    }
+
+    #[test]
+    fn a_run_in_steps_has_the_fingerprint_of_one_in_a_piece() {
+        let mut lab = Lab::default();
+        lab.start_unwatched(SCENARIO).unwrap();
+        let whole = fingerprint(&lab.finish().unwrap());
+        lab.start(SCENARIO, 0.01).unwrap();
+        let mut seen = 0;
+        while lab.step(3.0, 500.0) < 3.0 {
+            lab.look().unwrap();
+            seen += lab.packets().len();
+        }
+        assert!(seen > 0);
+        assert_eq!(fingerprint(&lab.finish().unwrap()), whole);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_one_sentence() {
+        let wrong = SCENARIO.replace("2 Mbit/s", "2 apples");
+        let why = Lab::check(&wrong).unwrap_err();
+        assert!(why.starts_with("link.0.rate: "), "{why}");
+        assert!(Lab::check(&" ".repeat(MOST_TEXT + 1)).unwrap_err().contains("bytes"));
+        let long = SCENARIO.replace(r#""flows": 3"#, r#""flows": 9000000"#);
+        let why = Lab::check(&long).unwrap_err();
+        assert!(why.contains("MiB"), "{why}");
+        assert_eq!(Lab::default().finish(), Err(NO_RUN.to_owned()));
+        assert!(Lab::default().step(1.0, 1.0).is_nan());
+    }
+
+    #[test]
+    fn a_load_is_answered_with_users() {
+        let web = SCENARIO.replace(r#""app": "bulk", "flows": 3"#, r#""app": "web", "load": 0.9"#);
+        let answer: Json = serde_json::from_str(&Lab::users(&web).unwrap()).unwrap();
+        assert!(answer["users"].as_u64().unwrap() > 10, "{answer}");
+        assert_eq!(Lab::users(SCENARIO).unwrap(), "null");
+    }
+
+    #[test]
+    fn a_capture_begins_with_its_magic_number() {
+        let mut lab = Lab::default();
+        lab.start_capture(SCENARIO).unwrap();
+        lab.step(1.0, f64::INFINITY);
+        lab.finish().unwrap();
+        let bytes = lab.captured();
+        assert!(bytes.len() > 24 && bytes[..4] == [0x4d, 0x3c, 0xb2, 0xa1], "{:x?}", &bytes[..4]);
+    }
+}

@@ -1,0 +1,103 @@
+"""Finished results folders as the page shows them: sweeps with intervals, claims, figures."""
+
+from __future__ import annotations
+
+import math
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import AqmlabError
+from aqmlab.intervals import interval
+from aqmlab.io import files
+from aqmlab.runs.contents import MANIFEST
+from aqmlab.runs.store import Store
+from aqmlab.runs.stored import SUMMARY, checked
+
+SHOWN = {
+    "share_le_1s": "answered within 1 s",
+    "response_p50_s": "median response time, s",
+    "queue_delay_mean_s": "mean queue delay, s",
+    "queue_time_mean_packets": "mean queue, packets",
+    "throughput_bytes_per_s": "throughput, B/s",
+    "drop_rate": "share of packets lost",
+}
+"""What the page shows of every sweep: names in a summary, and what they are called there."""
+
+
+def names(results: Path) -> list[str]:
+    """The folders directly below `results` that aqmlab wrote; links are not followed."""
+    if not results.is_dir():
+        return []
+    return sorted(
+        path.name
+        for path in results.iterdir()
+        if not path.is_symlink() and path.is_dir() and (path / MANIFEST).is_file()
+    )
+
+
+def shown(folder: Path) -> dict[str, Any]:
+    """What the page shows of one folder; what is damaged is one sentence."""
+    try:
+        store = Store.existing(folder)
+        manifest = store.manifest
+        if "study" in manifest:
+            result = store.read_json("result.json")
+            claims = [{k: c.get(k) for k in ("id", "claim", "verdict")} for c in result["claims"]]
+            return {"claims": claims, "figures": figures(folder)}
+        return {"sweeps": _sweeps(folder, manifest), "figures": figures(folder)}
+    except (AqmlabError, OSError, KeyError, TypeError) as error:
+        return {"error": f"{folder.name} cannot be shown: {error}"}
+
+
+def figures(folder: Path) -> list[str]:
+    """Names of a folder's pictures: regular files in a real folder."""
+    place = folder / "figures"
+    if place.is_symlink() or not place.is_dir():
+        return []
+    return sorted(path.name for path in place.glob("*.svg") if stat.S_ISREG(path.lstat().st_mode))
+
+
+def _sweeps(folder: Path, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    cells: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for values, summary in _runs(folder, manifest):
+        words = [str(_word(value)) for value in values.values()] or ["the scenario"]
+        # The last axis across, all others down.
+        row, column = (", ".join(words[:-1]), words[-1]) if len(words) > 1 else (words[0], "")
+        cells.setdefault((row, column), []).append(summary)
+    rows = list(dict.fromkeys(row for row, _ in cells))
+    columns = list(dict.fromkeys(column for _, column in cells))
+
+    def table(name: str) -> list[dict[str, Any]]:
+        of = [
+            {"label": r, "cells": [_cell(cells.get((r, c)), name) for c in columns]} for r in rows
+        ]
+        return of if any(cell for row in of for cell in row["cells"]) else []
+
+    made = ({"figure": title, "columns": columns, "rows": table(n)} for n, title in SHOWN.items())
+    return [sweep for sweep in made if sweep["rows"]]
+
+
+def _runs(
+    folder: Path, manifest: Mapping[str, Any]
+) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    for run in manifest["runs"]:
+        if not run["folder"]:
+            continue
+        place = folder / "runs" / Path(run["folder"]).name
+        known = files.read_sealed(place / MANIFEST)["files"]
+        summary = checked(place / SUMMARY, known[SUMMARY])
+        yield run["values"], files.parse_json(summary, place / SUMMARY)
+
+
+def _word(value: Any) -> Any:
+    return value.get("label") or value.get("aqm") or value if isinstance(value, dict) else value
+
+
+def _cell(summaries: list[Mapping[str, Any]] | None, name: str) -> dict[str, Any] | None:
+    values = [float(s[name]) for s in summaries or [] if isinstance(s.get(name), int | float)]
+    if not values:
+        return None
+    mean, _, high = interval(values)
+    return {"mean": mean, "half": None if math.isnan(high) else high - mean}

@@ -1,0 +1,168 @@
+/** Forms made from the engine's catalogue: name, unit, range, default, meaning, source. Text nodes only. */
+
+import { at, meant, set } from './scenario.js'
+
+/** An element with properties and children; strings become text nodes. */
+export function element(tag, properties = {}, ...children) {
+  const made = document.createElement(tag)
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in made) made[name] = value
+    else made.setAttribute(name, value)
+  }
+  made.append(...children)
+  return made
+}
+
+const number = (value) => (Math.abs(value) >= 1e6 ? value.toExponential() : String(value))
+
+function range({ min, max, unit, choices }) {
+  if (choices || min == null) return unit
+  return `${number(min)} to ${max == null ? '∞' : number(max)} ${unit}`.trim()
+}
+
+/** One group of fields, in a folded part of its own if there are many. */
+export class Form {
+  /** `changed(path, value)` is called after an edit that the engine has still to check. */
+  constructor(place, prefix, changed) {
+    this.place = place
+    this.prefix = prefix
+    this.changed = changed
+    this.fields = new Map()
+  }
+
+  /** Begins anew: `root` is what paths lead into. */
+  clear(root) {
+    this.root = root
+    this.fields.clear()
+    this.place.replaceChildren()
+    this.parts = this.place
+  }
+
+  heading(text) { this.place.append(element('h3', {}, text)) }
+
+  /** Fields that follow stand in a part that unfolds. */
+  part(title, open = false) {
+    const body = element('div', { className: 'fields' })
+    this.place.append(element('details', { open }, element('summary', {}, title), body))
+    this.parts = body
+  }
+
+  /** A choice among the catalogue's entries at `path`; the rest of the table there goes with the old one. */
+  entry(label, path, key, entries) {
+    const now = at(this.root, `${path}.${key}`)
+    const options = entries.map(({ name, summary }) => element('option', { value: name, selected: name === now, title: summary ?? '' }, name))
+    const select = element('select', { id: this.#id(`${path}.${key}`) }, ...options)
+    select.onchange = () => this.#edit(path, { [key]: select.value }, true)
+    this.#row(label, select, `${path}.${key}`)
+    const chosen = entries.find(({ name }) => name === now)
+    if (chosen?.summary) this.parts.append(element('p', { className: 'hint' }, `${chosen.summary} (${chosen.source}${chosen.year ? `, ${chosen.year}` : ''})`))
+    return chosen
+  }
+
+  /** One field of the catalogue at `path`. */
+  field(field, path) {
+    const now = at(this.root, path)
+    const simple = now === undefined || typeof now !== 'object'
+    const input = simple ? this.#input(field, now) : element('input', { value: JSON.stringify(now), readOnly: true })
+    input.id = this.#id(path)
+    input.onchange = () => this.#edit(path, field.type === 'switch' ? { true: true, false: false }[input.value] : meant(input.value))
+    const source = field.source ? ` Source: ${field.source}` : ''
+    const about = element('details', { className: 'about' }, element('summary', { 'aria-label': `about ${field.name}` }, '?'), element('p', {}, `${field.meaning}${source}`))
+    this.#row(field.name, input, path, range(field), about)
+  }
+
+  #input(field, now) {
+    const shown = now === undefined ? '' : String(now)
+    const choices = field.type === 'switch' ? ['true', 'false'] : field.choices
+    const standard = field.default == null || field.default === '' ? 'default' : String(field.default)
+    if (!choices) return element('input', { value: shown, placeholder: standard, autocomplete: 'off', spellcheck: false })
+    const none = element('option', { value: '', selected: shown === '' }, standard)
+    return element('select', {}, none, ...choices.map((name) => element('option', { value: name, selected: name === shown }, name)))
+  }
+
+  #row(label, input, path, hint = '', about = '') {
+    const why = element('output', { className: 'why', id: `${input.id}-why` })
+    input.setAttribute('aria-describedby', why.id)
+    const row = element('div', { className: 'row' }, element('label', { htmlFor: input.id }, label), input, element('small', {}, hint), about, why)
+    this.parts.append(row)
+    this.fields.set(path, { input, why })
+  }
+
+  #id(path) { return `${this.prefix}-${path.replaceAll('.', '-')}` }
+
+  #edit(path, value, anew = false) {
+    set(this.root, path, value)
+    this.changed(path, anew)
+  }
+
+  /** Puts the engine's sentence at the field it names; whether there is one. Without a sentence all are good. */
+  complain(sentence) {
+    for (const { input, why } of this.fields.values()) {
+      why.textContent = ''
+      input.removeAttribute('aria-invalid')
+    }
+    if (!sentence) return true
+    const named = [...this.fields.keys()].filter((path) => sentence.startsWith(path)).sort((a, b) => b.length - a.length)[0]
+    if (!named) return false
+    const { input, why } = this.fields.get(named)
+    why.textContent = sentence
+    input.setAttribute('aria-invalid', 'true')
+    for (let up = input.parentElement; up && up !== this.place; up = up.parentElement) if (up.tagName === 'DETAILS') up.open = true
+    return true
+  }
+}
+
+const named = (entries, name) => entries.find((entry) => entry.name === name)
+
+/** Disciplines and end systems of one side. */
+export function sideForm(form, own, shared, catalogue) {
+  form.clear(own)
+  own.link.forEach((link, i) => {
+    for (const direction of ['forward', 'reverse']) {
+      if (link[direction] === undefined) continue
+      if (typeof link[direction] === 'string') link[direction] = { aqm: link[direction] }
+      const path = `link.${i}.${direction}`
+      const name = own.link.length > 1 || direction === 'reverse' ? `, ${shared.link[i].name ?? 'bottleneck'} ${direction}` : ''
+      form.parts = form.place
+      const chosen = form.entry(`Discipline${name}`, path, 'aqm', catalogue.aqm)
+      form.part('Its parameters', direction === 'forward' && i === 0)
+      chosen?.fields.forEach((field) => form.field(field, `${path}.${field.name}`))
+    }
+  })
+  own.traffic ??= []
+  shared.traffic.forEach((group, j) => {
+    if (!named(catalogue.traffic, group.app) || !hasTcp(group.app)) return
+    own.traffic[j] ??= {}
+    const of_all = typeof group.tcp === 'string' ? { profile: group.tcp } : group.tcp
+    const tcp = own.traffic[j].tcp
+    if (tcp === undefined || typeof tcp === 'string') own.traffic[j].tcp = tcp ? { profile: tcp } : { profile: 'plain', ...of_all }
+    form.parts = form.place
+    const chosen = form.entry(`End systems of ${group.name ?? group.app}`, `traffic.${j}.tcp`, 'profile', catalogue.tcp)
+    form.part('Their parameters')
+    chosen?.fields.forEach((field) => form.field(field, `traffic.${j}.tcp.${field.name}`))
+  })
+}
+
+const hasTcp = (app) => !['voip', 'cbr', 'on-off', 'pulse'].includes(app)
+
+/** Line, users, round trips, duration: what both sides share. */
+export function sharedForm(form, shared, catalogue) {
+  form.clear(shared)
+  const sections = catalogue.scenario
+  const some = (section, names) => sections[section].filter(({ name }) => names.includes(name))
+  const all = (prefix, fields) => fields.forEach((field) => form.field(field, prefix + field.name))
+  all('', some('', ['duration', 'warmup', 'seed']))
+  all('network.', some('network', ['rtt', 'clients', 'servers', 'access_rate', 'delay_tick']))
+  shared.link.forEach((link, i) => {
+    form.heading(`Line ${link.name ?? ''}`)
+    all(`link.${i}.`, some('link', ['rate', 'reverse_rate', 'delay', 'framing', 'access']).map((field) => (field.name === 'access' ? { ...field, choices: catalogue.access.map(({ name }) => name) } : field)))
+  })
+  shared.traffic.forEach((group, j) => {
+    if (group.flows !== undefined) [group.users, group.flows] = [group.flows, undefined]
+    form.parts = form.place
+    const chosen = form.entry(`Traffic ${group.name ?? j + 1}`, `traffic.${j}`, 'app', catalogue.traffic)
+    all(`traffic.${j}.`, some('traffic', ['users', 'load', 'rtt', 'side', 'dscp']))
+    form.part('Its parameters')
+    chosen?.fields.forEach((field) => form.field(field, `traffic.${j}.${field.name}`))
+  })
+}

@@ -1,0 +1,398 @@
+/** The page: two sides on the same users, a moving picture of each, plots, a story, and what can be taken away. */
+
+import { Trapped } from './engine.js'
+import { element, Form, sharedForm, sideForm } from './form.js'
+import { Lab } from './lab.js'
+import { Picture } from './picture.js'
+import { format, Plots } from './plots.js'
+import { showResults } from './results.js'
+import { at, fragment, opened, scenario, set, toml } from './scenario.js'
+import { interval, replicate } from './seeds.js'
+import { Side } from './side.js'
+import { csv, MOST_PCAP, png, save, svg } from './take.js'
+
+const $ = (id) => document.getElementById(id)
+const SPEEDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, Infinity]
+/** Faster than this single packets cannot be seen. */
+const SEEN_SPEED = 1
+/** Simulated seconds by which a side may be ahead at full speed. */
+const AHEAD_S = 10
+const STILL = matchMedia('(prefers-reduced-motion: reduce)')
+
+const module = WebAssembly.compileStreaming(fetch('aqmlab.wasm'))
+const checker = new Lab(module)
+const sides = [new Side(new Lab(module)), new Side(new Lab(module))]
+const pictures = []
+const forms = []
+let [presets, catalogue, plots, version] = []
+/** What is shown: `shared` scenario, `sides`' own parts, the sender's fingerprints. */
+let state = { shared: undefined, sides: undefined }
+let sender
+let clock = 0
+let playing = false
+let seeds
+let generation = 0
+
+const speed = () => SPEEDS[$('speed').value]
+const text = (side) => JSON.stringify(scenario(state, side))
+const say = (sentence) => ($('say').textContent = sentence)
+const withPackets = () => speed() <= SEEN_SPEED && !STILL.matches
+
+/** Starts both sides again from the seed; they catch up with `moment` and go on. */
+async function restart(moment = 0) {
+  const mine = ++generation
+  seeds?.abort()
+  $('intervals').textContent = 'one seed'
+  clock = moment
+  pictures.forEach((picture) => picture.forget())
+  try {
+    const whole = JSON.parse(await checker.ask('check', { text: text(0) }))
+    state.duration = parseFloat(whole.duration)
+    clock = Math.min(clock, state.duration)
+    await Promise.all(sides.map((side, s) => side.start(text(s), state.duration)))
+    complain(undefined)
+  } catch (error) {
+    if (mine === generation) failed(error)
+    return
+  }
+  if (mine !== generation) return
+  sides.forEach((_, s) => drive(s, mine))
+}
+
+/** Keeps one side moving towards the clock until it is over or started again. */
+async function drive(s, mine) {
+  const side = sides[s]
+  while (mine === generation && !side.over) {
+    const target = goal(side)
+    if (side.now >= target) {
+      await new Promise((resolve) => setTimeout(resolve, 8))
+      continue
+    }
+    const catchingUp = target - side.now > Math.max(1, 2 * speed())
+    try {
+      await side.advance(target, withPackets() && !catchingUp)
+    } catch (error) {
+      if (mine === generation) failed(error)
+      return
+    }
+  }
+  if (mine === generation) await ended()
+}
+
+/** How far a side may go now: a little ahead of the picture, or at full speed of the other side. */
+function goal() {
+  if (!playing) return clock
+  const s = speed()
+  if (s === Infinity) return Math.min(state.duration, Math.min(sides[0].now, sides[1].now) + AHEAD_S)
+  return Math.min(state.duration, clock + (withPackets() ? 0.7 * s : 0.1 * s))
+}
+
+/** Both runs are over: fingerprints, and whether they are the sender's. */
+async function ended() {
+  numbers()
+  if (!sides.every((side) => side.over)) return
+  plots.draw(sides, state.duration)
+  const prints = sides.map((side) => side.summary.fingerprint)
+  sides.forEach((_, s) => ($(`print-${s}`).textContent = `fingerprint ${prints[s]}`))
+  if (!sender?.fingerprints?.length) return
+  const same = prints.every((print, s) => print === sender.fingerprints[s])
+  const build = sender.build === version.build ? '' : ` (made by build ${sender.build}, this is ${version.build})`
+  say(same ? 'The same results as the sender saw, to the last bit.' : `Other results than the sender saw${build}.`)
+}
+
+function failed(error) {
+  playing = false
+  $('play').textContent = 'Play'
+  if (error instanceof Trapped) say(`${error.message} (build ${version?.build ?? 'unknown'}). The worker was replaced.`)
+  else complain(error.message)
+}
+
+/** Puts the engine's sentence at its field, or below the forms. */
+function complain(sentence) {
+  const found = forms.map((form) => form.complain(sentence))
+  $('wrong').textContent = sentence && !found.some(Boolean) ? sentence : ''
+}
+
+/** An edit in a form: checked by the engine, then run again up to this moment. */
+async function edited(form, path, anew) {
+  sender = undefined
+  if (path.endsWith('.load')) await asUsers(path)
+  const before = generation
+  const wrong = await Promise.all([0, 1].map((s) => checker.ask('check', { text: text(s) }).then(() => undefined, (error) => error.message)))
+  if (before !== generation) return
+  const sentence = wrong.find(Boolean)
+  if (anew) build()
+  complain(sentence)
+  if (sentence && form !== 'shared') forms[form + 1].complain(wrong[form])
+  if (!sentence) await restart(clock)
+}
+
+/** Users that make a load: the engine's estimate takes the load's place. */
+async function asUsers(path) {
+  const users = path.replace(/load$/, 'users')
+  const asked = structuredClone(state)
+  set(asked.shared, users, undefined)
+  const found = await checker.ask('users', { text: JSON.stringify(scenario(asked, 0)) }).catch((error) => complain(error.message))
+  if (!found) return
+  say(`${at(state.shared, path)} load is about ${found.users} users (the engine's estimate).`)
+  set(state.shared, users, found.users)
+  set(state.shared, path, undefined)
+  build()
+}
+
+/** Makes the forms anew from the state. */
+function build() {
+  if (!catalogue) return
+  sharedForm(forms[0], state.shared, catalogue)
+  sides.forEach((_, s) => sideForm(forms[s + 1], state.sides[s], state.shared, catalogue))
+}
+
+/** Thresholds of a side's first discipline that are given in packets. */
+function thresholds(s) {
+  const queue = state.sides[s].link?.[0]?.forward ?? {}
+  const named = ['min_th', 'max_th', 'limit'].filter((name) => typeof queue[name] === 'number')
+  return named.map((name) => ({ name, packets: queue[name] }))
+}
+
+const groups = () => state.shared.traffic.length
+
+function label(s) {
+  const queue = state.sides[s].link?.[0]?.forward
+  return `${'AB'[s]}: ${queue?.aqm ?? queue ?? 'droptail'}`
+}
+
+let [drawn, plotted] = [performance.now(), 0]
+/** Longest distance of two frames since the page was asked last; for tests. */
+const frames = (window.frames_ms = { longest: 0, count: 0, first: undefined })
+
+function frame(now) {
+  const passed = now - drawn
+  frames.longest = Math.max(frames.longest, passed)
+  frames.count++
+  if (playing && state.duration) tick(passed / 1000)
+  drawn = now
+  if (state.duration) {
+    const still = STILL.matches && now - plotted < 500
+    if (!still) sides.forEach((side, s) => pictures[s].draw(side, clock, speed(), { thresholds: thresholds(s), packets: withPackets(), groups: groups(), label: label(s) }))
+    frames.first ??= sides.some((side) => side.events.length || side.now > 0) ? now : undefined
+    if (now - plotted > 200) {
+      plotted = now
+      if (playing || !plots.fresh) plots.draw(sides, state.duration)
+      plots.fresh = !playing
+      numbers()
+    }
+  }
+  requestAnimationFrame(frame)
+}
+
+/** Moves the clock, but not past what both sides know. */
+function tick(seconds) {
+  const known = Math.min(sides[0].now, sides[1].now)
+  clock = speed() === Infinity ? Math.max(clock, known) : Math.min(clock + Math.min(seconds, 0.1) * speed(), Math.max(clock, known))
+  plots.fresh = false
+  if (clock >= state.duration) play(false)
+}
+
+function play(on) {
+  if (on && clock >= state.duration) restart(0)
+  playing = on
+  $('play').textContent = on ? 'Pause' : 'Play'
+}
+
+const FIGURES = [
+  ['queue', 'mean queue', 'packets', 'queue_time_mean_packets', 1],
+  ['delay', 'mean queue delay', 'ms', 'queue_delay_mean_s', 1e3],
+  ['rate', 'throughput', 'Mbit/s', 'throughput_bytes_per_s', 8e-6],
+  ['loss', 'packets lost', '%', 'drop_rate', 100],
+  ['marks', 'marks', '', 'marks', 1],
+  ['within', 'answered within 1 s', '%', 'share_le_1s', 100],
+  ['median', 'median response time', 'ms', 'response_p50_s', 1e3],
+  ['p90', '90 % responses below', 'ms', 'response_p90_s', 1e3],
+]
+
+/** The table of numbers beside the plots. */
+function numbers() {
+  const [a, b] = sides.map((side) => side.figures())
+  const rows = FIGURES.map(([key, name, unit]) => {
+    const cells = [a[key], b[key], a[key] != null && b[key] != null ? b[key] - a[key] : null].map(format)
+    return [name + (unit ? `, ${unit}` : ''), ...cells, replicated.get(key) ?? '']
+  })
+  for (const [name, values] of media()) rows.push([name, ...values.map(format), ''])
+  const body = $('numbers')
+  while (body.rows.length > rows.length) body.deleteRow(-1)
+  rows.forEach((cells, r) => {
+    const row = body.rows[r] ?? body.insertRow()
+    cells.forEach((cell, c) => {
+      const place = row.cells[c] ?? row.appendChild(c ? element('td') : element('th', { scope: 'row' }))
+      if (place.textContent !== cell) place.textContent = cell
+    })
+  })
+  const now = `${clock < 10 ? clock.toFixed(3) : clock.toFixed(1)} s of ${state.duration ?? '–'} s`
+  $('clock').textContent = now
+}
+
+/** What calls and films were like, once the runs are over. */
+function media() {
+  const found = []
+  const [a, b] = sides.map((side) => side.summary ?? {})
+  for (const kind of ['calls', 'players']) {
+    for (const group of Object.keys(a[kind] ?? {})) {
+      for (const [name, value] of Object.entries(a[kind][group])) {
+        const other = b[kind]?.[group]?.[name]
+        if (Number.isFinite(value) && Number.isFinite(other)) found.push([`${group}: ${name.replaceAll('_', ' ')}`, [value, other, other - value]])
+      }
+    }
+  }
+  return found.slice(0, 24)
+}
+
+const replicated = new Map()
+
+/** Ten more seeds on both sides: differences with intervals. */
+async function moreSeeds() {
+  seeds?.abort()
+  seeds = new AbortController()
+  replicated.clear()
+  const { signal } = seeds
+  const base = Number(state.shared.seed ?? 1)
+  const made = [0, 1].map((s) => (seed) => JSON.stringify({ ...scenario(state, s), seed }))
+  const pairs = []
+  const done = (_, pair) => {
+    pairs.push(pair)
+    $('intervals').textContent = `${pairs.length} seeds`
+    for (const [key, , , figure, factor] of FIGURES) {
+      const found = interval(pairs.map(([a, b]) => (b[figure] - a[figure]) * factor))
+      if (found) replicated.set(key, `${format(found.mean)} ± ${format(found.half)}`)
+    }
+    numbers()
+  }
+  const wanted = Array.from({ length: 10 }, (_, i) => base + i)
+  await replicate(module, made, wanted, done, signal).catch((error) => !signal.aborted && failed(error))
+}
+
+/** Shows a preset, a link or a pasted scenario. */
+async function show(next, from) {
+  sender = from
+  state = { ...structuredClone(next), preset: next.preset }
+  replicated.clear()
+  const preset = presets.find(({ name }) => name === state.preset)
+  $('preset').value = preset ? state.preset : ''
+  $('story').replaceChildren(...(preset ? [element('h2', {}, preset.title), ...preset.story.map((p) => element('p', {}, p)), element('p', { className: 'question' }, preset.question)] : [element('h2', {}, 'Your own scenario')]))
+  if (preset?.speed !== undefined) $('speed').value = SPEEDS.indexOf(preset.speed === 'max' ? Infinity : preset.speed)
+  showSpeed()
+  build()
+  await restart(0)
+  if (!STILL.matches) play(true)
+}
+
+function showSpeed() {
+  const s = speed()
+  $('speed').setAttribute('aria-valuetext', s === Infinity ? 'as fast as it goes' : `${s} times real time`)
+  $('pace').textContent = s === Infinity ? 'as fast as it goes' : s < 1 ? `1/${Math.round(1 / s)} of real time` : `${s} × real time`
+}
+
+async function share() {
+  const { preset, shared, sides: own } = state
+  const prints = sides.map((side) => side.summary?.fingerprint).filter(Boolean)
+  history.replaceState(null, '', `#${fragment({ build: version.build, fingerprints: prints, state: { preset, shared, sides: own } })}`)
+  const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false)
+  say(`${copied ? 'Copied' : 'The address above is'} the link${prints.length === 2 ? '' : ' (without fingerprints: the runs are not over)'}.`)
+}
+
+function take(what) {
+  const name = (side) => `${state.preset ?? 'scenario'}-${'ab'[side]}`
+  const does = {
+    toml: () => [0, 1].forEach((s) => save(`${name(s)}.toml`, [`# aqmlab run ${name(s)}.toml\n${toml(scenario(state, s))}`], 'application/toml')),
+    csv: () => save('aqmlab.csv', [csv(sides)], 'text/csv'),
+    png: () => png(plots.all(), 'aqmlab.png'),
+    svg: () => save('aqmlab.svg', [svg(plots.all())], 'image/svg+xml'),
+    pcap: () => [0, 1].forEach((s) => capture(s, `${name(s)}.pcap`)),
+  }
+  does[what]()
+  if (what === 'toml') say(`Run them with: aqmlab run ${name(0)}.toml && aqmlab run ${name(1)}.toml`)
+}
+
+async function capture(s, name) {
+  const lab = new Lab(module)
+  const heard = (part) => say(`capturing ${'AB'[s]}: ${Math.round(part * 100)} %`)
+  try {
+    const { chunks } = await lab.ask('whole', { text: text(s), pcap: MOST_PCAP }, heard)
+    save(name, chunks, 'application/vnd.tcpdump.pcap')
+  } catch (error) {
+    failed(error)
+  } finally {
+    lab.close()
+  }
+}
+
+/** A text that somebody gave: a fragment, a link, a scenario. */
+async function open(given) {
+  try {
+    const read = opened(given)
+    await show(read.state, read)
+  } catch (error) {
+    say(error.message)
+  }
+}
+
+function controls() {
+  $('play').onclick = () => play(!playing)
+  $('step').onclick = () => step(1)
+  $('back').onclick = () => step(-1)
+  $('again').onclick = () => restart(0)
+  $('speed').oninput = () => { showSpeed(); pictures.forEach((picture) => picture.forget()) }
+  $('preset').onchange = () => show({ ...presets.find(({ name }) => name === $('preset').value).state, preset: $('preset').value })
+  $('share').onclick = share
+  $('seeds').onclick = moreSeeds
+  $('open').onclick = () => open($('given').value)
+  for (const button of document.querySelectorAll('[data-take]')) button.onclick = () => take(button.dataset.take)
+  addEventListener('keydown', (event) => {
+    if (event.target.closest('input, select, textarea, button, summary')) return
+    const does = { ' ': () => play(!playing), ArrowRight: () => step(1), ArrowLeft: () => step(-1), Home: () => restart(0) }[event.key]
+    if (does) { event.preventDefault(); does() }
+  })
+  addEventListener('hashchange', () => location.hash.length > 1 && open(location.hash))
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => plots.redraw())
+}
+
+/** A tenth of a second of wall clock forwards or, from the seed again, backwards. */
+function step(sign) {
+  play(false)
+  const by = 0.1 * Math.min(speed(), state.duration / 10)
+  const to = Math.min(Math.max(clock + sign * by, 0), state.duration)
+  if (sign > 0) clock = to
+  else restart(to)
+  plots.fresh = false
+}
+
+function dragged(s, name, packets) {
+  set(state.sides[s], `link.0.forward.${name}`, packets)
+  build()
+  edited(s, `link.0.forward.${name}`)
+}
+
+async function begin() {
+  forms.push(new Form($('shared'), 'shared', (path, anew) => edited('shared', path, anew)))
+  sides.forEach((_, s) => {
+    pictures.push(new Picture($(`picture-${s}`), (name, packets) => dragged(s, name, packets)))
+    forms.push(new Form($(`form-${s}`), 'ab'[s], (path, anew) => edited(s, path, anew)))
+  })
+  plots = new Plots($('plots'))
+  presets = await (await fetch('presets.json')).json()
+  $('preset').append(...presets.map(({ name, title }) => element('option', { value: name }, title)))
+  controls()
+  requestAnimationFrame(frame)
+  const linked = location.hash.length > 1
+  if (linked) await open(location.hash)
+  if (!state.shared) await show({ ...presets[0].state, preset: presets[0].name })
+  version = JSON.parse(JSON.stringify(await checker.ask('version')))
+  $('build').textContent = `aqmlab ${version.version}, build ${version.build}`
+  catalogue = await checker.ask('catalogue')
+  build()
+  const lab = await (await fetch('lab.json')).json()
+  if (lab.results) showResults($('results'), lab.results)
+  else if ('serviceWorker' in navigator && isSecureContext) navigator.serviceWorker.register('offline.js')
+}
+
+window.aqmlab = { sides, pictures, fail: () => checker.ask('fail', { why: 'on purpose' }).catch(failed), state: () => state, clock: () => clock }
+begin().catch((error) => say(error.message))

@@ -1,0 +1,18 @@
+/** Keeps the page for times without a network: what was fetched once is answered from the cache of this build. */
+
+const CACHE = 'aqmlab-BUILD'
+const FILES = ['./', 'aqmlab.wasm', 'engine.js', 'form.js', 'lab.js', 'lab.json', 'main.js', 'picture.js', 'plots.js', 'presets.json', 'results.js', 'scenario.js', 'seeds.js', 'side.js', 'style.css', 'take.js', 'uplot.css', 'uplot.js', 'worker.js']
+
+self.addEventListener('install', (event) => {
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(FILES)).then(() => self.skipWaiting()))
+})
+
+self.addEventListener('activate', (event) => {
+  const forget = async () => Promise.all((await caches.keys()).filter((name) => name.startsWith('aqmlab-') && name !== CACHE).map((name) => caches.delete(name)))
+  event.waitUntil(forget().then(() => self.clients.claim()))
+})
+
+self.addEventListener('fetch', (event) => {
+  if (event.request.method !== 'GET' || new URL(event.request.url).origin !== location.origin) return
+  event.respondWith(caches.match(event.request, { ignoreSearch: true }).then((kept) => kept ?? fetch(event.request)))
+})

@@ -1,0 +1,125 @@
+/** What the page is about: two scenarios that differ in their sides. As JSON for the engine, TOML for files, a fragment for links. */
+
+/** Longest fragment or pasted text that is read, in characters. */
+export const MOST_TEXT = 65_536
+
+const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value)
+
+function merged(shared, own) {
+  const out = { ...shared }
+  for (const [name, value] of Object.entries(own ?? {})) {
+    if (value === undefined) continue
+    if (Array.isArray(value) && Array.isArray(out[name])) {
+      out[name] = out[name].map((item, i) => (isObject(item) ? merged(item, value[i]) : item))
+    } else out[name] = value
+  }
+  return out
+}
+
+/** What a page records: what it draws, and no logs, so that memory does not grow. */
+const RECORD = { samples: false, responses: false, datagrams: false, goodput: true }
+
+/** The scenario of side 0 or 1 as the engine reads it. */
+export function scenario(state, side) {
+  const { title, ...shared } = state.shared
+  const out = merged(shared, state.sides[side])
+  return { ...out, record: { ...RECORD, ...shared.record } }
+}
+
+/** A value of a nested object by its path, e.g. `link.0.forward.min_th`. */
+export function at(object, path) {
+  return path.split('.').reduce((value, name) => (value == null ? undefined : value[name]), object)
+}
+
+/** Sets it; undefined and the empty text remove it. Makes tables of bare names on the way. */
+export function set(object, path, value) {
+  const names = path.split('.')
+  const last = names.pop()
+  let place = object
+  for (const [i, name] of names.entries()) {
+    const below = /^\d+$/.test(names[i + 1] ?? last) ? [] : {}
+    if (typeof place[name] !== 'object' || place[name] === null) place[name] = below
+    place = place[name]
+  }
+  if (value === undefined || value === '') delete place[last]
+  else place[last] = value
+}
+
+/** What a typed text means: a number where it is one, else the text (the engine reads units). */
+export function meant(text) {
+  const trimmed = text.trim()
+  return trimmed !== '' && Number.isFinite(Number(trimmed)) ? Number(trimmed) : trimmed
+}
+
+function inline(value) {
+  if (Array.isArray(value)) return `[${value.map(inline).join(', ')}]`
+  if (isObject(value)) {
+    const pairs = Object.entries(value).filter(([, v]) => v !== undefined && v !== null)
+    return `{ ${pairs.map(([name, v]) => `${key(name)} = ${inline(v)}`).join(', ')} }`
+  }
+  return JSON.stringify(value).replaceAll('\u007f', '\\u007f')
+}
+
+const key = (name) => (/^[A-Za-z0-9_-]+$/.test(name) ? name : JSON.stringify(name))
+
+/** A scenario as TOML. */
+export function toml(of) {
+  const isTables = (value) => Array.isArray(value) && value.some(isObject)
+  const lines = (table) =>
+    Object.entries(table).filter(([, v]) => v !== null && v !== undefined).map(([name, v]) => `${key(name)} = ${inline(v)}`)
+  const flat = Object.fromEntries(Object.entries(of).filter(([, v]) => !isTables(v) && !isObject(v)))
+  const out = lines(flat)
+  for (const [name, value] of Object.entries(of)) {
+    if (isObject(value)) out.push('', `[${key(name)}]`, ...lines(value))
+    else if (isTables(value)) for (const table of value) out.push('', `[[${key(name)}]]`, ...lines(table))
+  }
+  return `${out.join('\n')}\n`
+}
+
+/** A state as a fragment of a link. */
+export function fragment(shareable) {
+  const bytes = new TextEncoder().encode(JSON.stringify(shareable))
+  const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
+/** What a fragment, a link or a pasted JSON says; an Error with one sentence if that is nothing. */
+export function opened(text) {
+  if (text.length > MOST_TEXT) throw new Error(`that text has ${text.length} characters, more than ${MOST_TEXT}`)
+  const trimmed = text.trim()
+  const mark = trimmed.indexOf('#')
+  const json = trimmed.startsWith('{') ? trimmed : decoded(mark < 0 ? trimmed : trimmed.slice(mark + 1))
+  let read
+  try {
+    read = JSON.parse(json)
+  } catch {
+    throw new Error('that is neither a link of this page nor a scenario as JSON')
+  }
+  return known(isObject(read) && !read.state && read.link ? { state: ofScenario(read) } : read)
+}
+
+function decoded(text) {
+  try {
+    const plain = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+    return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(plain, (c) => c.charCodeAt(0)))
+  } catch {
+    throw new Error('that is neither a link of this page nor a scenario as JSON')
+  }
+}
+
+/** One scenario as both sides. */
+function ofScenario(read) {
+  const own = () => ({ link: read.link.map(({ forward }) => ({ forward: forward ?? 'droptail' })) })
+  return { shared: read, sides: [own(), own()] }
+}
+
+/** Checks the outline; what stands in it the engine checks. */
+function known(read) {
+  const state = read?.state
+  const lists = [state?.shared?.link, state?.shared?.traffic, state?.sides]
+  const good = isObject(state?.shared) && lists.every((list) => Array.isArray(list) && list.length > 0 && list.length <= 16 && list.every(isObject))
+  if (!good || state.sides.length !== 2) throw new Error('that link does not hold two sides, links and traffic')
+  const text = (value, most) => (typeof value === 'string' ? value.slice(0, most) : undefined)
+  const prints = Array.isArray(read.fingerprints) ? read.fingerprints.slice(0, 2).map((print) => text(print, 16)) : []
+  return { state: { preset: text(state.preset, 64), shared: state.shared, sides: state.sides }, build: text(read.build, 16), fingerprints: prints }
+}

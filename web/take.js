@@ -1,0 +1,75 @@
+/** What can be taken away: files made here, of what was seen and of the scenario. */
+
+import { element } from './form.js'
+
+/** Largest capture that a tab makes. */
+export const MOST_PCAP = 64 << 20
+
+export function save(name, parts, type) {
+  const url = URL.createObjectURL(new Blob(parts, { type }))
+  const link = element('a', { href: url, download: name })
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}
+
+/** Both sides second by second. */
+export function csv(sides) {
+  const names = ['rate', 'delay', 'early', 'forced', 'overflow', 'superseded', 'marks']
+  const units = { rate: 'throughput_mbit_per_s', delay: 'queue_delay_ms', marks: 'marks' }
+  const heads = sides.flatMap((_, s) => names.map((name) => `${'ab'[s]}.${units[name] ?? `drops_${name}`}`))
+  const rows = Math.max(...sides.map((side) => side.seconds.t.length))
+  const lines = Array.from({ length: rows }, (_, i) => [i, ...sides.flatMap((side) => names.map((name) => side.seconds[name][i] ?? ''))].join(','))
+  return `${['second', ...heads].join(',')}\n${lines.join('\n')}\n`
+}
+
+/** All plots below each other as one picture. */
+export function png(plots, name) {
+  const canvases = plots.filter((plot) => !plot.root.parentElement.hidden).map((plot) => plot.root.querySelector('canvas'))
+  const out = element('canvas', { width: Math.max(...canvases.map((c) => c.width)), height: canvases.reduce((h, c) => h + c.height, 0) })
+  const pen = out.getContext('2d')
+  pen.fillStyle = getComputedStyle(document.body).backgroundColor
+  pen.fillRect(0, 0, out.width, out.height)
+  let y = 0
+  for (const canvas of canvases) {
+    pen.drawImage(canvas, 0, y)
+    y += canvas.height
+  }
+  out.toBlob((blob) => save(name, [blob], 'image/png'))
+}
+
+const NS = 'http://www.w3.org/2000/svg'
+
+function node(tag, properties, text) {
+  const made = document.createElementNS(NS, tag)
+  for (const [name, value] of Object.entries(properties)) made.setAttribute(name, value)
+  if (text !== undefined) made.textContent = text
+  return made
+}
+
+/** Lines of the plots as a drawing without a browser's help. */
+export function svg(plots) {
+  const [width, height, left] = [720, 200, 60]
+  const shown = plots.filter((plot) => !plot.root.parentElement.hidden)
+  const root = node('svg', { xmlns: NS, viewBox: `0 0 ${width} ${shown.length * height}`, 'font-family': 'sans-serif', 'font-size': 12 })
+  shown.forEach((plot, p) => {
+    const { x, y } = plot.scales
+    const log = x.distr === 3
+    const across = (v) => (log ? Math.log(v) : v)
+    const px = (v) => left + ((across(v) - across(x.min)) / (across(x.max) - across(x.min))) * (width - left - 10)
+    const py = (v) => p * height + height - 30 - ((v - y.min) / (y.max - y.min)) * (height - 60)
+    root.append(node('text', { x: left, y: p * height + 18 }, plot.root.parentElement.querySelector('figcaption').textContent))
+    for (const v of [y.min, y.max]) root.append(node('text', { x: left - 6, y: py(v) + 4, 'text-anchor': 'end' }, v?.toPrecision(3)))
+    for (const v of [x.min, x.max]) root.append(node('text', { x: px(v), y: p * height + height - 14, 'text-anchor': 'middle' }, v?.toPrecision(3)))
+    root.append(node('path', { d: `M${left} ${py(y.max)}V${py(y.min)}H${width - 10}`, fill: 'none', stroke: '#888' }))
+    plot.series.slice(1).forEach((series, s) => {
+      if ((series.scale ?? 'y') !== 'y') return
+      let d = ''
+      plot.data[s + 1].forEach((v, i) => {
+        if (v != null) d += `${d ? 'L' : 'M'}${px(plot.data[0][i]).toFixed(1)} ${py(v).toFixed(1)}`
+      })
+      const stroke = s < (plot.series.length - 1) / 2 ? '#0072b2' : '#d55e00'
+      root.append(node('path', { d, fill: 'none', stroke, 'stroke-dasharray': series.dash?.join(' ') ?? '' }))
+    })
+  })
+  return new XMLSerializer().serializeToString(root)
+}
