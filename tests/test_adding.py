@@ -51,6 +51,8 @@ WITNESSES = [
         ("crates/tcp/src/congestion/vegas.rs",),
         {"crates/tcp/src/congestion/mod.rs": 2},
     ),
+    Witness("measure", "queue_mean_bytes", ("crates/record/src/meter/measures.rs",), {}),
+    Witness("measure", "share_r_ge_70", ("crates/record/src/calls.rs",), {}),
     Witness(
         "kind of figure",
         "ellipses",
