@@ -10,7 +10,9 @@ pub(crate) use super::in_packets;
 pub(crate) use super::linux::{Ageing, Linux};
 pub(crate) use super::ns::Ns;
 pub(crate) use super::paper::Paper;
-pub(crate) use super::profile::{ALTQ, FJ93, Given, LINUX, NS2, NS3, Profile, Switch, band};
+pub(crate) use super::profile::{
+    ALTQ, FJ93, Given, LINUX, NS2, NS3, Profile, Switch, band, band_of,
+};
 pub(crate) use super::settings::{Settings, weight_for_burst};
 pub(crate) use super::spacing;
 pub(crate) use super::spacing::paper as space_signals;
