@@ -51,13 +51,20 @@ WITNESSES = [
         ("crates/tcp/src/congestion/vegas.rs",),
         {"crates/tcp/src/congestion/mod.rs": 2},
     ),
-    Witness("measure", "queue_mean_bytes", ("crates/record/src/meter/measures.rs",), {}),
-    Witness("measure", "share_r_ge_70", ("crates/record/src/calls.rs",), {}),
     Witness(
         "kind of figure",
         "ellipses",
         ("python/aqmlab/figures/kinds/ellipses.py",),
         {"python/aqmlab/figures/__init__.py": 1},
+    ),
+    *(
+        Witness("measure", name, (f"crates/record/src/{own}",), {})
+        for name, own in {
+            "longest_drop_run_packets": "meter/",
+            "page_objects_mean": "pages.rs",
+            "connections_peak_per_client": "concurrency.rs",
+            "share_neighbours_lost": "datagrams.rs",
+        }.items()
     ),
     Witness("study", "harsh-red", ("python/aqmlab/experiments/harsh-red/",), {}),
 ]
