@@ -17,6 +17,24 @@ from typing import Any
 
 from aqmlab import figures
 from aqmlab.cli import reference
+from aqmlab.experiment import shapes
+from aqmlab.experiment.experiment import Experiment
+from aqmlab.experiment.grammar import (
+    Axis,
+    CalibrationRule,
+    Claim,
+    Condition,
+    Deviation,
+    Difference,
+    Figure,
+    Group,
+    Metric,
+    Part,
+    Settings,
+    Setup,
+    Table,
+    Variant,
+)
 from aqmlab.simulator import engine, measures
 
 DOCS = Path(__file__).parent
@@ -190,6 +208,49 @@ ellipse is one standard deviation of stretches of 5 s under heavy congestion, al
 {(DOCS / "absent.md").read_text(encoding="utf-8")}"""
 
 
+KEYS = ("<!-- keys:", "<!-- end of keys -->")
+"""What stands between these in docs/studies.md is written here."""
+ENTRIES = {
+    "the file": Experiment,
+    '`[part]` `NAME = { … }`, or `NAME = "title"`': Part,
+    "`[settings.quick]`, `[settings.full]`": Settings,
+    "`[[setup]]`": Setup,
+    "`[[calibration]]`": CalibrationRule,
+    "`[group.NAME]`": Group,
+    "group: `axis`, and `[axis.NAME]`": Axis,
+    "axis: `variant`": Variant,
+    "`[metric]` `NAME = { … }`": Metric,
+    "`[table.ID]`": Table,
+    "`[difference.ID]`": Difference,
+    "`[figure.ID]`": Figure,
+    "`[claim.ID]`, see below": Claim,
+    "claim: `condition`": Condition,
+    '`[deviation]` `"What" = "text"`': Deviation,
+}
+"""Entries of an experiment, as they are written, and what they are."""
+
+
+def keys() -> str:
+    """The keys of every entry of an experiment."""
+    lines = ["| entry | key | meaning |", "| --- | --- | --- |"]
+    for written, shape in ENTRIES.items():
+        lines.append(f"| {written} | | {shape.__doc__.strip()} |")
+        lines += [
+            f"| | `{key.name}`{'' if key.needed else ' (optional)'} | {key.about} |"
+            for key in shapes.keys(shape).values()
+            if key.name not in ("name", "id", "what", "mode")
+        ]
+    return "\n".join(lines)
+
+
+def studies(page: str) -> str:
+    """The page about studies with the keys as they are."""
+    before, rest = page.split(KEYS[0])
+    mark, rest = rest.split("\n", 1)
+    after = rest.split(KEYS[1])[1]
+    return f"{before}{KEYS[0]}{mark}\n{keys()}\n\n{KEYS[1]}{after}"
+
+
 MEASURES = ("<!-- measures -->\n", "<!-- end of measures -->")
 GROUPS = (
     ("by_group.<group>.", "only where more than one group asks for replies"),
@@ -227,6 +288,8 @@ def results() -> str:
 def main() -> None:
     """Writes text and pictures; `--text` leaves the pictures alone."""
     (DOCS / "algorithms.md").write_text(text(), encoding="utf-8")
+    page = DOCS / "studies.md"
+    page.write_text(studies(page.read_text(encoding="utf-8")), encoding="utf-8")
     (DOCS / "results.md").write_text(results(), encoding="utf-8")
     if "--text" in sys.argv:
         return
