@@ -180,9 +180,9 @@ class Metric:
     """A number of every run."""
 
     name: str = key("how others call it")
-    title: str = key("how a reader sees it")
-    unit: str = key("that of the number times `scale`")
-    digits: int = key("decimals")
+    title: str = key("how a reader sees it; of a `summary` by default the measure's own")
+    unit: str = key("that of the number times `scale`; likewise, with its scale")
+    digits: int = key("decimals; likewise")
     summary: str | None = key("a path of the summary (results.md)", default=None)
     statistic: str | None = key("one of `tables/statistics`", default=None)
     args: Table_ = key("what the statistic takes", default_factory=dict)
