@@ -256,7 +256,9 @@ def _figure_kind(kind: figures.Kind) -> str:
         for key in sorted(kind.keys.values(), key=lambda key: (not key.needed, key.name))
     ]
     table = "\n".join(["| key | is | default |", "| --- | --- | --- |", *rows])
-    return f"## `{kind.name}`\n\n{kind.about}\n\n{cleandoc(kind.collect.__doc__)}\n\n{table}\n"
+    return (
+        f"## `{kind.name}`\n\n{kind.about}\n\n{cleandoc(kind.collect.__doc__ or '')}\n\n{table}\n"
+    )
 
 
 def _default(key: Key) -> str:
