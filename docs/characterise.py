@@ -57,7 +57,7 @@ def main() -> None:
     material = study.material(quick=True, out=folder, parts=["congestion"])
     images = DOCS / "images" / STUDY
     images.mkdir(parents=True, exist_ok=True)
-    spec = next(f for f in study.experiment.of("figure") if f["id"] == "heavy")
+    spec = next(f for f in study.experiment.of("figure") if f.id == "heavy").entry
     kind = figures.kind("ellipses")
     names = dict.fromkeys(row["discipline"] for row in tables["bursts"])
     for name in names:

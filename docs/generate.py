@@ -20,7 +20,25 @@ from typing import Any
 
 from aqmlab import figures
 from aqmlab.cli import reference
-from aqmlab.figures.kind import Entry, Key, said
+from aqmlab.experiment import shapes
+from aqmlab.experiment.experiment import Experiment
+from aqmlab.experiment.grammar import (
+    Axis,
+    CalibrationRule,
+    Claim,
+    Condition,
+    Deviation,
+    Difference,
+    Figure,
+    Group,
+    Metric,
+    Part,
+    Settings,
+    Setup,
+    Table,
+    Variant,
+)
+from aqmlab.experiment.shapes import Key, said
 from aqmlab.simulator import engine, measures
 
 DOCS = Path(__file__).parent
@@ -199,6 +217,49 @@ behind, every one with its name.
 {(DOCS / "absent.md").read_text(encoding="utf-8")}"""
 
 
+KEYS = ("<!-- keys:", "<!-- end of keys -->")
+"""What stands between these in docs/studies.md is written here."""
+ENTRIES = {
+    "the file": Experiment,
+    '`[part]` `NAME = { … }`, or `NAME = "title"`': Part,
+    "`[settings.quick]`, `[settings.full]`": Settings,
+    "`[[setup]]`": Setup,
+    "`[[calibration]]`": CalibrationRule,
+    "`[group.NAME]`": Group,
+    "group: `axis`, and `[axis.NAME]`": Axis,
+    "axis: `variant`": Variant,
+    "`[metric]` `NAME = { … }`": Metric,
+    "`[table.ID]`": Table,
+    "`[difference.ID]`": Difference,
+    "`[figure.ID]`": Figure,
+    "`[claim.ID]`, see below": Claim,
+    "claim: `condition`": Condition,
+    '`[deviation]` `"What" = "text"`': Deviation,
+}
+"""Entries of an experiment, as they are written, and what they are."""
+
+
+def keys() -> str:
+    """The keys of every entry of an experiment."""
+    lines = ["| entry | key | meaning |", "| --- | --- | --- |"]
+    for written, shape in ENTRIES.items():
+        lines.append(f"| {written} | | {shape.__doc__.strip()} |")
+        lines += [
+            f"| | `{key.name}`{'' if key.needed else ' (optional)'} | {key.about} |"
+            for key in shapes.keys(shape).values()
+            if key.name not in ("name", "id", "what", "mode")
+        ]
+    return "\n".join(lines)
+
+
+def studies(page: str) -> str:
+    """The page about studies with the keys as they are."""
+    before, rest = page.split(KEYS[0])
+    mark, rest = rest.split("\n", 1)
+    after = rest.split(KEYS[1])[1]
+    return f"{before}{KEYS[0]}{mark}\n{keys()}\n\n{KEYS[1]}{after}"
+
+
 MEASURES = ("<!-- measures -->\n", "<!-- end of measures -->")
 GROUPS = (
     ("by_group.<group>.", "only where more than one group asks for replies"),
@@ -236,7 +297,7 @@ def results() -> str:
 def figure_kinds() -> str:
     """The page of the kinds of figures: what each collects, draws and takes."""
     sections = [_figure_kind(figures.kind(name)) for name in figures.of_studies()]
-    every = ", ".join(f"`{name}`" for name in Entry.__annotations__)
+    every = ", ".join(f"`{name}`" for name in shapes.keys(Figure))
     return f"""<!-- Written by `make docs` from the kinds' own files. Do not edit. -->
 
 # Kinds of figures
@@ -273,6 +334,8 @@ def main() -> None:
     """Writes text and pictures; `--text` leaves the pictures alone."""
     (DOCS / "figures.md").write_text(figure_kinds(), encoding="utf-8")
     (DOCS / "algorithms.md").write_text(text(), encoding="utf-8")
+    page = DOCS / "studies.md"
+    page.write_text(studies(page.read_text(encoding="utf-8")), encoding="utf-8")
     (DOCS / "results.md").write_text(results(), encoding="utf-8")
     if "--text" in sys.argv:
         return

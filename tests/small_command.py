@@ -13,9 +13,8 @@ from unittest import mock
 
 from test_studies import SMALL, Double
 
-from aqmlab.cli import main as cli
-from aqmlab.experiment import experiment
-from aqmlab.pipeline import registry
+from aqmlab.cli import commands as cli
+from aqmlab.experiment import folders
 from aqmlab.simulator import engine
 
 
@@ -34,7 +33,6 @@ if __name__ == "__main__":
     core = Slow()
     with (
         mock.patch.object(engine, "_core", lambda: core),
-        mock.patch.object(registry, "STUDIES", ("small",)),
-        mock.patch.object(experiment, "SHIPPED", SMALL.parent),
+        mock.patch.object(folders, "SHIPPED", SMALL.parent),
     ):
         cli.main()

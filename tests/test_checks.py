@@ -11,8 +11,9 @@ from test_studies import SMALL, Double
 from aqmlab import figures
 from aqmlab.errors import SpecError
 from aqmlab.experiment.experiment import load
+from aqmlab.experiment.folders import shipped
 from aqmlab.figures import kinds
-from aqmlab.pipeline import checks, registry
+from aqmlab.pipeline import checks
 from aqmlab.pipeline.study import Study
 from aqmlab.simulator import engine
 
@@ -226,7 +227,7 @@ def test_the_right_experiment_has_no_mistakes(folder):
     checks.check(load("small", folder))
 
 
-@pytest.mark.parametrize("name", registry.STUDIES)
+@pytest.mark.parametrize("name", shipped())
 def test_the_studies_that_come_along_have_no_mistakes(name):
     checks.check(load(name))
 
@@ -265,7 +266,7 @@ def test_a_kind_takes_what_its_signatures_name(name):
         (
             "effects",
             {"table": "t", "rows": [], "on": [], "better": {"drops": "fewer"}},
-            'better is "less" or "more", not "fewer"',
+            'better.drops is "less" or "more", not "fewer"',
         ),
         ("trace", {"where": "all"}, "where is a table, not 'all'"),
         ("loss-distances", {"upto": 2.5}, "upto is a whole number, not 2.5"),
@@ -281,8 +282,8 @@ def test_a_file_may_add_a_base_and_a_shared_axis_but_not_one_that_is_there(folde
     text = main.read_text().replace('["claims.toml"]', '["claims.toml", "more.toml"]')
     main.write_text(text + '\n[axis.limit]\nname = "limit"\n\n[base.first]\nname = "first"\n')
     more.write_text('[axis.load]\nname = "load"\n\n[base.second]\nname = "second"\n')
-    read = load("small", folder).data
-    assert list(read["base"]) == ["first", "second"] and list(read["axis"]) == ["limit", "load"]
+    study = load("small", folder)
+    assert list(study.bases) == ["first", "second"] and list(study.axes) == ["limit", "load"]
     for again, named in (
         ('[base.first]\nname = "other"\n', '"base.first"'),
         ('title = "Another"\n', '"title"'),

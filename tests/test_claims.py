@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -18,7 +18,9 @@ from aqmlab.claims.judge import FAILS, HOLDS, UNDECIDED, Bounds
 from aqmlab.cli import score_card as show
 from aqmlab.errors import SpecError
 from aqmlab.experiment import plan
-from aqmlab.experiment.experiment import Experiment, load
+from aqmlab.experiment.experiment import load
+from aqmlab.experiment.grammar import Claim, Let, Metric
+from aqmlab.experiment.shapes import convert, read, written
 from aqmlab.pipeline import registry
 from aqmlab.pipeline.study import Study
 from aqmlab.runs.progress import Progress
@@ -118,14 +120,7 @@ def evidence(**cells: list[float]) -> Evidence:
         for name, numbers in cells.items()
         for seed, number in enumerate(numbers, 1)
     }
-    metric = {
-        "name": "m",
-        "summary": "x",
-        "scale": 2.0,
-        "title": "M",
-        "unit": "points",
-        "digits": 1,
-    }
+    metric = Metric(name="m", summary="x", scale=2.0, title="M", unit="points", digits=1)
     return Evidence(plan.Plan(planned, {}, {"g": 3}), {"m": metric}, results)
 
 
@@ -133,9 +128,13 @@ def of(name: str) -> dict:
     return {"group": "g", "where": {"q": name}, "summary": "x"}
 
 
-def claim(*conditions: dict) -> dict:
+def number(found: Evidence, let: dict) -> np.ndarray:
+    return found.number(convert("let", let, Let))
+
+
+def claim(*conditions: dict) -> Claim:
     told = {"id": "X1", "part": "p", "claim": "c", "rule": "r", "version": 1}
-    return told | {"condition": list(conditions)}
+    return read(Claim, told | {"condition": list(conditions)})
 
 
 def condition(value: str = "a", **rest: Any) -> dict:
@@ -145,16 +144,16 @@ def condition(value: str = "a", **rest: Any) -> dict:
 class TestEvidence:
     def test_metrics_scale_and_summaries_nest(self):
         found = evidence(a=[1, 2, 3])
-        assert found.number({"group": "g", "metric": "m"}).tolist() == [2, 4, 6]
+        assert number(found, {"group": "g", "metric": "m"}).tolist() == [2, 4, 6]
         nested = {"group": "g", "summary": "ports.a.forward.drops"}
-        assert found.number(nested).tolist() == [10, 20, 30]
-        assert np.isnan(found.number({"group": "g", "summary": "ports.a.forward.marks"})).all()
+        assert number(found, nested).tolist() == [10, 20, 30]
+        assert np.isnan(number(found, nested | {"summary": "ports.a.forward.marks"})).all()
 
     def test_over_is_seed_by_seed(self):
         found = evidence(a=[1, 5, 3], b=[4, 2, 3])
         every = {"group": "g", "summary": "x"}
-        assert found.number(every | {"over": "range"}).tolist() == [3, 3, 0]
-        assert found.number(every | {"over": "max"}).tolist() == [4, 5, 3]
+        assert number(found, every | {"over": "range"}).tolist() == [3, 3, 0]
+        assert number(found, every | {"over": "max"}).tolist() == [4, 5, 3]
 
     def test_only_seeds_that_all_have(self):
         found = evidence(a=[1, 2, 3, 4], b=[1, 1])
@@ -164,7 +163,7 @@ class TestEvidence:
 
     def test_several_cells_need_an_over(self):
         with pytest.raises(SpecError, match="2 cells: say which"):
-            evidence(a=[1], b=[2]).number({"group": "g", "summary": "x"})
+            number(evidence(a=[1], b=[2]), {"group": "g", "summary": "x"})
 
     def test_a_cell_that_was_not_run_leaves_the_claim_undecided(self):
         found = rule.judge(claim(condition("a - b", at_least=0)), evidence(a=[1, 2, 3]))
@@ -172,9 +171,9 @@ class TestEvidence:
 
     def test_unknown_names_are_sentences(self):
         with pytest.raises(SpecError, match='no metric "n"'):
-            evidence(a=[1]).number({"group": "g", "metric": "n"})
+            number(evidence(a=[1]), {"group": "g", "metric": "n"})
         with pytest.raises(SpecError, match='no statistic "nope"'):
-            evidence(a=[1]).number({"group": "g", "statistic": "nope"})
+            number(evidence(a=[1]), {"group": "g", "statistic": "nope"})
 
 
 class TestRule:
@@ -242,24 +241,30 @@ class TestRule:
 
     def test_the_digest_follows_the_rule_alone(self):
         one = claim(condition("a", at_least=8))
-        assert rule.digest(one) == rule.digest(one | {"note": "n", "version": 2})
+        assert rule.digest(one) == rule.digest(replace(one, note="n", version=2))
         assert rule.digest(one) != rule.digest(claim(condition("a", at_least=8.1)))
-        assert rule.digest(one) != rule.digest(one | {"rule": "another"})
+        assert rule.digest(one) != rule.digest(replace(one, rule="another"))
 
     def test_every_condition_is_found_with_its_names(self):
         names = {"each": {"q": ["a", "b"]}}
-        alternatives = {"any": [condition() | {"some": {"r": [1, 2]}}, {"all": [condition()]}]}
+        some = condition(at_most=9) | {"some": {"r": [1, 2]}}
+        alternatives = {"any": [some, {"all": [condition(at_most=9)]}]}
         found = [bound for _, bound in rule.leaves(claim(alternatives | names))]
         some = [{"q": q, "r": r} for q in "ab" for r in (1, 2)]
         assert found == [*some[:2], {"q": "a"}, *some[2:], {"q": "b"}]
 
     def test_problems_are_found_without_a_run(self):
-        assert rule.problems(claim(condition("a", at_least=8))) == []
-        assert "no version" in rule.problems({"id": "X"})
-        assert rule.problems(claim(condition("a"))) == ['"a" has no bound']
-        assert rule.problems(claim({"any": [{"value": "a"}]})) == [
-            "a condition without let or value"
-        ]
+        claim(condition("a", at_least=8))
+        for wrong, said in (
+            ({"id": "X"}, 'has no "claim": add it'),
+            (written(claim(condition("a", at_least=8))) | {"version": "1"}, "a whole number"),
+        ):
+            with pytest.raises(SpecError, match=said):
+                read(Claim, wrong)
+        with pytest.raises(SpecError, match=r'^"a" has no bound$'):
+            claim(condition("a"))
+        with pytest.raises(SpecError, match=r'^has no "let": add it$'):
+            claim({"any": [{"value": "a"}]})
 
 
 class TestScoreCard:
@@ -279,12 +284,15 @@ class TestScoreCard:
             "s", claim(condition(at_least=8)), evidence(a=[9, 9, 9], b=[1, 2, 3]), 1
         )
         assert "under each of 3 seeds" in same["why"]
-        assert "under each" not in scorecard.row("s", claim(condition()), TestRule.GOOD, 1)["why"]
+        assert (
+            "under each"
+            not in scorecard.row("s", claim(condition(at_least=8)), TestRule.GOOD, 1)["why"]
+        )
 
     def test_what_is_known_is_said_of_failures_alone(self):
-        known = claim(condition("a", at_least=8)) | {"known": "Because."}
+        known = replace(claim(condition("a", at_least=8)), known="Because.")
         assert "Because" not in scorecard.row("s", known, TestRule.GOOD, 1)["why"]
-        fails = claim(condition("b", at_least=8)) | {"known": "Because."}
+        fails = replace(claim(condition("b", at_least=8)), known="Because.")
         assert scorecard.row("s", fails, TestRule.GOOD, 1)["why"].endswith("Because.")
 
     def test_without_results_every_claim_is_there_and_undecided(self, tmp_path):
@@ -334,7 +342,7 @@ class TestStatistics:
 
     def run(self, *counts: int):
         class Run:
-            def table(self, _name):
+            def columns(self, _name):
                 return {"upper_ms": TestStatistics.UPPER, "count": np.array(counts)}
 
         return cast(Any, Run())
@@ -375,8 +383,8 @@ class TestMoreSeeds:
         let = {
             "a": {"group": "red-load", "where": {"load": "80%"}, "metric": "throughput_KB_per_s"}
         }
-        rows = [claim({"let": let, "value": "a", "at_least": at_least}) | {"part": "red-load"}]
-        return Study(Experiment(SMALL, small.data | {"claim": rows}))
+        one = claim({"let": let, "value": "a", "at_least": at_least})
+        return Study(replace(small, claim=(replace(one, part="red-load"),)))
 
     def test_a_decided_rule_gets_no_more(self, double, tmp_path):
         settings = SHORT | {"looks": [1, 3]}

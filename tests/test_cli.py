@@ -248,7 +248,8 @@ def test_a_mistake_points_to_the_help_of_its_command(command, words, help_):
     ("words", "completed"),
     [
         ("list ", "aqm tcp congestion traffic access measures scenario studies"),
-        ("describe re", "red reno responses_failed response_p50_s response_p99_s"),
+        ("describe reno", "reno"),
+        ("describe response_p9", "response_p90_s response_p95_s response_p98_s response_p99_s"),
         ("study har", "harsh-red"),
         ("claims --study web", "web-aqm"),
     ],
@@ -335,7 +336,7 @@ def test_an_output_without_the_characters_is_no_mistake(command, toml_file):
 
 
 def test_what_nobody_foresaw_is_one_sentence(command, monkeypatch):
-    from aqmlab.cli import main as cli
+    from aqmlab.cli import commands as cli
 
     def broken(*_, **__):
         raise KeyError("x")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aqmlab.cli import reference
-from aqmlab.pipeline import registry
+from aqmlab.experiment.folders import shipped
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -123,7 +123,7 @@ def test_every_study_is_among_those_validated():
     text = (DOCS / "validation.md").read_text(encoding="utf-8")
     _, title, rest = re.split(r"^## The (\w+) studies$", text, maxsplit=1, flags=re.MULTILINE)
     listed = re.findall(r"^\| `([\w-]+)` \|", rest.partition("\n## ")[0], flags=re.MULTILINE)
-    assert sorted(listed) == sorted(registry.STUDIES)
+    assert sorted(listed) == sorted(shipped())
     assert title == ["no", "one", "two", "three", "four", "five", "six", "seven"][len(listed)]
 
 
@@ -132,3 +132,9 @@ def test_the_page_of_the_kinds_of_figures_is_not_stale():
     assert (DOCS / "figures.md").read_text(encoding="utf-8") == generate["figure_kinds"](), (
         "the kinds of figures changed: run `make docs`"
     )
+
+
+def test_the_keys_of_studies_are_written_from_the_code():
+    generate = runpy.run_path(str(DOCS / "generate.py"))
+    page = (DOCS / "studies.md").read_text(encoding="utf-8")
+    assert generate["studies"](page) == page, "give `make docs`"

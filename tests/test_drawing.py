@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from aqmlab import figures
+from aqmlab.experiment.grammar import Metric, Settings
 from aqmlab.experiment.plan import Cell, Plan
 from aqmlab.figures.kinds.curve import probability
 from aqmlab.figures.kinds.lines import number
@@ -18,19 +19,16 @@ from aqmlab.intervals import interval
 
 LOST, FLYING = 2**64 - 1, 2**64 - 2
 METRICS = {
-    "elapsed": {
-        "name": "elapsed",
-        "summary": "transfers.burst.elapsed_s",
-        "title": "Elapsed time",
-        "unit": "s",
-    },
-    "drops": {
-        "name": "drops",
-        "summary": "drop_rate",
-        "scale": 100.0,
-        "title": "Dropped",
-        "unit": "%",
-    },
+    "elapsed": Metric(
+        name="elapsed",
+        summary="transfers.burst.elapsed_s",
+        title="Elapsed time",
+        unit="s",
+        digits=1,
+    ),
+    "drops": Metric(
+        name="drops", summary="drop_rate", scale=100.0, title="Dropped", unit="%", digits=1
+    ),
 }
 SCENARIO = {
     "warmup": "1 s",
@@ -48,12 +46,12 @@ class FakeRun:
             name: {column: np.asarray(values) for column, values in columns.items()}
             for name, columns in tables.items()
         }
-        self.stored = SimpleNamespace(manifest={"scenario": SCENARIO})
+        self.scenario = SCENARIO
 
     def has(self, name: str) -> bool:
         return name in self.tables
 
-    def table(self, name: str) -> dict:
+    def columns(self, name: str) -> dict:
         return self.tables[name]
 
 
@@ -67,7 +65,7 @@ def material(cells: list[tuple[str, dict, list[FakeRun]]], **more) -> Material:
         seeds[group] = len(runs)
     plan = Plan(listed, {cell.key: SCENARIO for cell in listed}, seeds)
     given = {"calibrations": {}, "tables": {}, "metrics": METRICS} | more
-    return Material(plan=plan, settings={"warmup": "1 s"}, results=results, **given)
+    return Material(plan=plan, settings=Settings(seeds=1, warmup="1 s"), results=results, **given)
 
 
 def histogram(*counts: int) -> dict:
@@ -568,5 +566,5 @@ def test_effects_are_a_table_of_differences():
 
 
 def test_a_metric_without_unit_has_no_empty_brackets():
-    assert titled({"title": "Jain's index", "unit": ""}) == "Jain's index"
-    assert titled({"title": "Dropped", "unit": "%"}) == "Dropped (%)"
+    assert titled(replace(METRICS["drops"], title="Jain's index", unit="")) == "Jain's index"
+    assert titled(METRICS["drops"]) == "Dropped (%)"

@@ -15,12 +15,14 @@ import pytest
 from aqmlab.claims import rule
 from aqmlab.claims.evidence import Evidence
 from aqmlab.claims.judge import FAILS, HOLDS, UNDECIDED
+from aqmlab.experiment.grammar import Claim, Number
+from aqmlab.experiment.shapes import read
 
 TRIALS = 60
 #: Of 60 trials with 2.5 % each more than 6 are wrong with a probability below 0.1 %.
 MOST = 6
 
-AT_LEAST_0 = {"let": {"a": "$i"}, "value": "a", "at_least": 0.0}
+AT_LEAST_0 = {"let": {"a": {"group": "g", "where": {"i": "$i"}}}, "value": "a", "at_least": 0.0}
 MANY = list(range(20))
 
 
@@ -30,16 +32,18 @@ class Samples:
     def __init__(self, rows: np.ndarray) -> None:
         self.rows = rows
 
-    def number(self, index: int) -> np.ndarray:
-        return self.rows[index]
+    def number(self, let: Number) -> np.ndarray:
+        return self.rows[let.where["i"]]
 
 
 def verdict(rows: np.ndarray, condition: dict, looks: list[int], seeds: int) -> str:
     """The verdict after these looks (multiples of the seeds) on one rule."""
+    told = {"id": "X", "part": "p", "claim": "c", "rule": "r", "version": 1}
+    judged = read(Claim, told | {"condition": [condition]})
     found = UNDECIDED
     for look in looks:
         evidence = cast(Evidence, cast(Any, Samples(rows[:, : look * seeds])))
-        found = rule.judge({"condition": [condition]}, evidence, looks=len(looks)).verdict
+        found = rule.judge(judged, evidence, looks=len(looks)).verdict
         if found != UNDECIDED:
             break
     return found

@@ -167,6 +167,8 @@ def test_stopped_while_it_draws(small):
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
+    kept = count(small.folder / "out", "runs/*/manifest.json")
     assert complaint.splitlines() == [
-        "aqmlab: stopped: finished runs are kept in out, give the same command again to resume"
+        f"aqmlab: stopped: {kept} finished runs are kept in out, "
+        "give the same command again to resume"
     ]

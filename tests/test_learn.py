@@ -42,7 +42,7 @@ def test_a_model_a_scenario_and_a_page(capture, aqmlab_command):
     names = ["day.traffic.jsonl", "day.replay.toml", "day.html"]
     assert [Path(line).name for line in answer.stdout.split()[-3:]] == names
     header, connection = lines(capture.with_name(names[0]))
-    assert (header["format"], header["version"]) == ("aqmlab traffic model", 1)
+    assert (header["format"], header["version"]) == ("aqmlab traffic model", 2)
     assert (header["connections"], header["bytes"]) == (1, [160, 1070])
     assert connection["epochs"] == EPOCHS
     assert connection["rtt_us"] == [1_000, 40_000]

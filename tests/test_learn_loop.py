@@ -163,7 +163,7 @@ def test_a_model_is_part_of_the_scenario_wherever_it_is_named(first, tmp_path):
     [
         (lambda text: None, "no such file"),
         (lambda text: "", "line 1 is not JSON"),
-        (lambda text: text.replace('"version":1', '"version":7', 1), "has version 7, not 1"),
+        (lambda text: text.replace('"version":2', '"version":7', 1), "has version 7, not 2"),
         (lambda text: text.replace("traffic model", "something", 1), "is no traffic model"),
         (lambda text: text[:-30], "line [0-9]+ is not JSON"),
         (lambda text: text + "{}\n", "is no connection"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 import aqmlab
-from aqmlab.experiment.sweep import Run
+from aqmlab.experiment.plan import Run
 from aqmlab.tables import loads
 from aqmlab.tables.loads import Target
 
@@ -34,7 +34,7 @@ LINK = 10e6 / 8 * 55
 def remarks(*offered, target=0.8, port=None, **changes):
     """Of runs in which so much was offered, a byte on the link for each byte asked for."""
     scenario = {**SCENARIO, **changes}
-    runs = [Run(0, "", {}, seed, scenario) for seed in range(len(offered))]
+    runs = [Run("k", seed, scenario) for seed in range(len(offered))]
     ports = {"bottleneck.forward": port or {"utilisation": 0.8, "drop_rate": 0.0}}
     done = [Done({"requested_bytes": share * LINK, "ports": ports}) for share in offered]
     return loads.remarks(runs, [[Target(0, target, 1.0)]] * len(runs), done)
@@ -83,7 +83,7 @@ def test_each_group_with_a_load_is_looked_at_by_itself(real_core):
     own = {"a": {"requested_bytes": 0.5 * LINK}, "b": {"requested_bytes": 0.2 * LINK}}
     summary = {"requested_bytes": 0.7 * LINK, "by_group": own}
     targets = [Target(1, 0.25, 1.0), Target(2, 0.4, 2.0)]
-    (line,) = loads.remarks([Run(0, "", {}, 1, scenario)], [targets], [Done(summary)])
+    (line,) = loads.remarks([Run("k", 1, scenario)], [targets], [Done(summary)])
     assert line.startswith("traffic.1: a load of 25% was asked for and 50.0% was offered")
 
 

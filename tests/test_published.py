@@ -7,16 +7,17 @@ from test_studies import SHORT, SMALL, Double
 
 from aqmlab.errors import SpecError
 from aqmlab.experiment.experiment import load
+from aqmlab.experiment.grammar import Metric, Table
 from aqmlab.pipeline.study import Study
 from aqmlab.runs.store import Store
 from aqmlab.simulator import engine
 from aqmlab.tables import published
 
 METRICS = [
-    {"name": "throughput", "title": "Throughput"},
-    {"name": "udp_drop_pct", "title": "UDP lost"},
+    Metric(name="throughput", title="Throughput", unit="", digits=1),
+    Metric(name="udp_drop_pct", title="UDP lost", unit="%", digits=1),
 ]
-SPEC = {"reference": "reference/t*.csv"}
+SPEC = Table(id="t", part="p", group="g", title="T", keys={}, reference="reference/t*.csv")
 PLACES = [{"discipline": "red", "buffer_pkts": 40}, {"discipline": "tail-drop", "buffer_pkts": 40}]
 
 

@@ -14,11 +14,11 @@ import typer.main
 from test_studies import SHORT, SMALL, Double
 
 from aqmlab import report
-from aqmlab.cli import main as cli
+from aqmlab.cli import commands as cli
 from aqmlab.errors import StoreError
 from aqmlab.experiment.experiment import load
+from aqmlab.experiment.folders import shipped
 from aqmlab.io import numbers
-from aqmlab.pipeline import registry
 from aqmlab.pipeline.study import Study
 from aqmlab.report import report as writer
 from aqmlab.runs.contents import Contents
@@ -292,15 +292,15 @@ def test_every_command_is_accepted_as_it_is_printed(page, result):
     assert all(p["name"] == "small" for p in found)
 
 
-@pytest.mark.parametrize("name", registry.STUDIES)
+@pytest.mark.parametrize("name", shipped())
 @pytest.mark.parametrize("quick", [True, False])
 def test_commands_of_the_studies_that_come_along(name, quick):
     experiment = load(name)
     for figure in experiment.of("figure"):
-        line = writer.command({"name": name, "quick": quick}, figure=figure["id"])
+        line = writer.command({"name": name, "quick": quick}, figure=figure.id)
         found = accepted(shlex.split(line)[1:])[1]
-        assert (found["name"], found["quick"], found["figure"]) == (name, quick, figure["id"])
-        assert experiment.figure(found["figure"]) is figure
+        assert (found["name"], found["quick"], found["figure"]) == (name, quick, figure.id)
+        assert experiment.picture(found["figure"]) is figure
     for part in experiment.parts:
         line = writer.command({"name": name, "quick": quick}, part=part)
         assert accepted(shlex.split(line)[1:])[1]["part"] == [part]

@@ -169,7 +169,7 @@ def test_a_load_is_calibrated_once_for_all_variants(fake, tmp_path, monkeypatch)
 
 def test_a_failed_calibration_names_the_file(fake, toml_file):
     with pytest.raises(CalibrationError, match=r"small\.toml: traffic\.0\.load: bulk has no users"):
-        aqmlab.run(toml_file, set=["traffic.0.load=5%", "traffic.0.app=bulk"])
+        aqmlab.run(toml_file, set={"traffic": [{"app": "bulk", "load": "5%"}]})
 
 
 def test_ctrl_c_keeps_what_is_finished(fake, tmp_path, monkeypatch):

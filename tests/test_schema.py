@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aqmlab.experiment.experiment import SHIPPED
+from aqmlab.experiment.folders import SHIPPED
 from aqmlab.io import documents
 from aqmlab.simulator import engine
 

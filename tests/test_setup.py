@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from aqmlab.experiment import inlining, plan
-from aqmlab.experiment.experiment import SHIPPED, load
+from aqmlab.experiment.experiment import load
+from aqmlab.experiment.folders import SHIPPED
 from aqmlab.io import documents
 from aqmlab.report import setup, wording
 from conftest import base_scenario

@@ -12,13 +12,10 @@ import pytest
 from aqmlab.claims import rule
 from aqmlab.claims.evidence import Evidence
 from aqmlab.claims.judge import FAILS, HOLDS
+from aqmlab.experiment.grammar import Claim, Let, Number
 from aqmlab.experiment.plan import Cell, Plan
+from aqmlab.experiment.shapes import convert, read
 from aqmlab.tables import statistics
-
-
-@dataclass(frozen=True)
-class Stored:
-    manifest: dict
 
 
 @dataclass(frozen=True)
@@ -27,14 +24,14 @@ class Fake:
 
     summary: dict[str, Any] = field(default_factory=dict)
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
-    stored: Stored = field(default=Stored({"scenario": {"warmup": "1 s"}}))
+    scenario: dict[str, Any] = field(default_factory=lambda: {"warmup": "1 s"})
 
-    def table(self, name: str) -> dict[str, np.ndarray]:
+    def columns(self, name: str) -> dict[str, np.ndarray]:
         return {column: np.array(values) for column, values in self.tables[name].items()}
 
 
 def of_run(name: str, run: Fake, **args: Any) -> float:
-    return statistics.of_run(cast(Any, run), {"statistic": name, "args": args})
+    return statistics.of_run(cast(Any, run), Number(group="g", statistic=name, args=args))
 
 
 def across(name: str, runs: list[tuple[dict, Fake]], **args: Any) -> float:
@@ -151,17 +148,15 @@ class TestRules:
         found = self.evidence()
         # at 10 ms the best has 75 %, the others 50 and 25 %; at 20 ms all have 100 %
         gain = self.pair("min") | {"args": {"from_ms": 10, "to_ms": 10}}
-        assert found.number(gain).tolist() == [25, 25, 25]
-        assert found.number(gain | {"over": "max"}).tolist() == [50, 50, 50]
-        assert found.number(self.pair("max")).tolist() == [0, 0, 0]
+        assert found.number(convert("let", gain, Let)).tolist() == [25, 25, 25]
+        assert found.number(convert("let", gain | {"over": "max"}, Let)).tolist() == [50, 50, 50]
+        assert found.number(convert("let", self.pair("max"), Let)).tolist() == [0, 0, 0]
         assert found.asked == {"a", "b", "best"}
 
     def test_the_value_of_each_in_an_expression(self):
         lets = {"q": {"group": "g", "where": {"limit": "$limit"}, "summary": "queue"}}
         half = {"let": lets, "value": "q / limit", "each": {"limit": [30, 60]}}
-        assert (
-            rule.judge({"condition": [half | {"at_most": 0.5}]}, self.evidence()).verdict == HOLDS
-        )
-        assert (
-            rule.judge({"condition": [half | {"at_most": 0.4}]}, self.evidence()).verdict == FAILS
-        )
+        told = {"id": "X", "part": "p", "claim": "c", "rule": "r", "version": 1}
+        for bound, verdict in ((0.5, HOLDS), (0.4, FAILS)):
+            claim = read(Claim, told | {"condition": [half | {"at_most": bound}]})
+            assert rule.judge(claim, self.evidence()).verdict == verdict

@@ -8,7 +8,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from aqmlab.runs.laboratory import Measured
+from aqmlab.experiment.grammar import Number
+from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import statistics
 
 SECONDS = {
@@ -21,11 +22,13 @@ SECONDS = {
 
 def of(statistic: str, **args: Any) -> float:
     run = SimpleNamespace(
-        table=lambda name: {"seconds": SECONDS}[name],
+        columns=lambda name: {"seconds": SECONDS}[name],
         summary={"studied_port": "link.forward"},
-        stored=SimpleNamespace(manifest={"scenario": {"warmup": "2 s"}}),
+        scenario={"warmup": "2 s"},
     )
-    return statistics.of_run(cast(Measured, run), {"statistic": statistic, "args": args})
+    return statistics.of_run(
+        cast(FinishedRun, run), Number(group="g", statistic=statistic, args=args)
+    )
 
 
 def test_only_measured_seconds_count():

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import statistics
 from aqmlab.tables.statistics import bursts, datagrams, packets
 
@@ -19,7 +19,7 @@ def run(
     summary: dict | None = None,
     tables: dict[str, dict[str, Any]] | None = None,
     scenario: dict | None = None,
-) -> Measured:
+) -> FinishedRun:
     """A finished run with this summary, these tables and this scenario."""
     columns = {
         name: {column: np.array(values) for column, values in table.items()}
@@ -27,13 +27,13 @@ def run(
     }
     made = SimpleNamespace(
         summary=summary or {},
-        table=columns.__getitem__,
-        stored=SimpleNamespace(manifest={"scenario": scenario or {}}),
+        columns=columns.__getitem__,
+        scenario=scenario or {},
     )
-    return cast(Measured, made)
+    return cast(FinishedRun, made)
 
 
-def two_bursts(later_finished: int = 2) -> Measured:
+def two_bursts(later_finished: int = 2) -> FinishedRun:
     traffic = [
         {"name": "first", "users": 1},
         {"name": "later", "users": 2},
@@ -114,7 +114,7 @@ AIR = {"studied_port": "air.forward", "capacity_mean_bits_per_s": 1.2e6}
 
 
 class TestSlowStart:
-    def measured(self, counts: list[int]) -> Measured:
+    def measured(self, counts: list[int]) -> FinishedRun:
         rows = [
             (1000 + 100 * i + n, 0, 3, 0) for i, count in enumerate(counts) for n in range(count)
         ]

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from aqmlab.errors import SpecError
-from aqmlab.runs.laboratory import Measured
-from aqmlab.tables import statistics, tables
+from aqmlab.experiment.grammar import Difference, Number
+from aqmlab.experiment.shapes import read
+from aqmlab.runs.laboratory import FinishedRun
+from aqmlab.tables import statistics
 
 SIZES = {
     "upto_bytes": [1000, 2000, 4000, 8000],
@@ -31,20 +33,20 @@ EDGES_MS = [100.0, 200.0, 300.0, np.inf]
 
 def run(
     sizes: dict[str, list] = SIZES, counts: tuple = (5, 3, 1, 1), summary: dict | None = None
-) -> Measured:
+) -> FinishedRun:
     """A run with these tables and this summary."""
     found = {
         "response_sizes": {name: np.array(values) for name, values in sizes.items()},
         "response_histogram": {"upper_ms": np.array(EDGES_MS), "count": np.array(counts)},
     }
-    return cast(Measured, SimpleNamespace(table=found.__getitem__, summary=summary or {}))
+    return cast(FinishedRun, SimpleNamespace(columns=found.__getitem__, summary=summary or {}))
 
 
-def of(made: Measured, statistic: str, /, **args: Any) -> float:
-    return statistics.of_run(made, {"statistic": statistic, "args": args})
+def of(made: FinishedRun, statistic: str, /, **args: Any) -> float:
+    return statistics.of_run(made, Number(group="g", statistic=statistic, args=args))
 
 
-def pair(name: str, a: Measured, b: Measured, **args: Any) -> float:
+def pair(name: str, a: FinishedRun, b: FinishedRun, **args: Any) -> float:
     return statistics.pair(name)(a, b, **args)
 
 
@@ -141,5 +143,6 @@ def test_variables_of_a_model(monkeypatch):
 
 
 def test_a_difference_names_its_rows():
-    assert tables.difference_keys({"on": ["load"]}) == ["load"]
-    assert tables.difference_keys({"on": ["load"], "by": ["switch"]}) == ["switch", "load"]
+    told = {"id": "d", "part": "p", "group": "g", "minus": "h", "title": "D", "on": ["load"]}
+    assert read(Difference, told).columns == ["load"]
+    assert read(Difference, told | {"by": ["switch"]}).columns == ["switch", "load"]

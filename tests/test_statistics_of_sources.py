@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from aqmlab.errors import SpecError
-from aqmlab.runs.laboratory import Measured
+from aqmlab.experiment.grammar import Number
+from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import statistics
 
 LINKS = [{"name": "first"}, {"name": "second"}]
@@ -37,20 +38,20 @@ GOODPUTS = [10.0, 30.0, 20.0, 20.0, 70.0, 1000.0]
 
 def run(
     links: list[dict] = LINKS, traffic: list[dict] = TRAFFIC, summary: dict | None = None
-) -> Measured:
+) -> FinishedRun:
     """A run of this scenario; of its sources five are of group 0 and one of group 3."""
     table = {"group": np.array([0, 0, 0, 0, 0, 3]), "goodput_bits_per_s": np.array(GOODPUTS)}
     scenario = {"link": links, "traffic": traffic}
     made = SimpleNamespace(
         summary=SUMMARY if summary is None else summary,
-        stored=SimpleNamespace(manifest={"scenario": scenario}),
-        table=lambda name: {"sources": table}[name],
+        scenario=scenario,
+        columns=lambda name: {"sources": table}[name],
     )
-    return cast(Measured, made)
+    return cast(FinishedRun, made)
 
 
-def number(name: str, measured: Measured, **arguments: Any) -> float:
-    return statistics.of_run(measured, {"statistic": name, "args": arguments})
+def number(name: str, measured: FinishedRun, **arguments: Any) -> float:
+    return statistics.of_run(measured, Number(group="g", statistic=name, args=arguments))
 
 
 class TestPayload:
@@ -93,7 +94,7 @@ class TestSources:
 
     def test_nothing_is_undefined(self):
         empty = run()
-        cast(Any, empty).table = lambda _: {
+        cast(Any, empty).columns = lambda _: {
             "group": np.array([0, 0]),
             "goodput_bits_per_s": np.zeros(2),
         }

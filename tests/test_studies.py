@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,9 @@ import fake_core
 from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import Experiment, load
+from aqmlab.experiment.folders import shipped
+from aqmlab.experiment.grammar import Difference, Metric, Settings, Table
+from aqmlab.experiment.shapes import read, written
 from aqmlab.figures.kinds.cdf import GRID_MS
 from aqmlab.figures.kinds.linearity import through_origin
 from aqmlab.pipeline import registry
@@ -135,7 +139,7 @@ def loads(_base: str | None, text: str) -> dict[str, object]:
 
 def planned(experiment: Experiment, parts: list[str] | None = None, **settings) -> plan.Plan:
     groups = experiment.groups(parts or experiment.parts)
-    return plan.make(experiment, SHORT | {"mode": "full"} | settings, loads, groups)
+    return plan.make(experiment, read(Settings, SHORT | {"mode": "full"} | settings), loads, groups)
 
 
 class TestPlan:
@@ -195,9 +199,9 @@ class TestPlan:
         assert marks == {"(5, 15)", "(15, 45) *", "(30, 90)", "(60, 180)", "(90, 270) *"}
 
     def test_full_and_quick(self):
-        full, quick = (load("tuning-red").settings(q) for q in (False, True))
-        assert (full["duration"], full["warmup"], full["seeds"]) == ("90 min", "20 min", 10)
-        assert quick["seeds"] < full["seeds"]
+        full, quick = (load("tuning-red").setting(q) for q in (False, True))
+        assert (full.duration, full.warmup, full.seeds) == ("90 min", "20 min", 10)
+        assert quick.seeds < full.seeds
 
     def test_an_unknown_part_is_one_sentence(self):
         with pytest.raises(SpecError, match='no part "fifi": its parts are calibration, fifo'):
@@ -208,8 +212,9 @@ def cell(**axes) -> plan.Cell:
     return plan.Cell("g", axes, {k: str(v) for k, v in axes.items()}, "k")
 
 
-METRIC = {"name": "share", "summary": "s", "scale": 100.0, "title": "S", "unit": "%", "digits": 1}
-SPEC = {"id": "t", "keys": {"load": "load_pct", "limit": "limit"}}
+METRIC = Metric(name="share", summary="s", scale=100.0, title="S", unit="%", digits=1)
+SPEC = Table(id="t", part="p", group="g", title="T", keys={"load": "load_pct", "limit": "limit"})
+DIFFERENCE = Difference(id="d", part="p", group="g", minus="h", on=("load",), title="D")
 
 
 class TestTables:
@@ -254,7 +259,7 @@ class TestTables:
         assert found["difference"] == -1 and found["verdict"] is None
 
     def test_missing_reference_leaves_ours_alone(self, tmp_path):
-        assert published.read([tmp_path], {"reference": "nowhere.csv"}) is None
+        assert published.read([tmp_path], replace(SPEC, reference="nowhere.csv")) is None
         (row,) = tables.table(
             SPEC, [METRIC], [cell(load="80%", limit=30)], lambda *_: [90, 80], None
         )
@@ -263,12 +268,12 @@ class TestTables:
 
     def test_the_shipped_reference_is_the_papers_table_with_its_provenance(self):
         experiment = load("tuning-red")
-        (spec,) = [t for t in experiment.of("table") if t["id"] == "table-1"]
+        (spec,) = [t for t in experiment.of("table") if t.id == "table-1"]
         rows = published.read([experiment.folder], spec)
         assert rows is not None and len(rows) == 20
         assert {row["provenance"] for row in rows} == {"from the document"}
         made = planned(experiment, ["fifo"])
-        metrics = [m for m in experiment.of("metric") if not m.get("hidden")]
+        metrics = [m for m in experiment.of("metric") if not m.hidden]
         found = tables.table(spec, metrics, made.of("fifo"), lambda *_: [0.5], rows)
         assert len(found) == 160 and all(row["paper"] is not None for row in found)
 
@@ -276,9 +281,7 @@ class TestTables:
         samples = {"red": [50, 70, 90], "fifo": [40, 60, 80]}
         pair = (cell(load="80%"), cell(load="80%"))
         values = iter([samples["red"], samples["fifo"]])
-        (row,) = tables.differences(
-            {"id": "d", "on": ["load"]}, [METRIC], [pair], lambda *_: next(values)
-        )
+        (row,) = tables.differences(DIFFERENCE, [METRIC], [pair], lambda *_: next(values))
         assert row["load"] == 80 and row["ours"] == pytest.approx(10)
         assert row["high"] - row["low"] == pytest.approx(0, abs=1e-9)
 
@@ -423,7 +426,7 @@ class TestStudy:
     def test_a_missing_reference_file(self, study, tmp_path):
         for file in SMALL.glob("*.toml"):
             (tmp_path / file.name).write_text(file.read_text())
-        bare = Study(Experiment(tmp_path, study.experiment.data))
+        bare = Study(replace(study.experiment, folder=tmp_path))
         result = bare.run(quick=True, out=tmp_path / "out", settings=SHORT, parts=["fifo"])
         (table,) = [t for t in result["tables"] if t["id"] == "table-1"]
         assert not table["has_reference"]
@@ -435,7 +438,7 @@ class TestStudy:
 class TestRegistry:
     def test_names_and_what_they_ask(self):
         entries = registry.names()
-        assert [entry["name"] for entry in entries] == list(registry.STUDIES)
+        assert [entry["name"] for entry in entries] == shipped()
         for entry in entries:
             assert entry["summary"] and entry["parts"] and entry["figures"] and entry["claims"]
 
@@ -445,7 +448,8 @@ class TestRegistry:
 
     @pytest.mark.usefixtures("double")
     def test_run_tells_where_it_wrote(self, study, tmp_path, monkeypatch):
-        monkeypatch.setattr(Experiment, "settings", lambda *_: SHORT | {"mode": "quick"})
+        short = read(Settings, SHORT | {"mode": "quick"})
+        monkeypatch.setattr(Experiment, "setting", lambda *_: short)
         monkeypatch.setattr(registry, "load", lambda _: study.experiment)
         answer = registry.run("tuning-red", quick=True, out=tmp_path, parts=["red-load"])
         assert answer["report"] == str(tmp_path / "report.html")
@@ -458,7 +462,7 @@ def test_differences_of_opposite_sign_do_not_cancel_in_the_headline():
     def row(metric, difference):
         return {"load_pct": "98", "metric": metric, "difference": difference}
 
-    share = METRIC | {"name": "pct_le_1s"}
+    share = written(METRIC) | {"name": "pct_le_1s"}
     median = {"name": "median_response_ms", "title": "Median", "unit": "ms", "digits": 0}
     rows = [row("pct_le_1s", d) for d in (-6.0, 6.0)]
     rows += [row("median_response_ms", d) for d in (-40.0, 86.0)]
@@ -471,7 +475,7 @@ def test_differences_of_opposite_sign_do_not_cancel_in_the_headline():
 def test_rows_that_stand_alone_make_one_range_in_the_headline():
     from aqmlab.report.headlines import _gaps
 
-    share = METRIC | {"name": "pct_le_1s"}
+    share = written(METRIC) | {"name": "pct_le_1s"}
     rows = [
         {"setting": name, "metric": "pct_le_1s", "difference": gap}
         for name, gap in (("a", -6.0), ("b", 2.0), ("c", None))

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from aqmlab.experiment import plan
+from aqmlab.experiment.grammar import Difference, Number
 from aqmlab.experiment.plan import Cell, Plan
 from aqmlab.pipeline import study
 from aqmlab.report import headlines
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import tables
 from aqmlab.tables.statistics import of_run
 
@@ -20,7 +21,7 @@ from aqmlab.tables.statistics import of_run
 class Sizes:
     """Stands for a run with replies of up to 1 kB, of 1 to 2 kB, and none of 2 to 4 kB."""
 
-    def table(self, name: str) -> dict[str, np.ndarray]:
+    def columns(self, name: str) -> dict[str, np.ndarray]:
         assert name == "response_sizes"
         return {
             "upto_bytes": np.array([1024, 2048, 4096]),
@@ -33,8 +34,8 @@ class Sizes:
     ("upto", "median"), [(1024, 0.25), (2048, 0.5), (4096, math.nan), (8192, math.nan)]
 )
 def test_the_median_of_a_size(upto, median):
-    how = {"statistic": "median_of_size", "args": {"upto_bytes": upto}}
-    found = of_run(cast(Measured, Sizes()), how)
+    how = Number(group="g", statistic="median_of_size", args={"upto_bytes": upto})
+    found = of_run(cast(FinishedRun, Sizes()), how)
     assert found == pytest.approx(median, nan_ok=True)
 
 
@@ -44,16 +45,19 @@ def test_a_difference_within_one_group():
         for load in ("90%", "98%")
         for queue in ("FIFO", "RED")
     ]
-    entry = {
-        "group": "g",
-        "where": {"queue": "RED"},
-        "minus": "g",
-        "minus_where": {"queue": "FIFO"},
-        "on": ["load"],
-    }
+    entry = Difference(
+        id="d",
+        part="p",
+        title="D",
+        group="g",
+        where={"queue": "RED"},
+        minus="g",
+        minus_where={"queue": "FIFO"},
+        on=("load",),
+    )
     pairs = study._pairs(Plan(cells, {}, {"g": 1}), entry)
     assert [(a.key, b.key) for a, b in pairs] == [("90%RED", "90%FIFO"), ("98%RED", "98%FIFO")]
-    assert plan.matches(cells[0].axes, entry["minus_where"])
+    assert plan.matches(cells[0].axes, entry.minus_where)
 
 
 def test_the_findings_count_our_questions_apart():

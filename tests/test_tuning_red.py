@@ -10,10 +10,10 @@ from aqmlab.experiment.experiment import load
 
 def test_the_good_settings_are_those_of_table_4():
     experiment = load("tuning-red")
-    (group,) = (g for g in experiment.of("group") if g["name"] == "settings")
-    (axis,) = (a for a in group["axis"] if a["name"] == "setting")
-    queues = {v["name"]: v["set"]["link.0.forward"] for v in axis["variant"]}
-    drawn = {f["id"]: f["where"] for f in experiment.of("figure") if f["id"] in ("15a", "15b")}
+    (group,) = (g for g in experiment.of("group") if g.name == "settings")
+    (axis,) = (a for a in group.axes if a.name == "setting")
+    queues = {v.name: v.set["link.0.forward"] for v in axis.variants}
+    drawn = {f.id: f.of["where"] for f in experiment.figure if f.id in ("15a", "15b")}
     with (experiment.folder / "reference/christiansen2000_table4_best.csv").open() as file:
         for row in csv.DictReader(file):
             (name,) = (

@@ -14,7 +14,10 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
             if !["tests", "benches", "examples", "target"].iter().any(|n| path.ends_with(n)) {
                 sources(&path, found);
             }
-        } else if path.extension().is_some_and(|e| e == "rs" || e == "csv" || e == "toml") {
+        } else if path
+            .extension()
+            .is_some_and(|e| ["rs", "csv", "json", "toml"].iter().any(|known| e == *known))
+        {
             found.push(path);
         }
     }

@@ -1,5 +1,5 @@
 """`python -m aqmlab`."""
 
-from aqmlab.cli.main import main
+from aqmlab.cli import main
 
 main()

@@ -3,7 +3,6 @@ not; the study done again comes out the same."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shutil
 from pathlib import Path
@@ -14,7 +13,6 @@ from test_studies import SHORT, SMALL, Double
 
 from aqmlab.errors import AqmlabError
 from aqmlab.experiment.experiment import load
-from aqmlab.pipeline import registry
 from aqmlab.pipeline.study import Study
 from aqmlab.simulator import engine
 
@@ -43,11 +41,8 @@ class Trials:
         return err.getvalue().decode()
 
     def _card(self):
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(mock.patch.object(registry, "STUDIES", ("small",)))
-            stack.enter_context(mock.patch.object(registry, "load", lambda name: load(name, SMALL)))
-            words = ("claims", "--study", "small", "--out", self.out, "--json")
-            return command(*words, core=self.core)
+        words = ("claims", "--study", SMALL, "--out", self.out, "--json")
+        return command(*words, core=self.core)
 
     def _result(self) -> dict:
         return json.loads((self.out / "result.json").read_text("utf-8"))

@@ -269,7 +269,7 @@ impl Analysis {
             |which: usize| self.load.bins().iter().map(|bin| bin[which]).collect::<Vec<_>>();
         json!({
             "format": "aqmlab traffic model",
-            "version": 1,
+            "version": 2,
             "duration_us": self.latest_ns / 1_000,
             "connections": c.kept,
             "concurrent": c.concurrent,

@@ -29,8 +29,10 @@ mod units;
 mod varint;
 mod vector;
 mod warnings;
+pub mod write;
 
 pub use container::CaptureError;
+pub use headers::flags;
 pub use learner::{Finished, Learner};
 pub use limits::Limits;
 pub use sides::Prefix;

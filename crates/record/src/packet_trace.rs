@@ -159,10 +159,10 @@ impl PacketTrace {
     /// stands port by port.
     pub(crate) fn table(ports: &[&PacketTrace]) -> Table {
         let of_port = |(port, trace): (usize, &&PacketTrace)| {
-            (0..trace.rows.len()).map(|row| (port as u16, row as u32)).collect::<Vec<_>>()
+            (0..trace.rows.len()).map(|row| (port as u32, row as u32)).collect::<Vec<_>>()
         };
-        let mut order: Vec<(u16, u32)> = ports.iter().enumerate().flat_map(of_port).collect();
-        let row = |&(port, row): &(u16, u32)| &ports[usize::from(port)].rows[row as usize];
+        let mut order: Vec<(u32, u32)> = ports.iter().enumerate().flat_map(of_port).collect();
+        let row = |&(port, row): &(u32, u32)| &ports[port as usize].rows[row as usize];
         if ports.len() > 1 {
             order.sort_by_key(|place| row(place).at);
         }
@@ -172,7 +172,7 @@ impl PacketTrace {
         let groups = order.iter().map(|p| row(p).who.group).collect();
         let columns = [
             ("time_ns", Column::U64(times)),
-            ("port", Column::U16(order.iter().map(|&(port, _)| port).collect())),
+            ("port", Column::U32(order.iter().map(|&(port, _)| port).collect())),
             ("event", bytes(|r| r.what as u8)),
             ("why", bytes(|r| r.why)),
             ("kind", bytes(|r| r.who.class.kind())),
@@ -270,6 +270,14 @@ mod tests {
         let table = PacketTrace::table(&traces.iter().collect::<Vec<_>>());
         assert_eq!(column(&table, "time_ns"), [1, 2, 3, 3]);
         assert_eq!(column(&table, "port"), [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn as_many_ports_as_a_scenario_has_keep_their_numbers() {
+        let mut traces: Vec<_> = (0..=65_536).map(|_| PacketTrace::default()).collect();
+        traces[65_536].arrived(at(1), 0, who(0));
+        let table = PacketTrace::table(&traces.iter().collect::<Vec<_>>());
+        assert_eq!(column(&table, "port"), [65_536]);
     }
 
     #[test]

@@ -7,9 +7,9 @@ use record::{Description, Listed};
 use serde_json::{Value as Json, json};
 use traffic::distribution::{Distribution, Summary};
 
-use crate::access;
 use crate::error::ScenarioError;
-use crate::{recorder, schema};
+use crate::recorder;
+use crate::scenario::{access, schema};
 
 fn field(field: &Field) -> Json {
     let mut out = json!({
@@ -91,17 +91,19 @@ macro_rules! entry {
     };
 }
 
-fn control(of: tcp::About) -> Json {
-    json!({"name": of.name, "summary": of.summary, "source": of.source, "fields": []})
-}
-
 fn application(of: &traffic::Entry) -> Json {
-    let mut out = entry!(of);
-    out["models"] = models(of.name);
+    let mut out = about(&of.about);
+    out["models"] = models(of.about.name);
     out["open_loop"] = json!(of.is_open_loop());
     out["noun"] = json!(of.noun);
     out["fetches"] = json!(of.fetches);
     out["datagrams"] = json!(of.datagrams);
+    out
+}
+
+fn kind_of_access(of: &access::Entry) -> Json {
+    let mut out = about(&of.about);
+    out["fields"] = of.fields();
     out
 }
 
@@ -179,10 +181,10 @@ pub fn table(name: &str, text: &str, unit: &str) -> Result<Json, ScenarioError> 
 pub fn catalogue() -> Json {
     json!({
         "aqm": aqm::ALGORITHMS.iter().map(discipline).collect::<Vec<Json>>(),
-        "tcp": tcp::PROFILES.iter().map(|e| entry!(e)).collect::<Vec<Json>>(),
-        "congestion": tcp::controls().map(control).collect::<Vec<Json>>(),
+        "tcp": tcp::PROFILES.iter().map(|e| entry!(e.about)).collect::<Vec<Json>>(),
+        "congestion": tcp::controls().map(|about| entry!(about)).collect::<Vec<Json>>(),
         "traffic": traffic::APPS.iter().map(application).collect::<Vec<Json>>(),
-        "access": access::ACCESS.iter().map(access::Entry::describe).collect::<Vec<Json>>(),
+        "access": access::ACCESS.iter().map(kind_of_access).collect::<Vec<Json>>(),
         "measures": recorder::measures().iter().map(measure).collect::<Vec<Json>>(),
         "scenario": {
             "": section(schema::SCENARIO_STRUCTURE, schema::SCENARIO),

@@ -7,8 +7,6 @@
 //! explicit), [`capture`] (what crosses a port, for Wireshark), `watch` (a look into a run
 //! under way), [`event_queue`] (the future).
 
-pub mod access;
-mod before;
 pub mod capture;
 mod catalogue;
 mod error;
@@ -16,23 +14,21 @@ pub mod event_queue;
 mod memory;
 mod owners;
 pub mod port;
-mod reader;
 mod recorder;
 mod run;
 pub mod scenario;
-pub mod schema;
 mod setup;
 mod slab;
 pub mod topology;
 mod watch;
 mod world;
 
-pub use before::{capacities, estimate};
 pub use capture::{Capture, CapturedAt};
 pub use catalogue::{catalogue, table, variables};
 pub use error::ScenarioError;
 pub use memory::free_bytes;
 pub use recorder::{Outcome, measures, summary_json};
 pub use run::{Run, run};
-pub use scenario::{Scenario, json_schema, resolve};
+pub use scenario::{Scenario, access, json_schema};
+pub use setup::{capacities, estimate, resolve};
 pub use watch::PACKET_NUMBERS;

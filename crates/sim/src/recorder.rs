@@ -22,8 +22,8 @@ pub use self::outcome::{Ended, Outcome, measures, summary_json};
 pub use self::reports::Reports;
 use crate::scenario::{Scenario, Traffic};
 use crate::slab::Slab;
-use crate::world::connection::{ACCEPTOR, Connection, Exchange, GONE, OPENER};
-use crate::world::forwarding::InFlight;
+use crate::world::connection::{ACCEPTOR, Cause, Connection, Exchange, GONE, OPENER};
+use crate::world::forwarding::{Datagram, InFlight, Payload};
 
 /// Everything that is measured but at ports.
 pub struct Recorder {
@@ -94,10 +94,11 @@ impl Recorder {
     #[inline]
     pub fn sent(&mut self, now: Instant, packet: &InFlight) {
         self.conservation.sent(packet.flow(), packet.ip_bytes());
-        if packet.is_datagram() {
-            self.datagrams.sent(packet.connection, packet.segment.seq, now);
-        } else {
-            self.data_sent += u64::from(packet.segment.len > 0);
+        match &packet.payload {
+            Payload::Segment(segment) => self.data_sent += u64::from(segment.len > 0),
+            Payload::Datagram(datagram) => {
+                self.datagrams.sent(packet.connection, datagram.number, now);
+            }
         }
     }
 
@@ -105,9 +106,8 @@ impl Recorder {
     #[inline]
     pub fn delivered(&mut self, now: Instant, packet: &InFlight) {
         self.conservation.delivered(packet.flow(), packet.ip_bytes());
-        if packet.is_datagram() {
-            let sent = Instant::from_nanos(packet.segment.ack);
-            self.datagrams.received(packet.connection, packet.segment.seq, sent, now);
+        if let Payload::Datagram(Datagram { number, sent, .. }) = packet.payload {
+            self.datagrams.received(packet.connection, number, sent, now);
         }
     }
 
@@ -139,11 +139,13 @@ impl Recorder {
     #[cold]
     pub fn lost(&mut self, now: Instant, packet: &InFlight, connections: &mut Slab<Connection>) {
         self.conservation.dropped(packet.flow(), packet.ip_bytes());
-        let InFlight { segment, connection, serial, to, .. } = packet;
-        if packet.is_datagram() {
-            let sent = Instant::from_nanos(segment.ack);
-            return self.datagrams.lost(*connection, segment.seq, sent);
-        }
+        let InFlight { payload, connection, serial, to, .. } = packet;
+        let segment = match payload {
+            Payload::Segment(segment) => segment,
+            Payload::Datagram(Datagram { number, sent, .. }) => {
+                return self.datagrams.lost(*connection, *number, *sent);
+            }
+        };
         if segment.len == 0 {
             return;
         }
@@ -194,9 +196,9 @@ impl Recorder {
         group: u16,
         exchange: Exchange,
     ) {
-        if exchange.is_unasked() {
+        let (Cause::Asked { at, resent }, false) = (exchange.cause, exchange.is_unasked()) else {
             return; // nobody asked for it
-        }
+        };
         let failed = connection.failed;
         if let Some(sources) = &mut self.sources
             && !failed
@@ -205,13 +207,13 @@ impl Recorder {
             sources.answered(connection.member, exchange.reply_bytes);
         }
         let row = self.requests.ended(Request {
-            asked: exchange.asked,
+            asked: at,
             ended: now,
             request_bytes: exchange.request_bytes,
             reply_bytes: u32::try_from(exchange.reply_bytes).unwrap_or(u32::MAX),
             user: connection.member,
             group,
-            retransmitted: connection.resent() > exchange.resent,
+            retransmitted: connection.resent() > resent,
             failed,
         });
         connection.log.row(row);

@@ -1,14 +1,16 @@
 //! What one run is, as data: read from JSON (`read`), checked, and written back with every default
 //! (`write`).
 
+pub mod access;
 mod changes;
 mod end_system;
 pub mod framing;
 mod json_schema;
 mod queue_limit;
 mod read;
-mod resolved;
+pub mod schema;
 mod script;
+mod section;
 mod sizes;
 mod write;
 
@@ -20,7 +22,6 @@ use packet::{Duration, Framing, Rate};
 
 pub use changes::Changes;
 pub use json_schema::json_schema;
-pub use resolved::resolve;
 pub use script::Rule;
 
 use crate::error::ScenarioError;
@@ -40,7 +41,7 @@ pub struct Queue {
 pub struct Link {
     /// Its name; its ports are called `<name>.forward` and `<name>.reverse`.
     pub name: String,
-    /// The kind of access it is, of [`crate::access::ACCESS`], which the other fields follow.
+    /// The kind of access it is, of [`crate::scenario::access::ACCESS`], which the other fields follow.
     pub access: Option<&'static str>,
     /// Rate, delay, framing.
     pub params: Params,
@@ -97,7 +98,7 @@ pub enum Rtt {
     List(Vec<Duration>),
     /// [`TCPEVAL_MS`](crate::topology::TCPEVAL_MS), drawn for each connection.
     Tcpeval,
-    /// A range, see [`crate::schema::RTT`].
+    /// A range, see [`crate::scenario::schema::RTT`].
     Range(Params),
 }
 
@@ -119,7 +120,7 @@ pub struct Traffic {
     pub entry: &'static traffic::Entry,
     /// The application's parameters.
     pub app: Params,
-    /// How many, on which side; see [`crate::schema::TRAFFIC`].
+    /// How many, on which side; see [`crate::scenario::schema::TRAFFIC`].
     pub params: Params,
     /// The TCP profile.
     pub profile: &'static tcp::Entry,
@@ -157,7 +158,7 @@ impl Traffic {
         if clients { Side::Clients } else { Side::Servers }
     }
     /// The direction in which most of its data goes.
-    fn direction(&self) -> Direction {
+    pub fn direction(&self) -> Direction {
         Direction::from(self.data_from())
     }
     /// The side that sends most of its data.
@@ -246,7 +247,7 @@ impl Scenario {
             if matches!(rtt, Rtt::Range(rtt) if rtt.choice("draw") == "member") {
                 return Err(ScenarioError(format!(
                     "{path}.draw: {} has no users who keep a distance of their own; write draw = \"connection\"",
-                    group.entry.name
+                    group.entry.about.name
                 )));
             }
         }

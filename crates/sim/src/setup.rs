@@ -1,5 +1,9 @@
 //! From a scenario to a world at rest: ports, routes, machines, and groups of users and senders.
 
+mod memory;
+mod preview;
+mod resolved;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -9,13 +13,16 @@ use packet::{Duration, Framing, Instant, Rate, Rng};
 use record::{Meter, MeterSettings, Window};
 
 use crate::error::ScenarioError;
-use crate::memory;
+use crate::memory::{construct, free_bytes};
 use crate::port::{ExplicitPort, FoldedPort, Port, Unlimited, Wire};
 use crate::recorder::Recorder;
 use crate::scenario::{Link, Queue, Rtt, Scenario, Traffic};
 use crate::topology::{DelayClocks, Direction, Machines, RoundTrips, Side, TCPEVAL_MS};
 use crate::watch::Watch;
 use crate::world::{Group, Network, Scripts, World};
+
+pub use preview::{capacities, estimate};
+pub use resolved::resolve;
 
 /// The world of a scenario before its first event, and the names of its ports. Those called
 /// `captured` show their packets; `watch` says what may be looked at meanwhile.
@@ -27,7 +34,7 @@ pub(crate) fn world(
     captured: &[String],
     watch: Option<&Watch>,
 ) -> Result<(World, Vec<String>), ScenarioError> {
-    scenario.check_memory(memory::free_bytes())?;
+    scenario.check_memory(free_bytes())?;
     let seed = scenario.params.whole("seed");
     let mut builder = Builder::new(scenario, captured, watch, seed);
     let both = |direction, b: &mut Builder| -> Result<Vec<u32>, ScenarioError> {
@@ -348,7 +355,7 @@ pub(crate) fn build_queue(
     direction: Direction,
     queue: &Queue,
 ) -> Result<Built, ScenarioError> {
-    memory::construct(queue, &link.line(direction)).map_err(|bad| {
+    construct(queue, &link.line(direction)).map_err(|bad| {
         ScenarioError(format!("link.{index}.{direction}.{}: {}", bad.field, bad.why))
     })
 }

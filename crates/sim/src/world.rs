@@ -54,7 +54,7 @@ enum Event {
 /// Sets the beginnings of groups apart from members' and servers' waking.
 const BEGINNINGS: u64 = 1 << 33;
 
-/// No place in a list or slab.
+/// Where an application's number has no connection yet.
 const NOWHERE: u32 = u32::MAX;
 
 /// A group of users or senders that share their settings.
@@ -104,8 +104,8 @@ struct Member {
     rng: Rng,
     /// Place of each of its connections, by the application's number.
     connections: Vec<u32>,
-    /// Place of its stream of datagrams; [`NOWHERE`] before the first.
-    stream: u32,
+    /// Place of its stream of datagrams; none before the first.
+    stream: Option<u32>,
 }
 
 /// Everything that moves.
@@ -189,7 +189,7 @@ impl World {
                 machine,
                 rng,
                 connections: Vec::new(),
-                stream: NOWHERE,
+                stream: None,
             });
         }
     }

@@ -45,7 +45,7 @@ fn tcp(rng: &mut Rng) -> Value {
     let listed = tcp::PROFILES.len() as u64;
     let name = match rng.below(2) {
         0 => pick(rng, &["freebsd-2.2.8", "plain"]),
-        _ => tcp::PROFILES[rng.below(listed) as usize].name,
+        _ => tcp::PROFILES[rng.below(listed) as usize].about.name,
     };
     let mut tcp = json!({"profile": name, "ecn": rng.below(2) == 0});
     if rng.below(3) == 0 {

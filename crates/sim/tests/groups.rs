@@ -81,9 +81,9 @@ fn every_application_may_begin_late() {
         9000 - 1 2 1 fin epochs 1,2,3,4";
     let requests = "user,think_s,request_bytes,reply_bytes\n0,1,2,3\n";
     for entry in traffic::registry::APPS {
-        let mut late = json!({"app": entry.name, "name": "late",
+        let mut late = json!({"app": entry.about.name, "name": "late",
                               "start_after": {"group": "early", "delay": "5 s"}});
-        match entry.name {
+        match entry.about.name {
             "replay" => late["model"] = json!({"file": "small", "text": recording}),
             "requests" => late["requests"] = json!({"file": "one", "text": requests}),
             _ => {}
@@ -91,7 +91,7 @@ fn every_application_may_begin_late() {
         match entry.is_open_loop() {
             true if entry.is_recorded() => {}
             true => late["connections_per_s"] = json!(5),
-            false => late["users"] = json!(if entry.name == "requests" { 1 } else { 30 }),
+            false => late["users"] = json!(if entry.about.name == "requests" { 1 } else { 30 }),
         }
         let outcome = simulate(&json!({
             "duration": "60 s", "warmup": "4 s", "network": {"rtt": "20 ms"},
@@ -102,8 +102,8 @@ fn every_application_may_begin_late() {
         let rows = column(trace, "group").into_iter().zip(column(trace, "time_ns"));
         let first = rows.filter(|(group, _)| *group == 1.0).map(|(_, at)| at).fold(1e12, f64::min);
         // Who only fetches shows here when the first reply comes.
-        assert!(first >= 5e9, "{} begins at {first} ns", entry.name);
-        assert!(first < 60e9, "{} never begins", entry.name);
+        assert!(first >= 5e9, "{} begins at {first} ns", entry.about.name);
+        assert!(first < 60e9, "{} never begins", entry.about.name);
     }
 }
 

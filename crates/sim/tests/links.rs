@@ -240,22 +240,22 @@ fn mistakes_are_one_sentence() {
 
 #[test]
 fn every_access_runs_in_both_engines() {
-    for entry in aqmlab_sim::access::ACCESS {
+    for entry in aqmlab_sim::access::ACCESS.iter() {
         let prints = ["folded", "explicit"].map(|engine| {
             let tcp = json!({"profile": "plain", "window": "4 MB"});
             let scenario = json!({
                 "duration": "25 s", "warmup": "5 s", "engine": engine,
-                "network": {"rtt": "20 ms"}, "link": [{"access": entry.name}],
+                "network": {"rtt": "20 ms"}, "link": [{"access": entry.about.name}],
                 "traffic": [{"app": "bulk", "flows": 3, "tcp": tcp},
                             {"app": "bulk", "flows": 2, "tcp": tcp, "side": "clients"}],
             });
             let s = simulate(&scenario).summary;
             // A gigabit over an ocean takes longer to fill than this run lasts.
             let used = s.number("utilisation");
-            assert!((0.2..=1.0).contains(&used), "{}: {used}", entry.name);
+            assert!((0.2..=1.0).contains(&used), "{}: {used}", entry.about.name);
             aqmlab_sim::summary_json(&s)["fingerprint"].clone()
         });
-        assert_eq!(prints[0], prints[1], "{}", entry.name);
+        assert_eq!(prints[0], prints[1], "{}", entry.about.name);
     }
 }
 
@@ -286,14 +286,14 @@ fn room_of(link: &Value, direction: &str) -> u64 {
 
 #[test]
 fn a_queue_without_a_limit_has_the_access_s_room() {
-    for entry in aqmlab_sim::access::ACCESS {
-        let own = read(json!({"access": entry.name})).to_json();
+    for entry in aqmlab_sim::access::ACCESS.iter() {
+        let own = read(json!({"access": entry.about.name})).to_json();
         for (direction, aqm) in ["forward", "reverse"]
             .into_iter()
             .flat_map(|d| aqm::ALGORITHMS.iter().map(move |aqm| (d, aqm.about.name)))
         {
-            let what = format!("{aqm} as {direction} of {}", entry.name);
-            let mut link = json!({"access": entry.name});
+            let what = format!("{aqm} as {direction} of {}", entry.about.name);
+            let mut link = json!({"access": entry.about.name});
             let room = room_of(&own["link"][0], direction);
             for written in [json!(aqm), json!({ "aqm": aqm })] {
                 link[direction] = written;

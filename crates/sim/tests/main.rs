@@ -28,6 +28,7 @@ mod requests;
 mod resolved;
 mod response_ends;
 mod rings;
+mod rooms;
 mod scenarios;
 mod scripts;
 mod shaper;

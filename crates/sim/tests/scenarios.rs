@@ -108,8 +108,8 @@ fn profiles_and_what_they_let_choose_are_told_apart() {
         for given in [
             json!(name),
             json!({"profile": name}),
-            json!({"profile": "plain", "congestion": name}),
             json!({"congestion": name}),
+            json!({"congestion": {"name": name}}),
         ] {
             let why = refused("/traffic/0/tcp", given.clone());
             assert!(why.starts_with("traffic.0.tcp") && why.ends_with(&line), "{given}: {why}");
@@ -125,7 +125,14 @@ fn profiles_and_what_they_let_choose_are_told_apart() {
             json!({"profile": "linux", "congestion": "ns2"}),
             "tcp.congestion: \"ns2\" is a profile, not a congestion control; write tcp = \"ns2\"",
         ),
-        (json!({"profile": "ns2", "congestion": "nonsense"}), "unknown field \"congestion\""),
+        (
+            json!({"profile": "ns2", "congestion": "nonsense"}),
+            "tcp.congestion: unknown value \"nonsense\"",
+        ),
+        (
+            json!({"profile": "plain", "congestion": {"name": "cubic", "bta": 0.7}}),
+            "tcp.congestion.bta: unknown field \"bta\"; did you mean \"beta\"?",
+        ),
         (json!("nonsense"), "traffic.0.tcp.profile: unknown profile \"nonsense\" (known: "),
     ];
     for (given, expected) in cases {
@@ -411,11 +418,11 @@ fn a_model_without_users_has_no_distance_of_each() {
 fn a_complete_scenario_can_be_run_again_whatever_the_end_systems() {
     for profile in tcp::PROFILES {
         let mut bulk = good();
-        bulk["traffic"] = json!([{"app": "bulk", "flows": 1, "tcp": profile.name}]);
+        bulk["traffic"] = json!([{"app": "bulk", "flows": 1, "tcp": profile.about.name}]);
         let complete = Scenario::from_json(&bulk.to_string()).unwrap().to_json();
         let again = Scenario::from_json(&complete.to_string()).unwrap();
         if let Err(why) = again.check_parameters() {
-            panic!("{}: {why}", profile.name);
+            panic!("{}: {why}", profile.about.name);
         }
     }
 }

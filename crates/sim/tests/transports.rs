@@ -32,7 +32,7 @@ fn fingerprint(summary: &Summary) -> String {
 #[test]
 fn marked_flows_slow_down_without_a_loss() {
     for entry in tcp::PROFILES {
-        let name = entry.name;
+        let name = entry.about.name;
         let on = bulk(json!({"profile": name, "window": 40_000, "ecn": true}));
         let s = summary(&on, "folded");
         // Marks stand in for every early drop; nothing overflows, since the senders obey. Only
@@ -62,14 +62,14 @@ fn every_end_system_serves_web_users_and_ends_its_connections() {
                 "duration": "120 s", "warmup": "10 s",
                 "link": [{"rate": "2 Mbit/s", "forward": {"aqm": "droptail", "limit": 30}}],
                 "traffic": [{"app": "web", "users": 400, "start": "stationary",
-                             "tcp": entry.name}],
+                             "tcp": entry.about.name}],
             }),
             "folded",
         );
         let (answers, over) = (s.number("responses"), s.number("connections"));
         // An HTTP/1.0 connection carries one request; it ends soon after, FINs or not.
-        assert!(answers > 1_000.0, "{}: {answers} responses", entry.name);
-        assert!((over / answers - 1.0).abs() < 0.02, "{}: {over} of {answers}", entry.name);
+        assert!(answers > 1_000.0, "{}: {answers} responses", entry.about.name);
+        assert!((over / answers - 1.0).abs() < 0.02, "{}: {over} of {answers}", entry.about.name);
     }
 }
 

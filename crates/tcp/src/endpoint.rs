@@ -10,11 +10,10 @@ use crate::host_cache::HostMetrics;
 use crate::probe::Counters;
 use crate::profile::{IdleRule, Profile, SynAck, TimeLimit};
 use crate::receiver::{Receiver, Trip};
-use crate::recovery::{RackSender, Recovery};
 use crate::rtt::Rtt;
 use crate::segment::{Flags, Segment};
 use crate::send_state::SendState;
-use crate::spurious_rto::SpuriousRto;
+use crate::sender::Sender;
 
 /// State of a connection (RFC 9293 section 3.3.2, and [`State::Failed`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +61,8 @@ pub struct Endpoint {
     pub(crate) receiver: Receiver,
     /// When the retransmission timer expires.
     pub(crate) rexmt_at: Instant,
-    /// When the connection attempt or TIME_WAIT ends.
+    /// When the connection attempt or TIME_WAIT ends; in between, when the pace of a classic sender
+    /// lets the next segment go.
     pub(crate) life_at: Instant,
     pub(crate) rtt: Rtt,
     /// The number being timed (`u64::MAX`: none) and the stamp of its sending.
@@ -95,11 +95,7 @@ pub struct Endpoint {
     pub(crate) ecn: EcnState,
     /// Written by the program and not yet handed to TCP.
     pub(crate) unwritten: u64,
-    pub(crate) recovery: Recovery,
-    /// RACK-TLP's sender, in place of `recovery`; boxed, so that others do not pay.
-    pub(crate) rack: Option<Box<RackSender>>,
-    /// What is remembered to see whether a timeout was spurious; none before the first timeout.
-    pub(crate) spurious_rto: Option<Box<SpuriousRto>>,
+    pub(crate) sender: Sender,
     pub(crate) profile: Arc<Profile>,
     pub(crate) clock: HostClock,
     pub(crate) counters: Counters,
@@ -109,13 +105,12 @@ impl Endpoint {
     /// A fresh end of a connection on a host with these clocks: it may [`connect`](Self::connect)
     /// or accept the first SYN it is given.
     pub fn new(profile: &Arc<Profile>, clock: HostClock) -> Self {
-        let mut end = Endpoint::bare(profile, clock);
+        let mut end = Endpoint::bare(profile, clock, Sender::new(profile));
         end.receiver.reset(&profile.ack);
-        end.rack = RackSender::of(profile.recovery.kind, None);
         end
     }
 
-    fn bare(profile: &Arc<Profile>, clock: HostClock) -> Self {
+    fn bare(profile: &Arc<Profile>, clock: HostClock, sender: Sender) -> Self {
         Endpoint {
             snd: fresh_send_state(profile),
             receiver: Receiver::new(),
@@ -139,9 +134,7 @@ impl Endpoint {
             peer_through: false,
             ecn: EcnState::default(),
             unwritten: 0,
-            recovery: Recovery::new(profile.recovery.kind),
-            rack: None,
-            spurious_rto: None,
+            sender,
             profile: Arc::clone(profile),
             clock,
             counters: Counters::default(),
@@ -150,17 +143,12 @@ impl Endpoint {
 
     /// As [`Endpoint::new`], keeping the heap buffers.
     pub fn reset(&mut self, profile: &Arc<Profile>, clock: HostClock) {
-        let fresh = Endpoint::bare(profile, clock);
+        let same = Arc::ptr_eq(profile, &self.profile);
+        let fresh = Endpoint::bare(profile, clock, Sender::blank());
         let old = std::mem::replace(self, fresh);
         self.receiver = old.receiver;
         self.receiver.reset(&profile.ack);
-        self.recovery = old.recovery;
-        self.recovery.reset(profile.recovery.kind);
-        self.rack = RackSender::of(profile.recovery.kind, old.rack);
-        self.spurious_rto = old.spurious_rto;
-        if let Some(spurious_rto) = &mut self.spurious_rto {
-            spurious_rto.reset();
-        }
+        self.sender = old.sender.renewed(profile, same);
     }
 
     /// Opens the connection: a SYN goes out.
@@ -247,13 +235,20 @@ impl Endpoint {
                 self.on_retransmission_timeout(moment);
             }
             if self.life_at <= now {
-                let over = self.state == State::TimeWait;
-                self.finish(if over { State::Closed } else { State::Failed });
+                self.on_state_deadline();
             }
         } else if self.receiver.ack_at <= now {
             self.enter_phase(now, Phase::Fast);
             self.receiver.on_ack_due(Trip { rules: &self.profile.rtt, rtt: &self.rtt });
             self.output_due = true;
+        }
+    }
+
+    fn on_state_deadline(&mut self) {
+        match self.state {
+            State::TimeWait => self.finish(State::Closed),
+            State::SynSent | State::SynReceived => self.finish(State::Failed),
+            _ => (self.life_at, self.output_due) = (Instant::NEVER, true),
         }
     }
 

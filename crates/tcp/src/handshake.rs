@@ -10,6 +10,7 @@ use crate::host_cache::HostMetrics;
 use crate::profile::{Ending, SynAck};
 use crate::recovery::RecoveryKind;
 use crate::segment::{Flags, STAMP_BYTES, Segment};
+use crate::sender::Sender;
 
 impl Endpoint {
     /// A SYN reaches an end that listens.
@@ -57,9 +58,9 @@ impl Endpoint {
         let mine = self.profile.recovery.kind.selective();
         self.sack = mine && !syn.sack.is_empty();
         if mine && !self.sack {
-            match &mut self.rack {
-                Some(rack) => rack.without_reports(),
-                None => self.recovery.reset(RecoveryKind::NewReno),
+            match &mut self.sender {
+                Sender::Rack(rack) => rack.without_reports(),
+                Sender::Classic(classic) => classic.recovery.reset(RecoveryKind::NewReno),
             }
         }
         self.stamps = self.profile.timestamps && syn.flags.has(Flags::STAMPED);
@@ -82,16 +83,16 @@ impl Endpoint {
         let repeats = if self.syn_repeated { self.counters.resent_syn } else { 0 };
         // Linux: a timestamp may have told the round trip of a repeated SYN (`tcp_init_metrics`), and
         // one repeat is forgiven, since the first timeout is only 1 s (`tcp_init_transfer`).
-        let (unmeasured, forgiven) = match &self.rack {
-            Some(_) => (self.profile.rtt.srtt(&self.rtt) == Duration::ZERO, 1),
-            None => (true, 0),
+        let (unmeasured, forgiven) = match &self.sender {
+            Sender::Rack(_) => (self.profile.rtt.srtt(&self.rtt) == Duration::ZERO, 1),
+            Sender::Classic(_) => (true, 0),
         };
         self.profile.rtt.on_established(&mut self.rtt, repeats > 0 && unmeasured);
         if repeats > forgiven && self.profile.opening.loss_closes_window {
             self.snd.cwnd = self.snd.mss();
         }
         self.start_from_linux(recalled);
-        self.begin_rack(moment);
+        self.begin_sender(moment);
     }
 
     /// A SYN came again. Answered by an ACK, where a SYN cache or sink answers by the SYN-ACK,

@@ -23,6 +23,7 @@ use crate::endpoint::{Endpoint, State};
 use crate::profile::SynAck;
 use crate::rtt::RTT_SAMPLES_TO_KEEP;
 use crate::segment::Segment;
+use crate::sender::Sender;
 
 /// `rtq_reallyold` of FreeBSD's `in_rmx.c`, `TCP_METRICS_TIMEOUT` of Linux's `tcp_metrics.c`.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(3_600);
@@ -276,7 +277,10 @@ impl Endpoint {
             let f = &self.snd;
             let (cwnd, ssthresh) = (f.cwnd / f.mss(), f.ssthresh / f.mss());
             let whole = |segments: u64| u32::try_from(segments).unwrap_or(u32::MAX);
-            let calm = self.rack.as_ref().is_none_or(|rack| rack.is_open());
+            let calm = match &self.sender {
+                Sender::Rack(rack) => rack.is_open(),
+                Sender::Classic(_) => true,
+            };
             if f.ssthresh >= self.profile.initial_ssthresh {
                 Threshold::AtLeast(whole(cwnd >> 1))
             } else if cwnd >= ssthresh && calm {

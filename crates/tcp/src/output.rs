@@ -7,7 +7,8 @@ use crate::ecn::EcnFeedback;
 use crate::endpoint::{Endpoint, State};
 use crate::profile::{Ending, IdleRule, SynAck};
 use crate::segment::{Flags, STAMP_BYTES, Segment};
-use crate::send_state::Chunk;
+use crate::send_state::{Chunk, SendState};
+use crate::sender::{ClassicSender, Sender};
 
 /// Numbers of an endless write stay below this.
 const ENDLESS: u64 = 1 << 62;
@@ -174,7 +175,7 @@ impl Endpoint {
         }
         if self.snd.resend {
             self.snd.resend = false;
-            let chunk = self.recovery.first(&self.snd);
+            let chunk = self.first_unacknowledged();
             self.snd.nxt = self.snd.nxt.max(chunk.end());
             self.send(out, chunk, moment);
             return true;
@@ -199,32 +200,58 @@ impl Endpoint {
     }
 
     fn choose(&mut self, moment: Moment) -> Option<Chunk> {
-        if self.rack.is_some() {
-            return self.choose_rack(moment);
-        }
+        let Sender::Classic(classic) = &self.sender else { return self.choose_rack(moment) };
         if self.ecn.held {
             return None;
         }
-        let chunk = self.allowed()?;
+        if !classic.control.is_reno() {
+            return self.choose_tracked(moment);
+        }
+        let chunk = self.allowed(&self.snd)?;
         if self.closes_after_pause(moment) { self.allowed_after_pause() } else { Some(chunk) }
     }
 
+    /// The same for a control that may pace, and sets its window itself.
+    #[cold]
+    fn choose_tracked(&mut self, moment: Moment) -> Option<Chunk> {
+        let Sender::Classic(classic) = &self.sender else { return None };
+        let (inflation, paced_to) = classic.control.beyond(moment.at);
+        let inflated = SendState { cwnd: self.snd.cwnd + inflation, ..self.snd };
+        let chunk = self.allowed(&inflated)?;
+        if let Some(next) = paced_to {
+            self.life_at = next;
+            return None;
+        }
+        if self.closes_after_pause(moment) { self.allowed_after_pause() } else { Some(chunk) }
+    }
+
+    /// The first unacknowledged segment, which a classic sender is to send again.
+    fn first_unacknowledged(&self) -> Chunk {
+        match &self.sender {
+            Sender::Classic(classic) => classic.recovery.first(&self.snd),
+            Sender::Rack(_) => self.snd.chunk(self.snd.una, u64::MAX),
+        }
+    }
+
     /// What the windows let go.
-    #[inline]
-    fn allowed(&self) -> Option<Chunk> {
+    #[inline(always)]
+    fn allowed(&self, snd: &SendState) -> Option<Chunk> {
+        let Sender::Classic(ClassicSender { recovery, .. }) = &self.sender else { return None };
+        let rules = &self.profile.recovery;
         if self.profile.output.bsd {
-            self.bsd_next()
+            self.bsd_next(recovery.next_part(rules, snd)?)
         } else {
-            self.recovery.next(&self.profile.recovery, &self.snd)
+            recovery.next(rules, snd)
         }
     }
 
     #[cold]
     fn allowed_after_pause(&self) -> Option<Chunk> {
-        self.allowed()
+        self.allowed(&self.snd)
     }
 
     /// Whether a pause has closed the congestion window to the initial one.
+    #[inline(always)]
     fn closes_after_pause(&mut self, moment: Moment) -> bool {
         match self.profile.idle {
             IdleRule::Off | IdleRule::Decay => return false,
@@ -236,15 +263,25 @@ impl Endpoint {
         let closes = self.snd.cwnd > floor
             && rtt.idle_too_long(&self.rtt, self.active_at, self.clock, moment);
         if closes {
-            self.snd.cwnd = floor;
+            self.close_window(floor, moment);
         }
         closes
     }
 
+    #[cold]
+    fn close_window(&mut self, floor: u64, moment: Moment) {
+        let Sender::Classic(classic) = &mut self.sender else { return };
+        let idle = moment.at.since(self.active_at);
+        if classic.control.on_restart(&mut self.snd, idle, moment.at) {
+            self.active_at = moment.at;
+        } else {
+            self.snd.cwnd = floor;
+        }
+    }
+
     /// BSD's choice: silly-window avoidance and Nagle's rule, judged for the whole call.
-    fn bsd_next(&self) -> Option<Chunk> {
+    fn bsd_next(&self, chunk: Chunk) -> Option<Chunk> {
         let f = &self.snd;
-        let chunk = self.recovery.next_part(&self.profile.recovery, f)?;
         let to_end = chunk.seq + u64::from(chunk.len) == f.end;
         let sends_data = chunk.len > 0
             && (u64::from(chunk.len) == f.mss()
@@ -266,12 +303,15 @@ impl Endpoint {
         } else {
             self.counters.resent_fin += u16::from(again);
         }
-        match &mut self.rack {
-            Some(rack) => {
+        match &mut self.sender {
+            Sender::Rack(rack) => {
                 self.rexmt_at = rack.on_sent(&mut self.snd, chunk, moment.at);
                 self.active_at = moment.at;
             }
-            None => self.recovery.on_sent(&self.snd, chunk),
+            Sender::Classic(ClassicSender { recovery, control, .. }) => {
+                recovery.on_sent(&self.snd, chunk);
+                control.on_sent(&mut self.snd, chunk, moment.at);
+            }
         }
         self.snd.fin_sent |= chunk.fin;
         let flags = if chunk.fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };

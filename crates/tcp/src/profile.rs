@@ -2,13 +2,13 @@
 
 use packet::Duration;
 
+use crate::congestion::Control;
 use crate::ecn::EcnRules;
 use crate::host_cache::Remembers;
 use crate::receiver::AckPolicy;
 use crate::recovery::Rules;
 use crate::rtt::RttRules;
 use crate::send_state::SendState;
-use crate::window::Growth;
 
 /// How an end system behaves: made by an [`Entry`](crate::Entry) of the registry, immutable,
 /// shared by all its connections. Both ends of a connection are taken to have the same receive
@@ -24,7 +24,8 @@ pub struct Profile {
     pub(crate) initial_segments: u64,
     /// First slow-start threshold, bytes.
     pub(crate) initial_ssthresh: u64,
-    pub(crate) growth: Growth,
+    /// Congestion control: every connection has one like it.
+    pub(crate) congestion: Box<dyn Control>,
     pub(crate) rtt: RttRules,
     pub(crate) recovery: Rules,
     pub(crate) ack: AckPolicy,

@@ -11,12 +11,13 @@ use crate::profile::IdleRule;
 use crate::recovery::{AckContext, Due, Outcome};
 use crate::segment::Segment;
 use crate::send_state::Chunk;
+use crate::sender::Sender;
 
 impl Endpoint {
     /// The round trip of a SYN: hosts with RACK know when they sent it, whatever a timestamp says.
     #[cold]
     pub(crate) fn take_opening_sample(&mut self, segment: &Segment, moment: Moment) {
-        if self.rack.is_some() && self.timed != u64::MAX {
+        if matches!(self.sender, Sender::Rack(_)) && self.timed != u64::MAX {
             self.profile.rtt.sample(&mut self.rtt, self.timed_at, self.clock, moment);
             self.timed = u64::MAX;
         } else {
@@ -26,11 +27,16 @@ impl Endpoint {
 
     /// The handshake is over: the sender begins with what it has shown.
     #[inline(never)]
-    pub(crate) fn begin_rack(&mut self, moment: Moment) {
-        if let Some(rack) = &mut self.rack {
-            let rules = &self.profile.rtt;
-            rack.need_feedback(self.ecn);
-            rack.begin(&mut self.snd, rules.srtt(&self.rtt), rules.rto(&self.rtt), moment.at);
+    pub(crate) fn begin_sender(&mut self, moment: Moment) {
+        let rules = &self.profile.rtt;
+        let srtt = rules.srtt(&self.rtt);
+        match &mut self.sender {
+            Sender::Rack(rack) => {
+                rack.begin(&mut self.snd, self.ecn, (srtt, rules.rto(&self.rtt)), moment.at);
+            }
+            Sender::Classic(classic) => {
+                classic.control.begin(&mut self.snd, self.ecn, srtt, moment.at);
+            }
         }
     }
 
@@ -57,8 +63,8 @@ impl Endpoint {
         self.start_from_linux(recalled);
         (self.snd.una, self.snd.nxt) = (1, self.snd.nxt.max(1));
         self.rexmt_at = Instant::NEVER;
-        self.begin_rack(moment);
-        let Some(rack) = &mut self.rack else { return };
+        self.begin_sender(moment);
+        let Sender::Rack(rack) = &mut self.sender else { return };
         let outcome = rack.on_opening(
             &mut self.snd,
             &mut EchoReader::new(self.ecn, &mut self.receiver),
@@ -71,7 +77,7 @@ impl Endpoint {
     /// An acknowledgement while something is out.
     #[inline(never)]
     fn digest(&mut self, segment: &Segment, moment: Moment) {
-        let Some(rack) = &mut self.rack else { return };
+        let Sender::Rack(rack) = &mut self.sender else { return };
         debug_assert!(!rack.is_idle(), "what is out has records");
         let advances = segment.ack > self.snd.una;
         let mut cx = AckContext {
@@ -108,7 +114,7 @@ impl Endpoint {
     /// The earliest of the sender's deadlines has come.
     #[inline(never)]
     pub(crate) fn on_rack_timer(&mut self, moment: Moment) {
-        let Some(rack) = &mut self.rack else { return };
+        let Sender::Rack(rack) = &mut self.sender else { return };
         match rack.due(moment.at) {
             Due::Nothing | Due::Pace => {}
             Due::Reorder => {
@@ -127,7 +133,7 @@ impl Endpoint {
                 self.ecn.reduced();
             }
         }
-        let Some(rack) = &self.rack else { return };
+        let Sender::Rack(rack) = &self.sender else { return };
         self.rexmt_at = rack.deadline();
         self.output_due = true;
     }
@@ -139,7 +145,7 @@ impl Endpoint {
     fn decay(&mut self, now: Instant) {
         let rto = self.profile.rtt.rto(&self.rtt);
         let idle = now.since(self.active_at);
-        let Some(rack) = &mut self.rack else { return };
+        let Sender::Rack(rack) = &mut self.sender else { return };
         if idle <= rto {
             return;
         }
@@ -166,6 +172,9 @@ impl Endpoint {
                 self.decay(moment.at);
             }
         }
-        self.rack.as_ref()?.next(&self.snd)
+        match &self.sender {
+            Sender::Rack(rack) => rack.next(&self.snd),
+            Sender::Classic(_) => None,
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The list of end systems: one line each.
 
-use packet::params::{BadParams, Field, Params};
+use packet::About;
+use packet::params::{BadParams, Params};
 
 use crate::profile::Profile;
 use crate::profiles::{freebsd_2_2_8, freebsd_4_5, linux, ns2, ns2_full, plain, windows_nt4};
@@ -8,18 +9,8 @@ use crate::profiles::{freebsd_2_2_8, freebsd_4_5, linux, ns2, ns2_full, plain, w
 /// An end system of the list.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// The name it is asked for by.
-    pub name: &'static str,
-    /// What it is, in one sentence.
-    pub summary: &'static str,
-    /// Year of the system or of its youngest rule.
-    pub year: u16,
-    /// Where its rules come from; what is constructed is named as such.
-    pub source: &'static str,
-    /// Where it knowingly differs from its source.
-    pub deviations: &'static str,
-    /// Its parameters.
-    pub fields: &'static [Field],
+    /// What it is, where its rules come from, its parameters.
+    pub about: About,
     /// Makes the profile from checked parameters.
     ///
     /// # Errors
@@ -40,5 +31,5 @@ pub static PROFILES: &[Entry] = &[
 
 /// The entry called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    PROFILES.iter().find(|entry| entry.name == name)
+    PROFILES.iter().find(|entry| entry.about.name == name)
 }

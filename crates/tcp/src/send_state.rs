@@ -22,6 +22,8 @@ pub(crate) struct SendState {
     pub reduced: u64,
     /// Segment size, bytes.
     pub mss: u16,
+    /// The ACK at hand grows nothing: it carries an ECN echo (RFC 3168 section 6.1.2).
+    pub growth_held: bool,
     /// The first unacknowledged segment has timed out.
     pub timed_out: bool,
     /// That reduction answered an ECN echo, and no loss has been noticed since.
@@ -60,6 +62,14 @@ impl SendState {
     /// The smaller of the two windows.
     pub fn usable(&self) -> u64 {
         self.cwnd.min(self.window)
+    }
+    /// Whether an ECN echo has reduced the window for the data that is now lost: loss and echo in
+    /// one window of data are one reduction (RFC 3168 section 6.1.2). Once asked, the next loss
+    /// counts again.
+    pub fn echo_covers_loss(&mut self) -> bool {
+        let covered = self.reduced_by_echo && self.una < self.reduced;
+        (self.reduced, self.reduced_by_echo) = (self.max, false);
+        covered
     }
     /// Whether everything that has been sent is acknowledged.
     pub fn idle(&self) -> bool {

@@ -1,14 +1,90 @@
-//! The sending side's reactions: acknowledgements and the retransmission timer.
+//! The two kinds of sender, and the reactions of the classic one: acknowledgements and the
+//! retransmission timer.
 
 use packet::Instant;
 
 use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
 use crate::host_cache::HostMetrics;
-use crate::profile::{Ending, SynAck};
-use crate::recovery::Reaction;
+use crate::profile::{Ending, Profile, SynAck};
+use crate::recovery::{ClassicControl, Heard, RackSender, Reaction, Recovery, RecoveryKind};
 use crate::segment::Segment;
-use crate::window::Growth;
+use crate::spurious_rto::SpuriousRto;
+
+/// What sends the data of one end.
+#[derive(Clone, Debug)]
+pub(crate) enum Sender {
+    /// By duplicate acknowledgements, or RFC 6675.
+    Classic(ClassicSender),
+    /// By RACK-TLP, or as Linux does without it.
+    Rack(Box<RackSender>),
+}
+
+/// A sender of BSD's lineage: a recovery, which asks a congestion control.
+#[derive(Clone, Debug)]
+pub(crate) struct ClassicSender {
+    pub recovery: Recovery,
+    pub control: ClassicControl,
+    /// What is remembered to see whether a timeout was spurious; none before the first timeout.
+    pub rto_check: Option<Box<SpuriousRto>>,
+}
+
+/// An ACK as a classic sender sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ack<'a> {
+    pub segment: &'a Segment,
+    /// New numbers that it acknowledges.
+    pub acked: u64,
+    /// The retransmission timer ran as it came.
+    pub pending: bool,
+    /// It carries an ECN echo, and grows nothing.
+    pub echoed: bool,
+}
+
+impl Sender {
+    /// A new one for this profile.
+    pub fn new(profile: &Profile) -> Self {
+        let control = &*profile.congestion;
+        match profile.recovery.kind {
+            RecoveryKind::Rack(settings) => {
+                Sender::Rack(Box::new(RackSender::new(settings, control.boxed())))
+            }
+            kind => Sender::Classic(ClassicSender {
+                recovery: Recovery::new(kind),
+                control: ClassicControl::new(control),
+                rto_check: None,
+            }),
+        }
+    }
+
+    /// One of no profile, for a moment.
+    pub fn blank() -> Self {
+        Sender::Classic(ClassicSender {
+            recovery: Recovery::new(RecoveryKind::Tahoe),
+            control: ClassicControl::reno(),
+            rto_check: None,
+        })
+    }
+
+    /// As new, keeping what is allocated; `same`: it was of the same profile.
+    pub fn renewed(self, profile: &Profile, same: bool) -> Self {
+        let control = &*profile.congestion;
+        match (self, profile.recovery.kind) {
+            (Sender::Rack(rack), RecoveryKind::Rack(settings)) if same => {
+                Sender::Rack(rack.renewed(settings, control))
+            }
+            (Sender::Classic(mut classic), kind) if !matches!(kind, RecoveryKind::Rack(_)) => {
+                classic.recovery.reset(kind);
+                classic.control = ClassicControl::new(control);
+                if let Some(check) = &mut classic.rto_check {
+                    check.reset();
+                }
+                Sender::Classic(classic)
+            }
+            _ => Sender::new(profile),
+        }
+    }
+}
 
 impl Endpoint {
     /// The acknowledgement number of a segment. `opening`: it completes the handshake, with a host
@@ -23,12 +99,12 @@ impl Endpoint {
         if ack > self.snd.max {
             return;
         }
-        if self.rack.is_some() {
+        if let Sender::Rack(_) = self.sender {
             return self.on_ack_rack(segment, opening, moment);
         }
         let pending = self.rexmt_at != Instant::NEVER;
         let acked = ack.saturating_sub(self.snd.una);
-        let echoed = self.hears_echo(segment, acked, opening.is_some());
+        let echo = self.hears_echo(segment, acked, opening.is_some());
         if acked > 0 {
             self.take_sample(ack, segment, moment);
             self.snd.una = ack;
@@ -39,16 +115,16 @@ impl Endpoint {
                 && !self.profile.opening.handshake_grows
             {
                 self.start_from_linux(recalled); // anew, now that there is a sample
-                if !echoed {
+                if !echo.asks {
                     return;
                 }
             }
         }
-        let reaction = if self.spurious_rto.as_ref().is_some_and(|spurious_rto| spurious_rto.runs())
-        {
-            self.on_ack_after_rto(segment, acked, pending, echoed, moment)
+        let reaction = if self.asks_reno_only() {
+            self.recover_inline(Ack { segment, acked, pending, echoed: echo.asks })
         } else {
-            self.recover(segment, acked, pending, echoed)
+            let ack = Ack { segment, acked, pending, echoed: echo.asks };
+            self.recover_watched(&ack, echo.marked, moment)
         };
         if reaction.entered {
             self.counters.fast_retransmits += 1;
@@ -61,35 +137,62 @@ impl Endpoint {
         if reaction.resend_only {
             self.output_due = false;
         }
-        if echoed || self.ecn.held {
-            self.on_echo(echoed, moment);
+        if echo.asks || self.ecn.held {
+            self.on_echo(echo.asks, moment);
         }
         if self.closing && self.all_acknowledged() {
             self.on_fin_acked(moment);
         }
     }
 
-    /// Tells the recovery of an acknowledgement of `acked` new numbers, or of a duplicate.
+    /// Tells the recovery of an acknowledgement of new numbers, or of a duplicate.
     #[inline(always)]
-    fn recover(&mut self, segment: &Segment, acked: u64, pending: bool, echoed: bool) -> Reaction {
+    fn recover_inline(&mut self, ack: Ack) -> Reaction {
+        let Sender::Classic(ClassicSender { recovery, control, .. }) = &mut self.sender else {
+            return Reaction::default();
+        };
         let (rules, snd) = (&self.profile.recovery, &mut self.snd);
-        if acked == 0 {
-            return self.recovery.on_duplicate(rules, snd, segment, pending);
+        snd.growth_held = ack.echoed;
+        if ack.acked == 0 {
+            recovery.on_duplicate(rules, snd, control, ack.segment, ack.pending)
+        } else {
+            recovery.on_advance(rules, snd, control, ack.acked, ack.segment)
         }
-        let growth = if echoed { Growth::Held } else { self.profile.growth };
-        self.recovery.on_advance(rules, snd, growth, acked, segment)
     }
 
-    /// The same, out of the way of the connections that have no trial.
+    /// The same, out of the way of the connections that look at no timeout.
     #[cold]
-    pub(crate) fn recover_after_rto(
-        &mut self,
-        segment: &Segment,
-        acked: u64,
-        pending: bool,
-        echoed: bool,
-    ) -> Reaction {
-        self.recover(segment, acked, pending, echoed)
+    pub(crate) fn recover(&mut self, ack: &Ack) -> Reaction {
+        self.recover_inline(*ack)
+    }
+
+    /// Whether nobody but the recovery and Reno is to hear of an ACK.
+    #[inline(always)]
+    fn asks_reno_only(&self) -> bool {
+        match &self.sender {
+            Sender::Classic(ClassicSender { control, rto_check, .. }) => {
+                control.is_reno() && rto_check.as_ref().is_none_or(|check| !check.runs())
+            }
+            Sender::Rack(_) => false,
+        }
+    }
+
+    /// The same for a connection that looks at a timeout, or whose control needs to know more than
+    /// the recovery: the control hears of the ACK before it, and is told once it has done.
+    #[cold]
+    fn recover_watched(&mut self, ack: &Ack, marked: u64, moment: Moment) -> Reaction {
+        let (Ack { segment, acked, .. }, sack) = (*ack, self.sack);
+        let rules = self.profile.recovery;
+        let Sender::Classic(classic) = &mut self.sender else { return Reaction::default() };
+        classic.control.hear(&self.snd, &Heard { segment, acked, marked, sack, now: moment.at });
+        let recovering = classic.recovery.recovering(&rules);
+        let checks = classic.rto_check.as_ref().is_some_and(|check| check.runs());
+        let reaction = if checks { self.on_ack_after_rto(ack, moment) } else { self.recover(ack) };
+        if let Sender::Classic(classic) = &mut self.sender {
+            let recovering = recovering || classic.recovery.recovering(&rules);
+            classic.control.finish(&mut self.snd, recovering);
+        }
+        reaction
     }
 
     /// Whether nothing remains to be acknowledged after the close.
@@ -139,7 +242,7 @@ impl Endpoint {
             return self.end_hold();
         }
         let opening = matches!(self.state, State::SynSent | State::SynReceived);
-        if !opening && self.rack.is_some() {
+        if !opening && matches!(self.sender, Sender::Rack(_)) {
             return self.on_rack_timer(moment);
         }
         self.counters.timeouts += 1;
@@ -168,7 +271,9 @@ impl Endpoint {
             }
         } else {
             self.begin_rto_check(timeouts, moment);
-            self.recovery.on_timeout(&self.profile.recovery, &mut self.snd);
+            if let Sender::Classic(ClassicSender { recovery, control, .. }) = &mut self.sender {
+                recovery.on_timeout(&self.profile.recovery, &mut self.snd, control, moment.at);
+            }
             self.ecn.reduced();
         }
         self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);

@@ -1,44 +1,33 @@
-//! Was a timeout spurious? F-RTO (RFC 5682), and the shorter check of FreeBSD 4.x.
+//! Was a timeout of a classic sender spurious? F-RTO (RFC 5682), and the shorter check of FreeBSD 4.x.
 //!
 //! After a timeout one segment is sent again; what is acknowledged next tells whether the data
-//! sent before had been lost or was only late. If late, the windows are put back and new data goes
+//! sent before had been lost or was only late. If late, the windows are restored and new data goes
 //! on.
 
 use packet::Instant;
 
 use crate::clock::Moment;
 use crate::endpoint::Endpoint;
+use crate::f_rto::{Evidence, FRto, Verdict};
 use crate::profile::RtoCheck;
 use crate::recovery::{Reaction, Recovery};
 use crate::segment::Segment;
 use crate::send_state::SendState;
-
-/// Where a trial stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Step {
-    /// None is under way.
-    #[default]
-    Idle,
-    /// FreeBSD 4.x: waiting for an ACK that comes too soon to answer the resent segment.
-    BadRetransmit,
-    /// RFC 5682 step 2: waiting for the first ACK after the resend.
-    FirstAck,
-    /// RFC 5682 step 3: two new segments went out; waiting for the second ACK.
-    SecondAck,
-}
+use crate::sender::{Ack, ClassicSender, Sender};
 
 /// What a connection remembers of its last timeout.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SpuriousRto {
-    step: Step,
+    f_rto: FRto,
+    /// FreeBSD 4.x: an ACK before this comes too soon to answer the resent segment; none while
+    /// nothing waits for it.
+    until: Option<Instant>,
     /// Highest number sent before the timeout, plus one (`recover`).
     point: u64,
     /// End of the segment sent again.
     resent: u64,
     cwnd: u64,
     ssthresh: u64,
-    /// Ends the wait of [`Step::BadRetransmit`].
-    until: Instant,
     /// What the peer had reported before the timeout.
     reports: Vec<(u64, u64)>,
 }
@@ -46,7 +35,7 @@ pub(crate) struct SpuriousRto {
 impl SpuriousRto {
     /// Whether ACKs are to be judged.
     pub fn runs(&self) -> bool {
-        self.step != Step::Idle
+        self.f_rto != FRto::Off || self.until.is_some()
     }
 
     /// As new, keeping the heap buffer.
@@ -71,156 +60,113 @@ impl SpuriousRto {
         let blocks = segment.sack.as_slice().iter();
         blocks.map(|b| segment.ack + u64::from(b.1)).any(|end| end > self.point)
     }
+
+    /// What an ACK tells in the step at hand; `sack`: by RFC 5682 section 3.1, else 2.1.
+    fn evidence(&self, snd: &SendState, ack: &Ack, sack: bool) -> Evidence {
+        let advances = ack.acked > 0;
+        if self.f_rto == FRto::FirstAck {
+            // Step 2a: everything arrived, or not even all that was sent again; or there is nothing
+            // new to try with. With SACK a duplicate decides nothing.
+            let settled = snd.una >= self.point || snd.una < self.resent;
+            let new_data = !settled && snd.new_chunk().is_some_and(|chunk| chunk.len > 0);
+            return Evidence { advances, original: false, decides: advances || !sack, new_data };
+        }
+        // Step 3. With SACK a report of what was known before decides nothing.
+        let original = advances || (sack && self.news_of_old_data(ack.segment));
+        let decides = !sack || self.reports_new_data(ack.segment);
+        Evidence { advances, original, decides, new_data: false }
+    }
 }
 
 impl Endpoint {
-    /// The retransmission timer has expired for the `timeouts`-th time in a row; the windows are
-    /// still those of before.
+    /// The retransmission timer of a classic sender has expired for the `timeouts`-th time in a row;
+    /// the windows are still those of before.
     pub(crate) fn begin_rto_check(&mut self, timeouts: u8, moment: Moment) {
-        if self.profile.rto_check == RtoCheck::Off {
+        let rule = self.profile.rto_check;
+        let Sender::Classic(ClassicSender { recovery, rto_check, .. }) = &mut self.sender else {
+            return;
+        };
+        if rule == RtoCheck::Off {
             return;
         }
         let snd = &self.snd;
-        let first = self.recovery.first(snd);
-        let spurious_rto = self.spurious_rto.get_or_insert_default();
-        let repeated = spurious_rto.point > snd.una;
+        let check = rto_check.get_or_insert_default();
+        let repeated = check.point > snd.una;
         // With SACK several segments may have been sent again by a recovery.
         let repairing = self.sack && !snd.reduced_by_echo && snd.una < snd.reduced;
-        spurious_rto.step = match self.profile.rto_check {
-            // FreeBSD 4.x looks at the first timeout only.
-            RtoCheck::BadRetransmit if timeouts == 1 => Step::BadRetransmit,
-            // RFC 5682 step 1: not while an earlier timeout is being repaired (section 2.1), nor, with
-            // SACK, any loss (section 3.1).
-            RtoCheck::FRto if !repeated && !repairing => Step::FirstAck,
-            _ => Step::Idle,
-        };
-        (spurious_rto.point, spurious_rto.resent) = (snd.max, first.end());
-        spurious_rto.ssthresh = snd.ssthresh;
-        spurious_rto.cwnd = snd.cwnd;
-        if self.profile.rto_check == RtoCheck::FRto {
+        // RFC 5682 step 1: not while an earlier timeout is being repaired (section 2.1), nor, with
+        // SACK, any loss (section 3.1).
+        let tries = rule == RtoCheck::FRto && !repeated && !repairing;
+        check.f_rto = if tries { FRto::FirstAck } else { FRto::Off };
+        // FreeBSD 4.x looks at the first timeout only.
+        let soon = rule == RtoCheck::BadRetransmit && timeouts == 1;
+        check.until = soon.then(|| moment.at + self.profile.rtt.half_round_trip(&self.rtt));
+        (check.point, check.resent) = (snd.max, recovery.first(snd).end());
+        (check.cwnd, check.ssthresh) = (snd.cwnd, snd.ssthresh);
+        if rule == RtoCheck::FRto && snd.ssthresh != u64::MAX {
             // RFC 4015 step 1: pipe_prev.
-            spurious_rto.ssthresh = if snd.ssthresh == u64::MAX {
-                u64::MAX
-            } else {
-                snd.ssthresh.max(snd.outstanding())
-            };
+            check.ssthresh = snd.ssthresh.max(snd.outstanding());
         }
-        spurious_rto.until = moment.at + self.profile.rtt.half_round_trip(&self.rtt);
-        spurious_rto.reports.clear();
-        if let Recovery::Sack(sack) = &self.recovery {
-            spurious_rto.reports.extend_from_slice(sack.reports());
+        check.reports.clear();
+        if let Recovery::Sack(sack) = &*recovery {
+            check.reports.extend_from_slice(sack.reports());
         }
     }
 
-    /// An ACK during a trial: judges it, and does what the recovery would have done.
+    /// What is remembered of the last timeout.
+    fn rto_check(&mut self) -> Option<&mut SpuriousRto> {
+        match &mut self.sender {
+            Sender::Classic(classic) => classic.rto_check.as_deref_mut(),
+            Sender::Rack(_) => None,
+        }
+    }
+
+    /// An ACK after a timeout that may have been spurious: judges it, and does what the recovery
+    /// would have done.
     #[cold]
-    pub(crate) fn on_ack_after_rto(
-        &mut self,
-        segment: &Segment,
-        acked: u64,
-        pending: bool,
-        echoed: bool,
-        moment: Moment,
-    ) -> Reaction {
-        let step = self.spurious_rto.as_ref().expect("a trial runs").step;
-        match step {
-            Step::Idle => self.recover_after_rto(segment, acked, pending, echoed),
-            Step::BadRetransmit => {
-                if acked > 0 {
-                    self.judge_bad_retransmit(moment);
-                }
-                self.recover_after_rto(segment, acked, pending, echoed)
+    pub(crate) fn on_ack_after_rto(&mut self, ack: &Ack, moment: Moment) -> Reaction {
+        let (snd, sack) = (self.snd, self.sack);
+        let Some(check) = self.rto_check() else { return Reaction::default() };
+        if check.f_rto == FRto::Off {
+            if ack.acked > 0
+                && let Some(until) = check.until.take()
+                && moment.at < until
+            {
+                let (cwnd, ssthresh) = (check.cwnd, check.ssthresh);
+                self.restore_windows(cwnd, ssthresh);
             }
-            Step::FirstAck if acked > 0 => self.judge_first(segment, acked, pending, echoed),
-            Step::FirstAck => {
-                // Step 2a: a duplicate; with SACK (section 3.1) it decides nothing.
-                if !self.sack {
-                    self.end_rto_check();
-                }
-                self.recover_after_rto(segment, acked, pending, echoed)
+            return self.recover(ack);
+        }
+        let step = check.f_rto;
+        let evidence = check.evidence(&snd, ack, sack);
+        let (point, ssthresh) = (check.point, check.ssthresh);
+        match (check.f_rto.on_ack(evidence), step) {
+            (Verdict::Spurious, _) => self.declare_spurious(ack, ssthresh),
+            (Verdict::SendNew, _) => self.try_new_data(ack),
+            (Verdict::Undecided, FRto::SecondAck) => Reaction::default(),
+            (Verdict::Genuine, FRto::SecondAck) => {
+                self.with_recovery(|recovery, snd| recovery.resume(snd, point));
+                self.snd.cwnd = self.snd.cwnd.min(3 * self.snd.mss());
+                self.recover(ack)
             }
-            Step::SecondAck => self.judge_second(segment, acked, pending, echoed),
+            _ => self.recover(ack),
         }
     }
 
-    fn end_rto_check(&mut self) -> &mut SpuriousRto {
-        let spurious_rto = self.spurious_rto.as_mut().expect("a trial runs");
-        spurious_rto.step = Step::Idle;
-        spurious_rto
-    }
-
-    /// FreeBSD 4.x: an ACK within half a round trip of the resend answers the segment
-    /// sent first.
-    fn judge_bad_retransmit(&mut self, moment: Moment) {
-        let spurious_rto = self.end_rto_check();
-        if moment.at < spurious_rto.until {
-            let (cwnd, ssthresh) = (spurious_rto.cwnd, spurious_rto.ssthresh);
-            self.restore_windows(cwnd, ssthresh);
-        }
-    }
-
-    /// RFC 5682 step 2, the ACK advances.
-    fn judge_first(
-        &mut self,
-        segment: &Segment,
-        acked: u64,
-        pending: bool,
-        echoed: bool,
-    ) -> Reaction {
-        let una = self.snd.una;
-        let spurious_rto = self.spurious_rto.as_mut().expect("a trial runs");
-        // Step 2a: everything arrived, or not even all that was sent again; or there is nothing
-        // new to try with.
-        let settled = una >= spurious_rto.point || una < spurious_rto.resent;
-        if settled || self.snd.new_chunk().is_none_or(|chunk| chunk.len == 0) {
-            spurious_rto.step = Step::Idle;
-            return self.recover_after_rto(segment, acked, pending, echoed);
-        }
-        // Step 2b: two new segments, whatever the window.
-        spurious_rto.step = Step::SecondAck;
-        let reaction = self.recover_after_rto(segment, acked, pending, true);
-        self.recovery.suspend(&mut self.snd);
+    /// RFC 5682 step 2b: two new segments, whatever the window.
+    fn try_new_data(&mut self, ack: &Ack) -> Reaction {
+        let reaction = self.recover(&Ack { echoed: true, ..*ack });
+        self.with_recovery(Recovery::suspend);
         self.snd.cwnd = self.snd.outstanding() + 2 * self.snd.mss();
         reaction
     }
 
-    /// RFC 5682 step 3.
-    fn judge_second(
-        &mut self,
-        segment: &Segment,
-        acked: u64,
-        pending: bool,
-        echoed: bool,
-    ) -> Reaction {
-        let spurious_rto = self.spurious_rto.as_ref().expect("a trial runs");
-        // Step 3b: data sent before the timeout, and not again, has arrived after all.
-        if acked > 0 || (self.sack && spurious_rto.news_of_old_data(segment)) {
-            return self.declare_spurious(segment, acked, pending, echoed);
-        }
-        // With SACK (section 3.1) a report of what was known before decides nothing.
-        if self.sack && !spurious_rto.reports_new_data(segment) {
-            return Reaction::default();
-        }
-        // Step 3a: only the new segments arrive.
-        let point = self.end_rto_check().point;
-        self.recovery.resume(&mut self.snd, point);
-        self.snd.cwnd = self.snd.cwnd.min(3 * self.snd.mss());
-        self.recover_after_rto(segment, acked, pending, echoed)
-    }
-
     /// The timeout was spurious: RFC 4015 steps 5 and 6, unless the ACK says ECE (step 2).
-    fn declare_spurious(
-        &mut self,
-        segment: &Segment,
-        acked: u64,
-        pending: bool,
-        echoed: bool,
-    ) -> Reaction {
-        let ssthresh = self.end_rto_check().ssthresh;
-        let reaction = self.recover_after_rto(segment, acked, pending, true);
+    fn declare_spurious(&mut self, ack: &Ack, ssthresh: u64) -> Reaction {
+        let reaction = self.recover(&Ack { echoed: true, ..*ack });
         let most = self.profile.initial_window(&self.snd);
-        let cwnd = self.snd.outstanding() + acked.min(most);
-        if echoed {
+        let cwnd = self.snd.outstanding() + ack.acked.min(most);
+        if ack.echoed {
             let SendState { cwnd, ssthresh, .. } = self.snd;
             self.restore_windows(cwnd.min(ssthresh), ssthresh);
         } else {
@@ -229,12 +175,24 @@ impl Endpoint {
         reaction
     }
 
+    fn with_recovery(&mut self, change: impl FnOnce(&mut Recovery, &mut SendState)) {
+        if let Sender::Classic(classic) = &mut self.sender {
+            change(&mut classic.recovery, &mut self.snd);
+        }
+    }
+
     /// New data goes on from where it was, with these windows.
     fn restore_windows(&mut self, cwnd: u64, ssthresh: u64) {
         (self.snd.cwnd, self.snd.ssthresh) = (cwnd, ssthresh);
-        self.recovery.suspend(&mut self.snd);
-        self.spurious_rto.as_mut().expect("a trial ran").point = self.snd.una;
-        self.snd.reduced = self.snd.una;
+        self.with_recovery(Recovery::suspend);
+        let una = self.snd.una;
+        if let Some(check) = self.rto_check() {
+            check.point = una;
+        }
+        self.snd.reduced = una;
+        if let Sender::Classic(classic) = &mut self.sender {
+            classic.control.undo(&mut self.snd);
+        }
         self.counters.spurious_timeouts += 1;
     }
 }

@@ -130,7 +130,7 @@ fn beta_ecn_is_refused_where_it_means_nothing() {
         let mut raw = vec![beta.clone(), ("congestion".to_string(), Raw::Text(control.into()))];
         raw.extend(ecn.then(|| on.clone()));
         let entry = aqmlab_tcp::find("linux").expect("a listed profile");
-        let params = packet::params::Params::check(entry.fields, &raw).expect("in range");
+        let params = packet::params::Params::check(entry.about.fields, &raw).expect("in range");
         let why = (entry.build)(&params).expect_err(control).to_string();
         assert!(why.starts_with("beta_ecn"), "{why}");
     }

@@ -6,6 +6,7 @@ mod giving_up;
 mod host_clocks;
 mod lab;
 mod openings;
+mod profiles_and_controls;
 mod properties;
 mod rack_sender;
 mod registry;

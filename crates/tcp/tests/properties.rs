@@ -357,14 +357,14 @@ fn every_profile_delivers_whatever_its_parts() {
         for seed in 0..3_000 {
             let settings = if seed < 500 { Vec::new() } else { exchanged(seed) };
             let run = std::panic::catch_unwind(|| {
-                let mut case = Case::new(&profile(entry.name, &settings), seed);
+                let mut case = Case::new(&profile(entry.about.name, &settings), seed);
                 case.run();
                 case.check();
                 let counters = case.ends.each_ref().map(|end| *end.counters());
                 (case.marks, counters)
             });
             let (marked, counters) =
-                run.unwrap_or_else(|_| panic!("{} {settings:?}: seed {seed}", entry.name));
+                run.unwrap_or_else(|_| panic!("{} {settings:?}: seed {seed}", entry.about.name));
             marks += marked;
             for counted in counters {
                 reductions += counted.ecn_reductions;

@@ -1,22 +1,22 @@
 //! The list of end systems and its parameters.
 
-use aqmlab_tcp::{PROFILES, Profile, find};
-use packet::params::{Params, Raw};
+use aqmlab_tcp::{PROFILES, Profile, controls, find};
+use packet::params::{Kind, Params, Raw};
 
 fn build(name: &str, raw: &[(&str, f64)]) -> Result<Profile, String> {
     let entry = find(name).unwrap();
     let raw: Vec<_> = raw.iter().map(|(n, v)| (n.to_string(), Raw::Number(*v))).collect();
-    let params = Params::check(entry.fields, &raw).map_err(|e| e.to_string())?;
+    let params = Params::check(entry.about.fields, &raw).map_err(|e| e.to_string())?;
     (entry.build)(&params).map_err(|e| e.to_string())
 }
 
 #[test]
 fn every_entry_is_found_and_builds_from_its_defaults() {
     for entry in PROFILES {
-        assert_eq!(find(entry.name).unwrap().name, entry.name);
-        assert_eq!(build(entry.name, &[]).unwrap().name(), entry.name);
-        assert!(!entry.summary.is_empty() && !entry.source.is_empty());
-        for field in entry.fields {
+        assert_eq!(find(entry.about.name).unwrap().about.name, entry.about.name);
+        assert_eq!(build(entry.about.name, &[]).unwrap().name(), entry.about.name);
+        assert!(!entry.about.summary.is_empty() && !entry.about.source.is_empty());
+        for field in entry.about.fields {
             assert!(!field.meaning.is_empty() && !field.source.is_empty(), "{}", field.name);
         }
     }
@@ -42,11 +42,12 @@ fn a_window_must_hold_a_segment() {
 
 #[test]
 fn every_profile_has_the_same_parts() {
-    const PARTS: [&str; 24] = [
+    const PARTS: [&str; 25] = [
         "mss",
         "window_bytes",
         "initial_window",
         "recovery",
+        "congestion",
         "dupack_threshold",
         "limited_transmit",
         "rto_min",
@@ -69,10 +70,15 @@ fn every_profile_has_the_same_parts() {
         "sack",
     ];
     for entry in PROFILES {
-        let has = |name: &&&str| entry.fields.iter().any(|f| f.name == **name);
+        let has = |name: &&&str| entry.about.fields.iter().any(|f| f.name == **name);
         let known = PARTS.iter().filter(has).count();
         // The short form of recovery is of plain alone.
-        assert_eq!(known, if entry.name == "plain" { 24 } else { 23 }, "{}", entry.name);
+        assert_eq!(
+            known,
+            if entry.about.name == "plain" { 25 } else { 24 },
+            "{}",
+            entry.about.name
+        );
     }
 }
 
@@ -87,12 +93,16 @@ fn a_sink_of_ns2_has_no_timer() {
 }
 
 #[test]
-fn every_control_is_described_and_offered() {
-    let linux = aqmlab_tcp::find("linux").expect("is listed");
-    let field = linux.fields.iter().find(|field| field.name == "congestion").expect("a choice");
-    let packet::params::Kind::Choice(offered) = field.kind else { panic!("{:?}", field.kind) };
-    assert!(offered.iter().copied().eq(aqmlab_tcp::controls().map(|about| about.name)));
-    for about in aqmlab_tcp::controls() {
+fn every_control_is_described_and_offered_by_every_profile() {
+    for entry in PROFILES {
+        let field = entry.about.fields.iter().find(|field| field.name == "congestion").unwrap();
+        let Kind::Variant(offered) = field.kind else { panic!("{:?}", field.kind) };
+        assert!(offered.iter().map(|about| about.name).eq(controls().map(|about| about.name)));
+    }
+    for about in controls() {
         assert!(about.summary.len() > 20 && about.source.len() >= 8, "{about:?}");
+        for field in about.fields {
+            assert!(field.meaning.len() > 10 && !field.source.is_empty(), "{}", field.name);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Rng};
+use packet::{About, Duration, Rng};
 
 use crate::registry::{Entry, Group, Population};
 use crate::{Action, App, AppCx, Closes, Input};
@@ -70,49 +70,38 @@ impl App for Bulk {
 
 /// What the registry says of bulk senders.
 pub const ENTRY: Entry = Entry {
-    name: "bulk",
-    summary: "Senders with one connection each that always have data.",
-    year: 1993,
-    source: "The FTP sources of S. Floyd and V. Jacobson, Random early detection gateways for \
-             congestion avoidance, 1993 (recalled)",
-    deviations: "Start instants are random within a window, so that flows do not start in step.",
+    about: About {
+        name: "bulk",
+        summary: "Senders with one connection each that always have data.",
+        year: 1993,
+        source: "The FTP sources of S. Floyd and V. Jacobson, Random early detection gateways for \
+                 congestion avoidance, 1993 (recalled)",
+        deviations: "Start instants are random within a window, so that flows do not start in step.",
+        fields: FIELDS,
+    },
     noun: ["long flow", "long flows"],
     fetches: false,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 
 /// The parameters of a group of bulk senders.
 static FIELDS: &[Field] = &[
-    Field {
-        name: "start",
-        meaning: "When the first flow may start.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e9, open: false },
-        default: Value::Real(0.0),
-        source: "constructed",
-    },
-    Field {
-        name: "start_within",
-        meaning: "Each flow starts at an instant drawn uniformly from this long after start.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 86_400.0, open: false },
-        default: Value::Real(1.0),
-        source: "constructed: avoids a synchronised start",
-    },
-    Field {
-        name: "bytes",
-        meaning: "How many bytes each flow sends; if not given, it never ends, or lasts.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1 << 53 },
-        default: Value::Unset,
-        source: "constructed",
-    },
-    Field {
-        name: "lasts",
-        meaning: "How long each flow goes on that has no end by bytes; if not given, to the end of the run.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e9, open: true },
-        default: Value::Unset,
-        source: "constructed",
-    },
+    Field::new("start", Kind::from(Unit::Time, 0.0, 1e9), Value::Real(0.0))
+        .meaning("When the first flow may start.")
+        .source("constructed"),
+    Field::new("start_within", Kind::from(Unit::Time, 0.0, 86_400.0), Value::Real(1.0))
+        .meaning("Each flow starts at an instant drawn uniformly from this long after start.")
+        .source("constructed: avoids a synchronised start"),
+    Field::new("bytes", Kind::whole(Unit::Bytes, 1, 1 << 53), Value::Unset)
+        .meaning("How many bytes each flow sends; if not given, it never ends, or lasts.")
+        .source("constructed"),
+    Field::new("lasts", Kind::above(Unit::Time, 0.0, 1e9), Value::Unset)
+        .meaning(
+            "How long each flow goes on that has no end by bytes; if not given, to the end of \
+             the run.",
+        )
+        .source("constructed"),
 ];
 
 /// The machine that flow `index` sends to. Flows go round robin over the `machines` of their own

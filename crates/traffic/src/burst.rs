@@ -6,48 +6,38 @@
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Rng};
+use packet::{About, Duration, Rng};
 
 use crate::bulk::{self, Bulk};
 use crate::registry::{Entry, Group, Population};
 
 /// What the registry says of bursts.
 pub const ENTRY: Entry = Entry {
-    name: "burst",
-    summary: "Flows that start at the same instant, each with a given number of bytes.",
-    year: 2012,
-    source: "I. Jarvinen, Y. Ding, A. Nyrhinen and M. Kojo, Harsh RED: improving RED for limited \
-             aggregate traffic, AINA 2012",
-    deviations: "The paper's random start of the later burst is a uniform draw common to the group.",
+    about: About {
+        name: "burst",
+        summary: "Flows that start at the same instant, each with a given number of bytes.",
+        year: 2012,
+        source: "I. Jarvinen, Y. Ding, A. Nyrhinen and M. Kojo, Harsh RED: improving RED for limited \
+                 aggregate traffic, AINA 2012",
+        deviations: "The paper's random start of the later burst is a uniform draw common to the group.",
+        fields: FIELDS,
+    },
     noun: ["flow in a burst", "flows in a burst"],
     fetches: false,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 
 static FIELDS: &[Field] = &[
-    Field {
-        name: "bytes",
-        meaning: "What each flow sends.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1 << 53 },
-        default: Value::Whole(20_000),
-        source: "read: 360 kB over all flows of a burst, so 20 kB in a burst of 18",
-    },
-    Field {
-        name: "start_at",
-        meaning: "When the burst starts.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: false },
-        default: Value::Real(0.0),
-        source: "constructed",
-    },
-    Field {
-        name: "start_spread",
-        meaning: "The burst starts up to so much later: one uniform draw for all its flows.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: false },
-        default: Value::Real(0.0),
-        source: "read: the start of the later burst is random; constructed: how",
-    },
+    Field::new("bytes", Kind::whole(Unit::Bytes, 1, 1 << 53), Value::Whole(20_000))
+        .meaning("What each flow sends.")
+        .source("read: 360 kB over all flows of a burst, so 20 kB in a burst of 18"),
+    Field::new("start_at", Kind::from(Unit::Time, 0.0, 1e6), Value::Real(0.0))
+        .meaning("When the burst starts.")
+        .source("constructed"),
+    Field::new("start_spread", Kind::from(Unit::Time, 0.0, 1e6), Value::Real(0.0))
+        .meaning("The burst starts up to so much later: one uniform draw for all its flows.")
+        .source("read: the start of the later burst is random; constructed: how"),
 ];
 
 /// The flows of a burst.

@@ -6,7 +6,7 @@
 //!
 //! let web = find("web").expect("is listed");
 //! let group = Group { seed: 1, name: "browsers".into(), peers: 7, members: 3_000, machines: 7 };
-//! let users = (web.build)(&Params::defaults(web.fields), &group)?;
+//! let users = (web.build)(&Params::defaults(web.about.fields), &group)?;
 //! let _first = users.member(0);
 //! assert!((users.ip_bytes_per_member_s().unwrap() - 411.0).abs() < 1.0);
 //! # Ok::<(), packet::params::BadParams>(())
@@ -14,7 +14,8 @@
 
 use std::fmt;
 
-use packet::params::{BadParams, Field, Kind, Params};
+use packet::About;
+use packet::params::{BadParams, Kind, Params};
 
 use crate::datagrams::{cbr, on_off, pulse, voip};
 use crate::{App, bulk, burst, replay, requests, video, web};
@@ -22,16 +23,8 @@ use crate::{App, bulk, burst, replay, requests, video, web};
 /// One kind of application.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// What a scenario calls it.
-    pub name: &'static str,
-    /// What its members do, in one sentence.
-    pub summary: &'static str,
-    /// Year of the source.
-    pub year: u16,
-    /// Paper or program it comes from.
-    pub source: &'static str,
-    /// Where it differs from the source, and why.
-    pub deviations: &'static str,
+    /// What it is; its parameters.
+    pub about: About,
     /// What a member is called, and several; [`USERS`] where nothing says more.
     pub noun: [&'static str; 2],
     /// Whether it fetches data to its own side (or else sends it to the other): decides where it
@@ -39,8 +32,6 @@ pub struct Entry {
     pub fetches: bool,
     /// Whether it sends datagrams, which have no TCP.
     pub datagrams: bool,
-    /// Its parameters.
-    pub fields: &'static [Field],
     /// Makes the members of a group.
     pub build: fn(&Params, &Group) -> Result<Population, BadParams>,
 }
@@ -71,21 +62,19 @@ pub static APPS: &[Entry] = &[
 
 /// The application called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    APPS.iter().find(|entry| entry.name == name)
+    APPS.iter().find(|entry| entry.about.name == name)
 }
 
 impl Entry {
     /// Whether its size is a rate of connections (its field [`RATE`]) and not a number of members:
     /// it goes on whatever the network does.
     pub fn is_open_loop(&self) -> bool {
-        self.fields.iter().any(|field| field.name == RATE)
+        self.about.fields.iter().any(|field| field.name == RATE)
     }
-}
 
-impl Entry {
     /// Whether it plays a recording, which has a rate of its own.
     pub fn is_recorded(&self) -> bool {
-        self.fields.iter().any(|field| matches!(field.kind, Kind::File))
+        self.about.fields.iter().any(|field| matches!(field.kind, Kind::File))
     }
 }
 

@@ -4,8 +4,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::{About, Duration};
 
 use crate::registry::{Entry, Group, Population, USERS};
 use crate::{Action, App, AppCx, Closes, Input, bulk};
@@ -15,37 +15,33 @@ const CONN: u32 = 0;
 
 /// What the registry says of them.
 pub const ENTRY: Entry = Entry {
-    name: "requests",
-    summary: "Users who make given requests one after the other: think times and sizes from a file.",
-    year: 2026,
-    source: "constructed, to replay identical requests in several programs",
-    deviations: "Every request has a connection of its own, which the server closes with its reply.",
+    about: About {
+        name: "requests",
+        summary: "Users who make given requests one after the other: think times and sizes from a file.",
+        year: 2026,
+        source: "constructed, to replay identical requests in several programs",
+        deviations: "Every request has a connection of its own, which the server closes with its reply.",
+        fields: FIELDS,
+    },
     noun: USERS,
     fetches: true,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 
 static FIELDS: &[Field] = &[
-    Field {
-        name: "requests",
-        meaning: "A CSV file with a row for each request and the header \
+    Field::new("requests", Kind::File, Value::Unset)
+        .meaning(
+            "A CSV file with a row for each request and the header \
                   user,think_s,request_bytes,reply_bytes: who makes it, counted from 0; how long \
                   after the user's reply before it (or start, or failure), in seconds; payload \
                   bytes. A fifth column, server, says which machine it goes to, modulo how many \
                   there are; without it users go round the machines.",
-        kind: Kind::File,
-        default: Value::Unset,
-        source: "required",
-    },
-    Field {
-        name: "repeat",
-        meaning: "Whether a user begins anew after the last request; otherwise it is through.",
-        kind: Kind::Switch,
-        default: Value::Switch(false),
-        source: "constructed",
-    },
+        )
+        .source("required"),
+    Field::new("repeat", Kind::Switch, Value::Switch(false))
+        .meaning("Whether a user begins anew after the last request; otherwise it is through.")
+        .source("constructed"),
 ];
 
 /// The header, of which the last column may be left out.

@@ -12,7 +12,7 @@ fn group(members: u32) -> Group {
 fn build(app: &str, raw: &[(&str, Raw)], members: u32) -> Population {
     let entry = find(app).unwrap();
     let raw: Vec<_> = raw.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect();
-    (entry.build)(&Params::check(entry.fields, &raw).unwrap(), &group(members)).unwrap()
+    (entry.build)(&Params::check(entry.about.fields, &raw).unwrap(), &group(members)).unwrap()
 }
 
 fn text(text: &str) -> Raw {
@@ -124,7 +124,7 @@ fn exponential_periods_have_their_distribution() {
 fn a_pareto_index_without_a_mean_is_refused() {
     let entry = find("on-off").unwrap();
     let raw = [("shape".to_owned(), Raw::Number(1.0))];
-    let error = Params::check(entry.fields, &raw).unwrap_err();
+    let error = Params::check(entry.about.fields, &raw).unwrap_err();
     assert_eq!(
         error.to_string(),
         "shape: 1 is out of range: it must be above 1 and at most 100 (index of the Pareto distribution)"
@@ -160,6 +160,7 @@ fn jitter_beside_a_poisson_process_is_refused() {
     let entry = find("cbr").unwrap();
     let raw = [("spacing", text("poisson")), ("jitter", Raw::Number(0.5))];
     let raw: Vec<_> = raw.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect();
-    let error = (entry.build)(&Params::check(entry.fields, &raw).unwrap(), &group(2)).unwrap_err();
+    let error =
+        (entry.build)(&Params::check(entry.about.fields, &raw).unwrap(), &group(2)).unwrap_err();
     assert_eq!(error.field, "jitter");
 }

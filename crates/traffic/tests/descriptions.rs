@@ -351,7 +351,8 @@ fn refused(app: &str, fields: &[(&str, Raw)]) -> String {
     let entry = find(app).unwrap();
     let raw: Vec<_> = fields.iter().map(|(name, raw)| ((*name).to_owned(), raw.clone())).collect();
     let group = Group { seed: 1, name: "g".into(), peers: 3, members: 2, machines: 2 };
-    let built = Params::check(entry.fields, &raw).and_then(|params| (entry.build)(&params, &group));
+    let built =
+        Params::check(entry.about.fields, &raw).and_then(|params| (entry.build)(&params, &group));
     built.err().unwrap_or_else(|| panic!("{app} {fields:?} was accepted")).to_string()
 }
 
@@ -425,7 +426,7 @@ fn one_variable_changes_and_the_others_stay() {
         let entry = find("http").unwrap();
         let raw: Vec<_> = fields.iter().map(|(n, raw)| ((*n).to_owned(), raw.clone())).collect();
         let group = Group { seed: 1, name: "g".into(), peers: 3, members: 2, machines: 2 };
-        let params = Params::check(entry.fields, &raw).unwrap();
+        let params = Params::check(entry.about.fields, &raw).unwrap();
         (entry.build)(&params, &group).unwrap().ip_bytes_per_member_s().unwrap()
     };
     // 4,000 B and four times 8,000 B: 3 and 6 segments, SYN-ACK and last ACK, every 3.45 s.

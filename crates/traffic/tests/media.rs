@@ -9,7 +9,7 @@ fn build(app: &str, raw: &[(&str, Raw)]) -> Result<Population, BadParams> {
     let entry = find(app).unwrap();
     let raw: Vec<_> = raw.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect();
     let group = Group { seed: 4, name: "g".to_owned(), peers: 2, members: 4, machines: 2 };
-    (entry.build)(&Params::check(entry.fields, &raw).unwrap(), &group)
+    (entry.build)(&Params::check(entry.about.fields, &raw).unwrap(), &group)
 }
 
 fn text(text: &str) -> Raw {

@@ -134,7 +134,7 @@ fn a_page_lasts_from_its_first_request_to_its_last_reply_in_every_mode() {
         if !http.is_empty() {
             raw.push(("http".to_owned(), Raw::Text(http.into())));
         }
-        let params = Params::check(entry.fields, &raw).unwrap();
+        let params = Params::check(entry.about.fields, &raw).unwrap();
         (entry.build)(&params, &group).unwrap().member(0)
     };
     for (app, http) in [
@@ -170,7 +170,7 @@ fn a_page_lasts_from_its_first_request_to_its_last_reply_in_every_mode() {
 fn what_a_loop_fetches_is_no_page() {
     let entry = find("loop").unwrap();
     let group = Group { seed: 3, name: "g".into(), peers: 7, members: 1, machines: 7 };
-    let mut file = (entry.build)(&Params::defaults(entry.fields), &group).unwrap().member(0);
+    let mut file = (entry.build)(&Params::defaults(entry.about.fields), &group).unwrap().member(0);
     let network = Network::run(&mut *file, &mut by_size, |n| n.asked.len() >= 20);
     assert_eq!((network.pages_begun, network.pages.len()), (0, 0));
 }

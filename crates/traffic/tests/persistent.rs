@@ -275,7 +275,7 @@ fn parsing_and_serving_take_their_time() {
 #[test]
 fn a_3gpp_user_keeps_one_connection() {
     let entry = threegpp::ENTRY;
-    let params = packet::params::Params::defaults(entry.fields);
+    let params = packet::params::Params::defaults(entry.about.fields);
     let users = (entry.build)(&params, &group()).unwrap();
     let network = Network::run(&mut *users.member(0), &mut by_size, |n| n.asked.len() >= 3_000);
     assert_eq!(network.opened.len(), 1);

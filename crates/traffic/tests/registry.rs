@@ -11,7 +11,7 @@ fn group(members: u32) -> Group {
 
 fn params(app: &str, raw: &[(&str, Raw)]) -> Params {
     let raw: Vec<_> = raw.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect();
-    Params::check(find(app).unwrap().fields, &raw).unwrap()
+    Params::check(find(app).unwrap().about.fields, &raw).unwrap()
 }
 
 fn build(app: &str, raw: &[(&str, Raw)]) -> Population {
@@ -36,32 +36,35 @@ fn opening(app: &mut dyn App) -> (Instant, Vec<Action>) {
 /// Defaults; where something recorded is required, a small one.
 fn defaults(entry: &Entry) -> Params {
     if !entry.is_recorded() {
-        return Params::defaults(entry.fields);
+        return Params::defaults(entry.about.fields);
     }
-    if entry.name == "requests" {
+    if entry.about.name == "requests" {
         let row = |user: u32| format!("{user},0.{user},{},2000\n", 100 + user);
         let rows: String = (0..50).map(row).collect();
         let text_of = format!("user,think_s,request_bytes,reply_bytes\n{rows}");
         let file = vec![("file".into(), text("few")), ("text".into(), Raw::Text(text_of))];
-        return Params::check(entry.fields, &[("requests".into(), Raw::Table(file))]).unwrap();
+        return Params::check(entry.about.fields, &[("requests".into(), Raw::Table(file))])
+            .unwrap();
     }
     let recording = "recording 9000 2\n\
         0 40 0 1 2 fin epochs 1,2,3,4\n\
         9 - 1 2 1 fin epochs 1,2,3,4";
     let model = vec![("file".into(), text("small")), ("text".into(), text(recording))];
     let raw = [("model".into(), Raw::Table(model)), ("mode".into(), text("resample"))];
-    Params::check(entry.fields, &raw).unwrap()
+    Params::check(entry.about.fields, &raw).unwrap()
 }
 
 #[test]
 fn every_entry_is_described_and_works_with_its_defaults() {
     for (i, entry) in APPS.iter().enumerate() {
-        assert!(APPS[..i].iter().all(|other| other.name != entry.name));
-        assert!(find(entry.name).is_some_and(|found| found.summary == entry.summary));
-        assert!(entry.summary.ends_with('.') && !entry.source.is_empty());
-        assert!(entry.deviations.ends_with('.'));
-        assert!((1980..2100).contains(&entry.year));
-        for field in entry.fields {
+        assert!(APPS[..i].iter().all(|other| other.about.name != entry.about.name));
+        assert!(
+            find(entry.about.name).is_some_and(|found| found.about.summary == entry.about.summary)
+        );
+        assert!(entry.about.summary.ends_with('.') && !entry.about.source.is_empty());
+        assert!(entry.about.deviations.ends_with('.'));
+        assert!((1980..2100).contains(&entry.about.year));
+        for field in entry.about.fields {
             assert!(field.meaning.ends_with('.') && !field.source.is_empty(), "{}", field.name);
         }
         let population = (entry.build)(&defaults(entry), &group(4)).unwrap();
@@ -75,7 +78,7 @@ fn every_entry_is_described_and_works_with_its_defaults() {
                     | Action::Say { peer: 0..3, .. }
             )
         };
-        assert!(wishes.iter().any(reaches_out), "{}: {wishes:?}", entry.name);
+        assert!(wishes.iter().any(reaches_out), "{}: {wishes:?}", entry.about.name);
     }
     assert!(find("wbe").is_none());
 }
@@ -102,7 +105,7 @@ fn a_side_without_machines_is_refused() {
     }
     let nowhere = Group { machines: 0, ..group(4) };
     let bulk = find("bulk").unwrap();
-    let error = (bulk.build)(&Params::defaults(bulk.fields), &nowhere).unwrap_err();
+    let error = (bulk.build)(&Params::defaults(bulk.about.fields), &nowhere).unwrap_err();
     assert_eq!(error.field, "machines");
 }
 
@@ -121,7 +124,7 @@ fn web_presets_and_what_overrides_them() {
     assert!(params("web", &[]).value("think") == Value::Unset);
     let web = find("web").unwrap();
     for bad in [("parallel", Raw::Number(0.0)), ("parallel", Raw::Number(65.0))] {
-        assert!(Params::check(web.fields, &[(bad.0.to_owned(), bad.1)]).is_err());
+        assert!(Params::check(web.about.fields, &[(bad.0.to_owned(), bad.1)]).is_err());
     }
 }
 

@@ -22,7 +22,7 @@ fn group(members: u32) -> Group {
 fn build(raw: &[(&str, Raw)], members: u32) -> Population {
     let entry = find("webtraf").unwrap();
     let raw: Vec<_> = raw.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect();
-    (entry.build)(&Params::check(entry.fields, &raw).unwrap(), &group(members)).unwrap()
+    (entry.build)(&Params::check(entry.about.fields, &raw).unwrap(), &group(members)).unwrap()
 }
 
 fn text(text: &str) -> Raw {

@@ -5,12 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from aqmlab.errors import SpecError, nearest
+from aqmlab.experiment.grammar import (
+    Across,
+    Cells,
+    Let,
+    Metric,
+    Number,
+    OfCalibration,
+    Pair,
+    Probe,
+)
 from aqmlab.experiment.plan import Cell, Plan
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import statistics
 
 OVER: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -32,58 +43,57 @@ class Evidence:
     """All that rules look at."""
 
     plan: Plan
-    metrics: dict[str, dict]
-    results: dict[tuple[str, int], Measured]
+    metrics: Mapping[str, Metric]
+    results: dict[tuple[str, int], FinishedRun]
     calibrations: Mapping[str | None, dict] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
     """Keys of the scenarios that were looked at since this was last emptied."""
     _known: dict = field(default_factory=dict)
 
-    def number(self, let: dict) -> np.ndarray:
+    def number(self, let: Let) -> np.ndarray:
         """What a name of a rule stands for: an array over seeds, or an exact number."""
-        if "probe" in let:
-            return np.asarray(statistics.probe(let["probe"], let.get("args", {})))
-        if "calibration" in let:
-            return np.asarray(self._calibration(let))
-        if "pair" in let:
-            return self._pair(let)
-        cells = self._cells(let)
-        if "across" in let:
-            how, args = statistics.across(let["across"]), let.get("args", {})
-            return self._by_seed(
-                cells, lambda runs: how(list(zip(cells, runs, strict=True)), **args), let
-            )
-        if "over" in let:
-            return _together([self._single(cell, let) for cell in cells], let["over"])
+        match let:
+            case Probe():
+                return np.asarray(statistics.probe(let.probe, let.args))
+            case OfCalibration():
+                return np.asarray(self._calibration(let))
+            case Pair():
+                return self._pair(let)
+            case Across():
+                cells, how = self._cells(let), statistics.across(let.across)
+                return self._by_seed(
+                    cells, lambda runs: how(list(zip(cells, runs, strict=True)), **let.args), let
+                )
+        if let.over is not None:
+            return _together([self._single(cell, let) for cell in self._cells(let)], let.over)
         return self._single(self._one(let), let)
 
-    def _pair(self, let: dict) -> np.ndarray:
+    def _pair(self, let: Pair) -> np.ndarray:
         """A statistic of `a` and `b`; with `over` of `a` and every cell of `b`, taken together."""
-        how, args = statistics.pair(let["pair"]), let.get("args", {})
-        a = self._one(let["a"])
-        others = self._cells(let["b"]) if "over" in let else [self._one(let["b"])]
-        rows = [self._by_seed([a, b], lambda runs: how(*runs, **args), let) for b in others]
-        return _together(rows, let["over"]) if "over" in let else rows[0]
+        how, a = statistics.pair(let.pair), self._one(let.a)
+        others = [self._one(let.b)] if let.over is None else self._cells(let.b)
+        rows = [self._by_seed([a, b], lambda runs: how(*runs, **let.args), let) for b in others]
+        return rows[0] if let.over is None else _together(rows, let.over)
 
-    def _calibration(self, let: dict) -> float:
-        found = self.calibrations.get(let.get("base"))
+    def _calibration(self, let: OfCalibration) -> float:
+        found = self.calibrations.get(let.base)
         if found is None:
             raise NotRun("no load was calibrated")
-        return float(found[let["calibration"]])
+        return float(found[let.calibration])
 
-    def _single(self, cell: Cell, let: dict) -> np.ndarray:
+    def _single(self, cell: Cell, let: Number) -> np.ndarray:
         return self._by_seed([cell], lambda runs: self.value(runs[0], let), let)
 
-    def value(self, run: Measured, how: dict) -> float:
+    def value(self, run: FinishedRun, how: Number) -> float:
         """One run's value of a metric (`metric = name`) or of a statistic with arguments."""
-        return statistics.value(run, self._metric(how["metric"]) if "metric" in how else how)
+        return statistics.value(run, how if how.metric is None else self._metric(how.metric))
 
-    def _metric(self, name: str) -> dict:
+    def _metric(self, name: str) -> Metric:
         if name not in self.metrics:
             raise SpecError(f'no metric "{name}"{nearest(name, list(self.metrics))}')
         return self.metrics[name]
 
-    def _by_seed(self, cells: list[Cell], how: Callable, let: dict) -> np.ndarray:
+    def _by_seed(self, cells: list[Cell], how: Callable, let: Let) -> np.ndarray:
         """One value for every seed under which all of these cells have run."""
         self.asked |= {cell.key for cell in cells}
         place = (tuple(cell.key for cell in cells), repr(let))
@@ -100,16 +110,16 @@ class Evidence:
             seed += 1
         return found
 
-    def _cells(self, let: dict) -> list[Cell]:
-        cells = self.plan.of(let["group"], let.get("where"))
+    def _cells(self, of: Cells | Across | Number) -> list[Cell]:
+        cells = self.plan.of(of.group, of.where)
         if not cells:
-            raise NotRun(f"{let['group']}{_where(let)} is not a part of these runs")
+            raise NotRun(f"{of.group}{_where(of.where)} is not a part of these runs")
         return cells
 
-    def _one(self, let: dict) -> Cell:
-        cells = self._cells(let)
+    def _one(self, of: Cells | Number) -> Cell:
+        cells = self._cells(of)
         if len({cell.key for cell in cells}) > 1:
-            raise SpecError(f"{let['group']}{_where(let)} is {len(cells)} cells: say which")
+            raise SpecError(f"{of.group}{_where(of.where)} is {len(cells)} cells: say which")
         return cells[0]
 
 
@@ -124,6 +134,6 @@ def defined(sample: np.ndarray) -> bool:
     return bool(sample.size) and not any(math.isnan(v) for v in np.atleast_1d(sample))
 
 
-def _where(let: dict) -> str:
-    told = ", ".join(f"{k} {v}" for k, v in let.get("where", {}).items())
+def _where(where: Mapping[str, Any]) -> str:
+    told = ", ".join(f"{k} {v}" for k, v in where.items())
     return f" ({told})" if told else ""

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from aqmlab.experiment.experiment import Experiment
+from aqmlab.experiment.grammar import Across, Claim, Number, Pair
 from aqmlab.experiment.plan import Plan
 from aqmlab.io.numbers import counted
 from aqmlab.runs.laboratory import Laboratory
@@ -28,7 +29,7 @@ STILL_OPEN = 0.4
 MORE = "more seeds for open claims"
 
 
-def more_seeds(claims: list[dict], plan: Plan, looks: list[int]) -> dict[Hashable, float]:
+def more_seeds(claims: Sequence[Claim], plan: Plan, looks: Sequence[int]) -> dict[Hashable, float]:
     """The work that is expected after the first of these looks, in simulated seconds by scenario.
 
     Nobody knows before which claims stay open: a scenario that several rest on is likely to be
@@ -46,24 +47,22 @@ def more_seeds(claims: list[dict], plan: Plan, looks: list[int]) -> dict[Hashabl
     return work
 
 
-def _scenarios(claim: dict, plan: Plan) -> set[str]:
+def _scenarios(claim: Claim, plan: Plan) -> set[str]:
     """The scenarios of a plan that a claim's rule names."""
-    places = [
-        place
-        for condition, names in rule.leaves(claim)
-        for let in rule.filled(condition["let"], names).values()
-        for place in (let, let.get("a", {}), let.get("b", {}))
-        if "group" in place
-    ]
-    return {cell.key for p in places for cell in plan.of(p["group"], p.get("where"))}
+    places = []
+    for condition, names in rule.leaves(claim):
+        for let in rule.lets_of(condition, names).values():
+            places += [let.a, let.b] if isinstance(let, Pair) else []
+            places += [let] if isinstance(let, Across | Number) else []
+    return {cell.key for place in places for cell in plan.of(place.group, place.where)}
 
 
 def judge(
     experiment: Experiment,
-    claims: list[dict],
+    claims: Sequence[Claim],
     material: Material,
     laboratory: Laboratory,
-    looks: list[int],
+    looks: Sequence[int],
 ) -> list[dict]:
     """The lines of the score card, in the order of the claims.
 
@@ -75,21 +74,21 @@ def judge(
     rows: dict[str, dict] = {}
     laboratory.expect({})
     for number, look in enumerate(looks):
-        open_ = [c for c in claims if rows.get(c["id"], {}).get("verdict", UNDECIDED) == UNDECIDED]
+        open_ = [c for c in claims if rows.get(c.id, {}).get("verdict", UNDECIDED) == UNDECIDED]
         if number:
             runs = material.plan.runs(look, _resting_on(open_, rows))
             if not runs:
                 break
             title = f"{experiment.name}: {counted(len(open_), 'open claim')}, more seeds"
             laboratory.expect(more_seeds(open_, material.plan, looks[number:]), MORE)
-            evidence.results |= laboratory.run(title, runs)
+            evidence.results |= laboratory.by_scenario(title, runs, str(experiment.file))
         for claim in open_:
             row = scorecard.row(experiment.name, claim, evidence, len(looks))
-            rows[claim["id"]] = row | {"scenarios": sorted(evidence.asked)}
-    return [rows[claim["id"]] for claim in claims]
+            rows[claim.id] = row | {"scenarios": sorted(evidence.asked)}
+    return [rows[claim.id] for claim in claims]
 
 
-def _resting_on(claims: list[dict], rows: dict[str, dict]) -> set[str]:
+def _resting_on(claims: Sequence[Claim], rows: dict[str, dict]) -> set[str]:
     """The scenarios of claims that more seeds can decide: those with an interval."""
-    judged = (rows[claim["id"]] for claim in claims)
+    judged = (rows[claim.id] for claim in claims)
     return {key for row in judged if row["interval"] for key in row["scenarios"]}

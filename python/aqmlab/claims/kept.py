@@ -5,35 +5,40 @@ Apart from `scorecard`, so that whoever only reads verdicts does not load what m
 
 from __future__ import annotations
 
-import hashlib
-import json
+import contextlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from aqmlab import experiment
 from aqmlab.errors import StoreError
+from aqmlab.experiment.folders import SHIPPED, sources
+from aqmlab.io import files
 from aqmlab.runs.store import Store
 
 from .judge import UNDECIDED
 
+if TYPE_CHECKING:
+    from aqmlab.experiment.grammar import Claim
 
-def digest(claim: dict) -> str:
+
+def digest(claim: Claim) -> str:
     """A short hash of the rule, in words and as conditions: it changes with either.
 
     Not with what lies under the rule: scenarios, metrics and statistics have the version of the
     whole program.
     """
-    content = {k: claim[k] for k in ("rule", "condition") if k in claim}
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    from aqmlab.experiment.shapes import written
+
+    return files.identity({"rule": claim.rule, "condition": written(claim.conditions)})[:12]
 
 
-def blank(study: str, claim: dict) -> dict[str, Any]:
+def blank(study: str, claim: Claim) -> dict[str, Any]:
     """The line of a claim that nothing was run for."""
     told = {
-        "id": claim["id"],
+        "id": claim.id,
         "study": study,
-        "claim": claim["claim"],
-        "rule": f"{claim['rule']} (version {claim['version']})",
+        "claim": claim.claim,
+        "rule": f"{claim.rule} (version {claim.version})",
     }
     return told | {
         "verdict": UNDECIDED,
@@ -41,13 +46,13 @@ def blank(study: str, claim: dict) -> dict[str, Any]:
         "interval": None,
         "replications": 0,
         "why": "not run",
-        "kind": claim.get("kind", ""),
-        "part": claim["part"],
-        "version": claim["version"],
+        "kind": claim.kind,
+        "part": claim.part,
+        "version": claim.version,
         "digest": digest(claim),
         "conditions": [],
         "deciding": None,
-        "revisits": claim.get("revisits"),
+        "revisits": claim.revisits,
     }
 
 
@@ -65,12 +70,39 @@ def stored(folder: Path, study: str) -> list[dict[str, Any]] | None:
     return result.get("claims")
 
 
-def current(study: str, claim: dict, known: dict[str, Any] | None) -> dict[str, Any]:
+def lines(study: str, folder: Path) -> list[dict[str, Any]]:
+    """The blank lines of all claims of an experiment.
+
+    Those of a shipped one are kept beside it, as Python keeps what it compiles: reading its rules
+    takes ten times as long.
+    """
+    place = folder / "__pycache__" / "claims.json" if folder.parent == SHIPPED else None
+    key = _read_by(folder) if place is not None else ""
+    if place is not None and place.is_file():
+        with contextlib.suppress(StoreError):
+            known = files.read_sealed(place)
+            if known.get("key") == key:
+                return known["lines"]
+    from aqmlab.experiment.experiment import claims
+
+    found = [blank(study, claim) for claim in claims(folder)]
+    if place is not None:
+        with contextlib.suppress(OSError), files.whole(place) as draft:
+            files.dump(draft, files.sealed({"key": key, "lines": found}))
+    return found
+
+
+def _read_by(folder: Path) -> str:
+    """A hash of an experiment's files and of what reads them."""
+    readers = sorted(Path(experiment.__file__).parent.glob("*.py"))
+    return files.identity([files.digest_of(path) for path in (*sources(folder), *readers)])
+
+
+def current(line: dict[str, Any], known: dict[str, Any] | None) -> dict[str, Any]:
     """A stored line, unless there is none or the rule has changed since it was judged."""
-    fresh = blank(study, claim)
-    if known is None or known.get("digest") == fresh["digest"]:
-        return known or fresh
-    return fresh | {
+    if known is None or known.get("digest") == line["digest"]:
+        return known or line
+    return line | {
         "why": f"judged under version {known.get('version')} of the rule, this is another: "
         "run the study again"
     }

@@ -23,20 +23,24 @@ number. `any = […]` holds conditions of which one suffices (there `some` adds 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from aqmlab.experiment.grammar import Claim, Condition, Let, Several
 from aqmlab.experiment.rows import choices, plain
+from aqmlab.experiment.shapes import convert
 
 from . import expression
 from .evidence import Evidence, NotRun, defined
 from .judge import ALPHA, FAILS, HOLDS, UNDECIDED, Bounds, Judged, all_of, any_of, decide
 from .kept import digest
 
-_BOUNDS = ("at_least", "at_most", "above", "below")
+Names = Mapping[str, Any]
+"""What the names of `each` and `some` stand for."""
+Rule = Several | Condition
 
 
 @dataclass(frozen=True)
@@ -63,22 +67,22 @@ class Verdict:
     judged: list[Judged]
 
 
-def judge(claim: dict, evidence: Evidence, *, looks: int = 1) -> Verdict:
+def judge(claim: Claim, evidence: Evidence, *, looks: int = 1) -> Verdict:
     """The verdict on one claim from the runs there are."""
     alpha = ALPHA / looks
-    return _all(claim.get("condition", []), evidence, Levels(alpha, alpha), {})
+    return _all(claim.conditions, evidence, Levels(alpha, alpha), {})
 
 
-def _all(conditions: list[dict], evidence: Evidence, levels: Levels, names: dict) -> Verdict:
-    expanded = [pair for c in conditions for pair in _expanded(c, "each", names)]
+def _all(rules: Sequence[Rule], evidence: Evidence, levels: Levels, names: Names) -> Verdict:
+    expanded = [pair for rule in rules for pair in _each(rule, names)]
     each = levels.of_all(len(expanded)) if expanded else levels
-    found = [_alternatives(c, evidence, each, bound) for c, bound in expanded]
+    found = [_alternatives(rule, evidence, each, bound) for rule, bound in expanded]
     return Verdict(all_of([f.verdict for f in found]), [j for f in found for j in f.judged])
 
 
-def _any(pairs: list[tuple[dict, dict]], evidence: Evidence, levels: Levels) -> Verdict:
+def _any(pairs: list[tuple[Rule, Names]], evidence: Evidence, levels: Levels) -> Verdict:
     each = levels.of_any(len(pairs)) if pairs else levels
-    found = [_all([c], evidence, each, names) for c, names in pairs]
+    found = [_all([rule], evidence, each, names) for rule, names in pairs]
     verdict = any_of([f.verdict for f in found])
     judged = [j for f in found for j in f.judged]
     # The reader sees one that says what all say: a part that holds of an alternative that does not
@@ -88,44 +92,51 @@ def _any(pairs: list[tuple[dict, dict]], evidence: Evidence, levels: Levels) -> 
     return Verdict(verdict, [best] if best is not None else [])
 
 
-def _alternatives(condition: dict, evidence: Evidence, levels: Levels, names: dict) -> Verdict:
-    if "some" in condition:
-        return _any(list(_expanded(condition, "some", names)), evidence, levels)
-    return _one(condition, evidence, levels, names)
-
-
-def _one(condition: dict, evidence: Evidence, levels: Levels, names: dict) -> Verdict:
-    if "any" in condition:
-        pairs = [pair for c in condition["any"] for pair in _expanded(c, "some", names)]
+def _alternatives(rule: Rule, evidence: Evidence, levels: Levels, names: Names) -> Verdict:
+    if rule.some is not None:
+        return _any(list(_some(rule, names)), evidence, levels)
+    if isinstance(rule, Condition):
+        judged = _judged(rule, evidence, levels, names)
+        return Verdict(judged.verdict, [judged])
+    if rule.any:
+        pairs = [pair for inner in rule.any for pair in _some(inner, names)]
         return _any(pairs, evidence, levels)
-    if "all" in condition:
-        return _all(condition["all"], evidence, levels, names)
-    judged = _judged(condition, evidence, levels, names)
-    return Verdict(judged.verdict, [judged])
+    return _all(rule.all, evidence, levels, names)
 
 
-def _judged(condition: dict, evidence: Evidence, levels: Levels, names: dict) -> Judged:
-    bounds = _bounds(condition)
-    text = told(condition.get("text", condition["value"]), names)
-    lets = {name: filled(let, names) for name, let in condition["let"].items()}
+def _each(rule: Rule, names: Names) -> Iterator[tuple[Rule, Names]]:
+    """The rule with every combination of what `each` lists: all must hold."""
+    for chosen in choices(rule.each):
+        yield replace(rule, each={}), {**names, **chosen}
+
+
+def _some(rule: Rule, names: Names) -> Iterator[tuple[Rule, Names]]:
+    """The rule with every combination of what `some` lists: one suffices."""
+    for chosen in choices(rule.some if rule.some is not None else {}):
+        yield replace(rule, some=None), {**names, **chosen}
+
+
+def _judged(condition: Condition, evidence: Evidence, levels: Levels, names: Names) -> Judged:
+    bounds = Bounds(condition.low, condition.high, condition.strict)
+    text = told(condition, names)
+    lets = lets_of(condition, names)
     try:
-        sample = expression.evaluate(condition["value"], numbers(names) | _aligned(lets, evidence))
+        sample = expression.evaluate(condition.value, numbers(names) | _aligned(lets, evidence))
     except NotRun as reason:
         return Judged(text, np.nan, np.nan, np.nan, 0, bounds, UNDECIDED, str(reason))
     verdict, mean, low, high = decide(sample, bounds, hold=levels.hold, fail=levels.fail)
     why = "" if defined(sample) else "undefined in some run"
-    unit = condition.get("unit", "")
-    return Judged(text, mean, low, high, max(1, sample.size), bounds, verdict, why, unit)
+    return Judged(text, mean, low, high, max(1, sample.size), bounds, verdict, why, condition.unit)
 
 
-def _aligned(lets: dict[str, dict], evidence: Evidence) -> dict[str, np.ndarray]:
+def _aligned(lets: Mapping[str, Let], evidence: Evidence) -> dict[str, np.ndarray]:
     """The numbers under the seeds that all of them have."""
     found = {name: evidence.number(let) for name, let in lets.items()}
     seeds = min((len(v) for v in found.values() if v.ndim), default=0)
     return {name: v[:seeds] if v.ndim else v for name, v in found.items()}
 
 
-def numbers(names: dict) -> dict[str, np.ndarray]:
+def numbers(names: Names) -> dict[str, np.ndarray]:
     """Those names of `each` and `some` whose values are numbers: an expression may use them."""
     return {
         name: np.asarray(float(value))
@@ -134,66 +145,39 @@ def numbers(names: dict) -> dict[str, np.ndarray]:
     }
 
 
-def _bounds(condition: dict) -> Bounds:
-    strict = "above" in condition or "below" in condition
-    low = condition.get("above", condition.get("at_least", -np.inf))
-    high = condition.get("below", condition.get("at_most", np.inf))
-    return Bounds(float(low), float(high), strict)
-
-
-def _expanded(condition: dict, word: str, names: dict) -> Iterator[tuple[dict, dict]]:
-    """The condition with every combination of what `each` or `some` lists."""
-    rest = {k: v for k, v in condition.items() if k != word}
-    for chosen in choices(condition.get(word, {})):
-        yield rest, names | chosen
-
-
-def told(text: str, names: dict) -> str:
-    """A text in which "{name}" is the value of that name, for a reader."""
+def told(condition: Condition, names: Names) -> str:
+    """A condition's text, in which "{name}" is the value of that name, for a reader."""
+    text = condition.value if condition.text is None else condition.text
     return text.format(**{name: plain(value) for name, value in names.items()})
 
 
-def filled(node: Any, names: dict) -> Any:
-    """A copy in which "$name" is the value of that name."""
-    if isinstance(node, dict):
-        return {key: filled(value, names) for key, value in node.items()}
+def lets_of(condition: Condition, names: Names) -> dict[str, Let]:
+    """What a condition's names stand for, with these values for "$name"."""
+    return {name: convert(name, _filled(let, names), Let) for name, let in condition.let.items()}
+
+
+def _filled(node: Any, names: Names) -> Any:
+    if isinstance(node, Mapping):
+        return {key: _filled(value, names) for key, value in node.items()}
     if isinstance(node, list):
-        return [filled(value, names) for value in node]
+        return [_filled(value, names) for value in node]
     if isinstance(node, str) and node.startswith("$"):
         return names[node[1:]]
     return node
 
 
-def problems(claim: dict) -> list[str]:
-    """What is wrong with a claim's entry, before anything is run."""
-    missing = [k for k in ("id", "part", "claim", "rule", "version", "condition") if k not in claim]
-    found = [f"no {name}" for name in missing]
-    for condition in _leaves(claim.get("condition", [])):
-        if "value" not in condition or "let" not in condition:
-            found.append("a condition without let or value")
-        elif not any(word in condition for word in _BOUNDS):
-            found.append(f'"{condition["value"]}" has no bound')
-    return found
-
-
-def _leaves(conditions: list[dict]) -> Iterator[dict]:
-    for condition in conditions:
-        inner = condition.get("any", []) + condition.get("all", [])
-        yield from _leaves(inner) if inner else [condition]
-
-
-def leaves(claim: dict) -> Iterator[tuple[dict, dict]]:
+def leaves(claim: Claim) -> Iterator[tuple[Condition, Names]]:
     """Every condition that computes a number, with each set of values that its names stand for."""
-    return _every(claim.get("condition", []), {})
+    return _every(claim.conditions, {})
 
 
-def _every(conditions: list[dict], names: dict) -> Iterator[tuple[dict, dict]]:
-    each = [pair for c in conditions for pair in _expanded(c, "each", names)]
-    for condition, known in [pair for c, n in each for pair in _expanded(c, "some", n)]:
-        if "any" in condition or "all" in condition:
-            yield from _every(condition.get("any", []) + condition.get("all", []), known)
+def _every(rules: Sequence[Rule], names: Names) -> Iterator[tuple[Condition, Names]]:
+    each = [pair for rule in rules for pair in _each(rule, names)]
+    for rule, known in [pair for one, bound in each for pair in _some(one, bound)]:
+        if isinstance(rule, Condition):
+            yield rule, known
         else:
-            yield condition, known
+            yield from _every((*rule.any, *rule.all), known)
 
 
 def deciding(found: Verdict) -> Judged | None:
@@ -209,9 +193,8 @@ __all__ = [
     "Verdict",
     "deciding",
     "digest",
-    "filled",
     "judge",
     "leaves",
-    "problems",
+    "lets_of",
     "told",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from aqmlab.experiment.grammar import Claim
 from aqmlab.io.numbers import digits_of, ranged
 
 from . import rule
@@ -13,7 +14,7 @@ from .judge import FAILS, HOLDS, Judged
 from .kept import blank
 
 
-def row(study: str, claim: dict, evidence: Evidence, looks: int) -> dict[str, Any]:
+def row(study: str, claim: Claim, evidence: Evidence, looks: int) -> dict[str, Any]:
     """One line of the score card, and the scenarios it rests on in `evidence.asked`."""
     evidence.asked = set()
     found = rule.judge(claim, evidence, looks=looks)
@@ -29,15 +30,14 @@ def row(study: str, claim: dict, evidence: Evidence, looks: int) -> dict[str, An
     }
 
 
-def _why(claim: dict, found: rule.Verdict, shown: Judged | None) -> str:
+def _why(claim: Claim, found: rule.Verdict, shown: Judged | None) -> str:
     if shown is None:
         return "The rule has no condition that these runs meet."
     sentence = shown.why or _words(shown)
     if len(found.judged) > 1:
         sentence += f" ({_tally(found)})"
-    known = claim.get("known", "") if found.verdict == FAILS else ""
-    note = claim.get("note", "")
-    return " ".join(s for s in (f"{sentence}.", known, note) if s)
+    known = claim.known if found.verdict == FAILS else ""
+    return " ".join(s for s in (f"{sentence}.", known, claim.note) if s)
 
 
 def _tally(found: rule.Verdict) -> str:

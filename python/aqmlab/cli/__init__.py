@@ -1,1 +1,10 @@
 """The command `aqmlab`: what it takes and how it answers."""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Runs the command."""
+    from . import commands
+
+    commands.main()

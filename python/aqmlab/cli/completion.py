@@ -19,16 +19,14 @@ def names(incomplete: str) -> list[str]:
 
 def studies(incomplete: str) -> list[str]:
     """Studies."""
-    from aqmlab.pipeline import registry
+    from aqmlab.experiment.folders import shipped
 
-    return _begun(incomplete, list(registry.STUDIES))
+    return _begun(incomplete, shipped())
 
 
 def study_words(incomplete: str) -> list[str]:
     """Studies, and the words that stand for all of them."""
-    from aqmlab.pipeline import registry
-
-    return _begun(incomplete, [*registry.STUDIES, registry.ALL, "list"])
+    return [*studies(incomplete), *_begun(incomplete, ["all", "list"])]
 
 
 def _begun(incomplete: str, known: list[str]) -> list[str]:

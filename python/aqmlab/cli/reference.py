@@ -98,9 +98,9 @@ def members(kind: str) -> list[dict[str, Any]]:
 def names(kind: str) -> list[str]:
     """The names of a kind's entries; those of studies without reading their files."""
     if kind == "studies":
-        from aqmlab.pipeline import registry
+        from aqmlab.experiment.folders import shipped
 
-        return list(registry.STUDIES)
+        return shipped()
     return [entry["name"] for entry in members(kind)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.claims import revisited
@@ -35,6 +36,20 @@ def score_card(rows: list[dict[str, Any]], console: Console) -> None:
         console.print(f"{study}: {summary(own)}")
         if again := revisited.summary(own):
             console.print(again)
+
+
+def plain(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """The same as lines for a file or a pipe: nothing is cut or folded, nothing heavy loaded."""
+    for study in dict.fromkeys(row["study"] for row in rows):
+        own = [row for row in rows if row["study"] == study]
+        wide = max(len(row["id"]) for row in own)
+        yield study
+        for row in own:
+            yield f"  {row['id']:{wide}}  {row['verdict']:{len(FAILS)}}  {row['claim']}"
+            yield f"  {'':{wide}}  {'':{len(FAILS)}}  {row['why']}"
+        yield f"{study}: {summary(own)}"
+        if again := revisited.summary(own):
+            yield again
 
 
 def summary(rows: list[dict[str, Any]]) -> str:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from aqmlab.runs.calibrate import Calibration
-    from aqmlab.tables.result import Finished, Result
+    from aqmlab.runs.laboratory import FinishedRun
+    from aqmlab.tables.result import Result
 
 
 SHOWN = (
@@ -303,7 +304,7 @@ def document(result: Result) -> dict[str, Any]:
 
 
 def _variant(
-    result: Result, runs: Sequence[Finished], statistics: Mapping[str, Any]
+    result: Result, runs: Sequence[FinishedRun], statistics: Mapping[str, Any]
 ) -> dict[str, Any]:
     return {
         "label": runs[0].label,
@@ -315,7 +316,7 @@ def _variant(
     }
 
 
-def _run(run: Finished) -> dict[str, Any]:
+def _run(run: FinishedRun) -> dict[str, Any]:
     return {
         "variant": run.variant,
         "label": run.label,

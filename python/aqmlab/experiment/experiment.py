@@ -1,72 +1,117 @@
-"""An experiment as data: the folder `experiments/<name>` with its `experiment.toml`.
+"""An experiment as data: a folder with its `experiment.toml`, read critically at the door.
 
-The format is described in `docs/studies.md`.
+The format is described in `docs/studies.md`, its entries are in `grammar`.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import SpecError, nearest
 from aqmlab.io import documents
 
-from . import shared_forms
-
-#: Where the experiments live that come with the package.
-SHIPPED = Path(__file__).resolve().parent.parent / "experiments"
-
-#: Lists whose entries belong to a part.
-LISTS = ("group", "table", "difference", "figure", "claim")
+from . import shapes, shared_forms
+from .folders import FILE, find, sources
+from .grammar import (
+    KINDS,
+    LISTS,
+    CalibrationRule,
+    Claim,
+    Deviation,
+    Difference,
+    Figure,
+    Group,
+    Metric,
+    Mode,
+    Part,
+    Settings,
+    Setup,
+    Table,
+    groups_named,
+    named,
+)
+from .shapes import Mistake, key, written
 
 #: What makes a file one that holds claims, and which of its entries tell what they are.
 _CLAIM = re.compile(r"^\[+claim\b", re.MULTILINE)
 _OF_CLAIMS = ("claim", "defaults")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """What `experiment.toml` and the files it includes say, and the folder they lie in."""
+    """What is run, judged and shown."""
 
+    name: str = key("as typed on the command line")
+    title: str = key("what the report begins with")
+    subtitle: str = key("likewise")
+    question: str = key("likewise")
+    source: str = key("whom it follows")
+    port: str = key("the queue that is studied, for whoever reads the file", default="")
+    include: tuple[str, ...] = key(
+        "files beside it whose entries are added; they may add to `[base.NAME]` and `[axis.NAME]`",
+        default=(),
+    )
+    lead: str | None = key("the figure that the report begins with", default=None)
+    part: tuple[Part, ...] = key("what can be run one by one")
+    settings: Mapping[Mode, Settings] = key("how long and how often, quick and full")
+    scenario: Mapping[str, Any] = key("what groups start from, complete but for times and seed")
+    bases: Mapping[str, Mapping[str, Any]] = key(
+        "other scenarios to start from", name="base", default_factory=dict
+    )
+    axes: Mapping[str, Any] = key(
+        "axes that several groups share", name="axis", default_factory=dict
+    )
+    setup: tuple[Setup, ...] = key("set-ups that are drawn", default=())
+    calibration: tuple[CalibrationRule, ...] = key("how loads become users", default=())
+    group: tuple[Group, ...] = key("sets of runs")
+    metric: tuple[Metric, ...] = key("numbers of runs")
+    table: tuple[Table, ...] = key("means and intervals", default=())
+    difference: tuple[Difference, ...] = key("paired differences", default=())
+    figure: tuple[Figure, ...] = key("pictures", default=())
+    claim: tuple[Claim, ...] = key("sentences and rules", default=())
+    deviation: tuple[Deviation, ...] = key("what is not from the paper", default=())
     folder: Path
-    data: dict
-    files: dict[str, list[Path]] = field(default_factory=dict)
+    """Where its files lie."""
+    files: Mapping[str, Sequence[Path]] = field(default_factory=dict)
     """The file that every entry of a list stands in."""
 
     @property
-    def name(self) -> str:
-        """The study's name, as typed on the command line."""
-        return self.data["name"]
+    def file(self) -> Path:
+        """Its first file, for error messages."""
+        return self.folder / FILE
 
     @property
     def parts(self) -> list[str]:
         """The parts that can be run one by one, in the order of the report."""
-        return [part["name"] for part in self.data["part"]]
+        return [part.name for part in self.part]
 
-    def of(self, kind: str, parts: list[str] | None = None) -> list[dict]:
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """The metrics by name."""
+        return {metric.name: metric for metric in self.metric}
+
+    def of(self, kind: str, parts: Sequence[str] | None = None) -> list[Any]:
         """The entries of a list (`group`, `table`, `figure`, …) that belong to these parts."""
-        entries = self.data.get(kind, [])
-        return [e for e in entries if parts is None or e.get("part") in parts]
+        return [e for e in getattr(self, kind) if parts is None or e.part in parts]
 
-    def base(self, name: str | None) -> dict:
+    def base(self, name: str | None) -> Mapping[str, Any]:
         """The scenario that a group starts from: `[scenario]`, or `[base.<name>]`."""
         if name is None:
-            return self.data["scenario"]
-        bases = self.data.get("base", {})
-        if name not in bases:
-            raise SpecError(f'{self.name} has no base "{name}"{nearest(name, list(bases))}')
-        return bases[name]
+            return self.scenario
+        if name not in self.bases:
+            raise SpecError(f'{self.name} has no base "{name}"{nearest(name, list(self.bases))}')
+        return self.bases[name]
 
-    def settings(self, quick: bool) -> dict:
+    def setting(self, quick: bool) -> Settings:
         """Run length, warm-up, number of seeds and looks of the quick or the full study."""
-        mode = "quick" if quick else "full"
-        return {"looks": [1]} | self.data["settings"][mode] | {"mode": mode}
+        mode: Mode = "quick" if quick else "full"
+        return replace(self.settings[mode], mode=mode)
 
-    def check_parts(self, parts: list[str] | None) -> list[str]:
+    def check_parts(self, parts: Sequence[str] | None) -> list[str]:
         """These parts in the order of the file, or all; an unknown one is the user's mistake."""
         for part in parts or []:
             if part not in self.parts:
@@ -74,69 +119,98 @@ class Experiment:
                 raise SpecError(f'{self.name} has no part "{part}": its parts are {known}')
         return [p for p in self.parts if not parts or p in parts]
 
-    def figure(self, identity: str) -> dict:
+    def picture(self, identity: str) -> Figure:
         """The figure with this number; an unknown one is the user's mistake."""
-        known = {figure["id"]: figure for figure in self.of("figure")}
+        known = {figure.id: figure for figure in self.figure}
         if identity not in known:
             raise SpecError(f'{self.name} has no figure "{identity}": it has {", ".join(known)}')
         return known[identity]
 
-    def groups_of(self, entries: list[dict]) -> list[dict]:
+    def groups_of(self, entries: Iterable[Any]) -> list[Group]:
         """The groups of runs that any of these entries names, in the order of the file."""
-        tables = {t["id"]: t for t in self.of("table") + self.of("difference")}
-        named = set()
+        tables = {t.id: t for t in (*self.table, *self.difference)}
+        wanted: set[str] = set()
         for entry in entries:
-            named |= set(_named(entry))
-            if entry.get("table") in tables:
-                named |= set(_named(tables[entry["table"]]))
-        unknown = named - {g["name"] for g in self.of("group")}
+            told = _told(entry)
+            wanted |= set(groups_named(told))
+            if told.get("table") in tables:
+                wanted |= set(groups_named(written(tables[told["table"]])))
+        unknown = wanted - {g.name for g in self.group}
         if unknown:
             raise SpecError(f"{self.name} has no group {', '.join(sorted(unknown))}")
-        return [g for g in self.of("group") if g["name"] in named]
+        return [g for g in self.group if g.name in wanted]
 
-    def groups(self, parts: list[str]) -> list[dict]:
+    def groups(self, parts: Sequence[str]) -> list[Group]:
         """The groups of these parts, and those of other parts that their entries refer to."""
         entries = [e for kind in LISTS if kind != "group" for e in self.of(kind, parts)]
-        wanted = [g["name"] for g in self.groups_of(entries) + self.of("group", parts)]
-        return [g for g in self.of("group") if g["name"] in wanted]
+        wanted = [g.name for g in self.groups_of(entries) + self.of("group", parts)]
+        return [g for g in self.group if g.name in wanted]
 
 
-def _named(node: Any) -> Iterator[str]:
-    """Every group that an entry refers to, however deep."""
-    if isinstance(node, dict):
-        for key, value in node.items():
-            if key in ("group", "minus") and isinstance(value, str):
-                yield value
-            else:
-                yield from _named(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from _named(value)
+def _told(entry: Any) -> dict[str, Any]:
+    return entry.entry if isinstance(entry, Figure) else written(entry)
 
 
 def load(name: str, folder: Path | None = None) -> Experiment:
-    """Read the experiment of this name among those shipped, or from a folder."""
-    folder = folder or SHIPPED / name
-    first = documents.read_toml(folder / "experiment.toml")
+    """The experiment of this name (see `find`), or that of a folder."""
+    folder = folder or find(name)
+    first = documents.read_toml(folder / FILE)
     files = {folder / file: documents.read_toml(folder / file) for file in first.get("include", [])}
-    whole = shared_forms.expand({folder / "experiment.toml": first} | files)
-    return Experiment(folder, whole.data, whole.files)
+    whole = shared_forms.expand({folder / FILE: first} | files)
+    return read(whole.data, folder, whole.files)
 
 
-def head(name: str) -> dict:
-    """What a shipped experiment says of itself before its first table: title and the like.
+def read(
+    data: Mapping[str, Any], folder: Path, files: Mapping[str, Sequence[Path]] | None = None
+) -> Experiment:
+    """The objects of a document; the first mistake as one sentence that names file and entry."""
+    files = files or {}
+    known = shapes.keys(Experiment)
+    try:
+        shapes.check_keys(data, known)
+        given = {
+            known[name].attribute: shapes.convert(name, value, known[name].type)
+            for name, value in data.items()
+            if name not in KINDS
+        }
+    except Mistake as mistake:
+        raise SpecError(f"{folder / FILE}: {mistake}") from mistake
+    for kind in KINDS:
+        if kind in data:
+            given[kind] = tuple(
+                _entry(kind, number, entry, files.get(kind) or [folder / FILE] * (number + 1))
+                for number, entry in enumerate(data[kind])
+            )
+    return Experiment(folder=folder, files=files, **given)
 
-    Reading all of an experiment takes some ten times as long.
-    """
-    text = (SHIPPED / name / "experiment.toml").read_text(encoding="utf-8")
-    return tomllib.loads(re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0])
+
+def _entry(kind: str, number: int, entry: Any, files: Sequence[Path]) -> Any:
+    """One entry of a list."""
+    try:
+        return figure(entry) if kind == "figure" else shapes.read(KINDS[kind], entry)
+    except Mistake as mistake:
+        name = (named(entry) if isinstance(entry, Mapping) else None) or f"number {number + 1}"
+        raise SpecError(f"{files[number]}: {kind} {name}: {mistake}") from mistake
 
 
-def claims(name: str) -> list[dict]:
-    """A shipped experiment's claims alone, as `load` has them, from the files that hold any."""
-    folder = SHIPPED / name
-    files = [folder / file for file in ("experiment.toml", *head(name).get("include", []))]
-    holding = [file for file in files if _CLAIM.search(file.read_text(encoding="utf-8"))]
+def figure(entry: Mapping[str, Any]) -> Figure:
+    """A figure: what not every figure has is its kind's."""
+    known = shapes.keys(Figure)
+    own = {name: value for name, value in entry.items() if name in known}
+    shapes.check_keys(own, known)
+    return Figure(
+        **{name: shapes.convert(name, value, known[name].type) for name, value in own.items()},
+        of={name: value for name, value in entry.items() if name not in known},
+    )
+
+
+def claims(folder: Path) -> list[Claim]:
+    """An experiment's claims alone, as `load` has them, from the files that hold any."""
+    holding = [file for file in sources(folder) if _CLAIM.search(file.read_text(encoding="utf-8"))]
     said = {file: documents.read_toml(file) for file in holding}
     alone = {file: {k: v for k, v in d.items() if k in _OF_CLAIMS} for file, d in said.items()}
-    return shared_forms.expand(alone).data["claim"]
+    whole = shared_forms.expand(alone)
+    return [
+        _entry("claim", number, entry, whole.files["claim"])
+        for number, entry in enumerate(whole.data["claim"])
+    ]

@@ -12,7 +12,7 @@ from typing import Any
 from aqmlab.errors import SpecError
 from aqmlab.io import files
 
-FORMAT, VERSION = "aqmlab traffic model", 1
+FORMAT, VERSION = "aqmlab traffic model", 2
 
 
 def read(path: Path) -> str:

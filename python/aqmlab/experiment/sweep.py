@@ -5,26 +5,10 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from .plan import Run, key_of
 from .spec import Experiment, set_path
-
-
-@dataclass(frozen=True)
-class Run:
-    """One complete scenario, and where it stands in the sweep."""
-
-    variant: int
-    """Which combination of axis values, in the order of the file."""
-    label: str
-    """That combination in a few words; empty without a sweep."""
-    values: Mapping[str, str]
-    """Axis path to the label of its value."""
-    seed: int
-    """The seed of the random numbers; common to all variants, so that their users are the same."""
-    scenario: Mapping[str, Any]
-    """What the simulator gets, seed included."""
 
 
 def expand(experiment: Experiment) -> list[Run]:
@@ -42,8 +26,8 @@ def expand(experiment: Experiment) -> list[Run]:
         for axis, (value, label) in zip(experiment.axes, combination, strict=True):
             scenario = set_path(scenario, axis.path, value)
             values[axis.path] = label
-        label = ", ".join(values.values())
+        label, key = ", ".join(values.values()), key_of(scenario)
         for seed in experiment.seeds:
             seeded = {**copy.deepcopy(dict(scenario)), "seed": seed}
-            runs.append(Run(variant, label, values, seed, seeded))
+            runs.append(Run(key, seed, seeded, variant, label, values))
     return runs

@@ -9,9 +9,10 @@ from typing import TypedDict
 
 import numpy as np
 
+from aqmlab.experiment.grammar import Metric
 from aqmlab.experiment.plan import Cell
 from aqmlab.intervals import CONFIDENCE, student
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables.material import Material
 
 NO_KEY = {"key": False}
@@ -32,7 +33,7 @@ class Sample:
 
     label: str
     cell: Cell
-    runs: list[Measured]
+    runs: list[FinishedRun]
 
     def tables(self, name: str, traffic: list | None = None) -> list[dict[str, np.ndarray]]:
         """This table of every run that has it; of the traffic groups with these numbers, or all."""
@@ -112,9 +113,9 @@ class Rows:
         ]
 
 
-def table(run: Measured, name: str) -> dict[str, np.ndarray] | None:
+def table(run: FinishedRun, name: str) -> dict[str, np.ndarray] | None:
     """One of a run's tables, or None if it has none of this name."""
-    return run.table(name) if run.has(name) else None
+    return run.columns(name) if run.has(name) else None
 
 
 def _of_traffic(columns: dict[str, np.ndarray], traffic: list | None) -> dict[str, np.ndarray]:
@@ -141,14 +142,14 @@ def mean_band(
     return mean, mean - half, mean + half
 
 
-def titled(metric: dict) -> str:
+def titled(metric: Metric) -> str:
     """A metric's title with its unit, if it has one."""
-    return f"{metric['title']} ({metric['unit']})" if metric["unit"] else metric["title"]
+    return f"{metric.title} ({metric.unit})" if metric.unit else metric.title
 
 
-def unit_of_difference(metric: dict) -> str:
+def unit_of_difference(metric: Metric) -> str:
     """The unit of a metric's differences: of percentages points."""
-    return "points" if metric["unit"] == "%" else metric["unit"]
+    return "points" if metric.unit == "%" else metric.unit
 
 
 def seeds_told(found: Sequence[Sample], shown: str = "bands") -> str:

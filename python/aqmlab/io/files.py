@@ -42,6 +42,12 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=_BYTES)).hexdigest()
 
 
+def identity(content: Any) -> str:
+    """The hash by which content is known again, however it is ordered: 64 hexadecimal digits."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def keyed(key: str, text: str) -> str:
     """A short keyed hash: what it stands beside was written by the holder of the key."""
     code = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=key.encode(), digest_size=8)

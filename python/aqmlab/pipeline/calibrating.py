@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from aqmlab import units
 from aqmlab.errors import SpecError
 from aqmlab.experiment.experiment import Experiment
-from aqmlab.experiment.plan import Loads, axes_of, is_load
+from aqmlab.experiment.grammar import CalibrationRule, Group, Settings
+from aqmlab.experiment.plan import Loads
+from aqmlab.experiment.shapes import written
 from aqmlab.runs import calibrate
 from aqmlab.runs.laboratory import Laboratory
 from aqmlab.tables import loads as loads_
@@ -15,10 +17,10 @@ from aqmlab.tables.loads import Target
 from aqmlab.tables.material import Material
 
 
-def how(experiment: Experiment, base: str | None) -> dict:
+def how(experiment: Experiment, base: str | None) -> CalibrationRule:
     """What the experiment says of the calibration of a base."""
-    for entry in experiment.of("calibration"):
-        if entry.get("base") == base:
+    for entry in experiment.calibration:
+        if entry.base == base:
             return entry
     raise SpecError(
         f"{experiment.name}: a group asks for a load of {base or 'scenario'}, "
@@ -29,24 +31,24 @@ def how(experiment: Experiment, base: str | None) -> dict:
 def measure(
     experiment: Experiment,
     base: str | None,
-    settings: dict,
+    settings: Settings,
     laboratory: Laboratory,
     loads: list[str],
 ) -> dict:
     """The line from users to bytes per second, and the users that offer each of these loads."""
-    entry = how(experiment, base)
-    first = entry.get("traffic", [0])[0]
-    scenario = _loaded({**settings, **experiment.base(base)}, first)
-    rate = units.bits_per_s(entry["rate"])
-    found = {"rate": entry["rate"], "full_bytes_per_s": rate / 8, "traffic": entry.get("traffic")}
+    rule = how(experiment, base)
+    first, *others = rule.places
+    usual = {"duration": settings.duration, "warmup": settings.warmup}
+    own = {name: time for name, time in usual.items() if time is not None}
+    scenario = _loaded({**own, **experiment.base(base)}, first)
+    rate = units.bits_per_s(rule.rate)
+    found = {"rate": rule.rate, "full_bytes_per_s": rate / 8, "traffic": written(rule.traffic)}
     if calibrate.is_open_loop(scenario):
         users = {load: _rate_for(scenario, first, load) for load in loads}
         return found | {"open_loop": True, "users": users}
-    own = {k: settings[k] for k in ("duration", "warmup") if k in settings}
-    times = own | settings.get("calibration", {})
-    also = entry.get("traffic", [0])[1:] if entry.get("together") else []
-    line = laboratory.calibrate(scenario, times, settings["calibration_seeds"], also)
-    multiple = entry.get("multiple_of", 1)
+    also = others if rule.together else []
+    seeds = tuple(range(1, settings.calibration_seeds + 1))
+    line = laboratory.calibrate(scenario, seeds=seeds, also=also, **{**own, **settings.calibration})
     return found | {
         "open_loop": False,
         "bytes_per_user_s": line.bytes_per_user_s,
@@ -55,7 +57,9 @@ def measure(
         "low": line.ci[0],
         "high": line.ci[1],
         "points": [list(point) for point in line.points],
-        "users": {load: line.users_for(units.share(load), rate, multiple) for load in loads},
+        "users": {
+            load: line.users_for(units.share(load), rate, rule.multiple_of) for load in loads
+        },
     }
 
 
@@ -88,25 +92,25 @@ def lookup(experiment: Experiment, calibrations: Mapping[str | None, dict]) -> L
 
 def fields(experiment: Experiment, base: str | None) -> list[str]:
     """The fields of a base's scenarios that a load sets: users, or an open loop's rates."""
-    places = how(experiment, base).get("traffic", [0])
+    places = how(experiment, base).places
     name = calibrate.RATE if _open_loop(experiment, base) else "users"
     return [f"traffic.{place}.{name}" for place in places]
 
 
 def _open_loop(experiment: Experiment, base: str | None) -> bool:
-    first = how(experiment, base).get("traffic", [0])[0]
+    first = how(experiment, base).places[0]
     return calibrate.is_open_loop(_loaded(experiment.base(base), first))
 
 
-def loads_of(groups: list[dict], base: str | None) -> list[str]:
+def loads_of(groups: Iterable[Group], base: str | None) -> list[str]:
     """The loads that these groups ask of a base, and 100 %, smallest first."""
     found = {"100%"} | {
         value
         for group in groups
-        if group.get("base") == base
-        for axis in axes_of(group)
-        if is_load(axis)
-        for value in axis["values"]
+        if group.base == base
+        for axis in group.axes
+        if axis.is_load
+        for value in axis.values
     }
     return sorted(found, key=units.share)
 
@@ -115,23 +119,23 @@ def targets(
     experiment: Experiment, base: str | None, load: str, calibrations: Mapping[str | None, dict]
 ) -> list[Target]:
     """What a load asks of the groups of a base."""
-    places = how(experiment, base).get("traffic", [0])
+    places = how(experiment, base).places
     ratio = calibrations[base].get("ip_per_asked")
     return [Target(place, units.share(load), ratio) for place in places]
 
 
 def remarks(experiment: Experiment, material: Material) -> list[str]:
     """One line for each load of each scenario that its users did not ask for."""
-    groups = {group["name"]: group for group in experiment.of("group")}
+    groups = {group.name: group for group in experiment.group}
     found: dict[tuple[str, int], str] = {}
     for cell in material.plan.cells:
         group = groups[cell.group]
-        loads = [str(cell.axes[axis["name"]]) for axis in axes_of(group) if is_load(axis)]
+        loads = [str(cell.axes[axis.name]) for axis in group.axes if axis.is_load]
         for load in loads:
             scenario = material.plan.scenarios[cell.key]
             summaries = [run.summary for run in material.runs(cell)]
             where = ", ".join([cell.group, *cell.labels.values()])
-            for target in targets(experiment, group.get("base"), load, material.calibrations):
+            for target in targets(experiment, group.base, load, material.calibrations):
                 line = loads_.remark(scenario, target, summaries)
                 if line is not None:
                     found.setdefault((cell.key, target.group), f"{where}: {line}")

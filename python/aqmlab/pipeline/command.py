@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import AqmlabError, Interrupted, SpecError
+from aqmlab.errors import AqmlabError, SpecError
+from aqmlab.experiment.folders import shipped
 from aqmlab.io.terminal import printable
 from aqmlab.runs.progress import for_stream
 from aqmlab.runs.store import Store
@@ -19,7 +20,7 @@ def chosen(name: str, part: list[str] | None, figure: str | None) -> Sequence[st
     every = name == registry.ALL
     if figure is not None and (part or every):
         raise SpecError("--figure draws one figure of one study: leave out --part and `all`")
-    names = registry.STUDIES if every else (name,)
+    names = shipped() if every else [name]
     for each in names:
         registry.check_parts(each, None if every else part)
     if every and part:
@@ -29,7 +30,7 @@ def chosen(name: str, part: list[str] | None, figure: str | None) -> Sequence[st
 
 def with_claims(study: list[str] | None, out: Path | None, run: bool) -> list[str]:
     """The studies whose claims are asked for: those named, else all; `out` is that of one."""
-    named = study or list(registry.STUDIES)
+    named = study or shipped()
     if out is not None and len(named) != 1:
         raise SpecError("--out is the folder of one study: name it with --study")
     if out is not None and not run and not (out / "result.json").is_file():
@@ -70,14 +71,9 @@ def carry_out(
         "progress": for_stream(),
         "jobs": jobs,
     }
-    try:
-        if figure is not None:
-            return {"figure": str(registry.draw(name, figure, **usual))}
-        return registry.run(name, parts=part or None, **usual)
-    except KeyboardInterrupt:
-        raise Interrupted(
-            f"stopped: finished runs are kept in {folder}, give the same command again to resume"
-        ) from None
+    if figure is not None:
+        return {"figure": str(registry.draw(name, figure, **usual))}
+    return registry.run(name, parts=part or None, **usual)
 
 
 def tell(answer: dict[str, Any], folder: Path) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
 from aqmlab import figures
 from aqmlab.experiment import plan
-from aqmlab.experiment.experiment import Experiment
+from aqmlab.experiment.experiment import FILE, Experiment
+from aqmlab.experiment.grammar import Difference, Figure, Settings, Setup, Table
+from aqmlab.experiment.shapes import written
 from aqmlab.runs.store import Store
 from aqmlab.simulator import engine
 from aqmlab.tables import measure, published, tables
@@ -22,15 +26,16 @@ from . import calibrating
 
 def of(experiment: Experiment, material: Material, parts: list[str], quick: bool) -> dict:
     """All of `result.json` that is known before tables and figures are written."""
-    about = {k: experiment.data[k] for k in ("name", "title", "subtitle", "question", "source")}
+    usual = ("name", "title", "subtitle", "question", "source")
+    about = {name: getattr(experiment, name) for name in usual}
     version = engine.version()
     rows = run_rows(material)
     return about | {
-        "lead": experiment.data.get("lead"),
+        "lead": experiment.lead,
         "quick": quick,
-        "settings": material.settings,
+        "settings": settings_of(material.settings),
         "parts": parts,
-        "all_parts": [{"title": p["name"], "text": ""} | p for p in experiment.data["part"]],
+        "all_parts": [{"text": ""} | written(part) for part in experiment.part],
         "seeds": max(material.plan.replications.values(), default=0),
         "versions": {
             "aqmlab": version.version,
@@ -40,28 +45,33 @@ def of(experiment: Experiment, material: Material, parts: list[str], quick: bool
             "python": platform.python_version(),
         },
         "calibrations": [{"base": base} | line for base, line in material.calibrations.items()],
-        "metrics": list(material.metrics.values()),
-        "deviations": experiment.of("deviation"),
-        "scenario": experiment.data["scenario"],
-        "bases": experiment.data.get("base", {}),
-        "setups": [_setup(experiment, setup) for setup in experiment.of("setup")],
+        "metrics": written(list(material.metrics.values())),
+        "deviations": written(experiment.deviation),
+        "scenario": experiment.scenario,
+        "bases": experiment.bases,
+        "setups": [_setup(experiment, setup) for setup in experiment.setup],
         "files": {
             name: (experiment.folder / name).read_text("utf-8")
-            for name in ["experiment.toml", *experiment.data.get("include", [])]
+            for name in [FILE, *experiment.include]
         },
         "runs": _scenarios(rows),
         "fingerprint": _combined([row["fingerprint"] for row in rows]),
     }
 
 
-def _setup(experiment: Experiment, setup: dict) -> dict:
+def settings_of(settings: Settings) -> dict:
+    """The settings as `result.json` has them."""
+    return written(settings) | {"looks": list(settings.looks), "mode": settings.mode}
+
+
+def _setup(experiment: Experiment, setup: Setup) -> dict:
     """What is drawn of a set-up: its base, and which of its fields differ from run to run."""
-    base = setup.get("base")
-    groups = [group for group in experiment.of("group") if group.get("base") == base]
-    loaded = calibrating.fields(experiment, base) if plan.uses_load(groups) else []
+    groups = [group for group in experiment.group if group.base == setup.base]
+    loads = any(group.uses_load for group in groups)
+    loaded = calibrating.fields(experiment, setup.base) if loads else []
     return {
-        "caption": setup["caption"],
-        "scenario": experiment.base(base),
+        "caption": setup.caption,
+        "scenario": experiment.base(setup.base),
         "varied": plan.varied(groups, loaded),
     }
 
@@ -71,30 +81,11 @@ def write_tables(
 ) -> list[dict]:
     """Every table as CSV and Parquet; gives what the report shows of them."""
     listed = []
-    for spec in experiment.of("table", parts) + experiment.of("difference", parts):
-        rows = material.tables[spec["id"]]
-        write_frame(store, spec["id"], rows)
-        if not rows:
-            continue
-        listed.append(
-            {
-                "id": spec["id"],
-                "part": spec["part"],
-                "title": spec["title"],
-                "paper": spec.get("paper"),
-                "keys": list(spec["keys"].values())
-                if "keys" in spec
-                else tables.difference_keys(spec),
-                "metrics": [metric["name"] for metric in material.columns(spec)],
-                "rows": rows,
-                "paired": "minus" in spec,
-                "reference": spec.get("reference"),
-                "headline": spec.get("headline", []),
-                "note": spec.get("note", ""),
-                "remarks": _remarks(spec, experiment, material, store.folder),
-                "has_reference": any(row.get("paper") is not None for row in rows),
-            }
-        )
+    for spec in (*experiment.of("table", parts), *experiment.of("difference", parts)):
+        rows = material.tables[spec.id]
+        write_frame(store, spec.id, rows)
+        if rows:
+            listed.append(_shown(spec, experiment, material, rows, store.folder))
     write_frame(
         store,
         "runs",
@@ -106,17 +97,39 @@ def write_tables(
     return listed
 
 
-def _remarks(spec: dict, experiment: Experiment, material: Material, out: Path) -> list[str]:
+def _shown(
+    spec: Table | Difference, experiment: Experiment, material: Material, rows: list, out: Path
+) -> dict:
+    """What the report shows of a table."""
+    reference = spec.reference if isinstance(spec, Table) else None
+    return {
+        "id": spec.id,
+        "part": spec.part,
+        "title": spec.title,
+        "paper": spec.paper,
+        "keys": spec.columns,
+        "metrics": [metric.name for metric in material.columns(spec)],
+        "rows": rows,
+        "paired": isinstance(spec, Difference),
+        "reference": reference,
+        "headline": list(spec.headline),
+        "note": spec.note,
+        "remarks": _remarks(spec, experiment, material, out) if isinstance(spec, Table) else [],
+        "has_reference": any(row.get("paper") is not None for row in rows),
+    }
+
+
+def _remarks(spec: Table, experiment: Experiment, material: Material, out: Path) -> list[str]:
     """What of a published table has no place beside ours."""
-    if "reference" not in spec:
+    if spec.reference is None:
         return []
-    places = tables.places(spec, material.plan.of(spec["group"], spec.get("where")))
+    places = tables.places(spec, material.plan.of(spec.group, spec.where))
     rows = published.read((out, experiment.folder), spec)
     return published.remarks(spec, material.columns(spec), places, rows)
 
 
 def write_figures(
-    specs: list[dict],
+    specs: Sequence[Figure],
     experiment: Experiment,
     material: Material,
     store: Store,
@@ -127,33 +140,33 @@ def write_figures(
     shows of them.
     """
     listed, curves = [], []
-    keys = {t["id"]: t["keys"] for t in experiment.of("table")}
+    keys: dict[Any, Any] = {table.id: table.keys for table in experiment.table}
     for spec in specs:
-        kind = figures.kind(spec["kind"])
-        drawn = kind.drawing(spec, material, keys=keys.get(spec.get("table"), {}))
+        kind = figures.kind(spec.kind)
+        drawn = kind.drawing(spec.entry, material, keys=keys.get(spec.of.get("table"), {}))
         if drawn is None:
             continue
-        stem = _write(store, spec["id"], kind.picture(spec, drawn.data))
+        stem = _write(store, spec.id, kind.picture(spec.entry, drawn.data))
         listed.append(
             {
-                "id": spec["id"],
-                "part": spec["part"],
-                "title": spec["title"],
-                "name": spec.get("paper", f"Figure {spec['id']}"),
-                "kind": spec["kind"],
-                "wide": spec.get("wide", kind.wide),
-                "caption": spec["caption"],
+                "id": spec.id,
+                "part": spec.part,
+                "title": spec.title,
+                "name": spec.paper or f"Figure {spec.id}",
+                "kind": spec.kind,
+                "wide": kind.wide if spec.wide is None else spec.wide,
+                "caption": spec.caption,
                 "note": drawn.note,
                 "file": f"figures/{stem}.svg",
             }
         )
-        if spec["kind"] == "cdf":
-            curves += _curve_rows(spec["id"], drawn.data["curves"])
+        if spec.kind == "cdf":
+            curves += _curve_rows(spec.id, drawn.data["curves"])
     write_frame(store, table, curves)
     return listed
 
 
-def _write(store: Store, identity: str, figure: Figure) -> str:
+def _write(store: Store, identity: str, figure: Picture) -> str:
     """`figure-9a.svg` and `.png`, or `table-1.svg`; gives the name without ending."""
     stem = identity if identity.startswith("table") else f"figure-{identity}"
     store.write(f"figures/{stem}.svg", figures.to_svg(figure).encode())
@@ -177,7 +190,7 @@ def run_rows(material: Material) -> list[dict]:
                 "seed": planned.seed,
                 "users": run.summary.get("users", 0),
                 "fingerprint": str(run.summary.get("fingerprint", "")),
-                "folder": f"runs/{run.stored.folder.name}",
+                "folder": f"runs/{run.folder.name}" if run.folder else None,
             }
         )
     return rows

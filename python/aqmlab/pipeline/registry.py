@@ -1,7 +1,7 @@
-"""The list of studies; all that the command line knows of them.
+"""Studies by name or folder: all that the command line knows of them.
 
-A new study is a folder in `experiments/` and its name here. Reading the list is cheap: drawing and
-statistics are loaded when a study runs.
+A new study is a folder with an `experiment.toml`, among those shipped or anywhere else. Reading the
+list is cheap: drawing and statistics are loaded when a study runs.
 """
 
 from __future__ import annotations
@@ -10,17 +10,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.errors import AqmlabError, SpecError, StoreError, nearest
-from aqmlab.experiment.experiment import Experiment, claims, head, load
+from aqmlab.errors import AqmlabError, StoreError
+from aqmlab.experiment.folders import find, head, shipped
 from aqmlab.io.terminal import say
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from aqmlab.runs.progress import Progress
-
-#: In the order of `study all` and of every list.
-STUDIES = ("tuning-red", "web-aqm", "not-deploy-red", "ece6110", "harsh-red", "rfc7928")
 
 ALL = "all"
 
@@ -32,46 +29,50 @@ def show(console: Console) -> None:
     """The studies with their parts, their figures and the number of their claims, for people."""
     from rich.text import Text
 
-    for name in STUDIES:
-        told = describe(name)
-        console.print(Text.assemble((name, "bold"), f"  {told['summary']}"))
+    for told in names():
+        console.print(Text.assemble((told["name"], "bold"), f"  {told['summary']}"))
         for word, of in (("parts", told["parts"]), ("figures", told["figures"])):
             console.print(Text(f"  {word}: {', '.join(of)}"))
         console.print(Text(f"  claims: {len(told['claims'])}\n"))
 
 
 def names() -> list[dict[str, Any]]:
-    """The studies that `run` knows: name, what they ask, their parts and how long they run."""
-    return [describe(name) for name in STUDIES]
+    """The studies that come along: name, what they ask, their parts and how long they run."""
+    return [describe(name) for name in shipped()]
 
 
 def summaries() -> list[dict[str, Any]]:
     """The studies with what each is, in a line."""
-    return [{"name": name, "summary": _summary(head(name))} for name in STUDIES]
-
-
-def _summary(data: dict[str, Any]) -> str:
-    return f"{data['title']}: {data['subtitle']}"
+    heads = {name: head(find(name)) for name in shipped()}
+    return [
+        {"name": name, "summary": f"{told['title']}: {told['subtitle']}"}
+        for name, told in heads.items()
+    ]
 
 
 def describe(name: str) -> dict[str, Any]:
     """What one study asks, whom it follows, its parts and how long it runs."""
-    experiment = _experiment(name)
-    data = experiment.data
-    told = {k: data[k] for k in ("question", "source", "settings")}
+    from aqmlab.experiment.experiment import load
+    from aqmlab.experiment.shapes import written
+
+    experiment = load(name)
     return {
         "name": name,
-        "summary": _summary(data),
-        **told,
+        "summary": f"{experiment.title}: {experiment.subtitle}",
+        "question": experiment.question,
+        "source": experiment.source,
+        "settings": written(experiment.settings),
         "parts": experiment.parts,
-        "figures": [figure["id"] for figure in experiment.of("figure")],
-        "claims": [claim["id"] for claim in claims(name)],
+        "figures": [figure.id for figure in experiment.figure],
+        "claims": [claim.id for claim in experiment.claim],
     }
 
 
 def check_parts(name: str, parts: Sequence[str] | None) -> None:
     """Complains about a study or a part of it that does not exist."""
-    _experiment(name).check_parts(list(parts or []))
+    from aqmlab.experiment.experiment import load
+
+    load(name).check_parts(list(parts or []))
 
 
 def run(
@@ -89,10 +90,12 @@ def run(
     with `folder` and `report` (their paths) and `lines` (the findings in a few sentences).
     Finished runs are never done again.
     """
+    from aqmlab.experiment.experiment import load
+
     from .study import Study
 
     folder = Path(out) if out is not None else default_folder(name, quick)
-    study = Study(_experiment(name))
+    study = Study(load(name))
     result = study.run(quick=quick, out=folder, progress=progress, jobs=jobs, parts=parts)
     paths = {"folder": str(folder), "report": str(folder / "report.html")}
     return result | paths | {"lines": result["headlines"]}
@@ -108,10 +111,12 @@ def draw(
     jobs: int | None = None,
 ) -> Path:
     """Runs only what one figure of a study needs, and gives the path of its SVG."""
+    from aqmlab.experiment.experiment import load
+
     from .study import Study
 
     folder = Path(out) if out is not None else default_folder(name, quick)
-    study = Study(_experiment(name))
+    study = Study(load(name))
     path = study.draw(figure, quick=quick, out=folder, progress=progress, jobs=jobs)
     if path is None:
         mode = "quick" if quick else "full"
@@ -126,18 +131,18 @@ def score_card(name: str, folder: Path | None = None) -> list[dict[str, Any]]:
     """
     from aqmlab.claims import kept
 
-    _known(name)
+    place = find(name)
+    study = head(place)["name"]
     if folder is not None:
-        stored = kept.stored(folder, name)
+        stored = kept.stored(folder, study)
     else:
         stored = next(filter(None, _usual(name)), None)
     known = {row["id"]: row for row in stored or []}
-    return [kept.current(name, claim, known.get(claim["id"])) for claim in claims(name)]
+    return [kept.current(line, known.get(line["id"])) for line in kept.lines(study, place)]
 
 
 def has_results(name: str, folder: Path | None = None) -> bool:
     """Whether a score card of this study has anything to read, where `score_card` looks."""
-    _known(name)
     return any(_usual(name, folder))
 
 
@@ -145,24 +150,15 @@ def _usual(name: str, folder: Path | None = None) -> Iterator[list[dict[str, Any
     """The stored score cards of the places where one may be; a damaged one is as good as none."""
     from aqmlab.claims import kept
 
+    study = head(find(name))["name"]
     for place in [folder] if folder else [default_folder(name, quick) for quick in (False, True)]:
         try:
-            yield kept.stored(place, name)
+            yield kept.stored(place, study)
         except StoreError as error:
             say(str(error))
 
 
 def default_folder(name: str, quick: bool) -> Path:
     """Where a study's results go if nobody says otherwise."""
-    return RESULTS / (f"{name}-quick" if quick else name)
-
-
-def _known(name: str) -> None:
-    if name not in STUDIES:
-        known = ", ".join(STUDIES)
-        raise SpecError(f'no study "{name}"{nearest(name, list(STUDIES))} (known: {known})')
-
-
-def _experiment(name: str) -> Experiment:
-    _known(name)
-    return load(name)
+    study = head(find(name))["name"]
+    return RESULTS / (f"{study}-quick" if quick else study)

@@ -11,7 +11,7 @@ out/reference/*.csv       published tables that somebody put there: read, never 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aqmlab import report
@@ -19,6 +19,7 @@ from aqmlab.claims import judging
 from aqmlab.errors import StoreError
 from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import Experiment
+from aqmlab.experiment.grammar import Claim, Difference, Figure, Group, Settings
 from aqmlab.experiment.plan import Plan
 from aqmlab.io import files
 from aqmlab.io.terminal import say
@@ -58,19 +59,21 @@ class Study:
         """
         experiment = self.experiment
         checks.check(experiment)
-        chosen = experiment.settings(quick) | (settings or {})
+        chosen = replace(experiment.setting(quick), **settings or {})
         _check_owner(out, experiment)
         wanted = _with_earlier(experiment.check_parts(list(parts or [])), out, experiment, chosen)
-        laboratory = Laboratory(out, progress=progress, jobs=jobs)
-        material = self._measured(laboratory, chosen, experiment.groups(wanted))
-        claims = judging.judge(
-            experiment, experiment.of("claim", wanted), material, laboratory, chosen["looks"]
-        )
-        with files.reported(out):
-            result = self._written(material, claims, wanted, quick, laboratory.store)
-            laboratory.store.write_manifest(outcome.manifest(result))
-            report.write(out)
-        laboratory.store.check_kept(run.stored for run in material.results.values())
+        store = Store.open(out)
+        laboratory = Laboratory(store, progress=progress, jobs=jobs)
+        with laboratory.resumable():
+            material = self._measured(laboratory, chosen, experiment.groups(wanted))
+            claims = judging.judge(
+                experiment, experiment.of("claim", wanted), material, laboratory, chosen.looks
+            )
+            with files.reported(out):
+                result = self._written(material, claims, wanted, quick, store)
+                store.write_manifest(outcome.manifest(result))
+                report.write(out)
+        store.check_kept(run.stored for run in material.results.values())
         if off := result["remarks"]:
             cells = "one scenario" if len(off) == 1 else f"{len(off)} scenarios"
             say(f"{cells} had another load than was asked for: {off[0]} (all in {out / MANIFEST})")
@@ -98,7 +101,9 @@ class Study:
         """The runs of these parts, made or found in `out`, for figures of one's own."""
         experiment = self.experiment
         groups = experiment.groups(experiment.check_parts(list(parts)))
-        return self._measured(Laboratory(out, jobs=jobs), experiment.settings(quick), groups)
+        return self._measured(
+            Laboratory(Store.open(out), jobs=jobs), experiment.setting(quick), groups
+        )
 
     def draw(
         self,
@@ -112,33 +117,37 @@ class Study:
         """Runs what one figure needs and writes it alone; nothing if there is nothing to draw."""
         experiment = self.experiment
         checks.check(experiment)
-        spec = experiment.figure(figure)
-        chosen = experiment.settings(quick)
+        spec = experiment.picture(figure)
+        chosen = experiment.setting(quick)
         _check_owner(out, experiment)
-        laboratory = Laboratory(out, progress=progress, jobs=jobs)
-        material = self._measured(laboratory, chosen, experiment.groups_of([spec]), [spec])
-        self._tabulate(material, [spec["part"]], out, only=spec.get("table", ""))
-        with files.reported(out):
-            written = outcome.write_figures(
-                [spec], experiment, material, laboratory.store, table=f"figure-{figure}"
-            )
+        store = Store.open(out)
+        laboratory = Laboratory(store, progress=progress, jobs=jobs)
+        with laboratory.resumable():
+            material = self._measured(laboratory, chosen, experiment.groups_of([spec]), [spec])
+            self._tabulate(material, [spec.part], out, only=spec.of.get("table", ""))
+            with files.reported(out):
+                written = outcome.write_figures(
+                    [spec], experiment, material, store, table=f"figure-{figure}"
+                )
         return out / written[0]["file"] if written else None
 
     def _measured(
         self,
         laboratory: Laboratory,
-        settings: dict,
-        groups: list[dict],
-        figures: list[dict] | None = None,
+        settings: Settings,
+        groups: list[Group],
+        figures: list[Figure] | None = None,
     ) -> Material:
         experiment = self.experiment
         shown = experiment.of("figure") if figures is None else figures
-        mine = {g["part"] for g in groups} | ({f["part"] for f in figures or []})
-        bases = plan.uses_load(groups) | {
-            f.get("base") for f in shown if f.get("source") == "calibration" and f["part"] in mine
+        mine = {entry.part for entry in (*groups, *(figures or []))}
+        bases = {group.base for group in groups if group.uses_load} | {
+            figure.of.get("base")
+            for figure in shown
+            if figure.of.get("source") == "calibration" and figure.part in mine
         }
         # Only a study as a whole judges, and so looks again.
-        looks = settings["looks"] if figures is None else [1]
+        looks = settings.looks if figures is None else (1,)
         claims = experiment.of("claim", sorted(mine))
         if laboratory.progress is not None:
             work = self._work(settings, groups, claims, looks)
@@ -151,12 +160,11 @@ class Study:
         }
         made = plan.make(experiment, settings, calibrating.lookup(experiment, calibrations), groups)
         laboratory.expect(judging.more_seeds(claims, made, looks), judging.MORE)
-        results = laboratory.run(experiment.name, made.runs())
-        metrics = {m["name"]: m for m in experiment.of("metric")}
-        return Material(made, settings, results, calibrations, {}, metrics)
+        results = laboratory.by_scenario(experiment.name, made.runs(), str(experiment.file))
+        return Material(made, settings, results, calibrations, {}, experiment.metrics)
 
     def _work(
-        self, settings: dict, groups: list[dict], claims: list[dict], looks: list[int]
+        self, settings: Settings, groups: list[Group], claims: list[Claim], looks: Sequence[int]
     ) -> dict[Hashable, float]:
         """What will be run when the loads are calibrated: as much with any numbers of users."""
         numbers: dict[tuple[str | None, str], int] = {}
@@ -174,29 +182,28 @@ class Study:
     ) -> None:
         experiment, runs = self.experiment, material.plan
         for spec in experiment.of("table", parts):
-            if only is None or spec["id"] == only:
+            if only is None or spec.id == only:
                 reference = published.read((out, experiment.folder), spec)
-                material.tables[spec["id"]] = tables.table(
+                material.tables[spec.id] = tables.table(
                     spec,
                     material.columns(spec),
-                    runs.of(spec["group"], spec.get("where")),
+                    runs.of(spec.group, spec.where),
                     material.values,
                     reference,
                 )
         for spec in experiment.of("difference", parts):
-            if only is None or spec["id"] == only:
-                material.tables[spec["id"]] = tables.differences(
+            if only is None or spec.id == only:
+                material.tables[spec.id] = tables.differences(
                     spec, material.columns(spec), _pairs(runs, spec), material.values
                 )
 
 
-def _pairs(runs: Plan, spec: dict) -> list[tuple[plan.Cell, plan.Cell]]:
+def _pairs(runs: Plan, spec: Difference) -> list[tuple[plan.Cell, plan.Cell]]:
     """The cells of two groups that agree on the axes that a difference names."""
-    fixed = spec.get("minus_where", {})
     return [
         (cell, other)
-        for cell in runs.of(spec["group"], spec.get("where"))
-        for other in runs.of(spec["minus"], fixed | {a: cell.axes[a] for a in spec["on"]})
+        for cell in runs.of(spec.group, spec.where)
+        for other in runs.of(spec.minus, {**spec.minus_where, **{a: cell.axes[a] for a in spec.on}})
     ]
 
 
@@ -214,7 +221,7 @@ def _check_owner(out: Path, experiment: Experiment) -> None:
 
 
 def _with_earlier(
-    wanted: list[str], out: Path, experiment: Experiment, settings: dict
+    wanted: list[str], out: Path, experiment: Experiment, settings: Settings
 ) -> list[str]:
     """Parts that were run into this folder with the same settings stay in its report."""
     if not (out / MANIFEST).is_file() or not (out / RESULT).is_file():
@@ -224,6 +231,8 @@ def _with_earlier(
     except StoreError:
         say(f"{out / RESULT} is damaged: parts that were run before are not in the report")
         return wanted
-    same = before.get("name") == experiment.name and before.get("settings") == settings
+    same = before.get("name") == experiment.name and before.get("settings") == outcome.settings_of(
+        settings
+    )
     earlier = before.get("parts", []) if same else []
     return [part for part in experiment.parts if part in wanted or part in earlier]

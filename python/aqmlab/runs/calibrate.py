@@ -17,8 +17,6 @@ measured mean of its heavy-tailed sizes would only be noisier.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +26,7 @@ from aqmlab import units
 from aqmlab.errors import CalibrationError
 from aqmlab.experiment import spec
 from aqmlab.intervals import student
+from aqmlab.io import files
 from aqmlab.simulator import engine
 
 from . import pool
@@ -357,5 +356,4 @@ def resolve(scenario: Mapping[str, Any]) -> dict[str, Any]:
 
 def _key(scenario: Mapping[str, Any]) -> str:
     version = engine.version()
-    identity = [scenario, version.version, version.build]
-    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:20]
+    return files.identity([scenario, version.version, version.build])[:20]

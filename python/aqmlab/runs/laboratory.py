@@ -1,138 +1,233 @@
-"""Where a study's runs happen: stored when finished, never done twice."""
+"""Where runs happen: planned ones to finished ones, none done twice where a folder keeps them."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from aqmlab import units
-from aqmlab.errors import Interrupted
+from aqmlab.errors import AqmlabError, Interrupted, SpecError, nearest
 from aqmlab.experiment.plan import Run
+from aqmlab.experiment.spec import length_s
 from aqmlab.simulator import engine
-from aqmlab.simulator.engine import Outcome
 
 from . import calibrate, pool
-from .calibrate import Calibration
-from .progress import Progress
-from .store import Store, content_key
-from .stored import StoredRun
+from .store import content_key
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+
+    from aqmlab.simulator.capture import Capture
+    from aqmlab.simulator.engine import Outcome
+
+    from .calibrate import Calibration
+    from .progress import Progress
+    from .store import Store
+    from .stored import StoredRun
 
 
 @dataclass(frozen=True)
-class Measured:
-    """One finished run of a plan."""
+class FinishedRun:
+    """One finished run: its place in the plan, its numbers, its tables (on disk or in memory)."""
 
-    stored: StoredRun
+    variant: int
+    label: str
+    values: Mapping[str, str]
     seed: int
+    scenario: Mapping[str, Any]
+    """The complete scenario: users instead of a load, every default filled in."""
     summary: Mapping[str, Any]
+    cached: bool = False
+    """Whether an earlier command had computed it."""
+    stored: StoredRun | None = None
+    outcome: Outcome | None = field(default=None, repr=False)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where it is kept, if it is."""
+        return self.stored.folder if self.stored else None
+
+    def tables(self) -> list[str]:
+        """The names of its tables."""
+        if self.stored is not None:
+            return self.stored.tables()
+        return sorted(self.outcome.tables) if self.outcome is not None else []
 
     def has(self, name: str) -> bool:
         """Whether it recorded this table."""
-        return name in self.stored.tables()
+        return name in self.tables()
 
-    def table(self, name: str) -> dict[str, np.ndarray]:
-        """One of its tables, by column."""
-        return _columns(self.stored, name)
+    def table(self, name: str) -> pl.DataFrame:
+        """One table as a Polars data frame."""
+        known = self.tables()
+        if name not in known:
+            hint = nearest(name, known)
+            raise AqmlabError(f'no table "{name}"{hint} (known: {", ".join(known)})')
+        if self.stored is not None:
+            return self.stored.table(name)
+        import polars as pl
+
+        assert self.outcome is not None
+        frame = pl.from_arrow(self.outcome.tables[name])
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+
+    def columns(self, name: str) -> dict[str, np.ndarray]:
+        """One table by column."""
+        return _kept(self.stored, name) if self.stored else _arrays(self.table(name))
 
 
 @lru_cache(maxsize=512)
-def _columns(run: StoredRun, name: str) -> dict[str, np.ndarray]:
+def _kept(run: StoredRun, name: str) -> dict[str, np.ndarray]:
     """Several claims and figures look at the same small tables."""
-    frame = run.table(name)
+    return _arrays(run.table(name))
+
+
+def _arrays(frame: pl.DataFrame) -> dict[str, np.ndarray]:
     return {column: frame[column].to_numpy() for column in frame.columns}
 
 
 class Laboratory:
-    """Runs scenarios into one results folder."""
+    """Runs scenarios, into a results folder if it has one; else what they gave stays in memory."""
 
     def __init__(
-        self, folder: Path, *, progress: Progress | None = None, jobs: int | None = None
+        self,
+        store: Store | None = None,
+        *,
+        progress: Progress | None = None,
+        jobs: int | None = None,
+        capture: Capture | None = None,
     ) -> None:
-        self.store = Store.open(folder)
+        self.store = store
         self.progress = progress
         self.jobs = jobs
+        self.capture = capture
 
-    def calibrate(
-        self,
-        scenario: Mapping[str, object],
-        how: Mapping[str, Any],
-        seeds: int,
-        also: Sequence[int] = (),
-    ) -> Calibration:
-        """The line from users to offered load, measured under so many seeds.
-
-        `how` has the `duration` and `warmup` of its runs and perhaps `least_r_squared`. Of the
-        traffic groups in `also` as many users run at the same time.
-        """
-        with resumable(self.store.folder):
-            return calibrate.calibrate(
-                scenario,
-                seeds=tuple(range(1, seeds + 1)),
-                duration=how["duration"],
-                warmup=how["warmup"],
-                also=also,
-                least_r_squared=how.get("least_r_squared", calibrate.MIN_R_SQUARED),
-                cache=self.store.cache,
-                progress=self.progress,
-                jobs=self.jobs,
-            )
+    def calibrate(self, scenario: Mapping[str, Any], **how: Any) -> Calibration:
+        """The line from users to offered load (`calibrate.calibrate`), its runs kept as well."""
+        cache = self.store.cache if self.store else None
+        return calibrate.calibrate(
+            scenario, cache=cache, progress=self.progress, jobs=self.jobs, **how
+        )
 
     def expect(self, later: Mapping[Hashable, float], including: str = "") -> None:
         """What will be run after the next batch (see `Progress.expect`)."""
         if self.progress is not None:
             self.progress.expect(later, including)
 
-    def run(self, title: str, runs: list[Run]) -> dict[tuple[str, int], Measured]:
-        """Every run's result by (scenario key, seed); those in the folder are not run again."""
+    def run(self, title: str, runs: Sequence[Run], source: str = "scenario") -> list[FinishedRun]:
+        """Runs whose loads are already users, in the given order; those in the folder are not run
+        again, unless there is a capture to be made.
+
+        `source` is the file that a mistake in a scenario is told of. Ctrl-C arrives as
+        KeyboardInterrupt after the running ones have been stopped (see `resumable`).
+        """
         version = engine.version()
-        canonical = [engine.check(run.scenario) for run in runs]
+        canonical = [checked(run, source) for run in runs]
         keys = [content_key(scenario, version) for scenario in canonical]
-        stored = [self.store.find(key) for key in keys]
-        missing = [i for i, found in enumerate(stored) if found is None]
-        # seed by seed, so that an interrupted study has something of everything; within a seed
-        # the longest first, so that no core waits for a late long run
-        missing.sort(key=lambda i: (runs[i].seed, -_weight(runs[i].scenario)))
+        results = self._known(runs, canonical, keys)
+        missing = _in_order(runs, canonical, results)
+        captures = _captures(self.capture, runs)
 
         def finish(place: int, outcome: Outcome) -> None:
             i = missing[place]
-            stored[i] = self.store.save(keys[i], canonical[i], runs[i].seed, outcome)
+            done = _finished(runs[i], canonical[i], outcome.summary)
+            if self.store is None:
+                results[i] = replace(done, outcome=outcome)
+            else:
+                stored = self.store.save(keys[i], canonical[i], runs[i].seed, outcome)
+                results[i] = replace(done, stored=stored)
 
         if missing:
-            with resumable(self.store.folder):
-                pool.simulate_all(
-                    [runs[i].scenario for i in missing],
-                    finish,
-                    title=title,
-                    jobs=self.jobs,
-                    progress=self.progress,
-                    already=len(runs) - len(missing),
-                    kinds=[runs[i].key for i in missing],
-                )
+            pool.simulate_all(
+                [runs[i].scenario for i in missing],
+                finish,
+                title=title,
+                jobs=self.jobs,
+                progress=self.progress,
+                already=len(results),
+                captures=[captures[i] for i in missing],
+                kinds=[runs[i].key for i in missing],
+            )
+        return [results[i] for i in range(len(runs))]
+
+    def by_scenario(
+        self, title: str, runs: Sequence[Run], source: str = "scenario"
+    ) -> dict[tuple[str, int], FinishedRun]:
+        """The same by each run's scenario (its key) and seed."""
+        places = ((run.key, run.seed) for run in runs)
+        return dict(zip(places, self.run(title, runs, source), strict=True))
+
+    def _known(
+        self, runs: Sequence[Run], canonical: Sequence[dict[str, Any]], keys: Sequence[str]
+    ) -> dict[int, FinishedRun]:
+        """Those that an earlier command has finished, by their places."""
+        if self.store is None or self.capture is not None:
+            return {}
+        found = ((i, self.store.find(key)) for i, key in enumerate(keys))
         return {
-            (run.key, run.seed): Measured(found, run.seed, found.summary)
-            for run, found in zip(runs, stored, strict=True)
-            if found is not None
+            i: replace(_finished(runs[i], canonical[i], s.summary), cached=True, stored=s)
+            for i, s in found
+            if s is not None
         }
 
+    @contextmanager
+    def resumable(self) -> Iterator[None]:
+        """Ctrl-C as a sentence: what is finished is kept."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise Interrupted(self._stopped()) from None
 
-@contextmanager
-def resumable(folder: Path) -> Iterator[None]:
-    """Ctrl-C as a sentence: what is finished is kept."""
+    def _stopped(self) -> str:
+        if self.store is None:
+            return "stopped before the end: give a results folder to be able to resume"
+        kept = sum(1 for _ in (self.store.folder / "runs").glob("[!.]*/manifest.json"))
+        told = "1 finished run is" if kept == 1 else f"{kept} finished runs are"
+        return f"stopped: {told} kept in {self.store.folder}, give the same command again to resume"
+
+
+def checked(run: Run, source: str) -> dict[str, Any]:
+    """The complete scenario of a run; a mistake names the file, and the variant if there is one."""
     try:
-        yield
-    except KeyboardInterrupt as stop:
-        raise Interrupted(
-            f"stopped: finished runs are kept in {folder}, give the same command again to resume"
-        ) from stop
+        return engine.check(run.scenario)
+    except SpecError as error:
+        where = f"{source} ({run.label})" if run.label else source
+        raise SpecError(f"{where}: {error}") from error
 
 
-def _weight(scenario: Mapping) -> float:
-    """A rough measure of the work in a run."""
-    users = sum(group.get("users", 0) for group in scenario.get("traffic", []))
-    return users * units.seconds(scenario["duration"])
+def _finished(run: Run, scenario: Mapping[str, Any], summary: Mapping[str, Any]) -> FinishedRun:
+    return FinishedRun(run.variant, run.label, run.values, run.seed, scenario, summary)
+
+
+def _in_order(
+    runs: Sequence[Run], canonical: Sequence[Mapping[str, Any]], done: Mapping[int, object]
+) -> list[int]:
+    """The places of those that are missing: seed by seed, so that what is interrupted has something
+    of everything, and the longest first, so that no core waits for a late long run."""
+    earlier: dict[str, int] = {}
+    order = []
+    for i, run in enumerate(runs):
+        rank = earlier[run.key] = earlier.get(run.key, -1) + 1
+        if i not in done:
+            users = sum(group.get("users") or 0 for group in canonical[i].get("traffic", []))
+            order.append((rank, -users * length_s(canonical[i]), i))
+    return [i for _, _, i in sorted(order)]
+
+
+def _captures(capture: Capture | None, runs: Sequence[Run]) -> list[Capture | None]:
+    """The capture of each run: with several runs a file each, `<name>.v<variant>.s<seed>.pcap`."""
+    if capture is None or len(runs) == 1:
+        return [capture] * len(runs)
+    several = any(run.variant for run in runs)
+    path = capture.path
+
+    def name(run: Run) -> Path:
+        variant = f".v{run.variant}" if several else ""
+        return path.with_name(f"{path.stem}{variant}.s{run.seed}{path.suffix}")
+
+    return [replace(capture, path=name(run)) for run in runs]

@@ -23,8 +23,6 @@ again, and one line says so.
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import os
 import re
 import threading
@@ -52,9 +50,7 @@ _USERS = ("reference",)
 def content_key(canonical: Mapping[str, Any], version: Version) -> str:
     """The hash under which a run is kept; the scenario's name is not part of it."""
     bare = {key: value for key, value in canonical.items() if key != "name"}
-    identity = [FORMAT, bare, version.version, version.build]
-    text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:20]
+    return files.identity([FORMAT, bare, version.version, version.build])[:20]
 
 
 class Store:

@@ -169,7 +169,7 @@ def memory(scenario: Scenario) -> tuple[int, int | None]:
 
 def resolve(scenario: Scenario) -> dict[str, Any]:
     """What the scenario means: `links` and `groups` with names, ports, directions, rates in bit/s;
-    `machines` and the recorded `queues`. (`crates/sim/src/scenario/resolved.rs` tells each key.)"""
+    `machines` and the recorded `queues`. (`crates/sim/src/setup/resolved.rs` tells each key.)"""
     with _asked() as core:
         return json.loads(core.resolve(json.dumps(scenario)))
 

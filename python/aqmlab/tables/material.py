@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from aqmlab.experiment.grammar import Difference, Metric, Settings, Table
 from aqmlab.experiment.plan import Cell, Plan
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 
 from . import statistics
 
@@ -15,26 +18,26 @@ class Material:
     """All that a figure may be drawn of."""
 
     plan: Plan
-    settings: dict
-    results: dict[tuple[str, int], Measured]
+    settings: Settings
+    results: dict[tuple[str, int], FinishedRun]
     calibrations: dict[str | None, dict]
     tables: dict[str, list[dict]]
-    metrics: dict[str, dict]
+    metrics: Mapping[str, Metric]
 
-    def runs(self, cell: Cell) -> list[Measured]:
+    def runs(self, cell: Cell) -> list[FinishedRun]:
         """A cell's runs, seed by seed."""
         return [self.results[cell.key, seed] for seed in self.plan.seeds(cell)]
 
-    def values(self, cell: Cell, metric: dict) -> list[float]:
+    def values(self, cell: Cell, metric: Metric) -> list[float]:
         """A metric of a cell's runs, seed by seed, in its unit; NaN where it is undefined."""
         return [statistics.value(run, metric) for run in self.runs(cell)]
 
-    def columns(self, spec: dict) -> list[dict]:
+    def columns(self, spec: Table | Difference) -> list[Metric]:
         """The metrics that a table shows: those it names, or all that are not hidden."""
-        if "metrics" in spec:
-            return [self.metrics[name] for name in spec["metrics"]]
-        return [metric for metric in self.metrics.values() if not metric.get("hidden")]
+        if spec.metrics is not None:
+            return [self.metrics[name] for name in spec.metrics]
+        return [metric for metric in self.metrics.values() if not metric.hidden]
 
-    def scenario(self, cell: Cell) -> dict:
+    def scenario(self, cell: Cell) -> dict[str, Any]:
         """What was run in a cell, complete with all defaults."""
-        return self.runs(cell)[0].stored.manifest["scenario"]
+        return dict(self.runs(cell)[0].scenario)

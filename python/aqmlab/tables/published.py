@@ -15,6 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from aqmlab.errors import SpecError
+from aqmlab.experiment.grammar import Metric, Table
 from aqmlab.io.numbers import counted
 
 FOLDER = "reference"
@@ -29,14 +30,14 @@ Places = Sequence[Mapping[str, object]]
 """For each row of ours: columns of the published table and the values that belong there."""
 
 
-def read(folders: Sequence[Path], spec: Mapping) -> list[Row] | None:
+def read(folders: Sequence[Path], spec: Table) -> list[Row] | None:
     """The rows of a published table, by `column`; nothing if there is no such file.
 
     `reference` may be a pattern (`reference/may1999_table5*.csv`): a table that is published
     later is found when its file is put there. Of the folders the first that has a file counts.
     """
     for folder in folders:
-        files = sorted(folder.glob(spec["reference"])) if "reference" in spec else []
+        files = sorted(folder.glob(spec.reference)) if spec.reference else []
         if files:
             return [row for file in files for row in _rows(file)]
     return None
@@ -67,14 +68,14 @@ def column(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", plain).strip("_")
 
 
-def number(row: Row | None, metric: Mapping) -> float | None:
+def number(row: Row | None, metric: Metric) -> float | None:
     """A published number, in the column of the metric's name or title; perhaps there is none."""
     found = _number(_field(row or {}, metric))
     return found if isinstance(found, float) else None
 
 
-def _field(row: Row, metric: Mapping) -> str:
-    names = (column(metric["name"]), column(metric.get("title", metric["name"])))
+def _field(row: Row, metric: Metric) -> str:
+    names = (column(metric.name), column(metric.title))
     return next((row[name] for name in names if name in row), "")
 
 
@@ -134,12 +135,12 @@ def _bare(text: str) -> str:
 
 
 def remarks(
-    spec: Mapping, metrics: Sequence[Mapping], places: Places, rows: list[Row] | None
+    spec: Table, metrics: Sequence[Metric], places: Places, rows: list[Row] | None
 ) -> list[str]:
     """Sentences about what of a published table stands beside none of our numbers."""
     if rows is None:
         return []
-    name = f"The published table ({spec['reference']})"
+    name = f"The published table ({spec.reference})"
     if not rows:
         return [f"{name} has no rows."]
     columns = {key for row in rows for key in row}
@@ -173,20 +174,16 @@ def _strays(name: str, strays: list[Row], total: int, asked: list[str]) -> str:
     )
 
 
-def _columns(name: str, metrics: Sequence[Mapping], columns: set[str]) -> str:
-    known = [
-        metric
-        for metric in metrics
-        if {column(metric["name"]), column(metric.get("title", metric["name"]))} & columns
-    ]
-    missing = [metric["name"] for metric in metrics if metric not in known]
+def _columns(name: str, metrics: Sequence[Metric], columns: set[str]) -> str:
+    known = [metric for metric in metrics if {column(metric.name), column(metric.title)} & columns]
+    missing = [metric.name for metric in metrics if metric not in known]
     return f"{name} has no column {', '.join(missing)}." if missing else ""
 
 
-def _unreadable(name: str, metrics: Sequence[Mapping], rows: list[Row]) -> str:
+def _unreadable(name: str, metrics: Sequence[Metric], rows: list[Row]) -> str:
     for metric in metrics:
         for row in rows:
             found = _number(_field(row, metric))
             if isinstance(found, str):
-                return f'{name}: "{found}" under {metric["name"]} is no number.'
+                return f'{name}: "{found}" under {metric.name} is no number.'
     return ""

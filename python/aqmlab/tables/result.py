@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,51 +18,7 @@ if TYPE_CHECKING:
 
     from aqmlab.experiment.spec import Axis
     from aqmlab.runs.calibrate import Calibration
-    from aqmlab.runs.stored import StoredRun
-    from aqmlab.simulator.engine import Outcome
-
-
-@dataclass(frozen=True)
-class Finished:
-    """One finished run: its place in the sweep, its numbers, its tables (on disk or in memory)."""
-
-    variant: int
-    label: str
-    values: Mapping[str, str]
-    seed: int
-    scenario: Mapping[str, Any]
-    """The complete scenario: users instead of a load, every default filled in."""
-    summary: Mapping[str, Any]
-    cached: bool = False
-    """Whether an earlier command had computed it."""
-    stored: StoredRun | None = None
-    outcome: Outcome | None = field(default=None, repr=False)
-
-    @property
-    def folder(self) -> Path | None:
-        """Where it is kept, if it is."""
-        return self.stored.folder if self.stored else None
-
-    def tables(self) -> list[str]:
-        """The names of its tables."""
-        if self.stored is not None:
-            return self.stored.tables()
-        return sorted(self.outcome.tables) if self.outcome is not None else []
-
-    def table(self, name: str) -> pl.DataFrame:
-        """One table as a Polars data frame."""
-        known = self.tables()
-        if name not in known:
-            hint = nearest(name, known)
-            raise AqmlabError(f'no table "{name}"{hint} (known: {", ".join(known)})')
-        if self.stored is not None:
-            return self.stored.table(name)
-        import polars as pl
-
-        assert self.outcome is not None
-        frame = pl.from_arrow(self.outcome.tables[name])
-        assert isinstance(frame, pl.DataFrame)
-        return frame
+    from aqmlab.runs.laboratory import FinishedRun
 
 
 @dataclass(frozen=True)
@@ -70,7 +26,7 @@ class Result:
     """All runs of an experiment, variant by variant, seed by seed."""
 
     name: str
-    runs: Sequence[Finished]
+    runs: Sequence[FinishedRun]
     calibrations: Sequence[Calibration] = ()
     folder: Path | None = None
     remarks: Sequence[str] = ()
@@ -107,7 +63,7 @@ class Result:
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
-    def values(self, run: Finished) -> dict[str, Any]:
+    def values(self, run: FinishedRun) -> dict[str, Any]:
         """A run's value on every axis of the sweep, by the axis's column."""
         return {column.name: column.value(run.values) for column in self.columns}
 
@@ -130,7 +86,7 @@ class Result:
             chosen = [run for run in chosen if run.values[column.path] in labels]
         return replace(self, runs=chosen)
 
-    def only(self) -> list[Finished]:
+    def only(self) -> list[FinishedRun]:
         """The runs of the only variant; of several, none is taken silently."""
         if len(self.labels) != 1:
             raise AqmlabError(
@@ -151,7 +107,7 @@ class Result:
         """What distinguishes the variants, in order; one empty label without a sweep."""
         return list({run.variant: run.label for run in self.runs}.values())
 
-    def variant(self, which: int | str) -> list[Finished]:
+    def variant(self, which: int | str) -> list[FinishedRun]:
         """The runs of one variant, by number or label."""
         if isinstance(which, str):
             if which not in self.labels:
@@ -208,7 +164,7 @@ class Result:
         head = ["variant", "label", *(column.name for column in self.columns)]
         return joined.select(*head, *(name for name in found.columns if name not in head))
 
-    def _literals(self, run: Finished, taken: Iterable[str]) -> list[pl.Expr]:
+    def _literals(self, run: FinishedRun, taken: Iterable[str]) -> list[pl.Expr]:
         """The values of a run on the axes, as columns beside those of a table."""
         import polars as pl
 
@@ -224,7 +180,7 @@ class Result:
         return measure.paired(self.variant(a), self.variant(b))
 
 
-def merged(runs: Sequence[Finished]) -> dict[str, Any]:
+def merged(runs: Sequence[FinishedRun]) -> dict[str, Any]:
     """One summary of a variant's runs: that of a single one as it is, else the means."""
     if len(runs) == 1:
         return dict(runs[0].summary)

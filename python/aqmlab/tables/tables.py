@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from aqmlab.experiment.grammar import Difference, Metric, Table
 from aqmlab.experiment.plan import Cell
 from aqmlab.intervals import interval
 
@@ -20,13 +21,13 @@ from . import published
 #: How a published number lies to ours.
 INSIDE, BETWEEN, OUTSIDE = "inside", "within one run", "outside"
 
-Values = Callable[[Cell, dict], Sequence[float]]
+Values = Callable[[Cell, Metric], Sequence[float]]
 """One value per seed of a metric, in its unit, for a cell of the plan."""
 
 
 def table(
-    spec: dict,
-    metrics: list[dict],
+    spec: Table,
+    metrics: Sequence[Metric],
     cells: list[Cell],
     values: Values,
     reference: list[dict[str, str]] | None,
@@ -35,34 +36,29 @@ def table(
     rows = []
     found = published.find(reference or [], places(spec, cells))
     for cell, paper in zip(cells, found, strict=True):
-        place = {column: _place(cell, axis) for axis, column in spec["keys"].items()}
+        place = {column: _place(cell, axis) for axis, column in spec.keys.items()}
         for metric in metrics:
             sample = values(cell, metric)
-            row = {"table": spec["id"], **place, "metric": metric["name"], "n": len(sample)}
+            row = {"table": spec.id, **place, "metric": metric.name, "n": len(sample)}
             row |= estimate(sample)
-            row |= compare(row, published.number(paper, metric), metric["digits"])
+            row |= compare(row, published.number(paper, metric), metric.digits)
             rows.append(row)
     return rows
 
 
 def differences(
-    spec: dict, metrics: list[dict], pairs: list[tuple[Cell, Cell]], values: Values
+    spec: Difference, metrics: Sequence[Metric], pairs: list[tuple[Cell, Cell]], values: Values
 ) -> list[dict]:
     """Tidy rows of paired differences: the same seeds, the same users."""
     rows = []
     for cell, other in pairs:
-        place = {axis: plain(cell.axes[axis]) for axis in difference_keys(spec)}
+        place = {axis: plain(cell.axes[axis]) for axis in spec.columns}
         for metric in metrics:
             mine, theirs = (values(c, metric) for c in (cell, other))
             sample = [a - b for a, b in zip(mine, theirs, strict=True)]
-            row = {"table": spec["id"], **place, "metric": metric["name"], "n": len(sample)}
+            row = {"table": spec.id, **place, "metric": metric.name, "n": len(sample)}
             rows.append(row | estimate(sample))
     return rows
-
-
-def difference_keys(spec: dict) -> list[str]:
-    """The axes that name the rows of a difference: those that only its group has come first."""
-    return [*spec.get("by", []), *spec["on"]]
 
 
 def estimate(sample: Sequence[float]) -> dict[str, float | None]:
@@ -108,10 +104,10 @@ def compare(row: Mapping, paper: float | None, digits: int) -> dict[str, object]
     return found
 
 
-def places(spec: dict, cells: list[Cell]) -> list[dict[str, object]]:
+def places(spec: Table, cells: list[Cell]) -> list[dict[str, object]]:
     """For each cell the columns and values by which its published row is found."""
     return [
-        {column: _place(cell, axis) for axis, column in spec["keys"].items()} | cell.published
+        {column: _place(cell, axis) for axis, column in spec.keys.items()} | cell.published
         for cell in cells
     ]
 

@@ -5,9 +5,14 @@ mod pcapng;
 
 use core::fmt;
 
+pub use pcap::NANOSECONDS;
+
 /// Bytes of the longest record that is believed; the largest snap length of the common tools is
 /// 256 KiB. A longer one says that the file is damaged.
 const LONGEST: usize = 16 << 20;
+
+/// The link type of packets that begin with their IP header (the registry of tcpdump.org).
+pub const LINKTYPE_RAW: u32 = 101;
 
 /// A capture that cannot be read: one sentence with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]

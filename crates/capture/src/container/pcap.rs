@@ -4,7 +4,8 @@ use super::{Frame, LONGEST, Next};
 use crate::bytes::Order;
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
-const NANOSECONDS: u32 = 0xa1b2_3c4d;
+/// Time stamps in nanoseconds.
+pub const NANOSECONDS: u32 = 0xa1b2_3c4d;
 /// Written by a patched libpcap of the 1990s: eight more bytes in every record.
 const PATCHED: u32 = 0xa1b2_cd34;
 const HEADER: usize = 24;

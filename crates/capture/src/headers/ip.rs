@@ -1,10 +1,8 @@
 //! IPv4 (RFC 791) and IPv6 (RFC 8200) down to the protocol above.
 
-use super::{Address, Content, Packet, tcp};
+use super::{Address, Content, IP_HEADER, Packet, TCP, UDP, tcp};
 use crate::bytes::be16;
 
-const TCP: u8 = 6;
-const UDP: u8 = 17;
 /// Extension headers of IPv6 that are walked over.
 const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
@@ -57,13 +55,13 @@ fn content(above: &Above<'_>) -> Content {
 }
 
 fn four(data: &[u8], length: usize) -> Result<(Above<'_>, usize), Content> {
-    let head = data.get(..20).ok_or(Content::Short)?;
+    let head = data.get(..IP_HEADER).ok_or(Content::Short)?;
     let header = usize::from(head[0] & 15) * 4;
     let mut total = usize::from(u16::from_be_bytes([head[2], head[3]]));
     if total == 0 {
         total = length; // captured before the network card cut it (segmentation offload)
     }
-    if header < 20 || total < header || total > length.min(LONGEST) {
+    if header < IP_HEADER || total < header || total > length.min(LONGEST) {
         return Err(Content::Malformed);
     }
     // More fragments, or not the first.

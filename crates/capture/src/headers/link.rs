@@ -2,6 +2,7 @@
 
 use super::Content;
 use crate::bytes::{be16, be32};
+use crate::container::LINKTYPE_RAW;
 
 /// An address on the link.
 pub type Station = [u8; 6];
@@ -25,7 +26,7 @@ pub fn read(kind: u32, data: &[u8]) -> Result<Link, Content> {
         0 | 108 => loopback(data),
         1 => ethernet(data),
         9 | 50 => ppp(data),
-        12 | 14 | 101 => Ok(at(0, 0)),
+        12 | 14 | LINKTYPE_RAW => Ok(at(0, 0)),
         113 => typed(data, 14, 16),
         228 => Ok(at(0, 4)),
         229 => Ok(at(0, 6)),

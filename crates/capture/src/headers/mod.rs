@@ -11,14 +11,47 @@ use crate::container::Frame;
 /// An IP address; of version 4 as mapped into version 6.
 pub type Address = [u8; 16];
 
-/// FIN, in [`Segment::flags`].
-pub const FIN: u8 = 0x01;
-/// SYN.
-pub const SYN: u8 = 0x02;
-/// RST.
-pub const RST: u8 = 0x04;
-/// ACK.
-pub const ACK: u8 = 0x10;
+/// The bits of a TCP header's flags (RFC 9293 section 3.1; the ninth RFC 9768).
+pub mod flags {
+    /// The sender is through.
+    pub const FIN: u16 = 0x001;
+    /// Synchronise sequence numbers.
+    pub const SYN: u16 = 0x002;
+    /// Reset the connection.
+    pub const RST: u16 = 0x004;
+    /// The acknowledgement number means something.
+    pub const ACK: u16 = 0x010;
+    /// ECN echo.
+    pub const ECE: u16 = 0x040;
+    /// Congestion window reduced.
+    pub const CWR: u16 = 0x080;
+    /// Accurate ECN, formerly NS.
+    pub const AE: u16 = 0x100;
+}
+
+pub use flags::{ACK, FIN, RST, SYN};
+
+/// Protocols above IP.
+pub const TCP: u8 = 6;
+/// See [`TCP`].
+pub const UDP: u8 = 17;
+
+/// Bytes of headers without options.
+pub const IP_HEADER: usize = 20;
+/// See [`IP_HEADER`].
+pub const TCP_HEADER: usize = 20;
+/// See [`IP_HEADER`].
+pub const UDP_HEADER: usize = 8;
+
+/// Kind and length of TCP options: maximum segment size (RFC 9293 section 3.2), window scale and
+/// timestamps (RFC 7323), permission of selective acknowledgements (RFC 2018).
+pub const MSS: [u8; 2] = [2, 4];
+/// See [`MSS`].
+pub const WINDOW_SCALE: [u8; 2] = [3, 3];
+/// See [`MSS`].
+pub const SACK_PERMITTED: [u8; 2] = [4, 2];
+/// See [`MSS`].
+pub const TIMESTAMPS: [u8; 2] = [8, 10];
 
 /// What a SYN offers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +69,7 @@ pub struct Segment {
     pub to: (Address, u16),
     pub seq: u32,
     pub ack: u32,
-    pub flags: u8,
+    pub flags: u16,
     pub window: u16,
     /// Bytes of payload, by the headers' word.
     pub payload: u32,
@@ -45,7 +78,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    pub fn has(&self, flags: u8) -> bool {
+    pub fn has(&self, flags: u16) -> bool {
         self.flags & flags != 0
     }
 }

@@ -1,6 +1,9 @@
 //! The TCP header (RFC 9293) and the options of a SYN (RFC 7323, RFC 2018).
 
-use super::{ACK, Address, Content, Options, SYN, Segment};
+use super::{
+    ACK, Address, Content, MSS, Options, SACK_PERMITTED, SYN, Segment, TCP_HEADER, TIMESTAMPS,
+    WINDOW_SCALE,
+};
 use crate::bytes::{be16, be32};
 
 /// Reads a segment of `length` bytes, header included, of which `data` was kept.
@@ -12,17 +15,17 @@ pub fn read(data: &[u8], length: usize, from: Address, to: Address) -> Content {
 }
 
 fn segment(data: &[u8], length: usize, from: Address, to: Address) -> Result<Segment, Content> {
-    let head =
-        data.get(..20).ok_or(if length < 20 { Content::Malformed } else { Content::Short })?;
+    let missing = if length < TCP_HEADER { Content::Malformed } else { Content::Short };
+    let head = data.get(..TCP_HEADER).ok_or(missing)?;
     let header = usize::from(head[12] >> 4) * 4;
-    if header < 20 || header > length {
+    if header < TCP_HEADER || header > length {
         return Err(Content::Malformed);
     }
     let field = |at| u16::from_be_bytes([head[at], head[at + 1]]);
     let number = |at| u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-    let flags = head[13];
+    let flags = field(12) & 0x1ff;
     let options = if flags & SYN != 0 {
-        options(&data[20..header.min(data.len()).max(20)])
+        options(&data[TCP_HEADER..header.min(data.len()).max(TCP_HEADER)])
     } else {
         Options::default()
     };
@@ -46,12 +49,12 @@ fn options(mut data: &[u8]) -> Options {
             1 => 1,
             _ => usize::from(data.get(1).copied().unwrap_or(0)).max(2),
         };
-        match (kind, length) {
-            (2, 4) => found.mss = be16(data, 2),
+        match [kind, length as u8] {
+            MSS => found.mss = be16(data, 2),
             // A shift above 14 counts as 14 (RFC 7323, 2.3).
-            (3, 3) => found.window_shift = data.get(2).map(|shift| (*shift).min(14)),
-            (4, 2) => found.sack = true,
-            (8, 10) => found.timestamps = be32(data, 2).is_some(),
+            WINDOW_SCALE => found.window_shift = data.get(2).map(|shift| (*shift).min(14)),
+            SACK_PERMITTED => found.sack = true,
+            TIMESTAMPS => found.timestamps = be32(data, 2).is_some(),
             _ => {}
         }
         data = data.get(length..).unwrap_or(&[]);

@@ -1,28 +1,14 @@
-//! The bytes of a capture file: its header, and a record for each packet with synthesised IPv4,
-//! TCP and UDP headers. Payload is not stored; checksums are those of a payload of zeros.
-//!
-//! The file format is that of draft-ietf-opsawg-pcap with nanosecond time stamps, link type "raw".
+//! From what the simulator knows of a packet to the headers that it has in a capture file.
 
+use ::capture::flags;
+use ::capture::write::{self, TcpHeader, TcpOptions, Transport};
 use packet::{Ecn, Instant};
-use tcp::Flags;
+use tcp::{Flags, Segment};
 
 use super::names::{DISCARD, HTTP, address, number, own_port};
-use super::options::Options;
 use crate::world::Group;
 use crate::world::connection::{ACCEPTOR, OPENER};
-use crate::world::forwarding::InFlight;
-
-/// The file begins so: time stamps in nanoseconds.
-const MAGIC: u32 = 0xa1b2_3c4d;
-/// Packets begin with their IP header.
-const LINKTYPE_RAW: u32 = 101;
-const SNAP_LENGTH: u32 = 65_535;
-
-const IP_HEADER: usize = 20;
-const TCP_HEADER: usize = 20;
-const UDP_HEADER: usize = 8;
-const TCP: u8 = 6;
-const UDP: u8 = 17;
+use crate::world::forwarding::{InFlight, Payload};
 
 /// The largest window without scaling, and the largest shift (RFC 7323 section 2.3).
 const MOST_WINDOW: u64 = 65_535;
@@ -30,137 +16,123 @@ const MOST_SHIFT: u8 = 14;
 
 /// The header's bits of the flags of a segment.
 const BITS: [(Flags, u16); 6] = [
-    (Flags::FIN, 0x001),
-    (Flags::SYN, 0x002),
-    (Flags::ACK, 0x010),
-    (Flags::ECE, 0x040),
-    (Flags::CWR, 0x080),
-    (Flags::AE, 0x100),
+    (Flags::FIN, flags::FIN),
+    (Flags::SYN, flags::SYN),
+    (Flags::ACK, flags::ACK),
+    (Flags::ECE, flags::ECE),
+    (Flags::CWR, flags::CWR),
+    (Flags::AE, flags::AE),
 ];
 
-/// The file's header.
-pub(super) fn file() -> Vec<u8> {
-    let mut out = MAGIC.to_le_bytes().to_vec();
-    out.extend(2u16.to_le_bytes()); // version 2.4
-    out.extend(4u16.to_le_bytes());
-    out.extend([0; 8]); // time zone, accuracy
-    out.extend(SNAP_LENGTH.to_le_bytes());
-    out.extend(LINKTYPE_RAW.to_le_bytes());
-    out
-}
-
-/// One packet of a group's connection or stream, seen at `now`.
+/// Appends one packet of a group's connection or stream, seen at `now`.
 pub(super) fn record(out: &mut Vec<u8>, now: Instant, inflight: &InFlight, group: &Group) {
-    let start = out.len();
-    let (seconds, rest) = (now.nanos() / 1_000_000_000, now.nanos() % 1_000_000_000);
-    out.extend((seconds as u32).to_le_bytes());
-    out.extend((rest as u32).to_le_bytes());
-    out.extend([0; 8]); // lengths, below
-    let packet = out.len();
-    let payload = if inflight.is_datagram() {
-        datagram(out, inflight, group)
-    } else {
-        segment(out, inflight, group)
+    let from = usize::from(1 - inflight.to);
+    let options;
+    let (transport, payload) = match &inflight.payload {
+        Payload::Segment(segment) => {
+            options = options_of(segment, inflight.serial, from, group);
+            let header = header(segment, inflight.serial, from, group, &options);
+            (Transport::Tcp(header), segment.len)
+        }
+        Payload::Datagram(datagram) => {
+            (Transport::Udp { ports: [own_port(inflight.serial), DISCARD] }, datagram.bytes)
+        }
     };
-    let stored = out.len() - packet;
-    // What fills up a packet is no payload: it follows the IP packet, as padding does.
-    let full = (stored as u32 + payload).max(inflight.ip_bytes());
-    out[start + 8..start + 12].copy_from_slice(&(stored as u32).to_le_bytes());
-    out[start + 12..start + 16].copy_from_slice(&full.to_le_bytes());
-}
-
-/// The end that sends, the opener first.
-fn sender(inflight: &InFlight) -> usize {
-    usize::from(1 - inflight.to)
+    let ecn = match inflight.ecn() {
+        Ecn::NotEct => 0,
+        Ecn::Ect1 => 1,
+        Ecn::Ect0 => 2,
+        Ecn::Ce => 3,
+    };
+    let packet = write::Packet {
+        at_ns: now.nanos(),
+        addresses: addresses(inflight, from, group),
+        traffic_class: inflight.header().dscp << 2 | ecn,
+        bytes: inflight.ip_bytes(),
+        transport,
+        payload,
+    };
+    write::record(out, &packet);
 }
 
 /// Addresses of source and destination.
-fn addresses(inflight: &InFlight, group: &Group) -> [[u8; 4]; 2] {
-    let opener = group.side;
-    let (from, to) = match sender(inflight) {
+fn addresses(inflight: &InFlight, from: usize, group: &Group) -> [[u8; 4]; 2] {
+    let (opener, header) = (group.side, inflight.header());
+    let (from, to) = match from {
         OPENER => (opener, opener.other()),
         _ => (opener.other(), opener),
     };
-    let header = inflight.header();
     [
         address(from, header.source, inflight.serial),
         address(to, header.destination, inflight.serial),
     ]
 }
 
-/// Appends the IP header of a packet with `length` bytes after it.
-fn ip(out: &mut Vec<u8>, inflight: &InFlight, group: &Group, protocol: u8, length: u32) {
-    let ecn = match inflight.segment.ecn {
-        Ecn::NotEct => 0,
-        Ecn::Ect1 => 1,
-        Ecn::Ect0 => 2,
-        Ecn::Ce => 3,
-    };
-    let start = out.len();
-    let total = (IP_HEADER as u32 + length) as u16;
-    out.extend([0x45, inflight.header().dscp << 2 | ecn]);
-    out.extend(total.to_be_bytes());
-    // Never fragmented, so that the identification means nothing (RFC 6864); 64 hops left.
-    out.extend([0, 0, 0x40, 0, 64, protocol, 0, 0]);
-    out.extend(addresses(inflight, group).as_flattened());
-    let sum = checksum(&[&out[start..]]);
-    out[start + 10..start + 12].copy_from_slice(&sum.to_be_bytes());
-}
-
-/// Appends the headers of a datagram; its payload's length.
-fn datagram(out: &mut Vec<u8>, inflight: &InFlight, group: &Group) -> u32 {
-    let payload = inflight.segment.len;
-    let length = UDP_HEADER as u32 + payload;
-    ip(out, inflight, group, UDP, length);
-    let start = out.len();
-    out.extend(own_port(inflight.serial).to_be_bytes());
-    out.extend(DISCARD.to_be_bytes());
-    out.extend((length as u16).to_be_bytes());
-    out.extend([0; 2]);
-    let sum = transport_checksum(&out[start..], addresses(inflight, group), UDP, length);
-    // A sum of 0 would say that there is none (RFC 768).
-    let sum = if sum == 0 { u16::MAX } else { sum };
-    out[start + 6..start + 8].copy_from_slice(&sum.to_be_bytes());
-    payload
-}
-
-/// Appends the headers of a segment; its payload's length.
-fn segment(out: &mut Vec<u8>, inflight: &InFlight, group: &Group) -> u32 {
-    let (segment, from) = (&inflight.segment, sender(inflight));
-    let serial = inflight.serial;
-    let acknowledged = number(serial, 1 - from, segment.ack);
-    let window = group.profile.window();
-    let scale = (window > MOST_WINDOW).then(|| shift(window));
-    let options = Options::of(segment, group.profile.mss(), scale, acknowledged);
-    let header = TCP_HEADER + options.as_slice().len();
-    let length = header as u32 + segment.len;
-    ip(out, inflight, group, TCP, length);
-    let start = out.len();
+/// The header of a segment that the end `from` sends.
+fn header<'a>(
+    segment: &Segment,
+    serial: u32,
+    from: usize,
+    group: &Group,
+    options: &'a TcpOptions,
+) -> TcpHeader<'a> {
     let mut ports = [own_port(serial), HTTP];
     if from == ACCEPTOR {
         ports.reverse();
     }
-    out.extend(ports.iter().flat_map(|port| port.to_be_bytes()));
-    out.extend(number(serial, from, segment.seq).to_be_bytes());
-    let acknowledges = segment.flags.has(Flags::ACK);
-    out.extend(if acknowledges { acknowledged } else { 0 }.to_be_bytes());
-    out.extend(((header as u16 / 4) << 12 | bits(segment.flags)).to_be_bytes());
-    let scaled = if segment.flags.has(Flags::SYN) { None } else { scale };
-    out.extend(window_field(window, scaled).to_be_bytes());
-    out.extend([0; 4]); // checksum, urgent pointer
-    out.extend(options.as_slice());
-    let sum = transport_checksum(&out[start..], addresses(inflight, group), TCP, length);
-    out[start + 16..start + 18].copy_from_slice(&sum.to_be_bytes());
-    segment.len
+    let has = |flag| segment.flags.has(flag);
+    let window = group.profile.window();
+    let scale = if has(Flags::SYN) { None } else { scale(window) };
+    TcpHeader {
+        ports,
+        seq: number(serial, from, segment.seq),
+        ack: if has(Flags::ACK) { number(serial, 1 - from, segment.ack) } else { 0 },
+        flags: BITS.iter().filter(|(flag, _)| has(*flag)).map(|(_, bit)| bit).sum(),
+        window: window_field(window, scale),
+        options,
+    }
 }
 
-fn bits(flags: Flags) -> u16 {
-    BITS.iter().filter(|(flag, _)| flags.has(*flag)).map(|(_, bit)| bit).sum()
+fn options_of(segment: &Segment, serial: u32, from: usize, group: &Group) -> TcpOptions {
+    let acknowledged = number(serial, 1 - from, segment.ack);
+    options(segment, group.profile.mss(), scale(group.profile.window()), acknowledged)
+}
+
+/// The options that `segment` has. The sizes are announced on a SYN; `scale` is there where windows
+/// need it; blocks lie above the number `acknowledged`.
+fn options(segment: &Segment, mss: u32, scale: Option<u8>, acknowledged: u32) -> TcpOptions {
+    let mut options = TcpOptions::default();
+    let syn = segment.flags.has(Flags::SYN);
+    if syn {
+        options.mss(mss as u16);
+        if !segment.sack.is_empty() {
+            options.sack_permitted();
+        }
+        if let Some(shift) = scale {
+            options.window_scale(shift);
+        }
+    }
+    if segment.flags.has(Flags::STAMPED) {
+        options.timestamps(segment.stamp, segment.echo);
+    }
+    if let Some(accecn) = segment.accecn() {
+        options.accecn(&accecn.counters[..usize::from(accecn.fields)], accecn.ect1_first);
+    }
+    if !syn && !segment.sack.is_empty() {
+        let edge = |offset| acknowledged.wrapping_add(offset);
+        options.sack(segment.sack.as_slice().iter().map(|&(start, end)| [edge(start), edge(end)]));
+    }
+    if syn {
+        // End systems may have more options than are modelled.
+        options.pad_to(usize::from(segment.extra));
+    }
+    options
 }
 
 /// By how many bits windows of this size are shifted: not at all if they fit.
-fn shift(window: u64) -> u8 {
-    (0..MOST_SHIFT).find(|&shift| window.div_ceil(1 << shift) <= MOST_WINDOW).unwrap_or(MOST_SHIFT)
+fn scale(window: u64) -> Option<u8> {
+    let fits = |&shift: &u8| window.div_ceil(1 << shift) <= MOST_WINDOW;
+    (window > MOST_WINDOW).then(|| (0..MOST_SHIFT).find(fits).unwrap_or(MOST_SHIFT))
 }
 
 /// The window field: rounded up, so that nothing sent lies beyond it.
@@ -168,22 +140,75 @@ fn window_field(window: u64, scale: Option<u8>) -> u16 {
     window.div_ceil(1 << scale.unwrap_or(0)).min(MOST_WINDOW) as u16
 }
 
-/// The sum of 16-bit words in ones' complement, and its complement (RFC 1071).
-fn checksum(parts: &[&[u8]]) -> u16 {
-    let mut sum: u32 = 0;
-    for part in parts {
-        for pair in part.chunks(2) {
-            sum += u32::from(u16::from_be_bytes([pair[0], *pair.get(1).unwrap_or(&0)]));
-        }
-    }
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
-}
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
 
-/// Over header and pseudo-header (RFC 9293 section 3.1, RFC 768); a payload of zeros adds nothing.
-fn transport_checksum(header: &[u8], addresses: [[u8; 4]; 2], protocol: u8, length: u32) -> u16 {
-    let rest = [0, protocol, (length >> 8) as u8, length as u8];
-    checksum(&[addresses.as_flattened(), &rest, header])
+    use packet::Instant;
+    use packet::params::{Params, Raw};
+
+    use super::*;
+
+    fn syn(flags: Flags) -> Segment {
+        Segment { flags: Flags::SYN.with(flags), ..Segment::default() }
+    }
+
+    #[test]
+    fn a_syn_announces_what_there_is() {
+        let bare = options(&syn(Flags::NONE), 1_460, None, 0);
+        assert_eq!(bare.as_slice(), [2, 4, 5, 180]);
+        let mut full = syn(Flags::STAMPED);
+        full.sack.push(0, 0);
+        (full.stamp, full.echo) = (0x0102_0304, 5);
+        let expected = [2, 4, 5, 180, 1, 1, 4, 2, 1, 3, 3, 7, 1, 1, 8, 10, 1, 2, 3, 4, 0, 0, 0, 5];
+        assert_eq!(options(&full, 1_460, Some(7), 0).as_slice(), expected);
+    }
+
+    #[test]
+    fn options_that_are_not_modelled_are_padding() {
+        let long = Segment { extra: 11, ..syn(Flags::NONE) };
+        let expected = [2, 4, 5, 180, 1, 1, 1, 1, 1, 1, 1, 1];
+        assert_eq!(options(&long, 1_460, None, 0).as_slice(), expected);
+        let data = Segment { extra: 12, len: 4, flags: Flags::ACK, ..Segment::default() };
+        assert!(options(&data, 1_460, None, 0).as_slice().is_empty());
+    }
+
+    #[test]
+    fn blocks_lie_above_the_acknowledgement_and_wrap() {
+        let mut ack = Segment { flags: Flags::ACK.with(Flags::STAMPED), ..Segment::default() };
+        ack.sack.push(16, 32);
+        ack.sack.push(1, 3);
+        ack.sack.push(100, 101);
+        let found = options(&ack, 1_460, None, u32::MAX - 15);
+        let options = found.as_slice();
+        assert_eq!(options.len(), 40);
+        assert_eq!(options[12..24], [1, 1, 5, 26, 0, 0, 0, 0, 0, 0, 0, 16]);
+        assert_eq!(options[24..32], [255, 255, 255, 241, 255, 255, 255, 243]);
+    }
+
+    #[test]
+    fn the_option_of_accurate_ecn_has_three_bytes_a_field() {
+        // What tcp's own tests hold against RFC 9768 goes to the wire as it is: an acceptor's SYN-ACK
+        // with all three fields, the first counters 1, 0 and 1.
+        let settings = [("ecn", "true"), ("ecn_feedback", "accurate"), ("accecn_option", "true")];
+        let raw: Vec<_> = settings
+            .map(|(name, value)| {
+                let value = match value {
+                    "true" => Raw::Bool(true),
+                    text => Raw::Text(text.into()),
+                };
+                (name.to_string(), value)
+            })
+            .to_vec();
+        let entry = tcp::find("plain").expect("a listed profile");
+        let params = Params::check(entry.about.fields, &raw).expect("good parameters");
+        let profile = Arc::new((entry.build)(&params).expect("parameters that fit together"));
+        let mut server = tcp::Endpoint::new(&profile, tcp::HostClock::default());
+        let syn = syn(Flags::ACE);
+        server.on_segment(&syn, Instant::ZERO);
+        let answer = server.poll_send(Instant::ZERO).expect("a SYN-ACK");
+        let found = options(&answer, 1_460, None, 0);
+        let expected = [2, 4, 5, 180, 172, 11, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1];
+        assert_eq!(found.as_slice(), expected);
+    }
 }

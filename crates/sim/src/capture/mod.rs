@@ -2,11 +2,10 @@
 //!
 //! A [`Tap`] looks at packets as they reach chosen ports or leave them and hands bytes to whoever
 //! asked for it; nothing here touches a file. `names` gives machines addresses and connections
-//! ports, `headers` and `options` make IPv4, TCP and UDP headers of what the simulator knows.
+//! ports, `headers` says what stands in IPv4, TCP and UDP headers; the crate `capture` writes them.
 
 mod headers;
 mod names;
-mod options;
 
 use packet::Instant;
 
@@ -53,7 +52,7 @@ impl Tap {
     /// A tap at the ports whose places are `true`. The file's header is written.
     pub fn new(tapped: Vec<bool>, at: CapturedAt, sink: Sink) -> Self {
         let mut buffer = Vec::with_capacity(CHUNK + 2 * MOST_HEADERS);
-        buffer.extend(headers::file());
+        buffer.extend(::capture::write::file());
         Tap { tapped, at, buffer, sink }
     }
 

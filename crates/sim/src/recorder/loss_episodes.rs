@@ -75,7 +75,7 @@ mod tests {
     fn six_segments() -> (Endpoint, Vec<Segment>) {
         let plain = tcp::find("plain").expect("is listed");
         let set = [("initial_window".into(), packet::params::Raw::Number(6.0))];
-        let params = Params::check(plain.fields, &set).unwrap();
+        let params = Params::check(plain.about.fields, &set).unwrap();
         let profile = Arc::new((plain.build)(&params).unwrap());
         let mut sender = Endpoint::new(&profile, HostClock::default());
         sender.connect(at(0));

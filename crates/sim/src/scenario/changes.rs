@@ -9,8 +9,8 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::error::ScenarioError;
 use crate::port::capacity::{Changing, Listed, Opportunities, Schedule, Steps, Walk, WalkSettings};
-use crate::reader::Section;
-use crate::schema;
+use crate::scenario::schema;
+use crate::scenario::section::Section;
 use crate::topology::Direction;
 
 /// Where a table's numbers end: beyond, nanoseconds would not survive being written.

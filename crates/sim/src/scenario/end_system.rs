@@ -4,9 +4,9 @@ use packet::params::{Field, Kind, Params, nearest};
 use serde_json::{Value as Json, json};
 
 use crate::error::ScenarioError;
-use crate::reader::Section;
+use crate::scenario::section::Section;
 
-/// The parameter by which a profile offers congestion controls.
+/// The parameter by which profiles offer congestion controls.
 const CONTROL: &str = "congestion";
 
 /// Other words for parameters of a profile.
@@ -27,30 +27,24 @@ pub(super) fn read(
     for (alias, name) in ALIASES {
         section.rename(alias, name)?;
     }
-    Ok((profile, section.rest(profile.fields, &["profile"])?))
+    Ok((profile, section.rest(profile.about.fields, &["profile"])?))
 }
 
 fn profiles() -> Vec<&'static str> {
-    tcp::PROFILES.iter().map(|entry| entry.name).collect()
+    tcp::PROFILES.iter().map(|entry| entry.about.name).collect()
 }
 
-/// Profiles, and what they let choose, are different lists: of a name sought in the wrong one, the
-/// line to write. It continues a path.
+/// Profiles and congestion controls are different lists: of a name sought in the wrong one, the line
+/// to write. It continues a path.
 fn mistaken(json: &Json) -> Option<String> {
     let profile = json.as_str().or(json["profile"].as_str());
-    let control = json[CONTROL].as_str();
-    let found = profile.and_then(tcp::find);
-    match (profile, found, control) {
-        (Some(name), None, _) => no_profile(name),
-        (_, Some(_), Some(name)) if tcp::find(name).is_some() => Some(format!(
+    let control = json[CONTROL].as_str().or(json[CONTROL]["name"].as_str());
+    match (profile, control) {
+        (Some(name), _) if tcp::find(name).is_none() => no_profile(name),
+        (Some(_), Some(name)) if tcp::find(name).is_some() => Some(format!(
             ".{CONTROL}: \"{name}\" is a profile, not a congestion control; write tcp = \"{name}\""
         )),
-        (_, Some(entry), Some(name)) if choices(entry, CONTROL).is_none() => {
-            let line = line_for(name)?;
-            let name = entry.name;
-            Some(format!(".{CONTROL}: {name} has no choice of congestion control; write {line}"))
-        }
-        (None, _, Some(name)) => Some(format!(": profile is missing; write {}", line_for(name)?)),
+        (None, Some(name)) => Some(format!(": profile is missing; write {}", line_for(name)?)),
         _ => None,
     }
 }
@@ -77,29 +71,21 @@ fn no_profile(name: &str) -> Option<String> {
     ))
 }
 
-/// The line that chooses a congestion control; of one that is none, the line for a profile's own.
+/// The line that chooses a congestion control, or the one that is meant, with the youngest profile.
 fn line_for(control: &str) -> Option<String> {
-    let of = |entry| choices(entry, CONTROL).map(|names| (entry, names));
-    let (entry, names) = tcp::PROFILES.iter().find_map(of)?;
+    let names: Vec<&str> = tcp::controls().map(|about| about.name).collect();
     let known = names.contains(&control);
-    Some(line(entry, CONTROL, if known { control } else { nearest(control, names)? }))
+    let meant = if known { control } else { nearest(control, &names)? };
+    Some(line(tcp::PROFILES.last()?, CONTROL, meant))
 }
 
 fn line(entry: &tcp::Entry, field: &str, value: &str) -> String {
-    format!("tcp = {{ profile = \"{}\", {field} = \"{value}\" }}", entry.name)
+    format!("tcp = {{ profile = \"{}\", {field} = \"{value}\" }}", entry.about.name)
 }
 
 /// The youngest profile of which a parameter can be `value`, and that parameter.
 fn offering(value: &str) -> Option<(&'static tcp::Entry, &'static Field)> {
     let has = |field: &&Field| matches!(field.kind, Kind::Choice(all) if all.contains(&value));
-    let of = |entry: &'static tcp::Entry| Some((entry, entry.fields.iter().find(has)?));
+    let of = |entry: &'static tcp::Entry| Some((entry, entry.about.fields.iter().find(has)?));
     tcp::PROFILES.iter().rev().find_map(of)
-}
-
-/// The values of a profile's parameter, if it has it.
-fn choices(entry: &tcp::Entry, name: &str) -> Option<&'static [&'static str]> {
-    entry.fields.iter().find_map(|field| match field.kind {
-        Kind::Choice(names) if field.name == name => Some(names),
-        _ => None,
-    })
 }

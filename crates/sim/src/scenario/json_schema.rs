@@ -8,8 +8,7 @@ use packet::units::Unit;
 use serde_json::{Map, Value as Json, json};
 use traffic::distribution::shipped;
 
-use super::end_system;
-use crate::{access, schema};
+use super::{access, end_system, schema};
 
 /// The schema of a bare scenario. Its `$defs` are for whoever builds on it (experiments):
 /// `scenario` leaves other keys and missing ones to them.
@@ -49,7 +48,7 @@ pub fn json_schema() -> Json {
             "time": quantity(Unit::Time, "A time."),
             "rate": quantity(Unit::Rate, "A rate."),
             "queue": variants("aqm", aqm::ALGORITHMS.iter().map(|e| parts(&e.about)), &[]),
-            "tcp": variants("profile", tcp::PROFILES.iter().map(|e| (e.name, e.summary, e.fields)), end_system::ALIASES),
+            "tcp": variants("profile", tcp::PROFILES.iter().map(|e| parts(&e.about)), end_system::ALIASES),
             "traffic": one_of(traffic::APPS.iter().map(application)),
         },
     })
@@ -115,7 +114,9 @@ fn structure(name: &str) -> Json {
         "flows" => any([quantity(Unit::Count, ""), reference("numbers")]),
         "via" | "queues" => list(text(name).1),
         "access" => json!({"enum": access::names()}),
-        "app" => json!({"enum": traffic::APPS.iter().map(|app| app.name).collect::<Vec<_>>()}),
+        "app" => {
+            json!({"enum": traffic::APPS.iter().map(|app| app.about.name).collect::<Vec<_>>()})
+        }
         "rate_steps" | "reverse_rate_steps" => reference("steps"),
         "rate_repeat" | "reverse_rate_repeat" => reference("time"),
         "rate_trace" | "reverse_rate_trace" => reference("trace"),
@@ -222,9 +223,9 @@ fn variants<'a>(
 }
 
 fn application(of: &traffic::Entry) -> Json {
-    let mut own = properties(schema::TRAFFIC_STRUCTURE, &[schema::TRAFFIC, of.fields]);
-    own.insert("app".to_owned(), json!({"const": of.name}));
-    described(object(own, &["app"]), of.summary)
+    let mut own = properties(schema::TRAFFIC_STRUCTURE, &[schema::TRAFFIC, of.about.fields]);
+    own.insert("app".to_owned(), json!({"const": of.about.name}));
+    described(object(own, &["app"]), of.about.summary)
 }
 
 #[cfg(test)]

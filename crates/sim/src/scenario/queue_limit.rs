@@ -4,9 +4,9 @@ use aqm::Line;
 use serde_json::{Value as Json, json};
 
 use super::{Queue, read::read_queue};
-use crate::access;
 use crate::error::ScenarioError;
 use crate::memory::construct;
+use crate::scenario::access;
 use crate::topology::Direction;
 
 /// Fields by which disciplines say how much may wait, the nearest to an access's bytes first.

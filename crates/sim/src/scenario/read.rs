@@ -8,10 +8,10 @@ use serde_json::{Value as Json, json};
 use super::{
     Link, Queue, Rtt, Scenario, StartAfter, Traffic, changes, end_system, queue_limit, script,
 };
-use crate::access;
 use crate::error::ScenarioError;
-use crate::reader::Section;
-use crate::schema;
+use crate::scenario::access;
+use crate::scenario::schema;
+use crate::scenario::section::Section;
 use crate::topology::Direction;
 
 /// Reads a scenario; whether its parts fit together is not looked at.
@@ -136,7 +136,7 @@ pub(super) fn read_queue(path: &str, json: Option<&Json>) -> Result<Queue, Scena
 
 fn read_traffic(index: usize, json: &Json, links: &Links) -> Result<Traffic, ScenarioError> {
     let path = format!("traffic.{index}");
-    let names: Vec<&str> = traffic::APPS.iter().map(|e| e.name).collect();
+    let names: Vec<&str> = traffic::APPS.iter().map(|e| e.about.name).collect();
     let (app_name, mut section) = Section::variant(&path, json, "app", &names)?;
     let entry = traffic::find(&app_name).expect("the name was checked against the registry");
     let name = section.text("name")?.unwrap_or_else(|| format!("{app_name}{index}"));
@@ -154,7 +154,7 @@ fn read_traffic(index: usize, json: &Json, links: &Links) -> Result<Traffic, Sce
     let script = script::read(&format!("{path}.script"), section.take("script"))?;
     let start_after = read_start_after(&path, section.take("start_after"))?;
     let own = ["app", "name", "tcp", "via", "rtt", "script", "start_after"];
-    let (params, app) = section.split(schema::TRAFFIC, entry.fields, &own)?;
+    let (params, app) = section.split(schema::TRAFFIC, entry.about.fields, &own)?;
     let users = match entry.is_open_loop() {
         true => Some(0),
         false => params.given("users").then(|| params.whole("users")),
@@ -194,7 +194,7 @@ fn check_rate(
     params: &Params,
     app: &Params,
 ) -> Result<(), ScenarioError> {
-    let (name, rate) = (entry.name, traffic::registry::RATE);
+    let (name, rate) = (entry.about.name, traffic::registry::RATE);
     if params.given("users") {
         return Err(ScenarioError(format!(
             "{path}.users: {name} has no users or flows; give {rate} or a load"

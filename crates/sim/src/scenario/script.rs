@@ -5,8 +5,8 @@ use serde_json::{Map, Value as Json, json};
 use testvec::parameters;
 
 use crate::error::ScenarioError;
-use crate::reader::Section;
-use crate::schema;
+use crate::scenario::schema;
+use crate::scenario::section::Section;
 
 /// Numbers in a list, and the largest one.
 const MOST_NUMBERS: usize = 1_000_000;

@@ -40,7 +40,7 @@ fn rtt_json(rtt: &Rtt) -> Json {
     match rtt {
         Rtt::Constant(one) => time(one),
         Rtt::List(times) => times.iter().map(time).collect(),
-        Rtt::Tcpeval => json!(crate::schema::TCPEVAL),
+        Rtt::Tcpeval => json!(crate::scenario::schema::TCPEVAL),
         Rtt::Range(params) => Json::Object(parameters::write(params)),
     }
 }
@@ -88,9 +88,9 @@ fn traffic_json(traffic: &Traffic, links: &[Link]) -> Json {
     let mut object: Map<String, Json> = parameters::write(&traffic.params);
     object.extend(parameters::write(&traffic.app));
     object.insert("name".into(), json!(traffic.name));
-    object.insert("app".into(), json!(traffic.entry.name));
+    object.insert("app".into(), json!(traffic.entry.about.name));
     if !traffic.entry.datagrams {
-        let tcp = named("profile", traffic.profile.name, parameters::write(&traffic.tcp));
+        let tcp = named("profile", traffic.profile.about.name, parameters::write(&traffic.tcp));
         object.insert("tcp".into(), tcp);
     }
     let via = traffic.via.iter().map(|&link| json!(links[link].name)).collect();

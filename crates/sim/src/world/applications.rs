@@ -1,18 +1,20 @@
 //! Applications: what they are told, and what they ask for.
 
+use std::num::NonZero;
+
 use packet::{Duration, Instant};
 use record::PageLoad;
 use tcp::{Endpoint, State};
 use traffic::{Action, AppCx, Closes, Input};
 
-use super::connection::{ACCEPTOR, Connection, Exchange, OPENER, SCRIPTED};
+use super::connection::{ACCEPTOR, Cause, Connection, Exchange, OPENER};
 use super::forwarding::Stream;
 use super::multiplex::Mux;
 use super::{Event, NOWHERE, World};
 use crate::event_queue::{Priority, order};
 use crate::topology::Side;
 
-/// Two machines as packets name them. A scenario has few enough of them ([`crate::schema::NETWORK`]).
+/// Two machines as packets name them. A scenario has few enough of them ([`crate::scenario::schema::NETWORK`]).
 fn host_numbers(machine: u32, peer: u32) -> [u16; 2] {
     [machine, peer].map(|host| u16::try_from(host).expect("machines have numbers of 16 bits"))
 }
@@ -54,10 +56,8 @@ impl World {
                 self.events.schedule(at, order, Event::Wake(member));
             }
             Action::Datagram { peer, bytes } => {
-                let mut stream = self.members[member as usize].stream;
-                if stream == NOWHERE {
-                    stream = self.open_stream(member, peer);
-                }
+                let stream = self.members[member as usize].stream;
+                let stream = stream.unwrap_or_else(|| self.open_stream(member, peer));
                 self.send_datagram(stream, bytes);
             }
             Action::Say { peer, bytes, back } => self.say(member, peer, bytes, back),
@@ -118,11 +118,11 @@ impl World {
 
     /// A datagram of a conversation: its two streams, there and back, stand side by side.
     fn say(&mut self, member: u32, peer: u32, bytes: u32, back: bool) {
-        let mut stream = self.members[member as usize].stream;
-        if stream == NOWHERE {
-            stream = self.open_stream(member, peer);
+        let stream = self.members[member as usize].stream.unwrap_or_else(|| {
+            let stream = self.open_stream(member, peer);
             self.open_answer(stream, member, peer);
-        }
+            stream
+        });
         self.send_datagram(stream + u32::from(back), bytes);
     }
 
@@ -130,7 +130,7 @@ impl World {
     fn open_answer(&mut self, stream: u32, member: u32, peer: u32) {
         let group = &self.groups[usize::from(self.members[member as usize].group)];
         let there = &mut self.streams[stream as usize];
-        there.hears = member;
+        there.hears = Some(member);
         let answer = Stream {
             route: group.routes[1][peer as usize % group.routes[1].len()],
             hosts: [there.hosts[1], there.hosts[0]],
@@ -157,14 +157,15 @@ impl World {
             // Where the delay of a round trip lies matters here: half of it is each way's.
             tail: Duration::from_nanos(round_trip.nanos() / 2),
             to: ACCEPTOR as u8,
-            hears: NOWHERE,
+            hears: None,
             sent: 0,
         };
         self.owners.next(owner.group, member);
-        owner.stream = self.recorder.stream(owner.group, member, false);
-        debug_assert_eq!(owner.stream as usize, self.streams.len());
+        let opened = self.recorder.stream(owner.group, member, false);
+        owner.stream = Some(opened);
+        debug_assert_eq!(opened as usize, self.streams.len());
         self.streams.push(stream);
-        owner.stream
+        opened
     }
 
     /// Opens a connection: draws its distance, fills its place, sends its SYN.
@@ -216,19 +217,18 @@ impl World {
         if reply_bytes > 0 {
             // The first request's clock starts with connect(), a later one's with its write.
             let first = connection.promised == 0;
-            let (asked, resent) =
+            let (at, resent) =
                 if first { (connection.opened, 0) } else { (now, connection.resent()) };
             let framed = connection.multiplexed.then(|| connection.framed(reply_bytes));
             connection.promised += framed.unwrap_or(reply_bytes);
-            let reply_end = if framed.is_some() { u64::MAX } else { connection.promised };
             connection.exchanges.push_back(Exchange {
-                asked,
+                cause: Cause::Asked { at, resent },
                 request_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
                 reply_bytes,
                 request_end: connection.written,
-                reply_end,
+                reply_end: NonZero::new(if framed.is_some() { 0 } else { connection.promised }),
                 service,
-                resent,
+                in_service: false,
             });
             connection.unserved += 1;
             let group = self.members[connection.member as usize].group;
@@ -257,14 +257,14 @@ impl World {
         connection.promised += bytes;
         let first = connection.unserved == 0;
         connection.exchanges.push_back(Exchange {
-            asked: if first { self.now + gap } else { Instant::NEVER },
+            cause: Cause::Scripted(if first { self.now + gap } else { Instant::NEVER }),
             request_bytes: 0,
             reply_bytes: bytes,
             request_end: after,
-            reply_end: connection.promised,
+            reply_end: NonZero::new(connection.promised),
             // So that its time is looked at.
             service: gap.max(Duration::from_nanos(1)),
-            resent: SCRIPTED,
+            in_service: false,
         });
         connection.unserved += 1;
         self.poke_acceptor(index);

@@ -1,6 +1,7 @@
 //! A connection as its hosts see it: two TCP ends, the requests under way, and what is measured of it.
 
 use std::collections::VecDeque;
+use std::num::NonZero;
 use std::sync::Arc;
 
 use packet::{Ack, Duration, Instant};
@@ -18,30 +19,39 @@ pub const ACCEPTOR: usize = 1;
 /// The serial number of no connection.
 pub const GONE: u32 = u32::MAX;
 
-/// The service time of a request that the server program works on.
-pub const SERVING: Duration = Duration::from_nanos(u64::MAX);
-
-/// In place of a number of segments sent again: the server program writes by a script.
-pub const SCRIPTED: u32 = u32::MAX;
+/// Why the server program writes.
+#[derive(Clone, Copy, Debug)]
+pub enum Cause {
+    /// The application asked for it at this time, when both ends had sent so many segments again.
+    Asked {
+        /// When the request's clock started.
+        at: Instant,
+        /// Segments.
+        resent: u32,
+    },
+    /// A script lets it, not before this time; [`Instant::NEVER`] while it waits for what is written
+    /// before.
+    Scripted(Instant),
+}
 
 /// A request and where its bytes end in both streams.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange {
-    /// When its clock started; of what is written by a script ([`SCRIPTED`]) when it may be.
-    pub asked: Instant,
+    /// Why it is written.
+    pub cause: Cause,
     /// Request payload.
     pub request_bytes: u32,
     /// Reply payload.
     pub reply_bytes: u64,
     /// Position in the opener's stream after the request.
     pub request_end: u64,
-    /// Position in the acceptor's stream after the reply; [`u64::MAX`] while that is not known,
-    /// because other replies share the stream.
-    pub reply_end: u64,
-    /// How long the server program works on it; [`SERVING`] while it does.
+    /// Position in the acceptor's stream after the reply; not known while other replies share the
+    /// stream.
+    pub reply_end: Option<NonZero<u64>>,
+    /// How long the server program works on it.
     pub service: Duration,
-    /// What both ends had sent again when its clock started; or [`SCRIPTED`].
-    pub resent: u32,
+    /// Whether it does already.
+    pub in_service: bool,
 }
 
 impl Exchange {
@@ -50,10 +60,12 @@ impl Exchange {
         self.request_bytes == 0
     }
 
-    /// When a script lets the server program write; [`Instant::NEVER`] while it waits for what is
-    /// written before. `None` without a script.
+    /// When a script lets the server program write; `None` without a script.
     pub fn scripted(&self) -> Option<Instant> {
-        (self.resent == SCRIPTED).then_some(self.asked)
+        match self.cause {
+            Cause::Asked { .. } => None,
+            Cause::Scripted(not_before) => Some(not_before),
+        }
     }
 }
 
@@ -197,7 +209,7 @@ impl Connection {
     pub fn take_reply(&mut self) -> Option<Exchange> {
         let next = self.exchanges.front()?;
         let end = &self.ends[OPENER];
-        if end.delivered() < next.reply_end {
+        if next.reply_end.is_none_or(|reply_end| end.delivered() < reply_end.get()) {
             return None;
         }
         if self.closes == Closes::AcceptorToEnd && !end.peer_closed() {
@@ -223,7 +235,8 @@ impl Connection {
         let unasked = exchange.is_unasked() && exchange.scripted().is_none();
         let open = matches!(end.state(), State::Established | State::CloseWait);
         // Its n-th byte has the number n.
-        !unasked || (open && end.snd_max() > exchange.reply_end - exchange.reply_bytes)
+        let begin = exchange.reply_end.map(|reply_end| reply_end.get() - exchange.reply_bytes);
+        !unasked || (open && begin.is_some_and(|begin| end.snd_max() > begin))
     }
 
     /// The server program has written: what its script has next counts from now.
@@ -231,9 +244,9 @@ impl Connection {
     pub fn schedule_script(&mut self, now: Instant) {
         let next = self.oldest_unserved();
         if let Some(exchange) = self.exchanges.get_mut(next)
-            && exchange.scripted().is_some()
+            && let Cause::Scripted(not_before) = &mut exchange.cause
         {
-            exchange.asked = now + exchange.service;
+            *not_before = now + exchange.service;
         }
     }
 
@@ -290,7 +303,7 @@ mod tests {
     #[test]
     fn an_application_counts_on_what_it_has_not_closed() {
         let plain = tcp::find("plain").expect("is listed");
-        let profile = (plain.build)(&packet::params::Params::defaults(plain.fields)).unwrap();
+        let profile = (plain.build)(&packet::params::Params::defaults(plain.about.fields)).unwrap();
         let clock = HostClock { slow: Duration::ZERO, fast: Duration::ZERO };
         let mut idle = Connection::new(&Arc::new(profile), [clock, clock]);
         // Idle, every reply in: only who may yet send must learn that the connection has failed.

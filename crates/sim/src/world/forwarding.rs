@@ -1,7 +1,7 @@
 //! Packets on their way: sent, carried from port to port along their routes, delayed, lost; and
 //! the datagram streams they belong to.
 
-use packet::{Ack, Duration, Header, Instant, Packet};
+use packet::{Ack, Duration, Ecn, Header, Instant, Packet};
 use record::{Kind, PacketClass};
 use tcp::{Flags, Segment};
 
@@ -16,10 +16,36 @@ use crate::world::{Event, World};
 /// Bytes of IPv4 and UDP headers.
 const UDP_IP_HEADERS: u32 = 28;
 
+/// What an IP packet carries.
+#[derive(Clone, Copy)]
+pub(crate) enum Payload {
+    /// A segment of a connection.
+    Segment(Segment),
+    /// A datagram of a stream.
+    Datagram(Datagram),
+}
+
+/// A UDP datagram.
+#[derive(Clone, Copy)]
+pub(crate) struct Datagram {
+    /// How many its stream has sent before it.
+    pub(crate) number: u64,
+    pub(crate) sent: Instant,
+    /// Payload.
+    pub(crate) bytes: u32,
+}
+
+impl Default for Payload {
+    fn default() -> Self {
+        Payload::Segment(Segment::default())
+    }
+}
+
 /// A packet on its way.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct InFlight {
-    pub(crate) segment: Segment,
+    pub(crate) payload: Payload,
+    /// Place of its connection, or of its stream of datagrams.
     pub(crate) connection: u32,
     pub(crate) serial: u32,
     pub(crate) route: u32,
@@ -29,9 +55,7 @@ pub(crate) struct InFlight {
     /// What queues may read beside size and flow. It travels along: asking the connection at
     /// every port would cost a visit to its memory.
     header: Header,
-    /// What it is to those who count. A datagram is no segment of a connection but one of the
-    /// stream in place `connection`; its number, time of sending and payload are in `seq`, `ack`
-    /// and `len` of the segment.
+    /// What it is to those who count.
     pub(crate) class: PacketClass,
 }
 
@@ -61,8 +85,8 @@ pub(crate) struct Stream {
     pub(crate) tail: Duration,
     /// Which side it goes to, as of a connection.
     pub(crate) to: u8,
-    /// The member that hears of every datagram that arrives; `NOWHERE` for none.
-    pub(crate) hears: u32,
+    /// The member that hears of every datagram that arrives, if one does.
+    pub(crate) hears: Option<u32>,
     /// Datagrams sent.
     pub(crate) sent: u64,
 }
@@ -87,13 +111,45 @@ impl InFlight {
     /// Whether it is one of a stream of datagrams.
     #[inline]
     pub(crate) fn is_datagram(&self) -> bool {
-        self.class.is(Kind::Datagram)
+        matches!(self.payload, Payload::Datagram(_))
+    }
+
+    /// Its place for a segment to be written to; what it had of one before stays.
+    #[inline]
+    pub(super) fn segment_mut(&mut self) -> &mut Segment {
+        if self.is_datagram() {
+            self.payload = Payload::default();
+        }
+        match &mut self.payload {
+            Payload::Segment(segment) => segment,
+            Payload::Datagram(_) => unreachable!("it was made one"),
+        }
     }
 
     /// IP length in bytes.
     #[inline]
     pub(crate) fn ip_bytes(&self) -> u32 {
-        if self.is_datagram() { self.segment.len + UDP_IP_HEADERS } else { self.segment.ip_bytes() }
+        match &self.payload {
+            Payload::Segment(segment) => segment.ip_bytes(),
+            Payload::Datagram(datagram) => datagram.bytes + UDP_IP_HEADERS,
+        }
+    }
+
+    /// Its code point in the IP header; datagrams are not ECN-capable.
+    #[inline]
+    pub(crate) fn ecn(&self) -> Ecn {
+        match &self.payload {
+            Payload::Segment(segment) => segment.ecn,
+            Payload::Datagram(_) => Ecn::NotEct,
+        }
+    }
+
+    /// A queue or a script has set its code point.
+    #[inline]
+    pub(super) fn set_ecn(&mut self, ecn: Ecn) {
+        if let Payload::Segment(segment) = &mut self.payload {
+            segment.ecn = ecn;
+        }
     }
 }
 
@@ -111,9 +167,12 @@ impl World {
     pub(super) fn send(&mut self, id: u32, index: u32, from: usize) {
         let connection = &mut self.connections[index];
         let inflight = &mut self.in_flight[id];
+        let segment = inflight.segment_mut();
+        let (class, ack) = (class(segment), connection.thinnable(from, segment));
+        inflight.class = class;
         inflight.header = Header {
             dscp: connection.dscp,
-            ack: connection.thinnable(from, &inflight.segment),
+            ack,
             source: connection.hosts[from],
             destination: connection.hosts[1 - from],
         };
@@ -122,19 +181,17 @@ impl World {
         inflight.to = (1 - from) as u8;
         inflight.hop = 0;
         inflight.route = connection.route[from];
-        inflight.class = class(&inflight.segment);
         self.launch(id);
     }
 
     /// Sends a datagram of `bytes` payload on its way.
     pub(super) fn send_datagram(&mut self, index: u32, bytes: u32) {
         let stream = &mut self.streams[index as usize];
-        let segment =
-            Segment { seq: stream.sent, ack: self.now.nanos(), len: bytes, ..Segment::default() };
+        let datagram = Datagram { number: stream.sent, sent: self.now, bytes };
         stream.sent += 1;
         let id = self.in_flight.place(InFlight::default);
         self.in_flight[id] = InFlight {
-            segment,
+            payload: Payload::Datagram(datagram),
             connection: index,
             serial: stream.serial,
             to: stream.to,
@@ -180,7 +237,7 @@ impl World {
                 id,
                 flow: inflight.flow(),
                 bytes: inflight.ip_bytes(),
-                ecn: inflight.segment.ecn,
+                ecn: inflight.ecn(),
                 arrived: at,
                 header: inflight.header,
             };
@@ -189,7 +246,7 @@ impl World {
                 Port::Folded(folded) => match folded.offer(&mut packet, inflight.class) {
                     Offered::Leaves { at: leaves, marked } => {
                         if marked {
-                            inflight.segment.ecn = packet.ecn;
+                            inflight.set_ecn(packet.ecn);
                         }
                         at = leaves + self.network.after(port);
                     }
@@ -252,7 +309,7 @@ impl World {
         let (packet, finish) = self.network.finish_transmission(port, self.now);
         self.after_explicit(port, finish);
         let inflight = &mut self.in_flight[packet.id];
-        inflight.segment.ecn = packet.ecn;
+        inflight.set_ecn(packet.ecn);
         if let Some(tap) = &mut self.tap {
             let place = (port, CapturedAt::Departure);
             tap.saw(place, self.now, inflight, &self.owners, &self.groups);

@@ -5,9 +5,9 @@ use packet::{Duration, Instant};
 use tcp::{HostPair, State};
 use traffic::{Closes, Input};
 
-use super::connection::{ACCEPTOR, Exchange, GONE, OPENER, SERVING};
-use super::forwarding::{InFlight, Stream};
-use super::{Event, NOWHERE, World};
+use super::connection::{ACCEPTOR, Exchange, GONE, OPENER};
+use super::forwarding::{InFlight, Payload, Stream};
+use super::{Event, World};
 use crate::event_queue::{Priority, order};
 use crate::topology::{Machines, Side};
 
@@ -28,12 +28,15 @@ impl World {
         let inflight = &self.in_flight[id];
         self.recorder.delivered(self.now, inflight);
         let index = inflight.connection;
-        if inflight.is_datagram() {
-            let (number, bytes) = (inflight.segment.seq, u64::from(inflight.segment.len));
-            self.recorder.arrived(self.now, self.streams[index as usize].group, bytes);
-            self.forget(id);
-            return self.hear(index, number);
-        }
+        let segment = match &inflight.payload {
+            Payload::Segment(segment) => segment,
+            Payload::Datagram(datagram) => {
+                let (group, number) = (self.streams[index as usize].group, datagram.number);
+                self.recorder.arrived(self.now, group, u64::from(datagram.bytes));
+                self.forget(id);
+                return self.hear(index, number);
+            }
+        };
         let end = usize::from(inflight.to);
         let connection = &mut self.connections[index];
         let late = connection.serial != inflight.serial; // a copy for a connection that is over
@@ -43,7 +46,7 @@ impl World {
             if self.host_cache.is_some() && connection.ends[end].may_recall() {
                 self.deliver_recalling(id, end);
             } else {
-                connection.ends[end].on_segment(&inflight.segment, self.now);
+                connection.ends[end].on_segment(segment, self.now);
             }
             if follows {
                 let bytes = self.connections[index].ends[end].delivered() - before;
@@ -64,8 +67,8 @@ impl World {
     /// A datagram has arrived: tells the conversation it belongs to, if it is of one.
     fn hear(&mut self, stream: u32, number: u64) {
         let Stream { hears, to, .. } = self.streams[stream as usize];
-        if hears != NOWHERE {
-            self.tell(hears, Input::Heard { back: usize::from(to) == OPENER, number });
+        if let Some(member) = hears {
+            self.tell(member, Input::Heard { back: usize::from(to) == OPENER, number });
         }
     }
 
@@ -123,12 +126,12 @@ impl World {
     /// A packet of a handshake reaches a host that remembers others.
     #[cold]
     fn deliver_recalling(&mut self, id: u32, end: usize) {
-        let inflight = &self.in_flight[id];
+        let inflight = &mut self.in_flight[id];
         let connection = &mut self.connections[inflight.connection];
         let opener = self.groups[usize::from(self.members[connection.member as usize].group)].side;
         let pair = host_pair(&self.machines, opener, connection.hosts, end);
         if let Some(cache) = &mut self.host_cache {
-            cache.deliver(pair, &mut connection.ends[end], &inflight.segment, self.now);
+            cache.deliver(pair, &mut connection.ends[end], inflight.segment_mut(), self.now);
         }
     }
 
@@ -162,7 +165,7 @@ impl World {
             let id = self.in_flight.place(InFlight::default);
             let inflight = &mut self.in_flight[id];
             let connection = &mut self.connections[index];
-            if !connection.ends[end].poll_send_into(&mut inflight.segment, self.now) {
+            if !connection.ends[end].poll_send_into(inflight.segment_mut(), self.now) {
                 return self.forget(id);
             }
             self.send(id, index, end);
@@ -246,11 +249,10 @@ impl World {
         let connection = &mut self.connections[index];
         let serial = connection.serial;
         let next = connection.oldest_unserved();
-        let scripted = connection.exchanges[next].scripted();
-        let service = &mut connection.exchanges[next].service;
-        if *service != SERVING {
-            let worked = self.now + std::mem::replace(service, SERVING);
-            let at = scripted.map_or(worked, |not_before| not_before.max(self.now));
+        let exchange = &mut connection.exchanges[next];
+        if !std::mem::replace(&mut exchange.in_service, true) {
+            let worked = self.now + exchange.service;
+            let at = exchange.scripted().map_or(worked, |not_before| not_before.max(self.now));
             let order = order(Priority::Wake, SERVERS | u64::from(serial));
             self.events.schedule(at, order, Event::Serve { connection: index, serial });
         }

@@ -1,6 +1,7 @@
 //! Replies that share a connection frame by frame, as HTTP/2's do (RFC 9113).
 
 use std::collections::VecDeque;
+use std::num::NonZero;
 
 use packet::{Duration, Instant};
 
@@ -100,8 +101,8 @@ impl Connection {
         let place = self.exchanges.iter().position(|e| e.request_end == request_end);
         let exchange = place.and_then(|place| self.exchanges.remove(place));
         let mut exchange = exchange.expect("what is answered was asked");
-        exchange.reply_end = at;
-        let behind = self.exchanges.iter().position(|e| e.reply_end == u64::MAX);
+        exchange.reply_end = NonZero::new(at);
+        let behind = self.exchanges.iter().position(|e| e.reply_end.is_none());
         self.exchanges.insert(behind.unwrap_or(self.exchanges.len()), exchange);
     }
 

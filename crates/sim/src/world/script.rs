@@ -4,11 +4,12 @@
 use packet::Ecn;
 use tcp::Flags;
 
+use crate::scenario::schema;
 use crate::scenario::{Rule, Scenario, Traffic};
-use crate::schema;
 use crate::topology::Side;
 use crate::world::World;
 use crate::world::connection::{GONE, OPENER};
+use crate::world::forwarding::{Datagram, Payload};
 
 /// What a rule counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,10 +163,15 @@ impl World {
         if scripts.groups[group].is_empty() {
             return false;
         }
-        let packet = Sent {
-            data: inflight.segment.len > 0,
-            again: inflight.segment.flags.has(Flags::AGAIN),
-            first_byte: inflight.segment.seq,
+        let packet = match &inflight.payload {
+            Payload::Segment(segment) => Sent {
+                data: segment.len > 0,
+                again: segment.flags.has(Flags::AGAIN),
+                first_byte: segment.seq,
+            },
+            Payload::Datagram(Datagram { number, bytes, .. }) => {
+                Sent { data: *bytes > 0, again: false, first_byte: *number }
+            }
         };
         let from = 1 - usize::from(inflight.to);
         let opener = self.groups[group].side;
@@ -174,7 +180,7 @@ impl World {
         let first = self.groups[group].first_member;
         let number = || {
             let member = match datagram {
-                true => members.iter().position(|m| m.stream == index).unwrap_or(0) as u32,
+                true => members.iter().position(|m| m.stream == Some(index)).unwrap_or(0) as u32,
                 false => connections[index].member,
             };
             u64::from(member - first) + 1
@@ -187,9 +193,9 @@ impl World {
             self.drop_packet(id);
             return true;
         }
-        let ecn = &mut self.in_flight[id].segment.ecn;
-        if *ecn != Ecn::NotEct {
-            *ecn = Ecn::Ce;
+        let inflight = &mut self.in_flight[id];
+        if inflight.ecn() != Ecn::NotEct {
+            inflight.set_ecn(Ecn::Ce);
             self.recorder.scripted(self.now, true);
         }
         false

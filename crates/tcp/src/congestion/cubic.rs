@@ -6,34 +6,101 @@
 //! That matters for small windows: `cnt`, the acknowledged segments that buy one of the window, is a
 //! quotient rounded down. CUBIC by the letter of RFC 9438 is [`super::rfc9438`].
 
-use packet::Instant;
+use packet::params::{Field, Params};
+use packet::{About, Instant};
 
 use super::growth::{Increase, segments};
 use super::hystart::HyStart;
-use super::{AckSample, Cause, Control, Entry};
+use super::{AckSample, Cause, Control, Entry, field};
 use crate::send_state::SendState;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "cubic",
-    summary: "window a cubic of the time since congestion, 0.7 of it at congestion, never slower \
+    about: About {
+        name: "cubic",
+        summary: "window a cubic of the time since congestion, 0.7 of it at congestion, never slower \
               than Reno; Linux's, in integers",
-    source: "Linux 6.12, net/ipv4/tcp_cubic.c, with its HyStart (Ha and Rhee, Computer Networks \
-             55(9), 2011); RFC 9438 says otherwise: grow like Reno (alpha = 1) from the old window \
+        year: 2024,
+        source: "Linux 6.12, net/ipv4/tcp_cubic.c, with its HyStart (Ha and Rhee, Computer Networks \
+             55(9), 2011)",
+        deviations: "RFC 9438 says otherwise: grow like Reno (alpha = 1) from the old window \
              on, exact arithmetic, an undo that restores the curve; that is rfc9438",
-    make: || Box::new(Cubic::default()),
+        fields: FIELDS,
+    },
+    make: |params| Box::new(Cubic::new(Settings::read(params))),
 };
 
-/// `beta`: what congestion leaves of the window, in 1/1,024.
-const BETA: u32 = 717;
-const BETA_SCALE: u32 = 1_024;
-/// `cube_rtt_scale`: ten times `bic_scale`, the C of 0.4 segments/s^3 in 1/1,024.
-const CUBE_SCALE: u64 = 410;
-/// `cube_factor`: 2^40 over that.
-const CUBE_FACTOR: u64 = (1 << 40) / CUBE_SCALE;
-/// `beta_scale`: the acknowledged segments that buy Reno's equal one segment, in windows/8:
-/// 8 (1 + beta)/(3 (1 - beta)) in integers, 15.
-const RENO_SCALE: u32 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
+const FIELDS: &[Field] = &[
+    field::number(
+        "c",
+        "Growth of the cubic, segments/s^3; counted in 1/1,024.",
+        (0.01, 10.0),
+        0.4,
+        "bic_scale = 41: 410/1,024",
+    ),
+    field::number(
+        "beta",
+        "What congestion leaves of the window; counted in 1/1,024.",
+        (0.1, 0.99),
+        0.7,
+        "beta = 717: 717/1,024",
+    ),
+    field::switch(
+        "fast_convergence",
+        "A window below the last plateau aims lower: room for others.",
+        true,
+        "fast_convergence = 1",
+    ),
+    field::switch(
+        "tcp_friendliness",
+        "Never slower than Reno's equal.",
+        true,
+        "tcp_friendliness = 1",
+    ),
+    field::switch(
+        "hystart",
+        "Slow start ends early where round trips rise (HyStart).",
+        true,
+        "hystart = 1",
+    ),
+];
+
+/// The scale of fractions.
+const SCALE: u32 = 1_024;
+
+/// The parameters, in the integers of the kernel.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    /// `beta`, in 1/1,024.
+    beta: u32,
+    /// `cube_rtt_scale`: C in 1/1,024.
+    cube_scale: u64,
+    /// `cube_factor`: 2^40 over that.
+    cube_factor: u64,
+    /// `beta_scale`: the acknowledged segments that buy Reno's equal one segment, in windows/8:
+    /// 8 (1 + beta)/(3 (1 - beta)) in integers, 15 of 0.7.
+    reno_scale: u32,
+    fast_convergence: bool,
+    tcp_friendliness: bool,
+    hystart: bool,
+}
+
+impl Settings {
+    fn read(params: &Params) -> Self {
+        let scaled = |name| (params.real(name) * f64::from(SCALE) + 0.5) as u32;
+        let (beta, cube_scale) = (scaled("beta"), u64::from(scaled("c")));
+        Settings {
+            beta,
+            cube_scale,
+            cube_factor: (1 << 40) / cube_scale,
+            reno_scale: 8 * (SCALE + beta) / 3 / (SCALE - beta),
+            fast_convergence: params.switch("fast_convergence"),
+            tcp_friendliness: params.switch("tcp_friendliness"),
+            hystart: params.switch("hystart"),
+        }
+    }
+}
+
 /// Jiffies per second (CONFIG_HZ = 1000) and the bits of a second on the curve (`BICTCP_HZ`).
 const HZ: u64 = 1_000;
 const CURVE_BITS: u32 = 10;
@@ -42,8 +109,9 @@ const STALE: u64 = HZ / 32;
 /// Before the first congestion the window grows by at least a twentieth per round trip.
 const FIRST_COUNT: u32 = 20;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Cubic {
+    settings: Settings,
     hystart: HyStart,
     increase: Increase,
     /// Smallest round trip of data since the connection began or the last timeout, microseconds;
@@ -80,28 +148,37 @@ struct Epoch {
 
 impl Curve {
     /// `bictcp_update`: how many acknowledged segments buy one of the window.
-    fn update(&mut self, cwnd: u32, acked: u32, delay_min: u32, now: u64) {
+    fn update(&mut self, settings: &Settings, cwnd: u32, acked: u32, delay_min: u32, now: u64) {
         self.acked += acked;
         if self.last_cwnd == cwnd && now - self.last_time <= STALE {
             return;
         }
         // At most once per jiffy.
         let known = self.epoch.filter(|_| self.last_time == now);
-        let mut epoch = known.unwrap_or_else(|| self.follow(cwnd, acked, delay_min, now));
-        self.keep_up_with_reno(&mut epoch, cwnd);
+        let mut epoch = known.unwrap_or_else(|| self.follow(settings, cwnd, acked, delay_min, now));
+        if settings.tcp_friendliness {
+            self.keep_up_with_reno(&mut epoch, cwnd, settings.reno_scale);
+        }
         self.epoch = Some(epoch);
         // Half as many again per round trip at most.
         self.count = self.count.max(2);
     }
 
     /// The cubic's part of it.
-    fn follow(&mut self, cwnd: u32, acked: u32, delay_min: u32, now: u64) -> Epoch {
+    fn follow(
+        &mut self,
+        settings: &Settings,
+        cwnd: u32,
+        acked: u32,
+        delay_min: u32,
+        now: u64,
+    ) -> Epoch {
         (self.last_cwnd, self.last_time) = (cwnd, now);
         let epoch = self.epoch.unwrap_or_else(|| {
             self.acked = acked;
-            Epoch::begin(self.last_max, cwnd, now)
+            Epoch::begin(settings, self.last_max, cwnd, now)
         });
-        let target = epoch.target(delay_min, now);
+        let target = epoch.target(settings.cube_scale, delay_min, now);
         self.count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
         if self.last_max == 0 {
             self.count = self.count.min(FIRST_COUNT);
@@ -111,8 +188,8 @@ impl Curve {
 
     /// The TCP-friendly region: its slope stays, however large the window (RFC 9438 would grow
     /// like Reno from the old window on).
-    fn keep_up_with_reno(&mut self, epoch: &mut Epoch, cwnd: u32) {
-        let price = (cwnd * RENO_SCALE) >> 3;
+    fn keep_up_with_reno(&mut self, epoch: &mut Epoch, cwnd: u32, reno_scale: u32) {
+        let price = (cwnd * reno_scale) >> 3;
         while self.acked > price {
             self.acked -= price;
             epoch.reno += 1;
@@ -124,19 +201,19 @@ impl Curve {
 }
 
 impl Epoch {
-    fn begin(last_max: u32, cwnd: u32, now: u64) -> Self {
+    fn begin(settings: &Settings, last_max: u32, cwnd: u32, now: u64) -> Self {
         let below = u64::from(last_max.saturating_sub(cwnd));
-        let k = if below > 0 { cube_root(CUBE_FACTOR * below) } else { 0 };
+        let k = if below > 0 { cube_root(settings.cube_factor * below) } else { 0 };
         Epoch { start: now, origin: last_max.max(cwnd), k: u64::from(k), reno: cwnd }
     }
 
     /// The window wanted a round trip from now.
-    fn target(&self, delay_min: u32, now: u64) -> u32 {
+    fn target(&self, cube_scale: u64, delay_min: u32, now: u64) -> u32 {
         let jiffies = now - self.start + u64::from(delay_min).div_ceil(1_000_000 / HZ);
         let t = (jiffies << CURVE_BITS) / HZ;
         let far = t.abs_diff(self.k);
         // As there, a window beyond 32 bits wraps.
-        let cube = CUBE_SCALE.wrapping_mul(far).wrapping_mul(far).wrapping_mul(far);
+        let cube = cube_scale.wrapping_mul(far).wrapping_mul(far).wrapping_mul(far);
         let delta = (cube >> (10 + 3 * CURVE_BITS)) as u32;
         if t < self.k { self.origin.wrapping_sub(delta) } else { self.origin.wrapping_add(delta) }
     }
@@ -165,6 +242,16 @@ fn cube_root(a: u64) -> u32 {
 }
 
 impl Cubic {
+    fn new(settings: Settings) -> Self {
+        Cubic {
+            settings,
+            hystart: HyStart::default(),
+            increase: Increase::default(),
+            delay_min: 0,
+            curve: Curve::default(),
+        }
+    }
+
     /// `cubictcp_acked`: round trips of the second after congestion avoidance began do not count.
     fn measure(&mut self, snd: &mut SendState, ack: &AckSample) {
         let Some(rtt) = ack.rtt else { return };
@@ -176,7 +263,7 @@ impl Cubic {
         if self.delay_min == 0 || delay < self.delay_min {
             self.delay_min = delay;
         }
-        if snd.cwnd < snd.ssthresh {
+        if snd.cwnd < snd.ssthresh && self.settings.hystart {
             self.hystart.on_sample(snd, ack, delay, self.delay_min);
         }
     }
@@ -196,7 +283,7 @@ impl Control for Cubic {
         let rest = Increase::slow_start(snd, ack.segments);
         if rest > 0 {
             let cwnd = segments(snd);
-            self.curve.update(cwnd, rest, self.delay_min, jiffies(ack.now));
+            self.curve.update(&self.settings, cwnd, rest, self.delay_min, jiffies(ack.now));
             self.increase.add(snd, self.curve.count, rest);
         }
     }
@@ -206,11 +293,11 @@ impl Control for Cubic {
         let cwnd = segments(snd);
         self.increase.forget();
         self.curve.epoch = None;
-        let less = cwnd < self.curve.last_max;
+        let Settings { beta, fast_convergence, .. } = self.settings;
+        let less = fast_convergence && cwnd < self.curve.last_max;
         // Fast convergence: room for others.
-        self.curve.last_max =
-            if less { cwnd * (BETA_SCALE + BETA) / (2 * BETA_SCALE) } else { cwnd };
-        snd.ssthresh = u64::from((cwnd * BETA / BETA_SCALE).max(2)) * snd.mss();
+        self.curve.last_max = if less { cwnd * (SCALE + beta) / (2 * SCALE) } else { cwnd };
+        snd.ssthresh = u64::from((cwnd * beta / SCALE).max(2)) * snd.mss();
     }
 
     /// `cubictcp_state`: all is forgotten, and HyStart runs again.
@@ -229,11 +316,18 @@ impl Control for Cubic {
     }
 
     fn reset(&mut self) {
-        *self = Cubic::default();
+        *self = Cubic::new(self.settings);
     }
 
     fn boxed(&self) -> Box<dyn Control> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+impl Default for Cubic {
+    fn default() -> Self {
+        Cubic::new(Settings::read(&Params::defaults(FIELDS)))
     }
 }
 

@@ -7,29 +7,60 @@
 //! sqrt(2/W*), W* packets being the path and K, and the queue swings by sqrt(W*/2) below K (Alizadeh
 //! et al., section 3.3).
 
-use packet::Instant;
+use packet::params::{Field, Params};
+use packet::{About, Instant};
 
 use super::reno::Reno;
-use super::{AckSample, CLASSIC, Cause, Control, ControlFlags, EcnMode, Entry};
+use super::{AckSample, CLASSIC, Cause, Control, ControlFlags, EcnMode, Entry, field};
 use crate::send_state::SendState;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "dctcp",
-    summary: "Reno that answers marks in proportion to how many there are",
-    source: "RFC 8257; first alpha 1, and selectively acknowledged bytes count, as in Linux; no growth \
+    about: About {
+        name: "dctcp",
+        summary: "Reno that answers marks in proportion to how many there are",
+        year: 2017,
+        source: "RFC 8257",
+        deviations: "first alpha 1, and selectively acknowledged bytes count, as in Linux; no growth \
              in a window after a reduction, as in Linux",
-    make: || Box::new(Dctcp::default()),
+        fields: FIELDS,
+    },
+    make: |params| Box::new(Dctcp::new(Settings::read(params))),
 };
 
-/// Weight of a window's fraction in the average (RFC 8257 section 4.2 discusses 1/16).
-const GAIN: f64 = 1.0 / 16.0;
+const FIELDS: &[Field] = &[
+    field::number(
+        "g",
+        "Weight of a window's marked fraction in the average alpha.",
+        (0.0, 1.0),
+        1.0 / 16.0,
+        "RFC 8257 section 4.2; dctcp_shift_g = 4 in Linux",
+    ),
+    field::share(
+        "alpha",
+        "The average before the first window: a new connection fears the worst.",
+        1.0,
+        "dctcp_alpha_on_init = 1,024 in Linux",
+    ),
+];
+
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    g: f64,
+    alpha: f64,
+}
+
+impl Settings {
+    fn read(params: &Params) -> Self {
+        Settings { g: params.real("g"), alpha: params.real("alpha") }
+    }
+}
 
 #[derive(Clone, Debug)]
 struct Dctcp {
+    settings: Settings,
     reno: Reno,
-    /// Average fraction of bytes marked. A new connection fears the worst (Linux's
-    /// `dctcp_alpha_on_init`).
+    /// Average fraction of bytes marked.
     alpha: f64,
     /// Bytes reported since the window of observation began, and of these the marked ones.
     delivered: u64,
@@ -38,13 +69,12 @@ struct Dctcp {
     window_end: u64,
 }
 
-impl Default for Dctcp {
-    fn default() -> Self {
-        Dctcp { reno: Reno::default(), alpha: 1.0, delivered: 0, marked: 0, window_end: 0 }
-    }
-}
-
 impl Dctcp {
+    fn new(settings: Settings) -> Self {
+        let (reno, alpha) = (Reno::default(), settings.alpha);
+        Dctcp { settings, reno, alpha, delivered: 0, marked: 0, window_end: 0 }
+    }
+
     /// Section 3.3, steps 1 to 8.
     fn observe(&mut self, snd: &SendState, ack: &AckSample) {
         self.delivered += ack.delivered;
@@ -53,7 +83,7 @@ impl Dctcp {
             return;
         }
         let fraction = self.marked as f64 / self.delivered as f64;
-        self.alpha += GAIN * (fraction - self.alpha);
+        self.alpha += self.settings.g * (fraction - self.alpha);
         (self.delivered, self.marked) = (0, 0);
         self.window_end = snd.max;
     }
@@ -79,11 +109,18 @@ impl Control for Dctcp {
     }
 
     fn reset(&mut self) {
-        *self = Dctcp::default();
+        *self = Dctcp::new(self.settings);
     }
 
     fn boxed(&self) -> Box<dyn Control> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+impl Default for Dctcp {
+    fn default() -> Self {
+        Dctcp::new(Settings::read(&Params::defaults(FIELDS)))
     }
 }
 

@@ -10,31 +10,79 @@
 //!
 //! Sections are the draft's.
 
-use packet::{Duration, Instant};
+use packet::params::{Field, Params};
+use packet::units::Unit;
+use packet::{About, Duration, Instant};
 
-use super::{AckSample, CaState, Cause, Control, Entry};
+use super::{AckSample, CaState, Cause, Control, Entry, field};
 use crate::send_state::SendState;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "ledbat++",
-    summary: "for background transfers: yields as soon as it sees 60 ms of queue, and every now and \
+    about: About {
+        name: "ledbat++",
+        summary: "for background transfers: yields as soon as it sees 60 ms of queue, and every now and \
               then looks at the path without its own",
-    source: "draft-irtf-iccrg-ledbat-plus-plus-06 (recalled, and read through implementations of it), \
-             with RFC 6817's filters: the least of four round trips against the least of ten minutes. \
-             Where the draft leaves room: the ramp after a slowdown is section 4.1's slow start \
+        year: 2026,
+        source: "draft-irtf-iccrg-ledbat-plus-plus-06 (recalled, and read through implementations of it), \
+             with RFC 6817's filters: the least of four round trips against the least of ten minutes",
+        deviations: "Where the draft leaves room: the ramp after a slowdown is section 4.1's slow start \
              without its early end, the two round trips of a slowdown are smoothed ones",
-    make: || Box::new(LedbatPp::default()),
+        fields: FIELDS,
+    },
+    make: |params| Box::new(LedbatPp::new(Settings::read(params))),
 };
 
-/// Section 4.5: queueing delay to keep.
-const TARGET: Duration = Duration::from_millis(60);
-/// Section 4.1: queueing delay that ends the first slow start.
-const EARLY: Duration = Duration::from_millis(45);
-/// Section 4.2: the gain is at least one part in so many.
-const GAIN_MOST: u64 = 16;
-/// Section 4.3: weight of the excess.
-const CONSTANT: f64 = 1.0;
+const FIELDS: &[Field] = &[
+    field::time(
+        "target",
+        "Queueing delay to keep; three quarters of it end the first slow start.",
+        (0.0, 10.0),
+        0.06,
+        "section 4.5, and section 4.1: 45 ms",
+    ),
+    field::whole(
+        "gain_parts",
+        "The gain is at least one part in so many.",
+        Unit::Count,
+        (1, 1_000),
+        16,
+        "section 4.2",
+    ),
+    field::number(
+        "constant",
+        "Weight of the delay beyond the target.",
+        (0.0, 100.0),
+        1.0,
+        "section 4.3",
+    ),
+];
+
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    target: Duration,
+    gain_parts: u64,
+    constant: f64,
+}
+
+impl Settings {
+    fn read(params: &Params) -> Self {
+        let (gain_parts, constant) = (params.whole("gain_parts"), params.real("constant"));
+        Settings { target: params.time("target"), gain_parts, constant }
+    }
+
+    /// Section 4.2: GAIN = 1 / min(16, ceil(2 TARGET / base)).
+    fn gain(&self, base: Duration) -> f64 {
+        let parts = (2 * self.target.nanos()).div_ceil(base.nanos().max(1));
+        1.0 / parts.clamp(1, self.gain_parts) as f64
+    }
+
+    /// Section 4.1: the queueing delay that ends the first slow start.
+    fn early(&self) -> Duration {
+        Duration::from_nanos(self.target.nanos() / 4 * 3)
+    }
+}
+
 /// Sections 4.1 and 4.4: the first window, and that of a slowdown, in segments.
 const LEAST: u64 = 2;
 /// Section 4.4: length of a slowdown in round trips, also the wait for the first; and pause after
@@ -84,12 +132,6 @@ impl Delays {
         let current = self.current.into_iter().min().unwrap_or(NONE);
         current - self.base().min(current)
     }
-
-    /// Section 4.2: GAIN = 1 / min(16, ceil(2 TARGET / base)).
-    fn gain(&self) -> f64 {
-        let parts = (2 * TARGET.nanos()).div_ceil(self.base().nanos().max(1));
-        1.0 / parts.clamp(1, GAIN_MOST) as f64
-    }
 }
 
 /// Where a flow stands.
@@ -107,8 +149,9 @@ enum Phase {
     Again,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct LedbatPp {
+    settings: Settings,
     delays: Delays,
     phase: Phase,
     /// When the next slowdown is due, and when the one under way began, its ramp included.
@@ -119,6 +162,17 @@ struct LedbatPp {
 }
 
 impl LedbatPp {
+    fn new(settings: Settings) -> Self {
+        LedbatPp {
+            settings,
+            delays: Delays::default(),
+            phase: Phase::default(),
+            due: None,
+            began: None,
+            rest: 0.0,
+        }
+    }
+
     fn set(&mut self, snd: &mut SendState, window: f64) {
         let window = window.max((LEAST * snd.mss()) as f64);
         snd.cwnd = window as u64;
@@ -147,9 +201,11 @@ impl LedbatPp {
 
     /// Section 4.1: slow start times the gain.
     fn start(&mut self, snd: &mut SendState, ack: &AckSample) {
-        let early = self.phase == Phase::Start && self.delays.queueing() > EARLY;
+        let early = self.phase == Phase::Start && self.delays.queueing() > self.settings.early();
         if !early && ack.window_limited {
-            let grown = snd.cwnd as f64 + self.rest + self.delays.gain() * ack.acked as f64;
+            let grown = snd.cwnd as f64
+                + self.rest
+                + self.settings.gain(self.delays.base()) * ack.acked as f64;
             self.set(snd, grown.min(snd.ssthresh as f64));
         }
         if early || snd.cwnd >= snd.ssthresh {
@@ -161,11 +217,12 @@ impl LedbatPp {
     fn adapt(&mut self, snd: &mut SendState, ack: &AckSample) {
         let mss = snd.mss() as f64;
         let window = (snd.cwnd as f64 + self.rest) / mss;
-        let mut change = self.delays.gain();
+        let Settings { target, constant, .. } = self.settings;
+        let mut change = self.settings.gain(self.delays.base());
         let queueing = self.delays.queueing();
-        if queueing > TARGET {
-            let excess = queueing.secs_f64() / TARGET.secs_f64() - 1.0;
-            change = (change - CONSTANT * window * excess).max(-window / 2.0);
+        if queueing > target {
+            let excess = queueing.secs_f64() / target.secs_f64() - 1.0;
+            change = (change - constant * window * excess).max(-window / 2.0);
         }
         if change < 0.0 || ack.window_limited {
             let share = (ack.acked as f64 / mss / window).min(1.0);
@@ -211,11 +268,18 @@ impl Control for LedbatPp {
     }
 
     fn reset(&mut self) {
-        *self = LedbatPp::default();
+        *self = LedbatPp::new(self.settings);
     }
 
     fn boxed(&self) -> Box<dyn Control> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+impl Default for LedbatPp {
+    fn default() -> Self {
+        LedbatPp::new(Settings::read(&Params::defaults(FIELDS)))
     }
 }
 
@@ -252,7 +316,7 @@ mod tests {
             [(1, 16.0), (7, 16.0), (8, 15.0), (20, 6.0), (60, 2.0), (120, 1.0), (200, 1.0)]
         {
             let (ledbat, _) = avoiding(base, 10);
-            assert_eq!(ledbat.delays.gain(), 1.0 / parts, "{base} ms");
+            assert_eq!(ledbat.settings.gain(ledbat.delays.base()), 1.0 / parts, "{base} ms");
         }
     }
 

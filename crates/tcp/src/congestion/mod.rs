@@ -8,8 +8,10 @@
 
 mod bbr;
 mod bbr3;
+mod classic_reno;
 mod cubic;
 mod dctcp;
+mod field;
 mod growth;
 mod hystart;
 mod hystart_plus;
@@ -25,10 +27,13 @@ mod vegas;
 mod windowed;
 
 use std::fmt::Debug;
+use std::panic::RefUnwindSafe;
 
-use packet::{Duration, Instant};
+use packet::params::{Kind, Params};
+use packet::{About, Duration, Instant};
 
 use crate::send_state::SendState;
+pub(crate) use classic_reno::{Arithmetic, ClassicReno};
 
 /// Why a control is told of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +47,7 @@ pub(crate) enum Cause {
 }
 
 /// What one acknowledgement says, gathered by the transport.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckSample {
     pub now: Instant,
     /// Bytes newly acknowledged, cumulatively or selectively.
@@ -169,7 +174,7 @@ pub(crate) const CLASSIC: ControlFlags =
     ControlFlags { own_window: false, own_marks: false, paced: false, ecn: EcnMode::Classic };
 
 /// One connection's congestion control.
-pub(crate) trait Control: Debug + Send + Sync {
+pub(crate) trait Control: Debug + Send + Sync + RefUnwindSafe {
     /// Who sets what.
     fn flags(&self) -> ControlFlags {
         CLASSIC
@@ -224,6 +229,11 @@ pub(crate) trait Control: Debug + Send + Sync {
     /// section 4.3); for a scalable control that is new.
     fn detect_classic_queues(&mut self) {}
 
+    /// The same, if it is a Reno that classic senders ask without a detour.
+    fn classic(&self) -> Option<ClassicReno> {
+        None
+    }
+
     /// The same for another connection, as new.
     fn reset(&mut self);
 
@@ -252,19 +262,18 @@ fn linux_pacing_rate(snd: &SendState, srtt: Duration) -> Option<u64> {
 /// A control of the list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    /// The name it is asked for by.
-    pub name: &'static str,
-    /// What it is, in one sentence.
-    pub summary: &'static str,
-    /// Where its rules come from, and where it differs.
-    pub source: &'static str,
-    /// Makes one for a connection.
-    pub make: fn() -> Box<dyn Control>,
+    /// Name, summary, sources, parameters.
+    pub about: About,
+    /// Makes one from checked parameters.
+    pub make: fn(&Params) -> Box<dyn Control>,
 }
 
-/// All congestion controls.
-pub(crate) const CONTROLS: &[Entry] = &[
+/// All congestion controls, one line each.
+const CONTROLS: &[Entry] = &[
     reno::ENTRY,
+    classic_reno::BSD,
+    classic_reno::RFC5681,
+    classic_reno::NS2,
     cubic::ENTRY,
     rfc9438::ENTRY,
     vegas::ENTRY,
@@ -275,41 +284,38 @@ pub(crate) const CONTROLS: &[Entry] = &[
     prague::ENTRY,
 ];
 
-/// Their names, for the profiles that offer a choice.
-pub(crate) const NAMES: &[&str] = &names();
-
-const fn names() -> [&'static str; CONTROLS.len()] {
-    let mut names = [""; CONTROLS.len()];
+/// What they say of themselves.
+const ABOUT: [&About; CONTROLS.len()] = {
+    let mut about = [&CONTROLS[0].about; CONTROLS.len()];
     let mut i = 0;
-    while i < names.len() {
-        names[i] = CONTROLS[i].name;
+    while i < about.len() {
+        about[i] = &CONTROLS[i].about;
         i += 1;
     }
-    names
+    about
+};
+
+/// The kind of the parameter by which a profile offers them.
+pub(crate) const KIND: Kind = Kind::Variant(&ABOUT);
+
+/// A new control called `name`, which a profile's table has checked, with parameters of its own.
+pub(crate) fn make(name: &str, params: &Params) -> Box<dyn Control> {
+    let named = |entry: &&Entry| entry.about.name == name;
+    (CONTROLS.iter().find(named).expect("a profile names a listed control").make)(params)
 }
 
-/// The entry called `name`.
-pub(crate) fn find(name: &str) -> Option<&'static Entry> {
-    CONTROLS.iter().find(|entry| entry.name == name)
+/// A new control called `name` with its defaults.
+pub(crate) fn make_usual(name: &str) -> Box<dyn Control> {
+    let about = ABOUT.into_iter().find(|about| about.name == name).expect("a listed control");
+    make(name, &Params::defaults(about.fields))
 }
 
-/// A new control called `name`, which a profile's table has checked.
-pub(crate) fn make(name: &str) -> Box<dyn Control> {
-    (find(name).expect("a profile names a listed control").make)()
+/// What takes over in Linux where a control does not get the feedback it needs.
+pub(crate) fn linux_reno() -> Box<dyn Control> {
+    Box::new(reno::Reno::default())
 }
 
-/// A congestion control as a catalogue lists it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct About {
-    /// The name the parameter `congestion` has for it.
-    pub name: &'static str,
-    /// What it is, in one sentence.
-    pub summary: &'static str,
-    /// Where its rules come from, and where it differs.
-    pub source: &'static str,
-}
-
-/// All congestion controls that profiles with the parameter `congestion` offer.
-pub fn controls() -> impl Iterator<Item = About> {
-    CONTROLS.iter().map(|&Entry { name, summary, source, .. }| About { name, summary, source })
+/// All congestion controls, for lists and documentation.
+pub fn controls() -> impl Iterator<Item = &'static About> {
+    ABOUT.into_iter()
 }

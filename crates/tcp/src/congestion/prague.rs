@@ -10,36 +10,68 @@
 
 mod classic;
 
-use packet::{Duration, Instant};
+use packet::params::{Field, Params};
+use packet::{About, Duration, Instant};
 
 use super::growth::slow_start;
-use super::{AckSample, CaState, Cause, Control, ControlFlags, EcnMode, Entry};
+use super::{AckSample, CaState, Cause, Control, ControlFlags, EcnMode, Entry, field};
 use crate::send_state::SendState;
 use classic::Detector;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "prague",
-    summary: "answers marks in proportion, for the low-latency queue of L4S; paced",
-    source: "RFC 9331; Linux tcp_prague.c 0.7, but a round trip with marks that is over before the \
+    about: About {
+        name: "prague",
+        summary: "answers marks in proportion, for the low-latency queue of L4S; paced",
+        year: 2024,
+        source: "RFC 9331; Linux tcp_prague.c 0.7",
+        deviations: "a round trip with marks that is over before the \
              virtual one is answered by the first mark after that, as in UDP Prague (Linux lets it \
              go). Left out: the rate mode and smaller segments of windows \
              below five segments, the rate's 3 % swing. The search for queues that take ECT(1) for \
              ECT(0) (classic_fallback) is off, as in Linux",
-    make: || Box::new(Prague::default()),
+        fields: FIELDS,
+    },
+    make: |params| Box::new(Prague::new(Settings::read(params))),
 };
 
-/// Weight of a sample in alpha.
-const GAIN: f64 = 1.0 / 16.0;
-/// Round trips below this count like it.
-const REFERENCE: Duration = Duration::from_millis(25);
+const FIELDS: &[Field] = &[
+    field::number(
+        "g",
+        "Weight of a round trip's marked fraction in the average alpha.",
+        (0.0, 1.0),
+        1.0 / 16.0,
+        "prague_ecn_shift = 4 of tcp_prague.c",
+    ),
+    field::time(
+        "rtt_virtual",
+        "Round trips below this count like it.",
+        (0.0, 1.0),
+        0.025,
+        "prague_rtt_target of tcp_prague.c: 25 ms",
+    ),
+];
+
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    g: f64,
+    rtt_virtual: Duration,
+}
+
+impl Settings {
+    fn read(params: &Params) -> Self {
+        Settings { g: params.real("g"), rtt_virtual: params.time("rtt_virtual") }
+    }
+}
+
 /// Round trips after slow start before they do.
 const ROUNDS_BEFORE: u32 = 4;
 /// Smallest window, in segments.
 const LEAST: u64 = 2;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Prague {
+    settings: Settings,
     /// The window with its fractions, bytes; zero before the first ACK.
     window: f64,
     /// Average fraction of bytes marked; counted from the first mark on.
@@ -68,6 +100,26 @@ struct Prague {
 }
 
 impl Prague {
+    fn new(settings: Settings) -> Self {
+        Prague {
+            settings,
+            window: 0.0,
+            alpha: 0.0,
+            marked_once: false,
+            losing: false,
+            before_loss: 0.0,
+            rounds: 0,
+            delivered: 0,
+            marked: 0,
+            round_end: 0,
+            sampled: Instant::ZERO,
+            reduced: Instant::ZERO,
+            owed: false,
+            in_flight: 0,
+            detector: None,
+        }
+    }
+
     /// Whether short round trips count like the reference.
     fn independent(&self, snd: &SendState) -> bool {
         snd.cwnd >= snd.ssthresh && self.rounds >= ROUNDS_BEFORE
@@ -75,7 +127,7 @@ impl Prague {
 
     /// Whether `since` is a virtual round trip ago, the real one being over.
     fn virtual_round(&self, snd: &SendState, since: Instant, now: Instant) -> bool {
-        !self.independent(snd) || now.since(since) >= REFERENCE
+        !self.independent(snd) || now.since(since) >= self.settings.rtt_virtual
     }
 
     /// Linux's `prague_enter_cwr`, once per virtual round trip.
@@ -97,11 +149,11 @@ impl Prague {
     /// Linux's `prague_rate_scaled_ai_ack_increase`: a segment per reference round trip, whose
     /// window would be longer in proportion.
     fn share_of_increase(&self, srtt: Duration) -> f64 {
-        let short = srtt > Duration::ZERO && srtt < REFERENCE;
+        let short = srtt > Duration::ZERO && srtt < self.settings.rtt_virtual;
         if self.rounds < ROUNDS_BEFORE || !short {
             return 1.0;
         }
-        let ratio = srtt.nanos() as f64 / REFERENCE.nanos() as f64;
+        let ratio = srtt.nanos() as f64 / self.settings.rtt_virtual.nanos() as f64;
         ratio * ratio
     }
 
@@ -141,7 +193,7 @@ impl Prague {
         }
         if self.marked_once {
             let fraction = self.marked as f64 / self.delivered as f64;
-            self.alpha += GAIN * (fraction - self.alpha);
+            self.alpha += self.settings.g * (fraction - self.alpha);
             self.sampled = ack.now;
             if let Some(detector) = &mut self.detector {
                 detector.judge(ack.min_rtt);
@@ -220,11 +272,19 @@ impl Control for Prague {
     }
 
     fn reset(&mut self) {
-        *self = Prague::default();
+        let detector = self.detector.map(|_| Detector::default());
+        *self = Prague { detector, ..Prague::new(self.settings) };
     }
 
     fn boxed(&self) -> Box<dyn Control> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+impl Default for Prague {
+    fn default() -> Self {
+        Prague::new(Settings::read(&Params::defaults(FIELDS)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reno's congestion control as Linux has it (`tcp_reno_cong_avoid`, `tcp_reno_ssthresh`): RFC 5681
 //! in whole segments, counting what is acknowledged (RFC 3465, in slow start without its limit L).
 
-use packet::Instant;
+use packet::{About, Instant};
 
 use super::growth::{Increase, segments};
 use super::{AckSample, Cause, Control, Entry};
@@ -9,11 +9,16 @@ use crate::send_state::SendState;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "reno",
-    summary: "additive increase of one segment per round trip, half at congestion",
-    source: "RFC 5681, 3465, in whole segments as Linux's tcp_cong.c; slow start counts all \
+    about: About {
+        name: "reno",
+        summary: "additive increase of one segment per round trip, half at congestion",
+        year: 2009,
+        source: "RFC 5681, 3465, in whole segments as Linux's tcp_cong.c",
+        deviations: "slow start counts all \
              segments acknowledged (the limit of two per acknowledgement is left out)",
-    make: || Box::new(Reno::default()),
+        fields: &[],
+    },
+    make: |_| Box::new(Reno::default()),
 };
 
 #[derive(Clone, Debug, Default)]

@@ -4,33 +4,62 @@
 //! Windows in the formulas are in segments, times in seconds. Arithmetic is IEEE 754's four
 //! operations and `libm`'s cube root: the same bits on every machine.
 
-use packet::{Duration, Instant, math};
+use packet::params::{Field, Params};
+use packet::{About, Duration, Instant, math};
 
 use super::hystart_plus::HyStart;
-use super::{AckSample, CaState, Cause, Control, Entry};
+use super::{AckSample, CaState, Cause, Control, Entry, field};
 use crate::send_state::SendState;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "rfc9438",
-    summary: "CUBIC by the letter of its RFC: windows in bytes, exact arithmetic, HyStart++",
-    source: "RFC 9438, with HyStart++ (RFC 9406) in the first slow start, where cubic has what \
-             Linux has; as fast as Reno once W_est has reached the window before congestion \
+    about: About {
+        name: "rfc9438",
+        summary: "CUBIC by the letter of its RFC: windows in bytes, exact arithmetic, HyStart++",
+        year: 2023,
+        source: "RFC 9438, with HyStart++ (RFC 9406) in the first slow start, where cubic has what \
+             Linux has",
+        deviations: "as fast as Reno once W_est has reached the window before congestion \
              (section 4.3); ssthresh from cwnd, which does not grow unused (section 4.6), as in \
              Linux; K not below zero, and the window not lowered to W_est, as in Linux; a mark \
              counts like a loss",
-    make: || Box::new(Cubic::default()),
+        fields: FIELDS,
+    },
+    make: |params| Box::new(Cubic::new(Settings::read(params))),
 };
 
-/// Section 5: growth of the cubic, segments/s^3.
-const C: f64 = 0.4;
-/// Section 4.6: what congestion leaves of the window.
-const BETA: f64 = 0.7;
-/// Section 4.3: segments per round trip at which AIMD with `BETA` equals Reno.
-const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+const FIELDS: &[Field] = &[
+    field::number("c", "Growth of the cubic, segments/s^3.", (0.01, 10.0), 0.4, "section 5"),
+    field::number("beta", "What congestion leaves of the window.", (0.1, 0.99), 0.7, "section 4.6"),
+    field::switch(
+        "fast_convergence",
+        "A window below the last plateau aims lower: room for others.",
+        true,
+        "section 4.7",
+    ),
+];
 
-#[derive(Clone, Debug, Default)]
+/// The parameters, and what follows from them.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    c: f64,
+    beta: f64,
+    /// Section 4.3: segments per round trip at which AIMD with `beta` equals Reno.
+    alpha: f64,
+    fast_convergence: bool,
+}
+
+impl Settings {
+    fn read(params: &Params) -> Self {
+        let (c, beta) = (params.real("c"), params.real("beta"));
+        let alpha = 3.0 * (1.0 - beta) / (1.0 + beta);
+        Settings { c, beta, alpha, fast_convergence: params.switch("fast_convergence") }
+    }
+}
+
+#[derive(Clone, Debug)]
 struct Cubic {
+    settings: Settings,
     hystart: HyStart,
     curve: Curve,
     /// The curve before the last congestion (section 4.9).
@@ -52,6 +81,8 @@ struct Curve {
 
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
+    /// Growth of the cubic.
+    c: f64,
     /// Time since its start in which the window was used (sections 4.2 and 5.8).
     age: Duration,
     /// The last acknowledgement.
@@ -67,13 +98,13 @@ impl Epoch {
     /// W_cubic (equation 1).
     fn w_cubic(&self, t: f64) -> f64 {
         let x = t - self.k;
-        C * x * x * x + self.plateau
+        self.c * x * x * x + self.plateau
     }
 }
 
 impl Curve {
     /// Congestion avoidance begins with a window of `cwnd`.
-    fn begin(&mut self, cwnd: f64, now: Instant) -> Epoch {
+    fn begin(&mut self, c: f64, cwnd: f64, now: Instant) -> Epoch {
         // Section 4.10: the first slow start ended without congestion.
         if self.cwnd_prior == 0.0 {
             self.cwnd_prior = cwnd;
@@ -81,32 +112,42 @@ impl Curve {
         // Sections 4.8 and 4.10: without a plateau the curve starts flat.
         let plateau = self.w_max.map_or(cwnd, |w_max| w_max.max(cwnd));
         self.w_max = Some(plateau);
-        let k = math::cbrt((plateau - cwnd) / C);
-        Epoch { age: Duration::ZERO, seen: now, plateau, k, w_est: cwnd }
+        let k = math::cbrt((plateau - cwnd) / c);
+        Epoch { c, age: Duration::ZERO, seen: now, plateau, k, w_est: cwnd }
     }
 
     /// Section 4.7, and the saving of section 4.6.
-    fn end(&mut self, cwnd: f64) {
-        let less = self.w_max.is_some_and(|w_max| cwnd < w_max);
-        self.w_max = Some(if less { cwnd * (1.0 + BETA) / 2.0 } else { cwnd });
+    fn end(&mut self, settings: &Settings, cwnd: f64) {
+        let less = settings.fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
+        self.w_max = Some(if less { cwnd * (1.0 + settings.beta) / 2.0 } else { cwnd });
         self.cwnd_prior = cwnd;
         self.epoch = None;
     }
 }
 
 impl Cubic {
+    fn new(settings: Settings) -> Self {
+        Cubic {
+            settings,
+            hystart: HyStart::default(),
+            curve: Curve::default(),
+            before: None,
+            credit: 0.0,
+        }
+    }
+
     /// Sections 4.2 to 4.5.
     fn avoid(&mut self, snd: &mut SendState, ack: &AckSample, acked: u64) {
         let mss = snd.mss() as f64;
         let cwnd = (snd.cwnd as f64 + self.credit) / mss;
         let mut epoch = match self.curve.epoch {
             Some(epoch) => epoch,
-            None => self.curve.begin(cwnd, ack.now),
+            None => self.curve.begin(self.settings.c, cwnd, ack.now),
         };
         epoch.age += ack.now.since(epoch.seen);
         epoch.seen = ack.now;
         let share = acked as f64 / mss / cwnd;
-        let alpha = if epoch.w_est >= self.curve.cwnd_prior { 1.0 } else { ALPHA };
+        let alpha = if epoch.w_est >= self.curve.cwnd_prior { 1.0 } else { self.settings.alpha };
         epoch.w_est += alpha * share;
         self.curve.epoch = Some(epoch);
         let t = epoch.age.secs_f64();
@@ -147,11 +188,11 @@ impl Control for Cubic {
         self.hystart.stop();
         self.before = Some(self.curve);
         self.credit = 0.0;
-        self.curve.end(snd.cwnd as f64 / snd.mss() as f64);
+        self.curve.end(&self.settings, snd.cwnd as f64 / snd.mss() as f64);
         if cause == Cause::Timeout {
             self.curve.w_max = None;
         }
-        snd.ssthresh = ((snd.cwnd as f64 * BETA) as u64).max(2 * snd.mss());
+        snd.ssthresh = ((snd.cwnd as f64 * self.settings.beta) as u64).max(2 * snd.mss());
     }
 
     fn undo(&mut self, _flight: &mut SendState) {
@@ -167,11 +208,18 @@ impl Control for Cubic {
     }
 
     fn reset(&mut self) {
-        *self = Cubic::default();
+        *self = Cubic::new(self.settings);
     }
 
     fn boxed(&self) -> Box<dyn Control> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+impl Default for Cubic {
+    fn default() -> Self {
+        Cubic::new(Settings::read(&Params::defaults(FIELDS)))
     }
 }
 

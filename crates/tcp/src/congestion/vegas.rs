@@ -1,35 +1,80 @@
 //! Vegas (Brakmo, O'Malley, Peterson, SIGCOMM 1994; Brakmo, Peterson, IEEE JSAC 13(8), 1995):
 //! keeps a few segments of its own in the queue, which it reads off the round-trip times.
 
-use packet::{Duration, Instant};
+use packet::params::{Field, Params};
+use packet::units::Unit;
+use packet::{About, Duration, Instant};
 
 use super::growth::slow_start;
-use super::{AckSample, CaState, Cause, Control, Entry};
+use super::{AckSample, CaState, Cause, Control, Entry, field};
 use crate::send_state::SendState;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "vegas",
-    summary: "delay-based: two to four segments in the queue, Reno's half at congestion",
-    source: "Brakmo and Peterson 1995; alpha 2, beta 4, gamma 1 segments, three round trips \
+    about: About {
+        name: "vegas",
+        summary: "delay-based: two to four segments in the queue, Reno's half at congestion",
+        year: 1995,
+        source: "Brakmo and Peterson 1995; alpha 2, beta 4, gamma 1 segments, three round trips \
              measured per window or Reno, the smallest counts, threshold and restart from Linux's \
-             tcp_vegas.c; unlike it the difference is the paper's (queued segments: window times \
+             tcp_vegas.c",
+        deviations: "unlike in Linux the difference is the paper's (queued segments: window times \
              (1 - base/rtt)), slow start grows every other round trip and is judged by the \
              newest one as in the paper, and an unused window does not grow; the paper's own \
              retransmission rules are left out, as in Linux",
-    make: || Box::new(Vegas::default()),
+        fields: FIELDS,
+    },
+    make: |params| Box::new(Vegas::new(Settings::read(params))),
 };
 
-/// Segments queued below which the window grows and above which it shrinks.
-const ALPHA: u64 = 2;
-const BETA: u64 = 4;
-/// Segments queued that end slow start.
-const GAMMA: u64 = 1;
+const FIELDS: &[Field] = &[
+    field::whole(
+        "alpha",
+        "Segments queued below which the window grows.",
+        Unit::Packets,
+        (0, 10_000),
+        2,
+        "Brakmo and Peterson 1995; alpha = 2 in Linux",
+    ),
+    field::whole(
+        "beta",
+        "Segments queued above which the window shrinks.",
+        Unit::Packets,
+        (0, 10_000),
+        4,
+        "Brakmo and Peterson 1995; beta = 4 in Linux",
+    ),
+    field::whole(
+        "gamma",
+        "Segments queued that end slow start.",
+        Unit::Packets,
+        (0, 10_000),
+        1,
+        "Brakmo and Peterson 1995; gamma = 1 in Linux",
+    ),
+];
+
+/// The parameters, segments.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    alpha: u64,
+    beta: u64,
+    gamma: u64,
+}
+
+impl Settings {
+    fn read(params: &Params) -> Self {
+        let [alpha, beta, gamma] = ["alpha", "beta", "gamma"].map(|name| params.whole(name));
+        Settings { alpha, beta, gamma }
+    }
+}
+
 /// Linux: with fewer round trips measured per window, each may be that of a delayed ACK.
 const SAMPLES: u32 = 3;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Vegas {
+    settings: Settings,
     /// Smallest round trip of the connection, and of this window.
     base: Option<Duration>,
     least: Option<Duration>,
@@ -41,6 +86,10 @@ struct Vegas {
 }
 
 impl Vegas {
+    fn new(settings: Settings) -> Self {
+        Vegas { settings, base: None, least: None, samples: 0, rests: false, credit: 0 }
+    }
+
     fn measure(&mut self, rtt: Option<Duration>) {
         let Some(rtt) = rtt else { return };
         let least = |old: Option<Duration>| Some(old.map_or(rtt, |old| old.min(rtt)));
@@ -58,7 +107,7 @@ impl Vegas {
             let queued = queued(snd.cwnd, base, ack.rtt.unwrap_or(rtt));
             let rested = self.rests;
             self.rests = !rested;
-            if rested && queued > GAMMA * mss {
+            if rested && queued > self.settings.gamma * mss {
                 snd.cwnd = (snd.cwnd - queued + mss).min(snd.cwnd);
                 snd.ssthresh = snd.cwnd;
             } else {
@@ -66,10 +115,10 @@ impl Vegas {
             }
         } else {
             let queued = queued(snd.cwnd, base, rtt);
-            if queued > BETA * mss {
+            if queued > self.settings.beta * mss {
                 snd.cwnd -= mss;
                 snd.ssthresh = snd.ssthresh.min(snd.cwnd);
-            } else if queued < ALPHA * mss && ack.window_limited {
+            } else if queued < self.settings.alpha * mss && ack.window_limited {
                 snd.cwnd += mss;
             }
         }
@@ -137,15 +186,22 @@ impl Control for Vegas {
 
     fn on_restart(&mut self, _flight: &mut SendState, _idle: Duration, _now: Instant) {
         // The path may be another one: Linux forgets what it measured.
-        *self = Vegas::default();
+        *self = Vegas::new(self.settings);
     }
 
     fn reset(&mut self) {
-        *self = Vegas::default();
+        *self = Vegas::new(self.settings);
     }
 
     fn boxed(&self) -> Box<dyn Control> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+impl Default for Vegas {
+    fn default() -> Self {
+        Vegas::new(Settings::read(&Params::defaults(FIELDS)))
     }
 }
 

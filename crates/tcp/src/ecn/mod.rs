@@ -14,6 +14,7 @@ use packet::{Ecn, Instant};
 use crate::clock::Moment;
 use crate::endpoint::Endpoint;
 use crate::segment::{Flags, Segment};
+use crate::sender::Sender;
 pub(crate) use abe::BetaEcn;
 use accurate::{Counters, handshake};
 use dctcp::Before;
@@ -43,6 +44,15 @@ pub(crate) struct Memory {
     /// Accurate ECN: packets, and bytes for the option.
     counters: Counters,
     bytes: Bytes,
+}
+
+/// What an ACK says of marks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Echo {
+    /// It asks for a reduction of the window.
+    pub asks: bool,
+    /// Of the bytes it reports, those that were marked.
+    pub marked: u64,
 }
 
 impl EcnState {
@@ -86,17 +96,17 @@ impl Endpoint {
     /// section 3.1.2).
     pub(crate) fn accept_ecn(&mut self, syn: &Segment) {
         let rules = self.profile.ecn;
-        let output_due = syn.flags.and(Flags::ACE);
+        let asked = syn.flags.and(Flags::ACE);
         let classic = Flags::ECE.with(Flags::CWR);
-        if !rules.on || output_due == Flags::NONE {
+        if !rules.on || asked == Flags::NONE {
             return;
         }
-        if rules.feedback == EcnFeedback::Accurate && output_due != classic {
+        if rules.feedback == EcnFeedback::Accurate && asked != classic {
             // Any other combination asks like all three flags (section 3.1.3).
             self.ecn.feedback = EcnFeedback::Accurate;
             self.ecn.echo_flags = handshake(syn.ecn);
             self.receiver.marks().bytes.test_path(false);
-        } else if output_due.has(classic) {
+        } else if asked.has(classic) {
             self.ecn.feedback = rules.without_accuracy();
         }
     }
@@ -189,19 +199,20 @@ impl Endpoint {
         self.profile.ecn.scalable && self.ecn.feedback == EcnFeedback::Accurate
     }
 
-    /// Whether an ACK asks for a reduction of the window.
+    /// What an ACK says of marks.
     #[inline]
-    pub(crate) fn hears_echo(&mut self, segment: &Segment, acked: u64, opening: bool) -> bool {
-        self.ecn.on() && self.understands_echo(segment, acked, opening)
+    pub(crate) fn hears_echo(&mut self, segment: &Segment, acked: u64, opening: bool) -> Echo {
+        let deaf = Echo { asks: false, marked: 0 };
+        if self.ecn.on() { self.understands_echo(segment, acked, opening) } else { deaf }
     }
 
     /// The same, out of the way of connections without ECN.
     #[inline(never)]
-    fn understands_echo(&mut self, segment: &Segment, acked: u64, opening: bool) -> bool {
+    fn understands_echo(&mut self, segment: &Segment, acked: u64, opening: bool) -> Echo {
         let news = acked.max(u64::from(!segment.sack.is_empty()));
-        let mut hearing = EchoReader::new(self.ecn, &mut self.receiver);
-        let marked = hearing.marked_bytes(segment, news, self.snd.mss(), opening);
-        hearing.echoes(segment, marked)
+        let mut reader = EchoReader::new(self.ecn, &mut self.receiver);
+        let marked = reader.marked_bytes(segment, news, self.snd.mss(), opening);
+        Echo { asks: reader.echoes(segment, marked), marked }
     }
 
     /// An ACK came that says ECE (and has not grown the window), or any while new data is held.
@@ -209,12 +220,17 @@ impl Endpoint {
     /// passes what was sent until the last one. With a window of one segment, nothing more goes
     /// out before the timer, set anew, expires.
     pub(crate) fn on_echo(&mut self, echoed: bool, moment: Moment) {
-        if echoed && self.snd.una > self.snd.reduced {
-            self.counters.ecn_reductions += 1;
+        if let Sender::Classic(classic) = &mut self.sender
+            && echoed
+            && self.snd.una > self.snd.reduced
+        {
             let ecn = &self.profile.ecn;
-            self.ecn.held = ecn.holds(self.snd.cwnd, self.snd.mss());
-            self.profile.recovery.cut_by_echo(&mut self.snd, ecn.cut);
-            self.ecn.reduced();
+            let held = classic.control.is_reno() && ecn.holds(self.snd.cwnd, self.snd.mss());
+            if classic.control.on_echo(&self.profile.recovery, &mut self.snd, ecn.cut) {
+                self.ecn.held = held;
+                self.counters.ecn_reductions += 1;
+                self.ecn.reduced();
+            }
         }
         if self.ecn.held {
             self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);

@@ -15,7 +15,7 @@ const PAIR: HostPair = HostPair { own: 1, peer: 2 };
 fn profile(name: &str, settings: &[(&str, Raw)]) -> Arc<Profile> {
     let entry = crate::find(name).unwrap();
     let raw: Vec<_> = settings.iter().map(|(n, v)| (n.to_string(), v.clone())).collect();
-    Arc::new((entry.build)(&Params::check(entry.fields, &raw).unwrap()).unwrap())
+    Arc::new((entry.build)(&Params::check(entry.about.fields, &raw).unwrap()).unwrap())
 }
 
 fn ms(x: u64) -> Instant {

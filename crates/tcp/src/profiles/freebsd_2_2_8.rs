@@ -1,8 +1,8 @@
 //! FreeBSD 2.2.8 (1998), the end system of *Tuning RED for Web Traffic*.
 
-use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
+use packet::{About, Duration};
 
 use super::parts::{self, OFF, ON, Parts, field};
 use super::start::{self, Start};
@@ -11,21 +11,22 @@ use crate::receiver::AtOnce;
 use crate::recovery::Implementation;
 use crate::registry::Entry;
 use crate::rtt::{Bsd, Callouts, RttRules};
-use crate::window::Growth;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "freebsd-2.2.8",
-    summary: "Reno without SACK on 500 ms and 200 ms host clocks, as in FreeBSD 2.2.8",
-    year: 1998,
-    source: "read from FreeBSD 2.1.7.1 and 3.2 (kept in OSKit) and the FreeBSD code imported by \
-             RTEMS in August 1998, which bracket 2.2.8; constructed: whole writes by default, V \
-             floored at 2 ticks, window growth on every ACK, a constant receive window",
-    deviations: "no window scaling, T/TCP, persist or keep-alive \
-                 timer, RST, or window updates after a filled hole; a duplicate of a segment \
-                 without payload or FIN is not answered; other recoveries, ECN, F-RTO and limited \
-                 transmit are not of this system and are off",
-    fields: FIELDS,
+    about: About {
+        name: "freebsd-2.2.8",
+        summary: "Reno without SACK on 500 ms and 200 ms host clocks, as in FreeBSD 2.2.8",
+        year: 1998,
+        source: "read from FreeBSD 2.1.7.1 and 3.2 (kept in OSKit) and the FreeBSD code imported by \
+                 RTEMS in August 1998, which bracket 2.2.8; constructed: whole writes by default, V \
+                 floored at 2 ticks, window growth on every ACK, a constant receive window",
+        deviations: "no window scaling, T/TCP, persist or keep-alive \
+                     timer, RST, or window updates after a filled hole; a duplicate of a segment \
+                     without payload or FIN is not answered; other recoveries, ECN, F-RTO and limited \
+                     transmit are not of this system and are off",
+        fields: FIELDS,
+    },
     build,
 };
 
@@ -54,6 +55,7 @@ const FIELDS: &[Field] = &[
     },
     field(parts::INITIAL_WINDOW, Value::Whole(1), "1998 FreeBSD code"),
     field(parts::RECOVERY, Value::Choice("reno"), "1998 FreeBSD code"),
+    field(parts::CONGESTION, Value::Choice("reno-bsd"), "the system's own"),
     parts::DUPACK_THRESHOLD,
     field(parts::LIMITED_TRANSMIT, OFF, NOT_THERE),
     field(parts::RTO_MIN, Value::Real(1.0), "2 ticks in the 1998 FreeBSD code"),
@@ -102,12 +104,12 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         every => AtOnce::Bytes((every * parts.segment).min(window.div_ceil(2))),
     };
     Ok(Profile {
-        name: ENTRY.name,
+        name: ENTRY.about.name,
         mss: parts.mss as u16,
         window,
         initial_segments: parts.initial_segments,
         initial_ssthresh: start.ssthresh(u64::MAX),
-        growth: Growth::PerAck,
+        congestion: parts.congestion.boxed(),
         rtt: RttRules::Bsd(Bsd {
             tick,
             initial: parts::ticks(start.rto, tick),

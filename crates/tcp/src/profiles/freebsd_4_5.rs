@@ -1,8 +1,8 @@
 //! FreeBSD 4.5 (2002), the end system of *The Effects of Active Queue Management on Web
 //! Performance* (Le, Aikat, Jeffay, Smith, SIGCOMM 2003).
 
-use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::{About, Duration};
 
 use super::parts::{self, OFF, ON, Parts, field};
 use super::start::{self, Start};
@@ -10,23 +10,24 @@ use crate::profile::{Ending, IdleRule, Opening, Profile, RtoCheck, SynAck, TimeL
 use crate::recovery::Implementation;
 use crate::registry::Entry;
 use crate::rtt::{Bsd, Callouts, RttRules};
-use crate::window::Growth;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "freebsd-4.5",
-    summary: "NewReno on a 10 ms clock with a SYN cache and timestamps, as in FreeBSD 4.5",
-    year: 2002,
-    source: "read from a formal model of FreeBSD 4.6 and from systems derived from 4.x (XNU, \
-             DragonFly), which bracket 4.5; recalled: the 10 ms clock, timestamps on, 16 KB \
-             windows of the experiments; constructed: timers exact and only round trips counted \
-             in ticks, whole writes by default, a constant receive window",
-    deviations: "no persist or keep-alive timer, RST, or window scaling on the \
-                 wire; local peers do not start with a larger window; after a dropped entry of \
-                 the SYN cache data of the opener is not answered; a SYN keeps asking for ECN \
-                 when it is repeated; SACK, F-RTO and limited transmit are not of this system and \
-                 are off",
-    fields: FIELDS,
+    about: About {
+        name: "freebsd-4.5",
+        summary: "NewReno on a 10 ms clock with a SYN cache and timestamps, as in FreeBSD 4.5",
+        year: 2002,
+        source: "read from a formal model of FreeBSD 4.6 and from systems derived from 4.x (XNU, \
+                 DragonFly), which bracket 4.5; recalled: the 10 ms clock, timestamps on, 16 KB \
+                 windows of the experiments; constructed: timers exact and only round trips counted \
+                 in ticks, whole writes by default, a constant receive window",
+        deviations: "no persist or keep-alive timer, RST, or window scaling on the \
+                     wire; local peers do not start with a larger window; after a dropped entry of \
+                     the SYN cache data of the opener is not answered; a SYN keeps asking for ECN \
+                     when it is repeated; SACK, F-RTO and limited transmit are not of this system and \
+                     are off",
+        fields: FIELDS,
+    },
     build,
 };
 
@@ -51,6 +52,7 @@ const FIELDS: &[Field] = &[
     },
     field(parts::INITIAL_WINDOW, Value::Whole(1), "slowstart_flightsize of FreeBSD 4.x"),
     field(parts::RECOVERY, Value::Choice("newreno"), "the default of FreeBSD 4.5"),
+    field(parts::CONGESTION, Value::Choice("reno-bsd"), "the system's own"),
     parts::DUPACK_THRESHOLD,
     field(parts::LIMITED_TRANSMIT, OFF, NOT_THERE),
     field(parts::RTO_MIN, Value::Real(1.0), "model of FreeBSD 4.6"),
@@ -96,12 +98,12 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     let tick = parts.counted_tick()?;
     let window = parts.window.next_multiple_of(parts.segment);
     Ok(Profile {
-        name: ENTRY.name,
+        name: ENTRY.about.name,
         mss: parts.mss as u16,
         window,
         initial_segments: parts.initial_segments,
         initial_ssthresh: start.ssthresh(u64::MAX),
-        growth: Growth::PerAck,
+        congestion: parts.congestion.boxed(),
         rtt: RttRules::Bsd(Bsd {
             tick,
             initial: parts::ticks(start.rto, tick),

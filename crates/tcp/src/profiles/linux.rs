@@ -1,39 +1,40 @@
 //! A Linux host of today.
 
-use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
+use packet::{About, Duration};
 
-use super::parts::{self, OFF, ON, Parts, field};
+use super::parts::{self, Chosen, OFF, ON, Parts, field};
 use super::start::{self, Start};
-use crate::congestion::{self, EcnMode};
+use crate::congestion::EcnMode;
 use crate::host_cache::Remembers;
 use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck, SynRetries, TimeLimit};
 use crate::receiver::{AckPolicy, Adaptive, AtOnce};
 use crate::recovery::{Detection, Implementation, RackSettings, RecoveryKind};
 use crate::registry::Entry;
 use crate::rtt::{Exact, RttRules};
-use crate::window::Growth;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "linux",
-    summary: "A Linux host of today: SACK, RACK-TLP, PRR, a choice of congestion controls, IW 10",
-    year: 2021,
-    source: "RFC 8985 (RACK-TLP), 6937 and 9937 (PRR), 6298, 5682, 2883, 6928, 7323; Linux 6 \
-             where it differs (net/ipv4), as named at each rule",
-    deviations: "constructed: data in snd is counted in bytes (the windows of reno and cubic in \
-                 whole segments), of segments of one instant it is known which was sent first, no \
-                 Nagle, FIN on the last data segment and counted like a byte, constant receive \
-                 window (its growth is counted only for the acknowledgements that it makes quick), \
-                 timers to the nanosecond where Linux counts jiffies of 1 ms, pacing segment by \
-                 segment (no TSO), a spurious_rto repair is taken back though copies are still out; \
-                 left out: buffer autotuning, the PSH flag (a full segment that ends a write may \
-                 wait), the compression of acknowledgements that only report, the decay of a window \
-                 that the program does not use (tcp_cwnd_application_limited), Linux's finer filter \
-                 of the mean deviation, the repeated SYN that leaves the window, TCP Fast Open, \
-                 small queues; SACK bytes are not on the wire",
-    fields: FIELDS,
+    about: About {
+        name: "linux",
+        summary: "A Linux host of today: SACK, RACK-TLP, PRR, a choice of congestion controls, IW 10",
+        year: 2021,
+        source: "RFC 8985 (RACK-TLP), 6937 and 9937 (PRR), 6298, 5682, 2883, 6928, 7323; Linux 6 \
+                 where it differs (net/ipv4), as named at each rule",
+        deviations: "constructed: data in flight is counted in bytes (the windows of reno and cubic in \
+                     whole segments), of segments of one instant it is known which was sent first, no \
+                     Nagle, FIN on the last data segment and counted like a byte, constant receive \
+                     window (its growth is counted only for the acknowledgements that it makes quick), \
+                     timers to the nanosecond where Linux counts jiffies of 1 ms, pacing segment by \
+                     segment (no TSO), a spurious_rto repair is taken back though copies are still out; \
+                     left out: buffer autotuning, the PSH flag (a full segment that ends a write may \
+                     wait), the compression of acknowledgements that only report, the decay of a window \
+                     that the program does not use (tcp_cwnd_application_limited), Linux's finer filter \
+                     of the mean deviation, the repeated SYN that leaves the window, TCP Fast Open, \
+                     small queues; SACK bytes are not on the wire",
+        fields: FIELDS,
+    },
     build,
 };
 
@@ -54,13 +55,11 @@ const FIELDS: &[Field] = &[
         default: Value::Choice("rack"),
         source: "net.ipv4.tcp_recovery = 1; sack is 0, newreno net.ipv4.tcp_sack = 0",
     },
-    Field {
-        name: "congestion",
-        meaning: "Congestion control (`aqmlab list congestion`); not with tahoe and reno of plain.",
-        kind: Kind::Choice(congestion::NAMES),
-        default: Value::Choice("cubic"),
-        source: "net.ipv4.tcp_congestion_control = cubic",
-    },
+    field(
+        parts::CONGESTION,
+        Value::Unset,
+        "cubic: net.ipv4.tcp_congestion_control; with plain's recovery, tahoe or reno, rfc5681",
+    ),
     Field {
         name: "pacing",
         meaning: "Spread segments over the round trip, as the fq queueing discipline does; a \
@@ -152,33 +151,42 @@ const BARE_HEADER: u64 = 20;
 const SYN_RETRIES: u64 = 6;
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
-    let control = params.choice("congestion");
-    let wanted = feedback_of(params, control)?;
-    let parts = Parts::read_for(params, wanted)?;
+    let detection = detection(params);
+    let usual = if detection.is_some() { "cubic" } else { "rfc5681" };
+    let mut chosen = Chosen::read(params, usual);
+    if chosen.control.flags().ecn == EcnMode::Scalable {
+        if params.switch("classic_fallback") {
+            chosen.control.detect_classic_queues();
+        }
+    } else if params.switch("classic_fallback") {
+        let name = chosen.name;
+        let why = format!("is for congestion = \"prague\", not \"{name}\"; leave it out");
+        return Err(BadParams::new("classic_fallback", why));
+    }
+    let parts = Parts::read_with(params, chosen)?;
     let start = Start::read(params);
     let mut recovery = parts.rules(Implementation::Rfc);
-    let detection = detection(params);
     if let Some(detection) = detection {
         recovery.kind = RecoveryKind::Rack(RackSettings {
             detection,
-            control,
             paces: params.switch("pacing"),
             threshold: recovery.threshold,
             limited_transmit: recovery.limited_transmit,
             f_rto: params.switch("f_rto"),
             beta_ecn: parts.ecn.beta(),
-            classic_fallback: params.switch("classic_fallback"),
         });
-    } else {
-        needs_rack_sender(params)?;
+    } else if params.given("pacing") {
+        let why = "does not go with plain's recovery; leave it out, or write recovery = \"rack\", \
+                   \"sack\" or \"newreno\"";
+        return Err(BadParams::new("pacing", why));
     }
     Ok(Profile {
-        name: ENTRY.name,
+        name: ENTRY.about.name,
         mss: parts.mss as u16,
         window: parts.window,
         initial_segments: parts.initial_segments,
         initial_ssthresh: start.ssthresh(u64::MAX),
-        growth: Growth::PerByte,
+        congestion: parts.congestion.boxed(),
         rtt: RttRules::Exact(Exact {
             initial: start.rto,
             min: Duration::ZERO,
@@ -216,26 +224,11 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
 /// How a RACK sender finds losses; none for a recovery of former times.
 fn detection(params: &Params) -> Option<Detection> {
     match params.choice("recovery") {
-        "rack" => Some(Detection::RackSender),
+        "rack" => Some(Detection::Rack),
         "sack" => Some(Detection::Sack),
         "newreno" => Some(Detection::DupAcks),
         _ => None,
     }
-}
-
-/// The ECN feedback that the control wants, once what it makes nothing of is refused.
-fn feedback_of(params: &Params, control: &str) -> Result<EcnMode, BadParams> {
-    let flags = congestion::make(control).flags();
-    if flags.own_window && params.given("beta_ecn") {
-        let why =
-            format!("is no number of {control}'s, which sets its window itself; leave it out");
-        return Err(BadParams::new("beta_ecn", why));
-    }
-    if flags.ecn != EcnMode::Scalable && params.switch("classic_fallback") {
-        let why = format!("is for congestion = \"prague\", not \"{control}\"; leave it out");
-        return Err(BadParams::new("classic_fallback", why));
-    }
-    Ok(flags.ecn)
 }
 
 fn remembers(params: &Params) -> Result<Remembers, BadParams> {
@@ -253,18 +246,6 @@ fn remembers(params: &Params) -> Result<Remembers, BadParams> {
 fn waits(params: &Params, start: &Start) -> SynRetries {
     let syn = params.whole_or("syn_retries", SYN_RETRIES + u64::from(start.syn_linear));
     SynRetries { syn_retries: syn as u8, ..start.waits() }
-}
-
-/// What only RACK senders have.
-fn needs_rack_sender(params: &Params) -> Result<(), BadParams> {
-    for name in ["congestion", "pacing"] {
-        if params.given(name) {
-            let why = "does not go with plain's recovery; leave it out, or write recovery = \"rack\", \
-                       \"sack\" or \"newreno\"";
-            return Err(BadParams::new(name, why));
-        }
-    }
-    Ok(())
 }
 
 fn acks(parts: &Parts, scaling_ratio: f64) -> AckPolicy {

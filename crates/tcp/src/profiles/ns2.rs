@@ -1,7 +1,7 @@
 //! The one-way agents of ns-2.35: Agent/TCP with its sink.
 
-use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::{About, Duration};
 
 use super::parts::{self, OFF, ON, Parts, field};
 use super::start::{self, Start};
@@ -11,24 +11,25 @@ use crate::profile::{Ending, IdleRule, Opening, Output, Profile, SynAck, TimeLim
 use crate::recovery::{Implementation, Leaving};
 use crate::registry::Entry;
 use crate::rtt::{Ns2, RttRules};
-use crate::window::Growth;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "ns2",
-    summary: "One-way agents of ns-2.35: packets counted, a SYN but no FIN, the sink acknowledges \
-              every packet",
-    year: 2011,
-    source: "read from ns-2.35: packets of 1,000 B and 40 B of headers, window of 20, initial \
-             window of 2 and threshold of 20 packets, RFC 2988 timeouts of 0.2 to 60 s on 10 ms \
-             ticks, 3 s at first, limited transmit, bug_fix_",
-    deviations: "bytes are counted where ns-2 counts packets, and a short packet occupies the \
-                 line like a full one; both ends are sender and sink; SACK is RFC 6675, not Sack1; for want \
-                 of a FIN a connection is over when all data is acknowledged, which the other end learns \
-                 without a packet; NewReno starts its timer anew at every partial acknowledgement, not only at the \
-                 first (newreno_changes1_); no back-off of the timer by a second echo at a window of one, no \
-                 maxburst, overhead or send timers",
-    fields: FIELDS,
+    about: About {
+        name: "ns2",
+        summary: "One-way agents of ns-2.35: packets counted, a SYN but no FIN, the sink acknowledges \
+                  every packet",
+        year: 2011,
+        source: "read from ns-2.35: packets of 1,000 B and 40 B of headers, window of 20, initial \
+                 window of 2 and threshold of 20 packets, RFC 2988 timeouts of 0.2 to 60 s on 10 ms \
+                 ticks, 3 s at first, limited transmit, bug_fix_",
+        deviations: "bytes are counted where ns-2 counts packets, and a short packet occupies the \
+                     line like a full one; both ends are sender and sink; SACK is RFC 6675, not Sack1; for want \
+                     of a FIN a connection is over when all data is acknowledged, which the other end learns \
+                     without a packet; NewReno starts its timer anew at every partial acknowledgement, not only at the \
+                     first (newreno_changes1_); no back-off of the timer by a second echo at a window of one, no \
+                     maxburst, overhead or send timers",
+        fields: FIELDS,
+    },
     build,
 };
 
@@ -39,6 +40,7 @@ const FIELDS: &[Field] = &[
     field(parts::WINDOW, Value::Whole(20_000), "20 packets of 1,000 B, the default of ns-2.35"),
     field(parts::INITIAL_WINDOW, Value::Whole(2), DEFAULT),
     field(parts::RECOVERY, Value::Choice("reno"), "Agent/TCP/Reno; Agent/TCP alone is Tahoe"),
+    field(parts::CONGESTION, Value::Choice("reno-ns2"), "Agent/TCP of ns-2.35"),
     parts::DUPACK_THRESHOLD,
     EXIT_RECOVERY_FIX,
     field(parts::LIMITED_TRANSMIT, ON, "singledup_ of ns-2.35"),
@@ -89,7 +91,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     }
     Ok(Profile {
         recovery,
-        name: ENTRY.name,
+        name: ENTRY.about.name,
         ack: parts.ack(),
         output: Output { whole_packets: true, ..parts::PLAIN_OUTPUT },
         opening: Opening { syn_ack: SynAck::Sink, ..common.opening },
@@ -114,7 +116,7 @@ pub(super) fn common(
         window: parts.window,
         initial_segments: parts.initial_segments,
         initial_ssthresh: start.ssthresh(parts.window),
-        growth: Growth::PerPacket,
+        congestion: parts.congestion.boxed(),
         rtt: RttRules::Ns2(Ns2 {
             tick: parts.counted_tick()?,
             initial: start.rto,

@@ -1,5 +1,6 @@
 //! Agent/TCP/FullTcp of ns-2.35: two-way, with SYN and FIN.
 
+use packet::About;
 use packet::params::{BadParams, Field, Params, Value};
 
 use super::parts::{self, OFF, Parts, field};
@@ -11,20 +12,22 @@ use crate::registry::Entry;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "ns2-full",
-    summary: "FullTcp of ns-2.35: two-way Reno with SYN and FIN, segments of 536 B",
-    year: 2011,
-    source: "read from ns-2.35: segments of 536 B and 40 B of headers, window of 20, initial window \
-             of 2 and threshold of 20 segments, one ACK per segment's bytes, delayed ACKs on a 100 ms grid \
-             from time 0 that all hosts share, RFC 2988 timeouts of 0.2 to 60 s on 10 ms ticks, 3 s \
-             at first, a back-off that any new ACK ends; constructed: 12 retransmissions of a \
-             segment and a TIME_WAIT of 60 s, so that every connection ends",
-    deviations: "NewReno deflates the window at a partial acknowledgement (RFC 6582) where FullTcp sets it to \
-                 the threshold and sends at most recov_maxburst_ packets; SACK is RFC 6675; no segment carries data \
-                 with a SYN; no Nagle; a repeated SYN is answered by a bare ACK; the program closes \
-                 once it has written all, and the FIN goes when all data has been sent (in ns-2 a \
-                 close drops what has not been sent)",
-    fields: FIELDS,
+    about: About {
+        name: "ns2-full",
+        summary: "FullTcp of ns-2.35: two-way Reno with SYN and FIN, segments of 536 B",
+        year: 2011,
+        source: "read from ns-2.35: segments of 536 B and 40 B of headers, window of 20, initial window \
+                 of 2 and threshold of 20 segments, one ACK per segment's bytes, delayed ACKs on a 100 ms grid \
+                 from time 0 that all hosts share, RFC 2988 timeouts of 0.2 to 60 s on 10 ms ticks, 3 s \
+                 at first, a back-off that any new ACK ends; constructed: 12 retransmissions of a \
+                 segment and a TIME_WAIT of 60 s, so that every connection ends",
+        deviations: "NewReno deflates the window at a partial acknowledgement (RFC 6582) where FullTcp sets it to \
+                     the threshold and sends at most recov_maxburst_ packets; SACK is RFC 6675; no segment carries data \
+                     with a SYN; no Nagle; a repeated SYN is answered by a bare ACK; the program closes \
+                     once it has written all, and the FIN goes when all data has been sent (in ns-2 a \
+                     close drops what has not been sent)",
+        fields: FIELDS,
+    },
     build,
 };
 
@@ -35,6 +38,7 @@ const FIELDS: &[Field] = &[
     field(parts::WINDOW, Value::Whole(10_720), "20 segments of 536 B, the default of ns-2.35"),
     field(parts::INITIAL_WINDOW, Value::Whole(2), DEFAULT),
     field(parts::RECOVERY, Value::Choice("reno"), DEFAULT),
+    field(parts::CONGESTION, Value::Choice("reno-ns2"), "Agent/TCP of ns-2.35"),
     parts::DUPACK_THRESHOLD,
     Field {
         source: "off: FullTcp of ns-2.35 leaves with the threshold and has no such setting; on: RFC 6582, also \
@@ -73,5 +77,5 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     let fixed = params.switch("exit_recovery_fix");
     let leaving = if fixed { Leaving::Refilled } else { Leaving::Threshold };
     let recovery = Rules { leaving, ..common.recovery };
-    Ok(Profile { name: ENTRY.name, ack, recovery, ending: Ending::BareFin, ..common })
+    Ok(Profile { name: ENTRY.about.name, ack, recovery, ending: Ending::BareFin, ..common })
 }

@@ -5,7 +5,7 @@ use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
-use crate::congestion::EcnMode;
+use crate::congestion::{self, Arithmetic, ClassicReno, Control, ControlFlags, EcnMode};
 use crate::ecn::{BetaEcn, EchoCut, EcnFeedback, EcnRules};
 use crate::host_cache::Remembers;
 use crate::profile::{Output, RtoCheck, TimeLimit};
@@ -49,6 +49,12 @@ pub(super) const RECOVERY: Field = shared(
     "recovery",
     "Loss recovery: Tahoe, Reno, NewReno (RFC 6582) or SACK (RFC 6675).",
     Kind::Choice(&["tahoe", "reno", "newreno", "sack"]),
+);
+pub(super) const CONGESTION: Field = shared(
+    "congestion",
+    "Congestion control (`aqmlab list congestion`): its name, or a table { name = \"cubic\", beta = 0.7 } \
+     that sets its parameters as well (`aqmlab describe cubic`).",
+    congestion::KIND,
 );
 pub(super) const DUPACK_THRESHOLD: Field = Field {
     default: Value::Whole(3),
@@ -102,8 +108,9 @@ pub(super) const F_RTO: Field = shared(
     Kind::Switch,
 );
 pub(super) const ECN: Field = Field {
-    default: OFF,
-    source: "constructed: off, so that marks are drops unless a scenario asks for them",
+    default: Value::Unset,
+    source: "constructed: off, so that marks are drops unless a scenario asks for them; on with a \
+             congestion control that needs marks",
     ..shared("ecn", "Explicit congestion notification (RFC 3168).", Kind::Switch)
 };
 pub(super) const ECN_FEEDBACK: Field = Field {
@@ -112,7 +119,7 @@ pub(super) const ECN_FEEDBACK: Field = Field {
     ..shared(
         "ecn_feedback",
         "What the receiver tells of marks: an echo per window (classic, RFC 3168), an echo of the \
-         marked bytes (dctcp, RFC 8257; output_due for like the classic one, so both ends must be set), \
+         marked bytes (dctcp, RFC 8257; asked for like the classic one, so both ends must be set), \
          or a count (accurate, RFC 9768; classic towards a peer that knows no other).",
         Kind::Choice(&["classic", "dctcp", "accurate"]),
     )
@@ -217,6 +224,7 @@ pub(super) struct Parts {
     /// 1 if acknowledgements never wait.
     pub ack_every: u64,
     pub timestamps: bool,
+    pub congestion: Box<dyn Control>,
     pub ecn: EcnRules,
     pub idle_restart: bool,
     kind: RecoveryKind,
@@ -229,11 +237,11 @@ pub(super) struct Parts {
 impl Parts {
     /// Reads the shared fields.
     pub fn read(params: &Params) -> Result<Parts, BadParams> {
-        Parts::read_for(params, EcnMode::Classic)
+        Parts::read_with(params, Chosen::read(params, ""))
     }
 
-    /// The same where a congestion control wants this ECN feedback.
-    pub fn read_for(params: &Params, wanted: EcnMode) -> Result<Parts, BadParams> {
+    /// The same with this congestion control.
+    pub fn read_with(params: &Params, chosen: Chosen) -> Result<Parts, BadParams> {
         let timestamps = params.switch("timestamps");
         let mss = params.whole("mss");
         let parts = Parts {
@@ -246,7 +254,8 @@ impl Parts {
             delayed_ack: params.time("delayed_ack"),
             ack_every: ack_every(params)?,
             timestamps,
-            ecn: ecn(params, wanted)?,
+            ecn: ecn(params, &chosen)?,
+            congestion: chosen.control,
             idle_restart: params.switch("idle_restart"),
             kind: kind(params.choice("recovery")),
             threshold: params.whole("dupack_threshold") as u32,
@@ -294,12 +303,13 @@ impl Parts {
 
     pub fn rules(&self, implementation: Implementation) -> Rules {
         let Parts { kind, threshold, limited_transmit, .. } = *self;
-        let leaving = match implementation {
-            Implementation::Bsd => Leaving::Outstanding,
-            Implementation::Rfc => Leaving::Refilled,
-            Implementation::Ns2 => Leaving::Deflated,
+        let (leaving, own) = match implementation {
+            Implementation::Bsd => (Leaving::Outstanding, Arithmetic::Bsd),
+            Implementation::Rfc => (Leaving::Refilled, Arithmetic::Rfc),
+            Implementation::Ns2 => (Leaving::Deflated, Arithmetic::Ns2),
         };
-        Rules { kind, implementation, threshold, limited_transmit, leaving }
+        let reno = self.congestion.classic().unwrap_or(ClassicReno(own));
+        Rules { kind, implementation, reno, threshold, limited_transmit, leaving }
     }
 
     /// Counts segments, whatever their size.
@@ -324,8 +334,36 @@ pub(super) fn kind(name: &str) -> RecoveryKind {
     }
 }
 
-/// ECN, for a congestion control that wants this feedback.
-fn ecn(params: &Params, wanted: EcnMode) -> Result<EcnRules, BadParams> {
+/// The congestion control that a scenario chose.
+pub(super) struct Chosen {
+    pub name: &'static str,
+    pub control: Box<dyn Control>,
+}
+
+impl Chosen {
+    /// The parameter's, or the one called `otherwise`.
+    pub fn read(params: &Params, otherwise: &'static str) -> Chosen {
+        match params.variant("congestion") {
+            Some((about, own)) => {
+                Chosen { name: about.name, control: congestion::make(about.name, &own) }
+            }
+            None => {
+                params.settle("congestion", Value::Choice(otherwise));
+                Chosen { name: otherwise, control: congestion::make_usual(otherwise) }
+            }
+        }
+    }
+}
+
+/// ECN, with the feedback that the congestion control wants.
+fn ecn(params: &Params, chosen: &Chosen) -> Result<EcnRules, BadParams> {
+    let ControlFlags { ecn: wanted, own_window, .. } = chosen.control.flags();
+    let given = |name| has(params, name) && params.given(name);
+    if own_window && given("beta_ecn") {
+        let name = chosen.name;
+        let why = format!("is no number of {name}'s, which sets its window itself; leave it out");
+        return Err(BadParams::new("beta_ecn", why));
+    }
     let on = params.switch_or("ecn", wanted != EcnMode::Classic);
     let feedback = match wanted {
         EcnMode::Classic => "classic",
@@ -334,19 +372,18 @@ fn ecn(params: &Params, wanted: EcnMode) -> Result<EcnRules, BadParams> {
     };
     // A complete scenario says "honest" of every receiver.
     let ignores = params.choice("ecn_receiver") == "ignores";
-    let given = |name| has(params, name) && params.given(name);
     let beta = given("beta_ecn").then(|| BetaEcn::new(params.real("beta_ecn")));
     if beta.is_some() && wanted != EcnMode::Classic {
         let why = "goes with controls that answer a mark once per window; leave it out with dctcp \
                    and prague, which answer how many there are";
         return Err(BadParams::new("beta_ecn", why));
     }
-    for (name, output_due) in [
+    for (name, asked) in [
         ("ecn_feedback", params.given("ecn_feedback")),
         ("ecn_receiver", ignores),
         ("beta_ecn", beta.is_some()),
     ] {
-        if output_due && !on {
+        if asked && !on {
             return Err(BadParams::new(name, "means nothing without ecn = true; set both or none"));
         }
     }

@@ -1,7 +1,7 @@
 //! The RFCs' TCP with exact times, for comparison with other simulators.
 
-use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::{About, Duration};
 
 use super::parts::{self, OFF, ON, Parts, field};
 use super::start::{self, Start};
@@ -11,21 +11,22 @@ use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck, TimeLimit};
 use crate::recovery::{Implementation, RecoveryKind};
 use crate::registry::Entry;
 use crate::rtt::{Exact, RttRules};
-use crate::window::Growth;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "plain",
-    summary: "NewReno with SACK by the RFCs, timers exact",
-    year: 2012,
-    source: "RFC 5681, 6298, 6582, 6675, 3042, 3390; constructed: FIN on the last data segment, \
-             no Nagle, one segment timed at a time and none in recovery, ACK at the second \
-             segment whatever its size, new data outside recovery limited by all outstanding \
-             bytes, no rescue retransmission, constant receive window",
-    deviations: "SACK bytes are not on the wire; no RST; RFC 6582's timer rule \
-                 restarts on every partial ACK; a repeated SYN is answered by a bare ACK, and \
-                 keeps asking for ECN",
-    fields: FIELDS,
+    about: About {
+        name: "plain",
+        summary: "NewReno with SACK by the RFCs, timers exact",
+        year: 2012,
+        source: "RFC 5681, 6298, 6582, 6675, 3042, 3390; constructed: FIN on the last data segment, \
+                 no Nagle, one segment timed at a time and none in recovery, ACK at the second \
+                 segment whatever its size, new data outside recovery limited by all outstanding \
+                 bytes, no rescue retransmission, constant receive window",
+        deviations: "SACK bytes are not on the wire; no RST; RFC 6582's timer rule \
+                     restarts on every partial ACK; a repeated SYN is answered by a bare ACK, and \
+                     keeps asking for ECN",
+        fields: FIELDS,
+    },
     build,
 };
 
@@ -41,6 +42,7 @@ const FIELDS: &[Field] = &[
         source: "constructed",
     },
     field(parts::RECOVERY, Value::Choice("sack"), "constructed"),
+    field(parts::CONGESTION, Value::Choice("rfc5681"), "RFC 5681"),
     parts::DUPACK_THRESHOLD,
     field(parts::LIMITED_TRANSMIT, ON, "RFC 3042"),
     field(parts::RTO_MIN, Value::Real(1.0), "RFC 6298 (2.4)"),
@@ -81,12 +83,12 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         recovery.kind = by_switch(params)?;
     }
     Ok(Profile {
-        name: ENTRY.name,
+        name: ENTRY.about.name,
         mss: parts.mss as u16,
         window: parts.window,
         initial_segments: parts.initial_segments,
         initial_ssthresh: start.ssthresh(u64::MAX),
-        growth: Growth::PerByte,
+        congestion: parts.congestion.boxed(),
         rtt: RttRules::Exact(Exact {
             initial: start.rto,
             min: parts.rto_min,
@@ -109,7 +111,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         ending: Ending::Fin,
         rto_check: parts.rto_check(),
         timestamps: parts.timestamps,
-        ecn: EcnRules { cut: echo_cut(params, parts.ecn.cut)?, ..parts.ecn },
+        ecn: EcnRules { cut: echo_cut(params, &parts)?, ..parts.ecn },
         max_resends: 12,
         connect_limit: start.life(),
         time_wait: TimeLimit::Exact(Duration::from_secs(60)),
@@ -117,14 +119,15 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     })
 }
 
-fn echo_cut(params: &Params, output_due: EchoCut) -> Result<EchoCut, BadParams> {
-    match (params.choice("ecn_cut"), params.switch("ecn")) {
-        (cut, _) if matches!(output_due, EchoCut::Beta(_)) => {
+fn echo_cut(params: &Params, parts: &Parts) -> Result<EchoCut, BadParams> {
+    let asked = parts.ecn.cut;
+    match (params.choice("ecn_cut"), parts.ecn.on) {
+        (cut, _) if matches!(asked, EchoCut::Beta(_)) => {
             if cut == "rfc5681" {
                 let why = "\"rfc5681\" contradicts beta_ecn, which says what a mark leaves; leave one out";
                 return Err(BadParams::new("ecn_cut", why));
             }
-            Ok(output_due)
+            Ok(asked)
         }
         ("rfc5681", false) => {
             let why = "\"rfc5681\" means nothing without ecn = true; set both or none";

@@ -1,8 +1,8 @@
 //! Windows NT 4.0 from service pack 2 on (1996), the end system of *Reasons not to deploy RED*
 //! (May, Bolot, Diot, Lyles, IWQoS 1999).
 
-use packet::Duration;
 use packet::params::{BadParams, Field, Params, Value};
+use packet::{About, Duration};
 
 use super::parts::{self, OFF, ON, Parts, field};
 use super::start::{self, Start};
@@ -11,24 +11,25 @@ use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck, TimeLimit};
 use crate::recovery::Implementation;
 use crate::registry::Entry;
 use crate::rtt::{Exact, RttRules};
-use crate::window::Growth;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "windows-nt4",
-    summary: "Reno with a window of six segments and a fast retransmit at the second duplicate, \
-              as in Windows NT 4.0",
-    year: 1996,
-    source: "read in descriptions derived from Microsoft's: window of 8,760 B, duplicate threshold \
-             of 2 with fast retransmit from service pack 2 on, ACK at the second segment, no \
-             SACK, timestamps or scaling; recalled: 200 ms delayed ACK, SYN waits of 3, 6 and \
-             12 s, 5 retransmissions, one segment at first; constructed: RFC 6298's timeout on \
-             100 ms ticks with a minimum of 0.3 s, RFC 5681's windows, no Nagle, FIN on the last \
-             data segment",
-    deviations: "without the system's miscomputed timeout on long paths (KB Q232512); the \
-                 FIN, TIME_WAIT of 240 s and output rules are not established; other recoveries, \
-                 ECN, F-RTO and limited transmit are not of this system and are off",
-    fields: FIELDS,
+    about: About {
+        name: "windows-nt4",
+        summary: "Reno with a window of six segments and a fast retransmit at the second duplicate, \
+                  as in Windows NT 4.0",
+        year: 1996,
+        source: "read in descriptions derived from Microsoft's: window of 8,760 B, duplicate threshold \
+                 of 2 with fast retransmit from service pack 2 on, ACK at the second segment, no \
+                 SACK, timestamps or scaling; recalled: 200 ms delayed ACK, SYN waits of 3, 6 and \
+                 12 s, 5 retransmissions, one segment at first; constructed: RFC 6298's timeout on \
+                 100 ms ticks with a minimum of 0.3 s, RFC 5681's windows, no Nagle, FIN on the last \
+                 data segment",
+        deviations: "without the system's miscomputed timeout on long paths (KB Q232512); the \
+                     FIN, TIME_WAIT of 240 s and output rules are not established; other recoveries, \
+                     ECN, F-RTO and limited transmit are not of this system and are off",
+        fields: FIELDS,
+    },
     build,
 };
 
@@ -39,6 +40,7 @@ const FIELDS: &[Field] = &[
     field(parts::WINDOW, Value::Whole(8_760), "6 segments of 1,460 B, the default on Ethernet"),
     field(parts::INITIAL_WINDOW, Value::Whole(1), "recalled; some versions start with 2"),
     field(parts::RECOVERY, Value::Choice("reno"), "fast retransmit from service pack 2 on"),
+    field(parts::CONGESTION, Value::Choice("rfc5681"), "constructed: RFC 5681"),
     field(parts::DUPACK_THRESHOLD, Value::Whole(2), "TcpMaxDupAcks, settable from 1 to 3"),
     field(parts::LIMITED_TRANSMIT, OFF, NOT_THERE),
     field(parts::RTO_MIN, Value::Real(0.3), "constructed"),
@@ -68,12 +70,12 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     let parts = Parts::read(params)?;
     let start = Start::read(params);
     Ok(Profile {
-        name: ENTRY.name,
+        name: ENTRY.about.name,
         mss: parts.mss as u16,
         window: parts.window,
         initial_segments: parts.initial_segments,
         initial_ssthresh: start.ssthresh(u64::MAX),
-        growth: Growth::PerByte,
+        congestion: parts.congestion.boxed(),
         rtt: RttRules::Exact(Exact {
             initial: start.rto,
             min: parts.rto_min,

@@ -1,8 +1,7 @@
 //! NewReno without SACK: RFC 6582; in BSD's manner as in FreeBSD 4.x.
 
-use crate::recovery::{Implementation, Leaving, Reaction, Rules, beyond_window};
+use crate::recovery::{ClassicControl, Implementation, Leaving, Reaction, Rules, beyond_window};
 use crate::send_state::{Chunk, SendState};
-use crate::window::Growth;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NewReno {
@@ -22,71 +21,87 @@ impl NewReno {
         &mut self,
         rules: &Rules,
         snd: &mut SendState,
-        growth: Growth,
+        control: &mut ClassicControl,
         acked: u64,
     ) -> Reaction {
         (self.duplicates, self.limited) = (0, 0);
         if !self.recovering {
-            growth.grow(snd, acked);
+            control.grow(rules, snd, acked);
         } else if snd.una >= self.recover {
-            self.leave(rules, snd, growth, acked);
+            self.leave(rules, snd, control, acked);
         } else {
-            self.partial(snd, acked);
+            self.partial(snd, control, acked);
         }
         Reaction::default()
     }
 
     /// A full acknowledgement (RFC 6582 step 3).
-    fn leave(&mut self, rules: &Rules, snd: &mut SendState, growth: Growth, acked: u64) {
+    fn leave(
+        &mut self,
+        rules: &Rules,
+        snd: &mut SendState,
+        control: &mut ClassicControl,
+        acked: u64,
+    ) {
         let mss = snd.mss();
         self.recovering = false;
         let outstanding = snd.outstanding();
-        snd.cwnd = match rules.leaving {
+        let window = match rules.leaving {
             Leaving::Refilled => snd.ssthresh.min(outstanding.max(mss) + mss),
             Leaving::Outstanding => snd.ssthresh.min(outstanding + mss),
             Leaving::Deflated => snd.cwnd.saturating_sub(self.inflation).max(mss),
             Leaving::Threshold => snd.ssthresh.min(snd.cwnd),
         };
+        control.deflate(snd, window, 0);
         if rules.grows_on_leaving() {
-            growth.grow(snd, acked);
+            control.grow(rules, snd, acked);
         }
     }
 
     /// A partial acknowledgement: the next hole goes again, the window shrinks by what was
     /// acknowledged and opens by a segment.
-    fn partial(&mut self, snd: &mut SendState, acked: u64) {
+    fn partial(&mut self, snd: &mut SendState, control: &mut ClassicControl, acked: u64) {
         let mss = snd.mss();
+        let opened = if acked >= mss { mss } else { 0 };
         snd.resend = true;
-        snd.cwnd = snd.cwnd.saturating_sub(acked).max(mss);
-        self.inflation = self.inflation.saturating_sub(acked);
-        if acked >= mss {
-            snd.cwnd += mss;
-            self.inflation += mss;
-        }
+        self.inflation = self.inflation.saturating_sub(acked) + opened;
+        let window = snd.cwnd.saturating_sub(acked).max(mss) + opened;
+        control.deflate(snd, window, self.inflation);
     }
 
-    pub fn on_duplicate(&mut self, rules: &Rules, snd: &mut SendState, counts: bool) -> Reaction {
+    pub fn on_duplicate(
+        &mut self,
+        rules: &Rules,
+        snd: &mut SendState,
+        control: &mut ClassicControl,
+        counts: bool,
+    ) -> Reaction {
         if !counts {
             self.duplicates = 0;
             return Reaction::default();
         }
         if self.recovering {
-            snd.cwnd += snd.mss();
+            control.inflate(snd, snd.mss());
             self.inflation += snd.mss();
         } else if snd.una >= self.recover {
             self.duplicates += 1;
             if self.duplicates == rules.threshold {
-                return self.enter(rules, snd);
+                return self.enter(rules, snd, control);
             }
         }
         Reaction::default()
     }
 
-    fn enter(&mut self, rules: &Rules, snd: &mut SendState) -> Reaction {
+    fn enter(
+        &mut self,
+        rules: &Rules,
+        snd: &mut SendState,
+        control: &mut ClassicControl,
+    ) -> Reaction {
         self.recovering = true;
         self.recover = snd.max;
         self.inflation = u64::from(rules.threshold) * snd.mss();
-        snd.cwnd = rules.cut(snd, self.limited) + self.inflation;
+        control.on_loss(rules, snd, self.limited, self.inflation);
         snd.resend = true;
         Reaction {
             entered: true,
@@ -125,6 +140,7 @@ impl NewReno {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::{Arithmetic, ClassicReno};
     use crate::recovery::RecoveryKind;
 
     #[test]
@@ -142,23 +158,28 @@ mod tests {
         let rules = Rules {
             kind: RecoveryKind::NewReno,
             implementation: Implementation::Rfc,
+            reno: ClassicReno(Arithmetic::Rfc),
             threshold: 3,
             limited_transmit: true,
             leaving: Leaving::Refilled,
         };
         let mut newreno = NewReno::default();
-        rules.cut_at_timeout(&mut snd);
+        ClassicControl::reno().on_timeout(&rules, &mut snd, packet::Instant::ZERO);
         newreno.on_timeout(&mut snd);
         assert_eq!((snd.nxt, snd.cwnd, snd.ssthresh), (1, 100, 500));
         let thrice = |newreno: &mut NewReno, snd: &mut SendState| {
-            (0..3).map(|_| newreno.on_duplicate(&rules, snd, true).entered).collect::<Vec<_>>()
+            (0..3)
+                .map(|_| {
+                    newreno.on_duplicate(&rules, snd, &mut ClassicControl::reno(), true).entered
+                })
+                .collect::<Vec<_>>()
         };
         snd.una = 501;
-        newreno.on_advance(&rules, &mut snd, Growth::PerByte, 500);
+        newreno.on_advance(&rules, &mut snd, &mut ClassicControl::reno(), 500);
         assert_eq!(thrice(&mut newreno, &mut snd), [false, false, false]);
         // Once all of it is acknowledged, they count again.
         (snd.una, snd.nxt, snd.max) = (1_001, 1_001, 2_001);
-        newreno.on_advance(&rules, &mut snd, Growth::PerByte, 500);
+        newreno.on_advance(&rules, &mut snd, &mut ClassicControl::reno(), 500);
         assert_eq!(thrice(&mut newreno, &mut snd), [false, false, true]);
     }
 
@@ -171,6 +192,7 @@ mod tests {
             let rules = Rules {
                 kind: RecoveryKind::NewReno,
                 implementation,
+                reno: ClassicReno(Arithmetic::Rfc),
                 threshold: 3,
                 limited_transmit: false,
                 leaving,
@@ -178,10 +200,12 @@ mod tests {
             let mut snd =
                 SendState { una: 1, max: 1_001, cwnd: 1_000, mss: 100, ..SendState::default() };
             let mut newreno = NewReno::default();
-            (0..8).for_each(|_| _ = newreno.on_duplicate(&rules, &mut snd, true));
+            (0..8).for_each(|_| {
+                _ = newreno.on_duplicate(&rules, &mut snd, &mut ClassicControl::reno(), true)
+            });
             assert_eq!((snd.cwnd, snd.ssthresh), (1_300, 500));
             (snd.una, snd.max) = (1_001, 1_001 + rest);
-            newreno.on_advance(&rules, &mut snd, Growth::PerPacket, 1_000);
+            newreno.on_advance(&rules, &mut snd, &mut ClassicControl::reno(), 1_000);
             snd.cwnd
         };
         for (leaving, nothing_out, two_out, all_out) in [

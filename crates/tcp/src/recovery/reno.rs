@@ -4,9 +4,8 @@
 //! ACK of new data ends the recovery. No partial ACKs. In BSD's manner (FreeBSD 2.2) there is no
 //! guard against duplicates that its own resends cause after a timeout.
 
-use crate::recovery::{Implementation, Reaction, Rules};
+use crate::recovery::{ClassicControl, Implementation, Reaction, Rules};
 use crate::send_state::SendState;
-use crate::window::Growth;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reno {
@@ -25,12 +24,12 @@ impl Reno {
         &mut self,
         rules: &Rules,
         snd: &mut SendState,
-        growth: Growth,
+        control: &mut ClassicControl,
         acked: u64,
     ) -> Reaction {
         let leaves = self.recovering(rules);
         if leaves {
-            snd.cwnd = match rules.implementation {
+            let window = match rules.implementation {
                 // dupwnd_ becomes 0.
                 Implementation::Ns2 => {
                     let inflation = u64::from(self.duplicates) * snd.mss();
@@ -38,15 +37,22 @@ impl Reno {
                 }
                 Implementation::Bsd | Implementation::Rfc => snd.cwnd.min(snd.ssthresh),
             };
+            control.deflate(snd, window, 0);
         }
         self.duplicates = 0;
         if !leaves || rules.grows_on_leaving() {
-            growth.grow(snd, acked);
+            control.grow(rules, snd, acked);
         }
         Reaction::default()
     }
 
-    pub fn on_duplicate(&mut self, rules: &Rules, snd: &mut SendState, counts: bool) -> Reaction {
+    pub fn on_duplicate(
+        &mut self,
+        rules: &Rules,
+        snd: &mut SendState,
+        control: &mut ClassicControl,
+        counts: bool,
+    ) -> Reaction {
         let guarded = rules.guards() && snd.una < self.recover && !self.recovering(rules);
         if !counts || guarded {
             self.duplicates = 0;
@@ -54,9 +60,9 @@ impl Reno {
         }
         self.duplicates += 1;
         if self.duplicates > rules.threshold {
-            snd.cwnd += snd.mss();
+            control.inflate(snd, snd.mss());
         } else if self.duplicates == rules.threshold {
-            snd.cwnd = rules.cut(snd, 0) + u64::from(rules.threshold) * snd.mss();
+            control.on_loss(rules, snd, 0, u64::from(rules.threshold) * snd.mss());
             snd.resend = true;
             self.recover = snd.max;
             return Reaction {

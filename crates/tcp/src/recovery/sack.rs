@@ -1,9 +1,8 @@
 //! Recovery with selective acknowledgements: RFC 6675 without rescue retransmission.
 
-use crate::recovery::{Implementation, Reaction, Rules, beyond_window};
+use crate::recovery::{ClassicControl, Implementation, Reaction, Rules, beyond_window};
 use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
-use crate::window::Growth;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Mode {
@@ -29,12 +28,12 @@ pub(crate) struct Sack {
     limited: u32,
     /// Reported ranges above `una`, ascending, never touching. Empty (no heap) without loss.
     board: Vec<(u64, u64)>,
-    /// Bytes in `board`.
-    reported: u64,
+    /// Bytes in `board`: no window is as long as 4 GiB.
+    reported: u32,
     /// Everything below that is not in `board` is lost.
     lost_to: u64,
     /// Bytes in `board` from `lost_to` on.
-    above: u64,
+    above: u32,
 }
 
 impl Sack {
@@ -48,7 +47,7 @@ impl Sack {
         &mut self,
         rules: &Rules,
         snd: &mut SendState,
-        growth: Growth,
+        control: &mut ClassicControl,
         acked: u64,
         segment: &Segment,
     ) -> Reaction {
@@ -57,7 +56,7 @@ impl Sack {
         }
         (self.duplicates, self.limited) = (0, 0);
         if self.mode != Mode::Recovery {
-            growth.grow(snd, acked);
+            control.grow(rules, snd, acked);
         }
         if self.mode != Mode::Open && snd.una >= self.point {
             self.mode = Mode::Open;
@@ -65,7 +64,7 @@ impl Sack {
         if segment.sack.is_empty() {
             Reaction::default()
         } else {
-            self.on_report(rules, snd, segment)
+            self.on_report(rules, snd, control, segment)
         }
     }
 
@@ -73,15 +72,22 @@ impl Sack {
         &mut self,
         rules: &Rules,
         snd: &mut SendState,
+        control: &mut ClassicControl,
         segment: &Segment,
     ) -> Reaction {
         if segment.sack.is_empty() || segment.ack != snd.una {
             return Reaction::default();
         }
-        self.on_report(rules, snd, segment)
+        self.on_report(rules, snd, control, segment)
     }
 
-    fn on_report(&mut self, rules: &Rules, snd: &mut SendState, segment: &Segment) -> Reaction {
+    fn on_report(
+        &mut self,
+        rules: &Rules,
+        snd: &mut SendState,
+        control: &mut ClassicControl,
+        segment: &Segment,
+    ) -> Reaction {
         let mut news = false;
         for &(start, end) in segment.sack.as_slice() {
             let start = (segment.ack + u64::from(start)).max(snd.una);
@@ -95,17 +101,22 @@ impl Sack {
         if self.mode == Mode::Open {
             self.duplicates += 1;
             if self.duplicates >= rules.threshold || self.lost_to > snd.una {
-                return self.enter(rules, snd);
+                return self.enter(rules, snd, control);
             }
         }
         Reaction::default()
     }
 
-    fn enter(&mut self, rules: &Rules, snd: &mut SendState) -> Reaction {
+    fn enter(
+        &mut self,
+        rules: &Rules,
+        snd: &mut SendState,
+        control: &mut ClassicControl,
+    ) -> Reaction {
         self.mode = Mode::Recovery;
         self.point = snd.max;
         self.resent_to = snd.una;
-        snd.cwnd = rules.cut(snd, u64::from(self.limited));
+        control.on_loss(rules, snd, u64::from(self.limited), 0);
         snd.resend = true;
         Reaction {
             entered: true,
@@ -134,6 +145,11 @@ impl Sack {
         (self.duplicates, self.limited) = (0, 0);
     }
 
+    /// Whether a fast recovery is under way.
+    pub fn recovering(&self) -> bool {
+        self.mode == Mode::Recovery
+    }
+
     /// The ranges reported and not acknowledged.
     pub fn reports(&self) -> &[(u64, u64)] {
         &self.board
@@ -152,7 +168,7 @@ impl Sack {
             known += e - s;
             last += 1;
         }
-        self.reported += end - start - known;
+        self.reported += (end - start - known) as u32;
         if last == first + 1 {
             self.board[first] = (start, end);
         } else {
@@ -164,9 +180,9 @@ impl Sack {
     fn drop_acknowledged(&mut self, rules: &Rules, snd: &SendState) {
         let una = snd.una;
         let gone = self.board.partition_point(|r| r.1 <= una);
-        self.reported -= self.board.drain(..gone).map(|(s, e)| e - s).sum::<u64>();
+        self.reported -= self.board.drain(..gone).map(|(s, e)| e - s).sum::<u64>() as u32;
         if let Some(first) = self.board.first_mut().filter(|r| r.0 < una) {
-            self.reported -= una - first.0;
+            self.reported -= (una - first.0) as u32;
             first.0 = una;
         }
         self.find_lost(rules, snd);
@@ -181,7 +197,7 @@ impl Sack {
             bytes += end - start;
             ranges += 1;
             if ranges >= rules.threshold || bytes > most {
-                (self.lost_to, self.above) = (start, bytes);
+                (self.lost_to, self.above) = (start, bytes as u32);
                 return;
             }
         }
@@ -205,9 +221,9 @@ impl Sack {
     /// RFC 6675 pipe: bytes neither reported nor lost, and bytes sent again and not reported.
     fn pipe(&self, snd: &SendState) -> u64 {
         let not_lost = if self.lost_to > snd.una {
-            snd.max - self.lost_to - self.above
+            snd.max - self.lost_to - u64::from(self.above)
         } else {
-            snd.outstanding() - self.reported
+            snd.outstanding() - u64::from(self.reported)
         };
         not_lost + if self.mode == Mode::Recovery { self.resent(snd) } else { 0 }
     }
@@ -285,10 +301,12 @@ fn new_within(snd: &SendState) -> Option<Chunk> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::{Arithmetic, ClassicReno};
     use crate::recovery::{Leaving, RecoveryKind};
     const RULES: Rules = Rules {
         kind: RecoveryKind::Sack,
         implementation: Implementation::Rfc,
+        reno: ClassicReno(Arithmetic::Rfc),
         threshold: 3,
         limited_transmit: true,
         leaving: Leaving::Refilled,
@@ -329,7 +347,12 @@ mod tests {
             (&[(5, 6), (3, 4), (1, 2)], true),
         ] {
             let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
-            let reaction = sack.on_duplicate(&RULES, &mut snd, &report(1, ranges));
+            let reaction = sack.on_duplicate(
+                &RULES,
+                &mut snd,
+                &mut ClassicControl::reno(),
+                &report(1, ranges),
+            );
             assert_eq!(reaction.entered, lost, "{ranges:?}");
             assert_eq!(snd.resend, lost);
         }
@@ -339,7 +362,12 @@ mod tests {
     fn the_pipe_decides_what_goes_out_in_recovery() {
         let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
         // Segments 0 and 2 are missing, 1 and 3 to 6 arrived: 7, 8, 9 are on the way.
-        sack.on_duplicate(&RULES, &mut snd, &report(1, &[(3, 7), (1, 2)]));
+        sack.on_duplicate(
+            &RULES,
+            &mut snd,
+            &mut ClassicControl::reno(),
+            &report(1, &[(3, 7), (1, 2)]),
+        );
         assert_eq!((snd.cwnd, snd.ssthresh), (500, 500));
         assert_eq!(sack.pipe(&snd), 300);
         let first = sack.first(&snd);
@@ -351,12 +379,12 @@ mod tests {
         assert_eq!(sack.pipe(&snd), 500);
         assert_eq!(next_number(&sack, &snd), None);
         // The second resend is reported: its bytes leave the pipe, new data follows.
-        sack.on_duplicate(&RULES, &mut snd, &report(1, &[(1, 7)]));
+        sack.on_duplicate(&RULES, &mut snd, &mut ClassicControl::reno(), &report(1, &[(1, 7)]));
         assert_eq!(sack.pipe(&snd), 400);
         assert_eq!(next_number(&sack, &snd), Some(10));
         // No new data: an unreported segment below the highest reported one, though not lost.
         snd.end = snd.max;
-        sack.on_duplicate(&RULES, &mut snd, &report(1, &[(8, 9)]));
+        sack.on_duplicate(&RULES, &mut snd, &mut ClassicControl::reno(), &report(1, &[(8, 9)]));
         assert_eq!(sack.pipe(&snd), 300);
         assert_eq!(next_number(&sack, &snd), Some(7));
     }
@@ -364,13 +392,22 @@ mod tests {
     #[test]
     fn the_window_rests_until_the_recovery_point_is_passed() {
         let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
-        assert!(sack.on_duplicate(&RULES, &mut snd, &report(1, &[(1, 4)])).entered);
+        assert!(
+            sack.on_duplicate(&RULES, &mut snd, &mut ClassicControl::reno(), &report(1, &[(1, 4)]))
+                .entered
+        );
         snd.max += 500;
         // A partial ACK, the one that ends the recovery, the first one after it.
         for (una, cwnd) in [(401, 500), (1_001, 500), (1_101, 520)] {
             let acked = una - snd.una;
             snd.una = una;
-            sack.on_advance(&RULES, &mut snd, Growth::PerByte, acked, &report(una, &[]));
+            sack.on_advance(
+                &RULES,
+                &mut snd,
+                &mut ClassicControl::reno(),
+                acked,
+                &report(una, &[]),
+            );
             assert_eq!(snd.cwnd, cwnd, "at {una}");
         }
     }
@@ -378,8 +415,8 @@ mod tests {
     #[test]
     fn after_a_timeout_everything_goes_again_but_what_is_reported() {
         let (mut sack, mut snd) = (Sack::default(), snd(6, 600));
-        sack.on_duplicate(&RULES, &mut snd, &report(1, &[(4, 5)]));
-        RULES.cut_at_timeout(&mut snd);
+        sack.on_duplicate(&RULES, &mut snd, &mut ClassicControl::reno(), &report(1, &[(4, 5)]));
+        ClassicControl::reno().on_timeout(&RULES, &mut snd, packet::Instant::ZERO);
         sack.on_timeout(&snd);
         assert_eq!((snd.cwnd, snd.ssthresh), (100, 300));
         assert_eq!(next_number(&sack, &snd), Some(0));
@@ -387,9 +424,20 @@ mod tests {
         assert_eq!(next_number(&sack, &snd), None);
         // Three ACKs with news do not start a recovery now.
         snd.una = 101;
-        sack.on_advance(&RULES, &mut snd, Growth::PerByte, 100, &report(101, &[(2, 3)]));
+        sack.on_advance(
+            &RULES,
+            &mut snd,
+            &mut ClassicControl::reno(),
+            100,
+            &report(101, &[(2, 3)]),
+        );
         for last in [4, 5] {
-            let reaction = sack.on_duplicate(&RULES, &mut snd, &report(101, &[(2, last)]));
+            let reaction = sack.on_duplicate(
+                &RULES,
+                &mut snd,
+                &mut ClassicControl::reno(),
+                &report(101, &[(2, last)]),
+            );
             assert!(!reaction.entered);
         }
         assert_eq!(snd.cwnd, 200);

@@ -5,9 +5,8 @@
 //! of what was sent before count again only once all of that is acknowledged (`bug_fix_` of
 //! ns-2.35; without it the resent segments' own duplicates start it anew).
 
-use crate::recovery::{Reaction, Rules};
+use crate::recovery::{ClassicControl, Reaction, Rules};
 use crate::send_state::SendState;
-use crate::window::Growth;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tahoe {
@@ -17,13 +16,25 @@ pub(crate) struct Tahoe {
 }
 
 impl Tahoe {
-    pub fn on_advance(&mut self, snd: &mut SendState, growth: Growth, acked: u64) -> Reaction {
+    pub fn on_advance(
+        &mut self,
+        rules: &Rules,
+        snd: &mut SendState,
+        control: &mut ClassicControl,
+        acked: u64,
+    ) -> Reaction {
         self.duplicates = 0;
-        growth.grow(snd, acked);
+        control.grow(rules, snd, acked);
         Reaction::default()
     }
 
-    pub fn on_duplicate(&mut self, rules: &Rules, snd: &mut SendState, counts: bool) -> Reaction {
+    pub fn on_duplicate(
+        &mut self,
+        rules: &Rules,
+        snd: &mut SendState,
+        control: &mut ClassicControl,
+        counts: bool,
+    ) -> Reaction {
         if !counts || snd.una < self.recover {
             self.duplicates = 0;
             return Reaction::default();
@@ -32,7 +43,7 @@ impl Tahoe {
         if self.duplicates != rules.threshold {
             return Reaction::default();
         }
-        rules.cut(snd, 0);
+        control.on_loss(rules, snd, 0, 0);
         snd.cwnd = snd.mss();
         snd.nxt = snd.una;
         self.recover = snd.max;
@@ -56,6 +67,7 @@ impl Tahoe {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::{Arithmetic, ClassicReno};
     use crate::recovery::{Implementation, Leaving, RecoveryKind};
 
     #[test]
@@ -63,6 +75,7 @@ mod tests {
         let rules = Rules {
             kind: RecoveryKind::Tahoe,
             implementation: Implementation::Rfc,
+            reno: ClassicReno(Arithmetic::Rfc),
             threshold: 3,
             limited_transmit: true,
             leaving: Leaving::Refilled,
@@ -80,7 +93,10 @@ mod tests {
         };
         let mut tahoe = Tahoe::default();
         let duplicate = |tahoe: &mut Tahoe, snd: &mut SendState| {
-            (tahoe.on_duplicate(&rules, snd, true).entered, tahoe.limited(&rules))
+            (
+                tahoe.on_duplicate(&rules, snd, &mut ClassicControl::reno(), true).entered,
+                tahoe.limited(&rules),
+            )
         };
         assert_eq!(duplicate(&mut tahoe, &mut snd), (false, 1));
         assert_eq!(duplicate(&mut tahoe, &mut snd), (false, 2));
@@ -90,7 +106,7 @@ mod tests {
             assert_eq!(duplicate(&mut tahoe, &mut snd), (false, 0));
         }
         snd.una = 1_101;
-        tahoe.on_advance(&mut snd, Growth::PerByte, 1_000);
+        tahoe.on_advance(&rules, &mut snd, &mut ClassicControl::reno(), 1_000);
         assert_eq!((snd.cwnd, duplicate(&mut tahoe, &mut snd)), (200, (false, 1)));
     }
 }

@@ -18,7 +18,7 @@ pub const S: usize = 1;
 pub fn profile(name: &str, settings: &[(&str, Raw)]) -> Arc<Profile> {
     let entry = aqmlab_tcp::find(name).expect("a listed profile");
     let raw: Vec<_> = settings.iter().map(|(n, v)| (n.to_string(), v.clone())).collect();
-    let params = Params::check(entry.fields, &raw).expect("good parameters");
+    let params = Params::check(entry.about.fields, &raw).expect("good parameters");
     Arc::new((entry.build)(&params).expect("parameters that fit together"))
 }
 

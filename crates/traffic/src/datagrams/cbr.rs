@@ -3,7 +3,7 @@
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Instant, Rng};
+use packet::{About, Duration, Instant, Rng};
 
 use super::{Lifetime, Lifetimes, PAYLOAD, RATE, gap, need_machines, peer_of};
 use crate::registry::{Entry, Group, Population};
@@ -63,18 +63,20 @@ impl App for Cbr {
 
 /// What the registry says of constant-rate senders.
 pub const ENTRY: Entry = Entry {
-    name: "cbr",
-    summary: "Senders of equal datagrams at equal distances or at random, deaf to loss: audio, \
-              video, floods.",
-    year: 1999,
-    source: "May, Bolot, Diot and Lyles, Reasons not to deploy RED, 1999 (audio and video of the \
-             Chariot mix); Järvinen, Ding, Nyrhinen and Kojo, Harsh RED, 2012 (the measured flow)",
-    deviations: "Rates and packet sizes of audio and video are constructed: the 1999 paper does \
-                 not print them. Packets have 28 B of IPv4 and UDP headers and are not ECN-capable.",
+    about: About {
+        name: "cbr",
+        summary: "Senders of equal datagrams at equal distances or at random, deaf to loss: audio, \
+                  video, floods.",
+        year: 1999,
+        source: "May, Bolot, Diot and Lyles, Reasons not to deploy RED, 1999 (audio and video of the \
+                 Chariot mix); Järvinen, Ding, Nyrhinen and Kojo, Harsh RED, 2012 (the measured flow)",
+        deviations: "Rates and packet sizes of audio and video are constructed: the 1999 paper does \
+                     not print them. Packets have 28 B of IPv4 and UDP headers and are not ECN-capable.",
+        fields: &FIELDS,
+    },
     noun: ["constant-rate stream", "constant-rate streams"],
     fetches: false,
     datagrams: true,
-    fields: &FIELDS,
     build,
 };
 
@@ -91,46 +93,36 @@ fn preset(name: &str) -> (f64, u64) {
 }
 
 static FIELDS: [Field; 8] = [
-    Field {
-        name: "preset",
-        meaning: "Rate and packet of a known sender: audio (64 kbit/s in 200 B), video (300 kbit/s \
+    Field::new(
+        "preset",
+        Kind::Choice(&["plain", "audio", "video", "edge", "hspa", "flood"]),
+        Value::Choice("plain"),
+    )
+    .meaning(
+        "Rate and packet of a known sender: audio (64 kbit/s in 200 B), video (300 kbit/s \
                   in 1,000 B), edge (16 kbit/s in 40 B), hspa (64 kbit/s in 160 B), flood (10 \
                   Mbit/s in 1,000 B; to flood a link at another rate, give rate), plain (1 Mbit/s \
                   in 1,000 B).",
-        kind: Kind::Choice(&["plain", "audio", "video", "edge", "hspa", "flood"]),
-        default: Value::Choice("plain"),
-        source: "edge and hspa: rates of Harsh RED, sizes constructed; flood: rate of the unresponsive \
+    )
+    .source(
+        "edge and hspa: rates of Harsh RED, sizes constructed; flood: rate of the unresponsive \
                  sender in ns-3's RFC 7928 suite, size constructed; the others constructed",
-    },
-    Field {
-        name: "rate",
-        meaning: "Rate of the payload, instead of the preset's.",
-        kind: RATE,
-        default: Value::Unset,
-        source: "the preset's",
-    },
-    Field {
-        name: "packet",
-        meaning: "Payload of each datagram, instead of the preset's.",
-        kind: PAYLOAD,
-        default: Value::Unset,
-        source: "the preset's",
-    },
-    Field {
-        name: "spacing",
-        meaning: "Whether datagrams leave at equal distances or as a Poisson process of that mean.",
-        kind: Kind::Choice(&["constant", "poisson"]),
-        default: Value::Choice("constant"),
-        source: "constructed",
-    },
-    Field {
-        name: "jitter",
-        meaning: "With constant spacing: each distance is drawn uniformly within this share of the mean \
+    ),
+    Field::new("rate", RATE, Value::Unset)
+        .meaning("Rate of the payload, instead of the preset's.")
+        .source("the preset's"),
+    Field::new("packet", PAYLOAD, Value::Unset)
+        .meaning("Payload of each datagram, instead of the preset's.")
+        .source("the preset's"),
+    Field::new("spacing", Kind::Choice(&["constant", "poisson"]), Value::Choice("constant"))
+        .meaning("Whether datagrams leave at equal distances or as a Poisson process of that mean.")
+        .source("constructed"),
+    Field::new("jitter", Kind::from(Unit::None, 0.0, 1.0), Value::Real(0.0))
+        .meaning(
+            "With constant spacing: each distance is drawn uniformly within this share of the mean \
                   on either side. 0.5 is what ns-2's CBR does with random_.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: false },
-        default: Value::Real(0.0),
-        source: "read: ns-2 cbr_traffic.cc, next_interval, which draws so if random_ is set",
-    },
+        )
+        .source("read: ns-2 cbr_traffic.cc, next_interval, which draws so if random_ is set"),
     Lifetimes::FIELDS[0],
     Lifetimes::FIELDS[1],
     Lifetimes::FIELDS[2],

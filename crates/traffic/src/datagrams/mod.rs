@@ -29,27 +29,15 @@ struct Lifetime {
 impl Lifetimes {
     /// The fields of [`Lifetimes::new`].
     const FIELDS: [Field; 3] = [
-        Field {
-            name: "start",
-            meaning: "When the first sender may begin.",
-            kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e9, open: false },
-            default: Value::Real(0.0),
-            source: "constructed",
-        },
-        Field {
-            name: "start_within",
-            meaning: "Each sender begins at an instant drawn uniformly from this long after start.",
-            kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 86_400.0, open: false },
-            default: Value::Real(10.0),
-            source: "constructed: avoids a synchronised start",
-        },
-        Field {
-            name: "lasts",
-            meaning: "How long each sender goes on; if not given, to the end of the run.",
-            kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e9, open: true },
-            default: Value::Unset,
-            source: "constructed",
-        },
+        Field::new("start", Kind::from(Unit::Time, 0.0, 1e9), Value::Real(0.0))
+            .meaning("When the first sender may begin.")
+            .source("constructed"),
+        Field::new("start_within", Kind::from(Unit::Time, 0.0, 86_400.0), Value::Real(10.0))
+            .meaning("Each sender begins at an instant drawn uniformly from this long after start.")
+            .source("constructed: avoids a synchronised start"),
+        Field::new("lasts", Kind::above(Unit::Time, 0.0, 1e9), Value::Unset)
+            .meaning("How long each sender goes on; if not given, to the end of the run.")
+            .source("constructed"),
     ];
 
     fn new(params: &Params) -> Lifetimes {

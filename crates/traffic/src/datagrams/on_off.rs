@@ -2,7 +2,7 @@
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Instant, Rng, math};
+use packet::{About, Duration, Instant, Rng, math};
 
 use super::{Lifetime, Lifetimes, PAYLOAD, RATE, gap, need_machines, peer_of};
 use crate::registry::{Entry, Group, Population};
@@ -84,64 +84,44 @@ impl App for OnOff {
 
 /// What the registry says of on-off senders.
 pub const ENTRY: Entry = Entry {
-    name: "on-off",
-    summary: "Datagram senders that are on and off for random times: exponential or Pareto.",
-    year: 1997,
-    source: "Willinger, Taqqu, Sherman and Wilson, Self-similarity through high-variability, 1997 \
-             (recalled); the parameters as in ns-2's Exponential and Pareto traffic sources",
-    deviations: "ns-2's first packet of an on period leaves at its beginning, as here; its Pareto \
-                 source draws a number of packets, ours a time. Each sender begins with an on period.",
+    about: About {
+        name: "on-off",
+        summary: "Datagram senders that are on and off for random times: exponential or Pareto.",
+        year: 1997,
+        source: "Willinger, Taqqu, Sherman and Wilson, Self-similarity through high-variability, 1997 \
+                 (recalled); the parameters as in ns-2's Exponential and Pareto traffic sources",
+        deviations: "ns-2's first packet of an on period leaves at its beginning, as here; its Pareto \
+                     source draws a number of packets, ours a time. Each sender begins with an on period.",
+        fields: &FIELDS,
+    },
     noun: ["on-off stream", "on-off streams"],
     fetches: false,
     datagrams: true,
-    fields: &FIELDS,
     build,
 };
 
 static FIELDS: [Field; 9] = [
-    Field {
-        name: "rate",
-        meaning: "Rate of the payload while on.",
-        kind: RATE,
-        default: Value::Real(64e3),
-        source: "ns-2",
-    },
-    Field {
-        name: "packet",
-        meaning: "Payload of each datagram.",
-        kind: PAYLOAD,
-        default: Value::Whole(210),
-        source: "ns-2",
-    },
-    Field {
-        name: "on",
-        meaning: "Mean length of an on period.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: true },
-        default: Value::Real(0.5),
-        source: "ns-2",
-    },
-    Field {
-        name: "off",
-        meaning: "Mean length of an off period.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: true },
-        default: Value::Real(0.5),
-        source: "ns-2",
-    },
-    Field {
-        name: "periods",
-        meaning: "Distribution of both periods.",
-        kind: Kind::Choice(&["exponential", "pareto"]),
-        default: Value::Choice("exponential"),
-        source: "ns-2",
-    },
-    Field {
-        name: "shape",
-        meaning: "Index of the Pareto distribution; the mean exists above 1, and between 1 and 2 \
+    Field::new("rate", RATE, Value::Real(64e3))
+        .meaning("Rate of the payload while on.")
+        .source("ns-2"),
+    Field::new("packet", PAYLOAD, Value::Whole(210))
+        .meaning("Payload of each datagram.")
+        .source("ns-2"),
+    Field::new("on", Kind::above(Unit::Time, 0.0, 1e6), Value::Real(0.5))
+        .meaning("Mean length of an on period.")
+        .source("ns-2"),
+    Field::new("off", Kind::above(Unit::Time, 0.0, 1e6), Value::Real(0.5))
+        .meaning("Mean length of an off period.")
+        .source("ns-2"),
+    Field::new("periods", Kind::Choice(&["exponential", "pareto"]), Value::Choice("exponential"))
+        .meaning("Distribution of both periods.")
+        .source("ns-2"),
+    Field::new("shape", Kind::above(Unit::None, 1.0, 100.0), Value::Real(1.5))
+        .meaning(
+            "Index of the Pareto distribution; the mean exists above 1, and between 1 and 2 \
                   many sources together are self-similar.",
-        kind: Kind::Real { unit: Unit::None, min: 1.0, max: 100.0, open: true },
-        default: Value::Real(1.5),
-        source: "ns-2",
-    },
+        )
+        .source("ns-2"),
     Lifetimes::FIELDS[0],
     Lifetimes::FIELDS[1],
     Lifetimes::FIELDS[2],

@@ -7,7 +7,7 @@
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Instant, Rng};
+use packet::{About, Duration, Instant, Rng};
 
 use super::{Lifetime, Lifetimes, PAYLOAD, RATE, gap, need_machines, peer_of};
 use crate::registry::{Entry, Group, Population};
@@ -59,55 +59,42 @@ impl App for Pulse {
 
 /// What the registry says of pulsing senders.
 pub const ENTRY: Entry = Entry {
-    name: "pulse",
-    summary: "Datagram senders that burst at a high rate once in every period: the shrew attack.",
-    year: 2003,
-    source: "A. Kuzmanovic and E. W. Knightly, Low-rate TCP-targeted denial of service attacks, \
-             SIGCOMM 2003",
-    deviations: "The paper's double-rate stream, which only keeps a full queue full, is left out: \
-                 a square wave, as in most of its experiments.",
+    about: About {
+        name: "pulse",
+        summary: "Datagram senders that burst at a high rate once in every period: the shrew attack.",
+        year: 2003,
+        source: "A. Kuzmanovic and E. W. Knightly, Low-rate TCP-targeted denial of service attacks, \
+                 SIGCOMM 2003",
+        deviations: "The paper's double-rate stream, which only keeps a full queue full, is left out: \
+                     a square wave, as in most of its experiments.",
+        fields: &FIELDS,
+    },
     noun: ["pulsing stream", "pulsing streams"],
     fetches: false,
     datagrams: true,
-    fields: &FIELDS,
     build,
 };
 
 static FIELDS: [Field; 7] = [
-    Field {
-        name: "rate",
-        meaning: "Rate of the payload during a burst; it must exceed the link's by enough to fill \
+    Field::new("rate", RATE, Value::Real(10e6))
+        .meaning(
+            "Rate of the payload during a burst; it must exceed the link's by enough to fill \
                   its queue within the burst.",
-        kind: RATE,
-        default: Value::Real(10e6),
-        source: "constructed",
-    },
-    Field {
-        name: "packet",
-        meaning: "Payload of each datagram.",
-        kind: PAYLOAD,
-        default: Value::Whole(1_000),
-        source: "constructed",
-    },
-    Field {
-        name: "burst",
-        meaning: "How long a burst lasts: the round-trip times of the flows to be hit, or more.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: true },
-        default: Value::Real(0.1),
-        source: "recalled: bursts of 100 ms and less in the paper",
-    },
-    Field {
-        name: "period",
-        meaning: "From the begin of a burst to that of the next; more than a burst. Worst near the \
+        )
+        .source("constructed"),
+    Field::new("packet", PAYLOAD, Value::Whole(1_000))
+        .meaning("Payload of each datagram.")
+        .source("constructed"),
+    Field::new("burst", Kind::above(Unit::Time, 0.0, 1e6), Value::Real(0.1))
+        .meaning("How long a burst lasts: the round-trip times of the flows to be hit, or more.")
+        .source("recalled: bursts of 100 ms and less in the paper"),
+    Field::new("period", Kind::above(Unit::Time, 0.0, 1e6), Value::Real(1.0))
+        .meaning(
+            "From the begin of a burst to that of the next; more than a burst. Worst near the \
                   flows' minimum retransmission timeout and its fractions.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: true },
-        default: Value::Real(1.0),
-        source: "the paper: the minimum retransmission timeout of 1 s",
-    },
-    Field {
-        meaning: "When the first burst begins: the phase of the pulses.",
-        ..Lifetimes::FIELDS[0]
-    },
+        )
+        .source("the paper: the minimum retransmission timeout of 1 s"),
+    Lifetimes::FIELDS[0].meaning("When the first burst begins: the phase of the pulses."),
     Field {
         default: Value::Real(0.0),
         source: "constructed: several senders pulse in step",

@@ -11,9 +11,9 @@ pub mod schedule;
 
 use std::sync::Arc;
 
-use packet::Rng;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
+use packet::{About, Rng};
 
 use crate::registry::{Entry, Group, Population, RATE, USERS};
 use crate::web::load::ip_bytes_of_reply;
@@ -24,88 +24,74 @@ use schedule::{Gaps, Plan, Schedule};
 
 /// What the registry says of it.
 pub const ENTRY: Entry = Entry {
-    name: "replay",
-    summary: "Connections learned from a capture (`aqmlab learn`), replayed or resampled.",
-    year: 2006,
-    source: "M. C. Weigle et al., Tmix: a tool for generating realistic TCP application workloads in \
-             ns-2, ACM CCR 36(3), 2006; a-b-t model of Hernández-Campos, Jeffay and Smith",
-    deviations: "The opener closes, when all has arrived; an abort is replayed as an orderly end, \
-                 a connection whose end was not seen stays open. Windows and segment sizes are the \
-                 end system's, not the recorded ones. Concurrent connections keep their causality \
-                 (what had arrived before each write), at the opener in whole units of the \
-                 acceptor; Tmix has two independent sides.",
+    about: About {
+        name: "replay",
+        summary: "Connections learned from a capture (`aqmlab learn`), replayed or resampled.",
+        year: 2006,
+        source: "M. C. Weigle et al., Tmix: a tool for generating realistic TCP application workloads in \
+                 ns-2, ACM CCR 36(3), 2006; a-b-t model of Hernández-Campos, Jeffay and Smith",
+        deviations: "The opener closes, when all has arrived; an abort is replayed as an orderly end, \
+                     a connection whose end was not seen stays open. Windows and segment sizes are the \
+                     end system's, not the recorded ones. Concurrent connections keep their causality \
+                     (what had arrived before each write), at the opener in whole units of the \
+                     acceptor; Tmix has two independent sides.",
+        fields: FIELDS,
+    },
     noun: USERS,
     fetches: true,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 
 static FIELDS: &[Field] = &[
-    Field {
-        name: "model",
-        meaning: "The file that `aqmlab learn` has written (docs/learned-models.md).",
-        kind: Kind::File,
-        default: Value::Unset,
-        source: "required",
-    },
-    Field {
-        name: "mode",
-        meaning: "replay: connections start at their recorded times, all stretched by one factor, and \
+    Field::new("model", Kind::File, Value::Unset)
+        .meaning("The file that `aqmlab learn` has written (docs/learned-models.md).")
+        .source("required"),
+    Field::new("mode", Kind::Choice(&["replay", "resample"]), Value::Choice("replay"))
+        .meaning(
+            "replay: connections start at their recorded times, all stretched by one factor, and \
                   end when the recording does; resample: connections are drawn from the recording \
                   with replacement, for as long as the run lasts.",
-        kind: Kind::Choice(&["replay", "resample"]),
-        default: Value::Choice("replay"),
-        source: "Tmix; constructed: resample (the Common TCP Evaluation Suite shuffles its traces)",
-    },
-    Field {
-        name: "connections_per_s",
-        meaning: "New connections per second, on average; or give a load, or scale. If not given, as \
+        )
+        .source(
+            "Tmix; constructed: resample (the Common TCP Evaluation Suite shuffles its traces)",
+        ),
+    Field::new("connections_per_s", Kind::from(Unit::None, 1e-6, 1e6), Value::Unset)
+        .meaning(
+            "New connections per second, on average; or give a load, or scale. If not given, as \
                   many as recorded.",
-        kind: Kind::Real { unit: Unit::None, min: 1e-6, max: 1e6, open: false },
-        default: Value::Unset,
-        source: "the recording",
-    },
-    Field {
-        name: "scale",
-        meaning: "Factor on the recorded times of starts, or on the gaps of resampled ones: 2 is half \
+        )
+        .source("the recording"),
+    Field::new("scale", Kind::from(Unit::None, 1e-6, 1e6), Value::Unset)
+        .meaning(
+            "Factor on the recorded times of starts, or on the gaps of resampled ones: 2 is half \
                   the load.",
-        kind: Kind::Real { unit: Unit::None, min: 1e-6, max: 1e6, open: false },
-        default: Value::Unset,
-        source: "Tmix",
-    },
-    Field {
-        name: "arrivals",
-        meaning: "Gaps between resampled connections: poisson (exponential) or recorded (those behind \
+        )
+        .source("Tmix"),
+    Field::new("arrivals", Kind::Choice(&["poisson", "recorded"]), Value::Choice("poisson"))
+        .meaning(
+            "Gaps between resampled connections: poisson (exponential) or recorded (those behind \
                   the drawn connections).",
-        kind: Kind::Choice(&["poisson", "recorded"]),
-        default: Value::Choice("poisson"),
-        source: "constructed",
-    },
-    Field {
-        name: "block",
-        meaning: "How many neighbours in the recording are drawn together; 1 draws each by itself. \
+        )
+        .source("constructed"),
+    Field::new("block", Kind::whole(Unit::Count, 1, 1_000_000), Value::Whole(1))
+        .meaning(
+            "How many neighbours in the recording are drawn together; 1 draws each by itself. \
                   With recorded gaps long blocks keep bursts of arrivals.",
-        kind: Kind::Whole { unit: Unit::Count, min: 1, max: 1_000_000 },
-        default: Value::Whole(1),
-        source: "circular block bootstrap (D. Politis and J. Romano, 1992); constructed: 1",
-    },
-    Field {
-        name: "distances",
-        meaning: "Round-trip times of connections: recorded (each its least one, where none was seen \
+        )
+        .source("circular block bootstrap (D. Politis and J. Romano, 1992); constructed: 1"),
+    Field::new("distances", Kind::Choice(&["recorded", "scenario"]), Value::Choice("recorded"))
+        .meaning(
+            "Round-trip times of connections: recorded (each its least one, where none was seen \
                   another connection's) or scenario.",
-        kind: Kind::Choice(&["recorded", "scenario"]),
-        default: Value::Choice("recorded"),
-        source: "Tmix",
-    },
-    Field {
-        name: "openers",
-        meaning: "Which connections: all, or those begun on side 0 or 1 of the captured link. Give a \
+        )
+        .source("Tmix"),
+    Field::new("openers", Kind::Choice(&["all", "0", "1"]), Value::Choice("all"))
+        .meaning(
+            "Which connections: all, or those begun on side 0 or 1 of the captured link. Give a \
                   group on each side of the link its part to have both directions.",
-        kind: Kind::Choice(&["all", "0", "1"]),
-        default: Value::Choice("all"),
-        source: "constructed",
-    },
+        )
+        .source("constructed"),
 ];
 
 /// One player for each member.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Rng};
+use packet::{About, Duration, Rng};
 
 pub use self::player::Player;
 
@@ -24,115 +24,81 @@ use crate::web::fields::always;
 
 /// What the registry says of players.
 pub const ENTRY: Entry = Entry {
-    name: "video",
-    summary: "Viewers of adaptive video over HTTP: a playback buffer, a choice of bit rates, stalls.",
-    year: 2014,
-    source: "T.-Y. Huang, R. Johari, N. McKeown, M. Trunnell and M. Watson, A buffer-based approach \
-             to rate adaptation, SIGCOMM 2014; X. Yin et al., A control-theoretic approach for \
-             dynamic adaptive video streaming over HTTP, SIGCOMM 2015; K. Spiteri, R. Urgaonkar and \
-             R. Sitaraman, BOLA, INFOCOM 2016 (all recalled)",
-    deviations: "Sound and picture are one segment; no manifest is fetched first. BBA-0's buffer of \
-                 240 s is scaled to max_buffer. The first segment's throughput includes the \
-                 handshake. After a failed connection a player waits 1 s and opens another.",
+    about: About {
+        name: "video",
+        summary: "Viewers of adaptive video over HTTP: a playback buffer, a choice of bit rates, stalls.",
+        year: 2014,
+        source: "T.-Y. Huang, R. Johari, N. McKeown, M. Trunnell and M. Watson, A buffer-based approach \
+                 to rate adaptation, SIGCOMM 2014; X. Yin et al., A control-theoretic approach for \
+                 dynamic adaptive video streaming over HTTP, SIGCOMM 2015; K. Spiteri, R. Urgaonkar and \
+                 R. Sitaraman, BOLA, INFOCOM 2016 (all recalled)",
+        deviations: "Sound and picture are one segment; no manifest is fetched first. BBA-0's buffer of \
+                     240 s is scaled to max_buffer. The first segment's throughput includes the \
+                     handshake. After a failed connection a player waits 1 s and opens another.",
+        fields: FIELDS,
+    },
     noun: ["video viewer", "video viewers"],
     fetches: true,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 
 const SPAN: Kind = Kind::Real { unit: Unit::Time, min: 0.0, max: 3_600.0, open: true };
 
 static FIELDS: &[Field] = &[
-    Field {
-        name: "abr",
-        meaning: "How the bit rate is chosen: bba-0 (by the buffer), rate (the harmonic mean of the \
+    Field::new("abr", Kind::Choice(&["bba-0", "rate", "bola"]), Value::Choice("bba-0"))
+        .meaning(
+            "How the bit rate is chosen: bba-0 (by the buffer), rate (the harmonic mean of the \
                   last five segments' throughputs) or bola (BOLA-BASIC).",
-        kind: Kind::Choice(&["bba-0", "rate", "bola"]),
-        default: Value::Choice("bba-0"),
-        source: "Huang et al., 2014; Yin et al., 2015 (RB); Spiteri et al., 2016",
-    },
-    Field {
-        name: "ladder",
-        meaning: "Bit rates on offer: netflix (235 kbit/s to 5.8 Mbit/s in ten steps), apple (145 \
+        )
+        .source("Huang et al., 2014; Yin et al., 2015 (RB); Spiteri et al., 2016"),
+    Field::new("ladder", Kind::Choice(ladder::NAMES), Value::Choice("netflix"))
+        .meaning(
+            "Bit rates on offer: netflix (235 kbit/s to 5.8 Mbit/s in ten steps), apple (145 \
                   kbit/s to 7.8 Mbit/s in nine) or pensieve (300 kbit/s to 4.3 Mbit/s in six).",
-        kind: Kind::Choice(ladder::NAMES),
-        default: Value::Choice("netflix"),
-        source: "Netflix, Per-title encode optimization, 2015; Apple, HLS authoring specification, \
+        )
+        .source(
+            "Netflix, Per-title encode optimization, 2015; Apple, HLS authoring specification, \
                  H.264 (recalled); Mao et al., Pensieve, 2017 (recalled)",
-    },
-    Field {
-        name: "segment",
-        meaning: "Length of a segment.",
-        kind: SPAN,
-        default: Value::Real(4.0),
-        source: "Huang et al., 2014: 4 s",
-    },
-    Field {
-        name: "size_factor",
-        meaning: "Factor on the size of each segment, which is else bit rate times length: a \
+        ),
+    Field::new("segment", SPAN, Value::Real(4.0))
+        .meaning("Length of a segment.")
+        .source("Huang et al., 2014: 4 s"),
+    Field::new("size_factor", Kind::Distribution { unit: Unit::None }, Value::Unset)
+        .meaning(
+            "Factor on the size of each segment, which is else bit rate times length: a \
                   distribution with mean 1 for a variable bit rate; if not given, 1.",
-        kind: Kind::Distribution { unit: Unit::None },
-        default: Value::Unset,
-        source: "constructed",
-    },
-    Field {
-        name: "startup",
-        meaning: "In the buffer before the picture moves, at first and after a stall.",
-        kind: SPAN,
-        default: Value::Real(4.0),
-        source: "constructed: one segment",
-    },
-    Field {
-        name: "max_buffer",
-        meaning: "Most that is kept in the buffer: a player asks when there is room for a segment.",
-        kind: SPAN,
-        default: Value::Real(60.0),
-        source: "constructed; Huang et al., 2014, had 240 s",
-    },
-    Field {
-        name: "reservoir",
-        meaning: "Of bba-0: share of max_buffer up to which the lowest bit rate is chosen.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 0.9, open: false },
-        default: Value::Real(0.375),
-        source: "Huang et al., 2014: 90 s of 240 s",
-    },
-    Field {
-        name: "upper",
-        meaning: "Of bba-0: share of max_buffer from which the highest bit rate is chosen; at most \
+        )
+        .source("constructed"),
+    Field::new("startup", SPAN, Value::Real(4.0))
+        .meaning("In the buffer before the picture moves, at first and after a stall.")
+        .source("constructed: one segment"),
+    Field::new("max_buffer", SPAN, Value::Real(60.0))
+        .meaning("Most that is kept in the buffer: a player asks when there is room for a segment.")
+        .source("constructed; Huang et al., 2014, had 240 s"),
+    Field::new("reservoir", Kind::from(Unit::None, 0.0, 0.9), Value::Real(0.375))
+        .meaning("Of bba-0: share of max_buffer up to which the lowest bit rate is chosen.")
+        .source("Huang et al., 2014: 90 s of 240 s"),
+    Field::new("upper", Kind::above(Unit::None, 0.0, 1.0), Value::Real(0.9))
+        .meaning(
+            "Of bba-0: share of max_buffer from which the highest bit rate is chosen; at most \
                   all but a segment, above which a player does not ask.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: true },
-        default: Value::Real(0.9),
-        source: "Huang et al., 2014: 216 s of 240 s",
-    },
-    Field {
-        name: "gamma_p",
-        meaning: "Of bola: weight of a full buffer against the bit rate.",
-        kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1e3, open: true },
-        default: Value::Real(5.0),
-        source: "Spiteri et al., 2016 (recalled)",
-    },
-    Field {
-        name: "request",
-        meaning: "Size of a request.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 1 << 20 },
-        default: Value::Whole(300),
-        source: "constructed",
-    },
-    Field {
-        name: "start_within",
-        meaning: "Each viewer begins at an instant drawn uniformly from this first part of the run.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 86_400.0, open: false },
-        default: Value::Real(10.0),
-        source: "constructed",
-    },
-    Field {
-        name: "lasts",
-        meaning: "How long each viewer stays; if not given, to the end of the run.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e9, open: true },
-        default: Value::Unset,
-        source: "constructed",
-    },
+        )
+        .source("Huang et al., 2014: 216 s of 240 s"),
+    Field::new("gamma_p", Kind::above(Unit::None, 0.0, 1e3), Value::Real(5.0))
+        .meaning("Of bola: weight of a full buffer against the bit rate.")
+        .source("Spiteri et al., 2016 (recalled)"),
+    Field::new("request", Kind::whole(Unit::Bytes, 1, 1 << 20), Value::Whole(300))
+        .meaning("Size of a request.")
+        .source("constructed"),
+    Field::new("start_within", Kind::from(Unit::Time, 0.0, 86_400.0), Value::Real(10.0))
+        .meaning(
+            "Each viewer begins at an instant drawn uniformly from this first part of the run.",
+        )
+        .source("constructed"),
+    Field::new("lasts", Kind::above(Unit::Time, 0.0, 1e9), Value::Unset)
+        .meaning("How long each viewer stays; if not given, to the end of the run.")
+        .source("constructed"),
 ];
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use packet::params::{BadParams, Params};
 use packet::units::Unit;
-use packet::{Duration, math};
+use packet::{About, Duration, math};
 
 use super::{Persistence, Sharing, UserModel, fields};
 use crate::distribution::{Distribution, Exponential, LogNormal};
@@ -65,19 +65,21 @@ fn model(servers: u32) -> UserModel {
 
 /// What the registry says of them.
 pub const ENTRY: Entry = Entry {
-    name: "web-2024",
-    summary: "Users who fetch pages of some 71 files and 2.7 MB over one HTTP/2 connection and read \
-              them.",
-    year: 2024,
-    source: "HTTP Archive, Web Almanac 2024, chapter Page Weight: desktop pages of October 2024",
-    deviations: "Read: the median page's 71 files, 2,652 KB and 18 KB of HTML, and other quantiles of \
-                 its files, which a log-normal law meets within 13 %. Constructed: the spread of \
-                 sizes, requests of 500 B, a reading time of 30 s, one server, a page for each stay, \
-                 no caches and no third parties (page_servers gives more servers).",
+    about: About {
+        name: "web-2024",
+        summary: "Users who fetch pages of some 71 files and 2.7 MB over one HTTP/2 connection and read \
+                  them.",
+        year: 2024,
+        source: "HTTP Archive, Web Almanac 2024, chapter Page Weight: desktop pages of October 2024",
+        deviations: "Read: the median page's 71 files, 2,652 KB and 18 KB of HTML, and other quantiles of \
+                     its files, which a log-normal law meets within 13 %. Constructed: the spread of \
+                     sizes, requests of 500 B, a reading time of 30 s, one server, a page for each stay, \
+                     no caches and no third parties (page_servers gives more servers).",
+        fields: fields::ALL,
+    },
     noun: USERS,
     fetches: true,
     datagrams: false,
-    fields: fields::ALL,
     build,
 };
 

@@ -11,49 +11,44 @@ use crate::distribution::{Constant, Distribution, read};
 use crate::registry::{Group, Population};
 
 const fn distribution(name: &'static str, unit: Unit, meaning: &'static str) -> Field {
-    Field {
-        name,
-        meaning,
-        kind: Kind::Distribution { unit },
-        default: Value::Unset,
-        source: "the model",
-    }
+    Field::new(name, Kind::Distribution { unit }, Value::Unset).meaning(meaning).source("the model")
 }
 
 /// HTTP mode.
-pub const HTTP: Field = Field {
-    name: "http",
-    meaning: "http10: every file on a connection of its own, which the server closes; http11: files \
+pub const HTTP: Field = Field::new(
+    "http",
+    Kind::Choice(&["http10", "http11", "http11-pipelined", "http2"]),
+    Value::Unset,
+)
+.meaning(
+    "http10: every file on a connection of its own, which the server closes; http11: files \
               of a persistent stay share connections, one request after the other; \
               http11-pipelined: after the first reply of a connection its further requests of the \
               page are written at once; http2: when the first file of a page is there all others \
               are asked for at once, on one connection to each server, which sends its replies in \
               frames of 16 KiB, one of each in turn. If not given, http10 for web and http, http11 \
               for unc and threegpp-http, http2 for web-2024.",
-    kind: Kind::Choice(&["http10", "http11", "http11-pipelined", "http2"]),
-    default: Value::Unset,
-    source: "the model; constructed: what pipelining does; read: RFC 9113, RFC 9218 section 10 \
+)
+.source(
+    "the model; constructed: what pipelining does; read: RFC 9113, RFC 9218 section 10 \
              (responses of equal urgency that can be used in parts take turns)",
-};
+);
 /// Requests that wait on an HTTP/2 connection at most, if nothing else is said.
 pub(super) const STREAMS_AT_ONCE: u32 = 100;
 /// Concurrent streams of HTTP/2.
-pub const STREAMS: Field = Field {
-    name: "streams",
-    meaning: "How many requests wait for replies on an HTTP/2 connection at most; if not given, 100.",
-    kind: Kind::Whole { unit: Unit::Count, min: 1, max: 10_000 },
-    default: Value::Unset,
-    source: "read: RFC 9113 section 6.5.2 recommends no fewer than 100",
-};
+pub const STREAMS: Field = Field::new("streams", Kind::whole(Unit::Count, 1, 10_000), Value::Unset)
+    .meaning(
+        "How many requests wait for replies on an HTTP/2 connection at most; if not given, 100.",
+    )
+    .source("read: RFC 9113 section 6.5.2 recommends no fewer than 100");
 /// Parallel connections.
-pub const PARALLEL: Field = Field {
-    name: "parallel",
-    meaning: "How many connections a user has open at most, after the first file of a page; http2 \
+pub const PARALLEL: Field =
+    Field::new("parallel", Kind::whole(Unit::Count, 1, 64), Value::Whole(4))
+        .meaning(
+            "How many connections a user has open at most, after the first file of a page; http2 \
               takes one to each server, whatever stands here.",
-    kind: Kind::Whole { unit: Unit::Count, min: 1, max: 64 },
-    default: Value::Whole(4),
-    source: "recalled: Netscape's limit (Internet Explorer: 2)",
-};
+        )
+        .source("recalled: Netscape's limit (Internet Explorer: 2)");
 /// The same, where a model has one of its own.
 pub const PARALLEL_OF_MODEL: Field = Field {
     meaning: "How many connections a user has open at most, after the first file of a page; http2 \
@@ -64,32 +59,32 @@ pub const PARALLEL_OF_MODEL: Field = Field {
     ..PARALLEL
 };
 /// Share of persistent stays.
-pub const PERSISTENT: Field = Field {
-    name: "persistent",
-    meaning: "The share of stays at a server whose files share connections (http11 modes); if not \
+pub const PERSISTENT: Field =
+    Field::new("persistent", Kind::from(Unit::None, 0.0, 1.0), Value::Unset)
+        .meaning(
+            "The share of stays at a server whose files share connections (http11 modes); if not \
               given, 0.5 for unc, 1 for the others.",
-    kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1.0, open: false },
-    default: Value::Unset,
-    source: "the model",
-};
+        )
+        .source("the model");
 /// Persistent connections per user.
-pub const PERSISTENT_PARALLEL: Field = Field {
-    name: "persistent_parallel",
-    meaning: "How many persistent connections a user has at most; if not given, 2 (threegpp-http: 1, \
+pub const PERSISTENT_PARALLEL: Field = Field::new(
+    "persistent_parallel",
+    Kind::whole(Unit::Count, 1, 64),
+    Value::Unset,
+)
+.meaning(
+    "How many persistent connections a user has at most; if not given, 2 (threegpp-http: 1, \
               web-2024: 6) or what parallel allows.",
-    kind: Kind::Whole { unit: Unit::Count, min: 1, max: 64 },
-    default: Value::Unset,
-    source: "constructed: 2, as RFC 2616 section 8.1.4 recommends (recalled)",
-};
+)
+.source("constructed: 2, as RFC 2616 section 8.1.4 recommends (recalled)");
 /// Idle limit.
-pub const IDLE_TIMEOUT: Field = Field {
-    name: "idle_timeout",
-    meaning: "A persistent connection that has been idle for so long is closed by the client; 0 s \
+pub const IDLE_TIMEOUT: Field =
+    Field::new("idle_timeout", Kind::from(Unit::Time, 0.0, 1e6), Value::Unset)
+        .meaning(
+            "A persistent connection that has been idle for so long is closed by the client; 0 s \
               keeps it to the end of the stay; if not given, 120 s (threegpp-http: 0 s).",
-    kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: false },
-    default: Value::Unset,
-    source: "constructed: 120 s",
-};
+        )
+        .source("constructed: 120 s");
 /// Requests per persistent connection.
 pub const CONNECTION_REQUESTS: Field = distribution(
     "connection_requests",
@@ -113,13 +108,10 @@ pub const EMBEDDED: Field = distribution(
     "Size of a reply after the first of a page; if not given, the model's, or as reply.",
 );
 /// Reply scale.
-pub const REPLY_SCALE: Field = Field {
-    name: "reply_scale",
-    meaning: "Factor on every reply size.",
-    kind: Kind::Real { unit: Unit::None, min: 0.0, max: 1_000.0, open: true },
-    default: Value::Real(1.0),
-    source: "constructed",
-};
+pub const REPLY_SCALE: Field =
+    Field::new("reply_scale", Kind::above(Unit::None, 0.0, 1_000.0), Value::Real(1.0))
+        .meaning("Factor on every reply size.")
+        .source("constructed");
 /// Files per page.
 pub const FILES: Field = distribution(
     "files",
@@ -159,25 +151,29 @@ pub const PAGE_SERVERS: Field = distribution(
      own; if not given, 1.",
 );
 /// When a reply is there.
-pub const RESPONSE_ENDS: Field = Field {
-    name: "response_ends",
-    meaning: "When a reply is complete for the user, who then goes on, and for the response time: \
+pub const RESPONSE_ENDS: Field = Field::new(
+    "response_ends",
+    Kind::Choice(&["last byte", "end of file"]),
+    Value::Choice("last byte"),
+)
+.meaning(
+    "When a reply is complete for the user, who then goes on, and for the response time: \
               last byte, as where its length is known; or end of file, when the server's FIN has \
               come too, as where nothing else tells its length (HTTP/1.0 without Content-Length).",
-    kind: Kind::Choice(&["last byte", "end of file"]),
-    default: Value::Choice("last byte"),
-    source: "constructed: papers say \"the last byte\" or nothing; recalled: RFC 1945 section 7.2.2",
-};
+)
+.source(
+    "constructed: papers say \"the last byte\" or nothing; recalled: RFC 1945 section \
+             7.2.2",
+);
 /// Start.
-pub const START: Field = Field {
-    name: "start",
-    meaning: "When users begin: stationary (as a long-running population is met; the load is at \
+pub const START: Field =
+    Field::new("start", Kind::Choice(&["stationary", "spread"]), Value::Choice("stationary"))
+        .meaning(
+            "When users begin: stationary (as a long-running population is met; the load is at \
               its mean at once) or spread (uniform over one mean think time; the load starts high \
               and settles within the longest think times, which a warm-up must cover).",
-    kind: Kind::Choice(&["stationary", "spread"]),
-    default: Value::Choice("stationary"),
-    source: "constructed: a load is what was asked for from the first second on",
-};
+        )
+        .source("constructed: a load is what was asked for from the first second on");
 
 /// The fields of a model that decides everything unless told otherwise.
 pub static ALL: &[Field] = &[

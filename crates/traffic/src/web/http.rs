@@ -2,9 +2,9 @@
 //!
 //! The defaults are the constants of ns-2's `tcl/http/http.tcl`.
 
-use packet::Duration;
 use packet::params::{BadParams, Params};
 use packet::units::Unit;
+use packet::{About, Duration};
 
 use super::fields::always;
 use super::{Persistence, Sharing, UserModel, fields};
@@ -34,17 +34,19 @@ fn model(servers: u32) -> UserModel {
 
 /// What the registry says of them.
 pub const ENTRY: Entry = Entry {
-    name: "http",
-    summary: "Users whose every variable is yours: sizes, files, pages, pauses, connections.",
-    year: 2000,
-    source: "The defaults are those of ns-2, tcl/http/http.tcl: pages of 4,000 B with four images of \
-             8,000 B over four connections, think time 3 s",
-    deviations: "ns-2's pages are fetched through caches that may hold them; here every file comes \
-                 from a server.",
+    about: About {
+        name: "http",
+        summary: "Users whose every variable is yours: sizes, files, pages, pauses, connections.",
+        year: 2000,
+        source: "The defaults are those of ns-2, tcl/http/http.tcl: pages of 4,000 B with four images of \
+                 8,000 B over four connections, think time 3 s",
+        deviations: "ns-2's pages are fetched through caches that may hold them; here every file comes \
+                     from a server.",
+        fields: fields::ALL,
+    },
     noun: USERS,
     fetches: true,
     datagrams: false,
-    fields: fields::ALL,
     build,
 };
 

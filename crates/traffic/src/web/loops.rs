@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
@@ -29,49 +30,39 @@ pub fn size(of: &str) -> Arc<dyn Distribution> {
 
 /// What the registry says of them.
 pub const ENTRY: Entry = Entry {
-    name: "loop",
-    summary: "Loops that fetch one file after the other, each on a new connection.",
-    year: 1999,
-    source: "M. May et al., Reasons not to deploy RED, IWQoS 1999: 60 % of the TCP flows FTP with \
-             files of about 100,000 B, 40 % HTTP text and pictures; the default sizes of Chariot's \
-             scripts, as a review quotes them",
-    deviations: "Constructed: the spread of the sizes, the request of 100 B, no pause between \
-                 transfers, the counts of 43 FTP, 17 text and 12 picture loops. Chariot's login and \
-                 logoff connections are left out.",
+    about: About {
+        name: "loop",
+        summary: "Loops that fetch one file after the other, each on a new connection.",
+        year: 1999,
+        source: "M. May et al., Reasons not to deploy RED, IWQoS 1999: 60 % of the TCP flows FTP with \
+                 files of about 100,000 B, 40 % HTTP text and pictures; the default sizes of Chariot's \
+                 scripts, as a review quotes them",
+        deviations: "Constructed: the spread of the sizes, the request of 100 B, no pause between \
+                     transfers, the counts of 43 FTP, 17 text and 12 picture loops. Chariot's login and \
+                     logoff connections are left out.",
+        fields: FIELDS,
+    },
     noun: ["loop of transfers", "loops of transfers"],
     fetches: true,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 
 static FIELDS: &[Field] = &[
-    Field {
-        name: "model",
-        meaning: "What is fetched: ftp (50 to 150 kB, uniform), text (exponential, mean 1 kB) or \
+    Field::new("model", Kind::Choice(NAMES), Value::Choice("ftp"))
+        .meaning(
+            "What is fetched: ftp (50 to 150 kB, uniform), text (exponential, mean 1 kB) or \
                   picture (exponential, mean 10 kB).",
-        kind: Kind::Choice(NAMES),
-        default: Value::Choice("ftp"),
-        source: "read: the means; recalled: that of text; constructed: the distributions",
-    },
-    Field { meaning: "Size of a file; if not given, the model's.", ..fields::REPLY },
-    Field {
-        meaning: "Size of a request; if not given, 100 B.",
-        source: "constructed",
-        ..fields::REQUEST
-    },
-    Field {
-        meaning: "From a reply to the next request; if not given, none.",
-        source: "constructed",
-        ..fields::THINK
-    },
-    Field {
-        name: "start_within",
-        meaning: "Each loop starts at an instant drawn uniformly from this first part of the run.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 86_400.0, open: false },
-        default: Value::Real(10.0),
-        source: "constructed",
-    },
+        )
+        .source("read: the means; recalled: that of text; constructed: the distributions"),
+    fields::REPLY.meaning("Size of a file; if not given, the model's."),
+    fields::REQUEST.meaning("Size of a request; if not given, 100 B.").source("constructed"),
+    fields::THINK
+        .meaning("From a reply to the next request; if not given, none.")
+        .source("constructed"),
+    Field::new("start_within", Kind::from(Unit::Time, 0.0, 86_400.0), Value::Real(10.0))
+        .meaning("Each loop starts at an instant drawn uniformly from this first part of the run.")
+        .source("constructed"),
 ];
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {

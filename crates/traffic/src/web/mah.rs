@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
-use packet::Duration;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
+use packet::{About, Duration};
 
 use super::{Persistence, Sharing, Start, UserModel, fields};
 use crate::distribution::Distribution;
@@ -103,33 +103,35 @@ impl Preset {
 
 /// What the registry says of web users.
 pub const ENTRY: Entry = Entry {
-    name: "web",
-    summary: "Users who fetch pages of several files over new connections and think between pages.",
-    year: 1997,
-    source: "B. A. Mah, An empirical model of HTTP network traffic, INFOCOM 1997; distributions \
-             as given to ns-2",
-    deviations: "First and embedded files draw from one distribution, because the published files \
-                 pool them. Servers are chosen uniformly, not by popularity, which matters little \
-                 with one bottleneck. Think times are cut, because the trace's include nights. \
-                 Tables are re-gridded to about 40 quantiles that keep the means.",
+    about: About {
+        name: "web",
+        summary: "Users who fetch pages of several files over new connections and think between pages.",
+        year: 1997,
+        source: "B. A. Mah, An empirical model of HTTP network traffic, INFOCOM 1997; distributions \
+                 as given to ns-2",
+        deviations: "First and embedded files draw from one distribution, because the published files \
+                     pool them. Servers are chosen uniformly, not by popularity, which matters little \
+                     with one bottleneck. Think times are cut, because the trace's include nights. \
+                     Tables are re-gridded to about 40 quantiles that keep the means.",
+        fields: FIELDS,
+    },
     noun: USERS,
     fetches: true,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 
 /// The parameters of a group of web users.
 static FIELDS: &[Field] = &[
-    Field {
-        name: "model",
-        meaning: "Which distributions users draw from: mah-raw is the 1995 trace with think times \
-                  up to 1000 s, mah-fit has replies 1.4 times as long and think times up to 1800 s.",
-        kind: Kind::Choice(Preset::NAMES),
-        default: Value::Choice("mah-fit"),
-        source: "read: the distributions Mah gave to ns-2; constructed: the presets, fitted to the \
+    Field::new("model", Kind::Choice(Preset::NAMES), Value::Choice("mah-fit"))
+        .meaning(
+            "Which distributions users draw from: mah-raw is the 1995 trace with think times \
+             up to 1000 s, mah-fit has replies 1.4 times as long and think times up to 1800 s.",
+        )
+        .source(
+            "read: the distributions Mah gave to ns-2; constructed: the presets, fitted to the \
                  load figures of Tuning RED for web traffic",
-    },
+        ),
     fields::PARALLEL,
     Field {
         name: "reply_scale",
@@ -139,13 +141,13 @@ static FIELDS: &[Field] = &[
                  Tuning RED for web traffic",
         ..fields::REPLY_SCALE
     },
-    Field {
-        meaning: "From the last reply of a page to the next page: le1000 keeps the trace's pauses up \
-                  to 1000 s (mean 52.9 s), le1800 up to 1800 s (72.4 s), full all (1804 s); or a \
-                  distribution of your own. If not given, le1000 for mah-raw and le1800 for mah-fit.",
-        source: "read: the 1995 trace; constructed: the cuts",
-        ..fields::THINK
-    },
+    fields::THINK
+        .meaning(
+            "From the last reply of a page to the next page: le1000 keeps the trace's pauses \
+             up to 1000 s (mean 52.9 s), le1800 up to 1800 s (72.4 s), full all (1804 s); or a \
+             distribution of your own. If not given, le1000 for mah-raw and le1800 for mah-fit.",
+        )
+        .source("read: the 1995 trace; constructed: the cuts"),
     fields::START,
     fields::HTTP,
     fields::STREAMS,

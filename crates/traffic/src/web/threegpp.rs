@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use packet::params::{BadParams, Params};
 use packet::units::Unit;
-use packet::{Duration, math};
+use packet::{About, Duration, math};
 
 use super::fields::always;
 use super::{Persistence, Sharing, UserModel, fields};
@@ -69,17 +69,19 @@ fn model(servers: u32) -> UserModel {
 
 /// What the registry says of them.
 pub const ENTRY: Entry = Entry {
-    name: "threegpp-http",
-    summary: "Users who read a page for 30 s on average and fetch all of it over one connection.",
-    year: 2009,
-    source: "ns-3, ThreeGppHttpVariables (3GPP2 TSG-C.R1002, IEEE 802.16m evaluation methodology)",
-    deviations: "The segment size is the TCP profile's (ns-3 uses 536 B for 24 % of the users). Sizes \
-                 are rounded, not cut to whole bytes. The connection stays open for ever, as ns-3's \
-                 does while its server lives.",
+    about: About {
+        name: "threegpp-http",
+        summary: "Users who read a page for 30 s on average and fetch all of it over one connection.",
+        year: 2009,
+        source: "ns-3, ThreeGppHttpVariables (3GPP2 TSG-C.R1002, IEEE 802.16m evaluation methodology)",
+        deviations: "The segment size is the TCP profile's (ns-3 uses 536 B for 24 % of the users). Sizes \
+                     are rounded, not cut to whole bytes. The connection stays open for ever, as ns-3's \
+                     does while its server lives.",
+        fields: fields::ALL,
+    },
     noun: USERS,
     fetches: true,
     datagrams: false,
-    fields: fields::ALL,
     build,
 };
 

@@ -10,9 +10,9 @@
 
 use std::sync::Arc;
 
-use packet::Duration;
 use packet::params::{BadParams, Params};
 use packet::units::Unit;
+use packet::{About, Duration};
 
 use super::{Persistence, Sharing, UserModel, fields};
 use crate::distribution::{Distribution, Mixture, shipped};
@@ -57,24 +57,26 @@ pub fn model(servers: u32) -> UserModel {
 
 /// What the registry says of them.
 pub const ENTRY: Entry = Entry {
-    name: "unc",
-    summary: "Users who fetch pages, half of them over persistent connections, and think between \
-              pages.",
-    year: 2001,
-    source: "F. D. Smith et al., What TCP/IP protocol headers can tell us about the web, SIGMETRICS \
-             2001; F. Hernandez-Campos et al., Tracking the evolution of web traffic: 1995-2003, \
-             MASCOTS 2003: the variables, and that half of the objects travel on persistent \
-             connections",
-    deviations: "The authors' distributions may not be passed on: sizes are PackMime's (88 % of \
-                 responses up to 13 kB, the largest tenth carries 72 % of the bytes), pages and \
-                 pauses Mah's. Constructed: a stay at a server is persistent or not as a whole, with \
-                 two connections closed by the client after 120 s idle or at its end; one server per \
-                 page (page_servers = \"unc_servers_per_page\" gives more). Whoever holds the \
-                 distributions can name them field by field.",
+    about: About {
+        name: "unc",
+        summary: "Users who fetch pages, half of them over persistent connections, and think between \
+                  pages.",
+        year: 2001,
+        source: "F. D. Smith et al., What TCP/IP protocol headers can tell us about the web, SIGMETRICS \
+                 2001; F. Hernandez-Campos et al., Tracking the evolution of web traffic: 1995-2003, \
+                 MASCOTS 2003: the variables, and that half of the objects travel on persistent \
+                 connections",
+        deviations: "The authors' distributions may not be passed on: sizes are PackMime's (88 % of \
+                     responses up to 13 kB, the largest tenth carries 72 % of the bytes), pages and \
+                     pauses Mah's. Constructed: a stay at a server is persistent or not as a whole, with \
+                     two connections closed by the client after 120 s idle or at its end; one server per \
+                     page (page_servers = \"unc_servers_per_page\" gives more). Whoever holds the \
+                     distributions can name them field by field.",
+        fields: fields::ALL,
+    },
     noun: USERS,
     fetches: true,
     datagrams: false,
-    fields: fields::ALL,
     build,
 };
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
+    from aqmlab.experiment.grammar import Metric
+
 WIDE = True
 SPREAD = 0.82
 """Share of a group's width that its boxes take."""
@@ -72,7 +74,7 @@ def collect(
     return Drawing(data, note)
 
 
-def _panel(cells: Cells, x: str, metric: dict) -> tuple[dict, int, int]:
+def _panel(cells: Cells, x: str, metric: Metric) -> tuple[dict, int, int]:
     """The boxes of a panel, how many runs have no value, and how many runs there are."""
     boxes_of: dict[str, dict[str, list[float]]] = {}
     places: dict[str, None] = {}

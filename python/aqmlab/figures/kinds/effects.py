@@ -38,7 +38,7 @@ def collect(
             key: [_number(found[place][column]) for place in places]
             for key, column in (("value", "ours"), ("low", "low"), ("high", "high"))
         }
-        about = {"title": metric["title"], "unit": unit_of_difference(metric)}
+        about = {"title": metric.title, "unit": unit_of_difference(metric)}
         panels.append(about | {"better": (better or {}).get(name)} | numbers)
     share = isinstance(places[0], int | float) and axis == "load"
     names = [f"{place} % load" if share else str(place) for place in places]

@@ -35,11 +35,11 @@ def collect(
     groups whose goodput counts (by default all). After K. Winstein and H. Balakrishnan, *TCP ex
     Machina*, SIGCOMM 2013, as RFC 7928 section 2.7 asks for a comparison of delay and goodput.
     """
-    warmup = units.seconds(cells.material.settings["warmup"])
+    warmup = units.seconds(cells.material.settings.warmup)
     curves, rates = [], set()
     for sample in cells.samples():
         runs = [run for run in sample.runs if run.has("seconds")]
-        named = [(run.table("seconds"), port or str(run.summary["studied_port"])) for run in runs]
+        named = [(run.columns("seconds"), port or str(run.summary["studied_port"])) for run in runs]
         stretches = [points(*run, traffic, warmup, every_s) for run in named]
         found = np.concatenate([s for s in stretches if len(s)] or [np.empty((0, 2))])
         if len(found) > 2:

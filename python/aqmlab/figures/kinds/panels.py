@@ -31,7 +31,7 @@ def collect(table: Rows, *, x: str, columns: str) -> Drawing | None:
     for name in table.rows:
         metric = table.material.metrics[name]
         cells = [_panel(table.of(name, **{across: value}), below) for value in values]
-        drawn.append({"title": metric["title"], "unit": metric["unit"], "cells": cells})
+        drawn.append({"title": metric.title, "unit": metric.unit, "cells": cells})
     names = [f"{value} % load" if columns == "load" else str(value) for value in values]
     return Drawing({"columns": names, "rows": drawn})
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from aqmlab.errors import nearest
 from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import Experiment
+from aqmlab.experiment.grammar import Axis, Claim, Difference, Group, Metric, Table
 
 
 @dataclass(frozen=True)
@@ -17,32 +19,30 @@ class Names:
 
     parts: list[str]
     bases: list[str]
-    groups: dict[str, dict]
-    metrics: dict[str, dict]
-    tables: dict[str, dict]
-    """Tables and differences."""
-    claims: dict[str, dict]
+    groups: dict[str, Group]
+    metrics: dict[str, Metric]
+    tables: dict[str, Table | Difference]
+    claims: dict[str, Claim]
 
     @classmethod
     def of(cls, experiment: Experiment) -> Names:
         """The names of an experiment."""
-        both = experiment.of("table") + experiment.of("difference")
         return cls(
             experiment.parts,
-            list(experiment.data.get("base", {})),
-            {group["name"]: group for group in experiment.of("group")},
-            {metric["name"]: metric for metric in experiment.of("metric")},
-            {table["id"]: table for table in both},
-            {claim["id"]: claim for claim in experiment.of("claim")},
+            list(experiment.bases),
+            {group.name: group for group in experiment.group},
+            experiment.metrics,
+            {table.id: table for table in (*experiment.table, *experiment.difference)},
+            {claim.id: claim for claim in experiment.claim},
         )
 
-    def part(self, entry: dict) -> str | None:
-        """The part of an entry."""
-        return unknown("part", entry["part"], self.parts) if "part" in entry else None
+    def part(self, part: str | None) -> str | None:
+        """A part, if one is named."""
+        return unknown("part", part, self.parts) if part is not None else None
 
-    def base(self, entry: dict) -> str | None:
-        """The base of an entry."""
-        return unknown("base", entry["base"], self.bases) if "base" in entry else None
+    def base(self, base: str | None) -> str | None:
+        """A base, if one is named."""
+        return unknown("base", base, self.bases) if base is not None else None
 
     def some_metrics(self, names: Iterable[str]) -> str | None:
         """A list of metrics."""
@@ -52,7 +52,7 @@ class Names:
         """A table or difference."""
         return unknown("table", name, self.tables)
 
-    def cells(self, group: str, where: dict) -> str | None:
+    def cells(self, group: str, where: Mapping[str, Any]) -> str | None:
         """A choice of cells: the group, its axes and their values."""
         return unknown("group", group, self.groups) or first(
             self._value(group, axis, wanted) for axis, wanted in where.items()
@@ -64,15 +64,14 @@ class Names:
             unknown(f'axis of group "{group}"', name, self.axes_of(group)) for name in names
         )
 
-    def axes_of(self, group: str) -> dict[str, dict]:
+    def axes_of(self, group: str) -> dict[str, Axis]:
         """The axes of a group by name."""
-        return {axis["name"]: axis for axis in plan.axes_of(self.groups[group])}
+        return {axis.name: axis for axis in self.groups[group].axes}
 
-    def count(self, group: str, where: dict) -> int:
+    def count(self, group: str, where: Mapping[str, Any]) -> int:
         """How many cells a choice has in the full study."""
         every = [
-            [(name, value) for value in plan.values(axis, "full")]
-            for name, axis in self.axes_of(group).items()
+            [(name, value) for value in axis.every()] for name, axis in self.axes_of(group).items()
         ]
         return sum(plan.matches(dict(choice), where) for choice in itertools.product(*every))
 
@@ -80,7 +79,7 @@ class Names:
         problem = self.axes(group, [axis])
         if problem:
             return problem
-        known = plan.values(self.axes_of(group)[axis], "full")
+        known = self.axes_of(group)[axis].every()
         lists = any(isinstance(value, list) for value in known)
         asked = wanted if isinstance(wanted, list) and not lists else [wanted]
         what = f'{axis} in group "{group}"'

@@ -2,124 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from aqmlab.claims import expression, rule
 from aqmlab.claims.evidence import OVER
 from aqmlab.errors import SpecError
+from aqmlab.experiment.grammar import (
+    Across,
+    Cells,
+    Claim,
+    Condition,
+    Let,
+    Number,
+    OfCalibration,
+    Pair,
+    Probe,
+)
+from aqmlab.experiment.shapes import Mistake
 from aqmlab.tables import statistics
 
-from . import keys
 from .cells import Names, first, unknown
 from .entries import RUN, RUNS, statistic
 
 
-def claim(entry: dict, names: Names) -> str | None:
+def claim(entry: Claim, names: Names) -> str | None:
     """A claim: the one it revisits, its conditions, and every cell, metric and statistic that they
     name.
     """
-    return (
-        _revisits(entry, names)
-        or first(_keys(entry["condition"]))
-        or first(rule.problems(entry))
-        or first(_leaf(condition, bound, names) for condition, bound in rule.leaves(entry))
+    return _revisits(entry, names) or first(
+        _leaf(condition, bound, names) for condition, bound in rule.leaves(entry)
     )
 
 
-def _revisits(entry: dict, names: Names) -> str | None:
+def _revisits(entry: Claim, names: Names) -> str | None:
     """The claim of the paper that one of ours asks again."""
-    if "revisits" not in entry:
+    again = entry.revisits
+    if again is None:
         return None
-    again = entry["revisits"]
     problem = unknown("claim to revisit", again, names.claims)
     if problem:
         return problem
-    if entry.get("kind") != "ours":
+    if entry.kind != "ours":
         return 'revisits a claim, so it is of kind "ours"'
-    if names.claims[again].get("kind") == "ours":
+    if names.claims[again].kind == "ours":
         return f'revisits "{again}", which is not of the paper: name a claim that is'
     return None
 
 
-def _keys(conditions: list[dict]) -> Iterator[str | None]:
-    for condition in conditions:
-        inner = condition.get("any", []) + condition.get("all", [])
-        yield (keys.SEVERAL if inner else keys.CONDITION).problem(condition)
-        yield from _keys(inner)
-
-
-def _leaf(condition: dict, bound: dict, names: Names) -> str | None:
-    told = condition.get("text", condition["value"])
+def _leaf(condition: Condition, bound: rule.Names, names: Names) -> str | None:
     try:
-        rule.told(told, bound)
-        lets = {name: rule.filled(let, bound) for name, let in condition["let"].items()}
+        rule.told(condition, bound)
+        lets = rule.lets_of(condition, bound)
+    except Mistake as mistake:
+        return str(mistake)
     except KeyError as error:
-        return f'"{told}": {error} is no name of an `each` or `some` around it'
+        text = condition.text or condition.value
+        return f'"{text}": {error} is no name of an `each` or `some` around it'
     try:
-        expression.evaluate(
-            condition["value"], rule.numbers(bound) | dict.fromkeys(lets, np.ones(1))
-        )
+        expression.evaluate(condition.value, rule.numbers(bound) | dict.fromkeys(lets, np.ones(1)))
     except SpecError as error:
         return str(error)
     return first(f"{name}: {p}" for name, let in lets.items() if (p := _let(let, names)))
 
 
-def _let(let: object, names: Names) -> str | None:
-    if not isinstance(let, dict):
-        return f"{let} is no entry such as {{ group = …, where = …, metric = … }}"
-    kind = next((word for word in keys.LETS if word in let), "group")
-    problem = keys.LETS[kind].problem(let)
-    if problem:
-        return problem
-    if kind == "probe":
-        return statistic(statistics.PROBES, (), let, "probe")
-    if kind == "calibration":
-        return names.base(let)
-    if kind == "pair":
-        return _pair(let, names)
-    if kind == "across":
-        known = names.cells(let["group"], let.get("where", {}))
-        return known or statistic(statistics.ACROSS, RUN, let, "across")
+def _let(let: Let, names: Names) -> str | None:
+    match let:
+        case Probe():
+            return statistic(statistics.PROBES, (), let.probe, let.args)
+        case OfCalibration():
+            return names.base(let.base)
+        case Pair():
+            return _pair(let, names)
+        case Across():
+            known = names.cells(let.group, let.where)
+            return known or statistic(statistics.ACROSS, RUN, let.across, let.args)
     return _of_runs(let, names)
 
 
-def _pair(let: dict, names: Names) -> str | None:
+def _pair(let: Pair, names: Names) -> str | None:
     """Two cells; with `over` the second may be several."""
     return (
-        first(keys.CELL.problem(let[side]) for side in ("a", "b"))
-        or statistic(statistics.PAIRS, RUNS, let, "pair")
-        or _cell(let["a"], names)
-        or (_several(let["b"], let["over"], names) if "over" in let else _cell(let["b"], names))
+        statistic(statistics.PAIRS, RUNS, let.pair, let.args)
+        or _cell(let.a, names)
+        or _several(let.b, let.over, names)
     )
 
 
-def _several(let: dict, over: str, names: Names) -> str | None:
+def _several(let: Cells | Number, over: str | None, names: Names) -> str | None:
+    """One cell, or several that are taken together."""
+    if over is None:
+        return _cell(let, names)
     known = unknown("way to take cells together", over, OVER)
-    return known or names.cells(let["group"], let.get("where", {}))
+    return known or names.cells(let.group, let.where)
 
 
-def _of_runs(let: dict, names: Names) -> str | None:
-    sources = [word for word in ("metric", "statistic", "summary") if word in let]
-    if len(sources) != 1:
+def _of_runs(let: Number, names: Names) -> str | None:
+    if sum(source is not None for source in (let.metric, let.statistic, let.summary)) != 1:
         return "give one of metric, statistic and summary"
-    if "metric" in let:
-        problem = names.some_metrics([let["metric"]])
-    else:
-        problem = statistic(statistics.OF_RUN, RUN, let) if "statistic" in let else None
-    if problem:
-        return problem
-    return _several(let, let["over"], names) if "over" in let else _cell(let, names)
+    problem = names.some_metrics([let.metric]) if let.metric is not None else None
+    if let.statistic is not None:
+        problem = statistic(statistics.OF_RUN, RUN, let.statistic, let.args)
+    return problem or _several(let, let.over, names)
 
 
-def _cell(let: dict, names: Names) -> str | None:
+def _cell(let: Cells | Number, names: Names) -> str | None:
     """One cell."""
-    where = let.get("where", {})
-    problem = names.cells(let["group"], where)
+    problem = names.cells(let.group, let.where)
     if problem:
         return problem
-    count = names.count(let["group"], where)
+    count = names.count(let.group, let.where)
     if count == 1:
         return None
-    return f"{let['group']} {where} is {count} cells: say which in where, or take them with over"
+    return f"{let.group} {let.where} is {count} cells: say which in where, or take them with over"

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from aqmlab.errors import SpecError, nearest
+from aqmlab.experiment.grammar import Metric, Number
 from aqmlab.experiment.plan import Cell
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 
 from . import (
     alone,
@@ -111,12 +112,12 @@ def _known(registry: Mapping[str, T], name: str) -> T:
     return registry[name]
 
 
-def of_run(run: Measured, how: Mapping[str, Any]) -> float:
+def of_run(run: FinishedRun, how: Metric | Number) -> float:
     """A number of the summary (`summary = path`, dots for nesting) or a statistic of a run."""
-    if "statistic" in how:
-        return _known(OF_RUN, how["statistic"])(run, **how.get("args", {}))
+    if how.statistic is not None:
+        return _known(OF_RUN, how.statistic)(run, **how.args)
     found: Any = run.summary
-    path = how["summary"]
+    path = how.summary or ""
     while isinstance(found, Mapping):
         # Names may have dots of their own (`ports.bottleneck.forward.drops`): longest first.
         name = next((n for n in sorted(found, key=len, reverse=True) if _begins(path, n)), None)
@@ -126,9 +127,9 @@ def of_run(run: Measured, how: Mapping[str, Any]) -> float:
     return math.nan if found is None or path else float(found)
 
 
-def value(run: Measured, how: Mapping[str, Any]) -> float:
+def value(run: FinishedRun, how: Metric | Number) -> float:
     """The same in the unit of a metric: times its `scale`."""
-    return how.get("scale", 1.0) * of_run(run, how)
+    return how.scale * of_run(run, how)
 
 
 def _begins(path: str, name: str) -> bool:
@@ -140,7 +141,7 @@ def pair(name: str) -> Callable[..., float]:
     return _known(PAIRS, name)
 
 
-def across(name: str) -> Callable[[list[tuple[Cell, Measured]]], float]:
+def across(name: str) -> Callable[[list[tuple[Cell, FinishedRun]]], float]:
     """A statistic across cells."""
     return _known(ACROSS, name)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 
 
-def burst_elapsed_s(run: Measured, *, burst: str) -> float:
+def burst_elapsed_s(run: FinishedRun, *, burst: str) -> float:
     """From the first SYN of a traffic group to its last acknowledgement, s.
 
     Not a number unless every flow of the group finished: the time of those that did would flatter
@@ -20,20 +20,20 @@ def burst_elapsed_s(run: Measured, *, burst: str) -> float:
     return float(ended["elapsed_s"])
 
 
-def burst_ratio(run: Measured, *, burst: str, to: str) -> float:
+def burst_ratio(run: FinishedRun, *, burst: str, to: str) -> float:
     """Elapsed time of a burst over that of another: 1 if both were served alike."""
     return burst_elapsed_s(run, burst=burst) / burst_elapsed_s(run, burst=to)
 
 
-def burst_bias(run: Measured, *, burst: str, to: str) -> float:
+def burst_bias(run: FinishedRun, *, burst: str, to: str) -> float:
     """Natural logarithm of that ratio: above 0 if the other burst was favoured."""
     return math.log(burst_ratio(run, burst=burst, to=to))
 
 
-def burst_unfairness(run: Measured, *, burst: str, to: str) -> float:
+def burst_unfairness(run: FinishedRun, *, burst: str, to: str) -> float:
     """That logarithm without its sign: how far the ratio is from 1, either way."""
     return abs(burst_bias(run, burst=burst, to=to))
 
 
-def _groups(run: Measured) -> list[dict]:
-    return run.stored.manifest["scenario"]["traffic"]
+def _groups(run: FinishedRun) -> list[dict]:
+    return run.scenario["traffic"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 
 
-def connections_in_class(run: Measured, *, kind: str) -> float:
+def connections_in_class(run: FinishedRun, *, kind: str) -> float:
     """Percent of the connections that had to send only this kind again.
 
     `kind` is none, syn, fin, data or combined, as in *Tuning RED*, table 5.
@@ -17,14 +17,14 @@ def connections_in_class(run: Measured, *, kind: str) -> float:
     return 100 * classes[kind] / total if total else math.nan
 
 
-def flow_goodput(run: Measured, *, group: int) -> float:
+def flow_goodput(run: FinishedRun, *, group: int) -> float:
     """Mean goodput in bit/s of the long flows of a traffic group, by its number."""
-    flows = run.table("flows")
+    flows = run.columns("flows")
     own = flows["goodput_bits_per_s"][flows["group"] == group]
     return float(own.mean()) if len(own) else math.nan
 
 
-def datagram_share(run: Measured, *, group: str, packet_bytes: float) -> float:
+def datagram_share(run: FinishedRun, *, group: str, packet_bytes: float) -> float:
     """Share of the IP bytes through the studied queue that are datagrams of this traffic group.
 
     Counts those that arrived at their receivers, of `packet_bytes` with headers each.

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 
 #: Delays from here on are none: the datagram was lost, or on its way when the run ended.
 NO_DELAY = 2**64 - 2
 
 
-def delay_quantile_s(run: Measured, *, percent: float) -> float:
+def delay_quantile_s(run: FinishedRun, *, percent: float) -> float:
     """The delay that so many percent of the datagrams that arrived did not exceed, s.
 
     Of all senders and of the whole run; the smallest delay with that share (no interpolation).
     """
-    delay = run.table("datagrams")["delay_ns"].astype(np.uint64)
+    delay = run.columns("datagrams")["delay_ns"].astype(np.uint64)
     arrived = np.sort(delay[delay < NO_DELAY])
     if not len(arrived):
         return float("nan")

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 
 from .seconds import measured
 
 _COLUMN = ".goodput_bytes"
 
 
-def goodput_bits_per_s(run: Measured, *, groups: list[str] | None = None) -> float:
+def goodput_bits_per_s(run: FinishedRun, *, groups: list[str] | None = None) -> float:
     """Payload that reached its receivers per second, of these traffic groups or of all."""
     if groups is None:
-        groups = [c.removesuffix(_COLUMN) for c in run.table("seconds") if c.endswith(_COLUMN)]
+        groups = [c.removesuffix(_COLUMN) for c in run.columns("seconds") if c.endswith(_COLUMN)]
     return float(sum(measured(run, group + _COLUMN).mean() for group in groups) * 8)
 
 
-def goodput_share(run: Measured, *, groups: list[str]) -> float:
+def goodput_share(run: FinishedRun, *, groups: list[str]) -> float:
     """Share of all goodput that these traffic groups got; NaN if nothing arrived."""
     whole = goodput_bits_per_s(run)
     return goodput_bits_per_s(run, groups=groups) / whole if whole else float("nan")
 
 
-def goodput_ratio(run: Measured, *, of: str, to: str, members: float = 1.0) -> float:
+def goodput_ratio(run: FinishedRun, *, of: str, to: str, members: float = 1.0) -> float:
     """Goodput of one traffic group over that of another; NaN if the other got nothing.
 
     `members` is how many times as many members the first one has.
@@ -33,7 +33,7 @@ def goodput_ratio(run: Measured, *, of: str, to: str, members: float = 1.0) -> f
     return goodput_bits_per_s(run, groups=[of]) / members / other if other else float("nan")
 
 
-def queue_delay_quantile_s(run: Measured, *, quantile: float, port: str | None = None) -> float:
+def queue_delay_quantile_s(run: FinishedRun, *, quantile: float, port: str | None = None) -> float:
     """This quantile of the mean waiting times of the measured seconds at a port.
 
     By default the studied port.

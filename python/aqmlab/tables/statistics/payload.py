@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from aqmlab.errors import SpecError
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 
 
-def payload_bytes(run: Measured) -> float:
+def payload_bytes(run: FinishedRun) -> float:
     """Bytes of the replies answered and of the datagrams received in the measured interval.
 
     Of groups that cross every link. Of requests that failed or are under way nothing counts, as in
@@ -19,12 +19,12 @@ def payload_bytes(run: Measured) -> float:
     return float(sum(_bytes(run.summary, group) for group in end_to_end(run)))
 
 
-def payload_bits_per_s(run: Measured) -> float:
+def payload_bits_per_s(run: FinishedRun) -> float:
     """The same as a rate (bit/s)."""
     return 8 * payload_bytes(run) / run.summary["measured_s"]
 
 
-def datagrams_lost(run: Measured) -> float:
+def datagrams_lost(run: FinishedRun) -> float:
     """Share of the datagrams that were lost, of those received or lost: all senders together.
 
     Of groups that cross every link; not a number without a datagram.
@@ -35,9 +35,9 @@ def datagrams_lost(run: Measured) -> float:
     return lost / (lost + received) if lost + received else math.nan
 
 
-def end_to_end(run: Measured) -> list[dict[str, Any]]:
+def end_to_end(run: FinishedRun) -> list[dict[str, Any]]:
     """The traffic groups of a run's scenario that cross every link."""
-    scenario = run.stored.manifest["scenario"]
+    scenario = run.scenario
     links = {link["name"] for link in scenario["link"]}
     return [group for group in scenario["traffic"] if links <= set(group["via"])]
 

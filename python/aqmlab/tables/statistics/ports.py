@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 
 
-def ports_mean(run: Measured, *, name: str) -> float:
+def ports_mean(run: FinishedRun, *, name: str) -> float:
     """Mean over the ports of a number that the summary has for each; dots for nesting."""
     values = [_of(port, name) for port in run.summary["ports"].values()]
     if not values or any(value is None for value in values):
@@ -17,7 +17,7 @@ def ports_mean(run: Measured, *, name: str) -> float:
     return float(sum(values) / len(values))
 
 
-def ports_ratio(run: Measured, *, of: str, to: str) -> float:
+def ports_ratio(run: FinishedRun, *, of: str, to: str) -> float:
     """Sum of one number over the ports by the sum of another, as drops to arrivals."""
     ports = run.summary["ports"].values()
     if any(_of(port, name) is None for port in ports for name in (of, to)):

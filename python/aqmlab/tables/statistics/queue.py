@@ -6,15 +6,15 @@ import itertools
 import math
 
 from aqmlab.experiment.plan import Cell
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 
 
-def queue_deviation(run: Measured) -> float:
+def queue_deviation(run: FinishedRun) -> float:
     """Standard deviation of the queue's samples, in packets."""
     return math.sqrt(run.summary["queue_var_packets"])
 
 
-def passed(run: Measured) -> float:
+def passed(run: FinishedRun) -> float:
     """Share of the time in which the line is busy times the share of packets that are not dropped.
 
     One number for the two wishes "a full line" and "few losses": 1 if both are met.
@@ -22,7 +22,7 @@ def passed(run: Measured) -> float:
     return run.summary["utilisation"] * (1 - run.summary["drop_rate"])
 
 
-def best_moves(cells: list[tuple[Cell, Measured]], *, over: str, along: str) -> float:
+def best_moves(cells: list[tuple[Cell, FinishedRun]], *, over: str, along: str) -> float:
     """How far the best value of the axis `over` moves along the axis `along`, in grid steps.
 
     Best is where `passed` is largest. 0 if it turns back anywhere or does not move.

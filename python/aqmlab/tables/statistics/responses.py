@@ -8,12 +8,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from aqmlab.experiment.plan import Cell, matches
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 
 
-def shares(run: Measured, grid_ms: np.ndarray) -> np.ndarray:
+def shares(run: FinishedRun, grid_ms: np.ndarray) -> np.ndarray:
     """Percent of the responses that took at most each of these times (failed ones never)."""
-    histogram = run.table("response_histogram")
+    histogram = run.columns("response_histogram")
     return share_below(histogram, grid_ms)
 
 
@@ -36,18 +36,18 @@ def bins(histogram: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return upper, np.bincount(place, weights=histogram["count"].astype(float))
 
 
-def share_within(run: Measured, *, ms: float) -> float:
+def share_within(run: FinishedRun, *, ms: float) -> float:
     """Percent of the responses that took at most so long."""
     return float(shares(run, np.array([ms]))[0])
 
 
-def _gain(a: Measured, b: Measured, from_ms: float, to_ms: float) -> np.ndarray:
+def _gain(a: FinishedRun, b: FinishedRun, from_ms: float, to_ms: float) -> np.ndarray:
     grid = np.arange(from_ms, to_ms + 1, 5.0)
     return shares(a, grid) - shares(b, grid)
 
 
 def share_of_range_above(
-    a: Measured, b: Measured, *, from_ms: float, to_ms: float, by: float = 0.0
+    a: FinishedRun, b: FinishedRun, *, from_ms: float, to_ms: float, by: float = 0.0
 ) -> float:
     """Percent of the times from `from_ms` to `to_ms` at which more than `by` points more of a's
     responses than of b's have ended.
@@ -55,18 +55,18 @@ def share_of_range_above(
     return float(100 * np.mean(_gain(a, b, from_ms, to_ms) > by))
 
 
-def lowest_gain(a: Measured, b: Measured, *, from_ms: float, to_ms: float) -> float:
+def lowest_gain(a: FinishedRun, b: FinishedRun, *, from_ms: float, to_ms: float) -> float:
     """Smallest difference in points of a's distribution to b's in this range of times."""
     return float(np.min(_gain(a, b, from_ms, to_ms)))
 
 
-def highest_gain(a: Measured, b: Measured, *, from_ms: float, to_ms: float) -> float:
+def highest_gain(a: FinishedRun, b: FinishedRun, *, from_ms: float, to_ms: float) -> float:
     """Largest difference in points of a's distribution to b's in this range of times."""
     return float(np.max(_gain(a, b, from_ms, to_ms)))
 
 
 def crossings(
-    a: Measured, b: Measured, *, from_ms: float, to_ms: float, noise: float = 0.25
+    a: FinishedRun, b: FinishedRun, *, from_ms: float, to_ms: float, noise: float = 0.25
 ) -> float:
     """How often the two distributions cross in this range; differences within `noise` points are
     neither above nor below.
@@ -76,30 +76,30 @@ def crossings(
     return float(np.sum(side[1:] != side[:-1]))
 
 
-def mean_share(run: Measured, *, from_ms: float, to_ms: float) -> float:
+def mean_share(run: FinishedRun, *, from_ms: float, to_ms: float) -> float:
     """Height of the distribution in percent, averaged over these times (every 5 ms)."""
     return float(shares(run, np.arange(from_ms, to_ms + 1, 5.0)).mean())
 
 
-def completed_per_s(run: Measured) -> float:
+def completed_per_s(run: FinishedRun) -> float:
     """Requests answered in a second of the measured interval; those given up do not count."""
     answered = run.summary["responses"] - run.summary["responses_failed"]
     return float(answered / run.summary["measured_s"])
 
 
-def response_quantile_ms(run: Measured, *, percent: float) -> float:
+def response_quantile_ms(run: FinishedRun, *, percent: float) -> float:
     """Response time (upper edge of its bin) that so many percent do not exceed.
 
     Not a number where it falls among the failed ones.
     """
-    upper, counts = bins(run.table("response_histogram"))
+    upper, counts = bins(run.columns("response_histogram"))
     if counts.sum() == 0:
         return float("nan")
     found = upper[np.searchsorted(np.cumsum(counts), percent / 100 * counts.sum() * (1 - 1e-12))]
     return float(found) if np.isfinite(found) else float("nan")
 
 
-def lowest_gain_until(a: Measured, b: Measured, *, percent: float) -> float:
+def lowest_gain_until(a: FinishedRun, b: FinishedRun, *, percent: float) -> float:
     """Smallest difference in points of a's distribution to b's, up to the time at which so many
     percent of b's responses have ended.
     """
@@ -107,14 +107,14 @@ def lowest_gain_until(a: Measured, b: Measured, *, percent: float) -> float:
     return lowest_gain(a, b, from_ms=0.0, to_ms=until) if np.isfinite(until) else float("nan")
 
 
-def crossings_after(a: Measured, b: Measured, *, percent: float) -> float:
+def crossings_after(a: FinishedRun, b: FinishedRun, *, percent: float) -> float:
     """How often the distributions cross beyond the time at which so many percent of b's responses
     have ended, as far as either has responses that ended.
     """
     start = response_quantile_ms(b, percent=percent)
     if not np.isfinite(start):
         return float("nan")
-    histograms = [run.table("response_histogram") for run in (a, b)]
+    histograms = [run.columns("response_histogram") for run in (a, b)]
     edges = np.unique(np.concatenate([h["upper_ms"].astype(float) for h in histograms]))
     grid = edges[(edges >= start) & np.isfinite(edges)]
     gain = shares(a, grid) - shares(b, grid)
@@ -123,7 +123,7 @@ def crossings_after(a: Measured, b: Measured, *, percent: float) -> float:
 
 
 def lower_to_upper_change(
-    cells: list[tuple[Cell, Measured]], *, reference: Mapping[str, object]
+    cells: list[tuple[Cell, FinishedRun]], *, reference: Mapping[str, object]
 ) -> float:
     """What a sweep changes of the short responses over what it changes of the long ones.
 

@@ -5,30 +5,30 @@ from __future__ import annotations
 import numpy as np
 
 from aqmlab import units
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 
 
-def measured(run: Measured, column: str) -> np.ndarray:
+def measured(run: FinishedRun, column: str) -> np.ndarray:
     """A column of the measured seconds, without what is undefined."""
-    seconds = run.table("seconds")
-    after = seconds["time_s"] >= units.seconds(run.stored.manifest["scenario"]["warmup"])
+    seconds = run.columns("seconds")
+    after = seconds["time_s"] >= units.seconds(run.scenario["warmup"])
     values = seconds[column][after].astype(float)
     return values[np.isfinite(values)]
 
 
-def peak_to_mean(run: Measured, *, column: str) -> float:
+def peak_to_mean(run: FinishedRun, *, column: str) -> float:
     """The largest second over the mean of all."""
     values = measured(run, column)
     return float(values.max() / values.mean())
 
 
-def dispersion(run: Measured, *, column: str) -> float:
+def dispersion(run: FinishedRun, *, column: str) -> float:
     """Variance over mean of the values per second: 1 for Poisson arrivals of unit size."""
     values = measured(run, column)
     return float(values.var(ddof=1) / values.mean())
 
 
-def size_dispersion(run: Measured, *, column: str, count: str) -> float:
+def size_dispersion(run: FinishedRun, *, column: str, count: str) -> float:
     """Dispersion of a column over the mean size of what it sums (`count` per second).
 
     1 for Poisson arrivals of equal sizes; more for unequal sizes or arrivals in bursts.

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 
 Rows = dict[str, np.ndarray]
 
 
-def _rows(run: Measured) -> Rows:
+def _rows(run: FinishedRun) -> Rows:
     """The table's rows as numbers."""
-    return {name: values.astype(float) for name, values in run.table("response_sizes").items()}
+    return {name: values.astype(float) for name, values in run.columns("response_sizes").items()}
 
 
 def _upto(rows: Rows, upto_bytes: float) -> Rows:
@@ -22,38 +22,38 @@ def _upto(rows: Rows, upto_bytes: float) -> Rows:
     return {name: values[small] for name, values in rows.items()}
 
 
-def median_of_size(run: Measured, *, upto_bytes: int) -> float:
+def median_of_size(run: FinishedRun, *, upto_bytes: int) -> float:
     """Median response time in seconds of the replies whose size is in the row that ends with
     `upto_bytes` (a power of two: the row holds replies of more than half of it); not a number
     without any.
     """
-    table = run.table("response_sizes")
+    table = run.columns("response_sizes")
     row = np.flatnonzero(table["upto_bytes"] == upto_bytes)
     if len(row) == 0 or table["responses"][row[0]] == 0:
         return math.nan
     return float(table["p50_s"][row[0]])
 
 
-def sized_mean_ms(run: Measured, *, upto_bytes: float) -> float:
+def sized_mean_ms(run: FinishedRun, *, upto_bytes: float) -> float:
     """Mean response time (ms) of the answered responses in doublings up to this size."""
     rows = _upto(_rows(run), upto_bytes)
     total = rows["responses"].sum()
     return float(1000 * (rows["mean_s"] * rows["responses"]).sum() / total) if total else np.nan
 
 
-def sized_count(run: Measured, *, upto_bytes: float) -> float:
+def sized_count(run: FinishedRun, *, upto_bytes: float) -> float:
     """Answered responses in doublings up to this size, in the measured interval."""
     return float(_upto(_rows(run), upto_bytes)["responses"].sum())
 
 
-def sized_retransmitted(run: Measured, *, upto_bytes: float) -> float:
+def sized_retransmitted(run: FinishedRun, *, upto_bytes: float) -> float:
     """Percent of the responses up to this size during which something was sent again."""
     rows = _upto(_rows(run), upto_bytes)
     total = rows["responses"].sum()
     return float(100 * rows["retransmitted"].sum() / total) if total else np.nan
 
 
-def bytes_of_largest(run: Measured, *, percent: float) -> float:
+def bytes_of_largest(run: FinishedRun, *, percent: float) -> float:
     """Percent of the payload bytes that the largest so many percent of the responses carry.
 
     Responses within a doubling count as equally long, which understates it a little.
@@ -66,7 +66,7 @@ def bytes_of_largest(run: Measured, *, percent: float) -> float:
     return float(100 * (share * carried).sum() / carried.sum())
 
 
-def share_of_sizes_faster(a: Measured, b: Measured) -> float:
+def share_of_sizes_faster(a: FinishedRun, b: FinishedRun) -> float:
     """Percent of a's responses in doublings of the size in which a's mean time is below b's.
 
     A doubling that b has no response of is none of these.
@@ -76,7 +76,7 @@ def share_of_sizes_faster(a: Measured, b: Measured) -> float:
     return float(100 * mine["responses"][faster].sum() / mine["responses"].sum())
 
 
-def byte_share_distance(a: Measured, b: Measured, *, upto_bytes: float) -> float:
+def byte_share_distance(a: FinishedRun, b: FinishedRun, *, upto_bytes: float) -> float:
     """Largest distance in points, over the sizes up to this one, between the shares of payload
     bytes that responses of up to a size carry.
     """

@@ -7,30 +7,30 @@ import math
 import numpy as np
 
 from aqmlab.errors import SpecError, nearest
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 
 
-def goodputs(run: Measured, groups: list[str] | None = None) -> np.ndarray:
+def goodputs(run: FinishedRun, groups: list[str] | None = None) -> np.ndarray:
     """Goodput (bit/s) of every source of these groups of the scenario, by default of all."""
-    table = run.table("sources")
+    table = run.columns("sources")
     goodput = table["goodput_bits_per_s"].astype(float)
     if groups is None:
         return goodput
-    names = [group["name"] for group in run.stored.manifest["scenario"]["traffic"]]
+    names = [group["name"] for group in run.scenario["traffic"]]
     for name in groups:
         if name not in names:
             raise SpecError(f'no traffic group "{name}"{nearest(name, names)}')
     return goodput[np.isin(table["group"], [names.index(name) for name in groups])]
 
 
-def relative(run: Measured, groups: list[str] | None = None) -> np.ndarray:
+def relative(run: FinishedRun, groups: list[str] | None = None) -> np.ndarray:
     """Every source's goodput over the mean of all; not a number if nobody got anything."""
     found = goodputs(run, groups)
     mean = found.mean() if len(found) else 0.0
     return found / mean if mean > 0 else np.full(max(1, len(found)), math.nan)
 
 
-def outside(run: Measured, *, low: float, high: float, groups: list[str] | None = None) -> float:
+def outside(run: FinishedRun, *, low: float, high: float, groups: list[str] | None = None) -> float:
     """How many sources got less than `low` or more than `high` times the mean."""
     shares = relative(run, groups)
     if np.isnan(shares).any():
@@ -38,17 +38,17 @@ def outside(run: Measured, *, low: float, high: float, groups: list[str] | None 
     return float(np.sum((shares < low) | (shares > high)))
 
 
-def smallest(run: Measured, *, groups: list[str] | None = None) -> float:
+def smallest(run: FinishedRun, *, groups: list[str] | None = None) -> float:
     """The least that a source got, over the mean."""
     return float(relative(run, groups).min())
 
 
-def largest(run: Measured, *, groups: list[str] | None = None) -> float:
+def largest(run: FinishedRun, *, groups: list[str] | None = None) -> float:
     """The most that a source got, over the mean."""
     return float(relative(run, groups).max())
 
 
-def jain(run: Measured, *, groups: list[str] | None = None) -> float:
+def jain(run: FinishedRun, *, groups: list[str] | None = None) -> float:
     """Jain's index: 1 if all got the same, 1/n if one of n got all (Jain, Chiu and Hawe, 1984)."""
     shares = relative(run, groups)
     return float(shares.mean() ** 2 / (shares**2).mean())

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from aqmlab.experiment.plan import Cell
-from aqmlab.runs.laboratory import Measured
+from aqmlab.runs.laboratory import FinishedRun
 
-Cells = list[tuple[Cell, Measured]]
+Cells = list[tuple[Cell, FinishedRun]]
 
 
 def _line(cells: Cells, axis: str, summary: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

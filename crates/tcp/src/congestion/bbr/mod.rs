@@ -16,10 +16,12 @@ mod policer;
 mod tests;
 mod window;
 
+use packet::params::{Field, Params};
 use packet::random::{GOLDEN, mix};
-use packet::{Duration, Instant};
+use packet::units::Unit;
+use packet::{About, Duration, Instant};
 
-use super::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, Entry, Lost};
+use super::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, Entry, Lost, field};
 use crate::send_state::SendState;
 use model::{Aggregation, FullPipe, Rounds, Trips};
 use policer::Policer;
@@ -27,14 +29,72 @@ use window::Saved;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "bbr",
-    summary: "BBRv1, the kernel's: paced at the greatest delivery rate of ten round trips, up to \
-              two bandwidth-delay products in snd, deaf to single losses and to marks",
-    source: "Linux 6.12, net/ipv4/tcp_bbr.c (HZ = 1000), in its integers, with Cardwell et al., \
-             ACM Queue 14(5), 2016; constructed: the random first phase of a gain cycle is a hash \
+    about: About {
+        name: "bbr",
+        summary: "BBRv1, the kernel's: paced at the greatest delivery rate of ten round trips, up to \
+              two bandwidth-delay products in flight, deaf to single losses and to marks",
+        year: 2024,
+        source: "Linux 6.12, net/ipv4/tcp_bbr.c (HZ = 1000), in its integers, with Cardwell et al., \
+             ACM Queue 14(5), 2016",
+        deviations: "constructed: the random first phase of a gain cycle is a hash \
              of the time and of the bytes delivered; a packet is a segment's worth of bytes",
-    make: || Box::new(Bbr::default()),
+        fields: FIELDS,
+    },
+    make: |params| Box::new(Bbr::new(Settings::read(params))),
 };
+
+const FIELDS: &[Field] = &[
+    field::number(
+        "cwnd_gain",
+        "Bandwidth-delay products in flight at most; counted in 1/256.",
+        (0.5, 16.0),
+        2.0,
+        "bbr_cwnd_gain",
+    ),
+    field::whole(
+        "bw_rounds",
+        "Round trips for which a delivery rate counts.",
+        Unit::Count,
+        (1, 1_000),
+        10,
+        "bbr_bw_rtts",
+    ),
+    field::time(
+        "min_rtt_window",
+        "How long a smallest round trip counts; then ProbeRTT looks for a new one.",
+        (0.01, 10_000.0),
+        10.0,
+        "bbr_min_rtt_win_sec",
+    ),
+    field::time(
+        "probe_rtt_time",
+        "The stay in ProbeRTT.",
+        (0.001, 100.0),
+        0.2,
+        "bbr_probe_rtt_mode_ms",
+    ),
+];
+
+/// The parameters, in the integers of the kernel.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    cwnd_gain: u64,
+    bw_rounds: u64,
+    min_rtt_ms: u64,
+    probe_rtt_ms: u64,
+}
+
+impl Settings {
+    fn read(params: &Params) -> Self {
+        let ms = |name| params.time(name).nanos() / 1_000_000;
+        Settings {
+            cwnd_gain: (params.real("cwnd_gain") * UNIT as f64) as u64,
+            bw_rounds: params.whole("bw_rounds"),
+            min_rtt_ms: ms("min_rtt_window"),
+            probe_rtt_ms: ms("probe_rtt_time"),
+        }
+    }
+}
 
 /// BW_UNIT: rates are packets per microsecond times this.
 const BW_SCALE: u32 = 24;
@@ -46,8 +106,6 @@ const UNIT: u64 = 1 << SCALE;
 /// bbr_high_gain, 2/ln 2 rounded up, and bbr_drain_gain, its inverse.
 const HIGH_GAIN: u64 = UNIT * 2_885 / 1_000 + 1;
 const DRAIN_GAIN: u64 = UNIT * 1_000 / 2_885;
-/// bbr_cwnd_gain.
-const CWND_GAIN: u64 = UNIT * 2;
 /// bbr_pacing_gain: the cycle of ProbeBW.
 const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
 /// bbr_cycle_rand: any phase but the second may be the first.
@@ -91,6 +149,7 @@ struct Cycle {
 
 #[derive(Clone, Debug)]
 struct Bbr {
+    settings: Settings,
     mode: Mode,
     pacing_gain: u64,
     cwnd_gain: u64,
@@ -116,10 +175,11 @@ struct Bbr {
     idle_restart: bool,
 }
 
-impl Default for Bbr {
+impl Bbr {
     /// `bbr_init`.
-    fn default() -> Self {
+    fn new(settings: Settings) -> Self {
         Bbr {
+            settings,
             mode: Mode::Startup,
             // The kernel's structure begins with zeros; the first acknowledgement sets them.
             pacing_gain: 0,
@@ -273,8 +333,8 @@ impl Bbr {
         (self.pacing_gain, self.cwnd_gain) = match self.mode {
             Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
             Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
-            Mode::ProbeBw if self.policer.rules => (UNIT, CWND_GAIN),
-            Mode::ProbeBw => (CYCLE[self.cycle.index], CWND_GAIN),
+            Mode::ProbeBw if self.policer.rules => (UNIT, self.settings.cwnd_gain),
+            Mode::ProbeBw => (CYCLE[self.cycle.index], self.settings.cwnd_gain),
             Mode::ProbeRtt => (UNIT, UNIT),
         };
     }
@@ -346,10 +406,17 @@ impl Control for Bbr {
     }
 
     fn reset(&mut self) {
-        *self = Bbr::default();
+        *self = Bbr::new(self.settings);
     }
 
     fn boxed(&self) -> Box<dyn Control> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+impl Default for Bbr {
+    fn default() -> Self {
+        Bbr::new(Settings::read(&Params::defaults(FIELDS)))
     }
 }

@@ -7,12 +7,6 @@ use super::super::windowed::WindowedMax;
 use super::{BW_UNIT, Bbr, Mode, SCALE, UNIT, jiffies, micros, stamps};
 use crate::send_state::SendState;
 
-/// bbr_bw_rtts: round trips for which a delivery rate counts.
-const BW_ROUNDS: u64 = 10;
-/// bbr_min_rtt_win_sec: how long a round trip counts, ms.
-const MIN_RTT_MS: u64 = 10_000;
-/// bbr_probe_rtt_mode_ms: the stay in ProbeRTT, ms.
-const PROBE_RTT_MS: u64 = 200;
 /// bbr_full_bw_thresh and bbr_full_bw_cnt: growth that counts, rounds without it that fill the pipe.
 const FULL_GROWTH: u64 = UNIT * 5 / 4;
 const FULL_ROUNDS: u32 = 3;
@@ -127,7 +121,7 @@ impl Bbr {
         self.sample_long_term();
         let bw = delivered * BW_UNIT / interval;
         if !self.sample.app_limited || bw >= self.rounds.max_bw() {
-            self.rounds.bw.update(self.rounds.count, bw, BW_ROUNDS);
+            self.rounds.bw.update(self.rounds.count, bw, self.settings.bw_rounds);
         }
     }
 
@@ -170,7 +164,7 @@ impl Bbr {
     pub(super) fn update_min_rtt(&mut self, snd: &mut SendState) {
         let now = jiffies(self.now);
         let trips = &mut self.trips;
-        let expired = now > trips.stamp + MIN_RTT_MS;
+        let expired = now > trips.stamp + self.settings.min_rtt_ms;
         if let Some(rtt) = self.sample.rtt_us {
             let smaller = trips.min_us.is_none_or(|least| rtt < least);
             if smaller || expired && !self.sample.delayed {
@@ -196,7 +190,7 @@ impl Bbr {
         self.trips.slowed.1 = self.delivered_bytes + out * self.mss + 1;
         if self.trips.done.is_none() {
             if out <= super::window::MIN_CWND {
-                self.trips.done = Some(now + PROBE_RTT_MS);
+                self.trips.done = Some(now + self.settings.probe_rtt_ms);
                 self.trips.round_done = false;
                 self.rounds.next_delivered = self.delivered_bytes;
             }

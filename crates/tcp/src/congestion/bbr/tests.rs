@@ -53,7 +53,7 @@ fn ack(bbr: &Bbr, ms: u64, acked: u64, interval_ms: u64, delivered: u64) -> test
 
 #[test]
 fn gains_and_rates_are_the_kernels_integers() {
-    assert_eq!((HIGH_GAIN, DRAIN_GAIN, CWND_GAIN), (739, 88, 512));
+    assert_eq!((HIGH_GAIN, DRAIN_GAIN, Bbr::default().settings.cwnd_gain), (739, 88, 512));
     assert_eq!(CYCLE[..3], [320, 192, 256]);
     let (mut bbr, mut snd) = opened();
     // 10 x 2^24 / 100,000 us = 1,677; x 1,000 B x 739 >> 8 = 4,841,027; x 990,000 >> 24.

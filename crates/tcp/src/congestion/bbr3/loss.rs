@@ -1,11 +1,7 @@
 //! What losses and marks teach, and the way back when there was none (sections 5.5.10, 5.5.11).
 
-use super::model::BETA;
-use super::{Bbr3, Lost, State};
+use super::{Bbr3, Lost, Settings, State};
 use crate::send_state::SendState;
-
-/// Share of a round trip's data that may be lost while probing (section 2.8).
-const THRESHOLD: f64 = 0.02;
 
 /// What is saved when a recovery begins (section 2.15).
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,17 +15,19 @@ pub(super) struct Undo {
     inflight_longterm: u64,
 }
 
-/// `IsInflightTooHigh`: `lost` of `sent_in_flight`.
-pub(super) fn too_much_lost(lost: u64, sent_in_flight: u64) -> bool {
-    lost as f64 > sent_in_flight as f64 * THRESHOLD
-}
+impl Settings {
+    /// `IsInflightTooHigh`: `lost` of `sent_in_flight`.
+    pub(super) fn too_much_lost(&self, lost: u64, sent_in_flight: u64) -> bool {
+        lost as f64 > sent_in_flight as f64 * self.loss_threshold
+    }
 
-/// Section 5.5.10.2: the volume at which losses crossed the threshold within this segment.
-fn inflight_at_loss(lost: &Lost) -> u64 {
-    let before = lost.sent_in_flight.saturating_sub(lost.bytes) as f64;
-    let lost_before = (lost.lost - lost.bytes) as f64;
-    let prefix = (THRESHOLD * before - lost_before) / (1.0 - THRESHOLD);
-    (before + prefix).max(0.0) as u64
+    /// Section 5.5.10.2: the volume at which losses crossed the threshold within this segment.
+    fn inflight_at_loss(&self, lost: &Lost) -> u64 {
+        let before = lost.sent_in_flight.saturating_sub(lost.bytes) as f64;
+        let lost_before = (lost.lost - lost.bytes) as f64;
+        let prefix = (self.loss_threshold * before - lost_before) / (1.0 - self.loss_threshold);
+        (before + prefix).max(0.0) as u64
+    }
 }
 
 impl Bbr3 {
@@ -55,8 +53,8 @@ impl Bbr3 {
     /// `HandleLostPacket`.
     pub(super) fn handle_lost(&mut self, snd: &SendState, lost: &Lost) {
         self.note_loss(snd);
-        if self.cycle.probe_sample && too_much_lost(lost.lost, lost.sent_in_flight) {
-            self.too_high(snd, inflight_at_loss(lost), lost.app_limited);
+        if self.cycle.probe_sample && self.settings.too_much_lost(lost.lost, lost.sent_in_flight) {
+            self.too_high(snd, self.settings.inflight_at_loss(lost), lost.app_limited);
         }
     }
 
@@ -75,7 +73,7 @@ impl Bbr3 {
         self.cycle.too_high = true;
         self.cycle.probe_sample = false;
         if !app_limited {
-            let floor = (self.target_inflight(snd) as f64 * BETA) as u64;
+            let floor = (self.target_inflight(snd) as f64 * self.settings.beta) as u64;
             self.model.inflight_longterm = volume.max(floor);
         }
         if self.state == State::Up {
@@ -124,8 +122,9 @@ mod tests {
             total_delivered: 0,
             app_limited: false,
         };
-        assert_eq!(inflight_at_loss(&lost), 99_489);
-        assert!(too_much_lost(2_001, 100_000));
-        assert!(!too_much_lost(2_000, 100_000));
+        let settings = Bbr3::default().settings;
+        assert_eq!(settings.inflight_at_loss(&lost), 99_489);
+        assert!(settings.too_much_lost(2_001, 100_000));
+        assert!(!settings.too_much_lost(2_000, 100_000));
     }
 }

@@ -15,9 +15,10 @@ mod startup;
 mod tests;
 mod window;
 
-use packet::{Duration, Instant};
+use packet::params::{Field, Params};
+use packet::{About, Duration, Instant};
 
-use super::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, Entry, Lost};
+use super::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, Entry, Lost, field};
 use crate::send_state::SendState;
 use loss::Undo;
 use model::{Aggregation, Model, Rounds};
@@ -27,17 +28,72 @@ use startup::FullPipe;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
-    name: "bbr3",
-    summary: "BBRv3: paced at the modelled bottleneck rate, about one bandwidth-delay product in \
-              snd",
-    source: "draft-ietf-ccwg-bbr-06 (BBRv3); Startup's count of lost ranges is of acknowledgements \
+    about: About {
+        name: "bbr3",
+        summary: "BBRv3: paced at the modelled bottleneck rate, about one bandwidth-delay product in \
+              flight",
+        year: 2026,
+        source: "draft-ietf-ccwg-bbr-06 (BBRv3)",
+        deviations: "Startup's count of lost ranges is of acknowledgements \
              that found losses, and what a loss saves for an undo is saved once per recovery, as \
              in Linux's BBRv3; constructed: a window of marks is answered like a round trip with \
              more than 2 % loss (the draft only asks that marks count as congestion), and the \
              waits between probes, random in the draft, are a hash of the time and of the bytes \
              delivered",
-    make: || Box::new(Bbr3::default()),
+        fields: FIELDS,
+    },
+    make: |params| Box::new(Bbr3::new(Settings::read(params))),
 };
+
+const FIELDS: &[Field] = &[
+    field::share(
+        "loss_threshold",
+        "Share of a round trip's data that may be lost while probing.",
+        0.02,
+        "section 2.8",
+    ),
+    field::share("beta", "What a loss leaves of the short-term bounds.", 0.7, "section 2.8"),
+    field::share("headroom", "Share of the long-term bound left to others.", 0.15, "section 2.8"),
+    field::time(
+        "min_rtt_window",
+        "How long a smallest round trip counts.",
+        (0.01, 10_000.0),
+        10.0,
+        "section 2.16",
+    ),
+    field::time(
+        "probe_rtt_interval",
+        "Time without a new smallest round trip after which ProbeRTT looks \
+         for one.",
+        (0.01, 10_000.0),
+        5.0,
+        "section 2.16",
+    ),
+    field::time("probe_rtt_time", "The stay in ProbeRTT.", (0.001, 100.0), 0.2, "section 2.16"),
+];
+
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    loss_threshold: f64,
+    beta: f64,
+    headroom: f64,
+    min_rtt_window: Duration,
+    probe_rtt_interval: Duration,
+    probe_rtt_time: Duration,
+}
+
+impl Settings {
+    fn read(params: &Params) -> Self {
+        Settings {
+            loss_threshold: params.real("loss_threshold"),
+            beta: params.real("beta"),
+            headroom: params.real("headroom"),
+            min_rtt_window: params.time("min_rtt_window"),
+            probe_rtt_interval: params.time("probe_rtt_interval"),
+            probe_rtt_time: params.time("probe_rtt_time"),
+        }
+    }
+}
 
 /// No bound.
 const UNBOUNDED: u64 = u64::MAX;
@@ -108,8 +164,9 @@ struct Sample {
     has_data: bool,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Bbr3 {
+    settings: Settings,
     state: State,
     begun: bool,
     now: Instant,
@@ -133,6 +190,29 @@ struct Bbr3 {
 }
 
 impl Bbr3 {
+    fn new(settings: Settings) -> Self {
+        Bbr3 {
+            settings,
+            state: State::default(),
+            begun: false,
+            now: Instant::ZERO,
+            mss: 0,
+            delivered: 0,
+            sample: Sample::default(),
+            rounds: Rounds::default(),
+            model: Model::default(),
+            aggregation: Aggregation::default(),
+            pipe: FullPipe::default(),
+            cycle: Cycle::default(),
+            trips: Trips::default(),
+            undo: Undo::default(),
+            ca_state: CaState::Open,
+            initial_cwnd: 0,
+            prior_cwnd: 0,
+            pacing_rate: 0.0,
+        }
+    }
+
     /// Section 5.2.1, at the first event that brings a time.
     fn begin(&mut self, snd: &SendState, now: Instant, srtt: Duration) {
         self.now = now;
@@ -243,10 +323,17 @@ impl Control for Bbr3 {
     }
 
     fn reset(&mut self) {
-        *self = Bbr3::default();
+        *self = Bbr3::new(self.settings);
     }
 
     fn boxed(&self) -> Box<dyn Control> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+impl Default for Bbr3 {
+    fn default() -> Self {
+        Bbr3::new(Settings::read(&Params::defaults(FIELDS)))
     }
 }

@@ -7,8 +7,6 @@ use super::super::windowed::WindowedMax;
 use super::{Bbr3, UNBOUNDED};
 use crate::send_state::SendState;
 
-/// What a round trip with loss leaves of the short-term bounds (section 2.8).
-pub(super) const BETA: f64 = 0.7;
 /// Round trips for which bunching is remembered (section 2.12).
 const AGGREGATION_ROUNDS: u64 = 10;
 
@@ -79,12 +77,12 @@ impl Model {
     }
 
     /// Section 5.5.10.3, `InitLowerBounds` and `LossLowerBounds`.
-    fn adapt_shortterm(&mut self, cwnd: u64) {
+    fn adapt_shortterm(&mut self, cwnd: u64, beta: f64) {
         let bw = self.bw_shortterm.min(self.max_bw());
         let inflight =
             if self.inflight_shortterm == UNBOUNDED { cwnd } else { self.inflight_shortterm };
-        self.bw_shortterm = self.bw_latest.max(BETA * bw);
-        self.inflight_shortterm = self.inflight_latest.max((BETA * inflight as f64) as u64);
+        self.bw_shortterm = self.bw_latest.max(beta * bw);
+        self.inflight_shortterm = self.inflight_latest.max((beta * inflight as f64) as u64);
     }
 }
 
@@ -164,7 +162,7 @@ impl Bbr3 {
             return;
         }
         if self.rounds.loss && !self.state.accelerates() {
-            self.model.adapt_shortterm(snd.cwnd);
+            self.model.adapt_shortterm(snd.cwnd, self.settings.beta);
         }
         self.rounds.loss = false;
     }
@@ -206,10 +204,10 @@ mod tests {
     fn short_term_bounds_fall_to_seven_tenths_or_what_came_through() {
         let mut model = Model { rates: [1_000.0, 0.0], bw_latest: 800.0, ..Model::default() };
         model.inflight_latest = 60;
-        model.adapt_shortterm(100);
+        model.adapt_shortterm(100, 0.7);
         assert_eq!((model.bw_shortterm, model.inflight_shortterm), (800.0, 70));
         (model.bw_latest, model.inflight_latest) = (100.0, 10);
-        model.adapt_shortterm(100);
+        model.adapt_shortterm(100, 0.7);
         assert_eq!((model.bw_shortterm, model.inflight_shortterm), (560.0, 49));
     }
 }

@@ -4,12 +4,9 @@
 use packet::random::{GOLDEN, mix};
 use packet::{Duration, Instant};
 
-use super::loss::too_much_lost;
 use super::{Bbr3, State, UNBOUNDED};
 use crate::send_state::SendState;
 
-/// Share of the long-term bound left to others (section 2.8).
-const HEADROOM: f64 = 0.15;
 /// Round trips after which a Reno flow of the same window would probe, at most (section 5.3.3.8).
 const RENO_ROUNDS: u64 = 63;
 /// Wall-clock bounds of the wait between probes: 2 s, and up to a second more.
@@ -20,7 +17,7 @@ const MOST_UP_ROUNDS: u32 = 30;
 
 /// What the acknowledgements at hand mean for the probing (section 2.14).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum EcnMode {
+pub(super) enum AckPhase {
     #[default]
     Init,
     Refilling,
@@ -32,7 +29,7 @@ pub(super) enum EcnMode {
 /// The state of the probing cycle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cycle {
-    pub feedback: EcnMode,
+    pub ack_phase: AckPhase,
     /// Samples come from probing, and nothing has been answered since.
     pub probe_sample: bool,
     pub rounds_since_probe: u64,
@@ -49,7 +46,7 @@ pub(super) struct Cycle {
 impl Default for Cycle {
     fn default() -> Self {
         Cycle {
-            feedback: EcnMode::Init,
+            ack_phase: AckPhase::Init,
             probe_sample: false,
             rounds_since_probe: 0,
             started: Instant::ZERO,
@@ -69,7 +66,7 @@ impl Bbr3 {
         self.cycle.up_acked_per_step = UNBOUNDED;
         self.pick_wait();
         self.cycle.started = self.now;
-        self.cycle.feedback = EcnMode::Stopping;
+        self.cycle.ack_phase = AckPhase::Stopping;
         self.start_round();
         self.state = State::Down;
     }
@@ -83,13 +80,13 @@ impl Bbr3 {
         self.cycle.up_rounds = 0;
         self.cycle.up_acked = 0;
         self.cycle.cautious = false;
-        self.cycle.feedback = EcnMode::Refilling;
+        self.cycle.ack_phase = AckPhase::Refilling;
         self.start_round();
         self.state = State::Refill;
     }
 
     pub(super) fn start_up(&mut self, snd: &SendState) {
-        self.cycle.feedback = EcnMode::Starting;
+        self.cycle.ack_phase = AckPhase::Starting;
         self.start_round();
         self.pipe.reset(self.sample.rate);
         self.state = State::Up;
@@ -123,12 +120,12 @@ impl Bbr3 {
     /// `AdaptLongTermModel`; true if it has changed the state.
     fn adapt_long_term(&mut self, snd: &SendState) -> bool {
         let cycle = &mut self.cycle;
-        if self.rounds.started && cycle.feedback == EcnMode::Starting {
-            cycle.feedback = EcnMode::Probing;
+        if self.rounds.started && cycle.ack_phase == AckPhase::Starting {
+            cycle.ack_phase = AckPhase::Probing;
         }
-        if self.rounds.started && cycle.feedback == EcnMode::Stopping {
+        if self.rounds.started && cycle.ack_phase == AckPhase::Stopping {
             cycle.probe_sample = false;
-            cycle.feedback = EcnMode::Init;
+            cycle.ack_phase = AckPhase::Init;
             if self.state.probes_bw() && !self.sample.app_limited {
                 self.model.advance_filter();
             }
@@ -139,7 +136,7 @@ impl Bbr3 {
             }
         }
         let bounded = self.model.inflight_longterm != UNBOUNDED;
-        if bounded && !too_much_lost(self.sample.lost, self.sample.sent_in_flight) {
+        if bounded && !self.settings.too_much_lost(self.sample.lost, self.sample.sent_in_flight) {
             let bound = &mut self.model.inflight_longterm;
             *bound = self.sample.sent_in_flight.max(*bound);
             if self.state == State::Up {
@@ -211,7 +208,7 @@ impl Bbr3 {
         if bound == UNBOUNDED {
             return UNBOUNDED;
         }
-        let headroom = ((HEADROOM * bound as f64) as u64).max(self.mss);
+        let headroom = ((self.settings.headroom * bound as f64) as u64).max(self.mss);
         bound.saturating_sub(headroom).max(self.min_cwnd())
     }
 }

@@ -5,12 +5,6 @@ use packet::{Duration, Instant};
 use super::{Bbr3, State};
 use crate::send_state::SendState;
 
-/// Section 2.16: how long a smallest round trip counts, after which time without a new one the
-/// flow makes way for one, and for how long.
-const FILTER: Duration = Duration::from_secs(10);
-const INTERVAL: Duration = Duration::from_secs(5);
-const STAY: Duration = Duration::from_millis(200);
-
 /// Round trips, and the state of ProbeRTT.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Trips {
@@ -46,7 +40,7 @@ impl Trips {
 impl Bbr3 {
     pub(super) fn update_min_rtt(&mut self) {
         let (now, trips) = (self.now, &mut self.trips);
-        trips.expired = now > trips.recent_at + INTERVAL;
+        trips.expired = now > trips.recent_at + self.settings.probe_rtt_interval;
         if let Some(rtt) = self.sample.rtt
             && (trips.expired || trips.recent.is_none_or(|recent| rtt < recent))
         {
@@ -54,7 +48,9 @@ impl Bbr3 {
             trips.recent_at = now;
         }
         let Some(recent) = trips.recent else { return };
-        if now > trips.least_at + FILTER || trips.least.is_none_or(|least| recent < least) {
+        if now > trips.least_at + self.settings.min_rtt_window
+            || trips.least.is_none_or(|least| recent < least)
+        {
             trips.least = Some(recent);
             trips.least_at = trips.recent_at;
         }
@@ -65,7 +61,7 @@ impl Bbr3 {
             self.state = State::ProbeRtt;
             self.save_cwnd(snd);
             self.trips.done_at = None;
-            self.cycle.feedback = super::probe_bw::EcnMode::Stopping;
+            self.cycle.ack_phase = super::probe_bw::AckPhase::Stopping;
             self.trips.slowed.0 = self.delivered;
             self.start_round();
         }
@@ -83,7 +79,7 @@ impl Bbr3 {
         self.trips.slowed.1 = self.delivered + self.sample.in_flight + 1;
         if self.trips.done_at.is_none() {
             if self.sample.in_flight <= self.probe_rtt_cwnd() {
-                self.trips.done_at = Some(self.now + STAY);
+                self.trips.done_at = Some(self.now + self.settings.probe_rtt_time);
                 self.trips.round_done = false;
                 self.start_round();
             }

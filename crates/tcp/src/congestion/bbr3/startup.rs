@@ -1,7 +1,6 @@
 //! Startup and Drain (sections 5.3.1 and 5.3.2): double the rate until it no longer grows or much
 //! is lost, then empty the queue that made.
 
-use super::loss::too_much_lost;
 use super::{Bbr3, State};
 
 /// Growth of the delivery rate that counts as growth, and rounds without it that fill the pipe.
@@ -71,7 +70,9 @@ impl Bbr3 {
         }
         let many = self.pipe.loss_events >= LOSS_EVENTS;
         self.pipe.loss_events = 0;
-        if many && self.in_recovery() && too_much_lost(self.sample.lost, self.sample.sent_in_flight)
+        if many
+            && self.in_recovery()
+            && self.settings.too_much_lost(self.sample.lost, self.sample.sent_in_flight)
         {
             self.end_startup_by_loss();
         }

@@ -214,8 +214,8 @@ fn a_spurious_recovery_is_undone() {
     // Appendix A.18, from ProbeBW_UP.
     let mut path = path_in(4, State::Up);
     assert!(
-        path.run_until(1.0, |path| path.control.cycle.feedback
-            == super::probe_bw::EcnMode::Probing)
+        path.run_until(1.0, |path| path.control.cycle.ack_phase
+            == super::probe_bw::AckPhase::Probing)
     );
     let (control, mut snd) = (&mut path.control, path.snd);
     let before = (snd.cwnd, control.model.inflight_longterm);

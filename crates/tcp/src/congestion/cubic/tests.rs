@@ -51,11 +51,11 @@ fn reno_s_equal_never_grows_faster_than_nine_seventeenths() {
     // below it; 75 buy two, and 22 are to be reached by one segment for every 20/2.
     let mut curve = Curve { count: 2_000, last_max: 10, acked: 75, ..Curve::default() };
     let mut epoch = Epoch { start: 0, origin: 20, k: 0, reno: 20 };
-    curve.keep_up_with_reno(&mut epoch, 20);
+    curve.keep_up_with_reno(&mut epoch, 20, 15);
     assert_eq!((epoch.reno, curve.acked, curve.count), (22, 1, 10));
     // As many as the price are not enough.
     curve.acked = 37;
-    curve.keep_up_with_reno(&mut epoch, 20);
+    curve.keep_up_with_reno(&mut epoch, 20, 15);
     assert_eq!((epoch.reno, curve.acked), (22, 37));
 }
 
@@ -132,7 +132,7 @@ fn round_trips_of_the_first_second_of_an_epoch_do_not_count() {
 #[test]
 fn cube_roots_are_good_to_a_fifth_of_a_per_cent() {
     // 8045207031: the six leading bits are 59, 248 + 10 << 9 >> 6 = 2064, (2 x 2064 + 1889) x 341 >> 10.
-    assert_eq!(cube_root(CUBE_FACTOR * 3), 2_003);
+    assert_eq!(cube_root(Cubic::default().settings.cube_factor * 3), 2_003);
     assert_eq!([0, 1, 8, 27, 63].map(cube_root), [0, 1, 2, 3, 4]);
     for bits in 30..60 {
         let exact = ((1u64 << bits) as f64).powf(1.0 / 3.0);

@@ -6,18 +6,18 @@
 use packet::Instant;
 
 use super::RackSender;
-use super::ack::AckInfo;
 use crate::congestion::CaState;
 use crate::recovery::Detection;
-use crate::segment::{Flags, Segment};
+use crate::segment::Segment;
 use crate::send_state::SendState;
+use crate::tracker::AckInfo;
 
 impl RackSender {
     /// Marks what is found lost; `advanced`: something was acknowledged cumulatively. Returns bytes.
     pub(super) fn find_lost(&mut self, snd: &SendState, advanced: bool, now: Instant) -> u64 {
         self.lost_again = false;
         match self.settings.detection {
-            Detection::RackSender => self.find_overtaken(snd, now),
+            Detection::Rack => self.find_overtaken(snd, now),
             Detection::Sack => self.find_below_reports(snd, now),
             Detection::DupAcks => self.find_first(snd, advanced, now),
         }
@@ -29,18 +29,22 @@ impl RackSender {
         let repairing = matches!(self.state, CaState::Recovery | CaState::Loss);
         let (mut lost, mut wait) = (0, Instant::NEVER);
         let mut window = None;
-        let mut next = self.board.oldest();
+        let mut next = self.tracker.board.oldest();
         while let Some(number) = next {
-            let record = self.board.get(number);
-            if self.reordering.is_later(record) {
+            let record = self.tracker.board.get(number);
+            if self.tracker.reordering.is_later(record) {
                 break;
             }
-            next = self.board.after(number);
+            next = self.tracker.board.after(number);
             let window = *window.get_or_insert_with(|| {
-                let settled = repairing || self.board.sacked >= self.settings.threshold;
-                self.reordering.window(settled, self.min_rtt.get(), self.srtt)
+                let settled = repairing || self.tracker.board.sacked >= self.settings.threshold;
+                self.tracker.reordering.window(
+                    settled,
+                    self.tracker.min_rtt.get(),
+                    self.tracker.srtt,
+                )
             });
-            let due = record.at + self.reordering.rtt + window;
+            let due = record.at + self.tracker.reordering.rtt + window;
             if due <= now {
                 lost += record.bytes();
                 self.mark_lost(snd, number, now);
@@ -55,12 +59,13 @@ impl RackSender {
     /// Linux's `tcp_update_scoreboard` and `tcp_mark_head_lost`: what has as many segments reported
     /// above it as the threshold. A retransmission is not found lost.
     fn find_below_reports(&mut self, snd: &SendState, now: Instant) -> u64 {
-        let Some(most_below) = self.board.sacked.checked_sub(self.settings.threshold) else {
+        let Some(most_below) = self.tracker.board.sacked.checked_sub(self.settings.threshold)
+        else {
             return 0;
         };
         let (mut lost, mut below) = (0, 0);
-        for number in self.board.first()..self.board.end() {
-            let record = *self.board.get(number);
+        for number in self.tracker.board.first()..self.tracker.board.end() {
+            let record = *self.tracker.board.get(number);
             if record.sacked {
                 below += 1;
                 if below > most_below {
@@ -76,24 +81,22 @@ impl RackSender {
 
     fn find_first(&mut self, snd: &SendState, advanced: bool, now: Instant) -> u64 {
         let due = match self.state {
-            CaState::Open | CaState::Cwr => self.board.dupacks >= self.settings.threshold,
+            CaState::Open | CaState::Cwr => self.tracker.board.dupacks >= self.settings.threshold,
             CaState::Recovery => advanced,
             CaState::Loss => false,
         };
-        if !due || self.board.is_empty() {
+        if !due || self.tracker.board.is_empty() {
             return 0;
         }
-        let first = *self.board.get(self.board.first());
+        let first = *self.tracker.board.get(self.tracker.board.first());
         if first.lost {
             return 0;
         }
-        self.mark_lost(snd, self.board.first(), now);
+        self.mark_lost(snd, self.tracker.board.first(), now);
         first.bytes()
     }
 
-    /// Linux's `tcp_add_reno_sack` and `tcp_remove_reno_sacks`: without reports a duplicate tells that
-    /// some segment has arrived; of what is acknowledged next, one segment filled the hole and the
-    /// others had been told of.
+    /// A duplicate, or what is acknowledged after some, where nothing is reported.
     #[cold]
     pub(super) fn count_duplicates(
         &mut self,
@@ -101,26 +104,14 @@ impl RackSender {
         segment: &Segment,
         info: &mut AckInfo,
     ) {
-        let (mss, dupacks) = (snd.mss(), self.board.dupacks);
-        if info.acked > 0 {
-            let known = dupacks.min(info.segments.saturating_sub(1));
-            info.segments -= known;
-            info.delivered = info.delivered.saturating_sub(u64::from(known) * mss);
-            let goes_on = match self.state {
-                CaState::Recovery => true,
-                CaState::Loss => snd.max > self.recovery_point,
-                CaState::Open | CaState::Cwr => false,
-            };
-            self.board.set_dupacks(if goes_on { dupacks - known } else { 0 }, mss);
-            return;
-        }
-        let bare = segment.len == 0 && !segment.flags.any(Flags::SYN.with(Flags::FIN));
-        let counts = self.state != CaState::Loss || snd.max > self.recovery_point;
-        if bare && counts && u64::from(dupacks) + 1 < self.board.len() {
-            self.board.set_dupacks(dupacks + 1, mss);
-            info.delivered += mss;
-            info.reported = true;
-        }
+        let beyond = snd.max > self.recovery_point;
+        let goes_on = match self.state {
+            CaState::Recovery => true,
+            CaState::Loss => beyond,
+            CaState::Open | CaState::Cwr => false,
+        };
+        let counts = self.state != CaState::Loss || beyond;
+        self.tracker.count_duplicates(segment, snd.mss(), (goes_on, counts), info);
     }
 
     /// Whether what was out when the state began is acknowledged. Without reports something above it

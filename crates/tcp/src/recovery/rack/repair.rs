@@ -2,12 +2,14 @@
 
 use packet::{Duration, Instant};
 
-use super::ack::{AckContext, AckInfo, Outcome};
+use super::ack::{AckContext, Outcome};
 use super::prr::Prr;
 use super::{RackSender, TailLossProbe};
-use crate::congestion::{CaState, Cause, EcnMode, Lost};
+use crate::congestion::{CaState, Cause, EcnMode};
+use crate::f_rto::{Evidence, FRto, Verdict};
 use crate::segment::Segment;
 use crate::send_state::SendState;
+use crate::tracker::AckInfo;
 
 /// What is put back if every retransmission turns out to be spurious (Linux's `tcp_undo_...`,
 /// after RFC 3522 and RFC 3708).
@@ -21,18 +23,6 @@ pub(super) struct Undo {
     pending: u32,
     /// First number not acknowledged when it began.
     since: u64,
-}
-
-/// Where the detection of a spurious timeout stands (F-RTO, RFC 5682 section 3.1, as in Linux).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum FRto {
-    /// None is under way.
-    #[default]
-    Off,
-    /// The first segment has been sent again; waiting for its acknowledgement.
-    FirstAck,
-    /// That was acknowledged; new data goes out; waiting for the second acknowledgement.
-    SecondAck,
 }
 
 impl RackSender {
@@ -57,7 +47,7 @@ impl RackSender {
             self.undo_reduction(cx.snd, outcome);
         }
         info.lost = self.find_lost(cx.snd, info.acked > 0, cx.moment.at);
-        if self.board.waiting > 0 {
+        if self.tracker.board.waiting > 0 {
             self.enter_recovery(cx.snd, cx.moment.at, outcome);
         }
     }
@@ -67,7 +57,7 @@ impl RackSender {
     fn note_duplicate(&mut self, snd: &SendState, info: &AckInfo) {
         let Some((_, end)) = info.duplicate else { return };
         if !(self.probe.resent && end == self.probe.end) {
-            self.reordering.on_duplicate(snd.una, snd.max);
+            self.tracker.reordering.on_duplicate(snd.una, snd.max);
         }
         if let Some(undo) = &mut self.undo
             && end > undo.since
@@ -125,29 +115,41 @@ impl RackSender {
                 self.end_reduction(snd);
             }
             CaState::Recovery => {}
-            CaState::Loss if self.f_rto != FRto::Off && info.original => {
-                self.undo_reduction(snd, outcome);
-            }
-            CaState::Loss if passed => self.exit_recovery(),
-            CaState::Loss => self.advance_f_rto(snd, info),
+            CaState::Loss => self.judge_timeout(snd, info, passed, outcome),
         }
     }
 
-    /// F-RTO after an acknowledgement that has not shown old data to have arrived: the first that
-    /// advances lets new data go; anything after that shows that the loss was real.
-    fn advance_f_rto(&mut self, snd: &SendState, info: &AckInfo) {
-        self.f_rto = match self.f_rto {
-            FRto::FirstAck if info.acked > 0 && self.new_data_fits(snd) => {
-                self.recovery_point = snd.max;
-                FRto::SecondAck
-            }
-            FRto::FirstAck if info.acked == 0 => FRto::FirstAck,
-            _ => FRto::Off,
+    /// An acknowledgement after a timeout: F-RTO, where that is under way.
+    fn judge_timeout(
+        &mut self,
+        snd: &mut SendState,
+        info: &AckInfo,
+        passed: bool,
+        outcome: &mut Outcome,
+    ) {
+        if self.f_rto != FRto::Off && info.original {
+            return self.undo_reduction(snd, outcome);
+        }
+        if passed {
+            return self.exit_recovery();
+        }
+        if self.f_rto == FRto::Off {
+            return;
+        }
+        let advances = info.acked > 0;
+        let evidence = Evidence {
+            advances,
+            original: false,
+            decides: advances || self.f_rto == FRto::SecondAck,
+            new_data: advances && self.new_data_fits(snd),
         };
+        if self.f_rto.on_ack(evidence) == Verdict::SendNew {
+            self.recovery_point = snd.max;
+        }
     }
 
     fn new_data_fits(&self, snd: &SendState) -> bool {
-        let room = snd.cwnd.saturating_sub(self.board.in_flight);
+        let room = snd.cwnd.saturating_sub(self.tracker.board.in_flight);
         snd.new_chunk().is_some_and(|chunk| chunk.len > 0 && u64::from(chunk.len) <= room)
     }
 
@@ -166,15 +168,15 @@ impl RackSender {
     fn undo_reduction(&mut self, snd: &mut SendState, outcome: &mut Outcome) {
         outcome.spurious_rto = self.state == CaState::Loss;
         // What filled the hole was only late (Linux's `tcp_try_undo_partial`).
-        self.reordering.reordering_seen |= self.state == CaState::Recovery;
+        self.tracker.reordering.reordering_seen |= self.state == CaState::Recovery;
         if let Some(undo) = self.undo {
             snd.cwnd = snd.cwnd.max(undo.cwnd);
             snd.ssthresh = snd.ssthresh.max(undo.ssthresh);
-            self.control.undo(snd);
+            self.tracker.control.undo(snd);
         }
         self.undo = None;
         if self.state != CaState::Open {
-            self.board.unmark_lost();
+            self.tracker.board.unmark_lost();
             self.exit_recovery();
         }
     }
@@ -182,20 +184,20 @@ impl RackSender {
     /// The end of a recovery; that it was spurious may still turn out.
     fn exit_recovery(&mut self) {
         (self.state, self.f_rto) = (CaState::Open, FRto::Off);
-        self.board.set_dupacks(0, 0);
-        self.reordering.on_recovered();
+        self.tracker.board.set_dupacks(0, 0);
+        self.tracker.reordering.on_recovered();
     }
 
     /// RFC 6937: the window ends at the threshold.
     fn end_reduction(&mut self, snd: &mut SendState) {
-        if !self.flags.own_window {
+        if !self.tracker.flags.own_window {
             snd.cwnd = snd.ssthresh;
         }
     }
 
     /// Whether marks cut the window by less than a loss.
     fn answers_in_proportion(&self) -> bool {
-        self.flags.ecn != EcnMode::Classic
+        self.tracker.flags.ecn != EcnMode::Classic
     }
 
     /// Whether the window is led to the threshold, a part at each acknowledgement, as Linux does
@@ -208,7 +210,7 @@ impl RackSender {
             CaState::Cwr => !self.answers_in_proportion(),
             CaState::Open | CaState::Loss => false,
         };
-        led && !self.flags.own_window
+        led && !self.tracker.flags.own_window
     }
 
     /// A reduction of the window begins (Linux's `tcp_init_cwnd_reduction`).
@@ -216,7 +218,7 @@ impl RackSender {
         self.recovery_point = snd.max;
         self.prr = Prr::begin(snd.cwnd);
         self.probe = TailLossProbe::default();
-        self.control.on_congestion(snd, cause, now);
+        self.tracker.control.on_congestion(snd, cause, now);
     }
 
     fn remember(&self, snd: &SendState) -> Undo {
@@ -266,7 +268,7 @@ impl RackSender {
         now: Instant,
         outcome: &mut Outcome,
     ) {
-        if self.state == CaState::Open && !self.flags.own_marks {
+        if self.state == CaState::Open && !self.tracker.flags.own_marks {
             self.undo = None;
             let before = snd.cwnd;
             self.reduce(snd, Cause::Mark, now);
@@ -283,32 +285,20 @@ impl RackSender {
 
     /// A segment is taken for lost.
     pub(super) fn mark_lost(&mut self, snd: &SendState, number: u64, now: Instant) {
-        let record = self.board.get(number);
-        let bytes = record.bytes();
-        self.rate.lost += bytes;
-        let lost = Lost {
-            now,
-            bytes,
-            sent_in_flight: record.snapshot.in_flight,
-            lost: self.rate.lost - record.snapshot.lost,
-            total_delivered: self.rate.delivered,
-            app_limited: record.snapshot.app_limited,
-        };
-        self.lost_again |= record.resent;
-        self.board.mark_lost(number);
-        self.control.on_lost(snd, &lost);
+        self.lost_again |= self.tracker.board.get(number).resent;
+        self.tracker.mark_lost(snd, number, now);
     }
 
     /// The reordering timer: what still has not come is lost.
     pub fn on_reorder(&mut self, snd: &mut SendState, now: Instant) -> Outcome {
         let mut outcome = Outcome::default();
         self.find_lost(snd, false, now);
-        if self.board.waiting > 0 {
+        if self.tracker.board.waiting > 0 {
             self.enter_recovery(snd, now, &mut outcome);
-            if outcome.entered && !self.flags.own_window {
+            if outcome.entered && !self.tracker.flags.own_window {
                 // Linux's `tcp_rack_reo_timeout`: as if a segment had been delivered. In a recovery
                 // under way the window stays: there may be no acknowledgement left to open it.
-                self.prr.on_ack(snd, self.board.in_flight, snd.mss(), false);
+                self.prr.on_ack(snd, self.tracker.board.in_flight, snd.mss(), false);
             }
         }
         outcome
@@ -316,7 +306,7 @@ impl RackSender {
 
     /// The probe's timer: one segment goes out, whatever the window.
     pub fn on_probe(&mut self) {
-        self.probe.due = !self.board.is_empty();
+        self.probe.due = !self.tracker.board.is_empty();
     }
 
     /// The retransmission timer, for the `timeouts`-th time in a row. RFC 8985 section 6.3: lost
@@ -335,11 +325,11 @@ impl RackSender {
         let on_trial = self.settings.f_rto && (!repairing || timeouts > 1);
         self.f_rto = if on_trial { FRto::FirstAck } else { FRto::Off };
         self.probe = TailLossProbe::default();
-        self.board.set_dupacks(0, 0);
+        self.tracker.board.set_dupacks(0, 0);
         self.lose_overdue(snd, now);
-        snd.cwnd = self.board.in_flight + snd.mss();
+        snd.cwnd = self.tracker.board.in_flight + snd.mss();
         // As in `tcp_enter_loss`, when what is lost is counted.
-        self.control.on_timeout(snd, now);
+        self.tracker.control.on_timeout(snd, now);
         self.rto = rto;
         self.timers.stop();
         self.timers.rto = now + rto;
@@ -347,12 +337,12 @@ impl RackSender {
     }
 
     fn lose_overdue(&mut self, snd: &SendState, now: Instant) {
-        let first = self.board.first();
-        let mut next = self.board.oldest();
+        let first = self.tracker.board.first();
+        let mut next = self.tracker.board.oldest();
         while let Some(number) = next {
-            next = self.board.after(number);
-            let record = self.board.get(number);
-            if number == first || record.at + self.reordering.rtt <= now {
+            next = self.tracker.board.after(number);
+            let record = self.tracker.board.get(number);
+            if number == first || record.at + self.tracker.reordering.rtt <= now {
                 self.mark_lost(snd, number, now);
             }
         }

@@ -1,4 +1,4 @@
-//! The deadlines of a sender, of which the endpoint sees the earliest, and the smallest round trip.
+//! The deadlines of a sender, of which the endpoint sees the earliest.
 
 use packet::{Duration, Instant};
 
@@ -79,58 +79,6 @@ impl Timers {
     }
 }
 
-/// The smallest round trip of a window of 300 s (Linux's `tcp_min_rtt_wlen`), by the three
-/// best values of Linux's `lib/win_minmax.c`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct MinRtt {
-    best: [(Duration, Instant); 3],
-}
-
-/// Length of that window.
-const WINDOW: Duration = Duration::from_secs(300);
-
-impl MinRtt {
-    pub fn new() -> Self {
-        MinRtt { best: [(Duration::from_nanos(u64::MAX), Instant::ZERO); 3] }
-    }
-
-    /// The minimum; zero before the first sample.
-    pub fn get(&self) -> Duration {
-        let value = self.best[0].0;
-        if value.nanos() == u64::MAX { Duration::ZERO } else { value }
-    }
-
-    pub fn learn(&mut self, rtt: Duration, now: Instant) {
-        let sample = (rtt, now);
-        if rtt <= self.best[0].0 || now.since(self.best[2].1) > WINDOW {
-            self.best = [sample; 3];
-            return;
-        }
-        if rtt <= self.best[1].0 {
-            (self.best[1], self.best[2]) = (sample, sample);
-        } else if rtt <= self.best[2].0 {
-            self.best[2] = sample;
-        }
-        self.age(sample);
-    }
-
-    /// Second and third choices come from later quarters of the window, so that one is at hand
-    /// when the first is too old.
-    fn age(&mut self, sample: (Duration, Instant)) {
-        let age = sample.1.since(self.best[0].1);
-        if age > WINDOW {
-            self.best = [self.best[1], self.best[2], sample];
-            if sample.1.since(self.best[0].1) > WINDOW {
-                self.best = [self.best[1], self.best[2], sample];
-            }
-        } else if self.best[1].1 == self.best[0].1 && age.nanos() > WINDOW.nanos() / 4 {
-            (self.best[1], self.best[2]) = (sample, sample);
-        } else if self.best[2].1 == self.best[1].1 && age.nanos() > WINDOW.nanos() / 2 {
-            self.best[2] = sample;
-        }
-    }
-}
-
 /// Linux's `tcp_rto_min`, taken for the peer's longest delay of an acknowledgement
 /// (TLP.max_ack_delay) when one segment is out.
 const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
@@ -142,26 +90,26 @@ impl RackSender {
     /// unless something is being repaired or reported, or one is out already.
     pub(super) fn schedule_probe(&mut self, now: Instant) {
         let calm = matches!(self.state, CaState::Open | CaState::Cwr)
-            && self.board.sacked == 0
+            && self.tracker.board.sacked == 0
             && self.settings.detection != Detection::DupAcks
             && self.probe.end == 0;
-        if !calm || self.board.is_empty() {
+        if !calm || self.tracker.board.is_empty() {
             self.timers.probe = Instant::NEVER;
             return;
         }
-        let wait = if self.srtt == Duration::ZERO {
+        let wait = if self.tracker.srtt == Duration::ZERO {
             Duration::from_secs(1)
-        } else if self.board.len() == 1 {
-            self.srtt * 2 + MAX_ACK_DELAY
+        } else if self.tracker.board.len() == 1 {
+            self.tracker.srtt * 2 + MAX_ACK_DELAY
         } else {
-            self.srtt * 2 + PROBE_GRACE
+            self.tracker.srtt * 2 + PROBE_GRACE
         };
         self.timers.probe = (now + wait).min(self.timers.rto);
     }
 
     /// After an acknowledgement that advances: both timers anew.
     pub(super) fn restart_timers(&mut self, now: Instant) {
-        if self.board.is_empty() {
+        if self.tracker.board.is_empty() {
             self.timers.stop();
             return;
         }
@@ -173,28 +121,6 @@ impl RackSender {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_smallest_round_trip_is_of_the_last_five_minutes() {
-        let mut min = MinRtt::new();
-        assert_eq!(min.get(), Duration::ZERO);
-        let ms = Duration::from_millis;
-        // 10 ms at the start, 20 ms from then on, 15 ms at 200 s.
-        for second in 0..700 {
-            let rtt = match second {
-                0 => ms(10),
-                200 => ms(15),
-                _ => ms(20),
-            };
-            min.learn(rtt, Instant::ZERO + Duration::from_secs(second));
-            let least = match second {
-                0..=300 => ms(10),
-                301..=500 => ms(15),
-                _ => ms(20),
-            };
-            assert_eq!(min.get(), least, "at {second} s");
-        }
-    }
 
     #[test]
     fn the_probe_comes_before_the_timeout_of_the_same_instant() {

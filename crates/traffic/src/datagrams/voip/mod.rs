@@ -5,7 +5,7 @@ mod talker;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Instant, Rng};
+use packet::{About, Duration, Instant, Rng};
 
 use self::playout_buffer::{Playout, PlayoutBuffer};
 use self::talker::{SpeechModel, Talker};
@@ -123,83 +123,59 @@ impl App for Call {
 
 /// What the registry says of calls.
 pub const ENTRY: Entry = Entry {
-    name: "voip",
-    summary: "Telephone calls, both ways, through playout buffers, with the E-model's rating.",
-    year: 2015,
-    source: "ITU-T G.107 (06/2015), the E-model; G.113 Appendix I, the codecs (recalled); R. Ramjee, \
-             J. Kurose, D. Towsley and H. Schulzrinne, Adaptive playout mechanisms for packetized \
-             audio applications in wide-area networks, INFOCOM 1994",
-    deviations: "Talkers pause independently of each other, for exponential times; a coder takes no \
-                 time to compute. The adaptive buffer begins with the fixed one's length. Packets \
-                 are not ECN-capable, and no RTCP is sent.",
+    about: About {
+        name: "voip",
+        summary: "Telephone calls, both ways, through playout buffers, with the E-model's rating.",
+        year: 2015,
+        source: "ITU-T G.107 (06/2015), the E-model; G.113 Appendix I, the codecs (recalled); R. Ramjee, \
+                 J. Kurose, D. Towsley and H. Schulzrinne, Adaptive playout mechanisms for packetized \
+                 audio applications in wide-area networks, INFOCOM 1994",
+        deviations: "Talkers pause independently of each other, for exponential times; a coder takes no \
+                     time to compute. The adaptive buffer begins with the fixed one's length. Packets \
+                     are not ECN-capable, and no RTCP is sent.",
+        fields: &FIELDS,
+    },
     noun: ["call", "calls"],
     fetches: false,
     datagrams: true,
-    fields: &FIELDS,
     build,
 };
 
 static FIELDS: [Field; 11] = [
-    Field {
-        name: "codec",
-        meaning: "How speech is coded: g711 (64 kbit/s, with loss concealment; Ie 0, Bpl 25.1) or \
+    Field::new("codec", Kind::Choice(&["g711", "g729a"]), Value::Choice("g711"))
+        .meaning(
+            "How speech is coded: g711 (64 kbit/s, with loss concealment; Ie 0, Bpl 25.1) or \
                   g729a (8 kbit/s, 5 ms look-ahead; Ie 11, Bpl 19).",
-        kind: Kind::Choice(&["g711", "g729a"]),
-        default: Value::Choice("g711"),
-        source: "RFC 3551; impairments: recalled from ITU-T G.113 Appendix I",
-    },
-    Field {
-        name: "packet_time",
-        meaning: "Speech in one packet, which has 40 B of IPv4, UDP and RTP headers besides.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.01, max: 0.1, open: false },
-        default: Value::Real(0.02),
-        source: "RFC 3551 section 4.2",
-    },
-    Field {
-        name: "pauses",
-        meaning: "Whether pauses are sent like speech, or suppressed.",
-        kind: Kind::Choice(&["sent", "suppressed"]),
-        default: Value::Choice("sent"),
-        source: "RFC 7928's calls of about 87 kbit/s each way on Ethernet (recalled) send them",
-    },
-    Field {
-        name: "talk",
-        meaning: "Mean length of a spurt of speech. A listener sets its buffer anew with each.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: true },
-        default: Value::Real(1.004),
-        source: "recalled: ITU-T P.59",
-    },
-    Field {
-        name: "pause",
-        meaning: "Mean length of a pause.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 1e6, open: true },
-        default: Value::Real(1.587),
-        source: "recalled: ITU-T P.59",
-    },
-    Field {
-        name: "both_ways",
-        meaning: "Whether the peer talks as well.",
-        kind: Kind::Switch,
-        default: Value::Switch(true),
-        source: "a conversation",
-    },
-    Field {
-        name: "playout",
-        meaning: "How a listener sets its buffer at the begin of a spurt: fixed (the spurt's first \
+        )
+        .source("RFC 3551; impairments: recalled from ITU-T G.113 Appendix I"),
+    Field::new("packet_time", Kind::from(Unit::Time, 0.01, 0.1), Value::Real(0.02))
+        .meaning("Speech in one packet, which has 40 B of IPv4, UDP and RTP headers besides.")
+        .source("RFC 3551 section 4.2"),
+    Field::new("pauses", Kind::Choice(&["sent", "suppressed"]), Value::Choice("sent"))
+        .meaning("Whether pauses are sent like speech, or suppressed.")
+        .source("RFC 7928's calls of about 87 kbit/s each way on Ethernet (recalled) send them"),
+    Field::new("talk", Kind::above(Unit::Time, 0.0, 1e6), Value::Real(1.004))
+        .meaning("Mean length of a spurt of speech. A listener sets its buffer anew with each.")
+        .source("recalled: ITU-T P.59"),
+    Field::new("pause", Kind::above(Unit::Time, 0.0, 1e6), Value::Real(1.587))
+        .meaning("Mean length of a pause.")
+        .source("recalled: ITU-T P.59"),
+    Field::new("both_ways", Kind::Switch, Value::Switch(true))
+        .meaning("Whether the peer talks as well.")
+        .source("a conversation"),
+    Field::new("playout", Kind::Choice(&["fixed", "adaptive"]), Value::Choice("fixed"))
+        .meaning(
+            "How a listener sets its buffer at the begin of a spurt: fixed (the spurt's first \
                   packet waits for buffer) or adaptive (mean delay and four times its variation, \
                   algorithm 1 of Ramjee et al.).",
-        kind: Kind::Choice(&["fixed", "adaptive"]),
-        default: Value::Choice("fixed"),
-        source: "Ramjee et al., 1994",
-    },
-    Field {
-        name: "buffer",
-        meaning: "How long the first packet of a spurt waits. A packet that comes after its time is \
+        )
+        .source("Ramjee et al., 1994"),
+    Field::new("buffer", Kind::from(Unit::Time, 0.0, 10.0), Value::Real(0.06))
+        .meaning(
+            "How long the first packet of a spurt waits. A packet that comes after its time is \
                   as good as lost.",
-        kind: Kind::Real { unit: Unit::Time, min: 0.0, max: 10.0, open: false },
-        default: Value::Real(0.06),
-        source: "constructed: three packets",
-    },
+        )
+        .source("constructed: three packets"),
     Lifetimes::FIELDS[0],
     Lifetimes::FIELDS[1],
     Lifetimes::FIELDS[2],

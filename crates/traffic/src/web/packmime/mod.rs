@@ -11,6 +11,7 @@ mod link;
 
 use std::sync::Arc;
 
+use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
@@ -28,30 +29,28 @@ const NOMINAL_RATE: f64 = 100.0;
 
 /// What the registry says of it.
 pub const ENTRY: Entry = Entry {
-    name: "packmime",
-    summary: "Web connections that arrive on a link, with long-range dependence; no users.",
-    year: 2004,
-    source: "J. Cao et al., Stochastic models for generating synthetic HTTP source traffic, INFOCOM \
-             2004; constants and rules as in ns-2 2.35, packmime",
-    deviations: "Sizes come from tables of 25 quantiles of the fitted curves, which keep their means; \
-                 the largest response is 61.6 MB, where the fitted curve ends. Location and scale of \
-                 gaps are drawn for each connection (ns-2: once in a simulation). Clients and servers \
-                 are chosen uniformly. Network delays are the scenario's. Constructed: pipelining.",
+    about: About {
+        name: "packmime",
+        summary: "Web connections that arrive on a link, with long-range dependence; no users.",
+        year: 2004,
+        source: "J. Cao et al., Stochastic models for generating synthetic HTTP source traffic, INFOCOM \
+                 2004; constants and rules as in ns-2 2.35, packmime",
+        deviations: "Sizes come from tables of 25 quantiles of the fitted curves, which keep their means; \
+                     the largest response is 61.6 MB, where the fitted curve ends. Location and scale of \
+                     gaps are drawn for each connection (ns-2: once in a simulation). Clients and servers \
+                     are chosen uniformly. Network delays are the scenario's. Constructed: pipelining.",
+        fields: FIELDS,
+    },
     noun: USERS,
     fetches: true,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 
 static FIELDS: &[Field] = &[
-    Field {
-        name: "connections_per_s",
-        meaning: "New connections per second, in place of users; or give a load.",
-        kind: Kind::Real { unit: Unit::None, min: 0.001, max: 1e6, open: false },
-        default: Value::Unset,
-        source: "required, or load",
-    },
+    Field::new("connections_per_s", Kind::from(Unit::None, 0.001, 1e6), Value::Unset)
+        .meaning("New connections per second, in place of users; or give a load.")
+        .source("required, or load"),
     Field {
         meaning: "http10: one request per connection; http11: 9 % of the connections carry more, one \
                   after the other with gaps; http11-pipelined: the further requests of a page are \

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Duration, Rng};
+use packet::{About, Duration, Rng};
 
 use super::fields::{self, always};
 use super::load;
@@ -112,49 +112,47 @@ pub fn mean_rounded_up(of: &dyn Distribution) -> f64 {
 
 /// What the registry says of it.
 pub const ENTRY: Entry = Entry {
-    name: "webtraf",
-    summary: "Sessions that arrive one after the other, fetch pages whose objects are asked for in \
-              short intervals without waiting, and end.",
-    year: 1999,
-    source: "ns-2 2.35, webcache/webtraf.cc; distributions of its examples \
-             large-scale-web-traffic.tcl and web-traffic.tcl",
-    deviations: "An object comes over one connection with handshake and close (ns-2: two one-way \
-                 senders without). Sessions take client machines in turn (ns-2: at random), the \
-                 first begins at once (ns-2: after 0.1 s). TCP's segments are the profile's, whatever \
-                 the size of a packet here. Servers have no queue of requests.",
+    about: About {
+        name: "webtraf",
+        summary: "Sessions that arrive one after the other, fetch pages whose objects are asked for in \
+                  short intervals without waiting, and end.",
+        year: 1999,
+        source: "ns-2 2.35, webcache/webtraf.cc; distributions of its examples \
+                 large-scale-web-traffic.tcl and web-traffic.tcl",
+        deviations: "An object comes over one connection with handshake and close (ns-2: two one-way \
+                     senders without). Sessions take client machines in turn (ns-2: at random), the \
+                     first begins at once (ns-2: after 0.1 s). TCP's segments are the profile's, whatever \
+                     the size of a packet here. Servers have no queue of requests.",
+        fields: FIELDS,
+    },
     noun: USERS,
     fetches: true,
     datagrams: false,
-    fields: FIELDS,
     build,
 };
 
 static FIELDS: &[Field] = &[
-    Field {
-        name: "model",
-        meaning: "large-scale: sessions 1 s apart (exponential) with 250 pages, 15 s between pages \
+    Field::new("model", Kind::Choice(NAMES), Value::Choice("large-scale"))
+        .meaning(
+            "large-scale: sessions 1 s apart (exponential) with 250 pages, 15 s between pages \
                   (exponential), one object a page of 12 packets on average; small: sessions 0.1 s \
                   apart with 10 pages, 1 s between pages, objects of 10 packets.",
-        kind: Kind::Choice(NAMES),
-        default: Value::Choice("large-scale"),
-        source: "read: ns-2's examples, which have 400 and 2 sessions",
-    },
+        )
+        .source("read: ns-2's examples, which have 400 and 2 sessions"),
     Field {
         name: "session_gap",
         meaning: "From the begin of one session to that of the next; if not given, the model's.",
         ..fields::THINK
     },
-    Field { meaning: "Pages of a session; if not given, the model's.", ..fields::PAGES },
-    Field { meaning: "Between two pages; if not given, the model's.", ..fields::THINK },
-    Field {
-        name: "page_gap_from",
-        meaning: "From what the pause between two pages is counted: the end of the earlier one, or \
+    fields::PAGES.meaning("Pages of a session; if not given, the model's."),
+    fields::THINK.meaning("Between two pages; if not given, the model's."),
+    Field::new("page_gap_from", Kind::Choice(&["end", "start"]), Value::Choice("end"))
+        .meaning(
+            "From what the pause between two pages is counted: the end of the earlier one, or \
                   its start, so that pages may overlap.",
-        kind: Kind::Choice(&["end", "start"]),
-        default: Value::Choice("end"),
-        source: "read: ns-2, interPageOption_",
-    },
-    Field { meaning: "Objects of a page, rounded up; if not given, the model's.", ..fields::FILES },
+        )
+        .source("read: ns-2, interPageOption_"),
+    fields::FILES.meaning("Objects of a page, rounded up; if not given, the model's."),
     Field {
         name: "object_gap",
         meaning: "From the request for one object of a page to that for the next; if not given, \
@@ -167,14 +165,10 @@ static FIELDS: &[Field] = &[
                   second distribution with shape 1.2.",
         ..fields::FILES
     },
-    Field {
-        name: "packet",
-        meaning: "Bytes of such a packet.",
-        kind: Kind::Whole { unit: Unit::Bytes, min: 1, max: 65_535 },
-        default: Value::Whole(1_000),
-        source: "read: ns-2, webtraf.tcl counts 1000 B a packet",
-    },
-    Field { meaning: "Size of a request; if not given, one packet.", ..fields::REQUEST },
+    Field::new("packet", Kind::whole(Unit::Bytes, 1, 65_535), Value::Whole(1_000))
+        .meaning("Bytes of such a packet.")
+        .source("read: ns-2, webtraf.tcl counts 1000 B a packet"),
+    fields::REQUEST.meaning("Size of a request; if not given, one packet."),
 ];
 
 /// The sessions of a group.

@@ -1,115 +1,93 @@
-//! Kinds of access: what a link is like at somebody's home or under the way. Each is data; a
-//! scenario that names one (`access = "cable"`) gets its values for every field that it does not
-//! give itself. Numbers without a source are constructed: they are of a plausible line, not of a
-//! measured one.
+//! Kinds of access: what a link is like at somebody's home or under the way. Each is data
+//! (`data/access.json`); a scenario that names one (`access = "cable"`) gets its values for every
+//! field that it does not give itself. Of a queue that is its limit, `limit_bytes`, which a queue
+//! inherits that a scenario writes without one. Numbers without a source are constructed: they are
+//! of a plausible line, not of a measured one.
 
-mod adsl;
-mod cable;
-mod dsl;
-mod leo;
-mod lte;
-mod satellite;
-mod tcpeval_access;
-mod tcpeval_datacentre;
-mod tcpeval_dialup;
-mod tcpeval_satellite;
-mod tcpeval_transoceanic;
+use std::sync::LazyLock;
 
+use packet::About;
 use packet::params::unknown;
 use serde_json::{Map, Value as Json, json};
 
 use crate::error::ScenarioError;
-use crate::schema::DEFAULT_QUEUE;
+use crate::scenario::schema::DEFAULT_QUEUE;
 use crate::topology::Direction;
 
 /// A kind of access.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Entry {
-    /// What a scenario calls it.
-    pub name: &'static str,
-    /// What it is, in one sentence.
-    pub summary: &'static str,
-    /// Year of the technology or of the source.
-    pub year: u16,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// What of the real thing is not there.
-    pub deviations: &'static str,
-    /// Fields of a link.
-    pub settings: &'static [Setting],
+    /// What it is. Its fields are those of a link.
+    pub about: About,
+    /// Their values.
+    settings: Vec<Setting>,
 }
 
 /// One field of a link and its value.
-#[derive(Clone, Copy, Debug)]
-pub struct Setting {
-    /// The field.
-    pub name: &'static str,
-    /// Its value: text, or JSON where it begins with a bracket. Of a queue its room, `limit_bytes`,
-    /// which a queue inherits that a scenario writes without a limit.
-    pub value: &'static str,
-    /// Why it is so.
-    pub meaning: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
+#[derive(Clone, Debug)]
+struct Setting {
+    name: &'static str,
+    value: Json,
+    meaning: &'static str,
+    source: &'static str,
 }
 
-/// All kinds of access. A new one adds its line here.
-pub static ACCESS: &[Entry] = &[
-    cable::ENTRY,
-    dsl::ENTRY,
-    adsl::ENTRY,
-    lte::ENTRY,
-    satellite::ENTRY,
-    leo::ENTRY,
-    tcpeval_access::ENTRY,
-    tcpeval_datacentre::ENTRY,
-    tcpeval_transoceanic::ENTRY,
-    tcpeval_satellite::ENTRY,
-    tcpeval_dialup::ENTRY,
-];
+/// All kinds of access, in the order of the documentation.
+pub static ACCESS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+    let kinds: Vec<Json> =
+        serde_json::from_str(include_str!("../../data/access.json")).expect("a test reads it");
+    kinds.iter().map(Entry::read).collect()
+});
 
 /// The names of all of them.
 pub fn names() -> Vec<&'static str> {
-    ACCESS.iter().map(|entry| entry.name).collect()
+    ACCESS.iter().map(|entry| entry.about.name).collect()
 }
 
-const fn setting(
-    name: &'static str,
-    value: &'static str,
-    meaning: &'static str,
-    source: &'static str,
-) -> Setting {
-    Setting { name, value, meaning, source }
+/// Read once in a process, and then for good.
+fn text(of: &Json, key: &str) -> &'static str {
+    of[key].as_str().unwrap_or_else(|| panic!("{key} is missing in {of}")).to_owned().leak()
 }
 
 impl Setting {
-    fn json(&self) -> Json {
-        let mut value = match self.value.starts_with(['{', '[']) {
-            true => serde_json::from_str(self.value).expect("a test reads every value"),
-            false => json!(self.value),
-        };
-        if matches!(self.name, "forward" | "reverse") {
+    fn read(of: &Json) -> Setting {
+        let mut value = of["value"].clone();
+        let name = text(of, "name");
+        if Direction::BOTH.iter().any(|direction| direction.name() == name) {
             value["aqm"] = json!(DEFAULT_QUEUE);
         }
-        value
+        Setting { name, value, meaning: text(of, "meaning"), source: text(of, "source") }
     }
 }
 
 impl Entry {
-    /// Itself for listing and describing.
-    pub fn describe(&self) -> Json {
+    fn read(of: &Json) -> Entry {
+        let about = About {
+            name: text(of, "name"),
+            summary: text(of, "summary"),
+            year: of["year"].as_u64().and_then(|year| year.try_into().ok()).expect("a year"),
+            source: text(of, "source"),
+            deviations: text(of, "deviations"),
+            fields: &[],
+        };
+        let settings = of["fields"].as_array().expect("a list of fields");
+        Entry { about, settings: settings.iter().map(Setting::read).collect() }
+    }
+
+    /// Its fields for listing and describing.
+    pub fn fields(&self) -> Json {
         let field = |s: &Setting| {
             json!({
-                "name": s.name, "type": "", "default": s.json(), "meaning": s.meaning,
+                "name": s.name, "type": "", "default": s.value, "meaning": s.meaning,
                 "source": s.source, "unit": "", "min": null, "max": null, "choices": null,
             })
         };
-        json!({
-            "name": self.name, "summary": self.summary, "year": self.year, "source": self.source,
-            "deviations": self.deviations,
-            "fields": self.settings.iter().map(field).collect::<Vec<Json>>(),
-        })
+        self.settings.iter().map(field).collect()
     }
+}
+
+fn find(name: &str) -> Option<&'static Entry> {
+    ACCESS.iter().find(|entry| entry.about.name == name)
 }
 
 /// The table of a link with the values of its access put in, and the access.
@@ -131,22 +109,20 @@ pub(crate) fn expand(
             names.join(", ")
         ))
     })?;
-    let entry = ACCESS.iter().find(|entry| entry.name == name);
-    let entry = entry.ok_or_else(|| {
+    let entry = find(name).ok_or_else(|| {
         ScenarioError(format!("{path}.access: {}", unknown("access", name, &names)))
     })?;
     let given = table.clone();
     for setting in entry.settings.iter().filter(|s| !is_replaced(s.name, &given)) {
-        table.insert(setting.name.to_owned(), setting.json());
+        table.insert(setting.name.to_owned(), setting.value.clone());
     }
-    Ok((Some(entry.name), table))
+    Ok((Some(entry.about.name), table))
 }
 
 /// Bytes that may wait in one direction of an access.
 pub(crate) fn limit_bytes(access: &str, direction: Direction) -> Option<u64> {
-    let entry = ACCESS.iter().find(|entry| entry.name == access)?;
-    let setting = entry.settings.iter().find(|setting| setting.name == direction.name())?;
-    setting.json()["limit_bytes"].as_u64()
+    let setting = find(access)?.settings.iter().find(|setting| setting.name == direction.name())?;
+    setting.value["limit_bytes"].as_u64()
 }
 
 /// Whether what the user gave leaves no room for this field: another way to say how the rate of
@@ -178,14 +154,13 @@ mod tests {
 
     #[test]
     fn every_value_can_be_read_and_has_a_source() {
-        for entry in ACCESS {
-            for setting in entry.settings {
-                setting.json();
-                assert!(!setting.source.is_empty(), "{}.{}", entry.name, setting.name);
+        for entry in ACCESS.iter() {
+            for setting in &entry.settings {
+                assert!(!setting.source.is_empty(), "{}.{}", entry.about.name, setting.name);
             }
             let names: Vec<&str> = entry.settings.iter().map(|s| s.name).collect();
             for needed in ["rate", "reverse_rate", "delay", "forward", "reverse"] {
-                assert!(names.contains(&needed), "{} has no {needed}", entry.name);
+                assert!(names.contains(&needed), "{} has no {needed}", entry.about.name);
             }
         }
     }

@@ -4,9 +4,9 @@
 use packet::params::Params;
 use serde_json::{Value as Json, json};
 
-use super::{Link, Scenario, Traffic};
-use crate::before::capacities;
+use super::preview::capacities;
 use crate::error::ScenarioError;
+use crate::scenario::{Link, Scenario, Traffic};
 use crate::topology::Direction;
 
 /// What a scenario (JSON) means, as JSON:
@@ -45,7 +45,7 @@ fn link_json(
     written: &Json,
     means: &mut impl Iterator<Item = f64>,
 ) -> Result<Json, ScenarioError> {
-    let (_, table) = crate::access::expand("link", written)?;
+    let (_, table) = crate::scenario::access::expand("link", written)?;
     let mut out = json!({
         "name": link.name,
         "access": link.access,
@@ -76,12 +76,12 @@ fn group(of: &Traffic, scenario: &Scenario) -> Json {
     let side = of.side().name();
     json!({
         "name": of.name,
-        "app": entry.name,
+        "app": entry.about.name,
         "noun": entry.noun,
         "fetches": entry.fetches,
         "datagrams": entry.datagrams,
         "open_loop": entry.is_open_loop(),
-        "tcp": (!entry.datagrams).then_some(of.profile.name),
+        "tcp": (!entry.datagrams).then_some(of.profile.about.name),
         "side": side,
         "machines": scenario.network.whole(side),
         "direction": of.direction().name(),

@@ -159,6 +159,7 @@ impl Scoreboard {
     }
 
     /// A new segment was sent.
+    #[inline(always)]
     pub fn push(&mut self, record: Record) {
         if self.len() == self.ring.len() as u64 {
             self.grow();

@@ -309,8 +309,30 @@ def claims(
         rows += registry.score_card(name, out)
     if json:
         _print_json(rows)
-    else:
+    elif sys.stdout.isatty():
         show.score_card(rows, terminal.console())
+    else:
+        for line in show.plain(rows):
+            print(printable(line))
+
+
+@app.command()
+def schema(
+    of: Annotated[
+        str, typer.Argument(metavar="scenario|experiment", help="Of which files.")
+    ] = "scenario",
+) -> None:
+    """Print the JSON schema of scenario or experiment files, for editors."""
+    if of not in ("scenario", "experiment"):
+        raise SpecError(f'no schema of "{of}": give scenario or experiment')
+    if of == "scenario":
+        from aqmlab.simulator import engine
+
+        _print_json(engine.schema())
+    else:
+        from aqmlab.pipeline import schema
+
+        _print_json(schema.experiment())
 
 
 @app.command()

@@ -1,8 +1,8 @@
 //! What can be said of a scenario before it runs: contradictions, and what it will ask for.
 
+use super::{build_profile, build_queue, population, wire};
 use crate::error::ScenarioError;
 use crate::scenario::{Changes, Link, Scenario, Traffic};
-use crate::setup::{build_profile, build_queue, population, wire};
 use crate::topology::Direction;
 
 impl Scenario {

@@ -1,0 +1,235 @@
+//! How much memory a scenario needs at least.
+
+use packet::Duration;
+
+use crate::error::ScenarioError;
+use crate::scenario::{Queue, Rtt, Scenario, Traffic};
+use crate::topology::{Direction, TCPEVAL_MS};
+
+/// A user beside his idle connections, bytes (held by a test of `world`).
+const USER: u64 = 512;
+/// A sender's connection, with what is on its way, bytes (held by a test of `connection`).
+const CONNECTION: u64 = 1_024;
+/// A port at rest, bytes (measured: 467 MB with 66,000 of them).
+const PORT: u64 = 7_000;
+/// A port's six numbers of every second, counted and handed out, bytes.
+const SECOND: u64 = 96;
+/// A sample of a queue, bytes.
+const SAMPLE: f64 = 4.0;
+
+/// A request's row in its log, which doubles as it grows and is copied when it is handed out, bytes.
+const REQUEST: f64 = 3.0 * 32.0;
+/// A page's row, likewise: some requests share it.
+const PAGE: f64 = 3.0 * 40.0;
+/// A row of the trace of packets, likewise; two at least for each packet.
+const TRACED_PACKET: f64 = 2.0 * 2.0 * 32.0;
+/// A round-trip time in a table, and the table's order as it is drawn, bytes.
+const DISTANCE: u64 = 16;
+/// A packet that waits, with its place in a queue that doubles as it grows, bytes.
+const WAITING: u64 = 96;
+/// A reply and a data packet, IP bytes (constructed: web replies of 10 kB, full packets).
+const REPLY_BYTES: f64 = 10_000.0;
+const PACKET_BYTES: f64 = 1_500.0;
+/// Round trips that a connection of an open loop lasts at least (handshake, request, end) ...
+const ROUND_TRIPS: f64 = 3.0;
+/// ... and one in so many users of a closed loop has one open (constructed: they mostly think).
+const USERS_PER_CONNECTION: u64 = 10;
+/// Packets that one TCP sender may have waiting in a queue (constructed: a window of 1.5 MB).
+const PACKETS_OF_A_SENDER: u64 = 1_000;
+impl Scenario {
+    /// Bytes that a run takes: users and senders, ports and their seconds, samples of queues, tables
+    /// of disciplines, what may wait, and logs of requests, pages and packets as far as the load is
+    /// known before. An estimate from below: what congestion makes of users is not known.
+    pub fn least_bytes(&self) -> u64 {
+        let users: u64 = self.traffic.iter().map(|group| self.group_bytes(group)).sum();
+        let duration = self.params.real("duration");
+        let links = 2 * self.links.len() as u64;
+        let own = self.network.given("access_rate");
+        let machines = self.network.whole("clients") + self.network.whole("servers");
+        let ports = links + if own { machines } else { 0 };
+        let seconds = (duration as u64 + 1).saturating_mul(links).saturating_mul(SECOND);
+        let kept = self.record.switch("samples");
+        let each = duration / self.record.real("queue_every") * SAMPLE;
+        let samples = if kept { self.queues.len() as f64 * each } else { 0.0 };
+        // The cast saturates.
+        [ports * PORT, seconds, samples as u64, self.queue_bytes(), self.log_bytes() as u64]
+            .into_iter()
+            .fold(users, u64::saturating_add)
+    }
+
+    fn group_bytes(&self, group: &Traffic) -> u64 {
+        let members = u64::from(group.members().unwrap_or(0));
+        let connections = match group.entry.fetches {
+            // The cast saturates.
+            true if group.entry.is_open_loop() => {
+                let lasts = ROUND_TRIPS * self.mean_round_trip_s(group);
+                (self.replies_per_s(group) * lasts) as u64
+            }
+            true => members / USERS_PER_CONNECTION,
+            false if group.entry.datagrams => 0,
+            false => members,
+        };
+        let distances = match group.rtt.as_ref().unwrap_or(&self.rtt) {
+            Rtt::Range(range) if range.choice("draw") == "member" => members,
+            Rtt::Range(range) if range.choice("draw") == "pair" => {
+                self.network.whole("clients") * self.network.whole("servers")
+            }
+            _ => 0,
+        };
+        (members * USER + distances * DISTANCE)
+            .saturating_add(connections.saturating_mul(CONNECTION))
+    }
+
+    /// Tables of the disciplines, and the packets that their limits let wait, if so many can come.
+    fn queue_bytes(&self) -> u64 {
+        let queues = self.links.iter().flat_map(|link| &link.queues);
+        let of = |queue: &Queue| {
+            let tables = queue.entry.table_bytes(&queue.params);
+            tables.saturating_add(self.waiting(queue).saturating_mul(WAITING))
+        };
+        queues.map(of).fold(0, u64::saturating_add)
+    }
+
+    fn waiting(&self, queue: &Queue) -> u64 {
+        let known = queue.entry.about.fields.iter().any(|field| field.name == "limit");
+        let limit =
+            if known && queue.params.given("limit") { queue.params.whole("limit") } else { 0 };
+        // Of datagrams nobody knows here how many come.
+        let tcp = |group: &&Traffic| !group.entry.datagrams && !group.entry.fetches;
+        let senders = self.traffic.iter().filter(tcp).filter_map(Traffic::members);
+        let most = senders.map(u64::from).sum::<u64>() * PACKETS_OF_A_SENDER;
+        limit.min(most)
+    }
+
+    /// Logs of what users ask for and what links carry for them.
+    fn log_bytes(&self) -> f64 {
+        let duration = self.params.real("duration");
+        let asked = |group: &Traffic| self.replies_per_s(group) * duration;
+        let replies: f64 = self.traffic.iter().map(asked).sum();
+        let row = |name: &str, bytes: f64| if self.record.switch(name) { bytes } else { 0.0 };
+        let packets = replies * REPLY_BYTES / PACKET_BYTES * self.queues.len().min(1) as f64;
+        replies * (row("responses", REQUEST) + row("pages", PAGE / 4.0))
+            + packets * row("trace", TRACED_PACKET)
+    }
+
+    /// Replies a second that a group asks for and its slowest link can carry; 0 if nobody knows.
+    fn replies_per_s(&self, group: &Traffic) -> f64 {
+        // Of a recording all is in memory already, and to read it again takes long.
+        if !group.entry.fetches || group.entry.is_recorded() {
+            return 0.0;
+        }
+        let members = f64::from(group.members().unwrap_or(0));
+        let wanted = self.ip_bytes_per_member_s(group).unwrap_or(0.0) * members;
+        let wanted = match group.entry.is_open_loop() && group.app.given(traffic::registry::RATE) {
+            true => group.app.real(traffic::registry::RATE) * wanted,
+            false => wanted,
+        };
+        let direction = Direction::from(group.side().other());
+        let rates = group.via.iter().map(|&link| self.links[link].rate_of(direction));
+        let carried = rates.map(|rate| rate.bits_per_s() as f64 / 8.0);
+        carried.fold(wanted, f64::min) / REPLY_BYTES
+    }
+
+    fn mean_round_trip_s(&self, group: &Traffic) -> f64 {
+        let mean = |times: &[Duration]| {
+            times.iter().map(|time| time.secs_f64()).sum::<f64>() / times.len().max(1) as f64
+        };
+        match group.rtt.as_ref().unwrap_or(&self.rtt) {
+            Rtt::Constant(time) => time.secs_f64(),
+            Rtt::List(times) => mean(times),
+            Rtt::Tcpeval => mean(&TCPEVAL_MS.map(Duration::from_millis)),
+            Rtt::Range(range) => (range.real("min") + range.real("max")) / 2.0,
+        }
+    }
+
+    /// Refuses what needs more memory than is free.
+    ///
+    /// # Errors
+    /// One sentence with both amounts.
+    pub(crate) fn check_memory(&self, free: Option<u64>) -> Result<(), ScenarioError> {
+        let (needed, free) = (self.least_bytes(), free.unwrap_or(u64::MAX));
+        if needed <= free {
+            return Ok(());
+        }
+        let gigabytes = |bytes: u64| bytes as f64 / 1e9;
+        Err(ScenarioError(format!(
+            "the scenario needs at least {:.1} GB of memory and {:.1} GB are free; give fewer users, flows or links, a shorter duration, smaller queues and tables, or record less",
+            gigabytes(needed),
+            gigabytes(free)
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::free_bytes;
+
+    fn scenario(change: &str) -> Scenario {
+        let link = r#""link": [{"rate": "1 Mbit/s"}], "#;
+        let link = if change.contains("\"link\"") { "" } else { link };
+        let text = format!(r#"{{"duration": "100 s", {link}{change}}}"#);
+        Scenario::from_json(&text).unwrap()
+    }
+
+    #[test]
+    fn what_needs_too_much_is_refused_before_it_starts() {
+        let users = scenario(r#""traffic": [{"app": "web", "users": 100000000}]"#);
+        // Of ten users one has a connection open.
+        let said = users.least_bytes() as f64;
+        assert!((61.4e9..61.5e9).contains(&said), "{said}");
+        let why = users.check_memory(Some(8_000_000_000)).unwrap_err().to_string();
+        assert!(
+            why.starts_with("the scenario needs at least 61.4 GB of memory and 8.0 GB are free")
+        );
+        assert!(users.check_memory(None).is_ok(), "nobody says what is free");
+        let samples =
+            r#""traffic": [{"app": "bulk", "flows": 1}], "record": {"queue_every": "2 us"}"#;
+        assert!(scenario(samples).least_bytes() > 200_000_000);
+        let small = scenario(r#""traffic": [{"app": "bulk", "flows": 50}]"#);
+        assert!(small.least_bytes() < 1_000_000, "{}", small.least_bytes());
+        assert!(small.check_memory(free_bytes()).is_ok());
+    }
+
+    /// By how much the need grows with a change.
+    fn more(change: &str, than: &str) -> u64 {
+        scenario(change).least_bytes() - scenario(than).least_bytes()
+    }
+
+    #[test]
+    fn what_is_open_logged_and_waiting_counts() {
+        let open = |rate: &str| {
+            format!(
+                r#""network": {{"rtt": "200 ms"}}, "traffic": [{{"app": "packmime", "connections_per_s": {rate}}}]"#
+            )
+        };
+        // 12.5 replies of 10 kB a second are what 1 Mbit/s carries, however many are asked for:
+        // 7.5 connections of three round trips, and 1,250 rows of 96 bytes.
+        assert_eq!(scenario(&open("1e5")).least_bytes(), scenario(&open("1e6")).least_bytes());
+        let quiet = open("1e5") + r#", "record": {"responses": false}"#;
+        assert_eq!(more(&open("1e5"), &quiet), 120_000);
+        let traced = open("1e5") + r#", "record": {"trace": true}"#;
+        assert!((900_000..1_100_000).contains(&more(&traced, &open("1e5"))));
+        let bulk = |flows: u32, forward: &str| {
+            format!(
+                r#""link": [{{"rate": "1 Mbit/s", "forward": {forward}}}], "traffic": [{{"app": "bulk", "flows": {flows}}}]"#
+            )
+        };
+        let tail = |limit: u64| format!(r#"{{"aqm": "droptail", "limit": {limit}}}"#);
+        // A limit that nobody can reach is no need.
+        let most = |limit| scenario(&bulk(2, &tail(limit))).least_bytes();
+        assert_eq!(most(2_000) - most(1_000), 1_000 * WAITING);
+        assert_eq!(most(100_000_000), most(2_000));
+        let packet = size_of::<packet::Packet>() as u64;
+        assert!((2 * packet..=4 * packet).contains(&WAITING), "{packet}");
+        let far = |draw: &str| {
+            let rtt =
+                format!(r#"{{"rtt": {{"draw": "{draw}"}}, "clients": 1000, "servers": 1000}}"#);
+            format!(r#""network": {rtt}, "traffic": [{{"app": "bulk", "flows": 5000}}]"#)
+        };
+        assert_eq!(more(&far("pair"), &far("connection")), 1_000_000 * DISTANCE);
+        assert_eq!(more(&far("member"), &far("connection")), 5_000 * DISTANCE);
+        let afd = |b: u32| bulk(2, &format!(r#"{{"aqm": "afd", "b": {b}}}"#));
+        assert!(more(&afd(1_000_000), &afd(1_000)) > 100_000_000);
+    }
+}

@@ -1,0 +1,206 @@
+//! Reno as three programs and standards have it: 4.4BSD, RFC 5681 and ns-2. The senders of their
+//! time ask it without a detour ([`Congestion::Reno`](super::Congestion)); others as any control.
+
+use packet::{About, Instant};
+
+use super::{AckSample, Cause, Control, Entry};
+use crate::ecn::EchoCut;
+use crate::send_state::SendState;
+
+/// FreeBSD's.
+pub(crate) const BSD: Entry = Entry {
+    about: About {
+        name: "reno-bsd",
+        summary: "Reno as in FreeBSD 2.2 and 4.5: a segment per ACK in slow start, half the usable \
+                  window in whole segments at congestion",
+        year: 1998,
+        source: "1998 FreeBSD code: tcp_input.c, tcp_timer.c",
+        deviations: "",
+        fields: &[],
+    },
+    make: |_| Box::new(ClassicReno(Arithmetic::Bsd)),
+};
+
+/// The standard's.
+pub(crate) const RFC5681: Entry = Entry {
+    about: About {
+        name: "rfc5681",
+        summary: "Reno by the letter of RFC 5681: windows in bytes, half of FlightSize at congestion",
+        year: 2009,
+        source: "RFC 5681 section 3.1; unchanged if the same first byte times out again: its section \
+                 3.1, item 5",
+        deviations: "FlightSize is what is not acknowledged, but at most the congestion window",
+        fields: &[],
+    },
+    make: |_| Box::new(ClassicReno(Arithmetic::Rfc)),
+};
+
+/// ns-2's.
+pub(crate) const NS2: Entry = Entry {
+    about: About {
+        name: "reno-ns2",
+        summary: "Reno as in ns-2.35: a packet per ACK in slow start, then the fraction 1/cwnd of one",
+        year: 2011,
+        source: "ns-2.35, tcp.cc: opencwnd, slowdown",
+        deviations: "bytes are counted where ns-2 counts packets",
+        fields: &[],
+    },
+    make: |_| Box::new(ClassicReno(Arithmetic::Ns2)),
+};
+
+/// Whose arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arithmetic {
+    /// 4.4BSD. A segment per ACK while cwnd <= ssthresh (equality included), else
+    /// floor(MSS*MSS/cwnd) per ACK; at most 65,535 B, or the peer's window if that is scaled.
+    /// Congestion leaves half the usable window in whole segments.
+    Bsd,
+    /// RFC 5681: min(bytes acknowledged, MSS) while cwnd < ssthresh, else
+    /// max(1, floor(MSS*MSS/cwnd)) per ACK. Congestion leaves half of what is outstanding in the
+    /// network ([`in_network`]), without what limited transmit sent; nothing changes if the same
+    /// first byte times out again.
+    Rfc,
+    /// ns-2.35: a packet per ACK while cwnd < ssthresh, else the fraction 1/cwnd of one. Congestion
+    /// leaves half the usable window, the threshold in whole packets, at least two.
+    Ns2,
+}
+
+/// Reno with the arithmetic of one of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClassicReno(pub Arithmetic);
+
+/// Largest window without the window-scale option.
+const UNSCALED: u64 = 65_535;
+
+impl ClassicReno {
+    /// `acked` new numbers were acknowledged by one ACK.
+    #[inline]
+    pub fn grow(self, snd: &mut SendState, acked: u64) {
+        let mss = snd.mss();
+        let slow_start = match self.0 {
+            Arithmetic::Bsd => snd.cwnd <= snd.ssthresh,
+            Arithmetic::Rfc | Arithmetic::Ns2 => snd.cwnd < snd.ssthresh,
+        };
+        match self.0 {
+            Arithmetic::Bsd => {
+                let step = if slow_start { mss } else { mss * mss / snd.cwnd };
+                snd.cwnd = (snd.cwnd + step).min(UNSCALED.max(snd.window));
+            }
+            _ if !slow_start => snd.cwnd += (mss * mss / snd.cwnd).max(1),
+            Arithmetic::Rfc => snd.cwnd += acked.min(mss),
+            Arithmetic::Ns2 => snd.cwnd += mss,
+        }
+    }
+
+    /// A loss was noticed by duplicates; `extra` bytes went out by limited transmit. Reduces the
+    /// threshold; returns the window, not inflated: the threshold, in ns-2 half the window with its
+    /// fraction, at least one packet (`TcpAgent::slowdown`).
+    pub fn cut_at_loss(self, snd: &mut SendState, extra: u64) -> u64 {
+        let halved = halved(snd);
+        snd.ssthresh = match self.0 {
+            Arithmetic::Bsd | Arithmetic::Ns2 => half_in_segments(snd),
+            Arithmetic::Rfc => half(snd, in_network(snd, extra)),
+        };
+        if self.0 == Arithmetic::Ns2 { halved } else { snd.ssthresh }
+    }
+
+    /// The retransmission timer expired: the threshold. `again`: of the same first byte.
+    pub fn cut_at_timeout(self, snd: &mut SendState, again: bool) {
+        if self.0 != Arithmetic::Rfc || !again {
+            self.cut_at_loss(snd, 0);
+        }
+    }
+
+    /// An ECN echo halves the window (RFC 3168 section 6.1.2; RFC 8511 leaves more of it), which is
+    /// never more than before, and the threshold to at least two segments.
+    pub fn cut_by_echo(self, snd: &mut SendState, cut: EchoCut) {
+        let halved = halved(snd);
+        snd.ssthresh = match (cut, self.0) {
+            (EchoCut::Beta(beta), _) => beta.threshold(snd.usable(), snd.mss()),
+            (_, Arithmetic::Bsd | Arithmetic::Ns2) => half_in_segments(snd),
+            (_, Arithmetic::Rfc) => half(snd, snd.usable()),
+        };
+        snd.cwnd = snd.cwnd.min(match cut {
+            EchoCut::Half => halved,
+            EchoCut::AsLoss | EchoCut::Beta(_) => snd.ssthresh,
+        });
+    }
+}
+
+/// FlightSize, "the amount of outstanding data in the network" (RFC 5681 section 3.1), without
+/// `extra` bytes of limited transmit: what is not acknowledged, but at most the congestion window.
+/// That much is acknowledged out of order and stays outstanding while a repair is under way, and
+/// is no longer in the network; the window bounds what is, since in a recovery RFC 6675's pipe is
+/// held to it. The pipe itself would be too little: it leaves out what is known to be lost, which
+/// FlightSize counts (RFC 6675 section 5, step 4.2), and at a timeout it has run dry.
+fn in_network(snd: &SendState, extra: u64) -> u64 {
+    (snd.outstanding() - extra).min(snd.cwnd)
+}
+
+/// Half of `bytes`, at least two segments (RFC 5681 equation 4).
+fn half(snd: &SendState, bytes: u64) -> u64 {
+    (bytes / 2).max(2 * snd.mss())
+}
+
+/// Half of the usable window, at least one segment.
+fn halved(snd: &SendState) -> u64 {
+    (snd.usable() / 2).max(snd.mss())
+}
+
+/// Half of the usable window in whole segments, at least two.
+fn half_in_segments(snd: &SendState) -> u64 {
+    (snd.usable() / 2 / snd.mss()).max(2) * snd.mss()
+}
+
+impl Control for ClassicReno {
+    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
+        if ack.may_grow() && ack.acked > 0 {
+            self.grow(snd, ack.acked);
+        }
+    }
+
+    fn on_congestion(&mut self, snd: &mut SendState, cause: Cause, _now: Instant) {
+        match cause {
+            Cause::Loss | Cause::Timeout => _ = self.cut_at_loss(snd, 0),
+            Cause::Mark => {
+                let cwnd = snd.cwnd;
+                self.cut_by_echo(snd, EchoCut::AsLoss);
+                snd.cwnd = cwnd;
+            }
+        }
+    }
+
+    fn classic(&self) -> Option<ClassicReno> {
+        Some(*self)
+    }
+
+    fn reset(&mut self) {}
+
+    fn boxed(&self) -> Box<dyn Control> {
+        Box::new(*self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grown(arithmetic: Arithmetic, cwnd: u64, ssthresh: u64, acked: u64) -> u64 {
+        let mut snd = SendState { cwnd, ssthresh, mss: 1_460, ..SendState::default() };
+        ClassicReno(arithmetic).grow(&mut snd, acked);
+        snd.cwnd - cwnd
+    }
+
+    #[test]
+    fn equality_is_slow_start_in_bsd_and_avoidance_in_plain() {
+        assert_eq!(grown(Arithmetic::Bsd, 2_920, 2_920, 1), 1_460);
+        assert_eq!(grown(Arithmetic::Bsd, 4_380, 2_920, 2_920), 486);
+        assert_eq!(grown(Arithmetic::Bsd, 65_000, 1 << 30, 1), 535);
+        assert_eq!(grown(Arithmetic::Rfc, 2_919, 2_920, 2_920), 1_460);
+        assert_eq!(grown(Arithmetic::Rfc, 2_919, 2_920, 100), 100);
+        assert_eq!(grown(Arithmetic::Rfc, 2_920, 2_920, 100), 730);
+        assert_eq!(grown(Arithmetic::Rfc, 1 << 22, 2_920, 100), 1);
+        assert_eq!(grown(Arithmetic::Ns2, 2_919, 2_920, 100), 1_460);
+        assert_eq!(grown(Arithmetic::Ns2, 2_920, 2_920, 100), 730);
+    }
+}

@@ -1,0 +1,299 @@
+//! How the classic recoveries ask for a window: Reno without a detour, or any control of the list,
+//! which needs to know more of the path than they do.
+
+use packet::{Duration, Instant};
+
+use crate::congestion::{AckSample, CaState, Cause, Control};
+use crate::ecn::{EchoCut, EcnState};
+use crate::recovery::Rules;
+use crate::segment::Segment;
+use crate::send_state::{Chunk, SendState};
+use crate::tracker::{AckInfo, Pacer, Seen, Tracker};
+
+/// The congestion control of a classic sender, if it is not the Reno of its [`Rules`]: that is known
+/// without a virtual call, and needs to be told no more than what it asks.
+#[derive(Clone, Debug)]
+pub(crate) struct ClassicControl(Option<Box<Tracked>>);
+
+/// Any control, and what is followed for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Tracked {
+    tracker: Tracker,
+    /// What the ACK at hand says, once the control is to be told of it.
+    ack: Option<AckSample>,
+    now: Instant,
+    /// What duplicates have added to the window of a control that sets its window itself.
+    inflation: u64,
+    /// A timeout is repaired until this is acknowledged.
+    loss_end: u64,
+    /// Bytes found lost of which the control was told.
+    lost: u64,
+}
+
+impl Tracked {
+    fn tell(&mut self, snd: &mut SendState, ca_state: CaState) {
+        if let Some(ack) = self.ack.take() {
+            self.tracker.control.on_ack(snd, &AckSample { ca_state, ..ack });
+            self.tracker.set_pace(snd);
+        }
+    }
+
+    /// The state outside of a fast recovery.
+    fn ca_state(&self, snd: &SendState) -> CaState {
+        if snd.una < self.loss_end {
+            CaState::Loss
+        } else if snd.reduced_by_echo && snd.una <= snd.reduced {
+            CaState::Cwr
+        } else {
+            CaState::Open
+        }
+    }
+
+    fn mark_all_lost(&mut self, snd: &SendState) {
+        while let Some(number) = self.tracker.board.oldest() {
+            self.tracker.mark_lost(snd, number, self.now);
+        }
+    }
+
+    fn smooth(&mut self, rtt: Duration) {
+        let srtt = &mut self.tracker.srtt;
+        *srtt = match srtt.nanos() {
+            0 => rtt,
+            old => Duration::from_nanos(old - old / 8 + rtt.nanos() / 8),
+        };
+    }
+}
+
+impl ClassicControl {
+    /// For a new connection.
+    pub fn new(control: &dyn Control) -> Self {
+        ClassicControl(control.classic().is_none().then(|| {
+            Box::new(Tracked {
+                tracker: Tracker::new(control.boxed(), false),
+                ack: None,
+                now: Instant::ZERO,
+                inflation: 0,
+                loss_end: 0,
+                lost: 0,
+            })
+        }))
+    }
+
+    /// Reno alone.
+    pub const fn reno() -> Self {
+        ClassicControl(None)
+    }
+
+    /// Whether it is Reno.
+    #[inline(always)]
+    pub fn is_reno(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The handshake is over: it has agreed on this feedback. Reno takes over from a control that
+    /// needs another.
+    pub fn begin(&mut self, snd: &mut SendState, ecn: EcnState, srtt: Duration, now: Instant) {
+        match &mut self.0 {
+            Some(tracked) if tracked.tracker.is_served(ecn) => {
+                tracked.tracker.begin(snd, srtt, now);
+            }
+            _ => self.0 = None,
+        }
+    }
+
+    /// `acked` new numbers were acknowledged, and the window may grow.
+    #[inline(always)]
+    pub fn grow(&mut self, rules: &Rules, snd: &mut SendState, acked: u64) {
+        if snd.growth_held {
+            return;
+        }
+        match &mut self.0 {
+            None => rules.reno.grow(snd, acked),
+            Some(tracked) => tracked.tell(snd, tracked.ca_state(snd)),
+        }
+    }
+
+    /// A loss was noticed; `extra` bytes went out by limited transmit. Reduces threshold and window,
+    /// and then inflates the window by `inflation`.
+    pub fn on_loss(&mut self, rules: &Rules, snd: &mut SendState, extra: u64, inflation: u64) {
+        let covered = snd.echo_covers_loss();
+        snd.cwnd = match &mut self.0 {
+            None if covered => snd.cwnd.min(snd.ssthresh),
+            None => rules.reno.cut_at_loss(snd, extra),
+            Some(tracked) => {
+                if !covered {
+                    tracked.tracker.control.on_congestion(snd, Cause::Loss, tracked.now);
+                }
+                tracked.inflation = 0;
+                let own = tracked.tracker.flags.own_window;
+                if own { snd.cwnd } else { snd.cwnd.min(snd.ssthresh) }
+            }
+        };
+        self.inflate(snd, inflation);
+    }
+
+    /// The retransmission timer expired: threshold and window.
+    pub fn on_timeout(&mut self, rules: &Rules, snd: &mut SendState, now: Instant) {
+        let again = snd.timed_out;
+        let covered = snd.echo_covers_loss();
+        snd.timed_out = true;
+        match &mut self.0 {
+            None if covered => {}
+            None => rules.reno.cut_at_timeout(snd, again),
+            Some(tracked) => {
+                tracked.now = now;
+                if !covered && !again {
+                    tracked.tracker.control.on_congestion(snd, Cause::Timeout, now);
+                }
+                (tracked.inflation, tracked.loss_end) = (0, snd.max);
+                tracked.mark_all_lost(snd);
+                snd.cwnd = snd.mss();
+                tracked.tracker.control.on_timeout(snd, now);
+            }
+        }
+        snd.cwnd = snd.mss();
+    }
+
+    /// An ECN echo asks for a reduction; whether the control answers echoes so.
+    pub fn on_echo(&mut self, rules: &Rules, snd: &mut SendState, cut: EchoCut) -> bool {
+        match &mut self.0 {
+            None => rules.reno.cut_by_echo(snd, cut),
+            Some(tracked) if tracked.tracker.flags.own_marks => return false,
+            Some(tracked) => tracked.on_echo(snd, cut),
+        }
+        (snd.reduced, snd.reduced_by_echo) = (snd.max, true);
+        true
+    }
+
+    /// Duplicates say that so many bytes have left the network.
+    #[inline]
+    pub fn inflate(&mut self, snd: &mut SendState, bytes: u64) {
+        match &mut self.0 {
+            Some(tracked) if tracked.tracker.flags.own_window => tracked.inflation += bytes,
+            _ => snd.cwnd += bytes,
+        }
+    }
+
+    /// The window becomes `window`, what duplicates have added taken back in part or in full; of a
+    /// control that sets its window itself, all that they have added is taken back, but for `rest`.
+    pub fn deflate(&mut self, snd: &mut SendState, window: u64, rest: u64) {
+        match &mut self.0 {
+            Some(tracked) if tracked.tracker.flags.own_window => tracked.inflation = rest,
+            _ => snd.cwnd = window,
+        }
+    }
+
+    /// What is let go beyond the congestion window, and when, if that is later than `now`.
+    pub fn beyond(&self, now: Instant) -> (u64, Option<Instant>) {
+        let Some(tracked) = &self.0 else { return (0, None) };
+        let Pacer { on, next, .. } = tracked.tracker.pacer;
+        (tracked.inflation, (on && next > now).then_some(next))
+    }
+
+    /// `chunk` goes out; `snd.max` as it was before.
+    #[inline(always)]
+    pub fn on_sent(&mut self, snd: &mut SendState, chunk: Chunk, now: Instant) {
+        if let Some(tracked) = &mut self.0 {
+            tracked.on_sent(snd, chunk, now);
+        }
+    }
+
+    /// An ACK has come; the recovery is yet to hear of it.
+    pub fn hear(&mut self, snd: &SendState, heard: &Heard) {
+        if let Some(tracked) = &mut self.0 {
+            tracked.hear(snd, heard);
+        }
+    }
+
+    /// The recovery has done with that ACK; `recovering`: a fast recovery is or was under way.
+    pub fn finish(&mut self, snd: &mut SendState, recovering: bool) {
+        if let Some(tracked) = &mut self.0 {
+            let state = match tracked.ca_state(snd) {
+                _ if recovering => CaState::Recovery,
+                CaState::Open if snd.growth_held => CaState::Cwr,
+                state => state,
+            };
+            tracked.tell(snd, state);
+        }
+    }
+
+    /// A timeout was spurious.
+    pub fn undo(&mut self, snd: &mut SendState) {
+        if let Some(tracked) = &mut self.0 {
+            tracked.loss_end = 0;
+            tracked.tracker.control.undo(snd);
+        }
+    }
+
+    /// The sender begins again after a pause; whether the control sets the window itself.
+    pub fn on_restart(&mut self, snd: &mut SendState, idle: Duration, now: Instant) -> bool {
+        let Some(tracked) = &mut self.0 else { return false };
+        tracked.tracker.control.on_restart(snd, idle, now);
+        tracked.tracker.set_pace(snd);
+        tracked.tracker.flags.own_window
+    }
+}
+
+/// What an ACK says to whom it comes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heard<'a> {
+    pub segment: &'a Segment,
+    /// New numbers that it acknowledges.
+    pub acked: u64,
+    /// Of the bytes it reports to have arrived, those that were marked.
+    pub marked: u64,
+    /// Data is reported selectively: a duplicate alone tells nothing.
+    pub sack: bool,
+    pub now: Instant,
+}
+
+impl Tracked {
+    fn on_echo(&mut self, snd: &mut SendState, cut: EchoCut) {
+        let before = snd.cwnd;
+        self.tracker.control.on_congestion(snd, Cause::Mark, self.now);
+        if let EchoCut::Beta(beta) = cut {
+            snd.ssthresh = beta.threshold(before, snd.mss());
+        }
+        if !self.tracker.flags.own_window {
+            snd.cwnd = snd.cwnd.min(snd.ssthresh);
+        }
+    }
+
+    fn on_sent(&mut self, snd: &mut SendState, chunk: Chunk, now: Instant) {
+        if chunk.seq < snd.max {
+            // That it was lost is known when it goes again.
+            let number = self.tracker.board.find(chunk.seq);
+            let record = self.tracker.board.get(number);
+            if !record.lost && !record.sacked {
+                self.tracker.mark_lost(snd, number, now);
+            }
+        }
+        self.tracker.on_sent(snd, chunk, now);
+    }
+
+    fn hear(&mut self, snd: &SendState, heard: &Heard) {
+        let Heard { segment, acked, marked, sack, now } = *heard;
+        self.now = now;
+        let in_flight_before = self.tracker.board.in_flight;
+        let mut info = AckInfo::default();
+        info.acked = acked;
+        self.tracker.take_cumulative(segment.ack, |_| false, 0, now, &mut info);
+        if segment.sack.is_telling() {
+            self.tracker.take_reports(segment, 0, now, &mut info);
+        }
+        if !sack {
+            let goes_on = self.tracker.board.dupacks > 0 && snd.una < snd.reduced;
+            self.tracker.count_duplicates(segment, snd.mss(), (goes_on, true), &mut info);
+        }
+        let rtt = self.tracker.round_trips(&info, now).map(|(_, path)| path);
+        if let Some(rtt) = rtt {
+            self.smooth(rtt);
+        }
+        info.lost = self.tracker.rate.lost - self.lost;
+        self.lost = self.tracker.rate.lost;
+        let marked = marked.min(info.delivered);
+        let seen = Seen { now, rtt, marked, in_flight_before, ca_state: CaState::Open };
+        self.ack = Some(self.tracker.sample(snd, &info, seen));
+        self.tracker.run_dry_if_done(snd, 0, now);
+    }
+}

@@ -1,0 +1,240 @@
+//! What an acknowledgement tells: what was delivered, how long it took, how fast it went.
+
+use packet::{Duration, Instant};
+
+use super::Tracker;
+use super::rate::{Newest, Rate};
+use super::scoreboard::Record;
+use crate::congestion::{AckSample, CaState};
+use crate::segment::{Flags, Segment};
+use crate::send_state::SendState;
+
+/// What one acknowledgement has told so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AckInfo {
+    /// Bytes the cumulative acknowledgement advances, and those of them not reported before.
+    pub acked: u64,
+    fresh: u64,
+    /// Bytes and segments delivered by either way.
+    pub delivered: u64,
+    pub segments: u32,
+    /// Bytes found lost.
+    pub lost: u64,
+    /// Something was reported that was not known.
+    pub reported: bool,
+    /// A segment was delivered that was sent once, before the timeout (F-RTO).
+    pub original: bool,
+    /// The report of a duplicate.
+    pub duplicate: Option<(u64, u64)>,
+    newest: Option<Newest>,
+    /// When the first and the last of the segments acknowledged, and reported, were sent.
+    acked_span: Option<(Instant, Instant)>,
+    sacked_span: Option<(Instant, Instant)>,
+    /// The cumulative acknowledgement has told RACK a round trip.
+    timed: bool,
+    /// One acknowledged had been sent again: its round trip is ambiguous (Karn).
+    resent_acked: bool,
+}
+
+impl AckInfo {
+    /// A segment is acknowledged cumulatively that was not reported before.
+    #[inline]
+    fn take_acked(&mut self, record: &Record) {
+        if record.ever_resent {
+            self.resent_acked = true;
+        } else {
+            self.acked_span = Some(stretch(self.acked_span, record.at));
+        }
+        self.fresh += record.bytes();
+    }
+
+    /// A segment is delivered, by whichever way it is told, to a sender whose timeout (or other
+    /// state) ends at `recovery_point`.
+    #[inline]
+    fn take(&mut self, record: &Record, recovery_point: u64, rate: &mut Rate, now: Instant) {
+        self.delivered += record.bytes();
+        self.segments += 1;
+        self.original |= !record.ever_resent && record.end <= recovery_point;
+        rate.deliver(record, &mut self.newest, now);
+    }
+}
+
+impl Tracker {
+    /// What the cumulative acknowledgement `ack` covers. `answers_earlier`: whether it is known to
+    /// answer a segment sent before that instant.
+    #[inline(always)]
+    pub fn take_cumulative(
+        &mut self,
+        ack: u64,
+        answers_earlier: impl Fn(Instant) -> bool,
+        recovery_point: u64,
+        now: Instant,
+        info: &mut AckInfo,
+    ) {
+        let min_rtt = self.min_rtt.get();
+        let Tracker { board, rate, reordering, .. } = self;
+        while let Some(record) = board.first_below(ack) {
+            if !record.sacked {
+                info.take_acked(record);
+                let ambiguous = record.answers_first_copy(min_rtt, now)
+                    || record.ever_resent && answers_earlier(record.at);
+                info.take(record, recovery_point, rate, now);
+                reordering.deliver(record, ambiguous, true, now);
+                info.timed |= !ambiguous;
+            }
+            board.pop_first();
+        }
+    }
+
+    /// The blocks of an acknowledgement.
+    // Out of line: most have none.
+    #[inline(never)]
+    pub fn take_reports(
+        &mut self,
+        segment: &Segment,
+        recovery_point: u64,
+        now: Instant,
+        info: &mut AckInfo,
+    ) {
+        info.duplicate = segment.sack.duplicate(segment.ack);
+        let number = |offset: u32| segment.ack + u64::from(offset);
+        let mut blocks = [(0, 0); 3];
+        for (block, &(start, end)) in blocks.iter_mut().zip(segment.sack.as_slice()) {
+            *block = (number(start), number(end));
+            self.take_new_part(*block, recovery_point, now, info);
+        }
+        self.reported = blocks;
+    }
+
+    /// What the blocks of the last acknowledgement covered is not looked at again, or each would
+    /// cost as much as the window is long.
+    fn take_new_part(
+        &mut self,
+        block: (u64, u64),
+        recovery_point: u64,
+        now: Instant,
+        info: &mut AckInfo,
+    ) {
+        let (mut at, end) = block;
+        while at < end {
+            let known = self.reported.iter().find(|known| known.0 <= at && at < known.1);
+            if let Some(known) = known {
+                at = known.1;
+                continue;
+            }
+            let later = self.reported.iter().map(|known| known.0).filter(|&start| start > at);
+            let stop = later.min().unwrap_or(end).min(end);
+            self.take_block((at, stop), recovery_point, now, info);
+            at = stop;
+        }
+    }
+
+    fn take_block(
+        &mut self,
+        (start, end): (u64, u64),
+        recovery_point: u64,
+        now: Instant,
+        info: &mut AckInfo,
+    ) {
+        let mut number = self.board.find(start);
+        while number < self.board.end() && self.board.get(number).is_reported(end) {
+            let record = self.board.get(number);
+            if !record.sacked && record.seq >= start {
+                let record = self.board.report(number);
+                info.reported = true;
+                if !record.ever_resent {
+                    info.sacked_span = Some(stretch(info.sacked_span, record.at));
+                }
+                let ambiguous = record.answers_first_copy(self.min_rtt.get(), now);
+                info.take(&record, recovery_point, &mut self.rate, now);
+                self.reordering.deliver(&record, ambiguous, !info.timed, now);
+            }
+            number += 1;
+        }
+    }
+
+    /// Linux's `tcp_add_reno_sack` and `tcp_remove_reno_sacks`: without reports a duplicate tells that
+    /// some segment has arrived; of what is acknowledged next, one segment filled the hole and the
+    /// others had been told of.
+    /// `goes_on`: what they told of is still out; `counts`: a further one tells something.
+    #[cold]
+    pub fn count_duplicates(
+        &mut self,
+        segment: &Segment,
+        mss: u64,
+        (goes_on, counts): (bool, bool),
+        info: &mut AckInfo,
+    ) {
+        let dupacks = self.board.dupacks;
+        if info.acked > 0 {
+            let known = dupacks.min(info.segments.saturating_sub(1));
+            info.segments -= known;
+            info.delivered = info.delivered.saturating_sub(u64::from(known) * mss);
+            self.board.set_dupacks(if goes_on { dupacks - known } else { 0 }, mss);
+            return;
+        }
+        let bare = segment.len == 0 && !segment.flags.any(Flags::SYN.with(Flags::FIN));
+        if bare && counts && u64::from(dupacks) + 1 < self.board.len() {
+            self.board.set_dupacks(dupacks + 1, mss);
+            info.delivered += mss;
+            info.reported = true;
+        }
+    }
+
+    /// The round trips that an acknowledgement tells: of the segment sent first, and of the one sent
+    /// last, which is the path's (Linux's `tcp_clean_rtx_queue`).
+    #[inline(always)]
+    pub fn round_trips(&mut self, info: &AckInfo, now: Instant) -> Option<(Duration, Duration)> {
+        let acked = info.acked_span.filter(|_| !info.resent_acked);
+        let (first, last) = acked.or(info.sacked_span)?;
+        // As there, a report has the last word on the path.
+        let path = now.since(info.sacked_span.map_or(last, |(_, last)| last));
+        self.min_rtt.learn(path, now);
+        Some((now.since(first), path))
+    }
+
+    /// What the control is told of an acknowledgement; `in_flight_before`: as it came.
+    #[inline(always)]
+    pub fn sample(&mut self, snd: &SendState, info: &AckInfo, seen: Seen) -> AckSample {
+        let Seen { now, rtt, marked, in_flight_before, ca_state } = seen;
+        let round = info.newest.is_some_and(|n| n.prior_delivered() >= self.round_end);
+        if round {
+            self.round_end = self.rate.delivered;
+        }
+        AckSample {
+            now,
+            delivered: info.delivered,
+            acked: info.fresh,
+            segments: if info.acked > 0 { info.segments } else { 0 },
+            lost: info.lost,
+            marked,
+            in_flight_before,
+            in_flight: self.board.in_flight,
+            rtt,
+            srtt: self.srtt,
+            min_rtt: self.min_rtt.get(),
+            rate: self.rate.sample(info.newest, self.min_rtt.get(), now),
+            round,
+            window_limited: self.window_limited(snd),
+            next_send: self.pacer.next,
+            ca_state,
+            paced: self.pacer.on,
+        }
+    }
+}
+
+/// What a sample says beside what the tracker has seen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub now: Instant,
+    /// The path's round trip.
+    pub rtt: Option<Duration>,
+    /// Bytes reported to have been marked.
+    pub marked: u64,
+    pub in_flight_before: u64,
+    pub ca_state: CaState,
+}
+
+fn stretch(span: Option<(Instant, Instant)>, at: Instant) -> (Instant, Instant) {
+    span.map_or((at, at), |(first, last)| (first.min(at), last.max(at)))
+}

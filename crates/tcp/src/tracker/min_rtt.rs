@@ -1,0 +1,82 @@
+//! The smallest round trip.
+
+use packet::{Duration, Instant};
+
+/// The smallest round trip of a window of 300 s (Linux's `tcp_min_rtt_wlen`), by the three
+/// best values of Linux's `lib/win_minmax.c`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MinRtt {
+    best: [(Duration, Instant); 3],
+}
+
+/// Length of that window.
+const WINDOW: Duration = Duration::from_secs(300);
+
+impl MinRtt {
+    pub fn new() -> Self {
+        MinRtt { best: [(Duration::from_nanos(u64::MAX), Instant::ZERO); 3] }
+    }
+
+    /// The minimum; zero before the first sample.
+    pub fn get(&self) -> Duration {
+        let value = self.best[0].0;
+        if value.nanos() == u64::MAX { Duration::ZERO } else { value }
+    }
+
+    pub fn learn(&mut self, rtt: Duration, now: Instant) {
+        let sample = (rtt, now);
+        if rtt <= self.best[0].0 || now.since(self.best[2].1) > WINDOW {
+            self.best = [sample; 3];
+            return;
+        }
+        if rtt <= self.best[1].0 {
+            (self.best[1], self.best[2]) = (sample, sample);
+        } else if rtt <= self.best[2].0 {
+            self.best[2] = sample;
+        }
+        self.age(sample);
+    }
+
+    /// Second and third choices come from later quarters of the window, so that one is at hand
+    /// when the first is too old.
+    fn age(&mut self, sample: (Duration, Instant)) {
+        let age = sample.1.since(self.best[0].1);
+        if age > WINDOW {
+            self.best = [self.best[1], self.best[2], sample];
+            if sample.1.since(self.best[0].1) > WINDOW {
+                self.best = [self.best[1], self.best[2], sample];
+            }
+        } else if self.best[1].1 == self.best[0].1 && age.nanos() > WINDOW.nanos() / 4 {
+            (self.best[1], self.best[2]) = (sample, sample);
+        } else if self.best[2].1 == self.best[1].1 && age.nanos() > WINDOW.nanos() / 2 {
+            self.best[2] = sample;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_round_trip_is_of_the_last_five_minutes() {
+        let mut min = MinRtt::new();
+        assert_eq!(min.get(), Duration::ZERO);
+        let ms = Duration::from_millis;
+        // 10 ms at the start, 20 ms from then on, 15 ms at 200 s.
+        for second in 0..700 {
+            let rtt = match second {
+                0 => ms(10),
+                200 => ms(15),
+                _ => ms(20),
+            };
+            min.learn(rtt, Instant::ZERO + Duration::from_secs(second));
+            let least = match second {
+                0..=300 => ms(10),
+                301..=500 => ms(15),
+                _ => ms(20),
+            };
+            assert_eq!(min.get(), least, "at {second} s");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! What a sender knows of the segments it has out and of the path, and what its congestion control
+//! is told of both: the scoreboard, delivery rates, round trips, how much of the window is used, the
+//! pace.
+
+mod ack;
+mod min_rtt;
+mod rate;
+mod reordering;
+mod scoreboard;
+
+use packet::{Duration, Instant};
+
+use crate::congestion::{Control, ControlFlags, EcnMode, Lost};
+use crate::ecn::{EcnFeedback, EcnState};
+use crate::send_state::{Chunk, SendState};
+pub(crate) use ack::{AckInfo, Seen};
+use min_rtt::MinRtt;
+use rate::{Rate, Snapshot};
+use reordering::Reordering;
+use scoreboard::{Record, Scoreboard};
+
+/// The segments that one connection has out, and its congestion control.
+#[derive(Clone, Debug)]
+pub(crate) struct Tracker {
+    pub control: Box<dyn Control>,
+    pub flags: ControlFlags,
+    pub board: Scoreboard,
+    pub rate: Rate,
+    pub reordering: Reordering,
+    pub min_rtt: MinRtt,
+    /// Smoothed round trip, as the sender estimates it.
+    pub srtt: Duration,
+    pub pacer: Pacer,
+    /// The blocks of the last report.
+    reported: [(u64, u64); 3],
+    /// A round trip ends when a segment is delivered at whose sending this much was.
+    round_end: u64,
+    usage: CwndUsage,
+    /// When data went out last.
+    sent_at: Instant,
+}
+
+/// How much of the congestion window is used (Linux's `tcp_cwnd_validate`).
+#[derive(Clone, Copy, Debug, Default)]
+struct CwndUsage {
+    /// The window was the limit since `until` was set.
+    limited: bool,
+    /// Else the most that was out.
+    most: u64,
+    /// Highest number sent when that was noted.
+    until: u64,
+}
+
+/// Spreads segments over the round trip (Linux's `tcp_update_skb_after_send`), with a quantum of one
+/// segment (constructed: what TSO would send at once is spread too).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pacer {
+    /// Whether it does.
+    pub on: bool,
+    /// Segments with data sent so far, as far as pacing counts.
+    unpaced: u8,
+    /// Bytes per second.
+    rate: u64,
+    /// When the last segment lets the next go.
+    pub next: Instant,
+}
+
+/// Segments sent before pacing begins.
+const UNPACED: u8 = 10;
+
+impl Pacer {
+    /// A segment goes out; returns when the next one may, unless that is at once.
+    #[inline]
+    fn on_sent(&mut self, bytes: u64, now: Instant) -> Option<Instant> {
+        if !self.on {
+            return None;
+        }
+        if self.unpaced < UNPACED || self.rate == 0 {
+            self.unpaced = (self.unpaced + 1).min(UNPACED);
+            return None;
+        }
+        let gap = u128::from(bytes) * 1_000_000_000 / u128::from(self.rate);
+        let gap = gap.min(u128::from(u32::MAX) * 1_000) as u64;
+        // Lateness is made up for, by at most half a gap.
+        let credit = now.since(self.next).nanos().min(gap / 2);
+        self.next = now + Duration::from_nanos(gap - credit);
+        Some(self.next)
+    }
+}
+
+/// A segment has gone out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    /// Its record, if it went out before.
+    pub again: Option<u64>,
+    /// When the pace lets the next one go.
+    pub next: Option<Instant>,
+}
+
+impl Tracker {
+    /// With this control, whose segments are spread over the round trip if `paces` or it asks so.
+    pub fn new(control: Box<dyn Control>, paces: bool) -> Self {
+        Tracker::with(control, Scoreboard::new(), paces)
+    }
+
+    fn with(control: Box<dyn Control>, board: Scoreboard, paces: bool) -> Self {
+        let flags = control.flags();
+        Tracker {
+            flags,
+            control,
+            board,
+            rate: Rate::default(),
+            reordering: Reordering::new(),
+            min_rtt: MinRtt::new(),
+            srtt: Duration::ZERO,
+            pacer: Pacer { on: paces || flags.paced, ..Pacer::default() },
+            reported: [(0, 0); 3],
+            round_end: 0,
+            usage: CwndUsage::default(),
+            sent_at: Instant::ZERO,
+        }
+    }
+
+    /// As new, keeping what is allocated.
+    pub fn renewed(self, paces: bool) -> Self {
+        let Tracker { mut control, mut board, .. } = self;
+        control.reset();
+        board.reset();
+        Tracker::with(control, board, paces)
+    }
+
+    /// The handshake is over; `srtt` is zero if it has shown no round trip.
+    pub fn begin(&mut self, snd: &mut SendState, srtt: Duration, now: Instant) {
+        self.srtt = srtt;
+        if srtt > Duration::ZERO {
+            self.min_rtt.learn(srtt, now);
+        }
+        self.control.on_open(snd, srtt, now);
+        self.set_pace(snd);
+    }
+
+    /// Whether the control gets the feedback it needs, by what the handshake agreed on. One that
+    /// needs to know which data was marked and will not be told is to be replaced, as in Linux; a
+    /// scalable one must be (RFC 9331 section 4.3).
+    pub fn is_served(&self, ecn: EcnState) -> bool {
+        match self.flags.ecn {
+            EcnMode::Classic => true,
+            EcnMode::Dctcp => ecn.on(),
+            EcnMode::Scalable => ecn.feedback == EcnFeedback::Accurate,
+        }
+    }
+
+    /// Another control takes over.
+    pub fn replace(&mut self, control: Box<dyn Control>, paces: bool) {
+        self.flags = control.flags();
+        self.control = control;
+        self.pacer.on = paces || self.flags.paced;
+    }
+
+    /// The pace follows the control.
+    #[inline]
+    pub fn set_pace(&mut self, snd: &SendState) {
+        if self.pacer.on {
+            self.pacer.rate = self.control.pacing_rate(snd, self.srtt).unwrap_or(0);
+        }
+    }
+
+    /// `chunk` goes out; `snd.max` as it was before.
+    #[inline(always)]
+    pub fn on_sent(&mut self, snd: &mut SendState, chunk: Chunk, now: Instant) -> Sent {
+        let bytes = chunk.end() - chunk.seq;
+        let snapshot = self.rate.snapshot(self.board.in_flight, bytes, now);
+        if self.board.in_flight == 0 {
+            self.control.on_tx_start(snd, self.sent_at, snapshot.app_limited, now);
+            if self.flags.own_window {
+                self.set_pace(snd);
+            }
+        }
+        self.sent_at = now;
+        let again = (chunk.seq < snd.max).then(|| self.board.find(chunk.seq));
+        if let Some(number) = again {
+            self.resend(number, chunk, now, snapshot);
+        }
+        if chunk.end() > snd.max {
+            let seq = chunk.seq.max(snd.max);
+            self.board.push(Record {
+                seq,
+                end: chunk.end(),
+                at: now,
+                snapshot,
+                fin: chunk.fin,
+                ..Record::default()
+            });
+        }
+        self.note_usage(snd, chunk);
+        let next = self.pacer.on_sent(bytes, now);
+        self.run_dry_if_done(snd, chunk.end(), now);
+        Sent { again, next }
+    }
+
+    /// A segment of classic recoveries may cover several that went before.
+    fn resend(&mut self, first: u64, chunk: Chunk, now: Instant, snapshot: Snapshot) {
+        let mut number = first;
+        loop {
+            if !self.board.get(number).sacked {
+                self.board.resend(number, now, snapshot);
+            }
+            number += 1;
+            if number == self.board.end() || self.board.get(number).seq >= chunk.end() {
+                return;
+            }
+        }
+    }
+
+    fn note_usage(&mut self, snd: &SendState, chunk: Chunk) {
+        let limited = self.board.in_flight + snd.mss() > snd.cwnd;
+        let until = snd.max.max(chunk.end());
+        let out = until - snd.una;
+        let usage = &mut self.usage;
+        if limited || snd.una >= usage.until || (!usage.limited && out > usage.most) {
+            *usage = CwndUsage { limited, most: out, until };
+        }
+    }
+
+    /// Whether the window was used (Linux's `tcp_is_cwnd_limited`).
+    fn window_limited(&self, snd: &SendState) -> bool {
+        let slow_start = snd.cwnd < snd.ssthresh;
+        self.usage.limited || (slow_start && snd.cwnd < 2 * self.usage.most)
+    }
+
+    /// Notes when the program has nothing more to send though the window has room.
+    pub fn run_dry_if_done(&mut self, snd: &SendState, sent_to: u64, now: Instant) {
+        let out_of_data = sent_to.max(snd.max) >= snd.end && self.board.waiting == 0;
+        if out_of_data && self.board.in_flight < snd.cwnd {
+            self.rate.run_dry(now);
+        }
+    }
+
+    /// A segment is taken for lost.
+    pub fn mark_lost(&mut self, snd: &SendState, number: u64, now: Instant) {
+        let record = self.board.get(number);
+        let bytes = record.bytes();
+        self.rate.lost += bytes;
+        let lost = Lost {
+            now,
+            bytes,
+            sent_in_flight: record.snapshot.in_flight,
+            lost: self.rate.lost - record.snapshot.lost,
+            total_delivered: self.rate.delivered,
+            app_limited: record.snapshot.app_limited,
+        };
+        self.board.mark_lost(number);
+        self.control.on_lost(snd, &lost);
+    }
+}

@@ -1,0 +1,454 @@
+"""What the entries of an experiment's files are: one frozen object for each (docs/studies.md)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from .shapes import key, written
+
+Mode = Literal["quick", "full"]
+Table_ = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What can be run alone, in the order of the report."""
+
+    name: str = key("as typed on the command line")
+    title: str = key("its heading")
+    text: str = key("what the report says below", default="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How long and how often the quick or the full study runs."""
+
+    seeds: int = key("runs of every scenario, under the seeds 1 to this number")
+    duration: str | None = key("of runs whose base or group has none", default=None)
+    warmup: str | None = key("likewise", default=None)
+    looks: tuple[int, ...] = key(
+        "multiples of `seeds` at which open claims are looked at again", default=(1,)
+    )
+    calibration_seeds: int = key("seeds of a calibration", default=3)
+    calibration: Table_ = key(
+        "`duration`, `warmup` (by default as the runs) and `least_r_squared` (0.999)",
+        default_factory=dict,
+    )
+    mode: Mode = key("which study it is of", default="full")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """A drawing of a set-up."""
+
+    caption: str = key("what is said below")
+    base: str | None = key("whose scenario is drawn", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationRule:
+    """How a load becomes users, or a rate of connections where arrivals are open-loop."""
+
+    rate: str = key("what 100 % are")
+    base: str | None = key("of which base", default=None)
+    traffic: tuple[int, ...] | None = key(
+        "indices of the traffic groups that get the number (the first)", default=None
+    )
+    multiple_of: int = key("users come in multiples of this", default=1)
+    together: bool = key("whether as many users of the others run too", default=False)
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The traffic groups that get the number; the first is measured."""
+        return self.traffic or (0,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """One setting of several fields."""
+
+    CALLED: ClassVar = "variant"
+
+    name: Any = key("its value on the axis")
+    set: Table_ = key("paths of the scenario and their values")
+    published: Table_ = key(
+        "columns by which the row of a published table is found", default_factory=dict
+    )
+    constructed: bool = key("marked *: no source names it", default=False)
+    label: str | None = key("how a reader sees it, instead of the axis's `label`", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """Along which a group varies its scenario: values or variants."""
+
+    CALLED: ClassVar = "axis"
+
+    name: str = key("how others call it; `load` without paths is turned into users")
+    paths: tuple[str, ...] = key("fields that its values go to", default=())
+    values: tuple[Any, ...] = key(
+        "a list as value: one for each path; a single one goes to all paths", default=()
+    )
+    variants: tuple[Variant, ...] = key("settings of several fields", name="variant", default=())
+    label: str = key("a format of its values", default="{0}")
+    constructed: tuple[Any, ...] = key("values marked *: no source names them", default=())
+    quick: tuple[Any, ...] | None = key("fewer values in the quick study", default=None)
+
+    def mistake(self) -> str | None:
+        """What is wrong with its values, if anything."""
+        if not self.variants:
+            if not self.values:
+                return "has no values: give values or variants"
+            if not self.paths and not self.is_load:
+                return "has no paths: name the fields of the scenario that its values go to"
+            for value in self.values if self.paths else ():
+                parts = value if isinstance(value, list) else [value]
+                if len(parts) not in (1, len(self.paths)):
+                    many = len(self.paths)
+                    return f"{value} does not have one value for each of its {many} paths"
+        known = self.every()
+        strange = [v for v in (*(self.quick or ()), *self.constructed) if v not in known]
+        return f'no value "{strange[0]}" (known: {", ".join(map(str, known))})' if strange else None
+
+    @property
+    def is_load(self) -> bool:
+        """Whether it is the load, which a calibration turns into users."""
+        return self.name == "load" and not self.paths and not self.variants
+
+    def every(self, mode: Mode = "full") -> Sequence[Any]:
+        """Its values, or those for the quick study where it has fewer; names of variants."""
+        whole = [v.name for v in self.variants] if self.variants else self.values
+        return self.quick if mode == "quick" and self.quick is not None else whole
+
+    def variant(self, value: object) -> Variant | None:
+        """The variant of this name, if it has variants."""
+        return next((v for v in self.variants if v.name == value), None)
+
+    def changes(self, value: Any) -> Mapping[str, Any]:
+        """What a value sets in the scenario (of a load: nothing)."""
+        if (variant := self.variant(value)) is not None:
+            return variant.set
+        parts = value if isinstance(value, list) else [value]
+        # One value may go to several paths, as the same queue in both directions.
+        parts = list(parts) * len(self.paths) if len(parts) == 1 else parts
+        return dict(zip(self.paths, parts, strict=False))
+
+    def told(self, value: Any) -> str:
+        """A value for a legend or a table: "98 %", "120 packets", "(30, 90)"."""
+        variant = self.variant(value)
+        if variant is not None and variant.label is not None:
+            return variant.label
+        text = self.label.format(*(value if isinstance(value, list) else [value]))
+        if text.endswith("%") and not text.endswith(" %"):
+            text = f"{text[:-1]} %"
+        constructed = value in self.constructed or (variant is not None and variant.constructed)
+        return f"{text} *" if constructed else text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A set of runs: a base varied along axes, crossed."""
+
+    name: str = key("how others call it")
+    part: str = key("the part that it belongs to")
+    base: str | None = key(
+        "what it starts from, `[base.NAME]`; by default `[scenario]`", default=None
+    )
+    set: Table_ = key("paths of the scenario and their values", default_factory=dict)
+    axes: tuple[Axis, ...] = key("crossed; the first turns slowest", name="axis", default=())
+    seeds: Mapping[str, int] = key("another number, by mode", default_factory=dict)
+    times: Mapping[str, Table_] = key(
+        "another `duration` and `warmup`, by mode", default_factory=dict
+    )
+    only: Mode | None = key("run in that study only", default=None)
+
+    @property
+    def uses_load(self) -> bool:
+        """Whether it asks for a load, and so needs a calibration."""
+        return any(axis.is_load for axis in self.axes)
+
+    def runs_in(self, mode: Mode) -> bool:
+        """Whether it is a part of the quick or the full study."""
+        return self.only in (None, mode)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """A number of every run."""
+
+    name: str = key("how others call it")
+    title: str = key("how a reader sees it; of a `summary` by default the measure's own")
+    unit: str = key("that of the number times `scale`; likewise, with its scale")
+    digits: int = key("decimals; likewise")
+    summary: str | None = key("a path of the summary (results.md)", default=None)
+    statistic: str | None = key("one of `tables/statistics`", default=None)
+    args: Table_ = key("what the statistic takes", default_factory=dict)
+    scale: float = key("what the number is multiplied by", default=1.0)
+    hidden: bool = key("not a column of tables that name no metrics", default=False)
+
+    def mistake(self) -> str | None:
+        """What is wrong with it, if anything."""
+        if (self.summary is None) == (self.statistic is None):
+            return "give either summary or statistic"
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Means and intervals of a group's cells, beside the published numbers."""
+
+    id: str = key("its file, `tables/ID.csv`")
+    part: str = key("the part that it belongs to")
+    group: str = key("whose cells are its rows")
+    title: str = key("its heading")
+    keys: Mapping[str, str] = key("axis = column of the published table")
+    paper: str | None = key("its name in the paper", default=None)
+    where: Table_ = key("only cells with these values on these axes", default_factory=dict)
+    metrics: tuple[str, ...] | None = key("its columns (all that are not hidden)", default=None)
+    reference: str | None = key("a pattern of files with the published numbers", default=None)
+    headline: tuple[str, ...] = key("metrics whose distance is told first", default=())
+    note: str = key("what is said below", default="")
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that tell its rows apart."""
+        return list(self.keys.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Like a table: a group minus another, paired by seed and axes."""
+
+    id: str = key("its file, `tables/ID.csv`")
+    part: str = key("the part that it belongs to")
+    group: str = key("from which is subtracted")
+    minus: str = key("which group is subtracted")
+    on: tuple[str, ...] = key("axes on which both agree")
+    title: str = key("its heading")
+    paper: str | None = key("its name in the paper", default=None)
+    where: Table_ = key("only cells of `group` with these values", default_factory=dict)
+    minus_where: Table_ = key("only cells of `minus` with these values", default_factory=dict)
+    by: tuple[str, ...] = key("axes of `group` alone that tell its rows apart", default=())
+    metrics: tuple[str, ...] | None = key("its columns (all that are not hidden)", default=None)
+    headline: tuple[str, ...] = key("metrics that are told first", default=())
+    note: str = key("what is said below", default="")
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that tell its rows apart: those that only its group has come first."""
+        return [*self.by, *self.on]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A picture; what else it takes is its kind's."""
+
+    id: str = key("its file, `figures/figure-ID.svg`")
+    part: str = key("the part that it belongs to")
+    kind: str = key("see Figures")
+    title: str = key("its heading")
+    caption: str = key("what is said below")
+    paper: str | None = key("its name in the paper", default=None)
+    wide: bool | None = key("whether it takes the whole width of a page", default=None)
+    note: str | None = key("a sentence of numbers, where the kind has none", default=None)
+    of: Mapping[str, Any]
+    """What its kind takes."""
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """All that was written of it."""
+        return {**written(self), **self.of}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A number that needs no run, such as what a queue alone does."""
+
+    MARK: ClassVar = ("probe",)
+
+    probe: str = key("one of `tables/statistics`")
+    args: Table_ = key("what it takes", default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfCalibration:
+    """A number of a calibration."""
+
+    MARK: ClassVar = ("calibration",)
+
+    calibration: str = key("such as `r_squared`")
+    base: str | None = key("of which base", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """A group's cells with these values on these axes."""
+
+    group: str = key("the group")
+    where: Table_ = key("axes and values", default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """A statistic of two runs under the same seed."""
+
+    MARK: ClassVar = ("pair",)
+
+    pair: str = key("one of `tables/statistics`")
+    a: Cells = key("the first")
+    b: Cells = key("the second")
+    args: Table_ = key("what it takes", default_factory=dict)
+    over: str | None = key("of `a` and every cell of `b`, taken together", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Across:
+    """A statistic across the cells of a group under one seed."""
+
+    MARK: ClassVar = ("across",)
+
+    across: str = key("one of `tables/statistics`")
+    group: str = key("the group")
+    where: Table_ = key("axes and values", default_factory=dict)
+    args: Table_ = key("what it takes", default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """A metric or statistic of one cell, or of several taken together."""
+
+    group: str = key("the group")
+    where: Table_ = key("axes and values", default_factory=dict)
+    metric: str | None = key("a metric", default=None)
+    statistic: str | None = key("or one of `tables/statistics`", default=None)
+    summary: str | None = key("or a path of the summary", default=None)
+    args: Table_ = key("what the statistic takes", default_factory=dict)
+    scale: float = key("what the number is multiplied by", default=1.0)
+    over: str | None = key("how several cells become one number", default=None)
+
+
+Let = Probe | OfCalibration | Pair | Across | Number
+Names = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """A number, computed for every seed, and its bounds."""
+
+    CALLED: ClassVar = ""
+
+    let: Mapping[str, Any] = key(
+        "names and what they stand for; `$name` is a value of `each` or `some`"
+    )
+    value: str = key("what is computed of them: + - * / abs min max log sqrt")
+    text: str | None = key("what a reader is told", default=None)
+    unit: str = key("for the reader", default="")
+    each: Any = key("lists of values by name, or rows: it must hold for all", default_factory=dict)
+    some: Any = key("likewise: one suffices", default=None)
+    at_least: float | None = key("a bound", default=None)
+    at_most: float | None = key("a bound", default=None)
+    above: float | None = key("a strict bound", default=None)
+    below: float | None = key("a strict bound", default=None)
+
+    def mistake(self) -> str | None:
+        """A rule needs a bound."""
+        bounds = (self.at_least, self.at_most, self.above, self.below)
+        return f'"{self.value}" has no bound' if all(b is None for b in bounds) else None
+
+    @property
+    def strict(self) -> bool:
+        """Whether its bounds are excluded."""
+        return self.above is not None or self.below is not None
+
+    @property
+    def low(self) -> float:
+        """The least that holds."""
+        low = self.at_least if self.above is None else self.above
+        return -math.inf if low is None else float(low)
+
+    @property
+    def high(self) -> float:
+        """The most that holds."""
+        high = self.at_most if self.below is None else self.below
+        return math.inf if high is None else float(high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Several:
+    """Conditions of which one suffices, or that must all hold."""
+
+    CALLED: ClassVar = ""
+    MARK: ClassVar = ("any", "all")
+
+    any: tuple[Several | Condition, ...] = key("one suffices", default=())
+    all: tuple[Several | Condition, ...] = key("all must hold", default=())
+    text: str | None = key("for whoever reads the file", default=None)
+    each: Any = key("lists of values by name, or rows: it must hold for all", default_factory=dict)
+    some: Any = key("likewise: one suffices", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A sentence of the paper in our words, and the rule that was written before the run."""
+
+    id: str = key("as in the list of published claims")
+    part: str = key("the part that it belongs to")
+    claim: str = key("the sentence")
+    rule: str = key("the rule in words")
+    version: int = key("raised whenever anything of the rule changes")
+    conditions: tuple[Several | Condition, ...] = key("all must hold", name="condition")
+    kind: str = key(
+        "`qualitative`, `quantitative`, `calibration`, `headline`; `ours`: not of the paper",
+        default="",
+    )
+    known: str = key("shown if it does not hold: why, as far as we know", default="")
+    note: str = key("always shown", default="")
+    revisits: str | None = key("of kind ours: the claim that it asks again", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deviation:
+    """What is not from the paper."""
+
+    what: str = key("of what")
+    text: str = key("what, and why")
+
+
+KINDS: dict[str, type] = {
+    "part": Part,
+    "setup": Setup,
+    "calibration": CalibrationRule,
+    "group": Group,
+    "metric": Metric,
+    "table": Table,
+    "difference": Difference,
+    "figure": Figure,
+    "claim": Claim,
+    "deviation": Deviation,
+}
+"""The lists of an experiment, and what their entries are."""
+
+LISTS = ("group", "table", "difference", "figure", "claim")
+"""Lists whose entries belong to a part."""
+
+
+def named(entry: Any) -> str | None:
+    """The name of an entry, whatever its kind calls it; also of one that is not read yet."""
+    get = entry.get if isinstance(entry, Mapping) else lambda word: getattr(entry, word, None)
+    return next((get(word) for word in ("name", "id", "base", "what") if get(word)), None)
+
+
+def groups_named(node: Any) -> Iterator[str]:
+    """Every group that an entry refers to, however deep."""
+    if isinstance(node, Mapping):
+        for word, value in node.items():
+            if word in ("group", "minus") and isinstance(value, str):
+                yield value
+            else:
+                yield from groups_named(value)
+    elif isinstance(node, list | tuple):
+        for value in node:
+            yield from groups_named(value)

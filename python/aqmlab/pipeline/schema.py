@@ -1,0 +1,95 @@
+"""The JSON schema of experiment files, from the objects that their entries become.
+
+Editors complete and underline by it. A scenario's own schema is the simulator's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aqmlab import figures
+from aqmlab.experiment import shapes
+from aqmlab.experiment.experiment import Experiment
+from aqmlab.experiment.grammar import KINDS, Axis, Figure, Variant
+from aqmlab.simulator import engine
+
+ANY: dict[str, Any] = {}
+TEXT = {"type": "string"}
+TABLE = {"type": "object"}
+
+#: What entries may say beside their own keys, once for several (docs/studies.md, "Said once").
+FORMS = {
+    "like": TEXT | {"description": "the entry of this kind whose keys it has where it has none"},
+    "for": {"description": "rows of values, or lists of values by name: an entry for each"},
+}
+AXIS = FORMS | {"keep": {"type": "array", "description": "of the axis that it is like only these"}}
+VARIANT = FORMS | {
+    "value": {"description": "what every path of the axis gets"},
+    "from": TEXT | {"description": "a shared axis whose variants stand here"},
+    "keep": AXIS["keep"],
+}
+CLAIM = FORMS | {
+    "groups": TEXT | {"description": "how the groups of the claim that it revisits are called here"}
+}
+
+
+def experiment() -> dict[str, Any]:
+    """The schema of `experiment.toml` and of the files that it includes."""
+    shared: dict[str, Any] = {}
+    for kind, shape in KINDS.items():
+        if kind != "figure":
+            shapes.schema(shape, shared)
+    shared[Figure.__name__] = _figures(shared)
+    for shape, more in (*((shape, FORMS) for shape in KINDS.values()), (Axis, AXIS)):
+        _open(shared[shape.__name__], more)
+    _open(shared[Variant.__name__], VARIANT)
+    _open(shared[KINDS["claim"].__name__], CLAIM)
+    scenario = engine.schema()["$defs"]
+    known = shapes.keys(Experiment)
+    top = shapes.table_schema((k for name, k in known.items() if name not in KINDS), shared)
+    properties = top["properties"] | {
+        kind: _listed(shape, known[kind].about) for kind, shape in KINDS.items()
+    }
+    of_base = {"$ref": "#/$defs/scenario"}
+    properties["scenario"] = of_base
+    properties["base"] = TABLE | {"additionalProperties": ANY}
+    properties["axis"] = TABLE | {"additionalProperties": {"$ref": "#/$defs/Axis"}}
+    properties["defaults"] = TABLE | {
+        "description": "what every entry of a kind has in this file, and `part` of all"
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "An experiment of aqmlab",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        "$defs": scenario | shared,
+    }
+
+
+def _listed(shape: type, about: str) -> dict[str, Any]:
+    """Entries of a kind: a list of them, or `[kind.NAME]` for each."""
+    entry = {"$ref": f"#/$defs/{shape.__name__}"}
+    by_name = TABLE | {"additionalProperties": {"anyOf": [entry, TEXT]}}
+    return {"description": about, "anyOf": [{"type": "array", "items": entry}, by_name]}
+
+
+def _open(entry: dict[str, Any], more: dict[str, Any]) -> None:
+    """An entry as it may be written: other keys say the rest, none is needed."""
+    entry["properties"] = entry["properties"] | more
+    entry.pop("required", None)
+
+
+def _figures(shared: dict[str, Any]) -> dict[str, Any]:
+    """A figure of any kind."""
+    common = shapes.keys(Figure)
+    kinds = [figures.kind(name) for name in figures.of_studies()]
+    every = {key.name: key for kind in kinds for key in kind.keys.values()}
+    made = shapes.table_schema(common.values(), shared, Figure.__doc__ or "")
+    made["properties"]["kind"] = {
+        "enum": [kind.name for kind in kinds],
+        "description": common["kind"].about,
+    }
+    # One key may be of another type in another kind: which, is told where the file is read.
+    made["properties"] |= {name: ANY for name in every if name not in common}
+    return made
