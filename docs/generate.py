@@ -1,16 +1,19 @@
-"""Writes docs/algorithms.md, its pictures and the measures of docs/results.md: `make docs`.
+"""Writes docs/algorithms.md, its pictures, docs/figures.md and the measures of docs/results.md.
 
-The text is the registry's own; each picture is a run of the same dumbbell (600 web users on
-2 Mbit/s, half a minute of it shown) with the discipline at its defaults, beside drop-tail.
+Part of `make docs`. The text is the registry's own; each picture is a run of the same dumbbell (600
+web users on 2 Mbit/s, half a minute of it shown) with the discipline at its defaults, beside
+drop-tail.
 A test holds the text to the registry; pictures change only when a discipline does.
 """
 
 from __future__ import annotations
 
 import csv
+import json
 import sys
 from collections.abc import Mapping
 from functools import cache
+from inspect import cleandoc
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -35,10 +38,13 @@ from aqmlab.experiment.grammar import (
     Table,
     Variant,
 )
+from aqmlab.experiment.shapes import Key, said
 from aqmlab.simulator import engine, measures
 
 DOCS = Path(__file__).parent
 REFERENCE = "droptail"
+RATE = 2_000_000
+"""The line of the portraits, bit/s."""
 
 
 def scenario(name: str) -> dict[str, Any]:
@@ -47,7 +53,7 @@ def scenario(name: str) -> dict[str, Any]:
         "name": name,
         "duration": "150 s",
         "warmup": "30 s",
-        "link": [{"rate": "2 Mbit/s", "framing": "ethernet", "forward": name}],
+        "link": [{"rate": f"{RATE} bit/s", "framing": "ethernet", "forward": name}],
         "traffic": [{"app": "web", "users": 600, "start": "stationary", "tcp": "freebsd-2.2.8"}],
         "record": {"queue_every": "50 ms", "responses": False},
     }
@@ -63,6 +69,7 @@ def measured(name: str) -> dict[str, Any]:
         "packets": queue[queue.column_names[-1]].to_numpy()[shown],
         "upper_ms": histogram["upper_ms"].to_numpy()[:-1],
         "count": histogram["count"].to_numpy()[:-1],
+        "packet_bytes": outcome.summary["queue_mean_bytes"] / outcome.summary["queue_mean_packets"],
     }
 
 
@@ -192,13 +199,15 @@ def text() -> str:
 # Queue disciplines
 
 Each picture is the same dumbbell: 600 web users on a line of 2 Mbit/s, the discipline at its
-defaults in blue, drop-tail in grey. Left half a minute of the queue, right the response times.
+defaults in its colour, drop-tail in grey. Left half a minute of the queue, in packets and in the
+time that they take on the line, right the response times.
 Defaults are the sources' own, not tuned to this line. The senders do not use ECN: `dctcp_step`,
 which only marks, is seen as the drop-tail that it then is.
 
 The second picture and the numbers are of the quick study `rfc7928` (`aqmlab study rfc7928`): every
 discipline at its defaults, 10 Mbit/s, room for 83 packets, means of three seeds; the
-ellipse is one standard deviation of stretches of 5 s under heavy congestion, all others in grey.
+ellipse is one standard deviation of stretches of 5 s under heavy congestion, all others in grey
+behind, every one with its name.
 
 | name | year | what it does |
 | --- | --- | --- |
@@ -285,8 +294,45 @@ def results() -> str:
     return before + MEASURES[0] + measure_rows() + MEASURES[1] + rest.split(MEASURES[1])[1]
 
 
+def figure_kinds() -> str:
+    """The page of the kinds of figures: what each collects, draws and takes."""
+    sections = [_figure_kind(figures.kind(name)) for name in figures.of_studies()]
+    every = ", ".join(f"`{name}`" for name in shapes.keys(Figure))
+    return f"""<!-- Written by `make docs` from the kinds' own files. Do not edit. -->
+
+# Kinds of figures
+
+A `[[figure]]` of a study says of which kind it is and what it is drawn of. Every kind may have
+{every};
+`wide` is whether the figure takes the whole width of a page. What else a kind takes is said below;
+a value of another type is refused before anything runs.
+
+{chr(10).join(sections)}"""
+
+
+def _figure_kind(kind: figures.Kind) -> str:
+    """A kind's section: its sentence, what it collects, and its keys."""
+    rows = [
+        f"| `{key.name}` | {said(key.type)} | {_default(key)} |"
+        for key in sorted(kind.keys.values(), key=lambda key: (not key.needed, key.name))
+    ]
+    table = "\n".join(["| key | is | default |", "| --- | --- | --- |", *rows])
+    return (
+        f"## `{kind.name}`\n\n{kind.about}\n\n{cleandoc(kind.collect.__doc__ or '')}\n\n{table}\n"
+    )
+
+
+def _default(key: Key) -> str:
+    """What a key is if an entry does not say it."""
+    if key.needed:
+        return "needed"
+    plain = isinstance(key.default, str | int | float) and key.default != ""
+    return f"`{json.dumps(key.default)}`" if plain else ""
+
+
 def main() -> None:
     """Writes text and pictures; `--text` leaves the pictures alone."""
+    (DOCS / "figures.md").write_text(figure_kinds(), encoding="utf-8")
     (DOCS / "algorithms.md").write_text(text(), encoding="utf-8")
     page = DOCS / "studies.md"
     page.write_text(studies(page.read_text(encoding="utf-8")), encoding="utf-8")
@@ -298,7 +344,8 @@ def main() -> None:
     reference = measured(REFERENCE)
     for entry in engine.catalogue()["aqm"]:
         name = entry["name"]
-        data = {"this": measured(name)}
+        this = measured(name)
+        data = {"this": this, "ms_per_packet": 8e3 * this["packet_bytes"] / RATE}
         if name != REFERENCE:
             data["reference"] = reference
         figure = figures.draw("portrait", data, title=name, reference=REFERENCE)

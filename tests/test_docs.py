@@ -127,6 +127,13 @@ def test_every_study_is_among_those_validated():
     assert title == ["no", "one", "two", "three", "four", "five", "six", "seven"][len(listed)]
 
 
+def test_the_page_of_the_kinds_of_figures_is_not_stale():
+    generate = runpy.run_path(str(DOCS / "generate.py"))
+    assert (DOCS / "figures.md").read_text(encoding="utf-8") == generate["figure_kinds"](), (
+        "the kinds of figures changed: run `make docs`"
+    )
+
+
 def test_the_keys_of_studies_are_written_from_the_code():
     generate = runpy.run_path(str(DOCS / "generate.py"))
     page = (DOCS / "studies.md").read_text(encoding="utf-8")

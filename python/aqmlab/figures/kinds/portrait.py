@@ -19,6 +19,7 @@ def draw(data: dict, *, title: str = "", reference: str = "") -> Figure:
     mean size takes on the line.
     """
     figure, row = grid(7.6, 2.7, 1, 2, width_ratios=[1.25, 1])
+    figure.set_layout_engine("constrained", wspace=0.07)
     queue, response = row[0]
     for name, label, width in (("reference", reference, 0.7), ("this", title, 1.2)):
         if name not in data:
@@ -34,7 +35,7 @@ def draw(data: dict, *, title: str = "", reference: str = "") -> Figure:
     each = data.get("ms_per_packet")
     if each:
         delay = queue.secondary_yaxis("right", functions=(lambda n: n * each, lambda d: d / each))
-        delay.set_ylabel("about (ms)")
+        delay.set_ylabel("delay, about (ms)")
         few(delay.yaxis, 5)
     few(queue.xaxis, 6)
     few(queue.yaxis, 5)
