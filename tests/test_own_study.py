@@ -8,8 +8,10 @@ import shutil
 import pytest
 from test_studies import SMALL
 
+from aqmlab.cli import commands
 from aqmlab.errors import SpecError
 from aqmlab.experiment.folders import find, shipped
+from aqmlab.pipeline import command
 from conftest import HERE, Command
 
 
@@ -34,6 +36,25 @@ def test_a_folder_is_a_study(small, where):
     verdicts = {row["id"]: (row["study"], row["why"]) for row in card}
     assert verdicts["T-C05"][0] == "own" and verdicts["T-C05"][1] != "not run"
     assert verdicts["C08"] == ("own", "not run")
+
+
+@pytest.mark.parametrize("where", ["", "experiment.toml"])
+def test_run_is_the_full_study_of_an_experiment_with_groups(small, where, monkeypatch, capsys):
+    asked = []
+
+    def carried(*how):
+        asked.append(how)
+        return {"lines": ["Found."], "report": "report.html"}
+
+    monkeypatch.setattr(command, "carry_out", carried)
+    monkeypatch.chdir(small.folder)
+    path = small.folder / "mine" / where
+    assert commands._code(["run", str(path)]) == 0
+    ((name, quick, part, figure, folder, *_),) = asked
+    assert (name, quick, part, figure) == (str(path), False, None, None)
+    assert str(folder) == "results/own" and capsys.readouterr().out == "Found.\nreport.html\n"
+    assert commands._code(["run", str(path), "--seeds", "2"]) == 2
+    assert "has groups" in capsys.readouterr().err
 
 
 def test_a_folder_without_an_experiment_is_one_sentence(tmp_path):

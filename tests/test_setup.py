@@ -10,6 +10,8 @@ import pytest
 from aqmlab.experiment import inlining, plan
 from aqmlab.experiment.experiment import load
 from aqmlab.experiment.folders import SHIPPED
+from aqmlab.experiment.grammar import Group
+from aqmlab.experiment.shapes import read
 from aqmlab.io import documents
 from aqmlab.report import setup, wording
 from conftest import base_scenario
@@ -106,7 +108,7 @@ def test_what_a_study_varies_is_not_named():
     experiment = load("tuning-red")
     varied = plan.varied(experiment.of("group"), ["traffic.0.users"])
     assert {"link.0.forward", "traffic.0.users"} <= set(varied)
-    shown = texts(experiment.data["scenario"], varied)
+    shown = texts(dict(experiment.scenario), varied)
     assert "studied queue" in shown and "120 packets" not in shown
     assert "a varied number of users (web, mah-fit)" in shown
     assert "3,000" not in " ".join(shown)
@@ -116,7 +118,8 @@ def test_what_a_study_varies_is_not_named():
 def test_variants_vary_what_any_of_them_sets():
     axis = {"name": "queue", "variant": [{"name": "a", "set": {"link.1.forward.limit": 3}}]}
     load_ = {"name": "load", "values": ["90%"]}
-    groups = [{"set": {"traffic.0.tcp": "plain"}}, {"axis": [axis, load_]}]
+    told = [{"set": {"traffic.0.tcp": "plain"}}, {"axis": [axis, load_]}]
+    groups = [read(Group, {"name": "g", "part": "p"} | group) for group in told]
     assert plan.varied(groups, ["traffic.1.users"]) == [
         "link.1.forward",
         "traffic.0.tcp",

@@ -450,7 +450,7 @@ class TestRegistry:
     def test_run_tells_where_it_wrote(self, study, tmp_path, monkeypatch):
         short = read(Settings, SHORT | {"mode": "quick"})
         monkeypatch.setattr(Experiment, "setting", lambda *_: short)
-        monkeypatch.setattr(registry, "load", lambda _: study.experiment)
+        monkeypatch.setattr("aqmlab.experiment.experiment.load", lambda _: study.experiment)
         answer = registry.run("tuning-red", quick=True, out=tmp_path, parts=["red-load"])
         assert answer["report"] == str(tmp_path / "report.html")
         assert answer["lines"] == answer["headlines"]

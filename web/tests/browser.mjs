@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, afterEach, before, test } from 'node:test'
 import puppeteer from 'puppeteer-core'
 import { scenario } from '../scenario.js'
 
@@ -14,6 +14,7 @@ const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/cs
 const AXE = readFileSync(new URL('../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
 
 let browser, server, address
+const contexts = []
 
 /** A static server as a documentation site has one. */
 function serve(request, response) {
@@ -30,8 +31,13 @@ before(async () => {
   server = createServer(serve).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   address = `http://127.0.0.1:${server.address().port}/`
-  browser = await puppeteer.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'], headless: true })
+  browser = await puppeteer.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'], headless: true })
   if (SHOTS) mkdirSync(SHOTS, { recursive: true })
+})
+
+// Pages that are still moving would take the next test's time.
+afterEach(async () => {
+  for (const context of contexts.splice(0)) await context.close()
 })
 
 after(async () => {
@@ -42,6 +48,7 @@ after(async () => {
 /** A page that moves; what it says on its console is kept in `page.errors`. */
 async function open(at = address, { width = 1300, height = 900, dark = false } = {}) {
   const context = await browser.createBrowserContext()
+  contexts.push(context)
   const page = await context.newPage()
   page.errors = []
   page.on('console', (message) => ['error', 'warn'].includes(message.type()) && page.errors.push(message.text()))
@@ -137,6 +144,7 @@ test('what a stranger sends is text and no more', async () => {
   const state = { shared: { name: hostile, duration: '5 s', link: [{ name: hostile, rate: '2 Mbit/s' }], traffic: [{ name: hostile, app: 'bulk', users: 2 }] }, sides: [{ link: [{ forward: hostile }] }, { link: [{ forward: 'red' }] }] }
   const fragment = Buffer.from(JSON.stringify({ build: hostile, fingerprints: [hostile, 1], state })).toString('base64url')
   const context = await browser.createBrowserContext()
+  contexts.push(context)
   for (const given of [fragment, 'rubbish', 'A'.repeat(70_000), Buffer.from('{"state":{"shared":{"link":[]}}}').toString('base64url'), Buffer.from('{"__proto__":{"hurt":1}}').toString('base64url')]) {
     const page = await context.newPage()
     await page.goto(`${address}#${given}`)

@@ -44,7 +44,9 @@ def _aqmlab(
 
 @app.command()
 def run(
-    scenario: Annotated[Path, typer.Argument(help="A scenario or an experiment (TOML).")],
+    scenario: Annotated[
+        Path, typer.Argument(help="A scenario or an experiment (TOML, or the folder of a study).")
+    ],
     seed: Annotated[int | None, typer.Option(min=0, help="Run once, with this seed.")] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="Run this many replications.")] = None,
     set_: Annotated[
@@ -74,9 +76,10 @@ def run(
 ) -> None:
     """Run a scenario; with --seeds or a sweep, many of them on all cores.
 
-    The same command again continues where it was stopped.
+    An experiment with groups is run in full and reported, as `aqmlab study --full` does. The same
+    command again continues where it was stopped.
     """
-    from aqmlab.experiment import spec
+    from aqmlab.experiment import folders, spec
     from aqmlab.pipeline import runner
     from aqmlab.runs.progress import for_stream
     from aqmlab.runs.screen import Screen
@@ -84,6 +87,14 @@ def run(
 
     from . import show
 
+    if folders.holds_groups(scenario):
+        if set_ or pcap or watch or seed is not None or seeds is not None:
+            raise SpecError(
+                f"{scenario} has groups, which say what is run: leave out --seed, --seeds, --set, "
+                "--pcap and --watch"
+            )
+        _studies(str(scenario), False, None, None, out, jobs, fresh, False, json)
+        return
     if seed is not None and seeds is not None:
         raise SpecError("--seed and --seeds exclude each other: give one of them")
     if pcap is None and (pcap_port or pcap_at != "departure"):
@@ -250,13 +261,30 @@ def study(
 
     The same command again continues where it was stopped.
     """
-    from aqmlab.pipeline import command, registry
+    from aqmlab.pipeline import registry
 
     if name == "list":
         if part or figure or out:
             raise SpecError("`study list` shows every study: leave out --part, --figure and --out")
         _print_json(registry.names()) if json else registry.show(terminal.console())
         return
+    _studies(name, quick, part, figure, out, jobs, fresh, refresh, json)
+
+
+def _studies(
+    name: str,
+    quick: bool,
+    part: list[str] | None,
+    figure: str | None,
+    out: Path | None,
+    jobs: int | None,
+    fresh: bool,
+    refresh: bool,
+    json: bool,
+) -> None:
+    """Carries out a study, or all of them, and says what came out."""
+    from aqmlab.pipeline import command, registry
+
     answers = []
     every = name == registry.ALL
     for each in command.chosen(name, part, figure):

@@ -35,6 +35,14 @@ def find(name: str) -> Path:
     raise SpecError(f'no study "{name}"{hint} (known: {", ".join(known)}, or a folder with {FILE})')
 
 
+def holds_groups(path: Path) -> bool:
+    """Whether this is an experiment with groups: what `find` finds, and no sweep."""
+    folder = path if path.is_dir() else path.parent
+    if not (folder / FILE).is_file() or (not path.is_dir() and path.name != FILE):
+        return False
+    return re.search(r"^\[+(group|part)\b", (folder / FILE).read_text("utf-8"), re.M) is not None
+
+
 def head(folder: Path) -> dict[str, Any]:
     """What an experiment says of itself before its first table: title and the like.
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from aqmlab.simulator import measures
+
 from .shapes import key, written
 
 Mode = Literal["quick", "full"]
@@ -193,7 +195,7 @@ class Metric:
         """What is wrong with it, if anything."""
         if (self.summary is None) == (self.statistic is None):
             return "give either summary or statistic"
-        return None
+        return None if self.summary is None else measures.unknown(self.summary)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

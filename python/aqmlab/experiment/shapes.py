@@ -120,9 +120,10 @@ def convert(name: str, value: Any, wanted: Any) -> Any:
     if _is_table(wanted):
         if not isinstance(value, Mapping):
             raise Mistake(f"{name} is a table, not {value!r}")
-        return (
-            {k: convert(f"{name}.{k}", v, inner[1]) for k, v in value.items()} if inner else value
-        )
+        if not inner:
+            return value
+        told = f"{name}.{{}}" if is_dataclass(inner[1]) else name
+        return {k: convert(told.format(k), v, inner[1]) for k, v in value.items()}
     number = isinstance(value, int | float) and not isinstance(value, bool)
     whole = number and isinstance(value, int)
     fits = {float: number, int: whole}.get(wanted, isinstance(value, wanted))

@@ -248,8 +248,8 @@ mod tests {
         assert_eq!(tables("queue"), aqm::ALGORITHMS.len() + 1);
         assert_eq!(tables("tcp"), tcp::PROFILES.len() + 1);
         assert_eq!(tables("traffic"), traffic::APPS.len());
-        let red = all["$defs"]["queue"]["oneOf"].as_array().unwrap().iter();
-        let red = red.filter(|one| one["properties"]["aqm"]["const"] == "red").next_back().unwrap();
+        let mut queues = all["$defs"]["queue"]["oneOf"].as_array().unwrap().iter();
+        let red = queues.rfind(|one| one["properties"]["aqm"]["const"] == "red").unwrap();
         assert_eq!(red["properties"]["max_p"]["anyOf"][0]["maximum"], 1.0);
     }
 }

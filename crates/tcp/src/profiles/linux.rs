@@ -7,6 +7,7 @@ use packet::{About, Duration};
 use super::parts::{self, Chosen, OFF, ON, Parts, field};
 use super::start::{self, Start};
 use crate::congestion::EcnMode;
+use crate::ecn::EcnRules;
 use crate::host_cache::Remembers;
 use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck, SynRetries, TimeLimit};
 use crate::receiver::{AckPolicy, Adaptive, AtOnce};
@@ -117,6 +118,14 @@ const FIELDS: &[Field] = &[
     parts::ECN_FEEDBACK,
     parts::ECN_RECEIVER,
     parts::ACCECN_OPTION,
+    Field {
+        name: "ecn_fallback",
+        meaning: "A SYN that goes again does not ask for ECN, so that a connection whose first SYN was \
+                  lost never has it (RFC 3168 section 6.1.1.1).",
+        kind: Kind::Switch,
+        default: ON,
+        source: "net.ipv4.tcp_ecn_fallback = 1 (tcp_ecn_clear_syn)",
+    },
     field(parts::BETA_ECN, Value::Unset, "as much as a loss leaves: Linux has no ABE (RFC 8511)"),
     Field {
         name: "classic_fallback",
@@ -213,7 +222,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         ending: Ending::Fin,
         rto_check: parts.rto_check(),
         timestamps: parts.timestamps,
-        ecn: parts.ecn,
+        ecn: EcnRules { fallback: params.switch("ecn_fallback"), ..parts.ecn },
         max_resends: 15,
         connect_limit: start.life(),
         time_wait: TimeLimit::Exact(Duration::from_secs(60)),
