@@ -102,7 +102,7 @@ audit: $(AUDIT)/.done ## Licences, sources and known vulnerabilities of all pack
 
 clean: ## Remove everything that was built, but keep results
 	@$(CARGO) clean --quiet
-	@rm -rf $(VENV) fuzz/target python/aqmlab/_core.*.so .pytest_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) $(PAGE) web/node_modules fuzz/target python/aqmlab/_core.*.so .pytest_cache .ruff_cache .hypothesis
 	@find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:

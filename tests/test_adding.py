@@ -57,6 +57,15 @@ WITNESSES = [
         ("python/aqmlab/figures/kinds/ellipses.py",),
         {"python/aqmlab/figures/__init__.py": 1},
     ),
+    *(
+        Witness("measure", name, (f"crates/record/src/{own}",), {})
+        for name, own in {
+            "longest_drop_run_packets": "meter/",
+            "page_objects_mean": "pages.rs",
+            "connections_peak_per_client": "concurrency.rs",
+            "share_neighbours_lost": "datagrams.rs",
+        }.items()
+    ),
     Witness("study", "harsh-red", ("python/aqmlab/experiments/harsh-red/",), {}),
 ]
 

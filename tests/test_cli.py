@@ -248,7 +248,8 @@ def test_a_mistake_points_to_the_help_of_its_command(command, words, help_):
     ("words", "completed"),
     [
         ("list ", "aqm tcp congestion traffic access measures scenario studies"),
-        ("describe re", "red reno responses_failed response_p50_s response_p99_s"),
+        ("describe reno", "reno"),
+        ("describe response_p9", "response_p90_s response_p95_s response_p98_s response_p99_s"),
         ("study har", "harsh-red"),
         ("claims --study web", "web-aqm"),
     ],

@@ -1,10 +1,29 @@
 """The registry of measures as Python reads it."""
 
+import json
+import os
+from pathlib import Path
+
 import pytest
 
 from aqmlab.cli import reference
 from aqmlab.errors import AqmlabError
 from aqmlab.simulator import measures
+
+GOLDEN = Path(__file__).parent / "golden" / "measures.json"
+
+
+def test_the_list_of_measures_is_known(real_core):
+    """Whoever renames a measure or its unit says so here: `AQMLAB_BLESS=1` writes it anew."""
+    rows = (json.dumps(m, ensure_ascii=False, sort_keys=True) for m in catalogue(real_core))
+    written = "[\n" + ",\n".join(rows) + "\n]\n"
+    if os.environ.get("AQMLAB_BLESS"):
+        GOLDEN.write_text(written, "utf-8")
+    assert GOLDEN.read_text("utf-8") == written
+
+
+def catalogue(core) -> list[dict]:
+    return json.loads(core.catalogue())["measures"]
 
 
 def test_a_number_is_found_wherever_a_summary_has_it(real_core):

@@ -63,7 +63,7 @@ export class Form {
   field(field, path) {
     const now = at(this.root, path)
     const simple = now === undefined || typeof now !== 'object'
-    const input = simple ? this.#input(field, now) : element('input', { value: JSON.stringify(now), readOnly: true })
+    const input = simple ? this.#input(field, now) : element('input', { value: JSON.stringify(now) })
     input.id = this.#id(path)
     input.onchange = () => this.#edit(path, field.type === 'switch' ? { true: true, false: false }[input.value] : meant(input.value))
     const source = field.source ? ` Source: ${field.source}` : ''

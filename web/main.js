@@ -231,18 +231,19 @@ function numbers() {
   $('clock').textContent = now
 }
 
-/** What calls and films were like, once the runs are over. */
+const pair = (name, a, b) => [name, [a, b, a != null && b != null ? b - a : null]]
+
+/** What each group got so far; what calls and films were like, once the runs are over. */
 function media() {
-  const found = []
   const [a, b] = sides.map((side) => side.summary ?? {})
-  for (const kind of ['calls', 'players']) {
-    for (const group of Object.keys(a[kind] ?? {})) {
-      for (const [name, value] of Object.entries(a[kind][group])) {
-        const other = b[kind]?.[group]?.[name]
-        if (Number.isFinite(value) && Number.isFinite(other)) found.push([`${group}: ${name.replaceAll('_', ' ')}`, [value, other, other - value]])
-      }
+  const mean = (values) => (values?.length ? values.reduce((sum, v) => sum + v, 0) / values.length : null)
+  const found = Object.keys(sides[0].goodput).map((group) => pair(`${group}: goodput, Mbit/s`, ...sides.map((side) => mean(side.goodput[group]))))
+  for (const [group, of] of Object.entries(a.datagrams ?? {})) {
+    for (const [name, key, factor] of [['99 % of delays below, ms', 'delay_p99_s', 1e3], ['lost, %', 'loss_share', 100]]) {
+      found.push(pair(`${group}: ${name}`, of[key] * factor, (b.datagrams?.[group]?.[key] ?? NaN) * factor))
     }
   }
+  for (const name of Object.keys(a).filter((key) => /^(voip|video)_/.test(key))) found.push(pair(name.replaceAll('_', ' '), a[name], b[name]))
   return found.slice(0, 24)
 }
 

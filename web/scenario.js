@@ -45,9 +45,16 @@ export function set(object, path, value) {
   else place[last] = value
 }
 
-/** What a typed text means: a number where it is one, else the text (the engine reads units). */
+/** What a typed text means: a number, a list or a table (JSON) where it is one, else the text (the engine reads units). */
 export function meant(text) {
   const trimmed = text.trim()
+  if (/^[[{]/.test(trimmed)) {
+    try {
+      return JSON.parse(trimmed)
+    } catch {
+      return trimmed
+    }
+  }
   return trimmed !== '' && Number.isFinite(Number(trimmed)) ? Number(trimmed) : trimmed
 }
 

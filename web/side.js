@@ -45,8 +45,10 @@ export class Side {
     if (run !== this.run) return false
     this.#keep(seen)
     if (this.now >= this.duration && !this.over) {
+      const summary = await this.lab.ask('finish')
+      if (run !== this.run) return false
+      this.summary = summary
       this.over = true
-      this.summary = await this.lab.ask('finish')
     }
     return this.now >= until
   }
