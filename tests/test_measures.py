@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from aqmlab.cli import reference
-from aqmlab.errors import AqmlabError
+from aqmlab.errors import AqmlabError, SpecError
+from aqmlab.experiment import shapes
+from aqmlab.experiment.grammar import Metric
 from aqmlab.simulator import measures
 
 GOLDEN = Path(__file__).parent / "golden" / "measures.json"
@@ -59,3 +61,10 @@ def test_measures_are_listed_and_described(real_core):
     assert (entry["kind"], entry["name"]) == ("measures", "drop_rate")
     with pytest.raises(AqmlabError, match='nothing is called "wait_mean_s"'):
         reference.find("wait_mean_s")
+
+
+def test_a_metric_of_what_no_summary_has_is_refused(real_core):
+    shown = {"name": "m", "title": "Wait", "unit": "ms", "digits": 1}
+    assert shapes.read(Metric, {**shown, "summary": "queue_delay_mean_s"}).title == "Wait"
+    with pytest.raises(SpecError, match='no measure "wait_mean_s"'):
+        shapes.read(Metric, {**shown, "summary": "wait_mean_s"})

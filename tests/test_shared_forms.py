@@ -42,7 +42,7 @@ def test_entries_by_name_are_those_of_a_list():
     one = "The first"
     two = { title = "The second", text = "More." }
     [metric]
-    drops = { summary = "drops", unit = "packets" }
+    ratio = { statistic = "burst_ratio", unit = "" }
     [deviation]
     "Run length" = "Shorter."
     [table.t-1]
@@ -56,7 +56,7 @@ def test_entries_by_name_are_those_of_a_list():
             {"name": "one", "title": "The first"},
             {"name": "two", "title": "The second", "text": "More."},
         ],
-        "metric": [{"name": "drops", "summary": "drops", "unit": "packets"}],
+        "metric": [{"name": "ratio", "statistic": "burst_ratio", "unit": ""}],
         "deviation": [{"what": "Run length", "text": "Shorter."}],
         "table": [{"id": "t-1", "group": "g", "part": "one"}],
         "claim": [{"id": "C1", "condition": [{"value": "a"}]}],
@@ -126,6 +126,23 @@ def test_an_entry_like_another_has_its_own_and_joins_tables():
     where = {"load": "98%", "queue": "RED"}
     assert b == {"id": "b", "kind": "cdf", "where": where, "on": ["y"]}
     assert c == b | {"id": "c", "title": "C"}
+
+
+def test_a_metric_leaves_to_the_registry_what_it_does_not_say():
+    text = """
+    [metric]
+    busy_pct = { summary = "utilisation", title = "Line busy" }
+    response_s = { summary = "response_p50_s", title = "Median", unit = "s" }
+    losses = { summary = "drops", digits = 3 }
+    ours = { statistic = "burst_ratio", unit = "" }
+    """
+    busy, response, losses, ours = read(text)["metric"]
+    shown = {"unit": "%", "scale": 100.0, "digits": 1}
+    assert busy == {"name": "busy_pct", "summary": "utilisation", "title": "Line busy"} | shown
+    assert response["unit"] == "s" and "scale" not in response and "digits" in response
+    assert losses["title"] == "Drops" and losses["unit"] == "packets" and losses["digits"] == 3
+    assert "scale" not in losses
+    assert ours == {"name": "ours", "statistic": "burst_ratio", "unit": ""}
 
 
 def test_a_table_belongs_to_the_part_of_its_group_unless_it_says_otherwise():

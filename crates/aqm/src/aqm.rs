@@ -2,7 +2,7 @@
 
 use packet::{Backlog, Ecn, Instant, Packet, Rng, Why};
 
-use crate::{Admission, BufferLimit, Gate};
+use crate::{Admission, BufferLimit, Gate, Idle};
 
 /// What a judge says about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,11 +56,25 @@ pub trait Aqm: Send {
     /// The arrival did not fit; [`Aqm::on_dropped`] follows.
     fn on_overflow(&mut self, _backlog: Backlog, _now: Instant) {}
 
+    /// The clock by which its average ages while the line idles, if it has one. The next two
+    /// methods keep it: an arrival that is lost does not end the idle time.
+    fn idle_clock(&mut self) -> Option<&mut Idle> {
+        None
+    }
+
     /// The arrival is lost, for whatever reason, the judge's own verdict included.
-    fn on_dropped(&mut self, _why: Why) {}
+    fn on_dropped(&mut self, _why: Why) {
+        if let Some(idle) = self.idle_clock() {
+            idle.resume();
+        }
+    }
 
     /// The line finished its last packet at `now` and found the queue empty.
-    fn on_idle(&mut self, _now: Instant) {}
+    fn on_idle(&mut self, now: Instant) {
+        if let Some(idle) = self.idle_clock() {
+            idle.begin(now);
+        }
+    }
 
     /// When [`Aqm::on_tick`] must be called next.
     fn next_tick(&self) -> Option<Instant> {

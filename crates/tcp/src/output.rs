@@ -123,7 +123,8 @@ impl Endpoint {
             let again = self.snd.max > 0;
             self.counters.resent_syn += u16::from(again);
             let flags = if accepting { Flags::SYN.with(Flags::ACK) } else { Flags::SYN };
-            let flags = flags.with(self.opening_ecn_flags(accepting)).with(Flags::again(again));
+            let flags =
+                flags.with(self.opening_ecn_flags(accepting, again)).with(Flags::again(again));
             self.segment(out, 0, 0, flags, moment);
             out.ecn = self.opening_ecn();
             out.extra += self.profile.opening.options;

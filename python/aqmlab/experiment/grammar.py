@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from aqmlab.simulator import measures
+
 from .shapes import key, written
 
 Mode = Literal["quick", "full"]
@@ -180,9 +182,9 @@ class Metric:
     """A number of every run."""
 
     name: str = key("how others call it")
-    title: str = key("how a reader sees it")
-    unit: str = key("that of the number times `scale`")
-    digits: int = key("decimals")
+    title: str = key("how a reader sees it; of a `summary` by default the measure's own")
+    unit: str = key("that of the number times `scale`; likewise, with its scale")
+    digits: int = key("decimals; likewise")
     summary: str | None = key("a path of the summary (results.md)", default=None)
     statistic: str | None = key("one of `tables/statistics`", default=None)
     args: Table_ = key("what the statistic takes", default_factory=dict)
@@ -193,7 +195,7 @@ class Metric:
         """What is wrong with it, if anything."""
         if (self.summary is None) == (self.statistic is None):
             return "give either summary or statistic"
-        return None
+        return None if self.summary is None else measures.unknown(self.summary)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

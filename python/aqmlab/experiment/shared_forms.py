@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import SpecError, nearest
+from aqmlab.simulator import measures
 
 from .alike import all_alike, base_like
 from .group_axes import axis_of, in_full, written
@@ -71,6 +72,8 @@ def _linked(data: dict[str, Any], files: dict[str, list[Path]]) -> dict[str, Any
         found["base"] = {
             name: base_like(base, bases, f"base {name}: ") for name, base in data["base"].items()
         }
+    if "metric" in data:
+        found["metric"] = [_measured(metric) for metric in data["metric"]]
     shared = data.get("axis", {})
     if shared:
         found["axis"] = {name: written(axis_of(axis, shared)) for name, axis in shared.items()}
@@ -151,6 +154,16 @@ def _joined(have: Any, more: Any, path: Path, key: str) -> Any:
             return have | more
         what = f"{key}.{twice[0]}"
     raise SpecError(f'{path}: "{what}" is already in another file of the experiment')
+
+
+def _measured(metric: dict) -> dict:
+    """A metric with what it leaves to the registry of measures; a scale is that of a unit."""
+    if "summary" not in metric or {"title", "unit", "digits"} <= metric.keys():
+        return metric
+    own = {"unit", "scale"} if metric.keys() & {"unit", "scale"} else set()
+    known = measures.defaults(metric["summary"])
+    usual = {key: v for key, v in known.items() if key not in own and (key, v) != ("scale", 1.0)}
+    return usual | metric
 
 
 def _placed(entry: dict, parts: Mapping[Any, Any]) -> dict:

@@ -21,10 +21,10 @@ mod settings;
 use alloc::boxed::Box;
 
 use packet::params::{BadParams, Params};
-use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Duration, Instant, Packet, Rng};
 
 use super::family::{Early, FJ93, LINUX, Linux, Ns, Paper, Tuned, Tuner};
-use crate::{Aqm, Built, Entry, Judged, Keeps, Line, Verdict};
+use crate::{Aqm, Built, Entry, Idle, Judged, Keeps, Line, Verdict};
 use settings::Settings;
 
 /// The registry's line.
@@ -140,11 +140,8 @@ impl Aqm for OnTimer {
     ) -> Verdict {
         self.judge.on_arrival(packet, backlog, now, rng)
     }
-    fn on_dropped(&mut self, why: Why) {
-        self.judge.on_dropped(why);
-    }
-    fn on_idle(&mut self, now: Instant) {
-        self.judge.on_idle(now);
+    fn idle_clock(&mut self) -> Option<&mut Idle> {
+        self.judge.idle_clock()
     }
     fn next_tick(&self) -> Option<Instant> {
         Some(self.next)

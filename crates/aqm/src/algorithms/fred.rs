@@ -218,11 +218,8 @@ impl Aqm for Fred {
         Verdict::Pass
     }
 
-    fn on_dropped(&mut self, _why: Why) {
-        self.idle.resume();
-    }
-    fn on_idle(&mut self, now: Instant) {
-        self.idle.begin(now);
+    fn idle_clock(&mut self) -> Option<&mut Idle> {
+        Some(&mut self.idle)
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("avg", self.avg);

@@ -24,7 +24,7 @@ use packet::{About, Instant, Packet, Rng, Why};
 
 use crate::buffer::{LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
 
-use super::family::{ALTQ, Altq, NS2, Ns, PacketClock, Settings, plain};
+use super::family::{ALTQ, Altq, NS2, Ns, PacketClock, Settings, band_of, plain};
 use crate::shells::classes::{ClassFifo, ClassJudge, Waiting};
 use crate::{Built, Entry, Keeps, Line, Verdict};
 use altq::{Precedences, STATES};
@@ -223,15 +223,7 @@ fn settings(
     (min, max, max_p): (f64, f64, f64),
 ) -> Result<Settings, BadParams> {
     let real = |field: &str, default| params.real_or(&format!("{name}_{field}"), default);
-    let band = (real("min_th", min), real("max_th", max));
-    if band.0 >= band.1 {
-        let why = format!(
-            "{} is not below {name}_max_th = {}: RED needs a band between its thresholds; give \
-             both, {name}_min_th the smaller",
-            band.0, band.1
-        );
-        return Err(BadParams::new(&format!("{name}_min_th"), why));
-    }
+    let band = band_of(&format!("{name}_"), real("min_th", min), real("max_th", max))?;
     let altq = params.choice("profile") == "altq";
     let w_q = params.real_or("w_q", if altq { 1.0 / 512.0 } else { 0.002 });
     let profile = if altq { &ALTQ } else { &NS2 };

@@ -15,7 +15,7 @@ use packet::{About, Duration, Instant, Packet, Rng, Why};
 
 use crate::buffer::{LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
 
-use super::family::{NS2, Ns, PacketClock, Settings, plain};
+use super::family::{NS2, Ns, PacketClock, Settings, band_of, plain};
 use super::in_out::{IN, InOut, OUT};
 use crate::shells::active::Active;
 use crate::shells::classes::{ClassFifo, ClassJudge, Waiting};
@@ -104,15 +104,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
 
 fn settings(params: &Params, line: &Line, name: &str) -> Result<Settings, BadParams> {
     let real = |field: &str| params.real(&format!("{name}_{field}"));
-    let band = (real("min_th"), real("max_th"));
-    if band.0 >= band.1 {
-        let why = format!(
-            "{} is not below {name}_max_th = {}: RED needs a band between its thresholds; give \
-             both, {name}_min_th the smaller",
-            band.0, band.1
-        );
-        return Err(BadParams::new(&format!("{name}_min_th"), why));
-    }
+    let band = band_of(&format!("{name}_"), real("min_th"), real("max_th"))?;
     let mean = params.whole("mean_packet_bytes") as u32;
     let plain = plain(&NS2, band, params.real("w_q"), real("max_p"));
     Ok(Settings { clock: PacketClock::of_line(line.rate, mean), ..plain })

@@ -320,11 +320,8 @@ impl Aqm for Wred {
         Verdict::Pass
     }
 
-    fn on_dropped(&mut self, _why: Why) {
-        self.idle.resume();
-    }
-    fn on_idle(&mut self, now: Instant) {
-        self.idle.begin(now);
+    fn idle_clock(&mut self) -> Option<&mut Idle> {
+        Some(&mut self.idle)
     }
     fn next_tick(&self) -> Option<Instant> {
         self.timer.map(|(next, _)| next)

@@ -1,73 +1,12 @@
-//! AFD: a second transcription, and fairness between unequal senders.
+//! AFD: fairness between unequal senders.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use aqmlab_aqm::Admission;
-use packet::{Backlog, Ecn, Instant, Packet, Rng, Why};
+use packet::{Backlog, Ecn, Instant, Packet, Rng};
 
-use super::duel::{Arrival, Queue, RATE, Reference, duel};
+use super::RATE;
 use super::{Pairs, build, gate};
-
-struct Afd {
-    ecn: bool,
-    shadow: VecDeque<u64>,
-    m_fair: f64,
-    q_old: f64,
-}
-
-impl Reference for Afd {
-    fn clock(&self) -> Option<(u64, u64)> {
-        Some((6_250_000, 6_250_000))
-    }
-    fn tick(&mut self, queue: Queue) {
-        let q = queue.packets as f64;
-        let m = self.m_fair + 1.7 * (self.q_old - 20.0) - 1.8 * (q - 20.0);
-        self.m_fair = m.clamp(3.0, 100.0);
-        self.q_old = q;
-    }
-    fn arrive(&mut self, arrival: Arrival, rng: &mut Rng) -> Admission {
-        if arrival.packets >= 60 {
-            return Admission::Dropped(Why::Overflow);
-        }
-        let m_i = self.shadow.iter().filter(|flow| **flow == arrival.flow).count() as f64;
-        let d = if m_i == 0.0 { 0.0 } else { f64::max(0.0, 1.0 - self.m_fair / m_i) };
-        let signal = d > 0.0 && rng.uniform() < d;
-        if rng.uniform() < 1.0 / 4.0 {
-            self.shadow.push_back(arrival.flow);
-            if self.shadow.len() > 100 {
-                self.shadow.pop_front();
-            }
-        }
-        match (signal, self.ecn && arrival.ect()) {
-            (false, _) => Admission::Queued,
-            (true, true) => Admission::Marked(Why::Early),
-            (true, false) => Admission::Dropped(Why::Early),
-        }
-    }
-    fn state(&self) -> Vec<(&'static str, f64)> {
-        let flows: std::collections::BTreeSet<_> = self.shadow.iter().collect();
-        vec![("m_fair", self.m_fair), ("flows", flows.len() as f64)]
-    }
-}
-
-#[test]
-fn both_transcriptions_agree() {
-    for seed in 0..4 {
-        let ecn = seed % 2 == 1;
-        let pairs = [
-            ("b", "100"),
-            ("s", "4"),
-            ("q_target", "20"),
-            ("m_fair_min", "3"),
-            ("limit", "60"),
-            ("ecn", if ecn { "true" } else { "false" }),
-        ];
-        let reference = Afd { ecn, shadow: VecDeque::new(), m_fair: 3.0, q_old: 0.0 };
-        let tally = duel("afd", &pairs, reference, seed, 30_000);
-        assert!(tally.queued > 10_000 && tally.early > 300 && tally.overflow > 50, "{tally:?}");
-        assert_eq!(tally.marked > 500, ecn, "{tally:?}");
-    }
-}
 
 /// Four senders that do not respond, at 4, 2, 1 and 1/2 times the fair quarter of the line: the
 /// first three must get between 0.8 and 1.25 of an equal share of what the last one leaves, and

@@ -1,99 +1,10 @@
-//! AVQ against a second transcription of both forms, and the rate at which it settles.
+//! AVQ: its clocks, and the utilisation at which marks begin.
 
-use aqmlab_aqm::Admission::{self, Dropped, Marked, Queued};
-use packet::Why::{Early, Overflow};
+use aqmlab_aqm::Admission::Marked;
 use packet::{Ecn, Rng};
 
-use super::duel::{Arrival, RATE, Reference, duel};
+use super::RATE;
 use super::{Bench, Pairs};
-
-struct Vq {
-    ns2: bool,
-    bytes: bool,
-    ecn: bool,
-    vq: f64,
-    tilde: f64,
-    vq_time: Option<u64>,
-    time: u64,
-}
-
-impl Vq {
-    fn c(&self) -> f64 {
-        RATE as f64 / if self.bytes { 8.0 } else { 8000.0 }
-    }
-
-    fn adapt(&mut self, size: f64, now: u64) {
-        let (c, dt) = (self.c(), (now - self.time) as f64 / 1e9);
-        self.time = now;
-        if self.ns2 {
-            self.tilde += 0.15 * 0.98 * c * dt - 0.15 * size;
-            self.tilde = if self.tilde > c { c } else { self.tilde };
-            self.tilde = if self.tilde < 0.0 { 0.0 } else { self.tilde };
-        } else {
-            self.tilde = c.min(self.tilde + 0.15 * 0.98 * c * dt);
-            self.tilde = 0f64.max(self.tilde - 0.15 * size);
-        }
-    }
-}
-
-impl Reference for Vq {
-    fn arrive(&mut self, a: Arrival, _rng: &mut Rng) -> Admission {
-        let (size, limit) = if self.bytes { (a.size as f64, 15_000.0) } else { (1.0, 15.0) };
-        if self.vq_time.is_none() {
-            self.tilde = 0.8 * self.c();
-            self.vq_time = Some(a.now);
-            self.time = a.now;
-        }
-        self.vq -= self.tilde * (a.now - self.vq_time.unwrap()) as f64 / 1e9;
-        self.vq_time = Some(a.now);
-        if self.vq < 0.0 {
-            self.vq = 0.0;
-        }
-        self.vq += size;
-        let signal = self.vq > limit;
-        if signal {
-            self.vq -= size;
-        }
-        let marks = self.ecn && a.ect();
-        if !(self.ns2 && signal && !marks) {
-            self.adapt(size, a.now);
-        }
-        let full = if self.bytes { a.bytes + a.size > 15_000 } else { a.packets + 1 > 15 };
-        match (signal, full) {
-            (true, _) if !marks => Dropped(Early),
-            (_, true) => Dropped(Overflow),
-            (true, _) => Marked(Early),
-            _ => Queued,
-        }
-    }
-
-    fn state(&self) -> Vec<(&'static str, f64)> {
-        let (unit, bits) = if self.bytes { (1000.0, 8.0) } else { (1.0, 8000.0) };
-        let near_zero = |x: f64| if x < 1e-6 { 0.0 } else { x };
-        vec![("virtual_queue", near_zero(self.vq / unit)), ("virtual_capacity", self.tilde * bits)]
-    }
-}
-
-#[test]
-fn both_transcriptions_agree() {
-    let mut seed = 0;
-    for profile in ["paper", "ns2"] {
-        for units in ["packet", "byte"] {
-            for ecn in ["true", "false"] {
-                let pairs: Pairs =
-                    &[("profile", profile), ("units", units), ("ecn", ecn), ("limit", "15")];
-                let (ns2, bytes, on) = (profile == "ns2", units == "byte", ecn == "true");
-                let capacity = RATE as f64 / if bytes { 8.0 } else { 8000.0 };
-                let tilde = 0.8 * capacity;
-                let vq = Vq { ns2, bytes, ecn: on, vq: 0.0, tilde, vq_time: None, time: 0 };
-                seed += 1;
-                let tally = duel("avq", pairs, vq, seed, 30_000);
-                assert!(tally.queued > 1000 && tally.early > 500, "{pairs:?} {tally:?}");
-                assert_eq!(tally.marked > 500, on, "{pairs:?} {tally:?}");
-            }
-        }
-    }
-}
 
 #[test]
 fn the_clocks_start_at_the_first_arrival() {

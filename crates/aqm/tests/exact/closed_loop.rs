@@ -3,7 +3,7 @@
 use aqmlab_aqm::{Cx, Discipline};
 use packet::{Ecn, Event, Instant, Packet, Rng};
 
-use super::duel::RATE;
+use super::RATE;
 use super::{Pairs, build};
 
 const MS: u64 = 1_000_000;

@@ -1,11 +1,10 @@
-//! Step marking: its published points, and its rule transcribed again over random traces.
+//! Step marking: its published points.
 
-use aqmlab_aqm::Admission::{self, Dropped, Marked, Queued};
+use aqmlab_aqm::Admission::{Dropped, Marked, Queued};
 use packet::Why::{Forced, Overflow};
-use packet::{Backlog, Ecn, Rng};
+use packet::{Backlog, Ecn};
 
-use super::duel::{Arrival, Reference, duel};
-use super::{Bench, Pairs};
+use super::Bench;
 
 #[test]
 fn published_points() {
@@ -23,38 +22,4 @@ fn published_points() {
     let of = |bytes| Backlog { packets: 1, bytes };
     assert_eq!(step.offer(1500, Ecn::Ect1, of(97_499)), Queued);
     assert_eq!(step.offer(1500, Ecn::Ect1, of(97_500)), Marked(Forced));
-}
-
-struct Step {
-    bytes: bool,
-    drop: bool,
-}
-
-impl Reference for Step {
-    fn arrive(&mut self, a: Arrival, _rng: &mut Rng) -> Admission {
-        let above = if self.bytes { a.bytes > 14_999 } else { a.packets > 9 };
-        let full = if self.bytes { a.bytes + a.size > 30_000 } else { a.packets > 19 };
-        match (above, full) {
-            (true, _) if self.drop && !a.ect() => Dropped(Forced),
-            (_, true) => Dropped(Overflow),
-            (true, _) if a.ect() => Marked(Forced),
-            _ => Queued,
-        }
-    }
-
-    fn state(&self) -> Vec<(&'static str, f64)> {
-        vec![]
-    }
-}
-
-#[test]
-fn both_transcriptions_agree() {
-    for (seed, (units, not_ect)) in
-        (0..).zip([("packet", "pass"), ("packet", "drop"), ("byte", "pass"), ("byte", "drop")])
-    {
-        let pairs: Pairs = &[("K", "10"), ("limit", "20"), ("units", units), ("not_ect", not_ect)];
-        let step = Step { bytes: units == "byte", drop: not_ect == "drop" };
-        let tally = duel("dctcp_step", pairs, step, seed, 20_000);
-        assert!(tally.marked > 500 && tally.queued > 500 && tally.overflow > 20, "{tally:?}");
-    }
 }

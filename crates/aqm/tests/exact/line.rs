@@ -8,6 +8,7 @@ use packet::{Ecn, Event, Instant, Packet, Rng, Why};
 
 use super::{Pairs, build};
 
+/// The rate of the line in the examples, bit/s.
 pub const RATE: u64 = 10_000_000;
 
 /// A packet as the transcriptions know it.
@@ -18,12 +19,6 @@ pub struct P {
     pub size: u64,
     pub ecn: Ecn,
     pub t: u64,
-}
-
-impl P {
-    pub fn ect(&self) -> bool {
-        self.ecn != Ecn::NotEct
-    }
 }
 
 /// What a discipline did.

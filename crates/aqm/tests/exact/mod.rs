@@ -1,5 +1,6 @@
-//! Exactness: published numbers, and second transcriptions of each algorithm's pseudocode fed
-//! with the same arrivals and random draws.
+//! Exactness: published numbers, worked examples, and what theory says of long runs. The lock-step
+//! with a second transcription of each discipline is `tests/transcriptions` (Python); only CAKE, of
+//! which that has a part, has one here.
 
 mod adaptive;
 mod afd;
@@ -17,7 +18,6 @@ mod dctcp_step;
 mod drop_tail;
 mod drr;
 mod dualpi2;
-mod duel;
 mod fq_codel;
 mod fq_pie;
 mod fred;
@@ -29,14 +29,14 @@ mod pi2;
 mod pie;
 mod red;
 mod red_pd;
-mod red_traces;
 mod rem;
 mod sfb;
 mod spacing;
 mod sred;
-mod transcribed;
 mod unfair;
 mod wred;
+
+use line::RATE;
 
 use aqmlab_aqm::{Admission, Built, Gate, Line, find};
 use packet::params::{BadParams, Params, Raw};

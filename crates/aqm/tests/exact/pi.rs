@@ -1,94 +1,9 @@
-//! PI: the published gains as parameters, and a second transcription.
+//! PI: the published gains as parameters, and where the queue rests.
 
 use aqmlab_aqm::Admission;
-use packet::{Ecn, Instant, Rng, Why};
+use packet::{Ecn, Instant, Why};
 
-use super::duel::{Arrival, Queue, Reference, duel};
 use super::{Bench, Pairs, build, close};
-
-/// ns-2's `calculate_p` and `drop_early`, in its own variables.
-struct Ns {
-    a: f64,
-    b: f64,
-    qref: f64,
-    prob: f64,
-    qold: f64,
-    qib: bool,
-    bytes: bool,
-    mean: f64,
-    limit: u64,
-    setbit: bool,
-}
-
-impl Reference for Ns {
-    fn clock(&self) -> Option<(u64, u64)> {
-        Some((5_000_000, 5_000_000))
-    }
-    fn tick(&mut self, queue: Queue) {
-        let qlen = if self.qib { queue.bytes } else { queue.packets } as f64;
-        let unit = if self.qib { self.mean } else { 1.0 };
-        let p = self.a * (qlen / unit - self.qref) - self.b * (self.qold / unit - self.qref)
-            + self.prob;
-        self.prob = p.clamp(0.0, 1.0);
-        self.qold = qlen;
-    }
-    fn arrive(&mut self, arrival: Arrival, rng: &mut Rng) -> Admission {
-        if arrival.packets >= self.limit {
-            return Admission::Dropped(Why::Overflow);
-        }
-        let mut p = self.prob;
-        if self.bytes {
-            p = p * arrival.size as f64 / self.mean;
-        }
-        if rng.uniform() >= p {
-            Admission::Queued
-        } else if self.setbit && arrival.ect() {
-            Admission::Marked(Why::Early)
-        } else {
-            Admission::Dropped(Why::Early)
-        }
-    }
-    fn state(&self) -> Vec<(&'static str, f64)> {
-        vec![("p", self.prob)]
-    }
-}
-
-#[test]
-fn both_transcriptions_agree() {
-    for (n, bits) in (0..8).enumerate() {
-        let on = |bit: u32| bits >> bit & 1 == 1;
-        let (qib, bytes, setbit) = (on(0), on(1), on(2));
-        let reference = Ns {
-            a: 2e-3,
-            b: 1.9e-3,
-            qref: 20.0,
-            prob: 0.0,
-            qold: 0.0,
-            qib,
-            bytes,
-            mean: 750.0,
-            limit: 60,
-            setbit,
-        };
-        let text = |on: bool| if on { "true" } else { "false" };
-        let mut pairs = vec![
-            ("a", "2e-3"),
-            ("b", "1.9e-3"),
-            ("q_ref", "20"),
-            ("T", "5 ms"),
-            ("limit", "60"),
-            ("queue_in_bytes", text(qib)),
-            ("byte_probability", text(bytes)),
-            ("ecn", text(setbit)),
-        ];
-        if qib || bytes {
-            pairs.push(("mean_packet_bytes", "750"));
-        }
-        let tally = duel("pi", &pairs, reference, n as u64, 30_000);
-        assert!(tally.queued > 10_000 && tally.early > 300 && tally.overflow > 50, "{tally:?}");
-        assert_eq!(tally.marked > 300, setbit, "{tally:?}");
-    }
-}
 
 fn p_after(pairs: Pairs, queues: &[u32]) -> f64 {
     let mut bench = Bench::new("pi", pairs, 1);

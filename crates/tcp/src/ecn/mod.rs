@@ -70,15 +70,17 @@ impl EcnState {
 
 impl Endpoint {
     /// RFC 3168 section 6.1.1: a SYN asks by ECE and CWR, a SYN-ACK agrees by ECE alone; accurate
-    /// ECN asks and answers by three flags. Asked again, they say the same.
-    pub(crate) fn opening_ecn_flags(&self, accepting: bool) -> Flags {
+    /// ECN asks and answers by three flags. Asked again, a SYN-ACK says the same, and a SYN unless the
+    /// profile falls back.
+    pub(crate) fn opening_ecn_flags(&self, accepting: bool, again: bool) -> Flags {
         let rules = &self.profile.ecn;
         if accepting && self.ecn.on() {
             // Accurate ECN has its answer in `says`.
             let accurate = self.ecn.feedback == EcnFeedback::Accurate;
             return if accurate { Flags::NONE } else { Flags::ECE };
         }
-        match (accepting || !rules.on, rules.feedback) {
+        let silent = accepting || !rules.on || (again && rules.fallback);
+        match (silent, rules.feedback) {
             (true, _) => Flags::NONE,
             (false, EcnFeedback::Accurate) => Flags::ACE,
             (false, _) => Flags::ECE.with(Flags::CWR),
@@ -116,7 +118,7 @@ impl Endpoint {
         let rules = self.profile.ecn;
         let answer = syn_ack.flags.and(Flags::ACE);
         let accurate = rules.feedback == EcnFeedback::Accurate;
-        if !rules.on || answer == Flags::NONE || answer == self.opening_ecn_flags(false) {
+        if !rules.on || answer == Flags::NONE || answer == self.opening_ecn_flags(false, false) {
             return;
         }
         if answer == Flags::ECE {

@@ -44,6 +44,8 @@ pub(crate) struct EcnRules {
     /// Data says that its sender is scalable, by ECT(1) (RFC 9331 section 4.1), if the feedback
     /// turns out to be accurate.
     pub scalable: bool,
+    /// A SYN that goes again does not ask (RFC 3168 section 6.1.1.1).
+    pub fallback: bool,
 }
 
 impl EcnRules {

@@ -8,6 +8,7 @@ use super::fields::{self, OFF, ON, field};
 use super::parts::{self, Chosen, Parts};
 use super::start::Start;
 use crate::congestion::EcnMode;
+use crate::ecn::EcnRules;
 use crate::host_cache::Remembers;
 use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck, SynRetries, TimeLimit};
 use crate::receiver::{AckPolicy, Adaptive, AtOnce};
@@ -122,6 +123,14 @@ const FIELDS: &[Field] = &[
     fields::ECN_FEEDBACK,
     fields::ECN_RECEIVER,
     fields::ACCECN_OPTION,
+    Field {
+        name: "ecn_fallback",
+        meaning: "A SYN that goes again does not ask for ECN, so that a connection whose first SYN was \
+                  lost never has it (RFC 3168 section 6.1.1.1).",
+        kind: Kind::Switch,
+        default: ON,
+        source: "net.ipv4.tcp_ecn_fallback = 1 (tcp_ecn_clear_syn)",
+    },
     field(fields::BETA_ECN, Value::Unset, "as much as a loss leaves: Linux has no ABE (RFC 8511)"),
     Field {
         name: "classic_fallback",
@@ -208,7 +217,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         ending: Ending::Fin,
         rto_check: parts.rto_check(),
         timestamps: parts.timestamps,
-        ecn: parts.ecn,
+        ecn: EcnRules { fallback: params.switch("ecn_fallback"), ..parts.ecn },
         max_resends: 15,
         connect_limit: start.life(),
         time_wait: TimeLimit::Exact(Duration::from_secs(60)),

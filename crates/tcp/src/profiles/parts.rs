@@ -219,6 +219,7 @@ fn ecn(params: &Params, chosen: &Chosen) -> Result<EcnRules, BadParams> {
         honest: !ignores,
         cut: beta.map_or(EchoCut::AsLoss, EchoCut::Beta),
         scalable: wanted == EcnMode::Scalable,
+        fallback: false,
     })
 }
 

@@ -19,6 +19,7 @@ from aqmlab.experiment.grammar import (
     Probe,
 )
 from aqmlab.experiment.shapes import Mistake
+from aqmlab.simulator import measures
 from aqmlab.tables import statistics
 
 from .cells import Names, first, unknown
@@ -102,6 +103,8 @@ def _of_runs(let: Number, names: Names) -> str | None:
     problem = names.some_metrics([let.metric]) if let.metric is not None else None
     if let.statistic is not None:
         problem = statistic(statistics.OF_RUN, RUN, let.statistic, let.args)
+    if let.summary is not None:
+        problem = measures.unknown(let.summary)
     return problem or _several(let, let.over, names)
 
 

@@ -89,11 +89,8 @@ impl Aqm for InReals {
         Verdict::Signal(Why::Early)
     }
 
-    fn on_dropped(&mut self, _why: Why) {
-        self.average.idle.resume();
-    }
-    fn on_idle(&mut self, now: Instant) {
-        self.average.idle.begin(now);
+    fn idle_clock(&mut self) -> Option<&mut Idle> {
+        Some(&mut self.average.idle)
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         let p_b = if self.average.value > self.max { 1.0 } else { self.p_b().max(0.0) };
@@ -214,11 +211,8 @@ impl Aqm for InIntegers {
         Verdict::Signal(Why::Early)
     }
 
-    fn on_dropped(&mut self, _why: Why) {
-        self.idle.resume();
-    }
-    fn on_idle(&mut self, now: Instant) {
-        self.idle.begin(now);
+    fn idle_clock(&mut self) -> Option<&mut Idle> {
+        Some(&mut self.idle)
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("avg", self.avg as f64 / (1u64 << self.log_weight) as f64);

@@ -10,8 +10,8 @@ use alloc::format;
 use packet::params::BadParams;
 use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 
-use super::average::Idle;
 use super::settings::Settings;
+use crate::idle::Idle;
 use crate::{Aqm, Verdict};
 
 /// Fractional bits.
@@ -191,8 +191,8 @@ impl Aqm for Altq {
         self.idle.resume();
         self.count = 0;
     }
-    fn on_idle(&mut self, now: Instant) {
-        self.idle.begin(now);
+    fn idle_clock(&mut self) -> Option<&mut Idle> {
+        Some(&mut self.idle)
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("avg", self.average());

@@ -4,16 +4,19 @@
 use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 
 pub(crate) use super::altq::{Altq, log_weight};
-pub(crate) use super::average::{Average, Idle, PacketClock};
+pub(crate) use super::average::Average;
 pub(crate) use super::curve::Curve;
 pub(crate) use super::in_packets;
 pub(crate) use super::linux::{Ageing, Linux};
 pub(crate) use super::ns::Ns;
 pub(crate) use super::paper::Paper;
-pub(crate) use super::profile::{ALTQ, FJ93, Given, LINUX, NS2, NS3, Profile, Switch, band};
+pub(crate) use super::profile::{
+    ALTQ, FJ93, Given, LINUX, NS2, NS3, Profile, Switch, band, band_of,
+};
 pub(crate) use super::settings::{Settings, weight_for_burst};
 pub(crate) use super::spacing;
 pub(crate) use super::spacing::paper as space_signals;
+pub(crate) use crate::idle::{Idle, PacketClock};
 use crate::{Aqm, BufferLimit, Verdict};
 
 /// Plain settings of a judge that counts packets (`Linux`: bytes), for a discipline that resolves

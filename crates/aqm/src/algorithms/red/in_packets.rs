@@ -4,12 +4,12 @@
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
-use super::average::PacketClock;
 use super::family::plain;
 use super::profile::{FJ93, NS2, NS3, Profile, band};
 use super::settings::Settings;
 use crate::buffer::{self, PACKET_BYTES, PACKETS};
 use crate::by_profile::by_profile;
+use crate::idle::PacketClock;
 use crate::{BufferLimit, Line};
 
 /// A probability above zero.

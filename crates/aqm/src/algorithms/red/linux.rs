@@ -11,8 +11,8 @@ use packet::params::BadParams;
 use packet::{Backlog, Duration, Instant, Packet, Rng, Why, math};
 
 use super::altq::log_weight;
-use super::average::Idle;
 use super::settings::{Settings, certain_verdict};
+use crate::idle::Idle;
 use crate::{Aqm, Verdict};
 
 /// How the average ages: a right shift per cell of idle time.
@@ -230,11 +230,8 @@ impl Aqm for Linux {
         self.decide(self.avg, rng)
     }
 
-    fn on_dropped(&mut self, _why: Why) {
-        self.idle.resume();
-    }
-    fn on_idle(&mut self, now: Instant) {
-        self.idle.begin(now);
+    fn idle_clock(&mut self) -> Option<&mut Idle> {
+        Some(&mut self.idle)
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("avg", self.average_packets());

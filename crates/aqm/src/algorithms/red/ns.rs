@@ -11,7 +11,7 @@ use super::curve::Curve;
 use super::family::Early;
 use super::settings::{Settings, certain_verdict};
 use super::spacing;
-use crate::{Aqm, Verdict};
+use crate::{Aqm, Idle, Verdict};
 
 pub(crate) struct Ns {
     average: Average,
@@ -165,8 +165,8 @@ impl Aqm for Ns {
             self.clear();
         }
     }
-    fn on_idle(&mut self, now: Instant) {
-        self.average.idle.begin(now);
+    fn idle_clock(&mut self) -> Option<&mut Idle> {
+        Some(&mut self.average.idle)
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("avg", self.average.value / self.unit);

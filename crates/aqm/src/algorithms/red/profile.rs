@@ -6,10 +6,10 @@ use alloc::format;
 use packet::params::{BadParams, Params};
 use packet::{Duration, Rate};
 
-use super::average::PacketClock;
 use super::profiles::{altq, fj93, linux, ns2, ns2_fixed, ns3};
 use super::settings::Settings;
 use crate::by_profile::Stated;
+use crate::idle::PacketClock;
 use crate::{Built, Fit};
 
 /// Every profile, in the order of the documentation. A new one adds its line here.
@@ -129,14 +129,22 @@ impl Given {
 /// # Errors
 /// If the lower is not below the upper.
 pub(crate) fn band(min_th: f64, max_th: f64) -> Result<(f64, f64), BadParams> {
+    band_of("", min_th, max_th)
+}
+
+/// [`band`] of the class whose fields begin with `class`.
+///
+/// # Errors
+/// As `band`.
+pub(crate) fn band_of(class: &str, min_th: f64, max_th: f64) -> Result<(f64, f64), BadParams> {
     if min_th < max_th {
         return Ok((min_th, max_th));
     }
     let why = format!(
-        "{min_th} is not below max_th = {max_th}: RED needs a band between its thresholds; give \
-         both, min_th the smaller"
+        "{min_th} is not below {class}max_th = {max_th}: RED needs a band between its thresholds; \
+         give both, {class}min_th the smaller"
     );
-    Err(BadParams::new("min_th", why))
+    Err(BadParams::new(&format!("{class}min_th"), why))
 }
 
 /// How long the line needs for one packet, where the user does not say.

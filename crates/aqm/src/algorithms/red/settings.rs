@@ -5,10 +5,10 @@ use alloc::format;
 use packet::params::{BadParams, Params, Value};
 use packet::{Duration, math};
 
-use super::average::PacketClock;
 use super::curve::Curve;
 use super::presets::Preset;
 use super::profile::{FJ93, Given, IdleClock, Limits, Profile, Switch};
+use crate::idle::PacketClock;
 use crate::{BufferLimit, Line, Verdict};
 
 /// Everything a judge is constructed from. Thresholds are in packets.
