@@ -266,7 +266,7 @@ def test_a_kind_takes_what_its_signatures_name(name):
         (
             "effects",
             {"table": "t", "rows": [], "on": [], "better": {"drops": "fewer"}},
-            'better.drops is "less" or "more", not "fewer"',
+            'better is "less" or "more", not "fewer"',
         ),
         ("trace", {"where": "all"}, "where is a table, not 'all'"),
         ("loss-distances", {"upto": 2.5}, "upto is a whole number, not 2.5"),

@@ -205,16 +205,14 @@ impl Endpoint {
         if self.ecn.held {
             return None;
         }
-        if !classic.control.is_reno() {
-            return self.choose_tracked(moment);
-        }
-        let chunk = self.allowed(&self.snd)?;
+        let reno = classic.control.is_reno();
+        let chunk = if reno { self.allowed(&self.snd)? } else { self.allowed_tracked(moment)? };
         if self.closes_after_pause(moment) { self.allowed_after_pause() } else { Some(chunk) }
     }
 
-    /// The same for a control that may pace, and sets its window itself.
+    /// What the windows let go with a control that may pace, and sets its window itself.
     #[cold]
-    fn choose_tracked(&mut self, moment: Moment) -> Option<Chunk> {
+    fn allowed_tracked(&mut self, moment: Moment) -> Option<Chunk> {
         let Sender::Classic(classic) = &self.sender else { return None };
         let (inflation, paced_to) = classic.control.beyond(moment.at);
         let inflated = SendState { cwnd: self.snd.cwnd + inflation, ..self.snd };
@@ -223,7 +221,7 @@ impl Endpoint {
             self.life_at = next;
             return None;
         }
-        if self.closes_after_pause(moment) { self.allowed_after_pause() } else { Some(chunk) }
+        Some(chunk)
     }
 
     /// The first unacknowledged segment, which a classic sender is to send again.

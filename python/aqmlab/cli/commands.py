@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -87,22 +88,17 @@ def run(
 
     from . import show
 
+    own = bool(set_ or pcap or watch or seed is not None or seeds is not None)
     if folders.holds_groups(scenario):
-        if set_ or pcap or watch or seed is not None or seeds is not None:
-            raise SpecError(
-                f"{scenario} has groups, which say what is run: leave out --seed, --seeds, --set, "
-                "--pcap and --watch"
-            )
+        _refuse(own, f"{scenario} has groups, which say what is run: leave out {_OF_ONE}")
         _studies(str(scenario), False, None, None, out, jobs, fresh, False, json)
         return
-    if seed is not None and seeds is not None:
-        raise SpecError("--seed and --seeds exclude each other: give one of them")
-    if pcap is None and (pcap_port or pcap_at != "departure"):
-        raise SpecError(
-            "--pcap-port and --pcap-at say what a capture holds: give --pcap with a file"
-        )
-    if watch and pcap is not None:
-        raise SpecError("--watch and --pcap exclude each other: give one of them")
+    twice = seed is not None and seeds is not None
+    _refuse(twice, "--seed and --seeds exclude each other: give one of them")
+    idle = pcap is None and bool(pcap_port or pcap_at != "departure")
+    _refuse(idle, "--pcap-port and --pcap-at say what a capture holds: give --pcap with a file")
+    both = watch and pcap is not None
+    _refuse(both, "--watch and --pcap exclude each other: give one of them")
     capture = Capture(pcap, tuple(pcap_port or ()), pcap_at) if pcap is not None else None
     experiment = spec.load(scenario, overrides=set_ or (), seed=seed, seeds=seeds)
     folder = out if out is not None else runner.default_folder(experiment)
@@ -110,12 +106,21 @@ def run(
     result = runner.run_experiment(
         experiment, out=folder, fresh=fresh, jobs=jobs, progress=progress, capture=capture
     )
-    if json:
-        _print_json(show.document(result))
-    else:
-        show.result(result, terminal.console())
-    for remark in result.remarks:
+    _print_json(show.document(result)) if json else show.result(result, terminal.console())
+    _say_all(result.remarks)
+
+
+_OF_ONE = "--seed, --seeds, --set, --pcap and --watch"
+
+
+def _say_all(remarks: Sequence[str]) -> None:
+    for remark in remarks:
         terminal.say(" ".join(fitting(remark).split()))
+
+
+def _refuse(wrong: bool, sentence: str) -> None:
+    if wrong:
+        raise SpecError(sentence)
 
 
 @app.command()

@@ -6,12 +6,13 @@
 //! That matters for small windows: `cnt`, the acknowledged segments that buy one of the window, is a
 //! quotient rounded down. CUBIC by the letter of RFC 9438 is [`super::rfc9438`].
 
-use packet::params::{Field, Params};
+use packet::params::{Field, Kind, Params, Value};
+use packet::units::Unit;
 use packet::{About, Instant};
 
 use super::growth::{Increase, segments};
 use super::hystart::HyStart;
-use super::{AckSample, Cause, Control, Entry, field};
+use super::{AckSample, Cause, Control, Entry};
 use crate::send_state::SendState;
 
 /// The registry's line.
@@ -31,38 +32,21 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    field::number(
-        "c",
-        "Growth of the cubic, segments/s^3; counted in 1/1,024.",
-        (0.01, 10.0),
-        0.4,
-        "bic_scale = 41: 410/1,024",
-    ),
-    field::number(
-        "beta",
-        "What congestion leaves of the window; counted in 1/1,024.",
-        (0.1, 0.99),
-        0.7,
-        "beta = 717: 717/1,024",
-    ),
-    field::switch(
-        "fast_convergence",
-        "A window below the last plateau aims lower: room for others.",
-        true,
-        "fast_convergence = 1",
-    ),
-    field::switch(
-        "tcp_friendliness",
-        "Never slower than Reno's equal.",
-        true,
-        "tcp_friendliness = 1",
-    ),
-    field::switch(
-        "hystart",
-        "Slow start ends early where round trips rise (HyStart).",
-        true,
-        "hystart = 1",
-    ),
+    Field::new("c", Kind::from(Unit::None, 0.01, 10.0), Value::Real(0.4))
+        .meaning("Growth of the cubic, segments/s^3; counted in 1/1,024.")
+        .source("bic_scale = 41: 410/1,024"),
+    Field::new("beta", Kind::from(Unit::None, 0.1, 0.99), Value::Real(0.7))
+        .meaning("What congestion leaves of the window; counted in 1/1,024.")
+        .source("beta = 717: 717/1,024"),
+    Field::new("fast_convergence", Kind::Switch, Value::Switch(true))
+        .meaning("A window below the last plateau aims lower: room for others.")
+        .source("fast_convergence = 1"),
+    Field::new("tcp_friendliness", Kind::Switch, Value::Switch(true))
+        .meaning("Never slower than Reno's equal.")
+        .source("tcp_friendliness = 1"),
+    Field::new("hystart", Kind::Switch, Value::Switch(true))
+        .meaning("Slow start ends early where round trips rise (HyStart).")
+        .source("hystart = 1"),
 ];
 
 /// The scale of fractions.

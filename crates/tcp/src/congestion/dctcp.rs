@@ -7,11 +7,12 @@
 //! sqrt(2/W*), W* packets being the path and K, and the queue swings by sqrt(W*/2) below K (Alizadeh
 //! et al., section 3.3).
 
-use packet::params::{Field, Params};
+use packet::params::{Field, Kind, Params, Value};
+use packet::units::Unit;
 use packet::{About, Instant};
 
 use super::reno::Reno;
-use super::{AckSample, CLASSIC, Cause, Control, ControlFlags, EcnMode, Entry, field};
+use super::{AckSample, CLASSIC, Cause, Control, ControlFlags, EcnMode, Entry};
 use crate::send_state::SendState;
 
 /// The registry's line.
@@ -29,19 +30,12 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    field::number(
-        "g",
-        "Weight of a window's marked fraction in the average alpha.",
-        (0.0, 1.0),
-        1.0 / 16.0,
-        "RFC 8257 section 4.2; dctcp_shift_g = 4 in Linux",
-    ),
-    field::share(
-        "alpha",
-        "The average before the first window: a new connection fears the worst.",
-        1.0,
-        "dctcp_alpha_on_init = 1,024 in Linux",
-    ),
+    Field::new("g", Kind::above(Unit::None, 0.0, 1.0), Value::Real(1.0 / 16.0))
+        .meaning("Weight of a window's marked fraction in the average alpha.")
+        .source("RFC 8257 section 4.2; dctcp_shift_g = 4 in Linux"),
+    Field::new("alpha", Kind::from(Unit::None, 0.0, 1.0), Value::Real(1.0))
+        .meaning("The average before the first window: a new connection fears the worst.")
+        .source("dctcp_alpha_on_init = 1,024 in Linux"),
 ];
 
 #[derive(Clone, Copy, Debug)]

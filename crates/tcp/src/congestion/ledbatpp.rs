@@ -10,11 +10,11 @@
 //!
 //! Sections are the draft's.
 
-use packet::params::{Field, Params};
+use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Duration, Instant};
 
-use super::{AckSample, CaState, Cause, Control, Entry, field};
+use super::{AckSample, CaState, Cause, Control, Entry};
 use crate::send_state::SendState;
 
 /// The registry's line.
@@ -34,28 +34,15 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    field::time(
-        "target",
-        "Queueing delay to keep; three quarters of it end the first slow start.",
-        (0.0, 10.0),
-        0.06,
-        "section 4.5, and section 4.1: 45 ms",
-    ),
-    field::whole(
-        "gain_parts",
-        "The gain is at least one part in so many.",
-        Unit::Count,
-        (1, 1_000),
-        16,
-        "section 4.2",
-    ),
-    field::number(
-        "constant",
-        "Weight of the delay beyond the target.",
-        (0.0, 100.0),
-        1.0,
-        "section 4.3",
-    ),
+    Field::new("target", Kind::above(Unit::Time, 0.0, 10.0), Value::Real(0.06))
+        .meaning("Queueing delay to keep; three quarters of it end the first slow start.")
+        .source("section 4.5, and section 4.1: 45 ms"),
+    Field::new("gain_parts", Kind::whole(Unit::Count, 1, 1_000), Value::Whole(16))
+        .meaning("The gain is at least one part in so many.")
+        .source("section 4.2"),
+    Field::new("constant", Kind::above(Unit::None, 0.0, 100.0), Value::Real(1.0))
+        .meaning("Weight of the delay beyond the target.")
+        .source("section 4.3"),
 ];
 
 #[derive(Clone, Copy, Debug)]

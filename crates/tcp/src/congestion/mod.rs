@@ -11,7 +11,6 @@ mod bbr3;
 mod classic_reno;
 mod cubic;
 mod dctcp;
-mod field;
 mod growth;
 mod hystart;
 mod hystart_plus;

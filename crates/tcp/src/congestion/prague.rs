@@ -10,11 +10,12 @@
 
 mod classic;
 
-use packet::params::{Field, Params};
+use packet::params::{Field, Kind, Params, Value};
+use packet::units::Unit;
 use packet::{About, Duration, Instant};
 
 use super::growth::slow_start;
-use super::{AckSample, CaState, Cause, Control, ControlFlags, EcnMode, Entry, field};
+use super::{AckSample, CaState, Cause, Control, ControlFlags, EcnMode, Entry};
 use crate::send_state::SendState;
 use classic::Detector;
 
@@ -36,20 +37,12 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    field::number(
-        "g",
-        "Weight of a round trip's marked fraction in the average alpha.",
-        (0.0, 1.0),
-        1.0 / 16.0,
-        "prague_ecn_shift = 4 of tcp_prague.c",
-    ),
-    field::time(
-        "rtt_virtual",
-        "Round trips below this count like it.",
-        (0.0, 1.0),
-        0.025,
-        "prague_rtt_target of tcp_prague.c: 25 ms",
-    ),
+    Field::new("g", Kind::above(Unit::None, 0.0, 1.0), Value::Real(1.0 / 16.0))
+        .meaning("Weight of a round trip's marked fraction in the average alpha.")
+        .source("prague_ecn_shift = 4 of tcp_prague.c"),
+    Field::new("rtt_virtual", Kind::above(Unit::Time, 0.0, 1.0), Value::Real(0.025))
+        .meaning("Round trips below this count like it.")
+        .source("prague_rtt_target of tcp_prague.c: 25 ms"),
 ];
 
 #[derive(Clone, Copy, Debug)]

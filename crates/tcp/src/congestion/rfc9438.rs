@@ -4,11 +4,12 @@
 //! Windows in the formulas are in segments, times in seconds. Arithmetic is IEEE 754's four
 //! operations and `libm`'s cube root: the same bits on every machine.
 
-use packet::params::{Field, Params};
+use packet::params::{Field, Kind, Params, Value};
+use packet::units::Unit;
 use packet::{About, Duration, Instant, math};
 
 use super::hystart_plus::HyStart;
-use super::{AckSample, CaState, Cause, Control, Entry, field};
+use super::{AckSample, CaState, Cause, Control, Entry};
 use crate::send_state::SendState;
 
 /// The registry's line.
@@ -29,14 +30,15 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    field::number("c", "Growth of the cubic, segments/s^3.", (0.01, 10.0), 0.4, "section 5"),
-    field::number("beta", "What congestion leaves of the window.", (0.1, 0.99), 0.7, "section 4.6"),
-    field::switch(
-        "fast_convergence",
-        "A window below the last plateau aims lower: room for others.",
-        true,
-        "section 4.7",
-    ),
+    Field::new("c", Kind::from(Unit::None, 0.01, 10.0), Value::Real(0.4))
+        .meaning("Growth of the cubic, segments/s^3.")
+        .source("section 5"),
+    Field::new("beta", Kind::from(Unit::None, 0.1, 0.99), Value::Real(0.7))
+        .meaning("What congestion leaves of the window.")
+        .source("section 4.6"),
+    Field::new("fast_convergence", Kind::Switch, Value::Switch(true))
+        .meaning("A window below the last plateau aims lower: room for others.")
+        .source("section 4.7"),
 ];
 
 /// The parameters, and what follows from them.

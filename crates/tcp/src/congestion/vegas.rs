@@ -1,12 +1,12 @@
 //! Vegas (Brakmo, O'Malley, Peterson, SIGCOMM 1994; Brakmo, Peterson, IEEE JSAC 13(8), 1995):
 //! keeps a few segments of its own in the queue, which it reads off the round-trip times.
 
-use packet::params::{Field, Params};
+use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Duration, Instant};
 
 use super::growth::slow_start;
-use super::{AckSample, CaState, Cause, Control, Entry, field};
+use super::{AckSample, CaState, Cause, Control, Entry};
 use crate::send_state::SendState;
 
 /// The registry's line.
@@ -28,30 +28,15 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    field::whole(
-        "alpha",
-        "Segments queued below which the window grows.",
-        Unit::Packets,
-        (0, 10_000),
-        2,
-        "Brakmo and Peterson 1995; alpha = 2 in Linux",
-    ),
-    field::whole(
-        "beta",
-        "Segments queued above which the window shrinks.",
-        Unit::Packets,
-        (0, 10_000),
-        4,
-        "Brakmo and Peterson 1995; beta = 4 in Linux",
-    ),
-    field::whole(
-        "gamma",
-        "Segments queued that end slow start.",
-        Unit::Packets,
-        (0, 10_000),
-        1,
-        "Brakmo and Peterson 1995; gamma = 1 in Linux",
-    ),
+    Field::new("alpha", Kind::whole(Unit::Packets, 0, 10_000), Value::Whole(2))
+        .meaning("Segments queued below which the window grows.")
+        .source("Brakmo and Peterson 1995; alpha = 2 in Linux"),
+    Field::new("beta", Kind::whole(Unit::Packets, 0, 10_000), Value::Whole(4))
+        .meaning("Segments queued above which the window shrinks.")
+        .source("Brakmo and Peterson 1995; beta = 4 in Linux"),
+    Field::new("gamma", Kind::whole(Unit::Packets, 0, 10_000), Value::Whole(1))
+        .meaning("Segments queued that end slow start.")
+        .source("Brakmo and Peterson 1995; gamma = 1 in Linux"),
 ];
 
 /// The parameters, segments.

@@ -4,8 +4,9 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Duration};
 
-use super::parts::{self, OFF, ON, Parts, field};
-use super::start::{self, Start};
+use super::fields::{self, OFF, ON, field};
+use super::parts::{self, Parts};
+use super::start::Start;
 use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck, TimeLimit};
 use crate::receiver::AtOnce;
 use crate::recovery::Implementation;
@@ -33,19 +34,19 @@ pub(crate) const ENTRY: Entry = Entry {
 const NOT_THERE: &str = "FreeBSD 2.2 has none";
 
 const FIELDS: &[Field] = &[
-    parts::MSS,
+    fields::MSS,
     Field {
         meaning: "Receive window and socket buffer, rounded up to whole segments. A scenario may call \
                   it window.",
         kind: Kind::Whole { unit: Unit::Bytes, min: 64, max: 65_535 },
         ..field(
-            parts::WINDOW,
+            fields::WINDOW,
             Value::Whole(17_520),
             "16,384 B rounded up to 12 segments of 1,460 B",
         )
     },
-    parts::WRITE_CHUNK,
-    parts::SMALL_WRITE_SPLIT,
+    fields::WRITE_CHUNK,
+    fields::SMALL_WRITE_SPLIT,
     Field {
         name: "floor_v",
         meaning: "Floor the RTT estimate at the smallest timeout before a timeout multiplies it.",
@@ -53,45 +54,53 @@ const FIELDS: &[Field] = &[
         default: Value::Switch(true),
         source: "FreeBSD 3.2; the 1998 code does not, 2.2.8 is not known",
     },
-    field(parts::INITIAL_WINDOW, Value::Whole(1), "1998 FreeBSD code"),
-    field(parts::RECOVERY, Value::Choice("reno"), "1998 FreeBSD code"),
-    field(parts::CONGESTION, Value::Choice("reno-bsd"), "the system's own"),
-    parts::DUPACK_THRESHOLD,
-    field(parts::LIMITED_TRANSMIT, OFF, NOT_THERE),
-    field(parts::RTO_MIN, Value::Real(1.0), "2 ticks in the 1998 FreeBSD code"),
-    field(parts::TICK, Value::Real(0.5), "the slow clock of the 1998 FreeBSD code"),
-    field(parts::DELAYED_ACK, Value::Real(0.2), "the fast clock of the 1998 FreeBSD code"),
+    field(fields::INITIAL_WINDOW, Value::Whole(1), "1998 FreeBSD code"),
+    field(fields::RECOVERY, Value::Choice("reno"), "1998 FreeBSD code"),
+    field(fields::CONGESTION, Value::Choice("reno-bsd"), "the system's own"),
+    fields::DUPACK_THRESHOLD,
+    field(fields::LIMITED_TRANSMIT, OFF, NOT_THERE),
+    field(fields::RTO_MIN, Value::Real(1.0), "2 ticks in the 1998 FreeBSD code"),
+    field(fields::TICK, Value::Real(0.5), "the slow clock of the 1998 FreeBSD code"),
+    field(fields::DELAYED_ACK, Value::Real(0.2), "the fast clock of the 1998 FreeBSD code"),
     Field {
         meaning: "Acknowledge at once when this many full segments' bytes wait.",
-        ..field(parts::ACK_EVERY, Value::Whole(2), "1998 FreeBSD code; at most half the window")
+        ..field(fields::ACK_EVERY, Value::Whole(2), "1998 FreeBSD code; at most half the window")
     },
-    field(parts::DELAYED_ACK_CLOCK, Value::Choice("host"), "1998 FreeBSD code"),
+    field(fields::DELAYED_ACK_CLOCK, Value::Choice("host"), "1998 FreeBSD code"),
     field(
-        parts::TIMESTAMPS,
+        fields::TIMESTAMPS,
         OFF,
         "recalled: on in the kernel, switched off by the start-up script of that era",
     ),
-    field(parts::F_RTO, OFF, NOT_THERE),
-    field(parts::HOST_CACHE, ON, "tcp_close and tcp_mss of FreeBSD 2.1.7.1, the 1998 code and 3.2"),
+    field(fields::F_RTO, OFF, NOT_THERE),
     field(
-        parts::SENDPIPE,
+        fields::HOST_CACHE,
+        ON,
+        "tcp_close and tcp_mss of FreeBSD 2.1.7.1, the 1998 code and 3.2",
+    ),
+    field(
+        fields::SENDPIPE,
         Value::Whole(0),
         "none configured in the route: the rule of 2.1.7.1 and of the 1998 code. FreeBSD 3.2 (1999) takes the send buffer (17,520 B) in its place; 2.2.8 is not known",
     ),
-    parts::ECN,
-    parts::ECN_FEEDBACK,
-    parts::ECN_RECEIVER,
-    field(parts::IDLE_RESTART, ON, "1998 FreeBSD code: judged by the last segment received"),
-    field(start::INITIAL_SSTHRESH, Value::Whole(65_535 << 14), "TCP_MAXWIN << TCP_MAX_WINSHIFT"),
-    field(start::RTO_INITIAL, Value::Real(3.0), "TCPTV_SRTTBASE: 6 ticks in the 1998 FreeBSD code"),
-    field(start::SYN_LINEAR, Value::Whole(0), "tcp_backoff of the 1998 FreeBSD code"),
-    field(start::SYN_RETRIES, Value::Whole(12), "TCP_MAXRXTSHIFT; connect_limit ends it before"),
+    fields::ECN,
+    fields::ECN_FEEDBACK,
+    fields::ECN_RECEIVER,
+    field(fields::IDLE_RESTART, ON, "1998 FreeBSD code: judged by the last segment received"),
+    field(fields::INITIAL_SSTHRESH, Value::Whole(65_535 << 14), "TCP_MAXWIN << TCP_MAX_WINSHIFT"),
     field(
-        start::SYN_ACK_RETRIES,
+        fields::RTO_INITIAL,
+        Value::Real(3.0),
+        "TCPTV_SRTTBASE: 6 ticks in the 1998 FreeBSD code",
+    ),
+    field(fields::SYN_LINEAR, Value::Whole(0), "tcp_backoff of the 1998 FreeBSD code"),
+    field(fields::SYN_RETRIES, Value::Whole(12), "TCP_MAXRXTSHIFT; connect_limit ends it before"),
+    field(
+        fields::SYN_ACK_RETRIES,
         Value::Whole(12),
         "TCP_MAXRXTSHIFT; connect_limit ends it before",
     ),
-    field(start::CONNECT_LIMIT, Value::Real(75.0), "TCPTV_KEEP_INIT of the 1998 FreeBSD code"),
+    field(fields::CONNECT_LIMIT, Value::Real(75.0), "TCPTV_KEEP_INIT of the 1998 FreeBSD code"),
 ];
 
 fn build(params: &Params) -> Result<Profile, BadParams> {

@@ -4,8 +4,9 @@
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::{About, Duration};
 
-use super::parts::{self, OFF, ON, Parts, field};
-use super::start::{self, Start};
+use super::fields::{self, OFF, ON, field};
+use super::parts::{self, Parts};
+use super::start::Start;
 use crate::profile::{Ending, IdleRule, Opening, Profile, RtoCheck, SynAck, TimeLimit};
 use crate::recovery::Implementation;
 use crate::registry::Entry;
@@ -34,14 +35,14 @@ pub(crate) const ENTRY: Entry = Entry {
 const NOT_THERE: &str = "FreeBSD 4.5 has none";
 
 const FIELDS: &[Field] = &[
-    parts::MSS,
+    fields::MSS,
     Field {
         meaning: "Receive window and socket buffer, rounded up to whole segments. A scenario may call \
                   it window.",
-        ..field(parts::WINDOW, Value::Whole(16_384), "recalled: 16 KB per flow in the experiments")
+        ..field(fields::WINDOW, Value::Whole(16_384), "recalled: 16 KB per flow in the experiments")
     },
-    parts::WRITE_CHUNK,
-    parts::SMALL_WRITE_SPLIT,
+    fields::WRITE_CHUNK,
+    fields::SMALL_WRITE_SPLIT,
     Field {
         name: "false_timeout",
         meaning: "Undo a timeout if new data is acknowledged within half a round trip of the \
@@ -50,43 +51,43 @@ const FIELDS: &[Field] = &[
         default: ON,
         source: "systems derived from FreeBSD 4.x",
     },
-    field(parts::INITIAL_WINDOW, Value::Whole(1), "slowstart_flightsize of FreeBSD 4.x"),
-    field(parts::RECOVERY, Value::Choice("newreno"), "the default of FreeBSD 4.5"),
-    field(parts::CONGESTION, Value::Choice("reno-bsd"), "the system's own"),
-    parts::DUPACK_THRESHOLD,
-    field(parts::LIMITED_TRANSMIT, OFF, NOT_THERE),
-    field(parts::RTO_MIN, Value::Real(1.0), "model of FreeBSD 4.6"),
-    field(parts::TICK, Value::Real(0.01), "recalled: hz = 100"),
-    field(parts::DELAYED_ACK, Value::Real(0.1), "model of FreeBSD 4.6"),
-    field(parts::ACK_EVERY, Value::Whole(2), "FreeBSD 4.x: whatever their size"),
-    field(parts::DELAYED_ACK_CLOCK, Value::Choice("connection"), "FreeBSD 4.x"),
-    field(parts::TIMESTAMPS, ON, "recalled: the kernel's default"),
-    field(parts::F_RTO, OFF, NOT_THERE),
+    field(fields::INITIAL_WINDOW, Value::Whole(1), "slowstart_flightsize of FreeBSD 4.x"),
+    field(fields::RECOVERY, Value::Choice("newreno"), "the default of FreeBSD 4.5"),
+    field(fields::CONGESTION, Value::Choice("reno-bsd"), "the system's own"),
+    fields::DUPACK_THRESHOLD,
+    field(fields::LIMITED_TRANSMIT, OFF, NOT_THERE),
+    field(fields::RTO_MIN, Value::Real(1.0), "model of FreeBSD 4.6"),
+    field(fields::TICK, Value::Real(0.01), "recalled: hz = 100"),
+    field(fields::DELAYED_ACK, Value::Real(0.1), "model of FreeBSD 4.6"),
+    field(fields::ACK_EVERY, Value::Whole(2), "FreeBSD 4.x: whatever their size"),
+    field(fields::DELAYED_ACK_CLOCK, Value::Choice("connection"), "FreeBSD 4.x"),
+    field(fields::TIMESTAMPS, ON, "recalled: the kernel's default"),
+    field(fields::F_RTO, OFF, NOT_THERE),
     field(
-        parts::HOST_CACHE,
+        fields::HOST_CACHE,
         ON,
         "tcp_close and tcp_mss of systems derived from FreeBSD 4.x; with the early tcp_syncache.c",
     ),
     field(
-        parts::SENDPIPE,
+        fields::SENDPIPE,
         Value::Unset,
         "the socket buffer, as none is configured in the route: FreeBSD 3.2, systems derived from 4.x",
     ),
-    parts::ECN,
-    parts::ECN_FEEDBACK,
-    parts::ECN_RECEIVER,
-    field(parts::IDLE_RESTART, ON, "FreeBSD 4.x: judged by the last segment received"),
-    field(start::INITIAL_SSTHRESH, Value::Whole(65_535 << 14), "TCP_MAXWIN << TCP_MAX_WINSHIFT"),
-    field(start::RTO_INITIAL, Value::Real(3.0), "TCPTV_RTOBASE of FreeBSD 4.x"),
+    fields::ECN,
+    fields::ECN_FEEDBACK,
+    fields::ECN_RECEIVER,
+    field(fields::IDLE_RESTART, ON, "FreeBSD 4.x: judged by the last segment received"),
+    field(fields::INITIAL_SSTHRESH, Value::Whole(65_535 << 14), "TCP_MAXWIN << TCP_MAX_WINSHIFT"),
+    field(fields::RTO_INITIAL, Value::Real(3.0), "TCPTV_RTOBASE of FreeBSD 4.x"),
     field(
-        start::SYN_LINEAR,
+        fields::SYN_LINEAR,
         Value::Whole(4),
         "tcp_syn_backoff of FreeBSD 4.x: 1, 1, 1, 1, 1, 2, 4",
     ),
-    field(start::SYN_RETRIES, Value::Whole(12), "TCP_MAXRXTSHIFT; connect_limit ends it before"),
-    field(start::SYN_ACK_RETRIES, Value::Whole(3), "SYNCACHE_MAXREXMTS of tcp_syncache.c"),
+    field(fields::SYN_RETRIES, Value::Whole(12), "TCP_MAXRXTSHIFT; connect_limit ends it before"),
+    field(fields::SYN_ACK_RETRIES, Value::Whole(3), "SYNCACHE_MAXREXMTS of tcp_syncache.c"),
     field(
-        start::CONNECT_LIMIT,
+        fields::CONNECT_LIMIT,
         Value::Real(75.0),
         "TCPTV_KEEP_INIT of FreeBSD 4.x; of the opener alone, a SYN cache counts retries",
     ),

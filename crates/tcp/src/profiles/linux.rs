@@ -4,8 +4,9 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Duration};
 
-use super::parts::{self, Chosen, OFF, ON, Parts, field};
-use super::start::{self, Start};
+use super::fields::{self, OFF, ON, field};
+use super::parts::{self, Chosen, Parts};
+use super::start::Start;
 use crate::congestion::EcnMode;
 use crate::ecn::EcnRules;
 use crate::host_cache::Remembers;
@@ -40,13 +41,13 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    parts::MSS,
+    fields::MSS,
     field(
-        parts::WINDOW,
+        fields::WINDOW,
         Value::Whole(6 << 20),
         "constructed: the 6 MiB up to which Linux grows it (net.ipv4.tcp_rmem) from the start",
     ),
-    field(parts::INITIAL_WINDOW, Value::Whole(10), "RFC 6928 section 2"),
+    field(fields::INITIAL_WINDOW, Value::Whole(10), "RFC 6928 section 2"),
     Field {
         name: "recovery",
         meaning: "How losses are found: RACK-TLP (RFC 8985); as Linux without RACK, by reports of \
@@ -57,7 +58,7 @@ const FIELDS: &[Field] = &[
         source: "net.ipv4.tcp_recovery = 1; sack is 0, newreno net.ipv4.tcp_sack = 0",
     },
     field(
-        parts::CONGESTION,
+        fields::CONGESTION,
         Value::Unset,
         "cubic: net.ipv4.tcp_congestion_control; with plain's recovery, tahoe or reno, rfc5681",
     ),
@@ -70,20 +71,24 @@ const FIELDS: &[Field] = &[
         source: "net.core.default_qdisc = fq_codel in most distributions",
     },
     field(
-        parts::DUPACK_THRESHOLD,
+        fields::DUPACK_THRESHOLD,
         Value::Whole(3),
         "RFC 8985 section 6.2, step 4; net.ipv4.tcp_reordering = 3",
     ),
-    field(parts::LIMITED_TRANSMIT, ON, "RFC 3042"),
-    field(parts::RTO_MIN, Value::Real(0.2), "TCP_RTO_MIN = HZ/5, added to the smoothed round trip"),
-    field(parts::TICK, Value::Real(0.0), "round trips are measured in microseconds"),
+    field(fields::LIMITED_TRANSMIT, ON, "RFC 3042"),
+    field(
+        fields::RTO_MIN,
+        Value::Real(0.2),
+        "TCP_RTO_MIN = HZ/5, added to the smoothed round trip",
+    ),
+    field(fields::TICK, Value::Real(0.0), "round trips are measured in microseconds"),
     Field {
         meaning: "Shortest wait of an acknowledgement, which then follows the pace of arrivals up to \
                   0.2 s; 0 acknowledges every segment at once.",
-        ..field(parts::DELAYED_ACK, Value::Real(0.04), "TCP_DELACK_MIN = TCP_ATO_MIN = HZ/25")
+        ..field(fields::DELAYED_ACK, Value::Real(0.04), "TCP_DELACK_MIN = TCP_ATO_MIN = HZ/25")
     },
     field(
-        parts::ACK_EVERY,
+        fields::ACK_EVERY,
         Value::Whole(2),
         "RFC 1122 section 4.2.3.2; full segments (__tcp_ack_snd_check)",
     ),
@@ -98,10 +103,10 @@ const FIELDS: &[Field] = &[
                  depends on the driver; constructed: 164/256, with which a fixed buffer of 6 MB gives the \
                  308 segments that a kernel was seen to acknowledge one by one",
     },
-    field(parts::DELAYED_ACK_CLOCK, Value::Choice("connection"), "a timer of the socket"),
-    field(parts::TIMESTAMPS, ON, "net.ipv4.tcp_timestamps = 1"),
-    field(parts::F_RTO, ON, "net.ipv4.tcp_frto = 2"),
-    field(parts::HOST_CACHE, ON, "net.ipv4.tcp_no_metrics_save = 0 (tcp_metrics.c)"),
+    field(fields::DELAYED_ACK_CLOCK, Value::Choice("connection"), "a timer of the socket"),
+    field(fields::TIMESTAMPS, ON, "net.ipv4.tcp_timestamps = 1"),
+    field(fields::F_RTO, ON, "net.ipv4.tcp_frto = 2"),
+    field(fields::HOST_CACHE, ON, "net.ipv4.tcp_no_metrics_save = 0 (tcp_metrics.c)"),
     Field {
         name: "cache_ssthresh",
         meaning: "The host cache keeps the slow-start threshold too.",
@@ -110,14 +115,14 @@ const FIELDS: &[Field] = &[
         source: "net.ipv4.tcp_no_ssthresh_metrics_save = 1",
     },
     field(
-        parts::ECN,
+        fields::ECN,
         Value::Unset,
         "off: net.ipv4.tcp_ecn = 2, only if the peer asks, and no peer does; on with a congestion \
          control that needs marks (TCP_CONG_NEEDS_ECN)",
     ),
-    parts::ECN_FEEDBACK,
-    parts::ECN_RECEIVER,
-    parts::ACCECN_OPTION,
+    fields::ECN_FEEDBACK,
+    fields::ECN_RECEIVER,
+    fields::ACCECN_OPTION,
     Field {
         name: "ecn_fallback",
         meaning: "A SYN that goes again does not ask for ECN, so that a connection whose first SYN was \
@@ -126,7 +131,7 @@ const FIELDS: &[Field] = &[
         default: ON,
         source: "net.ipv4.tcp_ecn_fallback = 1 (tcp_ecn_clear_syn)",
     },
-    field(parts::BETA_ECN, Value::Unset, "as much as a loss leaves: Linux has no ABE (RFC 8511)"),
+    field(fields::BETA_ECN, Value::Unset, "as much as a loss leaves: Linux has no ABE (RFC 8511)"),
     Field {
         name: "classic_fallback",
         meaning: "Prague answers marks about as CUBIC does where depth and variation of the delay say \
@@ -136,21 +141,21 @@ const FIELDS: &[Field] = &[
         source: "tcp_prague.c 0.6: prague_ecn_fallback = 0; the detector is that of Briscoe and Ahmed, \
                  arXiv:1911.00710",
     },
-    field(parts::IDLE_RESTART, ON, "net.ipv4.tcp_slow_start_after_idle = 1"),
-    field(start::INITIAL_SSTHRESH, Value::Unset, "unbounded: TCP_INFINITE_SSTHRESH"),
-    field(start::RTO_INITIAL, Value::Real(1.0), "TCP_TIMEOUT_INIT = HZ; RFC 6298 (2.1)"),
+    field(fields::IDLE_RESTART, ON, "net.ipv4.tcp_slow_start_after_idle = 1"),
+    field(fields::INITIAL_SSTHRESH, Value::Unset, "unbounded: TCP_INFINITE_SSTHRESH"),
+    field(fields::RTO_INITIAL, Value::Real(1.0), "TCP_TIMEOUT_INIT = HZ; RFC 6298 (2.1)"),
     field(
-        start::SYN_LINEAR,
+        fields::SYN_LINEAR,
         Value::Whole(4),
         "net.ipv4.tcp_syn_linear_timeouts = 4, since Linux 6.5 (before: 0)",
     ),
     field(
-        start::SYN_RETRIES,
+        fields::SYN_RETRIES,
         Value::Unset,
         "net.ipv4.tcp_syn_retries = 6, and besides as many as syn_linear (tcp_write_timeout)",
     ),
-    field(start::SYN_ACK_RETRIES, Value::Whole(5), "net.ipv4.tcp_synack_retries = 5"),
-    field(start::CONNECT_LIMIT, Value::Unset, "none: retransmissions are counted"),
+    field(fields::SYN_ACK_RETRIES, Value::Whole(5), "net.ipv4.tcp_synack_retries = 5"),
+    field(fields::CONNECT_LIMIT, Value::Unset, "none: retransmissions are counted"),
 ];
 
 /// TCP's header without options, bytes.
@@ -161,17 +166,7 @@ const SYN_RETRIES: u64 = 6;
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
     let detection = detection(params);
-    let usual = if detection.is_some() { "cubic" } else { "rfc5681" };
-    let mut chosen = Chosen::read(params, usual);
-    if chosen.control.flags().ecn == EcnMode::Scalable {
-        if params.switch("classic_fallback") {
-            chosen.control.detect_classic_queues();
-        }
-    } else if params.switch("classic_fallback") {
-        let name = chosen.name;
-        let why = format!("is for congestion = \"prague\", not \"{name}\"; leave it out");
-        return Err(BadParams::new("classic_fallback", why));
-    }
+    let chosen = control(params, detection)?;
     let parts = Parts::read_with(params, chosen)?;
     let start = Start::read(params);
     let mut recovery = parts.rules(Implementation::Rfc);
@@ -228,6 +223,22 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         time_wait: TimeLimit::Exact(Duration::from_secs(60)),
         remembers: remembers(params)?,
     })
+}
+
+/// The congestion control.
+fn control(params: &Params, detection: Option<Detection>) -> Result<Chosen, BadParams> {
+    let usual = if detection.is_some() { "cubic" } else { "rfc5681" };
+    let mut chosen = Chosen::read(params, usual);
+    if chosen.control.flags().ecn == EcnMode::Scalable {
+        if params.switch("classic_fallback") {
+            chosen.control.detect_classic_queues();
+        }
+    } else if params.switch("classic_fallback") {
+        let name = chosen.name;
+        let why = format!("is for congestion = \"prague\", not \"{name}\"; leave it out");
+        return Err(BadParams::new("classic_fallback", why));
+    }
+    Ok(chosen)
 }
 
 /// How a RACK sender finds losses; none for a recovery of former times.

@@ -3,8 +3,9 @@
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::{About, Duration};
 
-use super::parts::{self, OFF, ON, Parts, field};
-use super::start::{self, Start};
+use super::fields::{self, OFF, ON, field};
+use super::parts::{self, Parts};
+use super::start::Start;
 use crate::ecn::{EchoCut, EcnRules};
 use crate::host_cache::Remembers;
 use crate::profile::{Ending, IdleRule, Opening, Output, Profile, SynAck, TimeLimit};
@@ -36,35 +37,43 @@ pub(crate) const ENTRY: Entry = Entry {
 const DEFAULT: &str = "default of ns-2.35";
 
 const FIELDS: &[Field] = &[
-    field(parts::MSS, Value::Whole(1_000), DEFAULT),
-    field(parts::WINDOW, Value::Whole(20_000), "20 packets of 1,000 B, the default of ns-2.35"),
-    field(parts::INITIAL_WINDOW, Value::Whole(2), DEFAULT),
-    field(parts::RECOVERY, Value::Choice("reno"), "Agent/TCP/Reno; Agent/TCP alone is Tahoe"),
-    field(parts::CONGESTION, Value::Choice("reno-ns2"), "Agent/TCP of ns-2.35"),
-    parts::DUPACK_THRESHOLD,
+    field(fields::MSS, Value::Whole(1_000), DEFAULT),
+    field(fields::WINDOW, Value::Whole(20_000), "20 packets of 1,000 B, the default of ns-2.35"),
+    field(fields::INITIAL_WINDOW, Value::Whole(2), DEFAULT),
+    field(fields::RECOVERY, Value::Choice("reno"), "Agent/TCP/Reno; Agent/TCP alone is Tahoe"),
+    field(fields::CONGESTION, Value::Choice("reno-ns2"), "Agent/TCP of ns-2.35"),
+    fields::DUPACK_THRESHOLD,
     EXIT_RECOVERY_FIX,
-    field(parts::LIMITED_TRANSMIT, ON, "singledup_ of ns-2.35"),
-    field(parts::RTO_MIN, Value::Real(0.2), DEFAULT),
-    field(parts::TICK, Value::Real(0.01), DEFAULT),
-    field(parts::DELAYED_ACK, Value::Real(0.1), "the delayed-ACK sink of ns-2.35"),
-    field(parts::ACK_EVERY, Value::Whole(1), "the plain sink of ns-2.35; 2 is the delayed-ACK one"),
-    field(parts::DELAYED_ACK_CLOCK, Value::Choice("connection"), "ns-2.35: after the first packet"),
-    field(parts::TIMESTAMPS, OFF, DEFAULT),
-    field(parts::F_RTO, OFF, DEFAULT),
-    parts::ECN,
-    parts::ECN_FEEDBACK,
-    parts::ECN_RECEIVER,
-    field(parts::IDLE_RESTART, OFF, "ns-2.35: no timer runs while nothing is outstanding"),
-    field(start::INITIAL_SSTHRESH, Value::Unset, "the window (ssthresh_ = 0 of ns-2.35)"),
-    field(start::RTO_INITIAL, Value::Real(3.0), "rtxcur_init_ of ns-2.35"),
-    field(start::SYN_LINEAR, Value::Whole(0), "rtt_backoff of ns-2.35"),
-    field(start::SYN_RETRIES, Value::Unset, "without limit: max_connects_ = -1 of ns-2.35"),
+    field(fields::LIMITED_TRANSMIT, ON, "singledup_ of ns-2.35"),
+    field(fields::RTO_MIN, Value::Real(0.2), DEFAULT),
+    field(fields::TICK, Value::Real(0.01), DEFAULT),
+    field(fields::DELAYED_ACK, Value::Real(0.1), "the delayed-ACK sink of ns-2.35"),
     field(
-        start::SYN_ACK_RETRIES,
+        fields::ACK_EVERY,
+        Value::Whole(1),
+        "the plain sink of ns-2.35; 2 is the delayed-ACK one",
+    ),
+    field(
+        fields::DELAYED_ACK_CLOCK,
+        Value::Choice("connection"),
+        "ns-2.35: after the first packet",
+    ),
+    field(fields::TIMESTAMPS, OFF, DEFAULT),
+    field(fields::F_RTO, OFF, DEFAULT),
+    fields::ECN,
+    fields::ECN_FEEDBACK,
+    fields::ECN_RECEIVER,
+    field(fields::IDLE_RESTART, OFF, "ns-2.35: no timer runs while nothing is outstanding"),
+    field(fields::INITIAL_SSTHRESH, Value::Unset, "the window (ssthresh_ = 0 of ns-2.35)"),
+    field(fields::RTO_INITIAL, Value::Real(3.0), "rtxcur_init_ of ns-2.35"),
+    field(fields::SYN_LINEAR, Value::Whole(0), "rtt_backoff of ns-2.35"),
+    field(fields::SYN_RETRIES, Value::Unset, "without limit: max_connects_ = -1 of ns-2.35"),
+    field(
+        fields::SYN_ACK_RETRIES,
         Value::Unset,
         "none: a sink has no timer, it answers a SYN as often as that comes",
     ),
-    field(start::CONNECT_LIMIT, Value::Unset, "none in ns-2.35"),
+    field(fields::CONNECT_LIMIT, Value::Unset, "none in ns-2.35"),
 ];
 
 /// How NewReno leaves a recovery.

@@ -3,8 +3,8 @@
 use packet::About;
 use packet::params::{BadParams, Field, Params, Value};
 
-use super::parts::{self, OFF, Parts, field};
-use super::start;
+use super::fields::{self, OFF, field};
+use super::parts::Parts;
 use crate::profile::{Ending, Profile};
 use crate::receiver::AtOnce;
 use crate::recovery::{Leaving, Rules};
@@ -34,38 +34,38 @@ pub(crate) const ENTRY: Entry = Entry {
 const DEFAULT: &str = "default of ns-2.35";
 
 const FIELDS: &[Field] = &[
-    field(parts::MSS, Value::Whole(536), DEFAULT),
-    field(parts::WINDOW, Value::Whole(10_720), "20 segments of 536 B, the default of ns-2.35"),
-    field(parts::INITIAL_WINDOW, Value::Whole(2), DEFAULT),
-    field(parts::RECOVERY, Value::Choice("reno"), DEFAULT),
-    field(parts::CONGESTION, Value::Choice("reno-ns2"), "Agent/TCP of ns-2.35"),
-    parts::DUPACK_THRESHOLD,
+    field(fields::MSS, Value::Whole(536), DEFAULT),
+    field(fields::WINDOW, Value::Whole(10_720), "20 segments of 536 B, the default of ns-2.35"),
+    field(fields::INITIAL_WINDOW, Value::Whole(2), DEFAULT),
+    field(fields::RECOVERY, Value::Choice("reno"), DEFAULT),
+    field(fields::CONGESTION, Value::Choice("reno-ns2"), "Agent/TCP of ns-2.35"),
+    fields::DUPACK_THRESHOLD,
     Field {
         source: "off: FullTcp of ns-2.35 leaves with the threshold and has no such setting; on: RFC 6582, also \
                  where nothing is outstanding",
         ..super::ns2::EXIT_RECOVERY_FIX
     },
-    field(parts::LIMITED_TRANSMIT, OFF, "FullTcp of ns-2.35"),
-    field(parts::RTO_MIN, Value::Real(0.2), DEFAULT),
-    field(parts::TICK, Value::Real(0.01), DEFAULT),
-    field(parts::DELAYED_ACK, Value::Real(0.1), DEFAULT),
+    field(fields::LIMITED_TRANSMIT, OFF, "FullTcp of ns-2.35"),
+    field(fields::RTO_MIN, Value::Real(0.2), DEFAULT),
+    field(fields::TICK, Value::Real(0.01), DEFAULT),
+    field(fields::DELAYED_ACK, Value::Real(0.1), DEFAULT),
     Field {
         meaning: "Acknowledge at once when this many full segments' bytes wait.",
-        ..field(parts::ACK_EVERY, Value::Whole(1), "segsperack_ of ns-2.35")
+        ..field(fields::ACK_EVERY, Value::Whole(1), "segsperack_ of ns-2.35")
     },
-    field(parts::DELAYED_ACK_CLOCK, Value::Choice("common"), "FullTcp of ns-2.35"),
-    field(parts::TIMESTAMPS, OFF, DEFAULT),
-    field(parts::F_RTO, OFF, DEFAULT),
-    parts::ECN,
-    parts::ECN_FEEDBACK,
-    parts::ECN_RECEIVER,
-    field(parts::IDLE_RESTART, OFF, "ns-2.35: no timer runs while nothing is outstanding"),
-    field(start::INITIAL_SSTHRESH, Value::Unset, "the window (ssthresh_ = 0 of ns-2.35)"),
-    field(start::RTO_INITIAL, Value::Real(3.0), "rtxcur_init_ of ns-2.35"),
-    field(start::SYN_LINEAR, Value::Whole(0), "rtt_backoff of ns-2.35"),
-    field(start::SYN_RETRIES, Value::Whole(12), "constructed, so that every connection ends"),
-    field(start::SYN_ACK_RETRIES, Value::Whole(12), "constructed, so that every connection ends"),
-    field(start::CONNECT_LIMIT, Value::Unset, "none in ns-2.35"),
+    field(fields::DELAYED_ACK_CLOCK, Value::Choice("common"), "FullTcp of ns-2.35"),
+    field(fields::TIMESTAMPS, OFF, DEFAULT),
+    field(fields::F_RTO, OFF, DEFAULT),
+    fields::ECN,
+    fields::ECN_FEEDBACK,
+    fields::ECN_RECEIVER,
+    field(fields::IDLE_RESTART, OFF, "ns-2.35: no timer runs while nothing is outstanding"),
+    field(fields::INITIAL_SSTHRESH, Value::Unset, "the window (ssthresh_ = 0 of ns-2.35)"),
+    field(fields::RTO_INITIAL, Value::Real(3.0), "rtxcur_init_ of ns-2.35"),
+    field(fields::SYN_LINEAR, Value::Whole(0), "rtt_backoff of ns-2.35"),
+    field(fields::SYN_RETRIES, Value::Whole(12), "constructed, so that every connection ends"),
+    field(fields::SYN_ACK_RETRIES, Value::Whole(12), "constructed, so that every connection ends"),
+    field(fields::CONNECT_LIMIT, Value::Unset, "none in ns-2.35"),
 ];
 
 fn build(params: &Params) -> Result<Profile, BadParams> {

@@ -3,8 +3,9 @@
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::{About, Duration};
 
-use super::parts::{self, OFF, ON, Parts, field};
-use super::start::{self, Start};
+use super::fields::{self, OFF, ON, field};
+use super::parts::{self, Parts};
+use super::start::Start;
 use crate::ecn::{EchoCut, EcnRules};
 use crate::host_cache::Remembers;
 use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck, TimeLimit};
@@ -31,9 +32,9 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    parts::MSS,
-    field(parts::WINDOW, Value::Whole(65_535), "largest window without scaling"),
-    field(parts::INITIAL_WINDOW, Value::Whole(3), "RFC 3390 at an MSS of 1,460 B"),
+    fields::MSS,
+    field(fields::WINDOW, Value::Whole(65_535), "largest window without scaling"),
+    field(fields::INITIAL_WINDOW, Value::Whole(3), "RFC 3390 at an MSS of 1,460 B"),
     Field {
         name: "sack",
         meaning: "Short for recovery: true means \"sack\", false \"newreno\".",
@@ -41,18 +42,18 @@ const FIELDS: &[Field] = &[
         default: Value::Unset,
         source: "constructed",
     },
-    field(parts::RECOVERY, Value::Choice("sack"), "constructed"),
-    field(parts::CONGESTION, Value::Choice("rfc5681"), "RFC 5681"),
-    parts::DUPACK_THRESHOLD,
-    field(parts::LIMITED_TRANSMIT, ON, "RFC 3042"),
-    field(parts::RTO_MIN, Value::Real(1.0), "RFC 6298 (2.4)"),
-    field(parts::TICK, Value::Real(0.0), "constructed: exact times"),
-    field(parts::DELAYED_ACK, Value::Real(0.2), "constructed; RFC 1122 allows 0.5 s"),
-    field(parts::ACK_EVERY, Value::Whole(2), "RFC 1122 section 4.2.3.2"),
-    field(parts::DELAYED_ACK_CLOCK, Value::Choice("connection"), "constructed"),
-    field(parts::TIMESTAMPS, OFF, "constructed"),
-    field(parts::F_RTO, OFF, "constructed"),
-    parts::ECN,
+    field(fields::RECOVERY, Value::Choice("sack"), "constructed"),
+    field(fields::CONGESTION, Value::Choice("rfc5681"), "RFC 5681"),
+    fields::DUPACK_THRESHOLD,
+    field(fields::LIMITED_TRANSMIT, ON, "RFC 3042"),
+    field(fields::RTO_MIN, Value::Real(1.0), "RFC 6298 (2.4)"),
+    field(fields::TICK, Value::Real(0.0), "constructed: exact times"),
+    field(fields::DELAYED_ACK, Value::Real(0.2), "constructed; RFC 1122 allows 0.5 s"),
+    field(fields::ACK_EVERY, Value::Whole(2), "RFC 1122 section 4.2.3.2"),
+    field(fields::DELAYED_ACK_CLOCK, Value::Choice("connection"), "constructed"),
+    field(fields::TIMESTAMPS, OFF, "constructed"),
+    field(fields::F_RTO, OFF, "constructed"),
+    fields::ECN,
     Field {
         name: "ecn_cut",
         meaning: "What an ECN echo leaves of the window. rfc3168: half; of less than two segments one, \
@@ -62,17 +63,17 @@ const FIELDS: &[Field] = &[
         default: Value::Choice("rfc3168"),
         source: "RFC 3168 section 6.1.2, as in ns-2.35; RFC 5681 equation 4",
     },
-    parts::ECN_FEEDBACK,
-    parts::ECN_RECEIVER,
-    parts::ACCECN_OPTION,
-    parts::BETA_ECN,
-    field(parts::IDLE_RESTART, ON, "RFC 5681 section 4.1"),
-    field(start::INITIAL_SSTHRESH, Value::Unset, "unbounded: RFC 5681 section 3.1"),
-    field(start::RTO_INITIAL, Value::Real(1.0), "RFC 6298 (2.1)"),
-    field(start::SYN_LINEAR, Value::Whole(0), "RFC 6298 (5.5)"),
-    field(start::SYN_RETRIES, Value::Whole(12), "constructed; connect_limit ends it before"),
-    field(start::SYN_ACK_RETRIES, Value::Whole(12), "constructed; connect_limit ends it before"),
-    field(start::CONNECT_LIMIT, Value::Real(75.0), "constructed: as in 4.4BSD"),
+    fields::ECN_FEEDBACK,
+    fields::ECN_RECEIVER,
+    fields::ACCECN_OPTION,
+    fields::BETA_ECN,
+    field(fields::IDLE_RESTART, ON, "RFC 5681 section 4.1"),
+    field(fields::INITIAL_SSTHRESH, Value::Unset, "unbounded: RFC 5681 section 3.1"),
+    field(fields::RTO_INITIAL, Value::Real(1.0), "RFC 6298 (2.1)"),
+    field(fields::SYN_LINEAR, Value::Whole(0), "RFC 6298 (5.5)"),
+    field(fields::SYN_RETRIES, Value::Whole(12), "constructed; connect_limit ends it before"),
+    field(fields::SYN_ACK_RETRIES, Value::Whole(12), "constructed; connect_limit ends it before"),
+    field(fields::CONNECT_LIMIT, Value::Real(75.0), "constructed: as in 4.4BSD"),
 ];
 
 fn build(params: &Params) -> Result<Profile, BadParams> {

@@ -4,8 +4,9 @@
 use packet::params::{BadParams, Field, Params, Value};
 use packet::{About, Duration};
 
-use super::parts::{self, OFF, ON, Parts, field};
-use super::start::{self, Start};
+use super::fields::{self, OFF, ON, field};
+use super::parts::{self, Parts};
+use super::start::Start;
 use crate::host_cache::Remembers;
 use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck, TimeLimit};
 use crate::recovery::Implementation;
@@ -36,31 +37,31 @@ pub(crate) const ENTRY: Entry = Entry {
 const NOT_THERE: &str = "Windows NT 4.0 has none";
 
 const FIELDS: &[Field] = &[
-    parts::MSS,
-    field(parts::WINDOW, Value::Whole(8_760), "6 segments of 1,460 B, the default on Ethernet"),
-    field(parts::INITIAL_WINDOW, Value::Whole(1), "recalled; some versions start with 2"),
-    field(parts::RECOVERY, Value::Choice("reno"), "fast retransmit from service pack 2 on"),
-    field(parts::CONGESTION, Value::Choice("rfc5681"), "constructed: RFC 5681"),
-    field(parts::DUPACK_THRESHOLD, Value::Whole(2), "TcpMaxDupAcks, settable from 1 to 3"),
-    field(parts::LIMITED_TRANSMIT, OFF, NOT_THERE),
-    field(parts::RTO_MIN, Value::Real(0.3), "constructed"),
-    field(parts::TICK, Value::Real(0.1), "constructed"),
-    field(parts::DELAYED_ACK, Value::Real(0.2), "recalled"),
-    field(parts::ACK_EVERY, Value::Whole(2), "read: every second segment"),
-    field(parts::DELAYED_ACK_CLOCK, Value::Choice("connection"), "constructed"),
-    field(parts::TIMESTAMPS, OFF, NOT_THERE),
-    field(parts::F_RTO, OFF, NOT_THERE),
-    parts::ECN,
-    parts::ECN_FEEDBACK,
-    parts::ECN_RECEIVER,
-    field(parts::IDLE_RESTART, ON, "constructed: RFC 5681 section 4.1"),
-    field(start::INITIAL_SSTHRESH, Value::Whole(65_535), "constructed: the largest window"),
-    field(start::RTO_INITIAL, Value::Real(3.0), "recalled: SYN waits of 3, 6 and 12 s"),
-    field(start::SYN_LINEAR, Value::Whole(0), "recalled: SYN waits of 3, 6 and 12 s"),
-    field(start::SYN_RETRIES, Value::Whole(5), "recalled; connect_limit ends it before"),
-    field(start::SYN_ACK_RETRIES, Value::Whole(5), "recalled; connect_limit ends it before"),
+    fields::MSS,
+    field(fields::WINDOW, Value::Whole(8_760), "6 segments of 1,460 B, the default on Ethernet"),
+    field(fields::INITIAL_WINDOW, Value::Whole(1), "recalled; some versions start with 2"),
+    field(fields::RECOVERY, Value::Choice("reno"), "fast retransmit from service pack 2 on"),
+    field(fields::CONGESTION, Value::Choice("rfc5681"), "constructed: RFC 5681"),
+    field(fields::DUPACK_THRESHOLD, Value::Whole(2), "TcpMaxDupAcks, settable from 1 to 3"),
+    field(fields::LIMITED_TRANSMIT, OFF, NOT_THERE),
+    field(fields::RTO_MIN, Value::Real(0.3), "constructed"),
+    field(fields::TICK, Value::Real(0.1), "constructed"),
+    field(fields::DELAYED_ACK, Value::Real(0.2), "recalled"),
+    field(fields::ACK_EVERY, Value::Whole(2), "read: every second segment"),
+    field(fields::DELAYED_ACK_CLOCK, Value::Choice("connection"), "constructed"),
+    field(fields::TIMESTAMPS, OFF, NOT_THERE),
+    field(fields::F_RTO, OFF, NOT_THERE),
+    fields::ECN,
+    fields::ECN_FEEDBACK,
+    fields::ECN_RECEIVER,
+    field(fields::IDLE_RESTART, ON, "constructed: RFC 5681 section 4.1"),
+    field(fields::INITIAL_SSTHRESH, Value::Whole(65_535), "constructed: the largest window"),
+    field(fields::RTO_INITIAL, Value::Real(3.0), "recalled: SYN waits of 3, 6 and 12 s"),
+    field(fields::SYN_LINEAR, Value::Whole(0), "recalled: SYN waits of 3, 6 and 12 s"),
+    field(fields::SYN_RETRIES, Value::Whole(5), "recalled; connect_limit ends it before"),
+    field(fields::SYN_ACK_RETRIES, Value::Whole(5), "recalled; connect_limit ends it before"),
     field(
-        start::CONNECT_LIMIT,
+        fields::CONNECT_LIMIT,
         Value::Real(21.0),
         "recalled: SYNs at 0, 3 and 9 s; the third wait ends at 21 s",
     ),

@@ -12,19 +12,20 @@
 mod kernel;
 mod model;
 mod policer;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod window;
 
-use packet::params::{Field, Params};
 use packet::random::{GOLDEN, mix};
-use packet::units::Unit;
+
 use packet::{About, Duration, Instant};
 
-use super::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, Entry, Lost, field};
+use super::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, Entry, Lost};
 use crate::send_state::SendState;
 use model::{Aggregation, FullPipe, Rounds, Trips};
 use policer::Policer;
+use settings::{FIELDS, Settings};
 use window::Saved;
 
 /// The registry's line.
@@ -42,59 +43,6 @@ pub(crate) const ENTRY: Entry = Entry {
     },
     make: |params| Box::new(Bbr::new(Settings::read(params))),
 };
-
-const FIELDS: &[Field] = &[
-    field::number(
-        "cwnd_gain",
-        "Bandwidth-delay products in flight at most; counted in 1/256.",
-        (0.5, 16.0),
-        2.0,
-        "bbr_cwnd_gain",
-    ),
-    field::whole(
-        "bw_rounds",
-        "Round trips for which a delivery rate counts.",
-        Unit::Count,
-        (1, 1_000),
-        10,
-        "bbr_bw_rtts",
-    ),
-    field::time(
-        "min_rtt_window",
-        "How long a smallest round trip counts; then ProbeRTT looks for a new one.",
-        (0.01, 10_000.0),
-        10.0,
-        "bbr_min_rtt_win_sec",
-    ),
-    field::time(
-        "probe_rtt_time",
-        "The stay in ProbeRTT.",
-        (0.001, 100.0),
-        0.2,
-        "bbr_probe_rtt_mode_ms",
-    ),
-];
-
-/// The parameters, in the integers of the kernel.
-#[derive(Clone, Copy, Debug)]
-struct Settings {
-    cwnd_gain: u64,
-    bw_rounds: u64,
-    min_rtt_ms: u64,
-    probe_rtt_ms: u64,
-}
-
-impl Settings {
-    fn read(params: &Params) -> Self {
-        let ms = |name| params.time(name).nanos() / 1_000_000;
-        Settings {
-            cwnd_gain: (params.real("cwnd_gain") * UNIT as f64) as u64,
-            bw_rounds: params.whole("bw_rounds"),
-            min_rtt_ms: ms("min_rtt_window"),
-            probe_rtt_ms: ms("probe_rtt_time"),
-        }
-    }
-}
 
 /// BW_UNIT: rates are packets per microsecond times this.
 const BW_SCALE: u32 = 24;
@@ -417,6 +365,6 @@ impl Control for Bbr {
 #[cfg(test)]
 impl Default for Bbr {
     fn default() -> Self {
-        Bbr::new(Settings::read(&Params::defaults(FIELDS)))
+        Bbr::new(Settings::read(&packet::params::Params::defaults(FIELDS)))
     }
 }

@@ -15,10 +15,11 @@ mod startup;
 mod tests;
 mod window;
 
-use packet::params::{Field, Params};
+use packet::params::{Field, Kind, Params, Value};
+use packet::units::Unit;
 use packet::{About, Duration, Instant};
 
-use super::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, Entry, Lost, field};
+use super::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, Entry, Lost};
 use crate::send_state::SendState;
 use loss::Undo;
 use model::{Aggregation, Model, Rounds};
@@ -46,30 +47,27 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const FIELDS: &[Field] = &[
-    field::share(
-        "loss_threshold",
-        "Share of a round trip's data that may be lost while probing.",
-        0.02,
-        "section 2.8",
-    ),
-    field::share("beta", "What a loss leaves of the short-term bounds.", 0.7, "section 2.8"),
-    field::share("headroom", "Share of the long-term bound left to others.", 0.15, "section 2.8"),
-    field::time(
-        "min_rtt_window",
-        "How long a smallest round trip counts.",
-        (0.01, 10_000.0),
-        10.0,
-        "section 2.16",
-    ),
-    field::time(
-        "probe_rtt_interval",
-        "Time without a new smallest round trip after which ProbeRTT looks \
+    Field::new("loss_threshold", Kind::from(Unit::None, 0.0, 1.0), Value::Real(0.02))
+        .meaning("Share of a round trip's data that may be lost while probing.")
+        .source("section 2.8"),
+    Field::new("beta", Kind::from(Unit::None, 0.0, 1.0), Value::Real(0.7))
+        .meaning("What a loss leaves of the short-term bounds.")
+        .source("section 2.8"),
+    Field::new("headroom", Kind::from(Unit::None, 0.0, 1.0), Value::Real(0.15))
+        .meaning("Share of the long-term bound left to others.")
+        .source("section 2.8"),
+    Field::new("min_rtt_window", Kind::from(Unit::Time, 0.01, 10_000.0), Value::Real(10.0))
+        .meaning("How long a smallest round trip counts.")
+        .source("section 2.16"),
+    Field::new("probe_rtt_interval", Kind::from(Unit::Time, 0.01, 10_000.0), Value::Real(5.0))
+        .meaning(
+            "Time without a new smallest round trip after which ProbeRTT looks \
          for one.",
-        (0.01, 10_000.0),
-        5.0,
-        "section 2.16",
-    ),
-    field::time("probe_rtt_time", "The stay in ProbeRTT.", (0.001, 100.0), 0.2, "section 2.16"),
+        )
+        .source("section 2.16"),
+    Field::new("probe_rtt_time", Kind::from(Unit::Time, 0.001, 100.0), Value::Real(0.2))
+        .meaning("The stay in ProbeRTT.")
+        .source("section 2.16"),
 ];
 
 #[derive(Clone, Copy, Debug)]
