@@ -232,7 +232,7 @@ def estimate(text: str) -> float | None:
 
 
 if __name__ == "__main__":
-    from aqmlab.cli import commands as cli
+    from aqmlab.cli import answering as cli
     from aqmlab.simulator import engine
 
     VERSION.update(json.loads(os.environ.get("FAKE_VERSION", "{}")))

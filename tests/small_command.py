@@ -13,7 +13,7 @@ from unittest import mock
 
 from test_studies import SMALL, Double
 
-from aqmlab.cli import commands as cli
+from aqmlab.cli import answering as cli
 from aqmlab.experiment import folders
 from aqmlab.simulator import engine
 

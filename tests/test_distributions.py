@@ -56,7 +56,7 @@ def test_the_unit_of_a_table_is_in_its_comments(fake, tmp_path):
 
 
 def test_the_command_draws_beside_a_table(fake, tmp_path, capsys):
-    from aqmlab.cli import commands as cli
+    from aqmlab.cli import answering as cli
 
     path = tmp_path / "sizes.csv"
     path.write_text(CSV)
@@ -78,7 +78,7 @@ def test_the_command_draws_beside_a_table(fake, tmp_path, capsys):
     ],
 )
 def test_what_cannot_be_drawn(fake, capsys, arguments, words):
-    from aqmlab.cli import commands as cli
+    from aqmlab.cli import answering as cli
 
     assert cli._code(["describe", *arguments]) != 0
     answer = capsys.readouterr()

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from aqmlab.cli import commands as cli
+from aqmlab.cli import answering as cli
 from aqmlab.errors import FaultError
 from aqmlab.simulator import engine
 

@@ -13,7 +13,7 @@ from aqmlab.pipeline import registry
 
 PROGRAM = """
 import json, sys
-from aqmlab.cli import commands as cli
+from aqmlab.cli import answering as cli
 code = cli._code(sys.argv[1:])
 print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)
 """

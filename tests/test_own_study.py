@@ -8,7 +8,7 @@ import shutil
 import pytest
 from test_studies import SMALL
 
-from aqmlab.cli import commands
+from aqmlab.cli import answering
 from aqmlab.errors import SpecError
 from aqmlab.experiment.folders import find, shipped
 from aqmlab.pipeline import command
@@ -49,11 +49,11 @@ def test_run_is_the_full_study_of_an_experiment_with_groups(small, where, monkey
     monkeypatch.setattr(command, "carry_out", carried)
     monkeypatch.chdir(small.folder)
     path = small.folder / "mine" / where
-    assert commands._code(["run", str(path)]) == 0
+    assert answering._code(["run", str(path)]) == 0
     ((name, quick, part, figure, folder, *_),) = asked
     assert (name, quick, part, figure) == (str(path), False, None, None)
     assert str(folder) == "results/own" and capsys.readouterr().out == "Found.\nreport.html\n"
-    assert commands._code(["run", str(path), "--seeds", "2"]) == 2
+    assert answering._code(["run", str(path), "--seeds", "2"]) == 2
     assert "has groups" in capsys.readouterr().err
 
 

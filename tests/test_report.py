@@ -14,7 +14,7 @@ import typer.main
 from test_studies import SHORT, SMALL, Double
 
 from aqmlab import report
-from aqmlab.cli import commands as cli
+from aqmlab.cli import answering as cli
 from aqmlab.errors import StoreError
 from aqmlab.experiment.experiment import load
 from aqmlab.experiment.folders import shipped

@@ -12,7 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 from aqmlab import errors
-from aqmlab.cli import commands as cli
+from aqmlab.cli import answering as cli
 from aqmlab.simulator import engine
 
 SCREEN = errors.LONGEST + len("aqmlab: ")

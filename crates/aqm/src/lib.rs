@@ -16,9 +16,9 @@
 //! use packet::params::{Params, Raw};
 //! use packet::{Ecn, Event, Header, Instant, Packet, Rate, Rng};
 //!
-//! let entry = aqm::find("fq_codel").expect("a discipline");
+//! let entry = aqmlab_aqm::find("fq_codel").expect("a discipline");
 //! let written = [("target".to_string(), Raw::Text("10 ms".into()))];
-//! let params = Params::check(entry.fields, &written)?;
+//! let params = Params::check(entry.about.fields, &written)?;
 //! let line = Line::of(Rate::from_bits_per_s(10_000_000));
 //! let mut queue = (entry.build)(&params, &line)?.into_discipline();
 //! let mut rng = Rng::named(1, "my queue");

@@ -28,7 +28,7 @@ pub const PI_PERIOD: f64 = 1.0 / 160.0;
 ///
 /// # Examples
 /// ```
-/// let gains = aqm::design_pi(60.0, 3750.0, 0.246, aqm::PI_PERIOD);
+/// let gains = aqmlab_aqm::design_pi(60.0, 3750.0, 0.246, aqmlab_aqm::PI_PERIOD);
 /// assert!((gains.a - 1.853e-5).abs() < 5e-9); // published: 1.822e-5, from a rounded z
 /// ```
 pub fn design_pi(flows: f64, capacity: f64, rtt: f64, period: f64) -> PiGains {

@@ -5,6 +5,6 @@ from __future__ import annotations
 
 def main() -> None:
     """Runs the command."""
-    from . import commands
+    from . import answering
 
-    commands.main()
+    answering.main()

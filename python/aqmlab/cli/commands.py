@@ -1,18 +1,15 @@
-"""The command `aqmlab`."""
+"""The commands of `aqmlab`: what each takes, and whom it asks."""
 
 from __future__ import annotations
 
-import os
 import sys
-import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.exceptions import TyperException
 
-from aqmlab.errors import AqmlabError, FaultError, SpecError, fitting
+from aqmlab.errors import AqmlabError, SpecError, fitting
 from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
 
@@ -84,7 +81,6 @@ def run(
     from aqmlab.pipeline import runner
     from aqmlab.runs.progress import for_stream
     from aqmlab.runs.screen import Screen
-    from aqmlab.simulator.capture import Capture
 
     from . import show
 
@@ -95,19 +91,26 @@ def run(
         return
     twice = seed is not None and seeds is not None
     _refuse(twice, "--seed and --seeds exclude each other: give one of them")
-    idle = pcap is None and bool(pcap_port or pcap_at != "departure")
-    _refuse(idle, "--pcap-port and --pcap-at say what a capture holds: give --pcap with a file")
-    both = watch and pcap is not None
-    _refuse(both, "--watch and --pcap exclude each other: give one of them")
-    capture = Capture(pcap, tuple(pcap_port or ()), pcap_at) if pcap is not None else None
+    capture = _capture(pcap, pcap_port, pcap_at, watch)
     experiment = spec.load(scenario, overrides=set_ or (), seed=seed, seeds=seeds)
     folder = out if out is not None else runner.default_folder(experiment)
     progress = Screen(sys.stderr) if watch else for_stream()
     result = runner.run_experiment(
         experiment, out=folder, fresh=fresh, jobs=jobs, progress=progress, capture=capture
     )
-    _print_json(show.document(result)) if json else show.result(result, terminal.console())
+    print_json(show.document(result)) if json else show.result(result, terminal.console())
     _say_all(result.remarks)
+
+
+def _capture(file: Path | None, ports: list[str] | None, at: str, watch: bool) -> Any:
+    """What is written for Wireshark, if anything."""
+    from aqmlab.simulator.capture import Capture
+
+    idle = file is None and bool(ports or at != "departure")
+    _refuse(idle, "--pcap-port and --pcap-at say what a capture holds: give --pcap with a file")
+    both = watch and file is not None
+    _refuse(both, "--watch and --pcap exclude each other: give one of them")
+    return Capture(file, tuple(ports or ()), at) if file is not None else None
 
 
 _OF_ONE = "--seed, --seeds, --set, --pcap and --watch"
@@ -121,39 +124,6 @@ def _say_all(remarks: Sequence[str]) -> None:
 def _refuse(wrong: bool, sentence: str) -> None:
     if wrong:
         raise SpecError(sentence)
-
-
-@app.command()
-def lab(
-    results: Annotated[
-        Path, typer.Argument(help="The folder whose results are shown beside it.")
-    ] = Path("results"),
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1 (default: a free one).")
-    ] = 0,
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open it in the browser.")
-    ] = True,
-) -> None:
-    """Open the laboratory in a browser's tab: queues to watch and change, and results to look at.
-
-    It is served on this machine only, until Ctrl-C.
-    """
-    import webbrowser
-
-    from aqmlab.lab import PAGE
-    from aqmlab.lab.server import Laboratory
-
-    try:
-        with Laboratory(PAGE, results, port) as server:
-            print(server.address, flush=True)
-            if browser:
-                webbrowser.open(server.address)
-            server.serve_forever()
-    except OSError as error:
-        raise AqmlabError(f"port {port} cannot be used ({error.strerror}): give another") from error
-    except KeyboardInterrupt:
-        return
 
 
 @app.command("list")
@@ -173,7 +143,7 @@ def list_(
     from . import reference
 
     found = reference.select(kind, whole=json)
-    _print_json(found) if json else reference.show_list(found, terminal.console())
+    print_json(found) if json else reference.show_list(found, terminal.console())
 
 
 @app.command()
@@ -221,7 +191,7 @@ def describe(
         )
     if json:
         described = {**entry, "variables": variables} if variables else entry
-        _print_json(described)
+        print_json(described)
     else:
         reference.show_entry(entry, terminal.console())
         if variables:
@@ -271,7 +241,7 @@ def study(
     if name == "list":
         if part or figure or out:
             raise SpecError("`study list` shows every study: leave out --part, --figure and --out")
-        _print_json(registry.names()) if json else registry.show(terminal.console())
+        print_json(registry.names()) if json else registry.show(terminal.console())
         return
     _studies(name, quick, part, figure, out, jobs, fresh, refresh, json)
 
@@ -304,7 +274,7 @@ def _studies(
         page = index.write(out or registry.RESULTS, answers)
         print(printable(str(page)), file=sys.stderr if json else sys.stdout)
     if json:
-        _print_json(answers if every else answers[0])
+        print_json(answers if every else answers[0])
 
 
 @app.command()
@@ -341,7 +311,7 @@ def claims(
             command.carry_out(name, True, None, None, folder, jobs, False, True)
         rows += registry.score_card(name, out)
     if json:
-        _print_json(rows)
+        print_json(rows)
     elif sys.stdout.isatty():
         show.score_card(rows, terminal.console())
     else:
@@ -361,47 +331,11 @@ def schema(
     if of == "scenario":
         from aqmlab.simulator import engine
 
-        _print_json(engine.schema())
+        print_json(engine.schema())
     else:
         from aqmlab.pipeline import schema
 
-        _print_json(schema.experiment())
-
-
-@app.command()
-def learn(
-    capture: Annotated[Path, typer.Argument(help="A packet capture: pcap, pcapng, also as .gz.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="The model (default: beside the capture, <name>.traffic.jsonl)."),
-    ] = None,
-    inside: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NETWORK",
-            help="Addresses of one side of the link, e.g. 10.0.0.0/8; may be repeated.",
-        ),
-    ] = None,
-    figures: Annotated[
-        bool, typer.Option("--figures", help="Also write a page that shows what was seen.")
-    ] = False,
-    json: Json = False,
-) -> None:
-    """Learn a traffic model from a packet capture, and write a scenario that replays it.
-
-    No address and no payload gets into the model.
-    """
-    from aqmlab import learn
-    from aqmlab.learn import show
-    from aqmlab.runs.progress import for_stream
-
-    answer = learn.learn(
-        capture, out=out, inside=inside or (), figures=figures, progress=for_stream()
-    )
-    if json:
-        _print_json(answer.document())
-    else:
-        show.answer(answer, terminal.console())
+        print_json(schema.experiment())
 
 
 @app.command()
@@ -416,85 +350,8 @@ def report(
     print(printable(str(write(folder))))
 
 
-@app.command()
-def bench(json: Json = False) -> None:
-    """Measure the simulator's speed and memory on this machine."""
-    from aqmlab.bench import simulator as bench
-
-    measured = bench.measure()
-    if json:
-        _print_json(measured)
-    else:
-        bench.show(measured, terminal.console())
-
-
-def _print_json(content: Any) -> None:
+def print_json(content: Any) -> None:
+    """One document, and nothing else, on standard output."""
     from . import show
 
     print(show.to_json(content))
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """Runs the command; mistakes are one line on standard error and a non-zero exit code."""
-    there = terminal.open_streams()
-    code = _code(sys.argv[1:] if arguments is None else arguments)
-    if not there and code == 0:
-        code = _complain(f"standard output is closed: {_LOST}", 2)
-    sys.exit(code)
-
-
-_LOST = "what was to be printed is lost, give the command again with another output"
-
-
-def _code(arguments: list[str]) -> int:
-    try:
-        code = app(args=arguments, prog_name="aqmlab", standalone_mode=False)
-        sys.stdout.flush()
-        return code if isinstance(code, int) else 0
-    except AqmlabError as error:
-        return _complain(str(error), error.exit_code)
-    except TyperException as error:
-        context = getattr(error, "ctx", None)
-        hint = f"`{context.command_path if context else 'aqmlab'} --help` shows what there is"
-        return _complain(f"{error.format_message().rstrip('.')}; {hint}", 2)
-    except (KeyboardInterrupt, typer.Abort):
-        return _complain("stopped", 130)
-    except (BrokenPipeError, SystemExit) as stop:
-        if isinstance(stop, SystemExit) and not isinstance(stop.__context__, OSError):
-            # A shell's completion has been answered.
-            return stop.code if isinstance(stop.code, int) else 0
-        # The reader (`head`) has gone: typer and rich then want to exit.
-        terminal.abandon_output()
-        return 141
-    except Exception as error:
-        terminal.abandon_output()
-        known = isinstance(error, OSError | MemoryError)
-        return _complain(_unforeseen(error), 2 if known else FaultError.exit_code)
-
-
-def _unforeseen(error: Exception) -> str:
-    """What no other place has an answer to, in a sentence."""
-    if isinstance(error, OSError):
-        reason = (error.strerror or str(error)).lower()
-        if error.filename is None:
-            return f"standard output cannot be written ({reason}): {_LOST}"
-        return f"{os.fsdecode(error.filename)}: {reason}: make it readable and writable"
-    if isinstance(error, MemoryError):
-        return (
-            "there is not enough memory: make the scenario smaller or run fewer at a time (--jobs)"
-        )
-    if DEBUG in os.environ:
-        raise error
-    places = traceback.extract_tb(error.__traceback__)
-    place = f"{Path(places[-1].filename).name}:{places[-1].lineno}" if places else "nowhere"
-    told = f"{type(error).__name__} at {place}: {error}".rstrip(": ")
-    return f"internal error ({told}): please report it, with what {DEBUG}=1 shows in addition"
-
-
-DEBUG = "AQMLAB_DEBUG"
-"""The environment variable that shows an internal error in full."""
-
-
-def _complain(message: str, code: int) -> int:
-    terminal.say(" ".join(fitting(message).split()))
-    return code

@@ -1,0 +1,82 @@
+"""How the command `aqmlab` ends: exit codes, and mistakes in one line on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from pathlib import Path
+
+import typer
+from typer.exceptions import TyperException
+
+from aqmlab.errors import AqmlabError, FaultError, fitting
+from aqmlab.io import terminal
+
+from .tools import app  # with those of `commands`, to which it adds its own
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs the command; mistakes are one line on standard error and a non-zero exit code."""
+    there = terminal.open_streams()
+    code = _code(sys.argv[1:] if arguments is None else arguments)
+    if not there and code == 0:
+        code = _complain(f"standard output is closed: {_LOST}", 2)
+    sys.exit(code)
+
+
+_LOST = "what was to be printed is lost, give the command again with another output"
+
+
+def _code(arguments: list[str]) -> int:
+    try:
+        code = app(args=arguments, prog_name="aqmlab", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except AqmlabError as error:
+        return _complain(str(error), error.exit_code)
+    except TyperException as error:
+        context = getattr(error, "ctx", None)
+        hint = f"`{context.command_path if context else 'aqmlab'} --help` shows what there is"
+        return _complain(f"{error.format_message().rstrip('.')}; {hint}", 2)
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain("stopped", 130)
+    except (BrokenPipeError, SystemExit) as stop:
+        if isinstance(stop, SystemExit) and not isinstance(stop.__context__, OSError):
+            # A shell's completion has been answered.
+            return stop.code if isinstance(stop.code, int) else 0
+        # The reader (`head`) has gone: typer and rich then want to exit.
+        terminal.abandon_output()
+        return 141
+    except Exception as error:
+        terminal.abandon_output()
+        known = isinstance(error, OSError | MemoryError)
+        return _complain(_unforeseen(error), 2 if known else FaultError.exit_code)
+
+
+def _unforeseen(error: Exception) -> str:
+    """What no other place has an answer to, in a sentence."""
+    if isinstance(error, OSError):
+        reason = (error.strerror or str(error)).lower()
+        if error.filename is None:
+            return f"standard output cannot be written ({reason}): {_LOST}"
+        return f"{os.fsdecode(error.filename)}: {reason}: make it readable and writable"
+    if isinstance(error, MemoryError):
+        return (
+            "there is not enough memory: make the scenario smaller or run fewer at a time (--jobs)"
+        )
+    if DEBUG in os.environ:
+        raise error
+    places = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(places[-1].filename).name}:{places[-1].lineno}" if places else "nowhere"
+    told = f"{type(error).__name__} at {place}: {error}".rstrip(": ")
+    return f"internal error ({told}): please report it, with what {DEBUG}=1 shows in addition"
+
+
+DEBUG = "AQMLAB_DEBUG"
+"""The environment variable that shows an internal error in full."""
+
+
+def _complain(message: str, code: int) -> int:
+    terminal.say(" ".join(fitting(message).split()))
+    return code
