@@ -19,7 +19,8 @@ from aqmlab.cli import score_card as show
 from aqmlab.errors import SpecError
 from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import load
-from aqmlab.experiment.grammar import Claim, Let, Metric
+from aqmlab.experiment.grammar import Metric
+from aqmlab.experiment.rules import Claim, Let
 from aqmlab.experiment.shapes import convert, read, written
 from aqmlab.pipeline import registry
 from aqmlab.pipeline.study import Study

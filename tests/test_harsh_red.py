@@ -15,7 +15,8 @@ from aqmlab.claims.evidence import Evidence
 from aqmlab.errors import SpecError
 from aqmlab.experiment import experiment, plan, shared_forms
 from aqmlab.experiment.experiment import Experiment
-from aqmlab.experiment.grammar import Metric, Number
+from aqmlab.experiment.grammar import Metric
+from aqmlab.experiment.rules import Number
 from aqmlab.io import documents
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import statistics

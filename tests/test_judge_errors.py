@@ -15,7 +15,7 @@ import pytest
 from aqmlab.claims import rule
 from aqmlab.claims.evidence import Evidence
 from aqmlab.claims.judge import FAILS, HOLDS, UNDECIDED
-from aqmlab.experiment.grammar import Claim, Number
+from aqmlab.experiment.rules import Claim, Number
 from aqmlab.experiment.shapes import read
 
 TRIALS = 60

@@ -12,8 +12,8 @@ import pytest
 from aqmlab.claims import rule
 from aqmlab.claims.evidence import Evidence
 from aqmlab.claims.judge import FAILS, HOLDS
-from aqmlab.experiment.grammar import Claim, Let, Number
 from aqmlab.experiment.plan import Cell, Plan
+from aqmlab.experiment.rules import Claim, Let, Number
 from aqmlab.experiment.shapes import convert, read
 from aqmlab.tables import statistics
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from aqmlab.experiment.grammar import Number
+from aqmlab.experiment.rules import Number
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import statistics
 

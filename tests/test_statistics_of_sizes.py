@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from aqmlab.errors import SpecError
-from aqmlab.experiment.grammar import Difference, Number
+from aqmlab.experiment.grammar import Difference
+from aqmlab.experiment.rules import Number
 from aqmlab.experiment.shapes import read
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import statistics

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aqmlab.errors import SpecError
-from aqmlab.experiment.grammar import Number
+from aqmlab.experiment.rules import Number
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import statistics
 

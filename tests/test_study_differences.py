@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from aqmlab.experiment import plan
-from aqmlab.experiment.grammar import Difference, Number
+from aqmlab.experiment.grammar import Difference
 from aqmlab.experiment.plan import Cell, Plan
+from aqmlab.experiment.rules import Number
 from aqmlab.pipeline import study
 from aqmlab.report import headlines
 from aqmlab.runs.laboratory import FinishedRun

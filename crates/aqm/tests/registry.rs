@@ -74,7 +74,11 @@ fn an_algorithm_is_named_in_its_own_file_and_two_lists() {
 
 /// Where the rest of the product names a discipline, and why it may.
 const NAMED: &[(&str, &str, &str)] = &[
-    ("crates/sim/src/scenario/schema/link.rs", "droptail", "the queue that a scenario does not speak of"),
+    (
+        "crates/sim/src/scenario/schema/link.rs",
+        "droptail",
+        "the queue that a scenario does not speak of",
+    ),
     (
         "python/aqmlab/bench/simulator.py",
         "droptail",

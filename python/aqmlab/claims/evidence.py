@@ -10,17 +10,9 @@ from typing import Any
 import numpy as np
 
 from aqmlab.errors import SpecError, nearest
-from aqmlab.experiment.grammar import (
-    Across,
-    Cells,
-    Let,
-    Metric,
-    Number,
-    OfCalibration,
-    Pair,
-    Probe,
-)
+from aqmlab.experiment.grammar import Metric
 from aqmlab.experiment.plan import Cell, Plan
+from aqmlab.experiment.rules import Across, Cells, Let, Number, OfCalibration, Pair, Probe
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import statistics
 

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 
 from aqmlab.experiment.experiment import Experiment
-from aqmlab.experiment.grammar import Across, Claim, Number, Pair
 from aqmlab.experiment.plan import Plan
+from aqmlab.experiment.rules import Across, Claim, Number, Pair
 from aqmlab.io.numbers import counted
 from aqmlab.runs.laboratory import Laboratory
 from aqmlab.tables.material import Material

@@ -18,7 +18,7 @@ from aqmlab.runs.store import Store
 from .judge import UNDECIDED
 
 if TYPE_CHECKING:
-    from aqmlab.experiment.grammar import Claim
+    from aqmlab.experiment.rules import Claim
 
 
 def digest(claim: Claim) -> str:

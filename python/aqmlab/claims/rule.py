@@ -29,8 +29,8 @@ from typing import Any
 
 import numpy as np
 
-from aqmlab.experiment.grammar import Claim, Condition, Let, Several
 from aqmlab.experiment.rows import choices, plain
+from aqmlab.experiment.rules import Claim, Condition, Let, Several
 from aqmlab.experiment.shapes import convert
 
 from . import expression

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from aqmlab.experiment.grammar import Claim
+from aqmlab.experiment.rules import Claim
 from aqmlab.io.numbers import digits_of, ranged
 
 from . import rule

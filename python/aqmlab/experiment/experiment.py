@@ -20,7 +20,6 @@ from .grammar import (
     KINDS,
     LISTS,
     CalibrationRule,
-    Claim,
     Deviation,
     Difference,
     Figure,
@@ -34,6 +33,7 @@ from .grammar import (
     groups_named,
     named,
 )
+from .rules import Claim
 from .shapes import Mistake, key, written
 
 #: What makes a file one that holds claims, and which of its entries tell what they are.

@@ -19,8 +19,9 @@ from aqmlab.claims import judging
 from aqmlab.errors import StoreError
 from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import Experiment
-from aqmlab.experiment.grammar import Claim, Difference, Figure, Group, Settings
+from aqmlab.experiment.grammar import Difference, Figure, Group, Settings
 from aqmlab.experiment.plan import Plan
+from aqmlab.experiment.rules import Claim
 from aqmlab.io import files
 from aqmlab.io.terminal import say
 from aqmlab.report import headlines

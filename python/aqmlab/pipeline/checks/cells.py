@@ -10,7 +10,8 @@ from typing import Any
 from aqmlab.errors import nearest
 from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import Experiment
-from aqmlab.experiment.grammar import Axis, Claim, Difference, Group, Metric, Table
+from aqmlab.experiment.grammar import Axis, Difference, Group, Metric, Table
+from aqmlab.experiment.rules import Claim
 
 
 @dataclass(frozen=True)

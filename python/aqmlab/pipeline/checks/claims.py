@@ -7,7 +7,7 @@ import numpy as np
 from aqmlab.claims import expression, rule
 from aqmlab.claims.evidence import OVER
 from aqmlab.errors import SpecError
-from aqmlab.experiment.grammar import (
+from aqmlab.experiment.rules import (
     Across,
     Cells,
     Claim,

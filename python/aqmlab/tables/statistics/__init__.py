@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from aqmlab.errors import SpecError, nearest
-from aqmlab.experiment.grammar import Metric, Number
+from aqmlab.experiment.grammar import Metric
 from aqmlab.experiment.plan import Cell
+from aqmlab.experiment.rules import Number
 from aqmlab.runs.laboratory import FinishedRun
 
 from . import (
