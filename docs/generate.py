@@ -25,8 +25,6 @@ from aqmlab.experiment.experiment import Experiment
 from aqmlab.experiment.grammar import (
     Axis,
     CalibrationRule,
-    Claim,
-    Condition,
     Deviation,
     Difference,
     Figure,
@@ -38,6 +36,7 @@ from aqmlab.experiment.grammar import (
     Table,
     Variant,
 )
+from aqmlab.experiment.rules import Claim, Condition
 from aqmlab.experiment.shapes import Key, said
 from aqmlab.simulator import engine, measures
 
