@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 # Python outside crates.
-SCRIPTS := python requirements tests validation vectors
+SCRIPTS := docs python requirements tests validation vectors
 
 # Everything the compiled simulator is made of.
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -path '*/data/*' -type f)
