@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 import pytest
-from rich.console import Console
 from test_studies import SHORT, SMALL, Double
 
 from aqmlab.claims import expression, judge, judging, revisited, rule, scorecard
@@ -329,13 +329,17 @@ class TestRevisited:
         assert revisited.summary(rows[:1]) == "" == revisited.summary(rows[1:2])
 
     def test_a_terminal_tells_it_below_the_study(self):
-        console = Console(record=True, width=300)
         told = {"study": "s", "claim": "c", "why": "w"}
         rows = [row | told for row in self.rows((HOLDS, FAILS))]
-        show.score_card(rows, console)
-        assert console.export_text().rstrip().endswith(revisited.summary(rows))
-        show.score_card(rows[:1], console)
-        assert "asked again" not in console.export_text()
+        assert list(show.lines(rows))[-1] == revisited.summary(rows)
+        assert "asked again" not in "".join(show.lines(rows[:1]))
+
+    def test_a_terminal_sees_verdicts_in_colour_and_a_file_does_not(self):
+        told = {"study": "s", "claim": "c", "why": "w"}
+        rows = [row | told for row in self.rows((HOLDS, FAILS))]
+        plain, coloured = ("\n".join(show.lines(rows, colour)) for colour in (False, True))
+        assert "\x1b" not in plain and coloured.count("\x1b[0m") == len(rows)
+        assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == plain
 
 
 class TestStatistics:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -312,11 +313,14 @@ def claims(
         rows += registry.score_card(name, out)
     if json:
         print_json(rows)
-    elif sys.stdout.isatty():
-        show.score_card(rows, terminal.console())
-    else:
-        for line in show.plain(rows):
-            print(printable(line))
+        return
+    coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    for line in show.lines([{**row, **_printable(row)} for row in rows], coloured):
+        print(line)
+
+
+def _printable(row: dict[str, Any]) -> dict[str, str]:
+    return {key: printable(row[key]) for key in ("study", "id", "claim", "why")}
 
 
 @app.command()

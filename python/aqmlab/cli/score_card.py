@@ -1,55 +1,41 @@
-"""The score card on a terminal."""
+"""The score card as lines."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aqmlab.claims import revisited
 from aqmlab.claims.judge import FAILS, HOLDS, UNDECIDED
 from aqmlab.io.numbers import counted
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-#: The colours of the report: told apart by colour-blind readers, and the word says it anyway.
-_STYLE = {HOLDS: "#009E73", FAILS: "#D55E00", UNDECIDED: "#B8860B"}
+#: The colours of the report (38;2;R;G;B): told apart by colour-blind readers, and the word says it
+#: anyway.
+_COLOUR = {HOLDS: "0;158;115", FAILS: "213;94;0", UNDECIDED: "184;134;11"}
 
 
-def score_card(rows: list[dict[str, Any]], console: Console) -> None:
-    """One table for each study, how many of its claims hold, and how many survive elsewhere."""
-    from rich.table import Table
-    from rich.text import Text
+def lines(rows: list[dict[str, Any]], coloured: bool = False) -> Iterator[str]:
+    """Two lines for each claim, how many of a study's claims hold, and how many survive elsewhere.
 
-    for study in dict.fromkeys(row["study"] for row in rows):
-        own = [row for row in rows if row["study"] == study]
-        table = Table(title=study, title_justify="left", expand=False, show_lines=False)
-        table.add_column("claim", no_wrap=True)
-        table.add_column("verdict", no_wrap=True)
-        table.add_column("what the paper says")
-        table.add_column("evidence")
-        for row in own:
-            verdict = Text(row["verdict"], style=_STYLE[row["verdict"]])
-            table.add_row(row["id"], verdict, row["claim"], row["why"])
-        console.print(table)
-        console.print(f"{study}: {summary(own)}")
-        if again := revisited.summary(own):
-            console.print(again)
-
-
-def plain(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """The same as lines for a file or a pipe: nothing is cut or folded, nothing heavy loaded."""
+    Nothing is cut or folded, and no table is laid out: that would take longer than reading.
+    """
     for study in dict.fromkeys(row["study"] for row in rows):
         own = [row for row in rows if row["study"] == study]
         wide = max(len(row["id"]) for row in own)
         yield study
         for row in own:
-            yield f"  {row['id']:{wide}}  {row['verdict']:{len(FAILS)}}  {row['claim']}"
+            verdict = _verdict(row["verdict"], coloured)
+            yield f"  {row['id']:{wide}}  {verdict}  {row['claim']}"
             yield f"  {'':{wide}}  {'':{len(FAILS)}}  {row['why']}"
         yield f"{study}: {summary(own)}"
         if again := revisited.summary(own):
             yield again
+
+
+def _verdict(verdict: str, coloured: bool) -> str:
+    padded = f"{verdict:{len(FAILS)}}"
+    return f"\x1b[38;2;{_COLOUR[verdict]}m{padded}\x1b[0m" if coloured else padded
 
 
 def summary(rows: list[dict[str, Any]]) -> str:
