@@ -1,4 +1,4 @@
-"""The JSON schema of scenario files: whatever is shipped fits it, a misspelt key does not."""
+"""The JSON schemas of scenarios and experiments: what is shipped fits, a misspelt key does not."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from aqmlab.experiment.folders import SHIPPED
 from aqmlab.io import documents
+from aqmlab.pipeline import schema
 from aqmlab.simulator import engine
 
 EXAMPLES = sorted((SHIPPED / "examples").glob("*.toml"))
@@ -50,8 +51,25 @@ class Validator:
             self.fits(inner, of[key]) for key, inner in value.items() if key in of
         )
 
-    def _additionalProperties(self, value: Any, _: bool, schema: dict[str, Any]) -> bool:  # noqa: N802
-        return not isinstance(value, dict) or value.keys() <= schema["properties"].keys()
+    def _additionalProperties(self, value: Any, of: Any, schema: dict[str, Any]) -> bool:  # noqa: N802
+        if not isinstance(value, dict):
+            return True
+        patterns = schema.get("patternProperties", {})
+        others = [
+            inner
+            for key, inner in value.items()
+            if key not in schema.get("properties", {})
+            and not any(re.search(pattern, key) for pattern in patterns)
+        ]
+        return not others if of is False else all(self.fits(inner, of) for inner in others)
+
+    def _patternProperties(self, value: Any, of: dict[str, Any], _: Any) -> bool:  # noqa: N802
+        return not isinstance(value, dict) or all(
+            self.fits(inner, one)
+            for key, inner in value.items()
+            for pattern, one in of.items()
+            if re.search(pattern, key)
+        )
 
     def _unevaluatedProperties(self, value: Any, _: bool, schema: dict[str, Any]) -> bool:  # noqa: N802
         known = self.schema["$defs"][schema["$ref"].removeprefix("#/$defs/")]["properties"]
@@ -159,3 +177,30 @@ def test_every_default_fits_its_own_field(validator):
                 check(inner)
 
     check(validator.schema["$defs"])
+
+
+STUDIES = sorted(path for path in SHIPPED.glob("*/*.toml") if path.parent.name != "examples")
+
+
+@pytest.fixture(scope="module")
+def of_experiments() -> Validator:
+    return Validator(schema.experiment())
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_file_of_the_studies_fits(of_experiments, path):
+    assert of_experiments.fits(documents.read_toml(path))
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        {"grup": []},
+        {"group": [{"name": "a", "axess": []}]},
+        {"metric": {"x": {"sumary": "queue_mean_packets"}}},
+        {"claim": [{"id": "C", "condition": [{"let": {}, "value": "a", "at_mst": 1}]}]},
+        {"claim": [{"id": "C", "condition": [{"let": {}, "value": "a", "at_most": "one"}]}]},
+    ],
+)
+def test_a_misspelt_key_of_an_experiment_does_not_fit(of_experiments, mistake):
+    assert not of_experiments.fits(mistake)

@@ -11,6 +11,7 @@ from aqmlab import figures
 from aqmlab.experiment import shapes
 from aqmlab.experiment.experiment import Experiment
 from aqmlab.experiment.grammar import KINDS, Axis, Figure, Variant
+from aqmlab.experiment.rules import Condition, Several
 from aqmlab.simulator import engine
 
 ANY: dict[str, Any] = {}
@@ -28,6 +29,10 @@ VARIANT = FORMS | {
     "from": TEXT | {"description": "a shared axis whose variants stand here"},
     "keep": AXIS["keep"],
 }
+#: A row's value in the place of a bound, and keys with braces for several.
+BOUNDS = ("at_least", "at_most", "above", "below")
+OF_A_ROW = TEXT | {"pattern": r"^\$"}
+SEVERAL_KEYS = {r"\{": ANY}
 CLAIM = FORMS | {
     "groups": TEXT | {"description": "how the groups of the claim that it revisits are called here"}
 }
@@ -44,6 +49,11 @@ def experiment() -> dict[str, Any]:
         _open(shared[shape.__name__], more)
     _open(shared[Variant.__name__], VARIANT)
     _open(shared[KINDS["claim"].__name__], CLAIM)
+    for shape in (Condition, Several):
+        _open(shared[shape.__name__], FORMS)
+        shared[shape.__name__]["patternProperties"] = SEVERAL_KEYS
+    bounds = shared[Condition.__name__]["properties"]
+    bounds |= {name: {"anyOf": [bounds[name], OF_A_ROW]} for name in BOUNDS}
     scenario = engine.schema()["$defs"]
     known = shapes.keys(Experiment)
     top = shapes.table_schema((k for name, k in known.items() if name not in KINDS), shared)
@@ -54,6 +64,7 @@ def experiment() -> dict[str, Any]:
     properties["scenario"] = of_base
     properties["base"] = TABLE | {"additionalProperties": ANY}
     properties["axis"] = TABLE | {"additionalProperties": {"$ref": "#/$defs/Axis"}}
+    properties["sweep"] = TABLE | {"description": "paths and their values, of a scenario alone"}
     properties["defaults"] = TABLE | {
         "description": "what every entry of a kind has in this file, and `part` of all"
     }
