@@ -31,13 +31,13 @@ LINK = 10e6 / 8 * 55
 """Bytes that the link carries in the 55 s measured."""
 
 
-def remarks(*offered, target=0.8, port=None, **changes):
+def remarks(*offered, target=0.8, port=None, rate=None, **changes):
     """Of runs in which so much was offered, a byte on the link for each byte asked for."""
     scenario = {**SCENARIO, **changes}
     runs = [Run("k", seed, scenario) for seed in range(len(offered))]
     ports = {"bottleneck.forward": port or {"utilisation": 0.8, "drop_rate": 0.0}}
     done = [Done({"requested_bytes": share * LINK, "ports": ports}) for share in offered]
-    return loads.remarks(runs, [[Target(0, target, 1.0)]] * len(runs), done)
+    return loads.remarks(runs, [[Target(0, target, 1.0, rate)]] * len(runs), done)
 
 
 def traffic(**changes):
@@ -51,6 +51,13 @@ def test_a_load_that_is_off_is_said_with_the_remedy():
         (line,) = remarks(offered)
         assert f"and {offered:.1%} was offered" in line
         assert "warmup" not in line and "long replies" in line, "nothing has to settle"
+
+
+def test_a_load_is_a_share_of_the_rate_that_it_was_resolved_for():
+    link = [{**SCENARIO["link"][0], "rate": "100 Mbit/s"}]
+    assert remarks(0.8, 0.8, link=link, rate=10e6) == []
+    (line,) = remarks(0.8, 0.8, link=link)
+    assert "80% was asked for and 8.0% was offered" in line
 
 
 def test_congestion_is_not_taken_for_a_want_of_warm_up():

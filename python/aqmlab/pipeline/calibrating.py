@@ -120,8 +120,9 @@ def targets(
 ) -> list[Target]:
     """What a load asks of the groups of a base."""
     places = how(experiment, base).places
-    ratio = calibrations[base].get("ip_per_asked")
-    return [Target(place, units.share(load), ratio) for place in places]
+    found = calibrations[base]
+    ratio, rate = found.get("ip_per_asked"), 8 * found["full_bytes_per_s"]
+    return [Target(place, units.share(load), ratio, rate) for place in places]
 
 
 def remarks(experiment: Experiment, material: Material) -> list[str]:

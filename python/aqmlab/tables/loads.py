@@ -36,10 +36,13 @@ class Target:
     group: int
     """Its place in the scenario."""
     load: float
-    """The share of the first link that the group crosses."""
+    """The share of the first link that the group crosses, or of `rate_bits_per_s`."""
     ip_per_asked: float | None = None
     """IP bytes on the link for each byte of payload asked for, as calibrated; none: an open loop,
     whose load is what its model says."""
+    rate_bits_per_s: float | None = None
+    """What the load is a share of, where that is not the rate of the scenario's link: a study's
+    users are the same on an uncongested link."""
 
 
 def remarks(
@@ -67,7 +70,7 @@ def remark(
 ) -> str | None:
     """What is to be said of one load in the runs of one scenario, if anything."""
     port = calibrate.load_port(engine.resolve(scenario), target.group)
-    rate = port["mean_bits_per_s"]
+    rate = target.rate_bits_per_s or port["mean_bits_per_s"]
     offered = [offered_load(scenario, target, summary, rate) for summary in summaries]
     mean, low, high = sum(offered) / len(offered), None, None
     if len(offered) > 1:
