@@ -5,13 +5,11 @@ Apart from `scorecard`, so that whoever only reads verdicts does not load what m
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aqmlab import experiment
 from aqmlab.errors import StoreError
-from aqmlab.experiment.folders import SHIPPED, sources
+from aqmlab.experiment import compiled
 from aqmlab.io import files
 from aqmlab.runs.store import Store
 
@@ -71,31 +69,14 @@ def stored(folder: Path, study: str) -> list[dict[str, Any]] | None:
 
 
 def lines(study: str, folder: Path) -> list[dict[str, Any]]:
-    """The blank lines of all claims of an experiment.
+    """The blank lines of all claims of an experiment."""
 
-    Those of a shipped one are kept beside it, as Python keeps what it compiles: reading its rules
-    takes ten times as long.
-    """
-    place = folder / "__pycache__" / "claims.json" if folder.parent == SHIPPED else None
-    key = _read_by(folder) if place is not None else ""
-    if place is not None and place.is_file():
-        with contextlib.suppress(StoreError):
-            known = files.read_sealed(place)
-            if known.get("key") == key:
-                return known["lines"]
-    from aqmlab.experiment.experiment import claims
+    def read() -> list[dict[str, Any]]:
+        from aqmlab.experiment.experiment import claims
 
-    found = [blank(study, claim) for claim in claims(folder)]
-    if place is not None:
-        with contextlib.suppress(OSError), files.whole(place) as draft:
-            files.dump(draft, files.sealed({"key": key, "lines": found}))
-    return found
+        return [blank(study, claim) for claim in claims(folder)]
 
-
-def _read_by(folder: Path) -> str:
-    """A hash of an experiment's files and of what reads them."""
-    readers = sorted(Path(experiment.__file__).parent.glob("*.py"))
-    return files.identity([files.digest_of(path) for path in (*sources(folder), *readers)])
+    return compiled.told(folder, "claims", read)
 
 
 def current(line: dict[str, Any], known: dict[str, Any] | None) -> dict[str, Any]:

@@ -52,6 +52,12 @@ def summaries() -> list[dict[str, Any]]:
 
 def describe(name: str) -> dict[str, Any]:
     """What one study asks, whom it follows, its parts and how long it runs."""
+    from aqmlab.experiment import compiled
+
+    return compiled.told(find(name), "description", lambda: _described(name))
+
+
+def _described(name: str) -> dict[str, Any]:
     from aqmlab.experiment.experiment import load
     from aqmlab.experiment.shapes import written
 
