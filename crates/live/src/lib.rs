@@ -14,3 +14,5 @@
 
 pub mod addresses;
 pub mod control;
+pub mod header;
+pub mod router;

@@ -1,1 +1,6 @@
-//! Tests of the live crate.
+//! The tests of this crate from outside as one program: a new file needs its line here.
+
+mod core;
+mod distances;
+mod replay;
+mod simulated;
