@@ -94,7 +94,7 @@ fn too_many(group: &str, members: u32) -> ScenarioError {
 
 impl Scenario {
     /// The measured interval.
-    pub(crate) fn window(&self) -> Window {
+    pub fn window(&self) -> Window {
         let end = Instant::ZERO + self.params.time("duration");
         Window { from: Instant::ZERO + self.params.time("warmup"), to: end }
     }
@@ -105,7 +105,7 @@ impl Scenario {
     }
 
     /// Names of the groups, in order.
-    pub(crate) fn group_names(&self) -> Vec<String> {
+    pub fn group_names(&self) -> Vec<String> {
         self.traffic.iter().map(|group| group.name.clone()).collect()
     }
 }
@@ -265,7 +265,8 @@ impl Ports {
     }
 }
 
-fn round_trips(scenario: &Scenario, group: &Traffic, members: u32) -> RoundTrips {
+/// The round-trip propagation times of a group of so many members.
+pub fn round_trips(scenario: &Scenario, group: &Traffic, members: u32) -> RoundTrips {
     let params = match group.rtt.as_ref().unwrap_or(&scenario.rtt) {
         Rtt::Constant(time) => return RoundTrips::Constant(*time),
         // An open-loop model has no users who could take them in turn.
@@ -328,7 +329,11 @@ fn set_up_group(
     Ok((group, population))
 }
 
-pub(crate) fn population(
+/// The members of a group, in their state at the beginning of a run.
+///
+/// # Errors
+/// A sentence, if the application's parameters contradict each other.
+pub fn population(
     scenario: &Scenario,
     group: &Traffic,
     members: u32,
