@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -11,9 +11,10 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::ioctl::{Opcode, Setter, ioctl, opcode};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, LinkNameSpaceType, UnshareFlags, move_into_link_name_space,
-    set_capabilities, set_no_new_privs,
+    CapabilitySet, CapabilitySets, UnshareFlags, set_capabilities, set_no_new_privs,
 };
+
+use crate::fault::{Fault, doing};
 
 /// The request that makes a file of `/dev/net/tun` a device (`linux/if_tun.h`).
 #[repr(C)]
@@ -52,23 +53,48 @@ pub fn unshare(flags: UnshareFlags) -> io::Result<()> {
     Ok(unsafe { rustix::thread::unshare_unsafe(flags)? })
 }
 
-/// A program that is started in a network namespace, without any capability, and does not outlive the
-/// thread that starts it. It inherits `keep`, under that number.
-pub fn confine(command: &mut Command, namespace: &OwnedFd, keep: Option<&OwnedFd>) {
-    let (namespace, keep) = (namespace.as_raw_fd(), keep.map(AsRawFd::as_raw_fd));
+/// What is started with `command` has no capability, does not outlive the calling thread, and inherits
+/// these files under their numbers.
+pub fn confine(command: &mut Command, keep: &[&OwnedFd]) {
+    let keep: Vec<RawFd> = keep.iter().map(AsRawFd::as_raw_fd).collect();
     // SAFETY: between fork and exec only system calls are made, none of which allocates.
-    unsafe { command.pre_exec(move || enter(namespace, keep)) };
+    unsafe { command.pre_exec(move || bind(&keep)) };
 }
 
-fn enter(namespace: RawFd, keep: Option<RawFd>) -> io::Result<()> {
+fn bind(keep: &[RawFd]) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // SAFETY: both are open in the parent for as long as it starts programs.
-    let borrow = |fd| unsafe { std::os::fd::BorrowedFd::borrow_raw(fd) };
-    move_into_link_name_space(borrow(namespace), Some(LinkNameSpaceType::Network))?;
-    if let Some(keep) = keep {
-        fcntl_setfd(borrow(keep).as_fd(), FdFlags::empty())?;
+    for &file in keep {
+        // SAFETY: it is open in the parent for as long as that starts programs.
+        let file = unsafe { BorrowedFd::borrow_raw(file) };
+        fcntl_setfd(file, FdFlags::empty())?;
     }
     drop_capabilities()
+}
+
+/// A process that may not make namespaces gets a user namespace in which it may. It has to be the only
+/// thread of its process then. Users and groups keep their numbers, and so files their owners.
+///
+/// # Errors
+/// A sentence, if the kernel does not allow that either.
+pub fn gain_capabilities() -> Result<(), Fault> {
+    let held = rustix::thread::capabilities(None).map_err(doing("tell our capabilities"))?.effective;
+    if held.contains(CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN) {
+        return Ok(());
+    }
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    unshare(UnshareFlags::NEWUSER).map_err(|error| {
+        Fault(format!("a live run needs namespaces, and this user may not make any ({error}): start it as root, or have root allow user namespaces (sysctl user.max_user_namespaces above 0, kernel.apparmor_restrict_unprivileged_userns=0)"))
+    })?;
+    let (user, group) = (user.as_raw(), group.as_raw());
+    let maps = [
+        ("setgroups", "deny".to_owned()),
+        ("uid_map", format!("{user} {user} 1")),
+        ("gid_map", format!("{group} {group} 1")),
+    ];
+    for (name, map) in maps {
+        std::fs::write(format!("/proc/self/{name}"), map).map_err(doing("map users"))?;
+    }
+    Ok(())
 }
 
 /// From here on this thread, and what it starts, can do no more than any user, whoever it runs as.
@@ -80,9 +106,5 @@ pub fn drop_capabilities() -> io::Result<()> {
     let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
     // A program that is executed by root would get all of them back.
     set_no_new_privs(true)?;
-    rustix::thread::set_capabilities_secure_bits(
-        rustix::thread::CapabilitiesSecureBits::NO_ROOT
-            | rustix::thread::CapabilitiesSecureBits::NO_ROOT_LOCKED,
-    )?;
     Ok(set_capabilities(None, sets)?)
 }

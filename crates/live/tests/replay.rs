@@ -19,8 +19,9 @@ fn run(queue: &str) -> (Value, Vec<(String, Log)>) {
     let mut router = Router::new(&scenario, usize::MAX).expect("a router");
     // Looked at every 3 ms, as if the machine were slow: the link's own time does not mind.
     offer(&mut router, &packets, 3_000_000);
-    let (_, logs) = router.outcome(&scenario, Instant::ZERO + scenario.params.time("duration"));
-    (json, logs)
+    let end = Instant::ZERO + scenario.params.time("duration");
+    let finished = router.finish(end);
+    (json, finished.logs().map(|(name, log)| (name.to_owned(), log.clone())).collect())
 }
 
 #[test]

@@ -5,14 +5,13 @@ pub mod end_system;
 mod netlink;
 
 use std::fs::File;
-use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::thread;
 
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 use sim::topology::Side;
 
-use self::end_system::EndSystem;
+use self::end_system::{EndSystem, set_if_there};
 pub use self::netlink::{Metrics, Netlink};
 use crate::addresses::{Family, address, prefix};
 use crate::fault::{Fault, doing};
@@ -65,9 +64,20 @@ impl Namespace {
         made.join().map_err(|_| Fault("the thread that makes a namespace has failed".into()))?
     }
 
-    /// For programs that are started in it.
-    pub fn handle(&self) -> &OwnedFd {
-        &self.handle
+    /// Does something in it: the calling thread goes there and comes back.
+    ///
+    /// # Errors
+    /// A sentence, if the thread may not.
+    pub fn within<T>(&self, what: impl FnOnce() -> T) -> Result<T, Fault> {
+        let move_to = |handle: &OwnedFd| {
+            move_into_link_name_space(handle.as_fd(), Some(LinkNameSpaceType::Network))
+                .map_err(doing("enter a namespace"))
+        };
+        let home = File::open("/proc/thread-self/ns/net").map_err(doing("open a namespace"))?;
+        move_to(&self.handle)?;
+        let answer = what();
+        move_to(&home.into())?;
+        Ok(answer)
     }
 
     /// What the kernel has counted at the device until now.
@@ -75,12 +85,7 @@ impl Namespace {
     /// # Errors
     /// A sentence.
     pub fn counters(&self) -> Result<Counters, Fault> {
-        let handle = self.handle.try_clone().map_err(doing("keep a namespace"))?;
-        let read = thread::spawn(move || -> io::Result<String> {
-            move_into_link_name_space((&handle).into(), Some(LinkNameSpaceType::Network))?;
-            std::fs::read_to_string("/proc/thread-self/net/dev")
-        });
-        let text = read.join().map_err(|_| Fault("the thread that counts has failed".into()))?;
+        let text = self.within(|| std::fs::read_to_string("/proc/thread-self/net/dev"))?;
         let text = text.map_err(doing("read the counters of a namespace"))?;
         Ok(counters(&text).unwrap_or_default())
     }
@@ -99,7 +104,8 @@ fn furnish(side: Side, system: &EndSystem) -> Result<(), Fault> {
     let mut netlink = Netlink::open().map_err(doing("ask the kernel for a route"))?;
     let number = |netlink: &Netlink, name: &str| netlink.device(name).map_err(doing("find a device"));
     let (loopback, device) = (number(&netlink, "lo")?, number(&netlink, DEVICE)?);
-    system.settle(&["net/ipv6/conf/all/accept_ra=0", "net/ipv6/conf/aqm0/addr_gen_mode=1"]);
+    // No address but ours, and nobody who asks for one.
+    set_if_there(&[("net/ipv6/conf/all/accept_ra", "0"), ("net/ipv6/conf/aqm0/addr_gen_mode", "1")]);
     netlink.bring_up(loopback, 0, 0).map_err(doing("bring up the loopback device"))?;
     netlink.bring_up(device, RING, MTU).map_err(doing("bring up the device"))?;
     // Where the kernel refuses, its own queue stays: the run's check of counters tells if it held any.

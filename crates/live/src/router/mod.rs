@@ -16,7 +16,9 @@ use packet::{Duration, Ecn, Header, Instant, Packet, Rng};
 use record::{PacketClass, Who};
 use sim::port::{Offered, Port};
 use sim::topology::Side;
-use sim::{Group, Network, Outcome, Parts, Scenario, ScenarioError};
+use sim::{
+    Ended, Group, Network, Outcome, Parts, Recorder, Reports, Scenario, ScenarioError,
+};
 
 pub use self::flows::{Flow, Owner};
 use self::flows::{Flows, is_split};
@@ -181,17 +183,11 @@ impl Router {
         self.flows.len()
     }
 
-    /// Names of the ports, each with the log of its first arrivals.
-    pub fn logs(&self) -> impl Iterator<Item = (&str, &Log)> {
-        self.names.iter().map(String::as_str).zip(&self.logs)
-    }
-
-    /// Ends the run at `end`: what the ports measured, and their logs.
-    pub fn outcome(mut self, scenario: &Scenario, end: Instant) -> (Outcome, Vec<(String, Log)>) {
+    /// Ends the run at `end`.
+    pub fn finish(mut self, end: Instant) -> Finished {
         self.advance(end);
         self.network.ports_mut().iter_mut().for_each(|port| port.finish(end));
-        let outcome = sim::ports_outcome(scenario, &self.network, &self.names);
-        (outcome, self.names.into_iter().zip(self.logs).collect())
+        Finished { network: self.network, names: self.names, logs: self.logs }
     }
 
     fn packet(&mut self, id: u32) -> &mut InFlight {
@@ -321,6 +317,46 @@ impl Router {
         self.logs[port as usize].became(packet.row, Fate::Dropped);
         self.done.push(Done::Dropped { id });
     }
+}
+
+/// A router whose run is over.
+pub struct Finished {
+    network: Network,
+    names: Vec<String>,
+    logs: Vec<Log>,
+}
+
+impl Finished {
+    /// Names of the ports, each with the log of its first arrivals.
+    pub fn logs(&self) -> impl Iterator<Item = (&str, &Log)> {
+        self.names.iter().map(String::as_str).zip(&self.logs)
+    }
+
+    /// What the run hands out: of the ports what they measured, of users what `recorder` was told.
+    pub fn outcome(&self, scenario: &Scenario, recorder: Recorder, told: Told) -> Outcome {
+        let Told { reports, users, open_requests } = told;
+        let names = self.names.iter().map(String::as_str);
+        let meters = self.network.ports().iter().map(Port::meter);
+        let ports = names.zip(meters).collect();
+        recorder.outcome(&Ended { scenario, ports, reports, users, events: 0, open_requests })
+    }
+
+    /// The same where nobody told anything of users.
+    pub fn of_ports(&self, scenario: &Scenario) -> Outcome {
+        let nobody = scenario.traffic.iter().map(|_| 0);
+        self.outcome(scenario, Recorder::new(scenario, nobody), Told::default())
+    }
+}
+
+/// What was told of users beside the recorder.
+#[derive(Default)]
+pub struct Told {
+    /// What applications say of themselves.
+    pub reports: Reports,
+    /// Users and flows of all groups.
+    pub users: usize,
+    /// Requests without an answer at the end.
+    pub open_requests: u64,
 }
 
 impl InFlight {
