@@ -14,3 +14,5 @@
 
 pub mod addresses;
 pub mod control;
+#[cfg(target_os = "linux")]
+pub mod users;
