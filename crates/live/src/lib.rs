@@ -30,3 +30,5 @@ pub mod parts;
 pub mod run;
 #[cfg(target_os = "linux")]
 pub mod system;
+#[cfg(target_os = "linux")]
+pub mod users;

@@ -233,12 +233,12 @@ impl<'a> Builder<'a> {
 
     /// The queue of `port` with a hash of its own in every replication, unless a seed was given.
     fn hashed(&self, port: &str, queue: &Queue) -> Queue {
-        let Queue { entry, params } = queue;
-        if entry.about.fields.iter().all(|field| field.name != HASH_SEED_FIELD) {
+        if queue.entry.about.fields.iter().all(|field| field.name != HASH_SEED_FIELD) {
             return queue.clone();
         }
         let drawn = Rng::named(self.seed, &format!("port.{port}.hash")).below(1 << 32);
-        Queue { entry, params: params.with_default(HASH_SEED_FIELD, Value::Whole(drawn)) }
+        let params = queue.params.with_default(HASH_SEED_FIELD, Value::Whole(drawn));
+        Queue { params, ..queue.clone() }
     }
 
     /// A machine's own line towards the links: nothing is lost there.

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use sim::Scenario;
+
 use super::Metrics;
 use crate::fault::Fault;
+use crate::users::end_system::settings;
 
 /// Settings of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,15 +15,25 @@ pub struct EndSystem {
     pub sysctls: BTreeMap<&'static str, String>,
     /// Of the routes between the sides.
     pub metrics: Metrics,
+    /// What the kernel cannot imitate of the scenario's end systems, a sentence each.
+    pub missing: Vec<String>,
 }
 
 impl EndSystem {
-    /// That of a scenario.
+    /// What namespaces have to be set to for a scenario's end systems.
     ///
     /// # Errors
     /// A sentence, if its groups cannot have one kernel together.
-    pub fn of(_scenario: &sim::Scenario) -> Result<EndSystem, Fault> {
-        Ok(EndSystem::default())
+    pub fn of(scenario: &Scenario) -> Result<EndSystem, Fault> {
+        let of = settings(scenario).map_err(Fault)?;
+        Ok(EndSystem {
+            sysctls: of.sysctls,
+            metrics: Metrics {
+                initial_window: of.initial_window.unwrap_or(0),
+                quick_acknowledgements: of.quick_acks,
+            },
+            missing: of.missing,
+        })
     }
 
     /// Sets the calling thread's namespace.

@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 use sim::Outcome;
 
 use super::{Drive, Spec, TO_END};
-use crate::fault::Fault;
+use crate::fault::{Fault, doing};
 use crate::netns::Counters;
 use crate::parts::Running;
-use crate::router::Finished;
 use crate::router::replay::replay;
+use crate::router::{Finished, Told};
+use crate::users::{Collected, collect};
 
 /// Above this lateness of one packet in a hundred a run says so: distances are then no longer those
 /// of the scenario.
@@ -20,7 +21,8 @@ const LATE_S: f64 = 0.000_5;
 /// How far a run can be believed, as JSON: `lateness_p50_s`, `lateness_p99_s`, `lateness_max_s` of
 /// packets handed on; `gap_p99_s`, `gap_max_s` between looks of the router when it was not asleep;
 /// `cpu_share` of one processor; `packets`; `dropped_elsewhere`; `foreign`; `replayed`;
-/// `commands` (name and exit code); `cut_s`, if a program ended the run; and `flags`, a sentence for
+/// `commands` (name and exit code); `cut_s`, if a program ended the run; `missing`, what the kernel cannot
+/// imitate of the end systems; and `flags`, a sentence for
 /// everything that is not as it should be.
 #[derive(Clone, Debug)]
 pub struct Honesty(pub Value);
@@ -56,7 +58,7 @@ pub fn finish(
     let gaps = std::mem::take(&mut drive.gaps);
     let finished = drive.bridge.into_router().finish(end);
     let replayed = check(spec, &finished, &mut flags)?;
-    let outcome = gather(spec, &finished, cut)?;
+    let outcome = gather(spec, &finished)?;
     let honesty = json!({
         "lateness_p50_s": p50, "lateness_p99_s": p99, "lateness_max_s": latest,
         "gap_p99_s": gaps.quantile_s(0.99), "gap_max_s": gaps.longest_s(),
@@ -65,6 +67,7 @@ pub fn finish(
         "dropped_elsewhere": dropped + account.refused,
         "replayed": replayed, "commands": commands,
         "cut_s": if cut { Some(end.secs_f64()) } else { None },
+        "missing": spec.end_system.missing,
         "flags": flags,
     });
     Ok((outcome, Honesty(honesty)))
@@ -111,6 +114,11 @@ fn check(spec: &Spec, finished: &Finished, flags: &mut Vec<String>) -> Result<us
 }
 
 /// What ports and users measured.
-fn gather(spec: &Spec, finished: &Finished, _cut: bool) -> Result<Outcome, Fault> {
-    Ok(finished.of_ports(&spec.scenario))
+fn gather(spec: &Spec, finished: &Finished) -> Result<Outcome, Fault> {
+    if spec.facts.is_empty() {
+        return Ok(finished.of_ports(&spec.scenario));
+    }
+    let Collected { recorder, reports, users, open_requests, .. } =
+        collect(&spec.scenario, &spec.facts).map_err(doing("read what users measured"))?;
+    Ok(finished.outcome(&spec.scenario, recorder, Told { reports, users, open_requests }))
 }

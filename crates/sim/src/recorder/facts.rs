@@ -64,6 +64,11 @@ impl Recorder {
         }
     }
 
+    /// Recoveries of connections that do not tell them one by one.
+    pub fn recovered(&mut self, by: Recoveries) {
+        self.flows.recovered(by);
+    }
+
     fn classify(&mut self, end: &ConnectionEnd) {
         for &row in end.rows {
             self.requests.classify(row, end.class);
