@@ -2,6 +2,7 @@
 //! interpreter lock is released while a run moves, so threads are enough to use every core.
 
 mod fault;
+mod live;
 
 use std::sync::{Arc, Mutex};
 
@@ -126,6 +127,11 @@ fn run<'py>(
         return Err(error);
     }
     let outcome = outcome.ok_or_else(|| Cancelled::new_err("the run was cancelled"))?;
+    handed_out(py, outcome)
+}
+
+/// What a run hands out, for Python; see [`run`].
+fn handed_out(py: Python<'_>, outcome: sim::Outcome) -> PyResult<Bound<'_, PyDict>> {
     let tables = PyDict::new(py);
     for t in outcome.tables {
         tables.set_item(t.name, table(py, t)?)?;
@@ -329,5 +335,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(table_of, module)?)?;
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(fail, module)?)?;
+    live::add(module)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

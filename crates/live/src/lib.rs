@@ -21,11 +21,15 @@ pub mod header;
 pub mod router;
 
 #[cfg(target_os = "linux")]
+pub mod check;
+#[cfg(target_os = "linux")]
 pub mod clock;
 #[cfg(target_os = "linux")]
 pub mod netns;
 #[cfg(target_os = "linux")]
 pub mod parts;
+#[cfg(target_os = "linux")]
+pub mod program;
 #[cfg(target_os = "linux")]
 pub mod run;
 #[cfg(target_os = "linux")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,9 @@ from aqmlab.runs.calibrate import Calibration
 from aqmlab.runs.laboratory import FinishedRun, Laboratory, checked
 from aqmlab.runs.progress import Progress
 from aqmlab.runs.store import Store
+from aqmlab.simulator import engine
 from aqmlab.simulator.capture import Capture
+from aqmlab.simulator.engine import Outcome
 from aqmlab.tables import loads
 from aqmlab.tables.loads import Target
 from aqmlab.tables.result import Result
@@ -33,19 +35,23 @@ def run_experiment(
     jobs: int | None = None,
     progress: Progress | None = None,
     capture: Capture | None = None,
+    simulate: Callable[..., Outcome] = engine.simulate,
 ) -> Result:
     """Runs every variant under every seed.
 
     With `out` the results are kept in that folder, and what is already there is not run again,
     except for a `capture`; without it they stay in memory. Mistakes in any scenario are found
-    before the first run and before the folder is made.
+    before the first run and before the folder is made. `simulate` may run scenarios otherwise
+    (`aqmlab.live.run.How`); loads are calibrated in the simulator all the same.
     """
     runs, name = sweep.expand(experiment), experiment.name
     for run in runs:
         if run.seed == experiment.seeds[0]:
             checked(run, experiment.source)
     store = Store.open(out, fresh=fresh) if out is not None else None
-    laboratory = Laboratory(store, jobs=jobs, progress=progress, capture=capture)
+    laboratory = Laboratory(
+        store, jobs=jobs, progress=progress, capture=capture, simulate=simulate
+    )
     with laboratory.resumable():
         laboratory.expect({"": sum(spec.length_s(run.scenario) for run in runs)})
         runs, targets, calibrations = _calibrated(runs, experiment, laboratory)

@@ -1,12 +1,11 @@
 //! How a live run ends: what was measured, and how far it can be believed.
 
-use std::time::Instant as WallInstant;
-
 use packet::{Duration, Instant};
 use serde_json::{Value, json};
 use sim::Outcome;
 
 use super::{Drive, Spec, TO_END};
+use crate::clock::monotonic_ns;
 use crate::fault::{Fault, doing};
 use crate::netns::Counters;
 use crate::parts::Running;
@@ -75,8 +74,8 @@ pub fn finish(
 
 /// Programs of users end by themselves, packets still moving; all others are ended.
 fn wait(drive: &mut Drive) -> Result<(), Fault> {
-    let began = WallInstant::now();
-    while began.elapsed() < TO_END {
+    let latest = monotonic_ns() + TO_END.as_nanos() as u64;
+    while monotonic_ns() < latest {
         let mut all = true;
         for part in drive.running.iter_mut().filter(|part| part.control.is_some()) {
             all &= part.has_ended()?;

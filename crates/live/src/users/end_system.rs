@@ -163,7 +163,8 @@ impl Reader<'_> {
         Settings {
             sysctls,
             initial_window: Some(self.tcp.whole("initial_window") as u32),
-            quick_acks: self.tcp.whole_or("ack_every", 2) == 1 || self.tcp.real("delayed_ack") == 0.0,
+            quick_acks: self.tcp.whole_or("ack_every", 2) == 1
+                || self.tcp.real("delayed_ack") == 0.0,
             missing: self.missing(recovery),
         }
     }
