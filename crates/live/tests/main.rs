@@ -1,1 +1,3 @@
 //! Tests of the live crate.
+#[cfg(target_os = "linux")]
+mod users;
