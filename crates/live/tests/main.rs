@@ -1,3 +1,8 @@
-//! Tests of the live crate.
+//! The tests of this crate from outside as one program: a new file needs its line here.
+
+mod core;
+mod distances;
+mod replay;
+mod simulated;
 #[cfg(target_os = "linux")]
 mod users;

@@ -30,6 +30,6 @@ pub use memory::free_bytes;
 pub use recorder::{ConnectionEnd, Ended, Outcome, Recorder, Reports, measures, summary_json};
 pub use run::{Run, run};
 pub use scenario::{Scenario, access, json_schema};
-pub use setup::{Parts, capacities, estimate, parts, resolve};
+pub use setup::{Parts, capacities, estimate, parts, resolve, simulated_parts};
 pub use watch::PACKET_NUMBERS;
 pub use world::{Group, Network};

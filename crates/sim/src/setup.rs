@@ -78,6 +78,14 @@ pub(crate) fn world(
     Ok((world, names))
 }
 
+/// The same as a simulation has them: departures computed at arrival where the discipline allows it.
+///
+/// # Errors
+/// As [`parts`].
+pub fn simulated_parts(scenario: &Scenario) -> Result<Parts, ScenarioError> {
+    assemble(scenario, &[], None).map_err(ScenarioError::on_one_line)
+}
+
 fn assemble(
     scenario: &Scenario,
     captured: &[String],
