@@ -14,5 +14,9 @@ impl Display for Fault {
 
 /// The sentence of an error of the system while it was to do something.
 pub fn doing<E: Display>(what: &'static str) -> impl Fn(E) -> Fault {
-    move |error| Fault(format!("the system would not {what} ({error}): `aqmlab live --check` shows what a live run needs"))
+    move |error| {
+        Fault(format!(
+            "the system would not {what} ({error}): `aqmlab live --check` shows what a live run needs"
+        ))
+    }
 }

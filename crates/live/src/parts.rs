@@ -63,7 +63,8 @@ impl Part {
         let missing = |key: &str| Fault(format!("a part of the run lacks {key}"));
         let text = |key: &str| json[key].as_str().map(str::to_owned);
         let words = json["argv"].as_array().ok_or_else(|| missing("argv"))?;
-        let argv: Vec<String> = words.iter().filter_map(|w| w.as_str().map(str::to_owned)).collect();
+        let argv: Vec<String> =
+            words.iter().filter_map(|w| w.as_str().map(str::to_owned)).collect();
         if argv.is_empty() {
             return Err(missing("argv"));
         }
@@ -105,7 +106,8 @@ pub fn start(parts: &[Part], namespaces: [&Namespace; 2]) -> Result<Vec<Running>
 }
 
 fn local_pair(kind: SocketType) -> Result<(OwnedFd, OwnedFd), Fault> {
-    socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None).map_err(doing("make a socket"))
+    socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)
+        .map_err(doing("make a socket"))
 }
 
 fn start_one(

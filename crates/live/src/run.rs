@@ -54,7 +54,8 @@ pub fn run(spec: &Spec) -> Result<(Outcome, Honesty), Fault> {
     let begin = monotonic_ns() + NOTICE_NS;
     running.iter().try_for_each(|part| part.begin(begin))?;
     let cpu = thread_cpu();
-    let mut drive = Drive { bridge, running, clock: Clock::new(begin), gaps: LogHistogram::default() };
+    let mut drive =
+        Drive { bridge, running, clock: Clock::new(begin), gaps: LogHistogram::default() };
     let end = drive.until(Instant::ZERO + spec.scenario.params.time("duration"))?;
     let busy = thread_cpu();
     let counters = [clients.counters()?, servers.counters()?];
@@ -124,10 +125,8 @@ impl Drive {
     /// Waits for packets, words or the time. Whether it was the time.
     fn sleep(&self, most: Duration) -> Result<bool, Fault> {
         let [clients, servers] = self.bridge.devices();
-        let mut files = vec![
-            PollFd::new(clients, PollFlags::IN),
-            PollFd::new(servers, PollFlags::IN),
-        ];
+        let mut files =
+            vec![PollFd::new(clients, PollFlags::IN), PollFd::new(servers, PollFlags::IN)];
         let words = self.running.iter().filter(|part| part.code.is_none());
         files.extend(words.filter_map(|p| Some(PollFd::new(p.control.as_ref()?, PollFlags::IN))));
         match poll(&mut files, Some(&timespec(most))) {

@@ -2,12 +2,12 @@
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rustix::fs::{Mode, OFlags};
-use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use rustix::ioctl::{Opcode, Setter, ioctl, opcode};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use rustix::thread::{
@@ -56,7 +56,7 @@ pub fn unshare(flags: UnshareFlags) -> io::Result<()> {
 /// What is started with `command` has no capability, does not outlive the calling thread, and inherits
 /// these files under their numbers.
 pub fn confine(command: &mut Command, keep: &[&OwnedFd]) {
-    let keep: Vec<RawFd> = keep.iter().map(AsRawFd::as_raw_fd).collect();
+    let keep: Vec<RawFd> = keep.iter().map(|file| file.as_raw_fd()).collect();
     // SAFETY: between fork and exec only system calls are made, none of which allocates.
     unsafe { command.pre_exec(move || bind(&keep)) };
 }
@@ -71,13 +71,26 @@ fn bind(keep: &[RawFd]) -> io::Result<()> {
     drop_capabilities()
 }
 
+/// The file whose number an environment variable tells: what [`confine`] let through. To be asked for
+/// once.
+pub fn inherited(variable: &str) -> Option<OwnedFd> {
+    let number: RawFd = std::env::var(variable).ok()?.parse().ok()?;
+    // Below are the standard streams, which others own.
+    let number = Some(number).filter(|&number| number > 2)?;
+    // SAFETY: whoever started this process opened it for us alone; nobody else in it knows the number.
+    let file = unsafe { OwnedFd::from_raw_fd(number) };
+    fcntl_getfd(&file).ok()?;
+    Some(file)
+}
+
 /// A process that may not make namespaces gets a user namespace in which it may. It has to be the only
 /// thread of its process then. Users and groups keep their numbers, and so files their owners.
 ///
 /// # Errors
 /// A sentence, if the kernel does not allow that either.
 pub fn gain_capabilities() -> Result<(), Fault> {
-    let held = rustix::thread::capabilities(None).map_err(doing("tell our capabilities"))?.effective;
+    let held =
+        rustix::thread::capabilities(None).map_err(doing("tell our capabilities"))?.effective;
     if held.contains(CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN) {
         return Ok(());
     }

@@ -58,7 +58,8 @@ impl Namespace {
                 ))
             })?;
             furnish(side, &system)?;
-            let handle = File::open("/proc/thread-self/ns/net").map_err(doing("open a namespace"))?;
+            let handle =
+                File::open("/proc/thread-self/ns/net").map_err(doing("open a namespace"))?;
             Ok((Namespace { handle: handle.into() }, device))
         });
         made.join().map_err(|_| Fault("the thread that makes a namespace has failed".into()))?
@@ -102,10 +103,14 @@ fn counters(text: &str) -> Option<Counters> {
 /// Addresses, routes and settings of the calling thread's namespace.
 fn furnish(side: Side, system: &EndSystem) -> Result<(), Fault> {
     let mut netlink = Netlink::open().map_err(doing("ask the kernel for a route"))?;
-    let number = |netlink: &Netlink, name: &str| netlink.device(name).map_err(doing("find a device"));
+    let number =
+        |netlink: &Netlink, name: &str| netlink.device(name).map_err(doing("find a device"));
     let (loopback, device) = (number(&netlink, "lo")?, number(&netlink, DEVICE)?);
     // No address but ours, and nobody who asks for one.
-    set_if_there(&[("net/ipv6/conf/all/accept_ra", "0"), ("net/ipv6/conf/aqm0/addr_gen_mode", "1")]);
+    set_if_there(&[
+        ("net/ipv6/conf/all/accept_ra", "0"),
+        ("net/ipv6/conf/aqm0/addr_gen_mode", "1"),
+    ]);
     netlink.bring_up(loopback, 0, 0).map_err(doing("bring up the loopback device"))?;
     netlink.bring_up(device, RING, MTU).map_err(doing("bring up the device"))?;
     // Where the kernel refuses, its own queue stays: the run's check of counters tells if it held any.

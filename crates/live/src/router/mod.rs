@@ -16,9 +16,7 @@ use packet::{Duration, Ecn, Header, Instant, Packet, Rng};
 use record::{PacketClass, Who};
 use sim::port::{Offered, Port};
 use sim::topology::Side;
-use sim::{
-    Ended, Group, Network, Outcome, Parts, Recorder, Reports, Scenario, ScenarioError,
-};
+use sim::{Ended, Group, Network, Outcome, Parts, Recorder, Reports, Scenario, ScenarioError};
 
 pub use self::flows::{Flow, Owner};
 use self::flows::{Flows, is_split};

@@ -37,7 +37,8 @@ impl Spec {
     /// A sentence, of the scenario or of what is missing.
     pub fn from_json(text: &str) -> Result<Spec, Fault> {
         let json: Value = serde_json::from_str(text).map_err(|e| Fault(format!("no JSON: {e}")))?;
-        let scenario = Scenario::from_json(&json["scenario"].to_string()).map_err(|e| Fault(e.0))?;
+        let scenario =
+            Scenario::from_json(&json["scenario"].to_string()).map_err(|e| Fault(e.0))?;
         let list = |key: &str| json[key].as_array().cloned().unwrap_or_default();
         let parts = |key: &str| list(key).iter().map(Part::read).collect::<Result<Vec<_>, _>>();
         let path = |value: &Value| value.as_str().map(PathBuf::from);
@@ -55,7 +56,8 @@ impl Spec {
     /// The writer of the capture, if there is to be one.
     pub(super) fn tap(&self) -> Result<Option<Tap>, Fault> {
         let Some(path) = &self.pcap else { return Ok(None) };
-        let failed = || format!("{}: cannot be written; give another file for --pcap", path.display());
+        let failed =
+            || format!("{}: cannot be written; give another file for --pcap", path.display());
         let file = File::create(path).map_err(|_| Fault(failed()))?;
         let mut out = BufWriter::with_capacity(1 << 20, file);
         out.write_all(&capture::write::file()).map_err(doing("write a capture"))?;

@@ -131,8 +131,16 @@ impl Driver {
         let plan = self.plans.remove(&from);
         let conn = plan.as_ref().map(|plan| plan.conn);
         let pipe = Pipe::new(socket, true, EventFlags::IN);
-        let acceptor =
-            Acceptor { pipe, group, plan, from, answered: 0, ready: None, wrote: None, armed: Instant::NEVER };
+        let acceptor = Acceptor {
+            pipe,
+            group,
+            plan,
+            from,
+            answered: 0,
+            ready: None,
+            wrote: None,
+            armed: Instant::NEVER,
+        };
         let place = self.watch(Slot::Acceptor(Box::new(acceptor)), EventFlags::IN)?;
         match conn {
             Some(conn) => {

@@ -301,7 +301,11 @@ impl Driver {
             let next = self.timers.next().filter(|_| on).map_or(until, |at| at.min(until));
             let wait = self.clock.until(next);
             events.clear();
-            match epoll::wait(&*self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&wait)) {
+            match epoll::wait(
+                &*self.epoll,
+                rustix::buffer::spare_capacity(&mut events),
+                Some(&wait),
+            ) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }

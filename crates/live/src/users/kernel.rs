@@ -61,9 +61,7 @@ pub fn unacknowledged(socket: impl AsFd) -> u64 {
     let mut bytes: libc::c_int = 0;
     // SAFETY: SIOCOUTQ (TIOCOUTQ) writes one int, and the file descriptor is borrowed for the call.
     #[allow(unsafe_code)]
-    let result = unsafe {
-        libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes)
-    };
+    let result = unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
     if result == 0 { u64::from(bytes.unsigned_abs()) } else { 0 }
 }
 
@@ -71,7 +69,11 @@ pub fn unacknowledged(socket: impl AsFd) -> u64 {
 ///
 /// # Errors
 /// The kernel's.
-pub fn set_tcp_option(socket: impl AsFd, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
+pub fn set_tcp_option(
+    socket: impl AsFd,
+    option: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
     // SAFETY: the kernel reads one int, and the file descriptor is borrowed for the call.
     #[allow(unsafe_code)]
     let result = unsafe {

@@ -59,17 +59,18 @@ impl Groups {
         if waits && task.pair.1 > 1 {
             return Err("a group waits for another's start, which only one pair of programs can tell; run with one".into());
         }
-        let groups = parts.groups.into_iter().zip(&scenario.traffic).map(|((group, population), of)| {
-            let has_limit = of.profile.about.fields.iter().any(|f| f.name == "connect_limit");
-            let limit = if has_limit { of.tcp.real_or("connect_limit", 0.0) } else { 0.0 };
-            LiveGroup {
-                group,
-                options: socket_options(of),
-                connect_limit: (limit > 0.0).then(|| Duration::from_secs_f64(limit)),
-                population,
-                acted: false,
-            }
-        });
+        let groups =
+            parts.groups.into_iter().zip(&scenario.traffic).map(|((group, population), of)| {
+                let has_limit = of.profile.about.fields.iter().any(|f| f.name == "connect_limit");
+                let limit = if has_limit { of.tcp.real_or("connect_limit", 0.0) } else { 0.0 };
+                LiveGroup {
+                    group,
+                    options: socket_options(of),
+                    connect_limit: (limit > 0.0).then(|| Duration::from_secs_f64(limit)),
+                    population,
+                    acted: false,
+                }
+            });
         Ok(Groups(groups.collect()))
     }
 
@@ -141,11 +142,15 @@ impl Driver {
                 }));
             }
             Action::Open { conn, peer, closes } => return self.open(member, conn, peer, closes),
-            Action::Await { conn } => self.with_number(member, conn, |opener| opener.awaited = true),
+            Action::Await { conn } => {
+                self.with_number(member, conn, |opener| opener.awaited = true)
+            }
             Action::Send { conn, bytes, reply_bytes, service } => {
                 return self.send(member, conn, bytes, reply_bytes, service);
             }
-            Action::Script { conn, after, gap, bytes } => self.script(member, conn, after, gap, bytes),
+            Action::Script { conn, after, gap, bytes } => {
+                self.script(member, conn, after, gap, bytes)
+            }
             Action::Close { conn } => return self.close(member, conn),
             Action::Stop { conn } => return self.stop(member, conn),
             Action::Datagram { peer, bytes } => return self.datagram(member, peer, bytes),

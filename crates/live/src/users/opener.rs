@@ -150,13 +150,13 @@ impl Driver {
         let of = &mut self.members[member as usize];
         let (group, user, machine) = (of.group, of.user, of.machine);
         let live = self.groups.at(group);
-        let round_trip = of.next_round_trip.take().unwrap_or_else(|| {
-            live.group.draw_round_trip(machine, peer, of.index, &mut of.rng)
-        });
+        let round_trip = of
+            .next_round_trip
+            .take()
+            .unwrap_or_else(|| live.group.draw_round_trip(machine, peer, of.index, &mut of.rng));
         let at = self.places.machine(self.side, machine, self.pair);
         let to = self.places.served(self.side.other(), peer, self.pair, group);
-        let (socket, from) =
-            sockets::opener(&mut self.ports, at, &live.options, live.group.dscp)?;
+        let (socket, from) = sockets::opener(&mut self.ports, at, &live.options, live.group.dscp)?;
         let limit = live.connect_limit;
         self.acts(group);
         self.announce(Announcement {

@@ -94,13 +94,7 @@ impl Driver {
     }
 
     /// A member, or his peer, says something in their conversation.
-    pub(super) fn say(
-        &mut self,
-        member: u32,
-        peer: u32,
-        bytes: u32,
-        back: bool,
-    ) -> io::Result<()> {
+    pub(super) fn say(&mut self, member: u32, peer: u32, bytes: u32, back: bool) -> io::Result<()> {
         let stream = self.stream_of(member, peer, true)?;
         if !back {
             self.send_forward(stream, bytes, true);
