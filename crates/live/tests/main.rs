@@ -5,3 +5,5 @@ mod core;
 mod distances;
 mod replay;
 mod simulated;
+#[cfg(target_os = "linux")]
+mod users;

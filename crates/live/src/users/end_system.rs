@@ -180,7 +180,7 @@ impl Reader<'_> {
         if self.group.profile.about.name == "linux" && !self.tcp.given("window_bytes") {
             return; // it grows as the kernel's does
         }
-        let buffer = bytes * 28_672 / 16_384;
+        let buffer = (bytes * 28_672).div_ceil(16_060);
         sysctls.insert("tcp_rmem", format!("{} {buffer} {buffer}", buffer.min(4_096)));
         sysctls.insert("tcp_moderate_rcvbuf", "0".into());
         sysctls.insert("tcp_window_scaling", u8::from(bytes > 65_535).to_string());

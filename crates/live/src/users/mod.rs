@@ -1,25 +1,25 @@
 //! The simulator's applications over the kernel's sockets.
 //!
 //! A program of users lives on one side of the links and does two things there: it drives the
-//! applications that have their home on this side ([`opener`], as `sim`'s hosts drive theirs: they
+//! applications that have their home on this side (`opener`, as `sim`'s hosts drive theirs: they
 //! are told the same, draw from the same streams of random numbers and so ask for the same), and it
-//! is the peer of those who live on the other side ([`acceptor`]). Two programs, one for each side, are
-//! [partners](partner). What is measured they write down as [facts], of which [`collect()`] makes what
+//! is the peer of those who live on the other side (`acceptor`). Two programs, one for each side, are
+//! partners (`partner`). What is measured they write down as facts (`facts`), of which [`collect()`] makes what
 //! a simulated run hands out. What the kernel's TCP can imitate of an end system stands in
 //! [`end_system`].
 
-pub mod acceptor;
-pub mod clock;
+mod acceptor;
+mod clock;
 mod collect;
 mod driver;
 pub mod end_system;
-pub mod facts;
-pub mod kernel;
+mod facts;
+mod kernel;
 mod members;
-pub mod opener;
-pub mod partner;
+mod opener;
+mod partner;
 mod pipe;
-pub mod places;
+mod places;
 mod sockets;
 mod streams;
 mod timers;

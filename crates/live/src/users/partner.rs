@@ -92,11 +92,6 @@ impl Partner {
         self.out.push(b'\n');
     }
 
-    /// Whether something waits to be sent.
-    pub fn waits(&self) -> bool {
-        !self.out.is_empty()
-    }
-
     /// Sends what waits, as far as the socket takes it.
     ///
     /// # Errors

@@ -55,7 +55,6 @@ impl Name {
 #[derive(Debug)]
 struct Stream {
     id: ConnectionId,
-    member: u32,
     socket: OwnedFd,
     from: SocketAddr,
     to: SocketAddr,
@@ -163,7 +162,7 @@ impl Driver {
             self.log.note(&Fact::Stream { stream: answers, at, group, user, back: true });
             self.streams.member_of.insert(answers, member);
         }
-        self.streams.mine.push(Stream { id, member, socket, from, to, said: [0; 2] });
+        self.streams.mine.push(Stream { id, socket, from, to, said: [0; 2] });
         let stream = self.streams.mine.len() - 1;
         self.members[member as usize].stream = Some(stream);
         Ok(stream)
