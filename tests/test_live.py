@@ -79,13 +79,14 @@ def _bulk(folder: Path, role: str) -> list[str]:
 
 
 def _live(folder: Path):
-    from aqmlab.experiment import spec
     from aqmlab.live.run import How, Program
-    from aqmlab.pipeline import runner
+    from aqmlab.pipeline import command
 
     program = Program(_bulk(folder, "fetch"), with_users=False)
     how = How(program=program, servers=[_bulk(folder, "serve")])
-    return runner.run_experiment(spec.load(folder / "s.toml"), jobs=1, simulate=how)
+    done = command.carry_out(str(folder / "s.toml"), out=folder / "out", jobs=1, simulate=how)
+    assert done.result is not None
+    return done.result
 
 
 @pytest.mark.parametrize("aqm", ["droptail", "fq_codel"])
