@@ -161,8 +161,9 @@ def _run(
 def _account(live: dict[str, Any]) -> None:
     ms = {name: 1e3 * live[f"lateness_{name}_s"] for name in ("p50", "p99", "max")}
     terminal.say(
-        f"router: {live['packets']} packets, late by {ms['p50']:.3f} ms (median), {ms['p99']:.3f} ms "
-        f"(p99), {ms['max']:.2f} ms (most), {100 * live['cpu_share']:.0f} % of a core; "
+        f"router: {live['packets']} packets, late by {ms['p50']:.3f} ms (median), "
+        f"{ms['p99']:.3f} ms (p99), {ms['max']:.2f} ms (most), "
+        f"{100 * live['cpu_share']:.0f} % of a core; "
         f"{live['dropped_elsewhere']} packets lost but in queues; "
         f"{live['replayed']} decisions replayed by the simulator"
     )
@@ -187,4 +188,6 @@ def _check(json: bool) -> None:
     if limits["packets_per_s"]:
         print(f"limit   {limits['packets_per_s'] / 1e3:.0f} thousand packets a second each way")
     late = (1e6 * limits[f"lateness_{name}_s"] for name in ("p50", "p99", "max"))
-    print("limit   the timer is late by {:.0f} us (median), {:.0f} (p99), {:.0f} (most)".format(*late))
+    print(
+        "limit   the timer is late by {:.0f} us (median), {:.0f} (p99), {:.0f} (most)".format(*late)
+    )

@@ -16,6 +16,8 @@ use crate::parts::Part;
 pub struct Spec {
     /// The scenario, its loads calibrated into users.
     pub scenario: Scenario,
+    /// A program that does nothing and does not end: the first process of the programs' namespace.
+    pub holder: Part,
     /// Programs that are there before the run begins: users, and servers of one's own.
     pub parts: Vec<Part>,
     /// Programs that are started when it begins.
@@ -31,7 +33,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Reads a specification: `scenario`, `parts`, `commands`, `facts`, `pcap`, `logged`.
+    /// Reads a specification: `scenario`, `holder`, `parts`, `commands`, `facts`, `pcap`, `logged`.
     ///
     /// # Errors
     /// A sentence, of the scenario or of what is missing.
@@ -43,6 +45,7 @@ impl Spec {
         let parts = |key: &str| list(key).iter().map(Part::read).collect::<Result<Vec<_>, _>>();
         let path = |value: &Value| value.as_str().map(PathBuf::from);
         Ok(Spec {
+            holder: Part::read(&json["holder"])?,
             parts: parts("parts")?,
             commands: parts("commands")?,
             facts: list("facts").iter().filter_map(path).collect(),
