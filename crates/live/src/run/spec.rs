@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
+use packet::Instant;
 use serde_json::Value;
 use sim::Scenario;
 
@@ -16,6 +17,8 @@ use crate::parts::Part;
 pub struct Spec {
     /// The scenario, its loads calibrated into users.
     pub scenario: Scenario,
+    /// The same as it was written.
+    written: Value,
     /// A program that does nothing and does not end: the first process of the programs' namespace.
     pub holder: Part,
     /// Programs that are there before the run begins: users, and servers of one's own.
@@ -52,8 +55,23 @@ impl Spec {
             end_system: EndSystem::of(&scenario)?,
             pcap: path(&json["pcap"]),
             logged: json["logged"].as_u64().unwrap_or(0) as usize,
+            written: json["scenario"].clone(),
             scenario,
         })
+    }
+
+    /// The scenario of a run that ended before its time: shorter, and without a warm-up if that was
+    /// not over.
+    ///
+    /// # Errors
+    /// None that was not found before.
+    pub(super) fn until(&self, end: Instant) -> Result<Scenario, Fault> {
+        let mut shorter = self.written.clone();
+        shorter["duration"] = end.secs_f64().into();
+        if self.scenario.params.real("warmup") >= end.secs_f64() {
+            shorter["warmup"] = 0.into();
+        }
+        Scenario::from_json(&shorter.to_string()).map_err(|e| Fault(e.0))
     }
 
     /// The writer of the capture, if there is to be one.
