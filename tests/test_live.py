@@ -47,6 +47,9 @@ assert total == 1 << 20, total
 """
 
 
+NAP = "import time; time.sleep(60) # a long nap"
+
+
 def _can() -> str:
     """Why live runs cannot be tried here; empty if they can."""
     if sys.platform != "linux":
@@ -79,13 +82,14 @@ def _bulk(folder: Path, role: str) -> list[str]:
 
 
 def _live(folder: Path):
-    from aqmlab.experiment import spec
     from aqmlab.live.run import How, Program
-    from aqmlab.pipeline import runner
+    from aqmlab.pipeline import command
 
     program = Program(_bulk(folder, "fetch"), with_users=False)
     how = How(program=program, servers=[_bulk(folder, "serve")])
-    return runner.run_experiment(spec.load(folder / "s.toml"), jobs=1, simulate=how)
+    done = command.carry_out(str(folder / "s.toml"), out=folder / "out", jobs=1, simulate=how)
+    assert done.result is not None
+    return done.result
 
 
 @pytest.mark.parametrize("aqm", ["droptail", "fq_codel"])
@@ -109,7 +113,7 @@ def _descendants() -> set[str]:
             words = place.read_bytes().split(b"\0")
         except OSError:
             continue
-        if b"aqmlab.live.part" in words or any(b"bulk.py" in word for word in words):
+        if any(b"aqmlab.live.part" in w or b"bulk.py" in w or b"a long nap" in w for w in words):
             found.add(place.parent.name)
     return found
 
@@ -120,7 +124,9 @@ def test_nothing_is_left_behind_when_the_supervisor_is_killed(namespaces, tmp_pa
     devices = Path("/proc/net/dev").read_text()
     words = [sys.executable, "-m", "aqmlab", "live", "s.toml", "--alone", "--server"]
     server = " ".join(_bulk(folder, "serve"))
-    sleeper = [sys.executable, "-c", "import time; time.sleep(60)"]
+    # It starts something itself, which nobody knows of.
+    nap = f"import subprocess, time; subprocess.Popen([{sys.executable!r}, '-c', {NAP!r}], start_new_session=True); time.sleep(60)"
+    sleeper = [sys.executable, "-c", nap]
     command = subprocess.Popen(
         [*words, server, "--", *sleeper], cwd=folder, stderr=subprocess.PIPE, text=True
     )
@@ -149,7 +155,7 @@ def _wait_for_supervisor(command: subprocess.Popen) -> int:
         mine = [pid for place in tasks for pid in place.read_text().split()]
         for pid in mine:
             grand = Path(f"/proc/{pid}/task/{pid}/children")
-            if grand.is_file() and len(grand.read_text().split()) >= 2:
+            if grand.is_file() and len(grand.read_text().split()) >= 3:
                 return int(pid)
         assert command.poll() is None, (children, command.communicate())
         time.sleep(0.1)
@@ -174,7 +180,9 @@ def test_what_a_simulation_alone_can_do_is_refused_in_a_sentence(tmp_path):
 def test_a_result_crosses_processes_whole(tmp_path):
     from aqmlab.live import raw
 
-    tables = {"queue": {"columns": [("a", "<u4", b"\1\0\0\0\n"), ("b", "<u4", b"")], "every_s": (0, 1)}}
+    tables = {
+        "queue": {"columns": [("a", "<u4", b"\1\0\0\0\n"), ("b", "<u4", b"")], "every_s": (0, 1)}
+    }
     told = {"summary": json.dumps({"x": 1}), "groups": ["g"], "live": "{}", "tables": tables}
     raw.write(tmp_path / "answer", told)
     found = raw.read(tmp_path / "answer")

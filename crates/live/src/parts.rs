@@ -110,7 +110,11 @@ fn local_pair(kind: SocketType) -> Result<(OwnedFd, OwnedFd), Fault> {
         .map_err(doing("make a socket"))
 }
 
-fn start_one(
+/// Starts a program in a namespace; one of a pair with its socket to the other.
+///
+/// # Errors
+/// A sentence that names it.
+pub fn start_one(
     part: &Part,
     namespace: &Namespace,
     partner: Option<OwnedFd>,

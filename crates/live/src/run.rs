@@ -8,6 +8,7 @@ use std::time::Duration as Wall;
 use packet::{Duration, Instant};
 use record::LogHistogram;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::thread::UnshareFlags;
 use sim::Outcome;
 use sim::topology::Side;
 
@@ -44,6 +45,7 @@ pub fn run(spec: &Spec) -> Result<(Outcome, Honesty), Fault> {
     let (clients, client_device) = Namespace::create(Side::Clients, system)?;
     let (servers, server_device) = Namespace::create(Side::Servers, system)?;
     let devices = [client_device, server_device].map(Tun::new);
+    let mut holder = hold_programs(spec, &clients)?;
     let mut running = parts::start(&spec.parts, [&clients, &servers])?;
     for part in running.iter_mut().filter(|part| part.control.is_some()) {
         part.wait_until_ready(TO_BEGIN)?;
@@ -60,7 +62,18 @@ pub fn run(spec: &Spec) -> Result<(Outcome, Honesty), Fault> {
     let busy = thread_cpu();
     let counters = [clients.counters()?, servers.counters()?];
     system::drop_capabilities().map_err(doing("drop capabilities"))?;
-    report::finish(spec, drive, end, counters, Duration::from_nanos(busy.nanos() - cpu.nanos()))
+    let busy = Duration::from_nanos(busy.nanos() - cpu.nanos());
+    let finished = report::finish(spec, drive, end, counters, busy);
+    holder.stop();
+    finished
+}
+
+/// From here on programs are started in a PID namespace whose first process is this one: with it, which
+/// ends with us, all of them end, also those that programs have started and nobody knows of. (No thread
+/// can be started any more.)
+fn hold_programs(spec: &Spec, namespace: &Namespace) -> Result<Running, Fault> {
+    system::unshare(UnshareFlags::NEWPID).map_err(doing("make a namespace of processes"))?;
+    parts::start_one(&spec.holder, namespace, None)
 }
 
 /// A little more often at the processor than others, where that is allowed.

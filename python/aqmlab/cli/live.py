@@ -17,7 +17,6 @@ from .tools import app
 
 if TYPE_CHECKING:
     from aqmlab.live.run import How
-    from aqmlab.tables.result import Result
 
 Servers = Annotated[
     list[str] | None,
@@ -54,6 +53,9 @@ def live(
     pcap: Annotated[
         Path | None, typer.Option(help="Write what leaves the link, for Wireshark (.pcap).")
     ] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Also write a report with tables and figures.")
+    ] = False,
     ipv6: IPv6 = False,
     programs: Annotated[
         int, typer.Option(min=1, max=64, help="Programs of users on each side, for more cores.")
@@ -85,8 +87,8 @@ def live(
         program=program,
         servers=[shlex.split(words) for words in servers or ()],
     )
-    result = _run(scenario, how, set_, seed, seeds, out, fresh, pcap)
-    _show(result, json)
+    given = {"overrides": set_ or (), "seed": seed, "seeds": seeds}
+    _run(scenario, how, given, json, out, fresh, pcap, report)
 
 
 @app.command()
@@ -98,6 +100,7 @@ def shell(
     ] = False,
     set_: Set = None,
     servers: Servers = None,
+    out: Out = None,
 ) -> None:
     """Open a shell behind the link of a scenario; the link is there as long as the shell.
 
@@ -109,54 +112,58 @@ def shell(
         raise SpecError(f'--side "{side}" is none: give clients or servers')
     program = Program((os.environ.get("SHELL", "/bin/sh"),), side=side, with_users=users)
     how = How(program=program, servers=[shlex.split(words) for words in servers or ()])
-    _show(_run(scenario, how, set_, None, None, None, False, None), False)
+    _run(scenario, how, {"overrides": set_ or ()}, json=False, out=out)
 
 
 def _run(
     scenario: Path,
     how: How,
-    set_: list[str] | None,
-    seed: int | None,
-    seeds: int | None,
-    out: Path | None,
-    fresh: bool,
-    pcap: Path | None,
-) -> Result:
-    from aqmlab.experiment import spec
-    from aqmlab.pipeline import runner
+    given: dict[str, Any],
+    json: bool,
+    out: Path | None = None,
+    fresh: bool = False,
+    pcap: Path | None = None,
+    report: bool = False,
+) -> None:
+    """Runs it, and says what came out: as of a simulated run, then how far it can be believed."""
+    from aqmlab.experiment.experiment import load
+    from aqmlab.pipeline import command, registry
     from aqmlab.runs.progress import Progress, for_stream
     from aqmlab.simulator.capture import Capture
 
-    experiment = spec.load(scenario, overrides=set_ or (), seed=seed, seeds=seeds)
-    options: dict[str, Any] = {} if pcap is None else {"capture": Capture(pcap)}
-    folder = out
-    if folder is None and how.program is None:
-        usual = runner.default_folder(experiment)
-        folder = usual.with_name(f"{usual.name}-live")
-    progress = Progress() if how.program else for_stream()
-    return runner.run_experiment(
-        experiment, out=folder, fresh=fresh, jobs=1, progress=progress, simulate=how, **options
-    )
-
-
-def _show(result: Result, json: bool) -> None:
-    """The figures as of a simulated run, then how far they can be believed."""
     from . import show
 
+    if out is None:
+        usual = registry.default_folder(load(str(scenario), **given).name, False)
+        out = usual.with_name(f"{usual.name}-live")
+    done = command.carry_out(
+        str(scenario),
+        given=given,
+        out=out,
+        fresh=fresh or how.program is not None,
+        report=report,
+        capture=Capture(pcap) if pcap else None,
+        progress=Progress() if how.program else for_stream(),
+        jobs=1,
+        simulate=how,
+    )
+    assert done.result is not None
     if json:
-        print_json(show.document(result))
+        print_json(show.document(done.result))
         return
-    console = terminal.console()
-    show.result(result, console)
-    for run in result.runs:
+    show.result(done.result, terminal.console())
+    for run in done.result.runs:
         _account(run.summary["live"])
+    if done.page:
+        command.tell(done)
 
 
 def _account(live: dict[str, Any]) -> None:
     ms = {name: 1e3 * live[f"lateness_{name}_s"] for name in ("p50", "p99", "max")}
     terminal.say(
-        f"router: {live['packets']} packets, late by {ms['p50']:.3f} ms (median), {ms['p99']:.3f} ms "
-        f"(p99), {ms['max']:.2f} ms (most), {100 * live['cpu_share']:.0f} % of a core; "
+        f"router: {live['packets']} packets, late by {ms['p50']:.3f} ms (median), "
+        f"{ms['p99']:.3f} ms (p99), {ms['max']:.2f} ms (most), "
+        f"{100 * live['cpu_share']:.0f} % of a core; "
         f"{live['dropped_elsewhere']} packets lost but in queues; "
         f"{live['replayed']} decisions replayed by the simulator"
     )
@@ -181,4 +188,6 @@ def _check(json: bool) -> None:
     if limits["packets_per_s"]:
         print(f"limit   {limits['packets_per_s'] / 1e3:.0f} thousand packets a second each way")
     late = (1e6 * limits[f"lateness_{name}_s"] for name in ("p50", "p99", "max"))
-    print("limit   the timer is late by {:.0f} us (median), {:.0f} (p99), {:.0f} (most)".format(*late))
+    print(
+        "limit   the timer is late by {:.0f} us (median), {:.0f} (p99), {:.0f} (most)".format(*late)
+    )

@@ -1,12 +1,13 @@
-"""The processes of a live run: `python -m aqmlab.live.part run|users|check FILE [OUT]`.
+"""The processes of a live run: `python -m aqmlab.live.part run|users|check|hold FILE [OUT]`.
 
-Each calls one function of the compiled module. Nothing heavy is imported: a process that makes its
+Each calls one function of the compiled module, or (`hold`) waits to be ended. Nothing heavy is imported: a process that makes its
 own user namespace must have a single thread.
 """
 
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -19,7 +20,9 @@ def main(words: list[str]) -> int:
     """Does what the words say; a mistake is one line on standard error, or in the result."""
     what, *paths = words
     try:
-        if what == "users":
+        if what == "hold":
+            signal.pause()
+        elif what == "users":
             _core.live_users(Path(paths[0]).read_text("utf-8"))
         elif what == "check":
             Path(paths[0]).write_text(_core.live_check(), "utf-8")

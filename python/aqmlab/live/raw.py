@@ -1,4 +1,4 @@
-"""What a live run hands from its process to the command: one line of JSON, then the columns' bytes."""
+"""What a live run hands from its process to the command: a line of JSON, then columns' bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write(path: Path, raw: dict[str, Any]) -> None:
         file.writelines(blobs)
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> Any:
     """Reads it back."""
     with path.open("rb") as file:
         raw = json.loads(file.readline())

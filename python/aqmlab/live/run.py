@@ -1,7 +1,7 @@
 """One live run: its programs, its processes, and what they hand out.
 
-The command starts a supervisor and watches it. The supervisor alone makes namespaces and starts what
-runs in them, and all of them end with it: to end a run is to end the supervisor.
+The command starts a supervisor and watches it. The supervisor alone makes namespaces and starts
+what runs in them, and all of them end with it: to end a run is to end the supervisor.
 """
 
 from __future__ import annotations
@@ -88,6 +88,7 @@ class How:
             commands.append(_part(one.argv[0], one.side, one.argv, None, ends_run=one.ends_run))
         return {
             "scenario": scenario,
+            "holder": _part("holder", "clients", [*_PART, "hold"], folder),
             "parts": parts,
             "commands": commands,
             "facts": [str(folder / f"{part['name']}.facts") for part in parts if "pair" in part],
@@ -143,7 +144,7 @@ def _belongs_to(path: Path, caller: tuple[int, int] | None) -> None:
 
 def _supervise(
     spec: Mapping[str, Any], folder: Path, progress: Callable[[float], bool], alone: bool
-) -> dict[str, Any]:
+) -> Any:
     """Starts the supervisor, waits for it, and reads what it hands out."""
     given, answer = folder / "spec.json", folder / "answer"
     given.write_text(json.dumps(spec), "utf-8")
@@ -168,7 +169,7 @@ def _supervise(
 
 
 def _watch(
-    process: subprocess.Popen[bytes],
+    process: subprocess.Popen[Any],
     duration_s: float,
     progress: Callable[[float], bool],
     patient: bool,

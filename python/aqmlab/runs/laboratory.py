@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from aqmlab.simulator.capture import Capture
-    from aqmlab.simulator.engine import Outcome
+    from aqmlab.simulator.engine import Outcome, Simulate
 
     from .calibrate import Calibration
     from .progress import Progress
@@ -101,7 +101,7 @@ class Laboratory:
         progress: Progress | None = None,
         jobs: int | None = None,
         capture: Capture | None = None,
-        simulate: Callable[..., Outcome] = engine.simulate,
+        simulate: Simulate = engine.simulate,
     ) -> None:
         self.store = store
         self.simulate = simulate

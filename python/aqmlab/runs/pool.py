@@ -13,7 +13,7 @@ from aqmlab.errors import SpecError
 from aqmlab.experiment.spec import length_s
 from aqmlab.simulator import engine
 from aqmlab.simulator.capture import Capture
-from aqmlab.simulator.engine import Outcome, Scenario
+from aqmlab.simulator.engine import Outcome, Scenario, Simulate
 
 from .progress import Progress
 
@@ -37,7 +37,7 @@ def simulate_all(
     already: int = 0,
     captures: Sequence[Capture | None] | None = None,
     kinds: Sequence[Hashable] | None = None,
-    simulate: Callable[..., Outcome] = engine.simulate,
+    simulate: Simulate = engine.simulate,
 ) -> list[T]:
     """Simulates every scenario; `finish(index, outcome)` is called in the worker thread.
 

@@ -51,6 +51,10 @@ class Outcome:
     tables: dict[str, pa.Table]
 
 
+Simulate = Callable[..., Outcome]
+"""`simulate`, or what runs a scenario otherwise and gives the same."""
+
+
 def _core() -> Any:
     try:
         from aqmlab import _core

@@ -41,13 +41,9 @@ pub fn finish(
     let [p50, p99] = [0.5, 0.99].map(|p| drive.bridge.lateness().quantile_s(p));
     let latest = drive.bridge.lateness().longest_s();
     let dropped: u64 = counters.iter().map(|c| c.received[1] + c.sent[1]).sum();
-    let mut flags = Vec::new();
-    if dropped + account.refused > 0 {
-        flags.push(format!("{} packets were dropped by devices, not by queues: use a faster machine or a slower line", dropped + account.refused));
-    }
-    if p99 > LATE_S {
-        flags.push(format!("one packet in a hundred was {:.1} ms late or more: let nothing else run on this machine", p99 * 1e3));
-    }
+    let elsewhere = dropped + account.refused;
+    let users_cut = cut && !spec.facts.is_empty();
+    let mut flags = doubts(elsewhere, p99, users_cut);
     let commands: Vec<Value> = drive
         .running
         .iter()
@@ -57,19 +53,38 @@ pub fn finish(
     let gaps = std::mem::take(&mut drive.gaps);
     let finished = drive.bridge.into_router().finish(end);
     let replayed = check(spec, &finished, &mut flags)?;
-    let outcome = gather(spec, &finished)?;
+    let outcome = gather(spec, &finished, Some(end).filter(|_| cut))?;
     let honesty = json!({
         "lateness_p50_s": p50, "lateness_p99_s": p99, "lateness_max_s": latest,
         "gap_p99_s": gaps.quantile_s(0.99), "gap_max_s": gaps.longest_s(),
         "cpu_share": busy.secs_f64() / end.secs_f64().max(1e-9),
         "packets": account.received, "foreign": account.foreign,
-        "dropped_elsewhere": dropped + account.refused,
+        "dropped_elsewhere": elsewhere,
         "replayed": replayed, "commands": commands,
         "cut_s": if cut { Some(end.secs_f64()) } else { None },
         "missing": spec.end_system.missing,
         "flags": flags,
     });
     Ok((outcome, Honesty(honesty)))
+}
+
+/// A sentence for everything that is not as it should be.
+fn doubts(elsewhere: u64, p99_s: f64, users_cut: bool) -> Vec<String> {
+    let mut out = Vec::new();
+    if elsewhere > 0 {
+        out.push(format!("{elsewhere} packets were dropped by devices, not by queues: use a faster machine or a slower line"));
+    }
+    if p99_s > LATE_S {
+        let ms = p99_s * 1e3;
+        out.push(format!("one packet in a hundred was {ms:.1} ms late or more: let nothing else run on this machine"));
+    }
+    if users_cut {
+        out.push(
+            "users were stopped with the program, before their time: only queues were measured"
+                .into(),
+        );
+    }
+    out
 }
 
 /// Programs of users end by themselves, packets still moving; all others are ended.
@@ -112,12 +127,14 @@ fn check(spec: &Spec, finished: &Finished, flags: &mut Vec<String>) -> Result<us
     Ok(arrivals)
 }
 
-/// What ports and users measured.
-fn gather(spec: &Spec, finished: &Finished) -> Result<Outcome, Fault> {
-    if spec.facts.is_empty() {
-        return Ok(finished.of_ports(&spec.scenario));
+/// What ports and users measured; of a run that was cut at `end` only the ports.
+fn gather(spec: &Spec, finished: &Finished, end: Option<Instant>) -> Result<Outcome, Fault> {
+    let shorter = end.map(|end| spec.until(end)).transpose()?;
+    let scenario = shorter.as_ref().unwrap_or(&spec.scenario);
+    if spec.facts.is_empty() || end.is_some() {
+        return Ok(finished.of_ports(scenario));
     }
     let Collected { recorder, reports, users, open_requests, .. } =
-        collect(&spec.scenario, &spec.facts).map_err(doing("read what users measured"))?;
-    Ok(finished.outcome(&spec.scenario, recorder, Told { reports, users, open_requests }))
+        collect(scenario, &spec.facts).map_err(doing("read what users measured"))?;
+    Ok(finished.outcome(scenario, recorder, Told { reports, users, open_requests }))
 }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
+use packet::Instant;
 use serde_json::Value;
 use sim::Scenario;
 
@@ -16,6 +17,10 @@ use crate::parts::Part;
 pub struct Spec {
     /// The scenario, its loads calibrated into users.
     pub scenario: Scenario,
+    /// The same as it was written.
+    written: Value,
+    /// A program that does nothing and does not end: the first process of the programs' namespace.
+    pub holder: Part,
     /// Programs that are there before the run begins: users, and servers of one's own.
     pub parts: Vec<Part>,
     /// Programs that are started when it begins.
@@ -31,7 +36,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Reads a specification: `scenario`, `parts`, `commands`, `facts`, `pcap`, `logged`.
+    /// Reads a specification: `scenario`, `holder`, `parts`, `commands`, `facts`, `pcap`, `logged`.
     ///
     /// # Errors
     /// A sentence, of the scenario or of what is missing.
@@ -43,14 +48,30 @@ impl Spec {
         let parts = |key: &str| list(key).iter().map(Part::read).collect::<Result<Vec<_>, _>>();
         let path = |value: &Value| value.as_str().map(PathBuf::from);
         Ok(Spec {
+            holder: Part::read(&json["holder"])?,
             parts: parts("parts")?,
             commands: parts("commands")?,
             facts: list("facts").iter().filter_map(path).collect(),
             end_system: EndSystem::of(&scenario)?,
             pcap: path(&json["pcap"]),
             logged: json["logged"].as_u64().unwrap_or(0) as usize,
+            written: json["scenario"].clone(),
             scenario,
         })
+    }
+
+    /// The scenario of a run that ended before its time: shorter, and without a warm-up if that was
+    /// not over.
+    ///
+    /// # Errors
+    /// None that was not found before.
+    pub(super) fn until(&self, end: Instant) -> Result<Scenario, Fault> {
+        let mut shorter = self.written.clone();
+        shorter["duration"] = end.secs_f64().into();
+        if self.scenario.params.real("warmup") >= end.secs_f64() {
+            shorter["warmup"] = 0.into();
+        }
+        Scenario::from_json(&shorter.to_string()).map_err(|e| Fault(e.0))
     }
 
     /// The writer of the capture, if there is to be one.
