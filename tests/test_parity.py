@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from aqmlab.errors import SpecError
-from aqmlab.experiment import spec, sweep
+from aqmlab.experiment.experiment import load
+from aqmlab.experiment.spec import set_path
 from aqmlab.live.kernel import settings, with_kernel
 from aqmlab.pipeline import parity
 from aqmlab.simulator import engine
@@ -47,8 +48,7 @@ def test_two_one_sided_tests_by_hand():
 
 
 def test_what_is_equal_is_told_the_same_and_what_is_not_is_not(tmp_path: Path):
-    experiment = replace(spec.load(SCENARIO), seeds=(1, 2, 3))
-    found = parity.run(experiment, out=tmp_path, how=doubled_queue)
+    found = parity.run(load(SCENARIO, seeds=3), out=tmp_path, how=doubled_queue)
     rows = {row.number: row for row in found.rows}
     assert rows["queue_mean_packets"].verdict == "apart"
     assert rows["queue_mean_packets"].live == pytest.approx(
@@ -64,7 +64,7 @@ def test_what_is_equal_is_told_the_same_and_what_is_not_is_not(tmp_path: Path):
 
 def test_one_run_of_each_has_no_interval():
     with pytest.raises(SpecError, match="at least two seeds"):
-        parity.run(spec.load(SCENARIO))
+        parity.run(load(SCENARIO))
 
 
 def test_margins_are_found_by_the_end_of_a_name():
@@ -106,8 +106,12 @@ def test_groups_keep_their_congestion_control(tmp_path: Path):
 
 @pytest.mark.parametrize("file", sorted(Path("validation/live").glob("*.toml")), ids=str)
 def test_the_grids_are_scenarios(file: Path):
-    root = Path(__file__).parent.parent
-    experiment = spec.load(root / file)
-    assert len(experiment.seeds) == 2
-    for run in sweep.expand(experiment):
-        engine.check(with_kernel(run.scenario))
+    experiment = load(Path(__file__).parent.parent / file)
+    assert len(experiment.setting(quick=False).seeds) == 2
+    (group,) = experiment.group
+    for variants in itertools.product(*(axis.variants for axis in group.axes)):
+        scenario = with_kernel(experiment.scenario)
+        for variant in variants:
+            for path, value in variant.set.items():
+                scenario = set_path(scenario, path, value)
+        engine.check(scenario)

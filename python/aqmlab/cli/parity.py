@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from .live import Set, app
 
 if TYPE_CHECKING:
     from aqmlab.pipeline.parity import Parity
+
+USUAL_SEEDS = 3
+"""Replications of each kind where neither the file nor the user says."""
 
 
 @app.command()
@@ -35,17 +38,16 @@ def parity(
     Both get the end systems of this machine's kernel, the same users and the same seeds. A figure is
     the same if its difference, with its 95 % interval, lies within the margin that is shown.
     """
-    from dataclasses import replace
-
-    from aqmlab.experiment import spec
+    from aqmlab.experiment.experiment import load
     from aqmlab.pipeline import parity as comparing
-    from aqmlab.pipeline import runner
+    from aqmlab.pipeline import registry
     from aqmlab.runs.progress import for_stream
 
-    experiment = spec.load(scenario, overrides=set_ or (), seeds=seeds)
-    if len(experiment.seeds) < 2:
-        experiment = replace(experiment, seeds=(1, 2, 3))
-    usual = runner.default_folder(experiment)
+    given: dict[str, Any] = {"overrides": set_ or (), "seeds": seeds}
+    experiment = load(str(scenario), **given)
+    if experiment.swept and len(experiment.setting(quick=False).seeds) < 2:
+        experiment = load(str(scenario), **given | {"seeds": USUAL_SEEDS})
+    usual = registry.default_folder(experiment.name, False)
     folder = out or usual.with_name(f"{usual.name}-parity")
     found = comparing.run(experiment, out=folder, fresh=fresh, progress=for_stream)
     if json:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from aqmlab.simulator import engine
+
 SETTINGS = Path("/proc/sys/net/ipv4")
 PROFILE = "linux"
 _SWITCHES = {
@@ -71,7 +73,11 @@ def with_kernel(scenario: Mapping[str, Any], folder: Path = SETTINGS) -> dict[st
     profile `linux` everything.
     """
     kernel = settings(folder)
-    groups = [{**group, "tcp": _of(group.get("tcp"), kernel)} for group in scenario["traffic"]]
+    datagrams = {app["name"] for app in engine.catalogue()["traffic"] if app["datagrams"]}
+    groups = [
+        group if group["app"] in datagrams else {**group, "tcp": _of(group.get("tcp"), kernel)}
+        for group in scenario["traffic"]
+    ]
     return {**scenario, "traffic": groups}
 
 

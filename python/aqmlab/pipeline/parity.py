@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import SpecError
-from aqmlab.experiment.spec import Experiment
+from aqmlab.experiment.experiment import Experiment
 from aqmlab.live.kernel import with_kernel
 from aqmlab.live.run import How
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.runs.progress import Progress
 from aqmlab.simulator import measures
-from aqmlab.simulator.engine import Outcome
+from aqmlab.simulator.engine import Simulate
 from aqmlab.tables import measure
 from aqmlab.tables.equivalence import OPEN, Judgement, Margin, judge
 from aqmlab.tables.result import Result
 
-from . import runner
+from .study import Study
 
 MARGINS: tuple[tuple[str, Margin], ...] = (
     ("utilisation", Margin(0.02)),
@@ -122,7 +122,9 @@ def compare(simulated: Result, live: Result, name: str) -> Parity:
         for run in ours:
             account = run.summary.get("live", {})
             said = (*account.get("missing", ()), *account.get("flags", ()))
-            notes |= {f"{run.label or name}, seed {run.seed}: {sentence}": None for sentence in said}
+            notes |= {
+                f"{run.label or name}, seed {run.seed}: {sentence}": None for sentence in said
+            }
     return Parity(name, rows, list(notes), len(simulated.runs))
 
 
@@ -173,16 +175,18 @@ def run(
     out: Path | None = None,
     fresh: bool = False,
     progress: Callable[[], Progress | None] = lambda: None,
-    how: Callable[..., Outcome] | None = None,
+    how: Simulate | None = None,
 ) -> Parity:
     """Runs an experiment both ways and compares. Results are kept below `out`."""
-    if len(experiment.seeds) < 2:
+    if not experiment.swept:
+        raise SpecError(f"{experiment.name} has groups: parity takes a scenario or a sweep")
+    if len(experiment.setting(quick=False).seeds) < 2:
         raise SpecError("parity needs an interval, and so at least two seeds; give --seeds 3")
-    both = replace(experiment, scenario=with_kernel(experiment.scenario))
+    both = Study(replace(experiment, scenario=with_kernel(experiment.scenario)))
     below = (out / "simulated", out / "live") if out is not None else (None, None)
-    simulated = runner.run_experiment(both, out=below[0], fresh=fresh, progress=progress())
-    live = runner.run_experiment(
-        both, out=below[1], fresh=fresh, jobs=1, progress=progress(), simulate=how or How()
+    simulated = both.carry_out(out=below[0], fresh=fresh, progress=progress())
+    live = both.carry_out(
+        out=below[1], fresh=fresh, jobs=1, progress=progress(), simulate=how or How()
     )
     found = replace(compare(simulated, live, experiment.name), folder=out)
     if out is not None:
