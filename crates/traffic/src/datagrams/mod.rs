@@ -1,8 +1,10 @@
-//! Senders that do not listen: datagrams at their own pace, whatever the network does to them.
+//! Senders of datagrams: most do not listen and go at their own pace, whatever the network does to
+//! them; video calls adapt.
 
 pub mod cbr;
 pub mod on_off;
 pub mod pulse;
+pub mod rtc;
 pub mod voip;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
