@@ -68,8 +68,13 @@ impl Lifetime {
         self.begun
     }
 
+    /// When the sender ends; never if it goes on.
+    fn end(self) -> Instant {
+        self.lasts.map_or(Instant::NEVER, |lasts| self.begun + lasts)
+    }
+
     fn is_over(self, now: Instant) -> bool {
-        self.lasts.is_some_and(|lasts| now >= self.begun + lasts)
+        now >= self.end()
     }
 }
 

@@ -17,7 +17,7 @@ use self::encoder::{Encoder, Encoding};
 use self::receiver::Receiver;
 use self::sender::{Sender, Sending};
 use self::wire::{Parcel, Wire};
-use super::{Lifetime, Lifetimes, RATE, need_machines, peer_of};
+use super::{Lifetime, Lifetimes, RATE};
 use crate::registry::{Entry, Group, Population};
 use crate::report::{Report, Watching};
 use crate::{Action, App, AppCx, Input};
@@ -49,7 +49,6 @@ pub struct VideoCall {
     settings: Settings,
     peer: u32,
     lifetime: Lifetime,
-    begun: Instant,
     rngs: [Rng; 2],
     directions: Vec<Direction>,
     /// What is under way to the peer, and back.
@@ -82,7 +81,7 @@ impl VideoCall {
 
     /// Does all that is due, and asks to be woken for the next.
     fn work(&mut self, cx: &mut AppCx) {
-        let over = self.lifetime.over(self.begun, cx.now);
+        let over = self.lifetime.is_over(cx.now);
         let mut next = Instant::NEVER;
         for Direction { back, sender, receiver } in &mut self.directions {
             if over {
@@ -123,11 +122,7 @@ impl VideoCall {
 impl App for VideoCall {
     fn on(&mut self, input: Input, cx: &mut AppCx) {
         match input {
-            Input::Start => {
-                self.begun = cx.now + self.lifetime.begins;
-                self.armed = self.begun;
-                (cx.act)(Action::WakeAt(self.begun));
-            }
+            Input::Start => self.armed = self.lifetime.start(cx),
             Input::Woke => {
                 if cx.now >= self.armed {
                     self.armed = Instant::NEVER;
@@ -154,8 +149,7 @@ impl App for VideoCall {
     }
 
     fn report(&mut self, now: Instant) -> Option<Report> {
-        let lasts = self.lifetime.lasts.map_or(Instant::NEVER, |lasts| self.begun + lasts);
-        let until = now.min(lasts);
+        let until = self.lifetime.end().min(now);
         let watching = |direction: &Direction| {
             let Direction { back, sender, receiver } = direction;
             let (freezes, frozen_s) = receiver.picture.freezes(until);
@@ -257,7 +251,7 @@ fn video(params: &Params, control: &Chosen) -> Result<Video, BadParams> {
 }
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    need_machines(group)?;
+    group.need_machines("callers")?;
     let control = Chosen::of(params);
     let video = video(params, &control)?;
     let settings = Settings {
@@ -268,22 +262,15 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
         ecn: if params.switch("ecn") { Ecn::Ect0 } else { Ecn::NotEct },
         both_ways: params.switch("both_ways"),
     };
-    let (lifetimes, members) = (Lifetimes::new(params), group.members);
-    let streams = ["start", "film", "answer"].map(|of| format!("{}.{of}", group.name));
-    let group = group.clone();
-    let call = move |i: u32| {
-        let stream = |of: usize| Rng::indexed(group.seed, &streams[of], u64::from(i));
-        VideoCall {
-            settings: settings.clone(),
-            peer: peer_of(i, &group),
-            lifetime: lifetimes.draw(&mut stream(0)),
-            begun: Instant::ZERO,
-            rngs: [stream(1), stream(2)],
-            directions: Vec::new(),
-            wires: Default::default(),
-            armed: Instant::NEVER,
-            from: Instant::ZERO,
-        }
-    };
-    Ok(Population::new(members, call))
+    let (lifetimes, group) = (Lifetimes::new(params), group.clone());
+    Ok(Population::new(group.members, move |i| VideoCall {
+        settings: settings.clone(),
+        peer: group.peer_of(i),
+        lifetime: lifetimes.draw(&mut group.stream("start", i)),
+        rngs: ["film", "answer"].map(|of| group.stream(of, i)),
+        directions: Vec::new(),
+        wires: Default::default(),
+        armed: Instant::NEVER,
+        from: Instant::ZERO,
+    }))
 }

@@ -89,6 +89,13 @@ const FIELDS: &[Field] = &[
     Field::new("d_mark", SPAN, Value::Real(0.002))
         .meaning("Delay that marks of pmr_ref stand for (DMARK).")
         .source(FIGURE),
+    Field::new("x_max", Kind::above(Unit::Time, 0.0, 1e9), Value::Real(0.5))
+        .meaning(
+            "Largest congestion signal; without a bound its fall after losses starts new ones.",
+        )
+        .source(
+            "read: NADA_PARAM_XMAX of its authors' cisco/ns3-rmcat; (2) is not known to have one",
+        ),
     Field::new("beta_s", SCALE, Value::Real(0.1))
         .meaning("How much the sender's buffer speeds up the sending (BETA_S).")
         .source(FIGURE),
@@ -122,6 +129,7 @@ struct Settings {
     pmr_ref: f64,
     d_loss: f64,
     d_mark: f64,
+    x_max: f64,
     beta_s: f64,
     beta_v: f64,
 }
@@ -143,6 +151,7 @@ impl Settings {
             pmr_ref: real("pmr_ref"),
             d_loss: real("d_loss"),
             d_mark: real("d_mark"),
+            x_max: real("x_max"),
             beta_s: real("beta_s"),
             beta_v: real("beta_v"),
         }
@@ -151,9 +160,8 @@ impl Settings {
     /// The aggregate congestion signal x_curr, (2).
     fn signal(&self, warped: f64, p_mark: f64, p_loss: f64) -> f64 {
         let penalty = |of: f64, at: f64, delay: f64| delay * (of / at) * (of / at);
-        warped
-            + penalty(p_mark, self.pmr_ref, self.d_mark)
-            + penalty(p_loss, self.plr_ref, self.d_loss)
+        let marks = penalty(p_mark, self.pmr_ref, self.d_mark);
+        (warped + marks + penalty(p_loss, self.plr_ref, self.d_loss)).min(self.x_max)
     }
 }
 

@@ -41,6 +41,8 @@ fn equation_1_warps_above_the_threshold() {
 fn equation_2_squares_shares_of_losses_and_marks() {
     // 20 + 2 (0.03 / 0.01)^2 + 10 (0.02 / 0.01)^2 ms.
     close(settings().signal(0.020, 0.03, 0.02), 0.020 + 0.018 + 0.040);
+    // Losses of 10 % would be 1 s.
+    close(settings().signal(0.020, 0.0, 0.1), 0.5);
 }
 
 #[test]
