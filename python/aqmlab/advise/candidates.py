@@ -65,7 +65,7 @@ class Candidate:
 
 
 _RED_THRESHOLDS = (
-    (30, 90), (5, 15), (5, 45), (5, 90), (15, 45), (30, 180), (60, 180), (90, 150), (120, 360),
+    (5, 15), (5, 45), (5, 90), (15, 45), (30, 90), (30, 180), (60, 180), (90, 150), (120, 360),
 )  # fmt: skip
 """Christiansen et al. 2000, figures 7 to 14 and table 4."""
 
@@ -90,6 +90,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "droptail": [{"limit": 480}, {"limit": 60}, {"limit": 120}],
 }
 """By discipline. Others of the catalogue may be named; they race with their defaults."""
+LINUX = {name: {"profile": "linux"} for name in ("fq_codel", "fq_pie", "codel", "pie")}
+"""Disciplines that are raced as Linux has them, since that is where they are typed in."""
 USUAL = ("cake", "fq_codel", "fq_pie", "codel", "pie", "sfq")
 """Those that race unless others are named: what Linux has and needs no tuning by hand."""
 ROUTER_SHARES = (1.0, 0.9)
@@ -101,20 +103,22 @@ def of(situation: Situation, disciplines: Sequence[str]) -> list[Candidate]:
     found = [Candidate(PRESENT)]
     for name in disciplines or USUAL:
         for settings in SETTINGS.get(name, [{}]):
-            found.append(Candidate(label(name, settings), {"aqm": name, **settings}))
+            found.append(_of(name, settings))
         if situation.place == ROUTER:
             found += [
                 replace(one, name=f"{name}, shaped to {factor:.0%} of the usual")
                 for factor in ROUTER_SHARES[1:]
-                for one in [
-                    Candidate(name, {"aqm": name, **SETTINGS.get(name, [{}])[0]}).at(factor)
-                ]
+                for one in [_of(name, SETTINGS.get(name, [{}])[0]).at(factor)]
             ]
     known = {entry["name"] for entry in engine.catalogue()["aqm"]}
     for name in disciplines:
         if name not in known:
             raise SpecError(f'no discipline "{name}" (`aqmlab list aqm` shows all)')
     return [replace(one, rank=rank) for rank, one in enumerate(found)]
+
+
+def _of(name: str, settings: Mapping[str, Any]) -> Candidate:
+    return Candidate(label(name, settings), {"aqm": name, **LINUX.get(name, {}), **settings})
 
 
 def label(name: str, settings: Mapping[str, Any]) -> str:

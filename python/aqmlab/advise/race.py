@@ -17,7 +17,7 @@ from aqmlab.intervals import interval
 
 from .candidates import PRESENT, Candidate
 
-EQUAL = 0.01
+EQUAL = 0.02
 """Of a score between 0 and 1: a difference that nobody would notice (constructed)."""
 Scores = Mapping[int, float]
 """By seed."""

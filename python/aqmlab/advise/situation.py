@@ -124,12 +124,12 @@ def _rate(text: str) -> str:
     return text
 
 
-def of_file(file: Path, place: str | None) -> Situation:
+def of_file(file: Path, place: str | None, directions: Sequence[str] = ("forward",)) -> Situation:
     """The first link of a scenario's file, as it is; its loads become users when it is run."""
     experiment = spec.load(file)
     if experiment.axes:
         raise SpecError(f"{file} has a sweep: advice is of one scenario, leave [sweep] out")
-    return of_scenario(experiment.scenario, place, file.stem)
+    return of_scenario(experiment.scenario, place, file.stem, directions)
 
 
 def at_rate(found: Situation, rate: str, access: str | None) -> Situation:
@@ -139,10 +139,15 @@ def at_rate(found: Situation, rate: str, access: str | None) -> Situation:
     return replace(found, scenario=scenario, told=f"{rate}, {found.told}")
 
 
-def of_scenario(scenario: Mapping[str, Any], place: str | None, told: str) -> Situation:
+def of_scenario(
+    scenario: Mapping[str, Any],
+    place: str | None,
+    told: str,
+    directions: Sequence[str] = ("forward",),
+) -> Situation:
     """The same of a scenario that was read."""
     bare = {key: value for key, value in scenario.items() if key not in ("seed", "name")}
-    return _checked(Situation(bare, place or LINE, told=told))
+    return _checked(Situation(bare, place or LINE, tuple(directions), told))
 
 
 def _checked(situation: Situation) -> Situation:

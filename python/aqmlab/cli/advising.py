@@ -44,6 +44,10 @@ def advise(
         str | None,
         typer.Option(help="Where the queue can be put: router (shapes before the line) or line."),
     ] = None,
+    both: Annotated[
+        bool,
+        typer.Option("--both", help="Of a scenario or capture: set the queues of both directions."),
+    ] = False,
     discipline: Annotated[
         list[str] | None,
         typer.Option(help="Race only this one, with its settings; may be repeated."),
@@ -82,7 +86,7 @@ def advise(
         raise SpecError(f'no engine "{engine}": give race or optuna')
     folder = out or Path("results") / "advice"
     wish = advice.Wish(
-        _situation(rate, access, users, scenario, pcap, place, folder),
+        _situation(rate, access, users, scenario, pcap, place, both, folder),
         objective,
         tuple(discipline or ()),
         advice.QUICK if quick else advice.FULL,
@@ -101,18 +105,20 @@ def _situation(
     scenario: Path | None,
     pcap: Path | None,
     place: str | None,
+    both: bool,
     folder: Path,
 ) -> Situation:
     """The line that is meant; exactly one way of telling it is wanted."""
     from aqmlab.advise import situation
 
+    ways = ("forward", "reverse") if both else ("forward",)
     told = {"rate": rate, "scenario": scenario, "pcap": pcap}
     given = [word for word, value in told.items() if value is not None]
     if given == ["rate"]:
         assert rate is not None
         return situation.of_words(rate, access, users, place)
     if scenario is not None and given == ["scenario"]:
-        return situation.of_file(scenario, place)
+        return situation.of_file(scenario, place, ways)
     if pcap is not None and "scenario" not in given:
         from aqmlab import learn
         from aqmlab.learn import command as learning
@@ -121,7 +127,7 @@ def _situation(
         learned = learn.learn(pcap, out=folder.parent / f"{pcap.name}{learning.SUFFIX}")
         if learned.scenario is None:
             raise SpecError(f"{pcap} holds no connection to replay: give a longer capture")
-        found = situation.of_file(learned.scenario, place)
+        found = situation.of_file(learned.scenario, place, ways)
         return found if rate is None else situation.at_rate(found, rate, access)
     raise SpecError("say which line: --rate 50/10Mbit/s, or --scenario FILE, or --pcap FILE")
 
