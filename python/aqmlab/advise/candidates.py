@@ -13,6 +13,7 @@ from typing import Any
 
 from aqmlab.errors import SpecError
 from aqmlab.simulator import engine
+from aqmlab.targets.words import written
 
 from .situation import ROUTER, Situation
 
@@ -54,9 +55,12 @@ class Candidate:
             queue = {"isolation": usual, "ingress": way == "forward", **queue}
         return queue
 
-    def with_value(self, name: str, value: Any) -> Candidate:
-        """The same with one parameter changed."""
-        return replace(self, name=f"{name} {value}", queue={**(self.queue or {}), name: value})
+    def scaled(self, name: str, value: float, factor: float) -> Candidate:
+        """The same with one parameter at so many times its value, which is in base units."""
+        changed = written(self.aqm, {name: value * factor})[name]
+        if isinstance(changed, float):
+            changed = float(f"{changed:.4g}")
+        return replace(self, name=f"{name} {changed}", queue={**(self.queue or {}), name: changed})
 
     def at(self, factor: float) -> Candidate:
         """The same, shaped to so many times its rate."""

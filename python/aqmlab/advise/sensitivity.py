@@ -9,7 +9,7 @@ from typing import Any
 from aqmlab.errors import SpecError
 from aqmlab.intervals import interval
 from aqmlab.simulator import engine
-from aqmlab.targets.words import plain, written
+from aqmlab.targets.words import plain
 
 from .candidates import Candidate
 from .situation import ROUTER, Situation
@@ -38,13 +38,12 @@ class Effect:
 
 def parameters(trial: Trial, one: Candidate, seeds: Sequence[int], most: int) -> list[Effect]:
     """Each number of the queue halved and doubled, at most so many parameters."""
-    changed = [
-        (name, one.with_value(name, value))
-        for name, values in list(_tunable(one))[:most]
-        for value in values
-        if _taken(trial.situation, one.with_value(name, value))
-    ]
-    those = [each for _, each in changed]
+    tried = (
+        one.scaled(name, value, factor)
+        for name, value, _ in list(tunable(one))[:most]
+        for factor in FACTORS
+    )
+    those = [each for each in tried if taken(trial.situation, each)]
     before, *after = trial.evaluate([one, *those], seeds)
     return [
         Effect(each.name, one.name, sum(scores.values()) / len(scores), _gap(before, scores))
@@ -52,25 +51,25 @@ def parameters(trial: Trial, one: Candidate, seeds: Sequence[int], most: int) ->
     ]
 
 
-def _tunable(one: Candidate) -> Iterator[tuple[str, list[Any]]]:
-    """Parameters with the values that are tried."""
-    assert one.queue is not None
+def tunable(one: Candidate) -> Iterator[tuple[str, float, bool]]:
+    """Numbers that are settings: name, value in base units, whether the candidate names it."""
+    named = one.queue or {}
     scenario = {
         "duration": "1 s",
-        "link": [{"rate": "10 Mbit/s", "forward": dict(one.queue)}],
+        "link": [{"rate": "10 Mbit/s", "forward": dict(named)}],
         "traffic": [{"app": "bulk", "flows": 1}],
     }
     queue = engine.check(scenario)["link"][0]["forward"]
     given = plain(one.aqm, {name: value for name, value in queue.items() if name != "aqm"})
     # What the setting names comes first: that is what was chosen.
-    for name in sorted(given, key=lambda name: name not in one.queue):
+    for name in sorted(given, key=lambda name: name not in named):
         value = given[name]
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if number and value > 0 and name not in _SIZES:
-            yield name, [written(one.aqm, {name: value * k})[name] for k in FACTORS]
+            yield name, value, name in named
 
 
-def _taken(situation: Situation, one: Candidate) -> bool:
+def taken(situation: Situation, one: Candidate) -> bool:
     """Whether the simulator takes this value beside the others."""
     try:
         engine.check({**one.scenario(situation), "seed": 1})

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import SpecError
-from aqmlab.experiment import spec
+from aqmlab.experiment.experiment import load
 from aqmlab.simulator import engine
 
 from . import users
@@ -126,9 +126,9 @@ def _rate(text: str) -> str:
 
 def of_file(file: Path, place: str | None, directions: Sequence[str] = ("forward",)) -> Situation:
     """The first link of a scenario's file, as it is; its loads become users when it is run."""
-    experiment = spec.load(file)
-    if experiment.axes:
-        raise SpecError(f"{file} has a sweep: advice is of one scenario, leave [sweep] out")
+    experiment = load(file)
+    if not experiment.swept or any(group.axes for group in experiment.group):
+        raise SpecError(f"{file} is no single scenario: leave [sweep] and [[group]] out")
     return of_scenario(experiment.scenario, place, file.stem, directions)
 
 

@@ -63,8 +63,9 @@ class Trial:
         self, one: Candidate, other: Candidate, name: str
     ) -> tuple[float, float, float] | None:
         """`other - one`, paired by seed."""
-        a, b = self.values(one, name), self.values(other, name)
-        gaps = [b[seed] - a[seed] for seed in a if seed in b and None not in (a[seed], b[seed])]
+        there = self.values(other, name)
+        pairs = [(value, there.get(seed)) for seed, value in self.values(one, name).items()]
+        gaps = [b - a for a, b in pairs if a is not None and b is not None]
         return interval(gaps) if gaps else None
 
     def names(self, suffix: str) -> list[str]:
