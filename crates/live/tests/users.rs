@@ -77,17 +77,20 @@ fn column(table: &Table, name: &str) -> Vec<u64> {
     }
 }
 
+/// Of request and reply, bytes.
+type Sizes = (u64, u64);
+
 /// Sizes of request and reply of each user, in the order in which he asked.
-fn requests(outcome: &Outcome) -> BTreeMap<u64, Vec<(u64, u64)>> {
+fn requests(outcome: &Outcome) -> BTreeMap<u64, Vec<Sizes>> {
     let rows = table(outcome, "responses");
     let of = |name| column(rows, name);
     let (end, duration) = (of("end_ns"), of("duration_ns"));
     let (users, sizes) = (of("user"), of("request_bytes").into_iter().zip(of("reply_bytes")));
-    let mut asked: BTreeMap<u64, Vec<(u64, (u64, u64))>> = BTreeMap::new();
+    let mut asked: BTreeMap<u64, Vec<_>> = BTreeMap::new();
     for (((end, duration), user), sizes) in end.into_iter().zip(duration).zip(users).zip(sizes) {
         asked.entry(user).or_default().push((end - duration, sizes));
     }
-    let in_order = |mut rows: Vec<(u64, (u64, u64))>| {
+    let in_order = |mut rows: Vec<(u64, Sizes)>| {
         rows.sort();
         rows.into_iter().map(|(_, sizes)| sizes).collect()
     };

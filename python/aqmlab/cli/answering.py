@@ -13,7 +13,7 @@ from typer.exceptions import TyperException
 from aqmlab.errors import AqmlabError, FaultError, fitting
 from aqmlab.io import terminal
 
-from .live import app  # with those of `commands` and `tools`, to which it adds its own
+from .parity import app  # with those of `commands`, `tools` and `live`, to which it adds its own
 
 
 def main(arguments: list[str] | None = None) -> None:
