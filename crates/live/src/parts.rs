@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair,
 };
+use rustix::thread::CapabilitySet;
 use serde_json::Value;
 use sim::topology::Side;
 
@@ -137,7 +138,9 @@ pub fn start_one(
         kept.extend([partner, other]);
         control = Some(own);
     }
-    crate::system::confine(&mut command, &kept.iter().collect::<Vec<_>>());
+    // Programs of users choose the congestion control of their sockets.
+    let able = if control.is_some() { CapabilitySet::NET_ADMIN } else { CapabilitySet::empty() };
+    crate::system::confine(&mut command, &kept.iter().collect::<Vec<_>>(), able);
     let child = namespace.within(|| command.spawn())?.map_err(|error| {
         Fault(format!("{} cannot be started ({error}): give a program that is there", part.argv[0]))
     })?;

@@ -8,7 +8,7 @@ use std::time::Duration as Wall;
 use packet::{Duration, Instant};
 use record::LogHistogram;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::thread::UnshareFlags;
+use rustix::thread::{CapabilitySet, UnshareFlags};
 use sim::Outcome;
 use sim::topology::Side;
 
@@ -61,7 +61,7 @@ pub fn run(spec: &Spec) -> Result<(Outcome, Honesty), Fault> {
     let end = drive.until(Instant::ZERO + spec.scenario.params.time("duration"))?;
     let busy = thread_cpu();
     let counters = [clients.counters()?, servers.counters()?];
-    system::drop_capabilities().map_err(doing("drop capabilities"))?;
+    system::keep_capabilities(CapabilitySet::empty()).map_err(doing("drop capabilities"))?;
     let busy = Duration::from_nanos(busy.nanos() - cpu.nanos());
     let finished = report::finish(spec, drive, end, counters, busy);
     holder.stop();

@@ -11,7 +11,8 @@ use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use rustix::ioctl::{Opcode, Setter, ioctl, opcode};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, UnshareFlags, set_capabilities, set_no_new_privs,
+    CapabilitySet, CapabilitySets, UnshareFlags, configure_capability_in_ambient_set,
+    set_capabilities, set_no_new_privs,
 };
 
 use crate::fault::{Fault, doing};
@@ -54,22 +55,22 @@ pub fn unshare(flags: UnshareFlags) -> io::Result<()> {
     Ok(())
 }
 
-/// What is started with `command` has no capability, does not outlive the calling thread, and inherits
-/// these files under their numbers.
-pub fn confine(command: &mut Command, keep: &[&OwnedFd]) {
-    let keep: Vec<RawFd> = keep.iter().map(|file| file.as_raw_fd()).collect();
+/// What is started with `command` has no capability but `able`, does not outlive the calling thread, and
+/// inherits these files under their numbers.
+pub fn confine(command: &mut Command, files: &[&OwnedFd], able: CapabilitySet) {
+    let files: Vec<RawFd> = files.iter().map(|file| file.as_raw_fd()).collect();
     // SAFETY: between fork and exec only system calls are made, none of which allocates.
-    unsafe { command.pre_exec(move || bind(&keep)) };
+    unsafe { command.pre_exec(move || bind(&files, able)) };
 }
 
-fn bind(keep: &[RawFd]) -> io::Result<()> {
+fn bind(files: &[RawFd], able: CapabilitySet) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    for &file in keep {
+    for &file in files {
         // SAFETY: it is open in the parent for as long as that starts programs.
         let file = unsafe { BorrowedFd::borrow_raw(file) };
         fcntl_setfd(file, FdFlags::empty())?;
     }
-    drop_capabilities()
+    keep_capabilities(able)
 }
 
 /// The file whose number an environment variable tells: what [`confine`] let through. To be asked for
@@ -111,14 +112,15 @@ pub fn gain_capabilities() -> Result<(), Fault> {
     Ok(())
 }
 
-/// From here on this thread, and what it starts, can do no more than any user, whoever it runs as.
+/// From here on this thread, and what it starts, can do no more than any user and `able`, whoever it
+/// runs as.
 ///
 /// # Errors
 /// As the kernel says.
-pub fn drop_capabilities() -> io::Result<()> {
-    let none = CapabilitySet::empty();
-    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+pub fn keep_capabilities(able: CapabilitySet) -> io::Result<()> {
     // A program that is executed by root would get all of them back.
     set_no_new_privs(true)?;
-    Ok(set_capabilities(None, sets)?)
+    set_capabilities(None, CapabilitySets { effective: able, permitted: able, inheritable: able })?;
+    // And one that is executed by a user would lose them.
+    able.iter().try_for_each(|one| Ok(configure_capability_in_ambient_set(one, true)?))
 }

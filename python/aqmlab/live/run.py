@@ -72,20 +72,23 @@ class How:
             folder = Path(name)
             _belongs_to(folder, _caller())
             spec = self._spec(engine.check(scenario), folder, capture)
+            began = time.perf_counter()
             answer = _supervise(spec, folder, progress or (lambda _: True), self.program is None)
         outcome = engine.outcome(answer)
         outcome.summary["live"] = json.loads(answer["live"])
-        outcome.summary["wall_s"] = None
+        outcome.summary["wall_s"] = time.perf_counter() - began
         return outcome
 
     def _spec(self, scenario: Any, folder: Path, capture: Capture | None) -> dict[str, Any]:
         users = self.program is None or self.program.with_users
         parts = _users(scenario, folder, self) if users else []
-        parts += [_part(argv[0], "servers", argv, folder) for argv in self.servers]
+        own: dict[str, Any] = {"identity": _caller()}
+        parts += [_part(argv[0], "servers", argv, folder, **own) for argv in self.servers]
         commands = []
         if self.program is not None:
             one = self.program
-            commands.append(_part(one.argv[0], one.side, one.argv, None, ends_run=one.ends_run))
+            own["ends_run"] = one.ends_run
+            commands.append(_part(one.argv[0], one.side, one.argv, None, **own))
         return {
             "scenario": scenario,
             "holder": _part("holder", "clients", [*_PART, "hold"], folder),
@@ -124,8 +127,7 @@ def _part(
 ) -> dict[str, Any]:
     """A program for the supervisor; without a folder it talks to the terminal."""
     errors = str(folder / f"{Path(name).name}.errors") if folder else None
-    part = {"name": name, "side": side, "argv": list(argv), "errors": errors, **more}
-    return part | {"identity": _caller()}
+    return {"name": name, "side": side, "argv": list(argv), "errors": errors, **more}
 
 
 def _caller() -> tuple[int, int] | None:
@@ -149,7 +151,8 @@ def _supervise(
     given, answer = folder / "spec.json", folder / "answer"
     given.write_text(json.dumps(spec), "utf-8")
     said = folder / "supervisor.errors"
-    duration_s = float(spec["scenario"]["duration"])
+    duration = spec["scenario"]["duration"]
+    duration_s = engine.quantity(duration, "time") if isinstance(duration, str) else duration
     with said.open("wb") as errors:
         quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
         # A program of somebody's own talks to the terminal, and gets its Ctrl-C.

@@ -1,12 +1,13 @@
 //! What a namespace is set to before anything runs in it.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 
 use sim::Scenario;
 
 use super::Metrics;
 use crate::fault::Fault;
-use crate::users::end_system::settings;
+use crate::users::end_system::{settings, socket_options};
 
 /// Settings of a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +32,7 @@ impl EndSystem {
             metrics: Metrics {
                 initial_window: of.initial_window.unwrap_or(0),
                 quick_acknowledgements: of.quick_acks,
+                congestion: scenario.traffic.first().map(|group| socket_options(group).congestion),
             },
             missing: of.missing,
         })
@@ -42,9 +44,14 @@ impl EndSystem {
     /// A sentence that names what the kernel refuses.
     pub fn apply(&self) -> Result<(), Fault> {
         for (name, value) in &self.sysctls {
-            set(&format!("net/ipv4/{name}"), value).map_err(|error| {
-                Fault(format!("the kernel does not take {name} = {value} ({error}); choose another TCP profile for this scenario"))
-            })?;
+            let set = set(&format!("net/ipv4/{name}"), value);
+            // What an older kernel has not got, it does not do either.
+            let refused = set.err().filter(|error| error.kind() != ErrorKind::NotFound);
+            if let Some(error) = refused {
+                return Err(Fault(format!(
+                    "the kernel does not take {name} = {value} ({error}); choose another TCP profile for this scenario"
+                )));
+            }
         }
         Ok(())
     }

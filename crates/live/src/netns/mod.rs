@@ -124,9 +124,11 @@ fn furnish(side: Side, system: &EndSystem) -> Result<(), Fault> {
         }
         given.map_err(doing("give the device its address"))?;
         netlink.own(loopback, prefix(family, side)).map_err(doing("take addresses"))?;
-        netlink
-            .route(device, prefix(family, side.other()), own, system.metrics)
-            .map_err(doing("add a route"))?;
+        let mut add =
+            |metrics: &Metrics| netlink.route(device, prefix(family, side.other()), own, metrics);
+        // A kernel without this congestion control: who asks for it is told so.
+        let without = Metrics { congestion: None, ..system.metrics.clone() };
+        add(&system.metrics).or_else(|_| add(&without)).map_err(doing("add a route"))?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, recv, send, socket};
 
-const NEW_LINK: u16 = 16;
+const SET_LINK: u16 = 19;
 const NEW_ADDRESS: u16 = 20;
 const NEW_ROUTE: u16 = 24;
 const NEW_QDISC: u16 = 36;
@@ -32,13 +32,31 @@ pub struct Netlink {
     sequence: u32,
 }
 
-/// The first congestion window of connections on a route, and whether each segment is acknowledged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What connections over a route begin with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
     /// Segments; 0 for the kernel's own.
     pub initial_window: u32,
     /// Whether receivers acknowledge every segment at once.
     pub quick_acknowledgements: bool,
+    /// The congestion control of who chooses none.
+    pub congestion: Option<String>,
+}
+
+impl Metrics {
+    fn attributes(&self) -> Request {
+        let mut out = Request(Vec::new());
+        if self.initial_window > 0 {
+            out = out.number(11, self.initial_window);
+        }
+        if self.quick_acknowledgements {
+            out = out.number(15, 1);
+        }
+        if let Some(name) = &self.congestion {
+            out = out.attribute(16, &[name.as_bytes(), b"\0"].concat());
+        }
+        out
+    }
 }
 
 /// A request in the making.
@@ -128,7 +146,7 @@ impl Netlink {
         body.extend(device.to_ne_bytes());
         body.extend(UP.to_ne_bytes());
         body.extend(UP.to_ne_bytes());
-        let mut request = Request::new(NEW_LINK, &body);
+        let mut request = Request::new(SET_LINK, &body);
         if queue > 0 {
             request = request.number(13, queue);
         }
@@ -181,17 +199,11 @@ impl Netlink {
         device: u32,
         (prefix, bits): (IpAddr, u8),
         own: IpAddr,
-        metrics: Metrics,
+        metrics: &Metrics,
     ) -> io::Result<()> {
         let scope = if prefix.is_ipv4() { LINK_SCOPE } else { 0 };
         let body = [family(prefix), bits, 0, 0, MAIN, STATIC, scope, UNICAST, 0, 0, 0, 0];
-        let mut of_route = Request(Vec::new());
-        if metrics.initial_window > 0 {
-            of_route = of_route.number(11, metrics.initial_window);
-        }
-        if metrics.quick_acknowledgements {
-            of_route = of_route.number(15, 1);
-        }
+        let of_route = metrics.attributes();
         let mut request = Request::new(NEW_ROUTE, &body)
             .attribute(1, &octets(prefix))
             .number(4, device)

@@ -67,9 +67,9 @@ impl Spec {
     /// None that was not found before.
     pub(super) fn until(&self, end: Instant) -> Result<Scenario, Fault> {
         let mut shorter = self.written.clone();
-        shorter["duration"] = end.secs_f64().into();
+        shorter["duration"] = format!("{} s", end.secs_f64()).into();
         if self.scenario.params.real("warmup") >= end.secs_f64() {
-            shorter["warmup"] = 0.into();
+            shorter["warmup"] = "0 s".into();
         }
         Scenario::from_json(&shorter.to_string()).map_err(|e| Fault(e.0))
     }
