@@ -216,7 +216,16 @@ impl WatchingFact {
         let Watching { received, lost, marked, .. } = *seen;
         WatchingFact {
             back: seen.back,
-            counts: [frames, frames_lost, freezes, sent_bytes, received_bytes, received, lost, marked],
+            counts: [
+                frames,
+                frames_lost,
+                freezes,
+                sent_bytes,
+                received_bytes,
+                received,
+                lost,
+                marked,
+            ],
             delays: seen.delays.iter().map(|delay| delay.nanos()).collect(),
             bits: [seen.seconds, seen.frozen_s].map(f64::to_bits),
         }

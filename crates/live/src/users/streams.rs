@@ -193,7 +193,9 @@ impl Driver {
         }
         self.arrived(group, bytes.len() as u64);
         match self.streams.member_of.get(&stream) {
-            Some(&member) => self.tell(member, Input::Heard { back: true, number, marked: false }, at),
+            Some(&member) => {
+                self.tell(member, Input::Heard { back: true, number, marked: false }, at)
+            }
             None => {
                 if heard {
                     self.partner.say(&Word::Heard { stream, number, at: at.nanos() });
