@@ -120,19 +120,22 @@ def compare(simulated: Result, live: Result, name: str) -> Parity:
         )
         rows += _rows(ours, theirs)
         for run in ours:
-            account = run.summary.get("live", {})
-            said = (*account.get("missing", ()), *account.get("flags", ()))
-            notes |= {
-                f"{run.label or name}, seed {run.seed}: {sentence}": None for sentence in said
-            }
+            where = f"{run.label or name}, seed {run.seed}"
+            notes |= {f"{where}: {sentence}": None for sentence in told(run.summary)}
     return Parity(name, rows, list(notes), len(simulated.runs))
 
 
+def told(summary: Mapping[str, Any]) -> list[str]:
+    """What a live run says of how far it can be believed."""
+    account = summary.get("live") or {}
+    return [*account.get("missing", ()), *account.get("flags", ())]
+
+
 def _rows(live: list[FinishedRun], simulated: list[FinishedRun]) -> Iterator[Row]:
-    told = [measure.numbers(_comparable(run.summary)) for run in live]
+    lived = [measure.numbers(_comparable(run.summary)) for run in live]
     expected = [measure.numbers(_comparable(run.summary)) for run in simulated]
     for number in expected[0]:
-        ours, theirs = (_values(runs, number) for runs in (told, expected))
+        ours, theirs = (_values(runs, number) for runs in (lived, expected))
         if not ours or not theirs or not (any(ours) or any(theirs)):
             continue
         about = measures.find(number) or {}

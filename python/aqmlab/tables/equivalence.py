@@ -1,11 +1,11 @@
 """Whether two series of runs tell the same of a number: two one-sided tests, and a verdict.
 
 A margin is stated before. The difference of the means has an interval; lies all of it within the
-margin, both one-sided hypotheses (lower by more than the margin, higher by more than the margin) are
+margin, both one-sided hypotheses (lower by more than the margin, higher by more than it) are
 refused and the number is the same; lies all of it beyond, it is apart; else nothing can be said
 (D. J. Schuirmann, A comparison of the two one-sided tests procedure, J. Pharmacokinetics and
-Biopharmaceutics, 1987). The interval is put together from those of both means, at 95 %: each test is
-made at 2.5 %.
+Biopharmaceutics, 1987). The interval is put together from those of both means, at 95 %: each test
+is made at 2.5 %.
 """
 
 from __future__ import annotations
@@ -32,6 +32,14 @@ class Margin:
         """The margin about a mean."""
         return max(self.relative * abs(mean), self.floor)
 
+    def times(self, scale: float) -> Margin:
+        """The same for the number in another unit."""
+        return Margin(self.relative, self.floor * scale)
+
+
+Estimate = tuple[float, float, float]
+"""A mean and the ends of its 95 % interval."""
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -54,7 +62,12 @@ class Judgement:
 
 def judge(ours: Sequence[float], theirs: Sequence[float], margin: Margin) -> Judgement:
     """Holds one series of runs against another."""
-    (a, low_a, _), (b, low_b, _) = interval(ours), interval(theirs)
+    return judge_means(interval(ours), interval(theirs), margin)
+
+
+def judge_means(ours: Estimate, theirs: Estimate, margin: Margin) -> Judgement:
+    """The same of means whose intervals are known."""
+    (a, low_a, _), (b, low_b, _) = ours, theirs
     half, allowed = math.hypot(a - low_a, b - low_b), margin.of(b)
     apart = abs(a - b)
     verdict = SAME if apart + half <= allowed else APART if apart - half > allowed else OPEN
