@@ -14,26 +14,55 @@ Importing this package is cheap: everything heavy is loaded when it is first use
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import AqmlabError
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     import polars as pl
 
+    from aqmlab.simulator.own.discipline import (
+        DROP,
+        DROP_FORCED,
+        PASS,
+        SIGNAL,
+        SIGNAL_FORCED,
+        Discipline,
+        discipline,
+        parameter,
+    )
     from aqmlab.tables.result import Result
 
     __version__: str
 
-__all__ = ["AqmlabError", "__version__", "paired", "run"]
+__all__ = [
+    "DROP",
+    "DROP_FORCED",
+    "PASS",
+    "SIGNAL",
+    "SIGNAL_FORCED",
+    "AqmlabError",
+    "Discipline",
+    "__version__",
+    "discipline",
+    "paired",
+    "parameter",
+    "run",
+]
+_OWN = ("PASS", "SIGNAL", "SIGNAL_FORCED", "DROP", "DROP_FORCED")
+_OWN += ("Discipline", "discipline", "parameter")
+"""What a discipline in Python is made of."""
 
 
-def __getattr__(name: str) -> str:
+def __getattr__(name: str) -> Any:
     """`__version__` is that of the simulator, which is not loaded before."""
+    if name in _OWN:
+        from aqmlab.simulator.own import discipline
+
+        return getattr(discipline, name)
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from aqmlab.simulator import engine

@@ -192,11 +192,14 @@ impl Maker {
     pub fn new(name: &'static str, make: Py<PyAny>, explain: Py<PyAny>, pulse: Pulse) -> Self {
         Maker { name, make, explain, pulse }
     }
+}
 
-    fn sentence(&self, py: Python<'_>, error: &PyErr) -> String {
-        let told = self.explain.call1(py, (error.value(py),));
-        told.and_then(|told| told.extract(py)).unwrap_or_else(|_| error.to_string())
-    }
+/// What `explain` says of an exception.
+fn sentence(py: Python<'_>, explain: &Py<PyAny>, error: &PyErr) -> String {
+    // With its traceback, which tells the line.
+    let value = error.clone_ref(py).into_value(py);
+    let told = explain.call1(py, (value,));
+    told.and_then(|told| told.extract(py)).unwrap_or_else(|_| error.to_string())
 }
 
 /// One queue's object, and its methods.
@@ -236,7 +239,8 @@ impl Own {
     ) -> Result<Self, BadParams> {
         maker.pulse.beat();
         let made = Python::attach(|py| {
-            Own::made(py, maker, params, line, waits).map_err(|error| maker.sentence(py, &error))
+            let made = Own::made(py, maker, params, line, waits);
+            made.map_err(|error| sentence(py, &maker.explain, &error))
         });
         maker.pulse.beat();
         made.map_err(|why| BadParams::new("aqm", why))
@@ -304,10 +308,7 @@ impl Own {
                 queue.bytes = backlog.bytes;
                 queue.rng = rng.clone();
             }
-            let answer = call(py, &self.queue).map_err(|error| {
-                let told = self.explain.call1(py, (error.value(py),));
-                told.and_then(|told| told.extract(py)).unwrap_or_else(|_| error.to_string())
-            });
+            let answer = call(py, &self.queue).map_err(|error| sentence(py, &self.explain, &error));
             let mut queue = self.queue.borrow_mut(py);
             rng.clone_from(&queue.rng);
             if let Some(at) = queue.next_tick.take() {
@@ -316,7 +317,7 @@ impl Own {
             answer
         });
         self.pulse.beat();
-        answer.unwrap_or_else(|sentence: String| fail(sentence))
+        answer.unwrap_or_else(|why| fail(why))
     }
 
     fn tick(&mut self, backlog: Backlog, now: Instant, rng: &mut Rng) {
@@ -480,6 +481,10 @@ impl OwnHolder {
 }
 
 impl Holder for OwnHolder {
+    fn name(&self) -> &str {
+        self.own.name
+    }
+
     fn enqueue(&mut self, packet: &packet::Packet, call: &mut Call) {
         let enqueue = &self.enqueue;
         self.own.ask(call.now, call.backlog(), call.rng, |py, queue| {

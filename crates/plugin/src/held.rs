@@ -66,6 +66,8 @@ fn none(what: &str, number: u32) -> String {
 
 /// A user's discipline that holds packets by their numbers.
 pub trait Holder: Send {
+    /// What it is called.
+    fn name(&self) -> &str;
     /// A packet arrives; its `id` is the number by which it is called here. It waits unless it is
     /// dropped.
     fn enqueue(&mut self, packet: &Packet, call: &mut Call);
@@ -152,7 +154,7 @@ impl<H: Holder> Discipline for Held<H> {
         let number = holder.dequeue(&mut Self::call(waiting, next_tick, cx, None))?;
         match waiting.take(number) {
             Some(packet) => Some(packet),
-            None => fail(none("sent", number)),
+            None => fail(format!("{}: {}", holder.name(), none("sent", number))),
         }
     }
 

@@ -209,6 +209,10 @@ impl Aqm for Native {
 }
 
 impl Holder for Native {
+    fn name(&self) -> &str {
+        self.name
+    }
+
     fn enqueue(&mut self, packet: &Packet, call: &mut Call) {
         self.pulse.beat();
         let done = self.state.enqueue(&seen(packet, packet.id), call);
