@@ -200,3 +200,33 @@ def test_ctrl_c_stops_one_that_hangs(written, tmp_path):
     time.sleep(0.5)
     run.send_signal(signal.SIGINT)
     assert "stopped" in run.communicate(timeout=60)[1]
+
+
+def test_a_study_that_goes_through_disciplines_has_one_more(written):
+    from aqmlab.experiment.experiment import load
+
+    file = written("judge.py", JUDGE)
+    ours, own = load("rfc7928"), load("rfc7928", aqm=[file])
+    longer = [
+        (group.name, axis.name, axis.variants[-1])
+        for group, before in zip(own.group, ours.group, strict=True)
+        for axis, had in zip(group.axes, before.axes, strict=True)
+        if len(axis.variants) > len(had.variants)
+    ]
+    assert {"congestion", "ecn", "bursts", "capacity"} <= {group for group, *_ in longer}
+    assert all(variant.name == "threshold" for *_, variant in longer)
+    (queue,) = {group: v for group, _, v in longer}["congestion"].set.values()
+    assert (queue["limit"], queue["aqm"]["text"]) == (83, JUDGE)
+    assert any("threshold" in figure.of.get("mark", ()) for figure in own.figure)
+
+
+def test_a_scenario_studies_it_in_place_of_its_own(written):
+    file = written("judge.py", JUDGE)
+    plain = scenario({"aqm": "red", "limit": 30})
+    own = aqmlab.run(plain, aqm=file)
+    same = aqmlab.run(scenario({"aqm": file, "limit": 30}))
+    assert own.summary["fingerprint"] == same.summary["fingerprint"]
+    with pytest.raises(AqmlabError, match="give one --aqm"):
+        aqmlab.run(plain, aqm=[file, file])
+    with pytest.raises(AqmlabError, match="names no file"):
+        aqmlab.run(plain, aqm="codel")

@@ -81,6 +81,7 @@ def run(
     jobs: int | None = None,
     progress: bool = False,
     pcap: str | os.PathLike[str] | None = None,
+    aqm: str | type[Discipline] | Sequence[str | type[Discipline]] = (),
 ) -> Result:
     """Runs a scenario or an experiment, given as a TOML file or as a mapping.
 
@@ -88,20 +89,22 @@ def run(
     changes fields by dotted path (`{"link.0.forward.limit": 60}`). With `out` the results are
     kept in that folder and a later call continues there; without it they stay in memory.
     `progress` shows progress on standard error. Uses all cores unless `jobs` says otherwise.
-    `pcap` is a file for what crosses the first link, readable by Wireshark.
+    `pcap` is a file for what crosses the first link, readable by Wireshark. `aqm` are disciplines
+    of one's own, classes or files: see docs/own-discipline.md.
     """
     from pathlib import Path
 
-    from aqmlab.experiment import spec
-    from aqmlab.pipeline import runner
+    from aqmlab.experiment.experiment import load
+    from aqmlab.pipeline.study import Study
     from aqmlab.runs.progress import for_stream
     from aqmlab.simulator.capture import Capture
 
-    experiment = spec.load(source, overrides=set, seed=seed, seeds=seeds)
+    own = [aqm] if isinstance(aqm, str | type) else aqm
+    experiment = load(source, overrides=set, seed=seed, seeds=seeds, aqm=own)
     board = for_stream() if progress else None
     capture = Capture(Path(pcap)) if pcap is not None else None
-    return runner.run_experiment(
-        experiment, out=out, fresh=fresh, jobs=jobs, progress=board, capture=capture
+    return Study(experiment).carry_out(
+        out=out, fresh=fresh, jobs=jobs, progress=board, capture=capture
     )
 
 

@@ -105,7 +105,7 @@ def discipline(name: str) -> Callable[[T], T]:
     """Names a class, `@aqmlab.discipline("my_aqm")`, and says that it is the one of its file."""
 
     def named(cls: T) -> T:
-        cls.name = name  # pyright: ignore[reportAttributeAccessIssue]
+        cls.name = name
         return cls
 
     return named
