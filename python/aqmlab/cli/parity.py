@@ -35,8 +35,8 @@ def parity(
 ) -> None:
     """Run a scenario in the simulator and on real TCP stacks, and compare every figure.
 
-    Both get the end systems of this machine's kernel, the same users and the same seeds. A figure is
-    the same if its difference, with its 95 % interval, lies within the margin that is shown.
+    Both get the end systems of this machine's kernel, the same users and the same seeds. A figure
+    is the same if its difference, with its 95 % interval, lies within the margin that is shown.
     """
     from aqmlab.experiment.experiment import load
     from aqmlab.pipeline import parity as comparing

@@ -1,4 +1,4 @@
-"""A few cells of a study on real TCP stacks: a third column beside the paper's and the simulation's.
+"""Some cells of a study on real TCP stacks: a column beside the paper's and the simulation's.
 
 Which cells, and how short, stands in `experiments/live.toml`. The same cells are simulated just as
 short and under the same seeds, so that the two columns differ by the end systems alone.
@@ -33,7 +33,7 @@ FOLDER = "live"
 def add(
     experiment: Experiment, out: Path, progress: Progress | None = None, how: Simulate | None = None
 ) -> dict[str, Any]:
-    """Runs the study's cells both ways and adds them to the report in `out`; gives what is added."""
+    """Runs the study's cells both ways, adds them to the report in `out`, and gives them."""
     asked = _asked(experiment.name)
     study = Study(shortened(experiment, asked["table"]))
     settings = {name: asked[name] for name in ("duration", "warmup", "seeds")}

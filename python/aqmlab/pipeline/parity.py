@@ -1,7 +1,7 @@
 """The same experiment in the simulator and on real TCP stacks, figure by figure.
 
-Both are run under the same seeds, and so with the same users drawing the same pages; every number of
-their summaries is held against a margin that is stated here, before any run.
+Both are run under the same seeds, and so with the same users drawing the same pages; every number
+of their summaries is held against a margin that is stated here, before any run.
 """
 
 from __future__ import annotations
