@@ -44,9 +44,9 @@ MARGINS: tuple[tuple[str, Margin], ...] = (
     ("requests", Margin(0.05, 5.0)),
     ("responses", Margin(0.05, 5.0)),
 )
-"""Margins by the last word of a number's name, or how it begins. All are constructed: what a reader of
-a study would call the same. The floors are a packet, a thousandth of all packets, a hundredth of all
-requests, and the error of a live round trip on a machine with other work, a few ms."""
+"""Margins by the last word of a number's name, or how it begins. All are constructed: what a reader
+of a study would call the same. The floors are a packet, a thousandth of all packets, a hundredth of
+all requests, and the error of a live round trip on a machine with other work, a few ms."""
 OTHERS = Margin(0.10, 0.0)
 """Of all others."""
 ONLY_SIMULATED = (
