@@ -34,6 +34,7 @@ ROOMS = [
     "report",
     "pipeline",
     "learn",
+    "advise",
     "bench",
     "lab",
     "cli",
