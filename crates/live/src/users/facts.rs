@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use traffic::{Listening, Report, Viewing};
+use traffic::{Listening, Report, Viewing, Watching};
 
 /// A connection, by a number that no other one of the run has.
 pub type ConnectionId = u64;
@@ -114,6 +114,8 @@ pub enum Fact {
 pub enum ReportFact {
     /// Of a call.
     Call(Vec<ListeningFact>),
+    /// Of a video call.
+    VideoCall(Vec<WatchingFact>),
     /// Of a player.
     Viewing {
         /// Until the picture moved, ns.
@@ -139,10 +141,23 @@ pub struct ListeningFact {
     bits: [u64; 4],
 }
 
+/// What one viewer of a video call saw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WatchingFact {
+    back: bool,
+    /// Frames, those lost, freezes, bytes sent and received, packets received, lost and marked.
+    counts: [u64; 8],
+    delays_ns: Vec<u64>,
+    bits: [u64; 2],
+}
+
 impl From<&Report> for ReportFact {
     fn from(report: &Report) -> Self {
         match report {
             Report::Call(heard) => ReportFact::Call(heard.iter().map(ListeningFact::of).collect()),
+            Report::VideoCall(seen) => {
+                ReportFact::VideoCall(seen.iter().map(WatchingFact::of).collect())
+            }
             Report::Viewing(v) => ReportFact::Viewing {
                 startup: v.startup.map(|span| span.nanos()),
                 stalls: v.stalls,
@@ -161,6 +176,9 @@ impl From<ReportFact> for Report {
         match fact {
             ReportFact::Call(heard) => {
                 Report::Call(heard.iter().map(ListeningFact::listening).collect())
+            }
+            ReportFact::VideoCall(seen) => {
+                Report::VideoCall(seen.iter().map(WatchingFact::watching).collect())
             }
             ReportFact::Viewing { startup, stalls, stalled, switches, segments, seen } => {
                 Report::Viewing(Viewing {
@@ -188,6 +206,47 @@ impl ListeningFact {
         let [network_s, mouth_to_ear_s, equipment, robustness] = bits.map(f64::from_bits);
         let codec = (equipment, robustness);
         Listening { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec }
+    }
+}
+
+impl WatchingFact {
+    fn of(seen: &Watching) -> Self {
+        let w = seen;
+        WatchingFact {
+            back: w.back,
+            counts: [
+                w.frames,
+                w.frames_lost,
+                w.freezes,
+                w.sent_bytes,
+                w.received_bytes,
+                w.received,
+                w.lost,
+                w.marked,
+            ],
+            delays_ns: w.delays.iter().map(|delay| delay.nanos()).collect(),
+            bits: [w.seconds, w.frozen_s].map(f64::to_bits),
+        }
+    }
+
+    fn watching(&self) -> Watching {
+        let [frames, frames_lost, freezes, sent_bytes, received_bytes, received, lost, marked] =
+            self.counts;
+        let [seconds, frozen_s] = self.bits.map(f64::from_bits);
+        Watching {
+            back: self.back,
+            seconds,
+            frames,
+            frames_lost,
+            delays: self.delays_ns.iter().map(|&ns| packet::Duration::from_nanos(ns)).collect(),
+            freezes,
+            frozen_s,
+            sent_bytes,
+            received_bytes,
+            received,
+            lost,
+            marked,
+        }
     }
 }
 

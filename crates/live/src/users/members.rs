@@ -154,7 +154,10 @@ impl Driver {
             Action::Close { conn } => return self.close(member, conn),
             Action::Stop { conn } => return self.stop(member, conn),
             Action::Datagram { peer, bytes } => return self.datagram(member, peer, bytes),
-            Action::Say { peer, bytes, back } => return self.say(member, peer, bytes, back),
+            // Live datagrams are not ECN-capable.
+            Action::Say { peer, bytes, back, ecn: _ } => {
+                return self.say(member, peer, bytes, back);
+            }
             Action::Multiplex { .. } => {
                 let name = &self.groups.at(group).group.name;
                 return Err(io::Error::other(format!(

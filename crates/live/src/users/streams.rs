@@ -193,7 +193,9 @@ impl Driver {
         }
         self.arrived(group, bytes.len() as u64);
         match self.streams.member_of.get(&stream) {
-            Some(&member) => self.tell(member, Input::Heard { back: true, number }, at),
+            Some(&member) => {
+                self.tell(member, Input::Heard { back: true, number, marked: false }, at)
+            }
             None => {
                 if heard {
                     self.partner.say(&Word::Heard { stream, number, at: at.nanos() });
@@ -206,9 +208,11 @@ impl Driver {
     /// A datagram of this side's arrived on the other.
     pub(super) fn heard(&mut self, stream: ConnectionId, number: u64, at: u64) -> io::Result<()> {
         match self.streams.member_of.get(&stream) {
-            Some(&member) => {
-                self.tell(member, Input::Heard { back: false, number }, Instant::from_nanos(at))
-            }
+            Some(&member) => self.tell(
+                member,
+                Input::Heard { back: false, number, marked: false },
+                Instant::from_nanos(at),
+            ),
             None => Ok(()),
         }
     }
