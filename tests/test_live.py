@@ -125,7 +125,8 @@ def test_nothing_is_left_behind_when_the_supervisor_is_killed(namespaces, tmp_pa
     words = [sys.executable, "-m", "aqmlab", "live", "s.toml", "--alone", "--server"]
     server = " ".join(_bulk(folder, "serve"))
     # It starts something itself, which nobody knows of.
-    nap = f"import subprocess, time; subprocess.Popen([{sys.executable!r}, '-c', {NAP!r}], start_new_session=True); time.sleep(60)"
+    start = f"subprocess.Popen([{sys.executable!r}, '-c', {NAP!r}], start_new_session=True)"
+    nap = f"import subprocess, time; {start}; time.sleep(60)"
     sleeper = [sys.executable, "-c", nap]
     command = subprocess.Popen(
         [*words, server, "--", *sleeper], cwd=folder, stderr=subprocess.PIPE, text=True

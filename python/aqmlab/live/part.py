@@ -1,7 +1,7 @@
 """The processes of a live run: `python -m aqmlab.live.part run|users|check|hold FILE [OUT]`.
 
-Each calls one function of the compiled module, or (`hold`) waits to be ended. Nothing heavy is imported: a process that makes its
-own user namespace must have a single thread.
+Each calls one function of the compiled module, or (`hold`) waits to be ended. Nothing heavy is
+imported: a process that makes its own user namespace must have a single thread.
 """
 
 from __future__ import annotations
