@@ -5,6 +5,7 @@
     print(result.summary["response_p50_s"])
     print(result.statistics())            # mean and 95 % interval of every number
     print(result.table("responses"))      # every request, a Polars data frame
+    result.plot.cdf().figure.savefig("cdf.svg")
 
     other = aqmlab.run("fifo-98.toml", seeds=5)
     print(aqmlab.paired(other, result))   # the difference, seed by seed
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from aqmlab.tables.result import Result
+    from aqmlab.pipeline.result import Result
 
     __version__: str
 
-__all__ = ["AqmlabError", "__version__", "paired", "run"]
+__all__ = ["AqmlabError", "__version__", "load", "paired", "run"]
 
 
 def __getattr__(name: str) -> str:
@@ -74,6 +75,15 @@ def run(
     return Study(experiment).carry_out(
         out=out, fresh=fresh, jobs=jobs, progress=board, capture=capture
     )
+
+
+def load(folder: str | os.PathLike[str]) -> Result:
+    """What a results folder holds, without running anything: of `aqmlab run`, or of a study."""
+    from pathlib import Path
+
+    from aqmlab.pipeline import result
+
+    return result.load(Path(folder))
 
 
 def paired(first: Result, second: Result) -> pl.DataFrame:

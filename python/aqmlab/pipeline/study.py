@@ -30,9 +30,9 @@ from aqmlab.runs.laboratory import Laboratory, checked
 from aqmlab.runs.progress import Progress
 from aqmlab.runs.store import Store
 from aqmlab.tables.material import Material
-from aqmlab.tables.result import Result
 
 from . import calibrating
+from .result import Result
 
 if TYPE_CHECKING:
     from aqmlab.experiment.rules import Claim
