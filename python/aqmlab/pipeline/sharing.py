@@ -1,9 +1,9 @@
 """A results folder as one file, and run again: does the same come out?
 
 An `.aqm` file is a ZIP archive: `aqm.json` says what it holds (format, version, each run's
-scenario, seed and fingerprint), beside it lie the folder's manifest, tables, figures and report, and with
-`tables` the runs' own. Whoever reads one reads a stranger's file: nothing is unpacked to a disk,
-names are looked up and never walked, and every length is bounded before a byte is read.
+scenario, seed and fingerprint), beside it lie the folder's manifest, tables, figures and report,
+and with `tables` the runs' own. Whoever reads one reads a stranger's file: nothing is unpacked to a
+disk, names are looked up and never walked, every length is bounded before a byte is read.
 """
 
 from __future__ import annotations

@@ -65,5 +65,5 @@ def draw(data: dict, *, title: str = "", axis: str = "", axis_y: str = "") -> Fi
             axes.text(column, row, words, ha="center", va="center", color=colour, fontsize=8)
     bar = figure.colorbar(picture, ax=axes, pad=0.02)
     bar.set_label(data.get("value", ""))
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     return figure

@@ -94,7 +94,7 @@ def draw(
         x = x if band else _nudged(axes, x, shift)
         low, high = (np.asarray(curve[k], dtype=float) for k in ("low", "high"))
         if band:
-            draw_band(axes, x, low, high, pen)
+            draw_band(axes, x, low.tolist(), high.tolist(), pen)
         else:
             axes.vlines(x, low, high, color=pen.colour, linewidth=1.0, alpha=0.75)
         bare = {"label": curve["label"]}
