@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aqmlab.io import files
@@ -109,6 +109,14 @@ def make(experiment: Experiment, settings: Settings, loads: Loads, groups: Seque
             scenarios.setdefault(cell.key, scenario)
             cells.append(cell)
     return Plan(cells, scenarios, replications)
+
+
+def changed(made: Plan, change: Callable[[dict], dict]) -> Plan:
+    """The plan with every scenario changed; those that agree then are one."""
+    scenarios = {key: change(scenario) for key, scenario in made.scenarios.items()}
+    keys = {key: key_of(scenario) for key, scenario in scenarios.items()}
+    cells = [replace(cell, key=keys[cell.key]) for cell in made.cells]
+    return Plan(cells, {keys[k]: one for k, one in scenarios.items()}, made.replications)
 
 
 def timed(base: Mapping[str, Any], settings: Settings, group: Group) -> dict[str, Any]:

@@ -20,11 +20,12 @@ enum Spacing {
     Poisson(Rng),
 }
 
-/// Sends a datagram every `gap`, on average.
+/// Sends `burst` datagrams every `gap`, on average.
 #[derive(Debug)]
 pub struct Cbr {
     peer: u32,
     bytes: u32,
+    burst: u64,
     gap: Duration,
     lifetime: Lifetime,
     begun: Instant,
@@ -32,7 +33,7 @@ pub struct Cbr {
 }
 
 impl Cbr {
-    /// Time until the next datagram.
+    /// Time until the next datagrams.
     fn pause(&mut self) -> Duration {
         let mean = self.gap.secs_f64();
         let drawn = match &mut self.spacing {
@@ -52,7 +53,9 @@ impl App for Cbr {
                 (cx.act)(Action::WakeAt(self.begun));
             }
             Input::Woke if !self.lifetime.over(self.begun, cx.now) => {
-                (cx.act)(Action::Datagram { peer: self.peer, bytes: self.bytes });
+                for _ in 0..self.burst {
+                    (cx.act)(Action::Datagram { peer: self.peer, bytes: self.bytes });
+                }
                 let pause = self.pause();
                 (cx.act)(Action::WakeAt(cx.now + pause));
             }
@@ -92,7 +95,7 @@ fn preset(name: &str) -> (f64, u64) {
     }
 }
 
-static FIELDS: [Field; 8] = [
+static FIELDS: [Field; 9] = [
     Field::new(
         "preset",
         Kind::Choice(&["plain", "audio", "video", "edge", "hspa", "flood"]),
@@ -114,6 +117,12 @@ static FIELDS: [Field; 8] = [
     Field::new("packet", PAYLOAD, Value::Unset)
         .meaning("Payload of each datagram, instead of the preset's.")
         .source("the preset's"),
+    Field::new("burst", Kind::whole(Unit::Packets, 1, 1_000), Value::Whole(1))
+        .meaning(
+            "Datagrams that leave at one instant, the next ones so many distances later, so that \
+                  the rate stays: a large buffer that is handed over at once and cut into packets.",
+        )
+        .source("constructed: 1, evenly paced"),
     Field::new("spacing", Kind::Choice(&["constant", "poisson"]), Value::Choice("constant"))
         .meaning("Whether datagrams leave at equal distances or as a Poisson process of that mean.")
         .source("constructed"),
@@ -132,7 +141,8 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     need_machines(group)?;
     let (rate, packet) = preset(params.choice("preset"));
     let bytes = params.whole_or("packet", packet) as u32;
-    let gap = gap(params.real_or("rate", rate), bytes);
+    let burst = params.whole("burst");
+    let gap = gap(params.real_or("rate", rate), bytes) * burst;
     let (lifetimes, members) = (Lifetimes::new(params), group.members);
     let (start, gaps) = (format!("{}.start", group.name), format!("{}.gaps", group.name));
     let (random, jitter) = (params.choice("spacing") == "poisson", params.real("jitter"));
@@ -150,7 +160,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
             (_, true) => Spacing::Jitter(jitter, stream(&gaps)),
             _ => Spacing::Constant,
         };
-        Cbr { peer: peer_of(i, &group), bytes, gap, lifetime, begun: Instant::ZERO, spacing }
+        Cbr { peer: peer_of(i, &group), bytes, burst, gap, lifetime, begun: Instant::ZERO, spacing }
     };
     Ok(Population::new(members, sender))
 }
