@@ -16,7 +16,7 @@ from aqmlab.errors import SpecError
 from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import Experiment
 from aqmlab.experiment.grammar import Group, Metric, Settings, Table
-from aqmlab.experiment.plan import Cell, Plan
+from aqmlab.experiment.plan import Cell, Plan, Run
 from aqmlab.experiment.rules import Claim
 from aqmlab.pipeline import calibrating
 from aqmlab.runs.laboratory import Laboratory
@@ -24,7 +24,7 @@ from aqmlab.tables import published, statistics, tables
 from aqmlab.tables.material import Material
 
 from .spec import FILE, Amount, Inference
-from .targets import Target
+from .targets import Target, Targets
 
 Values = Mapping[str, Any]
 """What the unknowns are taken to be; of those that are missing, what the experiment says."""
@@ -55,26 +55,36 @@ class Bench:
         groups: Sequence[Group],
         seeds: int,
         asked: Callable[[Plan], set[str]] | None = None,
+        *,
+        apart: bool = False,
     ) -> list[Material]:
-        """The runs of these groups with each set of values, under the seeds 1 to so many; of a plan
-        all scenarios, or those that are asked for."""
+        """The runs of these groups with each set of values, under the seeds 1 to so many.
+
+        Of a plan all scenarios, or those that are `asked` for. `apart`: of each set under seeds of
+        its own, those after its predecessor's.
+        """
         plans = [self.plan(values, groups, seeds) for values in sets]
         wanted = asked or (lambda made: {cell.key for cell in made.cells})
-        runs = {
-            (run.key, run.seed): run for made in plans for run in made.runs(keys=wanted(made))
-        }
-        results = dict(
-            zip(
-                runs,
-                self.laboratory.run(title, list(runs.values()), str(self.experiment.file)),
-                strict=True,
-            )
-        )
+        runs: dict[tuple[int, str, int], Run] = {}
+        for number, made in enumerate(plans):
+            first = number * seeds if apart else 0
+            for run in made.runs(keys=wanted(made)):
+                scenario = {**run.scenario, "seed": first + run.seed}
+                place = (number if apart else 0, run.key, run.seed)
+                runs[place] = replace(run, seed=first + run.seed, scenario=scenario)
+        finished = self.laboratory.run(title, list(runs.values()), str(self.experiment.file))
+        results = dict(zip(runs, finished, strict=True))
         return [
-            Material(made, self.settings, results, self.calibrations(values, groups), {},
-                     self.experiment.metrics)
-            for values, made in zip(sets, plans, strict=True)
-        ]  # fmt: skip
+            Material(
+                made,
+                self.settings,
+                {place[1:]: r for place, r in results.items() if not apart or place[0] == number},
+                self.calibrations(values, groups),
+                {},
+                self.experiment.metrics,
+            )
+            for number, (values, made) in enumerate(zip(sets, plans, strict=True))
+        ]
 
     def plan(self, values: Values, groups: Sequence[Group], seeds: int) -> Plan:
         """What is run with these values."""
@@ -87,7 +97,9 @@ class Bench:
         """What loads are in users: measured for the experiment as it stands but for the unknowns
         that say that they change it."""
         unknowns = self.inference.unknowns
-        chosen = {u.name: values[u.name] for u in unknowns.each if u.calibrates and u.name in values}
+        chosen = {
+            u.name: values[u.name] for u in unknowns.each if u.calibrates and u.name in values
+        }
         found = self._calibrations.setdefault(repr(chosen), {})
         for base in {group.base for group in groups if group.uses_load}:
             if base in found:
@@ -122,8 +134,9 @@ class Bench:
 class Training:
     """The numbers to be met, and how a run's are read."""
 
-    def __init__(self, bench: Bench) -> None:
-        self.bench = bench
+    def __init__(self, bench: Bench, *, every: bool = False) -> None:
+        """`every`: all rows, also those that a quick inference leaves out."""
+        self.bench, self.every = bench, every
         self.targets: list[Target] = []
         self.reads: list[Read] = []
         self._tables: set[str] = set()
@@ -140,6 +153,10 @@ class Training:
                 f"{FILE}: the unknown {idle[0]} is in none of the scenarios to be met: mend its paths"
             )
 
+    def all(self) -> Targets:
+        """What is to be met."""
+        return Targets(self.targets)
+
     def __call__(self, points: np.ndarray) -> np.ndarray:
         """Points × seeds × targets."""
         bench = self.bench
@@ -153,9 +170,7 @@ class Training:
 
     def _asked(self, made: Plan) -> set[str]:
         """The scenarios that some target looks at."""
-        of_tables = {
-            cell.key for cell in made.cells if cell.group in self._tables
-        }
+        of_tables = {cell.key for cell in made.cells if cell.group in self._tables}
         return of_tables.union(*(judging.scenarios(claim, made) for claim in self._claims))
 
     def _numbers(self, material: Material) -> np.ndarray:
@@ -170,10 +185,11 @@ class Training:
         rows = published.read((experiment.folder,), spec)
         if rows is None:
             raise SpecError(f"{FILE}: table {name} has no published numbers ({spec.reference})")
-        where = {**entry.where, **(entry.quick if bench.quick else {})}
+        fewer = entry.quick if bench.quick and not self.every else {}
+        where = {**entry.where, **fewer}
         cells = bench.cells(spec, where)
         found = published.find(rows, tables.places(spec, cells))
-        names = entry.metrics or [m.name for m in _columns(experiment, spec)]
+        names = entry.metrics or [m.name for m in columns(experiment, spec)]
         for cell, row in zip(cells, found, strict=True):
             for metric in (experiment.metrics[n] for n in names):
                 number = published.number(row, metric)
@@ -189,9 +205,7 @@ class Training:
         noise = math.hypot(known.sd, known.share * number, rounding)
         model = math.hypot(known.discrepancy, known.discrepancy_share * number)
         row = ", ".join([spec.paper or spec.id, *cell.labels.values()])
-        self.targets.append(
-            Target(row, metric.name, number, number, noise, model, known.log)
-        )
+        self.targets.append(Target(row, metric.name, number, number, noise, model, known.log))
 
         def read(material: Material) -> list[float]:
             same = next(c for c in material.plan.of(cell.group) if c.axes == cell.axes)
@@ -230,7 +244,8 @@ def _reader(condition: Any, names: Mapping[str, Any]) -> Read:
     return read
 
 
-def _columns(experiment: Experiment, spec: Table) -> list[Metric]:
+def columns(experiment: Experiment, spec: Table) -> list[Metric]:
+    """The metrics that a table shows."""
     if spec.metrics is not None:
         return [experiment.metrics[name] for name in spec.metrics]
     return [metric for metric in experiment.metric if not metric.hidden]

@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from . import sampling
 from .waves import History
 
 PARTICLES = 1000
+CHUNK = 250
+"""Points at a time: a matrix of all targets for each is in memory."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,7 @@ class Posterior:
 def weigh(history: History, seed: int, particles: int = PARTICLES) -> Posterior:
     """The posterior within what the waves have left, or, if nothing is, of the whole prior."""
     dimensions = history.points.shape[1]
-    start = (
-        history.region.points
-        if history.fits
-        else sampling.uniform(particles, dimensions, seed)
-    )
+    start = history.region.points if history.fits else sampling.uniform(particles, dimensions, seed)
     likelihood = Likelihood(history)
     points, values = sampling.tempered(start, likelihood, particles, seed)
     return Posterior(points, points[int(np.argmax(values))])
@@ -52,26 +49,28 @@ class Likelihood:
         self.targets = history.targets
         self.fixed = history.targets.covariance()
         self.together = correlation(history)
-        self.score = history.knowledge.score
         self.often = 1.0 / history.knowledge.seeds + history.knowledge.published
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
+        return np.concatenate(
+            [self._of(part) for part in np.array_split(points, max(1, len(points) // CHUNK))]
+        )
+
+    def _of(self, points: np.ndarray) -> np.ndarray:
         found = self.knowledge.emulator(points)
         missed = self.targets.missed(found.mean)
         deviations = np.sqrt(self.knowledge.spread(points) * self.often)
         loadings, left_out = self.knowledge.emulator.loadings, self.knowledge.emulator.left_out
-        values = np.empty(len(points))
-        for i in range(len(points)):
-            covariance = (
-                self.fixed
-                + self.together * np.outer(deviations[i], deviations[i])
-                + (loadings.T * found.component_variance[i]) @ loadings
-                + np.diag(left_out + 1e-12)
+        covariance = (
+            self.fixed
+            + np.diag(left_out + 1e-12)
+            + self.together * deviations[:, :, None] * deviations[:, None, :]
+            + np.einsum(
+                "nk,ki,kj->nij", found.component_variance, loadings, loadings, optimize=True
             )
-            root = np.linalg.cholesky(covariance)
-            standard = solve_triangular(root, missed[i], lower=True, check_finite=False)
-            values[i] = -0.5 * standard @ standard - np.log(np.diag(root)).sum()
-        return values
+        )
+        distance = np.linalg.solve(covariance, missed[:, :, None])[:, :, 0]
+        return -0.5 * np.sum(missed * distance, axis=1) - 0.5 * np.linalg.slogdet(covariance)[1]
 
 
 def correlation(history: History) -> np.ndarray:

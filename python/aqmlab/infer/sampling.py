@@ -20,8 +20,8 @@ MOVES = 8
 """Random-walk moves of every point after each level."""
 LEVELS = 30
 """At most so many levels: a region of 0.2^30 of the prior is none."""
-FLAT = 1e-3
-"""A level that sinks by less than this is at the bottom."""
+FLAT = 0.01
+"""A level that sinks by less than this part of itself is at the bottom."""
 
 
 def filling(count: int, dimensions: int, seed: int) -> np.ndarray:
@@ -70,20 +70,17 @@ def below(score: Score, level: float, count: int, dimensions: int, seed: int) ->
     """
     rng = np.random.default_rng(seed)
     points = uniform(count, dimensions, seed)
-    scores, share = score(points), 1.0
+    scores, share, before = score(points), 1.0, np.inf
     for _ in range(LEVELS):
         inside = scores <= level
         if inside.mean() >= KEPT:
             return Region(points[inside], scores[inside], share * float(inside.mean()))
-        step = float(np.quantile(scores, KEPT))
-        if step <= level:
-            step = level
-        alive = scores <= step
-        share *= float(alive.mean())
-        before = scores.min()
-        points, scores = _refilled(points[alive], scores[alive], count, step, score, rng)
-        if before - scores.min() < FLAT and scores.max() - scores.min() < FLAT:
+        step = max(float(np.quantile(scores, KEPT)), level)
+        if before - step < FLAT * abs(step):
             break
+        alive, before = scores <= step, step
+        share *= float(alive.mean())
+        points, scores = _refilled(points[alive], scores[alive], count, step, score, rng)
     inside = scores <= level
     if inside.any():
         return Region(points[inside], scores[inside], share * float(inside.mean()))

@@ -26,7 +26,9 @@ class Training:
     CALLED = "train"
 
     table: str = key("a table of the experiment, with published numbers")
-    where: Mapping[str, Any] = key("only rows with these values on these axes", default_factory=dict)
+    where: Mapping[str, Any] = key(
+        "only rows with these values on these axes", default_factory=dict
+    )
     quick: Mapping[str, Any] = key("of these in a quick inference only these", default_factory=dict)
     metrics: tuple[str, ...] | None = key("only these columns (all)", default=None)
 
@@ -104,12 +106,17 @@ class Inference:
 
     def known(self, metric: str, axes: Mapping[str, Any]) -> Noise:
         """How well a metric is known in a row."""
-        fitting = [n for n in self.noise if metric in n.metrics and matches(axes, n.where)]
-        if not fitting:
+        found = self.maybe_known(metric, axes)
+        if found is None:
             raise SpecError(
                 f"{FILE}: no [[noise]] says how well {metric} is known: add one with its metrics"
             )
-        return fitting[-1]
+        return found
+
+    def maybe_known(self, metric: str, axes: Mapping[str, Any]) -> Noise | None:
+        """The same of a metric that is not to be met, which need not be known."""
+        fitting = [n for n in self.noise if metric in n.metrics and matches(axes, n.where)]
+        return fitting[-1] if fitting else None
 
 
 def load(experiment: Experiment) -> Inference:

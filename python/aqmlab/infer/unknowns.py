@@ -102,9 +102,7 @@ class Unknown:
         if not self.range:
             return self.choices[min(int(place * len(self.choices)), len(self.choices) - 1)]
         low, high, unit = self._ends()
-        value = (
-            low * (high / low) ** place if self.scale == "log" else low + place * (high - low)
-        )
+        value = low * (high / low) ** place if self.scale == "log" else low + place * (high - low)
         number = round(value) if self.whole else float(f"{value:.{_DIGITS}g}")
         return f"{number} {unit}" if unit else number
 

@@ -16,7 +16,7 @@ from .targets import Targets
 Simulator = Callable[[np.ndarray], np.ndarray]
 """Points of the unit cube to outputs: points × seeds × targets, in the targets' units."""
 
-CANDIDATES = 2000
+CANDIDATES = 1000
 """Points at which an emulator is asked, per level."""
 
 
