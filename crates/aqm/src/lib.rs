@@ -6,7 +6,8 @@
 //! simulator's folded port, which only remembers departure times.
 //!
 //! [`ALGORITHMS`] lists every discipline with its parameters; [`find`] looks one up by name and
-//! its [`Entry::build`] constructs it from checked parameters.
+//! its [`Entry::build`] constructs it from checked parameters. A [`Registry`] is that list with what
+//! users hand in.
 //!
 //! The crate needs an allocator and nothing else: no standard library, no clock, no dependency but
 //! `aqmlab-packet` (and, through it, `libm`). One queue in front of one line:
@@ -73,6 +74,6 @@ pub use gate::{Admission, Gate, Line};
 pub use idle::Idle;
 pub use overload::Overload;
 pub use pi_law::{PI_PERIOD, PiGains, design_pi};
-pub use registry::{ALGORITHMS, Built, Entry, Keeps, find};
+pub use registry::{ALGORITHMS, Build, Built, Entry, Keeps, Registry, find};
 pub use shells::flows::HASH_SEED_FIELD;
 pub use tables::Table;

@@ -1,6 +1,7 @@
 //! The list of disciplines: everything a user can name, read by descriptions, checks and tests.
 
 use alloc::{boxed::Box, vec::Vec};
+use core::fmt;
 
 use packet::About;
 use packet::params::{BadParams, Field, Params, Value};
@@ -60,8 +61,12 @@ pub static ALGORITHMS: &[Entry] = &[
     curvy_red::ENTRY,
 ];
 
+/// Constructs a discipline for a line from parameters checked against its table. Fails with a
+/// sentence if the parameters contradict each other.
+pub type Build = dyn Fn(&Params, &Line) -> Result<Built, BadParams> + Send + Sync;
+
 /// One discipline: what it is, its parameters, and how to construct it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Entry {
     /// Name, summary, year, source, deviations and parameters.
     pub about: About,
@@ -73,9 +78,14 @@ pub struct Entry {
     pub ecn: &'static str,
     /// What its decisions count: packets, bytes or time, and what else is counted otherwise.
     pub units: &'static str,
-    /// Constructs it for a line from parameters checked against `about.fields`. Fails with a sentence
-    /// if the parameters contradict each other.
-    pub build: fn(&Params, &Line) -> Result<Built, BadParams>,
+    /// Constructs it.
+    pub build: &'static Build,
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Entry").field(&self.about.name).finish()
+    }
 }
 
 /// What a discipline keeps of each flow, which is what isolation costs in memory and time.
@@ -139,7 +149,50 @@ impl Entry {
     }
 }
 
-/// The discipline called `name`.
+/// The discipline of this crate that is called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    ALGORITHMS.iter().find(|entry| entry.about.name == name)
+    Registry::ours().find(name)
+}
+
+/// The disciplines that a scenario may name: those of this crate, and those that somebody hands in.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    own: Vec<&'static Entry>,
+}
+
+impl Registry {
+    /// Those of this crate.
+    pub const fn ours() -> Self {
+        Registry { own: Vec::new() }
+    }
+
+    /// These as well.
+    ///
+    /// # Errors
+    /// A name that is taken.
+    pub fn with(own: &[&'static Entry]) -> Result<Self, &'static str> {
+        let mut all = Registry::ours();
+        for entry in own {
+            if all.find(entry.about.name).is_some() {
+                return Err(entry.about.name);
+            }
+            all.own.push(entry);
+        }
+        Ok(all)
+    }
+
+    /// All of them, this crate's first.
+    pub fn entries(&self) -> impl Iterator<Item = &'static Entry> {
+        ALGORITHMS.iter().chain(self.own.iter().copied())
+    }
+
+    /// Their names.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.entries().map(|entry| entry.about.name).collect()
+    }
+
+    /// The one called `name`.
+    pub fn find(&self, name: &str) -> Option<&'static Entry> {
+        self.entries().find(|entry| entry.about.name == name)
+    }
 }

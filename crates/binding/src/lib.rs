@@ -164,7 +164,7 @@ fn memory(scenario_json: &str) -> PyResult<(u64, Option<u64>)> {
 /// `sim::resolve`.
 #[pyfunction]
 fn resolve(scenario_json: &str) -> PyResult<String> {
-    let resolved = || sim::resolve(scenario_json).map(|v| v.to_string());
+    let resolved = || sim::resolve(scenario_json, &aqm::Registry::ours()).map(|v| v.to_string());
     guarded(|| resolved().map_err(|e| ScenarioError::new_err(e.0)))
 }
 
@@ -184,7 +184,10 @@ fn schema() -> String {
 /// test vector (JSON) of that one case. Raises ScenarioError with one sentence.
 #[pyfunction(name = "trial")]
 fn answer(py: Python<'_>, request_json: &str) -> PyResult<String> {
-    guarded(|| py.detach(|| testvec::answer(request_json)).map_err(ScenarioError::new_err))
+    guarded(|| {
+        py.detach(|| testvec::answer(request_json, &aqm::Registry::ours()))
+            .map_err(ScenarioError::new_err)
+    })
 }
 
 /// The variables of a traffic model with mean, quantiles and curve, as JSON.

@@ -30,5 +30,6 @@ pub use memory::free_bytes;
 pub use recorder::{Outcome, measures, summary_json};
 pub use run::{Run, run};
 pub use scenario::{Scenario, access, json_schema};
-pub use setup::{capacities, estimate, resolve};
+pub use setup::{Parts, capacities, estimate, parts, resolve};
 pub use watch::PACKET_NUMBERS;
+pub use world::{Group, Network};

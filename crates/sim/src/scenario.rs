@@ -16,9 +16,10 @@ mod write;
 
 use std::collections::{BTreeMap, HashSet};
 
-use aqm::Line;
+use aqm::{Line, Registry};
 use packet::params::{Params, unknown};
 use packet::{Duration, Framing, Rate};
+use serde_json::Value as Json;
 
 pub use changes::Changes;
 pub use json_schema::json_schema;
@@ -34,6 +35,9 @@ pub struct Queue {
     pub entry: &'static aqm::Entry,
     /// Its parameters.
     pub params: Params,
+    /// How the scenario names the entry: by its name, or in a table with the source of one that was
+    /// handed in.
+    pub told: Json,
 }
 
 /// One link: a line and a queue in each direction.
@@ -190,12 +194,20 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads and checks a scenario.
+    /// Reads and checks a scenario of our own disciplines.
+    ///
+    /// # Errors
+    /// As [`Scenario::read`].
+    pub fn from_json(text: &str) -> Result<Scenario, ScenarioError> {
+        Scenario::read(text, &Registry::ours())
+    }
+
+    /// Reads (JSON) and checks a scenario that may name any discipline of the registry.
     ///
     /// # Errors
     /// One sentence that names the field by its path, the value, and the remedy.
-    pub fn from_json(text: &str) -> Result<Scenario, ScenarioError> {
-        let scenario = read::scenario(text).map_err(ScenarioError::on_one_line)?;
+    pub fn read(text: &str, registry: &Registry) -> Result<Scenario, ScenarioError> {
+        let scenario = read::scenario(text, registry).map_err(ScenarioError::on_one_line)?;
         scenario.check().map_err(ScenarioError::on_one_line)?;
         Ok(scenario)
     }

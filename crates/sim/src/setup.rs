@@ -24,6 +24,29 @@ use crate::world::{Group, Network, Scripts, World};
 pub use preview::{capacities, estimate};
 pub use resolved::resolve;
 
+/// What a scenario's world is made of, for who moves it.
+pub struct Parts {
+    /// Ports, and the delays behind them.
+    pub network: Network,
+    /// Names of the ports.
+    pub names: Vec<String>,
+    /// Lists of ports, of which groups have the places.
+    pub routes: Vec<Vec<u32>>,
+    /// Groups, each with what makes its users or senders.
+    pub groups: Vec<(Group, traffic::Population)>,
+}
+
+/// The parts of a scenario, every port of them event by event, for a driver that has packets of its
+/// own.
+///
+/// # Errors
+/// A sentence, if parameters contradict each other or a load was not calibrated into users.
+pub fn parts(scenario: &Scenario) -> Result<Parts, ScenarioError> {
+    let ports = |link: &Link| Direction::BOTH.map(|direction| link.port(direction));
+    let all: Vec<String> = scenario.links.iter().flat_map(ports).collect();
+    assemble(scenario, &all, None).map_err(ScenarioError::on_one_line)
+}
+
 /// The world of a scenario before its first event, and the names of its ports. Those called
 /// `captured` show their packets; `watch` says what may be looked at meanwhile.
 ///
@@ -35,6 +58,31 @@ pub(crate) fn world(
     watch: Option<&Watch>,
 ) -> Result<(World, Vec<String>), ScenarioError> {
     scenario.check_memory(free_bytes())?;
+    let Parts { network, names, routes, groups } = assemble(scenario, captured, watch)?;
+    let mut populated = Vec::new();
+    for (group, population) in groups {
+        let members = population.members();
+        let mut apps = Vec::new();
+        apps.try_reserve_exact(members as usize).map_err(|_| too_many(&group.name, members))?;
+        apps.extend((0..members).map(|i| population.member(i)));
+        populated.push((group, apps));
+    }
+    let seed = scenario.params.whole("seed");
+    let recorder = Recorder::new(scenario, populated.iter().map(|(_, apps)| apps.len()));
+    let machines = |side| scenario.network.whole(side) as u32;
+    let machines = Machines::new(seed, machines("clients"), machines("servers"));
+    let mut world = World::new(network, routes, machines, Scripts::new(scenario), recorder);
+    for (group, apps) in populated {
+        world.add_group(group, seed, apps);
+    }
+    Ok((world, names))
+}
+
+fn assemble(
+    scenario: &Scenario,
+    captured: &[String],
+    watch: Option<&Watch>,
+) -> Result<Parts, ScenarioError> {
     let seed = scenario.params.whole("seed");
     let mut builder = Builder::new(scenario, captured, watch, seed);
     let both = |direction, b: &mut Builder| -> Result<Vec<u32>, ScenarioError> {
@@ -62,28 +110,9 @@ pub(crate) fn world(
             groups[leader].0.followers.push((i as u16, after.delay));
         }
     }
-    let mut populated = Vec::new();
-    for (group, population) in groups {
-        let members = population.members();
-        let mut apps = Vec::new();
-        apps.try_reserve_exact(members as usize).map_err(|_| too_many(&group.name, members))?;
-        apps.extend((0..members).map(|i| population.member(i)));
-        populated.push((group, apps));
-    }
     let Builder { ports, names, routes, .. } = builder;
     let delays = DelayClocks::new(seed, clients, scenario.network.time("delay_tick"));
-    let recorder = Recorder::new(scenario, populated.iter().map(|(_, apps)| apps.len()));
-    let mut world = World::new(
-        Network::new(ports, delays),
-        routes,
-        Machines::new(seed, clients, servers),
-        Scripts::new(scenario),
-        recorder,
-    );
-    for (group, apps) in populated {
-        world.add_group(group, seed, apps);
-    }
-    Ok((world, names))
+    Ok(Parts { network: Network::new(ports, delays), names, routes, groups })
 }
 
 fn too_many(group: &str, members: u32) -> ScenarioError {
@@ -196,12 +225,12 @@ impl<'a> Builder<'a> {
 
     /// The queue of `port` with a hash of its own in every replication, unless a seed was given.
     fn hashed(&self, port: &str, queue: &Queue) -> Queue {
-        let Queue { entry, params } = queue;
-        if entry.about.fields.iter().all(|field| field.name != HASH_SEED_FIELD) {
+        if queue.entry.about.fields.iter().all(|field| field.name != HASH_SEED_FIELD) {
             return queue.clone();
         }
         let drawn = Rng::named(self.seed, &format!("port.{port}.hash")).below(1 << 32);
-        Queue { entry, params: params.with_default(HASH_SEED_FIELD, Value::Whole(drawn)) }
+        let params = queue.params.with_default(HASH_SEED_FIELD, Value::Whole(drawn));
+        Queue { params, ..queue.clone() }
     }
 
     /// A machine's own line towards the links: nothing is lost there.

@@ -82,13 +82,13 @@ pub struct Group {
 impl Group {
     /// The round-trip time of a new connection of `member`, who has this machine, to the machine
     /// `peer`.
-    fn draw_round_trip(&self, machine: u32, peer: u32, member: u32, rng: &mut Rng) -> Duration {
+    pub fn draw_round_trip(&self, machine: u32, peer: u32, member: u32, rng: &mut Rng) -> Duration {
         self.round_trips.draw(machine, peer, member - self.first_member, rng)
     }
 
     /// Delay after the last port of what each end sends. The whole round trip lies at the
     /// clients' entrance (dummynet on the browser machines).
-    fn tails(&self, round_trip: Duration) -> [Duration; 2] {
+    pub fn tails(&self, round_trip: Duration) -> [Duration; 2] {
         match self.side {
             Side::Clients => [Duration::ZERO, round_trip],
             Side::Servers => [round_trip, Duration::ZERO],

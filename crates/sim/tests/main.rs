@@ -10,6 +10,7 @@ mod ends;
 mod engines;
 mod golden;
 mod groups;
+mod handed_in;
 mod hashing;
 mod host_cache;
 mod hosts;

@@ -1,5 +1,6 @@
 //! What a scenario means, as Python is told: names, ports, sides, directions, ways, loads' rates.
 
+use aqm::Registry;
 use aqmlab_sim::{Scenario, resolve};
 use serde_json::{Value as Json, json};
 
@@ -7,7 +8,7 @@ fn resolved(links: &Json, traffic: &Json) -> Json {
     let scenario = json!({
         "duration": "20 s", "network": {"clients": 3, "servers": 2}, "link": links, "traffic": traffic,
     });
-    resolve(&scenario.to_string()).unwrap_or_else(|error| panic!("{error}"))
+    resolve(&scenario.to_string(), &Registry::ours()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -61,7 +62,7 @@ fn the_recorded_ports_are_those_of_the_run() {
         (json!([{"rate": "1 Mbit/s"}]), json!([{"app": "bulk", "flows": 1, "side": "clients"}]));
     let text = json!({"duration": "1 s", "link": links, "traffic": traffic}).to_string();
     assert_eq!(
-        resolve(&text).unwrap()["queues"],
+        resolve(&text, &Registry::ours()).unwrap()["queues"],
         json!(Scenario::from_json(&text).unwrap().queues)
     );
     assert_eq!(resolved(&links, &traffic)["queues"], json!(["bottleneck.reverse"]));

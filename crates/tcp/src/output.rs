@@ -201,6 +201,9 @@ impl Endpoint {
     }
 
     fn choose(&mut self, moment: Moment) -> Option<Chunk> {
+        if self.snd.is_through() {
+            return None;
+        }
         let Sender::Classic(classic) = &self.sender else { return self.choose_rack(moment) };
         if self.ecn.held {
             return None;

@@ -75,6 +75,11 @@ impl SendState {
     pub fn idle(&self) -> bool {
         self.una == self.max
     }
+    /// Whether all that was written is acknowledged, and no FIN is to follow, as at a receiver.
+    #[inline]
+    pub fn is_through(&self) -> bool {
+        self.una == self.end && !self.fin_queued
+    }
     /// At most a segment from `seq` on, not beyond `limit`, with the FIN if it gets that far.
     pub fn chunk(&self, seq: u64, limit: u64) -> Chunk {
         let stop = limit.min(self.end).max(seq);

@@ -120,7 +120,9 @@ impl Endpoint {
                 }
             }
         }
-        let reaction = if self.asks_reno_only() {
+        let reaction = if acked == 0 && self.snd.idle() {
+            Reaction::default() // a receiver's: nothing is out
+        } else if self.asks_reno_only() {
             self.recover_inline(Ack { segment, acked, pending, echoed: echo.asks })
         } else {
             let ack = Ack { segment, acked, pending, echoed: echo.asks };

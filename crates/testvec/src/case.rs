@@ -1,12 +1,12 @@
 //! One trial as data.
 
-use aqm::Entry;
+use aqm::{Entry, Registry};
 use packet::params::unknown;
 use packet::{Instant, Packet, Rate, Rng};
 use serde_json::{Map, Value as Json, json};
 
 use crate::traffic::{Traffic, arrivals};
-use crate::{Trial, build, parameters, words};
+use crate::{Trial, parameters, words};
 
 /// Whose random stream, before what line, meets which packets.
 #[derive(Clone, Debug)]
@@ -48,19 +48,28 @@ const KEYS: [&str; 10] = [
 ];
 
 impl Case {
-    /// Reads a case. Missing keys: parameters {}, line_bits_per_s 10000000, seed 1, packets 60,
+    /// Reads a case of a discipline of the registry. Missing keys: parameters {}, line_bits_per_s 10000000, seed 1, packets 60,
     /// flows 7, load 1, headers false; the last four say how random packets are drawn where there
     /// is no list `arrivals` of {"at_ns", "packet"}.
     ///
     /// # Errors
     /// One sentence that names the key at fault and the remedy.
-    pub fn read(json: &Json) -> Result<Self, String> {
+    pub fn read(json: &Json, registry: &Registry) -> Result<Self, String> {
         let object = json.as_object().ok_or("the request must be a table")?;
+        let name = object.get("discipline").and_then(Json::as_str);
+        let entry = name.map(|name| parameters::find(name, registry)).transpose()?;
+        Case::of(entry, object)
+    }
+
+    /// The same of this discipline.
+    pub(crate) fn of(
+        entry: Option<&'static Entry>,
+        object: &Map<String, Json>,
+    ) -> Result<Self, String> {
         if let Some(key) = object.keys().find(|key| !KEYS.contains(&key.as_str())) {
             return Err(format!("{key}: {}", unknown("key", key, &KEYS)));
         }
-        let name = object.get("discipline").and_then(Json::as_str);
-        let entry = parameters::find(name.ok_or("discipline: missing; name one as text")?)?;
+        let entry = entry.ok_or("discipline: missing; name one as text")?;
         let parameters = match object.get("parameters") {
             None => Map::new(),
             Some(Json::Object(parameters)) => parameters.clone(),
@@ -110,7 +119,7 @@ impl Case {
     /// One sentence: parameters that do not build, or a trial without end.
     pub fn run(&self) -> Result<Trial, String> {
         let parameters = json!(self.parameters);
-        let discipline = build(self.entry.about.name, &parameters, self.rate)?;
+        let discipline = parameters::construct(self.entry, &parameters, self.rate)?;
         let mut trial = Trial::new(discipline, self.rate, self.stream());
         let packets = match &self.arrivals {
             Arrivals::Random(traffic) => arrivals(*traffic, self.rate, self.seed),

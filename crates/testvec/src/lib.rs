@@ -26,10 +26,10 @@ pub use words::{packet, packet_json};
 ///
 /// # Errors
 /// One sentence that names the key at fault and the remedy.
-pub fn answer(request: &str) -> Result<String, String> {
+pub fn answer(request: &str, registry: &aqm::Registry) -> Result<String, String> {
     let json =
         serde_json::from_str(request).map_err(|e| format!("the request is not JSON: {e}"))?;
-    let case = Case::read(&json)?;
+    let case = Case::read(&json, registry)?;
     let run = case.run()?;
     Ok(document::write(case.entry, &[(case, run)]))
 }

@@ -1,6 +1,6 @@
 //! Parameters between JSON and the registry's tables.
 
-use aqm::{Discipline, Entry, Line};
+use aqm::{Discipline, Entry, Line, Registry};
 use packet::Rate;
 use packet::params::{BadParams, Field, Kind, Params, Raw, Value, unknown};
 use packet::units::Unit;
@@ -76,19 +76,30 @@ pub fn write_values(
 ///
 /// # Errors
 /// The name is not in the registry; the sentence names the nearest one that is.
-pub fn find(name: &str) -> Result<&'static Entry, String> {
-    let names = || aqm::ALGORITHMS.iter().map(|e| e.about.name).collect::<Vec<_>>();
-    aqm::find(name).ok_or_else(|| format!("discipline: {}", unknown("discipline", name, &names())))
+pub fn find(name: &str, registry: &Registry) -> Result<&'static Entry, String> {
+    let known = || unknown("discipline", name, &registry.names());
+    registry.find(name).ok_or_else(|| format!("discipline: {}", known()))
 }
 
-/// The discipline called `name` before a line of `rate`; `parameters` is a table as a user writes
-/// it in a scenario, null or empty for the defaults.
+/// The discipline of ours called `name`, as [`construct`] gives it.
 ///
 /// # Errors
-/// One sentence: an unknown name, or a parameter that is unknown, out of range, or contradicts
-/// another, with the path `parameters.<field>` in front.
+/// One sentence: an unknown name, or as [`construct`].
 pub fn build(name: &str, parameters: &Json, rate: Rate) -> Result<Box<dyn Discipline>, String> {
-    let entry = find(name)?;
+    construct(find(name, &Registry::ours())?, parameters, rate)
+}
+
+/// A discipline before a line of `rate`; `parameters` is a table as a user writes it in a scenario,
+/// null or empty for the defaults.
+///
+/// # Errors
+/// One sentence: a parameter that is unknown, out of range, or contradicts another, with the path
+/// `parameters.<field>` in front.
+pub fn construct(
+    entry: &Entry,
+    parameters: &Json,
+    rate: Rate,
+) -> Result<Box<dyn Discipline>, String> {
     let written: Vec<(String, Raw)> = match parameters {
         Json::Null => Vec::new(),
         Json::Object(fields) => fields.iter().map(|(k, v)| (k.clone(), raw(v))).collect(),

@@ -131,13 +131,12 @@ pub fn cases(entry: &'static Entry, file: Option<&Json>) -> Result<Vec<Case>, St
     requests.into_iter().map(|request| read(entry, request)).collect()
 }
 
-fn read(entry: &Entry, mut request: Table) -> Result<Case, String> {
-    request.insert("discipline".to_owned(), json!(entry.about.name));
+fn read(entry: &'static Entry, mut request: Table) -> Result<Case, String> {
     if !request.contains_key("arrivals") {
         request.entry("packets").or_insert(json!(PACKETS));
     }
     let title = request.get("title").cloned().ok_or("a case of the list has no title")?;
-    Case::read(&json!(request)).map_err(|why| format!("case {title}: {why}"))
+    Case::of(Some(entry), &request).map_err(|why| format!("case {title}: {why}"))
 }
 
 /// The document of `entry`: its file of vectors.
@@ -158,7 +157,7 @@ mod tests {
     use super::*;
 
     fn named(file: Json) -> Result<Vec<Case>, String> {
-        cases(crate::parameters::find("droptail").unwrap(), Some(&file))
+        cases(aqm::find("droptail").unwrap(), Some(&file))
     }
 
     fn titles(cases: &[Case]) -> Vec<&str> {
@@ -167,11 +166,11 @@ mod tests {
 
     #[test]
     fn a_table_of_parameters_suggests_its_cases() {
-        let cases = cases(crate::parameters::find("droptail").unwrap(), None).unwrap();
+        let cases = cases(aqm::find("droptail").unwrap(), None).unwrap();
         let expected = ["defaults", "limit = 4", "limit_bytes = 6000", "profile = ns2"];
         assert_eq!(titles(&cases), expected);
         assert!(cases[0].parameters.is_empty());
-        let red = super::cases(crate::parameters::find("red").unwrap(), None).unwrap();
+        let red = super::cases(aqm::find("red").unwrap(), None).unwrap();
         let linux = red.iter().find(|case| case.title == "profile = linux").unwrap();
         assert_eq!(json!(linux.parameters), json!({"profile": "linux", "ecn": true}));
     }

@@ -1,14 +1,15 @@
 //! Trials of small disciplines against answers worked out by hand, and the form of requests.
 
+use aqm::Registry;
 use aqmlab_testvec::{answer, document};
 use serde_json::{Value as Json, json};
 
 fn ask(request: Json) -> Json {
-    document::read(&answer(&request.to_string()).unwrap()).unwrap()
+    document::read(&answer(&request.to_string(), &Registry::ours()).unwrap()).unwrap()
 }
 
 fn lines(request: Json) -> Vec<String> {
-    let text = answer(&request.to_string()).unwrap();
+    let text = answer(&request.to_string(), &Registry::ours()).unwrap();
     let call = |line: &&str| line.starts_with("{\"at_ns\"");
     text.lines().filter(call).map(|line| line.trim_end_matches(',').to_owned()).collect()
 }
@@ -39,7 +40,7 @@ fn a_full_queue_by_hand() {
 #[test]
 fn the_same_request_gives_the_same_text() {
     let request = |seed| json!({"discipline": "red", "seed": seed, "packets": 300, "load": 2});
-    let text = |seed| answer(&request(seed).to_string()).unwrap();
+    let text = |seed| answer(&request(seed).to_string(), &Registry::ours()).unwrap();
     assert_eq!(text(4), text(4));
     assert_ne!(text(4), text(5));
 }
@@ -84,8 +85,8 @@ fn ticks_come_before_departures_and_departures_before_arrivals() {
 
 #[test]
 fn a_wrong_request_is_one_sentence_with_the_remedy() {
-    let why = |request: Json| answer(&request.to_string()).unwrap_err();
-    assert!(answer("{").unwrap_err().starts_with("the request is not JSON"));
+    let why = |request: Json| answer(&request.to_string(), &Registry::ours()).unwrap_err();
+    assert!(answer("{", &Registry::ours()).unwrap_err().starts_with("the request is not JSON"));
     assert_eq!(why(json!(3)), "the request must be a table");
     assert_eq!(why(json!({})), "discipline: missing; name one as text");
     assert!(why(json!({"discipline": "rde"})).contains("did you mean \"red\"?"));
@@ -115,7 +116,11 @@ fn a_trial_without_end_is_refused() {
     });
     let name = ticking.expect("some discipline has a periodic update").about.name;
     let request = json!({"discipline": name, "arrivals": [late]});
-    assert!(answer(&request.to_string()).unwrap_err().contains("more than 2000000 calls"));
+    assert!(
+        answer(&request.to_string(), &Registry::ours())
+            .unwrap_err()
+            .contains("more than 2000000 calls")
+    );
 }
 
 /// Lets a packet go every ten milliseconds at most, and counts on being asked then.

@@ -2,7 +2,7 @@
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Duration, Rng};
+use packet::{About, Duration};
 
 use crate::registry::{Entry, Group, Population};
 use crate::{Action, App, AppCx, Closes, Input};
@@ -104,36 +104,12 @@ static FIELDS: &[Field] = &[
         .source("constructed"),
 ];
 
-/// The machine that flow `index` sends to. Flows go round robin over the `machines` of their own
-/// side and over the `peers`; each time both rounds close together the peers are shifted by one,
-/// so that every pair gets its share.
-pub(crate) fn peer_of(index: u32, machines: u32, peers: u32) -> u32 {
-    let (index, machines, peers) = (u64::from(index), u64::from(machines), u64::from(peers));
-    let both = machines / gcd(machines, peers) * peers;
-    ((index + index / both) % peers) as u32
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// Refuses a side without machines.
-pub(crate) fn needs_machines(group: &Group) -> Result<(), BadParams> {
-    for (field, count) in [("peers", group.peers), ("machines", group.machines)] {
-        if count == 0 {
-            let why = "bulk senders need a machine on each side; give it at least 1";
-            return Err(BadParams::new(field, why));
-        }
-    }
-    Ok(())
-}
-
 /// The flows of a group.
 ///
 /// # Errors
 /// If either side has no machine.
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    needs_machines(group)?;
+    group.need_machines("bulk senders")?;
     if params.given("bytes") && params.given("lasts") {
         let why = "a flow ends by its bytes or after a time; leave bytes or lasts out";
         return Err(BadParams::new("lasts", why));
@@ -141,27 +117,9 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let (window, bytes) = (params.real("start_within"), params.whole("bytes"));
     let first = params.real("start");
     let lasts = params.given("lasts").then(|| params.time("lasts"));
-    let Group { seed, peers, machines, .. } = *group;
-    let stream = format!("{}.start", group.name);
-    let flow = move |i| {
-        let start = first + window * Rng::indexed(seed, &stream, u64::from(i)).uniform();
-        Bulk::new(peer_of(i, machines, peers), Duration::from_secs_f64(start), bytes, lasts)
-    };
-    Ok(Population::new(group.members, flow))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_pair_of_machines_gets_its_share() {
-        for (machines, peers) in [(1, 1), (4, 4), (7, 4), (6, 4), (2, 8), (8, 2), (5, 1)] {
-            let mut flows = vec![0; (machines * peers) as usize];
-            for i in 0..3 * machines * peers {
-                flows[(i % machines * peers + peer_of(i, machines, peers)) as usize] += 1;
-            }
-            assert!(flows.iter().all(|&n| n == 3), "{machines} x {peers}: {flows:?}");
-        }
-    }
+    let group = group.clone();
+    Ok(Population::new(group.members, move |i| {
+        let start = first + window * group.stream("start", i).uniform();
+        Bulk::new(group.peer_of(i), Duration::from_secs_f64(start), bytes, lasts)
+    }))
 }

@@ -8,7 +8,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Duration, Rng};
 
-use crate::bulk::{self, Bulk};
+use crate::bulk::Bulk;
 use crate::registry::{Entry, Group, Population};
 
 /// What the registry says of bursts.
@@ -45,12 +45,11 @@ static FIELDS: &[Field] = &[
 /// # Errors
 /// If either side has no machine.
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    bulk::needs_machines(group)?;
+    group.need_machines("bulk senders")?;
     let bytes = params.whole("bytes");
-    let Group { seed, peers, machines, members, .. } = *group;
-    let draw = Rng::named(seed, &format!("{}.start", group.name)).uniform();
+    let draw = Rng::named(group.seed, &format!("{}.start", group.name)).uniform();
     let start =
         Duration::from_secs_f64(params.real("start_at") + params.real("start_spread") * draw);
-    let flow = move |i| Bulk::new(bulk::peer_of(i, machines, peers), start, bytes, None);
-    Ok(Population::new(members, flow))
+    let group = group.clone();
+    Ok(Population::new(group.members, move |i| Bulk::new(group.peer_of(i), start, bytes, None)))
 }

@@ -14,8 +14,8 @@
 
 use std::fmt;
 
-use packet::About;
 use packet::params::{BadParams, Kind, Params};
+use packet::{About, Rng};
 
 use crate::datagrams::{cbr, on_off, pulse, voip};
 use crate::{App, bulk, burst, replay, requests, video, web};
@@ -96,6 +96,37 @@ pub struct Group {
     pub machines: u32,
 }
 
+impl Group {
+    /// Refuses a side without machines: `who` need one.
+    pub(crate) fn need_machines(&self, who: &str) -> Result<(), BadParams> {
+        for (field, count) in [("peers", self.peers), ("machines", self.machines)] {
+            if count == 0 {
+                let why = format!("{who} need a machine on each side; give it at least 1");
+                return Err(BadParams::new(field, why));
+            }
+        }
+        Ok(())
+    }
+
+    /// The machine that member `index` sends to. Members go round robin over the machines of their
+    /// own side and over the peers; each time both rounds close together the peers are shifted by
+    /// one, so that every pair gets its share.
+    pub(crate) fn peer_of(&self, index: u32) -> u32 {
+        let [index, machines, peers] = [index, self.machines, self.peers].map(u64::from);
+        let both = machines / gcd(machines, peers) * peers;
+        ((index + index / both) % peers) as u32
+    }
+
+    /// The random stream of one variable of member `index`.
+    pub(crate) fn stream(&self, variable: &str, index: u32) -> Rng {
+        Rng::indexed(self.seed, &format!("{}.{variable}", self.name), u64::from(index))
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
 /// The members of a group, made one by one.
 pub struct Population {
     members: u32,
@@ -145,5 +176,22 @@ impl fmt::Debug for Population {
             .field("members", &self.members)
             .field("ip_bytes_per_member_s", &self.ip_bytes_per_member_s)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_of_machines_gets_its_share() {
+        for (machines, peers) in [(1, 1), (4, 4), (7, 4), (6, 4), (2, 8), (8, 2), (5, 1)] {
+            let mut flows = vec![0; (machines * peers) as usize];
+            let group = Group { seed: 1, name: String::new(), peers, members: 0, machines };
+            for i in 0..3 * machines * peers {
+                flows[(i % machines * peers + group.peer_of(i)) as usize] += 1;
+            }
+            assert!(flows.iter().all(|&n| n == 3), "{machines} x {peers}: {flows:?}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::{About, Duration};
 
 use crate::registry::{Entry, Group, Population, USERS};
-use crate::{Action, App, AppCx, Closes, Input, bulk};
+use crate::{Action, App, AppCx, Closes, Input};
 
 /// The connection of a request; the next one's has the same number.
 const CONN: u32 = 0;
@@ -199,7 +199,7 @@ impl App for Reader {
 /// # Errors
 /// A side has no machine, the file is missing or damaged, or it has fewer users than the group.
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    bulk::needs_machines(group)?;
+    group.need_machines("bulk senders")?;
     let bad = |why: String| BadParams::new("requests", why);
     let Some([file, text]) = params.content("requests") else {
         return Err(bad("is missing; give the name of a CSV file".into()));
@@ -212,11 +212,10 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
         return Err(bad(why));
     }
     let (book, repeat) = (Arc::new(book), params.switch("repeat"));
-    let Group { members, machines, peers, .. } = *group;
-    Ok(Population::new(members, move |user| {
-        let (book, all) = (Arc::clone(&book), book.of(user));
-        let peer = bulk::peer_of(user, machines, peers);
-        Reader { book, next: all.start, all, repeat, peers, peer }
+    let group = group.clone();
+    Ok(Population::new(group.members, move |user| {
+        let (book, all, peer) = (Arc::clone(&book), book.of(user), group.peer_of(user));
+        Reader { book, next: all.start, all, repeat, peers: group.peers, peer }
     }))
 }
 

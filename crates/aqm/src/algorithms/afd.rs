@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
     tables: &[Table { rows: &[("b", 500)], row: 112 }],
     ecn: "marks ECN-capable packets at every load, if ecn is on",
     units: "packets",
-    build,
+    build: &build,
 };
 
 const FIELDS: &[Field] = &[

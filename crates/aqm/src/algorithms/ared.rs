@@ -47,7 +47,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "marks below max_th if ecn is on and the packet is ECN-capable; above it by \
           ecn_above_max: drop (the guideline), mark_in_gentle, mark_always; drops an overflow",
     units: "packets or bytes",
-    build,
+    build: &build,
 };
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {

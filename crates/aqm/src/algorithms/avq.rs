@@ -38,7 +38,7 @@ pub(crate) const ENTRY: Entry = Entry {
     tables: &[],
     ecn: "marks if ecn is on and the packet is ECN-capable, at any load; drops an overflow",
     units: "packets or bytes",
-    build,
+    build: &build,
 };
 
 const SHARE: Kind = Kind::above(Unit::None, 0.0, 1.0);

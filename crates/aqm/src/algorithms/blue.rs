@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
     tables: &[],
     ecn: "marks ECN-capable packets whenever the coin says so, if ecn is on",
     units: "packets",
-    build,
+    build: &build,
 };
 
 const STEP: Kind = Kind::from(Unit::None, 0.0, 1.0);

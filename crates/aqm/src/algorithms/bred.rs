@@ -39,7 +39,7 @@ pub(crate) const ENTRY: Entry = Entry {
     tables: &[],
     ecn: "never marks",
     units: "packets",
-    build,
+    build: &build,
 };
 
 const RATIO: Kind = Kind::from(Unit::None, 1.0, 1e6);

@@ -74,7 +74,7 @@ pub(crate) const ENTRY: Entry = Entry {
     units: "time; turns in bytes",
     ecn: "marks in place of every drop by CoDel if ecn is on (it is by default) and the packet is \
           ECN-capable; the random drops of the law's other half ignore ECN; want of room drops",
-    build,
+    build: &build,
 };
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {

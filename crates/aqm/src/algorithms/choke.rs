@@ -47,7 +47,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "marks what RED's test signals if ecn is on and the packet is ECN-capable, above max_th \
           too unless harddrop; the two packets of a match are dropped whatever their ECN field",
     units: "packets",
-    build,
+    build: &build,
 };
 
 /// `CHOKE_MAX_QUEUE`.

@@ -59,7 +59,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "marks in place of every drop by CoDel if ecn is on and the packet is ECN-capable; the \
           random drops of its other half ignore ECN; a full buffer drops",
     units: "time",
-    build,
+    build: &build,
 };
 
 const PROBABILITY: Kind = Kind::from(Unit::None, 0.0, 1.0);

@@ -54,7 +54,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "marks in place of every drop at the head if ecn is on and the packet is ECN-capable; \
           ce_threshold marks whether ecn is on or not; a full buffer drops",
     units: "time",
-    build,
+    build: &build,
 };
 
 const FIELDS: &[Field] = &[

@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
     tables: &[],
     ecn: "never marks",
     units: "rate",
-    build,
+    build: &build,
 };
 
 const SHARE: Kind = Kind::from(Unit::None, 0.0, 1.0);

@@ -38,7 +38,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "always on: ECT(1) and CE go to the scalable queue and are marked; ECT(0) is marked and \
           Not-ECT dropped with the square of the probability; a full buffer drops",
     units: "time",
-    build,
+    build: &build,
 };
 
 const DELAY: Kind = Kind::from(Unit::Time, 0.0, 1e3);

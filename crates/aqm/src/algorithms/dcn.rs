@@ -47,7 +47,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ],
     ecn: "never marks",
     units: "packets or bytes",
-    build,
+    build: &build,
 };
 
 const GAIN: Kind = Kind::above(Unit::None, 0.0, 1.0);

@@ -33,7 +33,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "marks from K on; packets that are not ECN-capable are not signalled (not_ect = \"pass\") \
           or dropped (\"drop\"); drops an overflow",
     units: "packets or bytes",
-    build,
+    build: &build,
 };
 
 const FIELDS: &[Field] = &[

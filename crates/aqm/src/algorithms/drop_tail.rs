@@ -31,7 +31,7 @@ pub(crate) const ENTRY: Entry = Entry {
     tables: &[],
     ecn: "never marks",
     units: "packets or bytes",
-    build,
+    build: &build,
 };
 
 const FIELDS: &[Field] = &[

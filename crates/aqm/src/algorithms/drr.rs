@@ -44,7 +44,7 @@ pub(crate) const ENTRY: Entry = Entry {
     tables: &[],
     ecn: "never marks",
     units: "packets or bytes; turns in bytes",
-    build,
+    build: &build,
 };
 
 const FIELDS: &[Field] = &[

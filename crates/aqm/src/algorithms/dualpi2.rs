@@ -50,7 +50,7 @@ pub(crate) const ENTRY: Entry = Entry {
           delay; ECT(0) is marked and Not-ECT dropped with p' squared; in overload both are \
           dropped with p' squared and the scalable survivors are marked; a full buffer drops",
     units: "time; turns in bytes",
-    build,
+    build: &build,
 };
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {

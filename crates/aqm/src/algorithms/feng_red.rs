@@ -37,7 +37,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; drops where the \
           signal is certain, and on overflow",
     units: "packets",
-    build,
+    build: &build,
 };
 
 const FACTOR: Kind = Kind::above(Unit::None, 1.0, 1e6);

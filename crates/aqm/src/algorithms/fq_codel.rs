@@ -50,7 +50,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "marks in place of every drop by CoDel if ecn is on (it is by default) and the packet is \
           ECN-capable; ce_threshold marks whether ecn is on or not; want of room drops",
     units: "time; turns in bytes",
-    build,
+    build: &build,
 };
 
 const FIELDS: &[Field] = &[

@@ -42,7 +42,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "marks ECN-capable packets if ecn is on and the queue's p is below mark_ecnth (linux: at \
           most), drops them above; want of room drops",
     units: "time; turns in bytes",
-    build,
+    build: &build,
 };
 
 const FIELDS: &[Field] = &[

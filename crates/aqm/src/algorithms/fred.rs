@@ -42,7 +42,7 @@ pub(crate) const ENTRY: Entry = Entry {
     tables: &[],
     ecn: "never marks",
     units: "packets",
-    build,
+    build: &build,
 };
 
 const FIELDS: &[Field] = &[

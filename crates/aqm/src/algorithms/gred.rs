@@ -37,7 +37,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "marks everywhere if ecn is on and the packet is ECN-capable, with harddrop only below \
           max_th; drops an overflow",
     units: "bytes",
-    build,
+    build: &build,
 };
 
 const FIELDS: &[Field] = &[

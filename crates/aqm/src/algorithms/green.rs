@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
     tables: &[],
     ecn: "marks ECN-capable packets at every load, if ecn is on",
     units: "rate",
-    build,
+    build: &build,
 };
 
 const FIELDS: &[Field] = &[

@@ -36,7 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
     tables: &[],
     ecn: "never marks",
     units: "bytes; the limit in packets",
-    build,
+    build: &build,
 };
 
 const FIELDS: &[Field] = &[

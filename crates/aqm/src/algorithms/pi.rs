@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
     tables: &[],
     ecn: "marks ECN-capable packets at every load if ecn is on; drops them only at a full buffer",
     units: "packets or bytes",
-    build,
+    build: &build,
 };
 
 const GAIN: Kind = Kind::above(Unit::None, 0.0, 1.0);

@@ -38,7 +38,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "with ecn on: marks ECT(0) packets with p'^2 and ECT(1) and CE packets with k p', at \
           every load; all others, and all without ecn, are dropped with p'^2",
     units: "time",
-    build,
+    build: &build,
 };
 
 const FIELDS: &[Field] = &[

@@ -51,7 +51,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "rfc8033, linux: marks ECN-capable packets if ecn is on and p is below mark_ecnth (linux: \
           at most), drops them above; docsis: never marks",
     units: "time",
-    build,
+    build: &build,
 };
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {

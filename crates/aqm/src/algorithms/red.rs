@@ -75,7 +75,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; what happens \
           above max_th depends on the profile (harddrop, use_mark_p)",
     units: "packets or bytes",
-    build,
+    build: &build,
 };
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {

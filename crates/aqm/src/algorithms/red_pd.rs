@@ -49,7 +49,7 @@ pub(crate) const ENTRY: Entry = Entry {
           and the packet is ECN-capable, and counts as a drop for the lists; above max_th (with \
           gentle, twice that) RED drops",
     units: "packets; losses in bytes",
-    build,
+    build: &build,
 };
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {

@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "marks ECN-capable packets at every load if ecn is on; profile \"ns2\" then marks at \
           departure and lets other packets pass unsignalled",
     units: "packets or bytes",
-    build,
+    build: &build,
 };
 
 const fn number(

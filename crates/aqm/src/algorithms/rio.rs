@@ -49,7 +49,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "paper, ns2: marks below the class's max_th if ecn is on and the packet is ECN-capable; \
           drops above it and on overflow. altq: never marks",
     units: "packets",
-    build,
+    build: &build,
 };
 
 const COUNT: Kind = Kind::whole(Unit::Count, 0, 1_000_000);

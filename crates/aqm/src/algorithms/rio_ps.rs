@@ -38,7 +38,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "marks below the class's max_th if ecn is on and the packet is ECN-capable; drops above \
           it and on overflow",
     units: "packets",
-    build,
+    build: &build,
 };
 
 const fn real(name: &'static str, kind: Kind, default: f64, meaning: &'static str) -> Field {

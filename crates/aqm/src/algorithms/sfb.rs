@@ -51,7 +51,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "marks ECN-capable packets with probability p_min; lab, linux: above 1/2 some are \
           dropped, with probability 2 (p_min - 1/2); the penalty box drops what has no token",
     units: "packets",
-    build,
+    build: &build,
 };
 
 /// Which source to follow.

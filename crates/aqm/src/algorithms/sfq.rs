@@ -37,7 +37,7 @@ pub(crate) const ENTRY: Entry = Entry {
     tables: &[Table { rows: &[("queues", 1_024)], row: 160 }],
     ecn: "never marks",
     units: "packets; turns in bytes",
-    build,
+    build: &build,
 };
 
 const FIELDS: &[Field] = &[

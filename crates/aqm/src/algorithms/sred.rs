@@ -34,7 +34,7 @@ pub(crate) const ENTRY: Entry = Entry {
     tables: &[Table { rows: &[("M", 1_000)], row: 8 }],
     ecn: "marks ECN-capable packets at every load if ecn is on; drops them only at a full buffer",
     units: "packets",
-    build,
+    build: &build,
 };
 
 const FIELDS: &[Field] = &[

@@ -38,7 +38,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ecn: "marks between a class's thresholds if ecn is on and the packet is ECN-capable; drops \
           above max_th and on overflow",
     units: "packets",
-    build,
+    build: &build,
 };
 
 /// Eight precedences and RSVP.

@@ -3,7 +3,7 @@
 use aqm::Line;
 use serde_json::{Value as Json, json};
 
-use super::{Queue, read::read_queue};
+use super::Queue;
 use crate::error::ScenarioError;
 use crate::memory::construct;
 use crate::scenario::access;
@@ -14,18 +14,19 @@ const LIMITS: [&str; 3] = ["limit_bytes", "memory_limit", "limit"];
 /// A packet of an access whose room is counted in packets, bytes.
 const FULL_PACKET: u64 = 1_500;
 
-/// The queue written as `json`. Where that says nothing of its room, it has the access's: in bytes
+/// The queue written as `json`, which `read` reads. Where that says nothing of its room, it has the access's: in bytes
 /// where the discipline counts them, else in full packets.
 ///
 /// # Errors
-/// As [`read_queue`], and if the discipline can do nothing with such a room.
+/// As `read`, and if the discipline can do nothing with such a room.
 pub(super) fn read(
+    read: impl Fn(Option<&Json>) -> Result<Queue, ScenarioError>,
     path: &str,
     json: Option<&Json>,
     (access, direction): (Option<&str>, Direction),
     line: &Line,
 ) -> Result<Queue, ScenarioError> {
-    let queue = read_queue(path, json)?;
+    let queue = read(json)?;
     let room = access.and_then(|access| access::limit_bytes(access, direction));
     let (Some(json), Some(bytes)) = (json, room) else { return Ok(queue) };
     let has = |room: &&str| queue.entry.about.fields.iter().any(|field| field.name == *room);
@@ -43,7 +44,7 @@ pub(super) fn read(
             table => table.clone(),
         };
         table[room] = json!(size);
-        let roomy = read_queue(path, Some(&table))?;
+        let roomy = read(Some(&table))?;
         match construct(&roomy, line) {
             Ok(_) => return Ok(roomy),
             Err(bad) => refusal = Some(bad),

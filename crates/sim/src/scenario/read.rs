@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use aqm::Registry;
 use packet::params::{Params, unknown};
 use serde_json::{Value as Json, json};
 
@@ -15,13 +16,13 @@ use crate::scenario::section::Section;
 use crate::topology::Direction;
 
 /// Reads a scenario; whether its parts fit together is not looked at.
-pub(super) fn scenario(text: &str) -> Result<Scenario, ScenarioError> {
+pub(super) fn scenario(text: &str, registry: &Registry) -> Result<Scenario, ScenarioError> {
     let json: Json = serde_json::from_str(text)
         .map_err(|e| ScenarioError(format!("the scenario is not valid JSON: {e}")))?;
     let mut top = Section::of("", &json)?;
     let name = top.text("name")?.unwrap_or_else(|| "scenario".to_owned());
     let (network, rtt) = read_network(top.take("network"))?;
-    let links = top.list("link")?.iter().enumerate().map(|(i, l)| read_link(i, l));
+    let links = top.list("link")?.iter().enumerate().map(|(i, l)| read_link(i, l, registry));
     let links = links.collect::<Result<Vec<Link>, _>>()?;
     let known = Links::of(&links);
     let traffic = top.list("traffic")?.iter().enumerate().map(|(i, t)| read_traffic(i, t, &known));
@@ -87,7 +88,7 @@ const LINK_TABLES: &[&str] = &[
     "reverse_rate_trace",
 ];
 
-fn read_link(index: usize, json: &Json) -> Result<Link, ScenarioError> {
+fn read_link(index: usize, json: &Json, registry: &Registry) -> Result<Link, ScenarioError> {
     let path = format!("link.{index}");
     let (access, mut table) = access::expand(&path, json)?;
     let changes = changes::take(&path, &mut table)?;
@@ -104,7 +105,9 @@ fn read_link(index: usize, json: &Json) -> Result<Link, ScenarioError> {
     }
     let [forward, reverse] = queues.map(|(direction, json)| {
         let line = super::line_of(&params, direction);
-        queue_limit::read(&format!("{path}.{direction}"), json, (access, direction), &line)
+        let path = format!("{path}.{direction}");
+        let read = |json: Option<&Json>| read_queue(&path, json, registry);
+        queue_limit::read(read, &path, json, (access, direction), &line)
     });
     Ok(Link { name, access, changes, queues: [forward?, reverse?], params })
 }
@@ -124,14 +127,23 @@ impl<'a> Links<'a> {
     }
 }
 
-pub(super) fn read_queue(path: &str, json: Option<&Json>) -> Result<Queue, ScenarioError> {
+/// A queue: the name of its discipline, or a table with parameters. The name of one that was handed
+/// in stands in a table of its own, beside what else is told of it (its source).
+fn read_queue(
+    path: &str,
+    json: Option<&Json>,
+    registry: &Registry,
+) -> Result<Queue, ScenarioError> {
     let default = json!(schema::DEFAULT_QUEUE);
-    let json = json.unwrap_or(&default);
-    let names: Vec<&str> = aqm::ALGORITHMS.iter().map(|e| e.about.name).collect();
-    let (name, section) = Section::variant(path, json, "aqm", &names)?;
-    let entry = aqm::find(&name).expect("the name was checked against the registry");
+    let mut json = json.unwrap_or(&default).clone();
+    let told = json.get("aqm").filter(|told| told.is_object()).cloned();
+    if let Some(told) = &told {
+        json["aqm"] = told["name"].clone();
+    }
+    let (name, section) = Section::variant(path, &json, "aqm", &registry.names())?;
+    let entry = registry.find(&name).expect("the name was checked against the registry");
     let params = section.rest(entry.about.fields, &["aqm"])?;
-    Ok(Queue { entry, params })
+    Ok(Queue { entry, params, told: told.unwrap_or_else(|| json!(name)) })
 }
 
 fn read_traffic(index: usize, json: &Json, links: &Links) -> Result<Traffic, ScenarioError> {

@@ -53,11 +53,12 @@ fn queue_json(queue: &Queue, line: &Line) -> Json {
         |name: &str| name == aqm::HASH_SEED_FIELD && !queue.params.given(aqm::HASH_SEED_FIELD);
     let known =
         |(field, value): &(&'static Field, Value)| !drawn(field.name) && field.holds(*value);
-    let object = match queue.entry.effective(&queue.params, line) {
+    let mut object = match queue.entry.effective(&queue.params, line) {
         Ok(values) => parameters::write_values(values.into_iter().filter(known)),
         Err(_) => parameters::write(&queue.params),
     };
-    named("aqm", queue.entry.about.name, object)
+    object.insert("aqm".into(), queue.told.clone());
+    Json::Object(object)
 }
 
 fn link_json(link: &Link) -> Json {

@@ -1,6 +1,7 @@
 //! What a scenario means, for whoever shows it or asks for a load: links and their ports, the side,
 //! the direction and the way of every group. Nobody else need know the defaults behind it.
 
+use aqm::Registry;
 use packet::params::Params;
 use serde_json::{Value as Json, json};
 
@@ -21,9 +22,9 @@ use crate::topology::Direction;
 /// * `queues`: the recorded ports, the studied one first.
 ///
 /// # Errors
-/// As [`Scenario::from_json`].
-pub fn resolve(text: &str) -> Result<Json, ScenarioError> {
-    let scenario = Scenario::from_json(text)?;
+/// As [`Scenario::read`].
+pub fn resolve(text: &str, registry: &Registry) -> Result<Json, ScenarioError> {
+    let scenario = Scenario::read(text, registry)?;
     let written: Json = serde_json::from_str(text).expect("it was read");
     let mut means = capacities(&scenario).into_iter().map(|(_, mean)| mean);
     let mut links = Vec::new();

@@ -5,9 +5,8 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Duration, Instant, Rng};
 
-use super::{Lifetime, Lifetimes, PAYLOAD, RATE, gap, need_machines, peer_of};
+use super::{Lifetimes, PAYLOAD, Pattern, RATE, gap, senders};
 use crate::registry::{Entry, Group, Population};
-use crate::{Action, App, AppCx, Input};
 
 /// How the times between datagrams are drawn, about their mean.
 #[derive(Clone, Debug)]
@@ -20,47 +19,26 @@ enum Spacing {
     Poisson(Rng),
 }
 
-/// Sends `burst` datagrams every `gap`, on average.
-#[derive(Debug)]
-pub struct Cbr {
-    peer: u32,
-    bytes: u32,
+/// As many datagrams as a `burst` has, every `gap` on average.
+struct Cbr {
     burst: u64,
     gap: Duration,
-    lifetime: Lifetime,
-    begun: Instant,
     spacing: Spacing,
 }
 
-impl Cbr {
-    /// Time until the next datagrams.
-    fn pause(&mut self) -> Duration {
+impl Pattern for Cbr {
+    fn at_once(&self) -> u64 {
+        self.burst
+    }
+
+    fn next(&mut self, now: Instant) -> Instant {
         let mean = self.gap.secs_f64();
         let drawn = match &mut self.spacing {
-            Spacing::Constant => return self.gap,
+            Spacing::Constant => return now + self.gap,
             Spacing::Jitter(share, rng) => mean * (1.0 + *share * (2.0 * rng.uniform() - 1.0)),
             Spacing::Poisson(rng) => rng.exponential(mean),
         };
-        Duration::from_secs_f64(drawn).max(Duration::from_nanos(1))
-    }
-}
-
-impl App for Cbr {
-    fn on(&mut self, input: Input, cx: &mut AppCx) {
-        match input {
-            Input::Start => {
-                self.begun = cx.now + self.lifetime.begins;
-                (cx.act)(Action::WakeAt(self.begun));
-            }
-            Input::Woke if !self.lifetime.over(self.begun, cx.now) => {
-                for _ in 0..self.burst {
-                    (cx.act)(Action::Datagram { peer: self.peer, bytes: self.bytes });
-                }
-                let pause = self.pause();
-                (cx.act)(Action::WakeAt(cx.now + pause));
-            }
-            _ => {}
-        }
+        now + Duration::from_secs_f64(drawn).max(Duration::from_nanos(1))
     }
 }
 
@@ -138,29 +116,22 @@ static FIELDS: [Field; 9] = [
 ];
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    need_machines(group)?;
     let (rate, packet) = preset(params.choice("preset"));
     let bytes = params.whole_or("packet", packet) as u32;
     let burst = params.whole("burst");
     let gap = gap(params.real_or("rate", rate), bytes) * burst;
-    let (lifetimes, members) = (Lifetimes::new(params), group.members);
-    let (start, gaps) = (format!("{}.start", group.name), format!("{}.gaps", group.name));
     let (random, jitter) = (params.choice("spacing") == "poisson", params.real("jitter"));
     if random && params.given("jitter") {
         let why =
             "has no effect on a Poisson process; leave it out, or write spacing = \"constant\"";
         return Err(BadParams::new("jitter", why));
     }
-    let group = group.clone();
-    let sender = move |i| {
-        let stream = |name: &str| Rng::indexed(group.seed, name, u64::from(i));
-        let lifetime = lifetimes.draw(&mut stream(&start));
+    senders(params, group, bytes, move |group, i| {
         let spacing = match (random, jitter > 0.0) {
-            (true, _) => Spacing::Poisson(stream(&gaps)),
-            (_, true) => Spacing::Jitter(jitter, stream(&gaps)),
+            (true, _) => Spacing::Poisson(group.stream("gaps", i)),
+            (_, true) => Spacing::Jitter(jitter, group.stream("gaps", i)),
             _ => Spacing::Constant,
         };
-        Cbr { peer: peer_of(i, &group), bytes, burst, gap, lifetime, begun: Instant::ZERO, spacing }
-    };
-    Ok(Population::new(members, sender))
+        Cbr { burst, gap, spacing }
+    })
 }

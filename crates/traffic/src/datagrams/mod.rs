@@ -9,7 +9,8 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{Duration, Instant, Rng};
 
-use crate::registry::Group;
+use crate::registry::{Group, Population};
+use crate::{Action, App, AppCx, Input};
 
 /// When the senders of a group begin, and how long they go on.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +25,7 @@ struct Lifetimes {
 struct Lifetime {
     begins: Duration,
     lasts: Option<Duration>,
+    begun: Instant,
 }
 
 impl Lifetimes {
@@ -51,15 +53,80 @@ impl Lifetimes {
 
     fn draw(self, rng: &mut Rng) -> Lifetime {
         let begins = self.start_s + self.within_s * rng.uniform();
-        Lifetime { begins: Duration::from_secs_f64(begins), lasts: self.lasts }
+        let begins = Duration::from_secs_f64(begins);
+        Lifetime { begins, lasts: self.lasts, begun: Instant::ZERO }
     }
 }
 
 impl Lifetime {
-    /// Whether a sender that began at `begun` has ended at `now`.
-    fn over(self, begun: Instant, now: Instant) -> bool {
-        self.lasts.is_some_and(|lasts| now >= begun + lasts)
+    /// The run begins: asks to be woken when the sender does, which is returned.
+    fn start(&mut self, cx: &mut AppCx) -> Instant {
+        self.begun = cx.now + self.begins;
+        (cx.act)(Action::WakeAt(self.begun));
+        self.begun
     }
+
+    fn is_over(self, now: Instant) -> bool {
+        self.lasts.is_some_and(|lasts| now >= self.begun + lasts)
+    }
+}
+
+/// When the datagrams of a sender leave.
+trait Pattern: Send {
+    /// The sender begins at `now`, with a datagram.
+    fn begin(&mut self, _now: Instant) {}
+    /// How many leave at each of its instants.
+    fn at_once(&self) -> u64 {
+        1
+    }
+    /// The instant of the next datagram after one at `now`.
+    fn next(&mut self, now: Instant) -> Instant;
+}
+
+/// Sends equal datagrams.
+struct Sender<P> {
+    peer: u32,
+    bytes: u32,
+    lifetime: Lifetime,
+    pattern: P,
+}
+
+impl<P: Pattern> App for Sender<P> {
+    fn on(&mut self, input: Input, cx: &mut AppCx) {
+        match input {
+            Input::Start => {
+                let begun = self.lifetime.start(cx);
+                self.pattern.begin(begun);
+            }
+            Input::Woke if !self.lifetime.is_over(cx.now) => {
+                for _ in 0..self.pattern.at_once() {
+                    (cx.act)(Action::Datagram { peer: self.peer, bytes: self.bytes });
+                }
+                (cx.act)(Action::WakeAt(self.pattern.next(cx.now)));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Senders of datagrams with `bytes` of payload.
+///
+/// # Errors
+/// If either side has no machine.
+fn senders<P: Pattern + 'static>(
+    params: &Params,
+    group: &Group,
+    bytes: u32,
+    pattern: impl Fn(&Group, u32) -> P + Send + Sync + 'static,
+) -> Result<Population, BadParams> {
+    group.need_machines("senders")?;
+    let (lifetimes, group) = (Lifetimes::new(params), group.clone());
+    Ok(Population::new(group.members, move |i| Sender {
+        peer: group.peer_of(i),
+        bytes,
+        lifetime: lifetimes.draw(&mut group.stream("start", i)),
+        pattern: pattern(&group, i),
+    }))
 }
 
 /// Largest UDP payload in an unfragmented Ethernet packet: 1,500 B less 28 B of headers.
@@ -71,21 +138,4 @@ const PAYLOAD: Kind = Kind::Whole { unit: Unit::Bytes, min: 1, max: MOST_PAYLOAD
 /// Time between datagrams of `bytes` payload at `rate` bit/s.
 fn gap(rate: f64, bytes: u32) -> Duration {
     Duration::from_secs_f64(f64::from(bytes) * 8.0 / rate).max(Duration::from_nanos(1))
-}
-
-/// The machine that sender `index` sends to.
-fn peer_of(index: u32, group: &Group) -> u32 {
-    crate::bulk::peer_of(index, group.machines, group.peers)
-}
-
-/// # Errors
-/// If either side has no machine.
-fn need_machines(group: &Group) -> Result<(), BadParams> {
-    for (field, count) in [("peers", group.peers), ("machines", group.machines)] {
-        if count == 0 {
-            let why = "senders need a machine on each side; give it at least 1";
-            return Err(BadParams::new(field, why));
-        }
-    }
-    Ok(())
 }

@@ -4,9 +4,8 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Duration, Instant, Rng, math};
 
-use super::{Lifetime, Lifetimes, PAYLOAD, RATE, gap, need_machines, peer_of};
+use super::{Lifetimes, PAYLOAD, Pattern, RATE, gap, senders};
 use crate::registry::{Entry, Group, Population};
-use crate::{Action, App, AppCx, Input};
 
 /// How long a period lasts.
 #[derive(Clone, Copy, Debug)]
@@ -35,24 +34,20 @@ impl Period {
     }
 }
 
-/// Sends a datagram every `gap` while it is on.
-#[derive(Debug)]
-pub struct OnOff {
-    peer: u32,
-    bytes: u32,
+/// A datagram every `gap` while it is on. Periods shorter than a gap send nothing but their first.
+struct OnOff {
     gap: Duration,
     on: Period,
     off: Period,
-    lifetime: Lifetime,
-    begun: Instant,
     /// End of the period in which it is on.
     until: Instant,
     rng: Rng,
 }
 
-impl OnOff {
-    /// The instant of the next datagram after one at `now`. Periods shorter than a gap send
-    /// nothing but their first datagram.
+impl Pattern for OnOff {
+    fn begin(&mut self, now: Instant) {
+        self.until = now + self.on.draw(&mut self.rng);
+    }
     fn next(&mut self, now: Instant) -> Instant {
         let next = now + self.gap;
         if next < self.until {
@@ -61,24 +56,6 @@ impl OnOff {
         let start = self.until + self.off.draw(&mut self.rng);
         self.until = start + self.on.draw(&mut self.rng);
         start
-    }
-}
-
-impl App for OnOff {
-    fn on(&mut self, input: Input, cx: &mut AppCx) {
-        match input {
-            Input::Start => {
-                self.begun = cx.now + self.lifetime.begins;
-                self.until = self.begun + self.on.draw(&mut self.rng);
-                (cx.act)(Action::WakeAt(self.begun));
-            }
-            Input::Woke if !self.lifetime.over(self.begun, cx.now) => {
-                (cx.act)(Action::Datagram { peer: self.peer, bytes: self.bytes });
-                let next = self.next(cx.now);
-                (cx.act)(Action::WakeAt(next));
-            }
-            _ => {}
-        }
     }
 }
 
@@ -128,7 +105,6 @@ static FIELDS: [Field; 9] = [
 ];
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    need_machines(group)?;
     let spell = |field: &str| match (params.choice("periods"), params.real(field)) {
         ("pareto", mean) => Period::Pareto { mean, shape: params.real("shape") },
         (_, mean) => Period::Exponential { mean },
@@ -136,22 +112,11 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let (on, off) = (spell("on"), spell("off"));
     let bytes = params.whole("packet") as u32;
     let gap = gap(params.real("rate"), bytes);
-    let (lifetimes, members) = (Lifetimes::new(params), group.members);
-    let (start, periods) = (format!("{}.start", group.name), format!("{}.periods", group.name));
-    let group = group.clone();
-    let sender = move |i: u32| {
-        let stream = |name: &str| Rng::indexed(group.seed, name, u64::from(i));
-        OnOff {
-            peer: peer_of(i, &group),
-            bytes,
-            gap,
-            on,
-            off,
-            lifetime: lifetimes.draw(&mut stream(&start)),
-            begun: Instant::ZERO,
-            until: Instant::ZERO,
-            rng: stream(&periods),
-        }
-    };
-    Ok(Population::new(members, sender))
+    senders(params, group, bytes, move |group, i| OnOff {
+        gap,
+        on,
+        off,
+        until: Instant::ZERO,
+        rng: group.stream("periods", i),
+    })
 }

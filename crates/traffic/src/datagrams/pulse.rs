@@ -7,28 +7,25 @@
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Duration, Instant, Rng};
+use packet::{About, Duration, Instant};
 
-use super::{Lifetime, Lifetimes, PAYLOAD, RATE, gap, need_machines, peer_of};
+use super::{Lifetimes, PAYLOAD, Pattern, RATE, gap, senders};
 use crate::registry::{Entry, Group, Population};
-use crate::{Action, App, AppCx, Input};
 
-/// Sends a datagram every `gap` in the first `burst` of every `period`.
-#[derive(Debug)]
-pub struct Pulse {
-    peer: u32,
-    bytes: u32,
+/// A datagram every `gap` in the first `burst` of every `period`.
+#[derive(Clone, Copy)]
+struct Pulse {
     gap: Duration,
     burst: Duration,
     period: Duration,
-    lifetime: Lifetime,
-    begun: Instant,
     /// Begin of the burst it is in.
     pulse: Instant,
 }
 
-impl Pulse {
-    /// The instant of the next datagram after one at `now`.
+impl Pattern for Pulse {
+    fn begin(&mut self, now: Instant) {
+        self.pulse = now;
+    }
     fn next(&mut self, now: Instant) -> Instant {
         let next = now + self.gap;
         if next < self.pulse + self.burst {
@@ -36,24 +33,6 @@ impl Pulse {
         }
         self.pulse += self.period;
         self.pulse
-    }
-}
-
-impl App for Pulse {
-    fn on(&mut self, input: Input, cx: &mut AppCx) {
-        match input {
-            Input::Start => {
-                self.begun = cx.now + self.lifetime.begins;
-                self.pulse = self.begun;
-                (cx.act)(Action::WakeAt(self.begun));
-            }
-            Input::Woke if !self.lifetime.over(self.begun, cx.now) => {
-                (cx.act)(Action::Datagram { peer: self.peer, bytes: self.bytes });
-                let next = self.next(cx.now);
-                (cx.act)(Action::WakeAt(next));
-            }
-            _ => {}
-        }
     }
 }
 
@@ -104,7 +83,6 @@ static FIELDS: [Field; 7] = [
 ];
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    need_machines(group)?;
     let (burst, period) = (params.time("burst"), params.time("period"));
     if burst >= period {
         let why = "a period must be longer than its burst; make it longer, or use cbr";
@@ -112,13 +90,6 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     }
     let bytes = params.whole("packet") as u32;
     let gap = gap(params.real("rate"), bytes);
-    let (lifetimes, members) = (Lifetimes::new(params), group.members);
-    let stream = format!("{}.start", group.name);
-    let group = group.clone();
-    let sender = move |i| {
-        let lifetime = lifetimes.draw(&mut Rng::indexed(group.seed, &stream, u64::from(i)));
-        let (begun, pulse) = (Instant::ZERO, Instant::ZERO);
-        Pulse { peer: peer_of(i, &group), bytes, gap, burst, period, lifetime, begun, pulse }
-    };
-    Ok(Population::new(members, sender))
+    let pulse = Pulse { gap, burst, period, pulse: Instant::ZERO };
+    senders(params, group, bytes, move |_, _| pulse)
 }

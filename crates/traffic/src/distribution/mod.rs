@@ -28,6 +28,7 @@ pub use mixture::Mixture;
 pub use normal::LogNormal;
 pub use pareto::{Lomax, Pareto};
 pub use parse::BadTable;
+pub(crate) use read::read_or;
 pub use read::{parse, read};
 pub use shaped::{Affine, Truncated};
 pub use summary::{CAP_BYTES, Summary};

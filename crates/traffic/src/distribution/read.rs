@@ -21,7 +21,7 @@
 
 use std::sync::Arc;
 
-use packet::params::{BadParams, Raw, quantity, unknown};
+use packet::params::{BadParams, Params, Raw, quantity, unknown};
 use packet::units::Unit;
 
 use super::{
@@ -62,6 +62,19 @@ pub fn read(field: &str, raw: &Raw, unit: Unit) -> Result<Shared, BadParams> {
         );
     }
     Ok(distribution)
+}
+
+/// The distribution that a scenario names in `field`, or else `default`.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_or(
+    params: &Params,
+    field: &str,
+    unit: Unit,
+    default: Shared,
+) -> Result<Shared, BadParams> {
+    params.distribution(field).map_or(Ok(default), |raw| read(field, raw, unit))
 }
 
 /// A distribution from the content of a CSV file in the format of the shipped ones: header

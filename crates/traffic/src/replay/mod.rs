@@ -11,9 +11,9 @@ pub mod schedule;
 
 use std::sync::Arc;
 
+use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Rng};
 
 use crate::registry::{Entry, Group, Population, RATE, USERS};
 use crate::web::load::ip_bytes_of_reply;
@@ -100,12 +100,7 @@ static FIELDS: &[Field] = &[
 /// If a side has no machine, the recording is missing or damaged, or parameters contradict each
 /// other.
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    for (field, count) in [("peers", group.peers), ("machines", group.machines)] {
-        if count == 0 {
-            let why = "connections need a machine on each side; give it at least 1";
-            return Err(BadParams::new(field, why));
-        }
-    }
+    group.need_machines("connections")?;
     let recording = Arc::new(recorded(params)?);
     let scale = scale(params, &recording)?;
     let plan = match params.choice("mode") {
@@ -124,8 +119,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let estimate = ip_bytes_per_connection(&recording);
     let (group, members) = (group.clone(), group.members);
     let player = move |i| {
-        let stream =
-            |of: &str| Rng::indexed(group.seed, &format!("{}.{of}", group.name), u64::from(i));
+        let stream = |of| group.stream(of, i);
         let schedule = Schedule::new(Arc::clone(&recording), plan.clone(), scale, stream("start"));
         let known = RoundTrips::of(&recording, stream("distance")).filter(|_| from_recording);
         Player::new(Arc::clone(&recording), schedule, known, machines)

@@ -12,13 +12,13 @@ use std::sync::Arc;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Duration, Rng};
+use packet::{About, Duration};
 
 pub use self::player::Player;
 
 use self::choice::Rule;
 use self::player::Settings;
-use crate::distribution::read;
+use crate::distribution::read_or;
 use crate::registry::{Entry, Group, Population};
 use crate::web::fields::always;
 
@@ -102,23 +102,14 @@ static FIELDS: &[Field] = &[
 ];
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    for (field, count) in [("peers", group.peers), ("machines", group.machines)] {
-        if count == 0 {
-            let why = "viewers and servers need a machine each; give it at least 1";
-            return Err(BadParams::new(field, why));
-        }
-    }
+    group.need_machines("viewers and servers")?;
     let settings = Arc::new(settings(params)?);
     let within = params.real("start_within");
-    let (start, sizes) = (format!("{}.start", group.name), format!("{}.sizes", group.name));
-    let Group { seed, peers, machines, members, .. } = *group;
-    let viewer = move |i: u32| {
-        let stream = |name: &str| Rng::indexed(seed, name, u64::from(i));
-        let starts_after = Duration::from_secs_f64(within * stream(&start).uniform());
-        let peer = crate::bulk::peer_of(i, machines, peers);
-        Player::new(Arc::clone(&settings), peer, starts_after, stream(&sizes))
-    };
-    Ok(Population::new(members, viewer))
+    let group = group.clone();
+    Ok(Population::new(group.members, move |i| {
+        let starts_after = Duration::from_secs_f64(within * group.stream("start", i).uniform());
+        Player::new(Arc::clone(&settings), group.peer_of(i), starts_after, group.stream("sizes", i))
+    }))
 }
 
 fn settings(params: &Params) -> Result<Settings, BadParams> {
@@ -143,9 +134,7 @@ fn settings(params: &Params) -> Result<Settings, BadParams> {
         },
         _ => Rule::Buffer { reservoir, upper },
     };
-    let factor = params
-        .distribution("size_factor")
-        .map_or_else(|| Ok(always(1.0)), |raw| read("size_factor", raw, Unit::None))?;
+    let factor = read_or(params, "size_factor", Unit::None, always(1.0))?;
     let lasts = params.given("lasts").then(|| params.time("lasts"));
     let ladder = ladder::rates(params.choice("ladder"));
     let request = params.whole("request");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use packet::params::{BadParams, Params};
 use packet::units::Unit;
-use packet::{About, Duration, math};
+use packet::{About, math};
 
 use super::{Persistence, Sharing, UserModel, fields};
 use crate::distribution::{Distribution, Exponential, LogNormal};
@@ -22,13 +22,7 @@ const PAGE_KIB: f64 = 2_652.0;
 const HTML_KIB: f64 = 18.0;
 
 /// HTTP/1.1 as browsers have it: six connections (recalled).
-const PERSISTENCE: Persistence = Persistence {
-    share: 1.0,
-    parallel: 6,
-    idle: Duration::from_secs(120),
-    requests: None,
-    sharing: Sharing::InTurn,
-};
+const PERSISTENCE: Persistence = Persistence { parallel: 6, ..Persistence::HTTP11 };
 
 /// Files of a page: log-normal about the printed median. Printed for 10, 25, 50, 75 and 90 % of
 /// desktop pages: 24, 42, 71, 115, 176; this has 27, 43, 71, 118, 186.
@@ -84,10 +78,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    let mut model = model(group.peers);
-    fields::apply(&mut model, params, &PERSISTENCE)?;
-    model.reply_scale = params.real("reply_scale");
-    fields::population(model, group)
+    fields::users(model(group.peers), params, &PERSISTENCE, group)
 }
 
 /// The model's variables.

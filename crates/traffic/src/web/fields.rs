@@ -298,6 +298,21 @@ fn persistence(
     }))
 }
 
+/// The users of a group with this model, as far as the scenario names nothing in its place.
+///
+/// # Errors
+/// As [`apply`] and [`population`].
+pub(super) fn users(
+    mut model: UserModel,
+    params: &Params,
+    defaults: &Persistence,
+    group: &Group,
+) -> Result<Population, BadParams> {
+    apply(&mut model, params, defaults)?;
+    model.reply_scale = params.real("reply_scale");
+    population(model, group)
+}
+
 /// The users of a group with this model.
 ///
 /// # Errors

@@ -2,23 +2,14 @@
 //!
 //! The defaults are the constants of ns-2's `tcl/http/http.tcl`.
 
+use packet::About;
 use packet::params::{BadParams, Params};
 use packet::units::Unit;
-use packet::{About, Duration};
 
 use super::fields::always;
-use super::{Persistence, Sharing, UserModel, fields};
+use super::{Persistence, UserModel, fields};
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population, USERS};
-
-/// Connections in the HTTP/1.1 modes: all stays are persistent (constructed).
-const PERSISTENCE: Persistence = Persistence {
-    share: 1.0,
-    parallel: 2,
-    idle: Duration::from_secs(120),
-    requests: None,
-    sharing: Sharing::InTurn,
-};
 
 fn model(servers: u32) -> UserModel {
     UserModel {
@@ -52,12 +43,10 @@ pub const ENTRY: Entry = Entry {
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let mut model = model(group.peers);
-    fields::apply(&mut model, params, &PERSISTENCE)?;
-    if params.given("reply") && !params.given("embedded") {
+    if params.given("reply") {
         model.embedded = None; // a reply of one's own is one for all files
     }
-    model.reply_scale = params.real("reply_scale");
-    fields::population(model, group)
+    fields::users(model, params, &Persistence::HTTP11, group)
 }
 
 /// The defaults' variables.

@@ -12,7 +12,7 @@ use packet::units::Unit;
 
 use super::fields::{self, always};
 use super::{Start, UserModel};
-use crate::distribution::{Distribution, Exponential, Uniform, read};
+use crate::distribution::{Distribution, Exponential, Uniform, read_or};
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population};
 
@@ -66,9 +66,7 @@ static FIELDS: &[Field] = &[
 ];
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    let own = |name: &str, unit, default: Arc<dyn Distribution>| {
-        params.distribution(name).map_or(Ok(default), |raw| read(name, raw, unit))
-    };
+    let own = |name, unit, default| read_or(params, name, unit, default);
     let model = UserModel {
         request: own("request", Unit::Bytes, always(100.0))?,
         reply: own("reply", Unit::Bytes, size(params.choice("model")))?,

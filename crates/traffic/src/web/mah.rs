@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
+use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Duration};
 
-use super::{Persistence, Sharing, Start, UserModel, fields};
+use super::{Persistence, Start, UserModel, fields};
 use crate::distribution::Distribution;
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population, USERS};
@@ -166,15 +166,6 @@ static FIELDS: &[Field] = &[
     fields::RESPONSE_ENDS,
 ];
 
-/// How the HTTP/1.1 modes use connections; the model itself is of HTTP/1.0.
-const PERSISTENCE: Persistence = Persistence {
-    share: 1.0,
-    parallel: 2,
-    idle: Duration::from_secs(120),
-    requests: None,
-    sharing: Sharing::InTurn,
-};
-
 /// The users of a group.
 ///
 /// # Errors
@@ -182,7 +173,7 @@ const PERSISTENCE: Persistence = Persistence {
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let preset = Preset::named(params.choice("model"));
     let mut model = preset.model(params.whole("parallel") as u32, group.peers);
-    fields::apply(&mut model, params, &PERSISTENCE)?;
+    fields::apply(&mut model, params, &Persistence::HTTP11)?;
     model.reply_scale = params.real_or("reply_scale", preset.reply_scale());
     fields::population(model, group)
 }

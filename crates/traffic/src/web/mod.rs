@@ -84,6 +84,17 @@ pub struct Persistence {
     pub sharing: Sharing,
 }
 
+impl Persistence {
+    /// Two connections that all stays share, closed after 120 s idle (constructed).
+    pub const HTTP11: Persistence = Persistence {
+        share: 1.0,
+        parallel: 2,
+        idle: Duration::from_secs(120),
+        requests: None,
+        sharing: Sharing::InTurn,
+    };
+}
+
 /// How the requests of a page share a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {

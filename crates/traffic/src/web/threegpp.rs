@@ -7,19 +7,14 @@ use packet::units::Unit;
 use packet::{About, Duration, math};
 
 use super::fields::always;
-use super::{Persistence, Sharing, UserModel, fields};
+use super::{Persistence, UserModel, fields};
 use crate::distribution::{Affine, Distribution, Exponential, LogNormal, Pareto, Truncated};
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population, USERS};
 
 /// One connection that stays open.
-const PERSISTENCE: Persistence = Persistence {
-    share: 1.0,
-    parallel: 1,
-    idle: Duration::ZERO,
-    requests: None,
-    sharing: Sharing::InTurn,
-};
+const PERSISTENCE: Persistence =
+    Persistence { parallel: 1, idle: Duration::ZERO, ..Persistence::HTTP11 };
 
 /// Values of `of` from `low` up to `high`; others are drawn again.
 fn kept(of: impl Distribution + 'static, low: f64, high: f64) -> Arc<dyn Distribution> {
@@ -86,10 +81,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    let mut model = model(group.peers);
-    fields::apply(&mut model, params, &PERSISTENCE)?;
-    model.reply_scale = params.real("reply_scale");
-    fields::population(model, group)
+    fields::users(model(group.peers), params, &PERSISTENCE, group)
 }
 
 /// The model's variables.

@@ -10,11 +10,11 @@
 
 use std::sync::Arc;
 
+use packet::About;
 use packet::params::{BadParams, Params};
 use packet::units::Unit;
-use packet::{About, Duration};
 
-use super::{Persistence, Sharing, UserModel, fields};
+use super::{Persistence, UserModel, fields};
 use crate::distribution::{Distribution, Mixture, shipped};
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population, USERS};
@@ -24,13 +24,7 @@ pub const NOT_MODIFIED: f64 = 0.275;
 
 /// Connections of HTTP/1.1 users. Half of the stays are persistent, so that half of the objects
 /// are (published); 15.5 % of the connections come out persistent, with 5.5 requests each.
-pub const PERSISTENCE: Persistence = Persistence {
-    share: 0.5,
-    parallel: 2,
-    idle: Duration::from_secs(120),
-    requests: None,
-    sharing: Sharing::InTurn,
-};
+pub const PERSISTENCE: Persistence = Persistence { share: 0.5, ..Persistence::HTTP11 };
 
 /// Size of a response, bytes.
 pub fn response() -> Arc<dyn Distribution> {
@@ -81,10 +75,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    let mut model = model(group.peers);
-    fields::apply(&mut model, params, &PERSISTENCE)?;
-    model.reply_scale = params.real("reply_scale");
-    fields::population(model, group)
+    fields::users(model(group.peers), params, &PERSISTENCE, group)
 }
 
 /// The model's variables.

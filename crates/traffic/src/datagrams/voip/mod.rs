@@ -9,7 +9,7 @@ use packet::{About, Duration, Instant, Rng};
 
 use self::playout_buffer::{Playout, PlayoutBuffer};
 use self::talker::{SpeechModel, Talker};
-use super::{Lifetime, Lifetimes, need_machines, peer_of};
+use super::{Lifetime, Lifetimes};
 use crate::registry::{Entry, Group, Population};
 use crate::report::Report;
 use crate::{Action, App, AppCx, Input};
@@ -57,7 +57,6 @@ pub struct Call {
     playout: Playout,
     both_ways: bool,
     lifetime: Lifetime,
-    begun: Instant,
     rngs: [Rng; 2],
     voices: Vec<Voice>,
 }
@@ -92,10 +91,9 @@ impl App for Call {
     fn on(&mut self, input: Input, cx: &mut AppCx) {
         match input {
             Input::Start => {
-                self.begun = cx.now + self.lifetime.begins;
-                (cx.act)(Action::WakeAt(self.begun));
+                self.lifetime.start(cx);
             }
-            Input::Woke if !self.lifetime.over(self.begun, cx.now) => {
+            Input::Woke if !self.lifetime.is_over(cx.now) => {
                 if self.voices.is_empty() {
                     self.begin(cx.now);
                 }
@@ -182,7 +180,7 @@ static FIELDS: [Field; 11] = [
 ];
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    need_machines(group)?;
+    group.need_machines("senders")?;
     let codec = codec(params.choice("codec"));
     let model = SpeechModel {
         packet: params.time("packet_time"),
@@ -194,23 +192,16 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let playout = Playout { buffer: params.real("buffer"), adaptive };
     let both_ways = params.switch("both_ways");
     let bytes = (codec.bytes_per_s * params.real("packet_time")).round() as u32 + RTP;
-    let (lifetimes, members) = (Lifetimes::new(params), group.members);
-    let streams = ["start", "talk", "answer"].map(|of| format!("{}.{of}", group.name));
-    let group = group.clone();
-    let call = move |i: u32| {
-        let stream = |of: usize| Rng::indexed(group.seed, &streams[of], u64::from(i));
-        Call {
-            peer: peer_of(i, &group),
-            bytes,
-            codec,
-            model,
-            playout,
-            both_ways,
-            lifetime: lifetimes.draw(&mut stream(0)),
-            begun: Instant::ZERO,
-            rngs: [stream(1), stream(2)],
-            voices: Vec::new(),
-        }
-    };
-    Ok(Population::new(members, call))
+    let (lifetimes, group) = (Lifetimes::new(params), group.clone());
+    Ok(Population::new(group.members, move |i| Call {
+        peer: group.peer_of(i),
+        bytes,
+        codec,
+        model,
+        playout,
+        both_ways,
+        lifetime: lifetimes.draw(&mut group.stream("start", i)),
+        rngs: ["talk", "answer"].map(|of| group.stream(of, i)),
+        voices: Vec::new(),
+    }))
 }

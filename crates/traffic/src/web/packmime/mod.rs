@@ -16,7 +16,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
 use super::fields;
-use crate::distribution::{Distribution, Weibull, read, shipped};
+use crate::distribution::{Distribution, Weibull, read_or, shipped};
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population, USERS};
 
@@ -79,14 +79,9 @@ static FIELDS: &[Field] = &[
 /// # Errors
 /// If a side has no machine, or a description is wrong.
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    for (field, count) in [("peers", group.peers), ("machines", group.machines)] {
-        if count == 0 {
-            let why = "connections need a machine on each side; give it at least 1";
-            return Err(BadParams::new(field, why));
-        }
-    }
-    let own = |name: &str, unit, default: &Arc<dyn Distribution>| {
-        params.distribution(name).map_or(Ok(Arc::clone(default)), |raw| read(name, raw, unit))
+    group.need_machines("connections")?;
+    let own = |name, unit, default: &Arc<dyn Distribution>| {
+        read_or(params, name, unit, Arc::clone(default))
     };
     let delay: Arc<dyn Distribution> = Arc::new(ServerDelay);
     let laws = Laws {

@@ -14,7 +14,7 @@ use packet::{About, Duration, Rng};
 
 use super::fields::{self, always};
 use super::load;
-use crate::distribution::{Affine, Constant, Distribution, Exponential, Lomax, read};
+use crate::distribution::{Affine, Constant, Distribution, Exponential, Lomax, read_or};
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population, USERS};
 
@@ -181,8 +181,8 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
         return Err(BadParams::new("peers", why));
     }
     let model = Sessions::of(params.choice("model"), group.peers);
-    let own = |name: &str, unit, default: &Arc<dyn Distribution>| {
-        params.distribution(name).map_or(Ok(Arc::clone(default)), |raw| read(name, raw, unit))
+    let own = |name, unit, default: &Arc<dyn Distribution>| {
+        read_or(params, name, unit, Arc::clone(default))
     };
     let packet = params.whole("packet") as u32;
     let one_packet: Arc<dyn Distribution> = Arc::new(Constant(f64::from(packet)));
