@@ -20,7 +20,7 @@ from aqmlab.infer.unknowns import Unknown, Unknowns
 STUDIES = ("tuning-red", "not-deploy-red", "harsh-red")
 PING = SHIPPED / "examples" / "ping"
 
-# --- unknowns ---------------------------------------------------------------------------------------
+# --- unknowns -----------------------------------------------------------------------------------
 
 
 def unknown(name: str = "x", **keys) -> Unknown:
@@ -111,7 +111,7 @@ def test_choices_without_an_order_are_coordinates_of_their_own():
     assert unknown(variant=names).features(places)[:, 0].tolist() == [-1, 0, 1]
 
 
-# --- targets ------------------------------------------------------------------------------------------
+# --- targets ------------------------------------------------------------------------------------
 
 
 def test_bounds_cost_only_what_lies_beyond_them_and_logarithms_are_relative():
@@ -137,14 +137,14 @@ def test_conflicts_name_what_no_point_gives_alone_and_then_in_pairs():
     assert [(c.names, c.least) for c in found] == [(("a",), 4.0), (("b", "c"), 9.0)]
 
 
-# --- history matching on a stand-in -------------------------------------------------------------------
+# --- history matching on a stand-in -------------------------------------------------------------
 
 LOADS = np.linspace(0.4, 1.1, 4)
 SPREAD = np.repeat([2.0, 0.3], 4)
 
 
 def stand_in(points: np.ndarray, seeds) -> np.ndarray:
-    """A queue and a loss at four loads from three unknowns, with noise that points share in part."""
+    """A queue and a loss at four loads of three unknowns; points share a part of the noise."""
     a, b, c = (points[:, [i]] for i in range(3))
     mean = np.hstack([20 + 100 * a * LOADS ** (1 + 2 * b), 5 * LOADS ** (2 + 3 * a) * (1 + 2 * c)])
     runs = []
@@ -171,8 +171,8 @@ def matched(numbers: np.ndarray, seed: int) -> tuple[waves.History, list[str]]:
 
 
 def test_unknowns_are_found_again_within_their_intervals():
-    """20 tables of known unknowns; the intervals hold for all three together with 95 %: fewer than 18
-    would be seen in 8 of 100 such tests, and the seeds are fixed."""
+    """20 tables of known unknowns. The intervals hold for all three together with 95 %: fewer than
+    18 would be seen in 8 of 100 such tests; the seeds are fixed."""
     found = 0
     for trial in range(20):
         truth = np.random.default_rng(trial).random(3)
@@ -218,7 +218,7 @@ def test_tempering_finds_a_normal_density():
     assert points.std(axis=0) == pytest.approx([0.05, 0.05], rel=0.12)
 
 
-# --- files --------------------------------------------------------------------------------------------
+# --- files --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", STUDIES)

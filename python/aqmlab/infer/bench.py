@@ -150,7 +150,8 @@ class Training:
         scenarios = list(bench.plan({}, self.groups, 1).scenarios.values())
         if idle := bench.inference.unknowns.untouched(scenarios):
             raise SpecError(
-                f"{FILE}: the unknown {idle[0]} is in none of the scenarios to be met: mend its paths"
+                f"{FILE}: the unknown {idle[0]} is in none of the scenarios that are run: mend "
+                "its paths"
             )
 
     def all(self) -> Targets:

@@ -79,9 +79,10 @@ class Emulator:
         )
 
     def _checked(self) -> float:
-        """The share of left-out points whose component lies outside two standard deviations.
+        """The share of points that lie outside two standard deviations of what all others tell.
 
-        Leave-one-out in closed form: S. Sundararajan, S. S. Keerthi, Neural Computation 13(5), 2001.
+        Leave-one-out in closed form: S. Sundararajan, S. S. Keerthi, Neural Computation 13(5),
+        2001.
         """
         return float(np.mean([np.mean(np.abs(_left_out(p)) > 2.0) for p in self.processes]))
 

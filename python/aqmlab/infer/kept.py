@@ -1,4 +1,4 @@
-"""Predictions and the inferred set as files, with hashes, so that nobody can say they came later."""
+"""Predictions and the inferred set as files, with hashes that say if one was changed later."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def refuse_twice(folder: Path) -> None:
     """Predictions that were written stay as they are."""
     if (folder / FOLDER / LIST).exists():
         raise StoreError(
-            f"{folder / FOLDER} holds predictions already: leave out --keep, or move them away first"
+            f"{folder / FOLDER} holds predictions already: leave out --keep, or move them away "
+            "first"
         )
 
 

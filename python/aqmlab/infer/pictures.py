@@ -1,4 +1,4 @@
-"""What an inference looks like: the posterior's corner plot, what matters, the table with both sets."""
+"""What an inference looks like: the posterior's corner plot, what matters, what is missed."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """What remains, weighed: a likelihood on the emulator, and the posterior by tempering.
 
-Given the unknowns the targets are taken as jointly normal about the emulated means. Their covariance
-is that of the emulator (through its components), of the seeds (as runs show it, rows and metrics
-together), of the published numbers and of the model. A bound counts only for what lies beyond it.
+Given the unknowns the targets are taken as jointly normal about the emulated means. Their
+covariance is that of the emulator (through its components), of the seeds (as runs show it, rows and
+metrics together), of the published numbers and of the model. A bound counts only for what lies
+beyond it.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class Likelihood:
         self.often = 1.0 / history.knowledge.seeds + history.knowledge.published
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
+        """At these points of the cube."""
         return np.concatenate(
             [self._of(part) for part in np.array_split(points, max(1, len(points) // CHUNK))]
         )

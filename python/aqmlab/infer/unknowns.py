@@ -98,7 +98,7 @@ class Unknown:
         return low, high, unit
 
     def at(self, place: float) -> Any:
-        """Its value at a coordinate of the cube: a number, a text with its unit, a variant's name."""
+        """Its value at a coordinate: a number, a text with its unit, the name of a variant."""
         if not self.range:
             return self.choices[min(int(place * len(self.choices)), len(self.choices) - 1)]
         low, high, unit = self._ends()
@@ -222,7 +222,7 @@ def _walk(node: Any, parts: Sequence[str], before: str) -> Iterator[str]:
     elif not rest or isinstance(node, Mapping):
         below = node.get(head) if isinstance(node, Mapping) else None
         here = f"{before}.{head}" if before else head
-        # Below a field that is not there yet, or is short for a table, the rest is taken as written.
+        # Below a field that is not there, or is short for a table, the rest is as written.
         if isinstance(below, list | tuple | Mapping):
             yield from _walk(below, rest, here)
         else:

@@ -41,7 +41,7 @@ class Wave:
     share: float
     """Of the prior that is not ruled out."""
     outside: float
-    """Share of left-out runs beyond two of the emulator's standard deviations (5 % expected)."""
+    """Share of left-out points beyond two emulated deviations (5 % expected)."""
     emulated: float
     """The emulator's part of the variance by which points are judged, in the region that is left."""
 
