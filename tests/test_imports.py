@@ -31,6 +31,7 @@ ROOMS = [
     "figures",
     "report",
     "pipeline",
+    "infer",
     "learn",
     "bench",
     "lab",
@@ -38,7 +39,17 @@ ROOMS = [
     "__main__",
 ]
 """Every room of the package, from the ground up: each imports only rooms below itself."""
-HEAVY = {"jinja2", "matplotlib", "numpy", "pandas", "polars", "pyarrow", "scipy"}
+HEAVY = {
+    "jinja2",
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "scipy",
+    "sklearn",
+    "SALib",
+}
 
 
 @pytest.fixture

@@ -326,16 +326,20 @@ def _printable(row: dict[str, Any]) -> dict[str, str]:
 @app.command()
 def schema(
     of: Annotated[
-        str, typer.Argument(metavar="scenario|experiment", help="Of which files.")
+        str, typer.Argument(metavar="scenario|experiment|infer", help="Of which files.")
     ] = "scenario",
 ) -> None:
-    """Print the JSON schema of scenario or experiment files, for editors."""
-    if of not in ("scenario", "experiment"):
-        raise SpecError(f'no schema of "{of}": give scenario or experiment')
+    """Print the JSON schema of scenario, experiment or infer files, for editors."""
+    if of not in ("scenario", "experiment", "infer"):
+        raise SpecError(f'no schema of "{of}": give scenario, experiment or infer')
     if of == "scenario":
         from aqmlab.simulator import engine
 
         print_json(engine.schema())
+    elif of == "infer":
+        from aqmlab.infer import spec
+
+        print_json(spec.schema())
     else:
         from aqmlab.pipeline import schema
 

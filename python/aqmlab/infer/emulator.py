@@ -10,13 +10,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from scipy.special import digamma
 
-if TYPE_CHECKING:
-    from sklearn.gaussian_process import GaussianProcessRegressor
+Process = Any
+"""A fitted `GaussianProcessRegressor` of scikit-learn, which carries no types."""
 
 Features = Callable[[np.ndarray], np.ndarray]
 """Points of the unit cube as a Gaussian process sees them: choices become coordinates."""
@@ -92,14 +92,14 @@ def _needed(sizes: np.ndarray, share: float) -> int:
     return int(min(np.searchsorted(explained, share) + 1, MOST, len(sizes)))
 
 
-def _fitted(features: np.ndarray, values: np.ndarray) -> GaussianProcessRegressor:
+def _fitted(features: np.ndarray, values: np.ndarray) -> Process:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, Matern, WhiteKernel
 
-    kernel = (
+    kernel: Any = (
         ConstantKernel(1.0, (1e-3, 1e2))
-        * Matern(np.full(features.shape[1], 2.0), (0.2, 50.0), nu=2.5)
+        * Matern([2.0] * features.shape[1], (0.2, 50.0), nu=2.5)
         + ConstantKernel(0.3, (1e-4, 1e2)) * DotProduct(1.0, "fixed")
         + WhiteKernel(0.05, (1e-6, 2.0))
     )
@@ -110,12 +110,12 @@ def _fitted(features: np.ndarray, values: np.ndarray) -> GaussianProcessRegresso
         return process.fit(features, values)
 
 
-def _noise(process: GaussianProcessRegressor) -> float:
+def _noise(process: Process) -> float:
     """The variance of a run about its mean, in the unit of the component."""
     return float(process.kernel_.k2.noise_level * process._y_train_std**2)
 
 
-def _left_out(process: GaussianProcessRegressor) -> np.ndarray:
+def _left_out(process: Process) -> np.ndarray:
     """Standardised errors of every point as told by all others."""
     inverse = np.linalg.inv(process.L_ @ process.L_.T)
     weights = inverse @ process.y_train_

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BINS = 16
-MOST = 8
+MOST = 7
 """Unknowns of a corner plot: those that matter most; more cannot be read."""
 
 
@@ -24,6 +24,11 @@ def corner(unknowns: Sequence[Unknown], points: np.ndarray, best: np.ndarray) ->
     """The posterior of every unknown and of every pair, on the scales of their priors; the
     inferred set is a diamond, the prior a dotted line."""
     count = len(unknowns)
+    # A choice's mark stands in the middle of its field.
+    places = [
+        unknown.place(unknown.at(float(p))) for unknown, p in zip(unknowns, best, strict=True)
+    ]
+    best = np.array(places)
     with styled():
         figure, axes = grid(1.35 * count + 0.8, 1.35 * count + 0.6, count, count)
         for row in range(count):
@@ -80,7 +85,7 @@ def _ticks(place: Axes, unknown: Unknown, which: str, shown: bool) -> None:
         place.set_yticks(at, words, fontsize=6)
 
 
-def _short(text: str, most: int = 30) -> str:
+def _short(text: str, most: int = 24) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

@@ -150,3 +150,23 @@ def _named(entries: Any) -> list[dict[str, Any]]:
     if not isinstance(entries, Mapping):
         raise Mistake("unknown is a table of tables: write [unknown.NAME]")
     return [{"name": name, **entry} for name, entry in entries.items()]
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of `infer.toml`, for editors."""
+    shared: dict[str, Any] = {}
+    known = shapes.keys(Inference)
+    top = shapes.table_schema(known.values(), shared)
+    entry = {"$ref": f"#/$defs/{Unknown.__name__}"}
+    top["properties"]["unknown"] = {
+        "type": "object",
+        "additionalProperties": entry,
+        "description": known["unknown"].about,
+    }
+    shared[Unknown.__name__]["required"].remove("name")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "An inference of aqmlab",
+        **top,
+        "$defs": shared,
+    }

@@ -43,7 +43,7 @@ class Wave:
     outside: float
     """Share of left-out points beyond two emulated deviations (5 % expected)."""
     emulated: float
-    """The emulator's part of the variance by which points are judged, in the region that is left."""
+    """The emulator's part of the variance by which points are judged, in what is left."""
 
 
 @dataclass
