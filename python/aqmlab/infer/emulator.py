@@ -98,8 +98,7 @@ def _fitted(features: np.ndarray, values: np.ndarray) -> Process:
     from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, Matern, WhiteKernel
 
     kernel: Any = (
-        ConstantKernel(1.0, (1e-3, 1e2))
-        * Matern([2.0] * features.shape[1], (0.2, 50.0), nu=2.5)
+        ConstantKernel(1.0, (1e-3, 1e2)) * Matern([2.0] * features.shape[1], (0.2, 50.0), nu=2.5)
         + ConstantKernel(0.3, (1e-4, 1e2)) * DotProduct(1.0, "fixed")
         + WhiteKernel(0.05, (1e-6, 2.0))
     )

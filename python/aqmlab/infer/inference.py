@@ -77,6 +77,15 @@ def infer(
         tell=tell,
     )
     weighed = posterior.weigh(history, seed)
+    history = waves.closer(
+        history,
+        weighed.draws(bench.amount.more, seed),
+        training,
+        inference.unknowns.features,
+        seed + len(history.waves),
+    )
+    tell(history.waves[-1], len(history.waves))
+    weighed = posterior.weigh(history, seed)
     values = inference.unknowns.values(weighed.best)
     whole = Training(bench, every=True)
     name, confirm = experiment.name, bench.amount.confirm

@@ -46,10 +46,15 @@ def _least_distance(points: np.ndarray) -> float:
     return float(pdist(points).min()) if len(points) > 1 else 0.0
 
 
-def spread(points: np.ndarray, count: int, taken: np.ndarray) -> np.ndarray:
-    """So many of the points, each as far as possible from those chosen before and from `taken`."""
+def spread(points: np.ndarray, count: int, taken: np.ndarray, seed: int) -> np.ndarray:
+    """So many of the points, each as far as possible from those chosen before and from `taken`.
+
+    They are chosen among a few times as many random ones: of all, only corners would be taken.
+    """
     if len(points) <= count:
         return points
+    rng = np.random.default_rng(seed)
+    points = points[rng.permutation(len(points))[: 3 * count]]
     gap = np.full(len(points), np.inf)
     for one in taken:
         gap = np.minimum(gap, np.linalg.norm(points - one, axis=1))

@@ -20,6 +20,10 @@ CANDIDATES = 1000
 """Points at which an emulator is asked, per level."""
 
 
+ENOUGH = 0.1
+"""An emulator's part of the variance below which more runs teach little."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """How much is simulated."""
@@ -87,10 +91,23 @@ def match(
         done.append(wave)
         tell(wave, len(done))
         # The first look at a region is never the last: an emulator may be sure and wrong.
-        if len(done) >= settings.waves or (len(done) > 1 and wave.emulated < 0.1):
+        if len(done) >= settings.waves or (len(done) > 1 and wave.emulated < ENOUGH):
             return History(targets, points, runs, knowledge, region, done)
-        new = sampling.spread(region.points, settings.more, points)
+        new = sampling.spread(region.points, settings.more, points, settings.seed + len(done))
         points, runs = np.vstack([points, new]), np.concatenate([runs, simulate(new)])
+
+
+def closer(
+    history: History, points: np.ndarray, simulate: Simulator, features: Features, seed: int
+) -> History:
+    """One wave more at given points, those of a posterior: it is where emulators must be right."""
+    points = np.vstack([history.points, points])
+    runs = np.concatenate([history.runs, simulate(points[len(history.points) :])])
+    targets, published = history.targets, history.knowledge.published
+    knowledge = learn(points, runs, targets, features, published)
+    region = sampling.below(knowledge.score, CUT, CANDIDATES, points.shape[1], seed)
+    last = _wave(knowledge, region, len(points) - len(history.points))
+    return History(targets, points, runs, knowledge, region, [*history.waves, last])
 
 
 def learn(
