@@ -34,6 +34,7 @@ ROOMS = [
     "pipeline",
     "infer",
     "learn",
+    "advise",
     "bench",
     "lab",
     "cli",

@@ -12,10 +12,22 @@ from aqmlab.errors import SpecError, StoreError
 from aqmlab.experiment import experiment as experiments
 from aqmlab.experiment import plan, shapes
 from aqmlab.experiment.folders import SHIPPED
-from aqmlab.infer import command, implausibility, inference, kept, posterior, sampling, spec, waves
+from aqmlab.infer import (
+    command,
+    implausibility,
+    inference,
+    kept,
+    posterior,
+    sampling,
+    sets,
+    spec,
+    waves,
+)
 from aqmlab.infer.predictions import Prediction
 from aqmlab.infer.targets import Target, Targets
 from aqmlab.infer.unknowns import Unknown, Unknowns
+from aqmlab.pipeline import calibrating
+from aqmlab.pipeline import command as pipeline
 
 STUDIES = ("tuning-red", "not-deploy-red", "harsh-red")
 PING = SHIPPED / "examples" / "ping"
@@ -269,7 +281,7 @@ def test_a_trace_of_ones_own_is_inferred_kept_and_run_again(tmp_path):
     assert len(told["rows"]) == 9
     assert Path(told["report"]).read_text("utf-8").count("<svg") == 3
     assert kept.check(folder) == kept.check(tmp_path / "out") == []
-    assert kept.read_set(folder, "inferred") == told["set"]
+    assert kept.read_set(folder / kept.SET) == told["set"]
     with pytest.raises(StoreError, match="holds predictions already"):
         command.carry_out(str(folder), quick=True, out=tmp_path / "out", keep=True)
     again = command.carry_out(str(folder), quick=True, out=tmp_path / "out")
@@ -296,13 +308,38 @@ def test_predictions_that_are_shipped_are_what_was_written(name):
     assert not list((folder / kept.FOLDER).glob("*table-1*"))
 
 
-def test_a_changed_plan_runs_scenarios_that_agree_once():
-    study = experiments.load("not-deploy-red")
-    groups = [group for group in study.group if group.name == "max-p-40"]
-    made = plan.make(study, study.setting(True), lambda _base, _load: {}, groups)
-    same = plan.changed(made, lambda scenario: {"name": "one", "duration": scenario["duration"]})
-    assert len(made.scenarios) == 4
-    assert len(same.scenarios) == len({cell.key for cell in same.cells}) == 1
+def test_a_set_is_a_study_beside_its_own(tmp_path):
+    folder = small(tmp_path)
+    (folder / kept.SET).write_text('[set]\nrate = "2 Mbit/s"\nbuffer = 60\n', "utf-8")
+    plain = experiments.load(str(folder))
+    other = sets.named(plain, "inferred")
+    assert (plain.name, other.name) == ("ping", "ping-inferred")
+    loads = calibrating.placeholders(plain)
+    made = plan.make(other, other.setting(True), loads, list(other.group))
+    for scenario in made.scenarios.values():
+        assert scenario["link"][0]["reverse_rate"] == "2 Mbit/s"
+        assert scenario["link"][0]["reverse"]["limit"] == 60
+        assert scenario["link"][0]["delay"] == "10 ms"
+    done = pipeline.carry_out(
+        str(folder),
+        quick=True,
+        report=True,
+        out=tmp_path / "out",
+        alter=lambda experiment: sets.named(experiment, "inferred"),
+    )
+    assert "aqmlab study ping --quick --set inferred" in done.page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("[set]\nspeed = 1\n", "no unknown"), ('[set]\nbuffer = "x"\n', "buffer"), (None, "no such")],
+)
+def test_a_wrong_set_is_told_in_a_sentence(tmp_path, text, told):
+    folder = small(tmp_path)
+    if text is not None:
+        (folder / kept.SET).write_text(text, "utf-8")
+    with pytest.raises(SpecError, match=told):
+        sets.named(experiments.load(str(folder)), "inferred")
 
 
 @pytest.mark.slow

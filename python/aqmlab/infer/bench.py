@@ -23,6 +23,7 @@ from aqmlab.runs.laboratory import Laboratory
 from aqmlab.tables import published, statistics, tables
 from aqmlab.tables.material import Material
 
+from . import sets
 from .spec import FILE, Amount, Inference
 from .targets import Target, Targets
 
@@ -72,7 +73,7 @@ class Bench:
                 scenario = {**run.scenario, "seed": first + run.seed}
                 place = (number if apart else 0, run.key, run.seed)
                 runs[place] = replace(run, seed=first + run.seed, scenario=scenario)
-        finished = self.laboratory.run(title, list(runs.values()), str(self.experiment.file))
+        finished = self.laboratory.run(title, list(runs.values()), self.experiment.where)
         results = dict(zip(runs, finished, strict=True))
         return [
             Material(
@@ -90,8 +91,8 @@ class Bench:
         """What is run with these values."""
         loads = calibrating.lookup(self.experiment, self.calibrations(values, groups))
         bare = [replace(group, seeds={}) for group in groups]
-        made = plan.make(self.experiment, replace(self.settings, seeds=seeds), loads, bare)
-        return plan.changed(made, lambda one: self.inference.unknowns.applied(one, values))
+        changed = sets.altered(self.experiment, self.inference.unknowns, values)
+        return plan.make(changed, replace(self.settings, seeds=seeds), loads, bare)
 
     def calibrations(self, values: Values, groups: Sequence[Group]) -> dict[str | None, dict]:
         """What loads are in users: measured for the experiment as it stands but for the unknowns
@@ -104,14 +105,7 @@ class Bench:
         for base in {group.base for group in groups if group.uses_load}:
             if base in found:
                 continue
-            changed = replace(
-                self.experiment,
-                scenario=unknowns.applied(self.experiment.scenario, values, calibrating=True),
-                bases={
-                    name: unknowns.applied(one, values, calibrating=True)
-                    for name, one in self.experiment.bases.items()
-                },
-            )
+            changed = sets.altered(self.experiment, unknowns, values)
             loads = calibrating.loads_of(self.experiment.group, base)
             # As the study itself is calibrated: its population is what the loads mean.
             found[base] = calibrating.measure(changed, base, self._usual, self.laboratory, loads)

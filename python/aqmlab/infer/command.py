@@ -11,10 +11,10 @@ from typing import Any
 from aqmlab.errors import AqmlabError
 from aqmlab.experiment import experiment as experiments
 from aqmlab.experiment.experiment import Experiment
-from aqmlab.experiment.folders import head
 from aqmlab.experiment.spec import parse_override, set_path
 from aqmlab.io.files import reported
 from aqmlab.io.terminal import say
+from aqmlab.pipeline import registry
 from aqmlab.runs.laboratory import Laboratory
 from aqmlab.runs.progress import Progress
 from aqmlab.runs.store import Store
@@ -26,7 +26,6 @@ from .waves import Wave
 
 DOCUMENT = "inference.json"
 PAGE = "inference.html"
-RESULTS = Path("results")
 
 
 def carry_out(
@@ -51,7 +50,7 @@ def carry_out(
     inference = spec.load(experiment)
     if keep:
         kept.refuse_twice(experiment.folder)
-    folder = out if out is not None else default_folder(name, quick)
+    folder = out if out is not None else registry.default_folder(f"{experiment.name}-infer", quick)
     store = Store.open(folder, fresh=fresh)
     laboratory = Laboratory(store, progress=progress, jobs=jobs)
     with laboratory.resumable():
@@ -66,12 +65,6 @@ def check_installed() -> None:
             raise AqmlabError(
                 f"aqmlab infer needs the package {package}: pip install 'aqmlab[infer]'"
             )
-
-
-def default_folder(name: str, quick: bool) -> Path:
-    """Where an inference goes if nobody says otherwise."""
-    study = head(experiments.find(name))["name"]
-    return RESULTS / (f"{study}-infer-quick" if quick else f"{study}-infer")
 
 
 def _changed(experiment: Experiment, overrides: Sequence[str]) -> Experiment:

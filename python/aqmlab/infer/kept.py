@@ -101,6 +101,6 @@ def _set(values: Mapping[str, Any], command: str) -> bytes:
     return tomlkit.dumps(document).encode()
 
 
-def read_set(folder: Path, name: str) -> dict[str, Any]:
-    """The values of the set NAME.toml in a study's folder."""
-    return dict(read_toml(folder / f"{name}.toml").get("set", {}))
+def read_set(path: Path) -> dict[str, Any]:
+    """The values of a set."""
+    return dict(read_toml(path).get("set", {}))

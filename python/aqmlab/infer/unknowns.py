@@ -112,9 +112,14 @@ class Unknown:
             if value not in self.choices:
                 raise SpecError(f'{self.name} has no value "{value}" (known: {self.choices})')
             return (self.choices.index(value) + 0.5) / len(self.choices)
-        low, high, _ = self._ends()
+        low, high, unit = self._ends()
         found = _QUANTITY.fullmatch(str(value))
-        number = float(found[1]) if found else np.nan
+        try:
+            number = float(found[1]) if found and found[2] == unit else np.nan
+        except ValueError:
+            number = np.nan
+        if not min(low, high) <= number <= max(low, high):
+            raise SpecError(f'{self.name} is no "{value}": give {self.range[0]} to {self.range[1]}')
         if self.scale == "log":
             return float(np.log(number / low) / np.log(high / low))
         return (number - low) / (high - low)
