@@ -50,6 +50,7 @@ WITNESSES = [
         "vegas",
         ("crates/tcp/src/congestion/vegas.rs",),
         {"crates/tcp/src/congestion/mod.rs": 2},
+        {"crates/live/src/users/end_system.rs": 1},
     ),
     Witness(
         "kind of figure",

@@ -14,7 +14,7 @@ from aqmlab.errors import AqmlabError, FaultError, fitting
 from aqmlab.io import terminal
 
 from . import advising  # noqa: F401  (adds its command)
-from .tools import app  # with those of `commands`, to which it adds its own
+from .parity import app  # with those of `commands`, `tools` and `live`, to which it adds its own
 
 
 def main(arguments: list[str] | None = None) -> None:

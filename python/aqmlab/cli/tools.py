@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.errors import AqmlabError
+from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.io import terminal
 
 from .commands import Fresh, Jobs, Json, Out, app, print_json
@@ -178,3 +178,26 @@ def infer(
     for line in verdicts.headline(told):
         print(terminal.printable(line))
     print(terminal.printable(told["report"]))
+
+
+@app.command()
+def schema(
+    of: Annotated[
+        str, typer.Argument(metavar="scenario|experiment|infer", help="Of which files.")
+    ] = "scenario",
+) -> None:
+    """Print the JSON schema of scenario, experiment or infer files, for editors."""
+    if of not in ("scenario", "experiment", "infer"):
+        raise SpecError(f'no schema of "{of}": give scenario, experiment or infer')
+    if of == "scenario":
+        from aqmlab.simulator import engine
+
+        print_json(engine.schema())
+    elif of == "infer":
+        from aqmlab.infer import spec
+
+        print_json(spec.schema())
+    else:
+        from aqmlab.pipeline import schema
+
+        print_json(schema.experiment())

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+import typer
+
+Set = Annotated[
+    str | None,
+    typer.Option(
+        "--set", metavar="NAME", help="With unsaid choices as NAME.toml has them: inferred."
+    ),
+]
 
 
 def chosen(name: str | None) -> Any:
