@@ -52,6 +52,7 @@ def run(
     jobs: int | None = None,
     progress: bool = False,
     pcap: str | os.PathLike[str] | None = None,
+    report: bool = False,
 ) -> Result:
     """Runs a scenario or an experiment, given as a TOML file or as a mapping.
 
@@ -59,7 +60,8 @@ def run(
     changes fields by dotted path (`{"link.0.forward.limit": 60}`). With `out` the results are
     kept in that folder and a later call continues there; without it they stay in memory.
     `progress` shows progress on standard error. Uses all cores unless `jobs` says otherwise.
-    `pcap` is a file for what crosses the first link, readable by Wireshark.
+    `pcap` is a file for what crosses the first link, readable by Wireshark. `report` also writes
+    tables, figures and `report.html` into the folder `out`.
     """
     from pathlib import Path
 
@@ -72,7 +74,7 @@ def run(
     board = for_stream() if progress else None
     capture = Capture(Path(pcap)) if pcap is not None else None
     return Study(experiment).carry_out(
-        out=out, fresh=fresh, jobs=jobs, progress=board, capture=capture
+        out=out, reported=report, fresh=fresh, jobs=jobs, progress=board, capture=capture
     )
 
 

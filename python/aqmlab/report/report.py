@@ -25,8 +25,8 @@ def write(folder: Path | str) -> Path:
     stored = folder / "result.json"
     if not stored.exists():
         raise StoreError(
-            f"{folder} has no result.json: give a folder in which `aqmlab study` has finished "
-            "(`aqmlab run` writes no report)"
+            f"{folder} has no result.json: give a folder in which `aqmlab study` or `aqmlab run` "
+            "has finished"
         )
     store = Store.existing(folder)
     result = store.read_json(stored.name)
@@ -74,6 +74,9 @@ def _drawing(one: Mapping) -> Markup:
 
 def command(result: Mapping, *, part: str | None = None, figure: str | None = None) -> str:
     """What to type to do a study, one part or one figure of it, again."""
+    if result.get("swept"):
+        files = list(result["files"])
+        return f"aqmlab run {files[0]} --report" if files else "aqmlab report FOLDER"
     words = ["aqmlab", "study", result["name"], "--quick" if result["quick"] else "--full"]
     words += ["--part", part] if part else []
     return " ".join(words + (["--figure", figure] if figure else []))
