@@ -1,4 +1,4 @@
-"""What every traffic group of a run came to, for human eyes: a short table for each kind of user."""
+"""What every traffic group of a run came to, for human eyes: a short table by kind of user."""
 
 from __future__ import annotations
 
