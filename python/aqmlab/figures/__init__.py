@@ -26,6 +26,7 @@ KINDS = (
     "distributions",
     "effects",
     "ellipses",
+    "heatmap",
     "linearity",
     "lines",
     "load",

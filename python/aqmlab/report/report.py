@@ -53,7 +53,7 @@ def render(result: Mapping, pictures: Mapping[str, str]) -> str:
         environment(drawing=_drawing, code=code)
         .get_template("page.html.jinja")
         .render(
-            r=result,
+            r={"swept": False, "live": None} | dict(result),
             parts=parts,
             lead=drawn.get(result["lead"]) or next(iter(drawn.values()), None),
             again=revisited.pairs(result["claims"]),
