@@ -187,6 +187,12 @@ def _comparable(summary: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def replications(experiment: Experiment) -> int:
+    """Runs of every scenario."""
+    seeds = experiment.setting(quick=False).seeds
+    return seeds if isinstance(seeds, int) else len(seeds)
+
+
 def run(
     experiment: Experiment,
     *,
@@ -198,7 +204,7 @@ def run(
     """Runs an experiment both ways and compares. Results are kept below `out`."""
     if not experiment.swept:
         raise SpecError(f"{experiment.name} has groups: parity takes a scenario or a sweep")
-    if len(experiment.setting(quick=False).seeds) < 2:
+    if replications(experiment) < 2:
         raise SpecError("parity needs an interval, and so at least two seeds; give --seeds 3")
     both = Study(replace(experiment, scenario=with_kernel(experiment.scenario)))
     below = (out / "simulated", out / "live") if out is not None else (None, None)
