@@ -14,7 +14,7 @@ from aqmlab.errors import AqmlabError, SpecError, fitting
 from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
 
-from . import completion
+from . import completion, unsaid
 
 app = typer.Typer(name="aqmlab", pretty_exceptions_enable=False)
 
@@ -199,37 +199,15 @@ def describe(
     commands by which a real system has this queue; NAME may then be a scenario's queue
     (home.toml:link.0.reverse).
     """
-    from . import distributions, reference, translations
+    from . import describing, translations
 
     if out is not None and not plot:
         raise AqmlabError("--out names a picture: give --plot beside it")
     flags = {"tc": tc, "openwrt": openwrt, "freebsd": freebsd, "cisco": cisco, "ns3": ns3}
     if wanted := [target for target, given in flags.items() if given]:
         translations.answer(name, settings or [], rate, wanted, json)
-        return
-    table = Path(name) if name.endswith(distributions.SUFFIX) else None
-    if table is None:
-        entry = reference.described(name, settings or (), rate)
     else:
-        entry = {"name": name, "kind": "table"}
-    variables = distributions.of_file(table) if table else distributions.of_entry(entry)
-    if plot and not variables:
-        raise AqmlabError(
-            f"{name} draws from no distribution: give a traffic model such as mah, or a table (CSV)"
-        )
-    if json:
-        described = {**entry, "variables": variables} if variables else entry
-        print_json(described)
-    else:
-        reference.show_entry(entry, terminal.console())
-        if said := translations.attributes(entry):
-            terminal.console().print(said, markup=False, highlight=False)
-        if variables:
-            distributions.show(variables, terminal.console())
-    if plot:
-        stem = table.with_suffix("") if table else Path(name.rpartition("/")[2])
-        path = distributions.plot(variables, name, out or stem.with_name(f"{stem.name}.svg"))
-        print(printable(str(path)), file=sys.stderr if json else sys.stdout)
+        describing.answer(name, settings or (), rate, json, plot, out)
 
 
 @app.command()
@@ -262,6 +240,7 @@ def study(
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Discard the folder only if another version wrote it.")
     ] = False,
+    set_: unsaid.Set = None,
     live: Annotated[
         bool, typer.Option("--live", help="Also run some cells on real TCP stacks, in real time.")
     ] = False,
@@ -278,6 +257,7 @@ def study(
         print_json(registry.names()) if json else registry.show(terminal.console())
         return
     every = name == registry.ALL
+    _refuse(every and set_ is not None, "--set is of one study: give its name in place of `all`")
     if live and (every or part or figure):
         raise SpecError("--live adds to the report of one study: leave out --part and --figure")
     answers = [
@@ -293,6 +273,7 @@ def study(
             fresh=fresh,
             refresh=refresh,
             jobs=jobs,
+            alter=unsaid.chosen(set_),
             given={"aqm": aqm or ()},
         )
         for each in command.chosen(name, part, figure)
@@ -361,25 +342,6 @@ def claims(
 
 def _printable(row: dict[str, Any]) -> dict[str, str]:
     return {key: printable(row[key]) for key in ("study", "id", "claim", "why")}
-
-
-@app.command()
-def schema(
-    of: Annotated[
-        str, typer.Argument(metavar="scenario|experiment", help="Of which files.")
-    ] = "scenario",
-) -> None:
-    """Print the JSON schema of scenario or experiment files, for editors."""
-    if of not in ("scenario", "experiment"):
-        raise SpecError(f'no schema of "{of}": give scenario or experiment')
-    if of == "scenario":
-        from aqmlab.simulator import engine
-
-        print_json(engine.schema())
-    else:
-        from aqmlab.pipeline import schema
-
-        print_json(schema.experiment())
 
 
 @app.command()

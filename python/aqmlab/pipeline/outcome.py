@@ -33,6 +33,7 @@ def of(experiment: Experiment, material: Material, parts: list[str], quick: bool
     rows = run_rows(material)
     return about | {
         "swept": experiment.swept,
+        "set": experiment.set,
         "lead": experiment.lead,
         "quick": quick,
         "settings": settings_of(material.settings),

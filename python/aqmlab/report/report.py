@@ -53,7 +53,7 @@ def render(result: Mapping, pictures: Mapping[str, str]) -> str:
         environment(drawing=_drawing, code=code)
         .get_template("page.html.jinja")
         .render(
-            r={"swept": False, "live": None} | dict(result),
+            r={"swept": False} | dict(result),
             parts=parts,
             lead=drawn.get(result["lead"]) or next(iter(drawn.values()), None),
             again=revisited.pairs(result["claims"]),
@@ -77,7 +77,10 @@ def command(result: Mapping, *, part: str | None = None, figure: str | None = No
     if result.get("swept"):
         files = list(result["files"])
         return f"aqmlab run {files[0]} --report" if files else "aqmlab report FOLDER"
-    words = ["aqmlab", "study", result["name"], "--quick" if result["quick"] else "--full"]
+    chosen = result.get("set", "")
+    name = result["name"].removesuffix(f"-{chosen}")
+    words = ["aqmlab", "study", name, "--quick" if result["quick"] else "--full"]
+    words += ["--set", chosen] if chosen else []
     words += ["--part", part] if part else []
     return " ".join(words + (["--figure", figure] if figure else []))
 
