@@ -238,6 +238,12 @@ fn fail(why: &str) -> PyResult<()> {
     guarded(|| panic!("{why}"))
 }
 
+/// What a discipline in C or Rust is compiled against, by file name.
+#[pyfunction]
+fn interfaces() -> [(&'static str, &'static str); 2] {
+    [("aqmlab_plugin.h", plugin::C_HEADER), ("aqmlab_plugin.rs", plugin::RUST_INTERFACE)]
+}
+
 /// Version, build (a hash of the simulator's sources), commit and build profile, as JSON.
 #[pyfunction]
 fn version() -> String {
@@ -349,5 +355,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(table_of, module)?)?;
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(fail, module)?)?;
+    module.add_function(wrap_pyfunction!(interfaces, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }
