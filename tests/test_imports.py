@@ -22,6 +22,7 @@ ROOMS = [
     "errors",
     "io",
     "simulator",
+    "live",
     "units",
     "intervals",
     "experiment",
@@ -32,6 +33,7 @@ ROOMS = [
     "figures",
     "report",
     "pipeline",
+    "infer",
     "learn",
     "advise",
     "bench",
@@ -40,7 +42,17 @@ ROOMS = [
     "__main__",
 ]
 """Every room of the package, from the ground up: each imports only rooms below itself."""
-HEAVY = {"jinja2", "matplotlib", "numpy", "pandas", "polars", "pyarrow", "scipy"}
+HEAVY = {
+    "jinja2",
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "scipy",
+    "sklearn",
+    "SALib",
+}
 
 
 @pytest.fixture

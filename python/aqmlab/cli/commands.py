@@ -14,7 +14,7 @@ from aqmlab.errors import AqmlabError, SpecError, fitting
 from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
 
-from . import completion
+from . import completion, unsaid
 
 app = typer.Typer(name="aqmlab", pretty_exceptions_enable=False)
 
@@ -262,6 +262,10 @@ def study(
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Discard the folder only if another version wrote it.")
     ] = False,
+    set_: unsaid.Set = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Also run some cells on real TCP stacks, in real time.")
+    ] = False,
 ) -> None:
     """Repeat a published study (or all of them), or run an experiment, and write its report.
 
@@ -275,6 +279,9 @@ def study(
         print_json(registry.names()) if json else registry.show(terminal.console())
         return
     every = name == registry.ALL
+    _refuse(every and set_ is not None, "--set is of one study: give its name in place of `all`")
+    if live and (every or part or figure):
+        raise SpecError("--live adds to the report of one study: leave out --part and --figure")
     answers = [
         _carry_out(
             each,
@@ -288,10 +295,13 @@ def study(
             fresh=fresh,
             refresh=refresh,
             jobs=jobs,
+            alter=unsaid.chosen(set_),
             given={"aqm": aqm or ()},
         )
         for each in command.chosen(name, part, figure)
     ]
+    if live:
+        _add_live(name, quick, out)
     if every:
         from aqmlab.report import index
 
@@ -299,6 +309,17 @@ def study(
         print(printable(str(page)), file=sys.stderr if json else sys.stdout)
     if json:
         print_json(answers if every else answers[0])
+
+
+def _add_live(name: str, quick: bool, out: Path | None) -> None:
+    """Runs a study's live cells and adds them to its report."""
+    from aqmlab.experiment.experiment import load
+    from aqmlab.pipeline import live_study, registry
+    from aqmlab.runs.progress import for_stream
+
+    experiment = load(name)
+    folder = out or registry.default_folder(experiment.name, quick)
+    live_study.add(experiment, folder, progress=for_stream())
 
 
 @app.command()
@@ -343,25 +364,6 @@ def claims(
 
 def _printable(row: dict[str, Any]) -> dict[str, str]:
     return {key: printable(row[key]) for key in ("study", "id", "claim", "why")}
-
-
-@app.command()
-def schema(
-    of: Annotated[
-        str, typer.Argument(metavar="scenario|experiment", help="Of which files.")
-    ] = "scenario",
-) -> None:
-    """Print the JSON schema of scenario or experiment files, for editors."""
-    if of not in ("scenario", "experiment"):
-        raise SpecError(f'no schema of "{of}": give scenario or experiment')
-    if of == "scenario":
-        from aqmlab.simulator import engine
-
-        print_json(engine.schema())
-    else:
-        from aqmlab.pipeline import schema
-
-        print_json(schema.experiment())
 
 
 @app.command()
