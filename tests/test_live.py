@@ -7,10 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from aqmlab.simulator.capture import Capture
 
 SCENARIO = """
 duration = "20 s"
@@ -105,6 +109,23 @@ def test_a_program_s_bytes_cross_the_queue(namespaces, tmp_path, aqm):
     assert {"queue", "seconds"} <= set(result.runs[0].tables())
 
 
+def test_users_of_a_scenario_send_over_ipv6(namespaces, tmp_path):
+    from aqmlab.live.run import How
+
+    path = tmp_path / "six.pcap"
+    scenario = {
+        "duration": "3 s",
+        "network": {"rtt": "10 ms"},
+        "link": [{"rate": "5 Mbit/s"}],
+        "traffic": [{"app": "bulk", "flows": 2, "tcp": "linux"}],
+    }
+    outcome = How(ipv6=True)(scenario, capture=Capture(path))
+    assert outcome.summary["departure_bytes"] > 500_000
+    assert outcome.summary["live"]["dropped_elsewhere"] == 0
+    first = path.read_bytes()[24 + 16 :]
+    assert first[0] >> 4 == 6
+
+
 def _descendants() -> set[str]:
     """Command lines of processes that belong to live runs."""
     found = set()
@@ -189,3 +210,30 @@ def test_a_result_crosses_processes_whole(tmp_path):
     found = raw.read(tmp_path / "answer")
     assert found["tables"]["queue"]["columns"] == tables["queue"]["columns"]
     assert found["summary"] == told["summary"]
+
+
+def test_without_root_a_user_namespace_does():
+    """Whoever may make user namespaces needs no root; here root gives its rights away first."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("only root can try what nobody may")
+    package = Path(__file__).parent.parent / "python"
+    nobody: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []}
+    try:
+        subprocess.run(
+            [sys.executable, "-c", "import aqmlab._core"],
+            env={"PYTHONPATH": str(package)},
+            stderr=subprocess.DEVNULL,
+            check=True,
+            **nobody,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this Python's files are root's alone")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        words = [sys.executable, "-m", "aqmlab.live.part", "check", f"{folder}/answer"]
+        subprocess.run(words, env={"PYTHONPATH": str(package)}, timeout=60, check=True, **nobody)
+        needs = json.loads(Path(folder, "answer").read_text())["needs"]
+    if not needs[0]["ok"]:
+        pytest.skip(needs[0]["found"])
+    assert needs[0]["found"] == "a user namespace of one's own"
+    assert all(need["ok"] for need in needs), needs
