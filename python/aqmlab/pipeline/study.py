@@ -32,9 +32,9 @@ from aqmlab.runs.store import Store
 from aqmlab.simulator import engine
 from aqmlab.simulator.engine import Simulate
 from aqmlab.tables.material import Material
-from aqmlab.tables.result import Result
 
 from . import calibrating
+from .result import Result
 
 if TYPE_CHECKING:
     from aqmlab.experiment.rules import Claim
