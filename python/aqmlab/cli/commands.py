@@ -279,7 +279,9 @@ def study(
         for each in command.chosen(name, part, figure)
     ]
     if live:
-        _add_live(name, quick, out)
+        from aqmlab.pipeline import live_study
+
+        live_study.add_to(name, quick, out)
     if every:
         from aqmlab.report import index
 
@@ -287,17 +289,6 @@ def study(
         print(printable(str(page)), file=sys.stderr if json else sys.stdout)
     if json:
         print_json(answers if every else answers[0])
-
-
-def _add_live(name: str, quick: bool, out: Path | None) -> None:
-    """Runs a study's live cells and adds them to its report."""
-    from aqmlab.experiment.experiment import load
-    from aqmlab.pipeline import live_study, registry
-    from aqmlab.runs.progress import for_stream
-
-    experiment = load(name)
-    folder = out or registry.default_folder(experiment.name, quick)
-    live_study.add(experiment, folder, progress=for_stream())
 
 
 @app.command()
