@@ -34,6 +34,7 @@ ROOMS = [
     "pipeline",
     "learn",
     "advise",
+    "gym",
     "bench",
     "lab",
     "cli",
