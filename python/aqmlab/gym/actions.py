@@ -38,7 +38,7 @@ class Action(Protocol):
 
 @dataclass(frozen=True)
 class Probability:
-    """The agent is the discipline: each packet is dropped or marked with the probability it says."""
+    """The agent is the discipline: packets are dropped or marked with the probability it says."""
 
     limit: int = 1000
     """Packets that the queue holds."""
