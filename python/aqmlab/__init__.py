@@ -5,6 +5,7 @@
     print(result.summary["response_p50_s"])
     print(result.statistics())            # mean and 95 % interval of every number
     print(result.table("responses"))      # every request, a Polars data frame
+    result.plot.cdf().figure.savefig("cdf.svg")
 
     other = aqmlab.run("fifo-98.toml", seeds=5)
     print(aqmlab.paired(other, result))   # the difference, seed by seed
@@ -14,26 +15,56 @@ Importing this package is cheap: everything heavy is loaded when it is first use
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import AqmlabError
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     import polars as pl
 
-    from aqmlab.tables.result import Result
+    from aqmlab.pipeline.result import Result
+    from aqmlab.simulator.own.discipline import (
+        DROP,
+        DROP_FORCED,
+        PASS,
+        SIGNAL,
+        SIGNAL_FORCED,
+        Discipline,
+        discipline,
+        parameter,
+    )
 
     __version__: str
 
-__all__ = ["AqmlabError", "__version__", "paired", "run"]
+__all__ = [
+    "DROP",
+    "DROP_FORCED",
+    "PASS",
+    "SIGNAL",
+    "SIGNAL_FORCED",
+    "AqmlabError",
+    "Discipline",
+    "__version__",
+    "discipline",
+    "load",
+    "paired",
+    "parameter",
+    "run",
+]
+_OWN = ("PASS", "SIGNAL", "SIGNAL_FORCED", "DROP", "DROP_FORCED")
+_OWN += ("Discipline", "discipline", "parameter")
+"""What a discipline in Python is made of."""
 
 
-def __getattr__(name: str) -> str:
+def __getattr__(name: str) -> Any:
     """`__version__` is that of the simulator, which is not loaded before."""
+    if name in _OWN:
+        from aqmlab.simulator.own import discipline
+
+        return getattr(discipline, name)
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from aqmlab.simulator import engine
@@ -52,6 +83,7 @@ def run(
     jobs: int | None = None,
     progress: bool = False,
     pcap: str | os.PathLike[str] | None = None,
+    aqm: str | type[Discipline] | Sequence[str | type[Discipline]] = (),
 ) -> Result:
     """Runs a scenario or an experiment, given as a TOML file or as a mapping.
 
@@ -59,7 +91,8 @@ def run(
     changes fields by dotted path (`{"link.0.forward.limit": 60}`). With `out` the results are
     kept in that folder and a later call continues there; without it they stay in memory.
     `progress` shows progress on standard error. Uses all cores unless `jobs` says otherwise.
-    `pcap` is a file for what crosses the first link, readable by Wireshark.
+    `pcap` is a file for what crosses the first link, readable by Wireshark. `aqm` are disciplines
+    of one's own, classes or files: see docs/own-discipline.md.
     """
     from pathlib import Path
 
@@ -68,12 +101,22 @@ def run(
     from aqmlab.runs.progress import for_stream
     from aqmlab.simulator.capture import Capture
 
-    experiment = load(source, overrides=set, seed=seed, seeds=seeds)
+    own = [aqm] if isinstance(aqm, str | type) else aqm
+    experiment = load(source, overrides=set, seed=seed, seeds=seeds, aqm=own)
     board = for_stream() if progress else None
     capture = Capture(Path(pcap)) if pcap is not None else None
     return Study(experiment).carry_out(
         out=out, fresh=fresh, jobs=jobs, progress=board, capture=capture
     )
+
+
+def load(folder: str | os.PathLike[str]) -> Result:
+    """What a results folder holds, without running anything: of `aqmlab run`, or of a study."""
+    from pathlib import Path
+
+    from aqmlab.pipeline import result
+
+    return result.load(Path(folder))
 
 
 def paired(first: Result, second: Result) -> pl.DataFrame:

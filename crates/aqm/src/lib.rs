@@ -51,7 +51,7 @@ extern crate alloc;
 mod agent;
 mod algorithms;
 mod aqm;
-mod buffer;
+pub mod buffer;
 mod buffer_limit;
 mod by_profile;
 mod discipline;

@@ -25,13 +25,13 @@ mod watch;
 mod world;
 
 pub use capture::{Capture, CapturedAt};
-pub use catalogue::{catalogue, table, variables};
+pub use catalogue::{catalogue, discipline, table, variables};
 pub use error::ScenarioError;
 pub use memory::free_bytes;
-pub use recorder::{Outcome, measures, summary_json};
+pub use recorder::{ConnectionEnd, Ended, Outcome, Recorder, Reports, measures, summary_json};
 pub use run::{Run, run};
 pub use scenario::{Scenario, access, json_schema};
-pub use setup::{Parts, capacities, estimate, parts, resolve};
+pub use setup::{Parts, capacities, estimate, parts, resolve, simulated_parts};
 pub use steer::Sight;
 pub use watch::PACKET_NUMBERS;
 pub use world::{Group, Network};

@@ -21,6 +21,14 @@ app = typer.Typer(name="aqmlab", pretty_exceptions_enable=False)
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Discard what the folder holds.")]
+Aqm = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--aqm",
+        metavar="FILE[:CLASS]",
+        help="A discipline of your own beside those of the experiment; may be repeated.",
+    ),
+]
 Out = Annotated[Path | None, typer.Option(help="Results folder (default: results/<name>).")]
 
 
@@ -72,6 +80,7 @@ def run(
     watch: Annotated[
         bool, typer.Option("--watch", help="Draw queue, throughput and losses meanwhile.")
     ] = False,
+    aqm: Aqm = None,
     report: Annotated[
         bool, typer.Option("--report", help="Also write a report with tables and figures.")
     ] = False,
@@ -84,7 +93,7 @@ def run(
     twice = seed is not None and seeds is not None
     _refuse(twice, "--seed and --seeds exclude each other: give one of them")
     capture = _capture(pcap, pcap_port, pcap_at, watch)
-    given = {"overrides": set_ or (), "seed": seed, "seeds": seeds}
+    given = {"overrides": set_ or (), "seed": seed, "seeds": seeds, "aqm": aqm or ()}
     how = {"out": out, "fresh": fresh, "jobs": jobs, "capture": capture, "report": report}
     document = _carry_out(str(scenario), json, given=given, watch=watch, **how)
     if json:
@@ -245,12 +254,16 @@ def study(
     figure: Annotated[
         str | None, typer.Option("--figure", help="Only what this figure needs, and the figure.")
     ] = None,
+    aqm: Aqm = None,
     out: Out = None,
     json: Json = False,
     jobs: Jobs = None,
     fresh: Fresh = False,
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Discard the folder only if another version wrote it.")
+    ] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Also run some cells on real TCP stacks, in real time.")
     ] = False,
 ) -> None:
     """Repeat a published study (or all of them), or run an experiment, and write its report.
@@ -265,6 +278,8 @@ def study(
         print_json(registry.names()) if json else registry.show(terminal.console())
         return
     every = name == registry.ALL
+    if live and (every or part or figure):
+        raise SpecError("--live adds to the report of one study: leave out --part and --figure")
     answers = [
         _carry_out(
             each,
@@ -278,9 +293,12 @@ def study(
             fresh=fresh,
             refresh=refresh,
             jobs=jobs,
+            given={"aqm": aqm or ()},
         )
         for each in command.chosen(name, part, figure)
     ]
+    if live:
+        _add_live(name, quick, out)
     if every:
         from aqmlab.report import index
 
@@ -288,6 +306,17 @@ def study(
         print(printable(str(page)), file=sys.stderr if json else sys.stdout)
     if json:
         print_json(answers if every else answers[0])
+
+
+def _add_live(name: str, quick: bool, out: Path | None) -> None:
+    """Runs a study's live cells and adds them to its report."""
+    from aqmlab.experiment.experiment import load
+    from aqmlab.pipeline import live_study, registry
+    from aqmlab.runs.progress import for_stream
+
+    experiment = load(name)
+    folder = out or registry.default_folder(experiment.name, quick)
+    live_study.add(experiment, folder, progress=for_stream())
 
 
 @app.command()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aqmlab.errors import EngineError, FaultError, SpecError
 
 from .capture import ARRIVAL, Capture
+from .own import source
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,6 +52,10 @@ class Outcome:
     tables: dict[str, pa.Table]
 
 
+Simulate = Callable[..., Outcome]
+"""`simulate`, or what runs a scenario otherwise and gives the same."""
+
+
 def _core() -> Any:
     try:
         from aqmlab import _core
@@ -62,9 +67,16 @@ def _core() -> Any:
 
 
 @contextmanager
-def _asked() -> Iterator[Any]:
-    """The compiled simulator; what it raises is one of our own errors."""
+def _asked(scenario: Scenario | None = None) -> Iterator[Any]:
+    """The compiled simulator; what it raises is one of our own errors. For a scenario with
+    disciplines of a user's own it is one in another process, which alone runs their code."""
     core = _core()
+    own = source.tables(scenario) if scenario is not None else []
+    if own:
+        from .own.process import Remote
+
+        yield Remote(own)
+        return
     try:
         yield core
     except core.Cancelled as stop:
@@ -91,7 +103,7 @@ def simulate(
     """
     text = json.dumps(scenario)
     began = time.perf_counter()
-    with _asked() as core:
+    with _asked(scenario) as core:
         raw: _core_module.RawResult
         if watch is not None:
             show, bin_s = watch
@@ -103,12 +115,17 @@ def simulate(
                 pcap = (write, list(capture.ports), capture.at == ARRIVAL)
                 raw = core.run(text, progress, pcap)
     wall = time.perf_counter() - began
-    summary = json.loads(raw["summary"])
-    summary["wall_s"] = wall
-    packets = summary.get("data_packets")
-    summary["data_packets_per_wall_s"] = packets / wall if packets and wall > 0 else None
+    done = outcome(raw)
+    packets = done.summary.get("data_packets")
+    done.summary["wall_s"] = wall
+    done.summary["data_packets_per_wall_s"] = packets / wall if packets and wall > 0 else None
+    return done
+
+
+def outcome(raw: _core_module.RawResult) -> Outcome:
+    """What a run hands out, simulated or live: summary and tables."""
     tables = {name: _table(table, raw["groups"]) for name, table in raw["tables"].items()}
-    return Outcome(summary, tables)
+    return Outcome(json.loads(raw["summary"]), tables)
 
 
 class World:
@@ -178,26 +195,26 @@ def _texts(texts: Sequence[str]) -> pa.Array:
 
 def check(scenario: Scenario) -> dict[str, Any]:
     """The scenario with every default filled in; a mistake in it is a [`SpecError`]."""
-    with _asked() as core:
+    with _asked(scenario) as core:
         return json.loads(core.check(json.dumps(scenario)))
 
 
 def estimate(scenario: Scenario) -> float | None:
     """Expected IP bytes per user and second of the traffic that is given by its load."""
-    with _asked() as core:
+    with _asked(scenario) as core:
         return core.estimate(json.dumps(scenario))
 
 
 def memory(scenario: Scenario) -> tuple[int, int | None]:
     """Bytes of memory that a run takes at least, and those that are free; None: nobody says."""
-    with _asked() as core:
+    with _asked(scenario) as core:
         return core.memory(json.dumps(scenario))
 
 
 def resolve(scenario: Scenario) -> dict[str, Any]:
     """What the scenario means: `links` and `groups` with names, ports, directions, rates in bit/s;
     `machines` and the recorded `queues`. (`crates/sim/src/setup/resolved.rs` tells each key.)"""
-    with _asked() as core:
+    with _asked(scenario) as core:
         return json.loads(core.resolve(json.dumps(scenario)))
 
 
