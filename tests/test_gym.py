@@ -132,7 +132,7 @@ def test_the_speed_is_measured_by_aqmlab_bench(monkeypatch):
 
     monkeypatch.setattr(steps, "SCENARIO", {**steps.SCENARIO, "duration": "2 s"})
     monkeypatch.setattr(steps, "SEEDS", range(1, 2))
-    measured = steps.measure()
+    measured = steps.measure("red")
     assert measured is not None
     assert [row["interval_s"] for row in measured] == [0.1, 0.01]
     assert all(row["steps_per_cpu_s"] > 0 for row in measured)

@@ -146,7 +146,7 @@ def measure() -> dict[str, Any]:
         **models,
         "queues": queues(),
         "commands": bench_commands.measure(),
-        "gym": steps.measure(),
+        "gym": steps.measure("red"),
         "timed": TIMED,
         "machine": machine(),
         "version": version.version,

@@ -8,28 +8,30 @@ from typing import Any
 
 from aqmlab.errors import EngineError
 
-SCENARIO = {
+SCENARIO: dict[str, Any] = {
     "duration": "60 s",
     "network": {"rtt": "100 ms"},
     "record": {"samples": False},
-    "link": [{"rate": "10 Mbit/s", "forward": "red"}],
+    "link": [{"rate": "10 Mbit/s"}],
     "traffic": [{"app": "bulk", "flows": 10, "tcp": "plain"}],
 }
-"""Ten bulk flows over RED, whose `max_p` an agent sets in every step."""
+"""Ten bulk flows; the queue is handed in, and an agent sets its `max_p` in every step."""
 INTERVALS_S = (0.1, 0.01)
 SEEDS = range(1, 8)
 
 
-def measure() -> list[dict[str, Any]] | None:
+def measure(queue: str) -> list[dict[str, Any]] | None:
     """Steps per CPU second, the median of seven episodes; None where Gymnasium is not installed."""
     try:
         from aqmlab import gym
     except EngineError:
         return None
+    (link,) = SCENARIO["link"]
+    scenario = {**SCENARIO, "link": [{**link, "forward": queue}]}
     tuned = gym.Parameter("max_p", 0.0, 1.0, first=0.02)
     measured = []
     for interval_s in INTERVALS_S:
-        env = gym.AqmEnv(SCENARIO, action=tuned, interval_s=interval_s)
+        env = gym.AqmEnv(scenario, action=tuned, interval_s=interval_s)
         rates = [_steps_per_cpu_s(env, seed) for seed in SEEDS]
         measured.append({"interval_s": interval_s, "steps_per_cpu_s": statistics.median(rates)})
     return measured
