@@ -337,14 +337,16 @@ def _printable(row: dict[str, Any]) -> dict[str, str]:
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder of a study.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder.")],
 ) -> None:
-    """Write report.html from a study's results folder again."""
+    """Write report.html of a results folder; of a study, or of one that has it already, again."""
+    from aqmlab.pipeline import kept
     from aqmlab.report import write
 
     if not folder.is_dir():
-        raise AqmlabError(f"{folder}: no such folder; give a results folder of `aqmlab study`")
-    print(printable(str(write(folder))))
+        raise AqmlabError(f"{folder}: no such folder; give a results folder")
+    again = (folder / "result.json").exists() or not (folder / "manifest.json").exists()
+    print(printable(str(write(folder) if again else kept.report(folder))))
 
 
 def print_json(content: Any) -> None:
