@@ -134,6 +134,19 @@ class Overload:
     def run(self, packets: int) -> None:
         """The next arrivals and all that happens between them."""
 
+class World:
+    """A world that is moved in slices, looked at and changed between them."""
+
+    def __init__(self, scenario_json: str) -> None: ...
+    def advance(self, seconds: float, port: str) -> tuple[bool, list[float]]:
+        """Moves on; whether the run is over, and eight numbers of the port since the last time."""
+
+    def set(self, port: str, name: str, value: float) -> None:
+        """Changes a parameter of the port's discipline."""
+
+    def now(self) -> tuple[float, int]:
+        """Seconds, and events served."""
+
 class Learner:
     """Reads a packet capture, piece by piece."""
 

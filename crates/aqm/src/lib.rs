@@ -48,6 +48,7 @@
 #![cfg_attr(not(test), no_std)]
 extern crate alloc;
 
+mod agent;
 mod algorithms;
 mod aqm;
 pub mod buffer;
@@ -67,6 +68,7 @@ mod registry;
 mod shells;
 mod tables;
 
+pub use agent::AGENT;
 pub use aqm::{Aqm, Judged, LimitOrder, Verdict};
 pub use buffer_limit::{BufferLimit, Fit};
 pub use discipline::{Cx, Discipline, Fifo};
