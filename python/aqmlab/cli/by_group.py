@@ -45,7 +45,9 @@ def show(result: Result, console: Console) -> None:
 def _of_seeds(figure: Figure, sample: Sequence[float] | None) -> str:
     """A number under several seeds; its unit is that of the table already."""
     mean, _, high = interval(list(sample or []))
-    return plus_minus(figure, *(None if math.isnan(v) else v for v in (mean, high)))
+    if math.isnan(mean):
+        return "-"
+    return plus_minus(figure, mean, None if math.isnan(high) else high)
 
 
 def _figure(column: Column) -> Figure:
