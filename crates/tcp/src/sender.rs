@@ -68,12 +68,12 @@ impl Sender {
         })
     }
 
-    /// As new, keeping what is allocated; `same`: it was of the same profile.
-    pub fn renewed(self, profile: &Profile, same: bool) -> Self {
+    /// As new, keeping what is allocated.
+    pub fn renewed(self, profile: &Profile) -> Self {
         let control = &*profile.congestion;
         match (self, profile.recovery.kind) {
-            (Sender::Rack(rack), RecoveryKind::Rack(settings)) if same => {
-                Sender::Rack(rack.renewed(settings, control))
+            (Sender::Rack(rack), RecoveryKind::Rack(settings)) => {
+                Sender::Rack(rack.renewed(settings, control.boxed()))
             }
             (Sender::Classic(mut classic), kind) if !matches!(kind, RecoveryKind::Rack(_)) => {
                 classic.recovery.reset(kind);

@@ -172,8 +172,20 @@ pub(crate) enum EcnMode {
 pub(crate) const CLASSIC: ControlFlags =
     ControlFlags { own_window: false, own_marks: false, paced: false, ecn: EcnMode::Classic };
 
+/// Copies of what is known as a trait object alone.
+pub(crate) trait Boxed {
+    /// A copy.
+    fn boxed(&self) -> Box<dyn Control>;
+}
+
+impl<C: Control + Clone + 'static> Boxed for C {
+    fn boxed(&self) -> Box<dyn Control> {
+        Box::new(self.clone())
+    }
+}
+
 /// One connection's congestion control.
-pub(crate) trait Control: Debug + Send + Sync + RefUnwindSafe {
+pub(crate) trait Control: Boxed + Debug + Send + Sync + RefUnwindSafe {
     /// Who sets what.
     fn flags(&self) -> ControlFlags {
         CLASSIC
@@ -232,17 +244,11 @@ pub(crate) trait Control: Debug + Send + Sync + RefUnwindSafe {
     fn classic(&self) -> Option<ClassicReno> {
         None
     }
-
-    /// The same for another connection, as new.
-    fn reset(&mut self);
-
-    /// A copy.
-    fn boxed(&self) -> Box<dyn Control>;
 }
 
 impl Clone for Box<dyn Control> {
     fn clone(&self) -> Self {
-        self.boxed()
+        (**self).boxed()
     }
 }
 

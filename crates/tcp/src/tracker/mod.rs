@@ -121,12 +121,10 @@ impl Tracker {
         }
     }
 
-    /// As new, keeping what is allocated.
-    pub fn renewed(self, paces: bool) -> Self {
-        let Tracker { mut control, mut board, .. } = self;
-        control.reset();
-        board.reset();
-        Tracker::with(control, board, paces)
+    /// As new, with another control, keeping the records' memory.
+    pub fn renewed(mut self, control: Box<dyn Control>, paces: bool) -> Self {
+        self.board.reset();
+        Tracker::with(control, self.board, paces)
     }
 
     /// The handshake is over; `srtt` is zero if it has shown no round trip.

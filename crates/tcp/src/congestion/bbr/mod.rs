@@ -352,19 +352,4 @@ impl Control for Bbr {
     fn pacing_rate(&self, _flight: &SendState, _srtt: Duration) -> Option<u64> {
         Some(self.pacing_rate.max(1))
     }
-
-    fn reset(&mut self) {
-        *self = Bbr::new(self.settings);
-    }
-
-    fn boxed(&self) -> Box<dyn Control> {
-        Box::new(self.clone())
-    }
-}
-
-#[cfg(test)]
-impl Default for Bbr {
-    fn default() -> Self {
-        Bbr::new(Settings::read(&packet::params::Params::defaults(FIELDS)))
-    }
 }
