@@ -16,7 +16,6 @@ pub(crate) struct LogHistogram {
 }
 
 impl LogHistogram {
-    /// Adds a time.
     pub fn add(&mut self, ns: u64) {
         let bin = bin_of(ns);
         if bin >= self.counts.len() {

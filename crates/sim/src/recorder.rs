@@ -236,12 +236,10 @@ impl Recorder {
         self.pages.begun(group);
     }
 
-    /// A page has ended.
     pub fn page_ended(&mut self, page: PageLoad) {
         self.pages.ended(page);
     }
 
-    /// A connection is over.
     pub fn closed(&mut self, now: Instant, connection: &Connection) {
         if !connection.failed {
             assert_eq!(

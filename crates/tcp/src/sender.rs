@@ -44,7 +44,6 @@ pub(crate) struct Ack<'a> {
 }
 
 impl Sender {
-    /// A new one for this profile.
     pub fn new(profile: &Profile) -> Self {
         let control = &*profile.congestion;
         match profile.recovery.kind {

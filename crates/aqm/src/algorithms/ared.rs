@@ -78,7 +78,6 @@ fn tuned<J: Early>(mut judge: J, settings: &Settings, gentle_too: bool) -> Tuned
     Tuned::new(judge, rule, settings.base.max_p, gentle_too, drop_from)
 }
 
-/// The numbers of the rule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rule {
     alpha: f64,

@@ -85,7 +85,6 @@ struct Flow {
     rate: Option<RateAverage>,
 }
 
-/// The judge.
 struct Csfq {
     flows: Active<Flow>,
     over: f64,

@@ -153,7 +153,6 @@ impl Weight {
     }
 }
 
-/// The judge.
 struct Dcn {
     flows: Flows,
     law: PiLaw,

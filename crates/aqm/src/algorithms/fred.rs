@@ -82,14 +82,12 @@ const FIELDS: &[Field] = &[
         .source("constructed"),
 ];
 
-/// One active flow.
 #[derive(Default)]
 struct Flow {
     queue: u32,
     strikes: u32,
 }
 
-/// The judge.
 struct Fred {
     min: f64,
     max: f64,

@@ -66,7 +66,6 @@ const FIELDS: &[Field] = &[
     ECN,
 ];
 
-/// The judge.
 struct Green {
     /// x_est, in bytes/s.
     arrivals: RateAverage,

@@ -96,7 +96,6 @@ const FIELDS: &[Field] = &[
     ECN,
 ];
 
-/// The judge.
 struct Pi {
     law: PiLaw,
     ticker: Ticker,

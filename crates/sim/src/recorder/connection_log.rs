@@ -7,7 +7,6 @@ use tcp::{Counters, Segment};
 use super::loss_episodes::Episode;
 use crate::world::connection::{ACCEPTOR, Connection, OPENER};
 
-/// The log of one connection.
 #[derive(Debug)]
 pub struct ConnectionLog {
     /// Rows in the log of requests.
@@ -50,7 +49,6 @@ impl ConnectionLog {
         self.rows.push(row);
     }
 
-    /// Rows of its requests.
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }

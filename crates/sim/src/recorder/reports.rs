@@ -27,13 +27,11 @@ impl Reports {
         all
     }
 
-    /// Their figures.
     pub fn summarise(&self, groups: &[&str], out: &mut Summary) {
         self.calls.summarise(groups, out);
         self.players.summarise(groups, out);
     }
 
-    /// Their tables.
     pub fn tables(&self) -> Vec<Table> {
         self.calls.table().into_iter().chain(self.players.tables()).collect()
     }

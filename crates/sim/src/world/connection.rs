@@ -69,7 +69,6 @@ impl Exchange {
     }
 }
 
-/// One connection.
 pub struct Connection {
     /// Never used again, unlike the connection's place; [`GONE`] when it is over.
     pub serial: u32,
@@ -91,7 +90,6 @@ pub struct Connection {
     pub sent_pending: bool,
     /// Whether replies share the connection frame by frame.
     pub multiplexed: bool,
-    /// Who closes.
     pub closes: Closes,
     /// Differentiated services code point of its packets.
     pub dscp: u8,
@@ -122,7 +120,6 @@ pub struct Connection {
     pub unwritten: u64,
     /// Bytes of all replies asked for.
     pub promised: u64,
-    /// What is measured of it.
     pub log: ConnectionLog,
 }
 

@@ -21,11 +21,9 @@ const UDP_IP_HEADERS: u32 = 28;
 pub(crate) enum Payload {
     /// A segment of a connection.
     Segment(Segment),
-    /// A datagram of a stream.
     Datagram(Datagram),
 }
 
-/// A UDP datagram.
 #[derive(Clone, Copy)]
 pub(crate) struct Datagram {
     /// How many its stream has sent before it.
@@ -87,7 +85,6 @@ pub(crate) struct Stream {
     pub(crate) to: u8,
     /// The member that hears of every datagram that arrives, if one does.
     pub(crate) hears: Option<u32>,
-    /// Datagrams sent.
     pub(crate) sent: u64,
 }
 
@@ -108,7 +105,6 @@ impl InFlight {
         &self.header
     }
 
-    /// Whether it is one of a stream of datagrams.
     #[inline]
     pub(crate) fn is_datagram(&self) -> bool {
         matches!(self.payload, Payload::Datagram(_))

@@ -311,13 +311,11 @@ impl World {
         }
     }
 
-    /// A request has ended.
     fn end_exchange(&mut self, index: u32, exchange: Exchange) {
         let group = self.group_of(index);
         self.recorder.replied(self.now, &mut self.connections[index], group, exchange);
     }
 
-    /// A transfer has ended.
     fn end_transfer(&mut self, index: u32) {
         let group = self.group_of(index);
         self.recorder.transferred(self.now, &self.connections[index], group);

@@ -11,7 +11,6 @@ use crate::world::World;
 use crate::world::connection::{GONE, OPENER};
 use crate::world::forwarding::{Datagram, Payload};
 
-/// What a rule counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Count {
     Data,

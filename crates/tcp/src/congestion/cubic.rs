@@ -49,7 +49,6 @@ const FIELDS: &[Field] = &[
         .source("hystart = 1"),
 ];
 
-/// The scale of fractions.
 const SCALE: u32 = 1_024;
 
 /// The parameters, in the integers of the kernel.

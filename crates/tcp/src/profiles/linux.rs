@@ -196,7 +196,6 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     Ok(profile)
 }
 
-/// The congestion control.
 fn control(params: &Params, detection: Option<Detection>) -> Result<Chosen, BadParams> {
     let usual = if detection.is_some() { "cubic" } else { "rfc5681" };
     let mut chosen = Chosen::read(params, usual);

@@ -65,7 +65,6 @@ impl Tracked {
 }
 
 impl ClassicControl {
-    /// For a new connection.
     pub fn new(control: &dyn Control) -> Self {
         ClassicControl(control.classic().is_none().then(|| {
             Box::new(Tracked {
@@ -79,12 +78,10 @@ impl ClassicControl {
         }))
     }
 
-    /// Reno alone.
     pub const fn reno() -> Self {
         ClassicControl(None)
     }
 
-    /// Whether it is Reno.
     #[inline(always)]
     pub fn is_reno(&self) -> bool {
         self.0.is_none()

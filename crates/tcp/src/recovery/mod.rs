@@ -24,7 +24,6 @@ pub(crate) use rules::{Detection, Implementation, Leaving, RackSettings, Recover
 pub(crate) use sack::Sack;
 pub(crate) use tahoe::Tahoe;
 
-/// The recovery of one connection.
 #[derive(Clone, Debug)]
 #[repr(u8)] // a tag of its own is asked faster than one hidden in a field
 pub(crate) enum Recovery {
@@ -216,7 +215,6 @@ fn beyond_window(snd: &SendState, chunk: Chunk) -> u64 {
     if new && beyond { chunk.end() - chunk.seq } else { 0 }
 }
 
-/// With Reno alone.
 #[cfg(test)]
 fn with_reno<T>(rules: &Rules, snd: &mut SendState, act: impl FnOnce(&mut Windows) -> T) -> T {
     act(&mut Windows { rules, snd, control: &mut ClassicControl::reno() })

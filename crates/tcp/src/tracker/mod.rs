@@ -55,7 +55,6 @@ struct CwndUsage {
 /// segment (constructed: what TSO would send at once is spread too).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pacer {
-    /// Whether it does.
     pub on: bool,
     /// Segments with data sent so far, as far as pacing counts.
     unpaced: u8,

@@ -62,7 +62,6 @@ impl InOut {
         InOut { ins, out, max, clocks }
     }
 
-    /// Judges an arrival.
     pub fn on_arrival(
         &mut self,
         packet: &Packet,

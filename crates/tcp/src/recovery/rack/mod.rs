@@ -25,7 +25,6 @@ use repair::Undo;
 pub(crate) use timers::Due;
 use timers::Timers;
 
-/// The sender of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct RackSender {
     tracker: Tracker,
@@ -208,7 +207,6 @@ impl RackSender {
     pub fn due(&mut self, now: Instant) -> Due {
         self.timers.take_due(now)
     }
-    /// The next deadline.
     pub fn deadline(&self) -> Instant {
         self.timers.next()
     }
