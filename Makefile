@@ -8,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 # Python outside crates.
-SCRIPTS := docs python requirements tests validation vectors
+SCRIPTS := docs python release requirements tests validation vectors
 
 # Everything the compiled simulator is made of.
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -path '*/data/*' -type f)
@@ -22,12 +22,15 @@ quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/bu
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run web test check format bench validate uml fuzz docs vectors lock audit clean
+.PHONY: help setup dev run web test check format bench validate uml fuzz docs site wheel dist vectors lock audit clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
 
 setup: $(VENV)/.core ## Create .venv and build the simulator into it
+	@:
+
+dev: $(VENV)/.dev ## The same, with what tests and checks need
 	@:
 
 run: setup ## Set everything up and run the study tuning-red (a minute or two)
@@ -36,19 +39,19 @@ run: setup ## Set everything up and run the study tuning-red (a minute or two)
 web: $(PAGE)/index.html ## Build the laboratory in a tab (WebAssembly), where its tools are installed
 	@:
 
-test: setup ## Set everything up and run every test
+test: dev ## Set everything up and run every test
 	@$(CARGO) test --quiet
 	@web/build.sh --missing || $(MAKE) --silent web
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m 'not slow'
 
-check: setup ## Formatting, lints and types, Rust and Python
+check: dev ## Formatting, lints and types, Rust and Python
 	@$(CARGO) fmt --all --check
 	@PYO3_PYTHON=$(abspath $(BIN)/python) $(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
 	@$(BIN)/ruff format --check --quiet $(SCRIPTS)
 	@$(BIN)/ruff check --quiet $(SCRIPTS)
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 
-format: setup ## Format all code
+format: dev ## Format all code
 	@$(CARGO) fmt --all
 	@$(BIN)/ruff format --quiet $(SCRIPTS)
 	@$(BIN)/ruff check --quiet --fix $(SCRIPTS)
@@ -56,26 +59,51 @@ format: setup ## Format all code
 bench: setup ## Speed and memory on this machine, beside ns-2 where installed
 	@$(BIN)/aqmlab bench
 
-validate: setup ## The slow comparisons with theory, papers and other programs
+validate: dev ## The slow comparisons with theory, papers and other programs
 	@$(CARGO) test --quiet --release -- --include-ignored
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m slow || [ $$? -eq 5 ]  # 5: there is none
 	@$(BIN)/python -m validation.ns2
+	@$(BIN)/python -m validation.ns3
 	@$(BIN)/python -m validation.linux
 
-uml: setup ## Build the Linux kernel that `make validate` runs in virtual time (once; needs the Debian package linux-source)
+uml: dev ## Build the Linux kernel that `make validate` runs in virtual time (once; needs the Debian package linux-source)
 	@$(BIN)/python -m validation.linux --build
 
-fuzz: setup ## Damaged results, hostile names and shells; random calls, scenarios and captures (needs nightly Rust): FUZZ_SECONDS each
+fuzz: dev ## Damaged results, hostile names and shells; random calls, scenarios and captures (needs nightly Rust): FUZZ_SECONDS each
 	@cd tests && PYTHONPATH=../python $(abspath $(BIN))/python -m hostile --seconds $(FUZZ_SECONDS)
 	@rustup run nightly cargo fuzz --version > /dev/null 2>&1 || { echo 'make: fuzzing needs nightly Rust and cargo-fuzz: rustup toolchain install nightly && cargo install cargo-fuzz --version 0.13.1 --locked' >&2; exit 1; }
 	@cd fuzz && for target in queue scenario capture; do \
 	    mkdir -p corpus/$$target && rustup run nightly cargo fuzz run $$target corpus/$$target seeds/$$target -- \
 	    -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -rss_limit_mb=4096 || exit 1; done
 
-docs: setup ## Write docs/algorithms.md from the registry, and the Rust crates' documentation
+docs: dev ## Write docs/algorithms.md from the registry, and the Rust crates' documentation
 	@$(BIN)/python docs/characterise.py
 	@$(BIN)/python docs/generate.py
 	@RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps
+
+# Tools in an environment of their own: $(VENV)/NAME from requirements/NAME.txt; why there is none stands in `missing`.
+define environment
+$(VENV)/$(1)/.done: requirements/$(1).txt | $(VENV)/bin/python
+	@$(PYTHON) -m venv $(VENV)/$(1) && rm -f $(VENV)/$(1)/missing
+	@$(VENV)/$(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement $$< > $(VENV)/$(1)/log 2>&1 \
+	|| { grep -m1 'No matching distribution' $(VENV)/$(1)/log > $(VENV)/$(1)/missing || { cat $(VENV)/$(1)/log >&2; exit 1; }; }
+	@touch $$@
+endef
+$(eval $(call environment,audit))
+$(eval $(call environment,site))
+AUDIT := $(VENV)/audit
+SITE  := $(VENV)/site
+
+site: $(SITE)/.done ## The documentation site in site/, with the laboratory in a tab where `make web` has built it; every link checked
+	@if test -s $(SITE)/missing; then echo "site: skipped, its tools are not to be had here ($$(cat $(SITE)/missing))"; \
+	else NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --quiet && echo site/index.html; fi
+
+dist: setup ## The wheel in dist/, with the laboratory in a tab where it can be built
+	@web/build.sh --missing || $(MAKE) --silent web
+	@rm -rf dist && $(call quietly,$(BIN)/maturin build --release --locked --out dist)
+
+wheel: dist ## Build the wheel and try it in a clean environment of Python 3.11, 3.12 and 3.13, those that are here
+	@$(BIN)/python release/wheel.py dist
 
 vectors: ## Write the test vectors again: vectors/*.json from the registry
 	@$(CARGO) run --quiet --release -p aqmlab-testvec --bin vectors
@@ -85,16 +113,10 @@ locked = $(VENV)/lock/bin/uv pip compile --quiet --upgrade --universal --generat
 
 lock: $(VENV)/bin/python ## Write requirements/*.txt anew: the newest releases that pyproject.toml allows, with hashes
 	@test -x $(VENV)/lock/bin/uv || { $(PYTHON) -m venv $(VENV)/lock && $(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.8,<1'; }
-	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) --extra dev pyproject.toml --output-file requirements/lock.txt
+	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) --extra build --extra dev pyproject.toml --output-file requirements/lock.txt
+	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) --extra build --constraint requirements/lock.txt pyproject.toml --output-file requirements/run.txt
 	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) requirements/audit.in --output-file requirements/audit.txt
-
-# In an environment of their own: tools that look at packages are none of them.
-AUDIT := $(VENV)/audit
-$(AUDIT)/.done: requirements/audit.txt | $(VENV)/bin/python
-	@$(PYTHON) -m venv $(AUDIT) && rm -f $(AUDIT)/missing
-	@$(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement $< > $(AUDIT)/log 2>&1 \
-	|| { grep -m1 'No matching distribution' $(AUDIT)/log > $(AUDIT)/missing || { cat $(AUDIT)/log >&2; exit 1; }; }
-	@touch $@
+	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) requirements/site.in --output-file requirements/site.txt
 
 audit: $(AUDIT)/.done ## Licences, sources and known vulnerabilities of all packages, as far as they can be asked
 	@if test -s $(AUDIT)/missing; then echo "audit: skipped, its tools are not to be had here ($$(cat $(AUDIT)/missing))"; \
@@ -102,7 +124,7 @@ audit: $(AUDIT)/.done ## Licences, sources and known vulnerabilities of all pack
 
 clean: ## Remove everything that was built, but keep results
 	@$(CARGO) clean --quiet
-	@rm -rf $(VENV) $(PAGE) web/node_modules fuzz/target python/aqmlab/_core.*.so .pytest_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) $(PAGE) site dist web/node_modules fuzz/target python/aqmlab/_core.*.so .pytest_cache .ruff_cache .hypothesis
 	@find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:
@@ -112,20 +134,27 @@ $(VENV)/bin/python:
 	@echo 'creating $(VENV)'
 	@$(PYTHON) -m venv $(VENV)
 
-# Dependencies: installed again only when the lock or pyproject.toml changes. Every package, indirect
+# Dependencies: installed again only when a lock or pyproject.toml changes. Every package, indirect
 # ones too, is the one of the lock or none. Only where the lock has nothing that this Python and machine
 # could install (the hashes of what it has are right), the ranges of pyproject.toml take its place.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-$(VENV)/.deps: pyproject.toml requirements/lock.txt | $(VENV)/bin/python
-	@command -v $(CARGO) >/dev/null || { echo 'make: cargo is missing: install Rust from https://rustup.rs' >&2; exit 1; }
-	@echo 'installing Python packages and building the simulator (some minutes the first time)'
-	@if $(PIP) --require-hashes --only-binary :all: --requirement requirements/lock.txt > $(VENV)/lock.log 2>&1; then :; \
+define install
+	@if $(PIP) --require-hashes --only-binary :all: --requirement requirements/$(1).txt > $(VENV)/lock.log 2>&1; then :; \
 	elif grep -q 'No matching distribution' $(VENV)/lock.log; then \
-	    echo "make: requirements/lock.txt does not serve $$($(BIN)/python --version) here ($$(grep -m1 'No matching' $(VENV)/lock.log)): installing what pyproject.toml allows" >&2; \
+	    echo "make: requirements/$(1).txt does not serve $$($(BIN)/python --version) here ($$(grep -m1 'No matching' $(VENV)/lock.log)): installing what pyproject.toml allows" >&2; \
 	    $(PIP) 'maturin>=1.16,<2'; \
 	else cat $(VENV)/lock.log >&2; exit 1; fi
-	@$(call quietly,$(BIN)/maturin develop --release --extras dev)
+	@$(call quietly,$(BIN)/maturin develop --release --extras $(2))
 	@touch $@
+endef
+$(VENV)/.deps: pyproject.toml requirements/run.txt | $(VENV)/bin/python
+	@command -v $(CARGO) >/dev/null || { echo 'make: cargo is missing: install Rust from https://rustup.rs' >&2; exit 1; }
+	@echo 'installing Python packages and building the simulator (some minutes the first time)'
+	$(call install,run,build)
+
+# What tests and checks need besides.
+$(VENV)/.dev: pyproject.toml requirements/lock.txt | $(VENV)/.core
+	$(call install,lock,dev)
 
 # The laboratory in a tab: built again only when a source of the simulator or the page changes.
 $(PAGE)/index.html: $(RUST) $(TAB)

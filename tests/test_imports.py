@@ -25,6 +25,7 @@ ROOMS = [
     "units",
     "intervals",
     "experiment",
+    "targets",
     "runs",
     "tables",
     "claims",

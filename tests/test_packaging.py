@@ -14,7 +14,7 @@ import aqmlab
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-LOCKS = ["lock.txt", "audit.txt"]
+LOCKS = ["lock.txt", "run.txt", "audit.txt", "site.txt"]
 
 
 def locked(name: str) -> dict[str, tuple[list[Requirement], int]]:
@@ -46,13 +46,23 @@ def test_every_locked_package_is_exact(name):
             assert [part.operator for part in entry.specifier] == ["=="], package
 
 
-def test_the_lock_has_what_the_project_asks_for():
-    known = locked("lock.txt")
-    for text in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]:
+@pytest.mark.parametrize(
+    ("name", "extras"), [("lock.txt", ["build", "dev"]), ("run.txt", ["build"])]
+)
+def test_the_lock_has_what_the_project_asks_for(name, extras):
+    known = locked(name)
+    asked = [text for extra in extras for text in PROJECT["optional-dependencies"][extra]]
+    for text in [*PROJECT["dependencies"], *asked]:
         asked = Requirement(text)
         for entry in known[asked.name][0]:
             (exact,) = entry.specifier
             assert exact.version in asked.specifier, f"{text}: run `make lock`"
+
+
+def test_running_and_testing_meet_the_same_packages():
+    tested = locked("lock.txt")
+    for package, (entries, _) in locked("run.txt").items():
+        assert [str(entry) for entry in entries] == [str(entry) for entry in tested[package][0]]
 
 
 def test_tables_become_frames_of_pandas(fake, scenario):

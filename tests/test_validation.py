@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 import pytest
 from validation.equivalence import FIGURES, Figure, Kept, table, verdict
+from validation.external import Missing
 from validation.linux import cases, guest, machine
 from validation.ns2.cases import full as ns2_full
+from validation.ns3 import cases as ns3
+from validation.ns3 import program
 
 from aqmlab.simulator import engine
 
@@ -79,7 +82,7 @@ def test_a_table_leaves_out_what_neither_program_did():
     ]
 
 
-@pytest.mark.parametrize("listed", [cases.full, cases.quick, ns2_full])
+@pytest.mark.parametrize("listed", [cases.full, cases.quick, ns2_full, ns3.full])
 def test_every_case_has_a_name_of_its_own_and_a_scenario_that_is_accepted(listed):
     some = list(listed())
     assert len({case.name() for case in some}) == len(some)
@@ -91,6 +94,25 @@ def test_the_kernels_cases_are_accepted_and_tell_tc_of_ecn(real_core):
         words = cases.job(case, 1)["qdisc"].split()
         if cases.QUEUES[case.queue][2]:
             assert ("ecn" in words) == case.ecn, case.name()
+
+
+def test_the_cases_of_ns3_are_accepted_and_name_the_same_numbers(real_core):
+    for case in ns3.full():
+        queue = engine.check(ns3.scenario(case))["link"][0]["forward"]
+        told = dict(word.removeprefix("--").split("=", 1) for word in ns3.words(case, 7))
+        attributes = dict(pair.split("=") for pair in told["attributes"].split(","))
+        assert told["seed"] == "7"
+        assert attributes.get("UseEcn", "false") == str(queue.get("ecn", False)).lower()
+        if "MinTh" in attributes:
+            assert float(attributes["MinTh"]) == queue["min_th"], case.name()
+
+
+def test_without_ns3_one_sentence_says_how_to_get_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(program, "release", lambda: "3.44")
+    monkeypatch.setattr(program.shutil, "which", lambda _: None)
+    with pytest.raises(Missing, match="Debian package g\\+\\+"):
+        program.built()
 
 
 def test_frames_of_a_trace_carry_a_right_checksum_and_their_number():
@@ -105,8 +127,8 @@ def test_without_a_kernel_one_sentence_says_how_to_get_it(tmp_path, monkeypatch)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(machine.platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(machine, "source", lambda: machine.CONFIG)
-    with pytest.raises(machine.Missing, match="`make uml` builds it"):
+    with pytest.raises(Missing, match="`make uml` builds it"):
         machine.kernel()
     monkeypatch.setattr(machine.platform, "machine", lambda: "riscv64")
-    with pytest.raises(machine.Missing, match="x86_64 only"):
+    with pytest.raises(Missing, match="x86_64 only"):
         machine.kernel()

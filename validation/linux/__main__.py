@@ -11,6 +11,7 @@ import argparse
 from pathlib import Path
 
 from validation.equivalence import Numbers, Program, compare, options
+from validation.external import Missing
 from validation.linux import machine
 from validation.linux.cases import Case, full, job, quick, scenario
 
@@ -47,7 +48,7 @@ def main() -> int:
             print(machine.build())
             return 0
         machine.kernel()
-    except machine.Missing as missing:
+    except Missing as missing:
         print(f"no comparison with Linux: {missing}")
         return 0
     cases = quick() if arguments.quick else full()

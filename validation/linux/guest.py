@@ -297,7 +297,20 @@ def trace(job: dict, ends: Namespaces) -> dict:
         return {"sent_ns": sent, "received": received}
 
 
-JOBS = {"bulk": bulk, "trace": trace}
+def commands(job: dict, ends: Namespaces) -> dict:
+    """What tc prints of each discipline that it was told, and its complaint if it refuses it."""
+    ends.enter(ROUTER)
+    told = []
+    for words in job["qdiscs"]:
+        place = ("tc", "qdisc", "replace", "dev", "line0", "root")
+        done = subprocess.run([*place, *words.split()], capture_output=True, text=True, check=False)
+        shown = run("tc", "-s", "-d", "qdisc", "show", "dev", "line0")
+        told.append({"complaint": done.stderr.strip(), "shown": shown})
+        run("tc", "qdisc", "replace", "dev", "line0", "root", "pfifo")
+    return {"told": told}
+
+
+JOBS = {"bulk": bulk, "trace": trace, "commands": commands}
 
 
 def main() -> None:

@@ -19,15 +19,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from validation.external import Missing, cache
+
 HERE = Path(__file__).resolve().parent
 GUEST, LINE, CONFIG = HERE / "guest.py", HERE / "line.c", HERE / "kernel.config"
 TOOLS = ("make", "cc", "flex", "bison", "bc", "xz", "tar", "ip", "tc")
 HZ = 1000
 """Timer ticks per second. User-mode Linux has 100; Debian's kernels 250, many others 1000."""
-
-
-class Missing(Exception):
-    """What is not there, and how to get it, in one sentence."""
 
 
 def source() -> Path:
@@ -51,8 +49,7 @@ def folder() -> Path:
         str(archive.stat().st_size).encode(),
     ]
     digest = hashlib.sha256(b"\0".join(of)).hexdigest()[:12]
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "aqmlab" / f"linux-{release}-{digest}"
+    return cache(f"linux-{release}-{digest}")
 
 
 def kernel() -> Path:

@@ -154,7 +154,12 @@ def _queue(case: Case) -> dict[str, object]:
 
 
 def scenario(case: Case) -> dict[str, object]:
-    """The scenario of bulk.tcl: all of a flow's propagation delay lies at its client's entrance."""
+    """The scenario of bulk.tcl."""
+    return {"name": f"ns2-{case.name()}", **dumbbell(case, _queue(case))}
+
+
+def dumbbell(case: Case, queue: dict[str, object]) -> dict[str, object]:
+    """All of a flow's propagation delay lies at its client's entrance."""
     low, high = case.rtt_ms
     rtt = [f"{low + (high - low) * (i + 0.5) / case.flows} ms" for i in range(case.flows)]
     tcp: dict[str, object] = {
@@ -171,7 +176,6 @@ def scenario(case: Case) -> dict[str, object]:
         tcp |= {"mss": MSS, "tick": f"{tick(case)} s", "delayed_ack": "200 ms"}
         tcp |= {"exit_recovery_fix": case.exit_fix}
     return {
-        "name": f"ns2-{case.name()}",
         "duration": f"{case.warmup_s + case.measured_s} s",
         "warmup": f"{case.warmup_s} s",
         "network": {"clients": case.flows, "servers": 1, "rtt": rtt},
@@ -179,7 +183,7 @@ def scenario(case: Case) -> dict[str, object]:
             {
                 "rate": f"{case.rate_mbit} Mbit/s",
                 "reverse_rate": "100 Gbit/s",
-                "forward": _queue(case),
+                "forward": queue,
                 "reverse": {"aqm": "droptail", "limit": 100_000},
             }
         ],

@@ -171,15 +171,26 @@ def describe(
         Path | None,
         typer.Option(help="The picture, .svg or .png (default: the name or beside the table)."),
     ] = None,
+    tc: Annotated[bool, typer.Option("--tc", help="The commands of Linux.")] = False,
+    openwrt: Annotated[bool, typer.Option("--openwrt", help="The lines of OpenWrt.")] = False,
+    freebsd: Annotated[bool, typer.Option("--freebsd", help="The commands of FreeBSD.")] = False,
+    cisco: Annotated[bool, typer.Option("--cisco", help="The lines of Cisco IOS.")] = False,
+    ns3: Annotated[bool, typer.Option("--ns3", help="The attributes of ns-3.")] = False,
 ) -> None:
     """Explain one of them: what it is, its fields, ranges, defaults and sources.
 
-    With fields set, the values that a queue discipline then uses.
+    With fields set, the values that a queue discipline then uses. With --tc and its sisters the
+    commands by which a real system has this queue; NAME may then be a scenario's queue
+    (home.toml:link.0.reverse).
     """
-    from . import distributions, reference
+    from . import distributions, reference, translations
 
     if out is not None and not plot:
         raise AqmlabError("--out names a picture: give --plot beside it")
+    flags = {"tc": tc, "openwrt": openwrt, "freebsd": freebsd, "cisco": cisco, "ns3": ns3}
+    if wanted := [target for target, given in flags.items() if given]:
+        translations.answer(name, settings or [], rate, wanted, json)
+        return
     table = Path(name) if name.endswith(distributions.SUFFIX) else None
     if table is None:
         entry = reference.described(name, settings or (), rate)
@@ -195,6 +206,8 @@ def describe(
         print_json(described)
     else:
         reference.show_entry(entry, terminal.console())
+        if said := translations.attributes(entry):
+            terminal.console().print(said, markup=False, highlight=False)
         if variables:
             distributions.show(variables, terminal.console())
     if plot:

@@ -24,6 +24,8 @@ KINDS = {
     "scenario": "sections of a scenario",
     "studies": "studies",
 }
+RATE = "10 Mbit/s"
+"""Of the line behind a queue that is described, unless another is given."""
 _SECTIONS = {
     "": ("scenario", "The top level of a scenario."),
     "network": ("network", "The machines on both sides, written [network]."),

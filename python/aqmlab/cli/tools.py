@@ -49,6 +49,40 @@ def learn(
         show.answer(answer, terminal.console())
 
 
+@app.command("from-tc")
+def from_tc(
+    output: Annotated[
+        str,
+        typer.Argument(help="What `tc -s -d qdisc show` printed, a file with it, or - to read it."),
+    ],
+    rate: Annotated[
+        str | None, typer.Option(help="The line's rate, where the output does not tell it.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The file (default: standard output).")] = None,
+    json: Json = False,
+) -> None:
+    """Make a scenario of a queue that is in use, from what tc prints of it."""
+    import sys
+
+    from aqmlab.io.files import whole
+    from aqmlab.targets import scenario
+
+    text = sys.stdin.read() if output == "-" else output
+    if "\n" not in text and len(text) < 1000 and "qdisc" not in text:
+        text = Path(text).read_text("utf-8")
+    made, remarks = scenario.of_output(text, rate)
+    if json:
+        print_json({"scenario": made, "remarks": remarks})
+    elif out is None:
+        print(scenario.text(made, remarks), end="")
+    else:
+        with whole(out) as draft:
+            draft.write_text(scenario.text(made, remarks), encoding="utf-8")
+        for remark in remarks:
+            terminal.say(remark)
+        print(terminal.printable(str(out)))
+
+
 @app.command()
 def lab(
     results: Annotated[

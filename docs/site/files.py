@@ -1,0 +1,77 @@
+"""Which files are pages of the site: the documents where they stand, so that links hold in both."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[2]
+PLACES = ("*.md", "docs/**/*.md", "vectors/README.md", "experiments/**/*.md")
+WELCOME = "welcome/index.html"
+"""Where the README goes: the first page is the laboratory in a tab."""
+TAB = ROOT / "python" / "aqmlab" / "lab" / "page"
+TITLE = "<h1>aqmlab</h1>"
+LINK = re.compile(r"(\]\()([^)#\s:]+)((?:#[^)]*)?\))")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """The decisions, in their order, are the last part of the explanation."""
+    decisions = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    explanation = next(part["Explanation"] for part in config.nav or [] if "Explanation" in part)
+    explanation.append({"Decisions": [path.relative_to(ROOT).as_posix() for path in decisions]})
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Every document by its path from the root of the repository, and the pictures."""
+    pages = {page.relative_to(ROOT).as_posix() for place in PLACES for page in ROOT.glob(place)}
+    pictures = {
+        picture.relative_to(ROOT).as_posix()
+        for picture in (ROOT / "docs" / "images").rglob("*")
+        if picture.suffix in (".png", ".svg")
+    }
+    kept = [file for file in files if file.src_uri.startswith("assets/")]
+    for path in sorted(pages | pictures):
+        file = File.generated(config, path, abs_src_path=str(ROOT / path))
+        if path == "README.md":
+            file.dest_uri = WELCOME
+        kept.append(file)
+    return Files(kept)
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Links to source files and folders of the repository lead to the repository."""
+    here = Path(page.file.src_uri).parent
+
+    def link(found: re.Match[str]) -> str:
+        target = Path(os.path.normpath(here / found[2])).as_posix()
+        index = f"{target}/README.md"
+        if files.get_file_from_path(index):
+            return f"{found[1]}{found[2].rstrip('/')}/README.md{found[3]}"
+        if files.get_file_from_path(target) or not (ROOT / target).exists():
+            return found[0]
+        return f"{found[1]}{config.repo_url}/blob/main/{target}{found[3]}"
+
+    return LINK.sub(link, markdown)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """The first page is the laboratory in a tab where it was built, else the welcome."""
+    site = Path(config.site_dir)
+    if TAB.is_dir():
+        shutil.copytree(TAB, site, dirs_exist_ok=True)
+        page = (site / "index.html").read_text(encoding="utf-8")
+        named = page.replace(TITLE, f'{TITLE} <a href="welcome/">What is this?</a>')
+        (site / "index.html").write_text(named, encoding="utf-8")
+    else:
+        (site / "index.html").write_text(
+            '<!doctype html><meta http-equiv="refresh" content="0; url=welcome/">'
+            '<a href="welcome/">aqmlab</a>\n',
+            encoding="utf-8",
+        )

@@ -1,0 +1,104 @@
+"""`describe … --tc` and its sisters: a discipline in the words of real systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from aqmlab import targets
+from aqmlab.errors import AqmlabError, SpecError
+from aqmlab.experiment import spec
+from aqmlab.io import terminal
+from aqmlab.simulator import engine
+
+from . import reference
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+SCENARIO = ".toml"
+"""How the name of a scenario's file ends; a queue of it is written after a colon."""
+FIRST_QUEUE = "link.0.forward"
+
+
+def answer(
+    name: str, settings: Sequence[str], rate: str, wanted: Sequence[str], json: bool
+) -> None:
+    """Prints what the wanted targets are told."""
+    if is_queue_of_scenario(name):
+        name, of_file, rate = queue_of_scenario(name)
+        settings = [*of_file, *settings]
+    told = of_entry(reference.described(name, settings, rate), wanted)
+    if json:
+        from . import show as shown
+
+        documents = {key: one.document() for key, one in zip(wanted, told, strict=True)}
+        print(shown.to_json(documents))
+        return
+    for one in told:
+        show(one, terminal.console())
+
+
+def of_entry(entry: Mapping[str, Any], wanted: Sequence[str]) -> list[targets.Commands]:
+    """A described discipline in each of the wanted targets."""
+    if entry["kind"] != "aqm":
+        raise AqmlabError(
+            f"{entry['name']} is no queue discipline: only those have commands (`aqmlab list aqm`)"
+        )
+    queue = targets.queue(entry["name"], entry["effective"], set(entry["written"]), entry["rate"])
+    return [targets.commands(target, queue) for target in wanted]
+
+
+def is_queue_of_scenario(name: str) -> bool:
+    """Whether a name is a scenario's file, perhaps with a queue of it."""
+    return name.partition(":")[0].endswith(SCENARIO)
+
+
+def queue_of_scenario(name: str) -> tuple[str, list[str], str]:
+    """Discipline, settings and rate of a scenario's queue: `home.toml:link.0.reverse`."""
+    file, _, path = name.partition(":")
+    scenario = engine.check(spec.load(file).scenario)
+    place, _, way = (path or FIRST_QUEUE).rpartition(".")
+    try:
+        link = scenario["link"][int(place.removeprefix("link."))]
+        queue = dict(link[way])
+    except (ValueError, LookupError, TypeError) as error:
+        raise SpecError(
+            f"{file} has no queue {path or FIRST_QUEUE}: write for example {file}:{FIRST_QUEUE}"
+        ) from error
+    rate = link.get(f"{way}_rate" if way == "reverse" else "rate") or link.get("rate")
+    settings = [f"{key}={_toml(value)}" for key, value in queue.items() if key != "aqm"]
+    return queue["aqm"], settings, rate or reference.RATE
+
+
+def _toml(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def attributes(entry: Mapping[str, Any]) -> str:
+    """What ns-3 calls the values of a discipline in its profile `ns3`; else nothing."""
+    effective = entry.get("effective", {})
+    if effective.get("profile") != "ns3":
+        return ""
+    (told,) = of_entry(entry, ["ns3"])
+    pairs = [line.strip(' ",);') for _, lines in told.blocks for line in lines if '    "' in line]
+    return f"in ns-3 ({told.release}): " + ", ".join(
+        pair.replace('", ', " = ", 1).replace('"', "") + ")" for pair in pairs
+    )
+
+
+def show(told: targets.Commands, console: Console) -> None:
+    """Commands as they are typed, then what is lost and what to know."""
+    from rich.text import Text
+
+    console.print(Text(f"{told.target}  ({told.release})", "bold"))
+    for title, lines in told.blocks:
+        console.print(Text(f"# {title}", "dim"))
+        for line in lines:
+            console.print(Text(line), soft_wrap=True)
+    for title, sentences in (("cannot be said", told.lost), ("to know", told.pitfalls)):
+        if sentences:
+            console.print(Text(title, "bold"))
+            for sentence in sentences:
+                console.print(Text(f"- {sentence}"))
+    console.print()

@@ -1,0 +1,128 @@
+"""FreeBSD: dummynet's AQMs by `ipfw` (ipfw(8) of FreeBSD 11 and later, recalled; not run here)."""
+
+from __future__ import annotations
+
+from .words import Entry, Given, Kind, Row, choice, flag, number
+
+RELEASE = "FreeBSD 11 and later, ipfw(8) with dummynet (recalled, not run)"
+GENERAL = (
+    "a pipe is a shaper: its rate must be a little less than that of what comes after it",
+    "dummynet works in ticks: kern.hz = 1000 or more, or a pipe sends in bursts of a tick",
+    "more than 100 slots need net.inet.ip.dummynet.pipe_slot_limit",
+    "dummynet counts IP bytes, as our disciplines do with header_bytes = 0",
+)
+REMEDY = "; ALTQ in pf has RED without parameters besides"
+
+
+def _time(value: float, _: Given) -> str:
+    return f"{number(value * 1e3)}ms" if value >= 1e-3 else f"{number(value * 1e6)}us"
+
+
+def _read_time(text: str, _: Given) -> float:
+    return float(text[:-2]) * (1e-3 if text.endswith("ms") else 1e-6)
+
+
+TIME = Kind(_time, _read_time)
+COUNT = Kind(lambda value, _: str(round(value)), lambda text, _: int(text))
+BYTES = Kind(lambda value, _: f"{round(value)}Bytes", lambda text, _: int(text[:-5]))
+REAL = Kind(lambda value, _: number(value), lambda text, _: float(text))
+
+_RED = Kind(
+    lambda value, given: (
+        f"{number(value)}/{round(given['min_th'])}/{round(given['max_th'])}"
+        f"/{number(given['max_p'])}"
+    ),
+    lambda text, _: float(text.partition("/")[0]),
+)
+_PART = "part of w_q/min_th/max_th/max_p, thresholds whole"
+
+
+_QUEUE = (Row("limit_bytes", "queue", BYTES), Row("limit", "queue", COUNT))
+_CODEL = (
+    Row("target", "target", TIME),
+    Row("interval", "interval", TIME),
+    Row("ecn", kind=flag("ecn", "noecn")),
+    Row("ce_threshold"),
+    Row("mtu", always=1500, note="its largest packet"),
+)
+_PIE = (
+    Row("target", "target", TIME),
+    Row("t_update", "tupdate", TIME),
+    Row("alpha", "alpha", REAL),
+    Row("beta", "beta", REAL),
+    Row("max_burst", "max_burst", TIME),
+    Row("mark_ecnth", "max_ecnth", REAL),
+    Row("ecn", kind=flag("ecn", "noecn")),
+    Row("cap_drop", kind=flag("capdrop", "nocapdrop")),
+    Row("derandomise", kind=flag("drand", "nodrand")),
+)
+_TURNS = (
+    Row("quantum", "quantum", COUNT),
+    Row("limit", "limit", COUNT),
+    Row("flows", "flows", COUNT),
+)
+_RED_ROWS = (
+    *_QUEUE,
+    Row("ecn", kind=flag("ecn")),
+    Row("min_th", kind=None, always=lambda given: round(given["min_th"]), note=_PART),
+    Row("max_th", kind=None, always=lambda given: round(given["max_th"]), note=_PART),
+    Row("max_p", kind=None, always=lambda given: given["max_p"], note=_PART),
+    Row("wait", always=False),
+    Row("byte_probability", always=False),
+    Row("queue_in_bytes", always=False, note="thresholds are slots, or bytes if the queue is"),
+)
+_SLOTS = "queue sizes above 50 slots are refused where pipe_slot_limit is below them"
+
+ENTRIES = (
+    Entry("droptail", "droptail", _QUEUE, implies={"from_front": False}, pitfalls=(_SLOTS,)),
+    Entry(
+        "red",
+        "gred",
+        (Row("w_q", "gred", _RED), *_RED_ROWS),
+        implies={"gentle": True},
+        fits=lambda given: bool(given.get("gentle")),
+        pitfalls=(_SLOTS,),
+    ),
+    Entry(
+        "red",
+        "red",
+        (Row("w_q", "red", _RED), *_RED_ROWS),
+        implies={"gentle": False},
+        pitfalls=(_SLOTS,),
+    ),
+    Entry("codel", "codel", (*_QUEUE, *_CODEL), pitfalls=(_SLOTS,)),
+    Entry(
+        "pie",
+        "pie",
+        (*_QUEUE, *_PIE, Row("delay", kind=choice(timestamp="ts", rate="dre"))),
+        pitfalls=(_SLOTS,),
+    ),
+    Entry(
+        "fq_codel",
+        "fq_codel",
+        (*_CODEL, *_TURNS, Row("limit_bytes"), Row("drop_batch")),
+        pitfalls=("its queue takes no mask: the scheduler tells flows apart itself",),
+    ),
+    Entry("fq_pie", "fq_pie", (*_PIE, *_TURNS)),
+)
+_SCHEDULERS = ("fq_codel", "fq_pie")
+_NAMED = ("red", "gred")
+"""Whose own name stands before their first value."""
+
+
+def frame(entry: Entry, words: list[str], line: str, _: Given) -> list[tuple[str, list[str]]]:
+    """A pipe for the line; fair queues are schedulers, others the pipe's queue."""
+    rules = ["ipfw add 100 queue 1 ip from any to any out via DEV"]
+    if entry.name in _SCHEDULERS:
+        lines = [
+            f"ipfw pipe 1 config bw {line}",
+            f"ipfw sched 1 config pipe 1 type {entry.name} {' '.join(words)}",
+            "ipfw queue 1 config sched 1",
+        ]
+        return [("kldload dummynet; then", lines + rules)]
+    own = [] if entry.name in _NAMED else [entry.name]
+    sized = words[:2] if words[:1] == ["queue"] else []
+    size = next((words[i : i + 2] for i, word in enumerate(words) if word == "queue"), sized)
+    rest = [w for i, w in enumerate(words) if w != "queue" and (i == 0 or words[i - 1] != "queue")]
+    lines = [" ".join(["ipfw pipe 1 config bw", line, *size, *own, *rest])]
+    return [("kldload dummynet; then", [*lines, rules[0].replace("queue 1", "pipe 1")])]

@@ -1,0 +1,105 @@
+"""How `tc` writes numbers, and prints them (iproute2 6.1, read and run)."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from aqmlab.errors import SpecError
+
+from . import red_average
+from .words import LINE, Given, Kind, number
+
+TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+RATES = {"bit": 1.0, "Kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9, "Tbit": 1e12}
+SIZES = {"": 1, "b": 1, "Kb": 2**10, "Mb": 2**20, "Gb": 2**30}
+AVPKT = 1000
+"""Bytes of tc's mean packet where its output does not tell: the manual's own value (tc-red(8))."""
+
+
+def _split(text: str, units: dict[str, float] | dict[str, int], what: str) -> float:
+    found = re.fullmatch(r"([-+0-9.e]+?)([A-Za-z]*)", text)
+    known = {unit.lower(): factor for unit, factor in units.items()}
+    if found is None or found[2].lower() not in known:
+        raise SpecError(f'"{text}" is no {what} that tc prints: give its output unchanged')
+    return float(found[1]) * known[found[2].lower()]
+
+
+def _time(value: Any, _: Given) -> str:
+    if value >= 1:
+        return f"{number(value)}s"
+    return f"{number(value * 1e3)}ms" if value >= 1e-3 else f"{number(value * 1e6)}us"
+
+
+def _rate(value: float, _: Given) -> str:
+    for unit in ("Gbit", "Mbit", "Kbit"):
+        scaled = value / RATES[unit]
+        if scaled >= 1 and math.isclose(scaled, round(scaled), rel_tol=1e-12):
+            return f"{round(scaled)}{unit.lower()}"
+    return f"{round(value)}bit"
+
+
+def read_rate(text: str, _: Given) -> float:
+    """A rate; a link has no `unlimited` one."""
+    return _split(text, RATES, "rate")
+
+
+COUNT = Kind(
+    lambda value, _: str(round(value)),
+    lambda text, _: int(_split(text, {"": 1, "p": 1, "pps": 1, "%": 1}, "number")),
+)
+BYTES = Kind(lambda value, _: str(round(value)), lambda text, _: round(_split(text, SIZES, "size")))
+TIME = Kind(_time, lambda text, _: _split(text, TIMES, "time"))
+MILLISECONDS = Kind(
+    # Written without a unit, printed with one.
+    lambda value, _: str(round(value * 1e3)),
+    lambda text, _: float(text) / 1e3 if text.isdigit() else _split(text, TIMES, "time"),
+)
+RATE = Kind(_rate, read_rate)
+REAL = Kind(lambda value, _: f"{value:.9g}", lambda text, _: float(text))
+PERCENT = Kind(
+    lambda value, _: str(round(value * 100)), lambda text, _: float(text.rstrip("%")) / 100
+)
+WHOLE_PERCENT = Kind(
+    lambda value, _: f"{round(value)}%", lambda text, _: round(float(text.rstrip("%")))
+)
+
+
+def in_units(largest: int, of: int) -> Kind:
+    """A probability that tc keeps as a whole number up to `largest`; the kernel has `of` parts."""
+    return Kind(
+        lambda value, _: f"{value * of / largest:.9g}",
+        lambda text, _: round(float(text) * largest) / of,
+    )
+
+
+def _packet(given: Given) -> float:
+    return given.get("mean_packet_bytes", AVPKT)
+
+
+PACKETS_AS_BYTES = Kind(
+    lambda value, given: str(round(value * _packet(given))),
+    lambda text, given: _split(text, SIZES, "size") / _packet(given),
+)
+EWMA = Kind(lambda value, _: str(round(-math.log2(value))), lambda text, _: 2.0 ** -int(text))
+
+
+def _burst_read(text: str, given: Given) -> float:
+    n = red_average.exponent(int(text), given.get("min_th", 0))
+    if n is None:
+        raise SpecError(f"burst {text} is too small for these thresholds: tc refuses it as well")
+    return 2.0**-n
+
+
+BURST = Kind(lambda value, given: str(red_average.burst(value, given["min_th"])), _burst_read)
+IDLE_RATE = Kind(
+    # The rate at which RED's average ages while idle, told by the time of a mean packet.
+    lambda value, given: _rate(8 * _packet(given) / value, given),
+    lambda text, given: 8 * _packet(given) / read_rate(text, given),
+)
+
+
+def rate_words(given: Given) -> str:
+    """The line's rate as tc takes it."""
+    return _rate(given[LINE], given)

@@ -1,0 +1,77 @@
+"""The commands of the tutorial and of the how-to pages are run as they stand there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = {
+    page.stem: page
+    for page in [ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+    if page.stem != "README"
+}
+BLOCK = re.compile(r'^```(\w+)(?: title="([\w./-]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+"""A fenced block: a titled one is a file, an `sh` one is run, any other is read by people only."""
+PATIENCE_S = 600
+
+
+@pytest.fixture
+def shell(real_core, tmp_path):
+    """Runs lines of a page in an empty folder, where `aqmlab` and `python3` are ours."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, words in (("aqmlab", f"{sys.executable} -m aqmlab"), ("python3", sys.executable)):
+        (programs / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        (programs / name).chmod(0o755)
+    folder = tmp_path / "work"
+    folder.mkdir()
+    environment = os.environ | {
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT / "python"),
+        "MPLBACKEND": "agg",
+    }
+
+    def run(lines: str) -> str:
+        answer = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", lines],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        assert answer.returncode == 0, f"{lines}\n{answer.stdout}\n{answer.stderr}"
+        return answer.stdout
+
+    run.folder = folder
+    return run
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_commands_of_a_page_work_as_they_stand_there(name, shell):
+    blocks = BLOCK.findall(PAGES[name].read_text(encoding="utf-8"))
+    ran = 0
+    for language, title, text in blocks:
+        if title:
+            (shell.folder / title).write_text(text, encoding="utf-8")
+        elif language == "sh":
+            shell(text)
+            ran += 1
+    assert ran, f"{name}: a page that shows how to do something has commands"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_found(name):
+    """In the table of the how-to pages, and in the site's navigation."""
+    path = PAGES[name].relative_to(ROOT / "docs").as_posix()
+    assert f"docs/{path}" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    if path.startswith("how-to/"):
+        index = (ROOT / "docs" / "how-to" / "README.md").read_text(encoding="utf-8")
+        assert f"]({path.removeprefix('how-to/')})" in index

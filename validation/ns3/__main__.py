@@ -1,0 +1,43 @@
+"""Bulk TCP in aqmlab and in ns-3: the same link, the same senders, several seeds each.
+
+Usage: python -m validation.ns3 [--quick] [--only WORD] [--seeds N] [--out FOLDER]
+Prints a table in Markdown and, with --out, writes it and the runs' numbers as CSV. What has been
+run is kept (--cache). Needs ns-3's wheel (pip install --no-deps ns3) and g++; without them, says so
+in one line and ends well.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from validation.equivalence import Program, compare, options
+from validation.external import Missing
+from validation.ns3 import program
+from validation.ns3.cases import Case, full, quick, scenario, words
+
+
+def told(case: Case, seeds: int) -> list[str]:
+    """The release, the program and its words."""
+    return [program.release(), program.SOURCE.read_text(), *words(case, seeds)]
+
+
+def main() -> int:
+    """Runs both programs and prints the table; 0 also where ns-3 is missing."""
+    parser = argparse.ArgumentParser(
+        prog="python -m validation.ns3", description=(__doc__ or "").splitlines()[0]
+    )
+    options(parser, Path("results/ns3"))
+    arguments = parser.parse_args()
+    try:
+        program.built()
+    except Missing as missing:
+        print(f"no comparison with ns-3: {missing}")
+        return 0
+    cases = quick() if arguments.quick else full()
+    ns3 = Program("ns-3", lambda case, seed: program.run(words(case, seed)), told, scenario)
+    return compare(parser, arguments, ns3, cases)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,66 @@
+"""The C++ program `bulk.cc`, compiled once against the libraries that ns-3's wheel brings."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import shutil
+import subprocess
+from pathlib import Path
+
+from validation.equivalence import FIGURES, Numbers
+from validation.external import Missing, cache
+
+SOURCE = Path(__file__).with_name("bulk.cc")
+LIBRARIES = (
+    "applications",
+    "internet",
+    "point-to-point",
+    "traffic-control",
+    "network",
+    "core",
+    "bridge",
+    "stats",
+)
+
+
+def release() -> str:
+    """The installed ns-3, such as 3.44.post0."""
+    try:
+        return importlib.metadata.version("ns3")
+    except importlib.metadata.PackageNotFoundError:
+        raise Missing(
+            "the package ns3 is not installed (pip install --no-deps ns3, Linux wheels)"
+        ) from None
+
+
+def built() -> Path:
+    """The program; compiled if it is not there yet."""
+    digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]
+    program = cache(f"ns3-{release()}-{digest}") / "bulk"
+    if program.exists():
+        return program
+    compiler = shutil.which("g++")
+    if compiler is None:
+        raise Missing("g++ is not installed (Debian package g++)")
+    home = Path(str(importlib.metadata.distribution("ns3").locate_file("ns3")))
+    version = ".".join(release().split(".")[:2])
+    program.parent.mkdir(parents=True, exist_ok=True)
+    part = program.with_suffix(".part")
+    words = [compiler, "-std=c++20", "-O2", f"-I{home / 'include'}", str(SOURCE), "-o", str(part)]
+    words += [f"-L{home / 'lib64'}", f"-Wl,-rpath,{home / 'lib64'}"]
+    words += [f"-lns{version}-{name}" for name in LIBRARIES]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"ns-3 {release()}: {SOURCE.name} does not compile: {done.stderr[:500]}")
+    part.replace(program)
+    return program
+
+
+def run(words: list[str]) -> Numbers:
+    """The figures of one run."""
+    done = subprocess.run([str(built()), *words], capture_output=True, text=True, check=False)
+    fields = done.stdout.split()
+    if done.returncode or set(fields[::2]) < set(FIGURES):
+        raise RuntimeError(f"ns-3 failed: {' '.join(words)}: {done.stderr.strip()[:300]}")
+    return dict(zip(fields[::2], map(float, fields[1::2]), strict=True))
