@@ -10,8 +10,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+
+from aqmlab.experiment import plan
+from aqmlab.experiment.experiment import load
+from aqmlab.experiment.plan import Plan
 
 HERE = Path(__file__).parent
 
@@ -62,6 +67,13 @@ def toml_file(tmp_path) -> Path:
     path = tmp_path / "small.toml"
     path.write_text(SCENARIO_TOML)
     return path
+
+
+def planned(source: Any, **how: Any) -> Plan:
+    """The plan of a scenario or a sweep, loads not yet users."""
+    experiment = load(source, **how)
+    settings = experiment.setting(quick=False)
+    return plan.make(experiment, settings, lambda *_: {}, experiment.group)
 
 
 @pytest.fixture

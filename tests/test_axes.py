@@ -8,7 +8,8 @@ import pytest
 import aqmlab
 from aqmlab.cli import show
 from aqmlab.errors import AqmlabError
-from aqmlab.experiment import axes, spec
+from aqmlab.experiment import axes
+from aqmlab.experiment.experiment import load
 from conftest import base_scenario
 
 QUEUES = [{"label": "small", "aqm": "droptail", "limit": 9}, {"aqm": "droptail", "limit": 60}]
@@ -16,7 +17,7 @@ QUEUES = [{"label": "small", "aqm": "droptail", "limit": 9}, {"aqm": "droptail",
 
 def columns(**sweep):
     paths = {path.replace("__", "."): values for path, values in sweep.items()}
-    return axes.columns(spec.load({"scenario": base_scenario(), "sweep": paths}).axes)
+    return axes.columns(load({"scenario": base_scenario(), "sweep": paths}).group[0].axes)
 
 
 @pytest.mark.parametrize(

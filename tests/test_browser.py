@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from aqmlab.experiment import spec
+from aqmlab.experiment.experiment import load
 from aqmlab.lab import PAGE
 from aqmlab.lab.server import Laboratory
-from aqmlab.pipeline import runner
+from aqmlab.pipeline.study import Study
 
 WEB = Path(__file__).parents[1] / "web"
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -43,7 +43,7 @@ SWEPT = {
 @pytest.mark.skipif(bool(MISSING), reason=f"missing: {', '.join(MISSING)}")
 def test_the_page_in_a_browser(tmp_path: Path, real_core: object) -> None:
     del real_core
-    runner.run_experiment(spec.load(SWEPT), out=tmp_path / "results" / "swept")
+    Study(load(SWEPT)).carry_out(out=tmp_path / "results" / "swept")
     with Laboratory(PAGE, tmp_path / "results") as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()

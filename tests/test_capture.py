@@ -11,8 +11,8 @@ from test_cli import refused
 
 import aqmlab
 from aqmlab.errors import AqmlabError, SpecError
-from aqmlab.experiment import spec
-from aqmlab.pipeline import runner
+from aqmlab.experiment.experiment import load
+from aqmlab.pipeline.study import Study
 from aqmlab.simulator.capture import Capture
 
 pytestmark = pytest.mark.usefixtures("real_core")
@@ -51,7 +51,7 @@ def congested(tcp, **changes):
 
 
 def captured(scenario, path, at="departure"):
-    return runner.run_experiment(spec.load(scenario), capture=Capture(path, (), at))
+    return Study(load(scenario)).carry_out(capture=Capture(path, (), at))
 
 
 def wireshark(path, kept):
@@ -141,8 +141,8 @@ def test_wireshark_agrees_with_the_checksums_of_whole_packets(tmp_path):
 def test_several_runs_have_a_file_each(tmp_path):
     scenario = congested("plain", duration="2 s")
     sweep = {"link.0.forward.limit": [10, 20]}
-    experiment = spec.load({"scenario": scenario, "sweep": sweep}, seeds=2)
-    runner.run_experiment(experiment, capture=Capture(tmp_path / "out.pcap"))
+    experiment = load({"scenario": scenario, "sweep": sweep}, seeds=2)
+    Study(experiment).carry_out(capture=Capture(tmp_path / "out.pcap"))
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [f"out.v{v}.s{s}.pcap" for v in (0, 1) for s in (1, 2)]
     aqmlab.run(scenario, seeds=2, pcap=tmp_path / "same.pcap")
@@ -171,7 +171,7 @@ def test_a_finished_run_is_run_again_for_its_capture(tmp_path):
 def test_what_cannot_be_captured_is_one_sentence(capture, why, tmp_path):
     with pytest.raises((AqmlabError, SpecError), match=why):
         chosen = Capture(**{"path": tmp_path / "out.pcap", **capture})
-        runner.run_experiment(spec.load(congested("plain", duration="2 s")), capture=chosen)
+        Study(load(congested("plain", duration="2 s"))).carry_out(capture=chosen)
     assert list(tmp_path.iterdir()) == []
 
 

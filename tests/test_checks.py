@@ -211,7 +211,7 @@ def test_a_mistake_is_one_sentence_before_anything_runs(folder, mistake, monkeyp
     assert before in path.read_text()
     path.write_text(path.read_text().replace(before, after, 1))
     with pytest.raises(SpecError) as found:
-        Study(load("small", folder)).run(quick=True, out=folder / "out")
+        Study(load(folder)).run(quick=True, out=folder / "out")
     assert str(found.value).startswith(f"{path}: ") and said in str(found.value)
     assert core.runs == [] and not (folder / "out").exists()
 
@@ -220,11 +220,11 @@ def test_one_figure_is_not_drawn_of_a_faulty_experiment(folder):
     path = folder / "claims.toml"
     path.write_text(path.read_text().replace("at_most = 3.0", "atmost = 3.0", 1))
     with pytest.raises(SpecError, match="atmost"):
-        Study(load("small", folder)).draw("8", quick=True, out=folder / "out")
+        Study(load(folder)).draw("8", quick=True, out=folder / "out")
 
 
 def test_the_right_experiment_has_no_mistakes(folder):
-    checks.check(load("small", folder))
+    checks.check(load(folder))
 
 
 @pytest.mark.parametrize("name", shipped())
@@ -282,7 +282,7 @@ def test_a_file_may_add_a_base_and_a_shared_axis_but_not_one_that_is_there(folde
     text = main.read_text().replace('["claims.toml"]', '["claims.toml", "more.toml"]')
     main.write_text(text + '\n[axis.limit]\nname = "limit"\n\n[base.first]\nname = "first"\n')
     more.write_text('[axis.load]\nname = "load"\n\n[base.second]\nname = "second"\n')
-    study = load("small", folder)
+    study = load(folder)
     assert list(study.bases) == ["first", "second"] and list(study.axes) == ["limit", "load"]
     for again, named in (
         ('[base.first]\nname = "other"\n', '"base.first"'),
@@ -291,7 +291,7 @@ def test_a_file_may_add_a_base_and_a_shared_axis_but_not_one_that_is_there(folde
     ):
         more.write_text(again)
         with pytest.raises(SpecError, match=f"more.toml: {named} is already in another file"):
-            load("small", folder)
+            load(folder)
 
 
 def test_an_unknown_value_to_keep_of_a_shared_axis(folder):
@@ -303,4 +303,4 @@ def test_an_unknown_value_to_keep_of_a_shared_axis(folder):
     like = '[[group.axis]]\nlike = "lengths"\nkeep = [30, 61]'
     path.write_text(path.read_text().replace(own, like, 1) + shared)
     with pytest.raises(SpecError, match='axis "lengths" has no "61" to keep'):
-        load("small", folder)
+        load(folder)

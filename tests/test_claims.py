@@ -122,7 +122,7 @@ def evidence(**cells: list[float]) -> Evidence:
         for seed, number in enumerate(numbers, 1)
     }
     metric = Metric(name="m", summary="x", scale=2.0, title="M", unit="points", digits=1)
-    return Evidence(plan.Plan(planned, {}, {"g": 3}), {"m": metric}, results)
+    return Evidence(plan.Plan(planned, {}, {"g": (1, 2, 3)}), {"m": metric}, results)
 
 
 def of(name: str) -> dict:
@@ -384,7 +384,7 @@ class TestMoreSeeds:
         return core
 
     def study(self, at_least: float) -> Study:
-        small = load("small", SMALL)
+        small = load(SMALL)
         let = {
             "a": {"group": "red-load", "where": {"load": "80%"}, "metric": "throughput_KB_per_s"}
         }

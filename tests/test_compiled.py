@@ -18,14 +18,14 @@ def test_it_is_read_again_only_when_files_have_changed_or_are_damaged(tmp_path, 
         reads.append(1)
         return len(reads)
 
-    assert [compiled.told(folder, "number", read) for _ in range(3)] == [1, 1, 1]
+    assert [compiled.told(folder / folders.FILE, "number", read) for _ in range(3)] == [1, 1, 1]
     assert compiled.told(folder, "other", read) == 2
     with (folder / folders.FILE).open("a") as file:
         file.write("\n# another line\n")
-    assert compiled.told(folder, "number", read) == 3
+    assert compiled.told(folder / folders.FILE, "number", read) == 3
     (folder / "__pycache__" / "number.json").write_text("{")
-    assert compiled.told(folder, "number", read) == 4
-    assert compiled.told(folder, "number", read) == 4
+    assert compiled.told(folder / folders.FILE, "number", read) == 4
+    assert compiled.told(folder / folders.FILE, "number", read) == 4
 
 
 def test_of_an_experiment_of_ones_own_nothing_is_kept(tmp_path):

@@ -10,8 +10,10 @@ from aqmlab import figures
 from aqmlab.cli import distributions, reference
 from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.experiment import inlining, spec
+from aqmlab.experiment.experiment import load
 from aqmlab.runs import calibrate
 from aqmlab.simulator import engine
+from conftest import planned
 
 EXAMPLES = Path(spec.__file__).parent / "experiments" / "examples"
 CSV = "# unit: bytes\nvalue,prob\n1000,0.5\n9000,0.5\n"
@@ -119,18 +121,18 @@ def test_a_file_is_read_beside_the_scenario(tmp_path, scenario):
         'duration = "20 s"\n[[link]]\nrate = "1 Mbit/s"\n[[traffic]]\napp = "http"\nusers = 3\n'
         'reply = { dist = "table", file = "sizes.csv" }\n'
     )
-    experiment = spec.load(path)
+    experiment = load(path)
     reply = experiment.scenario["traffic"][0]["reply"]
     assert reply == {"dist": "table", "file": "sizes.csv", "text": CSV}
     # In a part of a mixture, on an axis and in --set as well.
     nested = {"dist": "mixture", "parts": [{"dist": "table", "file": "sizes.csv"}], "weights": [1]}
     assert inlining.inline_tables(nested, tmp_path)["parts"][0]["text"] == CSV
     setting = 'traffic.0.request={ dist = "table", file = "sizes.csv" }'
-    changed = spec.load(path, overrides=[setting])
+    changed = load(path, overrides=[setting])
     assert changed.scenario["traffic"][0]["request"]["text"] == CSV
     (tmp_path / "sizes.csv").unlink()
     with pytest.raises(SpecError, match=r"mine\.toml: .*sizes\.csv: no such file"):
-        spec.load(path)
+        load(path)
 
 
 def test_the_content_of_a_table_is_part_of_the_runs_identity(real_core, scenario):
@@ -178,9 +180,7 @@ def test_a_load_of_packmime_is_the_load(real_core, scenario):
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda p: p.stem)
 def test_every_example_is_accepted(real_core, path):
-    from aqmlab.experiment import sweep
-
-    for run in sweep.expand(spec.load(path)):
+    for run in planned(path).runs():
         try:
             engine.check(run.scenario)
         except AqmlabError as error:  # pragma: no cover

@@ -62,7 +62,7 @@ def material(cells: list[tuple[str, dict, list[FakeRun]]], **more) -> Material:
         labels = {name: f"{value}" for name, value in axes.items()}
         listed.append(Cell(group, axes, labels, f"k{index}"))
         results |= {(f"k{index}", seed): run for seed, run in enumerate(runs, start=1)}
-        seeds[group] = len(runs)
+        seeds[group] = tuple(range(1, len(runs) + 1))
     plan = Plan(listed, {cell.key: SCENARIO for cell in listed}, seeds)
     given = {"calibrations": {}, "tables": {}, "metrics": METRICS} | more
     return Material(plan=plan, settings=Settings(seeds=1, warmup="1 s"), results=results, **given)

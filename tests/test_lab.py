@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from aqmlab.errors import AqmlabError
-from aqmlab.experiment import spec
+from aqmlab.experiment.experiment import load
 from aqmlab.lab import results
 from aqmlab.lab.server import Laboratory
-from aqmlab.pipeline import runner
+from aqmlab.pipeline.study import Study
 
 
 @pytest.fixture
@@ -98,10 +98,10 @@ def test_without_a_page_it_says_how_to_get_one(tmp_path):
 def swept(tmp_path: Path, fake, scenario) -> Path:
     """A results folder of two variants and two seeds."""
     folder = tmp_path / "results" / "swept"
-    experiment = spec.load(
+    experiment = load(
         {"scenario": scenario, "sweep": {"seeds": 2, "link.0.rate": ["1 Mbit/s", "2 Mbit/s"]}}
     )
-    runner.run_experiment(experiment, out=folder)
+    Study(experiment).carry_out(out=folder)
     return folder
 
 

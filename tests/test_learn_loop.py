@@ -13,8 +13,10 @@ from scipy import stats
 import aqmlab
 from aqmlab import learn
 from aqmlab.errors import SpecError
-from aqmlab.experiment import recording, spec
+from aqmlab.experiment import recording
+from aqmlab.experiment.experiment import load
 from aqmlab.simulator import engine
+from conftest import planned
 
 pytestmark = pytest.mark.usefixtures("real_core")
 
@@ -148,12 +150,12 @@ def test_a_model_is_part_of_the_scenario_wherever_it_is_named(first, tmp_path):
     text = model.read_text()
     (tmp_path / "copy.jsonl").write_text(text)
     (tmp_path / "other.jsonl").write_text(text)
-    experiment = spec.load(file)
-    axis = experiment.axes[0]
-    assert axis.labels == ("copy.jsonl", "other.jsonl")
-    assert all(value["text"] == recording.read(model) for value in axis.values)
-    one = spec.load(link([]) | {"traffic": [{"app": "replay", "model": str(model)}]})
-    changed = spec.load(dict(one.scenario), overrides=[f"traffic.0.model={file.parent}/copy.jsonl"])
+    plan = planned(file)
+    assert [cell.label for cell in plan.cells] == ["copy.jsonl", "other.jsonl"]
+    for planned_one in plan.scenarios.values():
+        assert planned_one["traffic"][0]["model"]["text"] == recording.read(model)
+    one = load(link([]) | {"traffic": [{"app": "replay", "model": str(model)}]})
+    changed = load(dict(one.scenario), overrides=[f"traffic.0.model={file.parent}/copy.jsonl"])
     assert changed.scenario["traffic"][0]["model"]["file"].endswith("copy.jsonl")
     assert engine.check(one.scenario) != engine.check(changed.scenario)
 

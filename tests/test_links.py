@@ -10,10 +10,11 @@ import aqmlab
 from aqmlab.cli import reference
 from aqmlab.errors import SpecError
 from aqmlab.experiment import inlining, spec
+from aqmlab.experiment.experiment import load
 from aqmlab.report import setup, wording
 from aqmlab.runs import calibrate
 from aqmlab.simulator import engine
-from conftest import base_scenario
+from conftest import base_scenario, planned
 
 TRACE = "# mine\n1\n1\n5\n\n10\n"
 """Four opportunities in 10 ms: 4.8 Mbit/s."""
@@ -41,37 +42,38 @@ def traced(tmp_path):
 
 
 def test_a_trace_is_read_from_beside_the_scenario(traced):
-    link = spec.load(traced).scenario["link"][0]
+    link = load(traced).scenario["link"][0]
     assert link["rate_trace"] == {"file": "my.trace", "text": TRACE}
 
 
 def test_a_trace_of_an_override_and_of_an_axis(traced):
     (traced.parent / "b.trace").write_text("7")
-    loaded = spec.load(traced, overrides=["link.0.rate_trace={file='b.trace'}"])
+    loaded = load(traced, overrides=["link.0.rate_trace={file='b.trace'}"])
     assert loaded.scenario["link"][0]["rate_trace"] == {"file": "b.trace", "text": "7"}
     sweep = {"link.0.rate_trace": [{"file": "my.trace"}, {"label": "two", "file": "b.trace"}]}
     folded = inlining.inline_tables({"scenario": base_scenario(), "sweep": sweep}, traced.parent)
-    axis = spec.load(folded).axes[0]
-    assert [value["text"] for value in axis.values] == [TRACE, "7"]
-    assert axis.labels == ("file=my.trace", "two")
+    plan = planned(folded)
+    traces = [plan.scenarios[cell.key]["link"][0]["rate_trace"] for cell in plan.cells]
+    assert [trace["text"] for trace in traces] == [TRACE, "7"]
+    assert [cell.label for cell in plan.cells] == ["file=my.trace", "two"]
 
 
 def test_a_file_alone_cannot_take_the_place_of_another(traced):
     with pytest.raises(SpecError, match="set the whole trace") as error:
-        spec.load(traced, overrides=["link.0.rate_trace.file=b.trace"])
+        load(traced, overrides=["link.0.rate_trace.file=b.trace"])
     one_line(error)
 
 
 def test_a_trace_that_is_missing_or_wrong_is_one_sentence(traced, real_core):
     (traced.parent / "my.trace").write_text("1\nfast\n")
     with pytest.raises(SpecError, match='line 2, "fast", is not a whole number') as error:
-        engine.check(spec.load(traced).scenario)
+        engine.check(load(traced).scenario)
     one_line(error)
     (traced.parent / "my.trace").unlink()
     with pytest.raises(
         SpecError, match=r"my\.trace: no such file; give the path of a trace"
     ) as error:
-        spec.load(traced)
+        load(traced)
     one_line(error)
 
 
@@ -174,7 +176,7 @@ def test_given_requests_are_read_beside_the_scenario_and_are_part_of_the_run(rea
     (tmp_path / "ours.csv").write_text(REQUESTS)
     path = tmp_path / "given.toml"
     path.write_text(REPLAYED)
-    loaded = spec.load(path)
+    loaded = load(path)
     assert loaded.scenario["traffic"][0]["requests"] == {"file": "ours.csv", "text": REQUESTS}
     tables = engine.simulate(loaded.scenario).tables
     assert tables["responses"]["reply_bytes"].to_pylist() == [1000, 70000]
@@ -183,8 +185,8 @@ def test_given_requests_are_read_beside_the_scenario_and_are_part_of_the_run(rea
     assert written == {"file": "ours.csv", "text": REQUESTS}
     (tmp_path / "ours.csv").write_text(REQUESTS.replace("70000", "7x"))
     with pytest.raises(SpecError, match=r'ours\.csv, line 3: reply_bytes is "7x"') as error:
-        engine.check(spec.load(path).scenario)
+        engine.check(load(path).scenario)
     one_line(error)
     (tmp_path / "ours.csv").unlink()
     with pytest.raises(SpecError, match=r"ours\.csv: no such file; give the path of a table"):
-        spec.load(path)
+        load(path)

@@ -1,12 +1,10 @@
 """A load that is not what was asked for is said in a line."""
 
 import json
-from dataclasses import dataclass
 
 import pytest
 
 import aqmlab
-from aqmlab.experiment.plan import Run
 from aqmlab.tables import loads
 from aqmlab.tables.loads import Target
 
@@ -19,14 +17,6 @@ SCENARIO = {
 CALIBRATION = {"duration": "8 min", "warmup": "3 min", "seeds": 1}
 
 
-@dataclass
-class Done:
-    summary: dict
-    variant: int = 0
-    label: str = ""
-    seed: int = 1
-
-
 LINK = 10e6 / 8 * 55
 """Bytes that the link carries in the 55 s measured."""
 
@@ -34,10 +24,10 @@ LINK = 10e6 / 8 * 55
 def remarks(*offered, target=0.8, port=None, rate=None, **changes):
     """Of runs in which so much was offered, a byte on the link for each byte asked for."""
     scenario = {**SCENARIO, **changes}
-    runs = [Run("k", seed, scenario) for seed in range(len(offered))]
     ports = {"bottleneck.forward": port or {"utilisation": 0.8, "drop_rate": 0.0}}
-    done = [Done({"requested_bytes": share * LINK, "ports": ports}) for share in offered]
-    return loads.remarks(runs, [[Target(0, target, 1.0, rate)]] * len(runs), done)
+    summaries = [{"requested_bytes": share * LINK, "ports": ports} for share in offered]
+    line = loads.remark(scenario, Target(0, target, 1.0, rate), summaries)
+    return [] if line is None else [line]
 
 
 def traffic(**changes):
@@ -89,9 +79,11 @@ def test_each_group_with_a_load_is_looked_at_by_itself(real_core):
     scenario = {**SCENARIO, "traffic": groups}
     own = {"a": {"requested_bytes": 0.5 * LINK}, "b": {"requested_bytes": 0.2 * LINK}}
     summary = {"requested_bytes": 0.7 * LINK, "by_group": own}
-    targets = [Target(1, 0.25, 1.0), Target(2, 0.4, 2.0)]
-    (line,) = loads.remarks([Run("k", 1, scenario)], [targets], [Done(summary)])
-    assert line.startswith("traffic.1: a load of 25% was asked for and 50.0% was offered")
+    line = loads.remark(scenario, Target(1, 0.25, 1.0), [summary])
+    assert loads.remark(scenario, Target(2, 0.4, 2.0), [summary]) is None
+    assert line is not None and line.startswith(
+        "traffic.1: a load of 25% was asked for and 50.0% was offered"
+    )
 
 
 def test_an_open_loop_asks_for_what_its_model_says():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 from test_studies import SMALL
@@ -11,7 +12,8 @@ from test_studies import SMALL
 from aqmlab.cli import answering
 from aqmlab.errors import SpecError
 from aqmlab.experiment.folders import find, shipped
-from aqmlab.pipeline import command
+from aqmlab.pipeline.study import Study
+from aqmlab.tables.result import Result
 from conftest import HERE, Command
 
 
@@ -42,17 +44,19 @@ def test_a_folder_is_a_study(small, where):
 def test_run_is_the_full_study_of_an_experiment_with_groups(small, where, monkeypatch, capsys):
     asked = []
 
-    def carried(*how):
-        asked.append(how)
-        return {"lines": ["Found."], "report": "report.html"}
+    def carried(study, **how):
+        asked.append((study.experiment.name, how))
+        report = {"headlines": ["Found."]}
+        return Result(study.experiment.name, [], report=report)
 
-    monkeypatch.setattr(command, "carry_out", carried)
+    monkeypatch.setattr(Study, "carry_out", carried)
     monkeypatch.chdir(small.folder)
     path = small.folder / "mine" / where
     assert answering._code(["run", str(path)]) == 0
-    ((name, quick, part, figure, folder, *_),) = asked
-    assert (name, quick, part, figure) == (str(path), False, None, None)
-    assert str(folder) == "results/own" and capsys.readouterr().out == "Found.\nreport.html\n"
+    ((name, how),) = asked
+    assert (name, how["quick"], how["parts"], how["reported"]) == ("own", False, None, True)
+    assert str(how["out"]) == "results/own"
+    assert capsys.readouterr().out == "Found.\nresults/own/report.html\n"
     assert answering._code(["run", str(path), "--seeds", "2"]) == 2
     assert "has groups" in capsys.readouterr().err
 
@@ -66,3 +70,58 @@ def test_a_folder_without_an_experiment_is_one_sentence(tmp_path):
 
 def test_every_folder_with_an_experiment_is_shipped():
     assert "tuning-red" in shipped() and "examples" not in shipped()
+
+
+SWEPT = """
+[scenario]
+duration = "20 s"
+warmup = "5 s"
+[[scenario.link]]
+rate = "5 Mbit/s"
+forward = { aqm = "droptail" }
+[[scenario.traffic]]
+app = "web"
+users = 400
+[sweep]
+seeds = [5, 2]
+"link.0.forward.limit" = [10, 50]
+[metric]
+queue = { summary = "queue_mean_packets" }
+[table.queues]
+group = "sweep"
+title = "Queues"
+keys = { "link.0.forward.limit" = "limit" }
+[claim.longer]
+claim = "With room the queue is longer."
+rule = "The mean queue of 50 packets is above that of 10."
+version = 1
+[[claim.longer.condition]]
+value = "long - short"
+above = 0.0
+let.long = { metric = "queue", group = "sweep", where = { "link.0.forward.limit" = 50 } }
+let.short = { metric = "queue", group = "sweep", where = { "link.0.forward.limit" = 10 } }
+"""
+
+
+def test_a_sweep_has_tables_and_claims_as_any_experiment(aqmlab_command):
+    (aqmlab_command.folder / "own.toml").write_text(SWEPT)
+    answer = aqmlab_command("run", "own.toml", "--json")
+    assert answer.returncode == 0, answer.stderr
+    told = json.loads(answer.stdout)
+    assert [run["seed"] for run in told["runs"]] == [5, 2, 5, 2]
+    folder = aqmlab_command.folder / "results" / "own"
+    assert Path(told["report"]) == Path("results/own/report.html")
+    means = [variant["summary"]["queue_mean_packets"] for variant in told["variants"]]
+    rows = json.loads((folder / "result.json").read_text())["tables"][0]["rows"]
+    assert [(row["limit"], row["n"]) for row in rows] == [(10, 2), (50, 2)]
+    assert [row["ours"] for row in rows] == pytest.approx(means)
+    (row,) = json.loads(aqmlab_command("claims", "--study", "own.toml", "--json").stdout)
+    assert (row["study"], row["id"], row["replications"]) == ("own", "longer", 2)
+    assert row["estimate"] == pytest.approx(means[1] - means[0])
+
+
+def test_a_scenario_is_not_written_over_a_study(small):
+    assert small("study", "mine", "--part", "fifo", "--out", "out").returncode == 0
+    (small.folder / "other.toml").write_text(SWEPT.partition("[metric]")[0])
+    answer = small("run", "other.toml", "--out", "out")
+    assert answer.returncode != 0 and "holds the study own" in answer.stderr

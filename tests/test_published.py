@@ -106,7 +106,7 @@ def test_a_file_that_is_no_text_is_one_sentence(tmp_path):
 def test_a_table_put_into_the_results_folder_is_shown_without_a_new_run(tmp_path, monkeypatch):
     core = Double()
     monkeypatch.setattr(engine, "_core", lambda: core)
-    study = Study(load("small", SMALL))
+    study = Study(load(SMALL))
     folder = tmp_path / "reference"
     folder.mkdir()  # before the first run, too
     study.run(quick=True, out=tmp_path, settings=SHORT, parts=["fifo"])

@@ -33,7 +33,7 @@ def folder(tmp_path_factory):
     core = Double()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "_core", lambda: core)
-        Study(load("small", SMALL)).run(quick=True, out=out, settings=SHORT)
+        Study(load(SMALL)).run(quick=True, out=out, settings=SHORT)
     return out
 
 

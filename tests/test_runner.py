@@ -7,8 +7,9 @@ import pytest
 
 import aqmlab
 from aqmlab.errors import AqmlabError, CalibrationError, Interrupted, SpecError
-from aqmlab.experiment import spec
-from aqmlab.pipeline import runner
+from aqmlab.experiment.experiment import load
+from aqmlab.pipeline import registry
+from aqmlab.pipeline.study import Study
 from aqmlab.runs import pool
 from aqmlab.runs.progress import Progress
 from aqmlab.simulator import engine
@@ -255,22 +256,16 @@ def test_progress_is_reported(fake):
             calls.append(run)
 
     log = Log()
-    runner.run_experiment(spec.load(SWEEP), progress=log, jobs=1)
+    Study(load(SWEEP)).carry_out(progress=log, jobs=1)
     assert calls[1:] == [("runs", [20.0] * 6), 0, 1, 2, 3, 4, 5]
     assert log.fraction == 1
 
 
 def test_default_folders():
-    assert (
-        str(runner.default_folder(spec.load({**base_scenario(), "name": "a b/../c"})))
-        == "results/a-b-..-c-e951c943"
-    )
-    assert (
-        str(runner.default_folder(spec.load({**base_scenario(), "name": ".."})))
-        == "results/scenario-c577bd8f"
-    )
+    assert str(registry.default_folder("a b/../c")) == "results/a-b-..-c-e951c943"
+    assert str(registry.default_folder("..")) == "results/scenario-c577bd8f"
     names = ["a/b/c", "a-b-c", "a b-c", ".a-b-c", "x" * 300, "x" * 301, "\u202e", "\ud800"]
-    folders = [runner.default_folder(spec.load({**base_scenario(), "name": n})) for n in names]
+    folders = [registry.default_folder(name) for name in names]
     assert len(set(folders)) == len(names)
     assert all(len(folder.name.encode()) < 255 for folder in folders)
     assert str(folders[1]) == "results/a-b-c"

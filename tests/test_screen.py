@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from aqmlab.experiment import spec
-from aqmlab.pipeline import runner
+from aqmlab.experiment.experiment import load
+from aqmlab.pipeline.study import Study
 from aqmlab.runs.screen import LEVELS, WIDTH, Screen, Series, bars
 
 
@@ -38,9 +38,9 @@ def small() -> dict:
 
 
 def test_a_watched_run_is_drawn_and_gives_the_same_results(real_core, small):
-    plain = runner.run_experiment(spec.load({"scenario": small}))
+    plain = Study(load({"scenario": small})).carry_out()
     stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
-    watched = runner.run_experiment(spec.load({"scenario": small}), progress=Screen(stream))
+    watched = Study(load({"scenario": small})).carry_out(progress=Screen(stream))
     stream.seek(0)
     drawn = stream.read()
     for word in ("queue |", "sent |", "lost |", "packets"):

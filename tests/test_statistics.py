@@ -133,7 +133,9 @@ class TestRules:
             runs[key].summary["queue"] = limit / 2
         results = {(key, seed): cast(Any, run) for key, run in runs.items() for seed in (1, 2, 3)}
         best = Cell("best", {}, {}, "best")
-        return Evidence(Plan([best, *self.CELLS], {}, {"g": 3, "best": 3}), {}, results)
+        return Evidence(
+            Plan([best, *self.CELLS], {}, {"g": (1, 2, 3), "best": (1, 2, 3)}), {}, results
+        )
 
     def pair(self, over: str) -> dict:
         return {

@@ -20,7 +20,7 @@ from aqmlab.experiment.grammar import Difference, Metric, Settings, Table
 from aqmlab.experiment.shapes import read, written
 from aqmlab.figures.kinds.cdf import GRID_MS
 from aqmlab.figures.kinds.linearity import through_origin
-from aqmlab.pipeline import registry
+from aqmlab.pipeline import command, registry
 from aqmlab.pipeline.study import Study
 from aqmlab.simulator import engine
 from aqmlab.tables import published, tables
@@ -126,7 +126,7 @@ SMALL = Path(__file__).parent / "experiments" / "small"
 
 @pytest.fixture
 def study() -> Study:
-    return Study(load("small", SMALL))
+    return Study(load(SMALL))
 
 
 def users_for(text: str) -> int:
@@ -444,14 +444,15 @@ class TestRegistry:
 
     def test_an_unknown_name(self):
         with pytest.raises(SpecError, match='no study "tuning-rad"; did you mean "tuning-red"'):
-            registry.run("tuning-rad", quick=True)
+            command.carry_out("tuning-rad", quick=True)
 
     @pytest.mark.usefixtures("double")
     def test_run_tells_where_it_wrote(self, study, tmp_path, monkeypatch):
         short = read(Settings, SHORT | {"mode": "quick"})
         monkeypatch.setattr(Experiment, "setting", lambda *_: short)
-        monkeypatch.setattr("aqmlab.experiment.experiment.load", lambda _: study.experiment)
-        answer = registry.run("tuning-red", quick=True, out=tmp_path, parts=["red-load"])
+        monkeypatch.setattr(command, "load", lambda _: study.experiment)
+        done = command.carry_out("tuning-red", quick=True, out=tmp_path, part=["red-load"])
+        answer = done.document()
         assert answer["report"] == str(tmp_path / "report.html")
         assert answer["lines"] == answer["headlines"]
 

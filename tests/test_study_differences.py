@@ -12,7 +12,7 @@ from aqmlab.experiment import plan
 from aqmlab.experiment.grammar import Difference
 from aqmlab.experiment.plan import Cell, Plan
 from aqmlab.experiment.rules import Number
-from aqmlab.pipeline import study
+from aqmlab.pipeline import outcome
 from aqmlab.report import headlines
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables import tables
@@ -56,7 +56,7 @@ def test_a_difference_within_one_group():
         minus_where={"queue": "FIFO"},
         on=("load",),
     )
-    pairs = study._pairs(Plan(cells, {}, {"g": 1}), entry)
+    pairs = outcome.pairs(Plan(cells, {}, {"g": (1,)}), entry)
     assert [(a.key, b.key) for a, b in pairs] == [("90%RED", "90%FIFO"), ("98%RED", "98%FIFO")]
     assert plan.matches(cells[0].axes, entry.minus_where)
 

@@ -4,8 +4,8 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aqmlab.experiment import spec, sweep
-from conftest import base_scenario
+from aqmlab.experiment.plan import Run
+from conftest import base_scenario, planned
 
 AXES = st.lists(st.lists(st.integers(1, 100), min_size=1, max_size=4), min_size=0, max_size=3)
 PATHS = ["link.0.forward.limit", "traffic.0.users", "network.clients"]
@@ -15,10 +15,13 @@ PATHS = ["link.0.forward.limit", "traffic.0.users", "network.clients"]
 def test_all_combinations_under_all_seeds(values, seeds):
     document = {"scenario": base_scenario(), "sweep": dict(zip(PATHS, values, strict=False))}
     untouched = copy.deepcopy(document)
-    runs = sweep.expand(spec.load(document, seeds=seeds))
+    plan = planned(document, seeds=seeds)
+    runs = plan.runs()
     assert document == untouched
-    assert len(runs) == math.prod(map(len, values)) * len(seeds)
-    by_variant: dict[int, list[sweep.Run]] = {}
+    assert len(plan.cells) == math.prod(map(len, values))
+    # What several cells want is run once.
+    assert len(runs) == len({cell.key for cell in plan.cells}) * len(seeds)
+    by_variant: dict[int, list[Run]] = {}
     for run in runs:
         by_variant.setdefault(run.variant, []).append(run)
     for members in by_variant.values():
@@ -33,14 +36,14 @@ def test_all_combinations_under_all_seeds(values, seeds):
 
 
 def test_runs_do_not_share_their_scenarios(scenario):
-    first, second = sweep.expand(spec.load(scenario, seeds=2))
+    first, second = planned(scenario, seeds=2).runs()
     first.scenario["link"][0]["forward"]["limit"] = 1
     assert second.scenario["link"][0]["forward"]["limit"] == 60
 
 
 def test_the_first_axis_turns_slowest(scenario):
     axes = {"link.0.forward.limit": [1, 2], "traffic.0.users": [10, 20]}
-    runs = sweep.expand(spec.load({"scenario": scenario, "sweep": axes}))
+    runs = planned({"scenario": scenario, "sweep": axes}).runs()
     assert [run.label for run in runs] == [
         "limit=1, users=10",
         "limit=1, users=20",

@@ -63,16 +63,16 @@ def run(
     """
     from pathlib import Path
 
-    from aqmlab.experiment import spec
-    from aqmlab.pipeline import runner
+    from aqmlab.experiment.experiment import load
+    from aqmlab.pipeline.study import Study
     from aqmlab.runs.progress import for_stream
     from aqmlab.simulator.capture import Capture
 
-    experiment = spec.load(source, overrides=set, seed=seed, seeds=seeds)
+    experiment = load(source, overrides=set, seed=seed, seeds=seeds)
     board = for_stream() if progress else None
     capture = Capture(Path(pcap)) if pcap is not None else None
-    return runner.run_experiment(
-        experiment, out=out, fresh=fresh, jobs=jobs, progress=board, capture=capture
+    return Study(experiment).carry_out(
+        out=out, fresh=fresh, jobs=jobs, progress=board, capture=capture
     )
 
 

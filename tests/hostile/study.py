@@ -37,7 +37,7 @@ class Trials:
 
     def _run(self, out: Path) -> str:
         with mock.patch.object(engine, "_core", lambda: self.core), streams() as (_, err):
-            Study(load("small", SMALL)).run(quick=True, out=out, settings=SHORT, parts=PART)
+            Study(load(SMALL)).run(quick=True, out=out, settings=SHORT, parts=PART)
         return err.getvalue().decode()
 
     def _card(self):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -96,11 +97,10 @@ class Evidence:
         return np.array([values[seed] for seed in sorted(values)])
 
     def _seeds(self, cells: list[Cell]) -> list[int]:
-        seed, found = 1, []
-        while all((cell.key, seed) in self.results for cell in cells):
-            found.append(seed)
-            seed += 1
-        return found
+        first = self.plan.seeds(cells[0])
+        every = itertools.chain(first, itertools.count(max(first) + 1))
+        there = ((seed, all((cell.key, seed) in self.results for cell in cells)) for seed in every)
+        return [seed for seed, _ in itertools.takewhile(lambda one: one[1], there)]
 
     def _cells(self, of: Cells | Across | Number) -> list[Cell]:
         cells = self.plan.of(of.group, of.where)

@@ -81,7 +81,7 @@ def judge(
                 break
             title = f"{experiment.name}: {counted(len(open_), 'open claim')}, more seeds"
             laboratory.expect(more_seeds(open_, material.plan, looks[number:]), MORE)
-            evidence.results |= laboratory.by_scenario(title, runs, str(experiment.file))
+            evidence.results |= laboratory.by_scenario(title, runs, experiment.where)
         for claim in open_:
             row = scorecard.row(experiment.name, claim, evidence, len(looks))
             rows[claim.id] = row | {"scenarios": sorted(evidence.asked)}

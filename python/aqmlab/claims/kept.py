@@ -68,15 +68,15 @@ def stored(folder: Path, study: str) -> list[dict[str, Any]] | None:
     return result.get("claims")
 
 
-def lines(study: str, folder: Path) -> list[dict[str, Any]]:
+def lines(study: str, file: Path) -> list[dict[str, Any]]:
     """The blank lines of all claims of an experiment."""
 
     def read() -> list[dict[str, Any]]:
         from aqmlab.experiment.experiment import claims
 
-        return [blank(study, claim) for claim in claims(folder)]
+        return [blank(study, claim) for claim in claims(file)]
 
-    return compiled.told(folder, "claims", read)
+    return compiled.told(file, "claims", read)
 
 
 def current(line: dict[str, Any], known: dict[str, Any] | None) -> dict[str, Any]:

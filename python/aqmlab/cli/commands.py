@@ -72,35 +72,45 @@ def run(
     watch: Annotated[
         bool, typer.Option("--watch", help="Draw queue, throughput and losses meanwhile.")
     ] = False,
+    report: Annotated[
+        bool, typer.Option("--report", help="Also write a report with tables and figures.")
+    ] = False,
 ) -> None:
     """Run a scenario; with --seeds or a sweep, many of them on all cores.
 
-    An experiment with groups is run in full and reported, as `aqmlab study --full` does. The same
-    command again continues where it was stopped.
+    What has groups, or says itself what is to be shown, is reported anyway, as by `aqmlab study
+    --full`. The same command again continues where it was stopped.
     """
-    from aqmlab.experiment import folders, spec
-    from aqmlab.pipeline import runner
+    twice = seed is not None and seeds is not None
+    _refuse(twice, "--seed and --seeds exclude each other: give one of them")
+    capture = _capture(pcap, pcap_port, pcap_at, watch)
+    given = {"overrides": set_ or (), "seed": seed, "seeds": seeds}
+    how = {"out": out, "fresh": fresh, "jobs": jobs, "capture": capture, "report": report}
+    document = _carry_out(str(scenario), json, given=given, watch=watch, **how)
+    if json:
+        print_json(document)
+
+
+def _carry_out(name: str, json: bool, *, watch: bool = False, **how: Any) -> Any:
+    """Carries out one experiment, and says what came out unless all is to be one document."""
+    from aqmlab.pipeline import command
     from aqmlab.runs.progress import for_stream
     from aqmlab.runs.screen import Screen
 
     from . import show
 
-    own = bool(set_ or pcap or watch or seed is not None or seeds is not None)
-    if folders.holds_groups(scenario):
-        _refuse(own, f"{scenario} has groups, which say what is run: leave out {_OF_ONE}")
-        _studies(str(scenario), False, None, None, out, jobs, fresh, False, json)
-        return
-    twice = seed is not None and seeds is not None
-    _refuse(twice, "--seed and --seeds exclude each other: give one of them")
-    capture = _capture(pcap, pcap_port, pcap_at, watch)
-    experiment = spec.load(scenario, overrides=set_ or (), seed=seed, seeds=seeds)
-    folder = out if out is not None else runner.default_folder(experiment)
-    progress = Screen(sys.stderr) if watch else for_stream()
-    result = runner.run_experiment(
-        experiment, out=folder, fresh=fresh, jobs=jobs, progress=progress, capture=capture
-    )
-    print_json(show.document(result)) if json else show.result(result, terminal.console())
-    _say_all(result.remarks)
+    done = command.carry_out(name, progress=Screen(sys.stderr) if watch else for_stream(), **how)
+    if done.result is None or not done.experiment.swept:
+        document = done.document()
+        if not json:
+            command.tell(done)
+        return document
+    if not json:
+        show.result(done.result, terminal.console())
+        if done.page:
+            command.tell(done)
+    _say_all(done.result.remarks)
+    return show.document(done.result) | ({"report": str(done.page)} if done.page else {})
 
 
 def _capture(file: Path | None, ports: list[str] | None, at: str, watch: bool) -> Any:
@@ -112,9 +122,6 @@ def _capture(file: Path | None, ports: list[str] | None, at: str, watch: bool) -
     both = watch and file is not None
     _refuse(both, "--watch and --pcap exclude each other: give one of them")
     return Capture(file, tuple(ports or ()), at) if file is not None else None
-
-
-_OF_ONE = "--seed, --seeds, --set, --pcap and --watch"
 
 
 def _say_all(remarks: Sequence[str]) -> None:
@@ -246,42 +253,34 @@ def study(
         bool, typer.Option("--refresh", help="Discard the folder only if another version wrote it.")
     ] = False,
 ) -> None:
-    """Repeat a published study (or all of them) and write its report.
+    """Repeat a published study (or all of them), or run an experiment, and write its report.
 
     The same command again continues where it was stopped.
     """
-    from aqmlab.pipeline import registry
+    from aqmlab.pipeline import command, registry
 
     if name == "list":
         if part or figure or out:
             raise SpecError("`study list` shows every study: leave out --part, --figure and --out")
         print_json(registry.names()) if json else registry.show(terminal.console())
         return
-    _studies(name, quick, part, figure, out, jobs, fresh, refresh, json)
-
-
-def _studies(
-    name: str,
-    quick: bool,
-    part: list[str] | None,
-    figure: str | None,
-    out: Path | None,
-    jobs: int | None,
-    fresh: bool,
-    refresh: bool,
-    json: bool,
-) -> None:
-    """Carries out a study, or all of them, and says what came out."""
-    from aqmlab.pipeline import command, registry
-
-    answers = []
     every = name == registry.ALL
-    for each in command.chosen(name, part, figure):
-        folder = command.folder_of(each, quick, out, within=every)
-        answer = command.carry_out(each, quick, part, figure, folder, jobs, fresh, refresh)
-        answers.append(answer)
-        if not json:
-            command.tell(answer, folder)
+    answers = [
+        _carry_out(
+            each,
+            json,
+            report=True,
+            quick=quick,
+            part=part,
+            figure=figure,
+            out=out,
+            within=every,
+            fresh=fresh,
+            refresh=refresh,
+            jobs=jobs,
+        )
+        for each in command.chosen(name, part, figure)
+    ]
     if every:
         from aqmlab.report import index
 
@@ -321,8 +320,7 @@ def claims(
     rows = []
     for name in command.with_claims(study, out, run):
         if run and not registry.has_results(name, out):
-            folder = command.folder_of(name, True, out, within=False)
-            command.carry_out(name, True, None, None, folder, jobs, False, True)
+            command.carry_out(name, quick=True, report=True, out=out, jobs=jobs, refresh=True)
         rows += registry.score_card(name, out)
     if json:
         print_json(rows)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab import targets
 from aqmlab.errors import AqmlabError, SpecError
-from aqmlab.experiment import spec
+from aqmlab.experiment.experiment import load
 from aqmlab.io import terminal
 from aqmlab.simulator import engine
 
@@ -57,7 +57,7 @@ def is_queue_of_scenario(name: str) -> bool:
 def queue_of_scenario(name: str) -> tuple[str, list[str], str]:
     """Discipline, settings and rate of a scenario's queue: `home.toml:link.0.reverse`."""
     file, _, path = name.partition(":")
-    scenario = engine.check(spec.load(file).scenario)
+    scenario = engine.check(load(file).scenario)
     place, _, way = (path or FIRST_QUEUE).rpartition(".")
     try:
         link = scenario["link"][int(place.removeprefix("link."))]

@@ -10,7 +10,7 @@ from typing import Any
 from aqmlab import units
 from aqmlab.errors import AqmlabError, nearest
 
-from .spec import Axis
+from .grammar import Axis
 
 _TAKEN = ("variant", "label", "seed", "seeds", "field", "n", "mean", "low", "high")
 """Columns of the tables that axes stand in."""
@@ -50,31 +50,38 @@ def columns(axes: Sequence[Axis]) -> list[Column]:
     A name is the last part of the path, where it stands for one axis only, and the unit where one
     was written: `_s`, `_bits_per_s` or `_bytes`. A share in per cent is a fraction of one.
     """
-    short = [axis.path.rpartition(".")[2] for axis in axes]
+    short = [axis.name.rpartition(".")[2] for axis in axes]
     found = []
     for axis, name in zip(axes, short, strict=True):
         clear = short.count(name) == 1 and name not in _TAKEN and not name.isdigit()
-        unit, values = _values(axis)
-        name = name if clear else axis.path
+        settings = list(axis.settings())
+        labels = [label for _, label, *_ in settings]
+        # A table goes by its label, whatever that looks like.
+        written = [
+            None if any(isinstance(part, Mapping) for part in changes.values()) else value
+            for value, _, changes, _ in settings
+        ]
+        unit, values = _values(written, labels)
+        name = name if clear else axis.name
         if unit and not name.endswith(f"_{unit}"):
             name += f"_{unit}"
-        found.append(Column(name, axis.path, dict(zip(axis.labels, values, strict=True))))
+        found.append(Column(name, axis.name, dict(zip(labels, values, strict=True))))
     return found
 
 
-def _values(axis: Axis) -> tuple[str, Sequence[Any]]:
+def _values(written: Sequence[Any], labels: Sequence[str]) -> tuple[str, Sequence[Any]]:
     """The unit of an axis and its values."""
-    if all(isinstance(value, bool) for value in axis.values):
-        return "", axis.values
-    numbers = [units.quantity(value) for value in axis.values]
+    if all(isinstance(value, bool) for value in written):
+        return "", written
+    numbers = [units.quantity(value) for value in written]
     known = [number for number in numbers if number is not None]
     named = {unit for unit, _ in known if unit}
     # A bare number beside "60 kB" is one of bytes, too.
     if len(known) < len(numbers) or len(named) > 1:
-        texts = (v if isinstance(v, str) else None for v in axis.values)
-        return "", [text or label for text, label in zip(texts, axis.labels, strict=True)]
-    whole = all(isinstance(value, int) for value in axis.values)
-    return "".join(named), axis.values if whole else [number for _, number in known]
+        texts = (v if isinstance(v, str) else None for v in written)
+        return "", [text or label for text, label in zip(texts, labels, strict=True)]
+    whole = all(isinstance(value, int) for value in written)
+    return "".join(named), written if whole else [number for _, number in known]
 
 
 def find(known: Sequence[Column], name: str) -> Column:

@@ -16,13 +16,13 @@ from aqmlab.io import files
 from .folders import SHIPPED, sources
 
 
-def told(folder: Path, what: str, read: Callable[[], Any]) -> Any:
+def told(file: Path, what: str, read: Callable[[], Any]) -> Any:
     """What `read` gives, from before where neither the experiment's files nor what reads them have
     changed; of an experiment of one's own it is read every time."""
-    if folder.parent != SHIPPED:
+    if file.parent.parent != SHIPPED:
         return read()
-    place = folder / "__pycache__" / f"{what}.json"
-    key = _read_by(folder)
+    place = file.parent / "__pycache__" / f"{what}.json"
+    key = _read_by(file)
     if place.is_file():
         with contextlib.suppress(StoreError):
             known = files.read_sealed(place)
@@ -34,7 +34,7 @@ def told(folder: Path, what: str, read: Callable[[], Any]) -> Any:
     return found
 
 
-def _read_by(folder: Path) -> str:
+def _read_by(file: Path) -> str:
     """A hash of an experiment's files and of what reads them."""
     readers = sorted(Path(__file__).parent.glob("*.py"))
-    return files.identity([files.digest_of(path) for path in (*sources(folder), *readers)])
+    return files.identity([files.digest_of(path) for path in (*sources(file), *readers)])

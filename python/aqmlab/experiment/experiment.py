@@ -1,10 +1,14 @@
-"""An experiment as data: a folder with its `experiment.toml`, read critically at the door.
+"""An experiment as data: a file, a folder with its `experiment.toml` or a document of one's own,
+read critically at the door.
 
-The format is described in `docs/studies.md`, its entries are in `grammar`.
+The format is described in `docs/studies.md`, its entries are in `grammar`. A bare scenario and a
+`[sweep]` are short for an experiment of one group (`sweep`).
 """
 
 from __future__ import annotations
 
+import copy
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,9 +17,10 @@ from typing import Any
 
 from aqmlab.errors import SpecError, nearest
 from aqmlab.io import documents
+from aqmlab.io.documents import check_depth
 
-from . import shapes, shared_forms
-from .folders import FILE, find, sources
+from . import folders, shapes, shared_forms, sweep
+from .folders import FILE, sources
 from .grammar import (
     KINDS,
     LISTS,
@@ -33,8 +38,10 @@ from .grammar import (
     groups_named,
     named,
 )
+from .inlining import check_paths, inline_tables
 from .rules import Claim
 from .shapes import Mistake, key, written
+from .spec import parse_override
 
 #: What makes a file one that holds claims, and which of its entries tell what they are.
 _CLAIM = re.compile(r"^\[+claim\b", re.MULTILINE)
@@ -76,13 +83,24 @@ class Experiment:
     deviation: tuple[Deviation, ...] = key("what is not from the paper", default=())
     folder: Path
     """Where its files lie."""
+    filename: str = FILE
+    """Its first file; none of a document that is no file."""
     files: Mapping[str, Sequence[Path]] = field(default_factory=dict)
     """The file that every entry of a list stands in."""
+    loads: Mapping[str, Any] = field(default_factory=dict)
+    """How loads that stand in a scenario itself become users: `[calibration]` of a sweep."""
+    swept: bool = False
+    """Whether it was written as a scenario or a sweep: of one group, and the same quick or full."""
 
     @property
-    def file(self) -> Path:
+    def where(self) -> str:
         """Its first file, for error messages."""
-        return self.folder / FILE
+        return str(self.folder / self.filename) if self.filename else "scenario"
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it says what is to be shown or judged of its runs."""
+        return any(getattr(self, kind) for kind in LISTS if kind != "group")
 
     @property
     def parts(self) -> list[str]:
@@ -151,21 +169,78 @@ def _told(entry: Any) -> dict[str, Any]:
     return entry.entry if isinstance(entry, Figure) else written(entry)
 
 
-def load(name: str, folder: Path | None = None) -> Experiment:
-    """The experiment of this name (see `find`), or that of a folder."""
-    folder = folder or find(name)
-    first = documents.read_toml(folder / FILE)
-    files = {folder / file: documents.read_toml(folder / file) for file in first.get("include", [])}
-    whole = shared_forms.expand({folder / FILE: first} | files)
-    return read(whole.data, folder, whole.files)
+def load(
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    overrides: Sequence[str] | Mapping[str, Any] = (),
+    seed: int | None = None,
+    seeds: int | Sequence[int] | None = None,
+) -> Experiment:
+    """The experiment of this name, file or folder (see `folders.find`), or that of a document.
+
+    A scenario or a sweep takes `overrides`, `"path=value"` strings or a mapping, whose paths are
+    relative to the scenario, and seeds in place of its own.
+    """
+    if isinstance(source, Mapping):
+        check_depth(source)
+        return _read(copy.deepcopy(dict(source)), Path(), "", overrides, seed, seeds)
+    file = folders.find(str(source))
+    return _read(documents.read_toml(file), file.parent, file.name, overrides, seed, seeds)
+
+
+def _read(
+    document: dict[str, Any],
+    folder: Path,
+    filename: str,
+    overrides: Sequence[str] | Mapping[str, Any],
+    *seeds: Any,
+) -> Experiment:
+    """An experiment's document and those that it includes."""
+    file = folder / filename if filename else Path("scenario")
+    if not sweep.has_groups(document):
+        document, how = _swept(document, file, folder, overrides, seeds)
+        whole = shared_forms.expand({file: document})
+        return read(whole.data, folder, whole.files, filename=filename, swept=True, loads=how)
+    if overrides or any(given is not None for given in seeds):
+        raise SpecError(f"{file} has groups, which say what is run: leave out seeds and changes")
+    more = {
+        folder / name: documents.read_toml(folder / name) for name in document.get("include", [])
+    }
+    whole = shared_forms.expand({file: document} | more)
+    return read(whole.data, folder, whole.files, filename=filename)
+
+
+def _swept(
+    document: dict[str, Any],
+    file: Path,
+    folder: Path,
+    overrides: Sequence[str] | Mapping[str, Any],
+    seeds: Sequence[Any],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A scenario or sweep as the document of an experiment, and how its loads become users."""
+    try:
+        given = overrides if isinstance(overrides, Mapping) else map(parse_override, overrides)
+        pairs = dict(given)
+        check_depth(list(pairs.values()))
+        check_paths(pairs)
+        name = folders.stem(file) if file.suffix or file.parent.name else "scenario"
+        document, pairs = inline_tables(document, folder), inline_tables(pairs, folder)
+        full = sweep.in_full(document, name, sweep.Asked(pairs, *seeds))
+    except SpecError as error:
+        raise SpecError(f"{file}: {error}") from error
+    return full, full.pop("loads")
 
 
 def read(
-    data: Mapping[str, Any], folder: Path, files: Mapping[str, Sequence[Path]] | None = None
+    data: Mapping[str, Any],
+    folder: Path,
+    files: Mapping[str, Sequence[Path]] | None = None,
+    **more: Any,
 ) -> Experiment:
     """The objects of a document; the first mistake as one sentence that names file and entry."""
     files = files or {}
     known = shapes.keys(Experiment)
+    first = folder / (more.get("filename", FILE) or "scenario")
     try:
         shapes.check_keys(data, known)
         given = {
@@ -174,14 +249,14 @@ def read(
             if name not in KINDS
         }
     except Mistake as mistake:
-        raise SpecError(f"{folder / FILE}: {mistake}") from mistake
+        raise SpecError(f"{first}: {mistake}") from mistake
     for kind in KINDS:
         if kind in data:
             given[kind] = tuple(
-                _entry(kind, number, entry, files.get(kind) or [folder / FILE] * (number + 1))
+                _entry(kind, number, entry, files.get(kind) or [first] * (number + 1))
                 for number, entry in enumerate(data[kind])
             )
-    return Experiment(folder=folder, files=files, **given)
+    return Experiment(folder=folder, files=files, **given, **more)
 
 
 def _entry(kind: str, number: int, entry: Any, files: Sequence[Path]) -> Any:
@@ -204,13 +279,15 @@ def figure(entry: Mapping[str, Any]) -> Figure:
     )
 
 
-def claims(folder: Path) -> list[Claim]:
+def claims(file: Path) -> list[Claim]:
     """An experiment's claims alone, as `load` has them, from the files that hold any."""
-    holding = [file for file in sources(folder) if _CLAIM.search(file.read_text(encoding="utf-8"))]
-    said = {file: documents.read_toml(file) for file in holding}
-    alone = {file: {k: v for k, v in d.items() if k in _OF_CLAIMS} for file, d in said.items()}
+    holding = [path for path in sources(file) if _CLAIM.search(path.read_text(encoding="utf-8"))]
+    said = {path: documents.read_toml(path) for path in holding}
+    if file in said and not sweep.has_groups(said[file]):
+        said[file]["defaults"] = sweep.defaults(said[file])
+    alone = {path: {k: v for k, v in d.items() if k in _OF_CLAIMS} for path, d in said.items()}
     whole = shared_forms.expand(alone)
     return [
         _entry("claim", number, entry, whole.files["claim"])
-        for number, entry in enumerate(whole.data["claim"])
+        for number, entry in enumerate(whole.data.get("claim", []))
     ]

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import SpecError, nearest
+from aqmlab.io.documents import read_toml
+from aqmlab.io.terminal import printable
 
 FILE = "experiment.toml"
 
@@ -21,37 +23,43 @@ def shipped() -> list[str]:
 
 
 def find(name: str) -> Path:
-    """The folder of an experiment: a shipped one by its name, else one's own by its path."""
+    """The file of an experiment: a shipped one by its name, else by its path or its folder's."""
     known = shipped()
     if name in known:
-        return SHIPPED / name
-    folder = Path(name)
-    folder = folder.parent if folder.name == FILE else folder
-    if (folder / FILE).is_file():
-        return folder
-    if folder.is_dir():
-        raise SpecError(f"{folder} holds no {FILE}: give the folder of an experiment")
+        return SHIPPED / name / FILE
+    path = Path(name)
+    if path.is_dir():
+        if not (path / FILE).is_file():
+            raise SpecError(f"{path} holds no {FILE}: give the folder of an experiment")
+        return path / FILE
+    if path.exists() or path.suffix or path.parent.name:
+        return path  # whoever reads it says what is wrong
     hint = nearest(name, known)
-    raise SpecError(f'no study "{name}"{hint} (known: {", ".join(known)}, or a folder with {FILE})')
+    raise SpecError(
+        f'no study "{name}"{hint} (known: {", ".join(known)}, or a file or a folder with {FILE})'
+    )
 
 
-def holds_groups(path: Path) -> bool:
-    """Whether this is an experiment with groups: what `find` finds, and no sweep."""
-    folder = path if path.is_dir() else path.parent
-    if not (folder / FILE).is_file() or (not path.is_dir() and path.name != FILE):
-        return False
-    return re.search(r"^\[+(group|part)\b", (folder / FILE).read_text("utf-8"), re.M) is not None
+def stem(file: Path) -> str:
+    """What an experiment is called that has no name: as its file, or as the folder of that."""
+    if file.stem in ("experiment", "scenario"):
+        return printable(file.resolve().parent.name or file.stem)
+    return printable(file.stem)
 
 
-def head(folder: Path) -> dict[str, Any]:
+def head(file: Path) -> dict[str, Any]:
     """What an experiment says of itself before its first table: title and the like.
 
     Reading all of an experiment takes some ten times as long.
     """
-    text = (folder / FILE).read_text(encoding="utf-8")
-    return tomllib.loads(re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0])
+    try:
+        text = file.read_text(encoding="utf-8")
+        return tomllib.loads(re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0])
+    except (OSError, ValueError):
+        # What is wrong is told of the whole file, if anything is: a list may begin a line, too.
+        return read_toml(file)
 
 
-def sources(folder: Path) -> list[Path]:
+def sources(file: Path) -> list[Path]:
     """The files of an experiment."""
-    return [folder / file for file in (FILE, *head(folder).get("include", []))]
+    return [file, *(file.parent / more for more in head(file).get("include", []))]

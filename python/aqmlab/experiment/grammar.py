@@ -13,6 +13,8 @@ from .shapes import key, written
 
 Mode = Literal["quick", "full"]
 Table_ = Mapping[str, Any]
+Seeds = int | tuple[int, ...]
+"""So many seeds from 1 on, or a list of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +30,7 @@ class Part:
 class Settings:
     """How long and how often the quick or the full study runs."""
 
-    seeds: int = key("runs of every scenario, under the seeds 1 to this number")
+    seeds: Seeds = key("runs of every scenario, under the seeds 1 to this number; or their list")
     duration: str | None = key("of runs whose base or group has none", default=None)
     warmup: str | None = key("likewise", default=None)
     looks: tuple[int, ...] = key(
@@ -125,29 +127,35 @@ class Axis:
         whole = [v.name for v in self.variants] if self.variants else self.values
         return self.quick if mode == "quick" and self.quick is not None else whole
 
-    def variant(self, value: object) -> Variant | None:
-        """The variant of this name, if it has variants."""
-        return next((v for v in self.variants if v.name == value), None)
+    def settings(self, mode: Mode = "full") -> Iterator[tuple[Any, str, Table_, Table_]]:
+        """Its values or the names of its variants, each with its label, what it sets in the
+        scenario (of a load: nothing) and the columns of a published table."""
+        if not self.variants:
+            kept = self.every(mode)
+            yield from ((value, self._told(value), self._changes(value), {}) for value in kept)
+        for variant in self._variants(mode):
+            told = variant.label
+            label = told if told is not None else self._told(variant.name, variant.constructed)
+            yield variant.name, label, variant.set, variant.published
 
-    def changes(self, value: Any) -> Mapping[str, Any]:
-        """What a value sets in the scenario (of a load: nothing)."""
-        if (variant := self.variant(value)) is not None:
-            return variant.set
+    def _variants(self, mode: Mode) -> Sequence[Variant]:
+        if mode != "quick" or self.quick is None:
+            return self.variants
+        return [v for name in self.quick for v in self.variants if v.name == name]
+
+    def _changes(self, value: Any) -> Table_:
+        """What a plain value sets."""
         parts = value if isinstance(value, list) else [value]
         # One value may go to several paths, as the same queue in both directions.
         parts = list(parts) * len(self.paths) if len(parts) == 1 else parts
         return dict(zip(self.paths, parts, strict=False))
 
-    def told(self, value: Any) -> str:
+    def _told(self, value: Any, constructed: bool = False) -> str:
         """A value for a legend or a table: "98 %", "120 packets", "(30, 90)"."""
-        variant = self.variant(value)
-        if variant is not None and variant.label is not None:
-            return variant.label
         text = self.label.format(*(value if isinstance(value, list) else [value]))
         if text.endswith("%") and not text.endswith(" %"):
             text = f"{text[:-1]} %"
-        constructed = value in self.constructed or (variant is not None and variant.constructed)
-        return f"{text} *" if constructed else text
+        return f"{text} *" if constructed or value in self.constructed else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +169,7 @@ class Group:
     )
     set: Table_ = key("paths of the scenario and their values", default_factory=dict)
     axes: tuple[Axis, ...] = key("crossed; the first turns slowest", name="axis", default=())
-    seeds: Mapping[str, int] = key("another number, by mode", default_factory=dict)
+    seeds: Mapping[str, Seeds] = key("another number, by mode", default_factory=dict)
     times: Mapping[str, Table_] = key(
         "another `duration` and `warmup`, by mode", default_factory=dict
     )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from aqmlab.io import files
 
+from . import sweep
 from .experiment import Experiment
-from .grammar import Axis, Group, Settings
+from .grammar import Group, Settings
 from .spec import length_s, set_path
 
 Loads = Callable[[str | None, str], Mapping[str, object]]
@@ -32,6 +33,13 @@ class Cell:
     published: dict[str, object] = field(default_factory=dict)
     """Columns by which variants are found in a published table."""
 
+    @property
+    def label(self) -> str:
+        """What distinguishes it, for a reader; the one group of a sweep need not be told."""
+        return ", ".join(
+            [*([] if self.group == sweep.NAME else [self.group]), *self.labels.values()]
+        )
+
 
 @dataclass(frozen=True)
 class Run:
@@ -44,9 +52,9 @@ class Run:
     scenario: Mapping[str, Any]
     """What the simulator gets, seed included."""
     variant: int = 0
-    """Which combination of axis values, in the order of the file."""
+    """The number of the first cell that wants it, counted through the plan."""
     label: str = ""
-    """That combination in a few words."""
+    """That cell in a few words."""
     values: Mapping[str, str] = field(default_factory=dict)
     """Axis to the label of its value."""
 
@@ -57,37 +65,51 @@ class Plan:
 
     cells: list[Cell]
     scenarios: dict[str, dict]
-    replications: dict[str, int]
-    """Seeds 1 to this number, by group."""
+    replications: dict[str, tuple[int, ...]]
+    """The seeds of the first look, by group."""
 
-    def seeds(self, cell: Cell) -> list[int]:
-        """The seeds of a cell."""
-        return list(range(1, self.replications[cell.group] + 1))
+    def seeds(self, cell: Cell, look: int = 1) -> tuple[int, ...]:
+        """The seeds of a cell; at a later look so many times as many, from the last one on."""
+        first = self.replications[cell.group]
+        more = (look - 1) * len(first)
+        return (*first, *range(max(first) + 1, max(first) + 1 + more))
 
-    def runs(self, look: int = 1, keys: Iterable[str] | None = None) -> list[Run]:
+    def runs(self, look: int = 1, keys: Collection[str] | None = None) -> list[Run]:
         """Every scenario (or those with these keys) under every seed.
 
-        At a later look the number of seeds is so many times that of the first.
+        All get the same seeds (common random numbers): two disciplines under one seed meet the
+        same users drawing the same sizes and think times, which is what makes their paired
+        difference sharp.
         """
+        firsts: dict[str, tuple[int, Cell]] = {}
+        for number, cell in enumerate(self.cells):
+            firsts.setdefault(cell.key, (number, cell))
         return [
-            Run(key, seed, {**copy.deepcopy(self.scenarios[key]), "seed": seed})
-            for key, seeds in self._most(look, keys).items()
-            for seed in range(1, seeds + 1)
+            Run(
+                key,
+                seed,
+                {**copy.deepcopy(self.scenarios[key]), "seed": seed},
+                number,
+                cell.label,
+                cell.labels,
+            )
+            for key, seeds in self._wanted(look, keys).items()
+            for number, cell in [firsts[key]]
+            for seed in seeds
         ]
 
-    def _most(self, look: int, keys: Iterable[str] | None = None) -> dict[str, int]:
-        """How many seeds each scenario has at a look."""
-        most: dict[str, int] = {}
+    def _wanted(self, look: int, keys: Collection[str] | None = None) -> dict[str, dict[int, None]]:
+        """The seeds of each scenario at a look: those of all cells that want it."""
+        wanted: dict[str, dict[int, None]] = {}
         for cell in self.cells:
             if keys is None or cell.key in keys:
-                wanted = look * self.replications[cell.group]
-                most[cell.key] = max(most.get(cell.key, 0), wanted)
-        return most
+                wanted.setdefault(cell.key, {}).update(dict.fromkeys(self.seeds(cell, look)))
+        return wanted
 
     def work(self, look: int = 1) -> dict[str, float]:
         """The simulated seconds of every scenario's runs up to a look."""
-        most = self._most(look).items()
-        return {key: seeds * length_s(self.scenarios[key]) for key, seeds in most}
+        wanted = self._wanted(look).items()
+        return {key: len(seeds) * length_s(self.scenarios[key]) for key, seeds in wanted}
 
     def of(self, group: str, where: Mapping[str, Any] | None = None) -> list[Cell]:
         """The cells of a group, in the order of its axes, that match `where`."""
@@ -98,13 +120,14 @@ def make(experiment: Experiment, settings: Settings, loads: Loads, groups: Seque
     """The plan of these groups."""
     cells: list[Cell] = []
     scenarios: dict[str, dict] = {}
-    replications: dict[str, int] = {}
+    replications: dict[str, tuple[int, ...]] = {}
     for group in groups:
         if not group.runs_in(settings.mode):
             continue
-        replications[group.name] = group.seeds.get(settings.mode, settings.seeds)
+        seeds = group.seeds.get(settings.mode, settings.seeds)
+        replications[group.name] = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else seeds
         base = timed(experiment.base(group.base), settings, group)
-        for choice in itertools.product(*(axis.every(settings.mode) for axis in group.axes)):
+        for choice in itertools.product(*(axis.settings(settings.mode) for axis in group.axes)):
             cell, scenario = _cell(group, choice, base, loads)
             scenarios.setdefault(cell.key, scenario)
             cells.append(cell)
@@ -145,17 +168,11 @@ def matches(axes: Mapping[str, object], where: Mapping[str, Any] | None) -> bool
 def _cell(group: Group, choice: tuple, base: dict, loads: Loads) -> tuple[Cell, dict]:
     scenario = _with(base, group.set)
     axes, labels, published = {}, {}, {}
-    for axis, value in zip(group.axes, choice, strict=True):
-        axes[axis.name] = value
-        labels[axis.name] = axis.told(value)
-        scenario = _with(scenario, _changes(group, axis, value, loads))
-        variant = axis.variant(value)
-        published |= variant.published if variant else {}
+    for axis, (value, label, changes, columns) in zip(group.axes, choice, strict=True):
+        axes[axis.name], labels[axis.name] = value, label
+        scenario = _with(scenario, loads(group.base, str(value)) if axis.is_load else changes)
+        published |= columns
     return Cell(group.name, axes, labels, key_of(scenario), published), scenario
-
-
-def _changes(group: Group, axis: Axis, value: object, loads: Loads) -> Mapping[str, object]:
-    return loads(group.base, str(value)) if axis.is_load else axis.changes(value)
 
 
 def _with(scenario: dict, changes: Mapping[str, object]) -> dict:

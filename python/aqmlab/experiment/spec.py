@@ -1,14 +1,4 @@
-"""An experiment as data: read TOML, apply `--set`, catch the mistakes Python can see.
-
-A file is either a bare scenario (exactly what the simulator accepts) or an experiment:
-
-    [scenario]                              # what the simulator accepts
-    [sweep]                                 # dotted path = list of values; all combinations are run
-    "link.0.forward" = [{ label = "FIFO", aqm = "droptail", limit = 120 }, { aqm = "red" }]
-    "traffic.0.load" = ["90%", "98%"]
-    seeds = 10                              # or a list
-    [calibration]                           # optional: how loads become users; in a bare
-    duration = "40 min"                     # scenario, too
+"""A scenario as a document: its fields by path, what `--set` says of them, its loads and seeds.
 
 Fields of the scenario itself are checked by the simulator, which knows them.
 """
@@ -17,95 +7,31 @@ from __future__ import annotations
 
 import copy
 import math
-import os
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from datetime import date, time
-from pathlib import Path
 from typing import Any
 
 from aqmlab import units
-from aqmlab.errors import SpecError, nearest
-from aqmlab.io.documents import MAX_DEPTH, check_depth, read_toml
-from aqmlab.io.terminal import printable
-
-from .inlining import check_paths, inline_tables
+from aqmlab.errors import SpecError
+from aqmlab.io.documents import MAX_DEPTH
 
 MAX_SEED = 2**53
 MAX_INTEGER = 2**64
 MAX_RUNS = 100_000
 """Runs of one experiment: each is a scenario in memory and a folder."""
-_EXPERIMENT_KEYS = ["name", "question", "scenario", "sweep", "calibration"]
-_CALIBRATION_KEYS = ["duration", "warmup", "seeds"]
 # Ways to say how many users there are: saying one with `--set` or on an axis replaces the other.
 POPULATION = ("users", "flows", "load", "connections_per_s")
 
 
-@dataclass(frozen=True)
-class Axis:
-    """One swept field: its dotted path and the values it takes."""
-
-    path: str
-    values: tuple[Any, ...]
-    labels: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """A scenario, the axes along which it is varied, and its seeds."""
-
-    name: str
-    scenario: Mapping[str, Any]
-    axes: tuple[Axis, ...] = ()
-    seeds: tuple[int, ...] = (1,)
-    calibration: Mapping[str, Any] = field(default_factory=dict)
-    source: str = "scenario"
-    """The file it came from, for error messages."""
-
-
-def load(
-    source: str | os.PathLike[str] | Mapping[str, Any],
-    *,
-    overrides: Sequence[str] | Mapping[str, Any] = (),
-    seed: int | None = None,
-    seeds: int | Sequence[int] | None = None,
-) -> Experiment:
-    """Reads a file (or takes a document) and applies what the command line adds to it.
-
-    `overrides` are `"path=value"` strings or a mapping; paths are relative to the scenario.
-    """
-    if isinstance(source, Mapping):
-        check_depth(source)
-        document, where, stem = copy.deepcopy(dict(source)), "scenario", "scenario"
-        folder = Path()
-    else:
-        path = Path(source)
-        document, where, stem = read_toml(path), str(path), printable(path.stem)
-        folder = path.parent
-        if stem in ("experiment", "scenario") and path.resolve().parent.name:
-            stem = path.resolve().parent.name
-    try:
-        if isinstance(overrides, Mapping):
-            pairs = dict(overrides)
-        else:
-            pairs = dict(map(parse_override, overrides))
-        check_depth(list(pairs.values()))
-        check_paths(pairs)
-        document, pairs = inline_tables(document, folder), inline_tables(pairs, folder)
-        return _experiment(document, where, stem, pairs, seed, seeds)
-    except SpecError as error:
-        raise SpecError(f"{where}: {error}") from error
-
-
-def _check_plain(value: Any, path: str) -> None:
+def check_plain(value: Any, path: str) -> None:
     """TOML has values that no scenario has: nan, inf, dates."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            _check_plain(inner, f"{path}.{key}" if path else str(key))
+            check_plain(inner, f"{path}.{key}" if path else str(key))
     elif isinstance(value, list | tuple):
         for index, inner in enumerate(value):
-            _check_plain(inner, f"{path}.{index}")
+            check_plain(inner, f"{path}.{index}")
     elif isinstance(value, float) and not math.isfinite(value):
         raise SpecError(f"{path}: {value} is not a finite number: write a number")
     elif isinstance(value, int) and abs(value) >= MAX_INTEGER:
@@ -114,147 +40,18 @@ def _check_plain(value: Any, path: str) -> None:
         raise SpecError(f'{path}: {value} is a date or time of day: write for example "90 min"')
 
 
-def _experiment(
-    document: dict[str, Any],
-    where: str,
-    stem: str,
-    overrides: Mapping[str, Any],
-    seed: int | None,
-    seeds: int | Sequence[int] | None,
-) -> Experiment:
-    _check_plain(document, "")
-    if "scenario" in document or "sweep" in document:
-        for key in document:
-            if key not in _EXPERIMENT_KEYS:
-                hint = nearest(key, _EXPERIMENT_KEYS)
-                raise SpecError(f'unknown entry "{key}"{hint} (known: {_list(_EXPERIMENT_KEYS)})')
-        scenario = _as_table(document.get("scenario"), "scenario")
-        sweep = _as_table(document.get("sweep", {}), "sweep")
-    else:
-        scenario, sweep = {k: v for k, v in document.items() if k != "calibration"}, {}
-    calibration = _calibration(_as_table(document.get("calibration", {}), "calibration"))
-    for path, value in overrides.items():
-        _check_plain(value, path)
-        for axis in sweep:
-            if _sets(axis, path):
-                raise SpecError(
-                    f'"{path}" cannot be set, the sweep sets it through its axis "{axis}": '
-                    "change that axis in the file"
-                )
-        scenario = set_path(scenario, path, value)
-    sweep_seeds = sweep.pop("seeds", None)
-    check_paths(sweep)
-    axes = tuple(_axis(path, values) for path, values in sweep.items())
-    replications = _seeds(scenario, seed, seeds if seeds is not None else sweep_seeds)
-    variants = math.prod(len(axis.values) for axis in axes)
-    if variants * len(replications) > MAX_RUNS:
-        raise SpecError(
-            f"sweep: {variants} variants and {len(replications)} seeds are "
-            f"{variants * len(replications)} runs: give at most {MAX_RUNS}"
-        )
-    for axis in axes:
-        for value in axis.values:
-            check_loads(set_path(scenario, axis.path, value))
-    if not axes:
-        check_loads(scenario)
-    name = document.get("name", scenario.get("name", stem))
-    if not isinstance(name, str) or not name:
-        raise SpecError(f'name: {name!r} is not a name: write for example name = "red-98"')
-    return Experiment(
-        name=name,
-        scenario=scenario,
-        axes=axes,
-        seeds=replications,
-        calibration=calibration,
-        source=where,
-    )
-
-
-def _as_table(value: Any, name: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise SpecError(f"{name} is missing or not a table: write it under a line [{name}]")
-    return dict(value)
-
-
-def _calibration(table: dict[str, Any]) -> dict[str, Any]:
-    for key in table:
-        if key not in _CALIBRATION_KEYS:
-            hint = nearest(key, _CALIBRATION_KEYS)
-            known = _list(_CALIBRATION_KEYS)
-            raise SpecError(f'calibration: unknown entry "{key}"{hint} (known: {known})')
-    for key in ("duration", "warmup"):
-        if key in table:
-            units.seconds(table[key])
-    if "seeds" in table:
-        table["seeds"] = seed_list(table["seeds"], 1)
-    return table
-
-
-def _axis(path: str, values: Any) -> Axis:
-    if not isinstance(values, list) or not values:
-        raise SpecError(
-            f'sweep: "{path}" needs a list of at least one value: write for example '
-            f'"{path}" = [1, 2]'
-        )
-    labels, bare = [], []
-    for value in values:
-        if isinstance(value, dict):
-            value = dict(value)
-            labels.append(str(value.pop("label", None) or _short(value)))
-        else:
-            labels.append(f"{path.rsplit('.', 1)[-1]}={_short(value)}")
-        bare.append(value)
-    return Axis(path, tuple(bare), _distinct(labels))
-
-
-def _distinct(labels: Sequence[str]) -> tuple[str, ...]:
-    """Equal labels get a number."""
-    numbered = []
-    for index, label in enumerate(labels):
-        earlier = labels[:index].count(label)
-        numbered.append(f"{label} ({earlier + 1})" if labels.count(label) > 1 else label)
-    return tuple(numbered)
-
-
-def _sets(axis: str, path: str) -> bool:
-    """Whether the values of an axis replace what is at `path`."""
-    if axis == path or path.startswith(f"{axis}."):
-        return True
-    (above, _, field_of_axis), (there, _, name) = axis.rpartition("."), path.rpartition(".")
-    return above == there and {field_of_axis, name} <= set(POPULATION)
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, dict):
-        shown = {k: v for k, v in value.items() if k != "text" or "file" not in value}
-        return " ".join(f"{k}={_short(v)}" for k, v in shown.items())
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _seeds(
-    scenario: Mapping[str, Any], seed: int | None, seeds: int | Sequence[int] | None
-) -> tuple[int, ...]:
-    first = scenario.get("seed", 1) if seed is None else seed
-    if not _is_seed(first):
-        raise SpecError(
-            f"seed: {first!r} is not a whole number from 0 to 2^53: write for example 1"
-        )
-    if seed is not None or seeds is None:
-        return (first,)
-    return seed_list(seeds, first)
-
-
-def _is_seed(value: Any) -> bool:
+def is_seed(value: Any) -> bool:
+    """Whether a value is a seed: a whole number that JSON and every language hold exactly."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_SEED
 
 
 def seed_list(seeds: Any, first: int) -> tuple[int, ...]:
     """`10` means ten seeds from `first` on; a list means itself, each once."""
-    if _is_seed(seeds) and seeds > MAX_RUNS:
+    if is_seed(seeds) and seeds > MAX_RUNS:
         raise SpecError(f"seeds: {seeds} replications are too many: give at most {MAX_RUNS}")
-    if _is_seed(seeds) and seeds >= 1 and _is_seed(first + seeds - 1):
+    if is_seed(seeds) and seeds >= 1 and is_seed(first + seeds - 1):
         return tuple(range(first, first + seeds))
-    listed = isinstance(seeds, list | tuple) and seeds and all(_is_seed(seed) for seed in seeds)
+    listed = isinstance(seeds, list | tuple) and seeds and all(is_seed(seed) for seed in seeds)
     if listed and len(set(seeds)) == len(seeds):
         return tuple(seeds)
     raise SpecError(
@@ -355,10 +152,6 @@ def check_loads(scenario: Mapping[str, Any]) -> None:
             units.share(groups[i]["load"])
         except SpecError as error:
             raise SpecError(f"traffic.{i}.load: {error}") from error
-
-
-def _list(names: Sequence[str]) -> str:
-    return ", ".join(names)
 
 
 def length_s(scenario: Mapping[str, Any]) -> float:

@@ -1,16 +1,21 @@
-"""Loads of a study to users (or to rates of connections): one calibration for each base."""
+"""Loads to users (or to rates of connections): one calibration for each base whose groups have an
+axis `load`, and one for each kind of scenario that has a load itself."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
 from aqmlab import units
-from aqmlab.errors import SpecError
+from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.experiment.experiment import Experiment
 from aqmlab.experiment.grammar import CalibrationRule, Group, Settings
-from aqmlab.experiment.plan import Loads
+from aqmlab.experiment.plan import Cell, Loads, Plan
 from aqmlab.experiment.shapes import written
+from aqmlab.experiment.spec import loaded_group
 from aqmlab.runs import calibrate
+from aqmlab.runs.calibrate import Calibration
 from aqmlab.runs.laboratory import Laboratory
 from aqmlab.tables import loads as loads_
 from aqmlab.tables.loads import Target
@@ -115,29 +120,79 @@ def loads_of(groups: Iterable[Group], base: str | None) -> list[str]:
     return sorted(found, key=units.share)
 
 
+def placeholders(experiment: Experiment) -> Loads:
+    """Any users in the place of those that offer a load: no two loads of a base have the same."""
+    numbers: dict[tuple[str | None, str], int] = {}
+
+    def loads(base: str | None, load: str) -> dict[str, object]:
+        number = numbers.setdefault((base, load), 1 + len(numbers))
+        return dict.fromkeys(fields(experiment, base), number)
+
+    return loads
+
+
 def targets(
-    experiment: Experiment, base: str | None, load: str, calibrations: Mapping[str | None, dict]
+    experiment: Experiment, cell: Cell, calibrations: Mapping[str | None, dict]
 ) -> list[Target]:
-    """What a load asks of the groups of a base."""
-    places = how(experiment, base).places
-    found = calibrations[base]
-    ratio, rate = found.get("ip_per_asked"), 8 * found["full_bytes_per_s"]
-    return [Target(place, units.share(load), ratio, rate) for place in places]
+    """What the axis `load` of a cell asks of the groups of its base."""
+    group = next(group for group in experiment.group if group.name == cell.group)
+    loads = [str(cell.axes[axis.name]) for axis in group.axes if axis.is_load]
+    return [
+        Target(place, units.share(load), found.get("ip_per_asked"), 8 * found["full_bytes_per_s"])
+        for load in loads
+        for found in [calibrations[group.base]]
+        for place in how(experiment, group.base).places
+    ]
 
 
-def remarks(experiment: Experiment, material: Material) -> list[str]:
+def without_loads(
+    experiment: Experiment, plan: Plan, laboratory: Laboratory
+) -> tuple[Plan, dict[str, list[Target]], list[Calibration]]:
+    """The plan with users in the place of the loads that stand in its scenarios themselves.
+
+    Also gives what was asked of each scenario, and the lines: scenarios that differ only in load or
+    discipline share one. Each group is calibrated alone: on an uncongested link none feels others.
+    """
+    lines: dict[str, Calibration] = {}
+    settings = experiment.loads
+
+    def line_of(scenario: Mapping[str, Any]) -> Calibration:
+        times = calibrate.times_of(scenario, settings.get("duration"), settings.get("warmup"))
+        kind = repr(calibrate.uncongested(scenario, *times))
+        if kind not in lines:
+            lines[kind] = laboratory.calibrate(scenario, **settings)
+        return lines[kind]
+
+    def resolved(scenario: Mapping[str, Any]) -> tuple[dict, list[Target]]:
+        asked: list[Target] = []
+        while (group := loaded_group(scenario)) is not None:
+            load = units.share(scenario["traffic"][group]["load"])
+            if calibrate.is_open_loop(scenario):
+                scenario = calibrate.resolve(scenario)
+                asked.append(Target(group, load))
+            else:
+                line = line_of(scenario)
+                scenario = calibrate.apply(scenario, line)
+                asked.append(Target(group, load, line.ip_per_asked))
+        return dict(scenario), asked
+
+    try:
+        found = {key: resolved(scenario) for key, scenario in plan.scenarios.items()}
+    except AqmlabError as error:
+        raise type(error)(f"{experiment.where}: {error}") from error
+    scenarios = {key: scenario for key, (scenario, _) in found.items()}
+    asked = {key: targets for key, (_, targets) in found.items()}
+    return replace(plan, scenarios=scenarios), asked, list(lines.values())
+
+
+def remarks(material: Material) -> list[str]:
     """One line for each load of each scenario that its users did not ask for."""
-    groups = {group.name: group for group in experiment.group}
     found: dict[tuple[str, int], str] = {}
-    for cell in material.plan.cells:
-        group = groups[cell.group]
-        loads = [str(cell.axes[axis.name]) for axis in group.axes if axis.is_load]
-        for load in loads:
-            scenario = material.plan.scenarios[cell.key]
-            summaries = [run.summary for run in material.runs(cell)]
-            where = ", ".join([cell.group, *cell.labels.values()])
-            for target in targets(experiment, group.base, load, material.calibrations):
-                line = loads_.remark(scenario, target, summaries)
-                if line is not None:
-                    found.setdefault((cell.key, target.group), f"{where}: {line}")
+    for cell, targets in zip(material.plan.cells, material.targets, strict=True):
+        summaries = [run.summary for run in material.runs(cell)] if targets else []
+        for target in targets:
+            line = loads_.remark(material.plan.scenarios[cell.key], target, summaries)
+            if line is not None:
+                where = f"{cell.label}: {line}" if cell.label else line
+                found.setdefault((cell.key, target.group), where)
     return list(found.values())

@@ -1,18 +1,48 @@
-"""All steps of `aqmlab study`: which studies, where they go, and what is said of them."""
+"""All steps of `aqmlab run` and `aqmlab study`: which experiments, where to, and what comes out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import AqmlabError, SpecError
+from aqmlab.experiment.experiment import Experiment, load
 from aqmlab.experiment.folders import shipped
 from aqmlab.io.terminal import printable
-from aqmlab.runs.progress import for_stream
 from aqmlab.runs.store import Store
 
 from . import registry
+from .study import Study
+
+if TYPE_CHECKING:
+    from aqmlab.runs.progress import Progress
+    from aqmlab.simulator.capture import Capture
+    from aqmlab.tables.result import Result
+
+
+@dataclass(frozen=True)
+class Done:
+    """An experiment that was carried out, or one figure of it."""
+
+    experiment: Experiment
+    folder: Path
+    result: Result | None = None
+    figure: Path | None = None
+
+    @property
+    def page(self) -> Path | None:
+        """The report, if one was written."""
+        return self.folder / "report.html" if self.result and self.result.report else None
+
+    def document(self) -> dict[str, Any]:
+        """What `--json` prints of an experiment with groups, or of a figure."""
+        if self.result is None or self.result.report is None:
+            return {"figure": str(self.figure)}
+        found = dict(self.result.report)
+        paths = {"folder": str(self.folder), "report": str(self.page)}
+        return found | paths | {"lines": found["headlines"]}
 
 
 def chosen(name: str, part: list[str] | None, figure: str | None) -> Sequence[str]:
@@ -22,7 +52,7 @@ def chosen(name: str, part: list[str] | None, figure: str | None) -> Sequence[st
         raise SpecError("--figure draws one figure of one study: leave out --part and `all`")
     names = shipped() if every else [name]
     for each in names:
-        registry.check_parts(each, None if every else part)
+        load(each).check_parts(None if every else part)
     if every and part:
         raise SpecError("--part names a part of one study: give its name in place of `all`")
     return names
@@ -41,43 +71,58 @@ def with_claims(study: list[str] | None, out: Path | None, run: bool) -> list[st
     return named
 
 
-def folder_of(name: str, quick: bool, out: Path | None, *, within: bool) -> Path:
-    """Where a study goes; all of them go into folders of their own within the one given."""
-    usual = registry.default_folder(name, quick)
-    if out is None:
-        return usual
-    return out / usual.name if within else out
-
-
 def carry_out(
     name: str,
-    quick: bool,
-    part: list[str] | None,
-    figure: str | None,
-    folder: Path,
-    jobs: int | None,
-    fresh: bool,
-    refresh: bool,
-) -> dict[str, Any]:
-    """Runs a study, or what one of its figures needs, and gives what `--json` prints.
+    *,
+    quick: bool = False,
+    report: bool = False,
+    part: Sequence[str] | None = None,
+    figure: str | None = None,
+    out: Path | None = None,
+    within: bool = False,
+    fresh: bool = False,
+    refresh: bool = False,
+    given: Mapping[str, Any] | None = None,
+    capture: Capture | None = None,
+    progress: Progress | None = None,
+    jobs: int | None = None,
+) -> Done:
+    """Runs an experiment, or what one of its figures needs.
 
-    `fresh` discards what the folder holds, `refresh` only what another version wrote.
+    What has groups, or says itself what is to be shown, is reported anyway. All goes into `out`, or
+    `within` it into a folder of its own. `fresh` discards what the folder holds, `refresh` only
+    what another version wrote. `given` are changes and seeds of a scenario (see `load`).
     """
-    if fresh or (refresh and Store.is_stale(folder)):
-        Store.open(folder, fresh=True)
-    usual: dict[str, Any] = {
-        "quick": quick,
-        "out": folder,
-        "progress": for_stream(),
-        "jobs": jobs,
-    }
+    experiment = load(name, **given or {})
+    if capture is not None and not experiment.swept:
+        raise SpecError(f"{name} has groups, which say what is run: leave out --pcap")
+    usual = registry.default_folder(experiment.name, quick and not experiment.swept)
+    folder = usual if out is None else out / usual.name if within else out
+    fresh = fresh or (refresh and Store.is_stale(folder))
+    study = Study(experiment)
     if figure is not None:
-        return {"figure": str(registry.draw(name, figure, **usual))}
-    return registry.run(name, parts=part or None, **usual)
+        drawn = study.draw(
+            figure, quick=quick, out=folder, fresh=fresh, progress=progress, jobs=jobs
+        )
+        if drawn is None:
+            mode = "quick" if quick else "full"
+            raise AqmlabError(f"figure {figure} of {name} has nothing to show in the {mode} study")
+        return Done(experiment, folder, figure=drawn)
+    result = study.carry_out(
+        quick=quick,
+        out=folder,
+        reported=report or not experiment.swept or experiment.is_shown,
+        parts=part,
+        fresh=fresh,
+        progress=progress,
+        jobs=jobs,
+        capture=capture,
+    )
+    return Done(experiment, folder, result)
 
 
-def tell(answer: dict[str, Any], folder: Path) -> None:
+def tell(done: Done) -> None:
     """The findings, and where the report or the figure is."""
-    for line in answer.get("lines", []):
+    for line in done.document().get("lines", []):
         print(printable(line))
-    print(printable(str(answer.get("figure") or answer.get("report", folder / "report.html"))))
+    print(printable(str(done.figure or done.page)))

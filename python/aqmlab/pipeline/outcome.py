@@ -12,8 +12,9 @@ from matplotlib.figure import Figure as Picture
 
 from aqmlab import figures
 from aqmlab.experiment import plan
-from aqmlab.experiment.experiment import FILE, Experiment
+from aqmlab.experiment.experiment import Experiment
 from aqmlab.experiment.grammar import Difference, Figure, Settings, Setup, Table
+from aqmlab.experiment.plan import Cell, Plan
 from aqmlab.experiment.shapes import written
 from aqmlab.runs.store import Store
 from aqmlab.simulator import engine
@@ -36,7 +37,7 @@ def of(experiment: Experiment, material: Material, parts: list[str], quick: bool
         "settings": settings_of(material.settings),
         "parts": parts,
         "all_parts": [{"text": ""} | written(part) for part in experiment.part],
-        "seeds": max(material.plan.replications.values(), default=0),
+        "seeds": max(map(len, material.plan.replications.values()), default=0),
         "versions": {
             "aqmlab": version.version,
             "build": version.build,
@@ -52,7 +53,8 @@ def of(experiment: Experiment, material: Material, parts: list[str], quick: bool
         "setups": [_setup(experiment, setup) for setup in experiment.setup],
         "files": {
             name: (experiment.folder / name).read_text("utf-8")
-            for name in [FILE, *experiment.include]
+            for name in [experiment.filename, *experiment.include]
+            if name
         },
         "runs": _scenarios(rows),
         "fingerprint": _combined([row["fingerprint"] for row in rows]),
@@ -74,6 +76,39 @@ def _setup(experiment: Experiment, setup: Setup) -> dict:
         "scenario": experiment.base(setup.base),
         "varied": plan.varied(groups, loaded),
     }
+
+
+def tabulate(
+    experiment: Experiment,
+    material: Material,
+    parts: list[str],
+    out: Path,
+    *,
+    only: str | None = None,
+) -> None:
+    """Makes the tables of these parts, or only that one, and adds them to the material."""
+    runs = material.plan
+    for spec in experiment.of("table", parts):
+        if only in (None, spec.id):
+            reference = published.read((out, experiment.folder), spec)
+            cells = runs.of(spec.group, spec.where)
+            material.tables[spec.id] = tables.table(
+                spec, material.columns(spec), cells, material.values, reference
+            )
+    for spec in experiment.of("difference", parts):
+        if only in (None, spec.id):
+            material.tables[spec.id] = tables.differences(
+                spec, material.columns(spec), pairs(runs, spec), material.values
+            )
+
+
+def pairs(runs: Plan, spec: Difference) -> list[tuple[Cell, Cell]]:
+    """The cells of two groups that agree on the axes that a difference names."""
+    return [
+        (cell, other)
+        for cell in runs.of(spec.group, spec.where)
+        for other in runs.of(spec.minus, {**spec.minus_where, **{a: cell.axes[a] for a in spec.on}})
+    ]
 
 
 def write_tables(
@@ -178,8 +213,9 @@ def run_rows(material: Material) -> list[dict]:
     """One row per simulation: what it was, and how to recognise it."""
     names: dict[str, list[str]] = {}
     for cell in material.plan.cells:
-        place = ", ".join(cell.labels.values())
-        names.setdefault(cell.key, []).append(f"{cell.group} {place}".strip())
+        names.setdefault(cell.key, []).append(
+            f"{cell.group} {', '.join(cell.labels.values())}".strip()
+        )
     rows = []
     for planned in material.plan.runs():
         run = material.results[planned.key, planned.seed]

@@ -6,20 +6,21 @@ list is cheap: drawing and statistics are loaded when a study runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.errors import AqmlabError, StoreError
+from aqmlab.errors import StoreError
 from aqmlab.experiment.folders import find, head, shipped
+from aqmlab.io import files
 from aqmlab.io.terminal import say
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from aqmlab.runs.progress import Progress
-
 ALL = "all"
+LONGEST_NAME = 200
+"""Bytes of a folder's name; file systems take 255."""
 
 #: Where results go if nobody says otherwise.
 RESULTS = Path("results")
@@ -74,62 +75,6 @@ def _described(name: str) -> dict[str, Any]:
     }
 
 
-def check_parts(name: str, parts: Sequence[str] | None) -> None:
-    """Complains about a study or a part of it that does not exist."""
-    from aqmlab.experiment.experiment import load
-
-    load(name).check_parts(list(parts or []))
-
-
-def run(
-    name: str,
-    *,
-    quick: bool = True,
-    out: Path | str | None = None,
-    progress: Progress | None = None,
-    jobs: int | None = None,
-    parts: Sequence[str] | None = None,
-) -> dict[str, Any]:
-    """Runs a study (or some of its parts) into `out`.
-
-    Writes tables, figures, `result.json` and `report.html`, and gives what `result.json` holds,
-    with `folder` and `report` (their paths) and `lines` (the findings in a few sentences).
-    Finished runs are never done again.
-    """
-    from aqmlab.experiment.experiment import load
-
-    from .study import Study
-
-    folder = Path(out) if out is not None else default_folder(name, quick)
-    study = Study(load(name))
-    result = study.run(quick=quick, out=folder, progress=progress, jobs=jobs, parts=parts)
-    paths = {"folder": str(folder), "report": str(folder / "report.html")}
-    return result | paths | {"lines": result["headlines"]}
-
-
-def draw(
-    name: str,
-    figure: str,
-    *,
-    quick: bool = True,
-    out: Path | str | None = None,
-    progress: Progress | None = None,
-    jobs: int | None = None,
-) -> Path:
-    """Runs only what one figure of a study needs, and gives the path of its SVG."""
-    from aqmlab.experiment.experiment import load
-
-    from .study import Study
-
-    folder = Path(out) if out is not None else default_folder(name, quick)
-    study = Study(load(name))
-    path = study.draw(figure, quick=quick, out=folder, progress=progress, jobs=jobs)
-    if path is None:
-        mode = "quick" if quick else "full"
-        raise AqmlabError(f"figure {figure} of {name} has nothing to show in the {mode} study")
-    return path
-
-
 def score_card(name: str, folder: Path | None = None) -> list[dict[str, Any]]:
     """Every claim of a study: with its verdict where the study has been run, else undecided.
 
@@ -138,7 +83,7 @@ def score_card(name: str, folder: Path | None = None) -> list[dict[str, Any]]:
     from aqmlab.claims import kept
 
     place = find(name)
-    study = head(place)["name"]
+    study = name_of(name)
     if folder is not None:
         stored = kept.stored(folder, study)
     else:
@@ -156,15 +101,33 @@ def _usual(name: str, folder: Path | None = None) -> Iterator[list[dict[str, Any
     """The stored score cards of the places where one may be; a damaged one is as good as none."""
     from aqmlab.claims import kept
 
-    study = head(find(name))["name"]
-    for place in [folder] if folder else [default_folder(name, quick) for quick in (False, True)]:
+    study = name_of(name)
+    for place in [folder] if folder else [default_folder(study, quick) for quick in (False, True)]:
         try:
             yield kept.stored(place, study)
         except StoreError as error:
             say(str(error))
 
 
-def default_folder(name: str, quick: bool) -> Path:
-    """Where a study's results go if nobody says otherwise."""
-    study = head(find(name))["name"]
-    return RESULTS / (f"{study}-quick" if quick else study)
+def name_of(given: str) -> str:
+    """What a study is called that is given by name, file or folder."""
+    if given in shipped():
+        return head(find(given))["name"]
+    from aqmlab.experiment.experiment import load
+
+    return load(given).name
+
+
+def default_folder(name: str, quick: bool = False) -> Path:
+    """Where results go if nobody says otherwise: `results/<name>`, with nothing in the name that a
+    path could stumble over.
+
+    A name that had to be changed, or is long, ends in a hash of itself: no two names share a
+    folder.
+    """
+    safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name).strip(".")
+    if safe != name or len(safe.encode()) > LONGEST_NAME:
+        mark = files.digest(name.encode("utf-8", "surrogatepass"))[:8]
+        short = safe.encode()[: LONGEST_NAME - 10].decode("utf-8", "ignore")
+        safe = f"{short or 'scenario'}-{mark}"
+    return RESULTS / (f"{safe}-quick" if quick else safe)

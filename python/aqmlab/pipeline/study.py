@@ -1,4 +1,4 @@
-"""A study from its experiment file to its report: calibrate, run, judge, draw, write.
+"""An experiment from its file to its results: calibrate, run, and judge, draw and report if asked.
 
 out/runs/…                finished simulations, never run twice
 out/tables/*.csv|parquet  every table, tidy
@@ -6,95 +6,182 @@ out/figures/*.svg|png     every figure
 out/result.json           all that the report is made of
 out/report.html           the report, one file
 out/reference/*.csv       published tables that somebody put there: read, never written
+
+Drawing and most of statistics are loaded only where something is reported.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from aqmlab import report
-from aqmlab.claims import judging
 from aqmlab.errors import StoreError
 from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import Experiment
-from aqmlab.experiment.grammar import Difference, Figure, Group, Settings
+from aqmlab.experiment.grammar import Figure, Group, Settings
 from aqmlab.experiment.plan import Plan
-from aqmlab.experiment.rules import Claim
 from aqmlab.io import files
 from aqmlab.io.terminal import say
-from aqmlab.report import headlines
 from aqmlab.runs.contents import MANIFEST
-from aqmlab.runs.laboratory import Laboratory
+from aqmlab.runs.laboratory import Laboratory, checked
 from aqmlab.runs.progress import Progress
 from aqmlab.runs.store import Store
-from aqmlab.tables import published, tables
 from aqmlab.tables.material import Material
+from aqmlab.tables.result import Result
 
-from . import calibrating, checks, outcome
+from . import calibrating
+
+if TYPE_CHECKING:
+    from aqmlab.experiment.rules import Claim
+    from aqmlab.simulator.capture import Capture
 
 RESULT = "result.json"
 
 
 @dataclass(frozen=True)
 class Study:
-    """One study under its name."""
+    """One experiment, to be carried out."""
 
     experiment: Experiment
 
-    def run(
+    def run(self, *, quick: bool, out: Path, **how: Any) -> dict[str, Any]:
+        """Carries it out (see `carry_out`), and gives what `result.json` holds."""
+        return dict(self.carry_out(quick=quick, out=out, reported=True, **how).report or {})
+
+    def carry_out(
         self,
         *,
-        quick: bool,
-        out: Path,
-        progress: Progress | None = None,
-        jobs: int | None = None,
+        quick: bool = False,
+        out: str | os.PathLike[str] | None = None,
+        reported: bool = False,
         parts: Sequence[str] | None = None,
         settings: dict | None = None,
-    ) -> dict:
-        """Runs these parts (default: all) and writes everything into `out`.
+        fresh: bool = False,
+        progress: Progress | None = None,
+        jobs: int | None = None,
+        capture: Capture | None = None,
+    ) -> Result:
+        """Runs these parts (default: all); mistakes are found before the first run.
 
-        Parts that the folder already has stay in the report. `settings` replaces some of the
-        quick or full settings. Gives what `result.json` holds.
+        With `out` all is kept in that folder, which `fresh` empties first, and what is there
+        is not run again but for a `capture`; without it the runs stay in memory. `reported`
+        also writes tables, figures, verdicts and a report into the folder, where parts that it
+        already has stay in the report. `settings` replaces some of the quick or full settings.
         """
         experiment = self.experiment
-        checks.check(experiment)
+        if reported or experiment.is_shown:
+            self._check()
         chosen = replace(experiment.setting(quick), **settings or {})
-        _check_owner(out, experiment)
-        wanted = _with_earlier(experiment.check_parts(list(parts or [])), out, experiment, chosen)
-        store = Store.open(out)
-        laboratory = Laboratory(store, progress=progress, jobs=jobs)
+        wanted = experiment.check_parts(parts)
+        if out is not None and not fresh:
+            _check_owner(Path(out), experiment)
+            wanted = _with_earlier(wanted, Path(out), experiment, chosen)
+        groups = experiment.groups(wanted)
+        self._check_scenarios(chosen, groups)
+        store = Store.open(out, fresh=fresh) if out is not None else None
+        laboratory = Laboratory(store, progress=progress, jobs=jobs, capture=capture)
         with laboratory.resumable():
-            material = self._measured(laboratory, chosen, experiment.groups(wanted))
-            claims = judging.judge(
-                experiment, experiment.of("claim", wanted), material, laboratory, chosen.looks
-            )
-            with files.reported(out):
-                result = self._written(material, claims, wanted, quick, store)
+            material = self._measured(laboratory, chosen, groups)
+            remarks = calibrating.remarks(material)
+            report = None
+            if reported and store is not None:
+                report = self._reported(material, wanted, quick, remarks, laboratory, store)
+        if store is not None:
+            if experiment.swept:
+                store.write_manifest(self._manifest(material) | {"remarks": remarks})
+            store.check_kept(run.stored for run in material.results.values())
+        if remarks and report is not None and not experiment.swept:
+            many = "one scenario" if len(remarks) == 1 else f"{len(remarks)} scenarios"
+            where = f"(all in {Path(out or '') / MANIFEST})"
+            say(f"{many} had another load than was asked for: {remarks[0]} {where}")
+        folder = store.folder if store else None
+        axes = groups[0].axes if len(groups) == 1 else ()
+        runs = material.all_runs()
+        return Result(experiment.name, runs, material.lines, folder, remarks, axes, report)
+
+    def _check(self) -> None:
+        from . import checks
+
+        checks.check(self.experiment)
+
+    def _check_scenarios(self, settings: Settings, groups: Sequence[Group]) -> None:
+        """Mistakes in any scenario whose users are known before the loads are calibrated."""
+        known = [group for group in groups if not group.uses_load]
+        made = plan.make(
+            self.experiment, settings, calibrating.placeholders(self.experiment), known
+        )
+        seen = set()
+        for run in made.runs():
+            if run.key not in seen:
+                seen.add(run.key)
+                checked(run, self.experiment.where)
+
+    def _reported(
+        self,
+        material: Material,
+        parts: list[str],
+        quick: bool,
+        remarks: list[str],
+        laboratory: Laboratory,
+        store: Store,
+    ) -> dict[str, Any]:
+        """Verdicts, tables, figures, `result.json`, whose content it gives, and the report."""
+        from aqmlab import report
+        from aqmlab.claims import judging
+        from aqmlab.report import headlines
+
+        from . import outcome
+
+        experiment = self.experiment
+        claims = judging.judge(
+            experiment,
+            experiment.of("claim", parts),
+            material,
+            laboratory,
+            material.settings.looks,
+        )
+        with files.reported(store.folder):
+            outcome.tabulate(experiment, material, parts, store.folder)
+            result = outcome.of(experiment, material, parts, quick) | {"claims": claims}
+            result["remarks"] = remarks
+            result["tables"] = outcome.write_tables(experiment, material, parts, store)
+            figures = experiment.of("figure", parts)
+            result["figures"] = outcome.write_figures(figures, experiment, material, store)
+            result["headlines"] = headlines.of(result)
+            store.write_json(RESULT, result)
+            if not experiment.swept:
                 store.write_manifest(outcome.manifest(result))
-                report.write(out)
-        store.check_kept(run.stored for run in material.results.values())
-        if off := result["remarks"]:
-            cells = "one scenario" if len(off) == 1 else f"{len(off)} scenarios"
-            say(f"{cells} had another load than was asked for: {off[0]} (all in {out / MANIFEST})")
+            report.write(store.folder)
         return result
 
-    def _written(
-        self, material: Material, claims: list[dict], parts: list[str], quick: bool, store: Store
-    ) -> dict:
-        """Tables, figures and `result.json`, whose content it gives."""
+    def _manifest(self, material: Material) -> dict[str, Any]:
+        """What the folder's manifest says of a scenario or a sweep."""
         experiment = self.experiment
-        self._tabulate(material, parts, store.folder)
-        result = outcome.of(experiment, material, parts, quick) | {"claims": claims}
-        result["remarks"] = calibrating.remarks(experiment, material)
-        result["tables"] = outcome.write_tables(experiment, material, parts, store)
-        result["figures"] = outcome.write_figures(
-            experiment.of("figure", parts), experiment, material, store
-        )
-        result["headlines"] = headlines.of(result)
-        store.write_json(RESULT, result)
-        return result
+        (group,) = experiment.group
+        return {
+            "name": experiment.name,
+            "scenario": experiment.scenario,
+            "sweep": {
+                axis.name: [next(iter(variant.set.values())) for variant in axis.variants]
+                for axis in group.axes
+            },
+            "seeds": list(material.plan.replications[group.name]),
+            "calibrations": [asdict(line) for line in material.lines],
+            "runs": [
+                {
+                    "folder": f"runs/{run.folder.name}" if run.folder else None,
+                    "variant": run.variant,
+                    "label": run.label,
+                    "values": run.values,
+                    "seed": run.seed,
+                    "fingerprint": run.summary.get("fingerprint"),
+                }
+                for run in material.all_runs()
+            ],
+        }
 
     def material(
         self, *, quick: bool, out: Path, parts: Sequence[str], jobs: int | None = None
@@ -112,20 +199,25 @@ class Study:
         *,
         quick: bool,
         out: Path,
+        fresh: bool = False,
         progress: Progress | None = None,
         jobs: int | None = None,
     ) -> Path | None:
         """Runs what one figure needs and writes it alone; nothing if there is nothing to draw."""
+        from . import outcome
+
         experiment = self.experiment
-        checks.check(experiment)
+        self._check()
         spec = experiment.picture(figure)
-        chosen = experiment.setting(quick)
-        _check_owner(out, experiment)
-        store = Store.open(out)
+        if not fresh:
+            _check_owner(out, experiment)
+        store = Store.open(out, fresh=fresh)
         laboratory = Laboratory(store, progress=progress, jobs=jobs)
         with laboratory.resumable():
-            material = self._measured(laboratory, chosen, experiment.groups_of([spec]), [spec])
-            self._tabulate(material, [spec.part], out, only=spec.of.get("table", ""))
+            groups = experiment.groups_of([spec])
+            material = self._measured(laboratory, experiment.setting(quick), groups, [spec])
+            only = spec.of.get("table", "")
+            outcome.tabulate(experiment, material, [spec.part], out, only=only)
             with files.reported(out):
                 written = outcome.write_figures(
                     [spec], experiment, material, store, table=f"figure-{figure}"
@@ -150,62 +242,43 @@ class Study:
         # Only a study as a whole judges, and so looks again.
         looks = settings.looks if figures is None else (1,)
         claims = experiment.of("claim", sorted(mine))
-        if laboratory.progress is not None:
-            work = self._work(settings, groups, claims, looks)
-            laboratory.progress.expect(work, judging.MORE)
+        loads = calibrating.placeholders(experiment)
+        laboratory.expect(*_expected(plan.make(experiment, settings, loads, groups), claims, looks))
         calibrations = {
             base: calibrating.measure(
                 experiment, base, settings, laboratory, calibrating.loads_of(groups, base)
             )
             for base in sorted(bases, key=str)
         }
-        made = plan.make(experiment, settings, calibrating.lookup(experiment, calibrations), groups)
-        laboratory.expect(judging.more_seeds(claims, made, looks), judging.MORE)
-        results = laboratory.by_scenario(experiment.name, made.runs(), str(experiment.file))
-        return Material(made, settings, results, calibrations, {}, experiment.metrics)
-
-    def _work(
-        self, settings: Settings, groups: list[Group], claims: list[Claim], looks: Sequence[int]
-    ) -> dict[Hashable, float]:
-        """What will be run when the loads are calibrated: as much with any numbers of users."""
-        numbers: dict[tuple[str | None, str], int] = {}
-
-        def loads(base: str | None, load: str) -> dict[str, object]:
-            number = numbers.setdefault((base, load), 1 + len(numbers))
-            return dict.fromkeys(calibrating.fields(self.experiment, base), number)
-
-        made = plan.make(self.experiment, settings, loads, groups)
-        first, later = made.work(), judging.more_seeds(claims, made, looks)
-        return {key: seconds + later.get(key, 0.0) for key, seconds in first.items()}
-
-    def _tabulate(
-        self, material: Material, parts: list[str], out: Path, only: str | None = None
-    ) -> None:
-        experiment, runs = self.experiment, material.plan
-        for spec in experiment.of("table", parts):
-            if only is None or spec.id == only:
-                reference = published.read((out, experiment.folder), spec)
-                material.tables[spec.id] = tables.table(
-                    spec,
-                    material.columns(spec),
-                    runs.of(spec.group, spec.where),
-                    material.values,
-                    reference,
-                )
-        for spec in experiment.of("difference", parts):
-            if only is None or spec.id == only:
-                material.tables[spec.id] = tables.differences(
-                    spec, material.columns(spec), _pairs(runs, spec), material.values
-                )
+        loads = calibrating.lookup(experiment, calibrations)
+        made = plan.make(experiment, settings, loads, groups)
+        made, asked, lines = calibrating.without_loads(experiment, made, laboratory)
+        targets = [
+            calibrating.targets(experiment, cell, calibrations) + asked[cell.key]
+            for cell in made.cells
+        ]
+        laboratory.expect(*_expected(made, claims, looks, first=False))
+        title = "runs" if experiment.swept else experiment.name
+        results = laboratory.by_scenario(title, made.runs(), experiment.where)
+        metrics = experiment.metrics
+        return Material(made, settings, results, calibrations, {}, metrics, lines, targets)
 
 
-def _pairs(runs: Plan, spec: Difference) -> list[tuple[plan.Cell, plan.Cell]]:
-    """The cells of two groups that agree on the axes that a difference names."""
-    return [
-        (cell, other)
-        for cell in runs.of(spec.group, spec.where)
-        for other in runs.of(spec.minus, {**spec.minus_where, **{a: cell.axes[a] for a in spec.on}})
-    ]
+def _expected(
+    made: Plan, claims: Sequence[Claim], looks: Sequence[int], *, first: bool = True
+) -> tuple[dict[Hashable, float], str]:
+    """The work of a plan, with or without its first look, and what of it is not certain.
+
+    With any numbers of users it is as much as with those that the loads become.
+    """
+    work: dict[Hashable, float] = {**made.work()} if first else {}
+    if not claims:
+        return work, ""
+    from aqmlab.claims import judging
+
+    for key, seconds in judging.more_seeds(claims, made, looks).items():
+        work[key] = work.get(key, 0.0) + seconds
+    return work, judging.MORE
 
 
 def _check_owner(out: Path, experiment: Experiment) -> None:
@@ -225,8 +298,10 @@ def _with_earlier(
     wanted: list[str], out: Path, experiment: Experiment, settings: Settings
 ) -> list[str]:
     """Parts that were run into this folder with the same settings stay in its report."""
-    if not (out / MANIFEST).is_file() or not (out / RESULT).is_file():
+    if experiment.swept or not (out / MANIFEST).is_file() or not (out / RESULT).is_file():
         return wanted
+    from . import outcome
+
     try:
         before = Store.existing(out).read_json(RESULT)
     except StoreError:

@@ -13,7 +13,7 @@ NAME = "index.html"
 
 
 def write(folder: Path, results: Sequence[Mapping]) -> Path:
-    """Writes `index.html` for these results (as `registry.run` gives them) into `folder`."""
+    """Writes `index.html` for these results (as `aqmlab study --json` has them) into `folder`."""
     studies = [_entry(result, folder) for result in results]
     template = environment().get_template("index.html.jinja")
     page = template.render(studies=studies, style=style())

@@ -11,12 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aqmlab.experiment.sweep import Run
 from aqmlab.intervals import interval
 from aqmlab.runs import calibrate
 from aqmlab.simulator import engine
-
-from .measure import Replication
 
 THRESHOLD = 0.05
 """A load that is further off than this share of itself is worth a line (constructed)..."""
@@ -43,26 +40,6 @@ class Target:
     rate_bits_per_s: float | None = None
     """What the load is a share of, where that is not the rate of the scenario's link: a study's
     users are the same on an uncongested link."""
-
-
-def remarks(
-    runs: Sequence[Run], targets: Sequence[Sequence[Target]], done: Sequence[Replication]
-) -> list[str]:
-    """One line for each load of each variant that its users did not ask for.
-
-    `targets` and `done` are in the order of `runs`. With several seeds the target must also lie
-    outside the 95 % interval of the mean.
-    """
-    found: list[str] = []
-    for variant in dict.fromkeys(run.variant for run in runs):
-        places = [i for i, run in enumerate(runs) if run.variant == variant]
-        first = runs[places[0]]
-        summaries = [done[i].summary for i in places]
-        for target in targets[places[0]]:
-            line = remark(first.scenario, target, summaries)
-            if line is not None:
-                found.append(f"{first.label}: {line}" if first.label else line)
-    return found
 
 
 def remark(

@@ -1,16 +1,17 @@
-"""All that a study's runs gave: what tables, claims and figures are made of."""
+"""All that the runs of an experiment gave: what tables, claims and figures are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aqmlab.experiment.grammar import Difference, Metric, Settings, Table
 from aqmlab.experiment.plan import Cell, Plan
+from aqmlab.runs.calibrate import Calibration
 from aqmlab.runs.laboratory import FinishedRun
 
-from . import statistics
+from .loads import Target
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,27 @@ class Material:
     calibrations: dict[str | None, dict]
     tables: dict[str, list[dict]]
     metrics: Mapping[str, Metric]
+    lines: Sequence[Calibration] = ()
+    """The calibrations of loads that stood in a scenario itself."""
+    targets: Sequence[Sequence[Target]] = ()
+    """The loads that were asked of each cell."""
 
     def runs(self, cell: Cell) -> list[FinishedRun]:
         """A cell's runs, seed by seed."""
         return [self.results[cell.key, seed] for seed in self.plan.seeds(cell)]
 
+    def all_runs(self) -> list[FinishedRun]:
+        """The runs cell by cell, each with its place: the cell's number, label and axis values."""
+        return [
+            replace(run, variant=number, label=cell.label, values=cell.labels)
+            for number, cell in enumerate(self.plan.cells)
+            for run in self.runs(cell)
+        ]
+
     def values(self, cell: Cell, metric: Metric) -> list[float]:
         """A metric of a cell's runs, seed by seed, in its unit; NaN where it is undefined."""
+        from . import statistics  # here, so that a run alone loads none
+
         return [statistics.value(run, metric) for run in self.runs(cell)]
 
     def columns(self, spec: Table | Difference) -> list[Metric]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from . import measure
 if TYPE_CHECKING:
     import polars as pl
 
-    from aqmlab.experiment.spec import Axis
+    from aqmlab.experiment.grammar import Axis
     from aqmlab.runs.calibrate import Calibration
     from aqmlab.runs.laboratory import FinishedRun
 
@@ -32,7 +32,9 @@ class Result:
     remarks: Sequence[str] = ()
     """What is odd about it, a line each: a load that was not what was asked for."""
     axes: Sequence[Axis] = ()
-    """What the sweep varies."""
+    """What its one group varies."""
+    report: Mapping[str, Any] | None = None
+    """What `result.json` holds, if its tables, figures and report were asked for."""
 
     @cached_property
     def columns(self) -> list[axes.Column]:

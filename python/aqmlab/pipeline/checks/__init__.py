@@ -46,14 +46,14 @@ def check(experiment: Experiment) -> None:
                 or _twice(kind, times[named(entry)])
             )
             if problem:
-                place = (experiment.files.get(kind) or [experiment.file] * (number + 1))[number]
+                place = (experiment.files.get(kind) or [experiment.where] * (number + 1))[number]
                 name = named(entry) or f"number {number + 1}"
                 raise SpecError(f"{place}: {kind} {name}: {problem}")
 
     shown = [figure.id for figure in experiment.figure]
     problem = unknown("figure", experiment.lead, shown) if experiment.lead is not None else None
     if problem:
-        raise SpecError(f"{experiment.file}: lead: {problem}")
+        raise SpecError(f"{experiment.where}: lead: {problem}")
 
 
 def _loads(experiment: Experiment, kind: str, entry: Any) -> str | None:
