@@ -264,6 +264,7 @@ GROUPS = (
     ("by_group.<group>.", "only where more than one group asks for replies"),
     ("voip_by_group.<group>.", "only where several have calls"),
     ("video_by_group.<group>.", "only where several have viewers"),
+    ("rtc_by_group.<group>.", "only where several have video calls"),
 )
 
 

@@ -33,6 +33,7 @@ ROOMS = [
     "report",
     "pipeline",
     "learn",
+    "advise",
     "bench",
     "lab",
     "cli",

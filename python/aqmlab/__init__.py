@@ -14,26 +14,55 @@ Importing this package is cheap: everything heavy is loaded when it is first use
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import AqmlabError
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     import polars as pl
 
+    from aqmlab.simulator.own.discipline import (
+        DROP,
+        DROP_FORCED,
+        PASS,
+        SIGNAL,
+        SIGNAL_FORCED,
+        Discipline,
+        discipline,
+        parameter,
+    )
     from aqmlab.tables.result import Result
 
     __version__: str
 
-__all__ = ["AqmlabError", "__version__", "paired", "run"]
+__all__ = [
+    "DROP",
+    "DROP_FORCED",
+    "PASS",
+    "SIGNAL",
+    "SIGNAL_FORCED",
+    "AqmlabError",
+    "Discipline",
+    "__version__",
+    "discipline",
+    "paired",
+    "parameter",
+    "run",
+]
+_OWN = ("PASS", "SIGNAL", "SIGNAL_FORCED", "DROP", "DROP_FORCED")
+_OWN += ("Discipline", "discipline", "parameter")
+"""What a discipline in Python is made of."""
 
 
-def __getattr__(name: str) -> str:
+def __getattr__(name: str) -> Any:
     """`__version__` is that of the simulator, which is not loaded before."""
+    if name in _OWN:
+        from aqmlab.simulator.own import discipline
+
+        return getattr(discipline, name)
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from aqmlab.simulator import engine
@@ -52,6 +81,7 @@ def run(
     jobs: int | None = None,
     progress: bool = False,
     pcap: str | os.PathLike[str] | None = None,
+    aqm: str | type[Discipline] | Sequence[str | type[Discipline]] = (),
 ) -> Result:
     """Runs a scenario or an experiment, given as a TOML file or as a mapping.
 
@@ -59,7 +89,8 @@ def run(
     changes fields by dotted path (`{"link.0.forward.limit": 60}`). With `out` the results are
     kept in that folder and a later call continues there; without it they stay in memory.
     `progress` shows progress on standard error. Uses all cores unless `jobs` says otherwise.
-    `pcap` is a file for what crosses the first link, readable by Wireshark.
+    `pcap` is a file for what crosses the first link, readable by Wireshark. `aqm` are disciplines
+    of one's own, classes or files: see docs/own-discipline.md.
     """
     from pathlib import Path
 
@@ -68,7 +99,8 @@ def run(
     from aqmlab.runs.progress import for_stream
     from aqmlab.simulator.capture import Capture
 
-    experiment = load(source, overrides=set, seed=seed, seeds=seeds)
+    own = [aqm] if isinstance(aqm, str | type) else aqm
+    experiment = load(source, overrides=set, seed=seed, seeds=seeds, aqm=own)
     board = for_stream() if progress else None
     capture = Capture(Path(pcap)) if pcap is not None else None
     return Study(experiment).carry_out(

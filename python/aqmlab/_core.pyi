@@ -1,7 +1,7 @@
 """The compiled simulator. `aqmlab.engine` is its only user inside this package."""
 
 from collections.abc import Callable
-from typing import TypedDict
+from typing import Any, TypedDict
 
 class ScenarioError(ValueError):
     """The scenario is wrong; the message is one sentence with the remedy."""
@@ -12,8 +12,32 @@ class CaptureError(ValueError):
 class Fault(Exception):
     """The simulator failed, which is a fault of aqmlab; the message is one sentence."""
 
+class DisciplineError(Exception):
+    """A user's discipline failed while it ran; the message is one sentence."""
+
 class Cancelled(Exception):
     """The progress callback asked to stop."""
+
+class Registry:
+    """Names of disciplines: those of the simulator, and those that are added."""
+
+    def __init__(self) -> None: ...
+    def add_python(
+        self,
+        description_json: str,
+        make: Callable[[dict[str, Any], int, int], object],
+        explain: Callable[[BaseException], str],
+    ) -> str:
+        """Adds a discipline in Python; its name."""
+
+    def add_library(self, path: str) -> str:
+        """Adds the discipline of a shared library; its name."""
+
+    def describe(self, name: str) -> str | None:
+        """A discipline as the catalogue has it, as JSON."""
+
+    def pulse(self) -> int:
+        """A count that is odd while a call of a user's discipline lasts."""
 
 class RawTable(TypedDict):
     """Columns as raw little-endian bytes; `every_s` is (start, step) of equally spaced rows."""
@@ -34,12 +58,14 @@ def run(
     progress: Callable[[float], bool] | None = None,
     pcap: tuple[Callable[[bytes], object], list[str], bool] | None = None,
     watch: tuple[Callable[[str], object], float] | None = None,
+    registry: Registry | None = None,
 ) -> RawResult:
-    """Simulates. `progress` gets the simulated seconds; returning False cancels. `pcap` is what
+    """Simulates; this and the functions below know the disciplines of `registry` beside ours.
+    `progress` gets the simulated seconds; returning False cancels. `pcap` is what
     takes a capture's bytes, the ports' names, and whether packets are seen on arrival. `watch` is
     what is shown the run as it goes on (JSON), and the seconds of a bin; no capture then."""
 
-def check(scenario_json: str) -> str:
+def check(scenario_json: str, registry: Registry | None = None) -> str:
     """The scenario as JSON with every default filled in."""
 
 def catalogue() -> str:
@@ -60,19 +86,19 @@ def fail(why: str) -> None:
 def version() -> str:
     """`{"version", "build", "commit", "profile"}` as JSON."""
 
-def estimate(scenario_json: str) -> float | None:
+def estimate(scenario_json: str, registry: Registry | None = None) -> float | None:
     """Expected IP bytes per user and second of the traffic group given by its load."""
 
-def memory(scenario_json: str) -> tuple[int, int | None]:
+def memory(scenario_json: str, registry: Registry | None = None) -> tuple[int, int | None]:
     """Bytes that a run takes at least, and those that are free, if somebody says."""
 
-def resolve(scenario_json: str) -> str:
+def resolve(scenario_json: str, registry: Registry | None = None) -> str:
     """What a scenario means: links, ports, sides, directions and ways, as JSON."""
 
 def schema() -> str:
     """The JSON schema (draft 2020-12) of scenario files."""
 
-def trial(request_json: str) -> str:
+def trial(request_json: str, registry: Registry | None = None) -> str:
     """One discipline before a line, without end systems, as a test vector (vectors/README.md)."""
 
 class Overload:

@@ -1,4 +1,5 @@
-//! Parameters that most disciplines share: the buffer's limits and the ECN switch.
+//! Parameters that most disciplines share: the buffer's limits and the ECN switch. Those of every
+//! judge are for disciplines that are handed in as well.
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -6,7 +7,7 @@ use packet::units::Unit;
 use crate::{BufferLimit, Fit};
 
 /// Packets a buffer may be said to hold.
-pub(crate) const LIMIT: Kind = Kind::whole(Unit::Packets, 1, 100_000_000);
+pub const LIMIT: Kind = Kind::whole(Unit::Packets, 1, 100_000_000);
 /// A packet's size.
 pub(crate) const PACKET_BYTES: Kind = Kind::whole(Unit::Bytes, 1, 1_000_000);
 /// IP bytes that may wait.
@@ -28,7 +29,7 @@ pub(crate) const MEAN_PACKET: Field =
     );
 
 /// `limit_bytes`, in addition to or in place of `limit`.
-pub(crate) const LIMIT_BYTES: Field = Field::new("limit_bytes", BYTES, Value::Unset)
+pub const LIMIT_BYTES: Field = Field::new("limit_bytes", BYTES, Value::Unset)
     .meaning("IP bytes that may wait; no such limit unless given.")
     .source("constructed");
 
@@ -45,12 +46,12 @@ pub(crate) const LIMIT_100: Field = LIMIT_200.meaning(
 );
 
 /// `ecn`, off unless asked for.
-pub(crate) const ECN: Field = Field::new("ecn", Kind::Switch, Value::Switch(false))
+pub const ECN: Field = Field::new("ecn", Kind::Switch, Value::Switch(false))
     .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
     .source("constructed: off, as in ns-2.35 and Linux");
 
 /// The limit written as `limit` and `limit_bytes`; `packets` of them if neither is given.
-pub(crate) fn limit(params: &Params, packets: u64) -> BufferLimit {
+pub fn limit(params: &Params, packets: u64) -> BufferLimit {
     let in_packets =
         || BufferLimit::of_packets(params.whole_or("limit", packets) as u32, Fit::Whole);
     match (params.given("limit"), params.given("limit_bytes")) {

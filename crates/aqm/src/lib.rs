@@ -50,7 +50,7 @@ extern crate alloc;
 
 mod algorithms;
 mod aqm;
-mod buffer;
+pub mod buffer;
 mod buffer_limit;
 mod by_profile;
 mod discipline;

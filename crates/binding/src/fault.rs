@@ -9,6 +9,7 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
 create_exception!(_core, Fault, PyException, "A fault of the simulator: one sentence.");
+create_exception!(_core, DisciplineError, PyException, "A user's discipline failed: one sentence.");
 
 const REPORT: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/issues");
 
@@ -25,13 +26,18 @@ pub fn keep_quiet() {
     }));
 }
 
-/// The answer of `work`; a panic in it is a [`Fault`].
+/// The answer of `work`; a panic in it is a [`Fault`], or a [`DisciplineError`] where a user's
+/// discipline could not go on.
 ///
 /// What a panicking call has left half done is dropped with it, except for an object of Python's
 /// that it changes: that one is of no more use.
 pub fn guarded<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    panic::catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|panic| Err(Fault::new_err(sentence(&*panic))))
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        match panic.downcast_ref::<plugin::Failed>() {
+            Some(failed) => Err(DisciplineError::new_err(failed.0.clone())),
+            None => Err(Fault::new_err(sentence(&*panic))),
+        }
+    })
 }
 
 fn sentence(panic: &(dyn Any + Send)) -> String {

@@ -1,11 +1,14 @@
 //! `aqmlab._core`: the functions Python calls. No logic lives here: plain data crosses, and the
 //! interpreter lock is released while a run moves, so threads are enough to use every core.
 
+mod discipline;
 mod fault;
+mod registry;
 
 use std::sync::{Arc, Mutex};
 
-use fault::{Fault, guarded};
+use discipline::{Packet, Queue};
+use fault::{DisciplineError, Fault, guarded};
 use packet::Duration;
 use packet::units::Unit;
 use pyo3::create_exception;
@@ -13,14 +16,19 @@ use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use record::Table;
+use registry::Registry;
 use sim::{Capture, CapturedAt, Run, Scenario};
 
 create_exception!(_core, ScenarioError, PyValueError, "A mistake in a scenario: one sentence.");
 create_exception!(_core, CaptureError, PyValueError, "A file that is no capture: one sentence.");
 create_exception!(_core, Cancelled, PyException, "The progress function answered False.");
 
-fn read(json: &str) -> PyResult<Scenario> {
-    Scenario::from_json(json).map_err(|e| ScenarioError::new_err(e.0))
+/// What somebody hands in beside our own disciplines.
+type HandedIn<'a> = Option<PyRef<'a, Registry>>;
+
+fn read(json: &str, registry: &HandedIn) -> PyResult<Scenario> {
+    let registry = Registry::of(registry.as_deref());
+    Scenario::read(json, &registry).map_err(|e| ScenarioError::new_err(e.0))
 }
 
 /// A table for Python. Consumes it column by column: a long log exists twice only in parts.
@@ -100,19 +108,20 @@ fn complete(
 /// 200 times; if it answers False the run ends with Cancelled. `pcap` is (write, names of ports,
 /// whether on arrival): `write(bytes)` gets a capture file piece by piece. `watch` is (look, seconds
 /// of a bin): `look(JSON)` gets what happened meanwhile as often as `progress`; a run is captured or
-/// watched, not both.
+/// watched, not both. This and the functions below know the disciplines of `registry` beside ours.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, progress=None, pcap=None, watch=None))]
+#[pyo3(signature = (scenario_json, progress=None, pcap=None, watch=None, registry=None))]
 fn run<'py>(
     py: Python<'py>,
     scenario_json: &str,
     progress: Option<Py<PyAny>>,
     pcap: Option<(Py<PyAny>, Vec<String>, bool)>,
     watch: Option<(Py<PyAny>, f64)>,
+    registry: HandedIn,
 ) -> PyResult<Bound<'py, PyDict>> {
     let raised = Raised::default();
     let outcome = guarded(|| {
-        let scenario = read(scenario_json)?;
+        let scenario = read(scenario_json, &registry)?;
         let run = match (pcap, &watch) {
             (Some(pcap), _) => Run::capturing(scenario, capture(pcap, &raised)),
             (None, Some((_, bin_s))) => Run::watched(scenario, Duration::from_secs_f64(*bin_s)),
@@ -139,9 +148,10 @@ fn run<'py>(
 
 /// The scenario as JSON with every default filled in. Raises ScenarioError with one sentence.
 #[pyfunction]
-fn check(scenario_json: &str) -> PyResult<String> {
+#[pyo3(signature = (scenario_json, registry=None))]
+fn check(scenario_json: &str, registry: HandedIn) -> PyResult<String> {
     guarded(|| {
-        let scenario = read(scenario_json)?;
+        let scenario = read(scenario_json, &registry)?;
         scenario.check_parameters().map_err(|e| ScenarioError::new_err(e.0))?;
         Ok(scenario.to_json().to_string())
     })
@@ -149,22 +159,28 @@ fn check(scenario_json: &str) -> PyResult<String> {
 
 /// Expected IP bytes per user and second of the group given by a load; None without one.
 #[pyfunction]
-fn estimate(scenario_json: &str) -> PyResult<Option<f64>> {
-    guarded(|| sim::estimate(&read(scenario_json)?).map_err(|e| ScenarioError::new_err(e.0)))
+#[pyo3(signature = (scenario_json, registry=None))]
+fn estimate(scenario_json: &str, registry: HandedIn) -> PyResult<Option<f64>> {
+    guarded(|| {
+        sim::estimate(&read(scenario_json, &registry)?).map_err(|e| ScenarioError::new_err(e.0))
+    })
 }
 
 /// Bytes of memory that a run of the scenario takes at least, and those that are free; None where
 /// nobody says.
 #[pyfunction]
-fn memory(scenario_json: &str) -> PyResult<(u64, Option<u64>)> {
-    guarded(|| Ok((read(scenario_json)?.least_bytes(), sim::free_bytes())))
+#[pyo3(signature = (scenario_json, registry=None))]
+fn memory(scenario_json: &str, registry: HandedIn) -> PyResult<(u64, Option<u64>)> {
+    guarded(|| Ok((read(scenario_json, &registry)?.least_bytes(), sim::free_bytes())))
 }
 
 /// What a scenario means, as JSON: its links, ports, sides, directions and ways; see
 /// `sim::resolve`.
 #[pyfunction]
-fn resolve(scenario_json: &str) -> PyResult<String> {
-    let resolved = || sim::resolve(scenario_json, &aqm::Registry::ours()).map(|v| v.to_string());
+#[pyo3(signature = (scenario_json, registry=None))]
+fn resolve(scenario_json: &str, registry: HandedIn) -> PyResult<String> {
+    let resolved =
+        || sim::resolve(scenario_json, &Registry::of(registry.as_deref())).map(|v| v.to_string());
     guarded(|| resolved().map_err(|e| ScenarioError::new_err(e.0)))
 }
 
@@ -311,12 +327,16 @@ impl Learner {
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fault::keep_quiet();
+    module.add("DisciplineError", module.py().get_type::<DisciplineError>())?;
     module.add("Fault", module.py().get_type::<Fault>())?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("CaptureError", module.py().get_type::<CaptureError>())?;
     module.add("Cancelled", module.py().get_type::<Cancelled>())?;
     module.add_class::<Overload>()?;
     module.add_class::<Learner>()?;
+    module.add_class::<Packet>()?;
+    module.add_class::<Queue>()?;
+    module.add_class::<Registry>()?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(estimate, module)?)?;

@@ -36,6 +36,16 @@ impl Rng {
         Rng { state: mix(family.state ^ mix(index.wrapping_add(GOLDEN))) }
     }
 
+    /// The stream that goes on from this state.
+    pub const fn from_state(state: u64) -> Self {
+        Rng { state }
+    }
+
+    /// All that it is: whoever holds it can go on from here.
+    pub const fn state(&self) -> u64 {
+        self.state
+    }
+
     /// 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(GOLDEN);

@@ -39,6 +39,7 @@ mod sources;
 mod table;
 mod times;
 mod transfers;
+mod video_calls;
 mod watch;
 
 pub use calls::{Calls, Listener};
@@ -60,6 +61,7 @@ pub use requests::{Class, Request, RequestSettings, Requests};
 pub use sources::Sources;
 pub use table::{Column, Figure, Summary, Table};
 pub use transfers::{Transfer, Transfers};
+pub use video_calls::{VideoCalls, Watcher};
 pub use watch::{Binned, Bins, WatchSettings, Watching};
 
 use packet::Instant;

@@ -7,7 +7,7 @@
 
 use crate::{
     Figure, Summary, answers, calls, concurrency, datagrams, flows, gauges, losses, meter, pages,
-    players, requests, samples, sources, transfers,
+    players, requests, samples, sources, transfers, video_calls,
 };
 
 /// The unit of a number, and the one in which it is shown to people.
@@ -241,6 +241,7 @@ pub fn measures() -> Vec<Listed> {
         list(&["datagrams.<group>."], "", datagrams::MEASURES),
         list(&["voip_", "voip_by_group.<group>."], "", calls::MEASURES),
         list(&["video_", "video_by_group.<group>."], "", players::MEASURES),
+        list(&["rtc_", "rtc_by_group.<group>."], "", video_calls::MEASURES),
         list(&["transfers.<group>."], "", transfers::MEASURES),
     ]
     .concat()

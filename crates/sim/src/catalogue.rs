@@ -75,7 +75,8 @@ fn about(of: &About) -> Json {
     })
 }
 
-fn discipline(of: &aqm::Entry) -> Json {
+/// A discipline as the catalogue has it.
+pub fn discipline(of: &aqm::Entry) -> Json {
     let mut out = about(&of.about);
     out["ecn"] = json!(of.ecn);
     out["units"] = json!(of.units);

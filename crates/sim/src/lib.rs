@@ -24,7 +24,7 @@ mod watch;
 mod world;
 
 pub use capture::{Capture, CapturedAt};
-pub use catalogue::{catalogue, table, variables};
+pub use catalogue::{catalogue, discipline, table, variables};
 pub use error::ScenarioError;
 pub use memory::free_bytes;
 pub use recorder::{Outcome, measures, summary_json};

@@ -36,4 +36,5 @@ mod shaper;
 mod sizes;
 mod theory;
 mod transports;
+mod video_calls;
 mod watch;

@@ -24,6 +24,8 @@ fn everything() -> Value {
             group("other", "video", json!({"users": 1})),
             group("talk", "voip", json!({"flows": 1})),
             group("quiet", "voip", json!({"flows": 1})),
+            group("face", "rtc-video", json!({"flows": 1})),
+            group("faces", "rtc-video", json!({"flows": 1})),
             group("noise", "cbr", json!({"flows": 1, "rate": "200 kbit/s"})),
         ],
         "record": {"gauges": true, "sources": true},

@@ -1,6 +1,6 @@
 //! The seam between an application and the host that carries out what it asks for.
 
-use packet::{Duration, Instant};
+use packet::{Duration, Ecn, Instant};
 
 use crate::Report;
 
@@ -131,6 +131,8 @@ pub enum Action {
         bytes: u32,
         /// Whether the peer says it to the application's machine, and not the other way round.
         back: bool,
+        /// Code point of the IP header it leaves with.
+        ecn: Ecn,
     },
     /// Call again with [`Input::Woke`] at this time.
     WakeAt(Instant),
@@ -165,6 +167,8 @@ pub enum Input {
         back: bool,
         /// How many were said before it in its direction.
         number: u64,
+        /// Whether a queue has marked it.
+        marked: bool,
     },
     /// The connection was given up (75 s without a handshake, or too many timeouts): no reply that
     /// is still missing will come.

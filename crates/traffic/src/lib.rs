@@ -26,4 +26,4 @@ pub mod web;
 pub use app::{Action, App, AppCx, Closes, Input};
 pub use models::{MODELS, Model, Variable, model};
 pub use registry::{APPS, Entry, Group, Population, find};
-pub use report::{Listening, Report, Viewing};
+pub use report::{Listening, Report, Viewing, Watching};

@@ -17,7 +17,7 @@ use std::fmt;
 use packet::params::{BadParams, Kind, Params};
 use packet::{About, Rng};
 
-use crate::datagrams::{cbr, on_off, pulse, voip};
+use crate::datagrams::{cbr, on_off, pulse, rtc, voip};
 use crate::{App, bulk, burst, replay, requests, video, web};
 
 /// One kind of application.
@@ -55,6 +55,7 @@ pub static APPS: &[Entry] = &[
     bulk::ENTRY,
     burst::ENTRY,
     voip::ENTRY,
+    rtc::ENTRY,
     cbr::ENTRY,
     on_off::ENTRY,
     pulse::ENTRY,

@@ -7,6 +7,8 @@ use packet::Duration;
 pub enum Report {
     /// Of a call: those who listen, at the peer's machine first.
     Call(Vec<Listening>),
+    /// Of a video call: those who watch, at the peer's machine first.
+    VideoCall(Vec<Watching>),
     /// Of a video player.
     Viewing(Viewing),
 }
@@ -30,6 +32,35 @@ pub struct Listening {
     pub mouth_to_ear_s: f64,
     /// The codec's equipment impairment and packet-loss robustness (Ie, Bpl of ITU-T G.113).
     pub codec: (f64, f64),
+}
+
+/// What one viewer of a video call saw. Bytes are of RTP packets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Watching {
+    /// Whether it sits at the application's own machine, and not at the peer's.
+    pub back: bool,
+    /// Length of the call within the measured interval.
+    pub seconds: f64,
+    /// Frames made for it.
+    pub frames: u64,
+    /// Frames that were never complete while a later one was shown.
+    pub frames_lost: u64,
+    /// Of those that were shown, from making to showing.
+    pub delays: Vec<Duration>,
+    /// Times the picture froze, and for how long.
+    pub freezes: u64,
+    /// s.
+    pub frozen_s: f64,
+    /// Sent to it.
+    pub sent_bytes: u64,
+    /// Received.
+    pub received_bytes: u64,
+    /// Packets received.
+    pub received: u64,
+    /// Packets that were missing when a later one came.
+    pub lost: u64,
+    /// Of those received, packets that a queue had marked.
+    pub marked: u64,
 }
 
 /// What one viewer saw.

@@ -13,6 +13,7 @@ from typer.exceptions import TyperException
 from aqmlab.errors import AqmlabError, FaultError, fitting
 from aqmlab.io import terminal
 
+from . import advising  # noqa: F401  (adds its command)
 from .tools import app  # with those of `commands`, to which it adds its own
 
 

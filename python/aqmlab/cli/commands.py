@@ -21,6 +21,14 @@ app = typer.Typer(name="aqmlab", pretty_exceptions_enable=False)
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Discard what the folder holds.")]
+Aqm = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--aqm",
+        metavar="FILE[:CLASS]",
+        help="A discipline of your own beside those of the experiment; may be repeated.",
+    ),
+]
 Out = Annotated[Path | None, typer.Option(help="Results folder (default: results/<name>).")]
 
 
@@ -72,6 +80,7 @@ def run(
     watch: Annotated[
         bool, typer.Option("--watch", help="Draw queue, throughput and losses meanwhile.")
     ] = False,
+    aqm: Aqm = None,
     report: Annotated[
         bool, typer.Option("--report", help="Also write a report with tables and figures.")
     ] = False,
@@ -84,7 +93,7 @@ def run(
     twice = seed is not None and seeds is not None
     _refuse(twice, "--seed and --seeds exclude each other: give one of them")
     capture = _capture(pcap, pcap_port, pcap_at, watch)
-    given = {"overrides": set_ or (), "seed": seed, "seeds": seeds}
+    given = {"overrides": set_ or (), "seed": seed, "seeds": seeds, "aqm": aqm or ()}
     how = {"out": out, "fresh": fresh, "jobs": jobs, "capture": capture, "report": report}
     document = _carry_out(str(scenario), json, given=given, watch=watch, **how)
     if json:
@@ -245,6 +254,7 @@ def study(
     figure: Annotated[
         str | None, typer.Option("--figure", help="Only what this figure needs, and the figure.")
     ] = None,
+    aqm: Aqm = None,
     out: Out = None,
     json: Json = False,
     jobs: Jobs = None,
@@ -278,6 +288,7 @@ def study(
             fresh=fresh,
             refresh=refresh,
             jobs=jobs,
+            given={"aqm": aqm or ()},
         )
         for each in command.chosen(name, part, figure)
     ]

@@ -31,6 +31,8 @@ SHOWN = (
     *("video_bitrate_mean_bits_per_s", "video_rebuffer_ratio", "video_switches_per_min"),
     *("video_startup_p50_s", "voip_r_mean", "voip_mos_mean", "voip_share_r_ge_70"),
     "voip_mouth_to_ear_mean_s",
+    *("rtc_frame_delay_p50_s", "rtc_frame_delay_p95_s", "rtc_freezes_per_min"),
+    *("rtc_received_bits_per_s", "rtc_lost_share"),
 )
 """The measures of the human summary."""
 OF_GROUPS = {

@@ -175,17 +175,26 @@ def load(
     overrides: Sequence[str] | Mapping[str, Any] = (),
     seed: int | None = None,
     seeds: int | Sequence[int] | None = None,
+    aqm: Sequence[Any] = (),
 ) -> Experiment:
     """The experiment of this name, file or folder (see `folders.find`), or that of a document.
 
     A scenario or a sweep takes `overrides`, `"path=value"` strings or a mapping, whose paths are
-    relative to the scenario, and seeds in place of its own.
+    relative to the scenario, and seeds in place of its own. `aqm` are disciplines of one's own (see
+    `beside`).
     """
     if isinstance(source, Mapping):
         check_depth(source)
-        return _read(copy.deepcopy(dict(source)), Path(), "", overrides, seed, seeds)
-    file = folders.find(str(source))
-    return _read(documents.read_toml(file), file.parent, file.name, overrides, seed, seeds)
+        found = _read(copy.deepcopy(dict(source)), Path(), "", overrides, seed, seeds)
+    else:
+        file = folders.find(str(source))
+        document = documents.read_toml(file)
+        found = _read(document, file.parent, file.name, overrides, seed, seeds)
+    if not aqm:
+        return found
+    from . import beside
+
+    return beside.with_own(found, aqm)
 
 
 def _read(

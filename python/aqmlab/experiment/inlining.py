@@ -8,6 +8,7 @@ from typing import Any
 
 from aqmlab.errors import SpecError
 from aqmlab.io import files
+from aqmlab.simulator.own import source
 
 from . import recording
 
@@ -15,14 +16,19 @@ LEARNED = ".jsonl"
 """How the name of a learned model's file ends."""
 NAMED_FILES = {"model": LEARNED, "requests": ""}
 """Fields of a group of users that name a file, and how the name ends beside other words."""
+AQM = "aqm"
+"""The field of a queue that may name the file of a discipline."""
+QUEUES = ("forward", "reverse")
+"""Fields that may name a discipline alone."""
 TRACES = ("rate_trace", "reverse_rate_trace")
 """Fields of a link that may name a file of opportunities to send."""
 
 
 def inline_tables(document: Any, folder: Path) -> Any:
     """A copy in which every `{ dist = "table", file = … }` holds the file's content as `text`, and
-    every `rate_trace = { file = … }`; every learned model that is named (`model = "….jsonl"`) and
-    every file of requests (`requests = "….csv"`) is such a table.
+    every `rate_trace = { file = … }`; every learned model that is named (`model = "….jsonl"`),
+    every file of requests (`requests = "….csv"`) and every discipline of one's own (`aqm = "….py"`
+    or a shared library) is such a table.
 
     The content is so a part of the run's identity. Paths are relative to `folder`, that of the
     scenario's file.
@@ -32,7 +38,9 @@ def inline_tables(document: Any, folder: Path) -> Any:
         for key, value in changed.items():
             # An override's key is a path, an axis's value a list.
             name = str(key).rpartition(".")[2]
-            if name in NAMED_FILES:
+            if name == AQM or name in QUEUES:
+                changed[key] = _inline_discipline(value, folder, name in QUEUES)
+            elif name in NAMED_FILES:
                 changed[key] = _inline_file(value, folder, name)
             elif name in TRACES:
                 several = isinstance(value, list)
@@ -61,6 +69,23 @@ def _with_text(table: Any, folder: Path, kind: str) -> Any:
     if not isinstance(file, str) or "text" in table:
         return table
     return {**table, "text": read_table(folder / file, kind)}
+
+
+def _inline_discipline(named: Any, folder: Path, is_queue: bool) -> Any:
+    """The discipline whose file a field names, or those of a sweep; other names are ours."""
+    if isinstance(named, list):
+        found = [_inline_discipline(each, folder, is_queue) for each in named]
+        several = zip(named, found, strict=True)
+        return [{"label": _name(new), **new} if new is not old else new for old, new in several]
+    if not source.names_file(named):
+        return named
+    told = source.table(named, folder)
+    return {AQM: told} if is_queue else told
+
+
+def _name(queue: Mapping[str, Any]) -> str:
+    """What a discipline that stands in a queue, or by itself, is called."""
+    return f"aqm={queue.get(AQM, queue)['name']}"
 
 
 def _inline_file(named: Any, folder: Path, field_name: str) -> Any:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aqmlab.errors import EngineError, FaultError, SpecError
 
 from .capture import ARRIVAL, Capture
+from .own import source
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,9 +63,16 @@ def _core() -> Any:
 
 
 @contextmanager
-def _asked() -> Iterator[Any]:
-    """The compiled simulator; what it raises is one of our own errors."""
+def _asked(scenario: Scenario | None = None) -> Iterator[Any]:
+    """The compiled simulator; what it raises is one of our own errors. For a scenario with
+    disciplines of a user's own it is one in another process, which alone runs their code."""
     core = _core()
+    own = source.tables(scenario) if scenario is not None else []
+    if own:
+        from .own.process import Remote
+
+        yield Remote(own)
+        return
     try:
         yield core
     except core.Cancelled as stop:
@@ -91,7 +99,7 @@ def simulate(
     """
     text = json.dumps(scenario)
     began = time.perf_counter()
-    with _asked() as core:
+    with _asked(scenario) as core:
         raw: _core_module.RawResult
         if watch is not None:
             show, bin_s = watch
@@ -151,26 +159,26 @@ def _texts(texts: Sequence[str]) -> pa.Array:
 
 def check(scenario: Scenario) -> dict[str, Any]:
     """The scenario with every default filled in; a mistake in it is a [`SpecError`]."""
-    with _asked() as core:
+    with _asked(scenario) as core:
         return json.loads(core.check(json.dumps(scenario)))
 
 
 def estimate(scenario: Scenario) -> float | None:
     """Expected IP bytes per user and second of the traffic that is given by its load."""
-    with _asked() as core:
+    with _asked(scenario) as core:
         return core.estimate(json.dumps(scenario))
 
 
 def memory(scenario: Scenario) -> tuple[int, int | None]:
     """Bytes of memory that a run takes at least, and those that are free; None: nobody says."""
-    with _asked() as core:
+    with _asked(scenario) as core:
         return core.memory(json.dumps(scenario))
 
 
 def resolve(scenario: Scenario) -> dict[str, Any]:
     """What the scenario means: `links` and `groups` with names, ports, directions, rates in bit/s;
     `machines` and the recorded `queues`. (`crates/sim/src/setup/resolved.rs` tells each key.)"""
-    with _asked() as core:
+    with _asked(scenario) as core:
         return json.loads(core.resolve(json.dumps(scenario)))
 
 

@@ -1,13 +1,14 @@
 //! What applications say of themselves at the end of the run, put on record.
 
 use record::e_model::Impairment;
-use record::{Calls, Listener, Players, Summary, Table, Viewer};
-use traffic::{Listening, Report, Viewing};
+use record::{Calls, Listener, Players, Summary, Table, VideoCalls, Viewer, Watcher};
+use traffic::{Listening, Report, Viewing, Watching};
 
 /// Every application's report.
 #[derive(Default)]
 pub struct Reports {
     calls: Calls,
+    video_calls: VideoCalls,
     players: Players,
 }
 
@@ -21,6 +22,10 @@ impl Reports {
                     let listeners: Vec<Listener> = heard.iter().map(listener).collect();
                     all.calls.add(group, user, &listeners);
                 }
+                Report::VideoCall(watching) => {
+                    let watchers = watching.into_iter().map(|w| watcher(group, user, w));
+                    watchers.for_each(|watcher| all.video_calls.add(watcher));
+                }
                 Report::Viewing(viewing) => all.players.add(viewer(group, user, viewing)),
             }
         }
@@ -30,10 +35,12 @@ impl Reports {
     pub fn summarise(&self, groups: &[&str], out: &mut Summary) {
         self.calls.summarise(groups, out);
         self.players.summarise(groups, out);
+        self.video_calls.summarise(groups, out);
     }
 
     pub fn tables(&self) -> Vec<Table> {
-        self.calls.table().into_iter().chain(self.players.tables()).collect()
+        let calls = self.calls.table().into_iter().chain(self.video_calls.table());
+        calls.chain(self.players.tables()).collect()
     }
 }
 
@@ -46,4 +53,25 @@ fn listener(heard: &Listening) -> Listener {
 fn viewer(group: u16, user: u32, viewing: Viewing) -> Viewer {
     let Viewing { startup, stalls, stalled, switches, segments, seen } = viewing;
     Viewer { group, user, startup, stalls, stalled, switches, segments, seen }
+}
+
+fn watcher(group: u16, user: u32, watching: Watching) -> Watcher {
+    let Watching { back, seconds, frames, frames_lost, delays, freezes, .. } = watching;
+    let Watching { frozen_s, sent_bytes, received_bytes, received, lost, marked, .. } = watching;
+    Watcher {
+        group,
+        user,
+        back,
+        seconds,
+        frames,
+        frames_lost,
+        delays,
+        freezes,
+        frozen_s,
+        sent_bytes,
+        received_bytes,
+        received,
+        lost,
+        marked,
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use packet::{Duration, Instant};
+use packet::{Duration, Ecn, Instant};
 use record::PageLoad;
 use tcp::{Endpoint, State};
 use traffic::{Action, AppCx, Closes, Input};
@@ -50,9 +50,12 @@ impl World {
             Action::Datagram { peer, bytes } => {
                 let stream = self.members[member as usize].stream;
                 let stream = stream.unwrap_or_else(|| self.open_stream(member, peer));
-                self.send_datagram(stream, bytes);
+                self.send_datagram(stream, bytes, Ecn::NotEct);
             }
-            Action::Say { peer, bytes, back } => self.say(member, peer, bytes, back),
+            Action::Say { peer, bytes, back, ecn } => {
+                let stream = self.conversation(member, peer);
+                self.send_datagram(stream + u32::from(back), bytes, ecn);
+            }
             Action::Distance { round_trip } => self.next_round_trip = Some(round_trip),
             Action::Await { conn } => {
                 let index = self.connection_of(member, conn);
@@ -109,14 +112,13 @@ impl World {
         self.arm(index, OPENER);
     }
 
-    /// A datagram of a conversation: its two streams, there and back, stand side by side.
-    fn say(&mut self, member: u32, peer: u32, bytes: u32, back: bool) {
-        let stream = self.members[member as usize].stream.unwrap_or_else(|| {
+    /// The stream of what a member says in a conversation; that of the answers stands beside it.
+    fn conversation(&mut self, member: u32, peer: u32) -> u32 {
+        self.members[member as usize].stream.unwrap_or_else(|| {
             let stream = self.open_stream(member, peer);
             self.open_answer(stream, member, peer);
             stream
-        });
-        self.send_datagram(stream + u32::from(back), bytes);
+        })
     }
 
     /// The stream of the peer's answers to `stream`, which the member hears as well as its own.

@@ -31,6 +31,8 @@ pub(crate) struct Datagram {
     pub sent: Instant,
     /// Payload.
     pub bytes: u32,
+    /// Code point of the IP header.
+    pub ecn: Ecn,
 }
 
 impl Default for Payload {
@@ -161,20 +163,21 @@ impl InFlight {
         }
     }
 
-    /// Its code point in the IP header; datagrams are not ECN-capable.
+    /// Its code point in the IP header.
     #[inline]
     pub(crate) fn ecn(&self) -> Ecn {
         match &self.payload {
             Payload::Segment(segment) => segment.ecn,
-            Payload::Datagram(_) => Ecn::NotEct,
+            Payload::Datagram(datagram) => datagram.ecn,
         }
     }
 
     /// A queue or a script has set its code point.
     #[inline]
     pub(super) fn set_ecn(&mut self, ecn: Ecn) {
-        if let Payload::Segment(segment) = &mut self.payload {
-            segment.ecn = ecn;
+        match &mut self.payload {
+            Payload::Segment(segment) => segment.ecn = ecn,
+            Payload::Datagram(datagram) => datagram.ecn = ecn,
         }
     }
 }
@@ -211,9 +214,9 @@ impl World {
     }
 
     /// Sends a datagram of `bytes` payload on its way.
-    pub(super) fn send_datagram(&mut self, index: u32, bytes: u32) {
+    pub(super) fn send_datagram(&mut self, index: u32, bytes: u32, ecn: Ecn) {
         let stream = &mut self.streams[index as usize];
-        let datagram = Datagram { number: stream.sent, sent: self.now, bytes };
+        let datagram = Datagram { number: stream.sent, sent: self.now, bytes, ecn };
         stream.sent += 1;
         let id = self.in_flight.place(InFlight::default);
         self.in_flight[id] = InFlight {

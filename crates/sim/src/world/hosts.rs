@@ -1,12 +1,12 @@
 //! Hosts: what happens at the ends of a connection, and what the client's and the server's
 //! program do about it.
 
-use packet::{Duration, Instant};
+use packet::{Duration, Ecn, Instant};
 use tcp::{HostPair, State};
 use traffic::{Closes, Input};
 
 use super::connection::{ACCEPTOR, Exchange, OPENER, Serial};
-use super::forwarding::{InFlight, Payload, Stream};
+use super::forwarding::{Datagram, InFlight, Payload, Stream};
 use super::{Event, World};
 use crate::event_queue::{Priority, order};
 use crate::topology::{Machines, Side};
@@ -31,10 +31,11 @@ impl World {
         let segment = match &inflight.payload {
             Payload::Segment(segment) => segment,
             Payload::Datagram(datagram) => {
-                let (group, number) = (self.streams[index as usize].group, datagram.number);
+                let datagram = *datagram;
+                let group = self.streams[index as usize].group;
                 self.recorder.arrived(self.now, group, u64::from(datagram.bytes));
                 self.forget(id);
-                return self.hear(index, number);
+                return self.hear(index, datagram);
             }
         };
         let end = usize::from(inflight.to);
@@ -65,10 +66,11 @@ impl World {
     }
 
     /// A datagram has arrived: tells the conversation it belongs to, if it is of one.
-    fn hear(&mut self, stream: u32, number: u64) {
+    fn hear(&mut self, stream: u32, Datagram { number, ecn, .. }: Datagram) {
         let Stream { hears, to, .. } = self.streams[stream as usize];
         if let Some(member) = hears {
-            self.tell(member, Input::Heard { back: usize::from(to) == OPENER, number });
+            let (back, marked) = (usize::from(to) == OPENER, ecn == Ecn::Ce);
+            self.tell(member, Input::Heard { back, number, marked });
         }
     }
 

@@ -1,8 +1,10 @@
-//! Senders that do not listen: datagrams at their own pace, whatever the network does to them.
+//! Senders of datagrams: most do not listen and go at their own pace, whatever the network does to
+//! them; video calls adapt.
 
 pub mod cbr;
 pub mod on_off;
 pub mod pulse;
+pub mod rtc;
 pub mod voip;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
@@ -66,8 +68,13 @@ impl Lifetime {
         self.begun
     }
 
+    /// When the sender ends; never if it goes on.
+    fn end(self) -> Instant {
+        self.lasts.map_or(Instant::NEVER, |lasts| self.begun + lasts)
+    }
+
     fn is_over(self, now: Instant) -> bool {
-        self.lasts.is_some_and(|lasts| now >= self.begun + lasts)
+        now >= self.end()
     }
 }
 

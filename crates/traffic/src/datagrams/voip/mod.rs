@@ -5,7 +5,7 @@ mod talker;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Duration, Instant, Rng};
+use packet::{About, Duration, Ecn, Instant, Rng};
 
 use self::playout_buffer::{Playout, PlayoutBuffer};
 use self::talker::{SpeechModel, Talker};
@@ -79,7 +79,8 @@ impl Call {
         for Voice { back, talker, buffer } in &mut self.voices {
             if talker.next <= cx.now {
                 buffer.said(talker.speak(), cx.now);
-                (cx.act)(Action::Say { peer: self.peer, bytes: self.bytes, back: *back });
+                let (peer, bytes, back, ecn) = (self.peer, self.bytes, *back, Ecn::NotEct);
+                (cx.act)(Action::Say { peer, bytes, back, ecn });
             }
             next = next.min(talker.next);
         }
@@ -99,7 +100,7 @@ impl App for Call {
                 }
                 self.talk(cx);
             }
-            Input::Heard { back, number } => {
+            Input::Heard { back, number, .. } => {
                 self.voices[usize::from(back)].buffer.heard(number, cx.now);
             }
             _ => {}

@@ -1,0 +1,357 @@
+//! A discipline in a shared library, called through its table of functions. The only place of this
+//! crate where pointers are raw.
+//!
+//! What a library promises by exporting `aqmlab_discipline` is what `aqmlab_plugin.h` says: the table
+//! and all that it points to live as long as the library, its functions keep to their signatures, and
+//! a state is used by one thread at a time. On our side: a library is never unloaded; every pointer
+//! that is handed over points to something that outlives the call; nothing of ours is borrowed while
+//! foreign code runs, except through those pointers; no panic of ours crosses a foreign frame. What
+//! cannot be tested is whether the foreign code itself keeps its memory in order: who runs it in a
+//! process of its own loses nothing but that.
+#![allow(unsafe_code)]
+
+pub mod types;
+
+use std::ffi::{CStr, c_char, c_void};
+use std::path::Path;
+use std::ptr;
+
+use packet::{Backlog, Instant, Packet, Rng, Why};
+
+use crate::held::Call;
+use types::{AQMLAB_NEVER, AQMLAB_PLUGIN_VERSION, Plugin, PluginCall, PluginLine, PluginPacket};
+
+/// A table of a library that stays loaded.
+#[derive(Clone, Copy)]
+pub struct Table(&'static Plugin);
+
+// SAFETY: a table is constant data; the library promises that its functions may be called from any
+// thread, one at a time for each state.
+unsafe impl Send for Table {}
+// SAFETY: as above; nothing of a table changes.
+unsafe impl Sync for Table {}
+
+type Entrance = unsafe extern "C" fn() -> *const Plugin;
+
+impl Table {
+    /// Opens a library, for as long as the process lives.
+    ///
+    /// # Errors
+    /// What is wrong with the file, in a sentence without its name.
+    pub fn open(path: &Path) -> Result<Self, String> {
+        // SAFETY: what the library does while it is loaded is the promise of whoever names it.
+        let library = unsafe { libloading::Library::new(path) }
+            .map_err(|why| format!("it cannot be loaded ({why})"))?;
+        let library = Box::leak(Box::new(library));
+        // SAFETY: the header gives this symbol this type.
+        let entrance =
+            unsafe { library.get::<Entrance>(b"aqmlab_discipline\0") }.map_err(|_| {
+                "it exports no function aqmlab_discipline: see aqmlab_plugin.h".to_owned()
+            })?;
+        // SAFETY: as the header promises.
+        let table = unsafe { entrance() };
+        Table::checked(table)
+    }
+
+    /// # Errors
+    /// The table is of another version of the interface.
+    fn checked(table: *const Plugin) -> Result<Self, String> {
+        if table.is_null() || !table.is_aligned() {
+            return Err("its function aqmlab_discipline answers with no table".into());
+        }
+        // SAFETY: not null and aligned; of every version the first four members are these numbers.
+        let head: [u32; 4] = unsafe { table.cast::<[u32; 4]>().read() };
+        let ours = [
+            AQMLAB_PLUGIN_VERSION,
+            size_of::<Plugin>() as u32,
+            size_of::<PluginPacket>() as u32,
+            size_of::<PluginCall>() as u32,
+        ];
+        if head != ours {
+            return Err(format!(
+                "it was built for version {} of the interface (sizes {:?}) and this is version {} \
+                 ({:?}): build it again with the aqmlab_plugin.h of this aqmlab",
+                head[0],
+                &head[1..],
+                ours[0],
+                &ours[1..],
+            ));
+        }
+        // SAFETY: a table of this version that lives as long as the library, which stays loaded.
+        Ok(Table(unsafe { &*table }))
+    }
+
+    /// The table's numbers and functions.
+    pub fn get(self) -> &'static Plugin {
+        self.0
+    }
+
+    /// The table's parameters.
+    pub fn parameters(self) -> &'static [types::PluginParameter] {
+        slice(self.0.parameters, self.0.parameter_count)
+    }
+
+    /// The names of its gauges.
+    pub fn gauge_names(self) -> Vec<&'static str> {
+        slice(self.0.gauge_names, self.0.gauge_count).iter().map(|name| text(*name)).collect()
+    }
+}
+
+/// What a table points to.
+fn slice<T>(pointer: *const T, count: u32) -> &'static [T] {
+    if pointer.is_null() || count == 0 {
+        return &[];
+    }
+    // SAFETY: the library promises `count` of them for as long as it is loaded, and it stays.
+    unsafe { std::slice::from_raw_parts(pointer, count as usize) }
+}
+
+/// Text of a table; empty for null and for what is no UTF-8.
+pub fn text(pointer: *const c_char) -> &'static str {
+    if pointer.is_null() {
+        return "";
+    }
+    // SAFETY: the library promises a text that ends with a zero byte and lives as long as it.
+    unsafe { CStr::from_ptr(pointer) }.to_str().unwrap_or_default()
+}
+
+/// One queue's state in a library.
+pub struct State {
+    table: Table,
+    state: *mut c_void,
+    call: Box<PluginCall>,
+}
+
+// SAFETY: the library promises that a state may go from thread to thread; the call's pointers are
+// only valid while a call lasts.
+unsafe impl Send for State {}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if let Some(destroy) = self.table.0.destroy {
+            // SAFETY: a state that `create` answered, destroyed once.
+            unsafe { destroy(self.state) };
+        }
+    }
+}
+
+/// What a holder may do during a call, where its functions find it.
+struct Owner<'a, 'b> {
+    call: &'a mut Call<'b>,
+    wrong: Option<String>,
+}
+
+/// What a holder did that it must not do.
+pub type Misdeed = String;
+
+impl State {
+    /// A state for these values of the parameters.
+    ///
+    /// # Errors
+    /// The sentence by which the library refuses them.
+    pub fn create(table: Table, values: &[f64], line: PluginLine) -> Result<Self, String> {
+        let call = PluginCall {
+            now_ns: 0,
+            next_tick_ns: AQMLAB_NEVER,
+            random: 0,
+            bytes: 0,
+            packets: 0,
+            misuse: 0,
+            drop: Some(give_up),
+            mark: Some(mark),
+            owner: ptr::null_mut(),
+        };
+        let mut call = Box::new(call);
+        let mut error = [0 as c_char; 400];
+        let create = table.0.create.ok_or("its table has no function create")?;
+        // SAFETY: every pointer is to something that outlives the call, with the room that is said.
+        let state =
+            unsafe { create(values.as_ptr(), &line, &mut *call, error.as_mut_ptr(), error.len()) };
+        if state.is_null() {
+            error[error.len() - 1] = 0;
+            // SAFETY: it ends with a zero byte.
+            let said = unsafe { CStr::from_ptr(error.as_ptr()) }.to_string_lossy().into_owned();
+            return Err(if said.is_empty() { "it gives no reason".into() } else { said });
+        }
+        Ok(State { table, state, call })
+    }
+
+    /// When it wants its next tick.
+    #[inline]
+    pub fn next_tick(&self) -> Option<Instant> {
+        let at = self.call.next_tick_ns;
+        (at != AQMLAB_NEVER).then(|| Instant::from_nanos(at))
+    }
+
+    #[inline]
+    fn told(&mut self, now: Instant, backlog: Backlog, rng: &Rng) {
+        let call = &mut *self.call;
+        call.now_ns = now.nanos();
+        call.random = rng.state();
+        call.bytes = backlog.bytes;
+        call.packets = backlog.packets;
+    }
+
+    /// Asks a judge; its answer, and whether it tried what only holders may do.
+    #[inline]
+    pub fn admit(
+        &mut self,
+        packet: &PluginPacket,
+        backlog: Backlog,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> (i32, bool) {
+        self.told(now, backlog, rng);
+        let Some(admit) = self.table.0.admit else { return (types::AQMLAB_PASS, false) };
+        // SAFETY: a state of this table, and pointers that outlive the call.
+        let answer = unsafe { admit(self.state, packet, &mut *self.call) };
+        *rng = Rng::from_state(self.call.random);
+        (answer, self.call.misuse != 0)
+    }
+
+    /// Tells a judge what became of a packet; the time is that of the last call unless given.
+    pub fn decided(&mut self, what: u8, why: u8, now: Option<Instant>) {
+        let Some(decided) = self.table.0.decided else { return };
+        if let Some(now) = now {
+            self.call.now_ns = now.nanos();
+        }
+        // SAFETY: a state of this table, and a pointer that outlives the call.
+        unsafe { decided(self.state, what, why, &mut *self.call) };
+    }
+
+    /// Tells a judge that the line rests.
+    pub fn idle(&mut self, now: Instant) {
+        let Some(idle) = self.table.0.idle else { return };
+        self.call.now_ns = now.nanos();
+        (self.call.bytes, self.call.packets) = (0, 0);
+        // SAFETY: a state of this table, and a pointer that outlives the call.
+        unsafe { idle(self.state, &mut *self.call) };
+    }
+
+    /// Ticks a judge.
+    pub fn tick(&mut self, backlog: Backlog, now: Instant, rng: &mut Rng) {
+        self.told(now, backlog, rng);
+        self.call.next_tick_ns = AQMLAB_NEVER;
+        if let Some(tick) = self.table.0.tick {
+            // SAFETY: a state of this table, and a pointer that outlives the call.
+            unsafe { tick(self.state, &mut *self.call) };
+        }
+        *rng = Rng::from_state(self.call.random);
+    }
+
+    /// Hands a holder a packet.
+    ///
+    /// # Errors
+    /// What it did wrong.
+    pub fn enqueue(&mut self, packet: &PluginPacket, call: &mut Call) -> Result<(), Misdeed> {
+        let Some(enqueue) = self.table.0.enqueue else { return Ok(()) };
+        self.with(call, |state, table_call| {
+            // SAFETY: a state of this table, and pointers that outlive the call.
+            unsafe { enqueue(state, packet, table_call) };
+        })
+    }
+
+    /// Asks a holder for the next packet's number.
+    ///
+    /// # Errors
+    /// What it did wrong.
+    pub fn dequeue(&mut self, call: &mut Call) -> Result<i64, Misdeed> {
+        let Some(dequeue) = self.table.0.dequeue else { return Ok(types::AQMLAB_NOTHING) };
+        self.with(call, |state, table_call| {
+            // SAFETY: a state of this table, and a pointer that outlives the call.
+            unsafe { dequeue(state, table_call) }
+        })
+    }
+
+    /// Ticks a holder.
+    ///
+    /// # Errors
+    /// What it did wrong.
+    pub fn tick_holder(&mut self, call: &mut Call) -> Result<(), Misdeed> {
+        self.call.next_tick_ns = AQMLAB_NEVER;
+        let Some(tick) = self.table.0.tick else { return Ok(()) };
+        self.with(call, |state, table_call| {
+            // SAFETY: a state of this table, and a pointer that outlives the call.
+            unsafe { tick(state, table_call) };
+        })
+    }
+
+    /// Makes a call during which a holder may drop and mark.
+    #[inline]
+    fn with<T>(
+        &mut self,
+        call: &mut Call,
+        ask: impl FnOnce(*mut c_void, *mut PluginCall) -> T,
+    ) -> Result<T, Misdeed> {
+        self.told(call.now, call.backlog(), call.rng);
+        let mut owner = Owner { call, wrong: None };
+        self.call.owner = (&raw mut owner).cast();
+        let answer = ask(self.state, &mut *self.call);
+        self.call.owner = ptr::null_mut();
+        *owner.call.rng = Rng::from_state(self.call.random);
+        match owner.wrong {
+            None => Ok(answer),
+            Some(wrong) => Err(wrong),
+        }
+    }
+
+    /// Reads the gauges into `values`, which has room for all.
+    pub fn gauges(&self, values: &mut [f64]) {
+        assert!(values.len() >= self.table.0.gauge_count as usize, "room for every gauge");
+        if let Some(gauges) = self.table.0.gauges {
+            // SAFETY: a state of this table, and room for as many numbers as it says it writes.
+            unsafe { gauges(self.state, values.as_mut_ptr()) };
+        }
+    }
+}
+
+unsafe extern "C" fn give_up(call: *mut PluginCall, number: u32, why: u8) {
+    // SAFETY: the library hands on the pointer that it was handed.
+    unsafe { act(call, why, |call, why| call.drop(number, why)) }
+}
+
+unsafe extern "C" fn mark(call: *mut PluginCall, number: u32, why: u8) {
+    // SAFETY: as above.
+    unsafe { act(call, why, |call, why| call.mark(number, why)) }
+}
+
+/// Does what the library asks for in the middle of its call; the first mistake is kept.
+unsafe fn act(
+    call: *mut PluginCall,
+    why: u8,
+    what: impl FnOnce(&mut Call, Why) -> Result<(), String>,
+) {
+    // SAFETY: the caller promises the pointer of a call of ours that lasts. Of it only this member
+    // and the next are touched: the library may hold pointers to others.
+    let owner = unsafe { (*call).owner }.cast::<Owner>();
+    if owner.is_null() {
+        // SAFETY: as above.
+        unsafe { (*call).misuse = 1 };
+        return;
+    }
+    // SAFETY: `with` put it there, it lives until that call returns, and nobody else uses it.
+    let owner = unsafe { &mut *owner };
+    let of = |why: u8| Why::ALL.get(usize::from(why).wrapping_sub(1)).copied();
+    let done = match of(why) {
+        Some(why) => what(owner.call, why),
+        None => Err(format!("it gives the reason {why}: give one of AQMLAB_WHY_...")),
+    };
+    if let Err(wrong) = done {
+        owner.wrong.get_or_insert(wrong);
+    }
+}
+
+/// As a library sees a packet that is called `number`.
+#[inline]
+pub fn seen(packet: &Packet, number: u32) -> PluginPacket {
+    PluginPacket {
+        flow: packet.flow,
+        number,
+        bytes: packet.bytes,
+        source: packet.header.source,
+        destination: packet.header.destination,
+        ecn: packet.ecn as u8,
+        dscp: packet.header.dscp,
+        ack: packet.header.ack as u8,
+    }
+}

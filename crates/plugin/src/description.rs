@@ -1,0 +1,186 @@
+//! What a user's discipline says of itself, and the registry's entry that it becomes.
+
+use aqm::buffer::{self, ECN, LIMIT, LIMIT_BYTES};
+use aqm::{Aqm, Build, Built, Entry, Judged, Keeps, Line};
+use packet::About;
+use packet::params::{BadParams, Field, Kind, Params, Value};
+
+/// Text of a description. It lives as long as the process, as the code that it describes does.
+pub fn text(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
+}
+
+/// Whether the discipline is a judge before a queue of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judging {
+    /// It decides at arrival; queue, limit and the choice between mark and drop are ours.
+    Admits,
+    /// It holds packets itself.
+    Holds,
+}
+
+/// What a user's discipline says of itself.
+#[derive(Clone, Debug)]
+pub struct Description {
+    /// The name it is shown by.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub summary: &'static str,
+    /// Whom it follows, if anybody.
+    pub source: &'static str,
+    /// Its parameters.
+    pub fields: Vec<Field>,
+    /// Which of two kinds it is.
+    pub judging: Judging,
+}
+
+/// Packets that wait before a judge that says nothing of its limit.
+const USUAL_LIMIT: u64 = 1_000;
+
+impl Description {
+    /// The entry of a judge that `make` constructs. Its buffer and its ECN switch are ours: the
+    /// fields `limit`, `limit_bytes` and `ecn`, unless it gives `limit` or `ecn` other defaults.
+    ///
+    /// # Errors
+    /// What is wrong with the description.
+    pub fn judge<A: Aqm + 'static>(
+        mut self,
+        make: impl Fn(&Params, &Line) -> Result<A, BadParams> + Send + Sync + 'static,
+    ) -> Result<&'static Entry, String> {
+        let usual = Field::new("limit", LIMIT, Value::Whole(USUAL_LIMIT))
+            .meaning("Packets that may wait.")
+            .source("constructed");
+        for ours in [usual, LIMIT_BYTES, ECN] {
+            match self.fields.iter().find(|field| field.name == ours.name) {
+                None => self.fields.push(ours),
+                Some(own) if same_kind(own.kind, ours.kind) => {}
+                Some(_) => {
+                    return Err(format!(
+                        "its parameter {} is that of the buffer before which it stands: leave it \
+                         out, or give it a default of that kind",
+                        ours.name
+                    ));
+                }
+            }
+        }
+        self.entry(Box::leak(Box::new(move |params: &Params, line: &Line| {
+            let limit = buffer::limit(params, USUAL_LIMIT);
+            let judge = make(params, line)?;
+            Ok(Built::Gate(Box::new(Judged::new(judge, limit, params.switch("ecn")))))
+        })))
+    }
+
+    /// The entry of a discipline that holds packets, which `build` constructs.
+    ///
+    /// # Errors
+    /// What is wrong with the description.
+    pub fn entry(self, build: &'static Build) -> Result<&'static Entry, String> {
+        check_name("its name", self.name)?;
+        for (i, field) in self.fields.iter().enumerate() {
+            check_name("the name of a parameter", field.name)?;
+            if self.fields[..i].iter().any(|other| other.name == field.name) {
+                return Err(format!("it has two parameters {}: rename one", field.name));
+            }
+            if field.name == "aqm" {
+                return Err("aqm names the discipline: give that parameter another name".into());
+            }
+            if !fits(field) {
+                return Err(format!(
+                    "the default of its parameter {} is {}, which is out of its own range",
+                    field.name, field.default
+                ));
+            }
+        }
+        let about = About {
+            name: self.name,
+            summary: self.summary,
+            year: 0,
+            source: self.source,
+            deviations: "",
+            fields: Vec::leak(self.fields),
+        };
+        Ok(Box::leak(Box::new(Entry {
+            about,
+            per_flow: Keeps::Nothing,
+            tables: &[],
+            ecn: match self.judging {
+                Judging::Admits => {
+                    "marks ECN-capable packets in place of dropping them, if ecn is on"
+                }
+                Judging::Holds => "its own",
+            },
+            units: "its own",
+            build,
+        })))
+    }
+}
+
+fn same_kind(one: Kind, other: Kind) -> bool {
+    match (one, other) {
+        (Kind::Switch, Kind::Switch) => true,
+        (Kind::Whole { unit: a, .. }, Kind::Whole { unit: b, min, max }) => {
+            a == b && matches!(one, Kind::Whole { min: m, max: n, .. } if m >= min && n <= max)
+        }
+        _ => false,
+    }
+}
+
+/// Whether the default is a value of the field.
+fn fits(field: &Field) -> bool {
+    match (field.kind, field.default) {
+        (_, Value::Unset) | (Kind::Switch, Value::Switch(_)) => true,
+        (Kind::Whole { min, max, .. }, Value::Whole(v)) => (min..=max).contains(&v),
+        (Kind::Real { min, max, open, .. }, Value::Real(v)) => {
+            v <= max && if open { v > min } else { v >= min }
+        }
+        (Kind::Choice(names), Value::Choice(name)) => names.contains(&name),
+        _ => false,
+    }
+}
+
+/// What a TOML key without quotes may hold.
+fn check_name(what: &str, name: &str) -> Result<(), String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if !name.is_empty() && name.len() <= 60 && name.chars().all(fits) {
+        return Ok(());
+    }
+    Err(format!("{what} is {name:?}: write letters, digits and underscores, at most 60"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::units::Unit;
+
+    struct Passes;
+    impl Aqm for Passes {}
+
+    fn judge(fields: Vec<Field>) -> Result<&'static Entry, String> {
+        let (name, summary, source) = ("mine", "Lets everything pass.", "test");
+        let description = Description { name, summary, source, fields, judging: Judging::Admits };
+        description.judge(|_, _| Ok(Passes))
+    }
+
+    #[test]
+    fn a_judge_has_the_buffer_of_ours() {
+        let names = |entry: &Entry| entry.about.fields.iter().map(|f| f.name).collect::<Vec<_>>();
+        let plain = judge(Vec::new()).unwrap();
+        assert_eq!(names(plain), ["limit", "limit_bytes", "ecn"]);
+        let own = Field::new("limit", LIMIT, Value::Whole(7));
+        let entry = judge(vec![own]).unwrap();
+        assert_eq!(Params::defaults(entry.about.fields).whole("limit"), 7);
+        assert_eq!(names(entry), ["limit", "limit_bytes", "ecn"]);
+    }
+
+    #[test]
+    fn a_wrong_description_is_one_sentence() {
+        let field = |name, default| Field::new(name, Kind::from(Unit::None, 0.0, 1.0), default);
+        let why = |fields| judge(fields).unwrap_err();
+        let half = Value::Real(0.5);
+        assert!(why(vec![field("p q", half)]).starts_with("the name of a parameter is \"p q\""));
+        assert!(why(vec![field("p", half), field("p", half)]).contains("two parameters p"));
+        assert!(why(vec![field("p", Value::Real(2.0))]).contains("is 2, which is out of"));
+        assert!(why(vec![field("limit", half)]).contains("that of the buffer"));
+        assert!(why(vec![field("aqm", half)]).contains("names the discipline"));
+    }
+}

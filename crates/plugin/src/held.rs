@@ -1,0 +1,175 @@
+//! A user's discipline that holds packets: it gets their numbers, the packets stay here.
+//!
+//! What it answers is believed only as far as it can be checked: a number that does not wait ends
+//! the run. So a packet can be neither lost, doubled nor invented, whatever the discipline does.
+
+use aqm::{Cx, Discipline};
+use packet::{Backlog, Ecn, Event, Instant, Packet, Rng, Why};
+
+use crate::failed::fail;
+
+/// What a holder is handed at each call: the time, its random stream, what waits, and where it says
+/// what becomes of packets.
+pub struct Call<'a> {
+    /// Now.
+    pub now: Instant,
+    /// The queue's own random stream.
+    pub rng: &'a mut Rng,
+    /// When the holder wants its next tick; what it was told last stays.
+    pub next_tick: &'a mut Option<Instant>,
+    waiting: &'a mut Waiting,
+    out: &'a mut dyn FnMut(Event),
+    /// The number of the packet that arrives.
+    arriving: Option<u32>,
+}
+
+impl Call<'_> {
+    /// What waits. The packet that arrives counts.
+    pub fn backlog(&self) -> Backlog {
+        self.waiting.backlog
+    }
+
+    /// A packet is given up.
+    ///
+    /// # Errors
+    /// No packet of that number waits.
+    pub fn drop(&mut self, number: u32, why: Why) -> Result<(), String> {
+        let packet = self.waiting.take(number).ok_or_else(|| none("dropped", number))?;
+        if self.arriving == Some(number) {
+            self.arriving = None;
+        }
+        (self.out)(Event::Dropped { packet, why });
+        Ok(())
+    }
+
+    /// A packet is marked "congestion experienced".
+    ///
+    /// # Errors
+    /// No packet of that number waits, or its sender does not understand ECN.
+    pub fn mark(&mut self, number: u32, why: Why) -> Result<(), String> {
+        let packet = self.waiting.get(number).ok_or_else(|| none("marked", number))?;
+        if !packet.ecn.can_be_marked() {
+            return Err(format!(
+                "it marked packet {number}, which is not ECN-capable: drop such a packet"
+            ));
+        }
+        packet.ecn = Ecn::Ce;
+        let id = packet.id;
+        (self.out)(Event::Marked { id, why });
+        Ok(())
+    }
+}
+
+fn none(what: &str, number: u32) -> String {
+    format!("it {what} packet {number}, which does not wait: each packet leaves once")
+}
+
+/// A user's discipline that holds packets by their numbers.
+pub trait Holder: Send {
+    /// What it is called.
+    fn name(&self) -> &str;
+    /// A packet arrives; its `id` is the number by which it is called here. It waits unless it is
+    /// dropped.
+    fn enqueue(&mut self, packet: &Packet, call: &mut Call);
+    /// The number of the next packet to send, if there is one.
+    fn dequeue(&mut self, call: &mut Call) -> Option<u32>;
+    /// The time that it asked for has come.
+    fn tick(&mut self, call: &mut Call);
+    /// Shows inner state by name.
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64));
+}
+
+/// The packets that wait, by number. A number is used again once its packet has left.
+#[derive(Default)]
+struct Waiting {
+    slots: Vec<Option<Packet>>,
+    free: Vec<u32>,
+    backlog: Backlog,
+}
+
+impl Waiting {
+    fn put(&mut self, packet: Packet) -> u32 {
+        self.backlog.packets += 1;
+        self.backlog.bytes += u64::from(packet.bytes);
+        if let Some(number) = self.free.pop() {
+            self.slots[number as usize] = Some(packet);
+            return number;
+        }
+        self.slots.push(Some(packet));
+        self.slots.len() as u32 - 1
+    }
+
+    fn get(&mut self, number: u32) -> Option<&mut Packet> {
+        self.slots.get_mut(number as usize)?.as_mut()
+    }
+
+    fn take(&mut self, number: u32) -> Option<Packet> {
+        let packet = self.slots.get_mut(number as usize)?.take()?;
+        self.free.push(number);
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= u64::from(packet.bytes);
+        Some(packet)
+    }
+}
+
+/// A holder with its packets: a discipline as a line knows it.
+pub struct Held<H> {
+    holder: H,
+    waiting: Waiting,
+    next_tick: Option<Instant>,
+}
+
+impl<H: Holder> Held<H> {
+    /// An empty queue of `holder`, which wants its first tick at `next_tick`.
+    pub fn new(holder: H, next_tick: Option<Instant>) -> Self {
+        Held { holder, waiting: Waiting::default(), next_tick }
+    }
+
+    fn call<'a>(
+        waiting: &'a mut Waiting,
+        next_tick: &'a mut Option<Instant>,
+        cx: &'a mut Cx,
+        arriving: Option<u32>,
+    ) -> Call<'a> {
+        Call { now: cx.now, rng: cx.rng, next_tick, waiting, out: cx.out, arriving }
+    }
+}
+
+impl<H: Holder> Discipline for Held<H> {
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+        let Held { holder, waiting, next_tick } = self;
+        let id = packet.id;
+        let mut seen = packet.clone();
+        let number = waiting.put(packet);
+        seen.id = number;
+        let mut call = Self::call(waiting, next_tick, cx, Some(number));
+        holder.enqueue(&seen, &mut call);
+        if call.arriving.is_some() {
+            (cx.out)(Event::Queued { id });
+        }
+    }
+
+    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+        let Held { holder, waiting, next_tick } = self;
+        let number = holder.dequeue(&mut Self::call(waiting, next_tick, cx, None))?;
+        match waiting.take(number) {
+            Some(packet) => Some(packet),
+            None => fail(format!("{}: {}", holder.name(), none("sent", number))),
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog
+    }
+    fn next_tick(&self) -> Option<Instant> {
+        self.next_tick
+    }
+    fn on_tick(&mut self, cx: &mut Cx) {
+        let Held { holder, waiting, next_tick } = self;
+        *next_tick = None;
+        holder.tick(&mut Self::call(waiting, next_tick, cx, None));
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.holder.gauges(show);
+    }
+}

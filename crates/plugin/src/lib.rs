@@ -1,0 +1,26 @@
+//! A user's own queue discipline, whatever it is written in.
+//!
+//! Reading order: [`Description`] (what it says of itself, and how that becomes an entry of the
+//! registry), [`Holder`] and [`Held`] (one that holds packets gives them numbers only: the packets
+//! stay here, and every number is checked), [`Failed`] (how a call that cannot go on ends the run),
+//! [`Pulse`] (whether a call has come back), [`library`] (a shared library as an entry) and `c`, the
+//! only place where pointers are raw. The adapter for Python stands in `crates/binding`.
+
+mod c;
+mod description;
+mod failed;
+mod held;
+pub mod library;
+mod pulse;
+mod read;
+
+pub use c::types;
+pub use description::{Description, Judging, text};
+pub use failed::{Failed, fail};
+pub use held::{Call, Held, Holder};
+pub use pulse::Pulse;
+
+/// What a discipline in C is compiled against.
+pub const C_HEADER: &str = include_str!("../include/aqmlab_plugin.h");
+/// The same for Rust: a file of its own, with nothing of this workspace in it.
+pub const RUST_INTERFACE: &str = include_str!("c/types.rs");

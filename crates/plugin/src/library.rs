@@ -1,0 +1,248 @@
+//! A discipline in a shared library as an entry of the registry.
+
+use std::path::Path;
+
+use aqm::{Aqm, Built, Entry, LimitOrder, Line, Verdict};
+use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::units::Unit;
+use packet::{Backlog, Ecn, Instant, Packet, Rng, Why};
+
+use crate::c::types::{
+    AQMLAB_CHOICE, AQMLAB_DROP_EARLY, AQMLAB_DROP_FORCED, AQMLAB_DROPPED, AQMLAB_MARKED,
+    AQMLAB_NOTHING, AQMLAB_PASS, AQMLAB_REAL, AQMLAB_SIGNAL_EARLY, AQMLAB_SIGNAL_FORCED,
+    AQMLAB_SWITCH, AQMLAB_WHOLE, AQMLAB_WHY_OVERFLOW, PluginLine, PluginParameter,
+};
+use crate::c::{State, Table, seen, text};
+use crate::{Call, Description, Held, Holder, Judging, Pulse, fail};
+
+// A packet's fields cross as the numbers that the header gives them.
+const _: () = assert!(
+    Ecn::NotEct as u8 == 0 && Ecn::Ect1 as u8 == 1 && Ecn::Ect0 as u8 == 2 && Ecn::Ce as u8 == 3
+);
+
+/// The entry of the discipline in the library at `path`; `pulse` beats with its calls.
+///
+/// # Errors
+/// What is wrong with the library, in a sentence without its name.
+pub fn load(path: &Path, pulse: &Pulse) -> Result<&'static Entry, String> {
+    let table = Table::open(path)?;
+    let functions = table.get();
+    let judging = match (functions.admit, functions.enqueue, functions.dequeue) {
+        (Some(_), None, None) => Judging::Admits,
+        (None, Some(_), Some(_)) => Judging::Holds,
+        _ => return Err("its table has neither admit alone nor enqueue with dequeue".into()),
+    };
+    if functions.create.is_none() {
+        return Err("its table has no function create".into());
+    }
+    if functions.gauge_count > 0 && functions.gauges.is_none() {
+        return Err("its table names gauges and has no function gauges".into());
+    }
+    let fields = table.parameters().iter().map(field).collect::<Result<Vec<_>, _>>()?;
+    let description = Description {
+        name: text(functions.name),
+        summary: text(functions.summary),
+        source: text(functions.source),
+        fields,
+        judging,
+    };
+    let gauges: &'static [&'static str] = Vec::leak(table.gauge_names());
+    let pulse = pulse.clone();
+    let make = move |params: &Params, line: &Line| make(table, gauges, &pulse, params, line);
+    match judging {
+        Judging::Admits => description.judge(make),
+        Judging::Holds => {
+            description.entry(Box::leak(Box::new(move |params: &Params, line: &Line| {
+                let native = make(params, line)?;
+                let first = native.state.next_tick();
+                Ok(Built::Discipline(Box::new(Held::new(native, first))))
+            })))
+        }
+    }
+}
+
+fn field(of: &PluginParameter) -> Result<Field, String> {
+    let name = text(of.name);
+    let unit = Unit::named(text(of.unit)).ok_or_else(|| {
+        format!("its parameter {name} has the unit {:?}: write time, rate, packets, bytes, count or nothing", text(of.unit))
+    })?;
+    let whole = |v: f64| v.clamp(0.0, unit.most()) as u64;
+    let usual = (!of.usual.is_nan()).then_some(of.usual);
+    let (kind, default) = match of.kind {
+        AQMLAB_REAL => (Kind::from(unit, of.least, of.most), usual.map(Value::Real)),
+        AQMLAB_WHOLE => (
+            Kind::whole(unit, whole(of.least), whole(of.most)),
+            usual.map(|v| Value::Whole(whole(v))),
+        ),
+        AQMLAB_SWITCH => (Kind::Switch, usual.map(|v| Value::Switch(v != 0.0))),
+        AQMLAB_CHOICE => {
+            let names: &'static [&'static str] =
+                Vec::leak(text(of.choices).split(',').map(str::trim).collect());
+            let usual = usual.and_then(|v| names.get(whole(v) as usize));
+            (Kind::Choice(names), usual.map(|name| Value::Choice(name)))
+        }
+        other => return Err(format!("its parameter {name} is of an unknown kind, {other}")),
+    };
+    let default = default.unwrap_or(Value::Unset);
+    Ok(Field::new(name, kind, default).meaning(text(of.meaning)).source(text(of.source)))
+}
+
+/// A value as it crosses; unset is no number.
+fn number((field, value): (&'static Field, Value)) -> f64 {
+    match (value, field.kind) {
+        (Value::Switch(v), _) => f64::from(u8::from(v)),
+        (Value::Whole(v), _) => v as f64,
+        (Value::Real(v), _) => v,
+        (Value::Choice(v), Kind::Choice(names)) => {
+            names.iter().position(|name| *name == v).map_or(f64::NAN, |place| place as f64)
+        }
+        _ => f64::NAN,
+    }
+}
+
+fn make(
+    table: Table,
+    gauges: &'static [&'static str],
+    pulse: &Pulse,
+    params: &Params,
+    line: &Line,
+) -> Result<Native, BadParams> {
+    let values: Vec<f64> = params.iter().map(number).collect();
+    let line = PluginLine { bits_per_s: line.rate.bits_per_s(), header_bytes: line.header_bytes };
+    pulse.beat();
+    let state = State::create(table, &values[..table.parameters().len()], line);
+    pulse.beat();
+    let name = text(table.get().name);
+    let state = state.map_err(|why| BadParams::new("aqm", format!("{name} refuses: {why}")))?;
+    let limit_first = table.get().limit_first != 0;
+    Ok(Native { state, gauges, name, limit_first, pulse: pulse.clone() })
+}
+
+/// A queue's state in a library, as judge or as holder.
+struct Native {
+    state: State,
+    gauges: &'static [&'static str],
+    name: &'static str,
+    limit_first: bool,
+    pulse: Pulse,
+}
+
+impl Native {
+    /// A call's answer, unless it did what ends the run.
+    fn believed<T>(&self, what: &str, answer: Result<T, String>) -> T {
+        answer.unwrap_or_else(|wrong| fail(format!("{}: in {what} {wrong}", self.name)))
+    }
+
+    fn show(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        let mut values = [0.0; 64];
+        let Some(values) = values.get_mut(..self.gauges.len()) else {
+            fail(format!("{}: it has more than 64 gauges: show fewer", self.name))
+        };
+        self.pulse.beat();
+        self.state.gauges(values);
+        self.pulse.beat();
+        for (name, value) in self.gauges.iter().zip(values) {
+            show(name, *value);
+        }
+    }
+}
+
+impl Aqm for Native {
+    fn on_arrival(
+        &mut self,
+        packet: &Packet,
+        backlog: Backlog,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> Verdict {
+        self.pulse.beat();
+        let (answer, misuse) = self.state.admit(&seen(packet, 0), backlog, now, rng);
+        self.pulse.beat();
+        if misuse {
+            fail(format!("{}: a judge drops and marks by its answer only", self.name));
+        }
+        match answer {
+            AQMLAB_PASS => Verdict::Pass,
+            AQMLAB_SIGNAL_EARLY => Verdict::Signal(Why::Early),
+            AQMLAB_SIGNAL_FORCED => Verdict::Signal(Why::Forced),
+            AQMLAB_DROP_EARLY => Verdict::Drop(Why::Early),
+            AQMLAB_DROP_FORCED => Verdict::Drop(Why::Forced),
+            other => fail(format!(
+                "{}: admit answered {other}: answer AQMLAB_PASS, AQMLAB_SIGNAL_... or \
+                 AQMLAB_DROP_...",
+                self.name
+            )),
+        }
+    }
+
+    fn limit_order(&self) -> LimitOrder {
+        if self.limit_first { LimitOrder::BeforeJudge } else { LimitOrder::AfterJudge }
+    }
+
+    fn on_signalled(&mut self, marked: bool) {
+        if marked {
+            self.state.decided(AQMLAB_MARKED, 0, None);
+        }
+    }
+    fn on_overflow(&mut self, _: Backlog, now: Instant) {
+        self.state.decided(AQMLAB_DROPPED, AQMLAB_WHY_OVERFLOW, Some(now));
+    }
+    fn on_dropped(&mut self, why: Why) {
+        if why != Why::Overflow {
+            self.state.decided(AQMLAB_DROPPED, why as u8 + 1, None);
+        }
+    }
+    fn on_idle(&mut self, now: Instant) {
+        self.state.idle(now);
+    }
+    fn next_tick(&self) -> Option<Instant> {
+        self.state.next_tick()
+    }
+    fn on_tick(&mut self, backlog: Backlog, now: Instant, rng: &mut Rng) {
+        self.pulse.beat();
+        self.state.tick(backlog, now, rng);
+        self.pulse.beat();
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.show(show);
+    }
+}
+
+impl Holder for Native {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn enqueue(&mut self, packet: &Packet, call: &mut Call) {
+        self.pulse.beat();
+        let done = self.state.enqueue(&seen(packet, packet.id), call);
+        self.pulse.beat();
+        self.believed("enqueue", done);
+        *call.next_tick = self.state.next_tick();
+    }
+
+    fn dequeue(&mut self, call: &mut Call) -> Option<u32> {
+        self.pulse.beat();
+        let answer = self.state.dequeue(call);
+        self.pulse.beat();
+        let answer = self.believed("dequeue", answer);
+        *call.next_tick = self.state.next_tick();
+        if answer == AQMLAB_NOTHING {
+            return None;
+        }
+        let wrong = || fail(format!("{}: dequeue answered {answer}, no packet", self.name));
+        Some(u32::try_from(answer).unwrap_or_else(|_| wrong()))
+    }
+
+    fn tick(&mut self, call: &mut Call) {
+        self.pulse.beat();
+        let done = self.state.tick_holder(call);
+        self.pulse.beat();
+        self.believed("tick", done);
+        *call.next_tick = self.state.next_tick();
+    }
+
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.show(show);
+    }
+}

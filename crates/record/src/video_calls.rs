@@ -1,0 +1,203 @@
+//! Video calls: what each viewer saw, how late it was, and what rate the network let through.
+
+use packet::Duration;
+
+use crate::measure::{AS_MS, BITS_PER_S, Measure, SHARE, Unit, real, whole};
+use crate::{Column, Summary, Table, quantile, ratio};
+
+/// What one viewer saw in the measured interval. Bytes are of RTP packets.
+#[derive(Clone, Debug)]
+pub struct Watcher {
+    /// The call's group, and its user's number over all groups.
+    pub group: u16,
+    /// See there.
+    pub user: u32,
+    /// Whether he sits where the group's members are, and not at the peer's machine.
+    pub back: bool,
+    /// Length of the call, s.
+    pub seconds: f64,
+    /// Frames made for him.
+    pub frames: u64,
+    /// Frames that were never complete while a later one was shown.
+    pub frames_lost: u64,
+    /// Of those that were shown, from making to showing.
+    pub delays: Vec<Duration>,
+    /// Times the picture froze.
+    pub freezes: u64,
+    /// For how long, s.
+    pub frozen_s: f64,
+    /// Sent to him.
+    pub sent_bytes: u64,
+    /// Received.
+    pub received_bytes: u64,
+    /// Packets received.
+    pub received: u64,
+    /// Packets that never came.
+    pub lost: u64,
+    /// Of those received, with a mark.
+    pub marked: u64,
+}
+
+/// Every viewer of every video call.
+#[derive(Clone, Debug, Default)]
+pub struct VideoCalls {
+    watchers: Vec<Watcher>,
+}
+
+impl VideoCalls {
+    /// Adds a viewer; one for whom no frame was made leaves no row.
+    pub fn add(&mut self, watcher: Watcher) {
+        if watcher.frames > 0 {
+            self.watchers.push(watcher);
+        }
+    }
+
+    /// The numbers over all viewers, and, where there are several groups, of each: `groups` are
+    /// their names. None without a call.
+    pub fn summarise(&self, groups: &[&str], out: &mut Summary) {
+        out.write_rows("rtc_", MEASURES, &self.watchers, |watcher| watcher.group, groups);
+    }
+
+    /// One row for each viewer; none without a call.
+    pub fn table(&self) -> Option<Table> {
+        if self.watchers.is_empty() {
+            return None;
+        }
+        let each = || self.watchers.iter();
+        let real = |of: &dyn Fn(&[Watcher]) -> f64| {
+            Column::F64(each().map(|w| of(std::slice::from_ref(w))).collect())
+        };
+        let whole = |of: &dyn Fn(&Watcher) -> u64| Column::U64(each().map(of).collect());
+        let columns = [
+            ("group", Column::U16(each().map(|w| w.group).collect())),
+            ("user", Column::U32(each().map(|w| w.user).collect())),
+            ("back", Column::U8(each().map(|w| u8::from(w.back)).collect())),
+            ("frames", whole(&|w| w.frames)),
+            ("frames_lost", whole(&|w| w.frames_lost)),
+            ("frame_delay_p50_s", real(&|w| delay(w, 0.5))),
+            ("frame_delay_p95_s", real(&|w| delay(w, 0.95))),
+            ("frame_delay_p99_s", real(&|w| delay(w, 0.99))),
+            ("freezes", whole(&|w| w.freezes)),
+            ("frozen_s", real(&|w| sum(w, |w| w.frozen_s))),
+            ("sent_bits_per_s", real(&sent_rate)),
+            ("received_bits_per_s", real(&received_rate)),
+            ("lost_share", real(&lost_share)),
+            ("marked_share", real(&marked_share)),
+        ];
+        let columns = columns.map(|(name, column)| (name.to_owned(), column)).to_vec();
+        Some(Table { name: "video_calls", columns, every_s: None })
+    }
+}
+
+/// Quantiles are over the frames of all viewers, shares of the sums, rates the mean of a viewer.
+#[rustfmt::skip]
+pub(crate) static MEASURES: &[Measure<[Watcher]>] = &[
+    whole("viewers", Unit::of("viewers"), "video calls, viewers", |w| w.len() as u64,
+        "rows of `video_calls`; these numbers only with video calls"),
+    real("frame_delay_p50_s", AS_MS, "video calls, frame delay, median", |w| delay(w, 0.5), DELAY),
+    real("frame_delay_p95_s", AS_MS, "video calls, frame delay, 95 %", |w| delay(w, 0.95), DELAY),
+    real("frame_delay_p99_s", AS_MS, "video calls, frame delay, 99 %", |w| delay(w, 0.99), DELAY),
+    real("frames_lost_share", SHARE.digits(2), "video calls, frames lost", frames_lost_share,
+        "of the frames up to the last one shown, lacked a packet and were not shown"),
+    real("freezes_per_min", Unit::of("1/min").digits(2), "video calls, freezes a minute",
+        |w| 60.0 * sum(w, |w| w.freezes as f64) / sum(w, |w| w.seconds),
+        "times the picture froze (a frame lasted max(3 means, the mean and 150 ms) of the last 30, \
+         `freezeCount` of W3C's WebRTC statistics) for each minute of call"),
+    real("frozen_share", SHARE.digits(2), "video calls, frozen",
+        |w| sum(w, |w| w.frozen_s) / sum(w, |w| w.seconds), "of the time of the calls, frozen"),
+    real("sent_bits_per_s", BITS_PER_S, "video calls, rate sent", sent_rate,
+        "RTP packets sent, mean over the viewers"),
+    real("received_bits_per_s", BITS_PER_S, "video calls, rate received", received_rate,
+        "RTP packets received, mean over the viewers"),
+    real("lost_share", SHARE.digits(2), "video calls, packets lost", lost_share,
+        "of the packets of video, never came"),
+    real("marked_share", SHARE.digits(2), "video calls, packets marked", marked_share,
+        "of the packets of video that came, with a mark"),
+];
+
+const DELAY: &str = "quantile over the frames shown of the time from a frame's making to its last \
+                     packet's arrival, the sender's buffer included";
+
+fn sum(watchers: &[Watcher], of: impl Fn(&Watcher) -> f64) -> f64 {
+    watchers.iter().map(of).sum()
+}
+
+fn whole_of(watchers: &[Watcher], of: impl Fn(&Watcher) -> u64) -> u64 {
+    watchers.iter().map(of).sum()
+}
+
+/// NaN if no frame was shown.
+fn delay(watchers: &[Watcher], p: f64) -> f64 {
+    let delays = watchers.iter().flat_map(|w| &w.delays);
+    let mut delays: Vec<f64> = delays.map(|delay| delay.secs_f64()).collect();
+    delays.sort_unstable_by(f64::total_cmp);
+    quantile(&delays, p)
+}
+
+fn frames_lost_share(watchers: &[Watcher]) -> f64 {
+    let lost = whole_of(watchers, |w| w.frames_lost);
+    ratio(lost, lost + whole_of(watchers, |w| w.delays.len() as u64))
+}
+
+fn sent_rate(watchers: &[Watcher]) -> f64 {
+    sum(watchers, |w| 8.0 * w.sent_bytes as f64 / w.seconds) / watchers.len() as f64
+}
+
+fn received_rate(watchers: &[Watcher]) -> f64 {
+    sum(watchers, |w| 8.0 * w.received_bytes as f64 / w.seconds) / watchers.len() as f64
+}
+
+fn lost_share(watchers: &[Watcher]) -> f64 {
+    let lost = whole_of(watchers, |w| w.lost);
+    ratio(lost, lost + whole_of(watchers, |w| w.received))
+}
+
+fn marked_share(watchers: &[Watcher]) -> f64 {
+    ratio(whole_of(watchers, |w| w.marked), whole_of(watchers, |w| w.received))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A viewer of 100 s who was shown frames with these delays, ms, and not two others.
+    fn watcher(group: u16, delays: &[u64], freezes: u64) -> Watcher {
+        Watcher {
+            group,
+            user: 3,
+            back: false,
+            seconds: 100.0,
+            frames: 11,
+            frames_lost: 2,
+            delays: delays.iter().map(|&ms| Duration::from_millis(ms)).collect(),
+            freezes,
+            frozen_s: 2.0 * freezes as f64,
+            sent_bytes: 1_000_000 * (1 + u64::from(group)),
+            received_bytes: 900_000,
+            received: 90,
+            lost: 10,
+            marked: 9,
+        }
+    }
+
+    #[test]
+    fn figures_by_hand() {
+        let mut calls = VideoCalls::default();
+        calls.add(watcher(0, &[50; 8], 1));
+        calls.add(watcher(1, &[250; 8], 2));
+        calls.add(Watcher { frames: 0, ..watcher(1, &[], 0) });
+        let mut summary = Summary::default();
+        calls.summarise(&["a", "b"], &mut summary);
+        let number = |name: &str| summary.number(&format!("rtc_{name}"));
+        assert_eq!((number("viewers"), number("frames_lost_share")), (2.0, 0.2));
+        assert_eq!((number("frame_delay_p95_s"), number("freezes_per_min")), (0.25, 0.9));
+        assert_eq!((number("frozen_share"), number("sent_bits_per_s")), (0.03, 120e3));
+        assert_eq!((number("lost_share"), number("marked_share")), (0.1, 0.1));
+        let Some(crate::Figure::Group(groups)) = summary.get("rtc_by_group") else { panic!() };
+        let Some(crate::Figure::Group(b)) = groups.get("b") else { panic!() };
+        assert_eq!((b.number("frame_delay_p50_s"), b.number("sent_bits_per_s")), (0.25, 160e3));
+        let table = calls.table().unwrap();
+        assert_eq!(table.columns[5].1, Column::F64(vec![0.05, 0.25]));
+        assert!(VideoCalls::default().table().is_none());
+    }
+}

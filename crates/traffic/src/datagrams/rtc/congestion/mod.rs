@@ -1,0 +1,128 @@
+//! Congestion control of a video call: how fast a sender may send. One file each, one line each in
+//! [`CONTROLS`].
+//!
+//! All controls run at the sender and live on one kind of feedback: the receiver tells of every
+//! packet when it came and whether it was marked (RFC 8888).
+
+mod nada;
+
+use std::fmt::Debug;
+
+use packet::params::{Kind, Params};
+use packet::{About, Duration, Instant};
+
+/// What a receiver has told of one packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Observed {
+    /// Length of the RTP packet.
+    pub bytes: u32,
+    pub sent: Instant,
+    /// When it arrived; of those that are lost nothing.
+    pub arrived: Option<Instant>,
+    pub marked: bool,
+}
+
+/// One report, as its reader sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Feedback<'a> {
+    /// When it is read.
+    pub now: Instant,
+    /// When it was made.
+    pub made: Instant,
+    /// There and back, without the time that the receiver kept it.
+    pub round_trip: Duration,
+    /// The packets that no report has told of before, in the order in which they were sent; the last
+    /// one has arrived.
+    pub packets: &'a [Observed],
+}
+
+/// What a control allows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rates {
+    /// To the encoder, bit/s.
+    pub encoder: f64,
+    /// To the pacer, bit/s.
+    pub pacer: f64,
+}
+
+/// What every control must know of the video.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Video {
+    /// The rates that the encoder can make, bit/s.
+    pub least: f64,
+    pub most: f64,
+    /// The rate to begin with, bit/s.
+    pub start: f64,
+    /// Frames in a second.
+    pub frame_rate: f64,
+    /// Between two reports.
+    pub feedback: Duration,
+}
+
+/// One sender's congestion control.
+pub(super) trait Control: Debug + Send + Sync {
+    /// One like it, for another sender.
+    fn copy(&self) -> Box<dyn Control>;
+
+    /// A report has come.
+    fn on_feedback(&mut self, feedback: &Feedback);
+
+    /// What it allows while `buffered` bytes wait at the sender.
+    fn rates(&self, buffered: u64) -> Rates;
+}
+
+impl Clone for Box<dyn Control> {
+    fn clone(&self) -> Self {
+        self.copy()
+    }
+}
+
+/// What the list says of a control.
+#[derive(Debug)]
+struct Entry {
+    about: About,
+    /// What it begins with if nobody says, bit/s; else the least rate.
+    start: Option<f64>,
+    make: fn(&Params, &Video) -> Box<dyn Control>,
+}
+
+/// Every control, in the order of the documentation.
+const CONTROLS: &[Entry] = &[nada::ENTRY];
+
+/// What they say of themselves.
+const ABOUT: [&About; CONTROLS.len()] = {
+    let mut about = [&CONTROLS[0].about; CONTROLS.len()];
+    let mut i = 0;
+    while i < about.len() {
+        about[i] = &CONTROLS[i].about;
+        i += 1;
+    }
+    about
+};
+
+/// The parameter that chooses one.
+pub(super) const KIND: Kind = Kind::Variant(&ABOUT);
+
+/// A control with its parameters, as the parameter `congestion` chooses it.
+pub(super) struct Chosen {
+    entry: &'static Entry,
+    own: Params,
+}
+
+impl Chosen {
+    pub fn of(params: &Params) -> Chosen {
+        let (chosen, own) = params.variant("congestion").expect("it has a default");
+        let found = CONTROLS.iter().find(|entry| entry.about.name == chosen.name);
+        Chosen { entry: found.expect("the kind lists the controls"), own }
+    }
+
+    /// The rate it begins with if nobody says, bit/s; else the least rate.
+    pub fn start(&self) -> Option<f64> {
+        self.entry.start
+    }
+
+    /// A sender's.
+    pub fn make(&self, video: &Video) -> Box<dyn Control> {
+        (self.entry.make)(&self.own, video)
+    }
+}

@@ -1,0 +1,133 @@
+//! What the viewer of a video call sees: frames as they become complete, and freezes.
+
+use std::collections::VecDeque;
+
+use packet::{Duration, Instant};
+
+/// Frames whose mean duration says what a freeze is.
+const RECENT: usize = 30;
+/// What a freeze is longer by than the mean, where that is short.
+const MARGIN: Duration = Duration::from_millis(150);
+
+/// The screen. A frame is shown when its last packet is there.
+#[derive(Debug, Default)]
+pub(super) struct Picture {
+    last: Option<Instant>,
+    /// Durations of the latest frames.
+    recent: VecDeque<Duration>,
+    /// The measured interval's begin.
+    from: Instant,
+    delays: Vec<Duration>,
+    freezes: u64,
+    frozen_s: f64,
+    /// The number after the last frame shown.
+    next: u64,
+    /// Frames that one after them was shown instead of.
+    lost: u64,
+}
+
+impl Picture {
+    /// Frame `number`, made at `made`, is shown. It counts if it was made in the measured interval.
+    pub fn shown(&mut self, number: u64, made: Instant, now: Instant) {
+        self.lost += number - self.next;
+        self.next = number + 1;
+        if let Some(last) = self.last {
+            let lasted = now.since(last);
+            if self.is_freeze(lasted) {
+                self.freezes += 1;
+                self.frozen_s += now.since(last.max(self.from)).secs_f64();
+            }
+            self.recent.push_back(lasted);
+            if self.recent.len() > RECENT {
+                self.recent.pop_front();
+            }
+        }
+        self.last = Some(now);
+        if made >= self.from {
+            self.delays.push(now.since(made));
+        }
+    }
+
+    /// The definition of `freezeCount` in W3C's *Identifiers for WebRTC's Statistics API*: a frame's
+    /// duration equals or exceeds max(3 δ, δ + 150 ms), δ being the mean of the last 30 frames.
+    fn is_freeze(&self, lasted: Duration) -> bool {
+        let frames = self.recent.len() as u64;
+        let sum = self.recent.iter().fold(Duration::ZERO, |sum, &frame| sum + frame);
+        frames > 0 && lasted * frames >= (sum * 3).max(sum + MARGIN * frames)
+    }
+
+    /// The measured interval begins.
+    pub fn measure(&mut self, now: Instant) {
+        (self.from, self.freezes, self.frozen_s, self.lost) = (now, 0, 0.0, 0);
+        self.delays.clear();
+    }
+
+    /// Freezes and for how long, a freeze that lasts at `until` included.
+    pub fn freezes(&self, until: Instant) -> (u64, f64) {
+        match self.last {
+            Some(last) if self.is_freeze(until.since(last)) => {
+                let lasting = until.since(last.max(self.from)).secs_f64();
+                (self.freezes + 1, self.frozen_s + lasting)
+            }
+            _ => (self.freezes, self.frozen_s),
+        }
+    }
+
+    /// Frames that were never complete while one after them was.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// From making to showing, of each frame of the measured interval that was shown.
+    pub fn delays(&self) -> &[Duration] {
+        &self.delays
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// A picture that has shown a frame every `every` ms up to `last`.
+    fn running(every: u64, last: u64) -> Picture {
+        let mut picture = Picture::default();
+        (0..=last / every).for_each(|i| picture.shown(i, at(i * every), at(i * every)));
+        picture
+    }
+
+    #[test]
+    fn a_freeze_is_three_means_or_the_mean_and_150_ms() {
+        // At 20 frames/s the mean is 50 ms: 200 ms. At 10 it is 100 ms: 300 ms.
+        for (every, still, freeze) in [(50, 199, 200), (100, 299, 300)] {
+            let shown = |after: u64| {
+                let mut picture = running(every, 5_000);
+                let next = picture.next;
+                picture.shown(next, at(5_000), at(5_000 + after));
+                picture.freezes(at(5_000 + after))
+            };
+            assert_eq!(shown(still), (0, 0.0));
+            assert_eq!(shown(freeze), (1, freeze as f64 / 1e3));
+        }
+    }
+
+    #[test]
+    fn the_mean_is_of_thirty_frames() {
+        let mut picture = running(100, 10_000);
+        (1..=30).for_each(|i| picture.shown(100 + i, at(0), at(10_000 + 20 * i)));
+        picture.shown(133, at(0), at(10_600 + 170));
+        assert_eq!(picture.lost(), 2);
+        assert_eq!(picture.freezes(at(10_770)).0, 1); // 20 + 150 ms
+    }
+
+    #[test]
+    fn a_freeze_that_lasts_at_the_end_counts_from_the_measured_begin() {
+        let mut picture = running(50, 1_000);
+        picture.measure(at(3_000));
+        assert_eq!(picture.freezes(at(7_000)), (1, 4.0));
+        assert!(picture.delays().is_empty());
+    }
+}

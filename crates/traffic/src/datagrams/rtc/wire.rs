@@ -1,0 +1,54 @@
+//! What the datagrams of one direction carry: the network carries numbers and lengths alone.
+
+use std::collections::VecDeque;
+
+use super::receiver::Report;
+use super::sender::Media;
+
+/// The content of a datagram.
+#[derive(Debug)]
+pub(super) enum Parcel {
+    Media(Media),
+    Report(Report),
+}
+
+/// The datagrams that are said and not yet heard, from number `first` on.
+#[derive(Debug, Default)]
+pub(super) struct Wire {
+    first: u64,
+    parcels: VecDeque<Parcel>,
+}
+
+impl Wire {
+    /// The next datagram carries this.
+    pub fn say(&mut self, parcel: Parcel) {
+        self.parcels.push_back(parcel);
+    }
+
+    /// What datagram `number` carries; nothing where a later one has overtaken it.
+    pub fn hear(&mut self, number: u64) -> Option<Parcel> {
+        let lost = number.checked_sub(self.first)? as usize;
+        drop(self.parcels.drain(..lost));
+        self.first = number + 1;
+        self.parcels.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::Instant;
+
+    #[test]
+    fn numbers_find_what_was_said_and_what_is_overtaken_is_lost() {
+        let mut wire = Wire::default();
+        let report = || Parcel::Report(Report { made: Instant::ZERO, arrivals: Vec::new() });
+        let media = |number| Media { number, bytes: 1, frame: 0, parts: 1, made: Instant::ZERO };
+        wire.say(Parcel::Media(media(7)));
+        wire.say(report());
+        wire.say(Parcel::Media(media(8)));
+        assert!(matches!(wire.hear(1), Some(Parcel::Report(_))));
+        assert!(wire.hear(0).is_none());
+        assert!(matches!(wire.hear(2), Some(Parcel::Media(Media { number: 8, .. }))));
+    }
+}

@@ -1,0 +1,1 @@
+"""Advice for one line: disciplines and settings raced for an objective (`docs/advice.md`)."""

@@ -1,0 +1,134 @@
+"""What could be done: disciplines and settings that are raced against each other.
+
+The first setting of a discipline is its usual one; among those that cannot be told apart the
+earlier wins. The grids are published settings or their halves and doubles, as said.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from aqmlab.errors import SpecError
+from aqmlab.simulator import engine
+from aqmlab.targets.words import written
+
+from .situation import ROUTER, Situation
+
+SHARES = {"forward": 0.9, "reverse": 0.95}
+"""Of the line's rate, what a shaper before it sends: more room where the queue lies behind the
+line (openwrt.org: 85 to 95 %)."""
+PRESENT = "as it is"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A queue for both directions."""
+
+    name: str
+    queue: Mapping[str, Any] | None = None
+    """None: what is there today."""
+    shares: Mapping[str, float] = field(default_factory=lambda: dict(SHARES))
+    rank: int = 0
+    """Its place among the candidates: the usual before the unusual."""
+
+    @property
+    def aqm(self) -> str:
+        """Its discipline."""
+        return str(self.queue["aqm"]) if self.queue else PRESENT
+
+    def scenario(self, situation: Situation) -> dict[str, Any]:
+        """What is run."""
+        if self.queue is None:
+            return dict(situation.scenario)
+        ways = {way: self._for(situation, way) for way in situation.directions}
+        return situation.with_queue(ways, self.shares)
+
+    def _for(self, situation: Situation, way: str) -> Mapping[str, Any]:
+        """cake shares among the house's hosts on their side and charges what it drops of
+        downloads, both as tc-cake(8) advises."""
+        queue = dict(self.queue or {})
+        if queue["aqm"] == "cake" and situation.place == ROUTER:
+            usual = {"forward": "dual-dsthost", "reverse": "dual-srchost"}[way]
+            queue = {"isolation": usual, "ingress": way == "forward", **queue}
+        return queue
+
+    def scaled(self, name: str, value: float, factor: float) -> Candidate:
+        """The same with one parameter at so many times its value, which is in base units."""
+        changed = written(self.aqm, {name: value * factor})[name]
+        if isinstance(changed, float):
+            changed = float(f"{changed:.4g}")
+        return replace(self, name=f"{name} {changed}", queue={**(self.queue or {}), name: changed})
+
+    def at(self, factor: float) -> Candidate:
+        """The same, shaped to so many times its rate."""
+        shares = {way: share * factor for way, share in self.shares.items()}
+        return replace(self, name=f"shaped to {factor:.0%}", shares=shares)
+
+
+_RED_THRESHOLDS = (
+    (5, 15), (5, 45), (5, 90), (15, 45), (30, 90), (30, 180), (60, 180), (90, 150), (120, 360),
+)  # fmt: skip
+"""Christiansen et al. 2000, figures 7 to 14 and table 4."""
+
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "cake": [
+        {},
+        {"tins": "besteffort"},
+        {"tins": "diffserv4"},
+        {"ack_filter": "filter"},
+    ],
+    "fq_codel": [{}, {"target": "10 ms"}, {"quantum": 300}],
+    "fq_pie": [{}],
+    "codel": [{}, {"target": "10 ms"}],
+    "pie": [{}, {"target": "5 ms"}],
+    "sfq": [{}],
+    "red": [
+        {"min_th": low, "max_th": high, "w_q": w_q, "max_p": max_p, "limit": 480}
+        for (low, high), w_q, max_p in itertools.product(
+            _RED_THRESHOLDS, (1 / 512, 1 / 128), (1 / 10, 1 / 20, 1 / 4)
+        )
+    ],
+    "droptail": [{"limit": 480}, {"limit": 60}, {"limit": 120}],
+}
+"""By discipline. Others of the catalogue may be named; they race with their defaults."""
+LINUX = {name: {"profile": "linux"} for name in ("fq_codel", "fq_pie", "codel", "pie")}
+"""Disciplines that are raced as Linux has them, since that is where they are typed in."""
+USUAL = ("cake", "fq_codel", "fq_pie", "codel", "pie", "sfq")
+"""Those that race unless others are named: what Linux has and needs no tuning by hand."""
+ROUTER_SHARES = (1.0, 0.9)
+"""Of `SHARES`: the usual, and more careful."""
+
+
+def of(situation: Situation, disciplines: Sequence[str]) -> list[Candidate]:
+    """All candidates, what is there today first."""
+    found = [Candidate(PRESENT)]
+    for name in disciplines or USUAL:
+        for settings in SETTINGS.get(name, [{}]):
+            found.append(_of(name, settings))
+        if situation.place == ROUTER:
+            found += [
+                replace(one, name=f"{name}, shaped to {factor:.0%} of the usual")
+                for factor in ROUTER_SHARES[1:]
+                for one in [_of(name, SETTINGS.get(name, [{}])[0]).at(factor)]
+            ]
+    known = {entry["name"] for entry in engine.catalogue()["aqm"]}
+    for name in disciplines:
+        if name not in known:
+            raise SpecError(f'no discipline "{name}" (`aqmlab list aqm` shows all)')
+    return [replace(one, rank=rank) for rank, one in enumerate(found)]
+
+
+def _of(name: str, settings: Mapping[str, Any]) -> Candidate:
+    return Candidate(label(name, settings), {"aqm": name, **LINUX.get(name, {}), **settings})
+
+
+def label(name: str, settings: Mapping[str, Any]) -> str:
+    """`red 30-90, 1/512, 1/10`, `cake besteffort`."""
+    if "min_th" in settings and "max_th" in settings:
+        w_q, max_p = settings.get("w_q"), settings.get("max_p")
+        more = [f"1/{round(1 / value)}" for value in (w_q, max_p) if value]
+        return ", ".join([f"{name} {settings['min_th']:g}-{settings['max_th']:g}", *more])
+    return " ".join([name, *(f"{key}={value}" for key, value in settings.items())])

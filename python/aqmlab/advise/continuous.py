@@ -1,0 +1,72 @@
+"""Between the settings: Optuna searches the continuous parameters of the discipline that won.
+
+An extra (`aqmlab[optuna]`). Its tree-structured Parzen estimator (TPE; Bergstra et al., NIPS
+2011) proposes, the same runs under the same seeds judge, and what it found races against the
+finalists: no proposal is believed for having been lucky in its own seeds.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.errors import SpecError
+
+from .candidates import Candidate
+from .sensitivity import taken, tunable
+from .trial import Trial
+
+if TYPE_CHECKING:
+    from .advice import Wish
+
+SPAN = 4.0
+"""A parameter is searched from a quarter of its value to four times it, on a logarithmic scale
+(constructed)."""
+KEPT = 2
+"""How many of the best proposals race at the end."""
+
+
+def search(trial: Trial, winner: Candidate, wish: Wish) -> list[Candidate]:
+    """The best proposals, as candidates; none if the winner has nothing to search."""
+    optuna = _optuna()
+    if winner.queue is None:
+        return []
+    ranges = {name: value for name, value, _ in tunable(winner)}
+    chosen = [name for name in ranges if name in winner.queue] or list(ranges)[:3]
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(
+        direction="maximize", sampler=optuna.samplers.TPESampler(seed=wish.seed)
+    )
+    seeds = range(wish.seed, wish.seed + wish.rounds.seeds[1])
+    found: dict[str, tuple[float, Candidate]] = {}
+    for number in range(wish.trials):
+        asked = study.ask()
+        one = _proposed(asked, winner, {name: ranges[name] for name in chosen}, number)
+        if not taken(trial.situation, one):
+            study.tell(asked, state=optuna.trial.TrialState.PRUNED)
+            continue
+        (scores,) = trial.evaluate([one], seeds)
+        mean = math.fsum(scores.values()) / len(scores)
+        study.tell(asked, mean)
+        found[one.name] = (mean, one)
+    best = sorted(found.values(), key=lambda pair: -pair[0])
+    return [one for _, one in best[:KEPT]]
+
+
+def _proposed(asked: Any, winner: Candidate, ranges: dict[str, float], number: int) -> Candidate:
+    one = winner
+    for name, value in ranges.items():
+        share = asked.suggest_float(name, 1 / SPAN, SPAN, log=True)
+        one = one.scaled(name, value, share)
+    told = ", ".join(f"{name} {one.queue[name]}" for name in ranges if one.queue)
+    return Candidate(f"{winner.aqm} {told}", one.queue, winner.shares, rank=1000 + number)
+
+
+def _optuna() -> Any:
+    try:
+        return importlib.import_module("optuna")
+    except ImportError as error:
+        raise SpecError(
+            "the engine optuna is not installed: pip install 'aqmlab[optuna]', or --engine race"
+        ) from error

@@ -1,0 +1,139 @@
+"""What an objective's words mean: terms over measures, each with thresholds that have a source.
+
+    objective := term ("," term)*
+    term      := [weight] (noun word | measure ("<" | ">") quantity)
+
+`calls ok, 2 pages fast, response_p90_s < 1 s`. A term gives each run a grade: 0 where its measure
+is bad or undefined, 0.8 where it is enough, 1 where more would not be noticed, straight between
+them. An objective's score is the weighted mean of the grades. The straight lines, 0.8 and equal
+weights are constructed; the thresholds are the sources'.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aqmlab import units
+from aqmlab.errors import SpecError, nearest
+from aqmlab.simulator import measures
+
+ENOUGH = 0.8
+"""The grade of a measure at its threshold (constructed)."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One thing that is wanted."""
+
+    words: str
+    measure: str
+    bad: float
+    enough: float
+    best: float
+    source: str
+    weight: float = 1.0
+
+    def grade(self, summary: Mapping[str, Any]) -> float:
+        """0 (bad or undefined) to 1."""
+        value = summary.get(self.measure)
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            return 0.0
+        if (value - self.enough) * (self.best - self.enough) > 0:
+            return min(1.0, ENOUGH + (1 - ENOUGH) * _share(value, self.enough, self.best))
+        return max(0.0, ENOUGH * _share(value, self.bad, self.enough))
+
+    def holds(self, value: float | None) -> bool:
+        """Whether it is enough."""
+        if value is None:
+            return False
+        return value >= self.enough if self.best >= self.enough else value <= self.enough
+
+
+def _share(value: float, low: float, high: float) -> float:
+    return (value - low) / (high - low)
+
+
+_G109 = (
+    "ITU-T G.109: R 90 very satisfied, 80 satisfied, 70 some, 60 many, 50 nearly all dissatisfied"
+)
+_LCP = "Web Vitals (recalled): largest contentful paint up to 2.5 s good, from 4 s poor"
+_NIELSEN = "Nielsen 1993: 1 s keeps the flow of thought, 10 s the attention (recalled)"
+_SIGHT = "constructed, after Krishnan and Sitaraman 2012: 1 % of freezing drives viewers away"
+_PLAIN = "the measure itself, a share"
+
+TERMS: dict[str, Term] = {
+    term.words: term
+    for term in (
+        Term("calls ok", "voip_r_mean", 50, 70, 93.2, _G109),
+        Term("calls good", "voip_r_mean", 60, 80, 93.2, _G109),
+        Term("pages fast", "page_load_p90_s", 10, 2.5, 0, f"{_LCP}; {_NIELSEN}"),
+        Term("pages ok", "page_load_p90_s", 10, 4, 0, f"{_LCP}; {_NIELSEN}"),
+        Term("responses fast", "share_le_1s", 0, ENOUGH, 1, f"{_PLAIN}; {_NIELSEN}"),
+        Term("videos smooth", "video_rebuffer_ratio", 0.05, 0.01, 0, _SIGHT),
+        Term("delay low", "queue_delay_mean_s", 0.15, 0.02, 0, "ITU-T G.114: 150 ms; 20 ms: made"),
+        Term("link full", "utilisation", 0, ENOUGH, 1, _PLAIN),
+        Term("losses few", "drop_rate", 0.1, 0.01, 0, "constructed"),
+    )
+}
+"""By their words."""
+
+
+def parse(text: str) -> list[Term]:
+    """The terms of an objective; a mistake names the word and what there is."""
+    found = [_term(part.strip()) for part in text.split(",") if part.strip()]
+    if not found:
+        raise SpecError('the objective is empty: write for example "calls ok, pages fast"')
+    return found
+
+
+def _term(text: str) -> Term:
+    heavy = re.fullmatch(r"(\d+(?:\.\d+)?)\s+(.+)", text)
+    weight, words = (float(heavy[1]), heavy[2]) if heavy else (1.0, text)
+    words = " ".join(words.split())
+    compared = re.fullmatch(r"([\w.<>-]+?)\s*([<>])\s*(.+)", words)
+    if compared:
+        term = _bound(words, *compared.groups())
+    elif words in TERMS:
+        term = TERMS[words]
+    else:
+        known = ", ".join(TERMS)
+        hint = nearest(words, list(TERMS))
+        raise SpecError(
+            f'"{words}" is nothing that can be wanted{hint} (known: {known}; or a measure with its '
+            "bound: response_p90_s < 1 s)"
+        )
+    return Term(**{**term.__dict__, "weight": weight})
+
+
+def _bound(words: str, measure: str, sign: str, text: str) -> Term:
+    """A measure with a bound: half as good is bad, a grade above comes by as much again."""
+    if mistake := measures.unknown(measure):
+        raise SpecError(mistake)
+    value = units.quantity(text.strip()) or units.quantity(_number(text))
+    if value is None or value[1] <= 0:
+        raise SpecError(f'"{words}": {text} is no bound: write for example {measure} {sign} 1 s')
+    bound = value[1]
+    bad, best = (2 * bound, 0.0) if sign == "<" else (bound / 2, 1.5 * bound)
+    return Term(words, measure, bad, bound, best, "the bound is yours; half as good is bad")
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def score(terms: Sequence[Term], summary: Mapping[str, Any]) -> float:
+    """The weighted mean of the grades."""
+    weights = math.fsum(term.weight for term in terms)
+    return math.fsum(term.weight * term.grade(summary) for term in terms) / weights
+
+
+def missing(terms: Sequence[Term], summary: Mapping[str, Any]) -> list[Term]:
+    """Terms whose measure these users do not have: no call, nobody who browses."""
+    return [term for term in terms if term.measure not in summary]

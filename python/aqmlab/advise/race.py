@@ -1,0 +1,119 @@
+"""Who is best, with few runs: sequential halving under common random numbers.
+
+All candidates meet the same users in the same seeds; after each round the better half goes on and
+meets new seeds beside the old ones (Karnin, Koren and Somekh, Almost optimal exploration in
+multi-armed bandits, 2013). At the end differences from the best are paired by seed, with Student's
+t intervals. Those that cannot be told from the best, or are less than `EQUAL` below it, are as
+good, and of these the usual one is advised: another choice of seeds then gives the same answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from aqmlab.intervals import interval
+
+from .candidates import PRESENT, Candidate
+
+EQUAL = 0.02
+"""Of a score between 0 and 1: a difference that nobody would notice (constructed)."""
+Scores = Mapping[int, float]
+"""By seed."""
+Evaluate = Callable[[Sequence[Candidate], Sequence[int]], Sequence[Scores]]
+"""Runs each candidate under each seed; none that was run before is run again."""
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """How many seeds each round has, and how many candidates go on at least."""
+
+    seeds: Sequence[int]
+    finalists: int = 4
+
+
+@dataclass(frozen=True)
+class Place:
+    """How a candidate did: its mean score, and how far it lies below the best, paired by seed."""
+
+    candidate: Candidate
+    seeds: int
+    mean: float
+    low: float
+    high: float
+    behind: tuple[float, float, float]
+    """Mean, low and high of the best's score minus this one's."""
+    equal: bool
+    """Whether it cannot be told from the best."""
+    final: bool
+    """Whether it was in the last round."""
+
+
+def race(
+    candidates: Sequence[Candidate], evaluate: Evaluate, rounds: Rounds, first: int = 1
+) -> list[Place]:
+    """The places, best first; those that left early come last, by their score when they left."""
+    left = list(candidates)
+    out: list[Candidate] = []
+    known: dict[str, Scores] = {}
+    for number, count in enumerate(rounds.seeds):
+        seeds = range(first, first + count)
+        for one, scores in zip(left, evaluate(left, seeds), strict=True):
+            known[one.name] = scores
+        if number + 1 < len(rounds.seeds):
+            left, gone = _halved(left, known, rounds.finalists)
+            out = gone + out
+    return _places(_sorted(left, known), out, known)
+
+
+def _sorted(those: Sequence[Candidate], known: Mapping[str, Scores]) -> list[Candidate]:
+    return sorted(those, key=lambda one: (-_mean(known[one.name]), one.rank))
+
+
+def _mean(scores: Scores) -> float:
+    return math.fsum(scores.values()) / len(scores)
+
+
+def _halved(
+    left: Sequence[Candidate], known: Mapping[str, Scores], least: int
+) -> tuple[list[Candidate], list[Candidate]]:
+    """The better half; what is there today always stays, to be compared with."""
+    ordered = _sorted([one for one in left if one.name != PRESENT], known)
+    keep = max(least, math.ceil(len(ordered) / 2))
+    # The usual setting of a discipline is not sent away while one of its others goes on: it is what
+    # is advised if they cannot be told apart.
+    going = {one.aqm for one in ordered[:keep]}
+    usual = [
+        one
+        for one in ordered[keep:]
+        if one.aqm in going and one.rank == min(o.rank for o in left if o.aqm == one.aqm)
+    ]
+    gone = [one for one in ordered[keep:] if one not in usual]
+    present = [one for one in left if one.name == PRESENT]
+    return [*present, *ordered[:keep], *usual], gone
+
+
+def _places(
+    final: Sequence[Candidate], out: Sequence[Candidate], known: Mapping[str, Scores]
+) -> list[Place]:
+    best = known[final[0].name]
+    return [
+        _place(one, known[one.name], best, one.name in {each.name for each in final})
+        for one in (*final, *out)
+    ]
+
+
+def _place(one: Candidate, scores: Scores, best: Scores, final: bool) -> Place:
+    gaps = [best[seed] - scores[seed] for seed in scores if seed in best]
+    behind = interval(gaps)
+    equal = final and (behind[0] < EQUAL or behind[1] <= 0)
+    mean, low, high = interval(list(scores.values()))
+    return Place(one, len(scores), mean, low, high, behind, equal, final)
+
+
+def advised(places: Sequence[Place]) -> Place:
+    """Of those that are as good as the best, the usual one; what is there today only if no other
+    is better."""
+    best = [place for place in places if place.equal]
+    return min(best, key=lambda place: place.candidate.rank)

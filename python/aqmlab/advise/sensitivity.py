@@ -1,0 +1,118 @@
+"""How much the advice depends on what was assumed: each parameter, the load, the line's rate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from aqmlab.errors import SpecError
+from aqmlab.intervals import interval
+from aqmlab.simulator import engine
+from aqmlab.targets.words import plain
+
+from .candidates import Candidate
+from .situation import ROUTER, Situation
+from .trial import Trial
+
+FACTORS = (0.5, 2.0)
+"""Of each parameter (constructed)."""
+LOADS = (0.5, 1.5, 2.0)
+"""Times the people (constructed)."""
+RATES = (0.8, 0.9, 1.25)
+"""What the line really has, of what was said (constructed)."""
+_SIZES = ("mtu", "queues", "flows", "hash_seed", "memory_limit", "drop_batch", "limit_bytes", "mpu")
+"""No settings that anybody tunes."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a change does to a candidate's score, paired by seed."""
+
+    what: str
+    candidate: str
+    score: float
+    change: tuple[float, float, float] | None
+    """Mean and interval of the new score minus the old; none for what is only compared."""
+
+
+def parameters(trial: Trial, one: Candidate, seeds: Sequence[int], most: int) -> list[Effect]:
+    """Each number of the queue halved and doubled, at most so many parameters."""
+    tried = (
+        one.scaled(name, value, factor)
+        for name, value, _ in list(tunable(one))[:most]
+        for factor in FACTORS
+    )
+    those = [each for each in tried if taken(trial.situation, each)]
+    before, *after = trial.evaluate([one, *those], seeds)
+    return [
+        Effect(each.name, one.name, sum(scores.values()) / len(scores), _gap(before, scores))
+        for each, scores in zip(those, after, strict=True)
+    ]
+
+
+def tunable(one: Candidate) -> Iterator[tuple[str, float, bool]]:
+    """Numbers that are settings: name, value in base units, whether the candidate names it."""
+    named = one.queue or {}
+    scenario = {
+        "duration": "1 s",
+        "link": [{"rate": "10 Mbit/s", "forward": dict(named)}],
+        "traffic": [{"app": "bulk", "flows": 1}],
+    }
+    queue = engine.check(scenario)["link"][0]["forward"]
+    given = plain(one.aqm, {name: value for name, value in queue.items() if name != "aqm"})
+    # What the setting names comes first: that is what was chosen.
+    for name in sorted(given, key=lambda name: name not in named):
+        value = given[name]
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if number and value > 0 and name not in _SIZES:
+            yield name, value, name in named
+
+
+def taken(situation: Situation, one: Candidate) -> bool:
+    """Whether the simulator takes this value beside the others."""
+    try:
+        engine.check({**one.scenario(situation), "seed": 1})
+    except SpecError:
+        return False
+    return True
+
+
+def surroundings(
+    trial: Trial, those: Sequence[Candidate], seeds: Sequence[int]
+) -> list[tuple[str, list[Effect]]]:
+    """The same candidates with more or fewer people, and on a line that is not what was said."""
+    found = []
+    for factor in LOADS:
+        situation = trial.situation.loaded(factor)
+        found.append((f"{factor:g} times the people", _elsewhere(trial, situation, those, seeds)))
+    if trial.situation.wanders:
+        return found
+    for factor in RATES:
+        situation = trial.situation.on_line_of(factor)
+        # Who shapes goes on at the rate that was set for the line as it was said to be.
+        moved = [_unmoved(one, factor, trial.situation) for one in those]
+        told = f"the line has {factor:.0%} of the rate that was said"
+        found.append((told, _elsewhere(trial, situation, moved, seeds)))
+    return found
+
+
+def _unmoved(one: Candidate, factor: float, situation: Situation) -> Candidate:
+    if one.queue is None or situation.place != ROUTER:
+        return one
+    return replace(one.at(1 / factor), name=one.name)
+
+
+def _elsewhere(
+    trial: Trial, situation: Situation, those: Sequence[Candidate], seeds: Sequence[int]
+) -> list[Effect]:
+    there = Trial(situation, trial.terms, trial.laboratory)
+    scores = there.evaluate(those, seeds)
+    return [
+        Effect(situation.told, one.name, sum(found.values()) / len(found), _gap(scores[0], found))
+        for one, found in zip(those, scores, strict=True)
+    ]
+
+
+def _gap(before: Any, after: Any) -> tuple[float, float, float]:
+    return interval([after[seed] - before[seed] for seed in before if seed in after])

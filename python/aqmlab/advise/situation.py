@@ -1,0 +1,171 @@
+"""The line that advice is asked for: a scenario, and where a queue can be put into it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import SpecError
+from aqmlab.experiment.experiment import load
+from aqmlab.simulator import engine
+
+from . import users
+
+AT_HOME = ("dsl", "adsl", "cable", "satellite", "leo")
+"""Kinds of access whose own queues nobody at home can set: a router before them shapes."""
+ROUTER = "router"
+LINE = "line"
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A line with its users."""
+
+    scenario: Mapping[str, Any]
+    """As it is today, without a seed."""
+    place: str
+    """Where a queue can be put: `router` (behind a shaper before the line) or `line`."""
+    directions: tuple[str, ...] = ("forward", "reverse")
+    told: str = ""
+    """In a few words."""
+
+    @property
+    def line(self) -> Mapping[str, Any]:
+        """The link that is advised on."""
+        return self.scenario["link"][0]
+
+    def rate(self, direction: str) -> float:
+        """Of the line, bit/s; of a changing one its nominal rate."""
+        resolved = engine.check({**self.scenario, "seed": 1})["link"][0]
+        key = "rate" if direction == "forward" else "reverse_rate"
+        return engine.quantity(resolved.get(key) or resolved["rate"], "rate")
+
+    @property
+    def wanders(self) -> bool:
+        """Whether the line's rate changes all the time: then it cannot be said wrongly."""
+        line = engine.check({**self.scenario, "seed": 1})["link"][0]
+        changes = (line.get("rate_trace"), line.get("rate_steps"))
+        return any(change not in (None, "none", []) for change in changes)
+
+    def loaded(self, factor: float) -> Situation:
+        """With so many times the people."""
+        traffic = users.scaled(list(self.scenario["traffic"]), factor)
+        return replace(self, scenario={**self.scenario, "traffic": traffic})
+
+    def on_line_of(self, factor: float) -> Situation:
+        """On a line of so many times the rate."""
+        line = dict(self.line)
+        for way, key in (("forward", "rate"), ("reverse", "reverse_rate")):
+            line[key] = f"{self.rate(way) * factor:.0f} bit/s"
+        return replace(self, scenario={**self.scenario, "link": [line, *self.scenario["link"][1:]]})
+
+    def with_queue(
+        self, queues: Mapping[str, Mapping[str, Any]], shares: Mapping[str, float]
+    ) -> dict[str, Any]:
+        """The scenario with another queue in each direction (`forward`, `reverse`).
+
+        At a router the queue stands behind a shaper at a share of the line's rate, and the line
+        keeps its own queue; at the line it replaces that.
+        """
+        made = copy.deepcopy(dict(self.scenario))
+        if self.place == LINE:
+            made["link"][0] |= {way: dict(queues[way]) for way in self.directions}
+            return made
+        router: dict[str, Any] = {"name": ROUTER}
+        if framing := engine.check({**made, "seed": 1})["link"][0].get("framing"):
+            router["framing"] = framing
+        for way in ("forward", "reverse"):
+            key = "rate" if way == "forward" else "reverse_rate"
+            router[key] = f"{self.rate(way) * shares.get(way, 1.0):.0f} bit/s"
+            if way in queues:
+                router[way] = dict(queues[way])
+        made["link"].append(router)
+        return made
+
+
+def of_words(rate: str, access: str | None, who: str, place: str | None) -> Situation:
+    """A line given by its rates (`down/up`), its kind and its users."""
+    down, slash, up = (part.strip() for part in rate.partition("/"))
+    unit = "".join(c for c in (up or down) if not (c.isdigit() or c in ". "))
+    down = down if any(c.isalpha() for c in down) else f"{down} {unit}"
+    line: dict[str, Any] = {"name": LINE, "rate": _rate(down)}
+    line |= {"reverse_rate": _rate(up)} if slash else {}
+    if access is not None:
+        line["access"] = access
+    else:
+        line["framing"] = "ethernet"
+    scenario = {
+        "duration": "240 s",
+        "warmup": "20 s",
+        "network": {"rtt": users.RTT.get(who, "30 ms")},
+        "link": [line],
+        "traffic": users.named(who),
+    }
+    told = f"{rate}{f' {access}' if access else ''}, {who}"
+    if place is None:
+        place = ROUTER if access in AT_HOME else LINE
+    return _checked(Situation(scenario, place, told=told))
+
+
+def _rate(text: str) -> str:
+    """`50mbit` is `50 Mbit/s`, as tc's people write it."""
+    low = text.lower().removesuffix("/s").replace(" ", "")
+    for word, unit in (
+        ("gbit", "Gbit/s"),
+        ("mbit", "Mbit/s"),
+        ("kbit", "kbit/s"),
+        ("bit", "bit/s"),
+    ):
+        if low.endswith(word):
+            return f"{low.removesuffix(word)} {unit}"
+    return text
+
+
+def of_file(file: Path, place: str | None, directions: Sequence[str] = ("forward",)) -> Situation:
+    """The first link of a scenario's file, as it is; its loads become users when it is run."""
+    experiment = load(file)
+    if not experiment.swept or any(group.axes for group in experiment.group):
+        raise SpecError(f"{file} is no single scenario: leave [sweep] and [[group]] out")
+    return of_scenario(experiment.scenario, place, file.stem, directions)
+
+
+def at_rate(found: Situation, rate: str, access: str | None) -> Situation:
+    """The same users on a line of these rates."""
+    other = of_words(rate, access, "household", found.place)
+    scenario = {**found.scenario, "link": other.scenario["link"]}
+    return replace(found, scenario=scenario, told=f"{rate}, {found.told}")
+
+
+def of_scenario(
+    scenario: Mapping[str, Any],
+    place: str | None,
+    told: str,
+    directions: Sequence[str] = ("forward",),
+) -> Situation:
+    """The same of a scenario that was read."""
+    bare = {key: value for key, value in scenario.items() if key not in ("seed", "name")}
+    return _checked(Situation(bare, place or LINE, tuple(directions), told))
+
+
+def _checked(situation: Situation) -> Situation:
+    if situation.place not in (LINE, ROUTER):
+        raise SpecError(f'no place "{situation.place}": give line or router')
+    if situation.place == ROUTER and len(situation.scenario["link"]) > 1:
+        raise SpecError("a router stands before a single link: give --place line")
+    record = {"responses": False, "datagrams": False, "samples": False}
+    scenario = {**situation.scenario, "record": record}
+    engine.check({**scenario, "seed": 1, "traffic": _asked(scenario["traffic"])})
+    return replace(situation, scenario=scenario)
+
+
+def _asked(traffic: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Loads are no users yet: any number of them will do to find other mistakes."""
+    return [
+        {**{key: value for key, value in group.items() if key != "load"}, "users": 1}
+        if "load" in group
+        else dict(group)
+        for group in traffic
+    ]

@@ -1,0 +1,179 @@
+"""`aqmlab advise`: a queue for one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from aqmlab.errors import SpecError
+from aqmlab.io import terminal
+
+from .commands import Fresh, Jobs, Json, app, print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from aqmlab.advise.situation import Situation
+
+
+@app.command()
+def advise(
+    rate: Annotated[
+        str | None,
+        typer.Option(metavar="DOWN[/UP]", help="The line's rates, e.g. 50/10Mbit/s."),
+    ] = None,
+    access: Annotated[
+        str | None, typer.Option(help="The kind of line (`aqmlab list access`): dsl, lte, …")
+    ] = None,
+    users: Annotated[
+        str, typer.Option(help="Who uses it: household, office or phone.")
+    ] = "household",
+    objective: Annotated[
+        str,
+        typer.Option(help="What is wanted (docs/advice.md): terms, separated by commas."),
+    ] = "calls ok, pages fast",
+    scenario: Annotated[
+        Path | None, typer.Option(help="In place of rate, access and users: a scenario (TOML).")
+    ] = None,
+    pcap: Annotated[
+        Path | None, typer.Option(help="In place of users: a capture of the line's traffic.")
+    ] = None,
+    place: Annotated[
+        str | None,
+        typer.Option(help="Where the queue can be put: router (shapes before the line) or line."),
+    ] = None,
+    both: Annotated[
+        bool,
+        typer.Option("--both", help="Of a scenario or capture: set the queues of both directions."),
+    ] = False,
+    discipline: Annotated[
+        list[str] | None,
+        typer.Option(help="Race only this one, with its settings; may be repeated."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick/--full", help="Fewer seeds: within two minutes at home.")
+    ] = True,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
+    engine: Annotated[
+        str, typer.Option(help="race, or optuna: then search between the settings as well.")
+    ] = "race",
+    target: Annotated[
+        list[str] | None,
+        typer.Option(help="Commands for this system (tc, openwrt, …); may be repeated."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Results folder (default: results/advice).")
+    ] = None,
+    json: Json = False,
+    jobs: Jobs = None,
+    fresh: Fresh = False,
+) -> None:
+    """Advise a queue for a line: race disciplines for what is wanted, and say what to type.
+
+    The same command again continues where it was stopped.
+    """
+    from aqmlab.advise import advice
+    from aqmlab.runs.progress import for_stream
+    from aqmlab.targets import TARGETS
+
+    wanted = tuple(target or ("tc",))
+    for name in wanted:
+        if name not in TARGETS:
+            raise SpecError(f'no system "{name}" (known: {", ".join(TARGETS)})')
+    if engine not in ("race", "optuna"):
+        raise SpecError(f'no engine "{engine}": give race or optuna')
+    folder = out or Path("results") / "advice"
+    wish = advice.Wish(
+        _situation(rate, access, users, scenario, pcap, place, both, folder),
+        objective,
+        tuple(discipline or ()),
+        advice.QUICK if quick else advice.FULL,
+        seed,
+        engine,
+        commands=wanted,
+    )
+    answer = advice.advise(wish, out=folder, fresh=fresh, jobs=jobs, progress=for_stream())
+    print_json(answer) if json else show(answer, terminal.console())
+
+
+def _situation(
+    rate: str | None,
+    access: str | None,
+    users: str,
+    scenario: Path | None,
+    pcap: Path | None,
+    place: str | None,
+    both: bool,
+    folder: Path,
+) -> Situation:
+    """The line that is meant; exactly one way of telling it is wanted."""
+    from aqmlab.advise import situation
+
+    ways = ("forward", "reverse") if both else ("forward",)
+    told = {"rate": rate, "scenario": scenario, "pcap": pcap}
+    given = [word for word, value in told.items() if value is not None]
+    if given == ["rate"]:
+        assert rate is not None
+        return situation.of_words(rate, access, users, place)
+    if scenario is not None and given == ["scenario"]:
+        return situation.of_file(scenario, place, ways)
+    if pcap is not None and "scenario" not in given:
+        from aqmlab import learn
+        from aqmlab.learn import command as learning
+
+        folder.mkdir(parents=True, exist_ok=True)
+        learned = learn.learn(pcap, out=folder.parent / f"{pcap.name}{learning.SUFFIX}")
+        if learned.scenario is None:
+            raise SpecError(f"{pcap} holds no connection to replay: give a longer capture")
+        found = situation.of_file(learned.scenario, place, ways)
+        return found if rate is None else situation.at_rate(found, rate, access)
+    raise SpecError("say which line: --rate 50/10Mbit/s, or --scenario FILE, or --pcap FILE")
+
+
+def show(answer: dict[str, Any], console: Console) -> None:
+    """The answer in short; the page has all of it."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from aqmlab.report.advice import change, told
+
+    console.print(Text.assemble("advised: ", (answer["advised"], "bold")))
+    console.print(Text(f"for {answer['asked']['line']}: {answer['asked']['objective']}"))
+    bare = {"scale": 1, "digits": 3}
+    race = Table(
+        title="score from 0 to 1, 95 % intervals", title_justify="left", box=box.SIMPLE_HEAD
+    )
+    for head in ("", "score", "behind the best", "seeds"):
+        race.add_column(head, justify="left" if not head else "right")
+    for place in answer["places"]:
+        behind = told(place["behind"], bare) if place["final"] else "left early"
+        equal = " =" if place["equal"] else ""
+        race.add_row(place["name"], told(place["score"], bare), behind + equal, str(place["seeds"]))
+    console.print(race)
+    today = Table(title="what today's queue costs", title_justify="left", box=box.SIMPLE_HEAD)
+    for head in ("", "today", "advised", "difference", ""):
+        today.add_column(head, justify="right")
+    for row in answer["present"]:
+        numbers = (told(row[key], row) for key in ("today", "advised"))
+        today.add_row(row["title"], *numbers, told(row["difference"], row, "+"), row["unit"])
+    console.print(today)
+    for effect in answer["parameters"]:
+        console.print(Text(f"{effect['what']}: {change(effect)}"))
+    for case in answer["surroundings"]:
+        scores = ", ".join(f"{e['candidate']} {e['score']:.3f}" for e in case["effects"])
+        console.print(Text(f"{case['what']}: {scores}"))
+    for way, targets in answer["commands"].items():
+        for target in targets:
+            console.print(Text(f"{target['target']}, {_WAYS[way]}", "bold"))
+            for line in (line for block in target["blocks"][:1] for line in block["lines"]):
+                console.print(Text(line), soft_wrap=True)
+            for sentence in target["lost"]:
+                console.print(Text(f"- {sentence}"))
+    if "folder" in answer:
+        console.print(Text(f"{answer['folder']}/report.html", "dim"))
+
+
+_WAYS = {"forward": "downloads", "reverse": "uploads"}

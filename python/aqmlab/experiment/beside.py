@@ -1,0 +1,103 @@
+"""A user's own disciplines in an experiment that does not name them (`--aqm`).
+
+Wherever an axis goes through disciplines, each of them is one more; an experiment without such an
+axis studies the one that is given in place of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.errors import SpecError
+from aqmlab.simulator.own import source
+
+from .grammar import Axis, Figure, Group, Variant
+from .spec import set_path
+
+if TYPE_CHECKING:
+    from .experiment import Experiment
+
+KEPT = ("limit", "limit_bytes", "ecn")
+"""What a discipline takes over from the one in whose place it stands, if it has such a field."""
+
+Queue = Mapping[str, Any]
+
+
+def with_own(experiment: Experiment, given: Sequence[Any]) -> Experiment:
+    """The experiment with these disciplines: names of files (`my_aqm.py:MyAqm`), or classes."""
+    tables = [_table(each) for each in given]
+    axes: set[str] = set()
+    groups = tuple(_group(group, tables, axes) for group in experiment.group)
+    if not axes:
+        return _in_place(experiment, tables)
+    names = [table["name"] for table in tables]
+    figures = tuple(_figure(figure, names, axes) for figure in experiment.figure)
+    return replace(experiment, group=groups, figure=figures)
+
+
+def _table(given: Any) -> dict[str, Any]:
+    if isinstance(given, type):
+        return source.of_class(given)
+    if not source.names_file(given):
+        raise SpecError(
+            f'--aqm "{given}" names no file: give FILE.py, FILE.py:CLASS or a shared library'
+        )
+    return source.table(given, Path())
+
+
+def _group(group: Group, tables: Sequence[Queue], axes: set[str]) -> Group:
+    return replace(group, axes=tuple(_axis(axis, tables, axes) for axis in group.axes))
+
+
+def _axis(axis: Axis, tables: Sequence[Queue], axes: set[str]) -> Axis:
+    """The axis with one more variant for each, if it goes through disciplines."""
+    model = next((variant for variant in axis.variants if _queues(variant)), None)
+    several = {
+        str(queue["aqm"]) for variant in axis.variants for queue in _queues(variant).values()
+    }
+    if model is None or len(several) < 2:
+        return axis
+    axes.add(axis.name)
+    own = tuple(_variant(model, table) for table in tables)
+    quick = (*axis.quick, *(v.name for v in own)) if axis.quick is not None else None
+    return replace(axis, variants=(*axis.variants, *own), quick=quick)
+
+
+def _queues(variant: Variant) -> dict[str, Queue]:
+    """The queues that a variant sets, by path."""
+    return {p: v for p, v in variant.set.items() if isinstance(v, Mapping) and "aqm" in v}
+
+
+def _variant(model: Variant, table: Queue) -> Variant:
+    own = {path: _queue(table, queue) for path, queue in _queues(model).items()}
+    return replace(model, name=table["name"], label=None, published={}, set={**model.set, **own})
+
+
+def _queue(table: Queue, instead: Any) -> dict[str, Any]:
+    """A queue of this discipline in place of another."""
+    fields = {field["name"] for field in source.described(table)["fields"]}
+    had = instead if isinstance(instead, Mapping) else {}
+    return {"aqm": dict(table), **{k: had[k] for k in KEPT if k in had and k in fields}}
+
+
+def _figure(figure: Figure, names: Sequence[str], axes: Collection[str]) -> Figure:
+    """The figure, with them among those that it draws in colour."""
+    marked = figure.of.get("mark")
+    if not isinstance(marked, list) or figure.of.get("curve") not in axes:
+        return figure
+    return replace(figure, of={**figure.of, "mark": [*marked, *names]})
+
+
+def _in_place(experiment: Experiment, tables: Sequence[Queue]) -> Experiment:
+    """The experiment with its studied queue, `link.0.forward`, of the one that is given."""
+    if len(tables) != 1:
+        raise SpecError(
+            f"{experiment.name} goes through no disciplines: give one --aqm, or a sweep of "
+            '"link.0.forward.aqm"'
+        )
+    links = experiment.scenario.get("link") or [{}]
+    queue = _queue(tables[0], links[0].get("forward"))
+    return replace(experiment, scenario=set_path(experiment.scenario, "link.0.forward", queue))

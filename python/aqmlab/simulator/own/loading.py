@@ -1,0 +1,179 @@
+"""From the source of a discipline to an entry of the registry. Runs in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from aqmlab.errors import SpecError, nearest
+from aqmlab.io import files
+
+from .discipline import METHODS, Discipline, Parameter, name_of
+
+KINDS = ("time", "rate", "bytes", "packets", "")
+
+
+def registry_of(core: Any, tables: list[Mapping[str, Any]]) -> tuple[Any, list[str]]:
+    """The compiled simulator's registry with the disciplines of these tables (`source.table`), and
+    what they are called."""
+    registry, names = core.Registry(), []
+    for table in tables:
+        try:
+            name = _add(core, registry, table)
+        except core.ScenarioError as error:
+            raise SpecError(f"{table['file']}: {error}") from error
+        if table.get("name") not in (None, name):
+            raise SpecError(f"{table['file']}: it is called {name} and not {table['name']}")
+        names.append(name)
+    return registry, names
+
+
+def _add(core: Any, registry: Any, table: Mapping[str, Any]) -> str:
+    if "text" not in table:
+        path = Path(table["file"])
+        if not path.is_file():
+            raise SpecError(f"{path}: no such file: build the library, or name another")
+        if files.digest_of(path) != table.get("blake2b"):
+            raise SpecError(f"{path} is another one than when its results were asked for: ask anew")
+        return registry.add_library(str(path))
+    cls = _class_of(table)
+    description = json.dumps(_description(core, cls, table["file"]))
+    return registry.add_python(description, _maker(cls), lambda error: explained(error, table))
+
+
+def _class_of(table: Mapping[str, Any]) -> type[Discipline]:
+    """The class that the text of a table defines."""
+    file, wanted = table["file"], table.get("class")
+    module = ModuleType(Path(file).stem)
+    module.__file__ = file
+    sys.modules.setdefault(module.__name__, module)
+    try:
+        exec(compile(table["text"], file, "exec"), module.__dict__)
+    except Exception as error:
+        raise SpecError(explained(error, table)) from error
+    found = {
+        name: one
+        for name, one in vars(module).items()
+        if isinstance(one, type)
+        and issubclass(one, Discipline)
+        and one.__module__ == module.__name__
+    }
+    if wanted is not None:
+        if wanted not in found:
+            raise SpecError(f"{file} has no discipline {wanted}{nearest(wanted, list(found))}")
+        return found[wanted]
+    named = {name: one for name, one in found.items() if one.__dict__.get("name")} or found
+    if len(named) != 1:
+        known = f"{', '.join(named)}: name one, {file}:{next(iter(named))}" if named else "none"
+        raise SpecError(
+            f"{file} defines {len(named)} disciplines, classes under aqmlab.Discipline ({known})"
+        )
+    return next(iter(named.values()))
+
+
+def _maker(cls: type[Discipline]) -> Any:
+    def make(values: Mapping[str, Any], bits_per_s: int, header_bytes: int) -> Discipline:
+        made = cls.__new__(cls)
+        for name, value in values.items():
+            setattr(made, name, value)
+        made.line_bits_per_s, made.line_header_bytes = bits_per_s, header_bytes
+        made.__init__()
+        return made
+
+    return make
+
+
+def _description(core: Any, cls: type[Discipline], file: str) -> dict[str, Any]:
+    has = {name for name in METHODS if callable(getattr(cls, name, None))}
+    judges, holds = "admit" in has, {"enqueue", "dequeue"} <= has
+    if judges == holds:
+        raise SpecError(
+            f"{file}: {cls.__name__} needs either admit(self, packet, queue) or both "
+            "enqueue(self, packet, queue) and dequeue(self, queue): write one of the two kinds"
+        )
+    given = {n: v for base in reversed(cls.__mro__) for n, v in vars(base).items()}
+    fields = [
+        _field(core, name, value, file)
+        for name, value in given.items()
+        if isinstance(value, Parameter)
+    ]
+    summary = " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
+    about = {"name": name_of(cls), "summary": summary, "source": cls.source}
+    return {**about, "judges": judges, "fields": fields}
+
+
+def _field(core: Any, name: str, of: Parameter, file: str) -> dict[str, Any]:
+    """A parameter as the catalogue tells fields, in base units."""
+
+    def wrong(why: str) -> SpecError:
+        return SpecError(f"{file}: parameter {name}: {why}")
+
+    def number(value: Any, unit: str) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return core.quantity(value, unit)
+        except core.ScenarioError as error:
+            raise wrong(str(error)) from error
+
+    unit = of.unit if of.unit is not None else _unit(core, of.default)
+    if unit is None:
+        raise wrong(f'{of.default!r} is no quantity: write for example "5 ms", or give choices')
+    default = of.default if of.choices else number(of.default, unit)
+    whole = isinstance(default, int) or unit in ("packets", "bytes", "count")
+    kind = "choice" if of.choices else "whole" if whole else "real"
+    if isinstance(default, bool):
+        kind = "switch"
+    elif kind == "whole" and isinstance(default, float):
+        kind = "whole" if default.is_integer() and isinstance(of.default, str) else "real"
+        default = int(default) if kind == "whole" else default
+    least = of.least if of.above is None else of.above
+    return {
+        "name": name,
+        "meaning": f"{of.meaning[:1].upper()}{of.meaning[1:].rstrip('.')}." if of.meaning else "",
+        "source": of.source,
+        "type": kind,
+        "unit": "" if kind in ("choice", "switch") else unit,
+        "default": default,
+        "min": number(least, unit),
+        "max": number(of.most, unit),
+        "min_excluded": of.above is not None,
+        "choices": list(of.choices),
+    }
+
+
+def _unit(core: Any, default: Any) -> str | None:
+    """The unit that a default is written with; None where it has none of ours."""
+    if not isinstance(default, str):
+        return ""
+    for unit in KINDS:
+        try:
+            core.quantity(default, unit)
+        except core.ScenarioError:
+            continue
+        return unit
+    return None
+
+
+def explained(error: BaseException, table: Mapping[str, Any]) -> str:
+    """What went wrong in a discipline's source, and where, in a sentence."""
+    file = table["file"]
+    what = type(error).__name__ + (f": {error}" if str(error) else "")
+    if isinstance(error, SpecError):
+        return str(error)
+    if isinstance(error, SyntaxError):
+        return f"{file}, line {error.lineno}: {error.msg}: correct it"
+    places = [p for p in traceback.extract_tb(error.__traceback__) if p.filename == file]
+    if not places:
+        return f"{file}: {what}"
+    last = places[-1]
+    where = f"{file}, line {last.lineno}"
+    where += f", in {last.name}" if last.name != "<module>" else ""
+    if isinstance(error, ModuleNotFoundError):
+        return f"{where}: {what}: a discipline is one file, beside what is installed"
+    return f"{where}: {what}"

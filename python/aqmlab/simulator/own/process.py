@@ -1,0 +1,183 @@
+"""The compiled simulator in a process of its own, for a user's own disciplines."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from multiprocessing import Pipe
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import AqmlabError, EngineError, FaultError, SpecError
+from aqmlab.simulator.engine import Cancelled
+
+Tables = Sequence[Mapping[str, Any]]
+
+
+class DisciplineError(AqmlabError):
+    """A user's discipline failed while it ran."""
+
+
+_ERRORS = {"scenario": SpecError, "discipline": DisciplineError, "fault": FaultError}
+
+
+class Process:
+    """A child that answers one question at a time."""
+
+    def __init__(self) -> None:
+        self.connection, other = Pipe()
+        command = [sys.executable, "-P", "-m", "aqmlab.simulator.own.child", str(other.fileno())]
+        try:
+            # What a discipline prints goes where errors go: the answer of a command stays clean.
+            self.child = subprocess.Popen(
+                command,
+                pass_fds=[other.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=2,
+                env=os.environ | {"PYTHONPATH": _path()},
+            )
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise EngineError(
+                f"{sys.executable} cannot be started ({reason}): a discipline of one's own runs in "
+                "a process of its own"
+            ) from error
+        finally:
+            other.close()
+
+    def ask(
+        self,
+        function: str,
+        tables: Tables,
+        *args: Any,
+        progress: Callable[[float], bool] | None = None,
+        pcap: tuple[Callable[[bytes], object], list[str], bool] | None = None,
+        watch: tuple[Callable[[str], object], float] | None = None,
+    ) -> Any:
+        """What a function of the compiled simulator answers there."""
+        hooks = {
+            "progress": progress is not None,
+            "pcap": pcap[1:] if pcap else None,
+            "watch": watch[1] if watch else None,
+        }
+        try:
+            self.connection.send((function, list(tables), args, hooks))
+        except (BrokenPipeError, ConnectionResetError):
+            raise self._crashed(tables) from None
+        at = 0.0
+        while True:
+            message = self._next(tables, progress, at)
+            match message:
+                case ("progress", at):
+                    self._go_on(progress, at)
+                case ("pcap", data) if pcap:
+                    pcap[0](data)
+                case ("watch", look) if watch:
+                    watch[0](look)
+                case ("done", answer):
+                    return answer
+                case (_, kind, sentence):
+                    raise _ERRORS[kind](sentence)
+
+    def _next(self, tables: Tables, progress: Callable[[float], bool] | None, at: float) -> Any:
+        """The next message; asks meanwhile whether to go on."""
+        try:
+            while not self.connection.poll(0.2):
+                self._go_on(progress, at)
+            return self.connection.recv()
+        except (EOFError, ConnectionResetError):
+            raise self._crashed(tables) from None
+
+    def _go_on(self, progress: Callable[[float], bool] | None, at: float) -> None:
+        if progress is not None and not progress(at):
+            raise Cancelled
+
+    def _crashed(self, tables: Tables) -> DisciplineError:
+        """How the child ended that should have answered."""
+        code = self.child.wait()
+        names = " or ".join(table["file"] for table in tables)
+        if code < 0:
+            number = signal.Signals(-code)
+            told = (signal.strsignal(number) or "a signal").lower()
+            how = f"crashed ({number.name}, {told})"
+        else:
+            how = f"ended its process (exit code {code})"
+        return DisciplineError(
+            f"{names} {how} while it ran: look for the call with `aqmlab check-aqm`"
+        )
+
+    def end(self) -> None:
+        """Ends the child, whatever it does."""
+        self.child.kill()
+        self.child.wait()
+        self.connection.close()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended by itself."""
+        return self.child.poll() is not None
+
+
+def _path() -> str:
+    """Where a child finds this package, however this process found it."""
+    here = str(Path(__file__).parents[3])
+    return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+class Questions:
+    """One child for all questions that are answered at once; runs have one each."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: Process | None = None
+
+    def ask(self, function: str, tables: Tables, *args: Any) -> Any:
+        """What a function answers there; a child that crashed is replaced at the next question."""
+        with self._lock:
+            if self._process is None or self._process.is_over:
+                self.end()
+                self._process = Process()
+            try:
+                return self._process.ask(function, tables, *args)
+            except DisciplineError:
+                self.end()
+                raise
+
+    def end(self) -> None:
+        """Ends the child, if there is one."""
+        if self._process is not None:
+            self._process.end()
+            self._process = None
+
+
+questions = Questions()
+atexit.register(questions.end)
+
+
+class Remote:
+    """The functions of `aqmlab._core`, answered by a child that knows these disciplines."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def run(
+        self,
+        text: str,
+        progress: Callable[[float], bool] | None = None,
+        pcap: tuple[Callable[[bytes], object], list[str], bool] | None = None,
+        watch: tuple[Callable[[str], object], float] | None = None,
+    ) -> Any:
+        """As `_core.run`, in a fresh process: no run sees what another left in a module."""
+        process = Process()
+        try:
+            return process.ask("run", self._tables, text, progress=progress, pcap=pcap, watch=watch)
+        finally:
+            process.end()
+
+    def __getattr__(self, function: str) -> Callable[..., Any]:
+        return lambda *args: questions.ask(function, self._tables, *args)

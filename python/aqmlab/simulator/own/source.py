@@ -1,0 +1,98 @@
+"""A discipline that a scenario names by its file: how it is named, and how it becomes part of the
+scenario, whose identity (and so that of its results) then covers every byte of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.errors import SpecError
+from aqmlab.io import files
+
+if TYPE_CHECKING:
+    from .discipline import Discipline
+
+PYTHON = ".py"
+LIBRARIES = (".so", ".dylib")
+
+
+def names_file(value: object) -> bool:
+    """Whether this is `FILE.py`, `FILE.py:CLASS` or the name of a shared library."""
+    if not isinstance(value, str):
+        return False
+    file, _, name = value.rpartition(":")
+    return value.endswith((PYTHON, *LIBRARIES)) or (file.endswith(PYTHON) and name.isidentifier())
+
+
+def table(value: str, folder: Path = Path()) -> dict[str, Any]:
+    """What a scenario holds in place of `FILE[:CLASS]`, relative to a folder: the name that the
+    discipline gives itself, its file, and the text of its source or the hash of its library."""
+    file, _, cls = (
+        value.rpartition(":") if not value.endswith((PYTHON, *LIBRARIES)) else (value, "", "")
+    )
+    path = folder / file
+    try:
+        if path.suffix == PYTHON:
+            told = {"file": path.name, "text": files.read_given(path).decode()}
+        else:
+            told = {"file": str(path.resolve()), "blake2b": files.digest_of(path)}
+    except FileNotFoundError as error:
+        raise SpecError(f"{path}: no such file: give the path of a discipline") from error
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{path}: not UTF-8 text: give a discipline in Python") from error
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SpecError(f"{path}: cannot be read ({reason}): make it readable") from error
+    if cls:
+        told["class"] = cls
+    return {"name": described(told)["name"], **told}
+
+
+def of_class(cls: type[Discipline]) -> dict[str, Any]:
+    """The same of a class, which must stand in a file."""
+    import inspect
+
+    try:
+        file = inspect.getsourcefile(cls)
+    except TypeError:
+        file = None
+    if file is None or not Path(file).is_file():
+        raise SpecError(
+            f"{cls.__name__} stands in no file: write it into one, runs happen in processes of "
+            "their own"
+        )
+    return table(f"{file}:{cls.__qualname__}")
+
+
+def described(told: Mapping[str, Any]) -> dict[str, Any]:
+    """A discipline as the catalogue has ours, with `kind`."""
+    return _described(json.dumps(told, sort_keys=True))
+
+
+@cache
+def _described(told: str) -> dict[str, Any]:
+    from .process import questions
+
+    return json.loads(questions.ask("describe", [json.loads(told)]))
+
+
+def tables(scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Those that the queues of a scenario name, each once."""
+    found: dict[str, dict[str, Any]] = {}
+    for told in _told(scenario):
+        if found.setdefault(str(told.get("name")), dict(told)) != told:
+            raise SpecError(f"two disciplines are called {told.get('name')}: rename one of them")
+    return list(found.values())
+
+
+def _told(scenario: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    links = scenario.get("link")
+    for link in links if isinstance(links, list) else ():
+        for direction in ("forward", "reverse"):
+            queue = link.get(direction) if isinstance(link, Mapping) else None
+            told = queue.get("aqm") if isinstance(queue, Mapping) else None
+            if isinstance(told, Mapping) and "file" in told:
+                yield told

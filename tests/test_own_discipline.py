@@ -1,0 +1,232 @@
+"""A user's own disciplines in Python: they run wherever ours do; what they do wrong is told."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import aqmlab
+from aqmlab.errors import AqmlabError
+
+FIFO = '''
+from collections import deque
+import aqmlab
+
+class PyFifo(aqmlab.Discipline):
+    """First come, first served."""
+
+    room = aqmlab.parameter(83, "packets that may wait", unit="packets", least=1)
+    gauges = ("length",)
+
+    def __init__(self):
+        self.waiting = deque()
+
+    @property
+    def length(self):
+        return len(self.waiting)
+
+    def enqueue(self, packet, queue):
+        if len(self.waiting) == self.room:
+            queue.drop(packet, "overflow")
+        else:
+            self.waiting.append(packet)
+
+    def dequeue(self, queue):
+        return self.waiting.popleft() if self.waiting else None
+'''
+
+JUDGE = '''
+import aqmlab
+
+class Threshold(aqmlab.Discipline):
+    """Signals at random above a number of packets."""
+
+    threshold = aqmlab.parameter("20 packets", "where it begins", least=1)
+    p = aqmlab.parameter(0.2, "how often", least=0.0, most=1.0)
+    every = aqmlab.parameter("100 ms", "between two updates", above="0 s")
+    gauges = ("ticks", "lost")
+
+    def __init__(self):
+        self.period = self.every
+        self.ticks = self.lost = 0
+        if self.threshold == 13:
+            raise ValueError("13 brings bad luck")
+
+    def admit(self, packet, queue):
+        if queue.packets >= self.threshold and queue.uniform() < self.p:
+            return aqmlab.SIGNAL
+
+    def decided(self, what, why, queue):
+        self.lost += what == "dropped"
+
+    def tick(self, queue):
+        self.ticks += 1
+'''
+
+
+def scenario(queue: object, **changes) -> dict:
+    return {
+        "duration": "10 s",
+        "link": [{"name": "bottleneck", "rate": "10 Mbit/s", "forward": queue}],
+        "traffic": [{"app": "bulk", "flows": 5}],
+        **changes,
+    }
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch, real_core):
+    """Writes a discipline beside us."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(name: str, text: str) -> str:
+        Path(name).write_text(dedent(text))
+        return name
+
+    return write
+
+
+def told(queue: object, **changes) -> str:
+    with pytest.raises(AqmlabError) as caught:
+        aqmlab.run(scenario(queue, **changes))
+    return str(caught.value)
+
+
+def broken(body: str) -> str:
+    return f"import aqmlab\nclass Bad(aqmlab.Discipline):\n    def {body}\n"
+
+
+def test_a_holder_in_python_serves_as_ours_does(written):
+    own = aqmlab.run(scenario({"aqm": written("fifo.py", FIFO)}))
+    ours = aqmlab.run(scenario({"aqm": "droptail", "limit": 83}))
+    assert own.summary["fingerprint"] == ours.summary["fingerprint"]
+    assert own.summary["drops"] > 0
+
+
+def test_a_judge_has_our_buffer_and_ecn_its_ticks_and_gauges(written):
+    queue = {"aqm": written("judge.py", JUDGE), "limit": 40, "ecn": True}
+    traffic = [{"app": "bulk", "flows": 5, "tcp": {"profile": "linux", "ecn": True}}]
+    record = {"samples": True}
+    first = aqmlab.run(scenario(queue, traffic=traffic, record=record))
+    assert first.summary["marks"] > 0
+    assert first.summary["queue_max_packets"] <= 40
+    again = aqmlab.run(scenario(queue, traffic=traffic, record=record), jobs=2)
+    assert again.summary["fingerprint"] == first.summary["fingerprint"]
+    other = aqmlab.run(scenario(queue, traffic=traffic), seed=2)
+    assert other.summary["fingerprint"] != first.summary["fingerprint"]
+
+
+def test_a_sweep_names_it_beside_ours_and_its_source_is_part_of_the_results(written):
+    file = written("judge.py", JUDGE)
+    experiment = {
+        "name": "beside",
+        "scenario": scenario({"aqm": "droptail"}),
+        "sweep": {"link.0.forward.aqm": ["red", file], "seeds": 2},
+    }
+    first = aqmlab.run(experiment, out="results")
+    assert first.labels == ["aqm=red", "aqm=threshold"]
+    assert all(run.cached for run in aqmlab.run(experiment, out="results").runs)
+    written("judge.py", JUDGE.replace("0.2", "0.3"))
+    changed = aqmlab.run(experiment, out="results").runs
+    assert [run.cached for run in changed] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (broken("admit(self, p, q): return 1 / 0"), "own.py, line 3, in admit: ZeroDivisionError"),
+        (broken("admit(self, p, q): return 9"), "admit answered something else than"),
+        (broken("admit(self, p, q): q.drop(p)"), "drops and marks by its answer only"),
+        (broken("nothing(self): pass"), "needs either admit(self, packet, queue) or both"),
+        ("import nosuch_neighbour", "a discipline is one file"),
+        ("def f(:\n", "own.py, line 1: invalid syntax"),
+        ("x = 1", "own.py defines 0 disciplines"),
+        (
+            FIFO.replace("self.waiting.popleft()", "self.waiting[0]"),
+            "does not wait: each leaves once",
+        ),
+        (JUDGE.replace('"20 packets"', '"20 parrots"'), "'20 parrots' is no quantity"),
+        (JUDGE.replace("least=1)", "least=99)"), "out of its own range"),
+        (JUDGE + "\nclass Other(Threshold): pass\n", "name one, own.py:Threshold"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(written, text, sentence):
+    assert sentence in told({"aqm": written("own.py", text)})
+
+
+def test_parameters_are_checked_as_ours_are(written):
+    file = written("judge.py", JUDGE)
+    assert 'did you mean "threshold"?' in told({"aqm": file, "treshold": 3})
+    assert "0 is out of range" in told({"aqm": file, "threshold": 0})
+    assert "has no unit" in told({"aqm": file, "every": 5})
+    assert "13 brings bad luck" in told({"aqm": file, "threshold": 13})
+    assert "no such file" in told({"aqm": "nowhere.py"})
+    assert 'did you mean "Threshold"?' in told({"aqm": f"{file}:Treshold"})
+
+
+def test_a_class_is_named_by_the_file_that_it_stands_in(written, monkeypatch):
+    from aqmlab.simulator.own import source
+
+    written("own_judge.py", JUDGE)
+    monkeypatch.syspath_prepend(".")
+    told = source.of_class(importlib.import_module("own_judge").Threshold)
+    assert (told["name"], told["class"], told["text"]) == ("threshold", "Threshold", JUDGE)
+    with pytest.raises(AqmlabError, match="stands in no file"):
+        source.of_class(type("Loose", (aqmlab.Discipline,), {"__module__": "builtins"}))
+
+
+def test_ctrl_c_stops_one_that_hangs(written, tmp_path):
+    text = "import aqmlab\nclass Hang(aqmlab.Discipline):\n"
+    text += "    def admit(self, p, queue):\n        while queue.now_s > 1: pass\n"
+    written("hang.py", text)
+    Path("s.json").write_text(json.dumps(scenario({"aqm": "hang.py"})))
+    program = "import json, aqmlab; aqmlab.run(json.load(open('s.json')), out='r')"
+    run = subprocess.Popen(
+        [sys.executable, "-c", program], env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    for _ in range(200):
+        if Path("r/runs").is_dir():
+            break
+        time.sleep(0.1)
+    time.sleep(0.5)
+    run.send_signal(signal.SIGINT)
+    assert "stopped" in run.communicate(timeout=60)[1]
+
+
+def test_a_study_that_goes_through_disciplines_has_one_more(written):
+    from aqmlab.experiment.experiment import load
+
+    file = written("judge.py", JUDGE)
+    ours, own = load("rfc7928"), load("rfc7928", aqm=[file])
+    longer = [
+        (group.name, axis.name, axis.variants[-1])
+        for group, before in zip(own.group, ours.group, strict=True)
+        for axis, had in zip(group.axes, before.axes, strict=True)
+        if len(axis.variants) > len(had.variants)
+    ]
+    assert {"congestion", "ecn", "bursts", "capacity"} <= {group for group, *_ in longer}
+    assert all(variant.name == "threshold" for *_, variant in longer)
+    (queue,) = {group: v for group, _, v in longer}["congestion"].set.values()
+    assert (queue["limit"], queue["aqm"]["text"]) == (83, JUDGE)
+    assert any("threshold" in figure.of.get("mark", ()) for figure in own.figure)
+
+
+def test_a_scenario_studies_it_in_place_of_its_own(written):
+    file = written("judge.py", JUDGE)
+    plain = scenario({"aqm": "red", "limit": 30})
+    own = aqmlab.run(plain, aqm=file)
+    same = aqmlab.run(scenario({"aqm": file, "limit": 30}))
+    assert own.summary["fingerprint"] == same.summary["fingerprint"]
+    with pytest.raises(AqmlabError, match="give one --aqm"):
+        aqmlab.run(plain, aqm=[file, file])
+    with pytest.raises(AqmlabError, match="names no file"):
+        aqmlab.run(plain, aqm="codel")
