@@ -29,13 +29,17 @@ class Witness:
 
 
 PEN = "python/aqmlab/figures/colours.py"
+TC = "python/aqmlab/targets/tc.py"
+"""Where a discipline that Linux has too may have an entry: our name of it and tc's."""
+FREEBSD = "python/aqmlab/targets/freebsd.py"
+"""Where `gred` is dummynet's word for gentle RED."""
 WITNESSES = [
     Witness(
         "discipline",
         name,
         (f"crates/aqm/src/algorithms/{name}.rs", f"crates/aqm/src/algorithms/{name}/"),
         {"crates/aqm/src/algorithms/mod.rs": 1, "crates/aqm/src/registry.rs": 2},
-        {PEN: 1},
+        {PEN: 1, TC: 2, FREEBSD: 3},
     )
     for name in ("afd", "gred", "curvy_red", "hhf", "sfb")
 ] + [
@@ -50,6 +54,7 @@ WITNESSES = [
         "vegas",
         ("crates/tcp/src/congestion/vegas.rs",),
         {"crates/tcp/src/congestion/mod.rs": 2},
+        {"crates/live/src/users/end_system.rs": 1},
     ),
     Witness(
         "kind of figure",

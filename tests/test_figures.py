@@ -244,6 +244,16 @@ EXAMPLES = {
         },
         {"title": "The law of RED"},
     ),
+    "heatmap": (
+        {
+            "x": ["0.02", "0.1"],
+            "y": ["20 ms", "80 ms"],
+            "means": [[0.9, 1.0], [np.nan, 3.2]],
+            "value": "Loss (%)",
+            "digits": 1,
+        },
+        {"title": "Losses", "axis": "max_p", "axis_y": "rtt"},
+    ),
     "load": (
         {"step_s": 0.5, "tcp": [100_000, 0, 250_000], "other": [0, 20_000, 10_000]},
         {"title": "Traffic over time"},

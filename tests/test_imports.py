@@ -22,6 +22,7 @@ ROOMS = [
     "errors",
     "io",
     "simulator",
+    "live",
     "units",
     "intervals",
     "experiment",

@@ -23,6 +23,7 @@ import polars as pl
 import aqmlab
 from aqmlab.intervals import interval
 from aqmlab.simulator.engine import version
+from aqmlab.tables.equivalence import Margin, judge
 
 Numbers = dict[str, float]
 
@@ -163,19 +164,10 @@ def rows(
 
 
 def verdict(figure: Figure, ours: list[float], theirs: list[float]) -> tuple[str, str]:
-    """The ratio with its 95 % interval, and whether the difference, with its interval, stays
-    within the margin (same), lies beyond it (apart), or neither can be said (open)."""
-    (a, low_a, _), (b, low_b, _) = interval(ours), interval(theirs)
-    half = math.hypot(a - low_a, b - low_b)
-    margin = max(figure.margin * b, figure.floor)
-    difference = abs(a - b)
-    told = (
-        "same" if difference + half <= margin else "apart" if difference - half > margin else "open"
-    )
-    if b == 0 or a == 0:
-        return "", told
-    spread = math.hypot((a - low_a) / a, (b - low_b) / b)
-    return f"{a / b:.3f} ± {a / b * spread:.3f}", told
+    """The ratio with its 95 % interval, and what `aqmlab.tables.equivalence` says of the two."""
+    found = judge(ours, theirs, Margin(figure.margin, figure.floor))
+    told = "" if math.isnan(found.ratio) else f"{found.ratio:.3f} ± {found.ratio_half:.3f}"
+    return told, found.verdict
 
 
 def table(runs: pl.DataFrame, program: str) -> str:

@@ -5,6 +5,7 @@
     print(result.summary["response_p50_s"])
     print(result.statistics())            # mean and 95 % interval of every number
     print(result.table("responses"))      # every request, a Polars data frame
+    result.plot.cdf().figure.savefig("cdf.svg")
 
     other = aqmlab.run("fifo-98.toml", seeds=5)
     print(aqmlab.paired(other, result))   # the difference, seed by seed
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from aqmlab.pipeline.result import Result
     from aqmlab.simulator.own.discipline import (
         DROP,
         DROP_FORCED,
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
         discipline,
         parameter,
     )
-    from aqmlab.tables.result import Result
 
     __version__: str
 
@@ -48,6 +49,7 @@ __all__ = [
     "Discipline",
     "__version__",
     "discipline",
+    "load",
     "paired",
     "parameter",
     "run",
@@ -106,6 +108,15 @@ def run(
     return Study(experiment).carry_out(
         out=out, fresh=fresh, jobs=jobs, progress=board, capture=capture
     )
+
+
+def load(folder: str | os.PathLike[str]) -> Result:
+    """What a results folder holds, without running anything: of `aqmlab run`, or of a study."""
+    from pathlib import Path
+
+    from aqmlab.pipeline import result
+
+    return result.load(Path(folder))
 
 
 def paired(first: Result, second: Result) -> pl.DataFrame:

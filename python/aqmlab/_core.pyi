@@ -83,6 +83,23 @@ def quantity(text: str, unit: str) -> float:
 def fail(why: str) -> None:
     """Fails as a fault of the simulator does, for tests of what a user then sees."""
 
+class LiveError(Exception):
+    """A live run cannot be, or has failed; the message is one sentence."""
+
+class RawLiveResult(RawResult):
+    """The same of a live run; `live` says how far it can be believed (JSON)."""
+
+    live: str
+
+def live_run(spec_json: str) -> RawLiveResult:
+    """Is the supervisor and router of a live run."""
+
+def live_users(task_json: str) -> None:
+    """Is a program of users of a live run."""
+
+def live_check() -> str:
+    """What a live run needs of this machine, and its limits, as JSON."""
+
 def version() -> str:
     """`{"version", "build", "commit", "profile"}` as JSON."""
 

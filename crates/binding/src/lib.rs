@@ -3,6 +3,7 @@
 
 mod discipline;
 mod fault;
+mod live;
 mod registry;
 
 use std::sync::{Arc, Mutex};
@@ -135,6 +136,11 @@ fn run<'py>(
         return Err(error);
     }
     let outcome = outcome.ok_or_else(|| Cancelled::new_err("the run was cancelled"))?;
+    handed_out(py, outcome)
+}
+
+/// What a run hands out, for Python; see [`run`].
+fn handed_out(py: Python<'_>, outcome: sim::Outcome) -> PyResult<Bound<'_, PyDict>> {
     let tables = PyDict::new(py);
     for t in outcome.tables {
         tables.set_item(t.name, table(py, t)?)?;
@@ -349,5 +355,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(table_of, module)?)?;
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(fail, module)?)?;
+    live::add(module)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

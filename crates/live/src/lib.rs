@@ -13,4 +13,26 @@
 //! * `users` (Linux): the simulator's applications over the kernel's sockets.
 
 pub mod addresses;
+pub mod bridge;
 pub mod control;
+pub mod device;
+pub mod fault;
+pub mod header;
+pub mod router;
+
+#[cfg(target_os = "linux")]
+pub mod check;
+#[cfg(target_os = "linux")]
+pub mod clock;
+#[cfg(target_os = "linux")]
+pub mod netns;
+#[cfg(target_os = "linux")]
+pub mod parts;
+#[cfg(target_os = "linux")]
+pub mod program;
+#[cfg(target_os = "linux")]
+pub mod run;
+#[cfg(target_os = "linux")]
+pub mod system;
+#[cfg(target_os = "linux")]
+pub mod users;

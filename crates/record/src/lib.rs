@@ -48,6 +48,7 @@ pub use datagrams::Datagrams;
 pub use fingerprint::Fingerprint;
 pub use flows::{Flows, LongFlow, Recoveries, jain_index};
 pub use goodput::Goodput;
+pub use log_histogram::LogHistogram;
 pub use losses::Losses;
 pub use measure::{Description, Listed, Measure, Unit, figure, list, measures, real, whole};
 pub use meter::{Meter, MeterSettings, Second, Totals};

@@ -10,9 +10,10 @@ const UNIT: u32 = 10;
 /// 0.8 % of all that is in it (below 65 µs within 0.6 µs). Takes 256 bytes for each doubling from
 /// 65 µs to the longest time.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LogHistogram {
+pub struct LogHistogram {
     counts: Vec<u32>,
     total: u64,
+    longest: u64,
 }
 
 impl LogHistogram {
@@ -23,6 +24,12 @@ impl LogHistogram {
         }
         self.counts[bin] += 1;
         self.total += 1;
+        self.longest = self.longest.max(ns);
+    }
+
+    /// The longest time, in seconds; 0 without any.
+    pub fn longest_s(&self) -> f64 {
+        self.longest as f64 / 1e9
     }
 
     /// The middle of the bin in which the quantile `p` lies (see [`quantile`](crate::quantile)),

@@ -303,6 +303,11 @@ impl Meter {
         self.watched.as_mut().map(|watched| watched.drain(now)).unwrap_or_default()
     }
 
+    /// The run ends at `end`: so does the measured interval, if it was meant to be longer.
+    pub fn cut(&mut self, end: Instant) {
+        self.settings.window.to = self.settings.window.to.min(end.max(self.settings.window.from));
+    }
+
     /// Brings samples and averages up to the end of the run; gauges by [`Meter::take_gauges`].
     pub fn finish(&mut self) {
         let end = self.settings.window.to;

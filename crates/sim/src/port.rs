@@ -66,6 +66,7 @@ impl Port {
 
     /// Brings the measurements up to the end of the run.
     pub fn finish(&mut self, end: Instant) {
+        self.meter_mut().cut(end);
         match self {
             Port::Folded(p) => p.advance(end),
             Port::Explicit(p) => p.look_at_gauges(end.nanos()),

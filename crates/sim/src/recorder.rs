@@ -5,24 +5,26 @@
 
 mod connection_log;
 mod conservation;
+mod facts;
 mod loss_episodes;
 mod outcome;
 mod reports;
 
 use packet::Instant;
 use record::{
-    Column, Concurrency, Datagrams, Flows, Goodput, LongFlow, Losses, PageLoad, PageSettings,
-    Pages, Request, RequestSettings, Requests, Sources, Transfer, Transfers, Window,
+    Column, Concurrency, Datagrams, Flows, Goodput, Losses, PageLoad, PageSettings, Pages, Request,
+    RequestSettings, Requests, Sources, Transfer, Transfers, Window,
 };
 use tcp::Flags;
 
 pub use self::connection_log::ConnectionLog;
 pub use self::conservation::Conservation;
+pub use self::facts::ConnectionEnd;
 pub use self::outcome::{Ended, Outcome, measures, summary_json};
 pub use self::reports::Reports;
 use crate::scenario::{Scenario, Traffic};
 use crate::slab::Slab;
-use crate::world::connection::{ACCEPTOR, Cause, Connection, Exchange, OPENER};
+use crate::world::connection::{Cause, Connection, Exchange};
 use crate::world::forwarding::{Datagram, InFlight, Payload};
 
 /// Everything that is measured but at ports.
@@ -92,22 +94,22 @@ impl Recorder {
 
     /// A packet leaves its host.
     #[inline]
-    pub fn sent(&mut self, now: Instant, packet: &InFlight) {
+    pub(crate) fn sent(&mut self, now: Instant, packet: &InFlight) {
         self.conservation.sent(packet.flow(), packet.ip_bytes());
         match packet.payload() {
             Payload::Segment(segment) => self.data_sent += u64::from(segment.len > 0),
             Payload::Datagram(datagram) => {
-                self.datagrams.sent(packet.place(), datagram.number, now);
+                self.datagram_sent(packet.place(), datagram.number, now);
             }
         }
     }
 
     /// A packet reaches its host.
     #[inline]
-    pub fn delivered(&mut self, now: Instant, packet: &InFlight) {
+    pub(crate) fn delivered(&mut self, now: Instant, packet: &InFlight) {
         self.conservation.delivered(packet.flow(), packet.ip_bytes());
         if let &Payload::Datagram(Datagram { number, sent, .. }) = packet.payload() {
-            self.datagrams.received(packet.place(), number, sent, now);
+            self.datagram_received(packet.place(), number, sent, now);
         }
     }
 
@@ -137,12 +139,17 @@ impl Recorder {
 
     /// A packet was dropped, by a queue or a script.
     #[cold]
-    pub fn lost(&mut self, now: Instant, packet: &InFlight, connections: &mut Slab<Connection>) {
+    pub(crate) fn lost(
+        &mut self,
+        now: Instant,
+        packet: &InFlight,
+        connections: &mut Slab<Connection>,
+    ) {
         self.conservation.dropped(packet.flow(), packet.ip_bytes());
         let segment = match packet.payload() {
             Payload::Segment(segment) => segment,
             Payload::Datagram(Datagram { number, sent, .. }) => {
-                return self.datagrams.lost(packet.place(), *number, *sent);
+                return self.datagram_lost(packet.place(), *number, *sent);
             }
         };
         if segment.len == 0 {
@@ -198,14 +205,7 @@ impl Recorder {
         let (Cause::Asked { at, resent }, false) = (exchange.cause, exchange.is_unasked()) else {
             return; // nobody asked for it
         };
-        let failed = connection.failed;
-        if let Some(sources) = &mut self.sources
-            && !failed
-            && self.window.contains(now)
-        {
-            sources.answered(connection.member, exchange.reply_bytes);
-        }
-        let row = self.requests.ended(Request {
+        let request = Request {
             asked: at,
             ended: now,
             request_bytes: exchange.request_bytes,
@@ -213,14 +213,15 @@ impl Recorder {
             user: connection.member,
             group,
             retransmitted: connection.resent() > resent,
-            failed,
-        });
+            failed: connection.failed,
+        };
+        let row = self.request_ended(request, exchange.reply_bytes);
         connection.log.row(row);
     }
 
     /// A transfer has ended: all is acknowledged, or its connection was given up.
     pub fn transferred(&mut self, now: Instant, connection: &Connection, group: u16) {
-        self.transfers.ended(Transfer {
+        self.transfer_ended(Transfer {
             started: connection.opened,
             ended: now,
             bytes: connection.written,
@@ -247,46 +248,18 @@ impl Recorder {
                 "bytes arrive once"
             );
         }
-        self.concurrency.over(connection.client());
-        self.requests.connection(now, connection.class());
-        self.classify(connection);
-        if self.window.contains(now) {
-            self.measure(connection);
-        }
-    }
-
-    fn classify(&mut self, connection: &Connection) {
-        for &row in connection.log.rows() {
-            self.requests.classify(row, connection.class());
-        }
-    }
-
-    /// What a connection did in the measured interval.
-    fn measure(&mut self, connection: &Connection) {
-        self.flows.recovered(connection.recoveries());
-        if let Some(sources) = &mut self.sources {
-            sources.delivered(connection.member, connection.delivered_measured().iter().sum());
-        }
+        self.connection_over(now, connection.client(), &connection.end());
     }
 
     /// At the end of the run: a connection still open, as far as it goes.
     pub fn still_open(&mut self, connection: &Connection, group: u16) {
-        self.classify(connection);
-        self.measure(connection);
         // Where replies are asked for, users decide what a connection carries.
-        if connection.opened <= self.window.from && connection.promised == 0 {
-            let delivered = connection.delivered_measured();
-            self.flows.long(LongFlow {
-                group,
-                member: connection.member,
-                to_acceptor: delivered[ACCEPTOR],
-                to_opener: delivered[OPENER],
-            });
-        }
+        let long = connection.opened <= self.window.from && connection.promised == 0;
+        self.connection_open(group, long, &connection.end());
     }
 
     /// Asserts that every packet sent has arrived, was dropped, or is one of `places` that is in use.
-    pub fn check_flows(&mut self, places: &[InFlight]) {
+    pub(crate) fn check_flows(&mut self, places: &[InFlight]) {
         let in_use = places.iter().filter(|packet| packet.is_on_its_way());
         self.conservation.check(in_use.map(|packet| (packet.flow(), packet.ip_bytes())));
     }

@@ -268,7 +268,7 @@ impl Scenario {
 
     /// For each group the number of the one after whose start it begins, or what it was called where
     /// there is none.
-    pub(crate) fn leaders(&self) -> Vec<Option<Result<usize, &str>>> {
+    pub fn leaders(&self) -> Vec<Option<Result<usize, &str>>> {
         let names = self.traffic.iter().enumerate().map(|(i, group)| (group.name.as_str(), i));
         let numbers: BTreeMap<&str, usize> = names.collect();
         let leader = |after: &'_ StartAfter| numbers.get(after.group.as_str()).copied();

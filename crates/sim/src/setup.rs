@@ -78,6 +78,14 @@ pub(crate) fn world(
     Ok((world, names))
 }
 
+/// The same as a simulation has them: departures computed at arrival where the discipline allows it.
+///
+/// # Errors
+/// As [`parts`].
+pub fn simulated_parts(scenario: &Scenario) -> Result<Parts, ScenarioError> {
+    assemble(scenario, &[], None).map_err(ScenarioError::on_one_line)
+}
+
 fn assemble(
     scenario: &Scenario,
     captured: &[String],
@@ -123,7 +131,7 @@ fn too_many(group: &str, members: u32) -> ScenarioError {
 
 impl Scenario {
     /// The measured interval.
-    pub(crate) fn window(&self) -> Window {
+    pub fn window(&self) -> Window {
         let end = Instant::ZERO + self.params.time("duration");
         Window { from: Instant::ZERO + self.params.time("warmup"), to: end }
     }
@@ -134,7 +142,7 @@ impl Scenario {
     }
 
     /// Names of the groups, in order.
-    pub(crate) fn group_names(&self) -> Vec<String> {
+    pub fn group_names(&self) -> Vec<String> {
         self.traffic.iter().map(|group| group.name.clone()).collect()
     }
 }

@@ -13,8 +13,8 @@ from typer.exceptions import TyperException
 from aqmlab.errors import AqmlabError, FaultError, fitting
 from aqmlab.io import terminal
 
-from . import advising  # noqa: F401  (adds its command)
-from .tools import app  # with those of `commands`, to which it adds its own
+from . import advising, sharing
+from .parity import app  # with those of `commands`, `tools` and `live`, to which it adds its own
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -74,6 +74,8 @@ def _unforeseen(error: Exception) -> str:
     return f"internal error ({told}): please report it, with what {DEBUG}=1 shows in addition"
 
 
+COMMANDS = (advising, sharing)
+"""The files that add their commands by being imported."""
 DEBUG = "AQMLAB_DEBUG"
 """The environment variable that shows an internal error in full."""
 

@@ -262,6 +262,9 @@ def study(
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Discard the folder only if another version wrote it.")
     ] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Also run some cells on real TCP stacks, in real time.")
+    ] = False,
 ) -> None:
     """Repeat a published study (or all of them), or run an experiment, and write its report.
 
@@ -275,6 +278,8 @@ def study(
         print_json(registry.names()) if json else registry.show(terminal.console())
         return
     every = name == registry.ALL
+    if live and (every or part or figure):
+        raise SpecError("--live adds to the report of one study: leave out --part and --figure")
     answers = [
         _carry_out(
             each,
@@ -292,6 +297,8 @@ def study(
         )
         for each in command.chosen(name, part, figure)
     ]
+    if live:
+        _add_live(name, quick, out)
     if every:
         from aqmlab.report import index
 
@@ -299,6 +306,17 @@ def study(
         print(printable(str(page)), file=sys.stderr if json else sys.stdout)
     if json:
         print_json(answers if every else answers[0])
+
+
+def _add_live(name: str, quick: bool, out: Path | None) -> None:
+    """Runs a study's live cells and adds them to its report."""
+    from aqmlab.experiment.experiment import load
+    from aqmlab.pipeline import live_study, registry
+    from aqmlab.runs.progress import for_stream
+
+    experiment = load(name)
+    folder = out or registry.default_folder(experiment.name, quick)
+    live_study.add(experiment, folder, progress=for_stream())
 
 
 @app.command()

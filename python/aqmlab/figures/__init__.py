@@ -25,6 +25,7 @@ KINDS = (
     "distributions",
     "effects",
     "ellipses",
+    "heatmap",
     "linearity",
     "lines",
     "load",

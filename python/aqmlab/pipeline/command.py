@@ -12,6 +12,8 @@ from aqmlab.experiment.experiment import Experiment, load
 from aqmlab.experiment.folders import shipped
 from aqmlab.io.terminal import printable
 from aqmlab.runs.store import Store
+from aqmlab.simulator import engine
+from aqmlab.simulator.engine import Simulate
 
 from . import registry
 from .study import Study
@@ -86,6 +88,7 @@ def carry_out(
     capture: Capture | None = None,
     progress: Progress | None = None,
     jobs: int | None = None,
+    simulate: Simulate = engine.simulate,
 ) -> Done:
     """Runs an experiment, or what one of its figures needs.
 
@@ -117,6 +120,7 @@ def carry_out(
         progress=progress,
         jobs=jobs,
         capture=capture,
+        simulate=simulate,
     )
     return Done(experiment, folder, result)
 

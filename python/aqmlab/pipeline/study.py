@@ -29,10 +29,12 @@ from aqmlab.runs.contents import MANIFEST
 from aqmlab.runs.laboratory import Laboratory, checked
 from aqmlab.runs.progress import Progress
 from aqmlab.runs.store import Store
+from aqmlab.simulator import engine
+from aqmlab.simulator.engine import Simulate
 from aqmlab.tables.material import Material
-from aqmlab.tables.result import Result
 
 from . import calibrating
+from .result import Result
 
 if TYPE_CHECKING:
     from aqmlab.experiment.rules import Claim
@@ -63,6 +65,7 @@ class Study:
         progress: Progress | None = None,
         jobs: int | None = None,
         capture: Capture | None = None,
+        simulate: Simulate = engine.simulate,
     ) -> Result:
         """Runs these parts (default: all); mistakes are found before the first run.
 
@@ -70,6 +73,8 @@ class Study:
         is not run again but for a `capture`; without it the runs stay in memory. `reported`
         also writes tables, figures, verdicts and a report into the folder, where parts that it
         already has stay in the report. `settings` replaces some of the quick or full settings.
+        `simulate` may run scenarios otherwise (`aqmlab.live.run.How`); loads become users in the
+        simulator all the same.
         """
         experiment = self.experiment
         if reported or experiment.is_shown:
@@ -82,7 +87,9 @@ class Study:
         groups = experiment.groups(wanted)
         self._check_scenarios(chosen, groups)
         store = Store.open(out, fresh=fresh) if out is not None else None
-        laboratory = Laboratory(store, progress=progress, jobs=jobs, capture=capture)
+        laboratory = Laboratory(
+            store, progress=progress, jobs=jobs, capture=capture, simulate=simulate
+        )
         with laboratory.resumable():
             material = self._measured(laboratory, chosen, groups)
             remarks = calibrating.remarks(material)

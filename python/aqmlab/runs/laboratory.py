@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from aqmlab.simulator.capture import Capture
-    from aqmlab.simulator.engine import Outcome
+    from aqmlab.simulator.engine import Outcome, Simulate
 
     from .calibrate import Calibration
     from .progress import Progress
@@ -101,8 +101,10 @@ class Laboratory:
         progress: Progress | None = None,
         jobs: int | None = None,
         capture: Capture | None = None,
+        simulate: Simulate = engine.simulate,
     ) -> None:
         self.store = store
+        self.simulate = simulate
         self.progress = progress
         self.jobs = jobs
         self.capture = capture
@@ -128,7 +130,7 @@ class Laboratory:
         """
         version = engine.version()
         canonical = [checked(run, source) for run in runs]
-        keys = [content_key(scenario, version) for scenario in canonical]
+        keys = [content_key({**scenario, **self._how()}, version) for scenario in canonical]
         results = self._known(runs, canonical, keys)
         missing = _in_order(runs, canonical, results)
         captures = _captures(self.capture, runs)
@@ -152,8 +154,13 @@ class Laboratory:
                 already=len(results),
                 captures=[captures[i] for i in missing],
                 kinds=[runs[i].key for i in missing],
+                simulate=self.simulate,
             )
         return [results[i] for i in range(len(runs))]
+
+    def _how(self) -> dict[str, str]:
+        """What sets runs apart that are not simulated: no result is taken for the other kind's."""
+        return {} if self.simulate is engine.simulate else {"run by": repr(self.simulate)}
 
     def by_scenario(
         self, title: str, runs: Sequence[Run], source: str = "scenario"

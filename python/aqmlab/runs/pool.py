@@ -13,7 +13,7 @@ from aqmlab.errors import SpecError
 from aqmlab.experiment.spec import length_s
 from aqmlab.simulator import engine
 from aqmlab.simulator.capture import Capture
-from aqmlab.simulator.engine import Outcome, Scenario
+from aqmlab.simulator.engine import Outcome, Scenario, Simulate
 
 from .progress import Progress
 
@@ -37,8 +37,11 @@ def simulate_all(
     already: int = 0,
     captures: Sequence[Capture | None] | None = None,
     kinds: Sequence[Hashable] | None = None,
+    simulate: Simulate = engine.simulate,
 ) -> list[T]:
     """Simulates every scenario; `finish(index, outcome)` is called in the worker thread.
+
+    `simulate` may run it otherwise: a live run takes the same and gives the same.
 
     `captures`, if any, are as many as scenarios, and so are `kinds`: runs of one kind cost about
     the same time.
@@ -59,7 +62,7 @@ def simulate_all(
         board.start(index)
         capture = captures[index] if captures else None
         watched = {"watch": board.watch(index)} if board.watch and not capture else {}
-        result = finish(index, engine.simulate(scenarios[index], report, capture, **watched))
+        result = finish(index, simulate(scenarios[index], report, capture, **watched))
         board.finish(index)
         return result
 

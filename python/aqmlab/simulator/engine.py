@@ -52,6 +52,10 @@ class Outcome:
     tables: dict[str, pa.Table]
 
 
+Simulate = Callable[..., Outcome]
+"""`simulate`, or what runs a scenario otherwise and gives the same."""
+
+
 def _core() -> Any:
     try:
         from aqmlab import _core
@@ -111,12 +115,17 @@ def simulate(
                 pcap = (write, list(capture.ports), capture.at == ARRIVAL)
                 raw = core.run(text, progress, pcap)
     wall = time.perf_counter() - began
-    summary = json.loads(raw["summary"])
-    summary["wall_s"] = wall
-    packets = summary.get("data_packets")
-    summary["data_packets_per_wall_s"] = packets / wall if packets and wall > 0 else None
+    done = outcome(raw)
+    packets = done.summary.get("data_packets")
+    done.summary["wall_s"] = wall
+    done.summary["data_packets_per_wall_s"] = packets / wall if packets and wall > 0 else None
+    return done
+
+
+def outcome(raw: _core_module.RawResult) -> Outcome:
+    """What a run hands out, simulated or live: summary and tables."""
     tables = {name: _table(table, raw["groups"]) for name, table in raw["tables"].items()}
-    return Outcome(summary, tables)
+    return Outcome(json.loads(raw["summary"]), tables)
 
 
 def _table(raw: _core_module.RawTable, groups: Sequence[str]) -> pa.Table:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from aqmlab.runs.laboratory import FinishedRun
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """All runs of an experiment, variant by variant, seed by seed."""
 
@@ -35,6 +35,39 @@ class Result:
     """What its one group varies."""
     report: Mapping[str, Any] | None = None
     """What `result.json` holds, if its tables, figures and report were asked for."""
+
+    def __repr__(self) -> str:
+        """In a line: what it is, how much of it there is, and where it is kept."""
+        seeds = len({run.seed for run in self.runs})
+        several = len(self.labels)
+        told = [f"{several} variants" if several > 1 else "", f"{seeds} seed{'s' * (seeds != 1)}"]
+        told += [f"in {self.folder}"] if self.folder else []
+        return f"<Result {self.name}: {', '.join(filter(None, told))}>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the same line, and the variants as a table."""
+        from html import escape
+
+        table = self.variants._repr_html_() if len(self.labels) > 1 else ""
+        return f"<p>{escape(repr(self))}</p>{table}"
+
+    def frame(self) -> pl.DataFrame:
+        """A row for every run: variant, label, the value on every axis as a number in base units
+        (see `variants`), seed, and every number of the summary; null where it is undefined.
+        """
+        import polars as pl
+
+        rows = [
+            {
+                "variant": run.variant,
+                "label": run.label,
+                **self.values(run),
+                "seed": run.seed,
+                **measure.numbers(run.summary),
+            }
+            for run in self.runs
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
 
     @cached_property
     def columns(self) -> list[axes.Column]:

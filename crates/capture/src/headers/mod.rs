@@ -19,6 +19,8 @@ pub mod flags {
     pub const SYN: u16 = 0x002;
     /// Reset the connection.
     pub const RST: u16 = 0x004;
+    /// Push: nothing of this is held back for more.
+    pub const PSH: u16 = 0x008;
     /// The acknowledgement number means something.
     pub const ACK: u16 = 0x010;
     /// ECN echo.

@@ -4,6 +4,7 @@
 use record::{Class, Losses, Recoveries};
 use tcp::{Counters, Segment};
 
+use super::facts::ConnectionEnd;
 use super::loss_episodes::Episode;
 use crate::world::connection::{ACCEPTOR, Connection, OPENER};
 
@@ -99,6 +100,17 @@ impl Connection {
             u32::from(a.resent_fin) + u32::from(b.resent_fin),
             a.resent_data + b.resent_data,
         )
+    }
+
+    /// What the recorder is told of it when it is over, or the run.
+    pub fn end(&self) -> ConnectionEnd<'_> {
+        ConnectionEnd {
+            member: self.member,
+            class: self.class(),
+            rows: self.log.rows(),
+            recoveries: self.recoveries(),
+            delivered: self.delivered_measured(),
+        }
     }
 
     /// The measured interval begins.

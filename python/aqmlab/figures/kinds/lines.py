@@ -11,7 +11,7 @@ import numpy as np
 from aqmlab.intervals import interval
 
 from ..colours import pens
-from ..curves import draw_curve, place_legend
+from ..curves import draw_band, draw_curve, place_legend
 from ..sources import Cells, Drawing, seeds_told, titled
 from ..style import few, new
 
@@ -63,12 +63,18 @@ def number(value: object) -> float:
 
 
 def draw(
-    data: dict, *, title: str = "", axis: str = "", legend: str = "", log: bool = False
+    data: dict,
+    *,
+    title: str = "",
+    axis: str = "",
+    legend: str = "",
+    log: bool = False,
+    band: bool = False,
 ) -> Figure:
     """One line per entry of `data["curves"]`: `label`, `x`, `y`, `low`, `high` (NaN: no interval).
 
     `data["places"]`, unless None, are the labels at 0, 1, …; `axis` and `data["value"]` are the
-    words at the axes; `log` makes the horizontal one logarithmic.
+    words at the axes; `log` makes the horizontal one logarithmic, `band` draws intervals as bands.
     """
     figure, axes = new(title=title)
     curves = data["curves"]
@@ -85,9 +91,12 @@ def draw(
     for index, (curve, pen) in enumerate(zip(curves, looks, strict=True)):
         shift = NUDGE * (index - (len(curves) - 1) / 2)
         x, y = (np.asarray(curve[k], dtype=float) for k in ("x", "y"))
-        x = _nudged(axes, x, shift)
+        x = x if band else _nudged(axes, x, shift)
         low, high = (np.asarray(curve[k], dtype=float) for k in ("low", "high"))
-        axes.vlines(x, low, high, color=pen.colour, linewidth=1.0, alpha=0.75)
+        if band:
+            draw_band(axes, x, low.tolist(), high.tolist(), pen)
+        else:
+            axes.vlines(x, low, high, color=pen.colour, linewidth=1.0, alpha=0.75)
         bare = {"label": curve["label"]}
         draw_curve(axes, x, y, bare, pen, (index, len(curves)), markevery=1)
     axes.yaxis.set_major_formatter("{x:,g}")

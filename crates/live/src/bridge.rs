@@ -1,0 +1,202 @@
+//! The router between two devices: takes packets from them, carries out what the core says, and keeps
+//! account of how late it was. It is told the time; who calls it, has the clock.
+
+use std::io;
+
+use packet::Instant;
+use record::LogHistogram;
+use sim::topology::Side;
+
+use crate::addresses;
+use crate::control::Announcement;
+use crate::device::Device;
+use crate::header::{Facts, mark};
+use crate::router::{Done, Router};
+
+/// Room for the largest packet of a device.
+const ROOM: usize = 2_048;
+/// Packets taken from a device at a time, before what is due is sent.
+const BATCH: usize = 32;
+
+/// Counts of packets that were no part of the run as it was meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Packets taken from both devices and given to the core.
+    pub received: u64,
+    /// Packets handed to the devices.
+    pub sent: u64,
+    /// Packets for which a device had no room: lost, but by no queue.
+    pub refused: u64,
+    /// Packets between addresses that are not ours (a kernel's own multicast), left out.
+    pub foreign: u64,
+}
+
+/// Takes what is received and sent, with its time, for a capture file.
+pub type Tap = Box<dyn FnMut(Instant, &[u8]) + Send>;
+
+/// The router between two devices, the clients' and the servers'.
+pub struct Bridge<D> {
+    router: Router,
+    devices: [D; 2],
+    /// The packets on their way, by handle: their bytes and length.
+    bodies: Vec<(Box<[u8; ROOM]>, usize)>,
+    free: Vec<u32>,
+    done: Vec<Done>,
+    account: Account,
+    lateness: LogHistogram,
+    tap: Option<Tap>,
+}
+
+impl<D: Device> Bridge<D> {
+    /// A bridge between these devices; `tap` sees what leaves the links.
+    pub fn new(router: Router, devices: [D; 2], tap: Option<Tap>) -> Bridge<D> {
+        Bridge {
+            router,
+            devices,
+            bodies: Vec::new(),
+            free: Vec::new(),
+            done: Vec::new(),
+            account: Account::default(),
+            lateness: LogHistogram::default(),
+            tap,
+        }
+    }
+
+    /// Sends what is due at `now`, and takes what has come. `clock` tells the time of each packet
+    /// taken; `announced` is asked for announcements where a flow is not known. Whether there may
+    /// be more to take.
+    ///
+    /// # Errors
+    /// If a device is gone.
+    pub fn turn(
+        &mut self,
+        clock: &mut impl FnMut() -> Instant,
+        announced: &mut impl FnMut(&mut Router),
+    ) -> io::Result<bool> {
+        self.release(clock())?;
+        let mut more = false;
+        for side in [Side::Clients, Side::Servers] {
+            let mut taken = 0;
+            while taken < BATCH && self.take(side, clock, announced)? {
+                taken += 1;
+            }
+            more |= taken == BATCH;
+        }
+        Ok(more)
+    }
+
+    /// When something is due next.
+    pub fn next(&self) -> Option<Instant> {
+        self.router.next()
+    }
+
+    /// A connection is about to begin.
+    pub fn announce(&mut self, of: &Announcement) {
+        self.router.announce(of);
+    }
+
+    /// Everything up to and including `now` happens, and what leaves is sent.
+    fn release(&mut self, now: Instant) -> io::Result<()> {
+        self.router.advance(now);
+        self.router.take_done(&mut self.done);
+        let mut all = std::mem::take(&mut self.done);
+        for done in all.drain(..) {
+            let id = match done {
+                Done::Dropped { id } => id,
+                Done::Delivered { id, at, to, marked } => {
+                    self.hand_on(id, at, to, marked, now)?;
+                    id
+                }
+            };
+            self.free.push(id);
+        }
+        self.done = all;
+        Ok(())
+    }
+
+    fn hand_on(
+        &mut self,
+        id: u32,
+        at: Instant,
+        to: Side,
+        marked: bool,
+        now: Instant,
+    ) -> io::Result<()> {
+        let (body, length) = &mut self.bodies[id as usize];
+        let packet = &mut body[..*length];
+        if marked {
+            mark(packet);
+        }
+        if let Some(tap) = &mut self.tap {
+            tap(at, packet);
+        }
+        let room = self.devices[usize::from(addresses::index(to))].send(packet)?;
+        self.account.sent += u64::from(room);
+        self.account.refused += u64::from(!room);
+        self.lateness.add(now.since(at).nanos());
+        Ok(())
+    }
+
+    /// Takes a packet from the device of a side; whether there was one.
+    fn take(
+        &mut self,
+        from: Side,
+        clock: &mut impl FnMut() -> Instant,
+        announced: &mut impl FnMut(&mut Router),
+    ) -> io::Result<bool> {
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.bodies.push((Box::new([0; ROOM]), 0));
+            (self.bodies.len() - 1) as u32
+        });
+        let (body, length) = &mut self.bodies[id as usize];
+        let device = &mut self.devices[usize::from(addresses::index(from))];
+        let Some(received) = device.receive(&mut body[..])? else {
+            self.free.push(id);
+            return Ok(false);
+        };
+        *length = received;
+        let facts = Facts::read(&body[..received]).filter(|facts| is_ours(from, facts));
+        let Some(facts) = facts else {
+            self.account.foreign += 1;
+            self.free.push(id);
+            return Ok(true);
+        };
+        if !self.router.knows(from, &facts) {
+            announced(&mut self.router);
+        }
+        self.account.received += 1;
+        self.router.arrive(clock(), id, from, &facts);
+        Ok(true)
+    }
+
+    /// What happened to packets beside the queues.
+    pub fn account(&self) -> Account {
+        self.account
+    }
+
+    /// How late packets were handed on.
+    pub fn lateness(&self) -> &LogHistogram {
+        &self.lateness
+    }
+
+    /// The devices.
+    pub fn devices(&self) -> &[D; 2] {
+        &self.devices
+    }
+
+    /// The devices, to put something into them.
+    pub fn devices_mut(&mut self) -> &mut [D; 2] {
+        &mut self.devices
+    }
+
+    /// The core, when the run is over.
+    pub fn into_router(self) -> Router {
+        self.router
+    }
+}
+
+/// Whether a packet goes from a host of its side to one of the other.
+fn is_ours(from: Side, facts: &Facts) -> bool {
+    let side = |address| addresses::machine(address).map(|(side, _)| side);
+    side(facts.from.ip()) == Some(from) && side(facts.to.ip()) == Some(from.other())
+}

@@ -1,0 +1,44 @@
+//! The clock of a live run: the only place of the router's that reads one.
+
+use packet::{Duration, Instant};
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+/// Nanoseconds of `CLOCK_MONOTONIC`.
+pub fn monotonic_ns() -> u64 {
+    ns(clock_gettime(ClockId::Monotonic))
+}
+
+/// Processor time of the calling thread.
+pub fn thread_cpu() -> Duration {
+    Duration::from_nanos(ns(clock_gettime(ClockId::ThreadCPUTime)))
+}
+
+fn ns(time: Timespec) -> u64 {
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Time since the begin of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    begin_ns: u64,
+}
+
+impl Clock {
+    /// Of a run that begins then; before, it is time zero.
+    pub fn new(begin_ns: u64) -> Clock {
+        Clock { begin_ns }
+    }
+
+    /// Now.
+    pub fn now(&self) -> Instant {
+        Instant::from_nanos(monotonic_ns().saturating_sub(self.begin_ns))
+    }
+}
+
+/// A span as the system wants it.
+pub fn timespec(span: Duration) -> Timespec {
+    Timespec {
+        tv_sec: (span.nanos() / 1_000_000_000) as i64,
+        tv_nsec: (span.nanos() % 1_000_000_000) as _,
+    }
+}

@@ -1,0 +1,222 @@
+//! The programs of a run: users and servers, and what somebody wants to run behind the link.
+
+use std::fs::File;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair,
+};
+use rustix::thread::CapabilitySet;
+use serde_json::Value;
+use sim::topology::Side;
+
+use crate::control::{LONGEST, Message};
+use crate::fault::{Fault, doing};
+use crate::netns::Namespace;
+
+/// Environment variables by which a program of users finds its sockets, as numbers of files.
+pub const CONTROL: &str = "AQMLAB_LIVE_CONTROL";
+/// To the program of the same pair on the other side.
+pub const PARTNER: &str = "AQMLAB_LIVE_PARTNER";
+
+/// A program to be started.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// What it is called in messages.
+    pub name: String,
+    /// In whose namespace.
+    pub side: Side,
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Programs of users of one number, one on each side, are connected with each other and the
+    /// router; others, with no number, know nothing of it.
+    pub pair: Option<u8>,
+    /// Where its standard error goes; the supervisor's own without.
+    pub errors: Option<PathBuf>,
+    /// Whether the run is over when it ends.
+    pub ends_run: bool,
+    /// User and group that it runs as, where they are not the supervisor's.
+    pub identity: Option<(u32, u32)>,
+}
+
+/// A program that runs.
+pub struct Running {
+    /// What it is.
+    pub part: Part,
+    child: Child,
+    /// To a program of users.
+    pub control: Option<OwnedFd>,
+    /// How it ended, if it has: its exit code, or 128 and the signal's number.
+    pub code: Option<i32>,
+}
+
+impl Part {
+    /// Reads one of a specification.
+    ///
+    /// # Errors
+    /// A sentence, if something is missing.
+    pub fn read(json: &Value) -> Result<Part, Fault> {
+        let missing = |key: &str| Fault(format!("a part of the run lacks {key}"));
+        let text = |key: &str| json[key].as_str().map(str::to_owned);
+        let words = json["argv"].as_array().ok_or_else(|| missing("argv"))?;
+        let argv: Vec<String> =
+            words.iter().filter_map(|w| w.as_str().map(str::to_owned)).collect();
+        if argv.is_empty() {
+            return Err(missing("argv"));
+        }
+        let number = |value: &Value| value.as_u64().and_then(|n| u32::try_from(n).ok());
+        Ok(Part {
+            name: text("name").ok_or_else(|| missing("name"))?,
+            side: if json["side"] == "servers" { Side::Servers } else { Side::Clients },
+            argv,
+            pair: number(&json["pair"]).map(|pair| pair as u8),
+            errors: text("errors").map(PathBuf::from),
+            ends_run: json["ends_run"] == true,
+            identity: number(&json["identity"][0]).zip(number(&json["identity"][1])),
+        })
+    }
+}
+
+/// Starts programs, each in the namespace of its side. Those of a pair are told of each other.
+///
+/// # Errors
+/// A sentence that names the program that cannot be started.
+pub fn start(parts: &[Part], namespaces: [&Namespace; 2]) -> Result<Vec<Running>, Fault> {
+    let mut waiting: Vec<(u8, OwnedFd)> = Vec::new();
+    let mut running = Vec::new();
+    for part in parts {
+        let place = waiting.iter().position(|(pair, _)| Some(*pair) == part.pair);
+        let partner = match (part.pair, place) {
+            (_, Some(place)) => Some(waiting.swap_remove(place).1),
+            (Some(pair), None) => {
+                let (own, other) = local_pair(SocketType::STREAM)?;
+                waiting.push((pair, other));
+                Some(own)
+            }
+            (None, None) => None,
+        };
+        let namespace = namespaces[usize::from(crate::addresses::index(part.side))];
+        running.push(start_one(part, namespace, partner)?);
+    }
+    Ok(running)
+}
+
+fn local_pair(kind: SocketType) -> Result<(OwnedFd, OwnedFd), Fault> {
+    socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)
+        .map_err(doing("make a socket"))
+}
+
+/// Starts a program in a namespace; one of a pair with its socket to the other.
+///
+/// # Errors
+/// A sentence that names it.
+pub fn start_one(
+    part: &Part,
+    namespace: &Namespace,
+    partner: Option<OwnedFd>,
+) -> Result<Running, Fault> {
+    let mut command = Command::new(&part.argv[0]);
+    command.args(&part.argv[1..]);
+    if let Some((user, group)) = part.identity {
+        command.uid(user).gid(group);
+    }
+    if let Some(path) = &part.errors {
+        let file = File::create(path).map_err(doing("make a file for errors"))?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
+    }
+    let mut kept = Vec::new();
+    let mut control = None;
+    if let Some(partner) = partner {
+        let (own, other) = local_pair(SocketType::SEQPACKET)?;
+        command.env(PARTNER, partner.as_raw_fd().to_string());
+        command.env(CONTROL, other.as_raw_fd().to_string());
+        kept.extend([partner, other]);
+        control = Some(own);
+    }
+    // Programs of users choose the congestion control of their sockets.
+    let able = if control.is_some() { CapabilitySet::NET_ADMIN } else { CapabilitySet::empty() };
+    crate::system::confine(&mut command, &kept.iter().collect::<Vec<_>>(), able);
+    let child = namespace.within(|| command.spawn())?.map_err(|error| {
+        Fault(format!("{} cannot be started ({error}): give a program that is there", part.argv[0]))
+    })?;
+    Ok(Running { part: part.clone(), child, control, code: None })
+}
+
+impl Running {
+    /// Whether it has ended.
+    ///
+    /// # Errors
+    /// A sentence, if nobody knows.
+    pub fn has_ended(&mut self) -> Result<bool, Fault> {
+        use std::os::unix::process::ExitStatusExt;
+        if self.code.is_none() {
+            let status = self.child.try_wait().map_err(doing("wait for a program"))?;
+            self.code = status.map(|s| s.code().unwrap_or(128 + s.signal().unwrap_or(0)));
+        }
+        Ok(self.code.is_some())
+    }
+
+    /// Why it failed, if it did: its last line of errors.
+    pub fn failure(&self) -> Option<Fault> {
+        let code = self.code.filter(|&code| code != 0 && self.part.pair.is_some())?;
+        let said = self.part.errors.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
+        let said = said.unwrap_or_default();
+        let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+        let why = last.map_or_else(|| format!("exit code {code}"), str::to_owned);
+        Some(Fault(format!("{} stopped: {why}", self.part.name)))
+    }
+
+    /// Ends it, if it has not ended.
+    pub fn stop(&mut self) {
+        if self.code.is_none() {
+            // It may end meanwhile.
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+
+    /// Waits until it says that it can be reached.
+    ///
+    /// # Errors
+    /// A sentence, if it ends or keeps silent instead.
+    pub fn wait_until_ready(&mut self, most: Duration) -> Result<(), Fault> {
+        let steps = most.as_millis() / 2;
+        for _ in 0..steps {
+            match self.heard() {
+                Some(Message::Ready) => return Ok(()),
+                _ if self.has_ended()? => {
+                    let silent = || Fault(format!("{} ended before the run began", self.part.name));
+                    return Err(self.failure().unwrap_or_else(silent));
+                }
+                _ => std::thread::sleep(Duration::from_millis(2)),
+            }
+        }
+        Err(Fault(format!("{} did not get ready within {} s", self.part.name, most.as_secs())))
+    }
+
+    /// Tells it when the run begins.
+    ///
+    /// # Errors
+    /// A sentence, if it does not listen.
+    pub fn begin(&self, at_ns: u64) -> Result<(), Fault> {
+        let Some(control) = &self.control else { return Ok(()) };
+        let (bytes, length) = Message::Begin(at_ns).encode();
+        send(control, &bytes[..length], SendFlags::NOSIGNAL)
+            .map(drop)
+            .map_err(doing("tell a program when to begin"))
+    }
+
+    /// The next message from it, if there is one.
+    pub fn heard(&self) -> Option<Message> {
+        let mut bytes = [0; LONGEST + 1];
+        match recv(self.control.as_ref()?, &mut bytes, RecvFlags::DONTWAIT) {
+            Ok((length, _)) => Message::decode(&bytes[..length]),
+            Err(Errno::AGAIN | Errno::INTR) | Err(_) => None,
+        }
+    }
+}

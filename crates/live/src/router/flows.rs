@@ -1,0 +1,205 @@
+//! The connections and streams that cross the router: their numbers, owners and distances, and what
+//! of their past says whether a segment is a retransmission and an acknowledgement can be spared.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
+use capture::flags;
+use packet::{Ack, Duration, Instant};
+use record::{Kind, PacketClass};
+use sim::topology::Side;
+
+use crate::addresses;
+use crate::control::{Announcement, Protocol};
+use crate::header::{Facts, Segment};
+
+/// How long a flow is remembered without a packet: longer than users read (a connection kept
+/// alive for them), and after its end as long as FINs are sent again.
+const FORGET: Duration = Duration::from_secs(900);
+const FORGET_ENDED: Duration = Duration::from_secs(120);
+/// Flows that are looked through for old ones at a time, for each new one.
+const SWEPT: usize = 4;
+
+/// A flow's name: protocol, the end on the clients' side, the end on the servers' side.
+type Key = (u8, SocketAddr, SocketAddr);
+
+/// What announced it, or would have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// Place of the group in the scenario.
+    pub group: u16,
+    /// User or flow, counted over all groups.
+    pub member: u32,
+    /// Round-trip propagation time.
+    pub round_trip: Duration,
+}
+
+/// A connection, or a pair of streams.
+#[derive(Clone, Copy, Debug)]
+pub struct Flow {
+    /// Its number: counted as flows are first heard of.
+    pub serial: u32,
+    /// Whose it is.
+    pub owner: Owner,
+    /// Machines of the clients' and the servers' side.
+    pub machines: [u16; 2],
+    /// Who opened it.
+    pub opener: Side,
+    ended: bool,
+    seen: Instant,
+    /// By the side that sends: how far in sequence space it has sent, and acknowledged.
+    sent: [Option<u32>; 2],
+    acked: [Option<u32>; 2],
+}
+
+/// Every flow that is remembered.
+#[derive(Default)]
+pub struct Flows {
+    numbers: HashMap<Key, u32>,
+    flows: Vec<Option<(Key, Flow)>>,
+    free: Vec<u32>,
+    next_serial: u32,
+    sweep: usize,
+}
+
+fn is_later(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32) > 0
+}
+
+fn key(protocol: u8, from: Side, own: SocketAddr, other: SocketAddr) -> Key {
+    match from {
+        Side::Clients => (protocol, own, other),
+        Side::Servers => (protocol, other, own),
+    }
+}
+
+fn machine(of: SocketAddr) -> u16 {
+    addresses::machine(of.ip()).map_or(0, |(_, number)| number)
+}
+
+impl Flow {
+    /// What a packet that `from` sends is to those who count, and to a queue that thins
+    /// acknowledgements.
+    pub fn judge(&mut self, from: Side, facts: &Facts) -> (PacketClass, Ack) {
+        let Some(segment) = &facts.segment else {
+            return (PacketClass::new(Kind::Datagram, false), Ack::No);
+        };
+        let from = usize::from(addresses::index(from));
+        self.ended |= segment.has(flags::FIN | flags::RST);
+        let bare = segment.payload == 0 && !segment.has(flags::SYN | flags::FIN);
+        let again = !bare && self.sent[from].is_some_and(|sent| !is_later(segment.end(), sent));
+        if !bare && !again {
+            self.sent[from] = Some(segment.end());
+        }
+        (class(segment, again), self.thinnable(from, bare, segment))
+    }
+
+    /// As the simulator's connections: see `Connection::thinnable` there.
+    fn thinnable(&mut self, from: usize, bare: bool, segment: &Segment) -> Ack {
+        let newer = self.acked[from].is_none_or(|acked| is_later(segment.ack, acked));
+        if newer && segment.has(flags::ACK) {
+            self.acked[from] = Some(segment.ack);
+        }
+        if !bare {
+            return Ack::No;
+        }
+        let says_more = segment.flags & !flags::PSH != flags::ACK || segment.sack;
+        if newer && !says_more { Ack::Newer } else { Ack::Needed }
+    }
+}
+
+fn class(segment: &Segment, again: bool) -> PacketClass {
+    let kind = if segment.payload > 0 {
+        Kind::Data
+    } else if segment.has(flags::SYN) {
+        Kind::Syn
+    } else if segment.has(flags::FIN) {
+        Kind::Fin
+    } else {
+        Kind::Ack
+    };
+    PacketClass::new(kind, again)
+}
+
+impl Flows {
+    /// Somebody is about to open a flow; what had its name before is over.
+    pub fn announce(&mut self, now: Instant, of: &Announcement) {
+        let opener = addresses::machine(of.opener.ip()).map_or(Side::Clients, |(side, _)| side);
+        let key = key(of.protocol as u8, opener, of.opener, of.acceptor);
+        let Announcement { group, member, round_trip, .. } = *of;
+        self.add(now, key, opener, Owner { group, member, round_trip });
+    }
+
+    /// The flow of a packet that `from` sends. One that nobody announced gets its owner from
+    /// `unknown`, which is told its number and the machines of opener and acceptor.
+    pub fn of(
+        &mut self,
+        now: Instant,
+        from: Side,
+        facts: &Facts,
+        unknown: impl FnOnce(u32, Side, [u16; 2]) -> Owner,
+    ) -> &mut Flow {
+        let key = key(facts.protocol, from, facts.from, facts.to);
+        let place = self.numbers.get(&key).copied().unwrap_or_else(|| {
+            let ends = [machine(facts.from), machine(facts.to)];
+            let owner = unknown(self.next_serial, from, ends);
+            self.add(now, key, from, owner)
+        });
+        let flow = self.flows[place as usize].as_mut().map(|(_, flow)| flow);
+        let flow = flow.expect("a name leads to its flow");
+        flow.seen = now;
+        flow
+    }
+
+    /// Whether a packet's flow is known.
+    pub fn knows(&self, from: Side, facts: &Facts) -> bool {
+        self.numbers.contains_key(&key(facts.protocol, from, facts.from, facts.to))
+    }
+
+    /// How many are remembered.
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    fn add(&mut self, now: Instant, key: Key, opener: Side, owner: Owner) -> u32 {
+        self.forget(now);
+        let flow = Flow {
+            serial: self.next_serial,
+            owner,
+            machines: [machine(key.1), machine(key.2)],
+            opener,
+            ended: false,
+            seen: now,
+            sent: [None; 2],
+            acked: [None; 2],
+        };
+        self.next_serial = self.next_serial.wrapping_add(1);
+        let place = self.numbers.get(&key).copied().or_else(|| self.free.pop());
+        let place = place.unwrap_or_else(|| {
+            self.flows.push(None);
+            (self.flows.len() - 1) as u32
+        });
+        self.flows[place as usize] = Some((key, flow));
+        self.numbers.insert(key, place);
+        place
+    }
+
+    /// Looks at some flows, each time at the next ones, and forgets the old ones among them.
+    fn forget(&mut self, now: Instant) {
+        for _ in 0..SWEPT.min(self.flows.len()) {
+            self.sweep = (self.sweep + 1) % self.flows.len();
+            let Some((key, flow)) = &self.flows[self.sweep] else { continue };
+            let keep = if flow.ended { FORGET_ENDED } else { FORGET };
+            if now.since(flow.seen) > keep {
+                self.numbers.remove(key);
+                self.flows[self.sweep] = None;
+                self.free.push(self.sweep as u32);
+            }
+        }
+    }
+}
+
+/// Whether half of the round trip lies on each way, as the simulator has it for datagrams.
+pub fn is_split(protocol: u8) -> bool {
+    protocol != Protocol::Tcp as u8
+}

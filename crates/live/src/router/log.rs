@@ -1,0 +1,70 @@
+//! The log of a port: what arrived and what became of it, for a replay without any network.
+
+use packet::{Instant, Packet};
+use record::PacketClass;
+
+/// What became of a packet at a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fate {
+    /// It waits or is being transmitted.
+    #[default]
+    Waits,
+    /// The queue dropped it.
+    Dropped,
+    /// Its transmission ended.
+    Left {
+        /// When.
+        at: Instant,
+        /// Whether the queue changed its ECN field.
+        marked: bool,
+    },
+}
+
+/// An arrival at a port, in the order of arrival.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The packet as the queue saw it; the handle is the driver's.
+    pub packet: Packet,
+    /// What it is to those who count.
+    pub class: PacketClass,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// The first arrivals of a port.
+#[derive(Clone, Debug, Default)]
+pub struct Log {
+    rows: Vec<Row>,
+    most: usize,
+}
+
+/// The row of a packet that is not logged.
+const NONE: u32 = u32::MAX;
+
+impl Log {
+    /// A log of so many rows at most.
+    pub fn new(most: usize) -> Log {
+        Log { rows: Vec::new(), most: most.min(NONE as usize) }
+    }
+
+    /// A packet arrives. Returns its row.
+    pub fn arrived(&mut self, packet: &Packet, class: PacketClass) -> u32 {
+        if self.rows.len() >= self.most {
+            return NONE;
+        }
+        self.rows.push(Row { packet: packet.clone(), class, fate: Fate::Waits });
+        (self.rows.len() - 1) as u32
+    }
+
+    /// What became of the packet of a row.
+    pub fn became(&mut self, row: u32, fate: Fate) {
+        if let Some(row) = self.rows.get_mut(row as usize) {
+            row.fate = fate;
+        }
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+}

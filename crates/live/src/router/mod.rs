@@ -1,0 +1,390 @@
+//! The core of the router: facts about packets and the times of their arrival go in; which packets are
+//! dropped, which leave, when and how marked comes out. No clock and no I/O: a driver hands in time,
+//! keeps the bytes, and carries out what is said.
+//!
+//! The ports, their order at one instant and the delays are the simulator's ([`sim::Network`]). A
+//! transmission begins when the one before has ended or the packet has come, whichever is later, on
+//! the link's own time: `departure = max(arrival, departure before) + 8 L / R`. That a driver woke up
+//! late delays what it hands on, and nothing else.
+
+mod flows;
+mod future;
+pub mod log;
+pub mod replay;
+
+use packet::{Duration, Ecn, Header, Instant, Packet, Rng};
+use record::{PacketClass, Who};
+use sim::port::{Offered, Port};
+use sim::topology::Side;
+use sim::{Ended, Group, Network, Outcome, Parts, Recorder, Reports, Scenario, ScenarioError};
+
+pub use self::flows::{Flow, Owner};
+use self::flows::{Flows, is_split};
+use self::future::{Event, Future};
+use self::log::{Fate, Log};
+use crate::addresses;
+use crate::control::Announcement;
+use crate::header::Facts;
+
+/// What becomes of a packet, told in the order in which it happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// It goes on to its host.
+    Delivered {
+        /// The driver's handle.
+        id: u32,
+        /// When.
+        at: Instant,
+        /// The side of its host.
+        to: Side,
+        /// Whether a queue marked it on its way.
+        marked: bool,
+    },
+    /// It was dropped; the handle is free.
+    Dropped {
+        /// The driver's handle.
+        id: u32,
+    },
+}
+
+/// A packet on its way, by the driver's handle.
+#[derive(Clone, Copy)]
+struct InFlight {
+    flow: u64,
+    bytes: u32,
+    ecn: Ecn,
+    marked: bool,
+    header: Header,
+    class: PacketClass,
+    owner: (u16, u32),
+    to: Side,
+    client: u32,
+    /// Delay behind the last port.
+    tail: Duration,
+    route: u32,
+    hop: u16,
+    /// Its row in the log of the port where it waits.
+    row: u32,
+}
+
+/// The router.
+pub struct Router {
+    network: Network,
+    names: Vec<String>,
+    routes: Vec<Vec<u32>>,
+    groups: Vec<Group>,
+    /// Machines of the clients' and the servers' side.
+    machines: [u32; 2],
+    seed: u64,
+    future: Future,
+    now: Instant,
+    flows: Flows,
+    in_flight: Vec<Option<InFlight>>,
+    done: Vec<Done>,
+    logs: Vec<Log>,
+}
+
+impl Router {
+    /// The router of a scenario, at rest. Each port keeps a log of its first `logged` arrivals.
+    ///
+    /// # Errors
+    /// A sentence, if the scenario contradicts itself or has what only a simulation can have.
+    pub fn new(scenario: &Scenario, logged: usize) -> Result<Router, ScenarioError> {
+        if let Some(group) = scenario.traffic.iter().find(|group| !group.script.is_empty()) {
+            return Err(ScenarioError(format!(
+                "traffic {}.script: a live run drops and marks by its queues alone; leave the script out or simulate",
+                group.name
+            )));
+        }
+        let Parts { network, names, routes, groups } = sim::parts(scenario)?;
+        let machines = ["clients", "servers"].map(|side| scenario.network.whole(side) as u32);
+        let ports = network.ports().len();
+        let mut router = Router {
+            network,
+            names,
+            routes,
+            groups: groups.into_iter().map(|(group, _)| group).collect(),
+            machines,
+            seed: scenario.params.whole("seed"),
+            future: Future::default(),
+            now: Instant::ZERO,
+            flows: Flows::default(),
+            in_flight: Vec::new(),
+            done: Vec::new(),
+            logs: (0..ports).map(|_| Log::new(logged)).collect(),
+        };
+        (0..ports as u32).for_each(|port| router.schedule_tick(port));
+        Ok(router)
+    }
+
+    /// A connection or stream is about to begin. Its first packet comes later.
+    pub fn announce(&mut self, of: &Announcement) {
+        let known = usize::from(of.group) < self.groups.len();
+        if known {
+            self.flows.announce(self.now, of);
+        }
+    }
+
+    /// Whether the flow of this packet is known: if not, its announcement may have to be read.
+    pub fn knows(&self, from: Side, facts: &Facts) -> bool {
+        self.flows.knows(from, facts)
+    }
+
+    /// A packet that the driver calls `id` comes from a host of side `from` at `at`, not before
+    /// the last time that was told. What happened until then has happened.
+    pub fn arrive(&mut self, at: Instant, id: u32, from: Side, facts: &Facts) {
+        self.advance(at);
+        let in_flight = self.enter(at, from, facts);
+        let place = id as usize;
+        if self.in_flight.len() <= place {
+            self.in_flight.resize(place + 1, None);
+        }
+        assert!(self.in_flight[place].is_none(), "a packet comes once");
+        self.in_flight[place] = Some(in_flight);
+        self.forward(id);
+    }
+
+    /// Everything up to and including `now` happens.
+    pub fn advance(&mut self, now: Instant) {
+        while let Some((at, event)) = self.future.next(now) {
+            self.now = at;
+            match event {
+                Event::Arrive(id) => self.forward(id),
+                Event::Finish(port) => self.finish_transmission(port),
+                Event::Tick(port) => {
+                    if let Some(finish) = self.network.tick(port, at) {
+                        self.after_explicit(port, finish);
+                    }
+                }
+                Event::Deliver(id) => {
+                    let packet = self.take(id);
+                    let InFlight { to, marked, .. } = packet;
+                    self.done.push(Done::Delivered { id, at, to, marked });
+                }
+            }
+        }
+        self.now = self.now.max(now);
+    }
+
+    /// When [`Router::advance`] has something to do next.
+    pub fn next(&self) -> Option<Instant> {
+        self.future.first()
+    }
+
+    /// What has become of packets since the last call.
+    pub fn take_done(&mut self, into: &mut Vec<Done>) {
+        into.append(&mut self.done);
+    }
+
+    /// Flows that are remembered.
+    pub fn flows(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Ends the run at `end`.
+    pub fn finish(mut self, end: Instant) -> Finished {
+        self.advance(end);
+        self.network.ports_mut().iter_mut().for_each(|port| port.finish(end));
+        Finished { network: self.network, names: self.names, logs: self.logs }
+    }
+
+    fn packet(&mut self, id: u32) -> &mut InFlight {
+        self.in_flight[id as usize].as_mut().expect("a packet on its way")
+    }
+
+    fn take(&mut self, id: u32) -> InFlight {
+        self.in_flight[id as usize].take().expect("a packet on its way")
+    }
+
+    /// What of a packet matters on its way.
+    fn enter(&mut self, at: Instant, from: Side, facts: &Facts) -> InFlight {
+        let (groups, seed, machines) = (&self.groups, self.seed, self.machines);
+        let unknown =
+            |serial, opener, ends| unannounced(groups, seed, machines, serial, opener, ends);
+        let flow = self.flows.of(at, from, facts, unknown);
+        let (class, ack) = flow.judge(from, facts);
+        let group = &groups[usize::from(flow.owner.group)];
+        // The routes of a group are those of its own machines' packets, then of the others'.
+        let opened = from == flow.opener;
+        let routes = &group.routes[usize::from(from != group.side)];
+        let [client, server] = flow.machines;
+        let [source, destination] = match from {
+            Side::Clients => [client, server],
+            Side::Servers => [server, client],
+        };
+        let tail = if is_split(facts.protocol) {
+            Duration::from_nanos(flow.owner.round_trip.nanos() / 2)
+        } else {
+            // The whole round trip lies at the clients' entrance.
+            if from == Side::Servers { flow.owner.round_trip } else { Duration::ZERO }
+        };
+        InFlight {
+            flow: u64::from(flow.serial) << 1 | u64::from(!opened),
+            bytes: facts.bytes,
+            ecn: facts.ecn,
+            marked: false,
+            header: Header { dscp: facts.dscp, ack, source, destination },
+            class,
+            owner: (flow.owner.group, flow.owner.member),
+            to: from.other(),
+            client: u32::from(client) % machines[0],
+            tail,
+            route: routes[usize::from(source) % routes.len()],
+            hop: 0,
+            row: 0,
+        }
+    }
+
+    /// Moves a packet that is now at the entrance of a port, or past its last one.
+    fn forward(&mut self, id: u32) {
+        let mut at = self.now;
+        while at == self.now {
+            let in_flight = self.in_flight[id as usize].as_mut().expect("a packet on its way");
+            let Some(&port) = self.routes[in_flight.route as usize].get(usize::from(in_flight.hop))
+            else {
+                return self.deliver(id, at);
+            };
+            in_flight.hop += 1;
+            let mut packet = in_flight.at_port(id, at);
+            in_flight.row = self.logs[port as usize].arrived(&packet, in_flight.class);
+            let (owner, class) = (in_flight.owner, in_flight.class);
+            match self.network.port(port) {
+                Port::Folded(folded) => match folded.offer(&mut packet, class) {
+                    Offered::Leaves { at: leaves, .. } => at = leaves + self.network.after(port),
+                    _ => return self.lose(id, port),
+                },
+                Port::Explicit(explicit) => {
+                    if let Some(trace) = explicit.packet_trace() {
+                        let (group, user) = owner;
+                        trace.arrived(at, id, Who { class, group, user, bytes: packet.bytes });
+                    }
+                    let finish = self.network.offer(port, packet, class);
+                    return self.after_explicit(port, finish);
+                }
+            }
+        }
+        let flow = self.packet(id).flow;
+        self.future.arrival(at, flow, Event::Arrive(id));
+    }
+
+    /// Frees what an explicit port lost and schedules the end of the transmission it began.
+    fn after_explicit(&mut self, port: u32, finish: Option<Instant>) {
+        while let Some(id) = self.network.take_lost() {
+            self.lose(id, port);
+        }
+        if let Some(at) = finish {
+            self.future.departure(at, port);
+        }
+        self.schedule_tick(port);
+    }
+
+    fn finish_transmission(&mut self, port: u32) {
+        let (packet, finish) = self.network.finish_transmission(port, self.now);
+        self.after_explicit(port, finish);
+        let in_flight = self.in_flight[packet.id as usize].as_mut().expect("a packet on its way");
+        let marked = packet.ecn != in_flight.ecn;
+        (in_flight.ecn, in_flight.marked) = (packet.ecn, in_flight.marked || marked);
+        let fate = Fate::Left { at: self.now, marked };
+        self.logs[port as usize].became(in_flight.row, fate);
+        let at = self.now + self.network.after(port);
+        if usize::from(in_flight.hop) == self.routes[in_flight.route as usize].len() {
+            self.deliver(packet.id, at);
+        } else {
+            let flow = in_flight.flow;
+            self.future.arrival(at, flow, Event::Arrive(packet.id));
+        }
+    }
+
+    /// A packet leaves its last port at `at`: its distance lies before it.
+    fn deliver(&mut self, id: u32, at: Instant) {
+        let in_flight = self.in_flight[id as usize].as_ref().expect("a packet on its way");
+        let at = self.network.delayed(at, in_flight.tail, || in_flight.client);
+        self.future.arrival(at, in_flight.flow, Event::Deliver(id));
+    }
+
+    fn schedule_tick(&mut self, port: u32) {
+        if let Some(at) = self.network.arm_tick(port) {
+            self.future.tick(at.max(self.now), port);
+        }
+    }
+
+    /// The queue of `port` has dropped a packet.
+    fn lose(&mut self, id: u32, port: u32) {
+        let packet = self.take(id);
+        self.network.port(port).meter_mut().lost(self.now, packet.class);
+        self.logs[port as usize].became(packet.row, Fate::Dropped);
+        self.done.push(Done::Dropped { id });
+    }
+}
+
+/// A router whose run is over.
+pub struct Finished {
+    network: Network,
+    names: Vec<String>,
+    logs: Vec<Log>,
+}
+
+impl Finished {
+    /// Names of the ports, each with the log of its first arrivals.
+    pub fn logs(&self) -> impl Iterator<Item = (&str, &Log)> {
+        self.names.iter().map(String::as_str).zip(&self.logs)
+    }
+
+    /// What the run hands out: of the ports what they measured, of users what `recorder` was told.
+    pub fn outcome(&self, scenario: &Scenario, recorder: Recorder, told: Told) -> Outcome {
+        let Told { reports, users, open_requests } = told;
+        let names = self.names.iter().map(String::as_str);
+        let meters = self.network.ports().iter().map(Port::meter);
+        let ports = names.zip(meters).collect();
+        recorder.outcome(&Ended { scenario, ports, reports, users, events: 0, open_requests })
+    }
+
+    /// The same where nobody told anything of users.
+    pub fn of_ports(&self, scenario: &Scenario) -> Outcome {
+        let nobody = scenario.traffic.iter().map(|_| 0);
+        self.outcome(scenario, Recorder::new(scenario, nobody), Told::default())
+    }
+}
+
+/// What was told of users beside the recorder.
+#[derive(Default)]
+pub struct Told {
+    /// What applications say of themselves.
+    pub reports: Reports,
+    /// Users and flows of all groups.
+    pub users: usize,
+    /// Requests without an answer at the end.
+    pub open_requests: u64,
+}
+
+impl InFlight {
+    fn at_port(&self, id: u32, at: Instant) -> Packet {
+        Packet {
+            id,
+            flow: self.flow,
+            bytes: self.bytes,
+            ecn: self.ecn,
+            arrived: at,
+            header: self.header,
+        }
+    }
+}
+
+/// The owner of a flow that nobody announced: the first group, whose distances it has too.
+fn unannounced(
+    groups: &[Group],
+    seed: u64,
+    machines: [u32; 2],
+    serial: u32,
+    opener: Side,
+    ends: [u16; 2],
+) -> Owner {
+    let group = &groups[0];
+    let [own, peer] = if opener == group.side { ends } else { [ends[1], ends[0]] };
+    let count = |side| machines[usize::from(addresses::index(side))];
+    let (own, peer) =
+        (u32::from(own) % count(group.side), u32::from(peer) % count(group.side.other()));
+    let mut rng = Rng::indexed(seed, "live.rtt", u64::from(serial));
+    let member = group.first_member;
+    Owner { group: 0, member, round_trip: group.draw_round_trip(own, peer, member, &mut rng) }
+}

@@ -1,0 +1,140 @@
+//! How a live run ends: what was measured, and how far it can be believed.
+
+use packet::{Duration, Instant};
+use serde_json::{Value, json};
+use sim::Outcome;
+
+use super::{Drive, Spec, TO_END};
+use crate::clock::monotonic_ns;
+use crate::fault::{Fault, doing};
+use crate::netns::Counters;
+use crate::parts::Running;
+use crate::router::replay::replay;
+use crate::router::{Finished, Told};
+use crate::users::{Collected, collect};
+
+/// Above this lateness of one packet in a hundred a run says so: distances are then no longer those
+/// of the scenario.
+const LATE_S: f64 = 0.000_5;
+
+/// How far a run can be believed, as JSON: `lateness_p50_s`, `lateness_p99_s`, `lateness_max_s` of
+/// packets handed on; `gap_p99_s`, `gap_max_s` between looks of the router when it was not asleep;
+/// `cpu_share` of one processor; `packets`; `dropped_elsewhere`; `foreign`; `replayed`;
+/// `commands` (name and exit code); `cut_s`, if a program ended the run; `missing`, what the kernel cannot
+/// imitate of the end systems; and `flags`, a sentence for
+/// everything that is not as it should be.
+#[derive(Clone, Debug)]
+pub struct Honesty(pub Value);
+
+/// Waits for the programs, replays the logs, and gathers everything.
+pub fn finish(
+    spec: &Spec,
+    mut drive: Drive,
+    end: Instant,
+    counters: [Counters; 2],
+    busy: Duration,
+) -> Result<(Outcome, Honesty), Fault> {
+    let cut = end < Instant::ZERO + spec.scenario.params.time("duration");
+    let ended = if cut { stop(&mut drive.running) } else { wait(&mut drive) };
+    ended?;
+    let account = drive.bridge.account();
+    let [p50, p99] = [0.5, 0.99].map(|p| drive.bridge.lateness().quantile_s(p));
+    let latest = drive.bridge.lateness().longest_s();
+    let dropped: u64 = counters.iter().map(|c| c.received[1] + c.sent[1]).sum();
+    let elsewhere = dropped + account.refused;
+    let users_cut = cut && !spec.facts.is_empty();
+    let mut flags = doubts(elsewhere, p99, users_cut);
+    let commands: Vec<Value> = drive
+        .running
+        .iter()
+        .filter(|part| part.part.pair.is_none())
+        .map(|part| json!({"name": part.part.name, "code": part.code}))
+        .collect();
+    let gaps = std::mem::take(&mut drive.gaps);
+    let finished = drive.bridge.into_router().finish(end);
+    let replayed = check(spec, &finished, &mut flags)?;
+    let outcome = gather(spec, &finished, Some(end).filter(|_| cut))?;
+    let honesty = json!({
+        "lateness_p50_s": p50, "lateness_p99_s": p99, "lateness_max_s": latest,
+        "gap_p99_s": gaps.quantile_s(0.99), "gap_max_s": gaps.longest_s(),
+        "cpu_share": busy.secs_f64() / end.secs_f64().max(1e-9),
+        "packets": account.received, "foreign": account.foreign,
+        "dropped_elsewhere": elsewhere,
+        "replayed": replayed, "commands": commands,
+        "cut_s": if cut { Some(end.secs_f64()) } else { None },
+        "missing": spec.end_system.missing,
+        "flags": flags,
+    });
+    Ok((outcome, Honesty(honesty)))
+}
+
+/// A sentence for everything that is not as it should be.
+fn doubts(elsewhere: u64, p99_s: f64, users_cut: bool) -> Vec<String> {
+    let mut out = Vec::new();
+    if elsewhere > 0 {
+        out.push(format!("{elsewhere} packets were dropped by devices, not by queues: use a faster machine or a slower line"));
+    }
+    if p99_s > LATE_S {
+        let ms = p99_s * 1e3;
+        out.push(format!("one packet in a hundred was {ms:.1} ms late or more: let nothing else run on this machine"));
+    }
+    if users_cut {
+        out.push(
+            "users were stopped with the program, before their time: only queues were measured"
+                .into(),
+        );
+    }
+    out
+}
+
+/// Programs of users end by themselves, packets still moving; all others are ended.
+fn wait(drive: &mut Drive) -> Result<(), Fault> {
+    let latest = monotonic_ns() + TO_END.as_nanos() as u64;
+    while monotonic_ns() < latest {
+        let mut all = true;
+        for part in drive.running.iter_mut().filter(|part| part.control.is_some()) {
+            all &= part.has_ended()?;
+        }
+        if all {
+            break;
+        }
+        drive.turn()?;
+        std::thread::sleep(std::time::Duration::from_micros(500));
+    }
+    let failed = drive.running.iter().find_map(Running::failure);
+    stop(&mut drive.running)?;
+    failed.map_or(Ok(()), Err)
+}
+
+fn stop(running: &mut [Running]) -> Result<(), Fault> {
+    for part in running {
+        part.has_ended()?;
+        part.stop();
+    }
+    Ok(())
+}
+
+/// Replays the log of every port through the simulator; how many arrivals that were.
+fn check(spec: &Spec, finished: &Finished, flags: &mut Vec<String>) -> Result<usize, Fault> {
+    let mut arrivals = 0;
+    for (name, log) in finished.logs().filter(|(name, _)| !name.starts_with("access")) {
+        let replayed = replay(&spec.scenario, name, log).map_err(|e| Fault(e.0))?;
+        arrivals += replayed.arrivals;
+        if let Some((row, live, again)) = replayed.differs {
+            flags.push(format!("arrival {row} at {name} met {live:?}, in the simulator {again:?}: please report it with the scenario"));
+        }
+    }
+    Ok(arrivals)
+}
+
+/// What ports and users measured; of a run that was cut at `end` only the ports.
+fn gather(spec: &Spec, finished: &Finished, end: Option<Instant>) -> Result<Outcome, Fault> {
+    let shorter = end.map(|end| spec.until(end)).transpose()?;
+    let scenario = shorter.as_ref().unwrap_or(&spec.scenario);
+    if spec.facts.is_empty() || end.is_some() {
+        return Ok(finished.of_ports(scenario));
+    }
+    let Collected { recorder, reports, users, open_requests, .. } =
+        collect(scenario, &spec.facts).map_err(doing("read what users measured"))?;
+    Ok(finished.outcome(scenario, recorder, Told { reports, users, open_requests }))
+}

@@ -1,0 +1,126 @@
+//! The system calls that have no safe form: the only `unsafe` of this crate.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
+use rustix::ioctl::{Opcode, Setter, ioctl, opcode};
+use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, UnshareFlags, configure_capability_in_ambient_set,
+    set_capabilities, set_no_new_privs,
+};
+
+use crate::fault::{Fault, doing};
+
+/// The request that makes a file of `/dev/net/tun` a device (`linux/if_tun.h`).
+#[repr(C)]
+struct InterfaceRequest {
+    name: [u8; 16],
+    flags: u16,
+    rest: [u8; 22],
+}
+
+const TUNSETIFF: Opcode = opcode::write::<i32>(b'T', 202);
+/// Packets of IP without a link header (IFF_TUN), nothing in front of them (IFF_NO_PI).
+const TUN: u16 = 0x0001 | 0x1000;
+
+/// Opens a TUN device of this name in the calling thread's network namespace.
+///
+/// # Errors
+/// As the kernel says: no `/dev/net/tun`, or no right to it.
+pub fn open_tun(name: &str) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let device = rustix::fs::open("/dev/net/tun", flags, Mode::empty())?;
+    let mut request = InterfaceRequest { name: [0; 16], flags: TUN, rest: [0; 22] };
+    let length = name.len().min(15);
+    request.name[..length].copy_from_slice(&name.as_bytes()[..length]);
+    // SAFETY: the request is the `struct ifreq` of 40 bytes that TUNSETIFF reads and writes.
+    unsafe { ioctl(&device, Setter::<TUNSETIFF, InterfaceRequest>::new(request))? };
+    Ok(device)
+}
+
+/// The calling thread gets namespaces of its own.
+///
+/// # Errors
+/// As the kernel says: above all that the process may not.
+pub fn unshare(flags: UnshareFlags) -> io::Result<()> {
+    debug_assert!(!flags.contains(UnshareFlags::FILES));
+    // SAFETY: only CLONE_FILES would take open files from under other threads.
+    unsafe { rustix::thread::unshare_unsafe(flags) }?;
+    Ok(())
+}
+
+/// What is started with `command` has no capability but `able`, does not outlive the calling thread, and
+/// inherits these files under their numbers.
+pub fn confine(command: &mut Command, files: &[&OwnedFd], able: CapabilitySet) {
+    let files: Vec<RawFd> = files.iter().map(|file| file.as_raw_fd()).collect();
+    // SAFETY: between fork and exec only system calls are made, none of which allocates.
+    unsafe { command.pre_exec(move || bind(&files, able)) };
+}
+
+fn bind(files: &[RawFd], able: CapabilitySet) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    for &file in files {
+        // SAFETY: it is open in the parent for as long as that starts programs.
+        let file = unsafe { BorrowedFd::borrow_raw(file) };
+        fcntl_setfd(file, FdFlags::empty())?;
+    }
+    keep_capabilities(able)
+}
+
+/// The file whose number an environment variable tells: what [`confine`] let through. To be asked for
+/// once.
+pub fn inherited(variable: &str) -> Option<OwnedFd> {
+    let number: RawFd = std::env::var(variable).ok()?.parse().ok()?;
+    // Below are the standard streams, which others own.
+    let number = Some(number).filter(|&number| number > 2)?;
+    // SAFETY: whoever started this process opened it for us alone; nobody else in it knows the number.
+    let file = unsafe { OwnedFd::from_raw_fd(number) };
+    fcntl_getfd(&file).ok()?;
+    Some(file)
+}
+
+/// A process that may not make namespaces gets a user namespace in which it may. It has to be the only
+/// thread of its process then. Users and groups keep their numbers, and so files their owners.
+///
+/// # Errors
+/// A sentence, if the kernel does not allow that either.
+pub fn gain_capabilities() -> Result<(), Fault> {
+    let held =
+        rustix::thread::capabilities(None).map_err(doing("tell our capabilities"))?.effective;
+    if held.contains(CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN) {
+        return Ok(());
+    }
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    unshare(UnshareFlags::NEWUSER).map_err(|error| {
+        Fault(format!("a live run needs namespaces, and this user may not make any ({error}): start it as root, or have root allow user namespaces (sysctl user.max_user_namespaces above 0, kernel.apparmor_restrict_unprivileged_userns=0)"))
+    })?;
+    let (user, group) = (user.as_raw(), group.as_raw());
+    let maps = [
+        ("setgroups", "deny".to_owned()),
+        ("uid_map", format!("{user} {user} 1")),
+        ("gid_map", format!("{group} {group} 1")),
+    ];
+    for (name, map) in maps {
+        std::fs::write(format!("/proc/self/{name}"), map).map_err(doing("map users"))?;
+    }
+    Ok(())
+}
+
+/// From here on this thread, and what it starts, can do no more than any user and `able`, whoever it
+/// runs as.
+///
+/// # Errors
+/// As the kernel says.
+pub fn keep_capabilities(able: CapabilitySet) -> io::Result<()> {
+    // A program that is executed by root would get all of them back.
+    set_no_new_privs(true)?;
+    set_capabilities(None, CapabilitySets { effective: able, permitted: able, inheritable: able })?;
+    // And one that is executed by a user would lose them.
+    able.iter().try_for_each(|one| Ok(configure_capability_in_ambient_set(one, true)?))
+}

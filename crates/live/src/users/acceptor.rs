@@ -1,0 +1,265 @@
+//! The ends of connections that applications of the other side open: a server program that answers
+//! as it was told, as `sim`'s does.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use packet::{Duration, Instant};
+use rustix::event::epoll::{self, EventData, EventFlags};
+
+use super::driver::{Driver, Expected, Place, Slot};
+use super::facts::{ConnectionId, Fact};
+use super::partner::{Closing, When, Word};
+use super::pipe::Pipe;
+use super::timers::Timer;
+
+/// A reply to come.
+#[derive(Clone, Copy, Debug)]
+struct Reply {
+    request_end: u64,
+    bytes: u64,
+    when: When,
+    /// When it was told of.
+    told: Instant,
+}
+
+/// What the other program has said of a connection.
+#[derive(Debug)]
+pub struct Plan {
+    conn: ConnectionId,
+    closing: Closing,
+    replies: VecDeque<Reply>,
+    /// There is no further request.
+    last: bool,
+}
+
+/// The end of a connection that accepted it.
+#[derive(Debug)]
+pub struct Acceptor {
+    pub(super) pipe: Pipe,
+    pub(super) group: u16,
+    plan: Option<Plan>,
+    from: SocketAddr,
+    /// Replies begun.
+    answered: u32,
+    /// Works on the oldest reply until then.
+    ready: Option<Instant>,
+    /// When it last wrote.
+    wrote: Option<Instant>,
+    /// A timer is due then.
+    armed: Instant,
+}
+
+impl Acceptor {
+    /// When the oldest reply may be written, if its request has arrived.
+    fn due(&mut self, now: Instant) -> Option<Instant> {
+        let reply = *self.plan.as_ref()?.replies.front()?;
+        if self.pipe.delivered < reply.request_end {
+            return None;
+        }
+        let after = |start: Instant, ns: u64| start + Duration::from_nanos(ns);
+        match reply.when {
+            When::Served(ns) => Some(*self.ready.get_or_insert(after(now, ns))),
+            When::Unasked(_) if self.pipe.unwritten > 0 => None,
+            When::Unasked(ns) => Some(*self.ready.get_or_insert(after(now, ns))),
+            When::Scripted(ns) => Some(after(self.wrote.unwrap_or(reply.told), ns)),
+        }
+    }
+
+    /// Writes what is due by now. Returns the facts of it, and when the next reply is due.
+    fn answer(&mut self, now: Instant) -> (Vec<Fact>, Option<Instant>) {
+        let mut facts = Vec::new();
+        let next = loop {
+            self.pipe.write();
+            let Some(due) = self.due(now) else { break None };
+            if due > now {
+                break Some(due);
+            }
+            self.ready = None;
+            let Some(plan) = &mut self.plan else { break None };
+            let Some(reply) = plan.replies.pop_front() else { break None };
+            facts.push(Fact::Served {
+                conn: plan.conn,
+                index: self.answered,
+                resent: self.pipe.resent(),
+            });
+            self.answered += 1;
+            self.pipe.unwritten += reply.bytes;
+            self.wrote = Some(now);
+        };
+        if self.finished() {
+            self.pipe.close();
+        }
+        (facts, next)
+    }
+
+    fn finished(&self) -> bool {
+        let Some(plan) = &self.plan else { return self.pipe.peer_closed };
+        let answered = self.answered > 0 && plan.replies.is_empty();
+        match plan.closing {
+            Closing::Acceptor => answered,
+            Closing::AcceptorLast => answered && plan.last,
+            Closing::Opener => self.pipe.peer_closed && plan.replies.is_empty(),
+        }
+    }
+
+    /// What is to be noted of it when it is over, or the run.
+    pub(super) fn end(&self, at: Instant, over: bool) -> Option<Fact> {
+        let conn = self.plan.as_ref()?.conn;
+        Some(Fact::AcceptorEnd { conn, end: self.pipe.end(at, over) })
+    }
+}
+
+impl Driver {
+    fn acceptor(&mut self, place: Place) -> Option<&mut Acceptor> {
+        match self.at(place) {
+            Some(Slot::Acceptor(acceptor)) => Some(acceptor),
+            _ => None,
+        }
+    }
+
+    /// A connection to a group has come.
+    pub(super) fn accepted(
+        &mut self,
+        group: u16,
+        socket: OwnedFd,
+        from: SocketAddr,
+    ) -> io::Result<()> {
+        let plan = self.plans.remove(&from);
+        let conn = plan.as_ref().map(|plan| plan.conn);
+        let pipe = Pipe::new(socket, true, EventFlags::IN);
+        let acceptor = Acceptor {
+            pipe,
+            group,
+            plan,
+            from,
+            answered: 0,
+            ready: None,
+            wrote: None,
+            armed: Instant::NEVER,
+        };
+        let place = self.watch(Slot::Acceptor(Box::new(acceptor)), EventFlags::IN)?;
+        match conn {
+            Some(conn) => {
+                self.expected.insert(conn, Expected::At(place));
+            }
+            None => {
+                self.unplanned.insert(from, place);
+            }
+        }
+        self.acceptor_reacts(place)
+    }
+
+    /// The other program has said something of a connection.
+    pub(super) fn plan(&mut self, word: Word) -> io::Result<()> {
+        let told = self.clock.now();
+        match word {
+            Word::Open { conn, from, closing } => {
+                let plan = Plan { conn, closing, replies: VecDeque::new(), last: false };
+                return self.expect(plan, from);
+            }
+            Word::Reply { conn, request_end, bytes, when } => {
+                let reply = Reply { request_end, bytes, when, told };
+                return self.with_plan(conn, |plan| plan.replies.push_back(reply));
+            }
+            Word::Last { conn } => return self.with_plan(conn, |plan| plan.last = true),
+            Word::Gone { conn } => {
+                if let Some(Expected::From(from)) = self.expected.remove(&conn) {
+                    self.plans.remove(&from);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A connection is about to come, or has already.
+    fn expect(&mut self, plan: Plan, from: SocketAddr) -> io::Result<()> {
+        let conn = plan.conn;
+        let Some(place) = self.unplanned.remove(&from) else {
+            self.plans.insert(from, plan);
+            self.expected.insert(conn, Expected::From(from));
+            return Ok(());
+        };
+        if let Some(acceptor) = self.acceptor(place) {
+            acceptor.plan = Some(plan);
+            self.expected.insert(conn, Expected::At(place));
+        }
+        self.acceptor_reacts(place)
+    }
+
+    fn with_plan(&mut self, conn: ConnectionId, act: impl FnOnce(&mut Plan)) -> io::Result<()> {
+        match self.expected.get(&conn) {
+            Some(&Expected::From(from)) => {
+                self.plans.get_mut(&from).map(act);
+                Ok(())
+            }
+            Some(&Expected::At(place)) => {
+                if let Some(plan) = self.acceptor(place).and_then(|of| of.plan.as_mut()) {
+                    act(plan);
+                }
+                self.acceptor_reacts(place)
+            }
+            None => Ok(()), // it is over
+        }
+    }
+
+    /// Something happens at the socket.
+    pub(super) fn acceptor_happens(&mut self, place: Place, flags: EventFlags) -> io::Result<()> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut arrived = (0, 0);
+        if let Some(acceptor) = self.acceptor(place)
+            && flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR)
+        {
+            arrived = (acceptor.group, acceptor.pipe.read(&mut scratch));
+        }
+        self.scratch = scratch;
+        if arrived.1 > 0 {
+            self.arrived(arrived.0, arrived.1);
+        }
+        self.acceptor_reacts(place)
+    }
+
+    /// The server program: answers, closes.
+    pub(super) fn acceptor_reacts(&mut self, place: Place) -> io::Result<()> {
+        let now = self.now;
+        let epoll = Arc::clone(&self.epoll);
+        let Some(acceptor) = self.acceptor(place) else { return Ok(()) };
+        let (facts, next) = acceptor.answer(now);
+        let next = next.filter(|&at| at < acceptor.armed || acceptor.armed <= now);
+        acceptor.armed = next.unwrap_or(acceptor.armed);
+        let over = acceptor.pipe.over();
+        let watch = acceptor.pipe.new_watch().filter(|_| !over);
+        if let Some(flags) = watch {
+            epoll::modify(&*epoll, &acceptor.pipe.socket, EventData::new_u64(place), flags)?;
+        }
+        // It may have become so while the watch was changed.
+        let over = over || (watch.is_some() && acceptor.pipe.over());
+        facts.iter().for_each(|fact| self.log.note(fact));
+        if over {
+            self.retire_acceptor(place);
+        } else if let Some(at) = next {
+            self.timers.add(at, Timer::Serve(place));
+        }
+        Ok(())
+    }
+
+    fn retire_acceptor(&mut self, place: Place) {
+        let now = self.now;
+        let Some(acceptor) = self.acceptor(place) else { return };
+        let (fact, from) = (acceptor.end(now, true), acceptor.from);
+        match acceptor.plan.as_ref().map(|plan| plan.conn) {
+            Some(conn) => {
+                self.expected.remove(&conn);
+            }
+            None => {
+                self.unplanned.remove(&from);
+            }
+        }
+        fact.iter().for_each(|fact| self.log.note(fact));
+        self.free(place);
+    }
+}

@@ -1,0 +1,48 @@
+//! The run's time, of one clock that all processes of the machine share.
+
+use packet::Instant;
+use rustix::thread::{ClockId as SleepClock, clock_nanosleep_absolute};
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+/// Nanoseconds of a second.
+const SECOND: u64 = 1_000_000_000;
+
+/// Reads `CLOCK_MONOTONIC` as time since the run began.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    begin: u64,
+}
+
+/// The clock's own reading, ns.
+pub fn monotonic_ns() -> u64 {
+    let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
+    tv_sec.unsigned_abs() * SECOND + tv_nsec.unsigned_abs()
+}
+
+impl Clock {
+    /// The run begins when the clock reads so many nanoseconds.
+    pub fn new(begin: u64) -> Self {
+        Clock { begin }
+    }
+
+    /// Since the run began; zero before.
+    pub fn now(&self) -> Instant {
+        Instant::from_nanos(monotonic_ns().saturating_sub(self.begin))
+    }
+
+    /// How long to wait for an instant; nothing if it is past.
+    pub fn until(&self, at: Instant) -> Timespec {
+        let left = (self.begin.saturating_add(at.nanos())).saturating_sub(monotonic_ns());
+        Timespec { tv_sec: (left / SECOND) as i64, tv_nsec: (left % SECOND) as i64 }
+    }
+
+    /// Sleeps until the run begins.
+    pub fn sleep_until_begin(&self) {
+        let begin = Timespec {
+            tv_sec: (self.begin / SECOND) as i64,
+            tv_nsec: (self.begin % SECOND) as i64,
+        };
+        // A signal wakes it early; nothing else can fail.
+        while clock_nanosleep_absolute(SleepClock::Monotonic, &begin).is_err() {}
+    }
+}

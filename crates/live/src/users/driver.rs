@@ -1,0 +1,447 @@
+//! A program's loop: waits for sockets and times, and hands on what happens.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use packet::Instant;
+use record::Window;
+use rustix::event::epoll::{self, Event, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, SocketFlags, acceptfrom_with, recv, send};
+use sim::topology::Side;
+
+use super::acceptor::{Acceptor, Plan};
+use super::clock::Clock;
+use super::end_system::socket_options;
+use super::facts::{ConnectionId, Fact, Log};
+use super::kernel::TcpCounters;
+use super::members::{Groups, Member};
+use super::opener::Opener;
+use super::partner::{Partner, Word};
+use super::places::{Places, Ports};
+use super::streams::Streams;
+use super::timers::{Timer, Timers};
+use super::{Channels, GRACE, Task, sockets};
+use crate::control::{Announcement, LONGEST, Message};
+
+/// What a file descriptor is of.
+pub(super) enum Slot {
+    /// Connections to a group come here.
+    Listener(OwnedFd, u16),
+    /// Datagrams of a group come here.
+    Datagrams(OwnedFd, u16),
+    /// The other program speaks.
+    Partner,
+    /// A connection of an application of this side.
+    Opener(Box<Opener>),
+    /// A connection of one of the other side.
+    Acceptor(Box<Acceptor>),
+}
+
+impl Slot {
+    fn socket(&self) -> Option<&OwnedFd> {
+        match self {
+            Slot::Listener(socket, _) | Slot::Datagrams(socket, _) => Some(socket),
+            Slot::Opener(of) => Some(&of.pipe.socket),
+            Slot::Acceptor(of) => Some(&of.pipe.socket),
+            Slot::Partner => None,
+        }
+    }
+}
+
+/// The place of a slot, and how often it had been used before: events of an earlier use are known
+/// by it.
+pub(super) type Place = u64;
+
+/// The place of the partner's channel.
+const PARTNER: Place = 0;
+
+/// Everything of a program.
+pub(super) struct Driver {
+    pub epoll: Arc<OwnedFd>,
+    pub clock: Clock,
+    pub now: Instant,
+    slots: Vec<(u32, Option<Slot>)>,
+    free: Vec<u32>,
+    pub timers: Timers,
+    pub groups: Groups,
+    pub members: Vec<Member>,
+    pub streams: Streams,
+    pub ports: Ports,
+    pub places: Places,
+    pub side: Side,
+    pub pair: u8,
+    pub window: Window,
+    pub measuring: bool,
+    pub log: Log,
+    pub partner: Partner,
+    router: Option<OwnedFd>,
+    /// What is to come, by where from.
+    pub plans: HashMap<SocketAddr, Plan>,
+    /// What has come before it was told of, by where from.
+    pub unplanned: HashMap<SocketAddr, Place>,
+    /// Where each connection is that was told of.
+    pub expected: HashMap<ConnectionId, Expected>,
+    /// Memory of reads.
+    pub scratch: Vec<u8>,
+    next_serial: u64,
+    /// Payload that arrived in this second, by group; only if it is recorded.
+    goodput: Option<(u64, Vec<u64>)>,
+    counters: TcpCounters,
+}
+
+/// Where a connection that was told of is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Expected {
+    /// Still to come from here.
+    From(SocketAddr),
+    /// Here.
+    At(Place),
+}
+
+impl Driver {
+    pub fn new(task: &Task, channels: Channels) -> io::Result<Driver> {
+        let scenario = &task.scenario;
+        let groups = Groups::new(task).map_err(io::Error::other)?;
+        let members = groups.members(task);
+        let count = scenario.traffic.len();
+        let mut driver = Driver {
+            epoll: Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?),
+            clock: Clock::new(0),
+            now: Instant::ZERO,
+            slots: Vec::new(),
+            free: Vec::new(),
+            timers: Timers::default(),
+            groups,
+            members,
+            streams: Streams::default(),
+            ports: Ports::default(),
+            places: task.places,
+            side: task.side,
+            pair: task.pair.0,
+            window: scenario.window(),
+            measuring: false,
+            log: Log::create(&task.log)?,
+            partner: Partner::new(channels.partner),
+            router: channels.router,
+            plans: HashMap::new(),
+            unplanned: HashMap::new(),
+            expected: HashMap::new(),
+            scratch: vec![0; 1 << 18],
+            next_serial: 0,
+            goodput: scenario.record.switch("goodput").then(|| (0, vec![0; count])),
+            counters: TcpCounters::default(),
+        };
+        let place = driver.place(Slot::Partner);
+        debug_assert_eq!(place, PARTNER);
+        let event = EventData::new_u64(PARTNER);
+        epoll::add(&*driver.epoll, driver.partner.fd(), event, EventFlags::IN)?;
+        driver.listen(task)?;
+        Ok(driver)
+    }
+
+    /// Makes this side reachable for the groups of the other.
+    fn listen(&mut self, task: &Task) -> io::Result<()> {
+        let machines = task.scenario.network.whole(self.side.name()) as u32;
+        for (number, group) in (0..).zip(&task.scenario.traffic) {
+            if group.side() == self.side {
+                continue;
+            }
+            let dscp = self.groups.at(number).group.dscp;
+            let served = |machine| self.places.served(self.side, machine, self.pair, number);
+            if group.entry.datagrams {
+                let all: Vec<OwnedFd> = (0..machines)
+                    .map(|machine| sockets::datagrams(served(machine), dscp))
+                    .collect::<Result<_, _>>()?;
+                for (machine, socket) in (0..).zip(all) {
+                    let at = self.places.served(self.side, machine, self.pair, number);
+                    self.streams.serve(at, socket.try_clone()?);
+                    self.watch(Slot::Datagrams(socket, number), EventFlags::IN)?;
+                }
+            } else {
+                // A program of several has a listener at each machine's address of its own.
+                let options = socket_options(group);
+                let machines = if task.pair.1 > 1 || matches!(self.places, Places::Loopback(_)) {
+                    (0..machines).map(served).collect()
+                } else {
+                    vec![self.places.listening(number)]
+                };
+                for at in machines {
+                    let socket = sockets::listener(at, &options, dscp)?;
+                    self.watch(Slot::Listener(socket, number), EventFlags::IN)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A new place.
+    pub fn place(&mut self, slot: Slot) -> Place {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.slots.push((0, None));
+            (self.slots.len() - 1) as u32
+        });
+        let (generation, place) = &mut self.slots[index as usize];
+        *place = Some(slot);
+        u64::from(*generation) << 32 | u64::from(index)
+    }
+
+    /// What is at a place, if it still is.
+    pub fn at(&mut self, place: Place) -> Option<&mut Slot> {
+        let (generation, slot) = self.slots.get_mut(place as u32 as usize)?;
+        if u64::from(*generation) == place >> 32 { slot.as_mut() } else { None }
+    }
+
+    /// The place may be used again.
+    pub fn free(&mut self, place: Place) {
+        let (generation, slot) = &mut self.slots[place as u32 as usize];
+        *slot = None;
+        *generation += 1;
+        self.free.push(place as u32);
+    }
+
+    /// A new place whose socket is watched.
+    pub fn watch(&mut self, slot: Slot, flags: EventFlags) -> io::Result<Place> {
+        let place = self.place(slot);
+        let epoll = Arc::clone(&self.epoll);
+        if let Some(socket) = self.at(place).and_then(|slot| slot.socket()) {
+            epoll::add(&*epoll, socket, EventData::new_u64(place), flags)?;
+        }
+        Ok(place)
+    }
+
+    /// A number that no other connection or stream of the run has.
+    pub fn next_id(&mut self) -> ConnectionId {
+        self.next_serial += 1;
+        let side = u64::from(crate::addresses::index(self.side));
+        side << 62 | u64::from(self.pair) << 48 | self.next_serial
+    }
+
+    /// Tells the router of a connection or stream to come, if there is one.
+    pub fn announce(&mut self, announcement: Announcement) -> io::Result<()> {
+        let Some(router) = &self.router else { return Ok(()) };
+        let (bytes, length) = Message::Announce(announcement).encode();
+        send(router, &bytes[..length], SendFlags::NOSIGNAL)?;
+        Ok(())
+    }
+
+    /// So many bytes reached a program of a group.
+    pub fn arrived(&mut self, group: u16, bytes: u64) {
+        let Some((second, sums)) = &mut self.goodput else { return };
+        let now = self.now.nanos() / 1_000_000_000;
+        if now != *second {
+            let before = std::mem::replace(second, now);
+            Self::note_goodput(&mut self.log, before, sums);
+        }
+        sums[usize::from(group)] += bytes;
+    }
+
+    fn note_goodput(log: &mut Log, second: u64, sums: &mut [u64]) {
+        for (group, sum) in (0..).zip(sums) {
+            let bytes = std::mem::take(sum);
+            if bytes > 0 {
+                log.note(&Fact::Arrived { at: second * 1_000_000_000, group, bytes });
+            }
+        }
+    }
+
+    /// Says that it is ready, and hears when the run begins.
+    pub fn wait_for_begin(&self) -> io::Result<u64> {
+        let Some(router) = &self.router else {
+            return Err(io::Error::other("there is no router to say when the run begins"));
+        };
+        let (bytes, length) = Message::Ready.encode();
+        send(router, &bytes[..length], SendFlags::NOSIGNAL)?;
+        let mut answer = [0; LONGEST];
+        let (_, length) = recv(router, &mut answer[..], RecvFlags::empty())?;
+        match Message::decode(&answer[..length]) {
+            Some(Message::Begin(at)) => Ok(at),
+            _ => Err(io::Error::other("the router ended before the run began")),
+        }
+    }
+
+    /// Runs to the end.
+    pub fn run(mut self, begin: u64) -> io::Result<()> {
+        self.clock = Clock::new(begin);
+        self.timers.add(self.window.from, Timer::Measure);
+        self.clock.sleep_until_begin();
+        for member in 0..self.members.len() as u32 {
+            if !self.groups.at(self.members[member as usize].group).group.waits {
+                self.tell(member, traffic::Input::Start, Instant::ZERO)?;
+            }
+        }
+        let end = self.window.to;
+        let partner = self.serve(end, true)?;
+        self.now = end;
+        self.end_run();
+        if partner {
+            self.serve(end + GRACE, false)?;
+        }
+        self.log.finish()
+    }
+
+    /// Serves what happens until an instant, applications too if the run is `on`; whether the
+    /// partner is there still.
+    fn serve(&mut self, until: Instant, on: bool) -> io::Result<bool> {
+        let mut events: Vec<Event> = Vec::with_capacity(512);
+        loop {
+            self.now = self.clock.now();
+            while on && let Some((due, timer)) = self.timers.take(self.now.min(until)) {
+                self.expire(due, timer)?;
+            }
+            if self.now >= until {
+                return Ok(true);
+            }
+            if self.partner.flush().is_err() {
+                return Ok(false);
+            }
+            let next = self.timers.next().filter(|_| on).map_or(until, |at| at.min(until));
+            let wait = self.clock.until(next);
+            events.clear();
+            match epoll::wait(
+                &*self.epoll,
+                rustix::buffer::spare_capacity(&mut events),
+                Some(&wait),
+            ) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            self.now = self.clock.now();
+            for event in &events {
+                let (place, flags) = (event.data.u64(), event.flags);
+                if place == PARTNER {
+                    let Ok(words) = self.partner.hear() else { return Ok(false) };
+                    for word in words {
+                        self.told(word, on)?;
+                    }
+                } else {
+                    self.happens(place, flags, on)?;
+                }
+            }
+        }
+    }
+
+    fn expire(&mut self, due: Instant, timer: Timer) -> io::Result<()> {
+        match timer {
+            Timer::Wake(member) => self.tell(member, traffic::Input::Woke, due),
+            Timer::Serve(place) => self.acceptor_reacts(place),
+            Timer::Acknowledged(place) => self.look(place),
+            Timer::Connect(place) => self.connect_expires(place),
+            Timer::Begin(group) => self.begin_group(group),
+            Timer::Measure => {
+                self.begin_measuring();
+                Ok(())
+            }
+        }
+    }
+
+    /// Something happens at a socket.
+    fn happens(&mut self, place: Place, flags: EventFlags, on: bool) -> io::Result<()> {
+        match self.at(place) {
+            Some(Slot::Datagrams(..)) => self.read_datagrams(place, on),
+            Some(Slot::Listener(..)) if on => self.accept(place),
+            Some(Slot::Opener(_)) if on => self.opener_happens(place, flags),
+            Some(Slot::Acceptor(_)) if on => self.acceptor_happens(place, flags),
+            // The run is over: connections are left as they are.
+            Some(Slot::Listener(..) | Slot::Opener(_) | Slot::Acceptor(_)) => self.unwatch(place),
+            Some(Slot::Partner) | None => Ok(()),
+        }
+    }
+
+    fn unwatch(&mut self, place: Place) -> io::Result<()> {
+        let epoll = Arc::clone(&self.epoll);
+        if let Some(socket) = self.at(place).and_then(|slot| slot.socket()) {
+            epoll::delete(&*epoll, socket)?;
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, place: Place) -> io::Result<()> {
+        loop {
+            let Some(Slot::Listener(listener, group)) = self.at(place) else { return Ok(()) };
+            let group = *group;
+            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+            match acceptfrom_with(listener, flags) {
+                Ok((socket, Some(from))) => {
+                    let from = SocketAddr::try_from(from).map_err(io::Error::from)?;
+                    self.accepted(group, socket, from)?;
+                }
+                Ok((_, None)) | Err(Errno::INTR | Errno::CONNABORTED) => {}
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// The partner has said something.
+    fn told(&mut self, word: Word, on: bool) -> io::Result<()> {
+        match word {
+            Word::Heard { stream, number, at } if on => self.heard(stream, number, at),
+            Word::Say { stream, number, bytes, from, to } if on => {
+                self.say_back(stream, number, bytes, from, to);
+                Ok(())
+            }
+            Word::Acted { group, at } if on => {
+                self.lead(group, Instant::from_nanos(at));
+                Ok(())
+            }
+            word if on => self.plan(word),
+            _ => Ok(()),
+        }
+    }
+
+    /// The measured interval begins.
+    fn begin_measuring(&mut self) {
+        self.measuring = true;
+        self.counters = TcpCounters::read();
+        for (_, slot) in &mut self.slots {
+            match slot {
+                Some(Slot::Opener(of)) => of.pipe.begin_measuring(),
+                Some(Slot::Acceptor(of)) => of.pipe.begin_measuring(),
+                _ => {}
+            }
+        }
+        for member in &mut self.members {
+            member.app.measure(self.window.from);
+        }
+    }
+
+    /// The run is over: what is still open is noted as far as it went.
+    fn end_run(&mut self) {
+        if self.pair == 0 {
+            let did = TcpCounters::read() - self.counters;
+            self.log.note(&Fact::Kernel {
+                timeouts: did.timeouts,
+                fast_retransmits: did.fast_retransmits,
+                spurious_timeouts: did.spurious_timeouts,
+                retransmitted: did.retransmitted,
+            });
+        }
+        let (end, mut requests) = (self.now, 0);
+        for (_, slot) in &mut self.slots {
+            match slot {
+                Some(Slot::Opener(opener)) => {
+                    requests += opener.unanswered();
+                    self.log.note(&opener.end(end, false));
+                }
+                Some(Slot::Acceptor(acceptor)) => {
+                    acceptor.end(end, false).iter().for_each(|fact| self.log.note(fact));
+                }
+                _ => {}
+            }
+        }
+        self.log.note(&Fact::Unanswered { requests });
+        if let Some((second, sums)) = &mut self.goodput {
+            Self::note_goodput(&mut self.log, *second, sums);
+        }
+        for member in &mut self.members {
+            if let Some(report) = member.app.report(end) {
+                let (group, user) = (member.group, member.user);
+                self.log.note(&Fact::Said { group, user, report: (&report).into() });
+            }
+        }
+    }
+}

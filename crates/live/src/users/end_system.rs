@@ -1,0 +1,241 @@
+//! A scenario's end systems as the running kernel can imitate them: options of sockets, settings of
+//! the namespaces, and what can be neither.
+//!
+//! Settings of a namespace hold for all groups, so groups must agree on them. What each does:
+//! Documentation/networking/ip-sysctl.rst of the kernel; what was seen of them: the window of 16,060 B
+//! under a buffer of 28,672 B, from which other windows are scaled.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use packet::params::Params;
+use rustix::net::sockopt;
+use sim::scenario::{Scenario, Traffic};
+
+use super::kernel::set_tcp_option;
+
+/// Payload that may wait unsent in a socket before its program is asked for more, bytes: what is
+/// stopped was then hardly written.
+const UNSENT: i32 = 64 << 10;
+
+/// Congestion controls of ours by the kernel's names. BBR is the kernel's version 1.
+const CONTROLS: &[(&str, &str)] = &[
+    ("reno", "reno"),
+    ("rfc5681", "reno"),
+    ("cubic", "cubic"),
+    ("bbr", "bbr"),
+    ("dctcp", "dctcp"),
+    ("vegas", "vegas"),
+];
+
+/// Options of a group's sockets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SocketOptions {
+    /// The kernel's congestion control.
+    pub congestion: String,
+    /// Segment size, where it is not the link's.
+    pub segment: Option<u16>,
+}
+
+impl SocketOptions {
+    /// Sets them.
+    ///
+    /// # Errors
+    /// If the kernel has not got such a congestion control.
+    pub fn set(&self, socket: &OwnedFd) -> io::Result<()> {
+        sockopt::set_tcp_congestion(socket, &self.congestion).map_err(|error| {
+            let name = &self.congestion;
+            io::Error::other(format!(
+                "this kernel lends no congestion control \"{name}\" ({error}); load it as root with modprobe tcp_{name}"
+            ))
+        })?;
+        // The simulator's ends do not hold back small segments.
+        sockopt::set_tcp_nodelay(socket, true)?;
+        set_tcp_option(socket, libc::TCP_NOTSENT_LOWAT, UNSENT)?;
+        match self.segment {
+            Some(bytes) => set_tcp_option(socket, libc::TCP_MAXSEG, bytes.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What namespaces of a scenario are to be set to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Below `/proc/sys/net/ipv4`.
+    pub sysctls: BTreeMap<&'static str, String>,
+    /// First congestion window in segments (`initcwnd` of the routes), where it is not the kernel's.
+    pub initial_window: Option<u32>,
+    /// Every segment is acknowledged at once (`quickack` of the routes).
+    pub quick_acks: bool,
+    /// What the kernel cannot imitate, a sentence each.
+    pub missing: Vec<String>,
+}
+
+/// A group's options of sockets.
+pub fn socket_options(group: &Traffic) -> SocketOptions {
+    let (_, congestion) = congestion(group);
+    let mss = group.tcp.whole("mss");
+    // With timestamps 12 B of it are the option's, in the kernel as here.
+    let segment = (mss != 1_460).then_some(mss as u16);
+    SocketOptions { congestion: congestion.unwrap_or("reno").to_owned(), segment }
+}
+
+/// Our name of a group's congestion control, and the kernel's.
+fn congestion(group: &Traffic) -> (&'static str, Option<&'static str>) {
+    let usual = if group.profile.about.name == "linux" { "cubic" } else { "reno" };
+    let name = group.tcp.variant("congestion").map_or(usual, |(about, _)| about.name);
+    (name, CONTROLS.iter().find(|(ours, _)| *ours == name).map(|(_, kernels)| *kernels))
+}
+
+/// What the namespaces of a scenario are to be set to.
+///
+/// # Errors
+/// A sentence, if groups differ in what holds for a whole namespace.
+pub fn settings(scenario: &Scenario) -> Result<Settings, String> {
+    let mut all = Settings::default();
+    let mut said: BTreeMap<&str, &str> = BTreeMap::new();
+    for group in scenario.traffic.iter().filter(|group| !group.entry.datagrams) {
+        let one = Reader { group, tcp: &group.tcp }.settings();
+        for (name, value) in one.sysctls {
+            let before = all.sysctls.insert(name, value.clone());
+            if let Some(before) = before.filter(|before| *before != value) {
+                let first = said[name];
+                return Err(format!(
+                    "traffic {}: its end systems need {name} = {value}, those of {first} {before}, and a live run has one kernel for all; give both the same profile",
+                    group.name
+                ));
+            }
+            said.insert(name, &group.name);
+        }
+        if all.initial_window.is_some_and(|before| Some(before) != one.initial_window) {
+            return Err(format!(
+                "traffic {}: its initial_window is not that of the other groups, and a live run has one for all; give all the same",
+                group.name
+            ));
+        }
+        all.initial_window = one.initial_window;
+        all.quick_acks |= one.quick_acks;
+        all.missing.extend(one.missing);
+    }
+    Ok(all)
+}
+
+/// Reads a group's profile.
+struct Reader<'a> {
+    group: &'a Traffic,
+    tcp: &'a Params,
+}
+
+impl Reader<'_> {
+    fn has(&self, field: &str) -> bool {
+        self.group.profile.about.fields.iter().any(|each| each.name == field)
+    }
+
+    fn switch(&self, field: &str) -> bool {
+        self.has(field) && self.tcp.switch(field)
+    }
+
+    fn settings(&self) -> Settings {
+        let recovery = if self.has("recovery") { self.tcp.choice("recovery") } else { "sack" };
+        let rack = recovery == "rack";
+        let on = |flag: bool| u8::from(flag).to_string();
+        let mut sysctls = BTreeMap::from([
+            ("tcp_sack", on(matches!(recovery, "rack" | "sack"))),
+            ("tcp_dsack", on(rack)),
+            ("tcp_recovery", on(rack)),
+            // The tail loss probe came with RACK (RFC 8985 section 7).
+            ("tcp_early_retrans", if rack { "3" } else { "0" }.to_owned()),
+            ("tcp_timestamps", on(self.switch("timestamps"))),
+            ("tcp_frto", if self.switch("f_rto") { "2" } else { "0" }.to_owned()),
+            ("tcp_ecn", on(self.asks_for_ecn())),
+            ("tcp_ecn_fallback", on(!self.has("ecn_fallback") || self.tcp.switch("ecn_fallback"))),
+            ("tcp_slow_start_after_idle", on(self.switch("idle_restart"))),
+            ("tcp_no_metrics_save", on(!self.switch("host_cache"))),
+            ("tcp_no_ssthresh_metrics_save", on(!self.switch("cache_ssthresh"))),
+            ("tcp_autocorking", on(false)),
+            ("tcp_fastopen", on(false)),
+            ("tcp_reordering", self.tcp.whole_or("dupack_threshold", 3).to_string()),
+        ]);
+        self.window(&mut sysctls);
+        self.handshake(&mut sysctls);
+        Settings {
+            sysctls,
+            initial_window: Some(self.tcp.whole("initial_window") as u32),
+            quick_acks: self.tcp.whole_or("ack_every", 2) == 1
+                || self.tcp.real("delayed_ack") == 0.0,
+            missing: self.missing(recovery),
+        }
+    }
+
+    fn asks_for_ecn(&self) -> bool {
+        let needs = matches!(congestion(self.group).0, "dctcp" | "prague");
+        self.tcp.switch_or("ecn", needs)
+    }
+
+    /// The largest window: a receive buffer, of which the kernel offers a part.
+    fn window(&self, sysctls: &mut BTreeMap<&'static str, String>) {
+        let bytes = self.tcp.whole("window_bytes");
+        if self.group.profile.about.name == "linux" && !self.tcp.given("window_bytes") {
+            return; // it grows as the kernel's does
+        }
+        let buffer = (bytes * 28_672).div_ceil(16_060);
+        sysctls.insert("tcp_rmem", format!("{} {buffer} {buffer}", buffer.min(4_096)));
+        sysctls.insert("tcp_moderate_rcvbuf", "0".into());
+        sysctls.insert("tcp_window_scaling", u8::from(bytes > 65_535).to_string());
+    }
+
+    fn handshake(&self, sysctls: &mut BTreeMap<&'static str, String>) {
+        let mut set = |field: &str, name: &'static str| {
+            if self.has(field) && self.tcp.given(field) {
+                sysctls.insert(name, self.tcp.whole(field).to_string());
+            }
+        };
+        set("syn_retries", "tcp_syn_retries");
+        set("synack_retries", "tcp_synack_retries");
+        let linear = if self.has("syn_linear") { self.tcp.whole_or("syn_linear", 4) } else { 0 };
+        sysctls.insert("tcp_syn_linear_timeouts", linear.to_string());
+    }
+
+    fn missing(&self, recovery: &str) -> Vec<String> {
+        let mut out = Vec::new();
+        let name = &self.group.name;
+        let mut lacks = |what: String| out.push(format!("traffic {name}: {what}"));
+        let (control, kernels) = congestion(self.group);
+        if kernels.is_none() {
+            lacks(format!("the kernel has no congestion control {control}; it runs reno"));
+        }
+        if control == "bbr" {
+            lacks("the kernel's bbr is version 1".into());
+        }
+        if matches!(recovery, "reno" | "tahoe") {
+            lacks(format!("the kernel has no {recovery} recovery; it runs newreno"));
+        }
+        let real = |field: &str| if self.has(field) { self.tcp.real_or(field, -1.0) } else { -1.0 };
+        for (field, kernels) in [("rto_initial", 1.0), ("rto_min", 0.2), ("delayed_ack", 0.04)] {
+            let asked = real(field);
+            if asked >= 0.0 && asked != kernels && !(field == "delayed_ack" && asked == 0.0) {
+                lacks(format!("{field} is {asked} s, the kernel's {kernels} s"));
+            }
+        }
+        if real("tick") > 0.0 {
+            lacks(format!("timers count ticks of {} s, the kernel's do not", real("tick")));
+        }
+        for field in ["small_write_split", "pacing", "classic_fallback"] {
+            if self.switch(field) {
+                lacks(format!("{field} is not the kernel's"));
+            }
+        }
+        if self.has("delayed_ack_clock") && self.tcp.choice("delayed_ack_clock") != "connection" {
+            lacks("acknowledgements wait for a timer of the connection, not of the host".into());
+        }
+        if self.has("beta_ecn") && self.tcp.given("beta_ecn") {
+            lacks("the kernel has no beta_ecn (ABE)".into());
+        }
+        if !self.group.script.is_empty() {
+            lacks("its script is not played".into());
+        }
+        out
+    }
+}

@@ -1,0 +1,335 @@
+//! What a program of users writes down while it runs, one fact a line, in order of time;
+//! [`collect`](super::collect()) makes the run's measures of the logs of all programs.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use traffic::{Listening, Report, Viewing, Watching};
+
+/// A connection, by a number that no other one of the run has.
+pub type ConnectionId = u64;
+
+/// What one end of a connection has done, when it is over or the run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// When it was through; at the end of the run, if it is not.
+    pub at: u64,
+    /// Whether it is through.
+    pub over: bool,
+    /// Given up.
+    pub failed: bool,
+    /// Payload bytes read in the measured interval.
+    pub delivered: u64,
+    /// SYN or SYN-ACK sent again.
+    pub syn_resent: u32,
+    /// All segments sent again, these included (`tcpi_total_retrans`).
+    pub resent: u32,
+    /// Payload bytes sent again (`tcpi_bytes_retrans`).
+    pub resent_bytes: u64,
+    /// Segments with payload sent (`tcpi_data_segs_out`).
+    pub data_segments: u32,
+}
+
+/// A page, as the recorder of pages has it; times in ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageFact {
+    /// When it began.
+    pub began: u64,
+    /// When its last reply came.
+    pub ended: u64,
+    /// Requests.
+    pub objects: u32,
+    /// Of their answers.
+    pub bytes: u64,
+    /// Who, over all groups.
+    pub user: u32,
+    /// His group.
+    pub group: u16,
+    /// A request was given up.
+    pub failed: bool,
+}
+
+/// A request that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestFact {
+    /// Its connection.
+    pub conn: ConnectionId,
+    /// How many requests of the connection came before it.
+    pub index: u32,
+    /// When its clock started: `connect()`, or the write on a connection already open.
+    pub asked: u64,
+    /// When its reply was there.
+    pub ended: u64,
+    /// Request payload.
+    pub request_bytes: u32,
+    /// Reply payload.
+    pub reply_bytes: u64,
+    /// The opener sent something again meanwhile.
+    pub resent: bool,
+    /// Given up.
+    pub failed: bool,
+}
+
+/// A fact; all times are nanoseconds since the run began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fact {
+    /// A connection is opened.
+    Opened { conn: ConnectionId, at: u64, client: u32, member: u32, group: u16 },
+    /// A request is made.
+    Asked { at: u64, group: u16, reply_bytes: u64 },
+    /// One has ended.
+    Ended(RequestFact),
+    /// A server has a request whole; so many segments it has sent again till now.
+    Served { conn: ConnectionId, index: u32, resent: u32 },
+    /// The opener's end of a connection; replies were asked for.
+    OpenerEnd { conn: ConnectionId, asks: bool, connect: Option<u64>, end: End },
+    /// The acceptor's end.
+    AcceptorEnd { conn: ConnectionId, end: End },
+    /// A page begins.
+    PageBegins { at: u64, group: u16 },
+    /// A page is over.
+    PageEnds(PageFact),
+    /// A transfer without replies is over.
+    Transfer { started: u64, ended: u64, bytes: u64, user: u32, group: u16, failed: bool },
+    /// A stream of datagrams begins; `back` is its peer's.
+    Stream { stream: ConnectionId, at: u64, group: u16, user: u32, back: bool },
+    /// A datagram is sent.
+    Sent { stream: ConnectionId, number: u64, at: u64 },
+    /// A datagram arrives.
+    Received { stream: ConnectionId, number: u64, at: u64 },
+    /// Payload has reached programs of a group in the second that begins then.
+    Arrived { at: u64, group: u16, bytes: u64 },
+    /// What the kernel of the side counted in the measured interval.
+    Kernel { timeouts: u64, fast_retransmits: u64, spurious_timeouts: u64, retransmitted: u64 },
+    /// Requests without an answer at the end.
+    Unanswered { requests: u64 },
+    /// What an application says of itself.
+    Said { group: u16, user: u32, report: ReportFact },
+}
+
+/// A report; numbers that are not whole are written by their bits, so that none is lost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ReportFact {
+    /// Of a call.
+    Call(Vec<ListeningFact>),
+    /// Of a video call.
+    VideoCall(Vec<WatchingFact>),
+    /// Of a player.
+    Viewing {
+        /// Until the picture moved, ns.
+        startup: Option<u64>,
+        /// Times it froze.
+        stalls: u64,
+        /// For how long, ns.
+        stalled: u64,
+        /// Changes of the bit rate.
+        switches: u64,
+        /// Segments fetched.
+        segments: u64,
+        /// Bit rates, and for how long each was seen, ns.
+        seen: Vec<(u64, u64)>,
+    },
+}
+
+/// What one listener heard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListeningFact {
+    back: bool,
+    counts: [u64; 4],
+    bits: [u64; 4],
+}
+
+/// What one viewer of a video call saw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WatchingFact {
+    back: bool,
+    /// Frames, lost ones, freezes, bytes sent and received, packets received, lost and marked.
+    counts: [u64; 8],
+    delays: Vec<u64>,
+    /// Seconds of the call, and frozen ones.
+    bits: [u64; 2],
+}
+
+impl From<&Report> for ReportFact {
+    fn from(report: &Report) -> Self {
+        match report {
+            Report::Call(heard) => ReportFact::Call(heard.iter().map(ListeningFact::of).collect()),
+            Report::VideoCall(seen) => {
+                ReportFact::VideoCall(seen.iter().map(WatchingFact::of).collect())
+            }
+            Report::Viewing(v) => ReportFact::Viewing {
+                startup: v.startup.map(|span| span.nanos()),
+                stalls: v.stalls,
+                stalled: v.stalled.nanos(),
+                switches: v.switches,
+                segments: v.segments,
+                seen: v.seen.iter().map(|&(rate, span)| (rate, span.nanos())).collect(),
+            },
+        }
+    }
+}
+
+impl From<ReportFact> for Report {
+    fn from(fact: ReportFact) -> Self {
+        let span = packet::Duration::from_nanos;
+        match fact {
+            ReportFact::Call(heard) => {
+                Report::Call(heard.iter().map(ListeningFact::listening).collect())
+            }
+            ReportFact::VideoCall(seen) => {
+                Report::VideoCall(seen.into_iter().map(WatchingFact::watching).collect())
+            }
+            ReportFact::Viewing { startup, stalls, stalled, switches, segments, seen } => {
+                Report::Viewing(Viewing {
+                    startup: startup.map(span),
+                    stalls,
+                    stalled: span(stalled),
+                    switches,
+                    segments,
+                    seen: seen.into_iter().map(|(rate, ns)| (rate, span(ns))).collect(),
+                })
+            }
+        }
+    }
+}
+
+impl ListeningFact {
+    fn of(heard: &Listening) -> Self {
+        let Listening { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec } = *heard;
+        let bits = [network_s, mouth_to_ear_s, codec.0, codec.1].map(f64::to_bits);
+        ListeningFact { back, counts: [said, late, lost, gaps], bits }
+    }
+
+    fn listening(&self) -> Listening {
+        let ListeningFact { back, counts: [said, late, lost, gaps], bits } = *self;
+        let [network_s, mouth_to_ear_s, equipment, robustness] = bits.map(f64::from_bits);
+        let codec = (equipment, robustness);
+        Listening { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec }
+    }
+}
+
+impl WatchingFact {
+    fn of(seen: &Watching) -> Self {
+        let Watching { frames, frames_lost, freezes, sent_bytes, received_bytes, .. } = *seen;
+        let Watching { received, lost, marked, .. } = *seen;
+        WatchingFact {
+            back: seen.back,
+            counts: [
+                frames,
+                frames_lost,
+                freezes,
+                sent_bytes,
+                received_bytes,
+                received,
+                lost,
+                marked,
+            ],
+            delays: seen.delays.iter().map(|delay| delay.nanos()).collect(),
+            bits: [seen.seconds, seen.frozen_s].map(f64::to_bits),
+        }
+    }
+
+    fn watching(self) -> Watching {
+        let [frames, frames_lost, freezes, sent_bytes, received_bytes, received, lost, marked] =
+            self.counts;
+        let [seconds, frozen_s] = self.bits.map(f64::from_bits);
+        let delays = self.delays.into_iter().map(packet::Duration::from_nanos).collect();
+        let back = self.back;
+        Watching {
+            back,
+            seconds,
+            frames,
+            frames_lost,
+            delays,
+            freezes,
+            frozen_s,
+            sent_bytes,
+            received_bytes,
+            received,
+            lost,
+            marked,
+        }
+    }
+}
+
+/// A log that is being written.
+#[derive(Debug)]
+pub struct Log {
+    out: BufWriter<File>,
+    /// The first error, told at the end: users do not stop in the middle for it.
+    broken: Option<io::Error>,
+}
+
+impl Log {
+    /// A new file.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn create(path: &Path) -> io::Result<Log> {
+        Ok(Log { out: BufWriter::with_capacity(1 << 18, File::create(path)?), broken: None })
+    }
+
+    /// Writes a fact.
+    pub fn note(&mut self, fact: &Fact) {
+        if self.broken.is_none() {
+            let written = serde_json::to_writer(&mut self.out, fact).map_err(io::Error::from);
+            self.broken = written.and_then(|()| self.out.write_all(b"\n")).err();
+        }
+    }
+
+    /// Writes what is left.
+    ///
+    /// # Errors
+    /// If anything could not be written, from the first fact on.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.broken.take().map_or_else(|| self.out.flush(), Err)
+    }
+}
+
+/// The facts of a log.
+///
+/// # Errors
+/// If it cannot be read, or a line of it.
+pub fn read(path: &Path) -> io::Result<Vec<Fact>> {
+    let lines = BufReader::new(File::open(path)?).lines();
+    lines.map(|line| serde_json::from_str(&line?).map_err(io::Error::from)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::Duration;
+
+    #[test]
+    fn a_report_is_read_as_it_was_written() {
+        let heard = Listening {
+            back: true,
+            said: 7,
+            late: 1,
+            lost: 2,
+            gaps: 3,
+            network_s: 0.1 + 0.2,
+            mouth_to_ear_s: f64::NAN,
+            codec: (11.0, 19.0),
+        };
+        let viewing = Viewing {
+            startup: None,
+            stalls: 1,
+            stalled: Duration::from_millis(3),
+            switches: 2,
+            segments: 9,
+            seen: vec![(300_000, Duration::from_millis(10))],
+        };
+        for report in [Report::Call(vec![heard]), Report::Viewing(viewing)] {
+            let text = serde_json::to_string(&ReportFact::from(&report)).expect("is plain");
+            let back: ReportFact = serde_json::from_str(&text).expect("was written here");
+            // NaN is not equal to itself; its bits are.
+            assert_eq!(ReportFact::from(&Report::from(back.clone())), back);
+            if let Report::Viewing(_) = report {
+                assert_eq!(Report::from(back), report);
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What the kernel tells of a connection and of a namespace, beyond what `rustix` asks for.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+
+/// What a socket has done (`struct tcp_info`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpInfo {
+    /// Neither direction is open any more, all is acknowledged (state TCP_CLOSE).
+    pub closed: bool,
+    /// Segments sent again: SYN, FIN, or with payload.
+    pub resent: u32,
+    /// Segments with payload sent.
+    pub data_segments: u32,
+    /// Payload bytes sent again.
+    pub resent_bytes: u64,
+}
+
+/// Places in `struct tcp_info` (include/uapi/linux/tcp.h), which only ever grows at its end.
+const TOTAL_RETRANS: usize = 100;
+const DATA_SEGS_OUT: usize = 156;
+const BYTES_RETRANS: usize = 208;
+const LENGTH: usize = 216;
+
+/// The state of a connection that is no more, of `tcpi_state`, the first byte.
+const CLOSE: u8 = 7;
+
+/// What a TCP socket has done; nothing where the kernel will not say.
+pub fn tcp_info(socket: impl AsFd) -> TcpInfo {
+    let mut info = [0_u8; LENGTH];
+    let mut length = LENGTH as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes into `info`, which is so long, and the file
+    // descriptor is borrowed for the call.
+    #[allow(unsafe_code)]
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if result != 0 {
+        return TcpInfo::default();
+    }
+    let four = |at: usize| u32::from_ne_bytes(info[at..at + 4].try_into().expect("four bytes"));
+    let eight = |at: usize| u64::from_ne_bytes(info[at..at + 8].try_into().expect("eight bytes"));
+    TcpInfo {
+        closed: info[0] == CLOSE,
+        resent: four(TOTAL_RETRANS),
+        data_segments: four(DATA_SEGS_OUT),
+        resent_bytes: eight(BYTES_RETRANS),
+    }
+}
+
+/// Bytes written to a TCP socket that are not acknowledged, a FIN counted as one; none where the
+/// kernel will not say.
+pub fn unacknowledged(socket: impl AsFd) -> u64 {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: SIOCOUTQ (TIOCOUTQ) writes one int, and the file descriptor is borrowed for the call.
+    #[allow(unsafe_code)]
+    let result = unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    if result == 0 { u64::from(bytes.unsigned_abs()) } else { 0 }
+}
+
+/// Sets an option of TCP that is one int.
+///
+/// # Errors
+/// The kernel's.
+pub fn set_tcp_option(
+    socket: impl AsFd,
+    option: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
+    // SAFETY: the kernel reads one int, and the file descriptor is borrowed for the call.
+    #[allow(unsafe_code)]
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_TCP,
+            option,
+            (&raw const value).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// What TCP of this network namespace has done since it was made (`/proc/net/netstat`, `snmp`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpCounters {
+    /// Retransmission timers that expired.
+    pub timeouts: u64,
+    /// Recoveries begun by acknowledgements, with SACK or without.
+    pub fast_retransmits: u64,
+    /// Timeouts found needless.
+    pub spurious_timeouts: u64,
+    /// Segments sent again.
+    pub retransmitted: u64,
+}
+
+impl TcpCounters {
+    /// Reads them; nothing where they are not shown.
+    pub fn read() -> TcpCounters {
+        let text = |name: &str| {
+            fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap_or_default()
+        };
+        TcpCounters::parse(&text("netstat"), &text("snmp"))
+    }
+
+    fn parse(netstat: &str, snmp: &str) -> TcpCounters {
+        let of = |name: &str| counter(netstat, "TcpExt:", name);
+        TcpCounters {
+            timeouts: of("TCPTimeouts"),
+            fast_retransmits: of("TCPRenoRecovery") + of("TCPSackRecovery"),
+            spurious_timeouts: of("TCPSpuriousRTOs"),
+            retransmitted: counter(snmp, "Tcp:", "RetransSegs"),
+        }
+    }
+}
+
+impl std::ops::Sub for TcpCounters {
+    type Output = TcpCounters;
+
+    fn sub(self, before: TcpCounters) -> TcpCounters {
+        TcpCounters {
+            timeouts: self.timeouts - before.timeouts,
+            fast_retransmits: self.fast_retransmits - before.fast_retransmits,
+            spurious_timeouts: self.spurious_timeouts - before.spurious_timeouts,
+            retransmitted: self.retransmitted - before.retransmitted,
+        }
+    }
+}
+
+/// A counter of a file of two lines for each group, names and numbers.
+fn counter(text: &str, group: &str, name: &str) -> u64 {
+    let mut lines = text.lines().filter(|line| line.split(' ').next() == Some(group));
+    let (Some(names), Some(numbers)) = (lines.next(), lines.next()) else { return 0 };
+    let place = names.split(' ').position(|each| each == name);
+    place.and_then(|place| numbers.split(' ').nth(place)?.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_are_found_by_their_names() {
+        let netstat = "TcpExt: A TCPTimeouts TCPSackRecovery TCPSpuriousRTOs TCPRenoRecovery\n\
+                       TcpExt: 9 7 4 1 2\nIpExt: TCPTimeouts\nIpExt: 5\n";
+        let read = TcpCounters::parse(netstat, "Tcp: RetransSegs\nTcp: 11\n");
+        let (timeouts, retransmitted) = (7, 11);
+        let expected =
+            TcpCounters { timeouts, fast_retransmits: 6, spurious_timeouts: 1, retransmitted };
+        assert_eq!(read, expected);
+        assert_eq!(read - read, TcpCounters::default());
+        assert_eq!(TcpCounters::parse("", ""), TcpCounters::default());
+    }
+}

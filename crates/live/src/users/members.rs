@@ -1,0 +1,213 @@
+//! Groups and their members: what applications are told, and what they ask for.
+
+use std::io;
+
+use packet::{Duration, Ecn, Instant, Rng};
+use sim::Group;
+use sim::topology::Side;
+use traffic::{Action, App, AppCx, Input, Population};
+
+use super::Task;
+use super::driver::{Driver, Place};
+use super::end_system::{SocketOptions, socket_options};
+use super::facts::{Fact, PageFact};
+use super::partner::Word;
+use super::timers::Timer;
+
+/// A group of the scenario, on whichever side.
+pub(super) struct LiveGroup {
+    pub group: Group,
+    pub options: SocketOptions,
+    /// How long a handshake may take.
+    pub connect_limit: Option<Duration>,
+    population: Population,
+    acted: bool,
+}
+
+/// All groups, in the order of the scenario.
+pub(super) struct Groups(Vec<LiveGroup>);
+
+/// One user or sender of this program.
+pub(super) struct Member {
+    pub app: Box<dyn App>,
+    pub group: u16,
+    /// His number over all groups.
+    pub user: u32,
+    /// His number within the group.
+    pub index: u32,
+    pub machine: u32,
+    pub rng: Rng,
+    /// Places of his connections, by the application's number.
+    pub connections: Vec<Place>,
+    /// His stream of datagrams.
+    pub stream: Option<usize>,
+    /// The distance of the connection opened next, if he has said so.
+    pub next_round_trip: Option<Duration>,
+    /// When he was told something last.
+    last: Instant,
+}
+
+impl Groups {
+    /// The groups of a scenario.
+    ///
+    /// # Errors
+    /// A sentence: parameters contradict each other, or what a live run cannot do is asked for.
+    pub fn new(task: &Task) -> Result<Groups, String> {
+        let scenario = &task.scenario;
+        let parts = sim::parts(scenario).map_err(|error| error.to_string())?;
+        let waits = parts.groups.iter().any(|(group, _)| group.waits);
+        if waits && task.pair.1 > 1 {
+            return Err("a group waits for another's start, which only one pair of programs can tell; run with one".into());
+        }
+        let groups =
+            parts.groups.into_iter().zip(&scenario.traffic).map(|((group, population), of)| {
+                let has_limit = of.profile.about.fields.iter().any(|f| f.name == "connect_limit");
+                let limit = if has_limit { of.tcp.real_or("connect_limit", 0.0) } else { 0.0 };
+                LiveGroup {
+                    group,
+                    options: socket_options(of),
+                    connect_limit: (limit > 0.0).then(|| Duration::from_secs_f64(limit)),
+                    population,
+                    acted: false,
+                }
+            });
+        Ok(Groups(groups.collect()))
+    }
+
+    /// A group.
+    pub fn at(&self, group: u16) -> &LiveGroup {
+        &self.0[usize::from(group)]
+    }
+
+    /// The members of a program.
+    pub fn members(&self, task: &Task) -> Vec<Member> {
+        let (pair, pairs) = task.pair;
+        let machines = task.scenario.network.whole(task.side.name()) as u32;
+        let seed = task.scenario.params.whole("seed");
+        let (mut members, mut first) = (Vec::new(), 0);
+        for (number, LiveGroup { group, population, .. }) in (0..).zip(&self.0) {
+            let of_program = (u32::from(pair)..population.members()).step_by(usize::from(pairs));
+            let own = of_program.filter(|_| group.side == task.side);
+            let stream = format!("{}.rtt", group.name);
+            members.extend(own.map(|index| Member {
+                app: population.member(index),
+                group: number,
+                user: first + index,
+                index,
+                machine: index % machines,
+                rng: Rng::indexed(seed, &stream, u64::from(index)),
+                connections: Vec::new(),
+                stream: None,
+                next_round_trip: None,
+                last: Instant::ZERO,
+            }));
+            first += population.members();
+        }
+        members
+    }
+}
+
+impl Driver {
+    /// Tells a member something that happened at `at`, and carries out what he asks for. Times that
+    /// a member sees never go back.
+    pub fn tell(&mut self, member: u32, input: Input, at: Instant) -> io::Result<()> {
+        let mut actions = Vec::new();
+        let of = &mut self.members[member as usize];
+        of.last = of.last.max(at);
+        of.app.on(input, &mut AppCx { now: of.last, act: &mut |action| actions.push(action) });
+        let now = of.last;
+        actions.into_iter().try_for_each(|action| self.act(member, now, action))
+    }
+
+    fn act(&mut self, member: u32, now: Instant, action: Action) -> io::Result<()> {
+        let group = self.members[member as usize].group;
+        match action {
+            Action::WakeAt(at) => self.timers.add(at, Timer::Wake(member)),
+            Action::Move { machine } => self.members[member as usize].machine = machine,
+            Action::Distance { round_trip } => {
+                self.members[member as usize].next_round_trip = Some(round_trip);
+            }
+            Action::PageBegins => self.log.note(&Fact::PageBegins { at: now.nanos(), group }),
+            Action::PageEnds { began, ended, objects, bytes, failed } => {
+                let user = self.members[member as usize].user;
+                let (began, ended) = (began.nanos(), ended.nanos());
+                self.log.note(&Fact::PageEnds(PageFact {
+                    began,
+                    ended,
+                    objects,
+                    bytes,
+                    user,
+                    group,
+                    failed,
+                }));
+            }
+            Action::Open { conn, peer, closes } => return self.open(member, conn, peer, closes),
+            Action::Await { conn } => {
+                self.with_number(member, conn, |opener| opener.awaited = true)
+            }
+            Action::Send { conn, bytes, reply_bytes, service } => {
+                return self.send(member, conn, bytes, reply_bytes, service);
+            }
+            Action::Script { conn, after, gap, bytes } => {
+                self.script(member, conn, after, gap, bytes)
+            }
+            Action::Close { conn } => return self.close(member, conn),
+            Action::Stop { conn } => return self.stop(member, conn),
+            Action::Datagram { peer, bytes } => return self.datagram(member, peer, bytes),
+            Action::Say { peer, bytes, back, ecn: Ecn::NotEct } => {
+                return self.say(member, peer, bytes, back);
+            }
+            Action::Say { .. } => {
+                let name = &self.groups.at(group).group.name;
+                return Err(io::Error::other(format!(
+                    "traffic {name}: marks of datagrams are not told live; leave its ecn out"
+                )));
+            }
+            Action::Multiplex { .. } => {
+                let name = &self.groups.at(group).group.name;
+                return Err(io::Error::other(format!(
+                    "traffic {name}: replies that share a connection frame by frame (HTTP/2) are not run live; choose another mode"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// A member of a group opens a connection or sends its first datagram: whoever waits for the
+    /// group's start has its time.
+    pub fn acts(&mut self, group: u16) {
+        if !std::mem::replace(&mut self.groups.0[usize::from(group)].acted, true)
+            && !self.groups.at(group).group.followers.is_empty()
+        {
+            let at = self.clock.now();
+            self.partner.say(&Word::Acted { group, at: at.nanos() });
+            self.lead(group, at);
+        }
+    }
+
+    /// The groups of this side that wait for another's start, which was then, have their times.
+    pub fn lead(&mut self, group: u16, at: Instant) {
+        self.groups.0[usize::from(group)].acted = true;
+        let followers = std::mem::take(&mut self.groups.0[usize::from(group)].group.followers);
+        for (follower, delay) in followers {
+            if self.groups.at(follower).group.side == self.side {
+                self.timers.add(at + delay, Timer::Begin(follower));
+            }
+        }
+    }
+
+    /// Starts a group that has waited.
+    pub fn begin_group(&mut self, group: u16) -> io::Result<()> {
+        let now = self.now;
+        (0..self.members.len() as u32)
+            .filter(|&member| self.members[member as usize].group == group)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .try_for_each(|member| self.tell(member, Input::Start, now))
+    }
+
+    /// The number of the client's machine of a connection between two machines.
+    pub fn client_of(&self, own: u32, peer: u32) -> u32 {
+        if self.side == Side::Clients { own } else { peer }
+    }
+}

@@ -1,0 +1,106 @@
+//! The simulator's applications over the kernel's sockets.
+//!
+//! A program of users lives on one side of the links and does two things there: it drives the
+//! applications that have their home on this side (`opener`, as `sim`'s hosts drive theirs: they
+//! are told the same, draw from the same streams of random numbers and so ask for the same), and it
+//! is the peer of those who live on the other side (`acceptor`). Two programs, one for each side, are
+//! partners (`partner`). What is measured they write down as facts (`facts`), of which [`collect()`] makes what
+//! a simulated run hands out. What the kernel's TCP can imitate of an end system stands in
+//! [`end_system`].
+
+mod acceptor;
+mod clock;
+mod collect;
+mod driver;
+pub mod end_system;
+mod facts;
+mod kernel;
+mod members;
+mod opener;
+mod partner;
+mod pipe;
+mod places;
+mod sockets;
+mod streams;
+mod timers;
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+
+use sim::scenario::Scenario;
+use sim::topology::Side;
+
+pub use self::clock::monotonic_ns;
+pub use self::collect::{Collected, collect};
+pub use self::places::Places;
+
+/// How long after the run's end datagrams are still waited for.
+pub const GRACE: packet::Duration = packet::Duration::from_millis(1_000);
+
+/// What a program of users is to do.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// What is to be run, its loads calibrated into users.
+    pub scenario: Scenario,
+    /// On which side of the links.
+    pub side: Side,
+    /// Which of the side's programs, and how many there are: members are dealt out in turn.
+    pub pair: (u8, u8),
+    /// Where machines are.
+    pub places: Places,
+    /// The file of its facts.
+    pub log: PathBuf,
+}
+
+/// How a program is connected to the rest of the run.
+#[derive(Debug)]
+pub struct Channels {
+    /// To the router; none where there is none between the sides.
+    pub router: Option<OwnedFd>,
+    /// To the program of the same pair on the other side: a local stream socket.
+    pub partner: OwnedFd,
+}
+
+/// A program that listens and is ready to begin.
+pub struct Program {
+    driver: driver::Driver,
+}
+
+impl Program {
+    /// Makes the applications and listens for those of the other side.
+    ///
+    /// # Errors
+    /// A sentence: of the scenario, or the kernel's with what it was about.
+    pub fn new(task: &Task, channels: Channels) -> io::Result<Program> {
+        allow_many_sockets();
+        Ok(Program { driver: driver::Driver::new(task, channels)? })
+    }
+
+    /// Says to the router that it listens, and waits to hear when the run begins, ns of
+    /// `CLOCK_MONOTONIC`.
+    ///
+    /// # Errors
+    /// If the router is gone, or there is none.
+    pub fn wait_for_begin(&self) -> io::Result<u64> {
+        self.driver.wait_for_begin()
+    }
+
+    /// Runs it; time zero is when `CLOCK_MONOTONIC` reads so many nanoseconds. Returns at the end of
+    /// the run, [`GRACE`] included, or when its partner ends before.
+    ///
+    /// # Errors
+    /// What the kernel refuses, or the file system.
+    pub fn run(self, begin: u64) -> io::Result<()> {
+        self.driver.run(begin)
+    }
+}
+
+/// As many open files as the system lets this process have: one is needed for each connection.
+fn allow_many_sockets() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // If it is refused, connections will be, with a sentence.
+    let _ =
+        setrlimit(Resource::Nofile, rustix::process::Rlimit { current: limit.maximum, ..limit });
+}

@@ -1,0 +1,431 @@
+//! The ends of connections that the applications of this side open: told and asked as `sim`'s are.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+
+use packet::{Duration, Instant};
+use rustix::event::epoll::{self, EventData, EventFlags};
+use traffic::{Closes, Input};
+
+use super::driver::{Driver, Place, Slot};
+use super::facts::{ConnectionId, Fact, RequestFact};
+use super::partner::{When, Word};
+use super::pipe::Pipe;
+use super::sockets;
+use super::timers::Timer;
+use crate::control::{Announcement, Protocol};
+
+/// How often somebody who waits for an acknowledgement looks for it; the kernel does not tell.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+
+/// A request, or what the other program writes unasked.
+#[derive(Clone, Copy, Debug)]
+struct Exchange {
+    /// When its clock started.
+    asked: Instant,
+    /// Segments this end had sent again by then.
+    resent: u32,
+    request_bytes: u32,
+    reply_bytes: u64,
+    /// Position in what arrives after the reply.
+    reply_end: u64,
+    index: u32,
+}
+
+/// The end of a connection that opened it.
+#[derive(Debug)]
+pub struct Opener {
+    pub(super) pipe: Pipe,
+    pub(super) awaited: bool,
+    id: ConnectionId,
+    member: u32,
+    number: u32,
+    closes: Closes,
+    opened: Instant,
+    connected: Option<Instant>,
+    close_asked: bool,
+    exchanges: VecDeque<Exchange>,
+    /// How many there were.
+    asked: u32,
+    /// Bytes the application has asked to write.
+    written: u64,
+    /// Bytes of all replies.
+    promised: u64,
+    /// The application waits to hear that all is acknowledged.
+    sent_pending: bool,
+    /// A timer looks for that.
+    looks: bool,
+}
+
+impl Opener {
+    fn closing(&self) -> bool {
+        self.close_asked && self.closes == Closes::Opener
+    }
+
+    fn is_transfer(&self) -> bool {
+        self.promised == 0 && (self.close_asked || self.written == u64::MAX)
+    }
+
+    /// Whether the application still counts on it.
+    fn expected(&self) -> bool {
+        let once = matches!(self.closes, Closes::Acceptor | Closes::AcceptorToEnd);
+        let may_send = !once && !self.close_asked;
+        may_send || self.sent_pending || !self.exchanges.is_empty()
+    }
+
+    fn take_reply(&mut self) -> Option<Exchange> {
+        let next = self.exchanges.front()?;
+        let whole = self.pipe.delivered >= next.reply_end;
+        let known = self.closes != Closes::AcceptorToEnd || self.pipe.peer_closed;
+        if whole && known { self.exchanges.pop_front() } else { None }
+    }
+
+    fn take_sent(&mut self) -> bool {
+        let all = self.sent_pending && self.pipe.acknowledged();
+        self.sent_pending &= !all;
+        all
+    }
+
+    /// A further exchange.
+    fn exchange(&mut self, at: Instant, request_bytes: u32, reply_bytes: u64) {
+        let first = self.promised == 0;
+        self.promised += reply_bytes;
+        self.exchanges.push_back(Exchange {
+            asked: if first { self.opened } else { at },
+            resent: if first { 0 } else { self.pipe.resent() },
+            request_bytes,
+            reply_bytes,
+            reply_end: self.promised,
+            index: self.asked,
+        });
+        self.asked += 1;
+    }
+
+    /// Writes, closes when there is nothing more to write.
+    fn pump(&mut self) {
+        self.pipe.write();
+        if self.pipe.peer_closed || self.closing() {
+            self.pipe.close();
+        }
+    }
+
+    /// Requests without an answer.
+    pub(super) fn unanswered(&self) -> u64 {
+        self.exchanges.iter().filter(|exchange| exchange.request_bytes > 0).count() as u64
+    }
+
+    /// What is to be noted of it when it is over, or the run.
+    pub(super) fn end(&self, at: Instant, over: bool) -> Fact {
+        let connect = self.connected.map(|at| at.since(self.opened).nanos());
+        let asks = self.promised > 0;
+        Fact::OpenerEnd { conn: self.id, asks, connect, end: self.pipe.end(at, over) }
+    }
+}
+
+impl Driver {
+    pub(super) fn opener(&mut self, place: Place) -> Option<&mut Opener> {
+        match self.at(place) {
+            Some(Slot::Opener(opener)) => Some(opener),
+            _ => None,
+        }
+    }
+
+    /// Does something with a member's connection of this number, if it still is.
+    pub(super) fn with_number(&mut self, member: u32, number: u32, act: impl FnOnce(&mut Opener)) {
+        let place = self.members[member as usize].connections[number as usize];
+        if let Some(opener) = self.opener(place) {
+            act(opener);
+        }
+    }
+
+    /// Opens a connection: draws its distance, announces it, connects.
+    pub(super) fn open(
+        &mut self,
+        member: u32,
+        number: u32,
+        peer: u32,
+        closes: Closes,
+    ) -> io::Result<()> {
+        let of = &mut self.members[member as usize];
+        let (group, user, machine) = (of.group, of.user, of.machine);
+        let live = self.groups.at(group);
+        let round_trip = of
+            .next_round_trip
+            .take()
+            .unwrap_or_else(|| live.group.draw_round_trip(machine, peer, of.index, &mut of.rng));
+        let at = self.places.machine(self.side, machine, self.pair);
+        let to = self.places.served(self.side.other(), peer, self.pair, group);
+        let (socket, from) = sockets::opener(&mut self.ports, at, &live.options, live.group.dscp)?;
+        let limit = live.connect_limit;
+        self.acts(group);
+        self.announce(Announcement {
+            protocol: Protocol::Tcp,
+            opener: from,
+            acceptor: to,
+            group,
+            member: user,
+            round_trip,
+        })?;
+        let id = self.next_id();
+        self.partner.say(&Word::Open { conn: id, from, closing: closes.into() });
+        let opened = self.clock.now();
+        let client = self.client_of(machine, peer);
+        self.log.note(&Fact::Opened { conn: id, at: opened.nanos(), client, member: user, group });
+        sockets::begin_connect(&socket, to)?;
+        let opener = Opener {
+            pipe: Pipe::new(socket, false, Pipe::FIRST_WATCH),
+            awaited: false,
+            id,
+            member,
+            number,
+            closes,
+            opened,
+            connected: None,
+            close_asked: false,
+            exchanges: VecDeque::new(),
+            asked: 0,
+            written: 0,
+            promised: 0,
+            sent_pending: false,
+            looks: false,
+        };
+        let place = self.watch(Slot::Opener(Box::new(opener)), Pipe::FIRST_WATCH)?;
+        if let Some(limit) = limit {
+            self.timers.add(opened + limit, Timer::Connect(place));
+        }
+        let connections = &mut self.members[member as usize].connections;
+        if connections.len() <= number as usize {
+            connections.resize(number as usize + 1, Place::MAX);
+        }
+        connections[number as usize] = place;
+        Ok(())
+    }
+
+    /// Writes into a connection; with `reply_bytes` it is a request.
+    pub(super) fn send(
+        &mut self,
+        member: u32,
+        number: u32,
+        bytes: u64,
+        reply_bytes: u64,
+        service: Duration,
+    ) -> io::Result<()> {
+        let now = self.clock.now();
+        let group = self.members[member as usize].group;
+        let place = self.members[member as usize].connections[number as usize];
+        let Some(opener) = self.opener(place) else { return Ok(()) };
+        opener.written = opener.written.saturating_add(bytes);
+        opener.pipe.unwritten = opener.pipe.unwritten.saturating_add(bytes);
+        if reply_bytes > 0 {
+            opener.exchange(now, u32::try_from(bytes).unwrap_or(u32::MAX), reply_bytes);
+            let (conn, request_end) = (opener.id, opener.written);
+            let service = service.nanos();
+            let when = if bytes > 0 { When::Served(service) } else { When::Unasked(service) };
+            self.partner.say(&Word::Reply { conn, request_end, bytes: reply_bytes, when });
+            if bytes > 0 {
+                self.log.note(&Fact::Asked { at: now.nanos(), group, reply_bytes });
+            }
+        } else {
+            opener.sent_pending = true;
+        }
+        self.pump(place)
+    }
+
+    /// The other program will write by itself.
+    pub(super) fn script(
+        &mut self,
+        member: u32,
+        number: u32,
+        after: u64,
+        gap: Duration,
+        bytes: u64,
+    ) {
+        let (now, mut said) = (self.clock.now(), None);
+        self.with_number(member, number, |opener| {
+            opener.exchange(now, 0, bytes);
+            let when = When::Scripted(gap.nanos());
+            said = Some(Word::Reply { conn: opener.id, request_end: after, bytes, when });
+        });
+        said.iter().for_each(|word| self.partner.say(word));
+    }
+
+    /// The application will send no more.
+    pub(super) fn close(&mut self, member: u32, number: u32) -> io::Result<()> {
+        let place = self.members[member as usize].connections[number as usize];
+        let Some(opener) = self.opener(place) else { return Ok(()) };
+        opener.close_asked = true;
+        if opener.closes == Closes::AcceptorLast {
+            let conn = opener.id;
+            self.partner.say(&Word::Last { conn });
+        }
+        self.pump(place)
+    }
+
+    /// What the kernel has not taken is forgotten, and it closes.
+    pub(super) fn stop(&mut self, member: u32, number: u32) -> io::Result<()> {
+        let place = self.members[member as usize].connections[number as usize];
+        let Some(opener) = self.opener(place) else { return Ok(()) };
+        opener.pipe.unwritten = 0;
+        opener.written = opener.pipe.taken;
+        opener.close_asked = true;
+        self.pump(place)
+    }
+
+    fn pump(&mut self, place: Place) -> io::Result<()> {
+        if let Some(opener) = self.opener(place) {
+            opener.pump();
+        }
+        self.keep_watch(place)
+    }
+
+    /// Waits for what the socket now is to be waited for; looks for acknowledgements now and then.
+    fn keep_watch(&mut self, place: Place) -> io::Result<()> {
+        let now = self.now;
+        let Some(opener) = self.opener(place) else { return Ok(()) };
+        let look = opener.sent_pending && opener.pipe.unwritten == 0 && !opener.looks;
+        opener.looks |= look;
+        if look {
+            self.timers.add(now + LOOK_EVERY, Timer::Acknowledged(place));
+        }
+        let epoll = Arc::clone(&self.epoll);
+        if let Some(opener) = self.opener(place)
+            && let Some(flags) = opener.pipe.new_watch()
+        {
+            epoll::modify(&*epoll, &opener.pipe.socket, EventData::new_u64(place), flags)?;
+        }
+        Ok(())
+    }
+
+    /// A timer looks for an acknowledgement.
+    pub(super) fn look(&mut self, place: Place) -> io::Result<()> {
+        if let Some(opener) = self.opener(place) {
+            opener.looks = false;
+        }
+        self.opener_reacts(place)
+    }
+
+    /// Something happens at the socket.
+    pub(super) fn opener_happens(&mut self, place: Place, flags: EventFlags) -> io::Result<()> {
+        let now = self.now;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut arrived = (0, 0);
+        if let Some(opener) = self.opener(place) {
+            if !opener.pipe.established {
+                opener.pipe.look_for_handshake();
+                opener.connected = opener.pipe.established.then_some(now);
+            }
+            if flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR) {
+                arrived = (opener.member, opener.pipe.read(&mut scratch));
+            }
+        }
+        self.scratch = scratch;
+        if arrived.1 > 0 {
+            let group = self.members[arrived.0 as usize].group;
+            self.arrived(group, arrived.1);
+        }
+        self.opener_reacts(place)
+    }
+
+    /// The program: writes what waits, closes at end of file, tells the application of replies.
+    fn opener_reacts(&mut self, place: Place) -> io::Result<()> {
+        let now = self.now;
+        let Some(opener) = self.opener(place) else { return Ok(()) };
+        let (member, conn) = (opener.member, opener.number);
+        if opener.awaited && opener.pipe.established {
+            opener.awaited = false;
+            self.tell(member, Input::Opened { conn }, now)?;
+        }
+        if let Some(opener) = self.opener(place) {
+            opener.pump();
+        }
+        while let Some(exchange) = self.opener(place).and_then(Opener::take_reply) {
+            self.end_exchange(place, exchange, false);
+            self.tell(member, Input::Replied { conn }, now)?;
+        }
+        if self.opener(place).is_some_and(Opener::take_sent) {
+            if self.opener(place).is_some_and(|opener| opener.is_transfer()) {
+                self.end_transfer(place);
+            }
+            self.tell(member, Input::Sent { conn }, now)?;
+        }
+        if self.opener(place).is_some_and(|opener| opener.pipe.failed) {
+            return self.fail(place);
+        }
+        self.keep_watch(place)?;
+        if self.opener(place).is_some_and(|opener| opener.pipe.over()) {
+            self.retire_opener(place);
+        }
+        Ok(())
+    }
+
+    /// A handshake has taken too long, if it is not over.
+    pub(super) fn connect_expires(&mut self, place: Place) -> io::Result<()> {
+        match self.opener(place) {
+            Some(opener) if !opener.pipe.established => {
+                opener.pipe.failed = true;
+                self.fail(place)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn end_exchange(&mut self, place: Place, exchange: Exchange, failed: bool) {
+        let ended = self.now.nanos();
+        let Some(opener) = self.opener(place) else { return };
+        if exchange.request_bytes == 0 {
+            return; // nobody asked for it
+        }
+        let fact = Fact::Ended(RequestFact {
+            conn: opener.id,
+            index: exchange.index,
+            asked: exchange.asked.nanos(),
+            ended,
+            request_bytes: exchange.request_bytes,
+            reply_bytes: exchange.reply_bytes,
+            resent: opener.pipe.resent() > exchange.resent,
+            failed,
+        });
+        self.log.note(&fact);
+    }
+
+    fn end_transfer(&mut self, place: Place) {
+        let ended = self.now.nanos();
+        let Some(opener) = self.opener(place) else { return };
+        let (member, started, bytes) = (opener.member, opener.opened.nanos(), opener.written);
+        let failed = opener.pipe.failed;
+        let (user, group) =
+            (self.members[member as usize].user, self.members[member as usize].group);
+        self.log.note(&Fact::Transfer { started, ended, bytes, user, group, failed });
+    }
+
+    /// A connection was given up: its requests have failed.
+    fn fail(&mut self, place: Place) -> io::Result<()> {
+        let Some(opener) = self.opener(place) else { return Ok(()) };
+        let (member, number, conn) = (opener.member, opener.number, opener.id);
+        let expected = opener.expected();
+        let cut_short = opener.sent_pending && opener.is_transfer() && opener.written != u64::MAX;
+        let exchanges = std::mem::take(&mut opener.exchanges);
+        opener.sent_pending = false;
+        for exchange in exchanges {
+            self.end_exchange(place, exchange, true);
+        }
+        if cut_short {
+            self.end_transfer(place);
+        }
+        self.partner.say(&Word::Gone { conn });
+        self.retire_opener(place);
+        let now = self.now;
+        if expected { self.tell(member, Input::Failed { conn: number }, now) } else { Ok(()) }
+    }
+
+    /// A connection is over.
+    fn retire_opener(&mut self, place: Place) {
+        let now = self.now;
+        if let Some(opener) = self.opener(place) {
+            let fact = opener.end(now, true);
+            self.log.note(&fact);
+            self.free(place);
+        }
+    }
+}

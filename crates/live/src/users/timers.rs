@@ -1,0 +1,70 @@
+//! What is to happen later.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use packet::Instant;
+
+/// Something that is due at an instant. Of those due at one instant the first asked for comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Timer {
+    /// An application asked to be woken.
+    Wake(u32),
+    /// A server has worked on an answer; the place of its connection.
+    Serve(u64),
+    /// Somebody waits for an acknowledgement; the place of the connection.
+    Acknowledged(u64),
+    /// A handshake takes too long; the place of the connection.
+    Connect(u64),
+    /// A group begins.
+    Begin(u16),
+    /// The measured interval begins.
+    Measure,
+}
+
+/// All of them, the next first.
+#[derive(Debug, Default)]
+pub struct Timers {
+    heap: BinaryHeap<Reverse<(Instant, u64, Timer)>>,
+    asked: u64,
+}
+
+impl Timers {
+    /// Another one.
+    pub fn add(&mut self, at: Instant, timer: Timer) {
+        self.asked += 1;
+        self.heap.push(Reverse((at, self.asked, timer)));
+    }
+
+    /// When the next is due.
+    pub fn next(&self) -> Option<Instant> {
+        self.heap.peek().map(|Reverse((at, ..))| *at)
+    }
+
+    /// The next that is due by now, and when it was.
+    pub fn take(&mut self, now: Instant) -> Option<(Instant, Timer)> {
+        if self.next()? > now {
+            return None;
+        }
+        self.heap.pop().map(|Reverse((at, _, timer))| (at, timer))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_come_in_their_order() {
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let mut timers = Timers::default();
+        for (ms, member) in [(5, 1), (3, 2), (3, 3), (9, 4)] {
+            timers.add(at(ms), Timer::Wake(member));
+        }
+        assert_eq!(timers.take(at(2)), None);
+        let due: Vec<_> = std::iter::from_fn(|| timers.take(at(5))).collect();
+        let wake = |ms, member| (at(ms), Timer::Wake(member));
+        assert_eq!(due, [wake(3, 2), wake(3, 3), wake(5, 1)]);
+        assert_eq!(timers.next(), Some(at(9)));
+    }
+}

@@ -1,0 +1,193 @@
+"""The commands of live runs."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from aqmlab.errors import SpecError
+from aqmlab.io import terminal
+
+from .commands import Fresh, Json, Out, print_json
+from .tools import app
+
+if TYPE_CHECKING:
+    from aqmlab.live.run import How
+
+Servers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--server",
+        metavar="COMMAND",
+        help='A program on the servers\' side, there before the run begins ("iperf3 -s").',
+    ),
+]
+IPv6 = Annotated[bool, typer.Option("--ipv6", help="IPv6 instead of IPv4.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="PATH=VALUE", help="Change a field, by its dotted path."),
+]
+
+
+@app.command()
+def live(
+    scenario: Annotated[
+        Path | None, typer.Argument(help="A scenario (.toml); none with --check.")
+    ] = None,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[-- COMMAND ...]", help="A program to run behind the link."),
+    ] = None,
+    set_: Set = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Run once, with this seed.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Run this many replications, one after the other.")
+    ] = None,
+    out: Out = None,
+    json: Json = False,
+    fresh: Fresh = False,
+    pcap: Annotated[
+        Path | None, typer.Option(help="Write what leaves the link, for Wireshark (.pcap).")
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Also write a report with tables and figures.")
+    ] = False,
+    ipv6: IPv6 = False,
+    programs: Annotated[
+        int, typer.Option(min=1, max=64, help="Programs of users on each side, for more cores.")
+    ] = 1,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="COMMAND without the scenario's users beside it.")
+    ] = False,
+    servers: Servers = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Say what a live run needs and finds here.")
+    ] = False,
+) -> None:
+    """Run a scenario on real TCP stacks, in network namespaces of its own, in real time.
+
+    The queues are the simulator's, the packets the Linux kernel's. With -- COMMAND any program runs
+    behind the link, and the run ends with it.
+    """
+    from aqmlab.live.run import How, Program
+
+    if check:
+        _check(json)
+        return
+    if scenario is None:
+        raise SpecError("give a scenario, or --check to see what a live run needs")
+    program = Program(tuple(command), with_users=not alone) if command else None
+    how = How(
+        ipv6=ipv6,
+        pairs=programs,
+        program=program,
+        servers=[shlex.split(words) for words in servers or ()],
+    )
+    given = {"overrides": set_ or (), "seed": seed, "seeds": seeds}
+    _run(scenario, how, given, json, out, fresh, pcap, report)
+
+
+@app.command()
+def shell(
+    scenario: Annotated[Path, typer.Argument(help="A scenario (.toml).")],
+    side: Annotated[str, typer.Option(help="clients or servers.")] = "clients",
+    users: Annotated[
+        bool, typer.Option("--users", help="With the scenario's users beside it.")
+    ] = False,
+    set_: Set = None,
+    servers: Servers = None,
+    out: Out = None,
+) -> None:
+    """Open a shell behind the link of a scenario; the link is there as long as the shell.
+
+    Machines of the clients' side are 10.0.0.1 and on, of the servers' side 10.128.0.1 and on.
+    """
+    from aqmlab.live.run import How, Program
+
+    if side not in ("clients", "servers"):
+        raise SpecError(f'--side "{side}" is none: give clients or servers')
+    program = Program((os.environ.get("SHELL", "/bin/sh"),), side=side, with_users=users)
+    how = How(program=program, servers=[shlex.split(words) for words in servers or ()])
+    _run(scenario, how, {"overrides": set_ or ()}, json=False, out=out)
+
+
+def _run(
+    scenario: Path,
+    how: How,
+    given: dict[str, Any],
+    json: bool,
+    out: Path | None = None,
+    fresh: bool = False,
+    pcap: Path | None = None,
+    report: bool = False,
+) -> None:
+    """Runs it, and says what came out: as of a simulated run, then how far it can be believed."""
+    from aqmlab.experiment.experiment import load
+    from aqmlab.pipeline import command, registry
+    from aqmlab.runs.progress import Progress, for_stream
+    from aqmlab.simulator.capture import Capture
+
+    from . import show
+
+    if out is None:
+        usual = registry.default_folder(load(str(scenario), **given).name, False)
+        out = usual.with_name(f"{usual.name}-live")
+    done = command.carry_out(
+        str(scenario),
+        given=given,
+        out=out,
+        fresh=fresh or how.program is not None,
+        report=report,
+        capture=Capture(pcap) if pcap else None,
+        progress=Progress() if how.program else for_stream(),
+        jobs=1,
+        simulate=how,
+    )
+    assert done.result is not None
+    if json:
+        print_json(show.document(done.result))
+        return
+    show.result(done.result, terminal.console())
+    for run in done.result.runs:
+        _account(run.summary["live"])
+    if done.page:
+        command.tell(done)
+
+
+def _account(live: dict[str, Any]) -> None:
+    ms = {name: 1e3 * live[f"lateness_{name}_s"] for name in ("p50", "p99", "max")}
+    terminal.say(
+        f"router: {live['packets']} packets, late by {ms['p50']:.3f} ms (median), "
+        f"{ms['p99']:.3f} ms (p99), {ms['max']:.2f} ms (most), "
+        f"{100 * live['cpu_share']:.0f} % of a core; "
+        f"{live['dropped_elsewhere']} packets lost but in queues; "
+        f"{live['replayed']} decisions replayed by the simulator"
+    )
+    for sentence in (*live["missing"], *live["flags"]):
+        terminal.say(f"note: {sentence}")
+    for command in live["commands"]:
+        if command["code"]:
+            terminal.say(f"note: {command['name']} ended with exit code {command['code']}")
+
+
+def _check(json: bool) -> None:
+    """What a live run needs, a line each, and the machine's limits."""
+    from aqmlab.live import run as live_run
+
+    found = live_run.check()
+    if json:
+        print_json(found)
+        return
+    for need in found["needs"]:
+        print(f"{'ok     ' if need['ok'] else 'MISSING'} {need['name']}: {need['found']}")
+    limits = found["limits"]
+    if limits["packets_per_s"]:
+        print(f"limit   {limits['packets_per_s'] / 1e3:.0f} thousand packets a second each way")
+    late = (1e6 * limits[f"lateness_{name}_s"] for name in ("p50", "p99", "max"))
+    print(
+        "limit   the timer is late by {:.0f} us (median), {:.0f} (p99), {:.0f} (most)".format(*late)
+    )

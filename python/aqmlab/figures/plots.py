@@ -1,0 +1,147 @@
+"""Figures of any result, by one call each: those that studies draw, with axes to go on with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.errors import AqmlabError, SpecError
+from aqmlab.experiment import axes as columns
+from aqmlab.experiment.grammar import Metric, Settings
+from aqmlab.experiment.plan import Cell, Plan
+from aqmlab.simulator import measures
+from aqmlab.tables.material import Material
+
+from . import kind
+from .style import SMALL
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from aqmlab.tables.result import Result
+
+GROUP = "runs"
+VARIANT = "variant"
+"""The axis of a result whose curves are its variants."""
+KINDS = ("trace", "cdf", "tail", "lines", "heatmap")
+
+
+@dataclass(frozen=True)
+class Plots:
+    """The figures of a result: `result.plot.cdf()`. Each gives its axes; `axes.figure.savefig(…)`
+    writes the picture, and whatever is drawn on the axes is drawn on ours."""
+
+    result: Result
+
+    def trace(
+        self, port: str | None = None, *, from_s: float = 0.0, upto_s: float | None = None
+    ) -> Axes:
+        """The queue over time (packets against s) of the first run, with RED's average and drops
+        where they were recorded; `port` such as `line.forward` (the first recorded)."""
+        entry = {"port": port, "from_s": from_s, "upto_s": upto_s}
+        return self._drawn("trace", entry, "no run recorded a queue over time (record.samples)")
+
+    def cdf(self, by: str | None = None, *, upto_ms: float = 2000.0) -> Axes:
+        """The cumulative share of responses (%) against their time (ms), a curve for each value of
+        the axis `by` or each variant, with 95 % bands over the seeds."""
+        entry = {"upto_ms": upto_ms, "curve": self._axis(by)}
+        return self._drawn("cdf", entry, "no run had a response")
+
+    def tail(self, by: str | None = None, *, from_ms: float = 10.0) -> Axes:
+        """The share of responses above a time (ms), both axes logarithmic."""
+        entry = {"from_ms": from_ms, "curve": self._axis(by)}
+        return self._drawn("ccdf", entry, "no run had a response")
+
+    def lines(
+        self,
+        measure: str,
+        *,
+        x: str | None = None,
+        by: str | None = None,
+        band: bool = True,
+        log: bool = False,
+    ) -> Axes:
+        """A measure in its unit along the axis `x` (the only one, if there is one), a line for
+        each value of the axis `by`; 95 % intervals as bands, or as bars. A measure is any number
+        of a summary (`aqmlab list measures`)."""
+        along = self._one(x, but=by)
+        entry = {"x": along.name, "metric": measure, "curve": self._axis(by, none="")}
+        entry |= {"axis": _words(along), "legend": by or "", "band": band, "log": log}
+        return self._drawn("lines", entry, f"{measure} is undefined everywhere", measure)
+
+    def heatmap(self, measure: str, *, x: str | None = None, y: str | None = None) -> Axes:
+        """The mean of a measure over two axes of a sweep."""
+        across, up = self._one(x, but=y), self._one(y, but=x, last=True)
+        if across.path == up.path:
+            raise SpecError("a heatmap wants two axes: the sweep has one, use lines")
+        entry = {"x": across.name, "y": up.name, "metric": measure}
+        entry |= {"axis": _words(across), "axis_y": _words(up)}
+        return self._drawn("heatmap", entry, f"{measure} is undefined everywhere", measure)
+
+    def _drawn(self, name: str, entry: Mapping[str, Any], empty: str, measure: str = "") -> Axes:
+        given = {key: value for key, value in entry.items() if value is not None}
+        given |= {"group": GROUP, "title": self.result.name}
+        # Where the name of an axis stands beside it, its values need not repeat it.
+        drawn = kind(name).drawing(given, self._material(measure, bare=bool(measure)))
+        if drawn is None:
+            raise AqmlabError(f"{self.result.name}: there is nothing to draw: {empty}")
+        figure = kind(name).picture(given, drawn.data)
+        if drawn.note:
+            note = drawn.note.replace("bars:", "bands:") if given.get("band") else drawn.note
+            figure.supxlabel(note, x=0.01, ha="left", **SMALL)
+        return figure.axes[0]
+
+    def _material(self, measure: str, bare: bool) -> Material:
+        """The result as the kinds of figures take it: a group with a cell for each variant."""
+        runs = self.result.runs
+        firsts = {run.variant: run for run in runs}
+        seeds = tuple(dict.fromkeys(run.seed for run in runs))
+        cells = [
+            Cell(GROUP, self._values(run), self._labels(run, bare), str(number))
+            for number, run in firsts.items()
+        ]
+        found = {(str(run.variant), run.seed): run for run in runs}
+        metrics = {measure: _metric(measure)} if measure else {}
+        plan = Plan(cells, {}, {GROUP: seeds})
+        return Material(plan, Settings(seeds=len(seeds)), found, {}, {}, metrics)
+
+    def _values(self, run: Any) -> dict[str, Any]:
+        return self.result.values(run) | {VARIANT: run.label}
+
+    def _labels(self, run: Any, bare: bool) -> dict[str, str]:
+        named = {column.name: run.values[column.path] for column in self.result.columns}
+        if bare:
+            named = {name: label.rpartition("=")[2] for name, label in named.items()}
+        return named | {VARIANT: run.label}
+
+    def _axis(self, by: str | None, none: str = VARIANT) -> str:
+        if by is None or by == VARIANT:
+            return none if by is None else VARIANT
+        return columns.find(self.result.columns, by).name
+
+    def _one(self, name: str | None, *, but: str | None, last: bool = False) -> columns.Column:
+        """The axis that is meant; without a name the only one that is not the other's."""
+        known = self.result.columns
+        if name is not None:
+            return columns.find(known, name)
+        other = columns.find(known, but).path if but is not None else None
+        left = [column for column in known if column.path != other]
+        if not left:
+            raise SpecError("this result has no sweep to draw along: use trace, cdf or tail")
+        return left[-1] if last else left[0]
+
+
+def _metric(measure: str) -> Metric:
+    if mistake := measures.unknown(measure):
+        raise SpecError(mistake)
+    about = {"title": measure, "unit": "", "digits": 3, **measures.defaults(measure)}
+    return Metric(name=measure, summary=measure, **about)
+
+
+def _words(column: columns.Column) -> str:
+    """An axis with its unit: `rtt_s` is `rtt (s)`."""
+    for ending, unit in (("_bits_per_s", "bit/s"), ("_bytes", "bytes"), ("_s", "s")):
+        if column.name.endswith(ending):
+            return f"{column.name.removesuffix(ending)} ({unit})"
+    return column.name

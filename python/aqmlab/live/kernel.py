@@ -1,0 +1,89 @@
+"""The end systems of the running kernel, as the simulator's profile `linux` has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from aqmlab.simulator import engine
+
+SETTINGS = Path("/proc/sys/net/ipv4")
+PROFILE = "linux"
+_SWITCHES = {
+    "timestamps": ("tcp_timestamps", True),
+    "f_rto": ("tcp_frto", True),
+    "idle_restart": ("tcp_slow_start_after_idle", True),
+    "ecn_fallback": ("tcp_ecn_fallback", True),
+    "host_cache": ("tcp_no_metrics_save", False),
+    "cache_ssthresh": ("tcp_no_ssthresh_metrics_save", False),
+}
+"""Fields of the profile: the kernel's setting, and what of it means that the field is on."""
+_COUNTS = {
+    "dupack_threshold": "tcp_reordering",
+    "synack_retries": "tcp_synack_retries",
+    "syn_linear": "tcp_syn_linear_timeouts",
+}
+
+
+def settings(folder: Path = SETTINGS) -> dict[str, Any]:
+    """The profile with the settings of this kernel; what it has no setting for is left out.
+
+    Congestion control and ECN are a scenario's own; the window is the kernel's usual one, which
+    grows as the profile's default says.
+    """
+    found: dict[str, Any] = {"profile": PROFILE}
+    for field, (name, on) in _SWITCHES.items():
+        value = _number(folder / name)
+        if value is not None:
+            found[field] = (value != 0) is on
+    for field, name in _COUNTS.items():
+        value = _number(folder / name)
+        # A kernel before 6.5 has no linear timeouts, and so none.
+        if value is not None or field == "syn_linear":
+            found[field] = value or 0
+    linear, retries = found["syn_linear"], _number(folder / "tcp_syn_retries")
+    if retries is not None:
+        # `tcp_write_timeout` counts linear ones besides.
+        found["syn_retries"] = retries + linear
+    if found.get("host_cache") is False:
+        found.pop("cache_ssthresh", None)  # there is no cache that could keep it
+    found["recovery"] = _recovery(folder)
+    return found
+
+
+def _recovery(folder: Path) -> str:
+    if _number(folder / "tcp_sack") == 0:
+        return "newreno"
+    rack = _number(folder / "tcp_recovery")
+    return "rack" if rack is None or rack & 1 else "sack"
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text("ascii").split()[0])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def with_kernel(scenario: Mapping[str, Any], folder: Path = SETTINGS) -> dict[str, Any]:
+    """A scenario whose groups all have this kernel's end systems.
+
+    Of what a group says of its TCP only the congestion control and ECN are kept, and with the
+    profile `linux` everything.
+    """
+    kernel = settings(folder)
+    datagrams = {app["name"] for app in engine.catalogue()["traffic"] if app["datagrams"]}
+    groups = [
+        group if group["app"] in datagrams else {**group, "tcp": _of(group.get("tcp"), kernel)}
+        for group in scenario["traffic"]
+    ]
+    return {**scenario, "traffic": groups}
+
+
+def _of(tcp: Any, kernel: Mapping[str, Any]) -> dict[str, Any]:
+    own = dict(tcp) if isinstance(tcp, Mapping) else {"profile": tcp}
+    if own.get("profile") == PROFILE:
+        return {**kernel, **own}
+    kept = {key: own[key] for key in ("congestion", "ecn") if key in own}
+    return {**kernel, **kept}

@@ -1,0 +1,33 @@
+"""What a live run hands from its process to the command: a line of JSON, then columns' bytes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def write(path: Path, raw: dict[str, Any]) -> None:
+    """Writes the result of `_core.live_run`."""
+    blobs: list[bytes] = []
+    tables = {}
+    for name, table in raw["tables"].items():
+        columns = []
+        for column, kind, data in table["columns"]:
+            columns.append([column, kind, len(data)])
+            blobs.append(data)
+        tables[name] = {"columns": columns, "every_s": table["every_s"]}
+    with path.open("wb") as file:
+        file.write(json.dumps({**raw, "tables": tables}).encode() + b"\n")
+        file.writelines(blobs)
+
+
+def read(path: Path) -> Any:
+    """Reads it back."""
+    with path.open("rb") as file:
+        raw = json.loads(file.readline())
+        for table in raw.get("tables", {}).values():
+            table["columns"] = [
+                (name, kind, file.read(length)) for name, kind, length in table["columns"]
+            ]
+    return raw

@@ -1,0 +1,119 @@
+"""Some cells of a study on real TCP stacks: a column beside the paper's and the simulation's.
+
+Which cells, and how short, stands in `experiments/live.toml`. The same cells are simulated just as
+short and under the same seeds, so that the two columns differ by the end systems alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import SpecError
+from aqmlab.experiment.experiment import Experiment
+from aqmlab.experiment.folders import SHIPPED
+from aqmlab.experiment.grammar import Axis, Group
+from aqmlab.io.documents import read_toml
+from aqmlab.live.run import How
+from aqmlab.runs.progress import Progress
+from aqmlab.runs.store import Store
+from aqmlab.simulator.engine import Simulate
+from aqmlab.tables.equivalence import Estimate, judge_means
+
+from .parity import margin_of, told
+from .study import RESULT, Study
+
+FILE = "live.toml"
+FOLDER = "live"
+"""Of a study's results: `simulated` and `live` runs below it."""
+
+
+def add(
+    experiment: Experiment, out: Path, progress: Progress | None = None, how: Simulate | None = None
+) -> dict[str, Any]:
+    """Runs the study's cells both ways, adds them to the report in `out`, and gives them."""
+    asked = _asked(experiment.name)
+    study = Study(shortened(experiment, asked["table"]))
+    settings = {name: asked[name] for name in ("duration", "warmup", "seeds")}
+    both = {"reported": True, "quick": True, "settings": {**settings, "looks": (1,)}}
+    below = out / FOLDER
+    simulated = study.carry_out(out=below / "simulated", progress=progress, **both)
+    live = study.carry_out(
+        out=below / "live", progress=progress, jobs=1, simulate=how or How(), **both
+    )
+    notes = list(dict.fromkeys(note for run in live.runs for note in told(run.summary)))
+    rows = _rows(experiment, dict(simulated.report or {}), dict(live.report or {}))
+    found = {"rows": rows, "notes": notes, **settings}
+    from aqmlab import report
+
+    store = Store.existing(out)
+    store.write_json(RESULT, store.read_json(RESULT) | {"live": found})
+    report.write(out)
+    return found
+
+
+def _asked(name: str) -> Mapping[str, Any]:
+    every = read_toml(SHIPPED / FILE)
+    if name not in every:
+        known = ", ".join(every)
+        raise SpecError(f"study {name} has no live cells: those that have are {known}")
+    return every[name]
+
+
+def shortened(experiment: Experiment, tables: Mapping[str, Mapping[str, Any]]) -> Experiment:
+    """The study with these tables alone, of their groups only the cells that are named."""
+    chosen = tuple(table for table in experiment.table if table.id in tables)
+    groups = {group.name: group for group in experiment.group}
+    kept = {table.group: _kept(groups[table.group], tables[table.id]) for table in chosen}
+    nothing: Any = {"difference": (), "figure": (), "claim": (), "setup": (), "lead": None}
+    return replace(experiment, group=tuple(kept.values()), table=chosen, **nothing)
+
+
+def _kept(group: Group, wanted: Mapping[str, Any]) -> Group:
+    axes = tuple(
+        _of(axis, wanted[axis.name]) if axis.name in wanted else axis for axis in group.axes
+    )
+    return replace(group, axes=axes, times={}, seeds={}, only=None)
+
+
+def _of(axis: Axis, names: list[Any]) -> Axis:
+    """An axis with these values or variants alone."""
+    variants = tuple(variant for variant in axis.variants if variant.name in names)
+    values = tuple(value for value in axis.values if value in names)
+    return replace(axis, values=values, variants=variants, constructed=(), quick=None)
+
+
+def _rows(
+    experiment: Experiment, simulated: Mapping[str, Any], live: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Every number of every cell: the paper's, the simulator's, the kernel's, and a verdict."""
+    rows = []
+    for table, other in zip(simulated["tables"], live["tables"], strict=True):
+        for ours, theirs in zip(other["rows"], table["rows"], strict=True):
+            metric = experiment.metrics[ours["metric"]]
+            if ours["ours"] is None or theirs["ours"] is None or ours["low"] is None:
+                continue
+            margin = margin_of(metric.summary or metric.name).times(metric.scale)
+            found = judge_means(_estimate(ours), _estimate(theirs), margin)
+            place = {name: ours[name] for name in table["keys"]}
+            rows.append(
+                {
+                    "table": table["paper"] or table["title"],
+                    "place": " · ".join(str(value) for value in place.values()),
+                    "title": metric.title,
+                    "unit": metric.unit,
+                    "digits": metric.digits,
+                    "paper": theirs["paper"],
+                    "simulated": found.theirs,
+                    "live": found.ours,
+                    "half": found.half,
+                    "verdict": found.verdict,
+                }
+            )
+    return rows
+
+
+def _estimate(row: Mapping[str, Any]) -> Estimate:
+    return row["ours"], row["low"], row["high"]

@@ -1,0 +1,224 @@
+"""The same experiment in the simulator and on real TCP stacks, figure by figure.
+
+Both are run under the same seeds, and so with the same users drawing the same pages; every number
+of their summaries is held against a margin that is stated here, before any run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import SpecError
+from aqmlab.experiment.experiment import Experiment
+from aqmlab.live.kernel import with_kernel
+from aqmlab.live.run import How
+from aqmlab.runs.laboratory import FinishedRun
+from aqmlab.runs.progress import Progress
+from aqmlab.simulator import measures
+from aqmlab.simulator.engine import Simulate
+from aqmlab.tables import measure
+from aqmlab.tables.equivalence import OPEN, Judgement, Margin, judge
+from aqmlab.tables.result import Result
+
+from .study import Study
+
+MARGINS: tuple[tuple[str, Margin], ...] = (
+    ("utilisation", Margin(0.02)),
+    ("throughput_bytes_per_s", Margin(0.02)),
+    ("long_flow_goodput_mean_bits_per_s", Margin(0.03)),
+    ("jain_index", Margin(0.10, 0.02)),
+    ("queue_mean_packets", Margin(0.10, 1.0)),
+    ("queue_time_mean_packets", Margin(0.10, 1.0)),
+    ("queue_max_packets", Margin(0.10, 2.0)),
+    ("drop_rate", Margin(0.15, 0.001)),
+    ("mark_rate", Margin(0.15, 0.001)),
+    ("share_", Margin(0.05, 0.01)),
+    ("response_p", Margin(0.10, 0.010)),
+    ("response_mean_s", Margin(0.10, 0.010)),
+    ("page_load_p", Margin(0.10, 0.050)),
+    ("requests", Margin(0.05, 5.0)),
+    ("responses", Margin(0.05, 5.0)),
+)
+"""Margins by the last word of a number's name, or how it begins. All are constructed: what a reader
+of a study would call the same. The floors are a packet, a thousandth of all packets, a hundredth of
+all requests, and the error of a live round trip on a machine with other work, a few ms."""
+OTHERS = Margin(0.10, 0.0)
+"""Of all others."""
+ONLY_SIMULATED = (
+    "events",
+    "drops_scripted",
+    "marks_scripted",
+    "ecn_reductions",
+    "segments_lost",
+    "retransmissions_lost",
+    "loss_episodes",
+    "loss_episodes_multiple",
+    "loss_episodes_timeout",
+)
+"""What nobody outside a simulator can know, or is no measure of the network."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number of one variant."""
+
+    variant: str
+    number: str
+    title: str
+    unit: str
+    live: float
+    simulated: float
+    half: float
+    """Half of the 95 % interval of the difference."""
+    margin: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Parity:
+    """What both kinds of runs say."""
+
+    name: str
+    rows: list[Row]
+    notes: list[str]
+    """How far live runs can be believed: what they flagged, what the kernel cannot imitate."""
+    runs: int
+    folder: Path | None = None
+
+    def counts(self) -> dict[str, int]:
+        """How many numbers are the same, open and apart."""
+        found = Counter(row.verdict for row in self.rows)
+        return {verdict: found[verdict] for verdict in ("same", "open", "apart")}
+
+    def document(self) -> dict[str, Any]:
+        """The whole as JSON has it."""
+        rows = [
+            {key: None if value != value else value for key, value in asdict(row).items()}
+            for row in self.rows
+        ]
+        return {"name": self.name, "verdicts": self.counts(), "notes": self.notes, "rows": rows}
+
+
+def margin_of(number: str) -> Margin:
+    """The margin of a number of a summary, by its name."""
+    last = number.rpartition(".")[2]
+    return next((margin for name, margin in MARGINS if last.startswith(name)), OTHERS)
+
+
+def compare(simulated: Result, live: Result, name: str) -> Parity:
+    """Holds live runs against simulated ones of the same variants and seeds."""
+    rows: list[Row] = []
+    notes: dict[str, None] = {}
+    for variant in dict.fromkeys(run.variant for run in simulated.runs):
+        ours, theirs = (
+            [run for run in result.runs if run.variant == variant] for result in (live, simulated)
+        )
+        rows += _rows(ours, theirs)
+        for run in ours:
+            where = f"{run.label or name}, seed {run.seed}"
+            notes |= {f"{where}: {sentence}": None for sentence in told(run.summary)}
+    return Parity(name, rows, list(notes), len(simulated.runs))
+
+
+def told(summary: Mapping[str, Any]) -> list[str]:
+    """What a live run says of how far it can be believed."""
+    account = summary.get("live") or {}
+    return [*account.get("missing", ()), *account.get("flags", ())]
+
+
+def _rows(live: list[FinishedRun], simulated: list[FinishedRun]) -> Iterator[Row]:
+    lived = [measure.numbers(_comparable(run.summary)) for run in live]
+    expected = [measure.numbers(_comparable(run.summary)) for run in simulated]
+    for number in expected[0]:
+        ours, theirs = (_values(runs, number) for runs in (lived, expected))
+        if not ours or not theirs or not (any(ours) or any(theirs)):
+            continue
+        about = measures.find(number) or {}
+        found = _judged(ours, theirs, margin_of(number))
+        yield Row(
+            live[0].label,
+            number,
+            about.get("title", number),
+            about.get("unit", ""),
+            found.ours,
+            found.theirs,
+            found.half,
+            found.margin,
+            found.verdict,
+        )
+
+
+def _judged(ours: list[float], theirs: list[float], margin: Margin) -> Judgement:
+    """A verdict; open where a single run has no interval."""
+    found = judge(ours, theirs, margin)
+    return found if math.isfinite(found.half) else replace(found, verdict=OPEN)
+
+
+def _values(runs: list[dict[str, float | None]], number: str) -> list[float]:
+    """The number in all runs; none where one of them does not know it."""
+    values = [run.get(number) for run in runs]
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    return known if len(known) == len(values) else []
+
+
+def _comparable(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """A summary without what only one kind of run can know."""
+    left_out = (*ONLY_SIMULATED, "live", "fingerprint", "simulated_s", "measured_s")
+    return {name: value for name, value in summary.items() if name not in left_out}
+
+
+def run(
+    experiment: Experiment,
+    *,
+    out: Path | None = None,
+    fresh: bool = False,
+    progress: Callable[[], Progress | None] = lambda: None,
+    how: Simulate | None = None,
+) -> Parity:
+    """Runs an experiment both ways and compares. Results are kept below `out`."""
+    if not experiment.swept:
+        raise SpecError(f"{experiment.name} has groups: parity takes a scenario or a sweep")
+    if len(experiment.setting(quick=False).seeds) < 2:
+        raise SpecError("parity needs an interval, and so at least two seeds; give --seeds 3")
+    both = Study(replace(experiment, scenario=with_kernel(experiment.scenario)))
+    below = (out / "simulated", out / "live") if out is not None else (None, None)
+    simulated = both.carry_out(out=below[0], fresh=fresh, progress=progress())
+    live = both.carry_out(
+        out=below[1], fresh=fresh, jobs=1, progress=progress(), simulate=how or How()
+    )
+    found = replace(compare(simulated, live, experiment.name), folder=out)
+    if out is not None:
+        write(found, out)
+    return found
+
+
+HEAD = ("variant", "figure", "live", "simulated", "difference", "margin", "verdict")
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """A row in words, under `HEAD`."""
+    title = f"{row.title}, {row.unit}" if row.unit else row.title
+    apart = f"{row.live - row.simulated:+.3g} ± {row.half:.2g}"
+    numbers = (f"{row.live:.5g}", f"{row.simulated:.5g}", apart, f"{row.margin:.2g}")
+    return row.variant, title, *numbers, row.verdict
+
+
+def write(found: Parity, folder: Path) -> None:
+    """Writes `parity.md` and `parity.json`."""
+    import json
+
+    from aqmlab.io.files import whole
+
+    lines = [f"# {found.name}: live against simulated", "", f"| {' | '.join(HEAD)} |"]
+    lines.append("| --- " * len(HEAD) + "|")
+    lines += [f"| {' | '.join(cells(row))} |" for row in found.rows]
+    lines += ["", *(f"- {note}" for note in found.notes)]
+    with whole(folder / "parity.md") as draft:
+        draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with whole(folder / "parity.json") as draft:
+        draft.write_text(json.dumps(found.document(), indent=1), encoding="utf-8")

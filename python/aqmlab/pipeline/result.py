@@ -1,0 +1,81 @@
+"""What users hold in their hands: a result that draws itself, from a run or from its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.errors import StoreError
+from aqmlab.experiment import experiment
+from aqmlab.runs.laboratory import FinishedRun
+from aqmlab.runs.store import Store
+from aqmlab.tables import result as tables
+
+if TYPE_CHECKING:
+    from aqmlab.figures.plots import Plots
+
+
+class Result(tables.Result):
+    """A result with figures."""
+
+    @property
+    def plot(self) -> Plots:
+        """Its figures: `result.plot.trace()`, `.cdf()`, `.tail()`, `.lines()`, `.heatmap()`."""
+        from aqmlab.figures.plots import Plots
+
+        return Plots(self)
+
+
+def load(folder: Path) -> Result:
+    """What a results folder holds; nothing is run, except for what is found damaged when used."""
+    store = Store.existing(folder)
+    manifest = store.manifest
+    rows = _rows(store, manifest)
+    if not rows:
+        raise StoreError(f"{folder} holds no finished runs: give a folder of `aqmlab run` or study")
+    found = [run for row in rows if (run := _finished(store, row)) is not None]
+    if len(found) < len(rows):
+        raise StoreError(
+            f"{folder} lacks {len(rows) - len(found)} of its {len(rows)} runs: give the command "
+            "that wrote it again"
+        )
+    axes = ()
+    if sweep := manifest.get("sweep"):
+        document = {**manifest["scenario"], "sweep": {**sweep, "seeds": 1}}
+        axes = experiment.load(_nested(document)).group[0].axes
+    return Result(manifest.get("name") or folder.name, found, folder=folder, axes=axes)
+
+
+def _nested(document: dict[str, Any]) -> dict[str, Any]:
+    scenario = {key: value for key, value in document.items() if key != "sweep"}
+    return {"scenario": scenario, "sweep": document["sweep"]}
+
+
+def _rows(store: Store, manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Every run that the folder lists: a sweep's in its manifest, a study's in its table."""
+    if "study" not in manifest:
+        return list(manifest.get("runs", []))
+    import polars as pl
+
+    frame = pl.read_parquet(store.folder / "tables" / "runs.parquet")
+    numbers: dict[str, int] = {}
+    return [
+        {
+            "folder": row["folder"],
+            "variant": numbers.setdefault(row["key"], len(numbers)),
+            "label": row["run"],
+            "values": {},
+            "seed": row["seed"],
+        }
+        for row in frame.select("folder", "key", "run", "seed").iter_rows(named=True)
+    ]
+
+
+def _finished(store: Store, row: Mapping[str, Any]) -> FinishedRun | None:
+    stored = store.find(str(row["folder"] or "").rpartition("/")[2] or "-")
+    if stored is None:
+        return None
+    place = (row["variant"], row["label"], row["values"], row["seed"])
+    scenario = stored.manifest["scenario"]
+    return FinishedRun(*place, scenario, stored.summary, cached=True, stored=stored)

@@ -1,0 +1,222 @@
+"""A results folder as one file, and run again: does the same come out?
+
+An `.aqm` file is a ZIP archive: `aqm.json` says what it holds (format, version, each run's
+scenario, seed and fingerprint), beside it lie the folder's manifest, tables, figures and report,
+and with `tables` the runs' own. Whoever reads one reads a stranger's file: nothing is unpacked to a
+disk, names are looked up and never walked, every length is bounded before a byte is read.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from aqmlab.errors import SpecError, StoreError
+from aqmlab.experiment.plan import Run
+from aqmlab.experiment.spec import length_s
+from aqmlab.io.files import read_sealed, whole
+from aqmlab.runs.laboratory import Laboratory
+from aqmlab.runs.progress import Progress
+from aqmlab.runs.store import Store
+from aqmlab.simulator import engine
+
+SUFFIX = ".aqm"
+INDEX = "aqm.json"
+FORMAT = 1
+MOST_BYTES = 64 << 20
+"""Of an index, unpacked: a hundred thousand small scenarios."""
+MOST_RATIO = 200
+"""Of its length unpacked to that in the file: text packs to a twentieth, a bomb to a thousandth."""
+MOST_RUNS = 200_000
+_SHOWN = ("manifest.json", "result.json", "advice.json", "report.html")
+_FOLDERS = ("tables", "figures")
+_BUILD = ("version", "build")
+_DATE = (1980, 1, 1, 0, 0, 0)
+"""Of every entry: the same folder gives the same bytes."""
+
+
+def export(folder: Path, out: Path, *, tables: bool = False) -> Path:
+    """Writes the file; what a folder lists beyond what is ours (links, other names) stays out."""
+    store = Store.existing(folder)
+    runs = list(_of_folder(store))
+    if not runs:
+        raise StoreError(f"{folder} holds no finished runs: there is nothing to share")
+    index = {
+        "format": FORMAT,
+        "name": store.manifest.get("name") or store.manifest.get("study") or folder.name,
+        "version": engine.version().version,
+        "build": engine.version().build,
+        "runs": runs,
+    }
+    with whole(out) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+        _put(archive, INDEX, json.dumps(index, sort_keys=True).encode())
+        for path in _files(folder, tables):
+            _put(archive, path.relative_to(folder).as_posix(), path.read_bytes())
+    return out
+
+
+def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    about = zipfile.ZipInfo(name, _DATE)
+    about.compress_type = zipfile.ZIP_DEFLATED
+    about.external_attr = 0o644 << 16
+    archive.writestr(about, content)
+
+
+def _files(folder: Path, tables: bool) -> Iterator[Path]:
+    inside = [folder / name for name in _SHOWN]
+    for name in (*_FOLDERS, *(["runs"] if tables else [])):
+        inside += sorted((folder / name).rglob("*"))
+    yield from (path for path in inside if path.is_file() and not path.is_symlink())
+
+
+def _of_folder(store: Store) -> Iterator[dict[str, Any]]:
+    """What each finished run of a folder was."""
+    for place in sorted((store.folder / "runs").glob("[!.]*")):
+        run = store.find(place.name)
+        if run is not None:
+            manifest = run.manifest
+            yield {key: manifest[key] for key in ("key", "scenario", "seed", "fingerprint")}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Whether the same came out."""
+
+    name: str
+    runs: int
+    known: int
+    """How many there are in all."""
+    made_by: str
+    ours: str
+    differ: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    """Runs with another fingerprint: their label, seed, what was said and what came out."""
+
+    @property
+    def same(self) -> bool:
+        """Yes or no."""
+        return not self.differ
+
+    def lines(self) -> list[str]:
+        """In words."""
+        part = "" if self.runs == self.known else f" of {self.known}"
+        if self.same:
+            return [f"yes: {self.runs}{part} runs of {self.name} came out the same, to the bit"]
+        told = [f"no: {len(self.differ)} of {self.runs} runs of {self.name} came out differently"]
+        for one in self.differ[:20]:
+            pair = f"{one['said']}, here {one['here']}"
+            told.append(f"  run {one['key']}, seed {one['seed']}: fingerprint {pair}")
+        if len(self.differ) > 20:
+            told.append(f"  and {len(self.differ) - 20} more")
+        if self.made_by != self.ours:
+            told.append(
+                f"it was made by aqmlab {self.made_by}, this is {self.ours}: fingerprints are the "
+                "same only of one build"
+            )
+        return told
+
+    def document(self) -> dict[str, Any]:
+        """As JSON."""
+        return {**self.__dict__, "differ": list(self.differ), "same": self.same}
+
+
+def reproduce(
+    source: Path,
+    *,
+    jobs: int | None = None,
+    most: int | None = None,
+    progress: Progress | None = None,
+) -> Answer:
+    """Runs what a file, folder or manifest says again, in memory, and compares fingerprints."""
+    index = _index(source)
+    runs = sorted(index["runs"], key=lambda run: (length_s(run["scenario"]), run["seed"]))
+    chosen = runs[: most or len(runs)]
+    planned = [
+        Run(str(n), run["seed"], {**run["scenario"], "seed": run["seed"]}, label=run["key"])
+        for n, run in enumerate(chosen)
+    ]
+    laboratory = Laboratory(None, progress=progress, jobs=jobs)
+    with laboratory.resumable():
+        done = laboratory.run("again", planned, str(source))
+    differ = [
+        {"key": run["key"], "seed": run["seed"], "said": run["fingerprint"], "here": here}
+        for run, one in zip(chosen, done, strict=True)
+        if (here := one.summary.get("fingerprint")) != run["fingerprint"]
+    ]
+    version = engine.version()
+    made_by = f"{index['version']} ({index['build']})"
+    ours = f"{version.version} ({version.build})"
+    return Answer(index["name"], len(chosen), len(runs), made_by, ours, differ)
+
+
+def _index(source: Path) -> dict[str, Any]:
+    if source.is_dir() or source.name == "manifest.json":
+        folder = source if source.is_dir() else source.parent
+        if folder.parent.name == "runs":
+            return _checked(_of_run(folder / "manifest.json"), source)
+        store = Store.existing(folder)
+        version = store.manifest
+        named = version.get("name") or version.get("study") or folder.name
+        made = {key: str(version.get(key, "?")) for key in _BUILD}
+        return _checked({"name": named, **made, "runs": list(_of_folder(store))}, source)
+    if not source.is_file():
+        raise SpecError(f"{source}: no such file; give an .aqm file, a folder or its manifest.json")
+    try:
+        with zipfile.ZipFile(source) as archive:
+            content = _bounded(archive, source)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        raise SpecError(f"{source} is no .aqm file ({error}): export it again") from error
+    try:
+        return _checked(json.loads(content), source)
+    except (ValueError, RecursionError) as error:
+        raise SpecError(f"{source}: its index is damaged: export it again") from error
+
+
+def _of_run(manifest: Path) -> dict[str, Any]:
+    """The index of one run, from its own manifest."""
+    about = read_sealed(manifest)
+    run = {key: about.get(key) for key in ("key", "scenario", "seed", "fingerprint")}
+    return {"name": about.get("key"), **{k: about.get(k) for k in _BUILD}, "runs": [run]}
+
+
+def _bounded(archive: zipfile.ZipFile, source: Path) -> bytes:
+    """The index, if it is what it says and not too long; nothing else of the archive is read."""
+    for name in archive.namelist():
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or "\\" in name:
+            raise SpecError(f"{source} names a file outside of itself: it is not read")
+    try:
+        about = archive.getinfo(INDEX)
+    except KeyError as error:
+        raise SpecError(f"{source} has no {INDEX}: it was not made by aqmlab export") from error
+    packed = max(about.compress_size, 1)
+    if about.file_size > MOST_BYTES or about.file_size > MOST_RATIO * packed + 4096:
+        raise SpecError(
+            f"{source}: its index would unpack to {about.file_size / 1e6:,.0f} MB from "
+            f"{packed / 1e6:.3f} MB: it is not read"
+        )
+    with archive.open(about) as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise SpecError(f"{source}: its index is longer than it says: it is not read")
+    return content
+
+
+def _checked(index: Any, source: Path) -> dict[str, Any]:
+    """An index as it must be; scenarios themselves are checked by the simulator."""
+    if not isinstance(index, dict) or index.get("format", FORMAT) != FORMAT:
+        raise SpecError(f"{source} is of another format than {FORMAT}: use the aqmlab that made it")
+    runs = index.get("runs")
+    wanted = {"key": str, "scenario": dict, "seed": int, "fingerprint": str}
+    if not isinstance(runs, list) or not 0 < len(runs) <= MOST_RUNS:
+        raise SpecError(f"{source} holds no runs, or more than {MOST_RUNS:,}: nothing is run")
+    for run in runs:
+        if not isinstance(run, dict) or not all(
+            isinstance(run.get(key), kind) for key, kind in wanted.items()
+        ):
+            raise SpecError(f"{source}: a run lacks its scenario, seed or fingerprint")
+    told = {key: str(index.get(key, "?"))[:200] for key in ("name", *_BUILD)}
+    return {**told, "runs": runs}

@@ -1,0 +1,78 @@
+"""Whether two series of runs tell the same of a number: two one-sided tests, and a verdict.
+
+A margin is stated before. The difference of the means has an interval; lies all of it within the
+margin, both one-sided hypotheses (lower by more than the margin, higher by more than it) are
+refused and the number is the same; lies all of it beyond, it is apart; else nothing can be said
+(D. J. Schuirmann, A comparison of the two one-sided tests procedure, J. Pharmacokinetics and
+Biopharmaceutics, 1987). The interval is put together from those of both means, at 95 %: each test
+is made at 2.5 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aqmlab.intervals import interval
+
+SAME, APART, OPEN = "same", "apart", "open"
+
+
+@dataclass(frozen=True)
+class Margin:
+    """How much a number may differ from the other's without meaning anything."""
+
+    relative: float
+    """Of the other's mean."""
+    floor: float = 0.0
+    """Smaller differences do not matter, whatever their ratio; in the number's unit."""
+
+    def of(self, mean: float) -> float:
+        """The margin about a mean."""
+        return max(self.relative * abs(mean), self.floor)
+
+    def times(self, scale: float) -> Margin:
+        """The same for the number in another unit."""
+        return Margin(self.relative, self.floor * scale)
+
+
+Estimate = tuple[float, float, float]
+"""A mean and the ends of its 95 % interval."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What two series say of one number."""
+
+    ours: float
+    """Mean of one series."""
+    theirs: float
+    """Mean of the other, about which the margin lies."""
+    half: float
+    """Half of the 95 % interval of the difference; NaN for fewer than two runs of either."""
+    margin: float
+    ratio: float
+    """Of ours to theirs; NaN if either is 0."""
+    ratio_half: float
+    """Half of its interval, likewise."""
+    verdict: str
+    """`same`, `apart` or `open`."""
+
+
+def judge(ours: Sequence[float], theirs: Sequence[float], margin: Margin) -> Judgement:
+    """Holds one series of runs against another."""
+    return judge_means(interval(ours), interval(theirs), margin)
+
+
+def judge_means(ours: Estimate, theirs: Estimate, margin: Margin) -> Judgement:
+    """The same of means whose intervals are known."""
+    (a, low_a, _), (b, low_b, _) = ours, theirs
+    half, allowed = math.hypot(a - low_a, b - low_b), margin.of(b)
+    apart = abs(a - b)
+    verdict = SAME if apart + half <= allowed else APART if apart - half > allowed else OPEN
+    ratio = spread = math.nan
+    if a != 0 and b != 0:
+        ratio = a / b
+        spread = ratio * math.hypot((a - low_a) / a, (b - low_b) / b)
+    return Judgement(a, b, half, allowed, ratio, spread, verdict)

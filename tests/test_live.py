@@ -1,0 +1,191 @@
+"""Live runs: real TCP through our own router, in namespaces where they can be made."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SCENARIO = """
+duration = "20 s"
+[network]
+rtt = "20 ms"
+[[link]]
+rate = "10 Mbit/s"
+forward = {{ aqm = "{aqm}" }}
+[[traffic]]
+app = "bulk"
+flows = 1
+tcp = "linux"
+"""
+BULK = """
+import socket, sys, threading, time
+def serve():
+    listener = socket.create_server(("", 5001), family=socket.AF_INET)
+    while True:
+        peer, _ = listener.accept()
+        peer.sendall(bytes(1 << 20))
+        peer.close()
+if sys.argv[1] == "serve":
+    serve()
+for _ in range(100):
+    try:
+        peer = socket.create_connection(("10.128.0.3", 5001), timeout=1)
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.05)
+total = 0
+while piece := peer.recv(1 << 16):
+    total += len(piece)
+assert total == 1 << 20, total
+"""
+
+
+NAP = "import time; time.sleep(60) # a long nap"
+
+
+def _can() -> str:
+    """Why live runs cannot be tried here; empty if they can."""
+    if sys.platform != "linux":
+        return "live runs need Linux"
+    from aqmlab.errors import AqmlabError
+    from aqmlab.live import run
+
+    try:
+        lacking = [need["found"] for need in run.check()["needs"] if not need["ok"]]
+    except AqmlabError as error:
+        return str(error)
+    return "; ".join(lacking)
+
+
+@pytest.fixture(scope="module")
+def namespaces() -> None:
+    why = _can()
+    if why:
+        pytest.skip(f"no live runs here: {why}")
+
+
+def _folder(tmp_path: Path, aqm: str = "droptail") -> Path:
+    (tmp_path / "s.toml").write_text(SCENARIO.format(aqm=aqm), "utf-8")
+    (tmp_path / "bulk.py").write_text(BULK, "utf-8")
+    return tmp_path
+
+
+def _bulk(folder: Path, role: str) -> list[str]:
+    return [sys.executable, str(folder / "bulk.py"), role]
+
+
+def _live(folder: Path):
+    from aqmlab.live.run import How, Program
+    from aqmlab.pipeline import command
+
+    program = Program(_bulk(folder, "fetch"), with_users=False)
+    how = How(program=program, servers=[_bulk(folder, "serve")])
+    done = command.carry_out(str(folder / "s.toml"), out=folder / "out", jobs=1, simulate=how)
+    assert done.result is not None
+    return done.result
+
+
+@pytest.mark.parametrize("aqm", ["droptail", "fq_codel"])
+def test_a_program_s_bytes_cross_the_queue(namespaces, tmp_path, aqm):
+    result = _live(_folder(tmp_path, aqm))
+    summary = result.runs[0].summary
+    live = summary["live"]
+    assert live["commands"][-1]["code"] == 0
+    assert summary["ports"]["bottleneck.forward"]["departure_bytes"] > 1 << 20
+    assert live["dropped_elsewhere"] == 0
+    assert live["replayed"] > 700
+    assert not [flag for flag in live["flags"] if "simulator" in flag]
+    assert {"queue", "seconds"} <= set(result.runs[0].tables())
+
+
+def _descendants() -> set[str]:
+    """Command lines of processes that belong to live runs."""
+    found = set()
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = place.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if any(b"aqmlab.live.part" in w or b"bulk.py" in w or b"a long nap" in w for w in words):
+            found.add(place.parent.name)
+    return found
+
+
+def test_nothing_is_left_behind_when_the_supervisor_is_killed(namespaces, tmp_path):
+    folder = _folder(tmp_path)
+    before = _descendants()
+    devices = Path("/proc/net/dev").read_text()
+    words = [sys.executable, "-m", "aqmlab", "live", "s.toml", "--alone", "--server"]
+    server = " ".join(_bulk(folder, "serve"))
+    # It starts something itself, which nobody knows of.
+    start = f"subprocess.Popen([{sys.executable!r}, '-c', {NAP!r}], start_new_session=True)"
+    nap = f"import subprocess, time; {start}; time.sleep(60)"
+    sleeper = [sys.executable, "-c", nap]
+    command = subprocess.Popen(
+        [*words, server, "--", *sleeper], cwd=folder, stderr=subprocess.PIPE, text=True
+    )
+    supervisor = _wait_for_supervisor(command)
+    os.kill(supervisor, signal.SIGKILL)
+    _, said = command.communicate(timeout=60)
+    assert command.returncode not in (0, None)
+    assert "live run failed" in said
+    for _ in range(100):
+        if not _descendants() - before:
+            break
+        time.sleep(0.1)
+    assert not _descendants() - before
+    assert _names(Path("/proc/net/dev").read_text()) == _names(devices)
+
+
+def _names(devices: str) -> list[str]:
+    return [line.split(":")[0].strip() for line in devices.splitlines() if ":" in line]
+
+
+def _wait_for_supervisor(command: subprocess.Popen) -> int:
+    """The process that the command starts, once it has started the program behind the link."""
+    for _ in range(600):
+        children = Path(f"/proc/{command.pid}/task/{command.pid}/children")
+        tasks = Path(f"/proc/{command.pid}/task").glob("*/children")
+        mine = [pid for place in tasks for pid in place.read_text().split()]
+        for pid in mine:
+            grand = Path(f"/proc/{pid}/task/{pid}/children")
+            if grand.is_file() and len(grand.read_text().split()) >= 3:
+                return int(pid)
+        assert command.poll() is None, (children, command.communicate())
+        time.sleep(0.1)
+    raise AssertionError("the supervisor has started nothing")
+
+
+def test_what_a_simulation_alone_can_do_is_refused_in_a_sentence(tmp_path):
+    from aqmlab.errors import AqmlabError
+    from aqmlab.live.run import How
+
+    if sys.platform != "linux":
+        pytest.skip("live runs need Linux")
+    scenario = {
+        "duration": "1 s",
+        "link": [{"rate": "1 Mbit/s"}],
+        "traffic": [{"app": "bulk", "flows": 1, "tcp": "linux", "script": [{"drop": [3]}]}],
+    }
+    with pytest.raises(AqmlabError, match="script"):
+        How()(scenario)
+
+
+def test_a_result_crosses_processes_whole(tmp_path):
+    from aqmlab.live import raw
+
+    tables = {
+        "queue": {"columns": [("a", "<u4", b"\1\0\0\0\n"), ("b", "<u4", b"")], "every_s": (0, 1)}
+    }
+    told = {"summary": json.dumps({"x": 1}), "groups": ["g"], "live": "{}", "tables": tables}
+    raw.write(tmp_path / "answer", told)
+    found = raw.read(tmp_path / "answer")
+    assert found["tables"]["queue"]["columns"] == tables["queue"]["columns"]
+    assert found["summary"] == told["summary"]

@@ -1,0 +1,117 @@
+"""Live runs held against simulated ones, where both are simulated."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from aqmlab.errors import SpecError
+from aqmlab.experiment.experiment import load
+from aqmlab.experiment.spec import set_path
+from aqmlab.live.kernel import settings, with_kernel
+from aqmlab.pipeline import parity
+from aqmlab.simulator import engine
+from aqmlab.simulator.engine import Outcome
+from aqmlab.tables.equivalence import Margin, judge
+
+SCENARIO = {
+    "name": "two flows",
+    "duration": "3 s",
+    "warmup": "1 s",
+    "network": {"rtt": "20 ms"},
+    "link": [{"rate": "5 Mbit/s", "forward": {"aqm": "droptail", "limit": 30}}],
+    "traffic": [{"app": "bulk", "flows": 2, "tcp": "linux"}],
+}
+
+
+def doubled_queue(scenario, progress=None, capture=None, **_) -> Outcome:
+    """A run that is no simulation: its queue is twice as long, and it says something of itself."""
+    outcome = engine.simulate(scenario)
+    outcome.summary["queue_mean_packets"] *= 2
+    outcome.summary["live"] = {"missing": ["no rto_initial"], "flags": []}
+    return outcome
+
+
+def test_two_one_sided_tests_by_hand():
+    # Means 10 and 10.5; half widths 2.4841 (t = 4.303 of 3 runs, s = 1) and the same: 3.513.
+    found = judge([9.0, 10.0, 11.0], [9.5, 10.5, 11.5], Margin(0.5))
+    assert found.half == pytest.approx(math.sqrt(2) * 4.302653 / math.sqrt(3), rel=1e-6)
+    assert (found.margin, found.verdict) == (5.25, "same")
+    assert judge([9.0, 10.0, 11.0], [9.5, 10.5, 11.5], Margin(0.3)).verdict == "open"
+    assert judge([29.0, 30.0, 31.0], [9.5, 10.5, 11.5], Margin(0.3)).verdict == "apart"
+    assert judge([0.0, 0.0], [0.0, 0.0], Margin(0.1)).verdict == "same"
+    assert math.isnan(judge([0.0, 0.0], [0.0, 0.0], Margin(0.1)).ratio)
+
+
+def test_what_is_equal_is_told_the_same_and_what_is_not_is_not(tmp_path: Path):
+    found = parity.run(load(SCENARIO, seeds=3), out=tmp_path, how=doubled_queue)
+    rows = {row.number: row for row in found.rows}
+    assert rows["queue_mean_packets"].verdict == "apart"
+    assert rows["queue_mean_packets"].live == pytest.approx(
+        2 * rows["queue_mean_packets"].simulated
+    )
+    assert rows["utilisation"].verdict == "same"
+    assert "events" not in rows
+    assert found.notes[0].endswith("no rto_initial")
+    kept = json.loads((tmp_path / "parity.json").read_text())
+    assert kept["verdicts"] == found.counts()
+    assert "apart" in (tmp_path / "parity.md").read_text()
+
+
+def test_one_run_of_each_has_no_interval():
+    with pytest.raises(SpecError, match="at least two seeds"):
+        parity.run(load(SCENARIO))
+
+
+def test_margins_are_found_by_the_end_of_a_name():
+    assert parity.margin_of("ports.bottleneck.forward.utilisation") == Margin(0.02)
+    assert parity.margin_of("response_p90_s") == Margin(0.10, 0.010)
+    assert parity.margin_of("timeouts") == parity.OTHERS
+
+
+def kernel(folder: Path, **values: int) -> Path:
+    for name, value in values.items():
+        (folder / name).write_text(f"{value}\n")
+    return folder
+
+
+def test_the_profile_is_read_from_the_kernel(tmp_path: Path):
+    old = kernel(tmp_path, tcp_sack=1, tcp_recovery=0, tcp_syn_retries=6, tcp_timestamps=0)
+    found = settings(old)
+    assert found["recovery"] == "sack"
+    assert (found["syn_linear"], found["syn_retries"]) == (0, 6)
+    assert found["timestamps"] is False
+    new = kernel(old, tcp_recovery=1, tcp_syn_linear_timeouts=4, tcp_no_metrics_save=1)
+    found = settings(new)
+    assert (found["recovery"], found["syn_retries"], found["host_cache"]) == ("rack", 10, False)
+    engine.check({**SCENARIO, "traffic": [{"app": "bulk", "flows": 1, "tcp": found}]})
+
+
+def test_groups_keep_their_congestion_control(tmp_path: Path):
+    groups = [
+        {"app": "bulk", "flows": 1, "tcp": {"profile": "plain", "congestion": "reno", "ecn": True}},
+        {"app": "bulk", "flows": 1, "tcp": {"profile": "linux", "rto_min": "300 ms"}},
+        {"app": "web", "users": 1},
+    ]
+    told = with_kernel({**SCENARIO, "traffic": groups}, kernel(tmp_path, tcp_sack=0))["traffic"]
+    assert told[0]["tcp"]["congestion"] == "reno"
+    assert told[0]["tcp"]["ecn"] is True
+    assert told[1]["tcp"]["rto_min"] == "300 ms"
+    assert {group["tcp"]["recovery"] for group in told} == {"newreno"}
+
+
+@pytest.mark.parametrize("file", sorted(Path("validation/live").glob("*.toml")), ids=str)
+def test_the_grids_are_scenarios(file: Path):
+    experiment = load(Path(__file__).parent.parent / file)
+    assert len(experiment.setting(quick=False).seeds) == 2
+    (group,) = experiment.group
+    for variants in itertools.product(*(axis.variants for axis in group.axes)):
+        scenario = with_kernel(experiment.scenario)
+        for variant in variants:
+            for path, value in variant.set.items():
+                scenario = set_path(scenario, path, value)
+        engine.check(scenario)
