@@ -17,6 +17,7 @@ pub struct LogHistogram {
 }
 
 impl LogHistogram {
+    /// Adds a time.
     pub fn add(&mut self, ns: u64) {
         let bin = bin_of(ns);
         if bin >= self.counts.len() {

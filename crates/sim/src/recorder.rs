@@ -236,10 +236,12 @@ impl Recorder {
         self.pages.begun(group);
     }
 
+    /// A page has arrived, or was given up.
     pub fn page_ended(&mut self, page: PageLoad) {
         self.pages.ended(page);
     }
 
+    /// A connection is over.
     pub fn closed(&mut self, now: Instant, connection: &Connection) {
         if !connection.failed {
             assert_eq!(

@@ -24,6 +24,7 @@ pub struct Outcome {
 
 /// What the world knows at its end.
 pub struct Ended<'a> {
+    /// What was simulated.
     pub scenario: &'a Scenario,
     /// Every port's name and meter.
     pub ports: Vec<(&'a str, &'a Meter)>,
@@ -31,6 +32,7 @@ pub struct Ended<'a> {
     pub reports: Reports,
     /// Users and flows of all groups.
     pub users: usize,
+    /// Events of the whole run.
     pub events: u64,
     /// Requests without an answer.
     pub open_requests: u64,
