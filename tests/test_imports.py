@@ -33,6 +33,7 @@ ROOMS = [
     "figures",
     "report",
     "pipeline",
+    "infer",
     "learn",
     "advise",
     "bench",
@@ -41,7 +42,17 @@ ROOMS = [
     "__main__",
 ]
 """Every room of the package, from the ground up: each imports only rooms below itself."""
-HEAVY = {"jinja2", "matplotlib", "numpy", "pandas", "polars", "pyarrow", "scipy"}
+HEAVY = {
+    "jinja2",
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "scipy",
+    "sklearn",
+    "SALib",
+}
 
 
 @pytest.fixture

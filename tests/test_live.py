@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -189,3 +191,30 @@ def test_a_result_crosses_processes_whole(tmp_path):
     found = raw.read(tmp_path / "answer")
     assert found["tables"]["queue"]["columns"] == tables["queue"]["columns"]
     assert found["summary"] == told["summary"]
+
+
+def test_without_root_a_user_namespace_does():
+    """Whoever may make user namespaces needs no root; here root gives its rights away first."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("only root can try what nobody may")
+    package = Path(__file__).parent.parent / "python"
+    nobody: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []}
+    try:
+        subprocess.run(
+            [sys.executable, "-c", "import aqmlab._core"],
+            env={"PYTHONPATH": str(package)},
+            stderr=subprocess.DEVNULL,
+            check=True,
+            **nobody,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this Python's files are root's alone")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        words = [sys.executable, "-m", "aqmlab.live.part", "check", f"{folder}/answer"]
+        subprocess.run(words, env={"PYTHONPATH": str(package)}, timeout=60, check=True, **nobody)
+        needs = json.loads(Path(folder, "answer").read_text())["needs"]
+    if not needs[0]["ok"]:
+        pytest.skip(needs[0]["found"])
+    assert needs[0]["found"] == "a user namespace of one's own"
+    assert all(need["ok"] for need in needs), needs

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from aqmlab.experiment.folders import SHIPPED
+from aqmlab.infer import spec
 from aqmlab.io import documents
 from aqmlab.pipeline import schema
 from aqmlab.simulator import engine
@@ -179,7 +180,12 @@ def test_every_default_fits_its_own_field(validator):
     check(validator.schema["$defs"])
 
 
-STUDIES = sorted(path for path in SHIPPED.glob("*/*.toml") if path.parent.name != "examples")
+OF_INFERENCES = ("infer.toml", "inferred.toml")
+STUDIES = sorted(
+    path
+    for path in SHIPPED.glob("*/*.toml")
+    if path.parent.name != "examples" and path.name not in OF_INFERENCES
+)
 
 
 @pytest.fixture(scope="module")
@@ -190,6 +196,13 @@ def of_experiments() -> Validator:
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_file_of_the_studies_fits(of_experiments, path):
     assert of_experiments.fits(documents.read_toml(path))
+
+
+@pytest.mark.parametrize("path", sorted(SHIPPED.glob("**/infer.toml")), ids=lambda p: p.parent.name)
+def test_every_inference_fits_and_a_strange_key_does_not(path):
+    of_inferences, document = Validator(spec.schema()), documents.read_toml(path)
+    assert of_inferences.fits(document)
+    assert not of_inferences.fits(document | {"unknwon": {}})
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,8 @@ pub fn gain_capabilities() -> Result<(), Fault> {
         return Ok(());
     }
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-    unshare(UnshareFlags::NEWUSER).map_err(|error| {
+    // With a network of its own, to which a thread that enters another may come back.
+    unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNET).map_err(|error| {
         Fault(format!("a live run needs namespaces, and this user may not make any ({error}): start it as root, or have root allow user namespaces (sysctl user.max_user_namespaces above 0, kernel.apparmor_restrict_unprivileged_userns=0)"))
     })?;
     let (user, group) = (user.as_raw(), group.as_raw());

@@ -164,3 +164,16 @@ fn jitter_beside_a_poisson_process_is_refused() {
         (entry.build)(&Params::check(entry.about.fields, &raw).unwrap(), &group(2)).unwrap_err();
     assert_eq!(error.field, "jitter");
 }
+
+#[test]
+fn a_burst_leaves_at_one_instant_and_the_rate_stays() {
+    let own = [("rate", text("400 kbit/s")), ("packet", Raw::Number(1_000.0))];
+    let sent =
+        datagrams(&build("cbr", &[&own[..], &[("burst", Raw::Number(5.0))]].concat(), 1), 0, 30.0);
+    let instants: Vec<f64> = sent.iter().step_by(5).map(|(at, _)| *at).collect();
+    for (i, (at, _)) in sent.iter().enumerate() {
+        assert_eq!(*at, instants[i / 5]);
+    }
+    // 5,000 bytes at 400 kbit/s
+    assert!(instants.windows(2).all(|pair| (pair[1] - pair[0] - 0.1).abs() < 1e-9));
+}

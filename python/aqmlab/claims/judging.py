@@ -35,7 +35,7 @@ def more_seeds(claims: Sequence[Claim], plan: Plan, looks: Sequence[int]) -> dic
     Nobody knows before which claims stay open: a scenario that several rest on is likely to be
     run again, one that no claim looks at never is.
     """
-    asked = Counter(key for claim in claims for key in _scenarios(claim, plan))
+    asked = Counter(key for claim in claims for key in scenarios(claim, plan))
     work: dict[Hashable, float] = {}
     likely = 1.0
     for earlier, look in itertools.pairwise(looks):
@@ -47,7 +47,7 @@ def more_seeds(claims: Sequence[Claim], plan: Plan, looks: Sequence[int]) -> dic
     return work
 
 
-def _scenarios(claim: Claim, plan: Plan) -> set[str]:
+def scenarios(claim: Claim, plan: Plan) -> set[str]:
     """The scenarios of a plan that a claim's rule names."""
     places = []
     for condition, names in rule.leaves(claim):

@@ -14,7 +14,7 @@ from aqmlab.errors import AqmlabError, SpecError, fitting
 from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
 
-from . import completion
+from . import completion, unsaid
 
 app = typer.Typer(name="aqmlab", pretty_exceptions_enable=False)
 
@@ -262,6 +262,7 @@ def study(
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Discard the folder only if another version wrote it.")
     ] = False,
+    set_: unsaid.Set = None,
     live: Annotated[
         bool, typer.Option("--live", help="Also run some cells on real TCP stacks, in real time.")
     ] = False,
@@ -278,6 +279,7 @@ def study(
         print_json(registry.names()) if json else registry.show(terminal.console())
         return
     every = name == registry.ALL
+    _refuse(every and set_ is not None, "--set is of one study: give its name in place of `all`")
     if live and (every or part or figure):
         raise SpecError("--live adds to the report of one study: leave out --part and --figure")
     answers = [
@@ -293,6 +295,7 @@ def study(
             fresh=fresh,
             refresh=refresh,
             jobs=jobs,
+            alter=unsaid.chosen(set_),
             given={"aqm": aqm or ()},
         )
         for each in command.chosen(name, part, figure)
@@ -361,25 +364,6 @@ def claims(
 
 def _printable(row: dict[str, Any]) -> dict[str, str]:
     return {key: printable(row[key]) for key in ("study", "id", "claim", "why")}
-
-
-@app.command()
-def schema(
-    of: Annotated[
-        str, typer.Argument(metavar="scenario|experiment", help="Of which files.")
-    ] = "scenario",
-) -> None:
-    """Print the JSON schema of scenario or experiment files, for editors."""
-    if of not in ("scenario", "experiment"):
-        raise SpecError(f'no schema of "{of}": give scenario or experiment')
-    if of == "scenario":
-        from aqmlab.simulator import engine
-
-        print_json(engine.schema())
-    else:
-        from aqmlab.pipeline import schema
-
-        print_json(schema.experiment())
 
 
 @app.command()

@@ -45,8 +45,9 @@ def parity(
 
     given: dict[str, Any] = {"overrides": set_ or (), "seeds": seeds}
     experiment = load(str(scenario), **given)
-    if experiment.swept and len(experiment.setting(quick=False).seeds) < 2:
-        experiment = load(str(scenario), **given | {"seeds": USUAL_SEEDS})
+    if experiment.swept and comparing.replications(experiment) < 2:
+        given["seeds"] = USUAL_SEEDS
+        experiment = load(str(scenario), **given)
     usual = registry.default_folder(experiment.name, False)
     folder = out or usual.with_name(f"{usual.name}-parity")
     found = comparing.run(experiment, out=folder, fresh=fresh, progress=for_stream)

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.errors import AqmlabError
+from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.io import terminal
 
-from .commands import Json, app, print_json
+from .commands import Fresh, Jobs, Json, Out, app, print_json
 
 
 @app.command()
@@ -126,3 +126,78 @@ def bench(json: Json = False) -> None:
         print_json(measured)
     else:
         bench.show(measured, terminal.console())
+
+
+@app.command()
+def infer(
+    name: Annotated[
+        str, typer.Argument(help="A study, or a folder with experiment.toml and infer.toml.")
+    ],
+    quick: Annotated[
+        bool, typer.Option("--quick/--full", help="Few and short runs, or as many as it takes.")
+    ] = True,
+    waves: Annotated[int | None, typer.Option(min=1, help="At most so many waves.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="PATH=VALUE", help="Change a field, e.g. link.0.rate=5Mbit/s."
+        ),
+    ] = None,
+    out: Out = None,
+    json: Json = False,
+    jobs: Jobs = None,
+    fresh: Fresh = False,
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep", help="Write the inferred set and the predictions into the study's folder."
+        ),
+    ] = False,
+) -> None:
+    """Find what a study does not say from its published numbers, and predict the others.
+
+    The same command again continues where it was stopped.
+    """
+    from aqmlab.infer import command, verdicts
+    from aqmlab.runs.progress import for_stream
+
+    told = command.carry_out(
+        name,
+        quick=quick,
+        out=out,
+        waves=waves,
+        overrides=set_ or (),
+        progress=for_stream(),
+        jobs=jobs,
+        fresh=fresh,
+        keep=keep,
+    )
+    if json:
+        print_json(told)
+        return
+    for line in verdicts.headline(told):
+        print(terminal.printable(line))
+    print(terminal.printable(told["report"]))
+
+
+@app.command()
+def schema(
+    of: Annotated[
+        str, typer.Argument(metavar="scenario|experiment|infer", help="Of which files.")
+    ] = "scenario",
+) -> None:
+    """Print the JSON schema of scenario, experiment or infer files, for editors."""
+    if of not in ("scenario", "experiment", "infer"):
+        raise SpecError(f'no schema of "{of}": give scenario, experiment or infer')
+    if of == "scenario":
+        from aqmlab.simulator import engine
+
+        print_json(engine.schema())
+    elif of == "infer":
+        from aqmlab.infer import spec
+
+        print_json(spec.schema())
+    else:
+        from aqmlab.pipeline import schema
+
+        print_json(schema.experiment())

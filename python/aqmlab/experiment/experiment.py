@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,10 @@ from .spec import parse_override
 #: What makes a file one that holds claims, and which of its entries tell what they are.
 _CLAIM = re.compile(r"^\[+claim\b", re.MULTILINE)
 _OF_CLAIMS = ("claim", "defaults")
+
+
+Change = Callable[[Mapping[str, Any]], dict[str, Any]]
+"""A scenario as another."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +93,10 @@ class Experiment:
     """The file that every entry of a list stands in."""
     loads: Mapping[str, Any] = field(default_factory=dict)
     """How loads that stand in a scenario itself become users: `[calibration]` of a sweep."""
+    change: Change | None = None
+    """What becomes of every scenario when all else is set: unknowns get other values."""
+    set: str = ""
+    """What those values are called."""
     swept: bool = False
     """Whether it was written as a scenario or a sweep: of one group, and the same quick or full."""
 

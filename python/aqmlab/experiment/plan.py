@@ -11,7 +11,7 @@ from typing import Any
 from aqmlab.io import files
 
 from . import sweep
-from .experiment import Experiment
+from .experiment import Change, Experiment
 from .grammar import Group, Settings
 from .spec import length_s, set_path
 
@@ -128,7 +128,7 @@ def make(experiment: Experiment, settings: Settings, loads: Loads, groups: Seque
         replications[group.name] = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else seeds
         base = timed(experiment.base(group.base), settings, group)
         for choice in itertools.product(*(axis.settings(settings.mode) for axis in group.axes)):
-            cell, scenario = _cell(group, choice, base, loads)
+            cell, scenario = _cell(group, choice, base, loads, experiment.change)
             scenarios.setdefault(cell.key, scenario)
             cells.append(cell)
     return Plan(cells, scenarios, replications)
@@ -165,13 +165,16 @@ def matches(axes: Mapping[str, object], where: Mapping[str, Any] | None) -> bool
     return True
 
 
-def _cell(group: Group, choice: tuple, base: dict, loads: Loads) -> tuple[Cell, dict]:
+def _cell(
+    group: Group, choice: tuple, base: dict, loads: Loads, change: Change | None
+) -> tuple[Cell, dict]:
     scenario = _with(base, group.set)
     axes, labels, published = {}, {}, {}
     for axis, (value, label, changes, columns) in zip(group.axes, choice, strict=True):
         axes[axis.name], labels[axis.name] = value, label
         scenario = _with(scenario, loads(group.base, str(value)) if axis.is_load else changes)
         published |= columns
+    scenario = change(scenario) if change is not None else scenario
     return Cell(group.name, axes, labels, key_of(scenario), published), scenario
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,6 +85,7 @@ def carry_out(
     fresh: bool = False,
     refresh: bool = False,
     given: Mapping[str, Any] | None = None,
+    alter: Callable[[Experiment], Experiment] | None = None,
     capture: Capture | None = None,
     progress: Progress | None = None,
     jobs: int | None = None,
@@ -94,9 +95,11 @@ def carry_out(
 
     What has groups, or says itself what is to be shown, is reported anyway. All goes into `out`, or
     `within` it into a folder of its own. `fresh` discards what the folder holds, `refresh` only
-    what another version wrote. `given` are changes and seeds of a scenario (see `load`).
+    what another version wrote. `given` are changes and seeds of a scenario (see `load`); `alter`
+    makes another experiment of it.
     """
     experiment = load(name, **given or {})
+    experiment = alter(experiment) if alter is not None else experiment
     if capture is not None and not experiment.swept:
         raise SpecError(f"{name} has groups, which say what is run: leave out --pcap")
     usual = registry.default_folder(experiment.name, quick and not experiment.swept)

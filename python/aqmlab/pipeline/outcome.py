@@ -32,6 +32,7 @@ def of(experiment: Experiment, material: Material, parts: list[str], quick: bool
     version = engine.version()
     rows = run_rows(material)
     return about | {
+        "set": experiment.set,
         "lead": experiment.lead,
         "quick": quick,
         "settings": settings_of(material.settings),

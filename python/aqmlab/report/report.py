@@ -74,7 +74,10 @@ def _drawing(one: Mapping) -> Markup:
 
 def command(result: Mapping, *, part: str | None = None, figure: str | None = None) -> str:
     """What to type to do a study, one part or one figure of it, again."""
-    words = ["aqmlab", "study", result["name"], "--quick" if result["quick"] else "--full"]
+    chosen = result.get("set", "")
+    name = result["name"].removesuffix(f"-{chosen}")
+    words = ["aqmlab", "study", name, "--quick" if result["quick"] else "--full"]
+    words += ["--set", chosen] if chosen else []
     words += ["--part", part] if part else []
     return " ".join(words + (["--figure", figure] if figure else []))
 

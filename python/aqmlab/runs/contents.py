@@ -26,8 +26,11 @@ from aqmlab.io.files import Damaged, digest, keyed, make_way, read, read_sealed,
 
 NAME = "contents.txt"
 MANIFEST = "manifest.json"
-FOLDERS = ("runs", "cache", "tables", "figures")
-FILES = (MANIFEST, "result.json", "report.html")
+FOLDERS = ("runs", "cache", "tables", "figures", "predictions")
+FILES = (
+    *(MANIFEST, "result.json", "report.html"),
+    *("inference.json", "inference.html", "inferred.toml"),
+)
 MARK = "folder"
 """The manifest's entry with the folder's identity: the mark survives where either file does."""
 _TITLE = "aqmlab results"

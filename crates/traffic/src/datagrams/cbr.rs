@@ -19,13 +19,18 @@ enum Spacing {
     Poisson(Rng),
 }
 
-/// A datagram every `gap`, on average.
+/// As many datagrams as a `burst` has, every `gap` on average.
 struct Cbr {
+    burst: u64,
     gap: Duration,
     spacing: Spacing,
 }
 
 impl Pattern for Cbr {
+    fn at_once(&self) -> u64 {
+        self.burst
+    }
+
     fn next(&mut self, now: Instant) -> Instant {
         let mean = self.gap.secs_f64();
         let drawn = match &mut self.spacing {
@@ -68,7 +73,7 @@ fn preset(name: &str) -> (f64, u64) {
     }
 }
 
-static FIELDS: [Field; 8] = [
+static FIELDS: [Field; 9] = [
     Field::new(
         "preset",
         Kind::Choice(&["plain", "audio", "video", "edge", "hspa", "flood"]),
@@ -90,6 +95,12 @@ static FIELDS: [Field; 8] = [
     Field::new("packet", PAYLOAD, Value::Unset)
         .meaning("Payload of each datagram, instead of the preset's.")
         .source("the preset's"),
+    Field::new("burst", Kind::whole(Unit::Packets, 1, 1_000), Value::Whole(1))
+        .meaning(
+            "Datagrams that leave at one instant, the next ones so many distances later, so that \
+                  the rate stays: a large buffer that is handed over at once and cut into packets.",
+        )
+        .source("constructed: 1, evenly paced"),
     Field::new("spacing", Kind::Choice(&["constant", "poisson"]), Value::Choice("constant"))
         .meaning("Whether datagrams leave at equal distances or as a Poisson process of that mean.")
         .source("constructed"),
@@ -107,7 +118,8 @@ static FIELDS: [Field; 8] = [
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let (rate, packet) = preset(params.choice("preset"));
     let bytes = params.whole_or("packet", packet) as u32;
-    let gap = gap(params.real_or("rate", rate), bytes);
+    let burst = params.whole("burst");
+    let gap = gap(params.real_or("rate", rate), bytes) * burst;
     let (random, jitter) = (params.choice("spacing") == "poisson", params.real("jitter"));
     if random && params.given("jitter") {
         let why =
@@ -120,6 +132,6 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
             (_, true) => Spacing::Jitter(jitter, group.stream("gaps", i)),
             _ => Spacing::Constant,
         };
-        Cbr { gap, spacing }
+        Cbr { burst, gap, spacing }
     })
 }

@@ -82,6 +82,10 @@ impl Lifetime {
 trait Pattern: Send {
     /// The sender begins at `now`, with a datagram.
     fn begin(&mut self, _now: Instant) {}
+    /// How many leave at each of its instants.
+    fn at_once(&self) -> u64 {
+        1
+    }
     /// The instant of the next datagram after one at `now`.
     fn next(&mut self, now: Instant) -> Instant;
 }
@@ -102,7 +106,9 @@ impl<P: Pattern> App for Sender<P> {
                 self.pattern.begin(begun);
             }
             Input::Woke if !self.lifetime.is_over(cx.now) => {
-                (cx.act)(Action::Datagram { peer: self.peer, bytes: self.bytes });
+                for _ in 0..self.pattern.at_once() {
+                    (cx.act)(Action::Datagram { peer: self.peer, bytes: self.bytes });
+                }
                 (cx.act)(Action::WakeAt(self.pattern.next(cx.now)));
             }
             _ => {}

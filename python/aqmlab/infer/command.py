@@ -1,0 +1,103 @@
+"""All steps of `aqmlab infer`: read, infer, write down."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import AqmlabError
+from aqmlab.experiment import experiment as experiments
+from aqmlab.experiment.experiment import Experiment
+from aqmlab.experiment.spec import parse_override, set_path
+from aqmlab.io.files import reported
+from aqmlab.io.terminal import say
+from aqmlab.pipeline import registry
+from aqmlab.runs.laboratory import Laboratory
+from aqmlab.runs.progress import Progress
+from aqmlab.runs.store import Store
+
+from . import kept, page, spec, verdicts
+from .implausibility import CUT
+from .inference import Found, infer
+from .waves import Wave
+
+DOCUMENT = "inference.json"
+PAGE = "inference.html"
+
+
+def carry_out(
+    name: str,
+    *,
+    quick: bool,
+    out: Path | None = None,
+    waves: int | None = None,
+    overrides: Sequence[str] = (),
+    progress: Progress | None = None,
+    jobs: int | None = None,
+    fresh: bool = False,
+    keep: bool = False,
+) -> dict[str, Any]:
+    """Infers what an experiment does not say, and gives what `inference.json` holds.
+
+    `overrides` set fields of its scenario. `keep`: the inferred set and the predictions also go
+    into the experiment's own folder, where predictions are never written twice.
+    """
+    check_installed()
+    experiment = _changed(experiments.load(name), overrides)
+    inference = spec.load(experiment)
+    if keep:
+        kept.refuse_twice(experiment.folder)
+    folder = out if out is not None else registry.default_folder(f"{experiment.name}-infer", quick)
+    store = Store.open(folder, fresh=fresh)
+    laboratory = Laboratory(store, progress=progress, jobs=jobs)
+    with laboratory.resumable():
+        found = infer(experiment, inference, laboratory, quick=quick, most_waves=waves, tell=_tell)
+    return _written(found, folder, store, _command(name, quick, waves, overrides), keep)
+
+
+def check_installed() -> None:
+    """Emulators and indices come from packages that not everybody needs."""
+    for module, package in (("sklearn", "scikit-learn"), ("SALib", "SALib")):
+        if importlib.util.find_spec(module) is None:
+            raise AqmlabError(
+                f"aqmlab infer needs the package {package}: pip install 'aqmlab[infer]'"
+            )
+
+
+def _changed(experiment: Experiment, overrides: Sequence[str]) -> Experiment:
+    scenario = experiment.scenario
+    for path, value in map(parse_override, overrides):
+        scenario = set_path(scenario, path, value)
+    return replace(experiment, scenario=scenario)
+
+
+def _tell(wave: Wave, number: int) -> None:
+    say(
+        f"wave {number}: {wave.points} points leave {wave.share:.2g} of what was possible "
+        f"(implausibility up to {CUT:g})"
+    )
+
+
+def _written(found: Found, folder: Path, store: Store, command: str, keep: bool) -> dict[str, Any]:
+    told = verdicts.document(found) | {"command": command}
+    files = kept.documents(found.predictions, found.values, command)
+    with reported(folder):
+        store.write_json(DOCUMENT, told)
+        store.write(PAGE, page.text(found, told).encode())
+        for name, content in files.items():
+            store.write(name, content)
+        store.write_manifest({"study": f"{told['study']}, inferred"})
+    if keep:
+        home = found.bench.experiment.folder
+        with reported(home):
+            kept.keep(home, files)
+    return told | {"folder": str(folder), "report": str(folder / PAGE)}
+
+
+def _command(name: str, quick: bool, waves: int | None, overrides: Sequence[str]) -> str:
+    words = ["aqmlab", "infer", name, "--quick" if quick else "--full"]
+    words += ["--waves", str(waves)] if waves is not None else []
+    return " ".join(words + [f"--set {one}" for one in overrides])

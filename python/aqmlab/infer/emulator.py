@@ -1,0 +1,144 @@
+"""Gaussian processes in place of the simulator: the mean of every output, and its variance.
+
+Outputs go together (the rows of a table are one testbed), so their principal components are
+emulated and not each of them alone (Higdon et al. 2008); what the components leave out is part of
+the variance. The spread between seeds is an output too: its logarithm is emulated in the same way.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import digamma
+
+Process = Any
+"""A fitted `GaussianProcessRegressor` of scikit-learn, which carries no types."""
+
+Features = Callable[[np.ndarray], np.ndarray]
+"""Points of the unit cube as a Gaussian process sees them: choices become coordinates."""
+
+EXPLAINED = 0.995
+"""The part of the outputs' variance that the components explain."""
+MOST = 12
+"""Components at most."""
+SMOOTH = 0.8
+"""The same for the spread between seeds, most of which is noise."""
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """Means and variances of outputs at some points, and what the components' variances are."""
+
+    mean: np.ndarray
+    variance: np.ndarray
+    """Of the emulator: how little it knows, not how the runs spread."""
+    component_variance: np.ndarray
+
+
+class Emulator:
+    """Gaussian processes for the principal components of outputs (points × outputs)."""
+
+    def __init__(
+        self, points: np.ndarray, outputs: np.ndarray, features: Features, share: float = EXPLAINED
+    ) -> None:
+        self.features = features
+        self.centre = outputs.mean(axis=0)
+        self.scale = np.maximum(outputs.std(axis=0), 1e-9)
+        standard = (outputs - self.centre) / self.scale
+        left, sizes, right = np.linalg.svd(standard, full_matrices=False)
+        kept = _needed(sizes, share)
+        self.loadings = right[:kept] * self.scale
+        self.left_out = ((standard - (left[:, :kept] * sizes[:kept]) @ right[:kept]) ** 2).mean(
+            axis=0
+        ) * self.scale**2
+        scores = left[:, :kept] * sizes[:kept]
+        known = features(points)
+        self.processes = [_fitted(known, scores[:, k]) for k in range(kept)]
+        self.outside = self._checked()
+
+    def __call__(self, points: np.ndarray) -> Emulated:
+        """Means and variances of all outputs at these points."""
+        known = self.features(points)
+        found = [process.predict(known, return_std=True) for process in self.processes]
+        means = np.array([mean for mean, _ in found]).T
+        # sklearn's deviation holds the noise of a run; what is wanted is that of the mean.
+        variances = np.array(
+            [
+                np.maximum(deviation**2 - _noise(process), 1e-9)
+                for (_, deviation), process in zip(found, self.processes, strict=True)
+            ]
+        ).T
+        return Emulated(
+            self.centre + means @ self.loadings,
+            variances @ self.loadings**2 + self.left_out,
+            variances,
+        )
+
+    def _checked(self) -> float:
+        """The share of points that lie outside two standard deviations of what all others tell.
+
+        Leave-one-out in closed form: S. Sundararajan, S. S. Keerthi, Neural Computation 13(5),
+        2001.
+        """
+        return float(np.mean([np.mean(np.abs(_left_out(p)) > 2.0) for p in self.processes]))
+
+
+def _needed(sizes: np.ndarray, share: float) -> int:
+    explained = np.cumsum(sizes**2) / max(float(np.sum(sizes**2)), 1e-300)
+    return int(min(np.searchsorted(explained, share) + 1, MOST, len(sizes)))
+
+
+def _fitted(features: np.ndarray, values: np.ndarray) -> Process:
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, Matern, WhiteKernel
+
+    kernel: Any = (
+        ConstantKernel(1.0, (1e-3, 1e2)) * Matern([2.0] * features.shape[1], (0.2, 50.0), nu=2.5)
+        + ConstantKernel(0.3, (1e-4, 1e2)) * DotProduct(1.0, "fixed")
+        + WhiteKernel(0.05, (1e-6, 2.0))
+    )
+    process = GaussianProcessRegressor(kernel, random_state=0, normalize_y=True)
+    with warnings.catch_warnings():
+        # A length scale at its bound says that an unknown does not matter.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return process.fit(features, values)
+
+
+def _noise(process: Process) -> float:
+    """The variance of a run about its mean, in the unit of the component."""
+    return float(process.kernel_.k2.noise_level * process._y_train_std**2)
+
+
+def _left_out(process: Process) -> np.ndarray:
+    """Standardised errors of every point as told by all others."""
+    inverse = np.linalg.inv(process.L_ @ process.L_.T)
+    weights = inverse @ process.y_train_
+    return weights / np.sqrt(np.diag(inverse))
+
+
+class Spread:
+    """The variance between seeds of every output, anywhere."""
+
+    def __init__(self, points: np.ndarray, runs: np.ndarray, features: Features) -> None:
+        """`runs`: points × seeds × outputs."""
+        freedom = runs.shape[1] - 1
+        if freedom < 1:
+            raise ValueError("the spread between seeds needs two seeds")
+        variance = runs.var(axis=1, ddof=1)
+        floor = np.maximum(variance.mean(axis=0) * 1e-3, 1e-12)
+        # The mean of the logarithm of a variance of so few runs lies below its logarithm.
+        correction = digamma(freedom / 2) - np.log(freedom / 2)
+        logs = np.log(np.maximum(variance, floor)) - correction
+        pooled = variance.mean(axis=0)
+        self._emulator = Emulator(points, logs, features, SMOOTH)
+        self._pooled = np.maximum(pooled, floor)
+
+    def __call__(self, points: np.ndarray) -> np.ndarray:
+        """Variances of one run, within a factor of ten of their mean over the design."""
+        found = np.exp(self._emulator(points).mean)
+        return np.clip(found, self._pooled / 10, self._pooled * 10)

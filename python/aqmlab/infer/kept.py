@@ -1,0 +1,106 @@
+"""Predictions and the inferred set as files, with hashes that say if one was changed later."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+
+from aqmlab.errors import StoreError
+from aqmlab.io import files
+from aqmlab.io.documents import read_toml
+from aqmlab.simulator import engine
+
+from .predictions import Prediction
+
+FOLDER = "predictions"
+LIST = "predictions.json"
+SET = "inferred.toml"
+
+
+def documents(
+    predictions: list[Prediction], values: Mapping[str, Any], command: str
+) -> dict[str, bytes]:
+    """The files of an inference by name: its set, one CSV for each table, and the list of those."""
+    tables = {f"{one.id}.csv": _csv(one).encode() for one in predictions}
+    version = engine.version()
+    told = {
+        "command": command,
+        "made": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "aqmlab": version.version,
+        "build": version.build,
+        "commit": version.commit,
+        "set": dict(values),
+        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in tables.items()},
+    }
+    found = {SET: _set(values, command)}
+    if tables:
+        listed = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+        found |= {f"{FOLDER}/{name}": content for name, content in tables.items()}
+        found[f"{FOLDER}/{LIST}"] = listed.encode()
+    return found
+
+
+def refuse_twice(folder: Path) -> None:
+    """Predictions that were written stay as they are."""
+    if (folder / FOLDER / LIST).exists():
+        raise StoreError(
+            f"{folder / FOLDER} holds predictions already: leave out --keep, or move them away "
+            "first"
+        )
+
+
+def keep(folder: Path, files_: Mapping[str, bytes]) -> None:
+    """Writes the files into a study's own folder."""
+    refuse_twice(folder)
+    for name, content in files_.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        with files.whole(folder / name) as draft:
+            draft.write_bytes(content)
+
+
+def check(folder: Path) -> list[str]:
+    """Names of prediction files in `folder/predictions` that are not what was written."""
+    place = folder / FOLDER
+    told = json.loads((place / LIST).read_text("utf-8"))
+    return [
+        name
+        for name, known in told["sha256"].items()
+        if not (place / name).is_file()
+        or hashlib.sha256((place / name).read_bytes()).hexdigest() != known
+    ]
+
+
+def _csv(one: Prediction) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, one.columns, lineterminator="\n", restval="")
+    writer.writeheader()
+    writer.writerows({k: _plain(v) for k, v in row.items()} for row in one.rows)
+    return out.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    """Six digits are more than any prediction has."""
+    return f"{value:.6g}" if isinstance(value, float) else value
+
+
+def _set(values: Mapping[str, Any], command: str) -> bytes:
+    document = tomlkit.document()
+    document.add(tomlkit.comment(f"Written by `{command}`: values of the unknowns of infer.toml."))
+    table = tomlkit.table()
+    for name, value in values.items():
+        table.add(name, value)
+    document.add("set", table)
+    return tomlkit.dumps(document).encode()
+
+
+def read_set(path: Path) -> dict[str, Any]:
+    """The values of a set."""
+    return dict(read_toml(path).get("set", {}))

@@ -1,0 +1,62 @@
+"""An inference as one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from aqmlab.report.report import inline
+from aqmlab.report.templates import environment, style
+
+from . import pictures, verdicts
+from .inference import Found
+
+
+def text(found: Found, told: dict[str, Any]) -> str:
+    """The page of what was found."""
+    return (
+        environment()
+        .get_template("infer.html.jinja")
+        .render(
+            r=told,
+            findings=verdicts.headline(told),
+            figures=_figures(found, told),
+            predictions=found.predictions,
+            style=style(),
+        )
+    )
+
+
+def _figures(found: Found, told: dict[str, Any]) -> list[dict[str, Any]]:
+    order = np.argsort(-found.sensitivity.mean(axis=1))[: pictures.MOST]
+    unknowns = [found.inference.unknown[i] for i in order]
+    titles = {unknown.name: unknown.title for unknown in found.inference.unknown}
+    drawn = pictures.corner(unknowns, found.posterior.points[:, order], found.posterior.best[order])
+    return [
+        _figure(
+            "corner",
+            "The posterior",
+            f"The {len(order)} unknowns that matter most, each alone and in pairs. Dotted: the "
+            "prior. Diamonds: the inferred set.",
+            drawn,
+        ),
+        _figure(
+            "matters",
+            "How much each matters",
+            "Sobol' total indices in per cent, averaged over the rows of each measure: what would "
+            "remain of its variance over the prior if all other unknowns were known.",
+            pictures.matters(told["sensitivity"], titles),
+        ),
+        _figure(
+            "distances",
+            "How far the numbers are",
+            "Of every number to be met the distance of our mean, in standard deviations of its "
+            "noise and of the model's discrepancy, in order; beyond the dotted line it is missed.",
+            pictures.distances(told["rows"]),
+        ),
+    ]
+
+
+def _figure(name: str, title: str, caption: str, svg: str) -> dict[str, Any]:
+    return {"id": name, "title": title, "caption": caption, "svg": inline(svg, name, caption)}

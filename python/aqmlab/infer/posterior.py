@@ -1,0 +1,86 @@
+"""What remains, weighed: a likelihood on the emulator, and the posterior by tempering.
+
+Given the unknowns the targets are taken as jointly normal about the emulated means. Their
+covariance is that of the emulator (through its components), of the seeds (as runs show it, rows and
+metrics together), of the published numbers and of the model. A bound counts only for what lies
+beyond it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import sampling
+from .waves import History
+
+PARTICLES = 1000
+CHUNK = 250
+"""Points at a time: a matrix of all targets for each is in memory."""
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """A sample of the unknowns, on the unit cube, and its best point."""
+
+    points: np.ndarray
+    best: np.ndarray
+
+    def draws(self, count: int, seed: int) -> np.ndarray:
+        """Some of its points, drawn at random."""
+        rng = np.random.default_rng(seed)
+        return self.points[rng.choice(len(self.points), size=count, replace=False)]
+
+
+def weigh(history: History, seed: int, particles: int = PARTICLES) -> Posterior:
+    """The posterior within what the waves have left, or, if nothing is, of the whole prior."""
+    dimensions = history.points.shape[1]
+    start = history.region.points if history.fits else sampling.uniform(particles, dimensions, seed)
+    likelihood = Likelihood(history)
+    points, values = sampling.tempered(start, likelihood, particles, seed)
+    return Posterior(points, points[int(np.argmax(values))])
+
+
+class Likelihood:
+    """The logarithm of the density of the targets given the unknowns, but for a constant."""
+
+    def __init__(self, history: History) -> None:
+        self.knowledge = history.knowledge
+        self.targets = history.targets
+        self.fixed = history.targets.covariance()
+        self.together = correlation(history)
+        self.often = 1.0 / history.knowledge.seeds + history.knowledge.published
+
+    def __call__(self, points: np.ndarray) -> np.ndarray:
+        """At these points of the cube."""
+        return np.concatenate(
+            [self._of(part) for part in np.array_split(points, max(1, len(points) // CHUNK))]
+        )
+
+    def _of(self, points: np.ndarray) -> np.ndarray:
+        found = self.knowledge.emulator(points)
+        missed = self.targets.missed(found.mean)
+        deviations = np.sqrt(self.knowledge.spread(points) * self.often)
+        loadings, left_out = self.knowledge.emulator.loadings, self.knowledge.emulator.left_out
+        covariance = (
+            self.fixed
+            + np.diag(left_out + 1e-12)
+            + self.together * deviations[:, :, None] * deviations[:, None, :]
+            + np.einsum(
+                "nk,ki,kj->nij", found.component_variance, loadings, loadings, optimize=True
+            )
+        )
+        distance = np.linalg.solve(covariance, missed[:, :, None])[:, :, 0]
+        return -0.5 * np.sum(missed * distance, axis=1) - 0.5 * np.linalg.slogdet(covariance)[1]
+
+
+def correlation(history: History) -> np.ndarray:
+    """Of the targets between seeds, over all points, drawn half-way to none: few seeds tell little
+    of it (O. Ledoit, M. Wolf, Journal of Multivariate Analysis 88(2), 2004, for such shrinkage)."""
+    usable = history.runs[np.isfinite(history.runs).all(axis=(1, 2))]
+    scaled = history.targets.scaled(usable)
+    apart = (scaled - scaled.mean(axis=1, keepdims=True)).reshape(-1, scaled.shape[2])
+    sizes = np.maximum(apart.std(axis=0), 1e-12)
+    found = (apart / sizes).T @ (apart / sizes) / len(apart)
+    return 0.5 * found + 0.5 * np.eye(len(found))

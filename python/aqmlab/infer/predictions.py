@@ -1,0 +1,156 @@
+"""Posterior predictive intervals for tables and figures that nobody has compared yet.
+
+Each is what some points of the posterior give, every one simulated under a seed of its own, so that
+an interval holds what is left unknown and what one run holds by chance; the model's discrepancy is
+added. Where our runs are shorter than the published ones their chance is larger, and the interval
+a little too wide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aqmlab.errors import SpecError
+from aqmlab.experiment.experiment import Experiment
+from aqmlab.experiment.grammar import Figure, Group, Metric, Table
+from aqmlab.experiment.plan import Cell, Plan
+from aqmlab.intervals import CONFIDENCE, student
+from aqmlab.tables import statistics, tables
+from aqmlab.tables.material import Material
+
+from .bench import Bench, columns
+from .spec import FILE
+
+COLUMNS = ("metric", "unit", "predicted", "low", "high", "plain", "runs")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A table or figure whose cells' metrics are predicted."""
+
+    id: str
+    paper: str
+    keys: Mapping[str, str]
+    """Axis to the name of its column."""
+    places: Sequence[tuple[str, Mapping[str, Any]]]
+    """Groups and which of their cells."""
+    metrics: Sequence[Metric]
+
+    def cells(self, plan: Plan) -> list[Cell]:
+        """Its cells in a plan, each once."""
+        found = [cell for group, where in self.places for cell in plan.of(group, where)]
+        return list({(cell.group, *map(str, cell.axes.values())): cell for cell in found}.values())
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The rows of a table or figure, tidy: one for each cell and metric."""
+
+    id: str
+    paper: str
+    rows: list[dict[str, Any]]
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns, those that tell the cells apart first."""
+        keys = [name for row in self.rows for name in row if name not in COLUMNS]
+        return [*dict.fromkeys(keys), *COLUMNS]
+
+
+def predict(bench: Bench, draws: Sequence[Mapping[str, Any]]) -> list[Prediction]:
+    """What these points of the posterior say of all that is to be predicted."""
+    asked = list(_asked(bench))
+    if not asked:
+        return []
+    names = {group for one in asked for group, _ in one.places}
+    groups = [group for group in bench.experiment.group if group.name in names]
+    title = f"{bench.experiment.name}: predictions"
+    wanted = _wanted(asked)
+    drawn = bench.materials(title, draws, groups, 1, wanted, apart=True)
+    plain = bench.materials(title, [{}], groups, bench.amount.confirm, wanted)[0]
+    return [Prediction(a.id, a.paper, _rows(a, bench, drawn, plain)) for a in asked]
+
+
+def _wanted(asked: Sequence[Asked]) -> Callable[[Plan], set[str]]:
+    """The scenarios of a plan that any of these looks at."""
+    return lambda plan: {cell.key for one in asked for cell in one.cells(plan)}
+
+
+def _asked(bench: Bench) -> Iterable[Asked]:
+    experiment, ask = bench.experiment, bench.inference.predict
+    known = {table.id: table for table in experiment.table}
+    for name in ask.tables:
+        if name not in known:
+            raise SpecError(f'{FILE}: predict: no table "{name}" (known: {", ".join(known)})')
+        yield _of_table(experiment, known[name])
+    metrics = [experiment.metrics[name] for name in ask.metrics]
+    for name in ask.figures:
+        yield _of_figure(experiment.picture(name), metrics, experiment.group)
+
+
+def _of_table(experiment: Experiment, spec: Table) -> Asked:
+    places = [(spec.group, spec.where)]
+    return Asked(spec.id, spec.paper or spec.title, spec.keys, places, columns(experiment, spec))
+
+
+def _of_figure(spec: Figure, metrics: Sequence[Metric], groups: Sequence[Group]) -> Asked:
+    own = {name: spec.of.get(name) for name in ("group", "where")}
+    shown = [own | entry for entry in spec.of.get("curves") or spec.of.get("panels") or [{}]]
+    places = [(str(e["group"]), {**(own["where"] or {}), **(e["where"] or {})}) for e in shown]
+    several = len({group for group, _ in places}) > 1
+    named = {g.name for g in groups if g.name in {group for group, _ in places}}
+    axes = {axis.name: axis.name for g in groups if g.name in named for axis in g.axes}
+    keys = {"": "group"} | axes if several else axes
+    return Asked(f"figure-{spec.id}", spec.paper or f"Figure {spec.id}", keys, places, metrics)
+
+
+def _rows(
+    asked: Asked, bench: Bench, drawn: Sequence[Material], plain: Material
+) -> list[dict[str, Any]]:
+    rows = []
+    of_draws = [asked.cells(material.plan) for material in drawn]
+    for number, cell in enumerate(asked.cells(plain.plan)):
+        place = {
+            column: tables.plain(cell.axes[axis]) if axis else cell.group
+            for axis, column in asked.keys.items()
+            if not axis or axis in cell.axes
+        }
+        for metric in asked.metrics:
+            values = [
+                statistics.value(material.runs(cells[number])[0], metric)
+                for material, cells in zip(drawn, of_draws, strict=True)
+            ]
+            told = _interval(bench, metric, cell, values)
+            usual = float(np.mean(plain.values(cell, metric)))
+            row = {"metric": metric.name, "unit": metric.unit, **told, "plain": usual}
+            rows.append(place | row | {"runs": len(values)})
+    return rows
+
+
+def _interval(
+    bench: Bench, metric: Metric, cell: Cell, values: Sequence[float]
+) -> dict[str, float]:
+    """Mean and the ends between which one published run lies with 95 % probability."""
+    known = bench.inference.maybe_known(metric.name, cell.axes)
+    sample = np.array([v for v in values if math.isfinite(v)])
+    if len(sample) < 2:
+        return dict.fromkeys(("predicted", "low", "high"), math.nan)
+    mean = float(sample.mean())
+    model = 0.0
+    if known is not None:
+        model = math.hypot(
+            known.sd, known.share * mean, known.discrepancy, known.discrepancy_share * mean
+        )
+    spread = float(sample.var(ddof=1)) * (1 + 1 / len(sample))
+    half = student((1 + CONFIDENCE) / 2, len(sample) - 1) * math.sqrt(spread + model**2)
+    low, high = mean - half, mean + half
+    if sample.min() >= 0:
+        low = max(low, 0.0)
+    if metric.unit == "%":
+        high = min(high, 100.0)
+    return {"predicted": mean, "low": low, "high": high}

@@ -1,0 +1,179 @@
+"""Points of the unit cube: space-filling ones, those below a level, those of a density.
+
+Every prior here is uniform on the unit cube (an unknown maps its coordinate to its own range or
+choices), so that a move is judged by what it is after alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.stats import qmc
+
+Score = Callable[[np.ndarray], np.ndarray]
+"""One number for every point (row)."""
+
+KEPT = 0.2
+"""The part of the points that survives a level of subset simulation."""
+MOVES = 8
+"""Random-walk moves of every point after each level."""
+LEVELS = 30
+"""At most so many levels: a region of 0.2^30 of the prior is none."""
+FLAT = 0.01
+"""A level that sinks by less than this part of itself is at the bottom."""
+
+
+def filling(count: int, dimensions: int, seed: int) -> np.ndarray:
+    """Space-filling points: the best of some scrambled Latin hypercubes by their least distance."""
+    rng = np.random.default_rng(seed)
+    trials = [
+        qmc.LatinHypercube(dimensions, rng=rng, optimization="random-cd").random(count)
+        for _ in range(4)
+    ]
+    return max(trials, key=_least_distance)
+
+
+def uniform(count: int, dimensions: int, seed: int) -> np.ndarray:
+    """Many points of the whole cube, more even than random ones (scrambled Sobol' points)."""
+    power = int(np.ceil(np.log2(max(count, 2))))
+    return qmc.Sobol(dimensions, rng=np.random.default_rng(seed)).random_base2(power)[:count]
+
+
+def _least_distance(points: np.ndarray) -> float:
+    from scipy.spatial.distance import pdist
+
+    return float(pdist(points).min()) if len(points) > 1 else 0.0
+
+
+def spread(points: np.ndarray, count: int, taken: np.ndarray, seed: int) -> np.ndarray:
+    """So many of the points, each as far as possible from those chosen before and from `taken`.
+
+    They are chosen among a few times as many random ones: of all, only corners would be taken.
+    """
+    if len(points) <= count:
+        return points
+    rng = np.random.default_rng(seed)
+    points = points[rng.permutation(len(points))[: 3 * count]]
+    gap = np.full(len(points), np.inf)
+    for one in taken:
+        gap = np.minimum(gap, np.linalg.norm(points - one, axis=1))
+    chosen = []
+    for _ in range(count):
+        best = int(np.argmax(gap))
+        chosen.append(best)
+        gap = np.minimum(gap, np.linalg.norm(points - points[best], axis=1))
+    return points[chosen]
+
+
+def below(score: Score, level: float, count: int, dimensions: int, seed: int) -> Region:
+    """Points whose score is at most `level`, by subset simulation.
+
+    S. K. Au, J. L. Beck, Estimation of small failure probabilities in high dimensions by subset
+    simulation, Probabilistic Engineering Mechanics 16(4), 2001: each level is the fifth of the
+    points with the lowest scores, from which random walks fill up that part of the cube.
+    """
+    rng = np.random.default_rng(seed)
+    points = uniform(count, dimensions, seed)
+    scores, share, before = score(points), 1.0, np.inf
+    for _ in range(LEVELS):
+        inside = scores <= level
+        if inside.mean() >= KEPT:
+            return Region(points[inside], scores[inside], share * float(inside.mean()))
+        step = max(float(np.quantile(scores, KEPT)), level)
+        if before - step < FLAT * abs(step):
+            break
+        alive, before = scores <= step, step
+        share *= float(alive.mean())
+        points, scores = _refilled(points[alive], scores[alive], count, step, score, rng)
+    inside = scores <= level
+    if inside.any():
+        return Region(points[inside], scores[inside], share * float(inside.mean()))
+    return Region(points, scores, 0.0)
+
+
+class Region:
+    """What subset simulation found: points, their scores, and their share of the prior."""
+
+    def __init__(self, points: np.ndarray, scores: np.ndarray, share: float) -> None:
+        self.points, self.scores, self.share = points, scores, share
+
+    @property
+    def empty(self) -> bool:
+        """Whether no point reaches the level; the points are then the nearest ones."""
+        return self.share == 0.0
+
+
+def _refilled(
+    points: np.ndarray,
+    scores: np.ndarray,
+    count: int,
+    level: float,
+    score: Score,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    chosen = rng.integers(len(points), size=count)
+    here, value = points[chosen], scores[chosen]
+    for _ in range(MOVES):
+        there = moved(here, points, rng)
+        new = score(there)
+        better = new <= level
+        here[better], value[better] = there[better], new[better]
+    return here, value
+
+
+def moved(here: np.ndarray, points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A random-walk move of every point, as wide as the cloud, reflected at the cube's faces.
+
+    A tenth of the coordinates is drawn anew, so that a choice among several can be left.
+    """
+    width = np.maximum(points.std(axis=0), 0.01) * rng.choice([0.1, 0.5, 1.2], size=(len(here), 1))
+    there = here + width * rng.standard_normal(here.shape)
+    there = np.abs(np.mod(there + 1.0, 2.0) - 1.0)
+    anew = rng.random(here.shape) < 0.1
+    return np.where(anew, rng.random(here.shape), there)
+
+
+def tempered(
+    points: np.ndarray, log_density: Score, count: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points of a density and their logarithms, from points of the prior.
+
+    Sequential Monte Carlo with tempering (P. Del Moral, A. Doucet, A. Jasra, JRSS B 68(3), 2006):
+    the density's power grows from 0 to 1 in steps that keep half of the effective sample.
+    """
+    rng = np.random.default_rng(seed)
+    here = points[rng.integers(len(points), size=count)]
+    value, power = log_density(here), 0.0
+    while power < 1.0:
+        power, weights = _step(value, power)
+        chosen = rng.choice(count, size=count, p=weights)
+        here, value = here[chosen], value[chosen]
+        cloud = here.copy()
+        for _ in range(MOVES):
+            there = moved(here, cloud, rng)
+            new = log_density(there)
+            better = np.log(rng.random(count)) < power * (new - value)
+            here = np.where(better[:, None], there, here)
+            value = np.where(better, new, value)
+    return here, value
+
+
+def _step(value: np.ndarray, power: float) -> tuple[float, np.ndarray]:
+    """The next power and the weights that lead there: half of the effective sample is kept."""
+
+    def weights(at: float) -> np.ndarray:
+        raw = (at - power) * (value - value.max())
+        w = np.exp(raw)
+        return w / w.sum()
+
+    def enough(at: float) -> bool:
+        return 1.0 / np.sum(weights(at) ** 2) >= 0.5 * len(value)
+
+    if enough(1.0):
+        return 1.0, weights(1.0)
+    low, high = power, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if enough(middle) else (low, middle)
+    return max(low, power + 1e-6), weights(max(low, power + 1e-6))

@@ -1,0 +1,260 @@
+"""Unknowns: what nobody wrote down, with the values that it may have had.
+
+Each takes a coordinate of the unit cube, on which its prior is uniform: a range (perhaps on a
+logarithmic scale), a list of values, or a list of variants that set several fields.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from aqmlab.errors import SpecError
+from aqmlab.experiment.grammar import Variant
+from aqmlab.experiment.paths import alternatives
+from aqmlab.experiment.shapes import key
+from aqmlab.experiment.spec import set_path
+
+_QUANTITY = re.compile(r"\s*([-+0-9.eE]+)\s*(.*?)\s*")
+_DIGITS = 4
+"""Digits of a value that is drawn from a range: what a person could have set."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown:
+    """Something that was not said, and what it may have been."""
+
+    CALLED = "unknown"
+
+    name: str = key("how others call it")
+    title: str = key("how a reader sees it")
+    reason: str = key("why it may have been so, and why it is not known")
+    source: str = key("where the range comes from; `constructed` if from nowhere")
+    paths: tuple[str, ...] = key(
+        "fields that its value goes to; `traffic.NAME.field` finds an entry of a list by its name, "
+        "`traffic.*.field` takes all; what a scenario has not is passed over",
+        default=(),
+    )
+    range: tuple[Any, ...] = key('two ends, such as `["0.3 s", "3 s"]`', default=())
+    scale: Literal["linear", "log"] = key("on which a range is uniform", default="linear")
+    whole: bool = key("whether a range has whole numbers only", default=False)
+    values: tuple[Any, ...] = key("in place of a range: values, equally likely", default=())
+    variants: tuple[Variant, ...] = key(
+        "likewise, each setting several fields (`name`, `set`)", name="variant", default=()
+    )
+    ordered: bool = key("whether values or variants follow each other in effect", default=True)
+    only: Mapping[str, Any] = key(
+        'only below tables that say so, such as `{ app = "web" }` or `{ aqm = "red" }`',
+        default_factory=dict,
+    )
+    factor: bool = key("whether it multiplies what the scenario has there", default=False)
+    calibrates: bool = key(
+        "whether loads are calibrated anew with each of its values (of a list)", default=False
+    )
+
+    def mistake(self) -> str | None:
+        """What is wrong with it, if anything."""
+        given = [bool(self.range), bool(self.values), bool(self.variants)]
+        if sum(given) != 1:
+            return "give one of range, values and variant"
+        if not self.variants and not self.paths:
+            return "has no paths: name the fields of the scenario that its value goes to"
+        if self.range:
+            return self._wrong_range()
+        if len(self.choices) < 2:
+            return "has one value only: give two or more, or set it in the scenario"
+        return None
+
+    def _wrong_range(self) -> str | None:
+        if len(self.range) != 2:
+            return f"range has two ends, not {len(self.range)}"
+        if self.calibrates:
+            return "a range cannot calibrate: give values, each of which costs a calibration"
+        try:
+            low, high, _ = self._ends()
+        except SpecError as error:
+            return str(error)
+        if not low < high or (self.scale == "log" and low <= 0):
+            return f"range {list(self.range)} does not rise, or begins at 0 on a log scale"
+        return None
+
+    @property
+    def choices(self) -> Sequence[Any]:
+        """Its values, or the names of its variants; nothing of a range."""
+        return [v.name for v in self.variants] if self.variants else list(self.values)
+
+    def _ends(self) -> tuple[float, float, str]:
+        found = [_QUANTITY.fullmatch(str(end)) for end in self.range]
+        try:
+            (low, unit), (high, other) = [(float(f[1]), f[2]) for f in found if f is not None]
+        except ValueError:
+            raise SpecError(f"range {list(self.range)} has ends that are no quantities") from None
+        if unit != other:
+            raise SpecError(f'range {list(self.range)} has two units: write both in "{other}"')
+        return low, high, unit
+
+    def at(self, place: float) -> Any:
+        """Its value at a coordinate: a number, a text with its unit, the name of a variant."""
+        if not self.range:
+            return self.choices[min(int(place * len(self.choices)), len(self.choices) - 1)]
+        low, high, unit = self._ends()
+        value = low * (high / low) ** place if self.scale == "log" else low + place * (high - low)
+        number = round(value) if self.whole else float(f"{value:.{_DIGITS}g}")
+        return f"{number} {unit}" if unit else number
+
+    def place(self, value: Any) -> float:
+        """The coordinate of a value (the opposite of `at`)."""
+        if not self.range:
+            if value not in self.choices:
+                raise SpecError(f'{self.name} has no value "{value}" (known: {self.choices})')
+            return (self.choices.index(value) + 0.5) / len(self.choices)
+        low, high, unit = self._ends()
+        found = _QUANTITY.fullmatch(str(value))
+        try:
+            number = float(found[1]) if found and found[2] == unit else np.nan
+        except ValueError:
+            number = np.nan
+        if not min(low, high) <= number <= max(low, high):
+            raise SpecError(f'{self.name} is no "{value}": give {self.range[0]} to {self.range[1]}')
+        if self.scale == "log":
+            return float(np.log(number / low) / np.log(high / low))
+        return (number - low) / (high - low)
+
+    def features(self, places: np.ndarray) -> np.ndarray:
+        """Coordinates as an emulator sees them: points × 1, or × choices without an order."""
+        count = len(self.choices)
+        if not count:
+            return (2 * places - 1)[:, None]
+        chosen = np.minimum((places * count).astype(int), count - 1)
+        if self.ordered or count == 2:
+            return (2 * chosen / (count - 1) - 1)[:, None]
+        return np.eye(count)[chosen]
+
+    def changes(self, value: Any) -> Mapping[str, Any]:
+        """The fields that a value sets, still with names and braces."""
+        variant = next((v for v in self.variants if v.name == value), None)
+        return variant.set if variant is not None else dict.fromkeys(self.paths, value)
+
+    def applied(self, scenario: Mapping[str, Any], value: Any) -> dict[str, Any]:
+        """A scenario with this value."""
+        changed = dict(scenario)
+        for pattern, each in self.changes(value).items():
+            for path in alternatives(pattern):
+                for place in _places(changed, path, self.only):
+                    changed = self._set(changed, place, each)
+        return changed
+
+    def _set(self, scenario: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+        above = path.rpartition(".")[0]
+        if above.endswith(".tcp") and isinstance(profile := _get(scenario, above), str):
+            scenario = set_path(scenario, above, {"profile": profile})
+        if self.factor:
+            value = _times(_get(scenario, path), float(value), f"{self.name}: {path}")
+        return set_path(scenario, path, value)
+
+
+class Unknowns:
+    """All unknowns of an inference: the cube's coordinates, in this order."""
+
+    def __init__(self, each: Sequence[Unknown]) -> None:
+        self.each = list(each)
+
+    def __len__(self) -> int:
+        return len(self.each)
+
+    def values(self, point: np.ndarray) -> dict[str, Any]:
+        """What a point of the cube says, by unknown."""
+        return {u.name: u.at(float(p)) for u, p in zip(self.each, point, strict=True)}
+
+    def features(self, points: np.ndarray) -> np.ndarray:
+        """Points as an emulator sees them."""
+        return np.hstack([u.features(points[:, i]) for i, u in enumerate(self.each)])
+
+    def applied(
+        self, scenario: Mapping[str, Any], values: Mapping[str, Any], *, calibrating: bool = False
+    ) -> dict[str, Any]:
+        """A scenario with these values; `calibrating`: of those that change the load's users."""
+        changed = dict(scenario)
+        for unknown in self.each:
+            if unknown.name in values and (unknown.calibrates or not calibrating):
+                changed = unknown.applied(changed, values[unknown.name])
+        return changed
+
+    def untouched(self, scenarios: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Unknowns that change nothing in any of these scenarios: their paths are wrong."""
+        return [
+            u.name
+            for u in self.each
+            if not any(
+                _places(scenario, path, u.only)
+                for scenario in scenarios
+                for value in (u.choices or [u.at(0.5)])
+                for pattern in u.changes(value)
+                for path in alternatives(pattern)
+            )
+        ]
+
+
+def _places(scenario: Mapping[str, Any], path: str, only: Mapping[str, Any]) -> list[str]:
+    """The paths of a scenario that a pattern with names and stars stands for."""
+    parts = path.split(".")
+    if parts[0] not in scenario and len(parts) > 1:
+        return []
+    return [place for place in _walk(scenario, parts, "") if _says(scenario, place, only)]
+
+
+def _says(scenario: Mapping[str, Any], place: str, only: Mapping[str, Any]) -> bool:
+    """Whether the tables above a place say all of `only`."""
+    parts = place.split(".")
+    above = [_get(scenario, ".".join(parts[:n])) for n in range(1, len(parts))]
+    tables = [node for node in above if isinstance(node, Mapping)]
+    return all(any(table.get(k) == v for table in tables) for k, v in only.items())
+
+
+def _walk(node: Any, parts: Sequence[str], before: str) -> Iterator[str]:
+    if not parts:
+        yield before
+        return
+    head, *rest = parts
+    if isinstance(node, list | tuple):
+        for i, entry in enumerate(node):
+            if head in ("*", str(i)) or (isinstance(entry, Mapping) and entry.get("name") == head):
+                yield from _walk(entry, rest, f"{before}.{i}")
+    elif not rest or isinstance(node, Mapping):
+        below = node.get(head) if isinstance(node, Mapping) else None
+        here = f"{before}.{head}" if before else head
+        # Below a field that is not there, or is short for a table, the rest is as written.
+        if isinstance(below, list | tuple | Mapping):
+            yield from _walk(below, rest, here)
+        else:
+            yield ".".join([here, *rest])
+
+
+def _get(scenario: Any, path: str) -> Any:
+    node = scenario
+    for part in path.split("."):
+        if isinstance(node, list | tuple):
+            node = node[int(part)]
+        elif isinstance(node, Mapping):
+            node = node.get(part)
+        else:
+            return None
+    return node
+
+
+def _times(value: Any, factor: float, where: str) -> Any:
+    """A quantity times a factor, in its own unit; counts stay whole and positive."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise SpecError(f"{where} holds {value!r}, which has no multiple: name a number's field")
+    if isinstance(value, int):
+        return max(1, round(value * factor))
+    if isinstance(value, float):
+        return value * factor
+    found = _QUANTITY.fullmatch(value)
+    if found is None:
+        raise SpecError(f'{where} holds "{value}", which has no multiple: name a number\'s field')
+    return f"{float(found[1]) * factor:.6g} {found[2]}"

@@ -1,0 +1,186 @@
+"""What was found, in plain data: the content of `inference.json`, of the report and of `--json`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from aqmlab.experiment.shapes import written
+from aqmlab.intervals import CONFIDENCE
+from aqmlab.simulator import engine
+
+from .implausibility import CUT
+from .inference import Found
+from .targets import Targets
+from .unknowns import Unknown
+
+HARDLY = 0.01
+"""A choice that the posterior gives no more than this is ruled out."""
+SHOWN = 40
+"""Conflicts that are told."""
+
+
+def document(found: Found) -> dict[str, Any]:
+    """All of an inference that a reader or a later command wants."""
+    bench, history = found.bench, found.history
+    version = engine.version()
+    rows = compared(found)
+    return {
+        "study": bench.experiment.name,
+        "title": bench.experiment.title,
+        "quick": bench.quick,
+        "versions": {
+            "aqmlab": version.version,
+            "build": version.build,
+            "commit": version.commit,
+        },
+        "amount": written(bench.amount),
+        "waves": [vars(wave) for wave in history.waves],
+        "fits": history.fits,
+        "least_implausibility": float(history.region.scores.min()),
+        "targets": len(history.targets),
+        "unknowns": [_unknown(found, i, u) for i, u in enumerate(found.inference.unknown)],
+        "set": found.values,
+        "absent": dict(found.inference.absent),
+        "conflicts": [{"names": list(c.names), "least": c.least} for c in found.conflicts[:SHOWN]],
+        "conflicts_in_all": len(found.conflicts),
+        "rows": rows,
+        "met": _met(rows),
+        "sensitivity": _by_metric(found),
+        "noise": [written(noise) for noise in found.inference.noise],
+        "predictions": [
+            {"id": p.id, "paper": p.paper, "rows": len(p.rows)} for p in found.predictions
+        ],
+    }
+
+
+def _unknown(found: Found, place: int, unknown: Unknown) -> dict[str, Any]:
+    """What the runs say of one unknown."""
+    sample = found.posterior.points[:, place]
+    left = found.history.region.points[:, place]
+    told = {name: getattr(unknown, name) for name in ("name", "title", "reason", "source")}
+    told |= {"best": found.values[unknown.name]}
+    matters = float(found.sensitivity[place].mean())
+    if unknown.choices:
+        count = len(unknown.choices)
+        share = [
+            np.mean(
+                np.minimum((s * count).astype(int), count - 1)[:, None] == np.arange(count), axis=0
+            )
+            for s in (sample, left)
+        ]
+        choices = [
+            {
+                "value": value,
+                "probability": float(p),
+                "ruled_out": bool(p <= HARDLY),
+                "left": float(q),
+            }
+            for value, p, q in zip(unknown.choices, *share, strict=True)
+        ]
+        return told | {"choices": choices, "matters": matters}
+    # Intervals that hold for all unknowns together with 95 % probability (Bonferroni).
+    tail = (1 - CONFIDENCE) / 2 / len(found.inference.unknown)
+    low, middle, high = (unknown.at(float(q)) for q in np.quantile(sample, [tail, 0.5, 1 - tail]))
+    return told | {
+        "range": list(unknown.range),
+        "low": low,
+        "median": middle,
+        "high": high,
+        "matters": matters,
+    }
+
+
+def compared(found: Found) -> list[dict[str, Any]]:
+    """Every row to be met beside the plain and the inferred set, as simulated."""
+    targets = found.whole.all()
+    used = {target.name for target in found.training.targets}
+    rows = []
+    for j, target in enumerate(targets.each):
+        row = {"row": target.row, "metric": target.metric, "low": target.low, "high": target.high}
+        row |= {"trained": target.name in used}
+        for name, runs in (("plain", found.plain), ("inferred", found.inferred)):
+            mean, noise, all_of_it = _distance(
+                runs[:, j], targets, j, found.history.knowledge.published
+            )
+            row |= {name: mean, f"{name}_in_noise": noise, f"{name}_implausibility": all_of_it}
+        rows.append({k: _finite(v) for k, v in row.items()})
+    return rows
+
+
+def _distance(
+    runs: np.ndarray, targets: Targets, j: int, published: float
+) -> tuple[float, float, float]:
+    """Mean of some runs; its distance from the target in deviations of the published run's noise
+    alone, and of that and the model's discrepancy."""
+    column = np.full((len(runs), len(targets)), np.nan)
+    column[:, j] = runs
+    scaled = targets.scaled(column)[:, j]
+    mean = float(np.mean(scaled))
+    missed = float(targets.missed(np.full(len(targets), mean))[j])
+    spread = float(np.var(scaled, ddof=1)) * (1 / len(runs) + published) if len(runs) > 1 else 0.0
+    noise = math.sqrt(spread + targets.noise[j] ** 2 + 1e-18)
+    return float(np.mean(runs)), missed / noise, missed / math.hypot(noise, targets.discrepancy[j])
+
+
+def _met(rows: list[dict[str, Any]]) -> dict[str, int]:
+    """How many rows each set meets."""
+    told = {"rows": len(rows)}
+    for name in ("plain", "inferred"):
+        for what in ("in_noise", "implausibility"):
+            values = [row[f"{name}_{what}"] for row in rows]
+            told[f"{name}_{what}"] = sum(v is not None and abs(v) <= CUT for v in values)
+    return told
+
+
+def _by_metric(found: Found) -> dict[str, dict[str, float]]:
+    """Sobol' total indices, averaged over the rows of a metric, by unknown."""
+    metrics = np.array([target.metric for target in found.training.targets])
+    return {
+        unknown.name: {
+            str(metric): float(found.sensitivity[i, metrics == metric].mean())
+            for metric in dict.fromkeys(metrics)
+        }
+        for i, unknown in enumerate(found.inference.unknown)
+    }
+
+
+def headline(told: dict[str, Any]) -> list[str]:
+    """The findings in a few sentences."""
+    met, last = told["met"], told["waves"][-1]
+    lines = [
+        f"{sum(w['points'] for w in told['waves'])} points in {len(told['waves'])} waves leave "
+        f"{last['share']:.2g} of what was possible."
+        if told["fits"]
+        else "Nothing fits: no set of values comes nearer than an implausibility of "
+        f"{told['least_implausibility']:.1f} (at most {CUT:g} would do)."
+    ]
+    lines.append(
+        f"Of {met['rows']} numbers the inferred set meets {met['inferred_implausibility']} "
+        f"({met['inferred_in_noise']} within the published noise alone), "
+        f"the plain one {met['plain_implausibility']} ({met['plain_in_noise']})."
+    )
+    known = sorted(told["unknowns"], key=lambda u: -u["matters"])[:3]
+    lines.append("What matters most: " + ", ".join(u["title"] for u in known) + ".")
+    out = [
+        f"{u['title']}: {c['value']}"
+        for u in told["unknowns"]
+        for c in u.get("choices", [])
+        if c["ruled_out"]
+    ]
+    lines.append("Ruled out: " + ("; ".join(out) if out else "no choice") + ".")
+    if told["conflicts"]:
+        first = told["conflicts"][0]
+        lines.append(
+            "Cannot be had: "
+            + " with ".join(first["names"])
+            + f" ({told['conflicts_in_all']} such)."
+        )
+    return lines
+
+
+def _finite(value: Any) -> Any:
+    """What JSON can hold."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
