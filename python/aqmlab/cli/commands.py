@@ -199,37 +199,15 @@ def describe(
     commands by which a real system has this queue; NAME may then be a scenario's queue
     (home.toml:link.0.reverse).
     """
-    from . import distributions, reference, translations
+    from . import describing, translations
 
     if out is not None and not plot:
         raise AqmlabError("--out names a picture: give --plot beside it")
     flags = {"tc": tc, "openwrt": openwrt, "freebsd": freebsd, "cisco": cisco, "ns3": ns3}
     if wanted := [target for target, given in flags.items() if given]:
         translations.answer(name, settings or [], rate, wanted, json)
-        return
-    table = Path(name) if name.endswith(distributions.SUFFIX) else None
-    if table is None:
-        entry = reference.described(name, settings or (), rate)
     else:
-        entry = {"name": name, "kind": "table"}
-    variables = distributions.of_file(table) if table else distributions.of_entry(entry)
-    if plot and not variables:
-        raise AqmlabError(
-            f"{name} draws from no distribution: give a traffic model such as mah, or a table (CSV)"
-        )
-    if json:
-        described = {**entry, "variables": variables} if variables else entry
-        print_json(described)
-    else:
-        reference.show_entry(entry, terminal.console())
-        if said := translations.attributes(entry):
-            terminal.console().print(said, markup=False, highlight=False)
-        if variables:
-            distributions.show(variables, terminal.console())
-    if plot:
-        stem = table.with_suffix("") if table else Path(name.rpartition("/")[2])
-        path = distributions.plot(variables, name, out or stem.with_name(f"{stem.name}.svg"))
-        print(printable(str(path)), file=sys.stderr if json else sys.stdout)
+        describing.answer(name, settings or (), rate, json, plot, out)
 
 
 @app.command()
