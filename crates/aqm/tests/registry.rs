@@ -95,6 +95,10 @@ const NAMED: &[(&str, &str, &str)] = &[
     ("python/aqmlab/report/wording.py", "droptail", "the field writes it with a hyphen"),
     ("python/aqmlab/experiment/sweep.py", "droptail", "the example of a sweep at its head"),
     ("python/aqmlab/experiment/sweep.py", "red", "likewise"),
+    ("crates/testvec/src/laws/mod.rs", "cobalt", "a law that it breaks as ns-3 does"),
+    ("crates/testvec/src/laws/rig.rs", "hhf", "a law that it breaks as Linux does"),
+    ("crates/testvec/src/random_calls.rs", "cake", "likewise"),
+    ("crates/testvec/src/random_calls.rs", "hhf", "likewise"),
 ];
 
 /// The texts in quotes of a source, Rust's or Python's, outside its unit tests.

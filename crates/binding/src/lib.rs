@@ -244,6 +244,12 @@ fn fail(why: &str) -> PyResult<()> {
     guarded(|| panic!("{why}"))
 }
 
+/// What a discipline in C or Rust is compiled against, by file name.
+#[pyfunction]
+fn interfaces() -> [(&'static str, &'static str); 2] {
+    [("aqmlab_plugin.h", plugin::C_HEADER), ("aqmlab_plugin.rs", plugin::RUST_INTERFACE)]
+}
+
 /// Version, build (a hash of the simulator's sources), commit and build profile, as JSON.
 #[pyfunction]
 fn version() -> String {
@@ -355,6 +361,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(table_of, module)?)?;
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(fail, module)?)?;
+    module.add_function(wrap_pyfunction!(interfaces, module)?)?;
     live::add(module)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

@@ -279,7 +279,9 @@ def study(
         for each in command.chosen(name, part, figure)
     ]
     if live:
-        _add_live(name, quick, out)
+        from aqmlab.pipeline import live_study
+
+        live_study.add_to(name, quick, out)
     if every:
         from aqmlab.report import index
 
@@ -287,17 +289,6 @@ def study(
         print(printable(str(page)), file=sys.stderr if json else sys.stdout)
     if json:
         print_json(answers if every else answers[0])
-
-
-def _add_live(name: str, quick: bool, out: Path | None) -> None:
-    """Runs a study's live cells and adds them to its report."""
-    from aqmlab.experiment.experiment import load
-    from aqmlab.pipeline import live_study, registry
-    from aqmlab.runs.progress import for_stream
-
-    experiment = load(name)
-    folder = out or registry.default_folder(experiment.name, quick)
-    live_study.add(experiment, folder, progress=for_stream())
 
 
 @app.command()
@@ -346,14 +337,16 @@ def _printable(row: dict[str, Any]) -> dict[str, str]:
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder of a study.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder.")],
 ) -> None:
-    """Write report.html from a study's results folder again."""
+    """Write report.html of a results folder; of a study, or of one that has it already, again."""
+    from aqmlab.pipeline import kept
     from aqmlab.report import write
 
     if not folder.is_dir():
-        raise AqmlabError(f"{folder}: no such folder; give a results folder of `aqmlab study`")
-    print(printable(str(write(folder))))
+        raise AqmlabError(f"{folder}: no such folder; give a results folder")
+    again = (folder / "result.json").exists() or not (folder / "manifest.json").exists()
+    print(printable(str(write(folder) if again else kept.report(folder))))
 
 
 def print_json(content: Any) -> None:
