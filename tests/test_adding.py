@@ -33,13 +33,15 @@ TC = "python/aqmlab/targets/tc.py"
 """Where a discipline that Linux has too may have an entry: our name of it and tc's."""
 FREEBSD = "python/aqmlab/targets/freebsd.py"
 """Where `gred` is dummynet's word for gentle RED."""
+LAWS = {"crates/testvec/src/laws/rig.rs": 1, "crates/testvec/src/random_calls.rs": 1}
+"""Where a discipline that moves a flow between queues is excused from keeping its order."""
 WITNESSES = [
     Witness(
         "discipline",
         name,
         (f"crates/aqm/src/algorithms/{name}.rs", f"crates/aqm/src/algorithms/{name}/"),
         {"crates/aqm/src/algorithms/mod.rs": 1, "crates/aqm/src/registry.rs": 2},
-        {PEN: 1, TC: 2, FREEBSD: 3},
+        {PEN: 1, TC: 2, FREEBSD: 3, **LAWS},
     )
     for name in ("afd", "gred", "curvy_red", "hhf", "sfb")
 ] + [

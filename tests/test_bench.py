@@ -5,6 +5,7 @@ import pytest
 
 from aqmlab.bench import commands as bench_commands
 from aqmlab.bench import simulator as bench
+from aqmlab.bench import steps
 from aqmlab.errors import SpecError
 from aqmlab.simulator import engine
 
@@ -21,6 +22,7 @@ def test_the_document(fake, monkeypatch, capsys):
     monkeypatch.setattr(bench, "_ns2_packets_per_cpu_s", lambda: 2.0)
     monkeypatch.setattr(bench_commands, "PRINTING", ("--version",))
     monkeypatch.setattr(bench_commands, "REPEATS", 1)
+    monkeypatch.setattr(steps, "measure", lambda _: None)
     measured = bench.measure()
     assert measured["A"]["ratio_to_ns2"] == 3
     assert measured["W"]["users"] == 3143  # 1,225,000 / 390 = 3,141.03, 449 a machine

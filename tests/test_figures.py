@@ -244,6 +244,25 @@ EXAMPLES = {
         },
         {"title": "The law of RED"},
     ),
+    "course": (
+        {
+            "curves": [
+                {
+                    "label": label,
+                    "width_s": 1.0,
+                    "time_s": np.arange(30) + 0.5,
+                    "delay_ms": level + 10 * np.sin(np.arange(30)),
+                    "packets": level * np.ones(30),
+                    "drops": np.arange(30) % 7,
+                    "marks": np.zeros(30),
+                }
+                for label, level in (("droptail", 80.0), ("codel", 20.0))
+            ],
+            "shown": ["delay_ms", "packets", "drops"],
+            "warmup_s": 5.0,
+        },
+        {"title": "The queue over time"},
+    ),
     "heatmap": (
         {
             "x": ["0.02", "0.1"],

@@ -36,6 +36,7 @@ ROOMS = [
     "infer",
     "learn",
     "advise",
+    "gym",
     "bench",
     "lab",
     "cli",

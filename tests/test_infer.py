@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -275,12 +276,19 @@ def small(tmp_path: Path) -> Path:
 def test_a_trace_of_ones_own_is_inferred_kept_and_run_again(tmp_path):
     folder = small(tmp_path)
     with (folder / spec.FILE).open("a", encoding="utf-8") as file:
-        file.write('\n[predict]\ntables = ["ping"]\n')
+        file.write('\n[predict]\ntables = ["ping"]\ntotals = ["ping_lost_pct"]\n')
     told = command.carry_out(str(folder), quick=True, out=tmp_path / "out", keep=True)
     assert {u["name"] for u in told["unknowns"]} == {"rate", "buffer", "delay"}
     assert len(told["rows"]) == 9
     assert Path(told["report"]).read_text("utf-8").count("<svg") == 3
     assert kept.check(folder) == kept.check(tmp_path / "out") == []
+    with (folder / kept.FOLDER / "ping.csv").open() as file:
+        predicted = {(row["uploads"], row["metric"]): row for row in csv.DictReader(file)}
+    known = {(row["row"], row["metric"]): row["plain"] for row in told["rows"]}
+    # 10 s are measured here, 300 s were in the trace.
+    for metric, longer in {"ping_p50_ms": 1, "ping_lost_pct": 30}.items():
+        plain = float(predicted["4", metric]["plain"])
+        assert plain == pytest.approx(longer * known["ping, 4", metric], rel=1e-4)
     assert kept.read_set(folder / kept.SET) == told["set"]
     with pytest.raises(StoreError, match="holds predictions already"):
         command.carry_out(str(folder), quick=True, out=tmp_path / "out", keep=True)

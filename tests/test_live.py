@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from aqmlab.simulator.capture import Capture
+
 SCENARIO = """
 duration = "20 s"
 [network]
@@ -105,6 +107,23 @@ def test_a_program_s_bytes_cross_the_queue(namespaces, tmp_path, aqm):
     assert live["replayed"] > 700
     assert not [flag for flag in live["flags"] if "simulator" in flag]
     assert {"queue", "seconds"} <= set(result.runs[0].tables())
+
+
+def test_users_of_a_scenario_send_over_ipv6(namespaces, tmp_path):
+    from aqmlab.live.run import How
+
+    path = tmp_path / "six.pcap"
+    scenario = {
+        "duration": "3 s",
+        "network": {"rtt": "10 ms"},
+        "link": [{"rate": "5 Mbit/s"}],
+        "traffic": [{"app": "bulk", "flows": 2, "tcp": "linux"}],
+    }
+    outcome = How(ipv6=True)(scenario, capture=Capture(path))
+    assert outcome.summary["departure_bytes"] > 500_000
+    assert outcome.summary["live"]["dropped_elsewhere"] == 0
+    first = path.read_bytes()[24 + 16 :]
+    assert first[0] >> 4 == 6
 
 
 def _descendants() -> set[str]:

@@ -91,6 +91,8 @@ def test_a_heatmap_has_a_field_for_every_variant(result):
     assert means.shape == (2, 3)
     lost = [r.summary["drop_rate"] for r in result.select(rtt=0.02, max_p=0.02).runs]
     assert means[0, 0] == pytest.approx(100 * sum(lost) / 2)
+    lost = [r.summary["drop_rate"] for r in result.select(rtt=0.08, max_p=0.5).runs]
+    assert means[1, 2] == pytest.approx(100 * sum(lost) / 2)
     assert picture.colorbar.ax.get_ylabel() == "Loss (%)"
     assert [text.get_text() for text in axes.get_xticklabels()] == ["0.02", "0.1", "0.5"]
 

@@ -229,7 +229,7 @@ def test_written_again_from_what_is_stored(folder, page):
 
 
 def test_a_folder_without_results_is_one_sentence(tmp_path):
-    with pytest.raises(StoreError, match="aqmlab study` has finished"):
+    with pytest.raises(StoreError, match="or `aqmlab run` has finished"):
         report.write(tmp_path)
 
 

@@ -1,9 +1,7 @@
-//! Any sequence of calls to any discipline: see `crates/aqm/tests/drive/mod.rs`.
+//! Any sequence of calls to any discipline: see `testvec::random_calls`.
 #![no_main]
 
-#[path = "../../crates/aqm/tests/drive/mod.rs"]
-mod drive;
-
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    drive::drive(data);
+    let ours: Vec<_> = aqm::ALGORITHMS.iter().collect();
+    testvec::random_calls::drive(data, &ours);
 });

@@ -83,6 +83,7 @@ def run(
     jobs: int | None = None,
     progress: bool = False,
     pcap: str | os.PathLike[str] | None = None,
+    report: bool = False,
     aqm: str | type[Discipline] | Sequence[str | type[Discipline]] = (),
 ) -> Result:
     """Runs a scenario or an experiment, given as a TOML file or as a mapping.
@@ -91,8 +92,9 @@ def run(
     changes fields by dotted path (`{"link.0.forward.limit": 60}`). With `out` the results are
     kept in that folder and a later call continues there; without it they stay in memory.
     `progress` shows progress on standard error. Uses all cores unless `jobs` says otherwise.
-    `pcap` is a file for what crosses the first link, readable by Wireshark. `aqm` are disciplines
-    of one's own, classes or files: see docs/own-discipline.md.
+    `pcap` is a file for what crosses the first link, readable by Wireshark. `report` also writes
+    tables, figures and `report.html` into the folder `out`. `aqm` are disciplines of one's own,
+    classes or files: see docs/own-discipline.md.
     """
     from pathlib import Path
 
@@ -106,7 +108,7 @@ def run(
     board = for_stream() if progress else None
     capture = Capture(Path(pcap)) if pcap is not None else None
     return Study(experiment).carry_out(
-        out=out, fresh=fresh, jobs=jobs, progress=board, capture=capture
+        out=out, reported=report, fresh=fresh, jobs=jobs, progress=board, capture=capture
     )
 
 

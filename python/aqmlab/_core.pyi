@@ -36,6 +36,9 @@ class Registry:
     def describe(self, name: str) -> str | None:
         """A discipline as the catalogue has it, as JSON."""
 
+    def check_aqm(self, name: str, tell: Callable[[str], object]) -> str:
+        """Checks a discipline: the report as JSON. `tell` hears what is checked next."""
+
     def pulse(self) -> int:
         """A count that is odd while a call of a user's discipline lasts."""
 
@@ -79,6 +82,9 @@ def table_of(name: str, text: str, unit: str) -> str:
 
 def quantity(text: str, unit: str) -> float:
     """A quantity as people write it (`"20 ms"`) in base units; `unit`: `time` or `rate`."""
+
+def interfaces() -> list[tuple[str, str]]:
+    """What a discipline in C or Rust is compiled against: names of files and their texts."""
 
 def fail(why: str) -> None:
     """Fails as a fault of the simulator does, for tests of what a user then sees."""
@@ -127,6 +133,19 @@ class Overload:
     def __init__(self, name: str) -> None: ...
     def run(self, packets: int) -> None:
         """The next arrivals and all that happens between them."""
+
+class World:
+    """A world that is moved in slices, looked at and changed between them."""
+
+    def __init__(self, scenario_json: str) -> None: ...
+    def advance(self, seconds: float, port: str) -> tuple[bool, list[float]]:
+        """Moves on; whether the run is over, and eight numbers of the port since the last time."""
+
+    def set(self, port: str, name: str, value: float) -> None:
+        """Changes a parameter of the port's discipline."""
+
+    def now(self) -> tuple[float, int]:
+        """Seconds, and events served."""
 
 class Learner:
     """Reads a packet capture, piece by piece."""

@@ -83,6 +83,12 @@ pub trait Aqm: Send {
     /// The algorithm's periodic update.
     fn on_tick(&mut self, _backlog: Backlog, _now: Instant, _rng: &mut Rng) {}
 
+    /// Changes a parameter of a queue that works, from the next call on; answers whether it has
+    /// one of this name that can be changed, and may have this value.
+    fn set(&mut self, _name: &str, _value: f64) -> bool {
+        false
+    }
+
     /// Shows inner state (average, probability, …) by name.
     fn gauges(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -161,6 +167,9 @@ impl<A: Aqm> Gate for Judged<A> {
     }
     fn on_tick(&mut self, backlog: Backlog, now: Instant, rng: &mut Rng) {
         self.judge.on_tick(backlog, now, rng);
+    }
+    fn set(&mut self, name: &str, value: f64) -> bool {
+        self.judge.set(name, value)
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         self.judge.gauges(show);

@@ -21,10 +21,29 @@ pub(crate) const GAIN: Kind = Kind::from(Unit::None, 0.0, 1e3);
 /// A time above zero.
 pub(crate) const TIME: Kind = Kind::above(Unit::Time, 0.0, 1e3);
 
+/// `mean_packet_bytes` of an average that counts packets.
+pub(crate) const MEAN_PACKET: Field =
+    Field::new("mean_packet_bytes", PACKET_BYTES, Value::Whole(1000)).meaning(
+        "Mean packet size: at the line's rate it is the clock by which the average ages while the \
+         line idles.",
+    );
+
 /// `limit_bytes`, in addition to or in place of `limit`.
 pub const LIMIT_BYTES: Field = Field::new("limit_bytes", BYTES, Value::Unset)
     .meaning("IP bytes that may wait; no such limit unless given.")
     .source("constructed");
+
+/// `limit` where [`limit`] is called with 200.
+pub(crate) const LIMIT_200: Field = Field::new("limit", LIMIT, Value::Unset).meaning(
+    "Packets that may wait, not counting the one being transmitted. 200 unless limit_bytes is \
+     given.",
+);
+
+/// The same with 100.
+pub(crate) const LIMIT_100: Field = LIMIT_200.meaning(
+    "Packets that may wait, not counting the one being transmitted. 100 unless limit_bytes is \
+     given.",
+);
 
 /// `ecn`, off unless asked for.
 pub const ECN: Field = Field::new("ecn", Kind::Switch, Value::Switch(false))

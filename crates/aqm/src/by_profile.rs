@@ -1,7 +1,6 @@
 //! Sentences of the tables of parameters that say what each profile takes, put together at compile
 //! time from the profiles' own words: no second list of defaults can disagree with them.
 
-/// Text of a constant.
 pub(crate) struct Text {
     bytes: [u8; 640],
     length: usize,
@@ -40,7 +39,6 @@ impl Text {
         self
     }
 
-    /// The text.
     pub const fn as_str(&self) -> &str {
         match core::str::from_utf8(self.bytes.split_at(self.length).0) {
             Ok(text) => text,

@@ -30,6 +30,11 @@ pub trait Discipline: Send {
     }
     /// The algorithm's periodic update.
     fn on_tick(&mut self, _cx: &mut Cx) {}
+    /// Changes a parameter of a queue that works, from the next call on; answers whether it has
+    /// one of this name that can be changed, and may have this value.
+    fn set(&mut self, _name: &str, _value: f64) -> bool {
+        false
+    }
     /// Shows inner state by name.
     fn gauges(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -85,6 +90,9 @@ impl Discipline for Fifo {
     }
     fn on_tick(&mut self, cx: &mut Cx) {
         self.gate.on_tick(self.backlog, cx.now, cx.rng);
+    }
+    fn set(&mut self, name: &str, value: f64) -> bool {
+        self.gate.set(name, value)
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         self.gate.gauges(show);

@@ -98,7 +98,6 @@ impl<V: Copy> FlowTable<V> {
         }
     }
 
-    /// Forgets a flow.
     pub fn remove(&mut self, flow: u64) {
         let mut hole = self.find(flow);
         if self.slots[hole].take().is_none() {

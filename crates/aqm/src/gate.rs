@@ -66,6 +66,12 @@ pub trait Gate: Send {
     /// The algorithm's periodic update.
     fn on_tick(&mut self, _backlog: Backlog, _now: Instant, _rng: &mut Rng) {}
 
+    /// Changes a parameter of a queue that works, from the next call on; answers whether it has
+    /// one of this name that can be changed, and may have this value.
+    fn set(&mut self, _name: &str, _value: f64) -> bool {
+        false
+    }
+
     /// Shows inner state (average, probability, …) by name, for probes and tests.
     fn gauges(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
 }

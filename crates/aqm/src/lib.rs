@@ -48,6 +48,7 @@
 #![cfg_attr(not(test), no_std)]
 extern crate alloc;
 
+mod agent;
 mod algorithms;
 mod aqm;
 pub mod buffer;
@@ -67,6 +68,7 @@ mod registry;
 mod shells;
 mod tables;
 
+pub use agent::AGENT;
 pub use aqm::{Aqm, Judged, LimitOrder, Verdict};
 pub use buffer_limit::{BufferLimit, Fit};
 pub use discipline::{Cx, Discipline, Fifo};
@@ -74,6 +76,6 @@ pub use gate::{Admission, Gate, Line};
 pub use idle::Idle;
 pub use overload::Overload;
 pub use pi_law::{PI_PERIOD, PiGains, design_pi};
-pub use registry::{ALGORITHMS, Build, Built, Entry, Keeps, Registry, find};
+pub use registry::{ALGORITHMS, Build, Built, Entry, Failed, Keeps, Registry, find};
 pub use shells::flows::HASH_SEED_FIELD;
 pub use tables::Table;

@@ -53,6 +53,13 @@ pub(crate) fn step_divisor(p: f64) -> f64 {
 }
 
 impl PieCore {
+    /// Changes the target delay, in seconds.
+    pub fn set(&mut self, name: &str, value: f64) -> bool {
+        let known = name == "target" && value > 0.0;
+        self.rules.target = if known { value } else { self.rules.target };
+        known
+    }
+
     /// At rest, with its burst allowance.
     pub fn new(rules: PieRules) -> Self {
         let burst = rules.max_burst;

@@ -1,6 +1,6 @@
 //! The list of disciplines: everything a user can name, read by descriptions, checks and tests.
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 use core::fmt;
 
 use packet::About;
@@ -153,6 +153,11 @@ impl Entry {
 pub fn find(name: &str) -> Option<&'static Entry> {
     Registry::ours().find(name)
 }
+
+/// What a discipline that was handed in unwinds with where it cannot go on: a sentence. Its calls have
+/// no room for an error, because those of ours never fail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed(pub String);
 
 /// The disciplines that a scenario may name: those of this crate, and those that somebody hands in.
 #[derive(Clone, Debug)]

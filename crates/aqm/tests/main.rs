@@ -3,11 +3,8 @@
 //! their process.
 
 mod alone;
-mod drive;
 mod ecn_matrix;
 mod effective;
 mod exact;
-mod fuzz;
-mod laws;
 mod refusals;
 mod registry;

@@ -253,7 +253,6 @@ impl Analysis {
         self.distributions.add_connection(connection);
     }
 
-    /// Ends all connections.
     pub fn end(&mut self) {
         for stage in STAGES {
             while let Some((place, _)) = self.table.oldest(stage) {

@@ -21,7 +21,6 @@ pub enum Stage {
     Closed,
 }
 
-/// What is known of a connection.
 pub struct Connection {
     /// The number of its first packet among all connections' first packets.
     pub serial: u64,

@@ -29,7 +29,6 @@ impl Distributions {
         self.duration_us.add(lasted as u64 / 1_000);
     }
 
-    /// All of them by name.
     pub fn json(&self) -> Value {
         json!({
             "request_bytes": histogram(&self.request_bytes),

@@ -27,7 +27,6 @@ impl Hosts {
         number
     }
 
-    /// How many have one.
     pub fn count(&self) -> usize {
         self.numbers.len()
     }

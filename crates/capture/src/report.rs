@@ -82,7 +82,6 @@ pub struct Side {
 }
 
 impl Seen {
-    /// Counts a packet.
     pub fn count(&mut self, packet: &Packet) {
         match packet.version {
             4 => self.ipv4 += 1,
@@ -112,7 +111,6 @@ impl Seen {
         self.other_bytes += bytes;
     }
 
-    /// As JSON.
     pub fn json(&self) -> Value {
         let c = &self.connections;
         json!({

@@ -36,7 +36,6 @@ impl Key {
     }
 }
 
-/// No entry.
 const NONE: u32 = u32::MAX;
 
 /// An open connection and its ends.

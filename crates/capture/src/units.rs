@@ -12,7 +12,6 @@ pub struct Open {
     pub after: u64,
 }
 
-/// A unit of one side.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
     /// 0 the opener, 1 the acceptor.

@@ -179,7 +179,6 @@ const FIGURES: [&str; 6] = [
     "loss_distance_p50",
 ];
 
-/// Some streams together.
 #[derive(Default)]
 pub(crate) struct Together {
     sent: u64,

@@ -95,7 +95,6 @@ pub struct Meter {
     arrivals: PerSecond,
     /// Departures, their bytes, and how long they had waited, ns.
     departed: PerSecond<3>,
-    /// By cause.
     drops: PerSecond<{ Why::ALL.len() }>,
     /// Likewise.
     marks: PerSecond<{ Why::ALL.len() }>,

@@ -48,25 +48,20 @@ impl PacketClass {
     }
 }
 
-/// Packets counted by what they are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ClassCounts([u64; PacketClass::COUNT]);
 
 impl ClassCounts {
-    /// One more.
     #[inline]
     pub fn add(&mut self, class: PacketClass) {
         self.0[class.index()] += 1;
     }
-    /// All of them.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
-    /// Those of a kind.
     pub fn of(&self, kind: Kind) -> u64 {
         [false, true].iter().map(|&again| self.0[PacketClass::new(kind, again).index()]).sum()
     }
-    /// Retransmissions.
     pub fn again(&self) -> u64 {
         self.0[usize::from(PacketClass::AGAIN)..].iter().sum()
     }

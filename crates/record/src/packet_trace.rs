@@ -27,7 +27,6 @@ enum What {
     Marked = 3,
 }
 
-/// The code for no cause.
 const NO_CAUSE: u8 = 255;
 
 #[derive(Clone, Copy, Debug)]

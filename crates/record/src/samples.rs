@@ -14,7 +14,6 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
-    /// One sample.
     pub fn add(&mut self, packets: u32) {
         let q = u64::from(packets);
         self.min = if self.n == 0 { packets } else { self.min.min(packets) };
@@ -71,7 +70,6 @@ impl Default for Kept {
 }
 
 impl Kept {
-    /// One more.
     pub fn push(&mut self, packets: u32) {
         match self {
             Kept::Long(samples) => samples.push(packets),
@@ -86,7 +84,6 @@ impl Kept {
         }
     }
 
-    /// As a column.
     pub fn column(&self) -> Column {
         match self {
             Kept::Short(samples) => Column::U16(samples.clone()),

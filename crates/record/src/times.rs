@@ -19,7 +19,6 @@ impl Times {
         self.failed += u64::from(failed);
     }
 
-    /// All of another's.
     pub fn extend(&mut self, more: &Times) {
         self.ns.extend(&more.ns);
         self.failed += more.failed;
@@ -40,7 +39,6 @@ impl Times {
         self.ns.len() as u64
     }
 
-    /// How many of them failed.
     pub fn failed(&self) -> u64 {
         self.failed
     }

@@ -19,6 +19,7 @@ mod run;
 pub mod scenario;
 mod setup;
 mod slab;
+mod steer;
 pub mod topology;
 mod watch;
 mod world;
@@ -31,5 +32,6 @@ pub use recorder::{ConnectionEnd, Ended, Outcome, Recorder, Reports, measures, s
 pub use run::{Run, run};
 pub use scenario::{Scenario, access, json_schema};
 pub use setup::{Parts, capacities, estimate, parts, resolve, simulated_parts};
+pub use steer::Sight;
 pub use watch::PACKET_NUMBERS;
 pub use world::{Group, Network};

@@ -23,7 +23,6 @@ impl Owners {
         }
     }
 
-    /// Whose packet it is.
     pub fn who(&self, packet: &Packet, class: PacketClass) -> Who {
         // The flow number ends with the direction.
         let (group, user) = self.of((packet.flow >> 1) as u32);

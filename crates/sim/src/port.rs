@@ -64,6 +64,22 @@ impl Port {
         self.meter_mut().look(now)
     }
 
+    /// Changes a parameter of the discipline at `now`, by which every event was served: from the next
+    /// packet or tick on it acts with it. Answers whether the discipline can.
+    pub fn set(&mut self, now: Instant, name: &str, value: f64) -> bool {
+        match self {
+            Port::Folded(p) => p.set(now, name, value),
+            Port::Explicit(p) => p.set(name, value),
+        }
+    }
+
+    /// Counts what has happened up to `now`, by which every event was served.
+    pub fn settle(&mut self, now: Instant) {
+        if let Port::Folded(p) = self {
+            p.advance(now);
+        }
+    }
+
     /// Brings the measurements up to the end of the run.
     pub fn finish(&mut self, end: Instant) {
         self.meter_mut().cut(end);

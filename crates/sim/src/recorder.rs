@@ -24,7 +24,7 @@ pub use self::outcome::{Ended, Outcome, measures, summary_json};
 pub use self::reports::Reports;
 use crate::scenario::{Scenario, Traffic};
 use crate::slab::Slab;
-use crate::world::connection::{Cause, Connection, Exchange, GONE};
+use crate::world::connection::{Cause, Connection, Exchange};
 use crate::world::forwarding::{Datagram, InFlight, Payload};
 
 /// Everything that is measured but at ports.
@@ -96,10 +96,10 @@ impl Recorder {
     #[inline]
     pub(crate) fn sent(&mut self, now: Instant, packet: &InFlight) {
         self.conservation.sent(packet.flow(), packet.ip_bytes());
-        match &packet.payload {
+        match packet.payload() {
             Payload::Segment(segment) => self.data_sent += u64::from(segment.len > 0),
             Payload::Datagram(datagram) => {
-                self.datagram_sent(packet.connection, datagram.number, now);
+                self.datagram_sent(packet.place(), datagram.number, now);
             }
         }
     }
@@ -108,8 +108,8 @@ impl Recorder {
     #[inline]
     pub(crate) fn delivered(&mut self, now: Instant, packet: &InFlight) {
         self.conservation.delivered(packet.flow(), packet.ip_bytes());
-        if let Payload::Datagram(Datagram { number, sent, .. }) = packet.payload {
-            self.datagram_received(packet.connection, number, sent, now);
+        if let &Payload::Datagram(Datagram { number, sent, .. }) = packet.payload() {
+            self.datagram_received(packet.place(), number, sent, now);
         }
     }
 
@@ -146,11 +146,10 @@ impl Recorder {
         connections: &mut Slab<Connection>,
     ) {
         self.conservation.dropped(packet.flow(), packet.ip_bytes());
-        let InFlight { payload, connection, serial, to, .. } = packet;
-        let segment = match payload {
+        let segment = match packet.payload() {
             Payload::Segment(segment) => segment,
             Payload::Datagram(Datagram { number, sent, .. }) => {
-                return self.datagram_lost(*connection, *number, *sent);
+                return self.datagram_lost(packet.place(), *number, *sent);
             }
         };
         if segment.len == 0 {
@@ -161,9 +160,9 @@ impl Recorder {
             self.losses.segments += 1;
             self.losses.retransmissions += u64::from(segment.flags.has(Flags::AGAIN));
         }
-        let connection = &mut connections[*connection];
-        if connection.serial == *serial {
-            connection.lost(usize::from(1 - to), segment, measured, &mut self.losses);
+        let connection = &mut connections[packet.place()];
+        if packet.is_of(connection) {
+            connection.lost(packet.from(), segment, measured, &mut self.losses);
         }
     }
 
@@ -237,7 +236,7 @@ impl Recorder {
         self.pages.begun(group);
     }
 
-    /// A page has ended.
+    /// A page has arrived, or was given up.
     pub fn page_ended(&mut self, page: PageLoad) {
         self.pages.ended(page);
     }
@@ -263,7 +262,7 @@ impl Recorder {
 
     /// Asserts that every packet sent has arrived, was dropped, or is one of `places` that is in use.
     pub(crate) fn check_flows(&mut self, places: &[InFlight]) {
-        let in_use = places.iter().filter(|packet| packet.serial != GONE);
+        let in_use = places.iter().filter(|packet| packet.is_on_its_way());
         self.conservation.check(in_use.map(|packet| (packet.flow(), packet.ip_bytes())));
     }
 }

@@ -11,19 +11,22 @@ use crate::error::ScenarioError;
 use crate::recorder::Outcome;
 use crate::scenario::Scenario;
 use crate::setup;
+use crate::steer::Sighted;
 use crate::watch::{Watch, Watcher};
 use crate::world::World;
 
 /// A scenario set up and ready to move.
 pub struct Run {
     scenario: Scenario,
-    world: World,
-    ports: Vec<String>,
+    pub(crate) world: World,
+    pub(crate) ports: Vec<String>,
     window: Window,
     /// Whether the measured interval has begun.
     measuring: bool,
     /// Only of a run that is watched.
     watcher: Option<Watcher>,
+    /// Ports that were looked at by name.
+    pub(crate) sighted: Vec<Sighted>,
 }
 
 impl Run {
@@ -79,7 +82,7 @@ impl Run {
     fn started(scenario: Scenario, mut world: World, ports: Vec<String>) -> Run {
         world.start();
         let window = scenario.window();
-        Run { world, ports, window, measuring: false, scenario, watcher: None }
+        Run { world, ports, window, measuring: false, scenario, watcher: None, sighted: Vec::new() }
     }
 
     /// What has happened at the studied ports and to requests since the last look, as JSON; null if

@@ -22,7 +22,6 @@ impl<T> Slab<T> {
             place
         })
     }
-    /// Frees a place.
     #[inline]
     pub fn free(&mut self, index: u32) {
         self.free.push(index);

@@ -19,7 +19,7 @@ use packet::{Duration, Instant, Rng};
 use tcp::{HostCache, Profile};
 use traffic::{Action, App, Input};
 
-use self::connection::{Connection, GONE};
+use self::connection::{Connection, Serial};
 use self::forwarding::{InFlight, Stream};
 pub use self::network::Network;
 pub use self::script::Scripts;
@@ -42,9 +42,9 @@ enum Event {
     /// An explicit port's discipline asked to be called.
     Tick(u32),
     /// A connection end's timer may be due.
-    Timer { connection: u32, serial: u32, end: u8 },
+    Timer { connection: u32, serial: Serial, end: u8 },
     /// A server program has finished an answer.
-    Serve { connection: u32, serial: u32 },
+    Serve { connection: u32, serial: Serial },
     /// An application asked to be woken.
     Wake(u32),
     /// A group begins whose start is counted from another's.
@@ -53,9 +53,6 @@ enum Event {
 
 /// Sets the beginnings of groups apart from members' and servers' waking.
 const BEGINNINGS: u64 = 1 << 33;
-
-/// Where an application's number has no connection yet.
-const NOWHERE: u32 = u32::MAX;
 
 /// A group of users or senders that share their settings.
 pub struct Group {
@@ -103,7 +100,7 @@ struct Member {
     machine: u32,
     rng: Rng,
     /// Place of each of its connections, by the application's number.
-    connections: Vec<u32>,
+    connections: Vec<Option<u32>>,
     /// Place of its stream of datagrams; none before the first.
     stream: Option<u32>,
 }
@@ -127,7 +124,7 @@ pub struct World {
     tap: Option<Box<Tap>>,
     /// Only if packets are dropped or marked by their numbers.
     scripts: Option<Box<Scripts>>,
-    next_serial: u32,
+    serials_given: u32,
     owners: Owners,
     actions: Vec<Action>,
     /// Round-trip time that an application has set for the connection it opens next.
@@ -160,7 +157,7 @@ impl World {
             host_cache: None,
             tap: None,
             scripts,
-            next_serial: 0,
+            serials_given: 0,
             owners,
             actions: Vec::new(),
             next_round_trip: None,
@@ -293,7 +290,7 @@ impl World {
         if let Some(tap) = &mut self.tap {
             tap.flush();
         }
-        let open = self.connections.places().iter().filter(|c| c.serial != GONE);
+        let open = self.connections.places().iter().filter(|c| c.serial.is_some());
         let mut open_requests = 0;
         for connection in open {
             let group = self.members[connection.member as usize].group;

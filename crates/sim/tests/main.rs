@@ -34,6 +34,7 @@ mod scenarios;
 mod scripts;
 mod shaper;
 mod sizes;
+mod steer;
 mod theory;
 mod transports;
 mod video_calls;

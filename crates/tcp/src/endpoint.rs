@@ -143,12 +143,11 @@ impl Endpoint {
 
     /// As [`Endpoint::new`], keeping the heap buffers.
     pub fn reset(&mut self, profile: &Arc<Profile>, clock: HostClock) {
-        let same = Arc::ptr_eq(profile, &self.profile);
         let fresh = Endpoint::bare(profile, clock, Sender::blank());
         let old = std::mem::replace(self, fresh);
         self.receiver = old.receiver;
         self.receiver.reset(&profile.ack);
-        self.sender = old.sender.renewed(profile, same);
+        self.sender = old.sender.renewed(profile);
     }
 
     /// Opens the connection: a SYN goes out.

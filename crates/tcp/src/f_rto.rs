@@ -26,7 +26,6 @@ pub(crate) struct Evidence {
     pub new_data: bool,
 }
 
-/// What follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Nothing yet.

@@ -33,7 +33,6 @@ const HEADERS: u64 = 40;
 /// What a profile's hosts remember.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Remembers {
-    /// Nothing.
     Nothing,
     /// Route metrics of 4.4BSD.
     Route {
@@ -183,7 +182,6 @@ impl HostCache {
         end.on_segment_recalling(segment, &recalled, now);
     }
 
-    /// What is remembered of the peer.
     fn recall(&mut self, pair: HostPair, remembers: Remembers, now: Instant) -> HostMetrics {
         let known = self.memories(remembers).and_then(|memories| memories.get_mut(&pair.key()));
         let Some(memory) = known else { return HostMetrics::NONE };

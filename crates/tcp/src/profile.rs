@@ -85,7 +85,6 @@ pub(crate) enum SynAck {
     Sink,
 }
 
-/// How a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// By FINs, and a TIME_WAIT; the FIN rides on the last data if it can.
@@ -126,8 +125,10 @@ pub(crate) enum IdleRule {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TimeLimit {
     /// In ticks of the host's slow clock.
-    Ticks { n: u64, tick: Duration },
-    /// Exact.
+    Ticks {
+        n: u64,
+        tick: Duration,
+    },
     Exact(Duration),
     /// Never ends.
     Unlimited,

@@ -80,7 +80,6 @@ struct Beyond {
     arrivals: u64,
     /// What came twice and was not reported yet.
     duplicate: Option<(u64, u64)>,
-    /// Of marks.
     marks: Memory,
     /// Of [`AtOnce::Adaptive`].
     tempo: Option<Tempo>,
@@ -294,7 +293,6 @@ impl Receiver {
         blocks
     }
 
-    /// What is remembered of marks.
     pub fn marks(&mut self) -> &mut Memory {
         &mut self.beyond.get_or_insert_default().marks
     }

@@ -7,7 +7,9 @@ use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
 use crate::host_cache::HostMetrics;
 use crate::profile::{Ending, Profile, SynAck};
-use crate::recovery::{ClassicControl, Heard, RackSender, Reaction, Recovery, RecoveryKind};
+use crate::recovery::{
+    ClassicControl, Heard, RackSender, Reaction, Recovery, RecoveryKind, Windows,
+};
 use crate::segment::Segment;
 use crate::spurious_rto::SpuriousRto;
 
@@ -42,7 +44,6 @@ pub(crate) struct Ack<'a> {
 }
 
 impl Sender {
-    /// A new one for this profile.
     pub fn new(profile: &Profile) -> Self {
         let control = &*profile.congestion;
         match profile.recovery.kind {
@@ -66,12 +67,12 @@ impl Sender {
         })
     }
 
-    /// As new, keeping what is allocated; `same`: it was of the same profile.
-    pub fn renewed(self, profile: &Profile, same: bool) -> Self {
+    /// As new, keeping what is allocated.
+    pub fn renewed(self, profile: &Profile) -> Self {
         let control = &*profile.congestion;
         match (self, profile.recovery.kind) {
-            (Sender::Rack(rack), RecoveryKind::Rack(settings)) if same => {
-                Sender::Rack(rack.renewed(settings, control))
+            (Sender::Rack(rack), RecoveryKind::Rack(settings)) => {
+                Sender::Rack(rack.renewed(settings, control.boxed()))
             }
             (Sender::Classic(mut classic), kind) if !matches!(kind, RecoveryKind::Rack(_)) => {
                 classic.recovery.reset(kind);
@@ -153,12 +154,12 @@ impl Endpoint {
         let Sender::Classic(ClassicSender { recovery, control, .. }) = &mut self.sender else {
             return Reaction::default();
         };
-        let (rules, snd) = (&self.profile.recovery, &mut self.snd);
-        snd.growth_held = ack.echoed;
+        self.snd.growth_held = ack.echoed;
+        let w = &mut Windows { rules: &self.profile.recovery, snd: &mut self.snd, control };
         if ack.acked == 0 {
-            recovery.on_duplicate(rules, snd, control, ack.segment, ack.pending)
+            recovery.on_duplicate(w, ack.segment, ack.pending)
         } else {
-            recovery.on_advance(rules, snd, control, ack.acked, ack.segment)
+            recovery.on_advance(w, ack.acked, ack.segment)
         }
     }
 
@@ -274,7 +275,8 @@ impl Endpoint {
         } else {
             self.begin_rto_check(timeouts, moment);
             if let Sender::Classic(ClassicSender { recovery, control, .. }) = &mut self.sender {
-                recovery.on_timeout(&self.profile.recovery, &mut self.snd, control, moment.at);
+                let rules = &self.profile.recovery;
+                recovery.on_timeout(&mut Windows { rules, snd: &mut self.snd, control }, moment.at);
             }
             self.ecn.reduced();
         }

@@ -4,14 +4,18 @@
 //! Reading order: [`Trial`] (drives a discipline and records every [`Call`]), [`traffic`] (random
 //! packets that visit a discipline's branches), [`Case`] (one trial as data), [`document`] (the
 //! format, which `vectors/README.md` explains), [`suite`] (the cases of a registry entry),
-//! [`coverage`] (what a case shows). [`parameters`] between JSON and the registry's tables serve
+//! [`coverage`] (what a case shows), [`laws`] and [`random_calls`] (what holds for every discipline),
+//! [`check`] (all of it, of one). [`parameters`] between JSON and the registry's tables serve
 //! scenarios too.
 
 pub mod case;
+pub mod check;
 pub mod coverage;
 pub mod document;
 mod driver;
+pub mod laws;
 pub mod parameters;
+pub mod random_calls;
 pub mod suite;
 pub mod traffic;
 mod words;

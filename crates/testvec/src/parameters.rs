@@ -21,7 +21,7 @@ pub fn raw(json: &Json) -> Raw {
 }
 
 /// What a user wrote, as JSON again.
-fn unread(raw: &Raw) -> Json {
+pub(crate) fn unread(raw: &Raw) -> Json {
     match raw {
         Raw::Bool(v) => json!(v),
         Raw::Number(v) => json!(v),

@@ -1,4 +1,6 @@
 //! The tests of this crate from outside as one program: a new file needs its line here.
 
+mod fuzz;
+mod laws;
 mod trials;
 mod vectors;

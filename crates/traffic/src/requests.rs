@@ -53,7 +53,6 @@ const LONGEST: f64 = 1e9;
 /// Largest request or reply.
 const MOST_BYTES: u64 = 1 << 53;
 
-/// One request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Request {
     think: Duration,
@@ -149,7 +148,6 @@ fn row(line: &str, columns: usize) -> Result<(u32, Request), String> {
     Ok((whole(0, 0, u64::from(u32::MAX) - 1)? as u32, request))
 }
 
-/// One user.
 #[derive(Debug)]
 struct Reader {
     book: Arc<RequestLists>,

@@ -24,6 +24,7 @@ from aqmlab.runs import calibrate
 from aqmlab.simulator import engine
 
 from . import commands as bench_commands
+from . import steps
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -145,6 +146,7 @@ def measure() -> dict[str, Any]:
         **models,
         "queues": queues(),
         "commands": bench_commands.measure(),
+        "gym": steps.measure("red"),
         "timed": TIMED,
         "machine": machine(),
         "version": version.version,
@@ -310,6 +312,8 @@ def show(measured: dict[str, Any], console: Console) -> None:
     if measured["queues"]:
         console.print(_queue_table(measured["queues"]))
     console.print(bench_commands.table(measured["commands"]))
+    for sentence in steps.sentences(measured["gym"]):
+        console.print(sentence)
     console.print(
         f"{measured['machine']}; aqmlab {measured['version']} ({measured['commit']}), "
         f"{measured['profile']} build"

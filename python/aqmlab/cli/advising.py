@@ -18,54 +18,63 @@ if TYPE_CHECKING:
     from aqmlab.advise.situation import Situation
 
 
+Rate = Annotated[
+    str | None, typer.Option(metavar="DOWN[/UP]", help="The line's rates, e.g. 50/10Mbit/s.")
+]
+Access = Annotated[
+    str | None, typer.Option(help="The kind of line (`aqmlab list access`): dsl, lte, …")
+]
+Users = Annotated[str, typer.Option(help="Who uses it: household, office or phone.")]
+Objective = Annotated[
+    str, typer.Option(help="What is wanted (docs/advice.md): terms, separated by commas.")
+]
+Scenario = Annotated[
+    Path | None, typer.Option(help="In place of rate, access and users: a scenario (TOML).")
+]
+Pcap = Annotated[
+    Path | None, typer.Option(help="In place of users: a capture of the line's traffic.")
+]
+Place = Annotated[
+    str | None,
+    typer.Option(help="Where the queue can be put: router (shapes before the line) or line."),
+]
+Both = Annotated[
+    bool,
+    typer.Option("--both", help="Of a scenario or capture: set the queues of both directions."),
+]
+Discipline = Annotated[
+    list[str] | None,
+    typer.Option(help="Race only this one, with its settings; may be repeated."),
+]
+Quick = Annotated[
+    bool, typer.Option("--quick/--full", help="Fewer seeds: within two minutes at home.")
+]
+Engine = Annotated[
+    str, typer.Option(help="race, or optuna: then search between the settings as well.")
+]
+Target = Annotated[
+    list[str] | None,
+    typer.Option(help="Commands for this system (tc, openwrt, …); may be repeated."),
+]
+OutFolder = Annotated[Path | None, typer.Option(help="Results folder (default: results/advice).")]
+
+
 @app.command()
 def advise(
-    rate: Annotated[
-        str | None,
-        typer.Option(metavar="DOWN[/UP]", help="The line's rates, e.g. 50/10Mbit/s."),
-    ] = None,
-    access: Annotated[
-        str | None, typer.Option(help="The kind of line (`aqmlab list access`): dsl, lte, …")
-    ] = None,
-    users: Annotated[
-        str, typer.Option(help="Who uses it: household, office or phone.")
-    ] = "household",
-    objective: Annotated[
-        str,
-        typer.Option(help="What is wanted (docs/advice.md): terms, separated by commas."),
-    ] = "calls ok, pages fast",
-    scenario: Annotated[
-        Path | None, typer.Option(help="In place of rate, access and users: a scenario (TOML).")
-    ] = None,
-    pcap: Annotated[
-        Path | None, typer.Option(help="In place of users: a capture of the line's traffic.")
-    ] = None,
-    place: Annotated[
-        str | None,
-        typer.Option(help="Where the queue can be put: router (shapes before the line) or line."),
-    ] = None,
-    both: Annotated[
-        bool,
-        typer.Option("--both", help="Of a scenario or capture: set the queues of both directions."),
-    ] = False,
-    discipline: Annotated[
-        list[str] | None,
-        typer.Option(help="Race only this one, with its settings; may be repeated."),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick/--full", help="Fewer seeds: within two minutes at home.")
-    ] = True,
+    rate: Rate = None,
+    access: Access = None,
+    users: Users = "household",
+    objective: Objective = "calls ok, pages fast",
+    scenario: Scenario = None,
+    pcap: Pcap = None,
+    place: Place = None,
+    both: Both = False,
+    discipline: Discipline = None,
+    quick: Quick = True,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
-    engine: Annotated[
-        str, typer.Option(help="race, or optuna: then search between the settings as well.")
-    ] = "race",
-    target: Annotated[
-        list[str] | None,
-        typer.Option(help="Commands for this system (tc, openwrt, …); may be repeated."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Results folder (default: results/advice).")
-    ] = None,
+    engine: Engine = "race",
+    target: Target = None,
+    out: OutFolder = None,
     json: Json = False,
     jobs: Jobs = None,
     fresh: Fresh = False,

@@ -13,7 +13,7 @@ from typer.exceptions import TyperException
 from aqmlab.errors import AqmlabError, FaultError, fitting
 from aqmlab.io import terminal
 
-from . import advising, sharing
+from . import advising, own, sharing
 from .parity import app  # with those of `commands`, `tools` and `live`, to which it adds its own
 
 
@@ -74,7 +74,7 @@ def _unforeseen(error: Exception) -> str:
     return f"internal error ({told}): please report it, with what {DEBUG}=1 shows in addition"
 
 
-COMMANDS = (advising, sharing)
+COMMANDS = (advising, own, sharing)
 """The files that add their commands by being imported."""
 DEBUG = "AQMLAB_DEBUG"
 """The environment variable that shows an internal error in full."""

@@ -199,37 +199,15 @@ def describe(
     commands by which a real system has this queue; NAME may then be a scenario's queue
     (home.toml:link.0.reverse).
     """
-    from . import distributions, reference, translations
+    from . import describing, translations
 
     if out is not None and not plot:
         raise AqmlabError("--out names a picture: give --plot beside it")
     flags = {"tc": tc, "openwrt": openwrt, "freebsd": freebsd, "cisco": cisco, "ns3": ns3}
     if wanted := [target for target, given in flags.items() if given]:
         translations.answer(name, settings or [], rate, wanted, json)
-        return
-    table = Path(name) if name.endswith(distributions.SUFFIX) else None
-    if table is None:
-        entry = reference.described(name, settings or (), rate)
     else:
-        entry = {"name": name, "kind": "table"}
-    variables = distributions.of_file(table) if table else distributions.of_entry(entry)
-    if plot and not variables:
-        raise AqmlabError(
-            f"{name} draws from no distribution: give a traffic model such as mah, or a table (CSV)"
-        )
-    if json:
-        described = {**entry, "variables": variables} if variables else entry
-        print_json(described)
-    else:
-        reference.show_entry(entry, terminal.console())
-        if said := translations.attributes(entry):
-            terminal.console().print(said, markup=False, highlight=False)
-        if variables:
-            distributions.show(variables, terminal.console())
-    if plot:
-        stem = table.with_suffix("") if table else Path(name.rpartition("/")[2])
-        path = distributions.plot(variables, name, out or stem.with_name(f"{stem.name}.svg"))
-        print(printable(str(path)), file=sys.stderr if json else sys.stdout)
+        describing.answer(name, settings or (), rate, json, plot, out)
 
 
 @app.command()
@@ -301,7 +279,9 @@ def study(
         for each in command.chosen(name, part, figure)
     ]
     if live:
-        _add_live(name, quick, out)
+        from aqmlab.pipeline import live_study
+
+        live_study.add_to(name, quick, out)
     if every:
         from aqmlab.report import index
 
@@ -309,17 +289,6 @@ def study(
         print(printable(str(page)), file=sys.stderr if json else sys.stdout)
     if json:
         print_json(answers if every else answers[0])
-
-
-def _add_live(name: str, quick: bool, out: Path | None) -> None:
-    """Runs a study's live cells and adds them to its report."""
-    from aqmlab.experiment.experiment import load
-    from aqmlab.pipeline import live_study, registry
-    from aqmlab.runs.progress import for_stream
-
-    experiment = load(name)
-    folder = out or registry.default_folder(experiment.name, quick)
-    live_study.add(experiment, folder, progress=for_stream())
 
 
 @app.command()
@@ -368,14 +337,16 @@ def _printable(row: dict[str, Any]) -> dict[str, str]:
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder of a study.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder.")],
 ) -> None:
-    """Write report.html from a study's results folder again."""
+    """Write report.html of a results folder; of a study, or of one that has it already, again."""
+    from aqmlab.pipeline import kept
     from aqmlab.report import write
 
     if not folder.is_dir():
-        raise AqmlabError(f"{folder}: no such folder; give a results folder of `aqmlab study`")
-    print(printable(str(write(folder))))
+        raise AqmlabError(f"{folder}: no such folder; give a results folder")
+    again = (folder / "result.json").exists() or not (folder / "manifest.json").exists()
+    print(printable(str(write(folder) if again else kept.report(folder))))
 
 
 def print_json(content: Any) -> None:

@@ -8,6 +8,7 @@ from aqmlab.errors import AqmlabError, SpecError, nearest
 from aqmlab.experiment import spec
 from aqmlab.io.terminal import printable
 from aqmlab.simulator import engine, measures
+from aqmlab.simulator.own import source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -122,7 +123,10 @@ def _brief() -> list[dict[str, Any]]:
 
 
 def find(name: str) -> dict[str, Any]:
-    """The entry of that name, with its `kind`; write `tcp/plain` if two kinds have the name."""
+    """The entry of that name, with its `kind`; write `tcp/plain` if two kinds have the name. A name
+    of a file is that of a discipline of one's own."""
+    if source.names_file(name):
+        return {"kind": "aqm", **source.described(source.table(name))}
     wanted, slash, bare = name.partition("/")
     name_of_app = _app_of_model(name)
     if name_of_app is not None:
@@ -177,15 +181,19 @@ def described(name: str, settings: Sequence[str], rate: str) -> dict[str, Any]:
         **entry,
         "rate": rate,
         "written": written,
-        "effective": _effective(entry["name"], written, rate),
+        "effective": _effective(entry, written, rate, name),
     }
 
 
-def _effective(name: str, written: dict[str, Any], rate: str) -> dict[str, Any]:
+def _effective(
+    entry: dict[str, Any], written: dict[str, Any], rate: str, given: str
+) -> dict[str, Any]:
     """What the simulator writes for this queue in a complete scenario."""
+    name = entry["name"]
+    told = source.table(given) if source.names_file(given) else name
     scenario = {
         "duration": "1 s",
-        "link": [{"rate": rate, "forward": {**written, "aqm": name}}],
+        "link": [{"rate": rate, "forward": {**written, "aqm": told}}],
         "traffic": [{"app": "bulk", "flows": 1}],
     }
     try:

@@ -41,7 +41,7 @@ OF_GROUPS = {
 }
 """Of every group that has the first of these: the others."""
 HEADS = {
-    "queue_mean_packets": "queue",
+    "queue_mean_packets": "queue pkts",
     "drop_rate": "loss %",
     "utilisation": "util %",
     "response_p50_s": "p50 ms",
@@ -104,6 +104,10 @@ def result(result: Result, console: Console) -> None:
     else:
         console.print(_variants(result))
         _differences(result, console)
+    if _has_groups(result):
+        from . import by_group
+
+        by_group.show(result, console)
     console.print(_footnote(result), style="dim")
 
 
@@ -138,7 +142,7 @@ def _single(result: Result) -> Table:
         if row is None or _says_nothing(figure, row, rows):
             continue
         unit = figure.unit if row["mean"] is not None else _why(row["n"], seeds)
-        table.add_row(figure.title, _plus_minus(figure, row["mean"], row["high"]), unit)
+        table.add_row(figure.title, plus_minus(figure, row["mean"], row["high"]), unit)
     return table
 
 
@@ -197,15 +201,17 @@ def _variants(result: Result) -> Table:
     for row in measure.statistics_rows(result.runs):
         rows[row["variant"]][row["field"]] = row
     figures = _columns(list(rows.values()), _has_responses(result))
+    if _has_groups(result):  # what theirs came to follows
+        figures = [f for f in figures if "." not in f.field and not f.field.startswith(_OF_SOME)]
     seeds = len(result.variant(0))
     title = f"mean ± half 95 % interval of {seeds} seeds" if seeds > 1 else None
-    table = _grid([f.head for f in figures], title)
+    table = grid([f.head for f in figures], title)
     undefined = False
     for number, label in zip(numbers, result.labels, strict=True):
         cells = []
         for figure in figures:
             row = rows[number].get(figure.field)
-            cells.append("-" if row is None else _plus_minus(figure, row["mean"], row["high"]))
+            cells.append("-" if row is None else plus_minus(figure, row["mean"], row["high"]))
             undefined |= row is not None and row["mean"] is None and figure.field in HEADS
         table.add_row(label or result.name, *cells)
     if undefined:
@@ -222,12 +228,12 @@ def _differences(result: Result, console: Console) -> None:
     figures = _columns(frames, _has_responses(result))
     seeds = len(result.variant(0))
     how = "paired by seed, ± half 95 % interval" if seeds > 1 else "one seed: no interval"
-    table = _grid([f.head for f in figures], f"difference from {base} ({how})")
+    table = grid([f.head for f in figures], f"difference from {base} ({how})")
     for label, frame in zip(result.labels[1:], frames, strict=True):
         cells = []
         for figure in figures:
             row = frame.get(figure.field)
-            text = "-" if row is None else _plus_minus(figure, row["difference"], row["high"], "+")
+            text = "-" if row is None else plus_minus(figure, row["difference"], row["high"], "+")
             cells.append(text)
         table.add_row(label, *cells)
     console.print(table)
@@ -238,7 +244,17 @@ def _paired(result: Result, k: int) -> list[measure.Row]:
     return measure.paired_rows(result.variant(0), result.variant(k))
 
 
-def _grid(columns: Sequence[str], title: str | None) -> Table:
+_OF_SOME = ("page_", "video_", "voip_")
+"""Measures of some groups' users."""
+
+
+def _has_groups(result: Result) -> bool:
+    """Whether there are several traffic groups."""
+    return bool(result.runs) and len(result.runs[0].scenario.get("traffic", [])) > 1
+
+
+def grid(columns: Sequence[str], title: str | None) -> Table:
+    """An empty table whose first column are names."""
     from rich import box
     from rich.table import Table
 
@@ -249,7 +265,8 @@ def _grid(columns: Sequence[str], title: str | None) -> Table:
     return table
 
 
-def _plus_minus(figure: Figure, middle: float | None, high: float | None, sign: str = "") -> str:
+def plus_minus(figure: Figure, middle: float | None, high: float | None, sign: str = "") -> str:
+    """A number with half its interval."""
     if middle is None:
         return "-"
     number = figure.number(middle, sign)

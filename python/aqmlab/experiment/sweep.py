@@ -93,7 +93,7 @@ def in_full(document: dict[str, Any], stem: str, asked: Asked) -> dict[str, Any]
         **more,
         "name": name,
         "defaults": defaults(more),
-        "part": [{"name": NAME, "title": name}],
+        "part": [{"name": NAME, "title": "Results"}],
         "settings": {mode: {"seeds": list(seeds)} for mode in ("quick", "full")},
         "scenario": scenario,
         "group": [{"name": NAME, "part": NAME, "axis": axes}],

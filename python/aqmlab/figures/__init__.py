@@ -20,6 +20,7 @@ KINDS = (
     "boxes",
     "ccdf",
     "cdf",
+    "course",
     "curve",
     "delays",
     "distributions",

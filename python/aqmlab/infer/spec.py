@@ -80,7 +80,10 @@ class Predict:
 
     tables: tuple[str, ...] = key("tables of the experiment", default=())
     figures: tuple[str, ...] = key("figures, of which the cells' metrics are predicted", default=())
-    metrics: tuple[str, ...] = key("of figures (the columns of the first table)", default=())
+    metrics: tuple[str, ...] = key("of figures", default=())
+    totals: tuple[str, ...] = key(
+        "metrics that grow with the measured time: told for a published run's", default=()
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,22 +12,29 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import SpecError
-from aqmlab.experiment.experiment import Experiment
+from aqmlab.experiment.experiment import Experiment, load
 from aqmlab.experiment.folders import SHIPPED
 from aqmlab.experiment.grammar import Axis, Group
 from aqmlab.io.documents import read_toml
 from aqmlab.live.run import How
-from aqmlab.runs.progress import Progress
+from aqmlab.runs.progress import Progress, for_stream
 from aqmlab.runs.store import Store
 from aqmlab.simulator.engine import Simulate
 from aqmlab.tables.equivalence import Estimate, judge_means
 
+from . import registry
 from .parity import margin_of, told
 from .study import RESULT, Study
 
 FILE = "live.toml"
 FOLDER = "live"
 """Of a study's results: `simulated` and `live` runs below it."""
+
+
+def add_to(name: str, quick: bool, out: Path | None) -> None:
+    """Runs a study's cells and adds them to its report, showing how far it is."""
+    experiment = load(name)
+    add(experiment, out or registry.default_folder(experiment.name, quick), for_stream())
 
 
 def add(

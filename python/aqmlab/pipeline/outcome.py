@@ -32,6 +32,7 @@ def of(experiment: Experiment, material: Material, parts: list[str], quick: bool
     version = engine.version()
     rows = run_rows(material)
     return about | {
+        "swept": experiment.swept,
         "set": experiment.set,
         "lead": experiment.lead,
         "quick": quick,
@@ -51,7 +52,7 @@ def of(experiment: Experiment, material: Material, parts: list[str], quick: bool
         "deviations": written(experiment.deviation),
         "scenario": experiment.scenario,
         "bases": experiment.bases,
-        "setups": [_setup(experiment, setup) for setup in experiment.setup],
+        "setups": _setups(experiment, material),
         "files": {
             name: (experiment.folder / name).read_text("utf-8")
             for name in [experiment.filename, *experiment.include]
@@ -65,6 +66,14 @@ def of(experiment: Experiment, material: Material, parts: list[str], quick: bool
 def settings_of(settings: Settings) -> dict:
     """The settings as `result.json` has them."""
     return written(settings) | {"looks": list(settings.looks), "mode": settings.mode}
+
+
+def _setups(experiment: Experiment, material: Material) -> list[dict]:
+    """What is drawn of the set-ups; of a sweep its first scenario, complete with all defaults."""
+    if not experiment.swept:
+        return [_setup(experiment, setup) for setup in experiment.setup]
+    first = {"scenario": material.scenario(material.plan.cells[0])}
+    return [_setup(experiment, setup) | first for setup in experiment.setup or (Setup(caption=""),)]
 
 
 def _setup(experiment: Experiment, setup: Setup) -> dict:

@@ -28,7 +28,7 @@ from aqmlab.tables.result import Result
 from .study import Study
 
 MARGINS: tuple[tuple[str, Margin], ...] = (
-    ("utilisation", Margin(0.02)),
+    ("utilisation", Margin(0.02, 0.01)),
     ("throughput_bytes_per_s", Margin(0.02)),
     ("long_flow_goodput_mean_bits_per_s", Margin(0.03)),
     ("jain_index", Margin(0.10, 0.02)),
@@ -143,7 +143,7 @@ def _rows(live: list[FinishedRun], simulated: list[FinishedRun]) -> Iterator[Row
         yield Row(
             live[0].label,
             number,
-            about.get("title", number),
+            _title(number, about),
             about.get("unit", ""),
             found.ours,
             found.theirs,
@@ -151,6 +151,13 @@ def _rows(live: list[FinishedRun], simulated: list[FinishedRun]) -> Iterator[Row
             found.margin,
             found.verdict,
         )
+
+
+def _title(number: str, about: Mapping[str, Any]) -> str:
+    """What a number is called, after where it stands: of which port, of which group."""
+    place = number.rpartition(".")[0].removeprefix("ports.")
+    title = about.get("title", number)
+    return f"{place}: {title}" if place and about else title
 
 
 def _judged(ours: list[float], theirs: list[float], margin: Margin) -> Judgement:
@@ -169,7 +176,15 @@ def _values(runs: list[dict[str, float | None]], number: str) -> list[float]:
 def _comparable(summary: Mapping[str, Any]) -> dict[str, Any]:
     """A summary without what only one kind of run can know."""
     left_out = (*ONLY_SIMULATED, "live", "fingerprint", "simulated_s", "measured_s")
-    return {name: value for name, value in summary.items() if name not in left_out}
+    ports = {
+        # The studied port's numbers stand at the top already.
+        name: port
+        for name, port in summary.get("ports", {}).items()
+        if name != summary.get("studied_port")
+    }
+    return {name: value for name, value in summary.items() if name not in left_out} | {
+        "ports": ports
+    }
 
 
 def replications(experiment: Experiment) -> int:

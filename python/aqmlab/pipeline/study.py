@@ -95,7 +95,7 @@ class Study:
             remarks = calibrating.remarks(material)
             report = None
             if reported and store is not None:
-                report = self._reported(material, wanted, quick, remarks, laboratory, store)
+                report = self.report(material, wanted, quick, remarks, laboratory, store)
         if store is not None:
             if experiment.swept:
                 store.write_manifest(self._manifest(material) | {"remarks": remarks})
@@ -126,7 +126,7 @@ class Study:
                 seen.add(run.key)
                 checked(run, self.experiment.where)
 
-    def _reported(
+    def report(
         self,
         material: Material,
         parts: list[str],
@@ -136,13 +136,17 @@ class Study:
         store: Store,
     ) -> dict[str, Any]:
         """Verdicts, tables, figures, `result.json`, whose content it gives, and the report."""
-        from aqmlab import report
+        from aqmlab import report as page
         from aqmlab.claims import judging
         from aqmlab.report import headlines
+        from aqmlab.tables.writing import write_frame
 
-        from . import outcome
+        from . import outcome, usual
 
         experiment = self.experiment
+        bare = experiment.swept and not (experiment.table or experiment.figure)
+        if bare:
+            material = replace(material, metrics=usual.metrics() | dict(material.metrics))
         claims = judging.judge(
             experiment,
             experiment.of("claim", parts),
@@ -156,12 +160,20 @@ class Study:
             result["remarks"] = remarks
             result["tables"] = outcome.write_tables(experiment, material, parts, store)
             figures = experiment.of("figure", parts)
+            if bare:
+                listed, metrics = usual.tables_of(experiment, material)
+                for table in listed:
+                    write_frame(store, table["id"], table["rows"])
+                result["tables"] += listed
+                own = {metric["name"] for metric in result["metrics"]}
+                result["metrics"] += [m for m in metrics if m["name"] not in own]
+                figures = usual.figures_of(experiment, material)
             result["figures"] = outcome.write_figures(figures, experiment, material, store)
             result["headlines"] = headlines.of(result)
             store.write_json(RESULT, result)
             if not experiment.swept:
                 store.write_manifest(outcome.manifest(result))
-            report.write(store.folder)
+            page.write(store.folder)
         return result
 
     def _manifest(self, material: Material) -> dict[str, Any]:

@@ -25,10 +25,11 @@ def _claims(result: dict) -> list[str]:
     again = revisited.summary(result["claims"])
     ours = [c for c in result["claims"] if c["kind"] == "ours" and not c.get("revisits")]
     paper = [claim for claim in result["claims"] if claim["kind"] != "ours"]
+    of_paper = "of the paper" if result.get("source", True) else "of this file"
     return [
         f"Of {counted(len(claims), what)} {whose}: {verdicts[HOLDS]} hold here, "
         f"{verdicts[FAILS]} do not hold, {verdicts[UNDECIDED]} undecided."
-        for claims, what, whose in ((paper, "claim", "of the paper"), (ours, "question", "of ours"))
+        for claims, what, whose in ((paper, "claim", of_paper), (ours, "question", "of ours"))
         if (verdicts := Counter(claim["verdict"] for claim in claims))
     ] + ([again] if again else [])
 

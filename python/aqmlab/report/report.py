@@ -25,8 +25,8 @@ def write(folder: Path | str) -> Path:
     stored = folder / "result.json"
     if not stored.exists():
         raise StoreError(
-            f"{folder} has no result.json: give a folder in which `aqmlab study` has finished "
-            "(`aqmlab run` writes no report)"
+            f"{folder} has no result.json: give a folder in which `aqmlab study` or `aqmlab run` "
+            "has finished"
         )
     store = Store.existing(folder)
     result = store.read_json(stored.name)
@@ -53,7 +53,7 @@ def render(result: Mapping, pictures: Mapping[str, str]) -> str:
         environment(drawing=_drawing, code=code)
         .get_template("page.html.jinja")
         .render(
-            r=result,
+            r={"swept": False} | dict(result),
             parts=parts,
             lead=drawn.get(result["lead"]) or next(iter(drawn.values()), None),
             again=revisited.pairs(result["claims"]),
@@ -74,6 +74,9 @@ def _drawing(one: Mapping) -> Markup:
 
 def command(result: Mapping, *, part: str | None = None, figure: str | None = None) -> str:
     """What to type to do a study, one part or one figure of it, again."""
+    if result.get("swept"):
+        files = list(result["files"])
+        return f"aqmlab run {files[0]} --report" if files else "aqmlab report FOLDER"
     chosen = result.get("set", "")
     name = result["name"].removesuffix(f"-{chosen}")
     words = ["aqmlab", "study", name, "--quick" if result["quick"] else "--full"]

@@ -128,6 +128,33 @@ def outcome(raw: _core_module.RawResult) -> Outcome:
     return Outcome(json.loads(raw["summary"]), tables)
 
 
+class World:
+    """A world that is moved in slices, looked at and changed between them (docs/gym.md).
+
+    Its scenario may name the discipline `agent`, whose probability `p` somebody sets.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        with _asked() as core:
+            self._world: _core_module.World = core.World(json.dumps(scenario))
+
+    def advance(self, seconds: float, port: str) -> tuple[bool, list[float]]:
+        """Moves on, and tells of `port` since the last time: whether the run is over; packets and
+        bytes waiting, packets arrived, packets departed, their bytes, the seconds they had waited
+        together, packets dropped and marked."""
+        with _asked():
+            return self._world.advance(seconds, port)
+
+    def set(self, port: str, name: str, value: float) -> None:
+        """Changes a parameter of the discipline of `port`, for all that arrives from now on."""
+        with _asked():
+            self._world.set(port, name, value)
+
+    def now(self) -> tuple[float, int]:
+        """Seconds of the world's time, and events served."""
+        return self._world.now()
+
+
 def _table(raw: _core_module.RawTable, groups: Sequence[str]) -> pa.Table:
     """Bytes to columns without copying; equally spaced rows get their `time_s`, rows that belong
     to a group its name beside its place in the scenario."""

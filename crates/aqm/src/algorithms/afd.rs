@@ -121,7 +121,6 @@ impl Shadow {
     }
 }
 
-/// The judge.
 struct Afd {
     shadow: Shadow,
     sampled: f64,

@@ -23,6 +23,8 @@ use alloc::boxed::Box;
 use packet::params::{BadParams, Params};
 use packet::{About, Backlog, Duration, Instant, Packet, Rng};
 
+use crate::periodic::Ticker;
+
 use super::family::{Early, FJ93, LINUX, Linux, Ns, Paper, Tuned, Tuner};
 use crate::{Aqm, Built, Entry, Idle, Judged, Keeps, Line, Verdict};
 use settings::Settings;
@@ -54,7 +56,8 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let settings = Settings::resolve(params, line)?;
     let base = &settings.base;
     Ok(if *base.profile == LINUX {
-        shell(OnTimer::new(Linux::new(base)?), &settings)
+        let ticker = Ticker::every(Duration::from_millis(500));
+        shell(OnTimer { judge: Linux::new(base)?, ticker }, &settings)
     } else if *base.profile == FJ93 {
         shell(tuned(Paper::new(base), &settings, true), &settings)
     } else {
@@ -78,7 +81,6 @@ fn tuned<J: Early>(mut judge: J, settings: &Settings, gentle_too: bool) -> Tuned
     Tuned::new(judge, rule, settings.base.max_p, gentle_too, drop_from)
 }
 
-/// The numbers of the rule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rule {
     alpha: f64,
@@ -119,15 +121,7 @@ impl Tuner for Aimd {
 /// Linux's RED with the flag `adaptive`: a step every half second, whether packets arrive or not.
 struct OnTimer {
     judge: Linux,
-    next: Instant,
-}
-
-const HALF_SECOND: Duration = Duration::from_millis(500);
-
-impl OnTimer {
-    fn new(judge: Linux) -> Self {
-        OnTimer { judge, next: Instant::ZERO + HALF_SECOND }
-    }
+    ticker: Ticker,
 }
 
 impl Aqm for OnTimer {
@@ -144,11 +138,11 @@ impl Aqm for OnTimer {
         self.judge.idle_clock()
     }
     fn next_tick(&self) -> Option<Instant> {
-        Some(self.next)
+        Some(self.ticker.next())
     }
     fn on_tick(&mut self, _backlog: Backlog, now: Instant, _rng: &mut Rng) {
+        self.ticker.done();
         self.judge.adapt(now);
-        self.next += HALF_SECOND;
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         self.judge.gauges(show);

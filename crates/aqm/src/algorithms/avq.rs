@@ -18,7 +18,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Instant, Packet, Rng, Why};
 
-use crate::buffer::{LIMIT, PACKET_BYTES};
+use crate::buffer::{ECN, LIMIT, PACKET_BYTES};
 
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
 
@@ -74,9 +74,7 @@ const FIELDS: &[Field] = &[
     Field::new("limit", LIMIT, Value::Whole(50))
         .meaning("Packets that may wait.")
         .source("read: ns-2.35 Queue limit_"),
-    Field::new("ecn", Kind::Switch, Value::Switch(false))
-        .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
-        .source("read: ns-2.35 markpkts_"),
+    ECN.source("read: ns-2.35 markpkts_"),
 ];
 
 struct Avq {

@@ -17,7 +17,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
 
-use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, TIME};
+use crate::buffer::{self, ECN, LIMIT_200, LIMIT_BYTES, TIME};
 use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
 
 /// The registry's line.
@@ -70,12 +70,7 @@ const FIELDS: &[Field] = &[
              in altq.",
         )
         .source("Feng et al. 2002 (recalled)"),
-    Field::new("limit", LIMIT, Value::Unset)
-        .meaning(
-            "Packets that may wait, not counting the one being transmitted. 200 unless limit_bytes \
-             is given.",
-        )
-        .source("read: ALTQ"),
+    LIMIT_200.source("read: ALTQ"),
     Field {
         meaning: "IP bytes that may wait; no such limit unless given. Not in altq.",
         ..LIMIT_BYTES

@@ -68,7 +68,6 @@ const FIELDS: &[Field] = &[
         .source("constructed"),
 ];
 
-/// One active flow.
 #[derive(Default)]
 struct Flow {
     queue: u32,
@@ -76,7 +75,6 @@ struct Flow {
     gap: u32,
 }
 
-/// The judge.
 struct Bred {
     limit: u32,
     /// W_m is the limit divided by N times this plus `besides`.

@@ -21,7 +21,7 @@ use packet::units::Unit;
 use packet::{About, Backlog, Event, Packet, Why};
 
 use super::family::weight_for_burst;
-use crate::buffer::{ECN, LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
+use crate::buffer::{ECN, LIMIT, MEAN_PACKET, PACKETS, PROBABILITY};
 use crate::{Admission, BufferLimit, Built, Cx, Discipline, Entry, Fit, Gate, Judged, Keeps, Line};
 use judges::{InIntegers, InReals, Sampler, Settings};
 use queue::Queue;
@@ -78,12 +78,7 @@ const FIELDS: &[Field] = &[
     Field::new("max_p", PROBABILITY, Value::Real(0.02))
         .meaning("Probability of a signal, before spacing, where the average reaches max_th.")
         .source("Floyd and Jacobson 1993; tc"),
-    Field::new("mean_packet_bytes", PACKET_BYTES, Value::Whole(1000))
-        .meaning(
-            "Mean packet size: at the line's rate it is the clock by which the average ages while \
-             the line idles.",
-        )
-        .source("tc avpkt"),
+    MEAN_PACKET.source("tc avpkt"),
     Field::new("limit", LIMIT, Value::Whole(300))
         .meaning(
             "Packets that may wait, not counting the one being transmitted; at most 131071 in \

@@ -14,7 +14,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
 
-use crate::buffer::{self, LIMIT, LIMIT_BYTES, TIME};
+use crate::buffer::{self, LIMIT_100, LIMIT_BYTES, TIME};
 use crate::periodic::Ticker;
 use crate::rate_average::RateAverage;
 use crate::shells::active::Active;
@@ -64,12 +64,7 @@ const FIELDS: &[Field] = &[
     Field::new("congested_from", SHARE, Value::Real(0.5))
         .meaning("Part of the buffer that must be in use before the line is taken for congested.")
         .source("Stoica et al. 1998 (recalled)"),
-    Field::new("limit", LIMIT, Value::Unset)
-        .meaning(
-            "Packets that may wait, not counting the one being transmitted. 100 unless limit_bytes \
-             is given.",
-        )
-        .source("constructed; Stoica et al. 1998: 64 kB (recalled)"),
+    LIMIT_100.source("constructed; Stoica et al. 1998: 64 kB (recalled)"),
     LIMIT_BYTES,
 ];
 
@@ -85,7 +80,6 @@ struct Flow {
     rate: Option<RateAverage>,
 }
 
-/// The judge.
 struct Csfq {
     flows: Active<Flow>,
     over: f64,

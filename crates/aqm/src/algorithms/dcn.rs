@@ -18,7 +18,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
 
-use crate::buffer::{self, LIMIT, LIMIT_BYTES, PACKET_BYTES};
+use crate::buffer::{self, LIMIT_200, LIMIT_BYTES, PACKET_BYTES};
 use crate::periodic::Ticker;
 use crate::pi_law::PiLaw;
 use crate::shells::flows::{HASH_SEED, HASH_SEED_FIELD};
@@ -126,12 +126,7 @@ const FIELDS: &[Field] = &[
         source: "constructed",
         ..HASH_SEED
     },
-    Field::new("limit", LIMIT, Value::Unset)
-        .meaning(
-            "Packets that may wait, not counting the one being transmitted. 200 unless limit_bytes \
-             is given.",
-        )
-        .source("constructed: as PI"),
+    LIMIT_200.source("constructed: as PI"),
     LIMIT_BYTES,
 ];
 
@@ -153,7 +148,6 @@ impl Weight {
     }
 }
 
-/// The judge.
 struct Dcn {
     flows: Flows,
     law: PiLaw,

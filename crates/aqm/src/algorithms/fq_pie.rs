@@ -13,7 +13,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Duration, Ecn, Instant, Packet, Why};
 
-use crate::buffer::{BYTES, GAIN, LIMIT, PACKET_BYTES, TIME};
+use crate::buffer::{BYTES, ECN, GAIN, LIMIT, PACKET_BYTES, TIME};
 
 use crate::periodic::Ticker;
 use crate::pie_core::{PieCore, PieRules};
@@ -97,9 +97,7 @@ const FIELDS: &[Field] = &[
              head and at most 64 packets (fattest).",
         )
         .source("read: Linux (arrival), ns-3 (fattest)"),
-    Field::new("ecn", Kind::Switch, Value::Switch(false))
-        .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
-        .source("read: Linux (ns-3: on)"),
+    ECN.source("read: Linux (ns-3: on)"),
     Field::new("mark_ecnth", Kind::from(Unit::None, 0.0, 1.0), Value::Real(0.1))
         .meaning(
             "Probability from which on (linux: above which) signals drop ECN-capable packets too.",

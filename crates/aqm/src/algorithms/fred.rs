@@ -16,7 +16,7 @@ use packet::units::Unit;
 use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why, math};
 
 use super::family::{Idle, PacketClock, space_signals};
-use crate::buffer::{LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
+use crate::buffer::{LIMIT, MEAN_PACKET, PACKETS, PROBABILITY};
 use crate::shells::active::Active;
 use crate::shells::watched::{Watched, Watcher};
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
@@ -71,25 +71,18 @@ const FIELDS: &[Field] = &[
              ones.",
         )
         .source("Lin and Morris 1997 (recalled); read: J-Sim MINQ 2"),
-    Field::new("mean_packet_bytes", PACKET_BYTES, Value::Whole(1000))
-        .meaning(
-            "Mean packet size: at the line's rate it is the clock by which the average ages while \
-             the line idles.",
-        )
-        .source("constructed"),
+    MEAN_PACKET.source("constructed"),
     Field::new("limit", LIMIT, Value::Whole(60))
         .meaning("Packets that may wait, not counting the one being transmitted.")
         .source("constructed"),
 ];
 
-/// One active flow.
 #[derive(Default)]
 struct Flow {
     queue: u32,
     strikes: u32,
 }
 
-/// The judge.
 struct Fred {
     min: f64,
     max: f64,

@@ -12,7 +12,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Instant, Packet, Rng};
 
-use crate::buffer::{LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
+use crate::buffer::{ECN, LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
 
 use super::family::{LINUX, Linux, PacketClock, Settings, plain, weight_for_burst};
 use crate::shells::classes::{CLASSES, ClassFifo, ClassJudge, Waiting};
@@ -107,9 +107,7 @@ const FIELDS: &[Field] = &[
              all). The limit unless given.",
         )
         .source("read: Linux sch_gred, bounded by the total limit"),
-    Field::new("ecn", Kind::Switch, Value::Switch(false))
-        .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
-        .source("read: Linux sch_gred"),
+    ECN.source("read: Linux sch_gred"),
     Field::new("harddrop", Kind::Switch, Value::Switch(false))
         .meaning(
             "Whether ECN-capable packets too are dropped where the average is at or above max_th.",

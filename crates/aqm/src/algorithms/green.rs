@@ -17,7 +17,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Instant, Packet, Rng, Why};
 
-use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, PROBABILITY, TIME};
+use crate::buffer::{self, ECN, LIMIT_100, LIMIT_BYTES, PROBABILITY, TIME};
 use crate::periodic::Ticker;
 use crate::rate_average::RateAverage;
 use crate::{Aqm, Built, Entry, Judged, Keeps, Line, Verdict};
@@ -56,17 +56,11 @@ const FIELDS: &[Field] = &[
     Field::new("K", TIME, Value::Real(0.1))
         .meaning("Time constant of the average of the rate of arrivals.")
         .source("constructed: a round trip, as CSFQ's"),
-    Field::new("limit", LIMIT, Value::Unset)
-        .meaning(
-            "Packets that may wait, not counting the one being transmitted. 100 unless limit_bytes \
-             is given.",
-        )
-        .source("constructed"),
+    LIMIT_100.source("constructed"),
     LIMIT_BYTES,
     ECN,
 ];
 
-/// The judge.
 struct Green {
     /// x_est, in bytes/s.
     arrivals: RateAverage,

@@ -115,7 +115,6 @@ impl Filter {
     }
 }
 
-/// A heavy hitter.
 #[derive(Clone, Copy)]
 struct Hitter {
     hash: u32,

@@ -16,7 +16,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Instant, Packet, Rng, Why};
 
-use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, PACKET_BYTES, TIME};
+use crate::buffer::{self, ECN, LIMIT_200, LIMIT_BYTES, PACKET_BYTES, TIME};
 use crate::periodic::Ticker;
 use crate::pi_law::{PiLaw, design_pi};
 use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
@@ -86,17 +86,12 @@ const FIELDS: &[Field] = &[
     Field::new("mean_packet_bytes", PACKET_BYTES, Value::Whole(500))
         .meaning("Mean packet size, to which the byte modes and the design rule refer.")
         .source("read: ns-2.35 mean_pktsize_"),
-    Field::new("limit", LIMIT, Value::Unset)
-        .meaning(
-            "Packets that may wait, not counting the one being transmitted. 200 unless limit_bytes \
-             is given.",
-        )
+    LIMIT_200
         .source("constructed: four times the default target, as the paper's 800 to 200 (recalled)"),
     LIMIT_BYTES,
     ECN,
 ];
 
-/// The judge.
 struct Pi {
     law: PiLaw,
     ticker: Ticker,

@@ -70,7 +70,6 @@ const FIELDS: &[Field] = &[
     ECN,
 ];
 
-/// The judge.
 struct Pi2 {
     target: f64,
     alpha: f64,

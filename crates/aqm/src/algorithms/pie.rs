@@ -215,6 +215,9 @@ impl Aqm for Pie {
             self.core.renew();
         }
     }
+    fn set(&mut self, name: &str, value: f64) -> bool {
+        self.core.set(name, value)
+    }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         self.core.gauges(show);
     }

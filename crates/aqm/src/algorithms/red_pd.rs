@@ -87,7 +87,6 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
 enum Fate {
     /// Nothing yet, in RED's eyes.
     Passed,
-    /// RED signalled it.
     Signalled,
     /// The pre-filter dropped it.
     Filtered,

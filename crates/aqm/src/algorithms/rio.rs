@@ -20,15 +20,15 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Instant, Packet, Rng, Why};
+use packet::{About, Instant, Packet};
 
 use crate::buffer::{LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
 
-use super::family::{ALTQ, Altq, NS2, Ns, PacketClock, Settings, band_of, plain};
-use crate::shells::classes::{ClassFifo, ClassJudge, Waiting};
-use crate::{Built, Entry, Keeps, Line, Verdict};
+use super::family::{ALTQ, Altq, Ns, Settings};
+use crate::shells::classes::ClassFifo;
+use crate::{Built, Entry, Keeps, Line};
 use altq::{Precedences, STATES};
-use in_out::{IN, InOut, OUT};
+use in_out::{InOut, Tagger, in_and_out, settings};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -187,12 +187,11 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         Box::new(ClassFifo::new(Precedences::new(states, classes, limit), false))
     } else {
         let ns2 = profile == "ns2";
-        let ins = Ns::new(&settings(params, line, "in", (15.0, 30.0, 0.02))?);
-        let out = settings(params, line, "out", (5.0, 15.0, 0.1))?;
+        let [ins, out] = in_and_out(params, line)?;
+        let ins = Ns::new(&ins);
         // In ns-2 a certain drop clears the counts of In alone.
         let out = Ns::new(&Settings { ns1_compat: ns2, ..out });
-        let judge = Tagged { classes, core: InOut::new(ins, out, ns2), limit, now: Instant::ZERO };
-        Box::new(ClassFifo::new(judge, ecn))
+        Box::new(ClassFifo::new(InOut::new(classes, ins, out, ns2, limit), ecn))
     }))
 }
 
@@ -215,29 +214,8 @@ fn refuse_what_has_no_effect(params: &Params, altq: bool) -> Result<(), BadParam
     Ok(())
 }
 
-/// Of the class whose fields begin with `name`.
-fn settings(
-    params: &Params,
-    line: &Line,
-    name: &str,
-    (min, max, max_p): (f64, f64, f64),
-) -> Result<Settings, BadParams> {
-    let real = |field: &str, default| params.real_or(&format!("{name}_{field}"), default);
-    let band = band_of(&format!("{name}_"), real("min_th", min), real("max_th", max))?;
-    let altq = params.choice("profile") == "altq";
-    let w_q = params.real_or("w_q", if altq { 1.0 / 512.0 } else { 0.002 });
-    let profile = if altq { &ALTQ } else { &NS2 };
-    let plain = plain(profile, band, w_q, real("max_p", max_p));
-    Ok(if altq && !params.given("mean_packet_bytes") {
-        plain // 800 us
-    } else {
-        let mean = params.whole_or("mean_packet_bytes", 500) as u32;
-        Settings { clock: PacketClock::of_line(line.rate, mean), ..plain }
-    })
-}
-
 fn precedences(params: &Params, line: &Line) -> Result<[Altq; STATES], BadParams> {
-    let state = |name, default| Altq::new(&settings(params, line, name, default)?);
+    let state = |name, default| Altq::new(&settings(params, line, &ALTQ, name, default)?);
     Ok([
         state("in", (35.0, 45.0, 0.1))?,
         state("medium", (20.0, 30.0, 0.1))?,
@@ -245,43 +223,8 @@ fn precedences(params: &Params, line: &Line) -> Result<[Altq; STATES], BadParams
     ])
 }
 
-/// Two classes by flow number.
-struct Tagged {
-    classes: Classes,
-    core: InOut,
-    limit: u64,
-    /// The time of the last arrival.
-    now: Instant,
-}
-
-impl ClassJudge for Tagged {
-    fn class_of(&mut self, packet: &Packet, now: Instant) -> usize {
-        self.now = now;
-        if self.classes.of(packet).0 { IN } else { OUT }
-    }
-    fn on_arrival(
-        &mut self,
-        packet: &Packet,
-        class: usize,
-        waiting: &Waiting,
-        now: Instant,
-        rng: &mut Rng,
-    ) -> Verdict {
-        self.core.on_arrival(packet, class, waiting, now, rng)
-    }
-    fn has_room(&self, _class: usize, _bytes: u32, waiting: &Waiting) -> bool {
-        u64::from(waiting.total.packets) < self.limit
-    }
-    fn on_dropped(&mut self, class: usize, why: Why) {
-        self.core.on_dropped(class, why, self.now);
-    }
-    fn on_departure(&mut self, class: usize, waiting: &Waiting, now: Instant) {
-        self.core.on_departure(class, waiting, now);
-    }
-    fn on_idle(&mut self, now: Instant) {
-        self.core.on_idle(now);
-    }
-    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        self.core.gauges(show);
+impl Tagger for Classes {
+    fn is_in(&mut self, packet: &Packet, _now: Instant) -> bool {
+        self.of(packet).0
     }
 }

@@ -7,19 +7,20 @@
 //! Short as In and Long as Out, so short flows are hardly ever hit. Here one link plays both
 //! parts, and a tag stays with its packet.
 
-use alloc::{boxed::Box, format};
+use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Duration, Instant, Packet};
 
-use crate::buffer::{LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
+use crate::buffer::{ECN, LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
 
-use super::family::{NS2, Ns, PacketClock, Settings, band_of, plain};
-use super::in_out::{IN, InOut, OUT};
+use super::family::Ns;
+use super::in_out::{InOut, Tagger, in_and_out};
+use crate::periodic::Ticker;
 use crate::shells::active::Active;
-use crate::shells::classes::{ClassFifo, ClassJudge, Waiting};
-use crate::{Built, Entry, Keeps, Line, Verdict};
+use crate::shells::classes::ClassFifo;
+use crate::{Built, Entry, Keeps, Line};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -74,15 +75,11 @@ const FIELDS: &[Field] = &[
     Field::new("limit", LIMIT, Value::Whole(50))
         .meaning("Packets that may wait.")
         .source("read: ns-2.35 Queue limit_"),
-    Field::new("ecn", Kind::Switch, Value::Switch(false))
-        .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
-        .source("read: ns-2.35 setbit_"),
+    ECN.source("read: ns-2.35 setbit_"),
 ];
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
-    let ins = Ns::new(&settings(params, line, "in")?);
-    let out = Ns::new(&settings(params, line, "out")?);
-    let period = params.time("T_c");
+    let [ins, out] = in_and_out(params, line)?;
     let edge = Edge {
         flows: Active::new(),
         short_length: params.whole("L_t"),
@@ -90,24 +87,11 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         by_packets: params.choice("ratio") == "packets",
         packets: (0, 0),
         silence: params.time("T_u"),
+        ticker: Ticker::every(params.time("T_c")),
     };
-    let judge = MiceFirst {
-        edge,
-        core: InOut::new(ins, out, false),
-        limit: params.whole("limit"),
-        now: Instant::ZERO,
-        period,
-        next: Instant::ZERO + period,
-    };
+    let limit = params.whole("limit");
+    let judge = InOut::new(edge, Ns::new(&ins), Ns::new(&out), false, limit);
     Ok(Built::Discipline(Box::new(ClassFifo::new(judge, params.switch("ecn")))))
-}
-
-fn settings(params: &Params, line: &Line, name: &str) -> Result<Settings, BadParams> {
-    let real = |field: &str| params.real(&format!("{name}_{field}"));
-    let band = band_of(&format!("{name}_"), real("min_th"), real("max_th"))?;
-    let mean = params.whole("mean_packet_bytes") as u32;
-    let plain = plain(&NS2, band, params.real("w_q"), real("max_p"));
-    Ok(Settings { clock: PacketClock::of_line(line.rate, mean), ..plain })
 }
 
 /// Of an active flow: its packets, and when the last came.
@@ -127,6 +111,7 @@ struct Edge {
     /// Short and long packets since the last step.
     packets: (u64, u64),
     silence: Duration,
+    ticker: Ticker,
 }
 
 impl Edge {
@@ -171,54 +156,20 @@ fn moved(length: u64, short: u64, long: u64, ratio: f64) -> u64 {
     }
 }
 
-struct MiceFirst {
-    edge: Edge,
-    core: InOut,
-    limit: u64,
-    /// The time of the last arrival.
-    now: Instant,
-    period: Duration,
-    next: Instant,
-}
-
-impl ClassJudge for MiceFirst {
-    fn class_of(&mut self, packet: &Packet, now: Instant) -> usize {
-        self.now = now;
-        if self.edge.is_short(packet.flow, now) { IN } else { OUT }
-    }
-    fn on_arrival(
-        &mut self,
-        packet: &Packet,
-        class: usize,
-        waiting: &Waiting,
-        now: Instant,
-        rng: &mut Rng,
-    ) -> Verdict {
-        self.core.on_arrival(packet, class, waiting, now, rng)
-    }
-    fn has_room(&self, _class: usize, _bytes: u32, waiting: &Waiting) -> bool {
-        u64::from(waiting.total.packets) < self.limit
-    }
-    fn on_dropped(&mut self, class: usize, why: Why) {
-        self.core.on_dropped(class, why, self.now);
-    }
-    fn on_departure(&mut self, class: usize, waiting: &Waiting, now: Instant) {
-        self.core.on_departure(class, waiting, now);
-    }
-    fn on_idle(&mut self, now: Instant) {
-        self.core.on_idle(now);
+impl Tagger for Edge {
+    fn is_in(&mut self, packet: &Packet, now: Instant) -> bool {
+        self.is_short(packet.flow, now)
     }
     fn next_tick(&self) -> Option<Instant> {
-        Some(self.next)
+        Some(self.ticker.next())
     }
     fn on_tick(&mut self, now: Instant) {
-        self.edge.step(now);
-        self.next += self.period;
+        self.ticker.done();
+        self.step(now);
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        self.core.gauges(show);
-        show("L_t", self.edge.short_length as f64);
-        show("flows", self.edge.flows.len() as f64);
+        show("L_t", self.short_length as f64);
+        show("flows", self.flows.len() as f64);
     }
 }
 
@@ -242,6 +193,7 @@ mod tests {
             by_packets,
             packets: (0, 0),
             silence: Duration::from_secs(1),
+            ticker: Ticker::every(Duration::from_secs(10)),
         }
     }
 

@@ -92,7 +92,6 @@ fn size(params: &Params, profile: Profile) -> Result<(usize, u64), BadParams> {
     Err(BadParams::new("L", why))
 }
 
-/// The judge.
 struct Sfb {
     bins: Bins,
     rule: Rule,

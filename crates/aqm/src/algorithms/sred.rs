@@ -65,7 +65,6 @@ const FIELDS: &[Field] = &[
     ECN,
 ];
 
-/// The judge.
 struct Sred {
     full: bool,
     r: f64,

@@ -16,7 +16,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why, math};
 
-use crate::buffer::{LIMIT, PACKET_BYTES};
+use crate::buffer::{ECN, LIMIT, PACKET_BYTES};
 
 use super::family::{Idle, PacketClock, spacing};
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
@@ -143,9 +143,7 @@ const FIELDS: &[Field] = &[
     Field::new("mean_packet_bytes", PACKET_BYTES, Value::Whole(1000))
         .meaning("The packet of the idle clock.")
         .source("constructed"),
-    Field::new("ecn", Kind::Switch, Value::Switch(false))
-        .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
-        .source("Cisco IOS documentation: an option"),
+    ECN.source("Cisco IOS documentation: an option"),
 ];
 
 /// A class's thresholds, and its packets since the last signal.

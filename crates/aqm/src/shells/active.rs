@@ -14,7 +14,6 @@ pub(crate) struct Active<S> {
 }
 
 impl<S: Default> Active<S> {
-    /// No flow.
     pub fn new() -> Self {
         Active { index: FlowTable::growing(), states: Vec::new(), free: Vec::new() }
     }
@@ -37,7 +36,6 @@ impl<S: Default> Active<S> {
         places.filter_map(|(place, (flow, state))| flow.is_some().then_some((place, state)))
     }
 
-    /// The state at a place.
     pub fn at(&mut self, place: usize) -> &mut S {
         &mut self.states[place].1
     }

@@ -45,7 +45,6 @@ pub(crate) trait QueueJudge: Send {
 
 /// A judge at departure as one of many.
 pub(crate) struct Leaving<J> {
-    /// The judge.
     pub judge: J,
     /// How its verdicts are carried out.
     pub rules: Rules,
@@ -89,9 +88,7 @@ pub(crate) enum Overload {
 /// The scheduler's settings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    /// Queues.
     pub flows: usize,
-    /// Seed of the hash.
     pub seed: u64,
     /// Bytes per turn.
     pub quantum: u64,

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 
 use packet::{Backlog, Packet};
 
-/// No node.
 const NONE: u32 = u32::MAX;
 
 struct Node {
@@ -35,7 +34,6 @@ impl Queue {
         Queue { head: NONE, tail: NONE, backlog: Backlog { packets: 0, bytes: 0 } }
     }
 
-    /// What waits in it.
     #[inline]
     pub const fn backlog(&self) -> Backlog {
         self.backlog

@@ -13,7 +13,6 @@ use super::pool::{Pool, Queue};
 use crate::flow_table::FlowTable;
 use crate::{Cx, Discipline};
 
-/// No flow.
 const NONE: u32 = u32::MAX;
 
 /// Whose packet goes when the buffer is over-full.
@@ -25,22 +24,15 @@ pub(crate) enum Victim {
     Registered,
     /// Uniformly, one of the queues above their equal share (RND).
     Random,
-    /// The arrival.
     Arrival,
 }
 
 /// How flows find their queues.
 pub(crate) enum Flows {
-    /// Each has its own.
     Each(FlowTable<u32>),
-    /// They are hashed.
-    Hashed {
-        /// Of the hash.
-        seed: u64,
-    },
+    Hashed { seed: u64 },
 }
 
-/// The buffer and its rules.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Buffer {
     /// Its size, in packets or bytes.

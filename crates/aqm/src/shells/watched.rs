@@ -86,6 +86,9 @@ impl<A: Watcher> Discipline for Watched<A> {
         self.shell.judge_mut().before_tick(age);
         self.shell.on_tick(self.backlog, cx.now, cx.rng);
     }
+    fn set(&mut self, name: &str, value: f64) -> bool {
+        self.shell.set(name, value)
+    }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         self.shell.gauges(show);
     }

@@ -101,7 +101,6 @@ pub enum Content {
     Short,
     /// Headers that contradict themselves.
     Malformed,
-    /// Not IP.
     NotIp,
     /// A kind of link that is not known here.
     UnknownLink,

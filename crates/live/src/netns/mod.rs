@@ -110,6 +110,8 @@ fn furnish(side: Side, system: &EndSystem) -> Result<(), Fault> {
     set_if_there(&[
         ("net/ipv6/conf/all/accept_ra", "0"),
         ("net/ipv6/conf/aqm0/addr_gen_mode", "1"),
+        // A local prefix is enough to bind to in IPv4 alone.
+        ("net/ipv6/ip_nonlocal_bind", "1"),
     ]);
     netlink.bring_up(loopback, 0, 0).map_err(doing("bring up the loopback device"))?;
     netlink.bring_up(device, RING, MTU).map_err(doing("bring up the device"))?;

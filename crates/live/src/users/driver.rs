@@ -13,50 +13,21 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, acceptfrom_with, recv, send};
 use sim::topology::Side;
 
-use super::acceptor::{Acceptor, Plan};
+use super::acceptor::Plan;
 use super::clock::Clock;
 use super::end_system::socket_options;
 use super::facts::{ConnectionId, Fact, Log};
 use super::kernel::TcpCounters;
 use super::members::{Groups, Member};
-use super::opener::Opener;
 use super::partner::{Partner, Word};
 use super::places::{Places, Ports};
+use super::slots::Slots;
+pub(super) use super::slots::{Place, Slot};
 use super::streams::Streams;
 use super::timers::{Timer, Timers};
 use super::{Channels, GRACE, Task, sockets};
 use crate::control::{Announcement, LONGEST, Message};
 
-/// What a file descriptor is of.
-pub(super) enum Slot {
-    /// Connections to a group come here.
-    Listener(OwnedFd, u16),
-    /// Datagrams of a group come here.
-    Datagrams(OwnedFd, u16),
-    /// The other program speaks.
-    Partner,
-    /// A connection of an application of this side.
-    Opener(Box<Opener>),
-    /// A connection of one of the other side.
-    Acceptor(Box<Acceptor>),
-}
-
-impl Slot {
-    fn socket(&self) -> Option<&OwnedFd> {
-        match self {
-            Slot::Listener(socket, _) | Slot::Datagrams(socket, _) => Some(socket),
-            Slot::Opener(of) => Some(&of.pipe.socket),
-            Slot::Acceptor(of) => Some(&of.pipe.socket),
-            Slot::Partner => None,
-        }
-    }
-}
-
-/// The place of a slot, and how often it had been used before: events of an earlier use are known
-/// by it.
-pub(super) type Place = u64;
-
-/// The place of the partner's channel.
 const PARTNER: Place = 0;
 
 /// Everything of a program.
@@ -64,8 +35,7 @@ pub(super) struct Driver {
     pub epoll: Arc<OwnedFd>,
     pub clock: Clock,
     pub now: Instant,
-    slots: Vec<(u32, Option<Slot>)>,
-    free: Vec<u32>,
+    slots: Slots,
     pub timers: Timers,
     pub groups: Groups,
     pub members: Vec<Member>,
@@ -85,7 +55,6 @@ pub(super) struct Driver {
     pub unplanned: HashMap<SocketAddr, Place>,
     /// Where each connection is that was told of.
     pub expected: HashMap<ConnectionId, Expected>,
-    /// Memory of reads.
     pub scratch: Vec<u8>,
     next_serial: u64,
     /// Payload that arrived in this second, by group; only if it is recorded.
@@ -112,8 +81,7 @@ impl Driver {
             epoll: Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?),
             clock: Clock::new(0),
             now: Instant::ZERO,
-            slots: Vec::new(),
-            free: Vec::new(),
+            slots: Slots::default(),
             timers: Timers::default(),
             groups,
             members,
@@ -135,7 +103,7 @@ impl Driver {
             goodput: scenario.record.switch("goodput").then(|| (0, vec![0; count])),
             counters: TcpCounters::default(),
         };
-        let place = driver.place(Slot::Partner);
+        let place = driver.slots.place(Slot::Partner);
         debug_assert_eq!(place, PARTNER);
         let event = EventData::new_u64(PARTNER);
         epoll::add(&*driver.epoll, driver.partner.fd(), event, EventFlags::IN)?;
@@ -178,34 +146,19 @@ impl Driver {
         Ok(())
     }
 
-    /// A new place.
-    pub fn place(&mut self, slot: Slot) -> Place {
-        let index = self.free.pop().unwrap_or_else(|| {
-            self.slots.push((0, None));
-            (self.slots.len() - 1) as u32
-        });
-        let (generation, place) = &mut self.slots[index as usize];
-        *place = Some(slot);
-        u64::from(*generation) << 32 | u64::from(index)
-    }
-
-    /// What is at a place, if it still is.
+    /// See [`Slots::at`].
     pub fn at(&mut self, place: Place) -> Option<&mut Slot> {
-        let (generation, slot) = self.slots.get_mut(place as u32 as usize)?;
-        if u64::from(*generation) == place >> 32 { slot.as_mut() } else { None }
+        self.slots.at(place)
     }
 
     /// The place may be used again.
     pub fn free(&mut self, place: Place) {
-        let (generation, slot) = &mut self.slots[place as u32 as usize];
-        *slot = None;
-        *generation += 1;
-        self.free.push(place as u32);
+        self.slots.free(place);
     }
 
     /// A new place whose socket is watched.
     pub fn watch(&mut self, slot: Slot, flags: EventFlags) -> io::Result<Place> {
-        let place = self.place(slot);
+        let place = self.slots.place(slot);
         let epoll = Arc::clone(&self.epoll);
         if let Some(socket) = self.at(place).and_then(|slot| slot.socket()) {
             epoll::add(&*epoll, socket, EventData::new_u64(place), flags)?;
@@ -397,10 +350,10 @@ impl Driver {
     fn begin_measuring(&mut self) {
         self.measuring = true;
         self.counters = TcpCounters::read();
-        for (_, slot) in &mut self.slots {
+        for slot in self.slots.all() {
             match slot {
-                Some(Slot::Opener(of)) => of.pipe.begin_measuring(),
-                Some(Slot::Acceptor(of)) => of.pipe.begin_measuring(),
+                Slot::Opener(of) => of.pipe.begin_measuring(),
+                Slot::Acceptor(of) => of.pipe.begin_measuring(),
                 _ => {}
             }
         }
@@ -421,13 +374,13 @@ impl Driver {
             });
         }
         let (end, mut requests) = (self.now, 0);
-        for (_, slot) in &mut self.slots {
+        for slot in self.slots.all() {
             match slot {
-                Some(Slot::Opener(opener)) => {
+                Slot::Opener(opener) => {
                     requests += opener.unanswered();
                     self.log.note(&opener.end(end, false));
                 }
-                Some(Slot::Acceptor(acceptor)) => {
+                Slot::Acceptor(acceptor) => {
                     acceptor.end(end, false).iter().for_each(|fact| self.log.note(fact));
                 }
                 _ => {}

@@ -11,6 +11,7 @@
 mod acceptor;
 mod clock;
 mod collect;
+mod connection;
 mod driver;
 pub mod end_system;
 mod facts;
@@ -20,6 +21,7 @@ mod opener;
 mod partner;
 mod pipe;
 mod places;
+mod slots;
 mod sockets;
 mod streams;
 mod timers;

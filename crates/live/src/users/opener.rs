@@ -1,15 +1,15 @@
 //! The ends of connections that the applications of this side open: told and asked as `sim`'s are.
 
-use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use packet::{Duration, Instant};
+use packet::Duration;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use traffic::{Closes, Input};
 
+use super::connection::{Exchange, Opener};
 use super::driver::{Driver, Place, Slot};
-use super::facts::{ConnectionId, Fact, RequestFact};
+use super::facts::{Fact, RequestFact};
 use super::partner::{When, Word};
 use super::pipe::Pipe;
 use super::sockets;
@@ -18,110 +18,6 @@ use crate::control::{Announcement, Protocol};
 
 /// How often somebody who waits for an acknowledgement looks for it; the kernel does not tell.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
-
-/// A request, or what the other program writes unasked.
-#[derive(Clone, Copy, Debug)]
-struct Exchange {
-    /// When its clock started.
-    asked: Instant,
-    /// Segments this end had sent again by then.
-    resent: u32,
-    request_bytes: u32,
-    reply_bytes: u64,
-    /// Position in what arrives after the reply.
-    reply_end: u64,
-    index: u32,
-}
-
-/// The end of a connection that opened it.
-#[derive(Debug)]
-pub struct Opener {
-    pub(super) pipe: Pipe,
-    pub(super) awaited: bool,
-    id: ConnectionId,
-    member: u32,
-    number: u32,
-    closes: Closes,
-    opened: Instant,
-    connected: Option<Instant>,
-    close_asked: bool,
-    exchanges: VecDeque<Exchange>,
-    /// How many there were.
-    asked: u32,
-    /// Bytes the application has asked to write.
-    written: u64,
-    /// Bytes of all replies.
-    promised: u64,
-    /// The application waits to hear that all is acknowledged.
-    sent_pending: bool,
-    /// A timer looks for that.
-    looks: bool,
-}
-
-impl Opener {
-    fn closing(&self) -> bool {
-        self.close_asked && self.closes == Closes::Opener
-    }
-
-    fn is_transfer(&self) -> bool {
-        self.promised == 0 && (self.close_asked || self.written == u64::MAX)
-    }
-
-    /// Whether the application still counts on it.
-    fn expected(&self) -> bool {
-        let once = matches!(self.closes, Closes::Acceptor | Closes::AcceptorToEnd);
-        let may_send = !once && !self.close_asked;
-        may_send || self.sent_pending || !self.exchanges.is_empty()
-    }
-
-    fn take_reply(&mut self) -> Option<Exchange> {
-        let next = self.exchanges.front()?;
-        let whole = self.pipe.delivered >= next.reply_end;
-        let known = self.closes != Closes::AcceptorToEnd || self.pipe.peer_closed;
-        if whole && known { self.exchanges.pop_front() } else { None }
-    }
-
-    fn take_sent(&mut self) -> bool {
-        let all = self.sent_pending && self.pipe.acknowledged();
-        self.sent_pending &= !all;
-        all
-    }
-
-    /// A further exchange.
-    fn exchange(&mut self, at: Instant, request_bytes: u32, reply_bytes: u64) {
-        let first = self.promised == 0;
-        self.promised += reply_bytes;
-        self.exchanges.push_back(Exchange {
-            asked: if first { self.opened } else { at },
-            resent: if first { 0 } else { self.pipe.resent() },
-            request_bytes,
-            reply_bytes,
-            reply_end: self.promised,
-            index: self.asked,
-        });
-        self.asked += 1;
-    }
-
-    /// Writes, closes when there is nothing more to write.
-    fn pump(&mut self) {
-        self.pipe.write();
-        if self.pipe.peer_closed || self.closing() {
-            self.pipe.close();
-        }
-    }
-
-    /// Requests without an answer.
-    pub(super) fn unanswered(&self) -> u64 {
-        self.exchanges.iter().filter(|exchange| exchange.request_bytes > 0).count() as u64
-    }
-
-    /// What is to be noted of it when it is over, or the run.
-    pub(super) fn end(&self, at: Instant, over: bool) -> Fact {
-        let connect = self.connected.map(|at| at.since(self.opened).nanos());
-        let asks = self.promised > 0;
-        Fact::OpenerEnd { conn: self.id, asks, connect, end: self.pipe.end(at, over) }
-    }
-}
 
 impl Driver {
     pub(super) fn opener(&mut self, place: Place) -> Option<&mut Opener> {
@@ -173,23 +69,7 @@ impl Driver {
         let client = self.client_of(machine, peer);
         self.log.note(&Fact::Opened { conn: id, at: opened.nanos(), client, member: user, group });
         sockets::begin_connect(&socket, to)?;
-        let opener = Opener {
-            pipe: Pipe::new(socket, false, Pipe::FIRST_WATCH),
-            awaited: false,
-            id,
-            member,
-            number,
-            closes,
-            opened,
-            connected: None,
-            close_asked: false,
-            exchanges: VecDeque::new(),
-            asked: 0,
-            written: 0,
-            promised: 0,
-            sent_pending: false,
-            looks: false,
-        };
+        let opener = Opener::new(socket, id, member, number, closes, opened);
         let place = self.watch(Slot::Opener(Box::new(opener)), Pipe::FIRST_WATCH)?;
         if let Some(limit) = limit {
             self.timers.add(opened + limit, Timer::Connect(place));

@@ -26,16 +26,16 @@ const BITS: [(Flags, u16); 6] = [
 
 /// Appends one packet of a group's connection or stream, seen at `now`.
 pub(super) fn record(out: &mut Vec<u8>, now: Instant, inflight: &InFlight, group: &Group) {
-    let from = usize::from(1 - inflight.to);
+    let (from, serial) = (inflight.from(), inflight.serial_number());
     let options;
-    let (transport, payload) = match &inflight.payload {
+    let (transport, payload) = match inflight.payload() {
         Payload::Segment(segment) => {
-            options = options_of(segment, inflight.serial, from, group);
-            let header = header(segment, inflight.serial, from, group, &options);
+            options = options_of(segment, serial, from, group);
+            let header = header(segment, serial, from, group, &options);
             (Transport::Tcp(header), segment.len)
         }
         Payload::Datagram(datagram) => {
-            (Transport::Udp { ports: [own_port(inflight.serial), DISCARD] }, datagram.bytes)
+            (Transport::Udp { ports: [own_port(serial), DISCARD] }, datagram.bytes)
         }
     };
     let ecn = match inflight.ecn() {
@@ -62,10 +62,8 @@ fn addresses(inflight: &InFlight, from: usize, group: &Group) -> [[u8; 4]; 2] {
         OPENER => (opener, opener.other()),
         _ => (opener.other(), opener),
     };
-    [
-        address(from, header.source, inflight.serial),
-        address(to, header.destination, inflight.serial),
-    ]
+    let serial = inflight.serial_number();
+    [address(from, header.source, serial), address(to, header.destination, serial)]
 }
 
 /// The header of a segment that the end `from` sends.

@@ -69,7 +69,7 @@ impl Tap {
         if at != self.at || !self.tapped[port as usize] {
             return;
         }
-        let group = &groups[usize::from(owners.of(inflight.serial).0)];
+        let group = &groups[usize::from(owners.of(inflight.serial_number()).0)];
         headers::record(&mut self.buffer, now, inflight, group);
         if self.buffer.len() >= CHUNK {
             self.flush();

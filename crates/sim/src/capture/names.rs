@@ -7,7 +7,6 @@ use crate::topology::Side;
 
 /// Where connections' own ports begin: above the well-known ones.
 const FIRST_PORT: u32 = 1_024;
-/// How many there are.
 const PORTS: u32 = 65_536 - FIRST_PORT;
 /// The port of every server program.
 pub(super) const HTTP: u16 = 80;

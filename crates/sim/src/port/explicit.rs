@@ -158,6 +158,11 @@ impl ExplicitPort {
         self.device.is_empty() && self.next_tick().is_none()
     }
 
+    /// Changes a parameter of the discipline.
+    pub fn set(&mut self, name: &str, value: f64) -> bool {
+        self.discipline.set(name, value)
+    }
+
     /// When [`ExplicitPort::tick`] must be called next.
     pub fn next_tick(&self) -> Option<Instant> {
         self.discipline.next_tick()

@@ -186,6 +186,14 @@ impl FoldedPort {
         self.tick(now);
     }
 
+    /// Changes a parameter of the gate at `now`, by which everything was served.
+    pub fn set(&mut self, now: Instant, name: &str, value: f64) -> bool {
+        self.advance(now);
+        let known = self.gate.set(name, value);
+        self.next_tick = self.gate.next_tick().unwrap_or(Instant::NEVER);
+        known
+    }
+
     /// Runs the discipline's updates due at or before `now`.
     #[inline]
     fn tick(&mut self, now: Instant) {

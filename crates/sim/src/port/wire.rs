@@ -19,9 +19,7 @@ pub struct Wire {
 enum Pace {
     /// A whole number of nanoseconds for each byte: spares a division per packet.
     PerByte(Duration),
-    /// A rate.
     Rate(Rate),
-    /// A rate that changes.
     Changing(Box<Changing>),
 }
 

@@ -8,7 +8,6 @@ use super::facts::ConnectionEnd;
 use super::loss_episodes::Episode;
 use crate::world::connection::{ACCEPTOR, Connection, OPENER};
 
-/// The log of one connection.
 #[derive(Debug)]
 pub struct ConnectionLog {
     /// Rows in the log of requests.
@@ -51,7 +50,6 @@ impl ConnectionLog {
         self.rows.push(row);
     }
 
-    /// Rows of its requests.
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }

@@ -24,7 +24,7 @@ pub struct Outcome {
 
 /// What the world knows at its end.
 pub struct Ended<'a> {
-    /// The scenario.
+    /// What was simulated.
     pub scenario: &'a Scenario,
     /// Every port's name and meter.
     pub ports: Vec<(&'a str, &'a Meter)>,
@@ -32,7 +32,7 @@ pub struct Ended<'a> {
     pub reports: Reports,
     /// Users and flows of all groups.
     pub users: usize,
-    /// Events served.
+    /// Events of the whole run.
     pub events: u64,
     /// Requests without an answer.
     pub open_requests: u64,
@@ -48,7 +48,6 @@ impl<'a> Ended<'a> {
         self.scenario.queues.iter().map(of).collect()
     }
 
-    /// Ports of links.
     fn of_links(&self) -> impl Iterator<Item = (&'a str, &'a Meter)> {
         self.ports.iter().copied().filter(|(name, _)| !name.starts_with("access"))
     }

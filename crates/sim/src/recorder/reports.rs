@@ -32,14 +32,14 @@ impl Reports {
         all
     }
 
-    /// Their figures.
+    /// Adds what groups report to a summary.
     pub fn summarise(&self, groups: &[&str], out: &mut Summary) {
         self.calls.summarise(groups, out);
         self.players.summarise(groups, out);
         self.video_calls.summarise(groups, out);
     }
 
-    /// Their tables.
+    /// The tables that groups report.
     pub fn tables(&self) -> Vec<Table> {
         let calls = self.calls.table().into_iter().chain(self.video_calls.table());
         calls.chain(self.players.tables()).collect()

@@ -19,7 +19,6 @@ use crate::topology::Direction;
 pub struct Entry {
     /// What it is. Its fields are those of a link.
     pub about: About,
-    /// Their values.
     settings: Vec<Setting>,
 }
 

@@ -112,7 +112,6 @@ fn read_link(index: usize, json: &Json, registry: &Registry) -> Result<Link, Sce
     Ok(Link { name, access, changes, queues: [forward?, reverse?], params })
 }
 
-/// The links by name.
 struct Links<'a> {
     names: Vec<&'a str>,
     /// Of equal names, which are refused later, the first.

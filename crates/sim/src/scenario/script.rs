@@ -115,7 +115,6 @@ fn numbers(at: &str, json: &Json) -> Result<Vec<u64>, ScenarioError> {
 }
 
 impl Rule {
-    /// The rule as JSON.
     pub(super) fn write(&self) -> Json {
         let mut object: Map<String, Json> = parameters::write(&self.params);
         object.insert(if self.marks { "mark" } else { "drop" }.into(), json!(self.numbers));

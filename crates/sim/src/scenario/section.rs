@@ -66,7 +66,6 @@ impl<'a> Section<'a> {
         Some(self.fields.swap_remove(index).1)
     }
 
-    /// A text field.
     pub fn text(&mut self, name: &str) -> Result<Option<String>, ScenarioError> {
         match self.take(name) {
             None => Ok(None),

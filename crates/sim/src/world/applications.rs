@@ -7,24 +7,16 @@ use record::PageLoad;
 use tcp::{Endpoint, State};
 use traffic::{Action, AppCx, Closes, Input};
 
-use super::connection::{ACCEPTOR, Cause, Connection, Exchange, OPENER};
+use super::connection::{ACCEPTOR, Cause, Connection, Exchange, OPENER, Serial};
 use super::forwarding::Stream;
 use super::multiplex::Mux;
-use super::{Event, NOWHERE, World};
+use super::{Event, World};
 use crate::event_queue::{Priority, order};
 use crate::topology::Side;
 
 /// Two machines as packets name them. A scenario has few enough of them ([`crate::scenario::schema::NETWORK`]).
 fn host_numbers(machine: u32, peer: u32) -> [u16; 2] {
     [machine, peer].map(|host| u16::try_from(host).expect("machines have numbers of 16 bits"))
-}
-
-/// The next serial number of a connection or stream.
-fn take_serial(next: &mut u32) -> u32 {
-    let serial = *next;
-    // The largest number is that of no connection.
-    *next = serial.checked_add(1).expect("fewer than 2^32 connections in a run");
-    serial
 }
 
 impl World {
@@ -66,17 +58,16 @@ impl World {
             }
             Action::Distance { round_trip } => self.next_round_trip = Some(round_trip),
             Action::Await { conn } => {
-                let index = self.members[member as usize].connections[conn as usize];
+                let index = self.connection_of(member, conn);
                 self.connections[index].awaited = true;
             }
             Action::Script { conn, after, gap, bytes } => {
-                let index = self.members[member as usize].connections[conn as usize];
-                self.script(index, after, gap, bytes);
+                self.script(self.connection_of(member, conn), after, gap, bytes);
             }
             Action::Move { machine } => self.members[member as usize].machine = machine,
             Action::Open { conn, peer, closes } => self.open(member, conn, peer, closes),
             Action::Multiplex { conn, frame } => {
-                let index = self.members[member as usize].connections[conn as usize];
+                let index = self.connection_of(member, conn);
                 let connection = &mut self.connections[index];
                 connection.multiplexed = true;
                 connection.mux = Some(Box::new(Mux::new(frame)));
@@ -89,15 +80,11 @@ impl World {
                 self.recorder.page_ended(page);
             }
             Action::Send { conn, bytes, reply_bytes, service } => {
-                let index = self.members[member as usize].connections[conn as usize];
-                self.write(index, bytes, reply_bytes, service);
+                self.write(self.connection_of(member, conn), bytes, reply_bytes, service);
             }
-            Action::Stop { conn } => {
-                let index = self.members[member as usize].connections[conn as usize];
-                self.stop(index);
-            }
+            Action::Stop { conn } => self.stop(self.connection_of(member, conn)),
             Action::Close { conn } => {
-                let index = self.members[member as usize].connections[conn as usize];
+                let index = self.connection_of(member, conn);
                 let connection = &mut self.connections[index];
                 connection.close_asked = true;
                 if connection.closing() && connection.unwritten == 0 {
@@ -106,6 +93,12 @@ impl World {
                 }
             }
         }
+    }
+
+    /// Where the connection is that an application calls by this number.
+    fn connection_of(&self, member: u32, number: u32) -> u32 {
+        let place = self.members[member as usize].connections[number as usize];
+        place.expect("an application opens a connection before it uses it")
     }
 
     /// What an opener has written and not sent is forgotten, and it closes.
@@ -151,7 +144,7 @@ impl World {
         let group = &self.groups[usize::from(owner.group)];
         let round_trip = group.draw_round_trip(owner.machine, peer, member, &mut owner.rng);
         let stream = Stream {
-            serial: take_serial(&mut self.next_serial),
+            serial: Serial::take(&mut self.serials_given),
             group: owner.group,
             route: group.routes[0][owner.machine as usize % group.routes[0].len()],
             hosts: host_numbers(owner.machine, peer),
@@ -184,7 +177,7 @@ impl World {
         let index = self.connections.place(|| Connection::new(&group.profile, clocks));
         let connection = &mut self.connections[index];
         connection.reset(&group.profile, clocks);
-        connection.serial = take_serial(&mut self.next_serial);
+        connection.serial = Some(Serial::take(&mut self.serials_given));
         self.owners.next(owner.group, member);
         connection.route = [
             group.routes[0][owner.machine as usize % group.routes[0].len()],
@@ -203,9 +196,9 @@ impl World {
         connection.closes = closes;
         connection.opened = now;
         if owner.connections.len() <= number as usize {
-            owner.connections.resize(number as usize + 1, NOWHERE);
+            owner.connections.resize(number as usize + 1, None);
         }
-        owner.connections[number as usize] = index;
+        owner.connections[number as usize] = Some(index);
         connection.ends[OPENER].connect(now);
         self.drain(index, OPENER);
         self.arm(index, OPENER);

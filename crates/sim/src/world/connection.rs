@@ -16,8 +16,25 @@ pub const OPENER: usize = 0;
 /// The end that accepted it.
 pub const ACCEPTOR: usize = 1;
 
-/// The serial number of no connection.
-pub const GONE: u32 = u32::MAX;
+/// The number of a connection or stream in the run, which none has again, unlike its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Serial(NonZero<u32>);
+
+impl Serial {
+    /// The next one, where so many have been given.
+    pub fn take(given: &mut u32) -> Self {
+        let next = given.checked_add(1).and_then(NonZero::new);
+        let serial = Serial(next.expect("fewer than 2^32 connections in a run"));
+        *given = serial.0.get();
+        serial
+    }
+
+    /// Counted from 0.
+    #[inline]
+    pub fn number(self) -> u32 {
+        self.0.get() - 1
+    }
+}
 
 /// Why the server program writes.
 #[derive(Clone, Copy, Debug)]
@@ -69,10 +86,9 @@ impl Exchange {
     }
 }
 
-/// One connection.
 pub struct Connection {
-    /// Never used again, unlike the connection's place; [`GONE`] when it is over.
-    pub serial: u32,
+    /// None when it is over.
+    pub serial: Option<Serial>,
     /// Whose connection this is (over all groups).
     pub member: u32,
     /// The application's number for it.
@@ -91,7 +107,6 @@ pub struct Connection {
     pub sent_pending: bool,
     /// Whether replies share the connection frame by frame.
     pub multiplexed: bool,
-    /// Who closes.
     pub closes: Closes,
     /// Differentiated services code point of its packets.
     pub dscp: u8,
@@ -122,7 +137,6 @@ pub struct Connection {
     pub unwritten: u64,
     /// Bytes of all replies asked for.
     pub promised: u64,
-    /// What is measured of it.
     pub log: ConnectionLog,
 }
 
@@ -130,7 +144,7 @@ impl Connection {
     /// A connection between two hosts with these clocks.
     pub fn new(profile: &Arc<Profile>, clocks: [HostClock; 2]) -> Self {
         Connection {
-            serial: GONE,
+            serial: None,
             member: 0,
             number: 0,
             route: [0; 2],

@@ -10,7 +10,7 @@ use crate::event_queue::{Priority, order};
 use crate::port::{Offered, Port};
 use crate::recorder::Conservation;
 use crate::topology::Side;
-use crate::world::connection::{ACCEPTOR, GONE, OPENER};
+use crate::world::connection::{ACCEPTOR, Connection, OPENER, Serial};
 use crate::world::{Event, World};
 
 /// Bytes of IPv4 and UDP headers.
@@ -21,20 +21,18 @@ const UDP_IP_HEADERS: u32 = 28;
 pub(crate) enum Payload {
     /// A segment of a connection.
     Segment(Segment),
-    /// A datagram of a stream.
     Datagram(Datagram),
 }
 
-/// A UDP datagram.
 #[derive(Clone, Copy)]
 pub(crate) struct Datagram {
     /// How many its stream has sent before it.
-    pub(crate) number: u64,
-    pub(crate) sent: Instant,
+    pub number: u64,
+    pub sent: Instant,
     /// Payload.
-    pub(crate) bytes: u32,
+    pub bytes: u32,
     /// Code point of the IP header.
-    pub(crate) ecn: Ecn,
+    pub ecn: Ecn,
 }
 
 impl Default for Payload {
@@ -46,19 +44,19 @@ impl Default for Payload {
 /// A packet on its way.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct InFlight {
-    pub(crate) payload: Payload,
-    /// Place of its connection, or of its stream of datagrams.
-    pub(crate) connection: u32,
-    pub(crate) serial: u32,
-    pub(crate) route: u32,
+    pub(super) payload: Payload,
+    pub(super) connection: u32,
+    /// None of a place that is free.
+    pub(super) serial: Option<Serial>,
+    route: u32,
     /// Ports passed.
-    pub(crate) hop: u16,
-    pub(crate) to: u8,
+    hop: u16,
+    pub(super) to: u8,
     /// What queues may read beside size and flow. It travels along: asking the connection at
     /// every port would cost a visit to its memory.
     header: Header,
     /// What it is to those who count.
-    pub(crate) class: PacketClass,
+    class: PacketClass,
 }
 
 /// What a segment is to those who count.
@@ -78,31 +76,60 @@ fn class(segment: &Segment) -> PacketClass {
 
 /// One sender's datagrams: what they have in common.
 pub(crate) struct Stream {
-    pub(crate) serial: u32,
-    pub(crate) group: u16,
-    pub(crate) route: u32,
-    pub(crate) hosts: [u16; 2],
-    pub(crate) dscp: u8,
+    pub(super) serial: Serial,
+    pub(super) group: u16,
+    pub(super) route: u32,
+    pub(super) hosts: [u16; 2],
+    pub(super) dscp: u8,
     /// Delay after the last port.
-    pub(crate) tail: Duration,
+    pub(super) tail: Duration,
     /// Which side it goes to, as of a connection.
-    pub(crate) to: u8,
+    pub(super) to: u8,
     /// The member that hears of every datagram that arrives, if one does.
-    pub(crate) hears: Option<u32>,
-    /// Datagrams sent.
-    pub(crate) sent: u64,
+    pub(super) hears: Option<u32>,
+    pub(super) sent: u64,
 }
 
 impl InFlight {
     /// The direction number an AQM sees: unlike for the two directions of a connection.
     pub(crate) fn flow(&self) -> u64 {
-        u64::from(self.serial) << 1 | u64::from(1 - self.to)
+        u64::from(self.serial_number()) << 1 | u64::from(1 - self.to)
+    }
+
+    /// The serial number of its connection or stream, from 0.
+    #[inline]
+    pub(crate) fn serial_number(&self) -> u32 {
+        self.serial.map_or(0, Serial::number)
+    }
+
+    pub(crate) fn payload(&self) -> &Payload {
+        &self.payload
+    }
+
+    /// Place of its connection, or of its stream of datagrams.
+    pub(crate) fn place(&self) -> u32 {
+        self.connection
+    }
+
+    /// The end that sent it.
+    pub(crate) fn from(&self) -> usize {
+        usize::from(1 - self.to)
+    }
+
+    /// Whether it is of this connection, and not of one that had the place before.
+    pub(crate) fn is_of(&self, connection: &Connection) -> bool {
+        connection.serial == self.serial
+    }
+
+    /// Whether it is on its way, and its place not free.
+    pub(crate) fn is_on_its_way(&self) -> bool {
+        self.serial.is_some()
     }
 
     /// Its end of its connection, for the order of events of one instant.
     #[inline]
     fn about(&self) -> u64 {
-        u64::from(self.serial) << 1 | u64::from(self.to)
+        u64::from(self.serial_number()) << 1 | u64::from(self.to)
     }
 
     /// What queues may read beside size and flow.
@@ -110,7 +137,6 @@ impl InFlight {
         &self.header
     }
 
-    /// Whether it is one of a stream of datagrams.
     #[inline]
     pub(crate) fn is_datagram(&self) -> bool {
         matches!(self.payload, Payload::Datagram(_))
@@ -196,7 +222,7 @@ impl World {
         self.in_flight[id] = InFlight {
             payload: Payload::Datagram(datagram),
             connection: index,
-            serial: stream.serial,
+            serial: Some(stream.serial),
             to: stream.to,
             hop: 0,
             route: stream.route,
@@ -353,7 +379,7 @@ impl World {
     /// A packet has left the world: its place may be used again.
     pub(super) fn forget(&mut self, id: u32) {
         if Conservation::ON {
-            self.in_flight[id].serial = GONE;
+            self.in_flight[id].serial = None;
         }
         self.in_flight.free(id);
     }

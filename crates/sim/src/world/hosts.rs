@@ -5,7 +5,7 @@ use packet::{Duration, Ecn, Instant};
 use tcp::{HostPair, State};
 use traffic::{Closes, Input};
 
-use super::connection::{ACCEPTOR, Exchange, GONE, OPENER};
+use super::connection::{ACCEPTOR, Exchange, OPENER, Serial};
 use super::forwarding::{Datagram, InFlight, Payload, Stream};
 use super::{Event, World};
 use crate::event_queue::{Priority, order};
@@ -74,10 +74,10 @@ impl World {
         }
     }
 
-    pub(super) fn timer(&mut self, index: u32, serial: u32, end: usize) {
+    pub(super) fn timer(&mut self, index: u32, serial: Serial, end: usize) {
         let now = self.now;
         let connection = &mut self.connections[index];
-        if connection.serial != serial || connection.armed[end] != now {
+        if connection.serial != Some(serial) || connection.armed[end] != now {
             return; // over, or superseded by an earlier one
         }
         connection.armed[end] = Instant::NEVER;
@@ -183,10 +183,10 @@ impl World {
         if deadline.at >= connection.armed[end] || connection.ends[end].state() == State::TimeWait {
             return;
         }
+        let Some(serial) = connection.serial else { return };
         connection.armed[end] = deadline.at;
-        let serial = connection.serial;
         let priority = if deadline.order == 0 { Priority::Timer } else { Priority::Acknowledge };
-        let about = u64::from(serial) << 1 | end as u64;
+        let about = u64::from(serial.number()) << 1 | end as u64;
         let event = Event::Timer { connection: index, serial, end: end as u8 };
         self.events.schedule(deadline.at, order(priority, about), event);
     }
@@ -249,21 +249,21 @@ impl World {
     /// The server program begins to work on the oldest unserved request, unless it does already.
     fn serve(&mut self, index: u32) {
         let connection = &mut self.connections[index];
-        let serial = connection.serial;
+        let Some(serial) = connection.serial else { return };
         let next = connection.oldest_unserved();
         let exchange = &mut connection.exchanges[next];
         if !std::mem::replace(&mut exchange.in_service, true) {
             let worked = self.now + exchange.service;
             let at = exchange.scripted().map_or(worked, |not_before| not_before.max(self.now));
-            let order = order(Priority::Wake, SERVERS | u64::from(serial));
+            let order = order(Priority::Wake, SERVERS | u64::from(serial.number()));
             self.events.schedule(at, order, Event::Serve { connection: index, serial });
         }
     }
 
     /// The server program has finished an answer.
-    pub(super) fn served(&mut self, index: u32, serial: u32) {
+    pub(super) fn served(&mut self, index: u32, serial: Serial) {
         let connection = &mut self.connections[index];
-        if connection.serial != serial {
+        if connection.serial != Some(serial) {
             return; // the connection failed meanwhile
         }
         if connection.multiplexed {
@@ -313,13 +313,11 @@ impl World {
         }
     }
 
-    /// A request has ended.
     fn end_exchange(&mut self, index: u32, exchange: Exchange) {
         let group = self.group_of(index);
         self.recorder.replied(self.now, &mut self.connections[index], group, exchange);
     }
 
-    /// A transfer has ended.
     fn end_transfer(&mut self, index: u32) {
         let group = self.group_of(index);
         self.recorder.transferred(self.now, &self.connections[index], group);
@@ -330,7 +328,7 @@ impl World {
         let connection = &mut self.connections[index];
         self.recorder.closed(self.now, connection);
         // Late packets and timer events of this connection find another serial number.
-        connection.serial = GONE;
+        connection.serial = None;
         self.connections.free(index);
     }
 

@@ -147,11 +147,12 @@ impl World {
             connection.unserved -= 1;
             let answer = Answer { request_end: exchange.request_end, left: exchange.reply_bytes };
             let ready = now + exchange.service;
-            let serial = connection.serial;
-            let Some(mux) = connection.mux() else { return };
+            let (serial, Some(mux)) = (connection.serial, connection.mux()) else { return };
             mux.working.push((ready, answer));
-            if exchange.service > Duration::ZERO {
-                let order = order(Priority::Wake, SERVERS | u64::from(serial));
+            if let Some(serial) = serial
+                && exchange.service > Duration::ZERO
+            {
+                let order = order(Priority::Wake, SERVERS | u64::from(serial.number()));
                 self.events.schedule(ready, order, Event::Serve { connection: index, serial });
             }
         }

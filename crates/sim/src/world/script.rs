@@ -8,10 +8,9 @@ use crate::scenario::schema;
 use crate::scenario::{Rule, Scenario, Traffic};
 use crate::topology::Side;
 use crate::world::World;
-use crate::world::connection::{GONE, OPENER};
+use crate::world::connection::{OPENER, Serial};
 use crate::world::forwarding::{Datagram, Payload};
 
-/// What a rule counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Count {
     Data,
@@ -39,7 +38,8 @@ struct Counts {
 /// A flow's counts in both directions; a place used again begins anew.
 #[derive(Clone, Debug)]
 struct Flow {
-    serial: u32,
+    /// None before the first.
+    serial: Option<Serial>,
     /// Number in its group, from 1.
     number: u64,
     directions: [Counts; 2],
@@ -77,13 +77,13 @@ impl Scripts {
         &mut self,
         streams: bool,
         index: u32,
-        serial: u32,
+        serial: Option<Serial>,
         number: impl FnOnce() -> u64,
     ) -> &mut Flow {
         let flows = &mut self.flows[usize::from(streams)];
         let index = index as usize;
         if flows.len() <= index {
-            let none = Flow { serial: GONE, number: 0, directions: Default::default() };
+            let none = Flow { serial: None, number: 0, directions: Default::default() };
             flows.resize(index + 1, none);
         }
         let flow = &mut flows[index];
@@ -210,7 +210,7 @@ impl Scripts {
         group: usize,
         side: Side,
         datagram: bool,
-        (index, serial, from): (u32, u32, usize),
+        (index, serial, from): (u32, Option<Serial>, usize),
         number: impl FnOnce() -> u64,
         packet: Sent,
     ) -> Option<bool> {

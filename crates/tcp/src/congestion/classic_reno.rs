@@ -173,12 +173,6 @@ impl Control for ClassicReno {
     fn classic(&self) -> Option<ClassicReno> {
         Some(*self)
     }
-
-    fn reset(&mut self) {}
-
-    fn boxed(&self) -> Box<dyn Control> {
-        Box::new(*self)
-    }
 }
 
 #[cfg(test)]

@@ -49,7 +49,6 @@ const FIELDS: &[Field] = &[
         .source("hystart = 1"),
 ];
 
-/// The scale of fractions.
 const SCALE: u32 = 1_024;
 
 /// The parameters, in the integers of the kernel.
@@ -297,21 +296,6 @@ impl Control for Cubic {
             let (last, now) = (jiffies(last), jiffies(now));
             epoch.start = (epoch.start + (now - last)).min(now);
         }
-    }
-
-    fn reset(&mut self) {
-        *self = Cubic::new(self.settings);
-    }
-
-    fn boxed(&self) -> Box<dyn Control> {
-        Box::new(self.clone())
-    }
-}
-
-#[cfg(test)]
-impl Default for Cubic {
-    fn default() -> Self {
-        Cubic::new(Settings::read(&Params::defaults(FIELDS)))
     }
 }
 

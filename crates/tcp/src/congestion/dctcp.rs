@@ -101,21 +101,6 @@ impl Control for Dctcp {
             snd.ssthresh = (rest as u64).max(2 * snd.mss());
         }
     }
-
-    fn reset(&mut self) {
-        *self = Dctcp::new(self.settings);
-    }
-
-    fn boxed(&self) -> Box<dyn Control> {
-        Box::new(self.clone())
-    }
-}
-
-#[cfg(test)]
-impl Default for Dctcp {
-    fn default() -> Self {
-        Dctcp::new(Settings::read(&Params::defaults(FIELDS)))
-    }
 }
 
 #[cfg(test)]
@@ -123,6 +108,12 @@ mod tests {
     use super::super::marking::Path;
     use super::super::testing::ack_sample;
     use super::*;
+
+    impl Default for Dctcp {
+        fn default() -> Self {
+            Dctcp::new(Settings::read(&Params::defaults(FIELDS)))
+        }
+    }
 
     fn snd() -> SendState {
         SendState { una: 1, max: 10_001, cwnd: 10_000, mss: 1_000, ..SendState::default() }

@@ -253,27 +253,18 @@ impl Control for LedbatPp {
         let before = self.began.map_or(0, |_| snd.ssthresh);
         snd.ssthresh = (snd.cwnd.max(before) / 2).max(LEAST * snd.mss());
     }
-
-    fn reset(&mut self) {
-        *self = LedbatPp::new(self.settings);
-    }
-
-    fn boxed(&self) -> Box<dyn Control> {
-        Box::new(self.clone())
-    }
-}
-
-#[cfg(test)]
-impl Default for LedbatPp {
-    fn default() -> Self {
-        LedbatPp::new(Settings::read(&Params::defaults(FIELDS)))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{self, MSS, Path, ack_sample};
     use super::*;
+
+    impl Default for LedbatPp {
+        fn default() -> Self {
+            LedbatPp::new(Settings::read(&Params::defaults(FIELDS)))
+        }
+    }
 
     fn ms(x: u64) -> Duration {
         Duration::from_millis(x)

@@ -104,7 +104,6 @@ pub(crate) enum CaState {
     Open,
     /// Marks were reported less than a window of data ago: the window is being reduced.
     Cwr,
-    /// Fast recovery.
     Recovery,
     /// After a timeout.
     Loss,
@@ -131,7 +130,6 @@ pub(crate) struct RateSample {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lost {
     pub now: Instant,
-    /// Its bytes.
     pub bytes: u64,
     /// Bytes in flight when it was sent, its own included.
     pub sent_in_flight: u64,
@@ -143,7 +141,6 @@ pub(crate) struct Lost {
     pub app_limited: bool,
 }
 
-/// Who sets what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ControlFlags {
     /// The control sets `cwnd` itself at all times; else, while a loss or mark is answered, the
@@ -172,9 +169,19 @@ pub(crate) enum EcnMode {
 pub(crate) const CLASSIC: ControlFlags =
     ControlFlags { own_window: false, own_marks: false, paced: false, ecn: EcnMode::Classic };
 
+/// Copies of what is known as a trait object alone.
+pub(crate) trait Boxed {
+    fn boxed(&self) -> Box<dyn Control>;
+}
+
+impl<C: Control + Clone + 'static> Boxed for C {
+    fn boxed(&self) -> Box<dyn Control> {
+        Box::new(self.clone())
+    }
+}
+
 /// One connection's congestion control.
-pub(crate) trait Control: Debug + Send + Sync + RefUnwindSafe {
-    /// Who sets what.
+pub(crate) trait Control: Boxed + Debug + Send + Sync + RefUnwindSafe {
     fn flags(&self) -> ControlFlags {
         CLASSIC
     }
@@ -232,17 +239,11 @@ pub(crate) trait Control: Debug + Send + Sync + RefUnwindSafe {
     fn classic(&self) -> Option<ClassicReno> {
         None
     }
-
-    /// The same for another connection, as new.
-    fn reset(&mut self);
-
-    /// A copy.
-    fn boxed(&self) -> Box<dyn Control>;
 }
 
 impl Clone for Box<dyn Control> {
     fn clone(&self) -> Self {
-        self.boxed()
+        (**self).boxed()
     }
 }
 

@@ -263,22 +263,6 @@ impl Control for Prague {
         let rate = u128::from(window) * times * 1_000_000_000 / u128::from(srtt.nanos());
         Some(rate.max(1) as u64)
     }
-
-    fn reset(&mut self) {
-        let detector = self.detector.map(|_| Detector::default());
-        *self = Prague { detector, ..Prague::new(self.settings) };
-    }
-
-    fn boxed(&self) -> Box<dyn Control> {
-        Box::new(self.clone())
-    }
-}
-
-#[cfg(test)]
-impl Default for Prague {
-    fn default() -> Self {
-        Prague::new(Settings::read(&Params::defaults(FIELDS)))
-    }
 }
 
 #[cfg(test)]
@@ -286,6 +270,12 @@ mod tests {
     use super::super::marking::Path;
     use super::super::testing::{MSS, ack_sample};
     use super::*;
+
+    impl Default for Prague {
+        fn default() -> Self {
+            Prague::new(Settings::read(&Params::defaults(FIELDS)))
+        }
+    }
 
     fn path(rtt_ms: u64) -> Path {
         Path::new(Box::new(Prague::default()), rtt_ms, 3)

@@ -41,14 +41,6 @@ impl Control for Reno {
         self.increase.forget();
         snd.ssthresh = u64::from((segments(snd) >> 1).max(2)) * snd.mss();
     }
-
-    fn reset(&mut self) {
-        *self = Reno::default();
-    }
-
-    fn boxed(&self) -> Box<dyn Control> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

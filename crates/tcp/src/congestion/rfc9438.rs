@@ -208,21 +208,6 @@ impl Control for Cubic {
             epoch.seen = now;
         }
     }
-
-    fn reset(&mut self) {
-        *self = Cubic::new(self.settings);
-    }
-
-    fn boxed(&self) -> Box<dyn Control> {
-        Box::new(self.clone())
-    }
-}
-
-#[cfg(test)]
-impl Default for Cubic {
-    fn default() -> Self {
-        Cubic::new(Settings::read(&Params::defaults(FIELDS)))
-    }
 }
 
 #[cfg(test)]

@@ -173,27 +173,18 @@ impl Control for Vegas {
         // The path may be another one: Linux forgets what it measured.
         *self = Vegas::new(self.settings);
     }
-
-    fn reset(&mut self) {
-        *self = Vegas::new(self.settings);
-    }
-
-    fn boxed(&self) -> Box<dyn Control> {
-        Box::new(self.clone())
-    }
-}
-
-#[cfg(test)]
-impl Default for Vegas {
-    fn default() -> Self {
-        Vegas::new(Settings::read(&Params::defaults(FIELDS)))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing;
     use super::*;
+
+    impl Default for Vegas {
+        fn default() -> Self {
+            Vegas::new(Settings::read(&Params::defaults(FIELDS)))
+        }
+    }
 
     const MSS: u64 = 1_000;
 

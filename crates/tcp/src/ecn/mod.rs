@@ -13,6 +13,7 @@ use packet::{Ecn, Instant};
 
 use crate::clock::Moment;
 use crate::endpoint::Endpoint;
+use crate::recovery::Windows;
 use crate::segment::{Flags, Segment};
 use crate::sender::Sender;
 pub(crate) use abe::BetaEcn;
@@ -228,7 +229,8 @@ impl Endpoint {
         {
             let ecn = &self.profile.ecn;
             let held = classic.control.is_reno() && ecn.holds(self.snd.cwnd, self.snd.mss());
-            if classic.control.on_echo(&self.profile.recovery, &mut self.snd, ecn.cut) {
+            let (rules, control) = (&self.profile.recovery, &mut classic.control);
+            if (Windows { rules, snd: &mut self.snd, control }).on_echo(ecn.cut) {
                 self.ecn.held = held;
                 self.counters.ecn_reductions += 1;
                 self.ecn.reduced();

@@ -30,7 +30,6 @@ pub(crate) enum EchoCut {
     Beta(BetaEcn),
 }
 
-/// The ECN of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EcnRules {
     /// The SYN asks for ECN, or the SYN-ACK agrees.

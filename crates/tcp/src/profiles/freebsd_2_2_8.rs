@@ -6,12 +6,10 @@ use packet::{About, Duration};
 
 use super::fields::{self, OFF, ON, field};
 use super::parts::{self, Parts};
-use super::start::Start;
-use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck, TimeLimit};
+use crate::profile::{Profile, TimeLimit};
 use crate::receiver::AtOnce;
-use crate::recovery::Implementation;
 use crate::registry::Entry;
-use crate::rtt::{Bsd, Callouts, RttRules};
+use crate::rtt::{Bsd, Callouts};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -47,13 +45,9 @@ const FIELDS: &[Field] = &[
     },
     fields::WRITE_CHUNK,
     fields::SMALL_WRITE_SPLIT,
-    Field {
-        name: "floor_v",
-        meaning: "Floor the RTT estimate at the smallest timeout before a timeout multiplies it.",
-        kind: Kind::Switch,
-        default: Value::Switch(true),
-        source: "FreeBSD 3.2; the 1998 code does not, 2.2.8 is not known",
-    },
+    Field::new("floor_v", Kind::Switch, Value::Switch(true))
+        .meaning("Floor the RTT estimate at the smallest timeout before a timeout multiplies it.")
+        .source("FreeBSD 3.2; the 1998 code does not, 2.2.8 is not known"),
     field(fields::INITIAL_WINDOW, Value::Whole(1), "1998 FreeBSD code"),
     field(fields::RECOVERY, Value::Choice("reno"), "1998 FreeBSD code"),
     field(fields::CONGESTION, Value::Choice("reno-bsd"), "the system's own"),
@@ -105,48 +99,25 @@ const FIELDS: &[Field] = &[
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
     let parts = Parts::read(params)?;
-    let start = Start::read(params);
     let tick = parts.counted_tick()?;
-    let window = parts.window.next_multiple_of(parts.segment);
+    let rtt = Bsd {
+        tick,
+        initial: parts::ticks(parts.start.rto, tick),
+        min: parts::ticks(parts.rto_min, tick),
+        max: parts::ticks(Duration::from_secs(64), tick),
+        callouts: Callouts::Host,
+        timing_adds: 1,
+        floor_v: params.switch("floor_v"),
+    };
     let at_once = match parts.ack_every {
         1 if parts.delayed_ack == Duration::ZERO => AtOnce::Segments(1),
-        every => AtOnce::Bytes((every * parts.segment).min(window.div_ceil(2))),
+        every => AtOnce::Bytes((every * parts.segment).min(parts.socket_buffer().div_ceil(2))),
     };
+    let limit = parts.start.limit;
     Ok(Profile {
-        name: ENTRY.about.name,
-        mss: parts.mss as u16,
-        window,
-        initial_segments: parts.initial_segments,
-        initial_ssthresh: start.ssthresh(u64::MAX),
-        congestion: parts.congestion.boxed(),
-        rtt: RttRules::Bsd(Bsd {
-            tick,
-            initial: parts::ticks(start.rto, tick),
-            min: parts::ticks(parts.rto_min, tick),
-            max: parts::ticks(Duration::from_secs(64), tick),
-            callouts: Callouts::Host,
-            timing_adds: 1,
-            floor_v: params.switch("floor_v"),
-        }),
-        recovery: parts.rules(Implementation::Bsd),
         ack: parts.ack_at(at_once),
-        idle: if parts.idle_restart { IdleRule::SinceReceived } else { IdleRule::Off },
-        output: parts::bsd_output(params),
-        opening: Opening {
-            syn_ack: SynAck::Timer,
-            waits: start.waits(),
-            options: 4,
-            handshake_grows: true,
-            loss_cuts_threshold: true,
-            loss_closes_window: true,
-        },
-        ending: Ending::Fin,
-        rto_check: parts.rto_check(),
-        timestamps: parts.timestamps,
-        ecn: parts.ecn,
-        max_resends: 12,
-        connect_limit: start.limit.map_or(TimeLimit::Unlimited, |span| parts::ticked(span, tick)),
+        connect_limit: limit.map_or(TimeLimit::Unlimited, |span| parts::ticked(span, tick)),
         time_wait: parts::ticked(Duration::from_secs(60), tick),
-        remembers: parts::host_routes(params, 0)?,
+        ..parts.bsd(ENTRY.about.name, params, rtt, 0)?
     })
 }

@@ -6,11 +6,9 @@ use packet::{About, Duration};
 
 use super::fields::{self, OFF, ON, field};
 use super::parts::{self, Parts};
-use super::start::Start;
-use crate::profile::{Ending, IdleRule, Opening, Profile, RtoCheck, SynAck, TimeLimit};
-use crate::recovery::Implementation;
+use crate::profile::{Opening, Profile, RtoCheck, SynAck};
 use crate::registry::Entry;
-use crate::rtt::{Bsd, Callouts, RttRules};
+use crate::rtt::{Bsd, Callouts};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -43,14 +41,12 @@ const FIELDS: &[Field] = &[
     },
     fields::WRITE_CHUNK,
     fields::SMALL_WRITE_SPLIT,
-    Field {
-        name: "false_timeout",
-        meaning: "Undo a timeout if new data is acknowledged within half a round trip of the \
-                  first resend. Off where f_rto is on.",
-        kind: Kind::Switch,
-        default: ON,
-        source: "systems derived from FreeBSD 4.x",
-    },
+    Field::new("false_timeout", Kind::Switch, ON)
+        .meaning(
+            "Undo a timeout if new data is acknowledged within half a round trip of the first \
+                 resend. Off where f_rto is on.",
+        )
+        .source("systems derived from FreeBSD 4.x"),
     field(fields::INITIAL_WINDOW, Value::Whole(1), "slowstart_flightsize of FreeBSD 4.x"),
     field(fields::RECOVERY, Value::Choice("newreno"), "the default of FreeBSD 4.5"),
     field(fields::CONGESTION, Value::Choice("reno-bsd"), "the system's own"),
@@ -95,52 +91,28 @@ const FIELDS: &[Field] = &[
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
     let parts = Parts::read(params)?;
-    let start = Start::read(params);
     let tick = parts.counted_tick()?;
-    let window = parts.window.next_multiple_of(parts.segment);
+    let rtt = Bsd {
+        tick,
+        initial: parts::ticks(parts.start.rto, tick),
+        min: parts::ticks(parts.rto_min, tick),
+        max: parts::ticks(Duration::from_secs(64), tick),
+        callouts: Callouts::Connection,
+        timing_adds: 0,
+        floor_v: true,
+    };
+    let common = parts.bsd(ENTRY.about.name, params, rtt, parts.socket_buffer())?;
     Ok(Profile {
-        name: ENTRY.about.name,
-        mss: parts.mss as u16,
-        window,
-        initial_segments: parts.initial_segments,
-        initial_ssthresh: start.ssthresh(u64::MAX),
-        congestion: parts.congestion.boxed(),
-        rtt: RttRules::Bsd(Bsd {
-            tick,
-            initial: parts::ticks(start.rto, tick),
-            min: parts::ticks(parts.rto_min, tick),
-            max: parts::ticks(Duration::from_secs(64), tick),
-            callouts: Callouts::Connection,
-            timing_adds: 0,
-            floor_v: true,
-        }),
-        recovery: parts.rules(Implementation::Bsd),
-        ack: parts.ack(),
-        idle: if parts.idle_restart { IdleRule::SinceReceived } else { IdleRule::Off },
-        output: parts::bsd_output(params),
-        opening: Opening {
-            syn_ack: SynAck::Cache,
-            waits: start.waits(),
-            options: 4,
-            handshake_grows: true,
-            loss_cuts_threshold: true,
-            loss_closes_window: true,
-        },
-        ending: Ending::Fin,
-        rto_check: rto_check(params, &parts)?,
-        timestamps: parts.timestamps,
-        ecn: parts.ecn,
-        max_resends: 12,
-        connect_limit: start.life(),
-        time_wait: TimeLimit::Exact(Duration::from_secs(60)),
-        remembers: parts::host_routes(params, window)?,
+        rto_check: rto_check(params, common.rto_check)?,
+        opening: Opening { syn_ack: SynAck::Cache, ..common.opening },
+        ..common
     })
 }
 
 /// F-RTO and the system's own check answer one question.
-fn rto_check(params: &Params, parts: &Parts) -> Result<RtoCheck, BadParams> {
+fn rto_check(params: &Params, asked: RtoCheck) -> Result<RtoCheck, BadParams> {
     let own = params.switch("false_timeout");
-    match parts.rto_check() {
+    match asked {
         RtoCheck::FRto if own && params.given("false_timeout") => Err(BadParams::new(
             "false_timeout",
             "asks the question that f_rto answers; set one of the two to false",

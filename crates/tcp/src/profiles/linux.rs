@@ -5,12 +5,11 @@ use packet::units::Unit;
 use packet::{About, Duration};
 
 use super::fields::{self, OFF, ON, field};
-use super::parts::{self, Chosen, Parts};
+use super::parts::{Chosen, Parts};
 use super::start::Start;
 use crate::congestion::EcnMode;
-use crate::ecn::EcnRules;
 use crate::host_cache::Remembers;
-use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck, SynRetries, TimeLimit};
+use crate::profile::{IdleRule, Opening, Profile, SynAck, SynRetries};
 use crate::receiver::{AckPolicy, Adaptive, AtOnce};
 use crate::recovery::{Detection, Implementation, RackSettings, RecoveryKind};
 use crate::registry::Entry;
@@ -48,28 +47,28 @@ const FIELDS: &[Field] = &[
         "constructed: the 6 MiB up to which Linux grows it (net.ipv4.tcp_rmem) from the start",
     ),
     field(fields::INITIAL_WINDOW, Value::Whole(10), "RFC 6928 section 2"),
-    Field {
-        name: "recovery",
-        meaning: "How losses are found: RACK-TLP (RFC 8985); as Linux without RACK, by reports of \
-                  three segments above (sack); as Linux without SACK (newreno); or plain's Tahoe or \
-                  Reno with the congestion control of RFC 5681.",
-        kind: Kind::Choice(&["rack", "tahoe", "reno", "newreno", "sack"]),
-        default: Value::Choice("rack"),
-        source: "net.ipv4.tcp_recovery = 1; sack is 0, newreno net.ipv4.tcp_sack = 0",
-    },
+    Field::new(
+        "recovery",
+        Kind::Choice(&["rack", "tahoe", "reno", "newreno", "sack"]),
+        Value::Choice("rack"),
+    )
+    .meaning(
+        "How losses are found: RACK-TLP (RFC 8985); as Linux without RACK, by reports of three \
+             segments above (sack); as Linux without SACK (newreno); or plain's Tahoe or Reno with \
+             the congestion control of RFC 5681.",
+    )
+    .source("net.ipv4.tcp_recovery = 1; sack is 0, newreno net.ipv4.tcp_sack = 0"),
     field(
         fields::CONGESTION,
         Value::Unset,
         "cubic: net.ipv4.tcp_congestion_control; with plain's recovery, tahoe or reno, rfc5681",
     ),
-    Field {
-        name: "pacing",
-        meaning: "Spread segments over the round trip, as the fq queueing discipline does; a \
-                  control that needs it does in any case.",
-        kind: Kind::Switch,
-        default: OFF,
-        source: "net.core.default_qdisc = fq_codel in most distributions",
-    },
+    Field::new("pacing", Kind::Switch, OFF)
+        .meaning(
+            "Spread segments over the round trip, as the fq queueing discipline does; a control \
+             that needs it does in any case.",
+        )
+        .source("net.core.default_qdisc = fq_codel in most distributions"),
     field(
         fields::DUPACK_THRESHOLD,
         Value::Whole(3),
@@ -92,28 +91,25 @@ const FIELDS: &[Field] = &[
         Value::Whole(2),
         "RFC 1122 section 4.2.3.2; full segments (__tcp_ack_snd_check)",
     ),
-    Field {
-        name: "scaling_ratio",
-        meaning: "What of the receive buffer full segments fill. The window starts at half of the \
-                  buffer and grows by two segments for each that comes, up to this share; so long \
-                  every segment is acknowledged at once, and then 16 more. Below 0.5: 16 in all.",
-        kind: Kind::Real { unit: Unit::None, min: 0.1, max: 1.0, open: false },
-        default: Value::Real(0.640625),
-        source: "tcp_grow_window; payload to memory of a segment (scaling_ratio), counted in 1/256, \
-                 depends on the driver; constructed: 164/256, with which a fixed buffer of 6 MB gives the \
-                 308 segments that a kernel was seen to acknowledge one by one",
-    },
+    Field::new("scaling_ratio", Kind::from(Unit::None, 0.1, 1.0), Value::Real(0.640625))
+        .meaning(
+            "What of the receive buffer full segments fill. The window starts at half of the \
+             buffer and grows by two segments for each that comes, up to this share; so long every \
+             segment is acknowledged at once, and then 16 more. Below 0.5: 16 in all.",
+        )
+        .source(
+            "tcp_grow_window; payload to memory of a segment (scaling_ratio), \
+                           counted in 1/256, depends on the driver; constructed: 164/256, with \
+                           which a fixed buffer of 6 MB gives the 308 segments that a kernel was \
+                           seen to acknowledge one by one",
+        ),
     field(fields::DELAYED_ACK_CLOCK, Value::Choice("connection"), "a timer of the socket"),
     field(fields::TIMESTAMPS, ON, "net.ipv4.tcp_timestamps = 1"),
     field(fields::F_RTO, ON, "net.ipv4.tcp_frto = 2"),
     field(fields::HOST_CACHE, ON, "net.ipv4.tcp_no_metrics_save = 0 (tcp_metrics.c)"),
-    Field {
-        name: "cache_ssthresh",
-        meaning: "The host cache keeps the slow-start threshold too.",
-        kind: Kind::Switch,
-        default: OFF,
-        source: "net.ipv4.tcp_no_ssthresh_metrics_save = 1",
-    },
+    Field::new("cache_ssthresh", Kind::Switch, OFF)
+        .meaning("The host cache keeps the slow-start threshold too.")
+        .source("net.ipv4.tcp_no_ssthresh_metrics_save = 1"),
     field(
         fields::ECN,
         Value::Unset,
@@ -123,24 +119,22 @@ const FIELDS: &[Field] = &[
     fields::ECN_FEEDBACK,
     fields::ECN_RECEIVER,
     fields::ACCECN_OPTION,
-    Field {
-        name: "ecn_fallback",
-        meaning: "A SYN that goes again does not ask for ECN, so that a connection whose first SYN was \
-                  lost never has it (RFC 3168 section 6.1.1.1).",
-        kind: Kind::Switch,
-        default: ON,
-        source: "net.ipv4.tcp_ecn_fallback = 1 (tcp_ecn_clear_syn)",
-    },
+    Field::new("ecn_fallback", Kind::Switch, ON)
+        .meaning(
+            "A SYN that goes again does not ask for ECN, so that a connection whose first SYN was \
+             lost never has it (RFC 3168 section 6.1.1.1).",
+        )
+        .source("net.ipv4.tcp_ecn_fallback = 1 (tcp_ecn_clear_syn)"),
     field(fields::BETA_ECN, Value::Unset, "as much as a loss leaves: Linux has no ABE (RFC 8511)"),
-    Field {
-        name: "classic_fallback",
-        meaning: "Prague answers marks about as CUBIC does where depth and variation of the delay say \
-                  that the queue is a classic one (RFC 9331 section 4.3).",
-        kind: Kind::Switch,
-        default: OFF,
-        source: "tcp_prague.c 0.6: prague_ecn_fallback = 0; the detector is that of Briscoe and Ahmed, \
-                 arXiv:1911.00710",
-    },
+    Field::new("classic_fallback", Kind::Switch, OFF)
+        .meaning(
+            "Prague answers marks about as CUBIC does where depth and variation of the delay say \
+             that the queue is a classic one (RFC 9331 section 4.3).",
+        )
+        .source(
+            "tcp_prague.c 0.6: prague_ecn_fallback = 0; the detector is that of \
+                           Briscoe and Ahmed, arXiv:1911.00710",
+        ),
     field(fields::IDLE_RESTART, ON, "net.ipv4.tcp_slow_start_after_idle = 1"),
     field(fields::INITIAL_SSTHRESH, Value::Unset, "unbounded: TCP_INFINITE_SSTHRESH"),
     field(fields::RTO_INITIAL, Value::Real(1.0), "TCP_TIMEOUT_INIT = HZ; RFC 6298 (2.1)"),
@@ -168,64 +162,40 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     let detection = detection(params);
     let chosen = control(params, detection)?;
     let parts = Parts::read_with(params, chosen)?;
-    let start = Start::read(params);
-    let mut recovery = parts.rules(Implementation::Rfc);
+    let rtt = Exact {
+        initial: parts.start.rto,
+        min: Duration::ZERO,
+        margin: parts.rto_min,
+        max: Duration::from_secs(120),
+        tick: parts.tick,
+    };
+    let mut profile = Profile {
+        ack: acks(&parts, params.real("scaling_ratio")),
+        max_resends: 15,
+        remembers: remembers(params)?,
+        ..parts.profile(ENTRY.about.name, RttRules::Exact(rtt), Implementation::Rfc)
+    };
+    profile.ecn.fallback = params.switch("ecn_fallback");
+    let waits = waits(params, &parts.start);
+    profile.opening = Opening { syn_ack: SynAck::Request, waits, options: 8, ..profile.opening };
     if let Some(detection) = detection {
-        recovery.kind = RecoveryKind::Rack(RackSettings {
+        profile.recovery.kind = RecoveryKind::Rack(RackSettings {
             detection,
             paces: params.switch("pacing"),
-            threshold: recovery.threshold,
-            limited_transmit: recovery.limited_transmit,
+            threshold: profile.recovery.threshold,
+            limited_transmit: profile.recovery.limited_transmit,
             f_rto: params.switch("f_rto"),
             beta_ecn: parts.ecn.beta(),
         });
+        profile.idle = if parts.idle_restart { IdleRule::Decay } else { IdleRule::Off };
     } else if params.given("pacing") {
         let why = "does not go with plain's recovery; leave it out, or write recovery = \"rack\", \
                    \"sack\" or \"newreno\"";
         return Err(BadParams::new("pacing", why));
     }
-    Ok(Profile {
-        name: ENTRY.about.name,
-        mss: parts.mss as u16,
-        window: parts.window,
-        initial_segments: parts.initial_segments,
-        initial_ssthresh: start.ssthresh(u64::MAX),
-        congestion: parts.congestion.boxed(),
-        rtt: RttRules::Exact(Exact {
-            initial: start.rto,
-            min: Duration::ZERO,
-            margin: parts.rto_min,
-            max: Duration::from_secs(120),
-            tick: parts.tick,
-        }),
-        recovery,
-        ack: acks(&parts, params.real("scaling_ratio")),
-        idle: match (parts.idle_restart, detection.is_some()) {
-            (false, _) => IdleRule::Off,
-            (true, true) => IdleRule::Decay,
-            (true, false) => IdleRule::SinceSent,
-        },
-        output: parts::PLAIN_OUTPUT,
-        opening: Opening {
-            syn_ack: SynAck::Request,
-            waits: waits(params, &start),
-            options: 8,
-            handshake_grows: false,
-            loss_cuts_threshold: false,
-            loss_closes_window: true,
-        },
-        ending: Ending::Fin,
-        rto_check: parts.rto_check(),
-        timestamps: parts.timestamps,
-        ecn: EcnRules { fallback: params.switch("ecn_fallback"), ..parts.ecn },
-        max_resends: 15,
-        connect_limit: start.life(),
-        time_wait: TimeLimit::Exact(Duration::from_secs(60)),
-        remembers: remembers(params)?,
-    })
+    Ok(profile)
 }
 
-/// The congestion control.
 fn control(params: &Params, detection: Option<Detection>) -> Result<Chosen, BadParams> {
     let usual = if detection.is_some() { "cubic" } else { "rfc5681" };
     let mut chosen = Chosen::read(params, usual);

@@ -5,10 +5,8 @@ use packet::{About, Duration};
 
 use super::fields::{self, OFF, ON, field};
 use super::parts::{self, Parts};
-use super::start::Start;
 use crate::ecn::{EchoCut, EcnRules};
-use crate::host_cache::Remembers;
-use crate::profile::{Ending, IdleRule, Opening, Output, Profile, SynAck, TimeLimit};
+use crate::profile::{Ending, Opening, Output, Profile, SynAck, TimeLimit};
 use crate::recovery::{Implementation, Leaving};
 use crate::registry::Entry;
 use crate::rtt::{Ns2, RttRules};
@@ -77,15 +75,13 @@ const FIELDS: &[Field] = &[
 ];
 
 /// How NewReno leaves a recovery.
-pub(super) const EXIT_RECOVERY_FIX: Field = Field {
-    name: "exit_recovery_fix",
-    meaning: "NewReno leaves a recovery with no more than a packet beyond what is outstanding, as RFC 6582 \
-              has it; else with the window that the recovery began with, in a burst. Without meaning for \
-              other kinds of recovery.",
-    kind: Kind::Switch,
-    default: OFF,
-    source: "exit_recovery_fix_ = 0 in ns-default.tcl of ns-2.35",
-};
+pub(super) const EXIT_RECOVERY_FIX: Field = Field::new("exit_recovery_fix", Kind::Switch, OFF)
+    .meaning(
+        "NewReno leaves a recovery with no more than a packet beyond what is outstanding, as RFC \
+         6582 has it; else with the window that the recovery began with, in a burst. Without \
+         meaning for other kinds of recovery.",
+    )
+    .source("exit_recovery_fix_ = 0 in ns-default.tcl of ns-2.35");
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
     if params.given("synack_retries") {
@@ -93,67 +89,46 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         return Err(BadParams::new("synack_retries", why));
     }
     let parts = Parts::read(params)?;
-    let common = common(params, &parts, false)?;
-    let mut recovery = common.recovery;
-    if params.switch("exit_recovery_fix") {
-        recovery.leaving = Leaving::Outstanding;
-    }
-    Ok(Profile {
-        recovery,
-        name: ENTRY.about.name,
-        ack: parts.ack(),
+    let mut profile = Profile {
         output: Output { whole_packets: true, ..parts::PLAIN_OUTPUT },
-        opening: Opening { syn_ack: SynAck::Sink, ..common.opening },
         ending: Ending::Silent,
         max_resends: u8::MAX,
         // There is none; see Ending::Silent.
         time_wait: TimeLimit::Unlimited,
-        ..common
-    })
+        ..common(ENTRY.about.name, &parts, false)?
+    };
+    profile.opening.syn_ack = SynAck::Sink;
+    if params.switch("exit_recovery_fix") {
+        profile.recovery.leaving = Leaving::Outstanding;
+    }
+    Ok(profile)
 }
 
 /// What the one-way agents and FullTcp share.
 pub(super) fn common(
-    params: &Params,
+    name: &'static str,
     parts: &Parts,
     any_ack_ends_backoff: bool,
 ) -> Result<Profile, BadParams> {
-    let start = Start::read(params);
+    let rtt = Ns2 {
+        tick: parts.counted_tick()?,
+        initial: parts.start.rto,
+        min: parts.rto_min,
+        max: Duration::from_secs(60),
+        any_ack_ends_backoff,
+    };
+    let common = parts.profile(name, RttRules::Ns2(rtt), Implementation::Ns2);
     Ok(Profile {
-        name: "",
-        mss: parts.mss as u16,
-        window: parts.window,
-        initial_segments: parts.initial_segments,
-        initial_ssthresh: start.ssthresh(parts.window),
-        congestion: parts.congestion.boxed(),
-        rtt: RttRules::Ns2(Ns2 {
-            tick: parts.counted_tick()?,
-            initial: start.rto,
-            min: parts.rto_min,
-            max: Duration::from_secs(60),
-            any_ack_ends_backoff,
-        }),
-        recovery: parts.rules(Implementation::Ns2),
-        ack: parts.ack(),
-        idle: if parts.idle_restart { IdleRule::SinceSent } else { IdleRule::Off },
-        output: parts::PLAIN_OUTPUT,
+        initial_ssthresh: parts.start.ssthresh(parts.window),
         // SYNs are bare headers. A lost one leaves a threshold of two packets, but the first window is
         // that of the settings (`delay_growth_`).
         opening: Opening {
-            syn_ack: SynAck::Timer,
-            waits: start.waits(),
             options: 0,
-            handshake_grows: false,
             loss_cuts_threshold: true,
             loss_closes_window: false,
+            ..common.opening
         },
-        ending: Ending::Fin,
-        rto_check: parts.rto_check(),
-        timestamps: parts.timestamps,
-        ecn: EcnRules { cut: EchoCut::Half, ..parts.ecn },
-        max_resends: 12,
-        connect_limit: start.life(),
-        time_wait: TimeLimit::Exact(Duration::from_secs(60)),
-        remembers: Remembers::Nothing,
+        ecn: EcnRules { cut: EchoCut::Half, ..common.ecn },
+        ..common
     })
 }

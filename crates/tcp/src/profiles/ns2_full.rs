@@ -70,12 +70,12 @@ const FIELDS: &[Field] = &[
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
     let parts = Parts::read(params)?;
-    let common = super::ns2::common(params, &parts, true)?;
+    let common = super::ns2::common(ENTRY.about.name, &parts, true)?;
     // `need_send`: bytes since the last acknowledgement sent.
     let at_once = AtOnce::Bytes(parts.ack_every * parts.segment);
     let ack = parts.ack_at(at_once);
     let fixed = params.switch("exit_recovery_fix");
     let leaving = if fixed { Leaving::Refilled } else { Leaving::Threshold };
     let recovery = Rules { leaving, ..common.recovery };
-    Ok(Profile { name: ENTRY.about.name, ack, recovery, ending: Ending::BareFin, ..common })
+    Ok(Profile { ack, recovery, ending: Ending::BareFin, ..common })
 }

@@ -3,16 +3,18 @@
 use packet::Duration;
 use packet::params::{BadParams, Params, Value};
 
+use super::start::Start;
 use crate::congestion::{self, Arithmetic, ClassicReno, Control, ControlFlags, EcnMode};
 use crate::ecn::{BetaEcn, EchoCut, EcnFeedback, EcnRules};
 use crate::host_cache::Remembers;
-use crate::profile::{Output, RtoCheck, TimeLimit};
+use crate::profile::{Ending, IdleRule, Opening, Output, Profile, RtoCheck, SynAck, TimeLimit};
 use crate::receiver::{AckClock, AckPolicy, AtOnce};
 use crate::recovery::{Implementation, Leaving, RecoveryKind, Rules};
+use crate::rtt::{Bsd, RttRules};
 use crate::segment::STAMP_BYTES;
 
 /// FreeBSD's host routes; `sendpipe` where no other is given.
-pub(super) fn host_routes(params: &Params, sendpipe: u64) -> Result<Remembers, BadParams> {
+fn host_routes(params: &Params, sendpipe: u64) -> Result<Remembers, BadParams> {
     match (params.switch("host_cache"), params.given("sendpipe")) {
         (true, given) => {
             let sendpipe = if given { params.whole("sendpipe") } else { sendpipe };
@@ -47,6 +49,7 @@ pub(super) struct Parts {
     limited_transmit: bool,
     clock: AckClock,
     f_rto: bool,
+    pub start: Start,
 }
 
 impl Parts {
@@ -81,6 +84,7 @@ impl Parts {
                 _ => AckClock::Connection,
             },
             f_rto: params.switch("f_rto"),
+            start: Start::read(params),
         };
         parts.check()?;
         Ok(parts)
@@ -116,7 +120,75 @@ impl Parts {
         Ok(self.tick)
     }
 
-    pub fn rules(&self, implementation: Implementation) -> Rules {
+    /// A profile of these parts with, where they leave it open, what most have: RFC 5681's rule for
+    /// pauses, writes and close seen together, 12 retransmissions, 60 s of TIME_WAIT, no host cache.
+    pub fn profile(
+        &self,
+        name: &'static str,
+        rtt: RttRules,
+        implementation: Implementation,
+    ) -> Profile {
+        Profile {
+            name,
+            mss: self.mss as u16,
+            window: self.window,
+            initial_segments: self.initial_segments,
+            initial_ssthresh: self.start.ssthresh(u64::MAX),
+            congestion: self.congestion.boxed(),
+            rtt,
+            recovery: self.rules(implementation),
+            ack: self.ack(),
+            idle: if self.idle_restart { IdleRule::SinceSent } else { IdleRule::Off },
+            output: PLAIN_OUTPUT,
+            opening: Opening {
+                syn_ack: SynAck::Timer,
+                waits: self.start.waits(),
+                options: 4,
+                handshake_grows: false,
+                loss_cuts_threshold: false,
+                loss_closes_window: true,
+            },
+            ending: Ending::Fin,
+            rto_check: if self.f_rto { RtoCheck::FRto } else { RtoCheck::Off },
+            timestamps: self.timestamps,
+            ecn: self.ecn,
+            max_resends: 12,
+            connect_limit: self.start.life(),
+            time_wait: TimeLimit::Exact(Duration::from_secs(60)),
+            remembers: Remembers::Nothing,
+        }
+    }
+
+    /// The same of 4.4BSD's lineage; `sendpipe` as in [`host_routes`].
+    pub fn bsd(
+        &self,
+        name: &'static str,
+        params: &Params,
+        rtt: Bsd,
+        sendpipe: u64,
+    ) -> Result<Profile, BadParams> {
+        let common = self.profile(name, RttRules::Bsd(rtt), Implementation::Bsd);
+        Ok(Profile {
+            window: self.socket_buffer(),
+            idle: if self.idle_restart { IdleRule::SinceReceived } else { IdleRule::Off },
+            output: Output {
+                bsd: true,
+                write_chunk: params.whole("write_chunk"),
+                small_write_split: params.switch("small_write_split"),
+                whole_packets: false,
+            },
+            opening: Opening { handshake_grows: true, loss_cuts_threshold: true, ..common.opening },
+            remembers: host_routes(params, sendpipe)?,
+            ..common
+        })
+    }
+
+    /// The window in whole segments.
+    pub fn socket_buffer(&self) -> u64 {
+        self.window.next_multiple_of(self.segment)
+    }
+
+    fn rules(&self, implementation: Implementation) -> Rules {
         let Parts { kind, threshold, limited_transmit, .. } = *self;
         let (leaving, own) = match implementation {
             Implementation::Bsd => (Leaving::Outstanding, Arithmetic::Bsd),
@@ -133,10 +205,6 @@ impl Parts {
     }
     pub fn ack_at(&self, at_once: AtOnce) -> AckPolicy {
         AckPolicy { at_once, delay: self.delayed_ack, clock: self.clock, duplicates: false }
-    }
-
-    pub fn rto_check(&self) -> RtoCheck {
-        if self.f_rto { RtoCheck::FRto } else { RtoCheck::Off }
     }
 }
 
@@ -242,16 +310,6 @@ fn ack_every(params: &Params) -> Result<u64, BadParams> {
         return Err(BadParams::new("ack_every", why));
     }
     Ok(1)
-}
-
-/// The output of 4.4BSD.
-pub(super) fn bsd_output(params: &Params) -> Output {
-    Output {
-        bsd: true,
-        write_chunk: params.whole("write_chunk"),
-        small_write_split: params.switch("small_write_split"),
-        whole_packets: false,
-    }
 }
 
 /// Writes and close seen together, no Nagle.

@@ -5,10 +5,8 @@ use packet::{About, Duration};
 
 use super::fields::{self, OFF, ON, field};
 use super::parts::{self, Parts};
-use super::start::Start;
-use crate::ecn::{EchoCut, EcnRules};
-use crate::host_cache::Remembers;
-use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck, TimeLimit};
+use crate::ecn::EchoCut;
+use crate::profile::Profile;
 use crate::recovery::{Implementation, RecoveryKind};
 use crate::registry::Entry;
 use crate::rtt::{Exact, RttRules};
@@ -35,13 +33,9 @@ const FIELDS: &[Field] = &[
     fields::MSS,
     field(fields::WINDOW, Value::Whole(65_535), "largest window without scaling"),
     field(fields::INITIAL_WINDOW, Value::Whole(3), "RFC 3390 at an MSS of 1,460 B"),
-    Field {
-        name: "sack",
-        meaning: "Short for recovery: true means \"sack\", false \"newreno\".",
-        kind: Kind::Switch,
-        default: Value::Unset,
-        source: "constructed",
-    },
+    Field::new("sack", Kind::Switch, Value::Unset)
+        .meaning("Short for recovery: true means \"sack\", false \"newreno\".")
+        .source("constructed"),
     field(fields::RECOVERY, Value::Choice("sack"), "constructed"),
     field(fields::CONGESTION, Value::Choice("rfc5681"), "RFC 5681"),
     fields::DUPACK_THRESHOLD,
@@ -54,15 +48,13 @@ const FIELDS: &[Field] = &[
     field(fields::TIMESTAMPS, OFF, "constructed"),
     field(fields::F_RTO, OFF, "constructed"),
     fields::ECN,
-    Field {
-        name: "ecn_cut",
-        meaning: "What an ECN echo leaves of the window. rfc3168: half; of less than two segments one, \
-                  and nothing new goes out before the timer expires. rfc5681: half, but at least two \
-                  segments, as after a loss; Linux and FreeBSD do so.",
-        kind: Kind::Choice(&["rfc3168", "rfc5681"]),
-        default: Value::Choice("rfc3168"),
-        source: "RFC 3168 section 6.1.2, as in ns-2.35; RFC 5681 equation 4",
-    },
+    Field::new("ecn_cut", Kind::Choice(&["rfc3168", "rfc5681"]), Value::Choice("rfc3168"))
+        .meaning(
+            "What an ECN echo leaves of the window. rfc3168: half; of less than two segments one, \
+             and nothing new goes out before the timer expires. rfc5681: half, but at least two \
+             segments, as after a loss; Linux and FreeBSD do so.",
+        )
+        .source("RFC 3168 section 6.1.2, as in ns-2.35; RFC 5681 equation 4"),
     fields::ECN_FEEDBACK,
     fields::ECN_RECEIVER,
     fields::ACCECN_OPTION,
@@ -78,46 +70,19 @@ const FIELDS: &[Field] = &[
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
     let parts = Parts::read(params)?;
-    let start = Start::read(params);
-    let mut recovery = parts.rules(Implementation::Rfc);
+    let rtt = Exact {
+        initial: parts.start.rto,
+        min: parts.rto_min,
+        margin: Duration::ZERO,
+        max: Duration::from_secs(60),
+        tick: parts.tick,
+    };
+    let mut profile = parts.profile(ENTRY.about.name, RttRules::Exact(rtt), Implementation::Rfc);
     if params.given("sack") {
-        recovery.kind = by_switch(params)?;
+        profile.recovery.kind = by_switch(params)?;
     }
-    Ok(Profile {
-        name: ENTRY.about.name,
-        mss: parts.mss as u16,
-        window: parts.window,
-        initial_segments: parts.initial_segments,
-        initial_ssthresh: start.ssthresh(u64::MAX),
-        congestion: parts.congestion.boxed(),
-        rtt: RttRules::Exact(Exact {
-            initial: start.rto,
-            min: parts.rto_min,
-            margin: Duration::ZERO,
-            max: Duration::from_secs(60),
-            tick: parts.tick,
-        }),
-        recovery,
-        ack: parts.ack(),
-        idle: if parts.idle_restart { IdleRule::SinceSent } else { IdleRule::Off },
-        output: parts::PLAIN_OUTPUT,
-        opening: Opening {
-            syn_ack: SynAck::Timer,
-            waits: start.waits(),
-            options: 4,
-            handshake_grows: false,
-            loss_cuts_threshold: false,
-            loss_closes_window: true,
-        },
-        ending: Ending::Fin,
-        rto_check: parts.rto_check(),
-        timestamps: parts.timestamps,
-        ecn: EcnRules { cut: echo_cut(params, &parts)?, ..parts.ecn },
-        max_resends: 12,
-        connect_limit: start.life(),
-        time_wait: TimeLimit::Exact(Duration::from_secs(60)),
-        remembers: Remembers::Nothing,
-    })
+    profile.ecn.cut = echo_cut(params, &parts)?;
+    Ok(profile)
 }
 
 fn echo_cut(params: &Params, parts: &Parts) -> Result<EchoCut, BadParams> {

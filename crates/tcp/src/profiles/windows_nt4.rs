@@ -5,10 +5,8 @@ use packet::params::{BadParams, Field, Params, Value};
 use packet::{About, Duration};
 
 use super::fields::{self, OFF, ON, field};
-use super::parts::{self, Parts};
-use super::start::Start;
-use crate::host_cache::Remembers;
-use crate::profile::{Ending, IdleRule, Opening, Profile, SynAck, TimeLimit};
+use super::parts::Parts;
+use crate::profile::{Profile, TimeLimit};
 use crate::recovery::Implementation;
 use crate::registry::Entry;
 use crate::rtt::{Exact, RttRules};
@@ -69,40 +67,16 @@ const FIELDS: &[Field] = &[
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
     let parts = Parts::read(params)?;
-    let start = Start::read(params);
+    let rtt = Exact {
+        initial: parts.start.rto,
+        min: parts.rto_min,
+        margin: Duration::ZERO,
+        max: Duration::from_secs(240),
+        tick: parts.tick,
+    };
     Ok(Profile {
-        name: ENTRY.about.name,
-        mss: parts.mss as u16,
-        window: parts.window,
-        initial_segments: parts.initial_segments,
-        initial_ssthresh: start.ssthresh(u64::MAX),
-        congestion: parts.congestion.boxed(),
-        rtt: RttRules::Exact(Exact {
-            initial: start.rto,
-            min: parts.rto_min,
-            margin: Duration::ZERO,
-            max: Duration::from_secs(240),
-            tick: parts.tick,
-        }),
-        recovery: parts.rules(Implementation::Rfc),
-        ack: parts.ack(),
-        idle: if parts.idle_restart { IdleRule::SinceSent } else { IdleRule::Off },
-        output: parts::PLAIN_OUTPUT,
-        opening: Opening {
-            syn_ack: SynAck::Timer,
-            waits: start.waits(),
-            options: 4,
-            handshake_grows: false,
-            loss_cuts_threshold: false,
-            loss_closes_window: true,
-        },
-        ending: Ending::Fin,
-        rto_check: parts.rto_check(),
-        timestamps: parts.timestamps,
-        ecn: parts.ecn,
         max_resends: 5,
-        connect_limit: start.life(),
         time_wait: TimeLimit::Exact(Duration::from_secs(240)),
-        remembers: Remembers::Nothing,
+        ..parts.profile(ENTRY.about.name, RttRules::Exact(rtt), Implementation::Rfc)
     })
 }

@@ -5,7 +5,7 @@ use packet::{Duration, Instant};
 
 use crate::congestion::{AckSample, CaState, Cause, Control};
 use crate::ecn::{EchoCut, EcnState};
-use crate::recovery::Rules;
+use crate::recovery::{Implementation, Reaction, Rules};
 use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
 use crate::tracker::{AckInfo, Pacer, Seen, Tracker};
@@ -65,7 +65,6 @@ impl Tracked {
 }
 
 impl ClassicControl {
-    /// For a new connection.
     pub fn new(control: &dyn Control) -> Self {
         ClassicControl(control.classic().is_none().then(|| {
             Box::new(Tracked {
@@ -79,12 +78,10 @@ impl ClassicControl {
         }))
     }
 
-    /// Reno alone.
     pub const fn reno() -> Self {
         ClassicControl(None)
     }
 
-    /// Whether it is Reno.
     #[inline(always)]
     pub fn is_reno(&self) -> bool {
         self.0.is_none()
@@ -98,88 +95,6 @@ impl ClassicControl {
                 tracked.tracker.begin(snd, srtt, now);
             }
             _ => self.0 = None,
-        }
-    }
-
-    /// `acked` new numbers were acknowledged, and the window may grow.
-    #[inline(always)]
-    pub fn grow(&mut self, rules: &Rules, snd: &mut SendState, acked: u64) {
-        if snd.growth_held {
-            return;
-        }
-        match &mut self.0 {
-            None => rules.reno.grow(snd, acked),
-            Some(tracked) => tracked.tell(snd, tracked.ca_state(snd)),
-        }
-    }
-
-    /// A loss was noticed; `extra` bytes went out by limited transmit. Reduces threshold and window,
-    /// and then inflates the window by `inflation`.
-    pub fn on_loss(&mut self, rules: &Rules, snd: &mut SendState, extra: u64, inflation: u64) {
-        let covered = snd.echo_covers_loss();
-        snd.cwnd = match &mut self.0 {
-            None if covered => snd.cwnd.min(snd.ssthresh),
-            None => rules.reno.cut_at_loss(snd, extra),
-            Some(tracked) => {
-                if !covered {
-                    tracked.tracker.control.on_congestion(snd, Cause::Loss, tracked.now);
-                }
-                tracked.inflation = 0;
-                let own = tracked.tracker.flags.own_window;
-                if own { snd.cwnd } else { snd.cwnd.min(snd.ssthresh) }
-            }
-        };
-        self.inflate(snd, inflation);
-    }
-
-    /// The retransmission timer expired: threshold and window.
-    pub fn on_timeout(&mut self, rules: &Rules, snd: &mut SendState, now: Instant) {
-        let again = snd.timed_out;
-        let covered = snd.echo_covers_loss();
-        snd.timed_out = true;
-        match &mut self.0 {
-            None if covered => {}
-            None => rules.reno.cut_at_timeout(snd, again),
-            Some(tracked) => {
-                tracked.now = now;
-                if !covered && !again {
-                    tracked.tracker.control.on_congestion(snd, Cause::Timeout, now);
-                }
-                (tracked.inflation, tracked.loss_end) = (0, snd.max);
-                tracked.mark_all_lost(snd);
-                snd.cwnd = snd.mss();
-                tracked.tracker.control.on_timeout(snd, now);
-            }
-        }
-        snd.cwnd = snd.mss();
-    }
-
-    /// An ECN echo asks for a reduction; whether the control answers echoes so.
-    pub fn on_echo(&mut self, rules: &Rules, snd: &mut SendState, cut: EchoCut) -> bool {
-        match &mut self.0 {
-            None => rules.reno.cut_by_echo(snd, cut),
-            Some(tracked) if tracked.tracker.flags.own_marks => return false,
-            Some(tracked) => tracked.on_echo(snd, cut),
-        }
-        (snd.reduced, snd.reduced_by_echo) = (snd.max, true);
-        true
-    }
-
-    /// Duplicates say that so many bytes have left the network.
-    #[inline]
-    pub fn inflate(&mut self, snd: &mut SendState, bytes: u64) {
-        match &mut self.0 {
-            Some(tracked) if tracked.tracker.flags.own_window => tracked.inflation += bytes,
-            _ => snd.cwnd += bytes,
-        }
-    }
-
-    /// The window becomes `window`, what duplicates have added taken back in part or in full; of a
-    /// control that sets its window itself, all that they have added is taken back, but for `rest`.
-    pub fn deflate(&mut self, snd: &mut SendState, window: u64, rest: u64) {
-        match &mut self.0 {
-            Some(tracked) if tracked.tracker.flags.own_window => tracked.inflation = rest,
-            _ => snd.cwnd = window,
         }
     }
 
@@ -231,6 +146,112 @@ impl ClassicControl {
         tracked.tracker.control.on_restart(snd, idle, now);
         tracked.tracker.set_pace(snd);
         tracked.tracker.flags.own_window
+    }
+}
+
+/// What a recovery works on: a sender's numbers, its rules, and the control that it asks.
+pub(crate) struct Windows<'a> {
+    pub rules: &'a Rules,
+    pub snd: &'a mut SendState,
+    pub control: &'a mut ClassicControl,
+}
+
+impl Windows<'_> {
+    /// `acked` new numbers were acknowledged, and the window may grow.
+    #[inline(always)]
+    pub fn grow(&mut self, acked: u64) {
+        let snd = &mut *self.snd;
+        if snd.growth_held {
+            return;
+        }
+        match &mut self.control.0 {
+            None => self.rules.reno.grow(snd, acked),
+            Some(tracked) => tracked.tell(snd, tracked.ca_state(snd)),
+        }
+    }
+
+    /// A loss was noticed; `extra` bytes went out by limited transmit. Reduces threshold and window,
+    /// and then inflates the window by `inflation`.
+    pub fn on_loss(&mut self, extra: u64, inflation: u64) {
+        let snd = &mut *self.snd;
+        let covered = snd.echo_covers_loss();
+        snd.cwnd = match &mut self.control.0 {
+            None if covered => snd.cwnd.min(snd.ssthresh),
+            None => self.rules.reno.cut_at_loss(snd, extra),
+            Some(tracked) => {
+                if !covered {
+                    tracked.tracker.control.on_congestion(snd, Cause::Loss, tracked.now);
+                }
+                tracked.inflation = 0;
+                let own = tracked.tracker.flags.own_window;
+                if own { snd.cwnd } else { snd.cwnd.min(snd.ssthresh) }
+            }
+        };
+        self.inflate(inflation);
+    }
+
+    /// The first unacknowledged segment goes again at once: a recovery begins.
+    pub fn fast_retransmit(&mut self) -> Reaction {
+        self.snd.resend = true;
+        let program = self.rules.implementation;
+        Reaction {
+            entered: true,
+            stop_timer: program != Implementation::Rfc,
+            resend_only: program == Implementation::Bsd,
+        }
+    }
+
+    /// The retransmission timer expired: threshold and window.
+    pub fn on_timeout(&mut self, now: Instant) {
+        let snd = &mut *self.snd;
+        let again = snd.timed_out;
+        let covered = snd.echo_covers_loss();
+        snd.timed_out = true;
+        match &mut self.control.0 {
+            None if covered => {}
+            None => self.rules.reno.cut_at_timeout(snd, again),
+            Some(tracked) => {
+                tracked.now = now;
+                if !covered && !again {
+                    tracked.tracker.control.on_congestion(snd, Cause::Timeout, now);
+                }
+                (tracked.inflation, tracked.loss_end) = (0, snd.max);
+                tracked.mark_all_lost(snd);
+                snd.cwnd = snd.mss();
+                tracked.tracker.control.on_timeout(snd, now);
+            }
+        }
+        snd.cwnd = snd.mss();
+    }
+
+    /// An ECN echo asks for a reduction; whether the control answers echoes so.
+    pub fn on_echo(&mut self, cut: EchoCut) -> bool {
+        let snd = &mut *self.snd;
+        match &mut self.control.0 {
+            None => self.rules.reno.cut_by_echo(snd, cut),
+            Some(tracked) if tracked.tracker.flags.own_marks => return false,
+            Some(tracked) => tracked.on_echo(snd, cut),
+        }
+        (snd.reduced, snd.reduced_by_echo) = (snd.max, true);
+        true
+    }
+
+    /// Duplicates say that so many bytes have left the network.
+    #[inline]
+    pub fn inflate(&mut self, bytes: u64) {
+        match &mut self.control.0 {
+            Some(tracked) if tracked.tracker.flags.own_window => tracked.inflation += bytes,
+            _ => self.snd.cwnd += bytes,
+        }
+    }
+
+    /// The window becomes `window`, what duplicates have added taken back in part or in full; of a
+    /// control that sets its window itself, all that they have added is taken back, but for `rest`.
+    pub fn deflate(&mut self, window: u64, rest: u64) {
+        match &mut self.control.0 {
+            Some(tracked) if tracked.tracker.flags.own_window => tracked.inflation = rest,
+            _ => self.snd.cwnd = window,
+        }
     }
 }
 

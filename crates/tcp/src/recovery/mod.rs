@@ -16,7 +16,7 @@ use packet::Instant;
 
 use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
-pub(crate) use classic_control::{ClassicControl, Heard};
+pub(crate) use classic_control::{ClassicControl, Heard, Windows};
 pub(crate) use newreno::NewReno;
 pub(crate) use rack::{AckContext, Due, Outcome, RackSender};
 pub(crate) use reno::Reno;
@@ -24,7 +24,6 @@ pub(crate) use rules::{Detection, Implementation, Leaving, RackSettings, Recover
 pub(crate) use sack::Sack;
 pub(crate) use tahoe::Tahoe;
 
-/// The recovery of one connection.
 #[derive(Clone, Debug)]
 #[repr(u8)] // a tag of its own is asked faster than one hidden in a field
 pub(crate) enum Recovery {
@@ -64,59 +63,38 @@ impl Recovery {
     }
 
     /// `acked` new numbers were acknowledged; `snd.una` has moved already.
-    pub fn on_advance(
-        &mut self,
-        rules: &Rules,
-        snd: &mut SendState,
-        control: &mut ClassicControl,
-        acked: u64,
-        segment: &Segment,
-    ) -> Reaction {
+    pub fn on_advance(&mut self, w: &mut Windows, acked: u64, segment: &Segment) -> Reaction {
         match self {
-            Recovery::Tahoe(tahoe) => tahoe.on_advance(rules, snd, control, acked),
-            Recovery::Reno(reno) => reno.on_advance(rules, snd, control, acked),
-            Recovery::NewReno(newreno) => newreno.on_advance(rules, snd, control, acked),
-            Recovery::Sack(sack) => sack.on_advance(rules, snd, control, acked, segment),
+            Recovery::Tahoe(tahoe) => tahoe.on_advance(w, acked),
+            Recovery::Reno(reno) => reno.on_advance(w, acked),
+            Recovery::NewReno(newreno) => newreno.on_advance(w, acked),
+            Recovery::Sack(sack) => return sack.on_advance(w, acked, segment),
         }
+        Reaction::default()
     }
 
     /// An ACK came that acknowledges nothing new. `pending`: the retransmission timer runs.
-    pub fn on_duplicate(
-        &mut self,
-        rules: &Rules,
-        snd: &mut SendState,
-        control: &mut ClassicControl,
-        segment: &Segment,
-        pending: bool,
-    ) -> Reaction {
+    pub fn on_duplicate(&mut self, w: &mut Windows, segment: &Segment, pending: bool) -> Reaction {
         // A duplicate carries no data and comes while something is outstanding (RFC 5681 section
         // 2); with SACK it is one that reports something new (RFC 6675 section 2).
-        let counts = segment.len == 0 && segment.ack == snd.una && pending;
+        let counts = segment.len == 0 && segment.ack == w.snd.una && pending;
         match self {
-            Recovery::Tahoe(tahoe) => tahoe.on_duplicate(rules, snd, control, counts),
-            Recovery::Reno(reno) => reno.on_duplicate(rules, snd, control, counts),
-            Recovery::NewReno(newreno) => newreno.on_duplicate(rules, snd, control, counts),
-            Recovery::Sack(sack) => sack.on_duplicate(rules, snd, control, segment),
+            Recovery::Tahoe(tahoe) => tahoe.on_duplicate(w, counts),
+            Recovery::Reno(reno) => reno.on_duplicate(w, counts),
+            Recovery::NewReno(newreno) => newreno.on_duplicate(w, counts),
+            Recovery::Sack(sack) => sack.on_duplicate(w, segment),
         }
     }
 
     /// The retransmission timer expired after the handshake.
-    pub fn on_timeout(
-        &mut self,
-        rules: &Rules,
-        snd: &mut SendState,
-        control: &mut ClassicControl,
-        now: Instant,
-    ) {
-        if self.inflated(rules) && rules.deflates_at_timeout() {
-            control.deflate(snd, snd.cwnd.min(snd.ssthresh), 0);
+    pub fn on_timeout(&mut self, w: &mut Windows, now: Instant) {
+        if self.inflated(w.rules) && w.rules.deflates_at_timeout() {
+            w.deflate(w.snd.cwnd.min(w.snd.ssthresh), 0);
         }
-        control.on_timeout(rules, snd, now);
+        w.on_timeout(now);
         match self {
-            Recovery::Tahoe(tahoe) => tahoe.on_timeout(snd),
-            Recovery::Reno(reno) => reno.on_timeout(snd),
-            Recovery::NewReno(newreno) => newreno.on_timeout(snd),
-            Recovery::Sack(sack) => sack.on_timeout(snd),
+            Recovery::Sack(sack) => sack.on_timeout(w.snd),
+            _ => self.resume(w.snd, w.snd.max),
         }
     }
 
@@ -238,6 +216,11 @@ fn beyond_window(snd: &SendState, chunk: Chunk) -> u64 {
 }
 
 #[cfg(test)]
+fn with_reno<T>(rules: &Rules, snd: &mut SendState, act: impl FnOnce(&mut Windows) -> T) -> T {
+    act(&mut Windows { rules, snd, control: &mut ClassicControl::reno() })
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::congestion::{Arithmetic, ClassicReno};
@@ -264,14 +247,12 @@ mod tests {
                 ..SendState::default()
             };
             let mut recovery = Recovery::new(kind);
-            recovery.on_timeout(&rules, &mut snd, &mut ClassicControl::reno(), Instant::ZERO);
+            with_reno(&rules, &mut snd, |w| recovery.on_timeout(w, Instant::ZERO));
             assert_eq!(snd.nxt, 1);
             let thrice = |recovery: &mut Recovery, snd: &mut SendState| {
                 let ack = Segment { ack: snd.una, ..Segment::default() };
-                (0..3).any(|_| {
-                    recovery
-                        .on_duplicate(&rules, snd, &mut ClassicControl::reno(), &ack, true)
-                        .entered
+                with_reno(&rules, snd, |w| {
+                    (0..3).any(|_| recovery.on_duplicate(w, &ack, true).entered)
                 })
             };
             assert!(!thrice(&mut recovery, &mut snd), "{kind:?}");

@@ -1,6 +1,6 @@
 //! NewReno without SACK: RFC 6582; in BSD's manner as in FreeBSD 4.x.
 
-use crate::recovery::{ClassicControl, Implementation, Leaving, Reaction, Rules, beyond_window};
+use crate::recovery::{Leaving, Reaction, Windows, beyond_window};
 use crate::send_state::{Chunk, SendState};
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,32 +17,20 @@ pub(crate) struct NewReno {
 }
 
 impl NewReno {
-    pub fn on_advance(
-        &mut self,
-        rules: &Rules,
-        snd: &mut SendState,
-        control: &mut ClassicControl,
-        acked: u64,
-    ) -> Reaction {
+    pub fn on_advance(&mut self, w: &mut Windows, acked: u64) {
         (self.duplicates, self.limited) = (0, 0);
         if !self.recovering {
-            control.grow(rules, snd, acked);
-        } else if snd.una >= self.recover {
-            self.leave(rules, snd, control, acked);
+            w.grow(acked);
+        } else if w.snd.una >= self.recover {
+            self.leave(w, acked);
         } else {
-            self.partial(snd, control, acked);
+            self.partial(w, acked);
         }
-        Reaction::default()
     }
 
     /// A full acknowledgement (RFC 6582 step 3).
-    fn leave(
-        &mut self,
-        rules: &Rules,
-        snd: &mut SendState,
-        control: &mut ClassicControl,
-        acked: u64,
-    ) {
+    fn leave(&mut self, w: &mut Windows, acked: u64) {
+        let Windows { rules, snd, .. } = w;
         let mss = snd.mss();
         self.recovering = false;
         let outstanding = snd.outstanding();
@@ -52,72 +40,50 @@ impl NewReno {
             Leaving::Deflated => snd.cwnd.saturating_sub(self.inflation).max(mss),
             Leaving::Threshold => snd.ssthresh.min(snd.cwnd),
         };
-        control.deflate(snd, window, 0);
-        if rules.grows_on_leaving() {
-            control.grow(rules, snd, acked);
+        w.deflate(window, 0);
+        if w.rules.grows_on_leaving() {
+            w.grow(acked);
         }
     }
 
     /// A partial acknowledgement: the next hole goes again, the window shrinks by what was
     /// acknowledged and opens by a segment.
-    fn partial(&mut self, snd: &mut SendState, control: &mut ClassicControl, acked: u64) {
-        let mss = snd.mss();
+    fn partial(&mut self, w: &mut Windows, acked: u64) {
+        let mss = w.snd.mss();
         let opened = if acked >= mss { mss } else { 0 };
-        snd.resend = true;
+        w.snd.resend = true;
         self.inflation = self.inflation.saturating_sub(acked) + opened;
-        let window = snd.cwnd.saturating_sub(acked).max(mss) + opened;
-        control.deflate(snd, window, self.inflation);
+        w.deflate(w.snd.cwnd.saturating_sub(acked).max(mss) + opened, self.inflation);
     }
 
-    pub fn on_duplicate(
-        &mut self,
-        rules: &Rules,
-        snd: &mut SendState,
-        control: &mut ClassicControl,
-        counts: bool,
-    ) -> Reaction {
+    pub fn on_duplicate(&mut self, w: &mut Windows, counts: bool) -> Reaction {
         if !counts {
             self.duplicates = 0;
             return Reaction::default();
         }
         if self.recovering {
-            control.inflate(snd, snd.mss());
-            self.inflation += snd.mss();
-        } else if snd.una >= self.recover {
+            w.inflate(w.snd.mss());
+            self.inflation += w.snd.mss();
+        } else if w.snd.una >= self.recover {
             self.duplicates += 1;
-            if self.duplicates == rules.threshold {
-                return self.enter(rules, snd, control);
+            if self.duplicates == w.rules.threshold {
+                return self.enter(w);
             }
         }
         Reaction::default()
     }
 
-    fn enter(
-        &mut self,
-        rules: &Rules,
-        snd: &mut SendState,
-        control: &mut ClassicControl,
-    ) -> Reaction {
+    fn enter(&mut self, w: &mut Windows) -> Reaction {
         self.recovering = true;
-        self.recover = snd.max;
-        self.inflation = u64::from(rules.threshold) * snd.mss();
-        control.on_loss(rules, snd, self.limited, self.inflation);
-        snd.resend = true;
-        Reaction {
-            entered: true,
-            stop_timer: rules.implementation != Implementation::Rfc,
-            resend_only: rules.implementation == Implementation::Bsd,
-        }
+        self.recover = w.snd.max;
+        self.inflation = u64::from(w.rules.threshold) * w.snd.mss();
+        w.on_loss(self.limited, self.inflation);
+        w.fast_retransmit()
     }
 
     /// Whether the window is inflated by duplicates.
     pub fn recovering(&self) -> bool {
         self.recovering
-    }
-
-    pub fn on_timeout(&mut self, snd: &mut SendState) {
-        snd.nxt = snd.una;
-        self.resume(snd.max);
     }
 
     pub fn resume(&mut self, point: u64) {
@@ -142,6 +108,7 @@ mod tests {
     use super::*;
     use crate::congestion::{Arithmetic, ClassicReno};
     use crate::recovery::RecoveryKind;
+    use crate::recovery::{Implementation, Rules, with_reno};
 
     #[test]
     fn duplicates_of_what_was_sent_before_a_timeout_start_nothing() {
@@ -164,22 +131,21 @@ mod tests {
             leaving: Leaving::Refilled,
         };
         let mut newreno = NewReno::default();
-        ClassicControl::reno().on_timeout(&rules, &mut snd, packet::Instant::ZERO);
-        newreno.on_timeout(&mut snd);
+        with_reno(&rules, &mut snd, |w| w.on_timeout(packet::Instant::ZERO));
+        snd.nxt = snd.una;
+        newreno.resume(snd.max);
         assert_eq!((snd.nxt, snd.cwnd, snd.ssthresh), (1, 100, 500));
         let thrice = |newreno: &mut NewReno, snd: &mut SendState| {
             (0..3)
-                .map(|_| {
-                    newreno.on_duplicate(&rules, snd, &mut ClassicControl::reno(), true).entered
-                })
+                .map(|_| with_reno(&rules, snd, |w| newreno.on_duplicate(w, true)).entered)
                 .collect::<Vec<_>>()
         };
         snd.una = 501;
-        newreno.on_advance(&rules, &mut snd, &mut ClassicControl::reno(), 500);
+        with_reno(&rules, &mut snd, |w| newreno.on_advance(w, 500));
         assert_eq!(thrice(&mut newreno, &mut snd), [false, false, false]);
         // Once all of it is acknowledged, they count again.
         (snd.una, snd.nxt, snd.max) = (1_001, 1_001, 2_001);
-        newreno.on_advance(&rules, &mut snd, &mut ClassicControl::reno(), 500);
+        with_reno(&rules, &mut snd, |w| newreno.on_advance(w, 500));
         assert_eq!(thrice(&mut newreno, &mut snd), [false, false, true]);
     }
 
@@ -200,12 +166,10 @@ mod tests {
             let mut snd =
                 SendState { una: 1, max: 1_001, cwnd: 1_000, mss: 100, ..SendState::default() };
             let mut newreno = NewReno::default();
-            (0..8).for_each(|_| {
-                _ = newreno.on_duplicate(&rules, &mut snd, &mut ClassicControl::reno(), true)
-            });
+            (0..8).for_each(|_| _ = with_reno(&rules, &mut snd, |w| newreno.on_duplicate(w, true)));
             assert_eq!((snd.cwnd, snd.ssthresh), (1_300, 500));
             (snd.una, snd.max) = (1_001, 1_001 + rest);
-            newreno.on_advance(&rules, &mut snd, &mut ClassicControl::reno(), 1_000);
+            with_reno(&rules, &mut snd, |w| newreno.on_advance(w, 1_000));
             snd.cwnd
         };
         for (leaving, nothing_out, two_out, all_out) in [

@@ -4,8 +4,7 @@
 //! ACK of new data ends the recovery. No partial ACKs. In BSD's manner (FreeBSD 2.2) there is no
 //! guard against duplicates that its own resends cause after a timeout.
 
-use crate::recovery::{ClassicControl, Implementation, Reaction, Rules};
-use crate::send_state::SendState;
+use crate::recovery::{Implementation, Reaction, Rules, Windows};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reno {
@@ -20,13 +19,8 @@ impl Reno {
         self.duplicates >= rules.threshold
     }
 
-    pub fn on_advance(
-        &mut self,
-        rules: &Rules,
-        snd: &mut SendState,
-        control: &mut ClassicControl,
-        acked: u64,
-    ) -> Reaction {
+    pub fn on_advance(&mut self, w: &mut Windows, acked: u64) {
+        let Windows { rules, snd, .. } = w;
         let leaves = self.recovering(rules);
         if leaves {
             let window = match rules.implementation {
@@ -37,46 +31,30 @@ impl Reno {
                 }
                 Implementation::Bsd | Implementation::Rfc => snd.cwnd.min(snd.ssthresh),
             };
-            control.deflate(snd, window, 0);
+            w.deflate(window, 0);
         }
         self.duplicates = 0;
-        if !leaves || rules.grows_on_leaving() {
-            control.grow(rules, snd, acked);
+        if !leaves || w.rules.grows_on_leaving() {
+            w.grow(acked);
         }
-        Reaction::default()
     }
 
-    pub fn on_duplicate(
-        &mut self,
-        rules: &Rules,
-        snd: &mut SendState,
-        control: &mut ClassicControl,
-        counts: bool,
-    ) -> Reaction {
-        let guarded = rules.guards() && snd.una < self.recover && !self.recovering(rules);
+    pub fn on_duplicate(&mut self, w: &mut Windows, counts: bool) -> Reaction {
+        let (rules, mss) = (w.rules, w.snd.mss());
+        let guarded = rules.guards() && w.snd.una < self.recover && !self.recovering(rules);
         if !counts || guarded {
             self.duplicates = 0;
             return Reaction::default();
         }
         self.duplicates += 1;
         if self.duplicates > rules.threshold {
-            control.inflate(snd, snd.mss());
+            w.inflate(mss);
         } else if self.duplicates == rules.threshold {
-            control.on_loss(rules, snd, 0, u64::from(rules.threshold) * snd.mss());
-            snd.resend = true;
-            self.recover = snd.max;
-            return Reaction {
-                entered: true,
-                stop_timer: rules.implementation != Implementation::Rfc,
-                resend_only: rules.implementation == Implementation::Bsd,
-            };
+            w.on_loss(0, u64::from(rules.threshold) * mss);
+            self.recover = w.snd.max;
+            return w.fast_retransmit();
         }
         Reaction::default()
-    }
-
-    pub fn on_timeout(&mut self, snd: &mut SendState) {
-        snd.nxt = snd.una;
-        self.resume(snd.max);
     }
 
     pub fn resume(&mut self, point: u64) {

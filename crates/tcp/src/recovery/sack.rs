@@ -1,6 +1,6 @@
 //! Recovery with selective acknowledgements: RFC 6675 without rescue retransmission.
 
-use crate::recovery::{ClassicControl, Implementation, Reaction, Rules, beyond_window};
+use crate::recovery::{Reaction, Rules, Windows, beyond_window};
 use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
 
@@ -43,51 +43,29 @@ impl Sack {
         *self = Sack { board, ..Sack::default() };
     }
 
-    pub fn on_advance(
-        &mut self,
-        rules: &Rules,
-        snd: &mut SendState,
-        control: &mut ClassicControl,
-        acked: u64,
-        segment: &Segment,
-    ) -> Reaction {
+    pub fn on_advance(&mut self, w: &mut Windows, acked: u64, segment: &Segment) -> Reaction {
         if !self.board.is_empty() {
-            self.drop_acknowledged(rules, snd);
+            self.drop_acknowledged(w.rules, w.snd);
         }
         (self.duplicates, self.limited) = (0, 0);
         if self.mode != Mode::Recovery {
-            control.grow(rules, snd, acked);
+            w.grow(acked);
         }
-        if self.mode != Mode::Open && snd.una >= self.point {
+        if self.mode != Mode::Open && w.snd.una >= self.point {
             self.mode = Mode::Open;
         }
-        if segment.sack.is_empty() {
-            Reaction::default()
-        } else {
-            self.on_report(rules, snd, control, segment)
-        }
+        if segment.sack.is_empty() { Reaction::default() } else { self.on_report(w, segment) }
     }
 
-    pub fn on_duplicate(
-        &mut self,
-        rules: &Rules,
-        snd: &mut SendState,
-        control: &mut ClassicControl,
-        segment: &Segment,
-    ) -> Reaction {
-        if segment.sack.is_empty() || segment.ack != snd.una {
+    pub fn on_duplicate(&mut self, w: &mut Windows, segment: &Segment) -> Reaction {
+        if segment.sack.is_empty() || segment.ack != w.snd.una {
             return Reaction::default();
         }
-        self.on_report(rules, snd, control, segment)
+        self.on_report(w, segment)
     }
 
-    fn on_report(
-        &mut self,
-        rules: &Rules,
-        snd: &mut SendState,
-        control: &mut ClassicControl,
-        segment: &Segment,
-    ) -> Reaction {
+    fn on_report(&mut self, w: &mut Windows, segment: &Segment) -> Reaction {
+        let Windows { rules, snd, .. } = w;
         let mut news = false;
         for &(start, end) in segment.sack.as_slice() {
             let start = (segment.ack + u64::from(start)).max(snd.una);
@@ -101,28 +79,18 @@ impl Sack {
         if self.mode == Mode::Open {
             self.duplicates += 1;
             if self.duplicates >= rules.threshold || self.lost_to > snd.una {
-                return self.enter(rules, snd, control);
+                return self.enter(w);
             }
         }
         Reaction::default()
     }
 
-    fn enter(
-        &mut self,
-        rules: &Rules,
-        snd: &mut SendState,
-        control: &mut ClassicControl,
-    ) -> Reaction {
+    fn enter(&mut self, w: &mut Windows) -> Reaction {
         self.mode = Mode::Recovery;
-        self.point = snd.max;
-        self.resent_to = snd.una;
-        control.on_loss(rules, snd, u64::from(self.limited), 0);
-        snd.resend = true;
-        Reaction {
-            entered: true,
-            stop_timer: rules.implementation != Implementation::Rfc,
-            resend_only: rules.implementation == Implementation::Bsd,
-        }
+        self.point = w.snd.max;
+        self.resent_to = w.snd.una;
+        w.on_loss(u64::from(self.limited), 0);
+        w.fast_retransmit()
     }
 
     pub fn on_timeout(&mut self, snd: &SendState) {
@@ -302,6 +270,7 @@ fn new_within(snd: &SendState) -> Option<Chunk> {
 mod tests {
     use super::*;
     use crate::congestion::{Arithmetic, ClassicReno};
+    use crate::recovery::{Implementation, with_reno};
     use crate::recovery::{Leaving, RecoveryKind};
     const RULES: Rules = Rules {
         kind: RecoveryKind::Sack,
@@ -347,12 +316,8 @@ mod tests {
             (&[(5, 6), (3, 4), (1, 2)], true),
         ] {
             let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
-            let reaction = sack.on_duplicate(
-                &RULES,
-                &mut snd,
-                &mut ClassicControl::reno(),
-                &report(1, ranges),
-            );
+            let reaction =
+                with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, ranges)));
             assert_eq!(reaction.entered, lost, "{ranges:?}");
             assert_eq!(snd.resend, lost);
         }
@@ -362,12 +327,7 @@ mod tests {
     fn the_pipe_decides_what_goes_out_in_recovery() {
         let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
         // Segments 0 and 2 are missing, 1 and 3 to 6 arrived: 7, 8, 9 are on the way.
-        sack.on_duplicate(
-            &RULES,
-            &mut snd,
-            &mut ClassicControl::reno(),
-            &report(1, &[(3, 7), (1, 2)]),
-        );
+        with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(3, 7), (1, 2)])));
         assert_eq!((snd.cwnd, snd.ssthresh), (500, 500));
         assert_eq!(sack.pipe(&snd), 300);
         let first = sack.first(&snd);
@@ -379,12 +339,12 @@ mod tests {
         assert_eq!(sack.pipe(&snd), 500);
         assert_eq!(next_number(&sack, &snd), None);
         // The second resend is reported: its bytes leave the pipe, new data follows.
-        sack.on_duplicate(&RULES, &mut snd, &mut ClassicControl::reno(), &report(1, &[(1, 7)]));
+        with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, 7)])));
         assert_eq!(sack.pipe(&snd), 400);
         assert_eq!(next_number(&sack, &snd), Some(10));
         // No new data: an unreported segment below the highest reported one, though not lost.
         snd.end = snd.max;
-        sack.on_duplicate(&RULES, &mut snd, &mut ClassicControl::reno(), &report(1, &[(8, 9)]));
+        with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(8, 9)])));
         assert_eq!(sack.pipe(&snd), 300);
         assert_eq!(next_number(&sack, &snd), Some(7));
     }
@@ -393,21 +353,14 @@ mod tests {
     fn the_window_rests_until_the_recovery_point_is_passed() {
         let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
         assert!(
-            sack.on_duplicate(&RULES, &mut snd, &mut ClassicControl::reno(), &report(1, &[(1, 4)]))
-                .entered
+            with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, 4)]))).entered
         );
         snd.max += 500;
         // A partial ACK, the one that ends the recovery, the first one after it.
         for (una, cwnd) in [(401, 500), (1_001, 500), (1_101, 520)] {
             let acked = una - snd.una;
             snd.una = una;
-            sack.on_advance(
-                &RULES,
-                &mut snd,
-                &mut ClassicControl::reno(),
-                acked,
-                &report(una, &[]),
-            );
+            with_reno(&RULES, &mut snd, |w| sack.on_advance(w, acked, &report(una, &[])));
             assert_eq!(snd.cwnd, cwnd, "at {una}");
         }
     }
@@ -415,8 +368,8 @@ mod tests {
     #[test]
     fn after_a_timeout_everything_goes_again_but_what_is_reported() {
         let (mut sack, mut snd) = (Sack::default(), snd(6, 600));
-        sack.on_duplicate(&RULES, &mut snd, &mut ClassicControl::reno(), &report(1, &[(4, 5)]));
-        ClassicControl::reno().on_timeout(&RULES, &mut snd, packet::Instant::ZERO);
+        with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(4, 5)])));
+        with_reno(&RULES, &mut snd, |w| w.on_timeout(packet::Instant::ZERO));
         sack.on_timeout(&snd);
         assert_eq!((snd.cwnd, snd.ssthresh), (100, 300));
         assert_eq!(next_number(&sack, &snd), Some(0));
@@ -424,20 +377,10 @@ mod tests {
         assert_eq!(next_number(&sack, &snd), None);
         // Three ACKs with news do not start a recovery now.
         snd.una = 101;
-        sack.on_advance(
-            &RULES,
-            &mut snd,
-            &mut ClassicControl::reno(),
-            100,
-            &report(101, &[(2, 3)]),
-        );
+        with_reno(&RULES, &mut snd, |w| sack.on_advance(w, 100, &report(101, &[(2, 3)])));
         for last in [4, 5] {
-            let reaction = sack.on_duplicate(
-                &RULES,
-                &mut snd,
-                &mut ClassicControl::reno(),
-                &report(101, &[(2, last)]),
-            );
+            let reaction =
+                with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(101, &[(2, last)])));
             assert!(!reaction.entered);
         }
         assert_eq!(snd.cwnd, 200);

@@ -5,8 +5,7 @@
 //! of what was sent before count again only once all of that is acknowledged (`bug_fix_` of
 //! ns-2.35; without it the resent segments' own duplicates start it anew).
 
-use crate::recovery::{ClassicControl, Reaction, Rules};
-use crate::send_state::SendState;
+use crate::recovery::{Reaction, Rules, Windows};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tahoe {
@@ -16,43 +15,25 @@ pub(crate) struct Tahoe {
 }
 
 impl Tahoe {
-    pub fn on_advance(
-        &mut self,
-        rules: &Rules,
-        snd: &mut SendState,
-        control: &mut ClassicControl,
-        acked: u64,
-    ) -> Reaction {
+    pub fn on_advance(&mut self, w: &mut Windows, acked: u64) {
         self.duplicates = 0;
-        control.grow(rules, snd, acked);
-        Reaction::default()
+        w.grow(acked);
     }
 
-    pub fn on_duplicate(
-        &mut self,
-        rules: &Rules,
-        snd: &mut SendState,
-        control: &mut ClassicControl,
-        counts: bool,
-    ) -> Reaction {
-        if !counts || snd.una < self.recover {
+    pub fn on_duplicate(&mut self, w: &mut Windows, counts: bool) -> Reaction {
+        if !counts || w.snd.una < self.recover {
             self.duplicates = 0;
             return Reaction::default();
         }
         self.duplicates += 1;
-        if self.duplicates != rules.threshold {
+        if self.duplicates != w.rules.threshold {
             return Reaction::default();
         }
-        control.on_loss(rules, snd, 0, 0);
-        snd.cwnd = snd.mss();
-        snd.nxt = snd.una;
-        self.recover = snd.max;
+        w.on_loss(0, 0);
+        w.snd.cwnd = w.snd.mss();
+        w.snd.nxt = w.snd.una;
+        self.recover = w.snd.max;
         Reaction { entered: true, stop_timer: true, resend_only: false }
-    }
-
-    pub fn on_timeout(&mut self, snd: &mut SendState) {
-        snd.nxt = snd.una;
-        self.resume(snd.max);
     }
 
     pub fn resume(&mut self, point: u64) {
@@ -68,7 +49,9 @@ impl Tahoe {
 mod tests {
     use super::*;
     use crate::congestion::{Arithmetic, ClassicReno};
+    use crate::recovery::with_reno;
     use crate::recovery::{Implementation, Leaving, RecoveryKind};
+    use crate::send_state::SendState;
 
     #[test]
     fn three_duplicates_close_the_window_once_per_flight() {
@@ -93,10 +76,7 @@ mod tests {
         };
         let mut tahoe = Tahoe::default();
         let duplicate = |tahoe: &mut Tahoe, snd: &mut SendState| {
-            (
-                tahoe.on_duplicate(&rules, snd, &mut ClassicControl::reno(), true).entered,
-                tahoe.limited(&rules),
-            )
+            (with_reno(&rules, snd, |w| tahoe.on_duplicate(w, true)).entered, tahoe.limited(&rules))
         };
         assert_eq!(duplicate(&mut tahoe, &mut snd), (false, 1));
         assert_eq!(duplicate(&mut tahoe, &mut snd), (false, 2));
@@ -106,7 +86,7 @@ mod tests {
             assert_eq!(duplicate(&mut tahoe, &mut snd), (false, 0));
         }
         snd.una = 1_101;
-        tahoe.on_advance(&rules, &mut snd, &mut ClassicControl::reno(), 1_000);
+        with_reno(&rules, &mut snd, |w| tahoe.on_advance(w, 1_000));
         assert_eq!((snd.cwnd, duplicate(&mut tahoe, &mut snd)), (200, (false, 1)));
     }
 }

@@ -24,7 +24,6 @@ pub(crate) struct AckInfo {
     pub reported: bool,
     /// A segment was delivered that was sent once, before the timeout (F-RTO).
     pub original: bool,
-    /// The report of a duplicate.
     pub duplicate: Option<(u64, u64)>,
     newest: Option<Newest>,
     /// When the first and the last of the segments acknowledged, and reported, were sent.

@@ -55,7 +55,6 @@ struct CwndUsage {
 /// segment (constructed: what TSO would send at once is spread too).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pacer {
-    /// Whether it does.
     pub on: bool,
     /// Segments with data sent so far, as far as pacing counts.
     unpaced: u8,
@@ -121,12 +120,10 @@ impl Tracker {
         }
     }
 
-    /// As new, keeping what is allocated.
-    pub fn renewed(self, paces: bool) -> Self {
-        let Tracker { mut control, mut board, .. } = self;
-        control.reset();
-        board.reset();
-        Tracker::with(control, board, paces)
+    /// As new, with another control, keeping the records' memory.
+    pub fn renewed(mut self, control: Box<dyn Control>, paces: bool) -> Self {
+        self.board.reset();
+        Tracker::with(control, self.board, paces)
     }
 
     /// The handshake is over; `srtt` is zero if it has shown no round trip.

@@ -23,13 +23,11 @@ pub(crate) struct Record {
     pub(super) after: u64,
     /// Reported by a selective acknowledgement.
     pub sacked: bool,
-    /// Taken for lost.
     pub lost: bool,
     /// Sent again, and that copy is not taken for lost.
     pub resent: bool,
     /// Sent again at any time.
     pub ever_resent: bool,
-    /// Carries a FIN.
     pub fin: bool,
 }
 

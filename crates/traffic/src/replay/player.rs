@@ -15,7 +15,6 @@ use crate::{Action, App, AppCx, Closes, Input};
 struct Open {
     /// Never used again, unlike the connection's number.
     serial: u64,
-    /// Its place in the recording.
     place: usize,
     /// The epoch under way, or of the opener's units the next.
     step: usize,
@@ -28,7 +27,6 @@ struct Open {
     wrote: Instant,
     /// Whether something sent has not been acknowledged, of which the host will tell.
     unacknowledged: bool,
-    /// Whether it has been closed.
     closed: bool,
 }
 

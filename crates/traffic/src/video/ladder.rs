@@ -1,6 +1,5 @@
 //! Ladders of bit rates, as services have published them.
 
-/// Names of the ladders.
 pub(super) const NAMES: &[&str] = &["netflix", "apple", "pensieve"];
 
 /// Bit rates of the ladder called `name`, bit/s of video, from the lowest on.

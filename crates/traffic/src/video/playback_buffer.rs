@@ -8,7 +8,6 @@ use crate::report::Viewing;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Playback {
-    /// Has not begun.
     Starting,
     Playing,
     Stalled,
@@ -16,7 +15,6 @@ enum Playback {
     Stopped,
 }
 
-/// The buffer of one viewer.
 #[derive(Debug)]
 pub(super) struct PlaybackBuffer {
     segment: Duration,
@@ -24,7 +22,6 @@ pub(super) struct PlaybackBuffer {
     enough: Duration,
     ladder: &'static [u64],
     began: Instant,
-    /// State at this instant.
     at: Instant,
     playback: Playback,
     /// Places of the rates of the segments in the buffer, and how much of the first was seen.

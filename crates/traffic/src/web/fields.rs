@@ -328,7 +328,6 @@ pub(super) fn population(model: UserModel, group: &Group) -> Result<Population, 
     Ok(Population::new(group.members, user).asking_for(estimate))
 }
 
-/// Always this value.
 pub(crate) fn always(value: f64) -> Arc<dyn Distribution> {
     Arc::new(Constant(value))
 }

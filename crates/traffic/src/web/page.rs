@@ -21,7 +21,6 @@ impl Page {
         Page { began, last: began, bytes: 0, objects: 0, failed: false }
     }
 
-    /// One of its files is asked for.
     pub fn asks(&mut self, reply_bytes: u64) {
         self.objects += 1;
         self.bytes += reply_bytes;
@@ -33,7 +32,6 @@ impl Page {
         self.failed |= failed;
     }
 
-    /// What is said at its end.
     pub fn ends(&self) -> Action {
         let Page { began, last: ended, bytes, objects, failed } = *self;
         Action::PageEnds { began, ended, objects, bytes, failed }

@@ -21,7 +21,6 @@ pub(super) struct PersistentConnection {
     pub idle_since: Instant,
 }
 
-/// All of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PersistentConnections {
     kept: Vec<PersistentConnection>,

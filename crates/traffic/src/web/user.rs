@@ -75,7 +75,6 @@ pub struct User {
     files_left: u32,
     /// Files of this page still to ask of the others.
     others_left: u32,
-    /// Those others.
     others: Vec<u32>,
     /// When the next page begins.
     next_page: Instant,

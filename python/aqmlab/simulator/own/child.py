@@ -60,6 +60,10 @@ class Child:
             if function == "describe":
                 self.send("done", registry.describe(names[0]))
                 return
+            if function == "check_aqm":
+                tell = self.told(hooks)["progress"]
+                self.send("done", registry.check_aqm(args[0] if args else names[0], tell))
+                return
             self.send(
                 "done", getattr(_core, function)(*args, **self.told(hooks), registry=registry)
             )

@@ -3,7 +3,7 @@
 use packet::params::{Field, Kind, Value};
 
 use super::profiles::{FLOYD, PROFILES};
-use crate::buffer::{BYTES, LIMIT, PACKET_BYTES, PACKETS, PROBABILITY, TIME};
+use crate::buffer::{BYTES, ECN, LIMIT, PACKET_BYTES, PACKETS, PROBABILITY, TIME};
 use crate::by_profile::{by_profile, named};
 
 /// Every parameter of adaptive RED.
@@ -104,9 +104,7 @@ pub(super) const FIELDS: &[Field] = &[
     Field::new("limit_bytes", BYTES, Value::Unset)
         .meaning("IP bytes that may wait, in place of limit, where the queue is counted in bytes.")
         .source("Linux sch_red limit"),
-    Field::new("ecn", Kind::Switch, Value::Switch(false))
-        .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
-        .source("ns-2.35 setbit_, ns-3 UseEcn, Linux flag: all off"),
+    ECN.source("ns-2.35 setbit_, ns-3 UseEcn, Linux flag: all off"),
     Field::new(
         "ecn_above_max",
         Kind::Choice(&["drop", "mark_in_gentle", "mark_always"]),

@@ -65,7 +65,6 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Whether this RED is underneath.
     fn is(&self, underneath: &family::Profile) -> bool {
         self.profile.underneath == underneath
     }

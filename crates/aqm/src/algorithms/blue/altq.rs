@@ -11,7 +11,6 @@ use crate::{Cx, Discipline};
 /// Thousandths.
 const MAX_PMARK: u32 = 1000;
 
-/// The queue.
 pub(super) struct AltqBlue {
     limit: u32,
     hold: Duration,

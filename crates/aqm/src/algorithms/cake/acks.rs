@@ -7,7 +7,6 @@ use crate::shells::pool::{Pool, Queue};
 /// How much it drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AckFilter {
-    /// Nothing.
     No,
     /// One acknowledgement for each that comes, if two are waiting that it makes unnecessary.
     Filter,

@@ -16,7 +16,6 @@ pub(super) struct Isolation {
     flows: bool,
     /// Queues, or with `flows` shares, by source host.
     source: bool,
-    /// By destination host.
     destination: bool,
 }
 

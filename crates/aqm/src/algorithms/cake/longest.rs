@@ -2,7 +2,6 @@
 
 use alloc::{vec, vec::Vec};
 
-/// No place.
 const NONE: u32 = u32::MAX;
 
 /// How many packets may leave after an overflow until the heap is given up.
@@ -24,7 +23,6 @@ fn above(a: (u64, u32), b: (u64, u32)) -> bool {
 }
 
 impl Longest {
-    /// Of `queues` queues.
     pub fn new(queues: usize) -> Self {
         Longest { heap: Vec::with_capacity(queues), places: vec![NONE; queues], patience: 0 }
     }

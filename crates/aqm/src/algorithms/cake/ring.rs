@@ -1,6 +1,5 @@
 //! Lists of queues that any of them may leave.
 
-/// No queue.
 const NONE: u32 = u32::MAX;
 
 /// A queue's value and its neighbours on its list; a queue is on one list at most.
@@ -12,13 +11,11 @@ pub(super) struct Node<T> {
 }
 
 impl<T> Node<T> {
-    /// On no list.
     pub const fn new(value: T) -> Self {
         Node { next: NONE, prev: NONE, value }
     }
 }
 
-/// A list.
 #[derive(Clone, Debug)]
 pub(super) struct Ring {
     first: u32,
@@ -26,7 +23,6 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// Nobody.
     pub const EMPTY: Ring = Ring { first: NONE, len: 0 };
 
     #[inline]

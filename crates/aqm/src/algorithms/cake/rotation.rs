@@ -11,7 +11,6 @@ use super::ring::{Node, Ring};
 /// What a queue counts as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Set {
-    /// It is on no list.
     Idle,
     /// It has not used up its first turn.
     Sparse,

@@ -11,7 +11,6 @@ const LEAST_RATE: u64 = 64;
 pub(super) struct Pace(u64);
 
 impl Pace {
-    /// No time at all.
     pub const UNLIMITED: Pace = Pace(0);
 
     /// The pace of `rate` bytes per second.

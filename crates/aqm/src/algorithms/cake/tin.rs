@@ -29,7 +29,6 @@ pub(super) struct Tin {
 }
 
 impl Tin {
-    /// Empty queues.
     pub fn new(numbers: TinNumbers, queues: usize, isolation: Isolation, seed: u64) -> Self {
         let lane = Lane { queue: Queue::new(), law: Alternation::new() };
         Tin {

@@ -18,7 +18,6 @@ impl Queue {
         Queue { places: VecDeque::new(), backlog: Backlog { packets: 0, bytes: 0 }, holes }
     }
 
-    /// What waits.
     pub const fn backlog(&self) -> Backlog {
         self.backlog
     }

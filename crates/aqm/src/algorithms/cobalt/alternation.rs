@@ -54,7 +54,6 @@ pub(crate) struct Visit {
     pub coin: bool,
 }
 
-/// The state.
 #[derive(Clone, Debug)]
 pub(crate) struct Alternation {
     count: u32,

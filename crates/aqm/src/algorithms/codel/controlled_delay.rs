@@ -57,7 +57,6 @@ impl Profile {
 /// Which packet of one call is judged next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
-    /// The first.
     First,
     /// The one behind the drop that began a series: it is delivered.
     BehindFirstDrop,

@@ -16,7 +16,6 @@ pub(super) enum Collision {
     ReplaceIfSmaller,
     /// It gets an entry of its own, as long as the scoreboard has as many entries as slots.
     Chain,
-    /// It is not counted.
     Ignore,
 }
 

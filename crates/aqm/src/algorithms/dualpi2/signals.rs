@@ -2,7 +2,6 @@
 
 use packet::{Duration, Ecn, Rng, Why};
 
-/// One of the queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Which {
     Classic,
@@ -17,7 +16,6 @@ pub(super) enum Action {
     Drop(Why),
 }
 
-/// Constants.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
     pub linux: bool,

@@ -37,7 +37,6 @@ pub(super) struct Numbers {
     pub bytes_per_s: f64,
 }
 
-/// The judge.
 pub(super) struct Docsis {
     numbers: Numbers,
     ticker: Ticker,

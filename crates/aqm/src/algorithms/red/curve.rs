@@ -53,6 +53,16 @@ impl Curve {
         Curve { slope, band, ..self }
     }
 
+    /// Changes max_p, the one number of a curve that may move while a queue works; the gentle part
+    /// follows.
+    pub fn set(&mut self, name: &str, value: f64) -> bool {
+        let known = name == "max_p" && (0.0..=1.0).contains(&value);
+        if known {
+            self.set_max_p(value, true);
+        }
+        known
+    }
+
     /// Changes max_p. The slope of the gentle part follows if `gentle_too`; ns-2 and ns-3 compute
     /// it once, from the first max_p.
     pub fn set_max_p(&mut self, max_p: f64, gentle_too: bool) {

@@ -4,7 +4,7 @@ use packet::params::{Field, Kind, Value};
 use packet::units::Unit;
 
 use super::profile::{FJ93, PROFILES};
-use crate::buffer::{BYTES, LIMIT, PACKET_BYTES, PACKETS, PROBABILITY, TIME};
+use crate::buffer::{BYTES, ECN, LIMIT, PACKET_BYTES, PACKETS, PROBABILITY, TIME};
 use crate::by_profile::{by_profile, named};
 
 /// Every parameter of RED.
@@ -114,9 +114,7 @@ pub(super) const FIELDS: &[Field] = &[
     Field::new("limit_bytes", BYTES, Value::Unset)
         .meaning("IP bytes that may wait, in place of limit (fj93 allows both). Not in altq.")
         .source("Linux sch_red limit"),
-    Field::new("ecn", Kind::Switch, Value::Switch(false))
-        .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
-        .source("ns-2.35 setbit_, ns-3 UseEcn, Linux and ALTQ flags: all off"),
+    ECN.source("ns-2.35 setbit_, ns-3 UseEcn, Linux and ALTQ flags: all off"),
     Field::new("harddrop", Kind::Switch, Value::Unset)
         .meaning(by_profile!(
             "Whether ECN-capable packets too are dropped where the signal is certain (average at \

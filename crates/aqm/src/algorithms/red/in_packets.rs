@@ -18,15 +18,12 @@ pub(crate) const PROBABILITY: Kind = Kind::above(Unit::None, 0.0, 1.0);
 /// The profiles that count packets.
 pub(crate) const PROFILES: [&Profile; 3] = [&FJ93, &NS2, &NS3];
 
-/// `min_th`.
 pub(crate) const MIN_TH: Field = Field::new("min_th", PACKETS, Value::Real(5.0))
     .meaning("Average queue below which every packet passes.")
     .source("Floyd and Jacobson 1993 (recalled)");
-/// `max_th`.
 pub(crate) const MAX_TH: Field = Field::new("max_th", PACKETS, Value::Real(15.0))
     .meaning("Average queue at which the probability reaches max_p.")
     .source("Floyd and Jacobson 1993 (recalled)");
-/// `w_q`.
 pub(crate) const W_Q: Field = Field::new("w_q", PROBABILITY, Value::Real(0.002))
     .meaning("Weight of the newest sample in the average.")
     .source("Floyd and Jacobson 1993 (recalled); read: ns-3");
@@ -38,16 +35,13 @@ pub(crate) const GENTLE: Field = Field::new("gentle", Kind::Switch, Value::Unset
         gentle
     ))
     .source("read: ns-2.35 gentle_, ns-3 Gentle");
-/// `mean_packet_bytes`.
 pub(crate) const MEAN_PACKET_BYTES: Field =
     Field::new("mean_packet_bytes", PACKET_BYTES, Value::Unset)
         .meaning(by_profile!("The packet of the idle clock.", PROFILES, mean_packet_bytes))
         .source("read: ns-2.35 mean_pktsize_, ns-3 MeanPktSize; fj93 constructed");
-/// `limit`.
 pub(crate) const LIMIT: Field = Field::new("limit", buffer::LIMIT, Value::Whole(60))
     .meaning("Packets that may wait.")
     .source("constructed: four times max_th");
-/// `ecn`.
 pub(crate) const ECN: Field = Field { source: "ns-2.35 setbit_, ns-3 UseEcn: off", ..buffer::ECN };
 
 /// The settings of `profile`'s judge from the fields above but `gentle`, which not all have.

@@ -178,7 +178,6 @@ impl Linux {
         self.avg
     }
 
-    /// The average in packets.
     pub fn average_packets(&self) -> f64 {
         self.avg as f64 / (1u64 << self.log_weight) as f64 / self.unit
     }

@@ -95,6 +95,9 @@ impl Aqm for Paper {
     fn idle_clock(&mut self) -> Option<&mut Idle> {
         Some(&mut self.average.idle)
     }
+    fn set(&mut self, name: &str, value: f64) -> bool {
+        self.curve.set(name, value)
+    }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("avg", self.average.value / self.unit);
         show("p_b", self.curve.p_b(self.average.value));

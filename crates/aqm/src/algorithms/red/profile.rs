@@ -44,7 +44,6 @@ pub(crate) struct Profile {
     pub mean_packet_bytes: Stated<u32>,
     pub idle_packet_time: Stated<IdleClock>,
     pub limit: Stated<u32>,
-    /// How the limit is counted.
     pub limits: Limits,
     /// How an arrival is compared with the limit.
     pub fit: Fit,
@@ -101,7 +100,6 @@ pub(crate) struct Given {
     /// The thresholds as far as they are known, in packets.
     pub min_th: Option<f64>,
     pub max_th: Option<f64>,
-    /// The limit in bytes.
     pub limit_bytes: u64,
     /// The clock by which the average ages.
     pub clock: PacketClock,
@@ -158,7 +156,6 @@ pub(crate) enum IdleClock {
     Fixed(Duration),
 }
 
-/// How a limit is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limits {
     /// In packets, in bytes, or both.

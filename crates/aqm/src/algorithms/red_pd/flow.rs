@@ -12,7 +12,6 @@ const STEP: f64 = 0.05;
 /// What happened to a flow by the time of a raise: its arrival rate and its loss rate.
 type Past = (f64, f64);
 
-/// A flow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flow {
     /// In the interval: bytes that arrived, bytes that RED dropped, bytes that the pre-filter

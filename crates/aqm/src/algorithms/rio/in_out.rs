@@ -1,11 +1,16 @@
 //! Two REDs on one queue: In packets are judged by the average of In packets, Out packets by the
 //! average of all.
 
+use alloc::format;
+
+use packet::params::{BadParams, Params};
 use packet::{Duration, Instant, Packet, Rng, Why};
 
-use crate::algorithms::family::{Early, Idle, Ns};
-use crate::shells::classes::Waiting;
-use crate::{Aqm, Verdict};
+use crate::algorithms::family::{
+    ALTQ, Early, Idle, NS2, Ns, PacketClock, Profile, Settings, band_of, plain,
+};
+use crate::shells::classes::{ClassJudge, Waiting};
+use crate::{Aqm, Line, Verdict};
 
 /// The class of an In packet.
 pub(crate) const IN: usize = 0;
@@ -41,29 +46,78 @@ impl Clocks {
     }
 }
 
+/// Of In and of Out, where a simulator's RED is underneath.
+pub(crate) fn in_and_out(params: &Params, line: &Line) -> Result<[Settings; 2], BadParams> {
+    Ok([
+        settings(params, line, &NS2, "in", (15.0, 30.0, 0.02))?,
+        settings(params, line, &NS2, "out", (5.0, 15.0, 0.1))?,
+    ])
+}
+
+/// Of the class whose fields begin with `name`.
+pub(super) fn settings(
+    params: &Params,
+    line: &Line,
+    profile: &'static Profile,
+    name: &str,
+    (min, max, max_p): (f64, f64, f64),
+) -> Result<Settings, BadParams> {
+    let real = |field: &str, default| params.real_or(&format!("{name}_{field}"), default);
+    let band = band_of(&format!("{name}_"), real("min_th", min), real("max_th", max))?;
+    let altq = *profile == ALTQ;
+    let w_q = params.real_or("w_q", if altq { 1.0 / 512.0 } else { 0.002 });
+    let plain = plain(profile, band, w_q, real("max_p", max_p));
+    Ok(if altq && !params.given("mean_packet_bytes") {
+        plain // 800 us
+    } else {
+        let mean = params.whole_or("mean_packet_bytes", 500) as u32;
+        Settings { clock: PacketClock::of_line(line.rate, mean), ..plain }
+    })
+}
+
+/// Tells In from Out packets.
+pub(crate) trait Tagger: Send {
+    fn is_in(&mut self, packet: &Packet, now: Instant) -> bool;
+    fn next_tick(&self) -> Option<Instant> {
+        None
+    }
+    fn on_tick(&mut self, _now: Instant) {}
+    fn gauges(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
+}
+
 /// The judge of both classes.
-pub(crate) struct InOut {
+pub(crate) struct InOut<T> {
+    tagger: T,
     ins: Ns,
     out: Ns,
     /// Where a hit drops even what could be marked.
     max: [f64; 2],
     clocks: Clocks,
+    limit: u64,
+    /// The time of the last arrival.
+    now: Instant,
 }
 
-impl InOut {
+impl<T: Tagger> InOut<T> {
     /// `ins` and `out` judge; `ns2` keeps the defects of ns-2.
-    pub fn new(mut ins: Ns, mut out: Ns, ns2: bool) -> Self {
+    pub fn new(tagger: T, mut ins: Ns, mut out: Ns, ns2: bool, limit: u64) -> Self {
         let clocks = if ns2 {
             Clocks::Ns2 { since: Instant::ZERO, ins: true, all: true, line: true }
         } else {
             Clocks::Own { ins: Idle::new(), all: Idle::new() }
         };
         let max = [ins.curve().max, out.curve().max];
-        InOut { ins, out, max, clocks }
+        InOut { tagger, ins, out, max, clocks, limit, now: Instant::ZERO }
+    }
+}
+
+impl<T: Tagger> ClassJudge for InOut<T> {
+    fn class_of(&mut self, packet: &Packet, now: Instant) -> usize {
+        self.now = now;
+        if self.tagger.is_in(packet, now) { IN } else { OUT }
     }
 
-    /// Judges an arrival.
-    pub fn on_arrival(
+    fn on_arrival(
         &mut self,
         packet: &Packet,
         class: usize,
@@ -89,8 +143,12 @@ impl InOut {
         }
     }
 
-    /// The arrival is lost.
-    pub fn on_dropped(&mut self, class: usize, why: Why, now: Instant) {
+    fn has_room(&self, _class: usize, _bytes: u32, waiting: &Waiting) -> bool {
+        u64::from(waiting.total.packets) < self.limit
+    }
+
+    fn on_dropped(&mut self, class: usize, why: Why) {
+        let now = self.now;
         let judge = if class == IN { &mut self.ins } else { &mut self.out };
         judge.on_dropped(why);
         match &mut self.clocks {
@@ -108,8 +166,7 @@ impl InOut {
         }
     }
 
-    /// A packet left `waiting`.
-    pub fn on_departure(&mut self, class: usize, waiting: &Waiting, now: Instant) {
+    fn on_departure(&mut self, class: usize, waiting: &Waiting, now: Instant) {
         match &mut self.clocks {
             Clocks::Own { ins, .. } if class == IN && waiting.of[IN].packets == 0 => ins.begin(now),
             Clocks::Own { .. } => {}
@@ -120,8 +177,7 @@ impl InOut {
         }
     }
 
-    /// The line found the queue empty.
-    pub fn on_idle(&mut self, now: Instant) {
+    fn on_idle(&mut self, now: Instant) {
         match &mut self.clocks {
             Clocks::Own { all, .. } => all.begin(now),
             Clocks::Ns2 { line: true, .. } => {} // asked again: the same idle time
@@ -131,9 +187,15 @@ impl InOut {
         }
     }
 
-    /// Shows both averages, in packets.
-    pub fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+    fn next_tick(&self) -> Option<Instant> {
+        self.tagger.next_tick()
+    }
+    fn on_tick(&mut self, now: Instant) {
+        self.tagger.on_tick(now);
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("avg_in", self.ins.average());
         show("avg_total", self.out.average());
+        self.tagger.gauges(show);
     }
 }

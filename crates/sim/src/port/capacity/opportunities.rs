@@ -36,7 +36,6 @@ pub struct Opportunities {
     schedule: Schedule,
     /// How many of the list have been used or passed.
     passed: u64,
-    /// When the next one is.
     next: u64,
     /// When the last used one was, and how many bytes it can still take.
     last: u64,

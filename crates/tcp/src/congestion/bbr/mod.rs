@@ -2,11 +2,12 @@
 //! "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016). Users of Linux call this
 //! `bbr`; version 3 is `bbr3`.
 //!
-//! Functions of the kernel are named where their rule stands. Like the kernel's, all arithmetic is
-//! of integers: windows and amounts in packets, rates in packets per microsecond times 2^24
-//! ([`BW_UNIT`]), gains times 2^8 ([`UNIT`]), round trips in microseconds, long times in
-//! milliseconds (jiffies at HZ = 1000). Reading order: here the modes, `model` what the path is like
-//! (rate, round trip, bunched acknowledgements), `policer` the long-term rate, `window` what is sent.
+//! Methods have the names of the kernel's functions, without `bbr_`; where another stands here, the
+//! kernel's is named beside it. Like the kernel's, all arithmetic is of integers: windows and amounts
+//! in packets, rates in packets per microsecond times 2^24 ([`BW_UNIT`]), gains times 2^8 ([`UNIT`]),
+//! round trips in microseconds, long times in milliseconds (jiffies at HZ = 1000). Reading order: here
+//! the modes, `model` what the path is like (rate, round trip, bunched acknowledgements), `policer` the
+//! long-term rate, `window` what is sent.
 
 #[cfg(test)]
 mod kernel;
@@ -203,7 +204,6 @@ impl Bbr {
         sample.delayed = alone && ack.delivered < mss && ack.acked == ack.delivered;
     }
 
-    /// `bbr_update_model`.
     fn update_model(&mut self, snd: &mut SendState) {
         self.update_bw();
         self.update_ack_aggregation(snd);
@@ -214,14 +214,12 @@ impl Bbr {
         self.update_gains();
     }
 
-    /// `bbr_update_cycle_phase`.
     fn update_cycle_phase(&mut self) {
         if self.mode == Mode::ProbeBw && self.is_next_cycle_phase() {
             self.advance_cycle_phase();
         }
     }
 
-    /// `bbr_is_next_cycle_phase`.
     fn is_next_cycle_phase(&self) -> bool {
         let least = self.trips.min_us.unwrap_or(u64::from(u32::MAX));
         let full_length = stamps(self.delivered_at, self.cycle.since) > least;
@@ -237,7 +235,6 @@ impl Bbr {
         full_length || in_flight <= self.inflight(bw, UNIT)
     }
 
-    /// `bbr_advance_cycle_phase`.
     fn advance_cycle_phase(&mut self) {
         self.cycle =
             Cycle { index: (self.cycle.index + 1) % CYCLE.len(), since: self.delivered_at };
@@ -252,7 +249,6 @@ impl Bbr {
         self.advance_cycle_phase();
     }
 
-    /// `bbr_reset_mode`.
     fn reset_mode(&mut self) {
         if self.pipe.reached {
             self.reset_probe_bw_mode();
@@ -261,7 +257,6 @@ impl Bbr {
         }
     }
 
-    /// `bbr_check_drain`.
     fn check_drain(&mut self, snd: &mut SendState) {
         if !matches!(self.mode, Mode::Startup | Mode::Drain) {
             return;
@@ -276,7 +271,6 @@ impl Bbr {
         }
     }
 
-    /// `bbr_update_gains`.
     fn update_gains(&mut self) {
         (self.pacing_gain, self.cwnd_gain) = match self.mode {
             Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
@@ -351,20 +345,5 @@ impl Control for Bbr {
 
     fn pacing_rate(&self, _flight: &SendState, _srtt: Duration) -> Option<u64> {
         Some(self.pacing_rate.max(1))
-    }
-
-    fn reset(&mut self) {
-        *self = Bbr::new(self.settings);
-    }
-
-    fn boxed(&self) -> Box<dyn Control> {
-        Box::new(self.clone())
-    }
-}
-
-#[cfg(test)]
-impl Default for Bbr {
-    fn default() -> Self {
-        Bbr::new(Settings::read(&packet::params::Params::defaults(FIELDS)))
     }
 }

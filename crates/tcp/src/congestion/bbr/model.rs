@@ -26,7 +26,6 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// `bbr_max_bw`.
     pub fn max_bw(&self) -> u64 {
         self.bw.get()
     }
@@ -101,12 +100,10 @@ impl Aggregation {
 }
 
 impl Bbr {
-    /// `bbr_bw`.
     pub(super) fn bw(&self) -> u64 {
         if self.policer.rules { self.policer.bw } else { self.rounds.max_bw() }
     }
 
-    /// `bbr_update_bw`.
     pub(super) fn update_bw(&mut self) {
         self.rounds.started = false;
         let Some((delivered, interval)) = self.sample.rate.filter(|rate| rate.1 > 0) else {
@@ -125,7 +122,6 @@ impl Bbr {
         }
     }
 
-    /// `bbr_update_ack_aggregation`.
     pub(super) fn update_ack_aggregation(&mut self, snd: &SendState) {
         let acked = self.sample.acked;
         if acked == 0 || self.sample.rate.is_none_or(|rate| rate.1 == 0) {
@@ -146,7 +142,6 @@ impl Bbr {
         epoch.extra[epoch.index] = epoch.extra[epoch.index].max(extra);
     }
 
-    /// `bbr_check_full_bw_reached`.
     pub(super) fn check_full_bw_reached(&mut self) {
         let pipe = &mut self.pipe;
         if pipe.reached || !self.rounds.started || self.sample.app_limited {
@@ -160,7 +155,6 @@ impl Bbr {
         pipe.reached = pipe.rounds >= FULL_ROUNDS;
     }
 
-    /// `bbr_update_min_rtt`.
     pub(super) fn update_min_rtt(&mut self, snd: &mut SendState) {
         let now = jiffies(self.now);
         let trips = &mut self.trips;
@@ -202,7 +196,6 @@ impl Bbr {
         }
     }
 
-    /// `bbr_check_probe_rtt_done`.
     pub(super) fn check_probe_rtt_done(&mut self, snd: &mut SendState) {
         let now = jiffies(self.now);
         if self.trips.done.is_some_and(|done| now > done) {

@@ -15,7 +15,6 @@ const LIKE_BYTES: u64 = 4_000 / 8;
 /// bbr_lt_bw_max_rtts: round trips for which the rate rules.
 const RULE_ROUNDS: u32 = 48;
 
-/// The sampler.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Policer {
     sampling: bool,

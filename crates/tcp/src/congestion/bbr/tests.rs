@@ -5,6 +5,12 @@ use super::super::testing::{self, MSS, Path, ack_sample};
 use super::window::bytes_per_s;
 use super::*;
 
+impl Default for Bbr {
+    fn default() -> Self {
+        Bbr::new(Settings::read(&packet::params::Params::defaults(FIELDS)))
+    }
+}
+
 /// 20 Mbit/s (2.5 packets of 1,000 B in a millisecond), 40 ms, room for `bdps` products of 100
 /// packets.
 fn path(bdps: u64) -> Path<Bbr> {

@@ -52,7 +52,6 @@ impl Bbr {
         self.pacing_rate = bytes_per_s(bw, HIGH_GAIN, self.mss);
     }
 
-    /// `bbr_set_pacing_rate`.
     pub(super) fn set_pacing_rate(&mut self, snd: &SendState, bw: u64, gain: u64, srtt: Duration) {
         if !self.has_seen_rtt && srtt > Duration::ZERO {
             self.init_pacing_rate(snd.cwnd, srtt);
@@ -75,7 +74,6 @@ impl Bbr {
         (bytes / self.mss).max(least).min(GOAL_MOST)
     }
 
-    /// `bbr_bdp`.
     pub(super) fn bdp(&self, bw: u64, gain: u64) -> u64 {
         let Some(min_us) = self.trips.min_us else { return INITIAL_CWND };
         ((bw * min_us * gain) >> SCALE).div_ceil(BW_UNIT)
@@ -88,12 +86,10 @@ impl Bbr {
         cwnd + if probes { 2 } else { 0 }
     }
 
-    /// `bbr_inflight`.
     pub(super) fn inflight(&self, bw: u64, gain: u64) -> u64 {
         self.with_budget(self.bdp(bw, gain))
     }
 
-    /// `bbr_packets_in_net_at_edt`.
     pub(super) fn packets_in_net_at_edt(&self, in_flight: u64) -> u64 {
         let delivered = (self.bw() * self.sample.wait_us) >> BW_SCALE;
         let more = if self.pacing_gain > UNIT { self.tso_segs_goal() } else { 0 };
@@ -108,14 +104,12 @@ impl Bbr {
         self.aggregation.greatest().min(self.bw() * EXTRA_MOST_US / BW_UNIT)
     }
 
-    /// `bbr_save_cwnd`.
     pub(super) fn save_cwnd(&mut self, snd: &SendState) {
         let cwnd = snd.cwnd / self.mss;
         let cut = repairs(self.saved.state) || self.mode == Mode::ProbeRtt;
         self.saved.cwnd = if cut { self.saved.cwnd.max(cwnd) } else { cwnd };
     }
 
-    /// `bbr_set_cwnd`.
     pub(super) fn set_cwnd(&mut self, snd: &mut SendState, state: CaState) {
         let mut cwnd = snd.cwnd / self.mss;
         if self.sample.acked > 0 {

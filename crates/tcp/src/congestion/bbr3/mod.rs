@@ -319,19 +319,4 @@ impl Control for Bbr3 {
         let rate = if self.begun { self.pacing_rate } else { initial_rate(snd.cwnd, srtt) };
         Some(rate.max(1.0) as u64)
     }
-
-    fn reset(&mut self) {
-        *self = Bbr3::new(self.settings);
-    }
-
-    fn boxed(&self) -> Box<dyn Control> {
-        Box::new(self.clone())
-    }
-}
-
-#[cfg(test)]
-impl Default for Bbr3 {
-    fn default() -> Self {
-        Bbr3::new(Settings::read(&Params::defaults(FIELDS)))
-    }
 }

@@ -1,6 +1,12 @@
 use super::super::testing::{MSS, Path};
 use super::*;
 
+impl Default for Bbr3 {
+    fn default() -> Self {
+        Bbr3::new(Settings::read(&Params::defaults(FIELDS)))
+    }
+}
+
 /// 20 Mbit/s, 40 ms, room for `bdps` bandwidth-delay products.
 fn path(bdps: u64) -> Path<Bbr3> {
     Path::new(Bbr3::default(), 20.0, 40, bdps * 100_000)

@@ -1,5 +1,11 @@
 use packet::Duration;
 
+impl Default for Cubic {
+    fn default() -> Self {
+        Cubic::new(Settings::read(&Params::defaults(FIELDS)))
+    }
+}
+
 use super::*;
 use crate::congestion::testing::{self, MSS, Path};
 

@@ -1,6 +1,12 @@
 use super::super::testing::{self, MSS, Path};
 use super::*;
 
+impl Default for Cubic {
+    fn default() -> Self {
+        Cubic::new(Settings::read(&Params::defaults(FIELDS)))
+    }
+}
+
 fn secs(t: f64) -> Instant {
     Instant::from_secs_f64(t)
 }

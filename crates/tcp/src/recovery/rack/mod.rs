@@ -25,7 +25,6 @@ use repair::Undo;
 pub(crate) use timers::Due;
 use timers::Timers;
 
-/// The sender of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct RackSender {
     tracker: Tracker,
@@ -42,8 +41,6 @@ pub(crate) struct RackSender {
     undo: Option<Undo>,
     /// Among what was found lost last was a retransmission.
     lost_again: bool,
-    /// Reno has taken over from the profile's control.
-    replaced: bool,
 }
 
 /// The tail loss probe (RFC 8985 section 7).
@@ -76,21 +73,16 @@ impl RackSender {
             f_rto: FRto::default(),
             undo: None,
             lost_again: false,
-            replaced: false,
         }
     }
 
-    /// As new for another connection of its profile, keeping what is allocated.
+    /// As new for another connection, keeping its memory.
     pub fn renewed(
         mut self: Box<Self>,
         settings: RackSettings,
-        control: &dyn Control,
+        control: Box<dyn Control>,
     ) -> Box<Self> {
-        let RackSender { mut tracker, replaced, .. } = *self;
-        if replaced {
-            tracker.replace(control.boxed(), settings.paces);
-        }
-        *self = RackSender::with(settings, tracker.renewed(settings.paces));
+        *self = RackSender::with(settings, self.tracker.renewed(control, settings.paces));
         self
     }
 
@@ -105,7 +97,6 @@ impl RackSender {
     ) {
         if !self.tracker.is_served(ecn) {
             self.tracker.replace(congestion::linux_reno(), self.settings.paces);
-            self.replaced = true;
         }
         self.rto = rto;
         self.tracker.begin(snd, srtt, now);
@@ -216,7 +207,6 @@ impl RackSender {
     pub fn due(&mut self, now: Instant) -> Due {
         self.timers.take_due(now)
     }
-    /// The next deadline.
     pub fn deadline(&self) -> Instant {
         self.timers.next()
     }

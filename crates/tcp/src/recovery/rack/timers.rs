@@ -38,7 +38,6 @@ impl Timers {
         Timers { rto: never, probe: never, reorder: never, pace: never }
     }
 
-    /// The earliest.
     pub fn next(&self) -> Instant {
         self.rto.min(self.probe).min(self.reorder).min(self.pace)
     }

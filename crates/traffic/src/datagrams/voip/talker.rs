@@ -14,7 +14,6 @@ pub(super) struct SpeechModel {
     pub sends_pauses: bool,
 }
 
-/// One talker.
 #[derive(Debug)]
 pub(super) struct Talker {
     model: SpeechModel,

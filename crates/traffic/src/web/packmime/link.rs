@@ -81,7 +81,6 @@ impl Arrivals {
     }
 }
 
-/// An open connection.
 #[derive(Debug)]
 struct Open {
     /// Never used again, unlike the connection's number.

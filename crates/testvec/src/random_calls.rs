@@ -1,5 +1,5 @@
-//! Bytes as a discipline, its parameters and a sequence of calls: what a fuzzer drives (`fuzz/`),
-//! and `tests/fuzz.rs` with pseudo-random bytes.
+//! Bytes as a discipline, its parameters and a sequence of calls: what a fuzzer drives (`fuzz/`), the
+//! tests of `crates/aqm` with pseudo-random bytes, and [`crate::check`] over a user's discipline.
 //!
 //! The calls are those a driver may make, and some that a careless one would: sizes from none to
 //! 64 KiB, pauses from none to years, departures from an empty queue or while the line would be
@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use aqmlab_aqm::{ALGORITHMS, Cx, Discipline, Entry, Line};
+use aqm::{Cx, Discipline, Entry, Line};
 use packet::params::{Field, Kind, Params, Raw};
 use packet::units::Unit;
 use packet::{Ack, Backlog, Ecn, Event, Header, Instant, Packet, Rate, Rng};
@@ -92,8 +92,11 @@ fn value(bytes: &mut Bytes, field: &Field) -> Raw {
 }
 
 /// An entry, and parameters that it accepts; nothing if it refuses them with a sentence.
-fn choose(bytes: &mut Bytes) -> Option<(&'static Entry, Box<dyn Discipline>)> {
-    let entry = &ALGORITHMS[bytes.below(ALGORITHMS.len())];
+fn choose(
+    bytes: &mut Bytes,
+    of: &[&'static Entry],
+) -> Option<(&'static Entry, Box<dyn Discipline>)> {
+    let entry = of[bytes.below(of.len())];
     let mut raw = Vec::<(String, Raw)>::new();
     if bytes.byte() % 2 == 1 && entry.about.fields.iter().any(|field| field.name == "ecn") {
         raw.push(("ecn".to_string(), Raw::Bool(true)));
@@ -328,13 +331,13 @@ impl Books {
     }
 }
 
-/// Drives a discipline by `data`; its name and what it did, unless it refused its parameters.
+/// Drives one of these disciplines by `data`; its name and what it did, unless it refused its parameters.
 ///
 /// # Panics
 /// If the discipline breaks a law.
-pub fn drive(data: &[u8]) -> Option<(&'static str, Done)> {
+pub fn drive(data: &[u8], of: &[&'static Entry]) -> Option<(&'static str, Done)> {
     let mut bytes = Bytes(data);
-    let (entry, queue) = choose(&mut bytes)?;
+    let (entry, queue) = choose(&mut bytes, of)?;
     let mut books = Books {
         queue,
         rng: Rng::named(u64::from(bytes.byte()), "fuzz"),

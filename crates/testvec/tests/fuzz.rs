@@ -6,9 +6,13 @@ use std::fs;
 use std::panic::{catch_unwind, resume_unwind};
 use std::path::Path;
 
-use crate::drive::{Done, drive};
-use aqmlab_aqm::ALGORITHMS;
+use aqm::{ALGORITHMS, Entry};
+use aqmlab_testvec::random_calls::{Done, drive};
 use packet::Rng;
+
+fn ours() -> Vec<&'static Entry> {
+    ALGORITHMS.iter().collect()
+}
 
 /// Drives so many random byte strings; what each discipline did.
 fn random(seed: u64, strings: u64) -> BTreeMap<&'static str, Done> {
@@ -17,7 +21,7 @@ fn random(seed: u64, strings: u64) -> BTreeMap<&'static str, Done> {
         let mut rng = Rng::indexed(seed, "random bytes", n);
         let length = 20 + rng.below(1_500);
         let data: Vec<u8> = (0..length).map(|_| rng.next_u64() as u8).collect();
-        let outcome = catch_unwind(|| drive(&data)).unwrap_or_else(|why| {
+        let outcome = catch_unwind(|| drive(&data, &ours())).unwrap_or_else(|why| {
             let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{seed}-{n}"));
             fs::write(&file, &data).expect("the bytes are kept");
             eprintln!("bytes that break a law: {}; keep them as a seed", file.display());
@@ -55,7 +59,7 @@ fn what_fuzzers_found_stays_mended() {
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/queue");
     let mut driven = 0;
     for file in fs::read_dir(seeds).expect("the seeds").flatten() {
-        drive(&fs::read(file.path()).expect("a seed"));
+        drive(&fs::read(file.path()).expect("a seed"), &ours());
         driven += 1;
     }
     assert!(driven > 0);

@@ -1,0 +1,67 @@
+//! The judge of a learning agent: a probability that somebody outside sets while the queue works.
+//!
+//! It is not in the list of disciplines, since nobody sets it in an ordinary run; who steers a run
+//! hands it in ([`Registry::with`](crate::Registry::with)). With a probability that never changes it
+//! is Bernoulli dropping, whose equilibrium with TCP is known (Mathis et al., CCR 27(3), 1997).
+
+use alloc::boxed::Box;
+
+use packet::params::{Field, Kind, Value};
+use packet::units::Unit;
+use packet::{About, Backlog, Instant, Packet, Rng, Why};
+
+use crate::buffer::LIMIT;
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, LimitOrder, Verdict};
+
+/// What is handed to a registry.
+pub static AGENT: Entry = Entry {
+    about: About {
+        name: "agent",
+        summary: "Signals each packet with a probability that is set from outside.",
+        year: 2026,
+        source: "constructed: what a learning agent steers (docs/gym.md)",
+        deviations: "None.",
+        fields: FIELDS,
+    },
+    per_flow: Keeps::Nothing,
+    tables: &[],
+    ecn: "marks in place of drops if ecn is on and the packet is ECN-capable",
+    units: "packets",
+    build: &|params, _| {
+        let limit = BufferLimit::of_packets(params.whole("limit") as u32, Fit::Whole);
+        let judge = Agent { p: params.real("p") };
+        Ok(Built::Gate(Box::new(Judged::new(judge, limit, params.switch("ecn")))))
+    },
+};
+
+const FIELDS: &[Field] = &[
+    Field::new("p", Kind::from(Unit::None, 0.0, 1.0), Value::Real(0.0))
+        .meaning("Probability of a signal until it is set.")
+        .source("constructed"),
+    Field::new("limit", LIMIT, Value::Whole(1_000)).meaning("Packets held.").source("constructed"),
+    Field::new("ecn", Kind::Switch, Value::Switch(false))
+        .meaning("Whether ECN-capable packets are marked where others are dropped.")
+        .source("constructed"),
+];
+
+struct Agent {
+    p: f64,
+}
+
+impl Aqm for Agent {
+    fn on_arrival(&mut self, _: &Packet, _: Backlog, _: Instant, rng: &mut Rng) -> Verdict {
+        // Drawn at every arrival: a change of p does not shift the draws that follow.
+        if rng.uniform() < self.p { Verdict::Signal(Why::Early) } else { Verdict::Pass }
+    }
+    fn limit_order(&self) -> LimitOrder {
+        LimitOrder::BeforeJudge
+    }
+    fn set(&mut self, name: &str, value: f64) -> bool {
+        let known = name == "p" && (0.0..=1.0).contains(&value);
+        self.p = if known { value } else { self.p };
+        known
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("p", self.p);
+    }
+}

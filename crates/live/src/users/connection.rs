@@ -1,0 +1,142 @@
+//! A connection as its opener has it: what was asked over it, and what is still to come.
+
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+
+use packet::Instant;
+use traffic::Closes;
+
+use super::facts::{ConnectionId, Fact};
+use super::pipe::Pipe;
+
+/// A request, or what the other program writes unasked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exchange {
+    /// When its clock started.
+    pub(super) asked: Instant,
+    /// Segments this end had sent again by then.
+    pub(super) resent: u32,
+    pub(super) request_bytes: u32,
+    pub(super) reply_bytes: u64,
+    /// Position in what arrives after the reply.
+    reply_end: u64,
+    pub(super) index: u32,
+}
+
+/// The end of a connection that opened it.
+#[derive(Debug)]
+pub struct Opener {
+    pub(super) pipe: Pipe,
+    pub(super) awaited: bool,
+    pub(super) id: ConnectionId,
+    pub(super) member: u32,
+    pub(super) number: u32,
+    pub(super) closes: Closes,
+    pub(super) opened: Instant,
+    pub(super) connected: Option<Instant>,
+    pub(super) close_asked: bool,
+    pub(super) exchanges: VecDeque<Exchange>,
+    /// How many there were.
+    asked: u32,
+    /// Bytes the application has asked to write.
+    pub(super) written: u64,
+    /// Bytes of all replies.
+    pub(super) promised: u64,
+    /// The application waits to hear that all is acknowledged.
+    pub(super) sent_pending: bool,
+    /// A timer looks for that.
+    pub(super) looks: bool,
+}
+
+impl Opener {
+    /// The end of a connection that is about to be opened.
+    pub(super) fn new(
+        socket: OwnedFd,
+        id: ConnectionId,
+        member: u32,
+        number: u32,
+        closes: Closes,
+        opened: Instant,
+    ) -> Opener {
+        Opener {
+            pipe: Pipe::new(socket, false, Pipe::FIRST_WATCH),
+            awaited: false,
+            id,
+            member,
+            number,
+            closes,
+            opened,
+            connected: None,
+            close_asked: false,
+            exchanges: VecDeque::new(),
+            asked: 0,
+            written: 0,
+            promised: 0,
+            sent_pending: false,
+            looks: false,
+        }
+    }
+
+    pub(super) fn closing(&self) -> bool {
+        self.close_asked && self.closes == Closes::Opener
+    }
+
+    pub(super) fn is_transfer(&self) -> bool {
+        self.promised == 0 && (self.close_asked || self.written == u64::MAX)
+    }
+
+    /// Whether the application still counts on it.
+    pub(super) fn expected(&self) -> bool {
+        let once = matches!(self.closes, Closes::Acceptor | Closes::AcceptorToEnd);
+        let may_send = !once && !self.close_asked;
+        may_send || self.sent_pending || !self.exchanges.is_empty()
+    }
+
+    pub(super) fn take_reply(&mut self) -> Option<Exchange> {
+        let next = self.exchanges.front()?;
+        let whole = self.pipe.delivered >= next.reply_end;
+        let known = self.closes != Closes::AcceptorToEnd || self.pipe.peer_closed;
+        if whole && known { self.exchanges.pop_front() } else { None }
+    }
+
+    pub(super) fn take_sent(&mut self) -> bool {
+        let all = self.sent_pending && self.pipe.acknowledged();
+        self.sent_pending &= !all;
+        all
+    }
+
+    /// A further exchange.
+    pub(super) fn exchange(&mut self, at: Instant, request_bytes: u32, reply_bytes: u64) {
+        let first = self.promised == 0;
+        self.promised += reply_bytes;
+        self.exchanges.push_back(Exchange {
+            asked: if first { self.opened } else { at },
+            resent: if first { 0 } else { self.pipe.resent() },
+            request_bytes,
+            reply_bytes,
+            reply_end: self.promised,
+            index: self.asked,
+        });
+        self.asked += 1;
+    }
+
+    /// Writes, closes when there is nothing more to write.
+    pub(super) fn pump(&mut self) {
+        self.pipe.write();
+        if self.pipe.peer_closed || self.closing() {
+            self.pipe.close();
+        }
+    }
+
+    /// Requests without an answer.
+    pub(super) fn unanswered(&self) -> u64 {
+        self.exchanges.iter().filter(|exchange| exchange.request_bytes > 0).count() as u64
+    }
+
+    /// What is to be noted of it when it is over, or the run.
+    pub(super) fn end(&self, at: Instant, over: bool) -> Fact {
+        let connect = self.connected.map(|at| at.since(self.opened).nanos());
+        let asks = self.promised > 0;
+        Fact::OpenerEnd { conn: self.id, asks, connect, end: self.pipe.end(at, over) }
+    }
+}

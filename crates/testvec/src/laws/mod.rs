@@ -1,0 +1,293 @@
+//! Laws that every discipline obeys, ours and those of users: what is lost, reordered or marked, what a
+//! seed decides, what time means.
+//!
+//! A law is a function that panics where it is broken, as the disciplines of users do where they cannot
+//! go on; [`Law::check`] makes a sentence of either.
+
+mod rig;
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use aqm::{Admission, Built, Entry, Failed, Gate};
+use packet::params::{Kind, Params, Raw};
+use packet::{Backlog, Ecn, Instant, Packet, Rng};
+
+pub use rig::Written;
+use rig::{LINE, Rig, Seen, build, packets};
+
+/// Random packets of a run.
+const PACKETS: u32 = 3_000;
+
+/// One law.
+pub struct Law {
+    /// A word for it.
+    pub name: &'static str,
+    /// What it demands.
+    pub says: &'static str,
+    hold: fn(&Entry, &Written) -> Tally,
+}
+
+/// Marks and drops of the runs that a law looked at.
+pub type Tally = [u64; 2];
+
+/// Every law.
+pub const LAWS: &[Law] = &[
+    Law {
+        name: "conservation",
+        says: "every packet is sent or dropped once, a flow's in order, marked only if ECN-capable, \
+               and the backlog is true",
+        hold: conservation,
+    },
+    Law { name: "seed", says: "the same seed gives the same run", hold: seed },
+    Law { name: "clock", says: "only differences of time matter", hold: clock },
+    Law {
+        name: "rest",
+        says: "a long idle time makes it as good as new: a lone packet passes as it does at first",
+        hold: rest,
+    },
+    Law { name: "drain", says: "a full queue drains to nothing", hold: drain },
+    Law { name: "alone", says: "a judge decides alike before a queue and alone", hold: alone },
+    Law { name: "gauges", says: "gauges are finite and keep their names", hold: gauges },
+];
+
+impl Law {
+    /// Whether it holds for a discipline under one of its [`sets`].
+    ///
+    /// # Errors
+    /// How it is broken.
+    pub fn check(&self, entry: &Entry, set: &Written) -> Result<Tally, String> {
+        caught(|| (self.hold)(entry, set))
+    }
+}
+
+/// The answer of something that panics where it fails, or a sentence.
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| sentence(&*panic))
+}
+
+/// What a panic says. Disciplines of users give their sentences as text, too.
+fn sentence(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    let text = text.or_else(|| panic.downcast_ref::<Failed>().map(|failed| failed.0.clone()));
+    let said = text.unwrap_or_else(|| "it failed without a word".to_owned());
+    said.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Parameter sets read from the entry's own table: its defaults, every choice, every switch under
+/// every choice, each with ECN on where there is such a switch, and small limits.
+fn suggested(entry: &Entry) -> Vec<Written> {
+    let has = |name: &str| entry.about.fields.iter().any(|f| f.name == name);
+    let mut choices: Vec<Written> = vec![vec![]];
+    for field in entry.about.fields {
+        if let Kind::Choice(names) = field.kind {
+            let choice = |name: &&str| vec![(field.name.to_string(), Raw::Text(name.to_string()))];
+            choices.extend(names.iter().map(choice));
+        }
+    }
+    let mut variations: Vec<Written> = vec![vec![]];
+    for field in entry.about.fields {
+        if let Kind::Switch = field.kind {
+            let switch = |on| vec![(field.name.to_string(), Raw::Bool(on))];
+            variations.extend([switch(false), switch(true)]);
+        }
+    }
+    let bytes = [1.0, 1500.0, 9000.0];
+    for (name, limits) in
+        [("limit", [1.0, 2.0, 9.0]), ("limit_bytes", bytes), ("memory_limit", bytes)]
+    {
+        if has(name) {
+            variations.extend(limits.map(|n| vec![(name.to_string(), Raw::Number(n))]));
+        }
+    }
+    if has("rate") {
+        variations.push(vec![("rate".to_string(), Raw::Text("4 Mbit/s".to_string()))]);
+    }
+    let mut sets = Vec::new();
+    for choice in &choices {
+        for variation in &variations {
+            let mut set = [choice.clone(), variation.clone()].concat();
+            if has("ecn") && variation.iter().all(|(name, _)| name != "ecn") {
+                set.push(("ecn".to_string(), Raw::Bool(true)));
+            }
+            sets.push(set);
+        }
+    }
+    sets
+}
+
+/// Those of them that the discipline accepts.
+pub fn sets(entry: &Entry) -> Vec<Written> {
+    let accepts = |set: &Written| {
+        let params = Params::check(entry.about.fields, set);
+        params.is_ok_and(|params| (entry.build)(&params, &LINE).is_ok())
+    };
+    suggested(entry).into_iter().filter(accepts).collect()
+}
+
+/// The time of the first periodic update, which is counted from the creation at time zero.
+fn first_tick(entry: &Entry, set: &Written) -> Option<u64> {
+    build(entry, set).into_discipline().next_tick().map(Instant::nanos)
+}
+
+fn run(entry: &Entry, set: &Written, seed: u64, start: u64) -> Rig {
+    let mut rig = Rig::new(entry, set, start, seed);
+    for (now, packet) in packets(seed, PACKETS, start) {
+        rig.arrive(packet, now);
+    }
+    rig
+}
+
+fn conservation(entry: &Entry, set: &Written) -> Tally {
+    let mut tally = [0; 2];
+    for seed in 0..3 {
+        let mut rig = run(entry, set, seed, 0); // the rig checks after every step
+        rig.drain(); // the largest buffers still hold much of the trace at its end
+        let left = rig.sent + rig.dropped;
+        assert_eq!(left, u64::from(PACKETS), "not every packet was sent or dropped");
+        tally[0] += rig.marked;
+        tally[1] += rig.dropped;
+    }
+    tally
+}
+
+/// Both did the same; where not, the first difference.
+fn same<T: PartialEq + std::fmt::Debug>(one: &[T], other: &[T], when: &str) {
+    if let Some(i) = (0..one.len().max(other.len())).find(|i| one.get(*i) != other.get(*i)) {
+        panic!("{when}: {:?} in one run and {:?} in the other", one.get(i), other.get(i));
+    }
+}
+
+fn seed(entry: &Entry, set: &Written) -> Tally {
+    let [one, other] = [(); 2].map(|()| run(entry, set, 5, 0).log);
+    same(&one, &other, "under one seed");
+    [0; 2]
+}
+
+/// When a run begins that begins late: of ours, near the end of the clock. A user's may count in
+/// seconds with a fraction, as floats, which do not reach so far: eleven days.
+fn late(entry: &Entry) -> u64 {
+    let ours = aqm::find(entry.about.name).is_some();
+    if ours { 9_000_000_000_000_000_000 } else { 1_000_000_000_000_000 }
+}
+
+fn clock(entry: &Entry, set: &Written) -> Tally {
+    // Periodic updates begin at the creation, so with them both runs start at whole periods,
+    // and after a rest, which they all must be run through. 5040 first updates are whole
+    // periods also where the first update is late (half a second, in periods of 15 ms).
+    let (early, late) = match first_tick(entry, set) {
+        None => (0, late(entry)),
+        Some(tick) => (5_040 * tick, 50_400 * tick),
+    };
+    let [early, late] = [early, late].map(|start| run(entry, set, 5, start).log);
+    same(&early, &late, "with a clock far from zero");
+    [0; 2]
+}
+
+/// ns-3's COBALT drops even the only packet, with a probability that outlasts an idle time.
+fn remembers(entry: &Entry, set: &Written) -> bool {
+    entry.about.name == "cobalt" && set.iter().any(|(_, value)| *value == Raw::Text("ns3".into()))
+}
+
+fn rest(entry: &Entry, set: &Written) -> Tally {
+    if remembers(entry, set) {
+        return [0; 2];
+    }
+    let mut used = run(entry, set, 3, 0);
+    let mut fresh = Rig::new(entry, set, 0, 3);
+    // A thousand thousand seconds, or enough periodic updates, from the last departure on.
+    let pause = first_tick(entry, set).map_or(1_000_000_000_000_000, |tick| 10_000 * tick);
+    used.drain();
+    let rest = used.log.last().map_or(0, |(at, _)| *at) + pause;
+    used.advance(rest);
+    let packet = Packet {
+        id: 1_000_000,
+        flow: 0,
+        bytes: 500,
+        ecn: Ecn::NotEct,
+        arrived: Instant::from_nanos(rest),
+        header: Default::default(),
+    };
+    let sent = (used.sent, fresh.sent);
+    used.arrive(packet.clone(), rest);
+    fresh.arrive(packet, rest);
+    let sent = (used.sent - sent.0, fresh.sent - sent.1);
+    assert_eq!(sent.0, sent.1, "packets sent after a rest, and at first");
+    [0; 2]
+}
+
+fn drain(entry: &Entry, set: &Written) -> Tally {
+    let mut rig = run(entry, set, 9, 0);
+    rig.drain();
+    assert_eq!(rig.discipline.backlog(), Backlog::default(), "something still waits");
+    assert_eq!(rig.offered, rig.sent + rig.dropped);
+    [0; 2]
+}
+
+/// A gate driven as the simulator's folded port does it: departures are computed, an idle time is
+/// reported at the arrival that ends it.
+fn folded(mut gate: Box<dyn Gate>, seed: u64) -> Vec<(u32, Ecn, Option<u64>)> {
+    let mut rng = Rng::named(seed, "laws");
+    let mut queue: VecDeque<(u64, u64)> = VecDeque::new(); // bytes, start of transmission
+    let (mut free_at, mut idle_told) = (0, true);
+    let mut log = Vec::new();
+    for (now, mut packet) in packets(seed, PACKETS, 0) {
+        while queue.front().is_some_and(|(_, start)| *start <= now) {
+            queue.pop_front();
+        }
+        if free_at <= now && !idle_told {
+            gate.on_idle(Instant::from_nanos(free_at));
+            idle_told = true;
+        }
+        let bytes = queue.iter().map(|(bytes, _)| bytes).sum();
+        let backlog = Backlog { packets: queue.len() as u32, bytes };
+        let at = Instant::from_nanos(now);
+        let departure = match gate.admit(&mut packet, backlog, at, &mut rng) {
+            Admission::Dropped(_) => None,
+            _ => {
+                let size = u64::from(packet.bytes);
+                let start = free_at.max(now);
+                if start > now {
+                    queue.push_back((size, start));
+                }
+                free_at = start + LINE.rate.time_for(size).nanos();
+                idle_told = false;
+                Some(start)
+            }
+        };
+        log.push((packet.id, packet.ecn, departure));
+    }
+    log
+}
+
+fn alone(entry: &Entry, set: &Written) -> Tally {
+    let Built::Gate(gate) = build(entry, set) else { return [0; 2] };
+    if gate.next_tick().is_some() {
+        return [0; 2]; // the folded port runs ticks too; this law does not
+    }
+    let alone = folded(gate, 4);
+    let mut rig = run(entry, set, 4, 0);
+    rig.advance(u64::MAX / 2);
+    let sent = |(id, ecn, start): (u32, Ecn, Option<u64>)| Some((start?, Seen::Sent(id, ecn)));
+    let expected: Vec<_> = alone.into_iter().filter_map(sent).collect();
+    let of_departures = |(_, what): &(u64, Seen)| matches!(what, Seen::Sent(..));
+    let found: Vec<_> = rig.log.into_iter().filter(of_departures).collect();
+    same(&found, &expected, "before a queue and alone");
+    [0; 2]
+}
+
+fn gauges(entry: &Entry, set: &Written) -> Tally {
+    let names = |rig: &Rig| {
+        let mut names = Vec::new();
+        rig.discipline.gauges(&mut |name, value| {
+            assert!(value.is_finite(), "gauge {name} is {value}");
+            names.push(name);
+        });
+        names
+    };
+    let fresh = Rig::new(entry, set, 0, 1);
+    assert_eq!(names(&fresh), names(&run(entry, set, 1, 0)), "names of gauges, first and later");
+    [0; 2]
+}

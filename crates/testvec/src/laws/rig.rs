@@ -1,0 +1,222 @@
+//! A discipline before a line, with our own books of everything that the laws speak of.
+
+use std::collections::{HashMap, VecDeque};
+
+use aqm::{Built, Cx, Discipline, Entry, Line};
+use packet::params::{Params, Raw};
+use packet::{Ack, Backlog, Ecn, Event, Header, Instant, Packet, Rate, Rng};
+
+/// The line of every law.
+pub(super) const LINE: Line = Line::of(Rate::from_bits_per_s(10_000_000));
+
+/// Parameters as somebody wrote them.
+pub type Written = Vec<(String, Raw)>;
+
+pub(super) fn build(entry: &Entry, set: &Written) -> Built {
+    let params = Params::check(entry.about.fields, set).expect("the table's own values");
+    (entry.build)(&params, &LINE).expect("it accepted them before")
+}
+
+/// Linux's heavy-hitter filter moves a flow to another queue once it is one, and back when it is
+/// forgotten, while packets of it wait (sch_hhf; its evict_timeout "should be large enough to avoid
+/// reordering").
+fn reorders(entry: &Entry) -> bool {
+    entry.about.name == "hhf"
+}
+
+/// What the driver sees of a discipline.
+#[derive(Debug, PartialEq)]
+pub(super) enum Seen {
+    /// The discipline said so.
+    Told(Event),
+    /// A packet went to the line.
+    Sent(u32, Ecn),
+}
+
+/// A discipline before a line, with everything the laws need to know.
+pub(super) struct Rig {
+    pub discipline: Box<dyn Discipline>,
+    rng: Rng,
+    busy_until: Option<u64>,
+    /// What waits by our own account, as (flow, bytes, ECN field), by handle.
+    waiting: HashMap<u32, (u64, u32, Ecn)>,
+    /// Their bytes.
+    bytes: u64,
+    /// Handles of each flow in the order of acceptance.
+    order: HashMap<u64, VecDeque<u32>>,
+    pub offered: u64,
+    pub sent: u64,
+    pub dropped: u64,
+    pub marked: u64,
+    /// Everything that happened, with its time since the start.
+    pub log: Vec<(u64, Seen)>,
+    start: u64,
+    /// Whether a flow's packets may overtake each other; see [`reorders`].
+    reorders: bool,
+}
+
+impl Rig {
+    pub(super) fn new(entry: &Entry, set: &Written, start: u64, seed: u64) -> Self {
+        Rig {
+            discipline: build(entry, set).into_discipline(),
+            reorders: reorders(entry),
+            rng: Rng::named(seed, "laws"),
+            busy_until: None,
+            waiting: HashMap::new(),
+            bytes: 0,
+            order: HashMap::new(),
+            offered: 0,
+            sent: 0,
+            dropped: 0,
+            marked: 0,
+            log: Vec::new(),
+            start,
+        }
+    }
+
+    fn call(
+        &mut self,
+        now: u64,
+        act: impl FnOnce(&mut dyn Discipline, &mut Cx) -> Option<Packet>,
+    ) -> Option<Packet> {
+        let mut events = Vec::new();
+        let mut out = |event| events.push(event);
+        let at = Instant::from_nanos(now);
+        let mut cx = Cx { now: at, rng: &mut self.rng, out: &mut out };
+        let packet = act(&mut *self.discipline, &mut cx);
+        for event in events {
+            self.note(now, event);
+        }
+        packet
+    }
+
+    fn note(&mut self, now: u64, event: Event) {
+        let mut shown = event.clone();
+        if let Event::Dropped { packet, .. } = &mut shown {
+            packet.arrived = Instant::from_nanos(packet.arrived.nanos() - self.start);
+        }
+        self.log.push((now - self.start, Seen::Told(shown)));
+        match event {
+            Event::Queued { id } => assert!(self.waiting.contains_key(&id), "queued {id} twice"),
+            Event::Marked { id, .. } => {
+                self.marked += 1;
+                let (_, _, ecn) = self.waiting.get_mut(&id).expect("marks what waits");
+                assert!(ecn.can_be_marked(), "packet {id} is not ECN-capable");
+                *ecn = Ecn::Ce;
+            }
+            Event::Dropped { packet, .. } => {
+                self.dropped += 1;
+                let (flow, bytes, _) = self.waiting.remove(&packet.id).expect("dropped twice");
+                assert_eq!((flow, bytes), (packet.flow, packet.bytes));
+                self.bytes -= u64::from(bytes);
+                self.order.get_mut(&flow).unwrap().retain(|id| *id != packet.id);
+            }
+        }
+    }
+
+    /// The account and the discipline's own agree.
+    fn balance(&self) {
+        let backlog = Backlog { packets: self.waiting.len() as u32, bytes: self.bytes };
+        assert_eq!(self.discipline.backlog(), backlog);
+        assert_eq!(self.offered, self.sent + self.dropped + u64::from(backlog.packets));
+    }
+
+    pub(super) fn arrive(&mut self, packet: Packet, now: u64) {
+        self.advance(now);
+        self.offered += 1;
+        self.waiting.insert(packet.id, (packet.flow, packet.bytes, packet.ecn));
+        self.bytes += u64::from(packet.bytes);
+        self.order.entry(packet.flow).or_default().push_back(packet.id);
+        self.call(now, |discipline, cx| {
+            discipline.enqueue(packet, cx);
+            None
+        });
+        self.balance();
+        if self.busy_until.is_none() {
+            self.send(now);
+        }
+    }
+
+    fn send(&mut self, now: u64) {
+        let packet = self.call(now, |discipline, cx| discipline.dequeue(cx));
+        self.busy_until = packet.map(|packet| {
+            self.sent += 1;
+            self.log.push((now - self.start, Seen::Sent(packet.id, packet.ecn)));
+            let account = self.waiting.remove(&packet.id).expect("sent what never came");
+            assert_eq!(account, (packet.flow, packet.bytes, packet.ecn), "changed on the way");
+            self.bytes -= u64::from(packet.bytes);
+            let order = self.order.get_mut(&packet.flow).unwrap();
+            let place = order.iter().position(|id| *id == packet.id).expect("it came");
+            order.remove(place);
+            assert!(place == 0 || self.reorders, "flow {} out of order", packet.flow);
+            now + LINE.rate.time_for(u64::from(packet.bytes)).nanos()
+        });
+        self.balance();
+    }
+
+    /// Until nothing waits and nothing is sent; a shaper is asked when it wants to be.
+    pub(super) fn drain(&mut self) {
+        let waits = |rig: &Self| rig.discipline.backlog().packets > 0;
+        while let Some(next) = self.busy_until.or_else(|| {
+            waits(self).then(|| {
+                self.discipline
+                    .next_tick()
+                    .expect(
+                        "a queue at rest: packets wait, nothing is sent and no tick is asked for",
+                    )
+                    .nanos()
+            })
+        }) {
+            self.advance(next);
+        }
+    }
+
+    pub(super) fn advance(&mut self, now: u64) {
+        loop {
+            let tick = self.discipline.next_tick().map(Instant::nanos).filter(|t| *t <= now);
+            let free = self.busy_until.filter(|end| *end <= now);
+            match (tick, free) {
+                (Some(tick), free) if free.is_none_or(|end| tick <= end) => {
+                    self.call(tick, |discipline, cx| {
+                        discipline.on_tick(cx);
+                        None
+                    });
+                    // A shaper let the line rest and has asked to be asked again.
+                    if self.busy_until.is_none() && self.discipline.backlog().packets > 0 {
+                        self.send(tick);
+                    }
+                }
+                (_, Some(end)) => self.send(end),
+                _ => return,
+            }
+        }
+    }
+}
+
+/// Random packets of seven flows: one byte, ordinary and jumbo; bursts, gaps and idle times.
+pub(super) fn packets(seed: u64, count: u32, start: u64) -> Vec<(u64, Packet)> {
+    let mut rng = Rng::named(seed, "packets");
+    let mut now = start;
+    let mut mean_gap = 6e5;
+    let mut next = |id| {
+        if rng.below(100) == 0 {
+            mean_gap = [1e4, 3e5, 8e5, 3e6, 2e8][rng.below(5) as usize];
+        }
+        now += rng.exponential(mean_gap) as u64;
+        let bytes = [1, 40, 552, 1500, 1500, 1500, 9000, 65_535][rng.below(8) as usize];
+        let (flow, which) = (rng.below(7), rng.below(2) as usize);
+        // A flow is classic or scalable: a dual queue may overtake within a mixture.
+        let classic = [Ecn::NotEct, Ecn::Ect0];
+        let ecn = if flow % 2 == 0 { classic } else { [Ecn::Ect1, Ecn::Ce] }[which];
+        let arrived = Instant::from_nanos(now);
+        // Best effort, voice and background; two hosts and three; small packets acknowledge.
+        let header = Header {
+            dscp: [0, 46, 8][flow as usize % 3],
+            ack: if bytes == 40 { Ack::Newer } else { Ack::No },
+            source: flow as u16 % 2,
+            destination: flow as u16 % 3,
+        };
+        (now, Packet { id, flow, bytes, ecn, arrived, header })
+    };
+    (0..count).map(&mut next).collect()
+}

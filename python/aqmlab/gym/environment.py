@@ -1,0 +1,150 @@
+"""The environment: a scenario whose time is moved in equal steps."""
+
+from __future__ import annotations
+
+import copy
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+
+from aqmlab.errors import SpecError
+from aqmlab.simulator import engine
+
+from .actions import Action, Probability
+from .rewards import Reward, ThroughputAndDelay
+
+Numbers = NDArray[np.float32]
+
+OBSERVED = (
+    "queue_packets",
+    "queue_bytes",
+    "arrivals_per_s",
+    "departures_per_s",
+    "throughput_bits_per_s",
+    "delay_mean_s",
+    "drops_per_s",
+    "marks_per_s",
+    "action",
+)
+"""What an observation holds, in order: what waits now; packets, IP bits and mean wait of what left
+in the last step (the wait of the step before, where nothing did); what was dropped and marked; and
+the action in force."""
+LARGEST_SEED = 2**31
+
+
+class AqmEnv(gymnasium.Env[Numbers, Numbers]):
+    """One queue of a scenario, and whoever decides for it.
+
+    `scenario` is a TOML file or a mapping as `aqmlab.run` takes them, its users and flows given by
+    their number. `port` is `<link>.forward` or `<link>.reverse`, the first link's forward direction
+    if not given. A step lasts `interval_s`; an episode is truncated at the scenario's end. Without
+    a `reward` it is `ThroughputAndDelay` of the link's rate.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - Gymnasium declares it so
+
+    def __init__(
+        self,
+        scenario: str | os.PathLike[str] | Mapping[str, Any],
+        *,
+        action: Action | None = None,
+        port: str | None = None,
+        interval_s: float = 0.1,
+        reward: Reward | None = None,
+    ) -> None:
+        if not interval_s > 0:
+            raise SpecError(f"interval_s: {interval_s} is no time; a step lasts longer than 0 s")
+        self._action = action or Probability()
+        self._interval_s = interval_s
+        self._scenario, self._port, link = _steered(_read(scenario), port, self._action)
+        self._reward = reward or ThroughputAndDelay(_capacity(link, self._port))
+        engine.World(self._scenario)  # what is wrong is said now
+        self.action_space = Box(self._action.low, self._action.high, (1,), np.float32)
+        self.observation_space = Box(0.0, np.inf, (len(OBSERVED),), np.float32)
+        self._world: engine.World | None = None
+        self._value = self._delay_s = 0.0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Numbers, dict[str, Any]]:
+        """Begins a run. Its seed is drawn from the environment's stream, which `seed` begins anew;
+        `options={"run_seed": n}` gives it: the same users then meet any agent."""
+        super().reset(seed=seed)
+        drawn = int(self.np_random.integers(LARGEST_SEED))
+        run_seed = (options or {}).get("run_seed", drawn)
+        self._world = engine.World({**self._scenario, "seed": run_seed})
+        self._value, self._delay_s = self._action.first, 0.0
+        seen = dict.fromkeys(OBSERVED, 0.0) | {"action": self._value}
+        return _numbers(seen), {"run_seed": run_seed}
+
+    def step(self, action: Any) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
+        """Sets the number, moves on by a step, and tells what was seen meanwhile."""
+        if self._world is None:
+            raise SpecError("the environment has not begun: call reset() before step()")
+        value = float(np.asarray(action, dtype=np.float64).reshape(-1)[0])
+        self._value = min(max(value, self._action.low), self._action.high)
+        self._world.set(self._port, self._action.name, self._value)
+        over, counted = self._world.advance(self._interval_s, self._port)
+        seen = self._seen(counted)
+        info = {**seen, "time_s": self._world.now()[0]}
+        return _numbers(seen), float(self._reward(seen)), False, over, info
+
+    def _seen(self, counted: list[float]) -> dict[str, float]:
+        packets, queued, arrivals, departures, departed, waited_s, drops, marks = counted
+        if departures:
+            self._delay_s = waited_s / departures
+        rates = [n / self._interval_s for n in (arrivals, departures, 8 * departed)]
+        lost = [n / self._interval_s for n in (drops, marks)]
+        of = (packets, queued, *rates, self._delay_s, *lost, self._value)
+        return dict(zip(OBSERVED, of, strict=True))
+
+
+def _numbers(seen: Mapping[str, float]) -> Numbers:
+    return np.fromiter(seen.values(), np.float32, len(OBSERVED))
+
+
+def _read(scenario: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Any]:
+    """The scenario of a file or a mapping; an experiment's is in its table `scenario`."""
+    if isinstance(scenario, Mapping):
+        document: Mapping[str, Any] = scenario
+    else:
+        try:
+            document = tomllib.loads(Path(scenario).read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise SpecError(f"{os.fspath(scenario)}: {error}") from error
+    return copy.deepcopy(dict(document.get("scenario", document)))
+
+
+def _steered(
+    scenario: dict[str, Any], port: str | None, action: Action
+) -> tuple[dict[str, Any], str, Mapping[str, Any]]:
+    """The scenario with the agent's queue, the port's name, and its link."""
+    links = scenario.get("link")
+    if not links:
+        raise SpecError("link: missing; an agent needs the queue of a link")
+    usual = ["bottleneck", *(f"link{i}" for i in range(1, len(links)))]
+    names = [link.get("name", name) for link, name in zip(links, usual, strict=True)]
+    port = port or f"{names[0]}.forward"
+    name, _, direction = port.rpartition(".")
+    if name not in names or direction not in ("forward", "reverse"):
+        known = ", ".join(f"{name}.forward, {name}.reverse" for name in names)
+        raise SpecError(f"port: there is no {port!r}; the scenario has {known}")
+    link = links[names.index(name)]
+    link[direction] = action.queue(link.get(direction))
+    return scenario, port, link
+
+
+def _capacity(link: Mapping[str, Any], port: str) -> float:
+    """bit/s of the port's direction."""
+    reverse = port.endswith(".reverse") and "reverse_rate" in link
+    rate = link.get("reverse_rate" if reverse else "rate")
+    if rate is None:
+        raise SpecError(f"reward: {port} has a rate that changes; give a reward of your own")
+    return engine.quantity(str(rate), "rate")

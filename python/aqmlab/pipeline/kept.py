@@ -1,0 +1,77 @@
+"""What a folder of `aqmlab run` holds, read back as the material of tables, figures and reports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import StoreError
+from aqmlab.experiment import plan
+from aqmlab.experiment.experiment import Experiment, load
+from aqmlab.runs.laboratory import FinishedRun, Laboratory
+from aqmlab.runs.store import Store
+from aqmlab.tables.material import Material
+
+from .study import Study
+
+
+def report(folder: Path) -> Path:
+    """Writes the report of runs that lie in a folder; nothing is run again."""
+    store = Store.existing(folder)
+    experiment, material = read(store)
+    remarks = store.manifest.get("remarks", [])
+    study = Study(experiment)
+    study.report(material, experiment.parts, True, remarks, Laboratory(store), store)
+    return folder / "report.html"
+
+
+def read(store: Store) -> tuple[Experiment, Material]:
+    """The experiment that a folder's manifest tells of, and its runs."""
+    manifest = store.manifest
+    if "sweep" not in manifest:
+        raise StoreError(
+            f"{store.folder} holds no finished `aqmlab run`: give the same command again"
+        )
+    experiment = load(_document(manifest))
+    settings = experiment.setting(quick=False)
+    made = plan.make(experiment, settings, lambda *_: {}, experiment.group)
+    results = {
+        (made.cells[entry["variant"]].key, entry["seed"]): _run(store, entry)
+        for entry in manifest["runs"]
+    }
+    return experiment, Material(made, settings, results, {}, {}, experiment.metrics)
+
+
+def _document(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The sweep of a manifest as a file has it: its values with their labels."""
+    sizes = {path: len(values) for path, values in manifest["sweep"].items()}
+    labels: dict[str, dict[int, str]] = {path: {} for path in sizes}
+    for entry in manifest["runs"]:
+        rest = math.prod(sizes.values())
+        for path, size in sizes.items():
+            rest //= size  # the first axis turns slowest
+            labels[path][entry["variant"] // rest % size] = entry["values"][path]
+    swept: dict[str, Any] = {
+        path: [
+            {"label": labels[path][place], **value} if isinstance(value, dict) else value
+            for place, value in enumerate(values)
+        ]
+        for path, values in manifest["sweep"].items()
+    }
+    swept["seeds"] = manifest["seeds"]
+    return {"name": manifest["name"], "scenario": manifest["scenario"], "sweep": swept}
+
+
+def _run(store: Store, entry: Mapping[str, Any]) -> FinishedRun:
+    stored = store.find(Path(entry["folder"]).name)
+    if stored is None:
+        raise StoreError(
+            f"{store.folder / entry['folder']} is not there: give the same `aqmlab run` again"
+        )
+    place = {name: entry[name] for name in ("variant", "label", "values", "seed")}
+    scenario = stored.manifest["scenario"]
+    return FinishedRun(
+        **place, scenario=scenario, summary=stored.summary, cached=True, stored=stored
+    )
