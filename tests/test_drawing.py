@@ -125,7 +125,7 @@ NO_TABLE = [("g", {"aqm": "red"}, [FakeRun()])]
 @pytest.mark.parametrize("cells", [NO_CELL, NO_TABLE])
 def test_nothing_to_draw_is_no_figure(kind, cells):
     spec = BY_AQM | {"metric": "drops", "x": "aqm", "table": "absent", "axis": "", "column": "c"}
-    spec |= {"rows": [], "on": ["aqm"], "columns": "aqm"}
+    spec |= {"rows": [], "on": ["aqm"], "columns": "aqm", "y": "aqm"}
     assert collected(kind, spec, material(cells)) is None
 
 

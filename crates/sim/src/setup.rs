@@ -3,6 +3,7 @@
 mod memory;
 mod preview;
 mod resolved;
+mod round_trips;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,13 +17,14 @@ use crate::error::ScenarioError;
 use crate::memory::{construct, free_bytes};
 use crate::port::{ExplicitPort, FoldedPort, Port, Unlimited, Wire};
 use crate::recorder::Recorder;
-use crate::scenario::{Link, Queue, Rtt, Scenario, Traffic};
-use crate::topology::{DelayClocks, Direction, Machines, RoundTrips, Side, TCPEVAL_MS};
+use crate::scenario::{Link, Queue, Scenario, Traffic};
+use crate::topology::{DelayClocks, Direction, Machines, Side};
 use crate::watch::Watch;
 use crate::world::{Group, Network, Scripts, World};
 
 pub use preview::{capacities, estimate};
 pub use resolved::resolve;
+use round_trips::round_trips;
 
 /// What a scenario's world is made of, for who moves it.
 pub struct Parts {
@@ -299,39 +301,6 @@ impl Ports {
             builder.route(ports)
         };
         access.iter().map(with_access).collect()
-    }
-}
-
-fn round_trips(scenario: &Scenario, group: &Traffic, members: u32) -> RoundTrips {
-    let params = match group.rtt.as_ref().unwrap_or(&scenario.rtt) {
-        Rtt::Constant(time) => return RoundTrips::Constant(*time),
-        // An open-loop model has no users who could take them in turn.
-        Rtt::List(times) if group.entry.is_open_loop() => return RoundTrips::OneOf(times.clone()),
-        Rtt::List(times) => return RoundTrips::Members(times.clone()),
-        Rtt::Tcpeval => {
-            return RoundTrips::OneOf(TCPEVAL_MS.map(Duration::from_millis).to_vec());
-        }
-        Rtt::Range(params) => params,
-    };
-    let (min, max) = (params.time("min"), params.time("max"));
-    let mut rng = Rng::named(scenario.params.whole("seed"), "network.rtt");
-    let (clients, servers) =
-        (scenario.network.whole("clients") as u32, scenario.network.whole("servers") as u32);
-    match params.choice("draw") {
-        "pair" => {
-            let table = RoundTrips::stratified(min, max, clients * servers, &mut rng);
-            match group.side() {
-                Side::Clients => RoundTrips::Pairs { table, peers: servers },
-                // The same pair of machines has the same distance whoever opens.
-                Side::Servers => {
-                    let pair = |s: u32, c: u32| table[(c * servers + s) as usize];
-                    let swapped = (0..servers).flat_map(|s| (0..clients).map(move |c| pair(s, c)));
-                    RoundTrips::Pairs { table: swapped.collect(), peers: clients }
-                }
-            }
-        }
-        "member" => RoundTrips::Members(RoundTrips::stratified(min, max, members, &mut rng)),
-        _ => RoundTrips::Connections { min, max },
     }
 }
 

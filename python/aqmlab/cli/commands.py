@@ -30,6 +30,29 @@ Aqm = Annotated[
     ),
 ]
 Out = Annotated[Path | None, typer.Option(help="Results folder (default: results/<name>).")]
+Study = Annotated[
+    str,
+    typer.Argument(
+        help="A name that `aqmlab study list` shows; all; list: show their parts.",
+        autocompletion=completion.study_words,
+    ),
+]
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick/--full", help="Short runs (about two minutes on two free cores), or the paper's."
+    ),
+]
+Part = Annotated[list[str] | None, typer.Option("--part", help="Only this part; may be repeated.")]
+Figure = Annotated[
+    str | None, typer.Option("--figure", help="Only what this figure needs, and the figure.")
+]
+Refresh = Annotated[
+    bool, typer.Option("--refresh", help="Discard the folder only if another version wrote it.")
+]
+Live = Annotated[
+    bool, typer.Option("--live", help="Also run some cells on real TCP stacks, in real time.")
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -212,38 +235,18 @@ def describe(
 
 @app.command()
 def study(
-    name: Annotated[
-        str,
-        typer.Argument(
-            help="A name that `aqmlab study list` shows; all; list: show their parts.",
-            autocompletion=completion.study_words,
-        ),
-    ],
-    quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick/--full",
-            help="Short runs (about two minutes on two free cores), or the paper's.",
-        ),
-    ] = True,
-    part: Annotated[
-        list[str] | None, typer.Option("--part", help="Only this part; may be repeated.")
-    ] = None,
-    figure: Annotated[
-        str | None, typer.Option("--figure", help="Only what this figure needs, and the figure.")
-    ] = None,
+    name: Study,
+    quick: Quick = True,
+    part: Part = None,
+    figure: Figure = None,
     aqm: Aqm = None,
     out: Out = None,
     json: Json = False,
     jobs: Jobs = None,
     fresh: Fresh = False,
-    refresh: Annotated[
-        bool, typer.Option("--refresh", help="Discard the folder only if another version wrote it.")
-    ] = False,
+    refresh: Refresh = False,
     set_: unsaid.Set = None,
-    live: Annotated[
-        bool, typer.Option("--live", help="Also run some cells on real TCP stacks, in real time.")
-    ] = False,
+    live: Live = False,
 ) -> None:
     """Repeat a published study (or all of them), or run an experiment, and write its report.
 

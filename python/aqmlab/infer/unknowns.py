@@ -48,7 +48,7 @@ class Unknown:
     )
     ordered: bool = key("whether values or variants follow each other in effect", default=True)
     only: Mapping[str, Any] = key(
-        'only below tables that say so, such as `{ app = "web" }` or `{ aqm = "red" }`',
+        'only below tables that say so, such as `{ app = "web" }`',
         default_factory=dict,
     )
     factor: bool = key("whether it multiplies what the scenario has there", default=False)

@@ -12,7 +12,6 @@ from aqmlab.experiment.experiment import Experiment, load
 from aqmlab.experiment.folders import shipped
 from aqmlab.io.terminal import printable
 from aqmlab.runs.store import Store
-from aqmlab.simulator import engine
 from aqmlab.simulator.engine import Simulate
 
 from . import registry
@@ -89,7 +88,7 @@ def carry_out(
     capture: Capture | None = None,
     progress: Progress | None = None,
     jobs: int | None = None,
-    simulate: Simulate = engine.simulate,
+    simulate: Simulate | None = None,
 ) -> Done:
     """Runs an experiment, or what one of its figures needs.
 

@@ -29,7 +29,6 @@ from aqmlab.runs.contents import MANIFEST
 from aqmlab.runs.laboratory import Laboratory, checked
 from aqmlab.runs.progress import Progress
 from aqmlab.runs.store import Store
-from aqmlab.simulator import engine
 from aqmlab.simulator.engine import Simulate
 from aqmlab.tables.material import Material
 
@@ -65,7 +64,7 @@ class Study:
         progress: Progress | None = None,
         jobs: int | None = None,
         capture: Capture | None = None,
-        simulate: Simulate = engine.simulate,
+        simulate: Simulate | None = None,
     ) -> Result:
         """Runs these parts (default: all); mistakes are found before the first run.
 

@@ -101,7 +101,7 @@ class Laboratory:
         progress: Progress | None = None,
         jobs: int | None = None,
         capture: Capture | None = None,
-        simulate: Simulate = engine.simulate,
+        simulate: Simulate | None = None,
     ) -> None:
         self.store = store
         self.simulate = simulate
@@ -160,7 +160,7 @@ class Laboratory:
 
     def _how(self) -> dict[str, str]:
         """What sets runs apart that are not simulated: no result is taken for the other kind's."""
-        return {} if self.simulate is engine.simulate else {"run by": repr(self.simulate)}
+        return {} if self.simulate is None else {"run by": repr(self.simulate)}
 
     def by_scenario(
         self, title: str, runs: Sequence[Run], source: str = "scenario"

@@ -37,7 +37,7 @@ def simulate_all(
     already: int = 0,
     captures: Sequence[Capture | None] | None = None,
     kinds: Sequence[Hashable] | None = None,
-    simulate: Simulate = engine.simulate,
+    simulate: Simulate | None = None,
 ) -> list[T]:
     """Simulates every scenario; `finish(index, outcome)` is called in the worker thread.
 
@@ -62,7 +62,9 @@ def simulate_all(
         board.start(index)
         capture = captures[index] if captures else None
         watched = {"watch": board.watch(index)} if board.watch and not capture else {}
-        result = finish(index, simulate(scenarios[index], report, capture, **watched))
+        result = finish(
+            index, (simulate or engine.simulate)(scenarios[index], report, capture, **watched)
+        )
         board.finish(index)
         return result
 

@@ -97,6 +97,10 @@ FLOWS = (
 )
 
 
+_TOTALS = ("fetches", "voip", "video", "long")
+"""Kinds of groups that have numbers of all of them together."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """Rows of one kind, and what is told of them."""
@@ -121,15 +125,14 @@ def groups(run: FinishedRun) -> Places:
     resolved = engine.resolve(run.scenario)["groups"]
     named = list(zip(run.scenario["traffic"], resolved, strict=True))
     kinds = [_kinds(str(one.get("app"))) for one, _ in named]
-    alone = {
-        kind for kind in ("fetches", "voip", "video", "long") if sum(kind in k for k in kinds) == 1
-    }
+    there = {kind for kind in _TOTALS if any(kind in each for each in kinds)}
+    alone = {kind for kind in there if sum(kind in each for each in kinds) == 1}
     found = {
         way["name"]: _row(flat, _GROUP, way["name"], alone & kind)
         for (_, way), kind in zip(named, kinds, strict=True)
     }
     if len(found) > 1:
-        found[ALL] = _row(flat, _GROUP, None, {"fetches", "voip", "video", "long"})
+        found[ALL] = _row(flat, _GROUP, None, there)
     return {name: row for name, row in found.items() if row}
 
 

@@ -1,0 +1,171 @@
+//! What a discipline in Python sees: packets and the queue.
+
+use packet::{Ack, Ecn, Rng, Why};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// A packet as a discipline sees it.
+#[pyclass(frozen, module = "aqmlab")]
+pub struct Packet {
+    /// Flow: the same number for packets of one flow.
+    #[pyo3(get)]
+    flow: u64,
+    pub(super) number: u32,
+    /// IP length.
+    #[pyo3(get)]
+    bytes: u32,
+    /// Source host: its number.
+    #[pyo3(get)]
+    source: u16,
+    /// Destination host, likewise.
+    #[pyo3(get)]
+    destination: u16,
+    /// Differentiated services code point.
+    #[pyo3(get)]
+    dscp: u8,
+    /// When it arrived, in nanoseconds since the run began.
+    #[pyo3(get)]
+    arrived_ns: u64,
+    /// Whether it may be marked in place of being dropped.
+    #[pyo3(get)]
+    ecn_capable: bool,
+    ecn: Ecn,
+    ack: Ack,
+}
+
+#[pymethods]
+impl Packet {
+    /// The ECN field on arrival: not-ect, ect0, ect1 or ce.
+    #[getter]
+    fn ecn(&self) -> &'static str {
+        match self.ecn {
+            Ecn::NotEct => "not-ect",
+            Ecn::Ect0 => "ect0",
+            Ecn::Ect1 => "ect1",
+            Ecn::Ce => "ce",
+        }
+    }
+    /// Whether it is an acknowledgement and nothing else: no, needed or newer.
+    #[getter]
+    fn ack(&self) -> &'static str {
+        match self.ack {
+            Ack::No => "no",
+            Ack::Needed => "needed",
+            Ack::Newer => "newer",
+        }
+    }
+    /// When it arrived, in seconds since the run began.
+    #[getter]
+    fn arrived_s(&self) -> f64 {
+        self.arrived_ns as f64 * 1e-9
+    }
+    fn __repr__(&self) -> String {
+        format!("<packet of flow {}, {} bytes, {}>", self.flow, self.bytes, self.ecn())
+    }
+}
+
+impl Packet {
+    pub(super) fn of(packet: &packet::Packet, number: u32) -> Self {
+        Packet {
+            flow: packet.flow,
+            number,
+            bytes: packet.bytes,
+            source: packet.header.source,
+            destination: packet.header.destination,
+            dscp: packet.header.dscp,
+            arrived_ns: packet.arrived.nanos(),
+            ecn_capable: packet.ecn.can_be_marked(),
+            ecn: packet.ecn,
+            ack: packet.header.ack,
+        }
+    }
+}
+
+/// What became of a packet, by its number.
+pub(super) enum Done {
+    Dropped(u32, Why),
+    Marked(u32, Why),
+}
+
+/// What a discipline is handed at each call: the time, what waits, random numbers, and where it
+/// says what becomes of packets.
+#[pyclass(module = "aqmlab")]
+pub struct Queue {
+    /// Now, in nanoseconds since the run began.
+    #[pyo3(get)]
+    pub(super) now_ns: u64,
+    /// Packets that wait; in `enqueue` the one that arrives counts, in `admit` it does not.
+    #[pyo3(get)]
+    pub(super) packets: u32,
+    /// Their IP bytes.
+    #[pyo3(get)]
+    pub(super) bytes: u64,
+    pub(super) rng: Rng,
+    pub(super) next_tick: Option<u64>,
+    /// Whether each number waits, of a holder.
+    pub(super) waits: Option<Vec<bool>>,
+    pub(super) done: Vec<Done>,
+}
+
+#[pymethods]
+impl Queue {
+    /// Now, in seconds since the run began.
+    #[getter]
+    fn now_s(&self) -> f64 {
+        self.now_ns as f64 * 1e-9
+    }
+    /// The next random number of this queue's own seeded stream, uniform in [0, 1).
+    fn uniform(&mut self) -> f64 {
+        self.rng.uniform()
+    }
+    /// `tick` is called at this time (seconds since the run began), in place of any set before.
+    fn wake_at(&mut self, at_s: f64) -> PyResult<()> {
+        let at = (at_s * 1e9).round();
+        if !(at >= self.now_ns as f64 && at < 9.2e18) {
+            return Err(PyValueError::new_err(format!("wake_at({at_s}): that time has passed")));
+        }
+        self.next_tick = Some(at as u64);
+        Ok(())
+    }
+    /// Gives up a packet that waits or arrives; `why` is early, forced, overflow or superseded.
+    #[pyo3(signature = (packet, why="forced"))]
+    fn drop(&mut self, packet: &Packet, why: &str) -> PyResult<()> {
+        let why = cause(why)?;
+        *self.place(packet)? = false;
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.bytes);
+        self.done.push(Done::Dropped(packet.number, why));
+        Ok(())
+    }
+    /// Marks such a packet "congestion experienced"; it must be `ecn_capable`.
+    #[pyo3(signature = (packet, why="forced"))]
+    fn mark(&mut self, packet: &Packet, why: &str) -> PyResult<()> {
+        let why = cause(why)?;
+        self.place(packet)?;
+        if !packet.ecn_capable {
+            let sentence = "the packet is not ECN-capable: drop it, it cannot be marked";
+            return Err(PyValueError::new_err(sentence));
+        }
+        self.done.push(Done::Marked(packet.number, why));
+        Ok(())
+    }
+}
+
+fn cause(name: &str) -> PyResult<Why> {
+    Why::ALL.into_iter().find(|why| why.name() == name).ok_or_else(|| {
+        let known = Why::ALL.map(Why::name).join(", ");
+        PyValueError::new_err(format!("no reason {name:?}: give one of {known}"))
+    })
+}
+
+impl Queue {
+    /// Whether a packet waits; an error if it does not.
+    pub(super) fn place(&mut self, packet: &Packet) -> PyResult<&mut bool> {
+        let Some(waits) = &mut self.waits else {
+            let sentence = "a discipline with `admit` drops and marks by its answer only";
+            return Err(PyValueError::new_err(sentence));
+        };
+        let place = waits.get_mut(packet.number as usize).filter(|waits| **waits);
+        place.ok_or_else(|| PyValueError::new_err("the packet does not wait: each leaves once"))
+    }
+}
