@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,9 +42,19 @@ def load(folder: Path) -> Result:
         )
     axes = ()
     if sweep := manifest.get("sweep"):
+        sweep = {path: _labelled(path, values, rows) for path, values in sweep.items()}
         document = {**manifest["scenario"], "sweep": {**sweep, "seeds": 1}}
         axes = experiment.load(_nested(document)).group[0].axes
     return Result(manifest.get("name") or folder.name, found, folder=folder, axes=axes)
+
+
+def _labelled(path: str, values: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
+    """The values of an axis with the labels of the runs: a manifest's tables have lost theirs."""
+    labels = list(dict.fromkeys(row["values"].get(path) for row in rows))
+    if not isinstance(values, list) or len(labels) != len(values):
+        return values
+    named = zip(values, labels, strict=True)
+    return [{**v, "label": label} if isinstance(v, dict) else v for v, label in named]
 
 
 def _nested(document: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,9 @@ use super::sockets::end_writing;
 
 /// What is written, over and over.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+/// What one connection may hand over or take before the others have their turn: where nothing slows
+/// a connection down (loopback), it would never be done.
+const TURN_BYTES: u64 = 1 << 18;
 
 /// The socket of one end.
 #[derive(Debug)]
@@ -75,9 +78,11 @@ impl Pipe {
         }
     }
 
-    /// Hands the kernel as much as it takes.
+    /// Hands the kernel as much as it takes, or a turn's share: more at the next event.
     pub fn write(&mut self) {
-        while self.established && self.unwritten > 0 && !self.failed {
+        let before = self.taken;
+        let mine = |pipe: &Self| pipe.taken - before < TURN_BYTES;
+        while self.established && self.unwritten > 0 && !self.failed && mine(self) {
             let chunk = self.unwritten.min(ZEROS.len() as u64) as usize;
             match send(&self.socket, &ZEROS[..chunk], SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
                 Ok(bytes) => {
@@ -93,10 +98,10 @@ impl Pipe {
         }
     }
 
-    /// Reads all there is; how many bytes came.
+    /// Reads all there is, or a turn's share; how many bytes came.
     pub fn read(&mut self, scratch: &mut [u8]) -> u64 {
         let before = self.delivered;
-        while !self.peer_closed && !self.failed {
+        while !self.peer_closed && !self.failed && self.delivered - before < TURN_BYTES {
             match recv(&self.socket, &mut *scratch, RecvFlags::DONTWAIT) {
                 Ok((_, 0)) => self.peer_closed = true,
                 Ok((bytes, _)) => self.delivered += bytes as u64,
