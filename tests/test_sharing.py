@@ -162,3 +162,22 @@ def test_links_of_a_folder_stay_out_of_the_file(folder, tmp_path):
             assert "tables/link.csv" not in archive.namelist()
     finally:
         link.unlink()
+
+
+def test_a_folder_that_is_not_there_is_one_sentence(aqmlab_command):
+    for words in (("export", "nothere"), ("plot", "nothere", "trace")):
+        answer = aqmlab_command(*words)
+        assert answer.returncode == 2
+        assert "nothere: no such folder; give a results folder" in answer.stderr
+
+
+def test_a_loaded_sweep_of_tables_keeps_its_labels(real_core, scenario, tmp_path):
+    import aqmlab
+
+    queues = [{"label": "short", "aqm": "droptail", "limit": 20}, {"aqm": "droptail", "limit": 60}]
+    asked = {"scenario": scenario, "sweep": {"link.0.forward": queues, "seeds": 1}}
+    ran = aqmlab.run(asked, out=tmp_path / "kept")
+    loaded = aqmlab.load(tmp_path / "kept")
+    assert loaded.labels == ran.labels
+    assert loaded.frame()["forward"].to_list() == ran.frame()["forward"].to_list()
+    assert "short" in loaded.frame()["forward"].to_list()
