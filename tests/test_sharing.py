@@ -181,3 +181,11 @@ def test_a_loaded_sweep_of_tables_keeps_its_labels(real_core, scenario, tmp_path
     assert loaded.labels == ran.labels
     assert loaded.frame()["forward"].to_list() == ran.frame()["forward"].to_list()
     assert "short" in loaded.frame()["forward"].to_list()
+
+
+def test_a_trace_says_of_which_variant_it_is(real_core, scenario):
+    import aqmlab
+
+    sweep = {"link.0.forward.limit": [20, 60], "seeds": 1}
+    axes = aqmlab.run({"scenario": scenario, "sweep": sweep}).plot.trace()
+    assert axes.get_title(loc="left").endswith("limit=20")
