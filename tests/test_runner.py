@@ -269,3 +269,23 @@ def test_default_folders():
     assert len(set(folders)) == len(names)
     assert all(len(folder.name.encode()) < 255 for folder in folders)
     assert str(folders[1]) == "results/a-b-c"
+
+
+def test_runs_of_another_kind_are_kept_apart(fake, tmp_path):
+    """A live run of a scenario is no simulated one, and the other way round."""
+
+    class Elsewhere:
+        begun = 0
+
+        def __repr__(self) -> str:
+            return "elsewhere"
+
+        def __call__(self, scenario, progress=None, capture=None):
+            self.begun += 1
+            return engine.simulate(scenario, progress)
+
+    other = Elsewhere()
+    study = Study(load(SWEEP))
+    for simulate, begun in ((None, 0), (other, 6), (None, 6), (other, 6)):
+        study.carry_out(out=tmp_path / "kept", simulate=simulate)
+        assert other.begun == begun

@@ -162,3 +162,30 @@ def test_links_of_a_folder_stay_out_of_the_file(folder, tmp_path):
             assert "tables/link.csv" not in archive.namelist()
     finally:
         link.unlink()
+
+
+def test_a_folder_that_is_not_there_is_one_sentence(aqmlab_command):
+    for words in (("export", "nothere"), ("plot", "nothere", "trace")):
+        answer = aqmlab_command(*words)
+        assert answer.returncode == 2
+        assert "nothere: no such folder; give a results folder" in answer.stderr
+
+
+def test_a_loaded_sweep_of_tables_keeps_its_labels(real_core, scenario, tmp_path):
+    import aqmlab
+
+    queues = [{"label": "short", "aqm": "droptail", "limit": 20}, {"aqm": "droptail", "limit": 60}]
+    asked = {"scenario": scenario, "sweep": {"link.0.forward": queues, "seeds": 1}}
+    ran = aqmlab.run(asked, out=tmp_path / "kept")
+    loaded = aqmlab.load(tmp_path / "kept")
+    assert loaded.labels == ran.labels
+    assert loaded.frame()["forward"].to_list() == ran.frame()["forward"].to_list()
+    assert "short" in loaded.frame()["forward"].to_list()
+
+
+def test_a_trace_says_of_which_variant_it_is(real_core, scenario):
+    import aqmlab
+
+    sweep = {"link.0.forward.limit": [20, 60], "seeds": 1}
+    axes = aqmlab.run({"scenario": scenario, "sweep": sweep}).plot.trace()
+    assert axes.get_title(loc="left").endswith("limit=20")

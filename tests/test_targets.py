@@ -287,3 +287,11 @@ def test_a_real_tc_takes_the_words():
         if re.search(r"What is|Illegal|missing|failed to calculate", block)
     ]
     assert refused == []
+
+
+def test_neither_a_file_nor_output_is_one_sentence(aqmlab_command):
+    answer = aqmlab_command("from-tc", "hello")
+    assert answer.returncode == 2
+    assert answer.stderr.strip() == (
+        "aqmlab: hello: neither a file nor what tc prints, which begins with qdisc"
+    )

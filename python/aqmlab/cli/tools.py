@@ -69,6 +69,8 @@ def from_tc(
 
     text = sys.stdin.read() if output == "-" else output
     if "\n" not in text and len(text) < 1000 and "qdisc" not in text:
+        if not Path(text).is_file():
+            raise SpecError(f"{text}: neither a file nor what tc prints, which begins with qdisc")
         text = Path(text).read_text("utf-8")
     made, remarks = scenario.of_output(text, rate)
     if json:

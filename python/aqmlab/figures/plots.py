@@ -40,6 +40,9 @@ class Plots:
         """The queue over time (packets against s) of the first run, with RED's average and drops
         where they were recorded; `port` such as `line.forward` (the first recorded)."""
         entry = {"port": port, "from_s": from_s, "upto_s": upto_s}
+        first = self.result.runs[0]
+        if len({run.label for run in self.result.runs}) > 1:
+            entry["title"] = f"{self.result.name}: {first.label}"
         return self._drawn("trace", entry, "no run recorded a queue over time (record.samples)")
 
     def cdf(self, by: str | None = None, *, upto_ms: float = 2000.0) -> Axes:
@@ -81,7 +84,7 @@ class Plots:
 
     def _drawn(self, name: str, entry: Mapping[str, Any], empty: str, measure: str = "") -> Axes:
         given = {key: value for key, value in entry.items() if value is not None}
-        given |= {"group": GROUP, "title": self.result.name}
+        given = {"title": self.result.name, "group": GROUP} | given
         # Where the name of an axis stands beside it, its values need not repeat it.
         drawn = kind(name).drawing(given, self._material(measure, bare=bool(measure)))
         if drawn is None:

@@ -84,7 +84,9 @@ class Store:
     @classmethod
     def existing(cls, folder: Path) -> Store:
         """A results folder of any version, to read what a study left there."""
-        listed = Contents.load(folder) if folder.is_dir() else None
+        if not folder.is_dir():
+            raise StoreError(f"{folder}: no such folder; give a results folder of aqmlab")
+        listed = Contents.load(folder)
         if listed is None:
             raise StoreError(
                 f"{folder} is no results folder of aqmlab (its {contents.NAME} is missing or "
