@@ -4,11 +4,13 @@
 PYTHON ?= python3
 CARGO  ?= cargo
 FUZZ_SECONDS ?= 120
+MUTANTS ?= aqm tcp
+CARGO_MUTANTS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/aqmlab/cargo-mutants-27.1.0
 VENV   := .venv
 BIN    := $(VENV)/bin
 
 # Python outside crates.
-SCRIPTS := docs python release requirements tests validation vectors
+SCRIPTS := docs python release requirements tests validation vectors web/calibrations.py
 
 # Everything the compiled simulator is made of.
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -path '*/data/*' -type f)
@@ -22,7 +24,7 @@ quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/bu
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup dev run web test check format bench validate uml fuzz docs site wheel dist vectors lock audit clean
+.PHONY: help setup dev run web test check format bench validate uml mutants fuzz docs site wheel dist vectors lock audit clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -33,7 +35,7 @@ setup: $(VENV)/.core ## Create .venv and build the simulator into it
 dev: $(VENV)/.dev ## The same, with what tests and checks need
 	@:
 
-run: setup ## Set everything up and run the study tuning-red (a minute or two)
+run: setup ## Set everything up and run the study tuning-red (two or three minutes)
 	@$(BIN)/aqmlab study tuning-red --quick --refresh
 
 web: $(PAGE)/index.html ## Build the laboratory in a tab (WebAssembly), where its tools are installed
@@ -44,9 +46,10 @@ test: dev ## Set everything up and run every test
 	@web/build.sh --missing || $(MAKE) --silent web
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m 'not slow'
 
-check: dev ## Formatting, lints and types, Rust and Python
+check: dev ## Formatting, lints, types and links of the documentation, Rust and Python
 	@$(CARGO) fmt --all --check
 	@PYO3_PYTHON=$(abspath $(BIN)/python) $(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
+	@PYO3_PYTHON=$(abspath $(BIN)/python) RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --workspace --no-deps
 	@$(BIN)/ruff format --check --quiet $(SCRIPTS)
 	@$(BIN)/ruff check --quiet $(SCRIPTS)
 	@$(BIN)/pyright --pythonpath $(BIN)/python
@@ -62,12 +65,18 @@ bench: setup ## Speed and memory on this machine, beside ns-2 where installed
 validate: dev ## The slow comparisons with theory, papers and other programs
 	@$(CARGO) test --quiet --release -- --include-ignored
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m slow || [ $$? -eq 5 ]  # 5: there is none
+	@$(BIN)/python -m validation.linux.arrivals
 	@$(BIN)/python -m validation.ns2
 	@$(BIN)/python -m validation.ns3
 	@$(BIN)/python -m validation.linux
 
 uml: dev ## Build the Linux kernel that `make validate` runs in virtual time (once; needs the Debian package linux-source)
 	@$(BIN)/python -m validation.linux --build
+
+mutants: $(VENV)/mutants/.done ## Which small changes of the disciplines and of TCP no test notices (hours, goes on where it stopped): MUTANTS='aqm --seconds 600'
+	@if test -s $(VENV)/mutants/missing; then echo "mutants: skipped, its tools are not to be had here ($$(cat $(VENV)/mutants/missing))"; else \
+	    command -v cargo-mutants > /dev/null || test -x $(CARGO_MUTANTS)/bin/cargo-mutants || $(CARGO) install --quiet --locked --root $(CARGO_MUTANTS) --version 27.1.0 cargo-mutants; \
+	    nice -n 19 $(VENV)/mutants/bin/python -m validation.mutants $(MUTANTS) && $(VENV)/mutants/bin/python -m validation.mutants --page; fi
 
 fuzz: dev ## Damaged results, hostile names and shells; random calls, scenarios and captures (needs nightly Rust): FUZZ_SECONDS each
 	@cd tests && PYTHONPATH=../python $(abspath $(BIN))/python -m hostile --seconds $(FUZZ_SECONDS)
@@ -76,10 +85,10 @@ fuzz: dev ## Damaged results, hostile names and shells; random calls, scenarios 
 	    mkdir -p corpus/$$target && rustup run nightly cargo fuzz run $$target corpus/$$target seeds/$$target -- \
 	    -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -rss_limit_mb=4096 || exit 1; done
 
-docs: dev ## Write docs/algorithms.md from the registry, and the Rust crates' documentation
+docs: dev ## Write docs/algorithms.md and the schemas for editors from the registry, and the Rust crates' documentation
 	@$(BIN)/python docs/characterise.py
 	@$(BIN)/python docs/generate.py
-	@RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --no-deps
+	@PYO3_PYTHON=$(abspath $(BIN)/python) RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --workspace --no-deps
 
 # Tools in an environment of their own: $(VENV)/NAME from requirements/NAME.txt; why there is none stands in `missing`.
 define environment
@@ -91,6 +100,7 @@ $(VENV)/$(1)/.done: requirements/$(1).txt | $(VENV)/bin/python
 endef
 $(eval $(call environment,audit))
 $(eval $(call environment,site))
+$(eval $(call environment,mutants))
 AUDIT := $(VENV)/audit
 SITE  := $(VENV)/site
 
@@ -117,6 +127,7 @@ lock: $(VENV)/bin/python ## Write requirements/*.txt anew: the newest releases t
 	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) --extra build --constraint requirements/lock.txt pyproject.toml --output-file requirements/run.txt
 	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) requirements/audit.in --output-file requirements/audit.txt
 	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) requirements/site.in --output-file requirements/site.txt
+	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) requirements/mutants.in --output-file requirements/mutants.txt
 
 audit: $(AUDIT)/.done ## Licences, sources and known vulnerabilities of all packages, as far as they can be asked
 	@if test -s $(AUDIT)/missing; then echo "audit: skipped, its tools are not to be had here ($$(cat $(AUDIT)/missing))"; \

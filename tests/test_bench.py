@@ -3,9 +3,9 @@ import subprocess
 
 import pytest
 
+from aqmlab.bench import beside, own, scale, steps
 from aqmlab.bench import commands as bench_commands
 from aqmlab.bench import simulator as bench
-from aqmlab.bench import steps
 from aqmlab.errors import SpecError
 from aqmlab.simulator import engine
 
@@ -19,12 +19,15 @@ def test_the_document(fake, monkeypatch, capsys):
         return {"data_packets_per_s": 8.0, "simulated_per_wall": 2.0}, 6.0
 
     monkeypatch.setattr(bench, "_run", run)
-    monkeypatch.setattr(bench, "_ns2_packets_per_cpu_s", lambda: 2.0)
+    monkeypatch.setattr(beside, "ns2_packets_per_cpu_s", lambda _: 2.0)
+    monkeypatch.setattr(beside, "ns3_packets_per_cpu_s", lambda: 0.5)
     monkeypatch.setattr(bench_commands, "PRINTING", ("--version",))
     monkeypatch.setattr(bench_commands, "REPEATS", 1)
     monkeypatch.setattr(steps, "measure", lambda _: None)
+    monkeypatch.setattr(own, "measure", lambda _: {"packets_per_cpu_s": 2e5})
     measured = bench.measure()
     assert measured["A"]["ratio_to_ns2"] == 3
+    assert measured["A"]["ratio_to_ns3"] == 12
     assert measured["W"]["users"] == 3143  # 1,225,000 / 390 = 3,141.03, 449 a machine
     assert measured["commit"] == "fake"
     assert [queue["name"] for queue in measured["queues"]] == ["red"]
@@ -34,9 +37,18 @@ def test_the_document(fake, monkeypatch, capsys):
     assert command["cpu_s"] > 0
 
 
+def test_a_discipline_in_python_costs_what_a_longer_run_takes_more(monkeypatch):
+    runs = iter([(100_000, 1.5), (400_000, 3.5)])
+    monkeypatch.setattr(own.source, "table", lambda file: {"name": "bench_aqm", "file": file})
+    monkeypatch.setattr(own, "_run", lambda _: next(runs))
+    measured = own.measure(bench.BULK)
+    assert (measured["packets_per_cpu_s"], measured["within_bar"]) == (150_000, True)
+    assert "150,000 packets per CPU second" in own.sentence(measured)
+
+
 def test_without_ns2_there_is_no_ratio_but_a_note(monkeypatch, capsys):
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    assert bench._ns2_packets_per_cpu_s() is None
+    assert beside.ns2_packets_per_cpu_s(3) is None
     captured = capsys.readouterr()
     assert captured.out == ""
     assert len(captured.err.splitlines()) == 1
@@ -45,7 +57,7 @@ def test_without_ns2_there_is_no_ratio_but_a_note(monkeypatch, capsys):
 @pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
 def test_scenario_a_is_the_same_experiment_in_ns2(real_core):
     # Other TCPs, one run each: rough agreement of what the queue does.
-    script = bench._ns2_script()
+    script = beside.ns2_script()
     assert script is not None
     answer = subprocess.run(
         ["ns", str(script), "60", "check"], capture_output=True, text=True, check=True
@@ -59,9 +71,8 @@ def test_scenario_a_is_the_same_experiment_in_ns2(real_core):
 
 
 @pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
-def test_the_ns2_script_runs(monkeypatch):
-    monkeypatch.setattr(bench, "BULK_SECONDS", 3)
-    rate = bench._ns2_packets_per_cpu_s()
+def test_the_ns2_script_runs():
+    rate = beside.ns2_packets_per_cpu_s(3)
     assert rate is not None
     assert rate > 0
 
@@ -115,3 +126,43 @@ def test_the_table_of_queues_names_what_is_over_its_bar(capsys):
     Console(width=100).print(bench._queue_table(queues))
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[-2] for line in lines if "60" in line] == ["ok", "over"]
+
+
+def test_without_ns3_there_is_no_ratio_but_a_note(monkeypatch, capsys):
+    def missing(*_, **__):
+        return subprocess.CompletedProcess([], 1, "the package ns3 is not installed\n", "")
+
+    monkeypatch.setattr(subprocess, "run", missing)
+    assert beside.ns3_packets_per_cpu_s() is None
+    assert capsys.readouterr().err.splitlines() == [
+        "aqmlab: no comparison with ns-3: the package ns3 is not installed"
+    ]
+
+
+def test_every_curve_of_scale_is_a_scenario_that_runs(real_core, monkeypatch):
+    monkeypatch.setattr(scale, "PACKETS", 500)
+    monkeypatch.setattr(scale, "LEAST_S", 2.0)
+    measured = scale.measure(instructions=False, largest=10)
+    assert {curve["of"]: len(curve["points"]) for curve in measured["curves"]} == {
+        **dict.fromkeys(("users, plain", "users, freebsd-2.2.8", "users, linux"), 0),
+        **dict.fromkeys(("open connections", "flows of FQ-CoDel"), 1),
+        "packets that wait": 0,
+        "links in a row": 2,
+    }
+    # What is too large here is checked, and not run.
+    for curve in scale.curves():
+        for size in curve.sizes[:2]:
+            assert engine.check({"duration": "4 s", **curve.scenario(size)})
+
+
+def test_a_point_is_the_difference_of_two_runs(monkeypatch):
+    def run(scenario, instructions):
+        seconds = float(scenario["duration"].split()[0])
+        numbers = {"data_packets": 100 * seconds, "events": 300 * seconds, "peak_rss_mib": 9.0}
+        return {**numbers, "instructions": 10**6 + 5_000 * seconds, "cpu_s": 1 + seconds}
+
+    monkeypatch.setattr(bench, "run_apart", run)
+    curve = scale.Curve("links", [2], lambda _: {}, lambda _: 100, lambda links: links)
+    counted, timed = (scale._point(curve, 2, instructions) for instructions in (True, False))
+    assert (counted["cost"], counted["events"]) == (25, 1.5)
+    assert timed["cost"] == 1e9 / 100 / 2

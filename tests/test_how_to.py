@@ -1,4 +1,4 @@
-"""The commands of the tutorial and of the how-to pages are run as they stand there."""
+"""Commands of the tutorial, the how-to pages and own disciplines are run as they stand there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = {
     page.stem: page
-    for page in [ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+    for page in [
+        ROOT / "docs" / "tutorial.md",
+        ROOT / "docs" / "own-discipline.md",
+        *sorted((ROOT / "docs" / "how-to").glob("*.md")),
+    ]
     if page.stem != "README"
 }
 BLOCK = re.compile(r'^```(\w+)(?: title="([\w./-]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)

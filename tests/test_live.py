@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -28,6 +29,20 @@ app = "bulk"
 flows = 1
 tcp = "linux"
 """
+WEB = """
+duration = "2 s"
+[network]
+rtt = "20 ms"
+[[link]]
+rate = "5 Mbit/s"
+[[traffic]]
+app = "web"
+users = 400
+start = "stationary"
+tcp = "linux"
+"""
+SHORT = 20_000
+"""Bytes: more than a folder's own files have, less than the facts of two seconds of web users."""
 BULK = """
 import socket, sys, threading, time
 def serve():
@@ -212,28 +227,119 @@ def test_a_result_crosses_processes_whole(tmp_path):
     assert found["summary"] == told["summary"]
 
 
-def test_without_root_a_user_namespace_does():
-    """Whoever may make user namespaces needs no root; here root gives its rights away first."""
+NOBODY: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []}
+PACKAGE = Path(__file__).parent.parent / "python"
+
+
+@pytest.fixture
+def nobody():
+    """A folder of the user nobody, where that user can run this Python."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("only root can try what nobody may")
-    package = Path(__file__).parent.parent / "python"
-    nobody: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []}
-    try:
-        subprocess.run(
-            [sys.executable, "-c", "import aqmlab._core"],
-            env={"PYTHONPATH": str(package)},
-            stderr=subprocess.DEVNULL,
-            check=True,
-            **nobody,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("this Python's files are root's alone")
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o777)
-        words = [sys.executable, "-m", "aqmlab.live.part", "check", f"{folder}/answer"]
-        subprocess.run(words, env={"PYTHONPATH": str(package)}, timeout=60, check=True, **nobody)
-        needs = json.loads(Path(folder, "answer").read_text())["needs"]
-    if not needs[0]["ok"]:
-        pytest.skip(needs[0]["found"])
+        os.chown(folder, 65534, 65534)
+        environment = {"PYTHONPATH": str(PACKAGE), "TMPDIR": folder, "HOME": folder}
+        how = {"env": environment, "cwd": folder, **NOBODY}
+        try:
+            words = [sys.executable, "-c", "import aqmlab._core, aqmlab.cli"]
+            subprocess.run(words, stderr=subprocess.DEVNULL, check=True, **how)
+        except (OSError, subprocess.CalledProcessError):
+            pytest.skip("this Python's files are root's alone")
+        answer = Path(folder, "answer")
+        words = [sys.executable, "-m", "aqmlab.live.part", "check", str(answer)]
+        subprocess.run(words, timeout=60, check=True, **how)
+        needs = json.loads(answer.read_text())["needs"]
+        if not needs[0]["ok"]:
+            pytest.skip(needs[0]["found"])
+        yield Path(folder), how, needs
+
+
+def test_without_root_a_user_namespace_does(nobody):
+    """Whoever may make user namespaces needs no root; here root gives its rights away first."""
+    _, _, needs = nobody
     assert needs[0]["found"] == "a user namespace of one's own"
     assert all(need["ok"] for need in needs), needs
+
+
+def test_a_whole_run_needs_no_root(nobody):
+    folder, how, _ = nobody
+    _folder(folder)
+    words = [sys.executable, "-m", "aqmlab", "live", "s.toml", "--json", "--out", "out"]
+    words += ["--alone", "--server", shlex.join(_bulk(folder, "serve")), "--"]
+    told = subprocess.run(
+        [*words, *_bulk(folder, "fetch")], timeout=120, check=True, stdout=subprocess.PIPE, **how
+    )
+    run = json.loads(told.stdout)["runs"][0]
+    live = run.get("summary", run)["live"]
+    assert live["replayed"] > 700
+    assert live["dropped_elsewhere"] == 0
+    assert (folder / "out" / "manifest.json").stat().st_uid == 65534
+
+
+def test_the_router_says_how_it_was_scheduled(namespaces, tmp_path):
+    from aqmlab.live import run
+
+    found = {need["name"]: need["found"] for need in run.check()["needs"]}
+    live = _live(_folder(tmp_path)).runs[0].summary["live"]["scheduling"]
+    allowed = found["real-time scheduling"].startswith("allowed")
+    assert (live["real_time"] is not None) is allowed
+    assert (live["refused"] is None) is allowed
+
+
+def test_a_full_disk_is_a_sentence_and_keeps_what_was_finished(namespaces, tmp_path):
+    """A limit on the length of files stands for a disk that becomes full with the second run."""
+    (tmp_path / "s.toml").write_text(WEB, "utf-8")
+    words = [sys.executable, "-m", "aqmlab", "live", "s.toml", "--out", "out", "--seeds"]
+    how: dict[str, Any] = {"cwd": tmp_path, "timeout": 120, "stderr": subprocess.PIPE, "text": True}
+    subprocess.run([*words, "1"], check=True, **how)
+    kept = sorted(path.name for path in (tmp_path / "out" / "runs").iterdir())
+    before = set(Path(tempfile.gettempdir()).glob("aqmlab-live-*"))
+    limit = f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, ({SHORT}, {SHORT}))"
+    code = f"{limit}; import runpy; runpy.run_module('aqmlab', run_name='__main__')"
+    full = subprocess.run([sys.executable, "-c", code, *words[3:], "2"], check=False, **how)
+    last = full.stderr.strip().splitlines()[-1]
+    assert full.returncode not in (0, 4), full.stderr
+    assert "file too large" in last.lower(), full.stderr
+    assert "internal error" not in last
+    assert sorted(path.name for path in (tmp_path / "out" / "runs").iterdir()) == kept
+    assert set(Path(tempfile.gettempdir()).glob("aqmlab-live-*")) <= before
+
+
+def test_an_answer_that_cannot_be_written_leaves_a_sentence(tmp_path, monkeypatch):
+    from aqmlab import _core
+    from aqmlab.live import part, raw
+
+    def full(path: Path, answer: dict[str, Any]) -> None:
+        path.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_core, "live_run", lambda text: {}, raising=False)
+    monkeypatch.setattr(raw, "write", full)
+    (tmp_path / "spec.json").write_text("{}")
+    assert part.main(["run", str(tmp_path / "spec.json"), str(tmp_path / "answer")]) == 1
+    said = json.loads((tmp_path / "answer").read_text())["error"]
+    assert "(no space left on device)" in said
+    assert "TMPDIR" in said
+
+
+def test_results_belong_to_who_called_sudo(tmp_path, monkeypatch):
+    from aqmlab.live.ownership import caller, given_to_caller
+
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("only root has results to give away")
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    assert caller() is None
+    monkeypatch.setenv("SUDO_UID", "65534")
+    monkeypatch.setenv("SUDO_GID", "65533")
+    others = tmp_path / "others"
+    others.write_text("not mine")
+    place = tmp_path / "results" / "run"
+    with pytest.raises(KeyError), given_to_caller(place):
+        place.mkdir(parents=True)
+        (place / "table").write_text("1")
+        (place / "link").symlink_to(others)
+        raise KeyError
+    for path in (place.parent, place, place / "table"):
+        assert (path.stat().st_uid, path.stat().st_gid) == (65534, 65533)
+    assert others.stat().st_uid == 0
+    assert tmp_path.stat().st_uid == 0

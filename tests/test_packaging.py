@@ -14,7 +14,7 @@ import aqmlab
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-LOCKS = ["lock.txt", "run.txt", "audit.txt", "site.txt"]
+LOCKS = ["lock.txt", "run.txt", "audit.txt", "site.txt", "mutants.txt"]
 
 
 def locked(name: str) -> dict[str, tuple[list[Requirement], int]]:

@@ -18,7 +18,7 @@ from aqmlab.live.kernel import settings, with_kernel
 from aqmlab.pipeline import live_study, parity
 from aqmlab.simulator import engine
 from aqmlab.simulator.engine import Outcome
-from aqmlab.tables.equivalence import Margin, judge
+from aqmlab.tables.equivalence import Margin, judge, judge_paired
 
 SCENARIO = {
     "name": "two flows",
@@ -47,6 +47,18 @@ def test_two_one_sided_tests_by_hand():
     assert judge([29.0, 30.0, 31.0], [9.5, 10.5, 11.5], Margin(0.3)).verdict == "apart"
     assert judge([0.0, 0.0], [0.0, 0.0], Margin(0.1)).verdict == "same"
     assert math.isnan(judge([0.0, 0.0], [0.0, 0.0], Margin(0.1)).ratio)
+
+
+def test_pairs_have_the_interval_of_their_differences_by_hand():
+    # Differences 1, 2, 3: mean 2, s = 1, half width 4.302653/sqrt(3) = 2.484; unpaired it is 35.
+    ours, theirs = [11.0, 22.0, 33.0], [10.0, 20.0, 30.0]
+    found = judge_paired(ours, theirs, Margin(0.25))
+    assert (found.ours, found.theirs) == (22.0, 20.0)
+    assert found.half == pytest.approx(4.302653 / math.sqrt(3), rel=1e-6)
+    assert (found.margin, found.verdict) == (5.0, "same")
+    assert judge_paired(ours, theirs, Margin(0.2)).verdict == "open"
+    assert judge(ours, theirs, Margin(0.25)).half > 30
+    assert judge_paired([30.0, 40.5], [10.0, 20.0], Margin(0.1)).verdict == "apart"
 
 
 def test_what_is_equal_is_told_the_same_and_what_is_not_is_not(tmp_path: Path):

@@ -289,3 +289,18 @@ def test_runs_of_another_kind_are_kept_apart(fake, tmp_path):
     for simulate, begun in ((None, 0), (other, 6), (None, 6), (other, 6)):
         study.carry_out(out=tmp_path / "kept", simulate=simulate)
         assert other.begun == begun
+
+
+def test_a_scanned_table_is_the_same_and_a_damaged_one_is_run_again(fake, scenario, tmp_path):
+    import polars as pl
+
+    result = aqmlab.run(scenario, seeds=3, out=tmp_path / "a[1]")
+    scanned = result.scan("responses")
+    assert isinstance(scanned, pl.LazyFrame)
+    assert scanned.collect().equals(result.table("responses"))
+    only = result.runs[1]
+    (only.folder / "queue.parquet").write_bytes(b"PAR1")
+    assert result.scan("queue").collect().height == 15
+    assert aqmlab.run(scenario, seeds=2).scan("queue").select(pl.len()).collect().item() == 10
+    with pytest.raises(AqmlabError, match='no table "respones"; did you mean "responses"'):
+        result.scan("respones")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from aqmlab.cli import schemas
 from aqmlab.experiment.folders import SHIPPED
 from aqmlab.infer import spec
 from aqmlab.io import documents
@@ -71,10 +73,6 @@ class Validator:
             for pattern, one in of.items()
             if re.search(pattern, key)
         )
-
-    def _unevaluatedProperties(self, value: Any, _: bool, schema: dict[str, Any]) -> bool:  # noqa: N802
-        known = self.schema["$defs"][schema["$ref"].removeprefix("#/$defs/")]["properties"]
-        return value.keys() <= known.keys()
 
     def _required(self, value: Any, names: list[str], _: Any) -> bool:
         return not isinstance(value, dict) or value.keys() >= set(names)
@@ -151,6 +149,9 @@ def test_every_shipped_example_fits(validator, path):
         ({"link": [{"access": "cabel"}]}, False),
         ({"link": [{"rate": "1 Mbit/s", "forward": {"aqm": "red", "max_p": 2}}]}, False),
         ({"link": [{"rate": "1 Mbit/s", "forward": {"aqm": "codel", "max_p": 0.1}}]}, False),
+        ({"link": [{"rate": "1 Mbit/s", "forward": {"aqm": "my.py:Mine", "g": 3}}]}, True),
+        ({"link": [{"rate": "1 Mbit/s", "forward": "./libmine.so"}]}, True),
+        ({"link": [{"rate": "1 Mbit/s", "forward": "mine.rs"}]}, False),
         ({"traffic": [{"app": "bulk", "flows": 2, "tcp": {"profile": "linux"}}]}, True),
         ({"traffic": [{"app": "bulk", "flows": 2, "tcp": {"profile": "linx"}}]}, False),
         ({"traffic": [{"app": "bulk", "flows": 2, "script": [{"drop": [3, 4]}]}]}, True),
@@ -210,10 +211,40 @@ def test_every_inference_fits_and_a_strange_key_does_not(path):
     [
         {"grup": []},
         {"group": [{"name": "a", "axess": []}]},
+        {"scenario": {"durration": "1 s"}},
         {"metric": {"x": {"sumary": "queue_mean_packets"}}},
+        {"figure": [{"id": "a", "kind": "lines", "x": "load", "band": 1}]},
+        {"figure": [{"id": "a", "kind": "lines", "x": "load", "upto_ms": 1.0}]},
+        {"figure": {"a": {"kind": "linse"}}},
         {"claim": [{"id": "C", "condition": [{"let": {}, "value": "a", "at_mst": 1}]}]},
         {"claim": [{"id": "C", "condition": [{"let": {}, "value": "a", "at_most": "one"}]}]},
     ],
 )
 def test_a_misspelt_key_of_an_experiment_does_not_fit(of_experiments, mistake):
     assert not of_experiments.fits(mistake)
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        {"id": "a", "kind": "lines", "x": "load", "metric": "m", "band": True},
+        {"id": "a", "like": "b", "upto_ms": 3.0},
+        {"kind": "cdf", "for": {"load": [80, 90]}, "upto_ms": 1e3},
+    ],
+)
+def test_a_figure_has_the_keys_of_its_kind(of_experiments, figure):
+    assert of_experiments.fits({"figure": [figure]})
+
+
+def test_the_shipped_schemas_are_those_that_are_made(real_core):
+    for file, made in schemas.generated():
+        assert file.read_text("utf-8") == made, "run `python docs/generate.py --text`"
+
+
+def test_the_command_prints_a_shipped_schema_or_its_place(aqmlab_command):
+    told = aqmlab_command("schema", "experiment").stdout
+    place = aqmlab_command("schema", "experiment", "--path").stdout
+    assert Path(place.rstrip("\n")).read_text("utf-8") == told
+    refused = aqmlab_command("schema", "study")
+    assert refused.returncode == 2
+    assert 'no schema of "study": give scenario, experiment or infer' in refused.stderr

@@ -216,6 +216,22 @@ def test_any_override_value_is_json(text):
     json.dumps(value, allow_nan=False)
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "becomes"),
+    [
+        ("link.0.forward.max_p", 0.2, {"aqm": "red", "max_p": 0.2}),
+        ("link.0.forward.aqm", "codel", {"aqm": "codel"}),
+        ("traffic.0.tcp.window", 4, {"profile": "linux", "window": 4}),
+        ("traffic.0.tcp.congestion.beta", 0.8, {"profile": "linux", "congestion": {"beta": 0.8}}),
+    ],
+)
+def test_a_field_of_what_is_written_as_a_name_makes_it_a_table(path, value, becomes):
+    scenario = {"link": [{"forward": "red"}], "traffic": [{"tcp": "linux"}]}
+    part, _, key = path.partition(".0.")
+    assert spec.set_path(scenario, path, value)[part][0][key.split(".")[0]] == becomes
+    assert scenario == {"link": [{"forward": "red"}], "traffic": [{"tcp": "linux"}]}
+
+
 @given(PLAIN)
 def test_set_path_sets_and_changes_nothing_else(value):
     before = base_scenario()

@@ -162,7 +162,7 @@ def test_a_failed_write_leaves_nothing(fake, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(store, "write_parquet", full)
+    monkeypatch.setattr(store, "write_tables", full)
     with pytest.raises(StoreError, match="no space left"):
         box.save("key", {}, 1, OUTCOME)
     assert list((tmp_path / "runs").iterdir()) == []

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import pytest
 from validation.equivalence import FIGURES, Figure, Kept, table, verdict
 from validation.external import Missing
-from validation.linux import cases, guest, machine
+from validation.linux import arrivals, cases, machine
+from validation.linux.embedded import Arrival, Fates, replay
+from validation.linux.guest.packets import frame as framed
 from validation.ns2.cases import full as ns2_full
 from validation.ns3 import cases as ns3
 from validation.ns3 import program
@@ -110,14 +112,16 @@ def test_the_cases_of_ns3_are_accepted_and_name_the_same_numbers(real_core):
 def test_without_ns3_one_sentence_says_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(program, "release", lambda: "3.44")
+    monkeypatch.setattr(program, "home", lambda: tmp_path / "ns3")
     monkeypatch.setattr(program.shutil, "which", lambda _: None)
     with pytest.raises(Missing, match="Debian package g\\+\\+"):
         program.built()
 
 
 def test_frames_of_a_trace_carry_a_right_checksum_and_their_number():
-    frame = guest.frame(7, 3, 100)
+    frame = framed(7, 3, 100, ecn=2)
     assert len(frame) == 14 + 100
+    assert frame[15] == 2
     total = sum(struct.unpack("!10H", frame[14:34]))
     assert (total & 0xFFFF) + (total >> 16) == 0xFFFF
     assert struct.unpack_from("=I", frame, 42) == (7,)
@@ -132,3 +136,34 @@ def test_without_a_kernel_one_sentence_says_how_to_get_it(tmp_path, monkeypatch)
     monkeypatch.setattr(machine.platform, "machine", lambda: "riscv64")
     with pytest.raises(Missing, match="x86_64 only"):
         machine.kernel()
+
+
+class Shelf:
+    """A queue of two packets, first come, first served."""
+
+    def __init__(self) -> None:
+        self.fates, self.waiting = Fates(), []
+
+    def enqueue(self, number: int, packet: Arrival, now: int) -> None:
+        assert packet.at_ns == now
+        if len(self.waiting) == 2:
+            self.fates.dropped.add(number)
+        else:
+            self.waiting.append(number)
+
+    def dequeue(self, now: int) -> int | None:
+        return self.waiting.pop(0) if self.waiting else None
+
+
+def test_packets_leave_when_the_other_program_s_line_was_free():
+    packets = [Arrival(at, 0, 100, 0) for at in (0, 10, 20, 30, 5000)]
+    # 100 bytes take 800 ns; the other line was late by 5, 6 and 9 ns.
+    fates = replay(Shelf(), packets, [805, 1611, 2420], 8)
+    assert fates.left_ns == {0: 805, 1: 1611, 2: 2420, 4: 5800}
+    assert fates.dropped == {3}
+
+
+def test_the_disciplines_of_the_recorded_arrivals_are_accepted(real_core):
+    for name, of in arrivals.DISCIPLINES.items():
+        asked = {"discipline": of.name, "parameters": of.parameters, "packets": 3}
+        assert engine.trial(asked)["cases"], name

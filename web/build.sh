@@ -32,7 +32,7 @@ if ! test -d node_modules/uplot || test package-lock.json -nt node_modules; then
 fi
 cd ..
 rm -rf $page.new && mkdir -p $page.new
-cp web/*.js web/*.css web/*.html web/presets.json web/lab.json $page.new/
+cp web/*.js web/*.css web/*.html web/presets.json web/calibrations.json web/lab.json $page.new/
 cp target/$target/release/aqmlab_web.wasm $page.new/aqmlab.wasm
 cp web/node_modules/uplot/dist/uPlot.iife.min.js $page.new/uplot.js
 cp web/node_modules/uplot/dist/uPlot.min.css $page.new/uplot.css

@@ -13,11 +13,28 @@ export function element(tag, properties = {}, ...children) {
   return made
 }
 
-const number = (value) => (Math.abs(value) >= 1e6 ? value.toExponential() : String(value))
+const number = (value) => (Math.abs(value) >= 1e6 ? value.toExponential() : String(Number(value.toPrecision(6))))
+
+/** Units that times (in seconds) and rates (in bit/s) are shown in, from the largest on. */
+const SHOWN = {
+  time: [[86_400, 'd'], [3_600, 'h'], [60, 'min'], [1, 's'], [1e-3, 'ms'], [1e-6, 'µs']],
+  rate: [[1e12, 'Tbit/s'], [1e9, 'Gbit/s'], [1e6, 'Mbit/s'], [1e3, 'kbit/s'], [1, 'bit/s']],
+}
+
+/** A catalogue's number as people write it: 0.005 of a time is "5 ms". */
+export function quantity(value, unit) {
+  const units = SHOWN[unit]
+  if (!units || typeof value !== 'number') return value == null ? '' : typeof value === 'number' ? number(value) : String(value)
+  // No long fractions of days, hours and minutes.
+  const fits = ([factor]) => Math.abs(value) >= factor && (unit === 'rate' || factor <= 1 || Number.isInteger(value / factor))
+  const [factor, name] = units.find(fits) ?? units.find(([of]) => of === 1)
+  return `${number(value / factor)} ${name}`
+}
 
 function range({ min, max, unit, choices }) {
-  if (choices || min == null) return unit
-  return `${number(min)} to ${max == null ? '∞' : number(max)} ${unit}`.trim()
+  if (choices || min == null) return SHOWN[unit] ? { time: 's, ms', rate: 'Mbit/s' }[unit] : unit
+  const ends = [quantity(min, unit), max == null ? '∞' : quantity(max, unit)].join(' to ')
+  return SHOWN[unit] ? ends : `${ends} ${unit}`.trim()
 }
 
 /** One group of fields, in a folded part of its own if there are many. */
@@ -74,7 +91,7 @@ export class Form {
   #input(field, now) {
     const shown = now === undefined ? '' : String(now)
     const choices = field.type === 'switch' ? ['true', 'false'] : field.choices
-    const standard = field.default == null || field.default === '' ? 'default' : String(field.default)
+    const standard = field.default == null || field.default === '' ? 'default' : quantity(field.default, field.unit)
     if (!choices) return element('input', { value: shown, placeholder: standard, autocomplete: 'off', spellcheck: false })
     const none = element('option', { value: '', selected: shown === '' }, standard)
     return element('select', {}, none, ...choices.map((name) => element('option', { value: name, selected: name === shown }, name)))

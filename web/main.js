@@ -1,9 +1,11 @@
 /** The page: two sides on the same users, a moving picture of each, plots, a story, and what can be taken away. */
 
+import { Calibrations } from './calibrations.js'
 import { Trapped } from './engine.js'
 import { element, Form, sharedForm, sideForm } from './form.js'
 import { Lab } from './lab.js'
 import { Picture } from './picture.js'
+import { FIGURES, fill, rows } from './numbers.js'
 import { format, Plots } from './plots.js'
 import { showResults } from './results.js'
 import { at, fragment, opened, scenario, set, toml } from './scenario.js'
@@ -24,7 +26,7 @@ const checker = new Lab(module)
 const sides = [new Side(new Lab(module)), new Side(new Lab(module))]
 const pictures = []
 const forms = []
-let [presets, catalogue, plots, version] = []
+let [presets, catalogue, plots, version, calibrations] = []
 /** What is shown: `shared` scenario, `sides`' own parts, the sender's fingerprints. */
 let state = { shared: undefined, sides: undefined }
 let sender
@@ -32,6 +34,8 @@ let clock = 0
 let playing = false
 let seeds
 let generation = 0
+/** By figure, the mean difference over seeds and its interval. */
+const replicated = new Map()
 
 const speed = () => SPEEDS[$('speed').value]
 const text = (side) => JSON.stringify(scenario(state, side))
@@ -45,6 +49,7 @@ async function restart(moment = 0) {
   $('intervals').textContent = 'one seed'
   clock = moment
   pictures.forEach((picture) => picture.forget())
+  sides.forEach((_, s) => ($(`print-${s}`).textContent = ''))
   try {
     const whole = JSON.parse(await checker.ask('check', { text: text(0) }))
     state.duration = parseFloat(whole.duration)
@@ -127,15 +132,17 @@ async function edited(form, path, anew) {
   if (!sentence) await restart(clock)
 }
 
-/** Users that make a load: the engine's estimate takes the load's place. */
+/** Users that make a load take its place: measured ones where this traffic was measured, else the engine's estimate. */
 async function asUsers(path) {
   const users = path.replace(/load$/, 'users')
   const asked = structuredClone(state)
   set(asked.shared, users, undefined)
   const found = await checker.ask('users', { text: JSON.stringify(scenario(asked, 0)) }).catch((error) => complain(error.message))
   if (!found) return
-  say(`${at(state.shared, path)} load is about ${found.users} users (the engine's estimate).`)
-  set(state.shared, users, found.users)
+  const known = await calibrations?.of(scenario(asked, 0), Number(path.split('.')[1])).catch(() => undefined)
+  const number = known ? Math.round((found.users * found.bytes_per_user_s) / known.bytes_per_user_s) : found.users
+  say(`${at(state.shared, path)} load is ${known ? `${number} users (measured: ${known.source}).` : `about ${number} users (the engine's estimate).`}`)
+  set(state.shared, users, number)
   set(state.shared, path, undefined)
   build()
 }
@@ -147,11 +154,20 @@ function build() {
   sides.forEach((_, s) => sideForm(forms[s + 1], state.sides[s], state.shared, catalogue))
 }
 
-/** Thresholds of a side's first discipline that are given in packets. */
+/** Path of the discipline of a side's queue of this number. */
+function path(s, q) {
+  const [name, direction] = (sides[s].queues[q]?.name ?? '.forward').split(/\.(?=\w+$)/)
+  const link = state.shared.link.findIndex((of) => (of.name ?? 'bottleneck') === name)
+  return `link.${Math.max(link, 0)}.${direction}`
+}
+
+/** Thresholds of each of a side's disciplines that are given in packets. */
 function thresholds(s) {
-  const queue = state.sides[s].link?.[0]?.forward ?? {}
-  const named = ['min_th', 'max_th', 'limit'].filter((name) => typeof queue[name] === 'number')
-  return named.map((name) => ({ name, packets: queue[name] }))
+  return (sides[s].queues.length ? sides[s].queues : [undefined]).map((_, q) => {
+    const queue = at(state.sides[s], path(s, q)) ?? {}
+    const named = ['min_th', 'max_th', 'limit'].filter((name) => typeof queue[name] === 'number')
+    return named.map((name) => ({ name, packets: queue[name] }))
+  })
 }
 
 const groups = () => state.shared.traffic.length
@@ -161,7 +177,7 @@ function label(s) {
   return `${'AB'[s]}: ${queue?.aqm ?? queue ?? 'droptail'}`
 }
 
-let [drawn, plotted] = [performance.now(), 0]
+let [drawn, pictured, plotted] = [performance.now(), 0, 0]
 /** Longest distance of two frames since the page was asked last; for tests. */
 const frames = (window.frames_ms = { longest: 0, count: 0, first: undefined })
 
@@ -172,8 +188,10 @@ function frame(now) {
   if (playing && state.duration) tick(passed / 1000)
   drawn = now
   if (state.duration) {
-    const still = STILL.matches && now - plotted < 500
-    if (!still) sides.forEach((side, s) => pictures[s].draw(side, clock, speed(), { thresholds: thresholds(s), packets: withPackets(), groups: groups(), label: label(s) }))
+    if (!STILL.matches || now - pictured > 500) {
+      pictured = now
+      sides.forEach((side, s) => pictures[s].draw(side, clock, speed(), { thresholds: thresholds(s), packets: withPackets(), groups: groups(), label: label(s) }))
+    }
     frames.first ??= sides.some((side) => side.events.length || side.now > 0) ? now : undefined
     if (now - plotted > 200) {
       plotted = now
@@ -199,55 +217,11 @@ function play(on) {
   $('play').textContent = on ? 'Pause' : 'Play'
 }
 
-const FIGURES = [
-  ['queue', 'mean queue', 'packets', 'queue_time_mean_packets', 1],
-  ['delay', 'mean queue delay', 'ms', 'queue_delay_mean_s', 1e3],
-  ['rate', 'throughput', 'Mbit/s', 'throughput_bytes_per_s', 8e-6],
-  ['loss', 'packets lost', '%', 'drop_rate', 100],
-  ['marks', 'marks', '', 'marks', 1],
-  ['within', 'answered within 1 s', '%', 'share_le_1s', 100],
-  ['median', 'median response time', 'ms', 'response_p50_s', 1e3],
-  ['p90', '90 % responses below', 'ms', 'response_p90_s', 1e3],
-]
-
-/** The table of numbers beside the plots. */
+/** The table of numbers beside the plots, and the clock. */
 function numbers() {
-  const [a, b] = sides.map((side) => side.figures())
-  const rows = FIGURES.map(([key, name, unit]) => {
-    const cells = [a[key], b[key], a[key] != null && b[key] != null ? b[key] - a[key] : null].map(format)
-    return [name + (unit ? `, ${unit}` : ''), ...cells, replicated.get(key) ?? '']
-  })
-  for (const [name, values] of media()) rows.push([name, ...values.map(format), ''])
-  const body = $('numbers')
-  while (body.rows.length > rows.length) body.deleteRow(-1)
-  rows.forEach((cells, r) => {
-    const row = body.rows[r] ?? body.insertRow()
-    cells.forEach((cell, c) => {
-      const place = row.cells[c] ?? row.appendChild(c ? element('td') : element('th', { scope: 'row' }))
-      if (place.textContent !== cell) place.textContent = cell
-    })
-  })
-  const now = `${clock < 10 ? clock.toFixed(3) : clock.toFixed(1)} s of ${state.duration ?? '–'} s`
-  $('clock').textContent = now
+  fill($('numbers'), rows(sides, replicated))
+  $('clock').textContent = `${clock < 10 ? clock.toFixed(3) : clock.toFixed(1)} s of ${state.duration ?? '–'} s`
 }
-
-const pair = (name, a, b) => [name, [a, b, a != null && b != null ? b - a : null]]
-
-/** What each group got so far; what calls and films were like, once the runs are over. */
-function media() {
-  const [a, b] = sides.map((side) => side.summary ?? {})
-  const mean = (values) => (values?.length ? values.reduce((sum, v) => sum + v, 0) / values.length : null)
-  const found = Object.keys(sides[0].goodput).map((group) => pair(`${group}: goodput, Mbit/s`, ...sides.map((side) => mean(side.goodput[group]))))
-  for (const [group, of] of Object.entries(a.datagrams ?? {})) {
-    for (const [name, key, factor] of [['99 % of delays below, ms', 'delay_p99_s', 1e3], ['lost, %', 'loss_share', 100]]) {
-      found.push(pair(`${group}: ${name}`, of[key] * factor, (b.datagrams?.[group]?.[key] ?? NaN) * factor))
-    }
-  }
-  for (const name of Object.keys(a).filter((key) => /^(voip|video)_/.test(key))) found.push(pair(name.replaceAll('_', ' '), a[name], b[name]))
-  return found.slice(0, 24)
-}
-
-const replicated = new Map()
 
 /** Ten more seeds on both sides: differences with intervals. */
 async function moreSeeds() {
@@ -341,7 +315,7 @@ function controls() {
   $('step').onclick = () => step(1)
   $('back').onclick = () => step(-1)
   $('again').onclick = () => restart(0)
-  $('speed').oninput = () => { showSpeed(); pictures.forEach((picture) => picture.forget()) }
+  $('speed').oninput = paced
   $('preset').onchange = () => show({ ...presets.find(({ name }) => name === $('preset').value).state, preset: $('preset').value })
   $('share').onclick = share
   $('seeds').onclick = moreSeeds
@@ -356,6 +330,13 @@ function controls() {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => plots.redraw())
 }
 
+/** Another speed: where packets can be seen from now on, the sides must not have run ahead of the picture. */
+function paced() {
+  showSpeed()
+  pictures.forEach((picture) => picture.forget())
+  if (state.duration && withPackets() && sides.some((side) => side.now > clock + speed())) restart(clock)
+}
+
 /** A tenth of a second of wall clock forwards or, from the seed again, backwards. */
 function step(sign) {
   play(false)
@@ -366,16 +347,17 @@ function step(sign) {
   plots.fresh = false
 }
 
-function dragged(s, name, packets) {
-  set(state.sides[s], `link.0.forward.${name}`, packets)
+function dragged(s, name, packets, queue) {
+  const threshold = `${path(s, queue)}.${name}`
+  set(state.sides[s], threshold, packets)
   build()
-  edited(s, `link.0.forward.${name}`)
+  edited(s, threshold)
 }
 
 async function begin() {
   forms.push(new Form($('shared'), 'shared', (path, anew) => edited('shared', path, anew)))
   sides.forEach((_, s) => {
-    pictures.push(new Picture($(`picture-${s}`), (name, packets) => dragged(s, name, packets)))
+    pictures.push(new Picture($(`picture-${s}`), (name, packets, queue) => dragged(s, name, packets, queue)))
     forms.push(new Form($(`form-${s}`), 'ab'[s], (path, anew) => edited(s, path, anew)))
   })
   plots = new Plots($('plots'))
@@ -390,7 +372,9 @@ async function begin() {
   $('build').textContent = `aqmlab ${version.version}, build ${version.build}`
   catalogue = await checker.ask('catalogue')
   build()
-  const lab = await (await fetch('lab.json')).json()
+  const read = async (name) => (await fetch(name)).json()
+  calibrations = new Calibrations(await read('calibrations.json'), (text) => checker.ask('check', { text }))
+  const lab = await read('lab.json')
   if (lab.results) showResults($('results'), lab.results)
   else if ('serviceWorker' in navigator && isSecureContext) navigator.serviceWorker.register('offline.js')
 }

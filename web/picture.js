@@ -4,6 +4,8 @@ import { ROW } from './engine.js'
 
 const [ARRIVED, STARTED, DROPPED, MARKED] = [0, 1, 2, 3]
 const CAUSES = ['early', 'forced', 'overflow', 'superseded']
+/** Queues that the picture has room for. */
+const MOST_QUEUES = 4
 /** Seconds of wall clock that a packet is seen before the queue and after it. */
 const FLIGHT_S = 0.6
 /** Okabe and Ito's colours, told apart by colour-blind eyes. */
@@ -12,7 +14,7 @@ const FLOWS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00',
 const colour = (event, groups) => FLOWS[(groups > 1 ? event[ROW.group] : event[ROW.user]) % FLOWS.length]
 
 export class Picture {
-  /** `dragged(name, packets)` is called when a threshold was moved. */
+  /** `dragged(name, packets, queue)` is called when a threshold was moved. */
   constructor(canvas, dragged) {
     this.canvas = canvas
     this.dragged = dragged
@@ -24,31 +26,41 @@ export class Picture {
   }
 
   forget() {
-    this.waiting = new Map()
+    /** Packets in each queue by number, and when they were seen to come; what was lost, marked, and by whom. */
+    this.waiting = []
+    this.groups = []
     this.taken = -Infinity
     this.marked = new Set()
     this.losses = []
+    this.most = []
   }
+
+  /** Which queue of the picture a watched port is; undefined for the way back. */
+  #place(event) { return this.places.get(event[ROW.port]) }
 
   /** Brings what waits up to the instant `at`. */
   #follow(events, at) {
     for (const event of events) {
-      if (event[ROW.at] <= this.taken || event[ROW.at] > at || event[ROW.port] !== 0) continue
+      const place = this.#place(event)
+      if (event[ROW.at] <= this.taken || event[ROW.at] > at || place === undefined) continue
       const [what, id] = [event[ROW.what], event[ROW.id]]
+      const waiting = (this.waiting[place] ??= new Map())
       if (what === ARRIVED) {
-        this.waiting.set(id, event)
-        this.marked.delete(id)
+        waiting.set(id, event)
+        if (place === 0) this.marked.delete(id)
+        ;(this.groups[place] ??= new Set()).add(event[ROW.group])
       } else if (what === MARKED) this.marked.add(id)
       else {
         if (what === DROPPED) this.losses.push(event)
-        this.waiting.delete(id)
+        waiting.delete(id)
       }
     }
     this.taken = Math.max(this.taken, at)
     this.losses = this.losses.slice(-60)
   }
 
-  #sizes() {
+  /** Where everything stands: as many queues as there are behind each other on one line. */
+  #sizes(number) {
     const { canvas } = this
     const ratio = Math.min(devicePixelRatio || 1, 2)
     const [width, height] = [canvas.clientWidth, canvas.clientHeight]
@@ -61,68 +73,86 @@ export class Picture {
     const style = getComputedStyle(canvas)
     const ink = style.getPropertyValue('--ink')
     const faint = style.getPropertyValue('--faint')
-    const queue = { x: width * 0.2, w: width * 0.5, y: height * 0.28, h: height * 0.3 }
-    return { pen, width, height, ink, faint, queue, line: queue.y + queue.h / 2, back: height * 0.86 }
+    const each = (width * (number > 1 ? 0.72 : 0.6)) / number
+    const boxes = Array.from({ length: number }, (_, i) => ({ x: width * (number > 1 ? 0.14 : 0.2) + i * each, w: each * (number > 1 ? 0.78 : 5 / 6), y: height * 0.28, h: height * 0.3 }))
+    return { pen, width, height, ink, faint, boxes, line: boxes[0].y + boxes[0].h / 2, back: height * 0.86 }
   }
 
-  /** Draws the instant `at`, with packets if `speed` (simulated seconds a second) lets them be seen. */
+  /** Draws the instant `at`, with packets if `speed` (simulated seconds a second) lets them be seen; `thresholds` of each queue. */
   draw(side, at, speed, { thresholds, packets, groups, label }) {
-    this.side = side
-    const size = (this.size = this.#sizes())
+    const queues = side.queues.slice(0, MOST_QUEUES)
+    this.places = new Map(queues.map(({ port }, place) => [port, place]))
+    const size = (this.size = this.#sizes(queues.length || 1))
     const { pen, width, height } = size
     pen.clearRect(0, 0, width, height)
     pen.font = '12px system-ui, sans-serif'
-    this.#scale(side, thresholds)
-    this.#stage(size, label)
+    queues.forEach((queue, q) => this.#scale(queue, q, thresholds[q]))
+    this.#stage(size, label, queues)
     if (packets) {
       this.#follow(side.events, at)
-      this.#queue(size, groups)
+      size.boxes.forEach((box, q) => this.#queue(pen, box, q, groups))
       this.#flights(size, side.events, at, speed, groups)
       this.#losses(size, at, speed)
     } else {
-      this.forget()
-      this.#level(size, side, at)
+      this.forgetPackets()
+      queues.forEach((queue, q) => this.#level(size, size.boxes[q], queue, q, at))
     }
-    this.#thresholds(size, thresholds, side)
+    this.handles = queues.flatMap((queue, q) => this.#thresholds(size, size.boxes[q], q, thresholds[q], queue))
   }
 
-  /** Packets that the queue's width stands for. */
-  #scale(side, thresholds) {
-    const seen = side.bins.most.reduce((most, v) => Math.max(most, v), this.waiting?.size ?? 0)
+  /** What waits is not known any more. */
+  forgetPackets() {
+    const { most } = this
+    this.forget()
+    this.most = most
+  }
+
+  /** Packets that a queue's width stands for. */
+  #scale({ bins }, q, thresholds) {
+    const seen = bins.most.reduce((most, v) => Math.max(most, v), this.waiting[q]?.size ?? 0)
     // A limit that is far away is not drawn: what waits would be a line.
     const limits = thresholds.filter(({ name, packets }) => name !== 'limit' || packets < 3 * seen).map(({ packets }) => packets)
     const wanted = Math.max(10, ...limits.map((v) => v * 1.15), seen * 1.15)
-    if (!this.most || wanted > this.most || wanted < this.most / 2) this.most = wanted
+    const now = this.most[q]
+    if (!now || wanted > now || wanted < now / 2) this.most[q] = wanted
   }
 
-  #stage({ pen, width, ink, faint, queue, line, back }, label) {
+  #stage({ pen, width, ink, faint, boxes, line, back }, label, queues) {
+    const [box] = boxes
     pen.fillStyle = ink
     pen.textAlign = 'left'
-    pen.fillText('servers', 4, line - queue.h * 0.7)
+    pen.fillText('servers', 4, line - box.h * 0.7)
     pen.textAlign = 'right'
-    pen.fillText('clients', width - 4, line - queue.h * 0.7)
+    pen.fillText('clients', width - 4, line - box.h * 0.7)
     pen.fillText(label, width - 4, 14)
     pen.textAlign = 'left'
-    pen.fillText(`queue (box: ${Math.round(this.most)} packets)`, queue.x, queue.y - 18)
     pen.strokeStyle = faint
     pen.lineWidth = 1
-    pen.strokeRect(queue.x, queue.y, queue.w, queue.h)
     pen.beginPath()
-    for (const [from, to, y] of [[4, queue.x, line], [queue.x + queue.w, width - 4, line], [4, width - 4, back]]) {
-      pen.moveTo(from, y)
-      pen.lineTo(to, y)
+    let from = 4
+    boxes.forEach(({ x, y, w, h }, q) => {
+      const name = queues.length > 1 ? queues[q].name.split('.')[0] : 'queue'
+      pen.fillText(`${name} (box: ${Math.round(this.most[q] ?? 10)}${queues.length > 1 ? '' : ' packets'})`, x, y - 18)
+      pen.strokeRect(x, y, w, h)
+      pen.moveTo(from, line)
+      pen.lineTo(x, line)
+      from = x + w
+    })
+    for (const [start, y] of [[from, line], [4, back]]) {
+      pen.moveTo(start, y)
+      pen.lineTo(width - 4, y)
     }
     pen.stroke()
   }
 
   /** Each waiting packet a bar, the next to leave at the right. */
-  #queue({ pen, queue }, groups) {
-    const step = queue.w / this.most
+  #queue(pen, box, q, groups) {
+    const step = box.w / this.most[q]
     let place = 0
-    for (const [id, event] of this.waiting) {
-      const x = queue.x + queue.w - (place + 1) * step
-      if (x < queue.x) break
-      this.#bar(pen, x, queue.y + 2, Math.max(step - (step > 3 ? 1 : 0), 0.7), queue.h - 4, event, this.marked.has(id), groups)
+    for (const [id, event] of this.waiting[q] ?? []) {
+      const x = box.x + box.w - (place + 1) * step
+      if (x < box.x) break
+      this.#bar(pen, x, box.y + 2, Math.max(step - (step > 3 ? 1 : 0), 0.7), box.h - 4, event, this.marked.has(id), groups)
       place++
     }
   }
@@ -137,79 +167,89 @@ export class Picture {
     }
   }
 
-  /** Packets on their way to the queue, from it, and acknowledgements coming back. */
-  #flights({ pen, width, queue, line, back }, events, at, speed, groups) {
+  /** Packets on their way to a queue, from it, and acknowledgements coming back. */
+  #flights({ pen, width, boxes, line, back }, events, at, speed, groups) {
     const span = FLIGHT_S * speed
     const size = 9
+    const packet = (x, y, event, marked = false) => this.#bar(pen, x, y, size, 2 * size, event, marked, groups)
     for (const event of events) {
       const ago = (at - event[ROW.at]) / span
       if (ago < -1 || ago > 1) continue
-      const [what, reverse] = [event[ROW.what], event[ROW.port] !== 0]
-      if (reverse) {
-        if (what !== STARTED || ago < 0) continue
-        this.#bar(pen, width - 8 - ago * (width - 16), back - 4, 4, 8, event, false, groups)
+      const [what, place] = [event[ROW.what], this.#place(event)]
+      if (place === undefined) {
+        if (what === STARTED && ago >= 0) this.#bar(pen, width - 8 - ago * (width - 16), back - 4, 4, 8, event, false, groups)
+        continue
+      }
+      const box = boxes[place]
+      if (what === STARTED && ago >= 0) {
+        const end = boxes[place + 1]?.x ?? width - 8
+        packet(box.x + box.w + ago * (end - size - box.x - box.w), line - size, event, this.marked.has(event[ROW.id]))
       } else if (what === ARRIVED && ago < 0) {
-        this.#bar(pen, 4 + (1 + ago) * (queue.x - 4 - size), line - size, size, 2 * size, event, false, groups)
-      } else if (what === STARTED && ago >= 0) {
-        const room = width - 8 - queue.x - queue.w - size
-        this.#bar(pen, queue.x + queue.w + ago * room, line - size, size, 2 * size, event, this.marked.has(event[ROW.id]), groups)
+        if (place === 0) packet(4 + (1 + ago) * (box.x - 4 - size), line - size, event)
+        // Traffic that joins the line here; what came through the queue before is seen to leave that.
+        else if (!this.groups[place - 1]?.has(event[ROW.group])) packet(box.x - size - 2, box.y - 30 + (1 + ago) * (line - size - box.y + 30), event)
       }
     }
   }
 
-  #losses({ pen, queue, back }, at, speed) {
+  #losses({ pen, boxes, back }, at, speed) {
     pen.textAlign = 'center'
     for (const event of this.losses) {
       const ago = (at - event[ROW.at]) / (FLIGHT_S * speed)
       if (ago < 0 || ago > 1.5) continue
+      const box = boxes[this.#place(event)]
+      if (!box) continue
       const overflow = event[ROW.why] === 2
-      const x = overflow ? queue.x + 6 : queue.x + queue.w * 0.15 + ((event[ROW.id] % 7) / 7) * queue.w * 0.6
-      const y = queue.y + queue.h + Math.min(1, ago) * (back - queue.y - queue.h - 24)
+      const x = overflow ? box.x + 6 : box.x + box.w * 0.15 + ((event[ROW.id] % 7) / 7) * box.w * 0.6
+      const y = box.y + box.h + Math.min(1, ago) * (back - box.y - box.h - 24)
       pen.fillStyle = '#d55e00'
       pen.fillRect(x - 3, y, 7, 12)
       pen.fillText(CAUSES[event[ROW.why]] ?? 'lost', x, y + 24)
     }
   }
 
-  /** How full the queue was in the last interval, where single packets are too fast to be seen. */
-  #level({ pen, queue, ink, line }, side, at) {
-    const { bins, seconds } = side
+  /** How full a queue was in the last interval, where single packets are too fast to be seen. */
+  #level({ pen, ink, boxes, line }, box, { bins, last: second }, q, at) {
     let last = bins.t.length - 1
     while (last > 0 && bins.t[last] > at) last--
     if (last < 0) return
-    const w = (packets) => Math.min(1, packets / this.most) * queue.w
-    pen.fillStyle = FLOWS[4]
-    pen.fillRect(queue.x + queue.w - w(bins.most[last]), queue.y + 2, w(bins.most[last]), queue.h - 4)
-    pen.fillStyle = FLOWS[0]
-    pen.fillRect(queue.x + queue.w - w(bins.least[last]), queue.y + 2, w(bins.least[last]), queue.h - 4)
+    const w = (packets) => Math.min(1, packets / this.most[q]) * box.w
+    for (const [of, fill] of [[bins.most, FLOWS[4]], [bins.least, FLOWS[0]]]) {
+      pen.fillStyle = fill
+      pen.fillRect(box.x + box.w - w(of[last]), box.y + 2, w(of[last]), box.h - 4)
+    }
     pen.fillStyle = ink
     pen.textAlign = 'left'
-    const rate = seconds.rate.at(-1)
-    if (rate === undefined) return
-    pen.fillText(`${rate.toFixed(2)} Mbit/s`, queue.x + queue.w + 4, line - 5)
-    pen.fillText(`${seconds.loss.at(-1)} lost/s, ${seconds.marks.at(-1)} marked/s`, queue.x, queue.y + queue.h + 18)
+    if (!second) return
+    const rate = `${second.rate.toFixed(2)} Mbit/s`
+    const counts = [`${second.loss} lost/s`, `${second.marks} marked/s`]
+    if (boxes.length === 1) pen.fillText(rate, box.x + box.w + 4, line - 5)
+    const below = boxes.length === 1 ? [counts.join(', ')] : [rate, ...counts]
+    below.forEach((text, i) => pen.fillText(text, box.x, box.y + box.h + 18 + 15 * i))
   }
 
-  #thresholds({ pen, queue, ink }, thresholds, side) {
-    const near = thresholds.filter(({ packets }) => packets <= this.most)
-    this.handles = near.map(({ name, packets }) => ({ name, x: this.#x(queue, packets) }))
+  /** Draws a queue's thresholds and its average; where the thresholds can be held. */
+  #thresholds({ pen, ink }, box, q, thresholds, { bins }) {
+    const near = thresholds.filter(({ packets }) => packets <= this.most[q])
+    const handles = near.map(({ name, packets }) => ({ name, queue: q, box, x: this.#x(box, q, packets) }))
     pen.textAlign = 'center'
-    for (const { name, x } of this.handles) {
-      const held = this.held?.name === name
+    for (const { name, x } of handles) {
+      const held = this.held?.name === name && this.held.queue === q
       const now = held ? this.held.x : x
       pen.strokeStyle = pen.fillStyle = ink
       pen.setLineDash([4, 3])
-      this.#vertical(pen, now, queue.y - 6, queue.y + queue.h + 6)
+      this.#vertical(pen, now, box.y - 6, box.y + box.h + 6)
       pen.setLineDash([])
-      pen.fillText(held ? `${name} ${this.held.packets}` : name, now, queue.y - 4)
+      pen.fillText(held ? `${name} ${this.held.packets}` : name, now, box.y - 4)
     }
-    const average = side.bins.average.at(-1)
+    const average = bins.average.at(-1)
     if (average != null) {
       pen.strokeStyle = '#d55e00'
       pen.lineWidth = 2
-      this.#vertical(pen, this.#x(queue, Math.min(average, this.most)), queue.y, queue.y + queue.h)
+      this.#vertical(pen, this.#x(box, q, Math.min(average, this.most[q])), box.y, box.y + box.h)
       pen.lineWidth = 1
     }
+    return handles
   }
 
   #vertical(pen, x, from, to) {
@@ -219,28 +259,28 @@ export class Picture {
     pen.stroke()
   }
 
-  #x(queue, packets) {
-    return queue.x + queue.w * (1 - packets / this.most)
+  #x(box, q, packets) {
+    return box.x + box.w * (1 - packets / this.most[q])
   }
 
   #grab(event) {
     const near = this.handles?.find(({ x }) => Math.abs(x - event.offsetX) < 12)
-    if (!near || event.offsetY > this.size.queue.y + this.size.queue.h + 12) return
+    if (!near || event.offsetY > near.box.y + near.box.h + 12) return
     this.canvas.setPointerCapture(event.pointerId)
     this.held = { ...near, packets: undefined }
   }
 
   #drag(event) {
     if (!this.held) return
-    const { queue } = this.size
-    const share = 1 - (event.offsetX - queue.x) / queue.w
+    const { box, queue } = this.held
+    const share = 1 - (event.offsetX - box.x) / box.w
     this.held.x = event.offsetX
-    this.held.packets = Math.max(1, Math.round(Math.min(1, share) * this.most))
+    this.held.packets = Math.max(1, Math.round(Math.min(1, share) * this.most[queue]))
   }
 
   #drop() {
     const { held } = this
     this.held = undefined
-    if (held?.packets) this.dragged(held.name, held.packets)
+    if (held?.packets) this.dragged(held.name, held.packets, held.queue)
   }
 }

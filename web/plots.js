@@ -4,14 +4,38 @@
 
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
-/** Plots over time: title, unit, and which column of which table of a side. */
+/** Plots over time: title, unit, and what each line shows: a name, and its times and values of a side. */
+const seconds = (name, factor = 1) => ({ seconds: all }) => ({ t: all.t, values: factor === 1 ? all.columns[name] ?? [] : (all.columns[name] ?? []).map((v) => v && v * factor) })
+const bins = (name, queue = 0) => ({ queues }) => ({ t: queues[queue]?.bins.t ?? [], values: queues[queue]?.bins[name] ?? [] })
 const OVER_TIME = [
-  { id: 'queue', title: 'Queue', unit: 'packets', of: 'bins', columns: [['most', 'queue'], ['average', 'average']] },
-  { id: 'probability', title: 'Probability of a drop or mark', unit: '', of: 'bins', columns: [['probability', 'probability']] },
-  { id: 'rate', title: 'Throughput', unit: 'Mbit/s', of: 'seconds', columns: [['rate', 'throughput']] },
-  { id: 'delay', title: 'Queue delay', unit: 'ms', of: 'seconds', columns: [['delay', 'queue delay']] },
-  { id: 'loss', title: 'Losses and marks', unit: 'per second', of: 'seconds', columns: [['loss', 'lost'], ['marks', 'marked']] },
+  { title: 'Queue', unit: 'packets', lines: [['queue', bins('most')], ['average', bins('average')]] },
+  { title: 'Probability of a drop or mark', unit: '', lines: [['probability', bins('probability')]] },
+  { title: 'Throughput', unit: 'Mbit/s', lines: [['throughput', seconds('rate')]] },
+  { title: 'Queue delay', unit: 'ms', lines: [['queue delay', seconds('delay')]] },
+  { title: 'Losses and marks', unit: 'per second', lines: [['lost', seconds('loss')], ['marked', seconds('marks')]] },
 ]
+
+/** What a group's viewers and listeners got, by the end of the series' name: title, unit, factor. */
+const MEDIA = {
+  delay_mean_s: ['one-way delay of datagrams', 'ms', 1e3],
+  frame_delay_mean_s: ['frame delay', 'ms', 1e3],
+  still_share: ['viewers whose picture stands still', '%', 100],
+}
+/** Plots of groups and of further queues that are drawn at most. */
+const MOST_MORE = 8
+
+/** Plots that only some scenarios have: further queues, calls, films. */
+function more(sides) {
+  const queues = sides[0].queues.slice(1).map(({ name }, i) => ({ title: `Queue ${name}`, unit: 'packets', lines: [['queue', bins('most', i + 1)], ['average', bins('average', i + 1)]] }))
+  const names = new Set(sides.flatMap((side) => Object.keys(side.seconds.columns)))
+  const media = [...names].sort().flatMap((name) => {
+    const [group, kind] = [name.slice(0, name.lastIndexOf('.')), name.slice(name.lastIndexOf('.') + 1)]
+    if (!MEDIA[kind]) return []
+    const [title, unit, factor] = MEDIA[kind]
+    return [{ title: `${group}: ${title}`, unit, lines: [[group, seconds(name, factor)]] }]
+  })
+  return [...queues, ...media].slice(0, MOST_MORE)
+}
 
 const format = (v) => (v == null || Number.isNaN(v) ? '–' : Math.abs(v) >= 100 ? v.toFixed(0) : Math.abs(v) >= 1 ? v.toFixed(1) : v.toPrecision(2))
 
@@ -31,14 +55,16 @@ function series(names) {
 
 const axis = (label) => ({ label, stroke: () => style('--ink'), grid: { stroke: () => style('--faint'), width: 0.5 }, ticks: { show: false }, size: label ? 46 : 30, labelSize: 14, font: '11px system-ui', labelFont: '11px system-ui' })
 
-/** Joins both sides' columns over their common times. */
-function joined(sides, of, columns) {
-  const tables = sides.map((side) => side[of])
-  const [longer, shorter] = tables[0].t.length >= tables[1].t.length ? tables : [tables[1], tables[0]]
-  const same = longer.t[0] === shorter.t[0] || !shorter.t.length
-  const rows = longer.t
-  const column = (table, name) => (same ? table[name].concat(Array(rows.length - table[name].length).fill(null)) : rows.map((t) => table[name][table.t.indexOf(t)] ?? null))
-  return [rows, ...tables.flatMap((table) => columns.map(([name]) => column(table, name)))]
+/** Joins both sides' lines over their common times. */
+function joined(sides, lines) {
+  const found = sides.flatMap((side) => lines.map(([, of]) => of(side)))
+  const t = found.reduce((longest, line) => (line.t.length > longest.length ? line.t : longest), [])
+  const column = ({ t: own, values }) => {
+    if (own[0] === t[0] && own[1] === t[1]) return values.concat(Array(t.length - values.length).fill(null))
+    const known = new Map(own.map((at, i) => [at, values[i]]))
+    return t.map((at) => known.get(at) ?? null)
+  }
+  return [t, ...found.map(column)]
 }
 
 /** Share of responses that took at most so long, from the engine's bins, in percent. */
@@ -54,16 +80,19 @@ function distribution(look) {
 export class Plots {
   constructor(place) {
     this.place = place
-    const cursor = { sync: { key: 'time' }, drag: { x: true, y: false } }
-    this.plots = OVER_TIME.map((spec) => {
-      const options = { cursor, scales: { x: { time: false } }, axes: [axis(''), axis(spec.unit)], series: [{ label: 's' }, ...series(spec.columns.map(([, name]) => name))] }
-      return { spec, plot: this.#make(spec.title, options) }
-    })
+    this.plots = OVER_TIME.map((spec) => this.#overTime(spec))
     const logarithmic = { x: { time: false, distr: 3 }, y: { range: [0, 100] }, difference: {} }
     const difference = { label: 'B − A', scale: 'difference', stroke: () => style('--ink'), width: 1, dash: [2, 2], points: { show: false }, value: (_, v) => format(v) }
     const axes = [axis(''), axis('% of responses'), { ...axis('B − A, points'), side: 1, scale: 'difference', grid: { show: false } }]
     this.responses = this.#make('Response time, ms', { cursor: {}, scales: logarithmic, axes, series: [{ label: 'ms' }, ...series(['at most']), difference] })
+    this.more = []
     new ResizeObserver(() => this.#resize()).observe(place)
+  }
+
+  #overTime(spec) {
+    const cursor = { sync: { key: 'time' }, drag: { x: true, y: false } }
+    const options = { cursor, scales: { x: { time: false } }, axes: [axis(''), axis(spec.unit)], series: [{ label: 's' }, ...series(spec.lines.map(([name]) => name))] }
+    return { spec, plot: this.#make(spec.title, options) }
   }
 
   #make(title, options) {
@@ -86,11 +115,24 @@ export class Plots {
     }
   }
 
-  all() { return [...this.plots.map(({ plot }) => plot), this.responses] }
+  all() { return [...[...this.plots, ...this.more].map(({ plot }) => plot), this.responses] }
+
+  /** Makes the plots that only these scenarios have, in place of those of others. */
+  #fit(sides) {
+    const wanted = more(sides)
+    if (String(wanted.map(({ title }) => title)) === String(this.more.map(({ spec }) => spec.title))) return
+    for (const { plot } of this.more) {
+      const figure = plot.root.parentElement
+      plot.destroy()
+      figure.remove()
+    }
+    this.more = wanted.map((spec) => this.#overTime(spec))
+  }
 
   draw(sides, duration) {
-    for (const { spec, plot } of this.plots) {
-      plot.setData(joined(sides, spec.of, spec.columns), false)
+    this.#fit(sides)
+    for (const { spec, plot } of [...this.plots, ...this.more]) {
+      plot.setData(joined(sides, spec.lines), false)
       plot.batch(() => {
         plot.setScale('x', { min: 0, max: duration })
         const values = plot.data.slice(1).flatMap((column) => column.filter((v) => v != null))
@@ -110,4 +152,4 @@ export class Plots {
   redraw() { for (const plot of this.all()) plot.redraw(false) }
 }
 
-export { OVER_TIME, format, distribution }
+export { format }

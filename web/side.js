@@ -1,6 +1,7 @@
 /** One side's run: what was seen of it so far, in memory that does not grow with what it simulates. */
 
 import { ROW } from './engine.js'
+import { Seconds } from './seconds.js'
 
 /** Bins that a whole run is drawn with. */
 const BINS = 1_500
@@ -10,6 +11,10 @@ const MOST_EVENTS = 12_000
 /** Gauges drawn as the average queue, and as the probability: the first that a discipline shows. */
 const AVERAGES = ['avg', 'avg_total', 'scalable_packets']
 const PROBABILITIES = ['p', 'p_b', 'p_drop', 'p_base', 'accu_prob', 'max_p']
+const CAUSES = ['early', 'forced', 'overflow', 'superseded']
+
+const first = (gauges, names) => gauges[names.find((name) => name in gauges)]
+const sum = (values) => values.reduce((all, v) => all + v, 0)
 
 export class Side {
   constructor(lab) {
@@ -24,11 +29,14 @@ export class Side {
     this.look = undefined
     this.memory = 0
     this.events = []
-    /** Columns by name, a row for each bin; and for each second. */
-    this.bins = { t: [], least: [], most: [], average: [], probability: [] }
-    this.seconds = { t: [], rate: [], delay: [], loss: [], early: [], forced: [], overflow: [], superseded: [], marks: [] }
-    this.goodput = {}
+    /** Queues that packets cross one after the other: name, place among the watched ports, bins, what the last second had. */
+    this.queues = []
+    this.seconds = new Seconds()
+    this.totals = { drops: 0, marks: 0 }
   }
+
+  /** The queue that the plots are about. */
+  get bins() { return this.queues[0]?.bins ?? emptyBins() }
 
   /** Begins a run of this scenario from its seed. */
   async start(text, duration) {
@@ -57,66 +65,73 @@ export class Side {
     this.now = now
     this.look = look
     this.memory = memory
-    const port = look.ports[0]
-    this.#keepBins(port)
-    this.#keepSeconds(look, port)
+    if (!this.queues.length) this.queues = queues(look.ports)
+    for (const queue of this.queues) keepBins(queue, look.ports[queue.port])
+    this.#keepSeconds(look, look.ports[0])
     if (!packets.length) return
     for (let i = 0; i < packets.length; i += ROW.numbers) this.events.push(packets.subarray(i, i + ROW.numbers))
     this.events.sort((a, b) => a[ROW.at] - b[ROW.at])
     if (this.events.length > MOST_EVENTS) this.events.splice(0, this.events.length - MOST_EVENTS)
   }
 
-  #keepBins({ queue, gauges }) {
-    const { bins } = this
-    const first = (names) => gauges[names.find((name) => name in gauges)]
-    const [average, probability] = [first(AVERAGES), first(PROBABILITIES)]
-    this.gauge = PROBABILITIES.find((name) => name in gauges)
-    queue.least.forEach((least, i) => {
-      const t = queue.from_s + i * queue.width_s
-      if (bins.t.length && t <= bins.t.at(-1)) return
-      bins.t.push(t)
-      bins.least.push(least)
-      bins.most.push(queue.most[i])
-      bins.average.push(average?.most[i] ?? null)
-      bins.probability.push(probability?.most[i] ?? null)
-    })
-  }
-
   #keepSeconds({ from_s, seconds: of_all }, { departures, ip_bytes, queue_delay_ns, drops, marks }) {
-    const { seconds } = this
+    const more = Object.entries(of_all).filter(([name]) => /\.(goodput_bytes|delay_mean_s|frame_delay_mean_s|still_share)$/.test(name))
     departures.forEach((departed, i) => {
-      const lost = ['early', 'forced', 'overflow', 'superseded'].map((why) => drops[why][i])
-      seconds.t.push(from_s + i)
-      seconds.rate.push((ip_bytes[i] * 8) / 1e6)
-      seconds.delay.push(departed ? queue_delay_ns[i] / departed / 1e6 : 0)
-      seconds.loss.push(lost[0] + lost[1] + lost[2])
-      ;['early', 'forced', 'overflow', 'superseded'].forEach((why, w) => seconds[why].push(lost[w]))
-      seconds.marks.push(marks.early[i] + marks.forced[i] + marks.overflow[i])
+      const lost = CAUSES.map((why) => drops[why][i])
+      const marked = marks.early[i] + marks.forced[i] + marks.overflow[i]
+      this.totals.drops += sum(lost) - lost[3]
+      this.totals.marks += marked
+      const row = { rate: (ip_bytes[i] * 8) / 1e6, delay: departed ? queue_delay_ns[i] / departed / 1e6 : 0, loss: sum(lost) - lost[3], marks: marked }
+      CAUSES.forEach((why, w) => (row[why] = lost[w]))
+      for (const [name, column] of more) row[name] = column[i]
+      this.seconds.add(from_s + i, row)
     })
-    for (const [name, counts] of Object.entries(of_all)) {
-      if (!name.endsWith('.goodput_bytes')) continue
-      const group = (this.goodput[name.slice(0, -14)] ??= [])
-      counts.forEach((bytes) => group.push((bytes * 8) / 1e6))
+    for (const queue of this.queues) {
+      const { ip_bytes: bytes, drops: dropped, marks: marked } = this.look.ports[queue.port]
+      const last = bytes.length - 1
+      if (last >= 0) queue.last = { rate: (bytes[last] * 8) / 1e6, loss: sum(CAUSES.slice(0, 3).map((why) => dropped[why][last])), marks: marked.early[last] + marked.forced[last] + marked.overflow[last] }
     }
   }
 
   /** Figures for the table beside the plots: of the end of the run, or of what was seen so far. */
   figures() {
     const s = this.summary
-    const mean = (values) => (values.length ? values.reduce((sum, v) => sum + v, 0) / values.length : null)
-    const { seconds, bins, look } = this
-    const lost = seconds.loss.reduce((sum, v) => sum + v, 0)
+    const mean = (values) => (values.length ? sum(values) / values.length : null)
+    const { seconds, bins, look, totals } = this
     const answers = look?.responses
     return {
       queue: s?.queue_time_mean_packets ?? mean(bins.most),
-      delay: s ? s.queue_delay_mean_s * 1e3 : mean(seconds.delay),
-      rate: s ? (s.throughput_bytes_per_s * 8) / 1e6 : mean(seconds.rate),
+      delay: s ? s.queue_delay_mean_s * 1e3 : mean(seconds.columns.delay ?? []),
+      rate: s ? (s.throughput_bytes_per_s * 8) / 1e6 : mean(seconds.columns.rate ?? []),
       loss: s ? s.drop_rate * 100 : null,
-      drops: s?.drops ?? lost,
-      marks: s?.marks ?? seconds.marks.reduce((sum, v) => sum + v, 0),
+      drops: s?.drops ?? totals.drops,
+      marks: s?.marks ?? totals.marks,
       within: s?.share_le_1s != null ? s.share_le_1s * 100 : answers?.total ? (answers.within_1s / answers.total) * 100 : null,
       median: s?.response_p50_s != null ? s.response_p50_s * 1e3 : null,
       p90: s?.response_p90_s != null ? s.response_p90_s * 1e3 : null,
     }
   }
+}
+
+const emptyBins = () => ({ t: [], least: [], most: [], average: [], probability: [] })
+
+/** The watched ports of the first one's direction; the others are only the way back. */
+function queues(ports) {
+  const direction = (name) => name.slice(name.lastIndexOf('.') + 1)
+  const way = direction(ports[0].name)
+  const found = ports.map(({ name }, port) => ({ name, port, bins: emptyBins(), last: undefined }))
+  return found.filter(({ name }) => direction(name) === way)
+}
+
+function keepBins({ bins }, { queue, gauges }) {
+  const [average, probability] = [first(gauges, AVERAGES), first(gauges, PROBABILITIES)]
+  queue.least.forEach((least, i) => {
+    const t = queue.from_s + i * queue.width_s
+    if (bins.t.length && t <= bins.t.at(-1)) return
+    bins.t.push(t)
+    bins.least.push(least)
+    bins.most.push(queue.most[i])
+    bins.average.push(average?.most[i] ?? null)
+    bins.probability.push(probability?.most[i] ?? null)
+  })
 }

@@ -12,13 +12,13 @@ export function save(name, parts, type) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 
-/** Both sides second by second. */
+/** Both sides second by second; of a long run, means of several. */
 export function csv(sides) {
   const names = ['rate', 'delay', 'early', 'forced', 'overflow', 'superseded', 'marks']
   const units = { rate: 'throughput_mbit_per_s', delay: 'queue_delay_ms', marks: 'marks' }
   const heads = sides.flatMap((_, s) => names.map((name) => `${'ab'[s]}.${units[name] ?? `drops_${name}`}`))
-  const rows = Math.max(...sides.map((side) => side.seconds.t.length))
-  const lines = Array.from({ length: rows }, (_, i) => [i, ...sides.flatMap((side) => names.map((name) => side.seconds[name][i] ?? ''))].join(','))
+  const longer = sides.reduce((a, b) => (b.seconds.t.length > a.seconds.t.length ? b : a)).seconds.t
+  const lines = longer.map((t, i) => [t, ...sides.flatMap(({ seconds }) => names.map((name) => seconds.columns[name]?.[i] ?? ''))].join(','))
   return `${['second', ...heads].join(',')}\n${lines.join('\n')}\n`
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -17,11 +18,44 @@ WELCOME = "welcome/index.html"
 """Where the README goes: the first page is the laboratory in a tab."""
 TAB = ROOT / "python" / "aqmlab" / "lab" / "page"
 TITLE = "<h1>aqmlab</h1>"
+REPORT, INDEX = "report.html", "reports.md"
+MOST_BYTES = 4 << 20
+"""Of a report on the site."""
 LINK = re.compile(r"(\]\()([^)#\s:]+)((?:#[^)]*)?\))")
 
 
+def reports() -> list[tuple[dict[str, str], Path]]:
+    """Manifest and page of each finished study of this checkout that is small enough for a site."""
+    found = []
+    for manifest in sorted((ROOT / "results").glob("*/manifest.json")):
+        known, page = json.loads(manifest.read_text(encoding="utf-8")), manifest.with_name(REPORT)
+        if known.get("study") and page.is_file() and page.stat().st_size <= MOST_BYTES:
+            found.append((known, page))
+    return found
+
+
+def table_of(found: list[tuple[dict[str, str], Path]]) -> str:
+    """The page that lists them."""
+    lines = [
+        "# Reports of the studies",
+        "",
+        "As `aqmlab study` wrote them. A quick study has shorter runs and fewer seeds than the",
+        "paper, so its intervals are wide.",
+        "",
+        "| study | runs | made | commit |",
+        "| --- | --- | --- | --- |",
+    ]
+    for known, page in found:
+        runs = "quick" if known["quick"] else "full"
+        link = f"[{known['study']}](reports/{page.parent.name}.html)"
+        lines.append(f"| {link} | {runs} | {known['created'][:10]} | `{known['commit']}` |")
+    return "\n".join(lines) + "\n"
+
+
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """The decisions, in their order, are the last part of the explanation."""
+    """The decisions, in their order, end the explanation; reports, if there are any, the site."""
+    if reports():
+        (config.nav or []).append({"Reports": INDEX})
     decisions = sorted((ROOT / "docs" / "decisions").glob("*.md"))
     explanation = next(part["Explanation"] for part in config.nav or [] if "Explanation" in part)
     explanation.append({"Decisions": [path.relative_to(ROOT).as_posix() for path in decisions]})
@@ -42,6 +76,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if path == "README.md":
             file.dest_uri = WELCOME
         kept.append(file)
+    if found := reports():
+        kept.append(File.generated(config, INDEX, content=table_of(found)))
+        for _, page in found:
+            name = f"reports/{page.parent.name}.html"
+            kept.append(File.generated(config, name, abs_src_path=str(page)))
     return Files(kept)
 
 

@@ -85,6 +85,7 @@ def run(
     pcap: str | os.PathLike[str] | None = None,
     report: bool = False,
     aqm: str | type[Discipline] | Sequence[str | type[Discipline]] = (),
+    on: str | None = None,
 ) -> Result:
     """Runs a scenario or an experiment, given as a TOML file or as a mapping.
 
@@ -94,12 +95,14 @@ def run(
     `progress` shows progress on standard error. Uses all cores unless `jobs` says otherwise.
     `pcap` is a file for what crosses the first link, readable by Wireshark. `report` also writes
     tables, figures and `report.html` into the folder `out`. `aqm` are disciplines of one's own,
-    classes or files: see docs/own-discipline.md.
+    classes or files: see docs/own-discipline.md. `on` names a cluster: see docs/cluster.md.
     """
+    from contextlib import nullcontext
     from pathlib import Path
 
     from aqmlab.experiment.experiment import load
     from aqmlab.pipeline.study import Study
+    from aqmlab.runs import cluster
     from aqmlab.runs.progress import for_stream
     from aqmlab.simulator.capture import Capture
 
@@ -107,9 +110,9 @@ def run(
     experiment = load(source, overrides=set, seed=seed, seeds=seeds, aqm=own)
     board = for_stream() if progress else None
     capture = Capture(Path(pcap)) if pcap is not None else None
-    return Study(experiment).carry_out(
-        out=out, reported=report, fresh=fresh, jobs=jobs, progress=board, capture=capture
-    )
+    how: dict[str, Any] = {"out": out, "reported": report, "fresh": fresh, "jobs": jobs}
+    with cluster.opened(on) if on is not None else nullcontext() as there:
+        return Study(experiment).carry_out(**how, progress=board, capture=capture, on=there)
 
 
 def load(folder: str | os.PathLike[str]) -> Result:

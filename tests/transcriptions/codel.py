@@ -66,7 +66,8 @@ class ControlledDelay:
 
     def control_law(self, t: float) -> float:
         if self.integers:
-            return t + (self.interval * (self.rec_inv_sqrt << 16) >> 32)
+            # In units of 1,024 ns; what is left over is forgotten.
+            return t + (((self.interval >> 10) * (self.rec_inv_sqrt << 16) >> 32) << 10)
         return t + ns(self.interval / math.sqrt(self.count) / 1e9)
 
     def signal(self, packet: Packet) -> bool:
@@ -90,7 +91,7 @@ class ControlledDelay:
         packet = self.pop()
         if packet is None:
             self.dropping = False
-            if not self.integers:
+            if self.profile != "ns3":
                 self.first_above_time = 0
             return None
         ok = self.ok_to_drop(packet, now)

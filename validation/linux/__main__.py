@@ -32,7 +32,8 @@ def run(case: Case, seed: int) -> Numbers:
 
 def told(case: Case, seeds: int) -> list[object]:
     """The kernel, the guest's program and its jobs."""
-    return [machine.folder().name, machine.GUEST.read_text(), job(case, 0), seeds]
+    program = [(machine.GUEST / name).read_text() for name in ("network.py", "bulk.py")]
+    return [machine.folder().name, *program, job(case, 0), seeds]
 
 
 def main() -> int:

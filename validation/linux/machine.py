@@ -22,7 +22,7 @@ from typing import Any
 from validation.external import Missing, cache
 
 HERE = Path(__file__).resolve().parent
-GUEST, LINE, CONFIG = HERE / "guest.py", HERE / "line.c", HERE / "kernel.config"
+GUEST, LINE, CONFIG = HERE / "guest", HERE / "line.c", HERE / "kernel.config"
 TOOLS = ("make", "cc", "flex", "bison", "bc", "xz", "tar", "ip", "tc")
 HZ = 1000
 """Timer ticks per second. User-mode Linux has 100; Debian's kernels 250, many others 1000."""
@@ -104,7 +104,7 @@ def _make(tree: Path, *words: str) -> None:
 
 
 def run(job: dict[str, Any], timeout_s: float = 600) -> dict[str, Any]:
-    """What the guest answers to a job (`guest.py`); RuntimeError says what went wrong in it."""
+    """What the guest answers to a job (`guest/`); RuntimeError says what went wrong in it."""
     with tempfile.TemporaryDirectory() as work:
         question, answer = Path(work, "job.json"), Path(work, "answer.json")
         question.write_text(json.dumps(job))
@@ -114,7 +114,8 @@ def run(job: dict[str, Any], timeout_s: float = 600) -> dict[str, Any]:
             *("setarch", "-R", kernel()),
             *("mem=512M", "time-travel=inf-cpu", "quiet", "con=null", "con0=null,fd:1"),
             *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw", "PYTHONHASHSEED=0"),
-            *(f"init={python}", "--", GUEST, question, answer),
+            *(f"PYTHONPATH={HERE.parents[1]}", "PYTHONDONTWRITEBYTECODE=1"),
+            *(f"init={python}", "--", "-m", "validation.linux.guest", question, answer),
         ]
         done = subprocess.run(
             list(map(str, command)),

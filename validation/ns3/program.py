@@ -34,25 +34,31 @@ def release() -> str:
         ) from None
 
 
+def home() -> Path:
+    """Where the wheel keeps its headers and libraries."""
+    return Path(str(importlib.metadata.distribution("ns3").locate_file("ns3")))
+
+
 def built() -> Path:
     """The program; compiled if it is not there yet."""
-    digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]
-    program = cache(f"ns3-{release()}-{digest}") / "bulk"
+    installed, wheel = release(), home()
+    # The libraries' folder is written into the program: another installation needs its own.
+    digest = hashlib.sha256(SOURCE.read_bytes() + bytes(wheel)).hexdigest()[:12]
+    program = cache(f"ns3-{installed}-{digest}") / "bulk"
     if program.exists():
         return program
     compiler = shutil.which("g++")
     if compiler is None:
         raise Missing("g++ is not installed (Debian package g++)")
-    home = Path(str(importlib.metadata.distribution("ns3").locate_file("ns3")))
-    version = ".".join(release().split(".")[:2])
+    version = ".".join(installed.split(".")[:2])
     program.parent.mkdir(parents=True, exist_ok=True)
     part = program.with_suffix(".part")
-    words = [compiler, "-std=c++20", "-O2", f"-I{home / 'include'}", str(SOURCE), "-o", str(part)]
-    words += [f"-L{home / 'lib64'}", f"-Wl,-rpath,{home / 'lib64'}"]
+    words = [compiler, "-std=c++20", "-O2", f"-I{wheel / 'include'}", str(SOURCE), "-o", str(part)]
+    words += [f"-L{wheel / 'lib64'}", f"-Wl,-rpath,{wheel / 'lib64'}"]
     words += [f"-lns{version}-{name}" for name in LIBRARIES]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"ns-3 {release()}: {SOURCE.name} does not compile: {done.stderr[:500]}")
+        raise RuntimeError(f"ns-3 {installed}: {SOURCE.name} does not compile: {done.stderr[:500]}")
     part.replace(program)
     return program
 

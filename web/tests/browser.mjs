@@ -46,7 +46,7 @@ after(async () => {
 })
 
 /** A page that moves; what it says on its console is kept in `page.errors`. */
-async function open(at = address, { width = 1300, height = 900, dark = false } = {}) {
+async function open(at = address, { width = 1300, height = 900, dark = false, still = false } = {}) {
   const context = await browser.createBrowserContext()
   contexts.push(context)
   const page = await context.newPage()
@@ -54,9 +54,11 @@ async function open(at = address, { width = 1300, height = 900, dark = false } =
   page.on('console', (message) => ['error', 'warn'].includes(message.type()) && page.errors.push(message.text()))
   page.on('pageerror', (error) => page.errors.push(error.message))
   await page.setViewport({ width, height })
-  if (dark) await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }])
+  const features = { 'prefers-color-scheme': dark && 'dark', 'prefers-reduced-motion': still && 'reduce' }
+  await page.emulateMediaFeatures(Object.entries(features).filter(([, value]) => value).map(([name, value]) => ({ name, value })))
   await page.goto(at)
-  await page.waitForFunction('window.frames_ms?.first !== undefined && document.getElementById("build").textContent', { timeout: 60_000 })
+  const moves = still ? 'true' : 'window.frames_ms?.first !== undefined'
+  await page.waitForFunction(`${moves} && document.getElementById("build").textContent`, { timeout: 60_000 })
   return page
 }
 
@@ -117,7 +119,7 @@ test('a dragged threshold runs again from the seed up to the moment', async () =
   const handle = await page.evaluate(() => {
     const box = document.getElementById('picture-1').getBoundingClientRect()
     const of = aqmlab.pictures[1].handles.find(({ name }) => name === 'max_th')
-    return { x: box.x + of.x, y: box.y + aqmlab.pictures[1].size.queue.y + 10 }
+    return { x: box.x + of.x, y: box.y + of.box.y + 10 }
   })
   await page.mouse.move(handle.x, handle.y)
   await page.mouse.down()
@@ -187,6 +189,94 @@ test('it is readable on a phone and in the dark, and by a screen reader', async 
   }
 })
 
+test('the keys play, step and begin again, and everything is reached by tabs', async () => {
+  const page = await open()
+  await choose(page, 'bufferbloat')
+  const clock = () => page.evaluate(() => aqmlab.clock())
+  const button = () => page.$eval('#play', (place) => place.textContent)
+  await page.evaluate(() => document.activeElement.blur())
+  if ((await button()) === 'Play') await page.keyboard.press('Space')
+  assert.equal(await button(), 'Pause')
+  await page.keyboard.press('Space')
+  assert.equal(await button(), 'Play')
+  const before = await clock()
+  await page.keyboard.press('ArrowRight')
+  const after = await clock()
+  assert.ok(after > before, `${after} s after ${before} s`)
+  await page.keyboard.press('ArrowLeft')
+  await page.waitForFunction((then) => aqmlab.clock() < then, { timeout: 10_000 }, after)
+  await page.keyboard.press('Home')
+  await page.waitForFunction('aqmlab.clock() === 0', { timeout: 10_000 })
+  const reached = new Set()
+  for (let i = 0; i < 12; i++) {
+    await page.keyboard.press('Tab')
+    const { id, outline } = await page.evaluate(() => ({ id: document.activeElement.id, outline: getComputedStyle(document.activeElement).outlineStyle }))
+    assert.notEqual(outline, 'none', `${id} shows that it has the focus`)
+    reached.add(id)
+  }
+  for (const id of ['preset', 'again', 'back', 'play', 'step', 'speed', 'seeds']) assert.ok(reached.has(id), id)
+  await page.focus('#speed')
+  const speed = await page.$eval('#pace', (place) => place.textContent)
+  await page.keyboard.press('ArrowRight')
+  assert.notEqual(await page.$eval('#pace', (place) => place.textContent), speed)
+})
+
+test('who wants less motion sees no packets fly, and nothing begins by itself', async () => {
+  const page = await open(address, { still: true })
+  assert.equal(await page.$eval('#play', (place) => place.textContent), 'Play')
+  assert.equal(await page.evaluate(() => aqmlab.clock()), 0)
+  await page.click('#play')
+  await page.waitForFunction('aqmlab.clock() > 0.5', { timeout: 30_000 })
+  assert.equal(await page.evaluate(() => aqmlab.sides.reduce((sum, side) => sum + side.events.length, 0)), 0)
+  await page.waitForFunction('aqmlab.pictures[0].most[0] > 10', { timeout: 30_000 })
+  await shot(page, 'still')
+})
+
+test('delays of a call have a plot, and two routers two queues', async () => {
+  const page = await open()
+  await choose(page, 'fq-codel')
+  await finish(page)
+  const captions = () => page.$$eval('#plots figcaption', (all) => all.map((place) => place.textContent))
+  assert.ok((await captions()).includes('call: one-way delay of datagrams'), String(await captions()))
+  const [a, b] = await page.evaluate(() => aqmlab.sides.map(({ seconds }) => Math.max(...seconds.columns['call.delay_mean_s'])))
+  assert.ok(a > 0.3 && b < 0.1, `${a} s behind a FIFO, ${b} s behind FQ-CoDel`)
+  await shot(page, 'call')
+  await choose(page, 'two-routers')
+  await page.$eval('#speed', (speed) => { speed.value = 5; speed.dispatchEvent(new Event('input')) })
+  await page.waitForFunction('aqmlab.pictures[0].size.boxes.length === 2 && aqmlab.pictures[0].waiting[1]?.size > 0', { timeout: 60_000 })
+  await page.waitForFunction('[...document.querySelectorAll("#plots figcaption")].some((place) => place.textContent === "Queue second.forward")', { timeout: 20_000 })
+  assert.ok(!(await captions()).includes('call: one-way delay of datagrams'))
+  await shot(page, 'routers')
+  assert.deepEqual(page.errors, [])
+})
+
+test('a load becomes the users that were measured for it', async () => {
+  const page = await open()
+  await choose(page, 'tuning-red')
+  const change = (id, value) => page.$eval(id, (input, text) => { input.value = text; input.dispatchEvent(new Event('change')) }, value)
+  await change('#shared-traffic-0-load', '0.98')
+  await page.waitForFunction('document.getElementById("say").textContent.includes("measured: ")', { timeout: 20_000 })
+  const users = Number(await page.$eval('#shared-traffic-0-users', (input) => input.value))
+  assert.ok(Math.abs(users - 2_982) < 60, `${users} users`)
+  await change('#shared-link-0-rate', '9 Mbit/s')
+  await change('#shared-traffic-0-load', '0.98')
+  await page.waitForFunction('document.getElementById("say").textContent.includes("estimate")', { timeout: 20_000 })
+})
+
+test('an hour adds little to what a side keeps', async () => {
+  const page = await open()
+  await choose(page, 'bufferbloat')
+  const kept = await page.evaluate(async () => {
+    const { Seconds } = await import('./seconds.js')
+    const seconds = new Seconds()
+    for (let at = 0; at < 36_000; at++) seconds.add(at, { rate: at % 2, delay: at < 100 ? null : 3 })
+    const { t, width, columns } = seconds
+    return { rows: t.length, width, last: t.at(-1), rate: columns.rate[5], early: columns.delay[0], delay: columns.delay.at(-1) }
+  })
+  assert.ok(kept.rows <= 1_800 && kept.last + kept.width === 36_000, JSON.stringify(kept))
+  assert.deepEqual([kept.rate, kept.early, kept.delay], [0.5, null, 3])
+})
+
 test('ten seeds give intervals, and until then it says one seed', async () => {
   const page = await open()
   await choose(page, 'shrew')
@@ -201,11 +291,18 @@ test('scenarios, tables and pictures can be taken away', async () => {
   const page = await open()
   await page.evaluate(() => {
     window.taken = []
+    window.captures = []
+    const made = URL.createObjectURL
+    URL.createObjectURL = (blob) => { if (blob.type.includes('pcap')) window.captures.push(blob); return made(blob) }
     HTMLAnchorElement.prototype.click = function () { window.taken.push(this.download) }
   })
-  for (const what of ['toml', 'csv', 'png', 'svg']) await page.click(`[data-take=${what}]`)
-  await page.waitForFunction('window.taken.length === 5', { timeout: 20_000 })
-  assert.deepEqual((await page.evaluate(() => window.taken)).sort(), ['aqmlab.csv', 'aqmlab.png', 'aqmlab.svg', 'bufferbloat-a.toml', 'bufferbloat-b.toml'])
+  await choose(page, 'average-lags')
+  for (const what of ['toml', 'csv', 'png', 'svg', 'pcap']) await page.click(`[data-take=${what}]`)
+  await page.waitForFunction('window.taken.length === 7', { timeout: 60_000 })
+  const name = (end) => ['a', 'b'].map((side) => `average-lags-${side}.${end}`)
+  assert.deepEqual((await page.evaluate(() => window.taken)).sort(), ['aqmlab.csv', 'aqmlab.png', 'aqmlab.svg', ...name('pcap'), ...name('toml')].sort())
+  const magic = await page.evaluate(async () => new DataView(await window.captures[0].arrayBuffer()).getUint32(0))
+  assert.equal(magic, 0x4d3cb2a1)
 })
 
 test('results of the command line are shown beside it', { skip: !LAB }, async () => {

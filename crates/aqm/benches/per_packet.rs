@@ -8,12 +8,15 @@
 //! Names after that restrict either to these disciplines. Asserts nothing.
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 
+mod common;
+
 use std::hint::black_box;
-use std::process::Command;
 
 use aqmlab_aqm::{ALGORITHMS, Admission, Built, Entry, Gate, Overload};
 use packet::params::{Kind, Params, Raw};
 use packet::{Backlog, Ecn, Instant, Packet, Rng};
+
+use common::counted;
 
 /// Packets of a repeat: a millisecond or so, shorter than what a scheduler gives at a time.
 const REPEAT: u32 = 20_000;
@@ -113,20 +116,9 @@ fn arrival(gate: &mut dyn Gate, n: u32, mut waiting: u32, idle: bool, rng: &mut 
 
 /// Instructions per packet: of this program under callgrind, with and without a repeat.
 fn instructions(row: usize) -> Option<f64> {
-    let count = |packets: u32| {
-        let program = std::env::current_exe().ok()?;
-        let run = Command::new("valgrind")
-            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-            .arg(program)
-            .args(["--only-run", &row.to_string(), &packets.to_string()])
-            .output()
-            .ok()?;
-        let text = String::from_utf8_lossy(&run.stderr).into_owned();
-        let line = text.lines().find(|line| line.contains("Collected"))?;
-        line.rsplit(' ').next()?.parse::<f64>().ok()
-    };
+    let count = |packets: u32| counted(&["--only-run", &row.to_string(), &packets.to_string()]);
     let (without, with) = (count(Overload::WARM_UP)?, count(Overload::WARM_UP + REPEAT)?);
-    Some((with - without) / f64::from(REPEAT))
+    Some((with - without) as f64 / f64::from(REPEAT))
 }
 
 fn only_run(row: &str, packets: &str) {

@@ -7,9 +7,9 @@ use packet::{Duration, Instant, Rate};
 /// A queue begins idle. An arrival ends the idle time, unless it is dropped: then the line stays
 /// idle, and there are two readings of what the next arrival ages the average by.
 ///
-/// - [`Idle::end`], the programs': by the time since the dropped arrival, because their holder
+/// - `end`, the programs': by the time since the dropped arrival, because their holder
 ///   looks into the empty queue after each arrival and starts the clock anew (ns-2, ns-3, Linux).
-/// - [`Idle::end_in_packets`], the papers': by the whole packets of the idle time that have not
+/// - `end_in_packets`, the papers': by the whole packets of the idle time that have not
 ///   aged it yet. In the 1993 paper a dropped arrival leaves `q_time` alone. If it threw away the
 ///   part of a packet since, an average above `max_th` would never fall again under arrivals
 ///   closer together than a packet; read to the letter, the same time would count at each arrival.

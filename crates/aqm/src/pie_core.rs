@@ -186,6 +186,75 @@ mod tests {
     }
 
     #[test]
+    fn a_step_grows_from_its_power_of_ten_on() {
+        // RFC 8033, section 4.2: "if p < 0.000001 ... / 2048" and so on.
+        let table = [
+            (1e-6, 2048.0, 512.0),
+            (1e-5, 512.0, 128.0),
+            (1e-4, 128.0, 32.0),
+            (1e-3, 32.0, 8.0),
+            (1e-2, 8.0, 2.0),
+            (1e-1, 2.0, 1.0),
+        ];
+        for (p, below, from) in table {
+            assert_eq!((step_divisor(p * 0.999), step_divisor(p)), (below, from), "{p}");
+        }
+    }
+
+    #[test]
+    fn a_quarter_of_a_second_is_not_yet_high_in_linux() {
+        let after = |delay| {
+            let mut core = PieCore { p: 0.2, delay_old: delay, ..core(true) };
+            core.rules.capped = false;
+            core.update(delay, true);
+            core.p - 0.2 - 0.125 * (delay - 0.015)
+        };
+        assert!(after(0.25).abs() < 1e-12, "RFC 8033, section 4.2: more than 250 ms");
+        assert!((after(0.250_001) - 0.02).abs() < 1e-12);
+    }
+
+    #[test]
+    fn it_is_quiet_below_half_of_the_target_twice() {
+        for (delay, old, quiet) in
+            [(0.0074, 0.0074, true), (0.0075, 0.0, false), (0.0, 0.0075, false), (0.0, 0.0, true)]
+        {
+            let mut core = PieCore { delay_old: old, ..core(false) };
+            // Without gains p stays 0, whatever the delays.
+            (core.rules.alpha, core.rules.beta) = (0.0, 0.0);
+            assert_eq!(core.update(delay, true), quiet, "{delay} {old}");
+        }
+    }
+
+    #[test]
+    fn only_a_target_above_zero_can_be_set() {
+        let mut core = core(false);
+        for (name, value, set) in [
+            ("target", 0.0, false),
+            ("target", -1.0, false),
+            ("alpha", 1.0, false),
+            ("target", 0.1, true),
+        ] {
+            assert_eq!(core.set(name, value), set, "{name} {value}");
+            assert_eq!(core.rules.target, if set { value } else { 0.015 });
+        }
+    }
+
+    #[test]
+    fn from_half_of_the_target_from_a_fifth_and_from_85_hundredths_on_packets_are_tested() {
+        let tested = |p: f64, delay: f64, accumulated: f64| {
+            let mut rng = Rng::named(1, "core");
+            let untouched = rng.clone();
+            let mut core = PieCore { p, delay_old: delay, accumulated, ..core(false) };
+            core.burst = Duration::ZERO;
+            core.signals(9000, &mut rng);
+            rng != untouched
+        };
+        assert!(!tested(0.1, 0.0074, 2.0) && tested(0.1, 0.0075, 2.0));
+        assert!(!tested(0.199, 0.0, 2.0) && tested(0.2, 0.0, 2.0));
+        assert!(!tested(0.25, 1.0, 0.5) && tested(0.25, 1.0, 0.6));
+    }
+
+    #[test]
     fn a_small_backlog_without_delay_does_not_decay_in_linux() {
         let mut core = PieCore { p: 0.01, ..core(true) };
         core.update(0.0, false);

@@ -8,3 +8,4 @@ mod effective;
 mod exact;
 mod refusals;
 mod registry;
+mod steer;

@@ -85,6 +85,8 @@ const NAMED: &[(&str, &str, &str)] = &[
         "the benchmark's scenarios, data, are written there",
     ),
     ("python/aqmlab/bench/simulator.py", "red", "likewise: the one that ns-2 runs beside ours"),
+    ("python/aqmlab/bench/scale.py", "droptail", "likewise, those that grow"),
+    ("python/aqmlab/bench/scale.py", "fq_codel", "likewise: a queue for each flow"),
     ("python/aqmlab/runs/calibrate.py", "droptail", "loads are calibrated where nothing is lost"),
     (
         "python/aqmlab/learn/scenario.py",

@@ -82,6 +82,8 @@ impl<D: Device> Bridge<D> {
             }
             more |= taken == BATCH;
         }
+        // What became due while packets were taken.
+        self.release(clock())?;
         Ok(more)
     }
 

@@ -16,6 +16,7 @@ use crate::device::{Device, Tun};
 use crate::fault::{Fault, doing};
 use crate::netns::Namespace;
 use crate::netns::end_system::EndSystem;
+use crate::priority::{self, Precedence};
 use crate::system;
 
 /// How often the timer is tried, and how long it sleeps.
@@ -44,6 +45,7 @@ pub fn check() -> Value {
     need("congestion controls", congestion_controls());
     need("ECN", read("/proc/sys/net/ipv4/tcp_ecn").map(|_| "settable in a namespace".into()));
     need("clock", clock());
+    need("real-time scheduling", Ok(real_time()));
     let naps = naps();
     let pair = || -> Result<_, Fault> {
         let system = EndSystem::default();
@@ -108,10 +110,20 @@ fn clock() -> Result<String, String> {
     if grain.tv_sec > 0 || grain.tv_nsec > 1_000 { Err(text) } else { Ok(text) }
 }
 
+/// A run goes on without it, so it is never missing.
+fn real_time() -> String {
+    match priority::try_real_time() {
+        Ok(()) => "allowed: runs stay in time beside other work".into(),
+        Err(error) => format!(
+            "refused ({error}): runs are in time on an idle machine only; start as root, or raise the limit (ulimit -r 2)"
+        ),
+    }
+}
+
 /// How late a sleep ends that is ended as the router's are.
 fn naps() -> LogHistogram {
     let spin = 60_000;
-    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1_000));
+    let precedence = Precedence::ask();
     let mut late = LogHistogram::default();
     for _ in 0..NAPS {
         let due = monotonic_ns() + NAP.nanos();
@@ -122,6 +134,7 @@ fn naps() -> LogHistogram {
         }
         late.add(now - due);
     }
+    precedence.end();
     late
 }
 

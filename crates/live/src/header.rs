@@ -89,7 +89,7 @@ impl Facts {
         let ports = above.get(..4).filter(|_| ported).unwrap_or(&[0; 4]);
         Some(Facts {
             bytes: ip.bytes as u32,
-            ecn: ECN[usize::from(ip.class & 3)],
+            ecn: Ecn::of_traffic_class(ip.class),
             dscp: ip.class >> 2,
             protocol: ip.protocol,
             from: SocketAddr::new(ip.from, u16::from_be_bytes([ports[0], ports[1]])),
@@ -98,9 +98,6 @@ impl Facts {
         })
     }
 }
-
-/// Code points by the two bits of the header (RFC 3168 section 5).
-const ECN: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
 
 fn four(packet: &[u8]) -> Option<Ip> {
     let head = packet.get(..20)?;

@@ -29,6 +29,8 @@ pub mod netns;
 #[cfg(target_os = "linux")]
 pub mod parts;
 #[cfg(target_os = "linux")]
+pub mod priority;
+#[cfg(target_os = "linux")]
 pub mod program;
 #[cfg(target_os = "linux")]
 pub mod run;

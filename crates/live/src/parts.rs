@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair,
 };
+use rustix::process::Pid;
 use rustix::thread::CapabilitySet;
 use serde_json::Value;
 use sim::topology::Side;
@@ -148,6 +149,11 @@ pub fn start_one(
 }
 
 impl Running {
+    /// Its number.
+    pub fn process(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
     /// Whether it has ended.
     ///
     /// # Errors

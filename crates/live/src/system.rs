@@ -9,7 +9,7 @@ use std::process::Command;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use rustix::ioctl::{Opcode, Setter, ioctl, opcode};
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, set_parent_process_death_signal};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, UnshareFlags, configure_capability_in_ambient_set,
     set_capabilities, set_no_new_privs,
@@ -53,6 +53,31 @@ pub fn unshare(flags: UnshareFlags) -> io::Result<()> {
     // SAFETY: only CLONE_FILES would take open files from under other threads.
     unsafe { rustix::thread::unshare_unsafe(flags) }?;
     Ok(())
+}
+
+/// How the kernel shares processors out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduling {
+    /// As it does for everybody.
+    Ordinary,
+    /// Before everybody who is ordinary or below this priority (`SCHED_FIFO`).
+    RealTime(u8),
+}
+
+/// Schedules a process of one thread, or the calling thread, so. Its children are ordinary.
+///
+/// # Errors
+/// As the kernel says: above all that the caller may not.
+pub fn schedule(process: Option<Pid>, how: Scheduling) -> io::Result<()> {
+    let (policy, priority) = match how {
+        Scheduling::Ordinary => (libc::SCHED_OTHER, 0),
+        Scheduling::RealTime(priority) => (libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, priority),
+    };
+    let wanted = libc::sched_param { sched_priority: priority.into() };
+    let number = process.map_or(0, Pid::as_raw_pid);
+    // SAFETY: the kernel reads the parameter and keeps nothing of it.
+    let answer = unsafe { libc::sched_setscheduler(number, policy, &raw const wanted) };
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// What is started with `command` has no capability but `able`, does not outlive the calling thread, and

@@ -72,6 +72,22 @@ fn packets_leave_when_the_line_has_sent_them_however_late_it_is_looked_at() {
 }
 
 #[test]
+fn what_becomes_due_while_packets_are_taken_leaves_with_that_look() {
+    let mut bridge = bridge(json!("droptail"));
+    bridge.devices_mut()[SERVERS].incoming.push_back(datagram(Side::Servers, 0, 0));
+    turn(&mut bridge, 0);
+    // Each time that the clock is read 300 us are over: the first packet is due within this look.
+    bridge.devices_mut()[SERVERS].incoming.push_back(datagram(Side::Servers, 0, 1));
+    let mut now_us = 500;
+    let mut clock = || {
+        now_us += 300;
+        Instant::from_nanos(now_us * 1_000)
+    };
+    bridge.turn(&mut clock, &mut |_| {}).expect("a device");
+    assert_eq!(numbers(&bridge.devices()[CLIENTS].outgoing), [0]);
+}
+
+#[test]
 fn a_line_that_was_looked_at_late_is_not_faster_afterwards() {
     let mut bridge = bridge(json!("droptail"));
     bridge.devices_mut()[SERVERS].incoming.push_back(datagram(Side::Servers, 0, 0));

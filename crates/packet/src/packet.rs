@@ -21,6 +21,26 @@ impl Ecn {
     pub const fn can_be_marked(self) -> bool {
         !matches!(self, Ecn::NotEct)
     }
+
+    /// The two bits of an IP header (RFC 3168 section 5).
+    pub const fn code_point(self) -> u8 {
+        match self {
+            Ecn::NotEct => 0b00,
+            Ecn::Ect1 => 0b01,
+            Ecn::Ect0 => 0b10,
+            Ecn::Ce => 0b11,
+        }
+    }
+
+    /// What the two last bits of a traffic class say.
+    pub const fn of_traffic_class(bits: u8) -> Ecn {
+        match bits & 0b11 {
+            0b00 => Ecn::NotEct,
+            0b01 => Ecn::Ect1,
+            0b10 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
 }
 
 /// A packet as a queue sees it. The body stays with the driver under `id`.

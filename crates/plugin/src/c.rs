@@ -355,3 +355,25 @@ pub fn seen(packet: &Packet, number: u32) -> PluginPacket {
         ack: packet.header.ack as u8,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::types::*;
+    use packet::{Ack, Ecn, Why};
+
+    /// [`seen`](super::seen) casts, and so do the answers: the numbers of the header are ours.
+    #[test]
+    fn numbers_that_cross_are_those_of_the_header() {
+        let ecn = [AQMLAB_ECN_NOT_ECT, AQMLAB_ECN_ECT1, AQMLAB_ECN_ECT0, AQMLAB_ECN_CE];
+        assert_eq!(ecn, [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce].map(|ecn| ecn as u8));
+        let ack = [AQMLAB_ACK_NO, AQMLAB_ACK_NEEDED, AQMLAB_ACK_NEWER];
+        assert_eq!(ack, [Ack::No, Ack::Needed, Ack::Newer].map(|ack| ack as u8));
+        let whys =
+            [AQMLAB_WHY_EARLY, AQMLAB_WHY_FORCED, AQMLAB_WHY_OVERFLOW, AQMLAB_WHY_SUPERSEDED];
+        for (code, why) in whys.into_iter().zip([Why::Early, Why::Forced, Why::Overflow]) {
+            assert_eq!(Why::ALL[usize::from(code) - 1], why);
+            assert_eq!(code, why as u8 + 1);
+        }
+        assert_eq!(whys.len(), Why::ALL.len());
+    }
+}

@@ -4,8 +4,8 @@
 #include "aqmlab_plugin.h"
 
 struct blue {
-    double freeze_s, d1, d2, p;
-    int64_t changed_ns, idle_ns; /* -1: never, not */
+    double d1, d2, p;
+    int64_t freeze_ns, changed_ns, idle_ns; /* -1: never, not */
 };
 
 static const struct aqmlab_plugin_parameter PARAMETERS[] = {
@@ -20,19 +20,19 @@ static void *create(const double *values, const struct aqmlab_plugin_line *line,
     struct blue *blue = malloc(sizeof *blue);
     (void)line, (void)call, (void)error, (void)room;
     if (blue)
-        *blue = (struct blue){values[0], values[1], values[2], 0, -1, -1};
+        *blue = (struct blue){values[1], values[2], 0, (int64_t)(values[0] * 1e9 + 0.5), -1, -1};
     return blue;
 }
 
 static void destroy(void *self) { free(self); }
 
 static int thawed(const struct blue *blue, int64_t now) {
-    return blue->changed_ns >= 0 && now - blue->changed_ns > (int64_t)(blue->freeze_s * 1e9 + 0.5);
+    return blue->changed_ns >= 0 && now - blue->changed_ns > blue->freeze_ns;
 }
 
 /* What a line that stays idle has missed. */
 static void catch_up(struct blue *blue, int64_t now) {
-    int64_t freeze = (int64_t)(blue->freeze_s * 1e9 + 0.5), due, more;
+    int64_t freeze = blue->freeze_ns, due, more;
     if (blue->changed_ns < 0)
         blue->changed_ns = now;
     if (blue->idle_ns < 0)

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::Request;
 use crate::measure::{AS_MS, Measure, PAYLOAD, SHARE, Unit, real, whole};
+use crate::sample::Keep;
 use crate::times::Times;
 
 /// What was asked and answered in the measured interval.
@@ -17,6 +18,11 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
+    /// None yet.
+    pub fn new(keep: Keep) -> Self {
+        Answers { times: Times::new(keep), ..Answers::default() }
+    }
+
     /// A request for a reply of so many bytes is made.
     pub fn asked(&mut self, reply_bytes: u64) {
         self.asked += 1;
@@ -29,9 +35,9 @@ impl Answers {
         self.reply_bytes += u64::from(request.reply_bytes);
     }
 
-    /// Response times in ns, in ascending order after [`Answers::sort`].
-    pub fn durations(&self) -> &[u64] {
-        self.times.ns()
+    /// How long the requests took.
+    pub fn times(&self) -> &Times {
+        &self.times
     }
 
     /// To be called before any figure is asked for.

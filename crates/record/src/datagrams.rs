@@ -1,9 +1,13 @@
 //! Datagrams: what was sent, lost, and how late the rest came.
 
+use std::ops::Range;
+
 use packet::{Duration, Instant};
 
 use crate::measure::{AS_MS, BARE, Measure, SHARE, Unit, real, whole};
-use crate::{Column, Summary, Table, Window, quantile};
+use crate::quantile::rank;
+use crate::sample::{Keep, Sample};
+use crate::{Column, PerSecond, Summary, Table, Window};
 
 /// Delay written in the log for a lost datagram.
 const LOST: u64 = u64::MAX;
@@ -17,13 +21,14 @@ struct Stream {
     user: u32,
     back: bool,
     sent: u64,
-    /// One-way delays in ns, in order of arrival.
-    delays: Vec<u64>,
+    /// One-way delays, ns.
+    delays: Sample,
+    last_delay: Option<u64>,
     /// Number of the last datagram lost.
     last_lost: Option<u64>,
     lost: u64,
     /// Packets from one loss to the next (1: neighbours).
-    distances: Vec<u64>,
+    distances: Sample,
     /// Sum of the differences of consecutive delays, ns, and how many.
     jitter: (u64, u64),
 }
@@ -37,6 +42,9 @@ pub struct Datagrams {
     groups: Vec<String>,
     streams: Vec<Stream>,
     log: Option<Log>,
+    keep: Keep,
+    /// By group how many came in each second, and their delays together, ns; only for whoever watches.
+    arriving: Vec<PerSecond<2>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -49,18 +57,29 @@ struct Log {
 }
 
 impl Datagrams {
-    /// An empty log of a scenario with these groups; `keep` keeps a row of every datagram. A
+    /// An empty log of a scenario with these groups; `log` keeps a row of every datagram. A
     /// datagram is in time if its one-way delay is at most `deadline`.
-    pub fn new(window: Window, deadline: Duration, groups: Vec<String>, keep: bool) -> Self {
-        let log = keep.then(Log::default);
-        Datagrams { window, deadline, groups, streams: Vec::new(), log }
+    pub fn new(window: Window, deadline: Duration, groups: Vec<String>, log: bool) -> Self {
+        let (streams, arriving) = (Vec::new(), Vec::new());
+        let log = log.then(Log::default);
+        Datagrams { window, deadline, groups, streams, log, keep: Keep::Everything, arriving }
+    }
+
+    /// The same for whoever watches: delays of every second, and no more kept of them than `keep`
+    /// says.
+    pub fn watched(self, keep: Keep) -> Self {
+        let arriving = vec![PerSecond::default(); self.groups.len()];
+        Datagrams { keep, arriving, ..self }
     }
 
     /// Adds a stream of `user`, numbered over all groups, in `group`, in the order of the scenario;
     /// `back` if it is what the user's peer answers. Its number is returned: streams are numbered by
     /// their first datagrams, which differ from seed to seed.
     pub fn stream(&mut self, group: u16, user: u32, back: bool) -> u32 {
-        self.streams.push(Stream { group, user, back, ..Stream::default() });
+        let delays = Sample::new(self.keep, &[self.deadline.nanos()]);
+        let distances = Sample::new(self.keep, &[1]);
+        let rest = Stream::default();
+        self.streams.push(Stream { group, user, back, delays, distances, ..rest });
         if let Some(log) = &mut self.log {
             log.rows.push(Vec::new());
         }
@@ -84,15 +103,18 @@ impl Datagrams {
     pub fn received(&mut self, stream: u32, number: u64, sent: Instant, now: Instant) {
         let delay = now.since(sent).nanos();
         self.note(stream, number, delay);
+        let stream = &mut self.streams[stream as usize];
+        if let Some(group) = self.arriving.get_mut(usize::from(stream.group)) {
+            group.add_all(now, [1, delay]);
+        }
         if !self.window.contains(sent) {
             return;
         }
-        let stream = &mut self.streams[stream as usize];
-        if let Some(&before) = stream.delays.last() {
+        if let Some(before) = stream.last_delay.replace(delay) {
             stream.jitter.0 += before.abs_diff(delay);
             stream.jitter.1 += 1;
         }
-        stream.delays.push(delay);
+        stream.delays.add(delay);
     }
 
     /// Datagram `number`, sent at `sent`, was dropped.
@@ -105,7 +127,7 @@ impl Datagrams {
         stream.lost += 1;
         // A queue may drop a flow's packets in any order; distances are between numbers.
         if let Some(before) = stream.last_lost.replace(number) {
-            stream.distances.push(number.abs_diff(before));
+            stream.distances.add(number.abs_diff(before));
         }
     }
 
@@ -114,6 +136,24 @@ impl Datagrams {
             let row = log.rows[stream as usize][number as usize];
             log.delay[row as usize] = delay;
         }
+    }
+
+    /// Mean one-way delay of each of these seconds, in seconds, not a number where nothing came: a column
+    /// `<group>.delay_mean_s` for each group that sends datagrams, for whoever watches.
+    pub fn per_second(&self, seconds: Range<usize>) -> Vec<(String, Column)> {
+        let mean = |[n, ns]: [u64; 2]| ns as f64 / 1e9 / n as f64;
+        let groups = (0..).zip(self.groups.iter().zip(&self.arriving));
+        let sending = groups.filter(|(i, _)| self.streams.iter().any(|s| s.group == *i));
+        let column = |of: &PerSecond<2>| seconds.clone().map(|s| mean(of.row(s))).collect();
+        let named = |(_, (name, of)): (u16, (&String, _))| {
+            (format!("{name}.delay_mean_s"), Column::F64(column(of)))
+        };
+        sending.map(named).collect()
+    }
+
+    /// Seconds before this one will not be asked for again.
+    pub fn forget_before(&mut self, second: usize) {
+        self.arriving.iter_mut().for_each(|series| series.forget_before(second));
     }
 
     /// Whether there is any stream.
@@ -147,7 +187,7 @@ impl Datagrams {
             ("user".to_owned(), Column::U32(self.streams.iter().map(|s| s.user).collect())),
             ("back".to_owned(), Column::U8(self.streams.iter().map(|s| s.back.into()).collect())),
             ("sent".to_owned(), count(&|s| s.sent)),
-            ("received".to_owned(), count(&|s| s.delays.len() as u64)),
+            ("received".to_owned(), count(&|s| s.delays.count())),
             ("lost".to_owned(), count(&|s| s.lost)),
         ];
         for name in FIGURES {
@@ -183,10 +223,10 @@ const FIGURES: [&str; 6] = [
 pub(crate) struct Together {
     sent: u64,
     lost: u64,
-    /// One-way delays in ns, in ascending order.
-    delays: Vec<u64>,
+    /// One-way delays in ns, sorted.
+    delays: Sample,
     jitter: (u64, u64),
-    distances: Vec<u64>,
+    distances: Sample,
     deadline: Duration,
 }
 
@@ -198,40 +238,47 @@ impl Together {
             all.lost += stream.lost;
             all.jitter.0 += stream.jitter.0;
             all.jitter.1 += stream.jitter.1;
-            all.delays.extend(&stream.delays);
-            all.distances.extend(&stream.distances);
+            all.delays.merge(&stream.delays);
+            all.distances.merge(&stream.distances);
         }
-        all.delays.sort_unstable();
-        all.distances.sort_unstable();
+        all.delays.sort();
+        all.distances.sort();
         all
     }
 
     /// Datagrams that arrived or were lost.
     fn settled(&self) -> f64 {
-        (self.delays.len() as u64 + self.lost) as f64
+        (self.delays.count() + self.lost) as f64
     }
 
     fn delay_mean_s(&self) -> f64 {
-        let sum: u128 = self.delays.iter().map(|&delay| u128::from(delay)).sum();
-        sum as f64 / 1e9 / self.delays.len() as f64
+        self.delays.sum() as f64 / 1e9 / self.delays.count() as f64
     }
 
     fn delay_s(&self, p: f64) -> f64 {
-        if self.delays.is_empty() { f64::NAN } else { quantile(&self.delays, p) as f64 / 1e9 }
+        quantile(&self.delays, p) / 1e9
     }
 
     fn in_time(&self) -> f64 {
-        self.delays.partition_point(|&delay| delay <= self.deadline.nanos()) as f64
+        self.delays.upto(self.deadline.nanos()) as f64
     }
 
     fn distance(&self, p: f64) -> f64 {
-        if self.distances.is_empty() { f64::NAN } else { quantile(&self.distances, p) as f64 }
+        quantile(&self.distances, p)
     }
 
     fn summary(&self) -> Summary {
         let mut out = Summary::default();
         out.write(MEASURES, self);
         out
+    }
+}
+
+/// A quantile of a sorted sample; not a number of none.
+fn quantile(sample: &Sample, p: f64) -> f64 {
+    match sample.count() {
+        0 => f64::NAN,
+        n => sample.ranked(rank(n, p)) as f64,
     }
 }
 
@@ -242,7 +289,7 @@ const DELAY: &str = "quantile of the one-way delay";
 pub(crate) static MEASURES: &[Measure<Together>] = &[
     whole("sent", DATAGRAMS, "sent", |s| s.sent,
         "by all senders of a group; all of these only with senders of datagrams"),
-    whole("received", DATAGRAMS, "received", |s| s.delays.len() as u64, "of these"),
+    whole("received", DATAGRAMS, "received", |s| s.delays.count(), "of these"),
     whole("lost", DATAGRAMS, "datagrams lost", |s| s.lost,
         "of these; the rest is on its way when the run ends"),
     real("loss_share", SHARE.digits(2), "lost", |s| s.lost as f64 / s.settled(),
@@ -262,12 +309,12 @@ pub(crate) static MEASURES: &[Measure<Together>] = &[
          smoothed)"),
     real("share_in_time", SHARE, "in time", |s| s.in_time() / s.settled(),
         "received within `record.deadline`, of those received or lost"),
-    whole("loss_pairs", BARE, "losses with one before", |s| s.distances.len() as u64,
+    whole("loss_pairs", BARE, "losses with one before", |s| s.distances.count(),
         "losses but the first of each sender"),
     real("loss_distance_p50", DATAGRAMS, "loss distance, median", |s| s.distance(0.5),
         "median distance from one loss to the next; 1 if neighbours are lost"),
     real("share_neighbours_lost", SHARE, "neighbours lost",
-        |s| s.distances.partition_point(|&d| d <= 1) as f64 / s.distances.len() as f64,
+        |s| s.distances.upto(1) as f64 / s.distances.count() as f64,
         "of `loss_pairs`, next to the loss before"),
 ];
 

@@ -1,5 +1,7 @@
 //! What arrives for the programs, second by second.
 
+use std::ops::Range;
+
 use packet::Instant;
 
 use crate::{Column, PerSecond};
@@ -22,11 +24,16 @@ impl Goodput {
         self.groups[usize::from(group)].1.add(at, bytes);
     }
 
-    /// One column for each group.
-    pub fn per_second(&self, seconds: usize) -> Vec<(String, Column)> {
-        let column = |series: &PerSecond| Column::U64(series.rows(seconds));
+    /// One column of these seconds for each group.
+    pub fn per_second(&self, seconds: Range<usize>) -> Vec<(String, Column)> {
+        let column = |series: &PerSecond| Column::U64(series.rows(seconds.clone()));
         let named = |name: &String| format!("{name}.goodput_bytes");
         self.groups.iter().map(|(name, series)| (named(name), column(series))).collect()
+    }
+
+    /// Seconds before this one will not be asked for again.
+    pub fn forget_before(&mut self, second: usize) {
+        self.groups.iter_mut().for_each(|(_, series)| series.forget_before(second));
     }
 }
 
@@ -41,7 +48,7 @@ mod tests {
         goodput.arrived(1, at(0.5), 10);
         goodput.arrived(1, at(1.5), 20);
         goodput.arrived(0, at(1.9), 5);
-        let columns = goodput.per_second(2);
+        let columns = goodput.per_second(0..2);
         assert_eq!(columns[0], ("web.goodput_bytes".into(), Column::U64(vec![0, 5])));
         assert_eq!(columns[1], ("bulk.goodput_bytes".into(), Column::U64(vec![10, 20])));
     }

@@ -33,6 +33,7 @@ mod players;
 mod quantile;
 mod requests;
 mod response_histogram;
+mod sample;
 mod samples;
 mod sizes;
 mod sources;
@@ -59,11 +60,12 @@ pub use per_second::PerSecond;
 pub use players::{Players, Viewer};
 pub use quantile::quantile;
 pub use requests::{Class, Request, RequestSettings, Requests};
+pub use sample::Keep;
 pub use sources::Sources;
 pub use table::{Column, Figure, Summary, Table};
 pub use transfers::{Transfer, Transfers};
 pub use video_calls::{VideoCalls, Watcher};
-pub use watch::{Binned, Bins, WatchSettings, Watching};
+pub use watch::{Binned, Bins, WatchSettings, WatchedResponses, Watching};
 
 use packet::Instant;
 

@@ -193,7 +193,7 @@ impl Meter {
 
     /// A packet that had come at `arrived` and belongs to `flow` leaves the queue. Its transmission
     /// lasts from `start`, later than now if a device holds others before it, until `finish`.
-    #[inline]
+    #[inline(always)]
     pub fn started(
         &mut self,
         start: Instant,
@@ -353,6 +353,14 @@ impl Meter {
         let kept = |port: &'a Meter| port.trace.as_deref().filter(|_| port.settings.trace);
         let traces: Option<Vec<&PacketTrace>> = ports.map(kept).collect();
         traces.map(|traces| PacketTrace::table(&traces))
+    }
+
+    /// Seconds before this one will not be asked for again.
+    pub fn forget_before(&mut self, second: usize) {
+        self.arrivals.forget_before(second);
+        self.departed.forget_before(second);
+        self.drops.forget_before(second);
+        self.marks.forget_before(second);
     }
 
     /// What crossed the port, and was dropped and marked there, in second `second`.

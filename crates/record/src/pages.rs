@@ -4,7 +4,7 @@ use packet::Instant;
 
 use crate::measure::{Measure, PAYLOAD, SECONDS, Unit, real, whole};
 use crate::times::Times;
-use crate::{Column, Summary, Table, Window};
+use crate::{Column, Keep, Summary, Table, Window};
 
 /// One page that is there, or of which something was given up.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +34,8 @@ pub struct PageSettings {
     pub log: bool,
     /// Names of the groups of the scenario, in order.
     pub groups: Vec<String>,
+    /// Whether all load times are kept.
+    pub keep: Keep,
 }
 
 /// The pages of one group, or of all.
@@ -57,6 +59,10 @@ pub struct Pages {
 }
 
 impl Loads {
+    fn new(keep: Keep) -> Self {
+        Loads { times: Times::new(keep), ..Loads::default() }
+    }
+
     fn extend(&mut self, more: &Loads) {
         self.begun += more.begun;
         self.ended += more.ended;
@@ -103,7 +109,7 @@ impl Pages {
     pub fn new(settings: PageSettings) -> Self {
         Pages {
             window: settings.window,
-            loads: vec![Loads::default(); settings.groups.len()],
+            loads: vec![Loads::new(settings.keep); settings.groups.len()],
             names: settings.groups,
             log: settings.log.then(Vec::new),
         }
@@ -178,7 +184,7 @@ mod tests {
     fn log_of(groups: &[&str], log: bool) -> Pages {
         let window = Window { from: at(1_000), to: at(10_000) };
         let groups = groups.iter().map(|&name| name.to_owned()).collect();
-        Pages::new(PageSettings { window, log, groups })
+        Pages::new(PageSettings { window, log, groups, keep: Keep::Everything })
     }
 
     fn page(began: u64, ended: u64, group: u16, failed: bool) -> PageLoad {

@@ -1,5 +1,7 @@
 //! Counts per second of simulated time.
 
+use std::ops::Range;
+
 use packet::Instant;
 
 const SECOND: u64 = 1_000_000_000;
@@ -7,13 +9,17 @@ const SECOND: u64 = 1_000_000_000;
 /// `N` counts that change together, for every second of the run. Costs one comparison per event.
 #[derive(Clone, Debug)]
 pub struct PerSecond<const N: usize = 1> {
-    counts: Vec<[u64; N]>,
-    end_of_last: u64,
+    /// Of second `first` and those that follow and are over.
+    over: Vec<[u64; N]>,
+    first: usize,
+    /// Of the second under way.
+    current: [u64; N],
+    end_of_current: u64,
 }
 
 impl<const N: usize> Default for PerSecond<N> {
     fn default() -> Self {
-        PerSecond { counts: vec![[0; N]], end_of_last: SECOND }
+        PerSecond { over: Vec::new(), first: 0, current: [0; N], end_of_current: SECOND }
     }
 }
 
@@ -21,13 +27,16 @@ impl<const N: usize> PerSecond<N> {
     /// Adds `of` at `at`; times must not go back to an earlier second.
     #[inline]
     pub fn add_all(&mut self, at: Instant, of: [u64; N]) {
-        while at.nanos() >= self.end_of_last {
-            self.counts.push([0; N]);
-            self.end_of_last += SECOND;
+        while at.nanos() >= self.end_of_current {
+            self.turn_over();
         }
-        let last = self.counts.len() - 1;
-        let sums = &mut self.counts[last];
-        (0..N).for_each(|i| sums[i] += of[i]);
+        (0..N).for_each(|i| self.current[i] += of[i]);
+    }
+
+    #[cold]
+    fn turn_over(&mut self) {
+        self.over.push(std::mem::replace(&mut self.current, [0; N]));
+        self.end_of_current += SECOND;
     }
 
     /// One more of count `which`.
@@ -35,19 +44,28 @@ impl<const N: usize> PerSecond<N> {
         self.add_all(at, std::array::from_fn(|i| u64::from(i == which)));
     }
 
-    /// All counts of second `second`; none yet if it is to come.
+    /// All counts of second `second`; none if it is forgotten or to come.
     pub fn row(&self, second: usize) -> [u64; N] {
-        self.counts.get(second).copied().unwrap_or([0; N])
+        let Some(place) = second.checked_sub(self.first) else { return [0; N] };
+        let current = if place == self.over.len() { self.current } else { [0; N] };
+        self.over.get(place).copied().unwrap_or(current)
     }
 
-    /// All counts together, of the first `seconds` whole seconds.
-    pub fn sums(&self, seconds: usize) -> Vec<u64> {
-        (0..seconds).map(|i| self.row(i).iter().sum()).collect()
+    /// Forgets the seconds before this one, but never the last.
+    pub fn forget_before(&mut self, second: usize) {
+        let over = second.saturating_sub(self.first).min(self.over.len());
+        self.over.drain(..over);
+        self.first += over;
     }
 
-    /// Count `which` of the first `seconds` whole seconds.
-    pub fn column(&self, which: usize, seconds: usize) -> Vec<u64> {
-        (0..seconds).map(|i| self.row(i)[which]).collect()
+    /// All counts together, of each of these seconds.
+    pub fn sums(&self, seconds: Range<usize>) -> Vec<u64> {
+        seconds.map(|i| self.row(i).iter().sum()).collect()
+    }
+
+    /// Count `which` of each of these seconds.
+    pub fn column(&self, which: usize, seconds: Range<usize>) -> Vec<u64> {
+        seconds.map(|i| self.row(i)[which]).collect()
     }
 }
 
@@ -57,8 +75,8 @@ impl PerSecond {
         self.add_all(at, [n]);
     }
 
-    /// The counts of the first `seconds` whole seconds.
-    pub fn rows(&self, seconds: usize) -> Vec<u64> {
+    /// The counts of these seconds.
+    pub fn rows(&self, seconds: Range<usize>) -> Vec<u64> {
         self.column(0, seconds)
     }
 }
@@ -68,14 +86,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn seconds_that_were_looked_at_take_no_memory() {
+        let mut series = PerSecond::default();
+        for second in 0..100_000u64 {
+            series.add(Instant::from_nanos(second * SECOND), second);
+            series.forget_before(second as usize);
+        }
+        assert!(series.over.capacity() < 16);
+        assert_eq!((series.row(99_999), series.row(99_998)), ([99_999], [0]));
+        series.forget_before(1_000_000);
+        assert_eq!(series.rows(99_998..100_001), [0, 99_999, 0]);
+    }
+
+    #[test]
     fn seconds_without_events_count_zero() {
         let mut series = PerSecond::default();
         for (ms, n) in [(0, [1, 10]), (999, [2, 20]), (1_000, [4, 40]), (3_500, [8, 80])] {
             series.add_all(Instant::from_nanos(ms * 1_000_000), n);
         }
-        assert_eq!(series.column(0, 5), [3, 4, 0, 8, 0]);
-        assert_eq!(series.column(1, 2), [30, 40]);
+        assert_eq!(series.column(0, 0..5), [3, 4, 0, 8, 0]);
+        assert_eq!(series.column(1, 0..2), [30, 40]);
         series.count(Instant::from_nanos(3_600_000_000), 1);
-        assert_eq!((series.row(3), series.sums(4)), ([8, 81], vec![33, 44, 0, 89]));
+        assert_eq!((series.row(3), series.sums(0..4)), ([8, 81], vec![33, 44, 0, 89]));
     }
 }

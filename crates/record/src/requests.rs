@@ -1,12 +1,15 @@
 //! Every request: when it was answered, how long it took, what was resent for it.
 
+use std::ops::Range;
+
 use packet::Instant;
 
 use crate::answers::{self, Answers};
 use crate::measure::{CONNECTIONS, Measure, Unit, whole};
 use crate::response_histogram::ResponseHistogram;
 use crate::sizes::Sizes;
-use crate::{Column, Fingerprint, PerSecond, Summary, Table, Window};
+use crate::times::Times;
+use crate::{Column, Fingerprint, Keep, PerSecond, Summary, Table, WatchedResponses, Window};
 
 /// What a connection had to send again. Exclusive: a connection is in one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +84,10 @@ pub struct RequestSettings {
     pub groups: Vec<Option<String>>,
     /// Histogram of each group by itself.
     pub by_group: bool,
+    /// Whether all response times are kept.
+    pub keep: Keep,
+    /// Count them for whoever watches: [`Requests::watched`].
+    pub watched: bool,
 }
 
 /// The log of all requests.
@@ -92,6 +99,7 @@ pub struct Requests {
     answers: Vec<Answers>,
     names: Vec<Option<String>>,
     by_group: bool,
+    watched: Option<Box<WatchedResponses>>,
     asked: PerSecond,
     asked_bytes: PerSecond,
     answered: PerSecond,
@@ -135,9 +143,10 @@ impl Requests {
         Requests {
             window: settings.window,
             log: settings.log.then(Log::default),
-            answers: vec![Answers::default(); settings.groups.len()],
+            answers: vec![Answers::new(settings.keep); settings.groups.len()],
             names: settings.groups,
             by_group: settings.by_group,
+            watched: settings.watched.then(Box::default),
             asked: PerSecond::default(),
             asked_bytes: PerSecond::default(),
             answered: PerSecond::default(),
@@ -169,6 +178,9 @@ impl Requests {
         }
         if self.window.contains(request.ended) {
             self.answers[usize::from(request.group)].ended(&request, took);
+            if let Some(watched) = &mut self.watched {
+                watched.add(took, request.failed);
+            }
             if !request.failed {
                 self.sizes.answered(&request, took);
             }
@@ -199,10 +211,9 @@ impl Requests {
         }
     }
 
-    /// Response times in ns of each group in the measured interval, in the order in which they ended
-    /// until the figures are asked for; of a failed request the longest there is.
-    pub fn durations(&self) -> impl Iterator<Item = &[u64]> {
-        self.answers.iter().map(Answers::durations)
+    /// Response times of the measured interval so far, if somebody watches.
+    pub fn watched(&self) -> Option<&WatchedResponses> {
+        self.watched.as_deref()
     }
 
     /// A hash over every request's end, duration and user, in order.
@@ -244,10 +255,10 @@ impl Requests {
         if self.by_group {
             let asking = self.names.iter().zip(&self.answers).enumerate();
             for (i, (_, answers)) in asking.filter(|(_, (name, _))| name.is_some()) {
-                table.block(i as u16, &[answers.durations()]);
+                table.block(i as u16, &[answers.times()]);
             }
         } else {
-            let all: Vec<&[u64]> = self.answers.iter().map(Answers::durations).collect();
+            let all: Vec<&Times> = self.answers.iter().map(Answers::times).collect();
             table.block(0, &all);
         }
         table.into_table(self.by_group)
@@ -258,18 +269,24 @@ impl Requests {
         self.sizes.table()
     }
 
-    /// Per-second columns of the whole run: requests, bytes asked for, responses, and the mean
+    /// Columns of these seconds of the run: requests, bytes asked for, responses, and the mean
     /// response time of those that ended in the second (0 without any).
-    pub fn per_second(&self, seconds: usize) -> Vec<(String, Column)> {
-        let answered = self.answered.rows(seconds);
-        let means = self.answered_ns.rows(seconds).into_iter().zip(&answered);
+    pub fn per_second(&self, seconds: Range<usize>) -> Vec<(String, Column)> {
+        let answered = self.answered.rows(seconds.clone());
+        let means = self.answered_ns.rows(seconds.clone()).into_iter().zip(&answered);
         let means = means.map(|(ns, &n)| if n == 0 { 0.0 } else { ns as f64 / 1e9 / n as f64 });
         vec![
-            ("requests".into(), Column::U64(self.asked.rows(seconds))),
+            ("requests".into(), Column::U64(self.asked.rows(seconds.clone()))),
             ("requested_bytes".into(), Column::U64(self.asked_bytes.rows(seconds))),
             ("response_mean_s".into(), Column::F64(means.collect())),
             ("responses".into(), Column::U64(answered)),
         ]
+    }
+
+    /// Seconds before this one will not be asked for again.
+    pub fn forget_before(&mut self, second: usize) {
+        let all = [&mut self.asked, &mut self.asked_bytes, &mut self.answered];
+        all.into_iter().chain([&mut self.answered_ns]).for_each(|s| s.forget_before(second));
     }
 
     /// The log of every request of the whole run, if it was kept.
@@ -319,6 +336,8 @@ mod tests {
             log: true,
             groups: groups.iter().map(|name| name.map(str::to_owned)).collect(),
             by_group,
+            keep: Keep::Everything,
+            watched: false,
         })
     }
 

@@ -1,7 +1,7 @@
 //! Response times of the measured interval as a histogram: 1 ms bins up to 3 s, then bins 1 %
 //! wide; the last bin (upper edge infinite) holds the failed requests.
 
-use crate::times::FAILED;
+use crate::times::Times;
 use crate::{Column, Table};
 
 /// The table being put together, block by block.
@@ -13,20 +13,20 @@ pub(crate) struct ResponseHistogram {
 }
 
 impl ResponseHistogram {
-    /// Adds the rows of durations in ns, in any order.
-    pub fn block(&mut self, group: u16, durations: &[&[u64]]) {
-        let all = || durations.iter().flat_map(|part| part.iter().copied());
-        let longest = all().filter(|&d| d != FAILED).max().unwrap_or(0);
+    /// Adds the rows of these response times together.
+    pub fn block(&mut self, group: u16, times: &[&Times]) {
+        let all = || times.iter().flat_map(|part| part.ns());
+        let longest = all().max().copied().unwrap_or(0);
         let mut edges: Vec<f64> = (1..=3_000).map(f64::from).collect();
         while edges[edges.len() - 1] < longest as f64 / 1e6 {
             edges.push(edges[edges.len() - 1] * 1.01);
         }
         let mut counts = vec![0u64; edges.len() + 1];
-        for d in all() {
-            let ms = if d == FAILED { f64::INFINITY } else { d as f64 / 1e6 };
-            counts[edges.partition_point(|&edge| edge < ms)] += 1;
+        for &ns in all() {
+            counts[edges.partition_point(|&edge| edge < ns as f64 / 1e6)] += 1;
         }
         edges.push(f64::INFINITY);
+        counts[edges.len() - 1] = times.iter().map(|part| part.failed()).sum();
         self.group.resize(self.group.len() + edges.len(), group);
         self.upper_ms.extend(edges);
         self.count.extend(counts);

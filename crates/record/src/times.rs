@@ -1,42 +1,50 @@
-//! How long things took that may also fail: exact quantiles, failures longer than anything else.
+//! How long things took that may also fail: failures last longer than anything else.
 
-use crate::quantile;
+use crate::quantile::rank;
+use crate::sample::{Keep, Sample};
 
-/// The duration of what failed: longer than any other.
-pub(crate) const FAILED: u64 = u64::MAX;
+const SECOND: u64 = 1_000_000_000;
 
-/// Durations in ns; failed ones as [`FAILED`].
+/// Durations in ns; those that failed have none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Times {
-    ns: Vec<u64>,
+    good: Sample,
     failed: u64,
 }
 
 impl Times {
+    /// None yet. Where they are bounded, [`Times::upto`] knows one, two and three seconds.
+    pub fn new(keep: Keep) -> Self {
+        Times { good: Sample::new(keep, &[SECOND, 2 * SECOND, 3 * SECOND]), failed: 0 }
+    }
+
     /// Something has ended after `took_ns`.
     pub fn add(&mut self, took_ns: u64, failed: bool) {
-        self.ns.push(if failed { FAILED } else { took_ns });
-        self.failed += u64::from(failed);
+        if failed {
+            self.failed += 1;
+        } else {
+            self.good.add(took_ns);
+        }
     }
 
     pub fn extend(&mut self, more: &Times) {
-        self.ns.extend(&more.ns);
+        self.good.merge(&more.good);
         self.failed += more.failed;
     }
 
     /// To be called before any figure but a count is asked for.
     pub fn sort(&mut self) {
-        self.ns.sort_unstable();
+        self.good.sort();
     }
 
-    /// All of them, in ascending order after [`Times::sort`].
+    /// Those that did not fail, in ascending order after [`Times::sort`]; none where they are bounded.
     pub fn ns(&self) -> &[u64] {
-        &self.ns
+        self.good.values()
     }
 
     /// How many have ended, failed ones included.
     pub fn count(&self) -> u64 {
-        self.ns.len() as u64
+        self.good.count() + self.failed
     }
 
     pub fn failed(&self) -> u64 {
@@ -45,9 +53,7 @@ impl Times {
 
     /// Mean of those that did not fail, in seconds; not a number without any.
     pub fn mean_s(&self) -> f64 {
-        let good = &self.ns[..self.ns.len() - self.failed as usize];
-        let sum: u128 = good.iter().map(|&d| u128::from(d)).sum();
-        sum as f64 / 1e9 / good.len() as f64
+        self.good.sum() as f64 / 1e9 / self.good.count() as f64
     }
 
     /// The same in percent.
@@ -57,18 +63,16 @@ impl Times {
 
     /// How many took at most so long.
     pub fn upto(&self, seconds: u64) -> f64 {
-        self.ns.partition_point(|&d| d <= seconds * 1_000_000_000) as f64
+        self.good.upto(seconds * SECOND) as f64
     }
 
     /// A quantile in seconds: not a number without any, infinite where it falls among those that
     /// failed, because these have no duration.
     pub fn quantile_s(&self, p: f64) -> f64 {
-        match self.ns.as_slice() {
-            [] => f64::NAN,
-            sorted => match quantile(sorted, p) {
-                FAILED => f64::INFINITY,
-                ns => ns as f64 / 1e9,
-            },
+        match (self.count(), rank(self.count(), p)) {
+            (0, _) => f64::NAN,
+            (_, rank) if rank > self.good.count() => f64::INFINITY,
+            (_, rank) => self.good.ranked(rank) as f64 / 1e9,
         }
     }
 }

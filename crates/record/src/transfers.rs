@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use packet::Instant;
 
 use crate::measure::{Measure, SECONDS, Unit, real, whole};
-use crate::{Column, Fingerprint, Summary, Table};
+use crate::{Column, Fingerprint, Keep, Summary, Table};
 
 /// One transfer that has ended.
 #[derive(Clone, Copy, Debug)]
@@ -47,12 +47,18 @@ pub(crate) static MEASURES: &[Measure<Burst>] = &[
 /// The log of all transfers.
 #[derive(Clone, Debug, Default)]
 pub struct Transfers {
+    keep: Keep,
     rows: Vec<Transfer>,
     bursts: BTreeMap<u16, Burst>,
     fingerprint: Fingerprint,
 }
 
 impl Transfers {
+    /// None yet. Where they are bounded, no row is kept.
+    pub fn new(keep: Keep) -> Self {
+        Transfers { keep, ..Transfers::default() }
+    }
+
     /// A transfer has ended; in order of time.
     pub fn ended(&mut self, transfer: Transfer) {
         let took = transfer.ended.since(transfer.started).nanos();
@@ -68,12 +74,14 @@ impl Transfers {
         burst.over = transfer.ended;
         burst.finished += u64::from(!transfer.failed);
         burst.failed += u64::from(transfer.failed);
-        self.rows.push(transfer);
+        if self.keep == Keep::Everything {
+            self.rows.push(transfer);
+        }
     }
 
     /// A hash over every transfer's end, duration and sender, in order; none without any.
     pub fn fingerprint(&self) -> Option<u64> {
-        (!self.rows.is_empty()).then_some(self.fingerprint.value())
+        (!self.bursts.is_empty()).then_some(self.fingerprint.value())
     }
 
     /// The figures of one group, warm-up or not: its transfers that have finished or failed, and

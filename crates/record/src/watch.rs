@@ -72,6 +72,48 @@ impl Bins {
     }
 }
 
+/// Bins of response times: so many in each decade, from a millisecond on.
+const BINS_A_DECADE: u32 = 20;
+/// Decades, up to 1000 s; what takes longer or fails falls into the last bin.
+const DECADES: u32 = 6;
+
+/// Response times of the measured interval so far, in bins.
+#[derive(Clone, Debug)]
+pub struct WatchedResponses {
+    /// Answered in each bin; the last also holds the failed ones.
+    pub counts: Vec<u64>,
+    /// Failed ones included.
+    pub total: u64,
+    /// Of these, answered within a second.
+    pub within_a_second: u64,
+    /// Of these, given up.
+    pub failed: u64,
+}
+
+impl Default for WatchedResponses {
+    fn default() -> Self {
+        let counts = vec![0; (BINS_A_DECADE * DECADES) as usize];
+        WatchedResponses { counts, total: 0, within_a_second: 0, failed: 0 }
+    }
+}
+
+impl WatchedResponses {
+    /// Bins in each decade, the first from a millisecond on.
+    pub const BINS_A_DECADE: u32 = BINS_A_DECADE;
+
+    /// A request has ended after so long.
+    pub fn add(&mut self, ns: u64, failed: bool) {
+        let ms = (ns as f64 / 1e6).max(1.0);
+        let decades = packet::math::ln(ms) / std::f64::consts::LN_10;
+        let last = self.counts.len() - 1;
+        let bin = (decades * f64::from(BINS_A_DECADE)) as usize;
+        self.counts[if failed { last } else { bin.min(last) }] += 1;
+        self.total += 1;
+        self.failed += u64::from(failed);
+        self.within_a_second += u64::from(!failed && ns <= 1_000_000_000);
+    }
+}
+
 /// The queue of one port and its discipline's gauges, for whoever watches.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {

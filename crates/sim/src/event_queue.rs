@@ -1,9 +1,10 @@
 //! The set of future events.
 //!
-//! A hierarchical wheel with 64 slots a level and one occupancy word per level (a base-64 radix
-//! heap): exact to the nanosecond, O(1) insertion, and it needs only that time never goes back.
-//! An event's level is the highest 6-bit digit in which its time differs from the wheel's base;
-//! when the base enters a slot of a higher level, the slot's events move to lower levels.
+//! A hierarchical wheel (a radix heap): exact to the nanosecond, O(1) insertion, and it needs only
+//! that time never goes back. A time is read as digits, and an event's level is the highest digit in
+//! which its time differs from the wheel's base; when the base enters a slot of a higher level, the
+//! slot's events move to lower levels. Digits have six bits, a word of occupancy each, but for the
+//! one of round trips and timers (`digits`): it has eleven, so that most events are put down once.
 //!
 //! Events of one instant are served by their order key, then first come, first served. The key
 //! names what the event is about and never when it was scheduled, so a world that schedules
@@ -14,10 +15,14 @@
 //! whose timers are due at the same tick of a host's clock) go into a heap, so that an event costs
 //! the logarithm of their number and not the number itself.
 
+mod digits;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use packet::Instant;
+
+use digits::{Digit, SLOTS, WORD, WORDS};
 
 /// Which event of one instant comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,9 +48,6 @@ pub fn order(priority: Priority, about: u64) -> u64 {
     ((priority as u64) << 60) | about
 }
 
-const BITS: u32 = 6;
-const SLOTS: usize = 1 << BITS;
-const LEVELS: usize = 11; // 11 * 6 = 66 bits cover every u64 time
 const NONE: u32 = u32::MAX;
 
 /// So many events of one instant are looked through; more go into the heap. (Heaping pays from some
@@ -95,8 +97,11 @@ const EMPTY: List = List { head: NONE, tail: NONE };
 pub struct EventQueue<E> {
     nodes: Vec<Node<E>>,
     free: u32,
-    lists: Box<[[List; SLOTS]; LEVELS]>,
-    occupied: [u64; LEVELS],
+    lists: Box<[List; SLOTS]>,
+    /// Slots that hold something, by word.
+    occupied: [u64; WORDS],
+    /// Words that have such slots.
+    words: u64,
     base: u64,
     len: usize,
     served: u64,
@@ -111,8 +116,9 @@ impl<E: Copy> Default for EventQueue<E> {
         EventQueue {
             nodes: Vec::new(),
             free: NONE,
-            lists: Box::new([[EMPTY; SLOTS]; LEVELS]),
-            occupied: [0; LEVELS],
+            lists: Box::new([EMPTY; SLOTS]),
+            occupied: [0; WORDS],
+            words: 0,
             base: 0,
             len: 0,
             served: 0,
@@ -123,6 +129,11 @@ impl<E: Copy> Default for EventQueue<E> {
 }
 
 impl<E: Copy> EventQueue<E> {
+    /// So many more events are to be scheduled at a time: their memory is taken at once.
+    pub fn reserve(&mut self, events: usize) {
+        self.nodes.reserve_exact(events);
+    }
+
     /// Schedules `event` for `at`, which must not lie before the last event served.
     #[inline]
     pub fn schedule(&mut self, at: Instant, order: u64, event: E) {
@@ -145,17 +156,36 @@ impl<E: Copy> EventQueue<E> {
 
     #[inline]
     fn append(&mut self, index: u32, at: u64) {
+        #[cfg(test)]
+        tests::MOVES.set(tests::MOVES.get() + 1);
         let differs = at ^ self.base;
-        let level = if differs == 0 { 0 } else { ((63 - differs.leading_zeros()) / BITS) as usize };
-        let slot = ((at >> (level as u32 * BITS)) & 63) as usize;
-        let list = &mut self.lists[level][slot];
+        let digit = Digit::OF_BIT[(63 - (differs | 1).leading_zeros()) as usize];
+        let slot = digit.slot(at);
+        let list = &mut self.lists[slot];
         if list.head == NONE {
-            list.head = index;
-            self.occupied[level] |= 1 << slot;
-        } else {
-            self.nodes[list.tail as usize].next = index;
+            return self.fill(slot, List { head: index, tail: index });
         }
+        self.nodes[list.tail as usize].next = index;
         list.tail = index;
+    }
+
+    /// An empty slot holds these.
+    #[inline]
+    fn fill(&mut self, slot: usize, list: List) {
+        self.lists[slot] = list;
+        self.occupied[slot / WORD] |= 1 << (slot % WORD);
+        self.words |= 1 << (slot / WORD);
+    }
+
+    /// Empties a slot; what it held.
+    #[inline]
+    fn clear(&mut self, slot: usize) -> List {
+        let word = slot / WORD;
+        self.occupied[word] &= !(1 << (slot % WORD));
+        if self.occupied[word] == 0 {
+            self.words &= !(1 << word);
+        }
+        std::mem::replace(&mut self.lists[slot], EMPTY)
     }
 
     /// Takes the next event at or before `limit`.
@@ -166,35 +196,26 @@ impl<E: Copy> EventQueue<E> {
             return self.next_of_crowd(limit);
         }
         loop {
-            let level = self.occupied.iter().position(|&slots| slots != 0)?;
-            let slot = self.occupied[level].trailing_zeros() as usize;
-            let list = self.lists[level][slot];
-            if list.head == list.tail || level == 0 {
+            if self.words == 0 {
+                return None;
+            }
+            let word = self.words.trailing_zeros() as usize;
+            let slot = word * WORD + self.occupied[word].trailing_zeros() as usize;
+            let list = self.lists[slot];
+            if list.head == list.tail || word == 0 {
                 // The only event of the earliest slot is the next one, whatever its level; a
-                // slot of level 0 holds events of one instant.
+                // slot of the lowest level holds events of one instant.
                 if self.nodes[list.head as usize].at > limit {
                     return None;
                 }
-                return Some(self.take(level, slot));
+                let alone = list.head == list.tail;
+                let index = if alone { self.clear(slot).head } else { self.take_first(slot) };
+                return Some(self.serve(index));
             }
-            if !self.descend(level, slot, limit) {
+            if !self.descend(slot, limit) {
                 return None;
             }
         }
-    }
-
-    /// Unlinks the event whose turn it is from the earliest slot.
-    #[inline]
-    fn take(&mut self, level: usize, slot: usize) -> (Instant, E) {
-        let list = self.lists[level][slot];
-        let index = if list.head == list.tail {
-            self.lists[level][slot] = EMPTY;
-            self.occupied[level] &= !(1 << slot);
-            list.head
-        } else {
-            self.take_first(slot)
-        };
-        self.serve(index)
     }
 
     /// Hands out the event in this place, which is in no list any more.
@@ -212,7 +233,7 @@ impl<E: Copy> EventQueue<E> {
 
     /// Of several events of one instant, unlinks the one whose turn it is.
     fn take_first(&mut self, slot: usize) -> u32 {
-        let list = self.lists[0][slot];
+        let list = self.lists[slot];
         let (mut best, mut before_best) = (list.head, NONE);
         let mut previous = list.head;
         let mut current = self.nodes[list.head as usize].next;
@@ -232,7 +253,7 @@ impl<E: Copy> EventQueue<E> {
             current = self.nodes[current as usize].next;
         }
         let after = self.nodes[best as usize].next;
-        let list = &mut self.lists[0][slot];
+        let list = &mut self.lists[slot];
         if before_best == NONE {
             list.head = after;
         } else {
@@ -244,11 +265,10 @@ impl<E: Copy> EventQueue<E> {
         best
     }
 
-    /// Moves the events of a slot of level 0, in the order in which they came, into the crowd.
+    /// Moves the events of a slot of the lowest level, in the order in which they came, into the crowd.
     #[cold]
     fn gather(&mut self, slot: usize) {
-        let mut index = std::mem::replace(&mut self.lists[0][slot], EMPTY).head;
-        self.occupied[0] &= !(1 << slot);
+        let mut index = self.clear(slot).head;
         while index != NONE {
             let Node { order, next, .. } = self.nodes[index as usize];
             self.crowd.push(Reverse(Place { order, ticket: self.tickets, index }));
@@ -269,7 +289,7 @@ impl<E: Copy> EventQueue<E> {
         if self.base > limit {
             return None;
         }
-        let slot = (self.base & 63) as usize;
+        let slot = Digit::ALL[0].slot(self.base);
         if self.occupied[0] & (1 << slot) != 0 {
             self.gather(slot);
         }
@@ -278,18 +298,24 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Moves the events of the earliest slot to lower levels, unless it begins after `limit`.
-    fn descend(&mut self, level: usize, slot: usize, limit: u64) -> bool {
-        let shift = level as u32 * BITS;
-        let above =
-            if shift + BITS >= 64 { 0 } else { self.base >> (shift + BITS) << (shift + BITS) };
-        let start = above | ((slot as u64) << shift);
+    fn descend(&mut self, slot: usize, limit: u64) -> bool {
+        if let Some(at) = self.instant_of(slot) {
+            if at > limit {
+                return false;
+            }
+            self.base = at;
+            let list = self.clear(slot);
+            self.fill(Digit::ALL[0].slot(at), list);
+            return true;
+        }
+        let Digit { shift, end, first } = Digit::of_slot(slot);
+        let above = if end >= 64 { 0 } else { self.base >> end << end };
+        let start = above | ((slot as u64 - u64::from(first)) << shift);
         if start > limit {
             return false;
         }
         self.base = start;
-        let mut index = self.lists[level][slot].head;
-        self.lists[level][slot] = EMPTY;
-        self.occupied[level] &= !(1 << slot);
+        let mut index = self.clear(slot).head;
         while index != NONE {
             let node = &mut self.nodes[index as usize];
             let next = std::mem::replace(&mut node.next, NONE);
@@ -298,6 +324,20 @@ impl<E: Copy> EventQueue<E> {
             index = next;
         }
         true
+    }
+
+    /// The instant of all events of a slot, if it is one: timers at a tick of a host's clock.
+    fn instant_of(&self, slot: usize) -> Option<u64> {
+        let at = self.nodes[self.lists[slot].head as usize].at;
+        let mut index = self.lists[slot].head;
+        while index != NONE {
+            let node = &self.nodes[index as usize];
+            if node.at != at {
+                return None;
+            }
+            index = node.next;
+        }
+        Some(at)
     }
 
     /// Number of scheduled events.

@@ -1,37 +1,103 @@
 //! Whose packets they are, for traces and captures of packets.
 
-use packet::Packet;
-use record::{PacketClass, Who};
+use std::collections::BTreeMap;
+
+use record::Keep;
+
+/// Group and member.
+pub(crate) type Owner = (u16, u32);
+
+/// Connections that are remembered where not all are.
+const RECENT: u32 = 65_536;
 
 /// Group and member behind every connection and stream, by serial number: a connection's place
 /// may belong to another while its last packets are on their way. Kept only where packets are
 /// traced or captured.
 #[derive(Debug)]
-pub(crate) struct Owners(Option<Vec<(u16, u32)>>);
+pub(crate) enum Owners {
+    Unknown,
+    All(Vec<Owner>),
+    Recent(Recent),
+}
+
+/// The newest connections, and all streams: there are not more of them than members.
+#[derive(Debug, Default)]
+pub(crate) struct Recent {
+    given: u32,
+    /// By the serial number's remainder.
+    newest: Vec<Owner>,
+    streams: BTreeMap<u32, Owner>,
+}
 
 impl Owners {
-    /// None so far.
-    pub fn new(kept: bool) -> Self {
-        Owners(kept.then(Vec::new))
-    }
-
-    /// The next serial number goes to a connection or stream of `member`.
-    #[inline]
-    pub fn next(&mut self, group: u16, member: u32) {
-        if let Some(owners) = &mut self.0 {
-            owners.push((group, member));
+    /// None so far; none are noted without a `keep`.
+    pub fn new(keep: Option<Keep>) -> Self {
+        match keep {
+            None => Owners::Unknown,
+            Some(Keep::Everything) => Owners::All(Vec::new()),
+            Some(Keep::Bounded) => Owners::Recent(Recent::default()),
         }
     }
 
-    pub fn who(&self, packet: &Packet, class: PacketClass) -> Who {
-        // The flow number ends with the direction.
-        let (group, user) = self.of((packet.flow >> 1) as u32);
-        Who { class, group, user, bytes: packet.bytes }
+    /// The next serial number goes to a connection of `member`.
+    #[inline]
+    pub fn connection(&mut self, group: u16, member: u32) {
+        match self {
+            Owners::Unknown => {}
+            Owners::All(owners) => owners.push((group, member)),
+            Owners::Recent(recent) => recent.next((group, member)),
+        }
     }
 
-    /// Group and member behind a serial number.
-    pub fn of(&self, serial: u32) -> (u16, u32) {
-        let owners = self.0.as_ref().expect("owners are kept where packets are looked at");
-        owners[serial as usize]
+    /// The next serial number goes to a stream of datagrams of `member`.
+    pub fn stream(&mut self, group: u16, member: u32) {
+        if let Owners::Recent(recent) = self {
+            recent.streams.insert(recent.given, (group, member));
+        }
+        self.connection(group, member);
+    }
+
+    /// Who has this serial number; none if it is not noted any more, or never was.
+    pub fn of(&self, serial: u32) -> Option<Owner> {
+        match self {
+            Owners::Unknown => None,
+            Owners::All(owners) => owners.get(serial as usize).copied(),
+            Owners::Recent(recent) => recent.of(serial),
+        }
+    }
+}
+
+impl Recent {
+    fn next(&mut self, owner: Owner) {
+        match self.newest.get_mut((self.given % RECENT) as usize) {
+            Some(place) => *place = owner,
+            None => self.newest.push(owner),
+        }
+        self.given += 1;
+    }
+
+    fn of(&self, serial: u32) -> Option<Owner> {
+        if self.given - serial <= RECENT {
+            return Some(self.newest[(serial % RECENT) as usize]);
+        }
+        self.streams.get(&serial).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_connections_and_all_streams_are_known() {
+        let mut owners = Owners::new(Some(Keep::Bounded));
+        owners.stream(3, 7);
+        (1..=70_000).for_each(|serial| owners.connection(1, serial));
+        assert_eq!(owners.of(70_000), Some((1, 70_000)));
+        let oldest = 70_001 - RECENT;
+        assert_eq!((owners.of(oldest), owners.of(oldest - 1)), (Some((1, oldest)), None));
+        assert_eq!(owners.of(0), Some((3, 7)));
+        let Owners::Recent(recent) = owners else { panic!() };
+        assert_eq!(recent.newest.len(), RECENT as usize);
     }
 }

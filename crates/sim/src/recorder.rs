@@ -10,10 +10,12 @@ mod loss_episodes;
 mod outcome;
 mod reports;
 
+use std::ops::Range;
+
 use packet::Instant;
 use record::{
-    Column, Concurrency, Datagrams, Flows, Goodput, Losses, PageLoad, PageSettings, Pages, Request,
-    RequestSettings, Requests, Sources, Transfer, Transfers, Window,
+    Column, Concurrency, Datagrams, Flows, Goodput, Keep, Losses, PageLoad, PageSettings, Pages,
+    Request, RequestSettings, Requests, Sources, Transfer, Transfers, Window,
 };
 use tcp::Flags;
 
@@ -25,10 +27,12 @@ pub use self::reports::Reports;
 use crate::scenario::{Scenario, Traffic};
 use crate::slab::Slab;
 use crate::world::connection::{Cause, Connection, Exchange};
-use crate::world::forwarding::{Datagram, InFlight, Payload};
+use crate::world::forwarding::InFlight;
+use crate::world::payload::Payload;
 
 /// Everything that is measured but at ports.
 pub struct Recorder {
+    keep: Keep,
     window: Window,
     requests: Requests,
     pages: Pages,
@@ -56,32 +60,38 @@ struct Scripted {
 }
 
 impl Recorder {
-    /// What a scenario wants recorded; its groups have so many members.
-    pub fn new(scenario: &Scenario, members: impl Iterator<Item = usize>) -> Recorder {
+    /// What a scenario wants recorded; its groups have so many members. `watched` says how much is
+    /// kept of a run that somebody watches.
+    pub fn new(
+        scenario: &Scenario,
+        members: impl Iterator<Item = usize>,
+        watched: Option<Keep>,
+    ) -> Recorder {
+        let keep = watched.unwrap_or_default();
         let (record, window) = (&scenario.record, scenario.window());
         let names = || scenario.group_names();
+        let rows = |name: &str| keep == Keep::Everything && record.switch(name);
+        let datagrams = Datagrams::new(window, record.time("deadline"), names(), rows("datagrams"));
+        let datagrams = match watched {
+            Some(keep) => datagrams.watched(keep),
+            None => datagrams,
+        };
         let asking = |group: &Traffic| group.entry.fetches.then(|| group.name.clone());
         Recorder {
+            keep,
             window,
             requests: Requests::new(RequestSettings {
                 window,
-                log: record.switch("responses"),
+                log: rows("responses"),
                 groups: scenario.traffic.iter().map(asking).collect(),
                 by_group: record.switch("by_group"),
+                keep,
+                watched: watched.is_some(),
             }),
-            pages: Pages::new(PageSettings {
-                window,
-                log: record.switch("pages"),
-                groups: names(),
-            }),
-            datagrams: Datagrams::new(
-                window,
-                record.time("deadline"),
-                names(),
-                record.switch("datagrams"),
-            ),
+            pages: Pages::new(PageSettings { window, log: rows("pages"), groups: names(), keep }),
+            datagrams,
             flows: Flows::default(),
-            transfers: Transfers::default(),
+            transfers: Transfers::new(keep),
             losses: Losses::default(),
             concurrency: Concurrency::new(scenario.network.whole("clients") as u32),
             sources: record.switch("sources").then(|| sources(scenario, members)),
@@ -99,7 +109,7 @@ impl Recorder {
         match packet.payload() {
             Payload::Segment(segment) => self.data_sent += u64::from(segment.len > 0),
             Payload::Datagram(datagram) => {
-                self.datagram_sent(packet.place(), datagram.number, now);
+                self.datagram_sent(packet.place(), datagram.origin().0, now);
             }
         }
     }
@@ -108,9 +118,15 @@ impl Recorder {
     #[inline]
     pub(crate) fn delivered(&mut self, now: Instant, packet: &InFlight) {
         self.conservation.delivered(packet.flow(), packet.ip_bytes());
-        if let &Payload::Datagram(Datagram { number, sent, .. }) = packet.payload() {
+        if let Payload::Datagram(datagram) = packet.payload() {
+            let (number, sent) = datagram.origin();
             self.datagram_received(packet.place(), number, sent, now);
         }
+    }
+
+    /// How much is kept.
+    pub fn keep(&self) -> Keep {
+        self.keep
     }
 
     /// The log of requests so far, for whoever watches.
@@ -118,10 +134,22 @@ impl Recorder {
         &self.requests
     }
 
-    /// Requests and goodput of the first `seconds` whole seconds, one column for each series.
-    pub fn per_second(&self, seconds: usize) -> Vec<(String, Column)> {
-        let goodput = self.goodput.iter().flat_map(|goodput| goodput.per_second(seconds));
-        self.requests.per_second(seconds).into_iter().chain(goodput).collect()
+    /// Requests and goodput of these seconds, one column for each series.
+    pub fn per_second(&self, seconds: Range<usize>) -> Vec<(String, Column)> {
+        let goodput = self.goodput.iter().flat_map(|goodput| goodput.per_second(seconds.clone()));
+        self.requests.per_second(seconds.clone()).into_iter().chain(goodput).collect()
+    }
+
+    /// What only whoever watches is shown of these seconds, likewise.
+    pub fn watched_per_second(&self, seconds: Range<usize>) -> Vec<(String, Column)> {
+        self.datagrams.per_second(seconds)
+    }
+
+    /// Seconds before this one will not be asked for again.
+    pub fn forget_before(&mut self, second: usize) {
+        self.requests.forget_before(second);
+        self.datagrams.forget_before(second);
+        self.goodput.iter_mut().for_each(|goodput| goodput.forget_before(second));
     }
 
     /// Whether [`Recorder::arrived`] is to be told.
@@ -148,8 +176,9 @@ impl Recorder {
         self.conservation.dropped(packet.flow(), packet.ip_bytes());
         let segment = match packet.payload() {
             Payload::Segment(segment) => segment,
-            Payload::Datagram(Datagram { number, sent, .. }) => {
-                return self.datagram_lost(packet.place(), *number, *sent);
+            Payload::Datagram(datagram) => {
+                let (number, sent) = datagram.origin();
+                return self.datagram_lost(packet.place(), number, sent);
             }
         };
         if segment.len == 0 {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use aqm::{Built, HASH_SEED_FIELD};
 use packet::params::Value;
 use packet::{Duration, Framing, Instant, Rate, Rng};
-use record::{Meter, MeterSettings, Window};
+use record::{Keep, Meter, MeterSettings, Window};
 
 use crate::error::ScenarioError;
 use crate::memory::{construct, free_bytes};
@@ -64,18 +64,17 @@ pub(crate) fn world(
     let mut populated = Vec::new();
     for (group, population) in groups {
         let members = population.members();
-        let mut apps = Vec::new();
-        apps.try_reserve_exact(members as usize).map_err(|_| too_many(&group.name, members))?;
-        apps.extend((0..members).map(|i| population.member(i)));
-        populated.push((group, apps));
+        let apps = population.all().ok_or_else(|| too_many(&group.name, members))?;
+        populated.push((group, members, apps));
     }
     let seed = scenario.params.whole("seed");
-    let recorder = Recorder::new(scenario, populated.iter().map(|(_, apps)| apps.len()));
+    let members = populated.iter().map(|&(_, members, _)| members as usize);
+    let recorder = Recorder::new(scenario, members, watch.map(|watch| watch.keep));
     let machines = |side| scenario.network.whole(side) as u32;
     let machines = Machines::new(seed, machines("clients"), machines("servers"));
     let mut world = World::new(network, routes, machines, Scripts::new(scenario), recorder);
-    for (group, apps) in populated {
-        world.add_group(group, seed, apps);
+    for (group, members, apps) in populated {
+        world.add_group(group, seed, members, apps);
     }
     Ok((world, names))
 }
@@ -188,13 +187,14 @@ impl<'a> Builder<'a> {
     fn meter(&self, name: &str) -> Meter {
         let record = &self.scenario.record;
         let sampled = self.sampled.contains(name);
+        let rows = self.watch.is_none_or(|watch| watch.keep == Keep::Everything);
         let watch = self.watch.filter(|watch| watch.ports.iter().any(|port| port == name));
         Meter::new(MeterSettings {
             window: self.scenario.window(),
             sample_every: sampled.then(|| record.time("queue_every")),
-            keep_samples: record.switch("samples"),
+            keep_samples: rows && record.switch("samples"),
             gauges: record.switch("gauges"),
-            trace: sampled && record.switch("trace"),
+            trace: rows && sampled && record.switch("trace"),
             watch: watch.map(|watch| watch.settings),
         })
     }

@@ -1,5 +1,23 @@
 //! Reusable numbered places.
 
+use std::num::NonZero;
+
+/// A place that is remembered, in four bytes also where there may be none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept(NonZero<u32>);
+
+impl Kept {
+    /// Remembers a place.
+    pub fn new(place: u32) -> Self {
+        Kept(NonZero::new(place.wrapping_add(1)).expect("fewer than 2^32 - 1 at a time"))
+    }
+    /// Which.
+    #[inline]
+    pub fn place(self) -> u32 {
+        self.0.get() - 1
+    }
+}
+
 /// A vector whose freed places are used again, last freed first (it is still in the cache).
 pub struct Slab<T> {
     places: Vec<T>,

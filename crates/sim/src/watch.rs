@@ -1,10 +1,13 @@
 //! A look into a run that is under way: what happened at the watched ports and to requests since
 //! the last look. Looking changes nothing of a run's results, and what waits for a look is bounded.
 
+mod pictures;
+
 use packet::{Duration, Instant, Why};
-use record::{Binned, Column, Requests, Second, Seen, WatchSettings};
+use record::{Binned, Column, Keep, Second, Seen, WatchSettings, WatchedResponses};
 use serde_json::{Value as Json, json};
 
+use self::pictures::Pictures;
 use crate::port::Port;
 use crate::world::World;
 
@@ -12,13 +15,14 @@ use crate::world::World;
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
     pub settings: WatchSettings,
+    pub keep: Keep,
     /// The queues of the scenario, and the way back of the first: its packets are watched only.
     pub ports: Vec<String>,
 }
 
 impl Watch {
     /// Of a scenario whose studied ports are `queues`.
-    pub fn new(bin: Duration, queues: &[String]) -> Watch {
+    pub fn new(bin: Duration, keep: Keep, queues: &[String]) -> Watch {
         let mut ports = queues.to_vec();
         let (link, direction) = queues[0].rsplit_once('.').expect("a port is <link>.<direction>");
         let back = if direction == "forward" { "reverse" } else { "forward" };
@@ -26,61 +30,46 @@ impl Watch {
         if !ports.contains(&back) {
             ports.push(back);
         }
-        Watch { settings: WatchSettings { bin }, ports }
+        Watch { settings: WatchSettings { bin }, keep, ports }
     }
 }
-
-/// Bins of response times: so many in each decade, from a millisecond on.
-pub const BINS_A_DECADE: u32 = 20;
-/// Decades, up to 1000 s; what takes longer or fails falls into the last bin.
-const DECADES: u32 = 6;
 
 /// What was looked at already.
 #[derive(Clone, Debug)]
 pub(crate) struct Watcher {
+    keep: Keep,
     /// Place and name of each watched port.
     ports: Vec<(usize, String)>,
     /// Whole seconds that were looked at.
     seconds: usize,
-    /// Response times that were looked at, by group.
-    answers: Vec<usize>,
-    responses: Responses,
-}
-
-/// Response times of the measured interval so far.
-#[derive(Clone, Debug)]
-struct Responses {
-    counts: Vec<u64>,
-    total: u64,
-    within_a_second: u64,
-    failed: u64,
-}
-
-impl Responses {
-    fn add(&mut self, ns: u64) {
-        let failed = ns == u64::MAX;
-        let ms = ns as f64 / 1e6;
-        let bin = (packet::math::ln(ms.max(1.0)) / std::f64::consts::LN_10
-            * f64::from(BINS_A_DECADE)) as usize;
-        let last = self.counts.len() - 1;
-        self.counts[if failed { last } else { bin.min(last) }] += 1;
-        self.total += 1;
-        self.failed += u64::from(failed);
-        self.within_a_second += u64::from(ns <= 1_000_000_000);
-    }
+    pictures: Pictures,
 }
 
 impl Watcher {
-    /// Nothing looked at yet of these ports, out of all of a world.
-    pub fn new(watched: Vec<String>, all: &[String]) -> Watcher {
+    /// Nothing looked at yet of the watched ports, out of all of a world, whose groups have these
+    /// names.
+    pub fn new(watch: Watch, all: &[String], groups: Vec<String>) -> Watcher {
         let place = |name: String| Some((all.iter().position(|known| *known == name)?, name));
-        let counts = vec![0; (BINS_A_DECADE * DECADES) as usize];
         Watcher {
-            ports: watched.into_iter().filter_map(place).collect(),
+            keep: watch.keep,
+            ports: watch.ports.into_iter().filter_map(place).collect(),
             seconds: 0,
-            answers: Vec::new(),
-            responses: Responses { counts, total: 0, within_a_second: 0, failed: 0 },
+            pictures: Pictures::new(groups),
         }
+    }
+
+    /// Before the world moves to `until`: brings it to the end of every second on the way, to ask
+    /// what is shown there.
+    pub fn follow(&mut self, world: &mut World, until: Instant) {
+        while self.pictures.next_second() <= until {
+            world.run_until(self.pictures.next_second());
+            self.pictures.second(&world.shown());
+        }
+    }
+
+    /// What was shown until now is not counted any more.
+    pub fn begin_measuring(&mut self) {
+        self.pictures.begin_measuring();
     }
 
     /// What has happened since the last look, as JSON.
@@ -97,29 +86,23 @@ impl Watcher {
             .iter()
             .map(|(place, name)| port(world.port(*place), name, now, seconds.clone()))
             .collect();
-        self.answered(world.recorder().requests());
-        let series = world.recorder().per_second(seconds.end).into_iter();
-        let series: serde_json::Map<String, Json> =
-            series.map(|(name, column)| (name, tail(&column, seconds.start))).collect();
+        let recorder = world.recorder();
+        let series = recorder.per_second(seconds.clone()).into_iter();
+        let series = series.chain(recorder.watched_per_second(seconds.clone()));
+        let series: serde_json::Map<String, Json> = series
+            .map(|(name, column)| (name, values(&column)))
+            .chain(self.pictures.per_second(&seconds))
+            .collect();
+        let responses = recorder.requests().watched().map(responses);
+        if self.keep == Keep::Bounded {
+            world.forget_before(seconds.end);
+            self.pictures.forget_before(seconds.end);
+        }
         json!({
             "now_s": now.secs_f64(), "over": over, "from_s": seconds.start,
             "events": world.events_served(), "ports": ports, "seconds": series,
-            "responses": {
-                "counts": self.responses.counts, "bins_a_decade": BINS_A_DECADE,
-                "total": self.responses.total, "failed": self.responses.failed,
-                "within_1s": self.responses.within_a_second,
-            },
+            "responses": responses,
         })
-    }
-
-    fn answered(&mut self, requests: &Requests) {
-        for (group, durations) in requests.durations().enumerate() {
-            if self.answers.len() == group {
-                self.answers.push(0);
-            }
-            durations[self.answers[group]..].iter().for_each(|&ns| self.responses.add(ns));
-            self.answers[group] = durations.len();
-        }
     }
 
     /// What happened to packets since the last look: [`PACKET_NUMBERS`] numbers for each event,
@@ -188,13 +171,19 @@ fn by_cause(rows: &[Second], of: fn(&Second) -> [u64; Why::ALL.len()]) -> Json {
     Json::Object(Why::ALL.iter().enumerate().map(named).collect())
 }
 
-/// A series of a second each, from second `from` on.
-fn tail(column: &Column, from: usize) -> Json {
+fn values(column: &Column) -> Json {
     match column {
-        Column::U64(counts) => json!(counts[from..]),
-        Column::F64(means) => json!(means[from..]),
+        Column::U64(counts) => json!(counts),
+        Column::F64(means) => json!(means),
         _ => unreachable!("series per second are counts or means"),
     }
+}
+
+fn responses(of: &WatchedResponses) -> Json {
+    json!({
+        "counts": of.counts, "bins_a_decade": WatchedResponses::BINS_A_DECADE,
+        "total": of.total, "failed": of.failed, "within_1s": of.within_a_second,
+    })
 }
 
 fn binned(of: &Binned) -> Json {

@@ -9,18 +9,22 @@ mod applications;
 pub mod connection;
 pub mod forwarding;
 mod hosts;
+mod member;
 mod multiplex;
 mod network;
+pub(crate) mod payload;
 mod script;
 
 use std::sync::Arc;
 
 use packet::{Duration, Instant, Rng};
+use record::Keep;
 use tcp::{HostCache, Profile};
-use traffic::{Action, App, Input};
+use traffic::{Action, App, Input, Members, Shown};
 
 use self::connection::{Connection, Serial};
 use self::forwarding::{InFlight, Stream};
+use self::member::Member;
 pub use self::network::Network;
 pub use self::script::Scripts;
 use crate::capture::Tap;
@@ -35,8 +39,10 @@ use crate::topology::{Machines, RoundTrips, Side};
 /// What can happen.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// A packet reaches the next port of its route, or its host.
+    /// A packet reaches the next port of its route.
     Arrive(u32),
+    /// A packet reaches its host.
+    Deliver(u32),
     /// An explicit port finishes a transmission.
     Finish(u32),
     /// An explicit port's discipline asked to be called.
@@ -66,7 +72,7 @@ pub struct Group {
     pub routes: [Vec<u32>; 2],
     /// Round-trip times of the group's connections.
     pub round_trips: RoundTrips,
-    /// Number of its first member among all; set by [`World::add_group`].
+    /// Number of its first member among all; set by `World::add_group`.
     pub first_member: u32,
     /// Whether it begins only after another group's start.
     pub waits: bool,
@@ -93,18 +99,6 @@ impl Group {
     }
 }
 
-/// One user or sender.
-struct Member {
-    app: Box<dyn App>,
-    group: u16,
-    machine: u32,
-    rng: Rng,
-    /// Place of each of its connections, by the application's number.
-    connections: Vec<Option<u32>>,
-    /// Place of its stream of datagrams; none before the first.
-    stream: Option<u32>,
-}
-
 /// Everything that moves.
 pub struct World {
     events: EventQueue<Event>,
@@ -114,6 +108,8 @@ pub struct World {
     routes: Vec<Vec<u32>>,
     machines: Machines,
     groups: Vec<Group>,
+    /// The applications of each group.
+    apps: Vec<Box<dyn Members>>,
     members: Vec<Member>,
     connections: Slab<Connection>,
     streams: Vec<Stream>,
@@ -141,7 +137,8 @@ impl World {
         scripts: Option<Box<Scripts>>,
         recorder: Recorder,
     ) -> Self {
-        let owners = Owners::new(network.ports().iter().any(|port| port.meter().watches()));
+        let watched = network.ports().iter().any(|port| port.meter().watches());
+        let owners = Owners::new(watched.then(|| recorder.keep()));
         let ports = network.ports().len() as u32;
         let mut world = World {
             events: EventQueue::default(),
@@ -150,6 +147,7 @@ impl World {
             routes,
             machines,
             groups: Vec::new(),
+            apps: Vec::new(),
             members: Vec::new(),
             connections: Slab::default(),
             streams: Vec::new(),
@@ -167,8 +165,8 @@ impl World {
         world
     }
 
-    /// Adds a group and its applications, spread over the machines of its side in turn.
-    pub fn add_group(&mut self, mut group: Group, seed: u64, apps: Vec<Box<dyn App>>) {
+    /// Adds a group and its applications, so many, spread over the machines of its side in turn.
+    pub fn add_group(&mut self, mut group: Group, seed: u64, members: u32, apps: Box<dyn Members>) {
         let index = u16::try_from(self.groups.len()).expect("a scenario has few enough groups");
         group.first_member = self.members.len() as u32;
         let machines = self.machines.count(group.side);
@@ -177,24 +175,26 @@ impl World {
             self.host_cache.get_or_insert_default();
         }
         self.groups.push(group);
-        for (i, app) in apps.into_iter().enumerate() {
-            let rng = Rng::indexed(seed, &stream, i as u64);
-            let machine = i as u32 % machines;
-            self.members.push(Member {
-                app,
-                group: index,
-                machine,
-                rng,
-                connections: Vec::new(),
-                stream: None,
-            });
-        }
+        self.apps.push(apps);
+        self.members.reserve_exact(members as usize);
+        self.events.reserve(members as usize); // each will wait to be woken
+        self.members.extend(
+            (0..members).map(|i| {
+                Member::new(index, i % machines, Rng::indexed(seed, &stream, u64::from(i)))
+            }),
+        );
+    }
+
+    /// The application of a member.
+    fn app(&mut self, member: u32) -> &mut dyn App {
+        let group = usize::from(self.members[member as usize].group);
+        self.apps[group].at(member - self.groups[group].first_member)
     }
 
     /// From here on `tap` looks at packets. Call before the start.
     pub fn capture(&mut self, tap: Tap) {
         self.tap = Some(Box::new(tap));
-        self.owners = Owners::new(true);
+        self.owners = Owners::new(Some(Keep::Everything));
     }
 
     /// Starts every application.
@@ -239,7 +239,8 @@ impl World {
         while let Some((now, event)) = self.events.next(until) {
             self.now = now;
             match event {
-                Event::Arrive(inflight) => self.arrive(inflight),
+                Event::Deliver(inflight) => self.deliver(inflight),
+                Event::Arrive(inflight) => self.forward(inflight),
                 Event::Timer { connection, serial, end } => {
                     self.timer(connection, serial, usize::from(end));
                 }
@@ -276,11 +277,33 @@ impl World {
         &self.recorder
     }
 
+    /// Seconds before this one will not be asked for again.
+    pub fn forget_before(&mut self, second: usize) {
+        self.recorder.forget_before(second);
+        let ports = self.network.ports_mut();
+        ports.iter_mut().for_each(|port| port.meter_mut().forget_before(second));
+    }
+
+    /// What each group's viewers were shown so far; none where nothing is shown.
+    pub fn shown(&mut self) -> Vec<Option<Shown>> {
+        let mut groups = vec![None; self.groups.len()];
+        let now = self.now;
+        for member in 0..self.members.len() as u32 {
+            if let Some(shown) = self.app(member).shown(now) {
+                let group: &mut Option<Shown> =
+                    &mut groups[usize::from(self.members[member as usize].group)];
+                *group = Some(group.unwrap_or_default().and(shown));
+            }
+        }
+        groups
+    }
+
     /// The measured interval begins: what open connections and applications did until
     /// now is not measured.
     pub fn begin_measuring(&mut self) {
         self.connections.places_mut().iter_mut().for_each(Connection::begin_measuring);
-        self.members.iter_mut().for_each(|member| member.app.measure(self.now));
+        let now = self.now;
+        (0..self.members.len() as u32).for_each(|member| self.app(member).measure(now));
     }
 
     /// Ends the run at `end`: brings measurements up to date and hands them out. The ports have
@@ -299,10 +322,11 @@ impl World {
         }
         self.check();
         self.check_flows();
-        let reports = (0..).zip(&mut self.members).filter_map(|(user, member)| {
-            member.app.report(end).map(|report| (member.group, user, report))
-        });
-        let reports = Reports::new(reports);
+        let users = 0..self.members.len() as u32;
+        let reports = Reports::new(users.filter_map(|user| {
+            let group = self.members[user as usize].group;
+            self.app(user).report(end).map(|report| (group, user, report))
+        }));
         let meters = self.network.ports().iter().map(Port::meter);
         self.recorder.outcome(&Ended {
             scenario,
@@ -327,21 +351,5 @@ impl World {
         if Conservation::ON {
             self.recorder.check_flows(self.in_flight.places());
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_idle_user_takes_less_than_half_a_kibibyte() {
-        // A user of the unc model beside two connections kept open: its place among the members,
-        // itself, what it has allocated (a growing vector has room for four), its pending wake-up.
-        let kept = 4 * 24;
-        let numbers = 4 * 4;
-        let wake = 48;
-        let all = size_of::<Member>() + size_of::<traffic::web::User>() + kept + numbers + wake;
-        assert!(all <= 512, "{all} B");
     }
 }

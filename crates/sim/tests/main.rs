@@ -1,5 +1,6 @@
 //! The tests of this crate from outside as one program: a new file needs its line here.
 
+mod call_controls;
 mod capture;
 mod controls;
 mod cost;

@@ -18,7 +18,7 @@ fn calls(flows: u32, more: &[(&str, Value)]) -> Value {
 }
 
 /// A path of RFC 8867 with this link and traffic, measured between two instants, s.
-fn path(mut link: Value, forward: Value, traffic: Value, [from, to]: [u32; 2]) -> Summary {
+pub fn path(mut link: Value, forward: Value, traffic: Value, [from, to]: [u32; 2]) -> Summary {
     link["delay"] = json!("1 ms");
     link["forward"] = forward;
     simulate(&json!({
@@ -29,11 +29,11 @@ fn path(mut link: Value, forward: Value, traffic: Value, [from, to]: [u32; 2]) -
 }
 
 /// 300 ms at `kbit_s`.
-fn drop_tail(kbit_s: u64) -> Value {
+pub fn drop_tail(kbit_s: u64) -> Value {
     json!({"aqm": "droptail", "limit_bytes": format!("{} B", kbit_s * 300 / 8)})
 }
 
-fn received(summary: &Summary) -> f64 {
+pub fn received(summary: &Summary) -> f64 {
     summary.number("rtc_received_bits_per_s") / 1e3
 }
 

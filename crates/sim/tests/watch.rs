@@ -1,10 +1,12 @@
 //! Whoever watches a run changes nothing of it.
 
-use aqmlab_sim::{PACKET_NUMBERS, Run, Scenario, summary_json};
+use std::collections::HashMap;
+
+use aqmlab_sim::{Outcome, PACKET_NUMBERS, Run, Scenario, summary_json};
 use packet::{Duration, Instant, Rng};
 use serde_json::Value as Json;
 
-const SCENARIOS: [&str; 4] = [
+const SCENARIOS: [&str; 5] = [
     r#"{"duration": "20 s", "warmup": "2 s", "link": [{"rate": "2 Mbit/s", "forward": {"aqm": "red"}}],
         "record": {"goodput": true}, "traffic": [{"app": "web", "users": 60}, {"app": "bulk", "flows": 2}]}"#,
     r#"{"duration": "9 s", "link": [{"rate": "5 Mbit/s", "forward": {"aqm": "fq_codel"}}],
@@ -15,6 +17,9 @@ const SCENARIOS: [&str; 4] = [
     r#"{"duration": "6 s", "link": [{"rate": "4 Mbit/s", "reverse": {"aqm": "codel"}}],
         "record": {"queues": ["bottleneck.reverse"], "trace": true, "gauges": true},
         "traffic": [{"app": "bulk", "flows": 2, "side": "clients"}]}"#,
+    r#"{"duration": "30 s", "warmup": "4.5 s", "link": [{"rate": "2 Mbit/s", "forward": "codel"}],
+        "traffic": [{"name": "film", "app": "video", "users": 2}, {"name": "call", "app": "rtc-video", "users": 1},
+        {"name": "tone", "app": "cbr", "flows": 1, "rate": "400 kbit/s", "packet": "100 B"}, {"app": "bulk", "flows": 8}]}"#,
 ];
 
 fn scenario(text: &str) -> Scenario {
@@ -62,6 +67,86 @@ fn a_run_sliced_and_watched_in_any_way_gives_the_same_figures() {
             assert_eq!(outcome.tables.len(), plain.tables.len(), "{text}, way {way}");
         }
     }
+}
+
+/// Whether figures are equal but for quantiles, which may differ by 0.2 %.
+fn assert_near(of: &Json, expected: &Json, place: &str) {
+    if let (Some(of), Some(expected)) = (of.as_object(), expected.as_object()) {
+        assert!(of.keys().eq(expected.keys()), "{place}");
+        of.iter().for_each(|(name, v)| assert_near(v, &expected[name], &format!("{place}.{name}")));
+        return;
+    }
+    let is_quantile =
+        |name: &str| name.rsplit_once("_p").is_some_and(|(_, p)| p.starts_with(char::is_numeric));
+    match (of.as_f64(), expected.as_f64()) {
+        (Some(near), Some(exact)) if is_quantile(place) => {
+            assert!((near - exact).abs() <= 0.002 * exact.abs(), "{place}: {near}, not {exact}");
+        }
+        _ => assert_eq!(of, expected, "{place}"),
+    }
+}
+
+#[test]
+fn a_bounded_run_has_the_fingerprint_and_nearly_the_figures_of_one_that_keeps_all() {
+    for text in SCENARIOS {
+        let plain = Run::new(scenario(text)).unwrap().complete(&mut |_| true).unwrap();
+        let mut run = Run::watched_bounded(scenario(text), Duration::from_millis(50)).unwrap();
+        while run.now() < run.end() {
+            run.advance(run.now() + Duration::from_millis(700));
+            run.look();
+        }
+        let outcome = run.outcome();
+        assert!(outcome.tables.is_empty());
+        assert_near(&figures(&outcome.summary), &figures(&plain.summary), "");
+    }
+    let long = scenario(SCENARIOS[4]);
+    let plain = Run::new(long.clone()).unwrap().complete(&mut |_| true).unwrap();
+    let Some(record::Figure::Group(groups)) = plain.summary.get("datagrams") else { panic!() };
+    let Some(record::Figure::Group(tone)) = groups.get("tone") else { panic!() };
+    assert!(tone.number("received") > 8_192.0, "more than are kept one by one");
+}
+
+#[test]
+fn delays_of_calls_and_stalls_are_seen_second_by_second() {
+    let mut run = Run::watched(scenario(SCENARIOS[4]), Duration::from_millis(50)).unwrap();
+    let mut columns: HashMap<String, Vec<f64>> = HashMap::new();
+    while run.now() < run.end() {
+        run.advance(run.now() + Duration::from_millis(1_300));
+        let look = run.look();
+        for (name, column) in look["seconds"].as_object().unwrap() {
+            let values = column.as_array().unwrap().iter().map(|v| v.as_f64().unwrap_or(0.0));
+            let known = columns.entry(name.clone()).or_default();
+            // Nobody has shown or sent anything yet.
+            known.resize(look["from_s"].as_u64().unwrap() as usize, 0.0);
+            known.extend(values);
+        }
+    }
+    let outcome = run.outcome();
+    let of = |name: &str| &columns[name];
+    assert!(
+        ["tone.delay_mean_s", "call.delay_mean_s", "call.still_share", "film.still_share"]
+            .iter()
+            .all(|name| of(name).len() == 30),
+        "{:?}",
+        columns.keys()
+    );
+    assert!(
+        !columns.contains_key("bulk.delay_mean_s") && !columns.contains_key("bulk.still_share")
+    );
+    let [least, most] = [0.01, 1.0];
+    assert!(of("tone.delay_mean_s")[2..].iter().all(|s| (least..most).contains(s)));
+    assert!(of("call.frame_delay_mean_s")[2..].iter().all(|s| (least..most).contains(s)));
+    // From the first whole second of the measured interval on.
+    let stalled: f64 = of("film.still_share")[5..].iter().map(|share| 2.0 * share).sum();
+    let Some(record::Column::F64(rows)) = table(&outcome, "players", "stalled_s") else { panic!() };
+    let all: f64 = rows.iter().sum();
+    assert!(all > 1.0 && (stalled - all).abs() <= 1.0, "{stalled} s of {all} s");
+}
+
+/// A column of one of the outcome's tables.
+fn table<'a>(of: &'a Outcome, table: &str, column: &str) -> Option<&'a record::Column> {
+    let table = of.tables.iter().find(|t| t.name == table)?;
+    table.columns.iter().find(|(name, _)| name == column).map(|(_, column)| column)
 }
 
 #[test]

@@ -15,7 +15,7 @@
 //! | for | estimate, timeout, threshold | timeout, threshold |
 //! | forgotten | an hour after its last use | an hour after it was learnt |
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use packet::{Duration, Instant};
 
@@ -133,15 +133,16 @@ struct Memory {
     metrics: HostMetrics,
     /// When it was last used (BSD) or learnt (Linux).
     stamp: Instant,
-    /// What connections in TIME_WAIT will leave, and when; in order.
-    to_come: Vec<(Instant, Lesson)>,
+    /// What connections in TIME_WAIT will leave, and when; in order. (Tens of thousands between two
+    /// busy hosts.)
+    to_come: VecDeque<(Instant, Lesson)>,
 }
 
 impl Memory {
     /// Whatever has happened until `now`.
     fn catch_up(&mut self, now: Instant) {
-        let due = self.to_come.partition_point(|&(at, _)| at <= now);
-        for (at, lesson) in self.to_come.drain(..due) {
+        while let Some(&(at, lesson)) = self.to_come.front().filter(|(at, _)| *at <= now) {
+            self.to_come.pop_front();
             self.metrics.learn(&lesson);
             if !matches!(lesson, Lesson::Linux { rtt: None, .. }) {
                 self.stamp = self.stamp.max(at);

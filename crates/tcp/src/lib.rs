@@ -42,6 +42,7 @@ mod send_state;
 mod sender;
 mod spurious_rto;
 mod tracker;
+mod writes;
 
 pub use clock::HostClock;
 pub use congestion::controls;

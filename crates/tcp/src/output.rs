@@ -5,23 +5,22 @@ use packet::{Ecn, Instant};
 use crate::clock::Moment;
 use crate::ecn::EcnFeedback;
 use crate::endpoint::{Endpoint, State};
-use crate::profile::{Ending, IdleRule, SynAck};
+use crate::profile::{IdleRule, SynAck};
 use crate::segment::{Flags, STAMP_BYTES, Segment};
 use crate::send_state::{Chunk, SendState};
 use crate::sender::{ClassicSender, Sender};
-
-/// Numbers of an endless write stay below this.
-const ENDLESS: u64 = 1 << 62;
-/// A write below this many bytes goes to small buffers...
-const SMALL_WRITE: u64 = 208;
-/// ... of this size, each a call of its own.
-const SMALL_PIECE: u64 = 100;
 
 impl Endpoint {
     /// The next segment to send, if any: call until `None` after every other call.
     pub fn poll_send(&mut self, now: Instant) -> Option<Segment> {
         let mut segment = Segment::default();
         self.poll_send_into(&mut segment, now).then_some(segment)
+    }
+
+    /// Whether [`Endpoint::poll_send`] may have something to say; where not, asking it is idle.
+    #[inline]
+    pub fn may_send(&self) -> bool {
+        self.in_call || self.output_due || self.snd.resend || self.has_writes()
     }
 
     /// As [`Endpoint::poll_send`], but writes the segment where it is to stay; `false` if there
@@ -42,13 +41,12 @@ impl Endpoint {
     /// Begins the next output call, if one is due: first what an event asked for, then, once the
     /// connection is open, what the program wrote and its close.
     fn begin_call(&mut self, moment: Moment) -> bool {
-        let open = matches!(self.state, State::Established | State::CloseWait);
         self.call_resends = false;
         if self.output_due {
             self.output_due = false;
         } else if self.snd.resend {
             self.call_resends = true;
-        } else if open && (self.unwritten > 0 || self.closing && self.fin_is_due()) {
+        } else if self.has_writes() {
             self.take_writes(moment);
         } else {
             return false;
@@ -56,56 +54,6 @@ impl Endpoint {
         self.call_idle = self.snd.idle();
         self.in_call = true;
         true
-    }
-
-    /// What the program wrote, and its close, reach TCP.
-    fn take_writes(&mut self, moment: Moment) {
-        if !self.profile.output.bsd {
-            // Seen together, so that the FIN rides on the last data.
-            self.hand_over(self.unwritten);
-            self.queue_fin(moment);
-        } else if self.unwritten > 0 {
-            self.hand_over(self.next_piece());
-        } else {
-            self.queue_fin(moment);
-        }
-    }
-
-    /// How much of the written data the socket layer hands over next.
-    fn next_piece(&self) -> u64 {
-        let rules = &self.profile.output;
-        let rest = self.unwritten;
-        let buffered = self.snd.end - self.snd.una;
-        if rules.small_write_split && rest < SMALL_WRITE {
-            rest.min(SMALL_PIECE)
-        } else if rules.write_chunk == 0 || buffered > self.snd.window + self.snd.mss() {
-            // Beyond the window the pieces make no difference; an endless write has no end.
-            rest
-        } else {
-            rest.min(rules.write_chunk)
-        }
-    }
-
-    fn hand_over(&mut self, bytes: u64) {
-        self.snd.end = self.snd.end.saturating_add(bytes).min(ENDLESS);
-        self.unwritten -= bytes;
-    }
-
-    /// Whether the close may reach TCP: a FIN that goes alone waits for the data before it.
-    fn fin_is_due(&self) -> bool {
-        self.profile.ending != Ending::BareFin || self.snd.max >= self.snd.end
-    }
-
-    fn queue_fin(&mut self, moment: Moment) {
-        if !self.closing || self.snd.fin_queued || !self.fin_is_due() {
-            return;
-        }
-        let passive = self.state == State::CloseWait;
-        self.state = if passive { State::LastAck } else { State::FinWait1 };
-        self.snd.fin_queued = self.profile.ending != Ending::Silent;
-        if self.profile.ending == Ending::Silent && self.all_acknowledged() {
-            self.on_fin_acked(moment);
-        }
     }
 
     /// One segment of the call under way; `false` if there is no more.
@@ -196,6 +144,8 @@ impl Endpoint {
                 // The one that answered the SYN-ACK has gone (RFC 9768 section 3.2.2.1).
                 self.begin_feedback();
             }
+            // Nothing else can follow: the question need not be asked again.
+            self.in_call = !self.snd.is_through();
         }
         owed
     }

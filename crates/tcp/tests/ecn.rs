@@ -122,17 +122,35 @@ fn an_alternative_back_off_leaves_more() {
     assert!((0.69..=0.7).contains(&(seen[1] as f64 / cwnd as f64)), "{cwnd} {seen:?}");
 }
 
+/// A profile with this control, this setting and ECN on or left alone: built, or why not.
+fn built(name: &str, control: &str, setting: (&str, Raw), ecn: bool) -> Result<(), String> {
+    let mut raw = vec![
+        (setting.0.to_string(), setting.1),
+        ("congestion".to_string(), Raw::Text(control.into())),
+    ];
+    raw.extend(ecn.then(|| ("ecn".to_string(), Raw::Bool(true))));
+    let entry = aqmlab_tcp::find(name).expect("a listed profile");
+    let params = packet::params::Params::check(entry.about.fields, &raw).expect("in range");
+    (entry.build)(&params).map(drop).map_err(|why| why.to_string())
+}
+
 #[test]
 fn beta_ecn_is_refused_where_it_means_nothing() {
-    let beta = ("beta_ecn".to_string(), Raw::Number(0.8));
-    let on = ("ecn".to_string(), Raw::Bool(true));
     for (control, ecn) in [("cubic", false), ("prague", true), ("dctcp", true), ("bbr", true)] {
-        let mut raw = vec![beta.clone(), ("congestion".to_string(), Raw::Text(control.into()))];
-        raw.extend(ecn.then(|| on.clone()));
-        let entry = aqmlab_tcp::find("linux").expect("a listed profile");
-        let params = packet::params::Params::check(entry.about.fields, &raw).expect("in range");
-        let why = (entry.build)(&params).expect_err(control).to_string();
+        let why = built("linux", control, ("beta_ecn", Raw::Number(0.8)), ecn).expect_err(control);
         assert!(why.starts_with("beta_ecn"), "{why}");
+    }
+}
+
+#[test]
+fn ecn_cut_is_refused_of_controls_that_answer_echoes_in_their_own_way() {
+    for about in aqmlab_tcp::controls() {
+        let classic = ["reno-bsd", "rfc5681", "reno-ns2"].contains(&about.name);
+        for cut in ["rfc3168", "rfc5681"] {
+            let built = built("plain", about.name, ("ecn_cut", Raw::Text(cut.into())), true);
+            assert_eq!(built.is_ok(), classic, "{} {cut}: {built:?}", about.name);
+            assert!(built.err().is_none_or(|why| why.starts_with("ecn_cut")));
+        }
     }
 }
 

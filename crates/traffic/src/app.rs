@@ -2,7 +2,7 @@
 
 use packet::{Duration, Ecn, Instant};
 
-use crate::Report;
+use crate::{Report, Shown};
 
 /// Who closes a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,6 +197,11 @@ pub trait App: Send {
     /// What became of it in the measured interval, which ends; `None` if only the network's
     /// measures tell.
     fn report(&mut self, _now: Instant) -> Option<Report> {
+        None
+    }
+
+    /// What it shows, for whoever watches; asking changes nothing of what becomes of it.
+    fn shown(&mut self, _now: Instant) -> Option<Shown> {
         None
     }
 }

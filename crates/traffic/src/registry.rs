@@ -128,11 +128,45 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The members of a group, made one by one.
+/// The members of a group, made one by one or all at once.
 pub struct Population {
     members: u32,
-    make: Box<dyn Fn(u32) -> Box<dyn App> + Send + Sync>,
+    make: Box<dyn Make + Send + Sync>,
     ip_bytes_per_member_s: Option<f64>,
+}
+
+/// Members of one kind in one piece of memory, by their numbers: a world has millions.
+pub trait Members: Send {
+    /// Member `i`.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    fn at(&mut self, i: u32) -> &mut dyn App;
+}
+
+impl<A: App> Members for Vec<A> {
+    fn at(&mut self, i: u32) -> &mut dyn App {
+        &mut self[i as usize]
+    }
+}
+
+/// Makes members of one kind.
+trait Make {
+    fn one(&self, i: u32) -> Box<dyn App>;
+    fn all(&self, members: u32) -> Option<Box<dyn Members>>;
+}
+
+impl<A: App + 'static, F: Fn(u32) -> A> Make for F {
+    fn one(&self, i: u32) -> Box<dyn App> {
+        Box::new(self(i))
+    }
+
+    fn all(&self, members: u32) -> Option<Box<dyn Members>> {
+        let mut all = Vec::new();
+        all.try_reserve_exact(members as usize).ok()?;
+        all.extend((0..members).map(self));
+        Some(Box::new(all))
+    }
 }
 
 impl Population {
@@ -141,8 +175,7 @@ impl Population {
         members: u32,
         make: impl Fn(u32) -> A + Send + Sync + 'static,
     ) -> Self {
-        let make = Box::new(move |i| Box::new(make(i)) as Box<dyn App>);
-        Population { members, make, ip_bytes_per_member_s: None }
+        Population { members, make: Box::new(make), ip_bytes_per_member_s: None }
     }
 
     /// The same, where each member is expected to ask for this many IP bytes per second.
@@ -160,7 +193,12 @@ impl Population {
     /// Member `i`, in its state at the beginning of a run. It does not depend on how many others
     /// there are.
     pub fn member(&self, i: u32) -> Box<dyn App> {
-        (self.make)(i)
+        self.make.one(i)
+    }
+
+    /// All of them, likewise; `None` if there is no memory for so many.
+    pub fn all(&self) -> Option<Box<dyn Members>> {
+        self.make.all(self.members)
     }
 
     /// IP bytes, without framing, that one member (of an open-loop application, one connection per

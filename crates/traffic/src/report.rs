@@ -63,6 +63,32 @@ pub struct Watching {
     pub marked: u64,
 }
 
+/// What the viewers of one application were shown up to now, for whoever watches the run: sums that
+/// begin anew with the measured interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Who watch.
+    pub viewers: u32,
+    /// Frames of video calls, and from making to showing, all of them together.
+    pub frames: u64,
+    /// See there.
+    pub delay: Duration,
+    /// How long the pictures stood still once they had begun to move, together.
+    pub still: Duration,
+}
+
+impl Shown {
+    /// To these viewers and to those.
+    pub fn and(self, more: Shown) -> Shown {
+        Shown {
+            viewers: self.viewers + more.viewers,
+            frames: self.frames + more.frames,
+            delay: self.delay + more.delay,
+            still: self.still + more.still,
+        }
+    }
+}
+
 /// What one viewer saw.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Viewing {

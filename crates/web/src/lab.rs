@@ -88,7 +88,7 @@ impl Lab {
     pub fn start(&mut self, text: &str, bin_s: f64) -> Answer {
         self.run = None; // its memory is free before the next one's is taken
         let bin = Duration::from_secs_f64(bin_s.clamp(1e-4, 3_600.0));
-        self.begin(Run::watched(scenario(text)?, bin).map_err(|why| why.0)?)
+        self.begin(Run::watched_bounded(scenario(text)?, bin).map_err(|why| why.0)?)
     }
 
     /// Sets a run up as the command line does.

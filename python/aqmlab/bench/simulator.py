@@ -1,5 +1,5 @@
-"""The speed and memory of the simulator on two fixed scenarios, beside ns-2 where installed,
-the cost of a packet in every queue discipline, and of a command that only prints.
+"""The speed and memory of the simulator on two fixed scenarios, beside ns-2 and ns-3 where
+installed, the cost of a packet in every queue discipline, and of a command that only prints.
 
 Each scenario runs in a process of its own that imports nothing but `aqmlab._core`, so that the
 peak memory is the simulator's (and that of a bare Python, some 10 MiB).
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import shutil
 import statistics
 import subprocess
 import sys
@@ -23,8 +22,8 @@ from aqmlab.experiment import spec
 from aqmlab.runs import calibrate
 from aqmlab.simulator import engine
 
+from . import beside, own, steps
 from . import commands as bench_commands
-from . import steps
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,7 +69,8 @@ The same queue and topology as `validation/ns2/scenario_a.tcl`.
 
 TIMED = (
     f"times ns-2: data packets per CPU second of scenario A, {BULK_SECONDS} simulated seconds "
-    "on both sides; of ns-2 the whole process, of aqmlab the run without the start of Python"
+    "on both sides; of ns-2 the whole process, of aqmlab the run without the start of Python; "
+    "times ns-3: the same senders and queue, without its set-up"
 )
 
 WEB_LOAD = 0.98
@@ -130,12 +130,14 @@ def measure() -> dict[str, Any]:
     """The document of `aqmlab bench --json`."""
     version = engine.version()
     if version.profile != "release":
-        _note(f"this is a {version.profile} build: its speed means nothing, build with `make run`")
+        beside.note(
+            f"this is a {version.profile} build: its speed means nothing, build with `make run`"
+        )
     bulk, bulk_rate = _run(BULK)
-    ns2_rate = _ns2_packets_per_cpu_s()
-    bulk["ratio_to_ns2"] = bulk_rate / ns2_rate if ns2_rate else None
     bulk["data_packets_per_cpu_s"] = bulk_rate
-    bulk["ns2_data_packets_per_cpu_s"] = ns2_rate
+    for name, rate in beside.packets_per_cpu_s(BULK_SECONDS).items():
+        bulk[f"ratio_to_{name}"] = bulk_rate / rate if rate else None
+        bulk[f"{name}_data_packets_per_cpu_s"] = rate
     users = web_users()
     web, _ = _run({**WEB, "traffic": [{**WEB["traffic"][0], "users": users}]})
     web["users"] = users
@@ -147,6 +149,7 @@ def measure() -> dict[str, Any]:
         "queues": queues(),
         "commands": bench_commands.measure(),
         "gym": steps.measure("red"),
+        "own": own.measure(BULK),
         "timed": TIMED,
         "machine": machine(),
         "version": version.version,
@@ -209,10 +212,17 @@ def _model(name: str) -> dict[str, Any]:
     return spec.set_path(scenario, "traffic.0.users", users)
 
 
-def _run(scenario: dict[str, Any]) -> tuple[dict[str, Any], float]:
-    """Runs a scenario in a process of its own; also its data packets per CPU second."""
+def run_apart(scenario: dict[str, Any], instructions: bool = False) -> dict[str, Any]:
+    """Runs a scenario in a process of its own; with its `instructions`, counted by valgrind."""
+    count = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     child = subprocess.run(
-        [sys.executable, "-c", _CHILD, str(Path(__file__).resolve().parents[1])],
+        [
+            *(count if instructions else []),
+            sys.executable,
+            "-c",
+            _CHILD,
+            str(Path(__file__).resolve().parents[1]),
+        ],
         input=json.dumps(scenario),
         capture_output=True,
         text=True,
@@ -226,7 +236,8 @@ def _run(scenario: dict[str, Any]) -> tuple[dict[str, Any], float]:
     events = summary.get("events")
     measured = {
         "data_packets_per_s": packets / answer["wall_s"],
-        "events_per_packet": events / packets if events is not None else None,
+        "events_per_packet": events / packets if events is not None and packets else None,
+        "events": events,
         "wall_s": answer["wall_s"],
         "cpu_s": answer["cpu_s"],
         "peak_rss_mib": answer["peak"],
@@ -235,37 +246,16 @@ def _run(scenario: dict[str, Any]) -> tuple[dict[str, Any], float]:
         "simulated_per_wall": summary["simulated_s"] / answer["wall_s"],
         "fingerprint": summary["fingerprint"],
     }
-    return measured, packets / answer["cpu_s"]
+    if instructions:
+        counted = next(line for line in child.stderr.splitlines() if "Collected" in line)
+        measured["instructions"] = int(counted.split()[-1])
+    return measured
 
 
-def _ns2_packets_per_cpu_s() -> float | None:
-    """Data packets per CPU second of ns-2 on scenario A, if it is installed."""
-    program, script = shutil.which("ns"), _ns2_script()
-    if program is None:
-        _note("no comparison with ns-2: the program `ns` is not installed (Debian package ns2)")
-        return None
-    if script is None:
-        _note("no comparison with ns-2: run this in a checkout, its script is in validation/ns2")
-        return None
-    before = os.times()
-    child = subprocess.run(
-        [program, str(script), str(BULK_SECONDS)], capture_output=True, text=True, check=False
-    )
-    after = os.times()
-    words = child.stdout.split()
-    if child.returncode != 0 or words[:1] != ["data_packets"]:
-        _note(f"no comparison with ns-2: it failed with exit code {child.returncode}")
-        return None
-    cpu = after.children_user - before.children_user
-    cpu += after.children_system - before.children_system
-    return int(words[1]) / cpu if cpu > 0 else None
-
-
-def _ns2_script() -> Path | None:
-    # Its place in a checkout, seen from this file or from where the command is given.
-    places = (Path(__file__).resolve().parents[2], Path.cwd())
-    scripts = (place / "validation" / "ns2" / "scenario_a.tcl" for place in places)
-    return next((script for script in scripts if script.exists()), None)
+def _run(scenario: dict[str, Any]) -> tuple[dict[str, Any], float]:
+    """Runs a scenario in a process of its own; also its data packets per CPU second."""
+    measured = run_apart(scenario)
+    return measured, measured["data_packets"] / measured["cpu_s"]
 
 
 def machine() -> str:
@@ -301,18 +291,19 @@ def show(measured: dict[str, Any], console: Console) -> None:
         ("simulated / wall", "simulated_per_wall", "{:,.0f}"),
         ("peak memory, MiB", "peak_rss_mib", "{:.1f}"),
         ("times ns-2", "ratio_to_ns2", "{:.1f}"),
+        ("times ns-3", "ratio_to_ns3", "{:.1f}"),
         ("users", "users", "{:,}"),
     )
     for title, field, form in rows:
         cells = [measured[which].get(field) for which in ("A", "W", "W_unc", "W_packmime")]
         table.add_row(title, *("-" if cell is None else form.format(cell) for cell in cells))
     console.print(table)
-    if measured["A"].get("ratio_to_ns2") is not None:
+    if any(measured["A"].get(f"ratio_to_{name}") for name in ("ns2", "ns3")):
         console.print(measured["timed"])
     if measured["queues"]:
         console.print(_queue_table(measured["queues"]))
     console.print(bench_commands.table(measured["commands"]))
-    for sentence in steps.sentences(measured["gym"]):
+    for sentence in (*steps.sentences(measured["gym"]), own.sentence(measured["own"])):
         console.print(sentence)
     console.print(
         f"{measured['machine']}; aqmlab {measured['version']} ({measured['commit']}), "
@@ -337,7 +328,3 @@ def _queue_table(queues: list[dict[str, Any]]) -> Table:
             "ok" if queue["within_bar"] else "over",
         )
     return table
-
-
-def _note(sentence: str) -> None:
-    print("aqmlab:", sentence, file=sys.stderr)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +21,14 @@ app = typer.Typer(name="aqmlab", pretty_exceptions_enable=False)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")]
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="tcp://HOST:PORT|slurm:N|kubernetes:N|local:N",
+        help="Run on a cluster, through Dask (docs/cluster.md).",
+    ),
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Discard what the folder holds.")]
 Aqm = Annotated[
     list[str] | None,
@@ -107,6 +116,7 @@ def run(
     report: Annotated[
         bool, typer.Option("--report", help="Also write a report with tables and figures.")
     ] = False,
+    on: On = None,
 ) -> None:
     """Run a scenario; with --seeds or a sweep, many of them on all cores.
 
@@ -116,11 +126,27 @@ def run(
     twice = seed is not None and seeds is not None
     _refuse(twice, "--seed and --seeds exclude each other: give one of them")
     capture = _capture(pcap, pcap_port, pcap_at, watch)
+    looked_into = on is not None and (watch or capture is not None)
+    _refuse(looked_into, "--watch and --pcap look into runs of this machine: leave out --on")
     given = {"overrides": set_ or (), "seed": seed, "seeds": seeds, "aqm": aqm or ()}
-    how = {"out": out, "fresh": fresh, "jobs": jobs, "capture": capture, "report": report}
-    document = _carry_out(str(scenario), json, given=given, watch=watch, **how)
+    how = {"out": out, "fresh": fresh, "capture": capture, "report": report}
+    with _place(jobs, on) as where:
+        document = _carry_out(str(scenario), json, given=given, watch=watch, **how, **where)
     if json:
         print_json(document)
+
+
+@contextmanager
+def _place(jobs: int | None, on: str | None) -> Iterator[dict[str, Any]]:
+    """Where runs happen: so many at a time on this machine, or on a cluster."""
+    _refuse(jobs is not None and on is not None, "--jobs is of this machine: leave out --on")
+    if on is None:
+        yield {"jobs": jobs}
+        return
+    from aqmlab.runs import cluster
+
+    with cluster.opened(on) as there:
+        yield {"on": there}
 
 
 def _carry_out(name: str, json: bool, *, watch: bool = False, **how: Any) -> Any:
@@ -247,6 +273,7 @@ def study(
     refresh: Refresh = False,
     set_: unsaid.Set = None,
     live: Live = False,
+    on: On = None,
 ) -> None:
     """Repeat a published study (or all of them), or run an experiment, and write its report.
 
@@ -263,24 +290,13 @@ def study(
     _refuse(every and set_ is not None, "--set is of one study: give its name in place of `all`")
     if live and (every or part or figure):
         raise SpecError("--live adds to the report of one study: leave out --part and --figure")
-    answers = [
-        _carry_out(
-            each,
-            json,
-            report=True,
-            quick=quick,
-            part=part,
-            figure=figure,
-            out=out,
-            within=every,
-            fresh=fresh,
-            refresh=refresh,
-            jobs=jobs,
-            alter=unsaid.chosen(set_),
-            given={"aqm": aqm or ()},
-        )
-        for each in command.chosen(name, part, figure)
-    ]
+    names = command.chosen(name, part, figure)
+    given = {"aqm": aqm or ()}
+    what = {"report": True, "quick": quick, "part": part, "figure": figure, "given": given}
+    how = {"out": out, "within": every, "fresh": fresh, "refresh": refresh}
+    with _place(jobs, on) as where:
+        alter = unsaid.chosen(set_)
+        answers = [_carry_out(each, json, alter=alter, **what, **how, **where) for each in names]
     if live:
         from aqmlab.pipeline import live_study
 

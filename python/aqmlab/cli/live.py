@@ -127,6 +127,7 @@ def _run(
 ) -> None:
     """Runs it, and says what came out: as of a simulated run, then how far it can be believed."""
     from aqmlab.experiment.experiment import load
+    from aqmlab.live.ownership import given_to_caller
     from aqmlab.pipeline import command, registry
     from aqmlab.runs.progress import Progress, for_stream
     from aqmlab.simulator.capture import Capture
@@ -136,17 +137,18 @@ def _run(
     if out is None:
         usual = registry.default_folder(load(str(scenario), **given).name, False)
         out = usual.with_name(f"{usual.name}-live")
-    done = command.carry_out(
-        str(scenario),
-        given=given,
-        out=out,
-        fresh=fresh or how.program is not None,
-        report=report,
-        capture=Capture(pcap) if pcap else None,
-        progress=Progress() if how.program else for_stream(),
-        jobs=1,
-        simulate=how,
-    )
+    with given_to_caller(out, *([pcap] if pcap else [])):
+        done = command.carry_out(
+            str(scenario),
+            given=given,
+            out=out,
+            fresh=fresh or how.program is not None,
+            report=report,
+            capture=Capture(pcap) if pcap else None,
+            progress=Progress() if how.program else for_stream(),
+            jobs=1,
+            simulate=how,
+        )
     assert done.result is not None
     if json:
         print_json(show.document(done.result))
@@ -163,7 +165,7 @@ def _account(live: dict[str, Any]) -> None:
     terminal.say(
         f"router: {live['packets']} packets, late by {ms['p50']:.3f} ms (median), "
         f"{ms['p99']:.3f} ms (p99), {ms['max']:.2f} ms (most), "
-        f"{100 * live['cpu_share']:.0f} % of a core; "
+        f"{100 * live['cpu_share']:.0f} % of a core, {_precedence(live['scheduling'])}; "
         f"{live['dropped_elsewhere']} packets lost but in queues; "
         f"{live['replayed']} decisions replayed by the simulator"
     )
@@ -172,6 +174,14 @@ def _account(live: dict[str, Any]) -> None:
     for command in live["commands"]:
         if command["code"]:
             terminal.say(f"note: {command['name']} ended with exit code {command['code']}")
+
+
+def _precedence(scheduling: dict[str, Any]) -> str:
+    """In whose way the router was: real-time programs are late on no account of others."""
+    if scheduling["real_time"] is None:
+        return f"ordinary scheduling (real-time: {scheduling['refused']})"
+    locked = "locked" if scheduling["locked_memory"] else "not locked"
+    return f"real-time priority {scheduling['real_time']}, memory {locked}"
 
 
 def _check(json: bool) -> None:

@@ -39,6 +39,7 @@ def parity(
     is the same if its difference, with its 95 % interval, lies within the margin that is shown.
     """
     from aqmlab.experiment.experiment import load
+    from aqmlab.live.ownership import given_to_caller
     from aqmlab.pipeline import parity as comparing
     from aqmlab.pipeline import registry
     from aqmlab.runs.progress import for_stream
@@ -50,7 +51,8 @@ def parity(
         experiment = load(str(scenario), **given)
     usual = registry.default_folder(experiment.name, False)
     folder = out or usual.with_name(f"{usual.name}-parity")
-    found = comparing.run(experiment, out=folder, fresh=fresh, progress=for_stream)
+    with given_to_caller(folder):
+        found = comparing.run(experiment, out=folder, fresh=fresh, progress=for_stream)
     if json:
         print_json(found.document())
     else:

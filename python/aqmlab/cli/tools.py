@@ -119,15 +119,27 @@ def lab(
 
 
 @app.command()
-def bench(json: Json = False) -> None:
+def bench(
+    scale: Annotated[
+        bool, typer.Option("--scale", help="The cost of a packet over decades of sizes.")
+    ] = False,
+    instructions: Annotated[
+        bool, typer.Option("--instructions", help="With --scale: count instead of time (valgrind).")
+    ] = False,
+    largest: Annotated[
+        int, typer.Option(min=1, help="With --scale: the largest size that is run.")
+    ] = 1_000_000,
+    json: Json = False,
+) -> None:
     """Measure the simulator's speed and memory on this machine."""
+    from aqmlab.bench import scale as curves
     from aqmlab.bench import simulator as bench
 
-    measured = bench.measure()
+    measured = curves.measure(instructions, largest) if scale else bench.measure()
     if json:
         print_json(measured)
     else:
-        bench.show(measured, terminal.console())
+        (curves if scale else bench).show(measured, terminal.console())
 
 
 @app.command()
@@ -187,19 +199,10 @@ def schema(
     of: Annotated[
         str, typer.Argument(metavar="scenario|experiment|infer", help="Of which files.")
     ] = "scenario",
+    path: Annotated[bool, typer.Option("--path", help="Print where the file lies.")] = False,
 ) -> None:
     """Print the JSON schema of scenario, experiment or infer files, for editors."""
-    if of not in ("scenario", "experiment", "infer"):
-        raise SpecError(f'no schema of "{of}": give scenario, experiment or infer')
-    if of == "scenario":
-        from aqmlab.simulator import engine
+    from . import schemas
 
-        print_json(engine.schema())
-    elif of == "infer":
-        from aqmlab.infer import spec
-
-        print_json(spec.schema())
-    else:
-        from aqmlab.pipeline import schema
-
-        print_json(schema.experiment())
+    file = schemas.file(of)
+    typer.echo(file if path else file.read_text("utf-8"), nl=path)

@@ -22,6 +22,8 @@ MAX_RUNS = 100_000
 """Runs of one experiment: each is a scenario in memory and a folder."""
 # Ways to say how many users there are: saying one with `--set` or on an axis replaces the other.
 POPULATION = ("users", "flows", "load", "connections_per_s")
+# Fields whose table may be written as one name, and the key which that name has in the table.
+NAMED_BY = {"forward": "aqm", "reverse": "aqm", "tcp": "profile", "congestion": "name"}
 
 
 def check_plain(value: Any, path: str) -> None:
@@ -109,6 +111,8 @@ def _set(node: Any, parts: list[str], value: Any, path: str, depth: int) -> Any:
         return copy.deepcopy(value)
     part = parts[depth]
     here = ".".join(parts[:depth])
+    if isinstance(node, str) and depth and parts[depth - 1] in NAMED_BY:
+        node = {NAMED_BY[parts[depth - 1]]: node}
     if isinstance(node, list):
         index = int(part) if part.isascii() and part.isdigit() else -1
         if not 0 <= index < len(node):

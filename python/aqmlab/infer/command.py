@@ -43,13 +43,13 @@ def carry_out(
     """Infers what an experiment does not say, and gives what `inference.json` holds.
 
     `overrides` set fields of its scenario. `keep`: the inferred set and the predictions also go
-    into the experiment's own folder, where predictions are never written twice.
+    into the experiment's own folder, where predictions that were written stay as they are.
     """
     check_installed()
     experiment = _changed(experiments.load(name), overrides)
     inference = spec.load(experiment)
     if keep:
-        kept.refuse_twice(experiment.folder)
+        kept.place(experiment.folder)
     folder = out if out is not None else registry.default_folder(f"{experiment.name}-infer", quick)
     store = Store.open(folder, fresh=fresh)
     laboratory = Laboratory(store, progress=progress, jobs=jobs)

@@ -58,7 +58,11 @@ class Emulator:
         scores = left[:, :kept] * sizes[:kept]
         known = features(points)
         self.processes = [_fitted(known, scores[:, k]) for k in range(kept)]
-        self.outside = self._checked()
+        errors = [_left_out(process) for process in self.processes]
+        self.outside = float(np.mean([np.mean(np.abs(e) > 2.0) for e in errors]))
+        """The share of points that lie outside two deviations of what all others tell."""
+        # A process that is surer than its left-out points allow is made less sure.
+        self._widened = np.array([max(1.0, float(np.mean(e**2))) for e in errors])
 
     def __call__(self, points: np.ndarray) -> Emulated:
         """Means and variances of all outputs at these points."""
@@ -66,25 +70,20 @@ class Emulator:
         found = [process.predict(known, return_std=True) for process in self.processes]
         means = np.array([mean for mean, _ in found]).T
         # sklearn's deviation holds the noise of a run; what is wanted is that of the mean.
-        variances = np.array(
-            [
-                np.maximum(deviation**2 - _noise(process), 1e-9)
-                for (_, deviation), process in zip(found, self.processes, strict=True)
-            ]
-        ).T
+        variances = (
+            np.array(
+                [
+                    np.maximum(deviation**2 - _noise(process), 1e-9)
+                    for (_, deviation), process in zip(found, self.processes, strict=True)
+                ]
+            ).T
+            * self._widened
+        )
         return Emulated(
             self.centre + means @ self.loadings,
             variances @ self.loadings**2 + self.left_out,
             variances,
         )
-
-    def _checked(self) -> float:
-        """The share of points that lie outside two standard deviations of what all others tell.
-
-        Leave-one-out in closed form: S. Sundararajan, S. S. Keerthi, Neural Computation 13(5),
-        2001.
-        """
-        return float(np.mean([np.mean(np.abs(_left_out(p)) > 2.0) for p in self.processes]))
 
 
 def _needed(sizes: np.ndarray, share: float) -> int:
@@ -115,7 +114,8 @@ def _noise(process: Process) -> float:
 
 
 def _left_out(process: Process) -> np.ndarray:
-    """Standardised errors of every point as told by all others."""
+    """Standardised errors of every point as told by all others, in closed form: S. Sundararajan,
+    S. S. Keerthi, Neural Computation 13(5), 2001."""
     inverse = np.linalg.inv(process.L_ @ process.L_.T)
     weights = inverse @ process.y_train_
     return weights / np.sqrt(np.diag(inverse))

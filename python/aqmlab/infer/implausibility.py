@@ -3,7 +3,6 @@ unknown: the emulator's, the seeds', the published number's and the model's (Ver
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,17 +29,27 @@ class Knowledge:
     published: float
     """The variance of one published run, as a part of that of one of ours."""
 
-    def implausibility(self, points: np.ndarray) -> np.ndarray:
-        """Of every point and target."""
+    def implausibility(self, points: np.ndarray, *, model: bool = True) -> np.ndarray:
+        """Of every point and target; without the `model`'s discrepancy within the published noise
+        (and the emulator's) alone."""
         found = self.emulator(points)
-        variance = (
-            found.variance
-            # Points share their seeds, so that the emulator does not see what those have in common.
-            + self.spread(points) * (1.0 / self.seeds + self.published)
-            + self.targets.noise**2
-            + self.targets.discrepancy**2
-        )
-        return np.abs(self.targets.missed(found.mean)) / np.sqrt(variance)
+        return self._distance(found.mean, found.variance + self._known(points, model))
+
+    def seen(self, points: np.ndarray, runs: np.ndarray) -> np.ndarray:
+        """The same without discrepancy of points that were simulated (points × seeds × targets, in
+        the targets' units): there is no emulator in it. A run that failed is far away."""
+        mean = self.targets.scaled(runs).mean(axis=1)
+        distance = self._distance(mean, self._known(points, model=False))
+        return np.where(np.isfinite(distance), distance, np.inf)
+
+    def _known(self, points: np.ndarray, model: bool) -> np.ndarray:
+        """Variances of the seeds, of the published numbers and of the model."""
+        # Points share their seeds, so that the emulator does not see what those have in common.
+        seeds = self.spread(points) * (1.0 / self.seeds + self.published)
+        return seeds + self.targets.noise**2 + (self.targets.discrepancy**2 if model else 0.0)
+
+    def _distance(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        return np.abs(self.targets.missed(mean)) / np.sqrt(np.maximum(variance, 1e-18))
 
     def score(self, points: np.ndarray) -> np.ndarray:
         """The implausibility of every point: the largest but for a few of its targets'."""
@@ -51,30 +60,3 @@ def ranked(implausibilities: np.ndarray) -> np.ndarray:
     """The largest of every row, but for one in `OUTLIERS`."""
     place = implausibilities.shape[1] // OUTLIERS
     return np.partition(implausibilities, -1 - place, axis=1)[:, -1 - place]
-
-
-@dataclass(frozen=True)
-class Conflict:
-    """Targets that no point meets together, or one that none meets at all."""
-
-    names: tuple[str, ...]
-    least: float
-    """The smallest worst implausibility that any point has on them."""
-
-
-def conflicts(implausibilities: np.ndarray, names: list[str]) -> list[Conflict]:
-    """What cannot be had: single targets first, then pairs that exclude each other."""
-    best = implausibilities.min(axis=0)
-    alone = [Conflict((names[j],), float(best[j])) for j in np.flatnonzero(best > CUT)]
-    open_ = np.flatnonzero(best <= CUT)
-    pairs = [
-        Conflict((names[i], names[j]), least) for i, j, least in _pairs(implausibilities, open_)
-    ]
-    return [*sorted(alone, key=lambda c: -c.least), *sorted(pairs, key=lambda c: -c.least)]
-
-
-def _pairs(values: np.ndarray, columns: np.ndarray) -> Iterable[tuple[int, int, float]]:
-    for place, i in enumerate(columns[:-1]):
-        rest = columns[place + 1 :]
-        least = np.maximum(values[:, rest], values[:, i : i + 1]).min(axis=0)
-        yield from ((int(i), int(j), float(v)) for j, v in zip(rest, least, strict=True) if v > CUT)

@@ -11,16 +11,17 @@ import numpy as np
 from aqmlab.experiment.experiment import Experiment
 from aqmlab.runs.laboratory import Laboratory
 
-from . import posterior, sampling, sensitivity, waves
+from . import conflicts, posterior, sensitivity, waves
 from .bench import Bench, Training
-from .implausibility import Conflict, conflicts
+from .conflicts import Impossible
+from .emulator import Features
 from .posterior import Posterior
 from .predictions import Prediction, predict
 from .spec import Inference
 from .waves import History, Wave
 
-POOL = 8192
-"""Points of the prior at which conflicts between targets are looked for."""
+ROUNDS = 2
+"""How often points are simulated that say what cannot be had."""
 
 Tell = Callable[[Wave, int], None]
 
@@ -35,7 +36,7 @@ class Found:
     posterior: Posterior
     values: dict[str, Any]
     """The inferred set: the posterior's best point."""
-    conflicts: list[Conflict]
+    impossible: Impossible
     sensitivity: np.ndarray
     """Sobol' total indices: unknowns × targets."""
     whole: Training
@@ -76,15 +77,9 @@ def infer(
         published=bench.published(),
         tell=tell,
     )
-    weighed = posterior.weigh(history, seed)
-    history = waves.closer(
-        history,
-        weighed.draws(bench.amount.more, seed),
-        training,
-        inference.unknowns.features,
-        seed + len(history.waves),
-    )
-    tell(history.waves[-1], len(history.waves))
+    closer = Closer(training, inference.unknowns.features, seed, tell)
+    history = closer(history, posterior.weigh(history, seed).draws(bench.amount.more, seed))
+    history, impossible = verified(history, closer, bench.amount.check, seed)
     weighed = posterior.weigh(history, seed)
     values = inference.unknowns.values(weighed.best)
     whole = Training(bench, every=True)
@@ -97,7 +92,7 @@ def infer(
         history,
         weighed,
         values,
-        incompatible(history),
+        impossible,
         sensitivity.total(history.knowledge, [u.name for u in inference.unknown]),
         whole,
         plain,
@@ -106,9 +101,28 @@ def infer(
     )
 
 
-def incompatible(history: History) -> list[Conflict]:
-    """Targets that cannot be had, alone or together, anywhere in the prior."""
-    everywhere = sampling.uniform(POOL, history.points.shape[1], 1)
-    points = np.vstack([everywhere, history.region.points, history.points])
-    names = [target.name for target in history.targets.each]
-    return conflicts(history.knowledge.implausibility(points), names)
+@dataclass(frozen=True)
+class Closer:
+    """Simulates and emulates more closely at given points, and tells of it."""
+
+    simulate: waves.Simulator
+    features: Features
+    seed: int
+    tell: Tell
+
+    def __call__(self, history: History, points: np.ndarray) -> History:
+        """All that is known with these points."""
+        seed = self.seed + len(history.waves)
+        history = waves.closer(history, points, self.simulate, self.features, seed)
+        self.tell(history.waves[-1], len(history.waves))
+        return history
+
+
+def verified(history: History, closer: Closer, count: int, seed: int) -> tuple[History, Impossible]:
+    """What cannot be had, after runs (so many a round) at the points where it nearly can."""
+    for _ in range(ROUNDS):
+        points = conflicts.to_simulate(history, count, seed)
+        if not len(points):
+            break
+        history = closer(history, points)
+    return history, conflicts.found(history, seed)

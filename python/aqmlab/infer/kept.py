@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tomlkit
 
@@ -18,7 +18,8 @@ from aqmlab.io import files
 from aqmlab.io.documents import read_toml
 from aqmlab.simulator import engine
 
-from .predictions import Prediction
+if TYPE_CHECKING:
+    from .predictions import Prediction
 
 FOLDER = "predictions"
 LIST = "predictions.json"
@@ -48,34 +49,41 @@ def documents(
     return found
 
 
-def refuse_twice(folder: Path) -> None:
-    """Predictions that were written stay as they are."""
-    if (folder / FOLDER / LIST).exists():
-        raise StoreError(
-            f"{folder / FOLDER} holds predictions already: leave out --keep, or move them away "
-            "first"
-        )
+def place(folder: Path) -> str:
+    """Where predictions of today go: those that were written stay as they are, and later ones
+    stand in a folder of their date beside them."""
+    today = datetime.now(UTC).strftime("%Y-%m-%d")
+    for name in (FOLDER, f"{FOLDER}/{today}"):
+        if not (folder / name / LIST).exists():
+            return name
+    raise StoreError(
+        f"{folder / FOLDER} holds predictions already, also of {today}: leave out --keep, or move "
+        "them away first"
+    )
 
 
 def keep(folder: Path, files_: Mapping[str, bytes]) -> None:
-    """Writes the files into a study's own folder."""
-    refuse_twice(folder)
+    """Writes the files into a study's own folder: predictions to their place, the set anew."""
+    where = place(folder)
     for name, content in files_.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        with files.whole(folder / name) as draft:
+        path = folder / (name.replace(FOLDER, where, 1) if name.startswith(FOLDER) else name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with files.whole(path) as draft:
             draft.write_bytes(content)
 
 
 def check(folder: Path) -> list[str]:
-    """Names of prediction files in `folder/predictions` that are not what was written."""
-    place = folder / FOLDER
-    told = json.loads((place / LIST).read_text("utf-8"))
-    return [
-        name
-        for name, known in told["sha256"].items()
-        if not (place / name).is_file()
-        or hashlib.sha256((place / name).read_bytes()).hexdigest() != known
-    ]
+    """Names of prediction files below `folder/predictions` that are not what was written."""
+    changed = []
+    for listed in sorted((folder / FOLDER).rglob(LIST)):
+        told = json.loads(listed.read_text("utf-8"))
+        changed += [
+            str((listed.parent / name).relative_to(folder / FOLDER))
+            for name, known in told["sha256"].items()
+            if not (listed.parent / name).is_file()
+            or hashlib.sha256((listed.parent / name).read_bytes()).hexdigest() != known
+        ]
+    return changed
 
 
 def _csv(one: Prediction) -> str:

@@ -61,6 +61,7 @@ class Amount:
     points: int = key("of the first wave's design")
     waves: int = key("at most")
     more: int = key("points of every later wave, and of the last one in the posterior")
+    check: int = key("points of each of two rounds that verify what cannot be had", default=8)
     seeds: int = key("runs of every point, under common seeds", default=2)
     draws: int = key("points of the posterior with which other tables are predicted", default=12)
     confirm: int = key("seeds of the plain and of the inferred set at the end", default=3)

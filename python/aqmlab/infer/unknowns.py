@@ -144,9 +144,14 @@ class Unknown:
         changed = dict(scenario)
         for pattern, each in self.changes(value).items():
             for path in alternatives(pattern):
-                for place in _places(changed, path, self.only):
+                for place in self.places(changed, path):
                     changed = self._set(changed, place, each)
         return changed
+
+    def places(self, scenario: Mapping[str, Any], path: str) -> list[str]:
+        """The paths of a scenario that it changes: what is not there cannot be multiplied."""
+        found = _places(scenario, path, self.only)
+        return [p for p in found if not self.factor or _get(scenario, p) is not None]
 
     def _set(self, scenario: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
         above = path.rpartition(".")[0]
@@ -190,7 +195,7 @@ class Unknowns:
             u.name
             for u in self.each
             if not any(
-                _places(scenario, path, u.only)
+                u.places(scenario, path)
                 for scenario in scenarios
                 for value in (u.choices or [u.at(0.5)])
                 for pattern in u.changes(value)

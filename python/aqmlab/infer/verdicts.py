@@ -11,6 +11,7 @@ from aqmlab.experiment.shapes import written
 from aqmlab.intervals import CONFIDENCE
 from aqmlab.simulator import engine
 
+from .conflicts import ERROR, Conflict, Impossible
 from .implausibility import CUT
 from .inference import Found
 from .targets import Targets
@@ -18,8 +19,6 @@ from .unknowns import Unknown
 
 HARDLY = 0.01
 """A choice that the posterior gives no more than this is ruled out."""
-SHOWN = 40
-"""Conflicts that are told."""
 
 
 def document(found: Found) -> dict[str, Any]:
@@ -44,8 +43,7 @@ def document(found: Found) -> dict[str, Any]:
         "unknowns": [_unknown(found, i, u) for i, u in enumerate(found.inference.unknown)],
         "set": found.values,
         "absent": dict(found.inference.absent),
-        "conflicts": [{"names": list(c.names), "least": c.least} for c in found.conflicts[:SHOWN]],
-        "conflicts_in_all": len(found.conflicts),
+        "impossible": _impossible(found.impossible),
         "rows": rows,
         "met": _met(rows),
         "sensitivity": _by_metric(found),
@@ -53,6 +51,24 @@ def document(found: Found) -> dict[str, Any]:
         "predictions": [
             {"id": p.id, "paper": p.paper, "rows": len(p.rows)} for p in found.predictions
         ],
+    }
+
+
+def _impossible(found: Impossible) -> dict[str, Any]:
+    """What cannot be had within the published noise, with the cut and what stayed open."""
+    told: dict[str, Any] = {**vars(found), "error": ERROR}
+    for kind in ("numbers", "rows", "left", "unseen"):
+        told[kind] = [_conflict(c) for c in told[kind]]
+    for kind in ("others", "together"):
+        told[kind] = _conflict(told[kind]) if told[kind] else None
+    return told
+
+
+def _conflict(one: Conflict) -> dict[str, Any]:
+    return {
+        "names": list(one.names),
+        "least": _finite(one.least),
+        "nearest": _finite(one.nearest),
     }
 
 
@@ -171,14 +187,26 @@ def headline(told: dict[str, Any]) -> list[str]:
         if c["ruled_out"]
     ]
     lines.append("Ruled out: " + ("; ".join(out) if out else "no choice") + ".")
-    if told["conflicts"]:
-        first = told["conflicts"][0]
-        lines.append(
-            "Cannot be had: "
-            + " with ".join(first["names"])
-            + f" ({told['conflicts_in_all']} such)."
-        )
-    return lines
+    return [*lines, _cannot(told["impossible"])]
+
+
+def _cannot(impossible: dict[str, Any]) -> str:
+    """What cannot be had, in a sentence: how much of each size, and the farthest of each."""
+    sizes = {1: "numbers alone", 2: "pairs", 3: "threes"}
+    parts = []
+    for size, word in sizes.items():
+        of_it = [c for c in impossible["numbers"] if len(c["names"]) == size]
+        if of_it:
+            parts.append(f"{len(of_it)} {word} (" + " with ".join(of_it[0]["names"]) + ")")
+    if impossible["together"]:
+        parts.append("together " + ", ".join(impossible["together"]["names"]))
+    told = "Cannot be had within the published noise, at any point of the unknowns: " + (
+        "; ".join(parts) + "." if parts else "nothing that could be shown."
+    )
+    if open_ := impossible["unseen"]:
+        names = " with ".join(open_[0]["names"])
+        told += f" {len(open_)} pairs no run shows, though nothing excludes them ({names})."
+    return told
 
 
 def _finite(value: Any) -> Any:

@@ -10,6 +10,7 @@ import json
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 from aqmlab import _core
 
@@ -27,7 +28,8 @@ def main(words: list[str]) -> int:
         elif what == "check":
             Path(paths[0]).write_text(_core.live_check(), "utf-8")
         else:
-            raw.write(Path(paths[1]), dict(_core.live_run(Path(paths[0]).read_text("utf-8"))))
+            answer = _core.live_run(Path(paths[0]).read_text("utf-8"))
+            _hand_out(Path(paths[1]), dict(answer))
     except (_core.LiveError, _core.ScenarioError, _core.Fault) as error:
         if what == "users":
             print(error, file=sys.stderr)
@@ -36,6 +38,19 @@ def main(words: list[str]) -> int:
             Path(paths[-1]).write_text(told, "utf-8")
         return 1
     return 0
+
+
+def _hand_out(path: Path, answer: dict[str, Any]) -> None:
+    """Writes what a run measured; on a full disk a sentence in its place."""
+    try:
+        raw.write(path, answer)
+    except OSError as error:
+        path.unlink(missing_ok=True)  # half of it is none, and the sentence needs room
+        reason = (error.strerror or str(error)).lower()
+        raise _core.LiveError(
+            f"what it measured cannot be written to {path.parent.parent} ({reason}): "
+            "make room there, or name another folder in TMPDIR"
+        ) from error
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ what runs in them, and all of them end with it: to end a run is to end the super
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from aqmlab.simulator.capture import Capture
 from aqmlab.simulator.engine import Cancelled, Outcome, Scenario
 
 from . import raw
+from .ownership import caller, given_to_caller
 
 LOGGED = 500_000
 """Arrivals of each port that are replayed through the simulator after a run."""
@@ -70,7 +70,8 @@ class How:
         """
         with tempfile.TemporaryDirectory(prefix="aqmlab-live-") as name:
             folder = Path(name)
-            _belongs_to(folder, _caller())
+            with given_to_caller(folder):
+                pass  # its programs write into it
             spec = self._spec(engine.check(scenario), folder, capture)
             began = time.perf_counter()
             answer = _supervise(spec, folder, progress or (lambda _: True), self.program is None)
@@ -82,7 +83,7 @@ class How:
     def _spec(self, scenario: Any, folder: Path, capture: Capture | None) -> dict[str, Any]:
         users = self.program is None or self.program.with_users
         parts = _users(scenario, folder, self) if users else []
-        own: dict[str, Any] = {"identity": _caller()}
+        own: dict[str, Any] = {"identity": caller()}
         parts += [_part(argv[0], "servers", argv, folder, **own) for argv in self.servers]
         commands = []
         if self.program is not None:
@@ -128,20 +129,6 @@ def _part(
     """A program for the supervisor; without a folder it talks to the terminal."""
     errors = str(folder / f"{Path(name).name}.errors") if folder else None
     return {"name": name, "side": side, "argv": list(argv), "errors": errors, **more}
-
-
-def _caller() -> tuple[int, int] | None:
-    """User and group of whoever has become root by sudo: programs and files are theirs."""
-    user, group = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
-    root = hasattr(os, "geteuid") and os.geteuid() == 0
-    if root and user.isdecimal() and group.isdecimal():
-        return int(user), int(group)
-    return None
-
-
-def _belongs_to(path: Path, caller: tuple[int, int] | None) -> None:
-    if caller is not None:
-        os.chown(path, *caller)
 
 
 def _supervise(

@@ -18,6 +18,7 @@ from . import registry
 from .study import Study
 
 if TYPE_CHECKING:
+    from aqmlab.runs.cluster import Cluster
     from aqmlab.runs.progress import Progress
     from aqmlab.simulator.capture import Capture
     from aqmlab.tables.result import Result
@@ -89,6 +90,7 @@ def carry_out(
     progress: Progress | None = None,
     jobs: int | None = None,
     simulate: Simulate | None = None,
+    on: Cluster | None = None,
 ) -> Done:
     """Runs an experiment, or what one of its figures needs.
 
@@ -107,7 +109,7 @@ def carry_out(
     study = Study(experiment)
     if figure is not None:
         drawn = study.draw(
-            figure, quick=quick, out=folder, fresh=fresh, progress=progress, jobs=jobs
+            figure, quick=quick, out=folder, fresh=fresh, progress=progress, jobs=jobs, on=on
         )
         if drawn is None:
             mode = "quick" if quick else "full"
@@ -123,6 +125,7 @@ def carry_out(
         jobs=jobs,
         capture=capture,
         simulate=simulate,
+        on=on,
     )
     return Done(experiment, folder, result)
 

@@ -6,7 +6,7 @@ short and under the same seeds, so that the two columns differ by the end system
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from aqmlab.experiment.experiment import Experiment, load
 from aqmlab.experiment.folders import SHIPPED
 from aqmlab.experiment.grammar import Axis, Group
 from aqmlab.io.documents import read_toml
+from aqmlab.live.ownership import given_to_caller
 from aqmlab.live.run import How
 from aqmlab.runs.progress import Progress, for_stream
 from aqmlab.runs.store import Store
@@ -34,24 +35,37 @@ FOLDER = "live"
 def add_to(name: str, quick: bool, out: Path | None) -> None:
     """Runs a study's cells and adds them to its report, showing how far it is."""
     experiment = load(name)
-    add(experiment, out or registry.default_folder(experiment.name, quick), for_stream())
+    folder = out or registry.default_folder(experiment.name, quick)
+    with given_to_caller(folder):
+        add(experiment, folder, for_stream)
 
 
 def add(
-    experiment: Experiment, out: Path, progress: Progress | None = None, how: Simulate | None = None
+    experiment: Experiment,
+    out: Path,
+    progress: Callable[[], Progress | None] = lambda: None,
+    how: Simulate | None = None,
 ) -> dict[str, Any]:
-    """Runs the study's cells both ways, adds them to the report in `out`, and gives them."""
+    """Runs the study's cells both ways, adds them to the report in `out`, and gives them.
+
+    `progress` makes a display for each way: a simulated run says nothing of a live one's time.
+    """
     asked = _asked(experiment.name)
     study = Study(shortened(experiment, asked["table"]))
     settings = {name: asked[name] for name in ("duration", "warmup", "seeds")}
-    both = {"reported": True, "quick": True, "settings": {**settings, "looks": (1,)}}
+    lines = {"calibration": _calibration(experiment)}
+    both = {"reported": True, "quick": True, "settings": {**settings, **lines, "looks": (1,)}}
     below = out / FOLDER
-    simulated = study.carry_out(out=below / "simulated", progress=progress, **both)
+    simulated = study.carry_out(out=below / "simulated", progress=progress(), **both)
     live = study.carry_out(
-        out=below / "live", progress=progress, jobs=1, simulate=how or How(), **both
+        out=below / "live", progress=progress(), jobs=1, simulate=how or How(), **both
     )
     notes = list(dict.fromkeys(note for run in live.runs for note in told(run.summary)))
-    rows = _rows(experiment, dict(simulated.report or {}), dict(live.report or {}))
+    rows = [
+        row
+        for row in _rows(experiment, dict(simulated.report or {}), dict(live.report or {}))
+        if row["metric"] not in asked.get("without", ())
+    ]
     found = {"rows": rows, "notes": notes, **settings}
     from aqmlab import report
 
@@ -59,6 +73,13 @@ def add(
     store.write_json(RESULT, store.read_json(RESULT) | {"live": found})
     report.write(out)
     return found
+
+
+def _calibration(experiment: Experiment) -> dict[str, Any]:
+    """How loads become users: simulated in any case, so as long as in the quick study."""
+    usual = experiment.setting(quick=True)
+    times = {"duration": usual.duration, "warmup": usual.warmup}
+    return {**{name: time for name, time in times.items() if time}, **usual.calibration}
 
 
 def _asked(name: str) -> Mapping[str, Any]:
@@ -109,6 +130,7 @@ def _rows(
                 {
                     "table": table["paper"] or table["title"],
                     "place": " · ".join(str(value) for value in place.values()),
+                    "metric": ours["metric"],
                     "title": metric.title,
                     "unit": metric.unit,
                     "digits": metric.digits,

@@ -22,7 +22,7 @@ from aqmlab.runs.progress import Progress
 from aqmlab.simulator import measures
 from aqmlab.simulator.engine import Simulate
 from aqmlab.tables import measure
-from aqmlab.tables.equivalence import OPEN, Judgement, Margin, judge
+from aqmlab.tables.equivalence import OPEN, Judgement, Margin, judge_paired
 from aqmlab.tables.result import Result
 
 from .study import Study
@@ -162,7 +162,7 @@ def _title(number: str, about: Mapping[str, Any]) -> str:
 
 def _judged(ours: list[float], theirs: list[float], margin: Margin) -> Judgement:
     """A verdict; open where a single run has no interval."""
-    found = judge(ours, theirs, margin)
+    found = judge_paired(ours, theirs, margin)
     return found if math.isfinite(found.half) else replace(found, verdict=OPEN)
 
 

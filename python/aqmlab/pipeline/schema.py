@@ -5,6 +5,7 @@ Editors complete and underline by it. A scenario's own schema is the simulator's
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from aqmlab import figures
@@ -41,12 +42,15 @@ CLAIM = FORMS | {
 def experiment() -> dict[str, Any]:
     """The schema of `experiment.toml` and of the files that it includes."""
     shared: dict[str, Any] = {}
-    for kind, shape in KINDS.items():
-        if kind != "figure":
-            shapes.schema(shape, shared)
-    shared[Figure.__name__] = _figures(shared)
-    for shape, more in (*((shape, FORMS) for shape in KINDS.values()), (Axis, AXIS)):
+    tables = [shape for shape in KINDS.values() if shape is not Figure]
+    for shape in tables:
+        shapes.schema(shape, shared)
+    for shape, more in (*((shape, FORMS) for shape in tables), (Axis, AXIS)):
         _open(shared[shape.__name__], more)
+    before = set(shared)
+    shared[Figure.__name__] = _figures(shared)
+    for name in shared.keys() - before - {Figure.__name__}:
+        _open(shared[name], {"for": FORMS["for"]})
     _open(shared[Variant.__name__], VARIANT)
     _open(shared[KINDS["claim"].__name__], CLAIM)
     for shape in (Condition, Several):
@@ -92,15 +96,22 @@ def _open(entry: dict[str, Any], more: dict[str, Any]) -> None:
 
 
 def _figures(shared: dict[str, Any]) -> dict[str, Any]:
-    """A figure of any kind."""
+    """A figure: of each kind with its own keys, or of the kind of the one that it is like."""
     common = shapes.keys(Figure)
     kinds = [figures.kind(name) for name in figures.of_studies()]
-    every = {key.name: key for kind in kinds for key in kind.keys.values()}
-    made = shapes.table_schema(common.values(), shared, Figure.__doc__ or "")
-    made["properties"]["kind"] = {
-        "enum": [kind.name for kind in kinds],
-        "description": common["kind"].about,
-    }
-    # One key may be of another type in another kind: which, is told where the file is read.
-    made["properties"] |= {name: ANY for name in every if name not in common}
-    return made
+
+    def entry(known: Mapping[str, shapes.Key], about: str) -> dict[str, Any]:
+        made = shapes.table_schema((common | dict(known)).values(), shared, about)
+        _open(made, FORMS)
+        return made
+
+    of_kinds = []
+    for kind in kinds:
+        made = entry(kind.keys, kind.about)
+        made["properties"]["kind"] = {"const": kind.name}
+        of_kinds.append(made | {"required": ["kind"]})
+    # The same key may be of another type in another kind.
+    of_another = entry({}, Figure.__doc__ or "")
+    del of_another["properties"]["kind"]
+    of_another["properties"] |= {name: ANY for kind in kinds for name in kind.keys}
+    return {"oneOf": [*of_kinds, of_another]}

@@ -37,6 +37,7 @@ from .result import Result
 
 if TYPE_CHECKING:
     from aqmlab.experiment.rules import Claim
+    from aqmlab.runs.cluster import Cluster
     from aqmlab.simulator.capture import Capture
 
 RESULT = "result.json"
@@ -65,6 +66,7 @@ class Study:
         jobs: int | None = None,
         capture: Capture | None = None,
         simulate: Simulate | None = None,
+        on: Cluster | None = None,
     ) -> Result:
         """Runs these parts (default: all); mistakes are found before the first run.
 
@@ -73,7 +75,7 @@ class Study:
         also writes tables, figures, verdicts and a report into the folder, where parts that it
         already has stay in the report. `settings` replaces some of the quick or full settings.
         `simulate` may run scenarios otherwise (`aqmlab.live.run.How`); loads become users in the
-        simulator all the same.
+        simulator all the same. Runs happen on this machine, or `on` a cluster.
         """
         experiment = self.experiment
         if reported or experiment.is_shown:
@@ -87,7 +89,7 @@ class Study:
         self._check_scenarios(chosen, groups)
         store = Store.open(out, fresh=fresh) if out is not None else None
         laboratory = Laboratory(
-            store, progress=progress, jobs=jobs, capture=capture, simulate=simulate
+            store, progress=progress, jobs=jobs, capture=capture, simulate=simulate, on=on
         )
         with laboratory.resumable():
             material = self._measured(laboratory, chosen, groups)
@@ -220,6 +222,7 @@ class Study:
         fresh: bool = False,
         progress: Progress | None = None,
         jobs: int | None = None,
+        on: Cluster | None = None,
     ) -> Path | None:
         """Runs what one figure needs and writes it alone; nothing if there is nothing to draw."""
         from . import outcome
@@ -230,7 +233,7 @@ class Study:
         if not fresh:
             _check_owner(out, experiment)
         store = Store.open(out, fresh=fresh)
-        laboratory = Laboratory(store, progress=progress, jobs=jobs)
+        laboratory = Laboratory(store, progress=progress, jobs=jobs, on=on)
         with laboratory.resumable():
             groups = experiment.groups_of([spec])
             material = self._measured(laboratory, experiment.setting(quick), groups, [spec])

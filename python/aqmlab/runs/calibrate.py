@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aqmlab import units
 from aqmlab.errors import CalibrationError
@@ -32,6 +32,9 @@ from aqmlab.simulator import engine
 from . import pool
 from .progress import Progress
 from .stored import Cache
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
 
 SHARES = (0.25, 0.5, 0.75, 1.0)
 SEEDS = (1, 2, 3)
@@ -200,6 +203,7 @@ def calibrate(
     least_r_squared: float = MIN_R_SQUARED,
     progress: Progress | None = None,
     jobs: int | None = None,
+    on: Cluster | None = None,
 ) -> Calibration:
     """Measures the bytes that one user of the scenario's load-given traffic asks for.
 
@@ -220,7 +224,7 @@ def calibrate(
     sizes = [max(1, round(full * share / clients)) * clients for share in SHARES]
     trials = [(users, seed) for users in sizes for seed in seeds]
     scenarios = [{**_with_users(fast, users), "seed": seed} for users, seed in trials]
-    rates = _rates(scenarios, cache, progress, jobs)
+    rates = _rates(scenarios, cache, progress, jobs=jobs, on=on)
     sizes_and_rates = list(zip((users for users, _ in trials), rates, strict=True))
     result = fit([(users, rate) for users, (rate, _) in sizes_and_rates])
     asked = _slope([(users, asked) for users, (_, asked) in sizes_and_rates])
@@ -240,7 +244,7 @@ def _rates(
     scenarios: Sequence[Mapping[str, Any]],
     cache: Cache | None,
     progress: Progress | None,
-    jobs: int | None,
+    **where: Any,
 ) -> list[tuple[float, float]]:
     """IP bytes and payload asked for by the first group, per second, of every run; those kept
     under `cache` are not run again."""
@@ -265,9 +269,9 @@ def _rates(
             [scenarios[i] for i in missing],
             finish,
             title="calibration",
-            jobs=jobs,
             progress=progress,
             already=len(rates),
+            **where,
         )
     return [rates[i] for i in range(len(scenarios))]
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from aqmlab.simulator.engine import Outcome, Simulate
 
     from .calibrate import Calibration
+    from .cluster import Cluster
     from .progress import Progress
     from .store import Store
     from .stored import StoredRun
@@ -61,12 +62,20 @@ class FinishedRun:
         """Whether it recorded this table."""
         return name in self.tables()
 
-    def table(self, name: str) -> pl.DataFrame:
-        """One table as a Polars data frame."""
+    def _check_has(self, name: str) -> None:
         known = self.tables()
         if name not in known:
             hint = nearest(name, known)
             raise AqmlabError(f'no table "{name}"{hint} (known: {", ".join(known)})')
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """One table, of which is read what is asked, when it is asked."""
+        self._check_has(name)
+        return self.stored.scan(name) if self.stored is not None else self.table(name).lazy()
+
+    def table(self, name: str) -> pl.DataFrame:
+        """One table as a Polars data frame."""
+        self._check_has(name)
         if self.stored is not None:
             return self.stored.table(name)
         import polars as pl
@@ -102,8 +111,10 @@ class Laboratory:
         jobs: int | None = None,
         capture: Capture | None = None,
         simulate: Simulate | None = None,
+        on: Cluster | None = None,
     ) -> None:
         self.store = store
+        self.on = on
         self.simulate = simulate
         self.progress = progress
         self.jobs = jobs
@@ -113,7 +124,7 @@ class Laboratory:
         """The line from users to offered load (`calibrate.calibrate`), its runs kept as well."""
         cache = self.store.cache if self.store else None
         return calibrate.calibrate(
-            scenario, cache=cache, progress=self.progress, jobs=self.jobs, **how
+            scenario, cache=cache, progress=self.progress, jobs=self.jobs, on=self.on, **how
         )
 
     def expect(self, later: Mapping[Hashable, float], including: str = "") -> None:
@@ -155,6 +166,7 @@ class Laboratory:
                 captures=[captures[i] for i in missing],
                 kinds=[runs[i].key for i in missing],
                 simulate=self.simulate,
+                on=self.on,
             )
         return [results[i] for i in range(len(runs))]
 

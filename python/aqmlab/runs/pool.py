@@ -1,4 +1,7 @@
-"""Many scenarios on all cores. Threads suffice: the simulator releases the global lock."""
+"""Many scenarios on all cores, or on a cluster.
+
+Threads suffice for cores: the simulator releases the global lock.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import threading
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import Empty, SimpleQueue
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from aqmlab.errors import SpecError
 from aqmlab.experiment.spec import length_s
@@ -16,6 +19,9 @@ from aqmlab.simulator.capture import Capture
 from aqmlab.simulator.engine import Outcome, Scenario, Simulate
 
 from .progress import Progress
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
 
 T = TypeVar("T")
 
@@ -38,10 +44,12 @@ def simulate_all(
     captures: Sequence[Capture | None] | None = None,
     kinds: Sequence[Hashable] | None = None,
     simulate: Simulate | None = None,
+    on: Cluster | None = None,
 ) -> list[T]:
     """Simulates every scenario; `finish(index, outcome)` is called in the worker thread.
 
-    `simulate` may run it otherwise: a live run takes the same and gives the same.
+    `simulate` may run it otherwise: a live run takes the same and gives the same. They run on the
+    cores of this machine, or `on` a cluster.
 
     `captures`, if any, are as many as scenarios, and so are `kinds`: runs of one kind cost about
     the same time.
@@ -50,6 +58,27 @@ def simulate_all(
     percent of a run) and is then raised; what `finish` has stored stays stored.
     """
     board = progress or Progress()
+    workers = min(jobs or cores(), len(scenarios))
+    if on is None:
+        check_memory(scenarios, workers, kinds)
+    board.begin(title, [length_s(scenario) for scenario in scenarios], already, kinds=kinds)
+    try:
+        if on is not None:
+            return on.simulate_all(scenarios, finish, board)
+        run = simulate or engine.simulate
+        return _in_threads(scenarios, finish, board, max(workers, 1), captures, run)
+    finally:
+        board.end()
+
+
+def _in_threads(
+    scenarios: Sequence[Scenario],
+    finish: Callable[[int, Outcome], T],
+    board: Progress,
+    workers: int,
+    captures: Sequence[Capture | None] | None,
+    simulate: Simulate,
+) -> list[T]:
     stop = threading.Event()
 
     def work(index: int) -> T:
@@ -62,16 +91,11 @@ def simulate_all(
         board.start(index)
         capture = captures[index] if captures else None
         watched = {"watch": board.watch(index)} if board.watch and not capture else {}
-        result = finish(
-            index, (simulate or engine.simulate)(scenarios[index], report, capture, **watched)
-        )
+        result = finish(index, simulate(scenarios[index], report, capture, **watched))
         board.finish(index)
         return result
 
-    workers = min(jobs or cores(), len(scenarios))
-    check_memory(scenarios, workers, kinds)
-    board.begin(title, [length_s(scenario) for scenario in scenarios], already, kinds=kinds)
-    pool = ThreadPoolExecutor(max_workers=max(workers, 1), thread_name_prefix="aqmlab")
+    pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="aqmlab")
     try:
         futures = [pool.submit(work, index) for index in range(len(scenarios))]
         _wait(futures)
@@ -81,7 +105,6 @@ def simulate_all(
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-        board.end()
 
 
 def check_memory(

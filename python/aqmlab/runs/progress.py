@@ -21,7 +21,8 @@ Watch = tuple[Callable[[dict[str, Any]], object], float]
 class Progress:
     """Counts simulated seconds over batches of runs; this base class shows nothing.
 
-    Threads report through `advance` and `finish`; displays override `_show`.
+    Threads report through `advance` and `finish`; displays override `_open_display` and
+    `_show`.
     """
 
     watch: Callable[[int], Watch] | None = None
@@ -72,11 +73,12 @@ class Progress:
         self._open: dict[Hashable, float] = {}
         for kind, length in zip(self.kinds, self.lengths, strict=True):
             self._open[kind] = self._open.get(kind, 0.0) + length
+        self._open_display()
         self._show()
 
-    def start(self, run: int) -> None:
-        """Run number `run` of the batch starts."""
-        self._seen[run] = self._clock()
+    def start(self, run: int, ago_s: float = 0.0) -> None:
+        """Run number `run` of the batch starts, or started so long ago."""
+        self._seen[run] = self._clock() - ago_s
 
     def advance(self, run: int, simulated_s: float) -> None:
         """Run number `run` of the batch has come to `simulated_s`."""
@@ -146,6 +148,9 @@ class Progress:
             parts += [pace, f"{clock_text(self.left_s)} left{included}"]
         return f"{self.title}: {', '.join(parts)}"
 
+    def _open_display(self) -> None:
+        """Called when a batch begins."""
+
     def _show(self) -> None:
         """Called under the lock whenever a number has changed."""
 
@@ -160,18 +165,9 @@ class Lines(Progress):
         self._last = clock()
         super().__init__(clock)
 
-    def begin(
-        self,
-        title: str,
-        lengths_s: Sequence[float],
-        already: int = 0,
-        *,
-        of_bytes: bool = False,
-        kinds: Sequence[Hashable] | None = None,
-    ) -> None:
-        """As the base; the first line comes after a while, so that short work stays silent."""
+    def _open_display(self) -> None:
+        # The first line comes after a while, so that short work stays silent.
         self._last = self._clock()
-        super().begin(title, lengths_s, already, of_bytes=of_bytes, kinds=kinds)
 
     def _show(self) -> None:
         now = self._clock()
@@ -203,21 +199,11 @@ class Bar(Progress):
         self._last = -math.inf
         super().__init__()
 
-    def begin(
-        self,
-        title: str,
-        lengths_s: Sequence[float],
-        already: int = 0,
-        *,
-        of_bytes: bool = False,
-        kinds: Sequence[Hashable] | None = None,
-    ) -> None:
-        """As the base; shows a new bar."""
+    def _open_display(self) -> None:
         self._remove()
-        if lengths_s:
+        if self.lengths:
             self._rich.start()
-            self._task = self._rich.add_task(printable(title), total=1.0, detail="")
-        super().begin(title, lengths_s, already, of_bytes=of_bytes, kinds=kinds)
+            self._task = self._rich.add_task(printable(self.title), total=1.0, detail="")
 
     def end(self) -> None:
         """As the base; removes the bar."""

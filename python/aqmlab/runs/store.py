@@ -40,7 +40,7 @@ from aqmlab.simulator.engine import Outcome, Version
 
 from . import contents
 from .contents import FOLDERS, MANIFEST, MARK, Contents
-from .stored import SUMMARY, Cache, StoredRun, checked, write_parquet
+from .stored import SUMMARY, Cache, StoredRun, checked, write_tables
 
 FORMAT = 2
 _USERS = ("reference",)
@@ -185,8 +185,7 @@ class Store:
             self.contents.check_there()
             try:
                 draft.mkdir()
-                for name, table in outcome.tables.items():
-                    write_parquet(table, draft / f"{name}.parquet")
+                write_tables(outcome.tables, draft)
                 files.dump(draft / SUMMARY, outcome.summary)
                 known = {path.name: _known(path) for path in sorted(draft.iterdir())}
                 manifest = self._run_manifest(key, scenario, seed, outcome) | {"files": known}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from aqmlab.errors import StoreError
 from aqmlab.io import files
@@ -54,6 +54,19 @@ class StoredRun:
         except Damaged as damage:
             content = self.store.again(self, damage)._content(f"{name}.parquet")
         return pl.read_parquet(io.BytesIO(content))
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """The same without holding it: its file is checked now and read when it is asked for."""
+        import polars as pl
+
+        path = self.folder / f"{name}.parquet"
+        try:
+            whole = files.digest_of(path) == self.files[path.name]["blake2b"]
+        except OSError:
+            whole = False
+        if not whole:
+            self.store.again(self, Damaged(f"{path} is not what was written"))
+        return pl.scan_parquet(path, glob=False)
 
     def _content(self, name: str) -> bytes:
         return checked(self.folder / name, self.files[name])
@@ -109,18 +122,61 @@ class Cache:
         return self.folder / f"{name}.json"
 
 
-def write_parquet(table: pa.Table, path: Path) -> None:
+class Packed(Mapping[str, "pa.Table"]):
+    """Tables as the files in which they are kept: so they travel, and are read when asked for."""
+
+    def __init__(self, contents: Mapping[str, bytes]) -> None:
+        self._contents = contents
+
+    @classmethod
+    def of(cls, tables: Mapping[str, pa.Table]) -> Packed:
+        """Tables of a run that ends here and is kept elsewhere."""
+        return cls({name: parquet(table) for name, table in tables.items()})
+
+    def __getitem__(self, name: str) -> pa.Table:
+        import pyarrow.parquet as pq
+
+        return pq.read_table(io.BytesIO(self._contents[name]))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._contents)
+
+    def __len__(self) -> int:
+        return len(self._contents)
+
+    def content(self, name: str) -> bytes:
+        """The file of a table."""
+        return self._contents[name]
+
+
+def write_tables(tables: Mapping[str, pa.Table], folder: Path) -> None:
+    """Every table as its file."""
+    for name in tables:
+        # Handed over open: what takes a name takes it for a URL, and only in UTF-8.
+        with (folder / f"{name}.parquet").open("wb") as file:
+            if isinstance(tables, Packed):
+                file.write(tables.content(name))
+            else:
+                write_parquet(tables[name], file)
+
+
+def parquet(table: pa.Table) -> bytes:
+    """A table as the content of its file."""
+    with io.BytesIO() as content:
+        write_parquet(table, content)
+        return content.getvalue()
+
+
+def write_parquet(table: pa.Table, file: IO[bytes]) -> None:
     """Zstandard; times are split by byte (equally spaced floats do not repeat, their bytes do)."""
     import pyarrow.parquet as pq
 
     times = [name for name in table.column_names if name == "time_s"]
-    # Handed over open: what takes a name takes it for a URL, and only in UTF-8.
-    with path.open("wb") as file:
-        pq.write_table(
-            table,
-            file,
-            compression="zstd",
-            # A list is allowed, whatever the annotation says.
-            use_dictionary=[name for name in table.column_names if name not in times],  # pyright: ignore[reportArgumentType]
-            column_encoding=dict.fromkeys(times, "BYTE_STREAM_SPLIT") or None,
-        )
+    pq.write_table(
+        table,
+        file,
+        compression="zstd",
+        # A list is allowed, whatever the annotation says.
+        use_dictionary=[name for name in table.column_names if name not in times],  # pyright: ignore[reportArgumentType]
+        column_encoding=dict.fromkeys(times, "BYTE_STREAM_SPLIT") or None,
+    )

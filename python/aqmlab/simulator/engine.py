@@ -49,7 +49,7 @@ class Outcome:
     """One finished run."""
 
     summary: dict[str, Any]
-    tables: dict[str, pa.Table]
+    tables: Mapping[str, pa.Table]
 
 
 Simulate = Callable[..., Outcome]
@@ -241,12 +241,15 @@ def catalogue() -> dict[str, Any]:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema (draft 2020-12) of scenario files, made of the simulator's own tables.
+    """The JSON schema (draft 2020-12) of scenario files, made of the simulator's own tables
+    and of how a discipline of one's own is named.
 
-    Its `$defs` are for schemas that build on it: `scenario` leaves unknown keys
-    (`unevaluatedProperties`) and missing ones (`required`) to whoever refers to it.
+    Its `$defs` are for schemas that build on it: `scenario` demands no key, since what is missing
+    may come from elsewhere.
     """
-    return json.loads(_core().schema())
+    made = json.loads(_core().schema())
+    made["$defs"]["queue"]["oneOf"] += source.SCHEMA
+    return made
 
 
 def application(name: object) -> dict[str, Any]:

@@ -65,14 +65,30 @@ def judge(ours: Sequence[float], theirs: Sequence[float], margin: Margin) -> Jud
     return judge_means(interval(ours), interval(theirs), margin)
 
 
+def judge_paired(ours: Sequence[float], theirs: Sequence[float], margin: Margin) -> Judgement:
+    """The same where runs of one place had the same seed, and so the same users.
+
+    The interval is that of their differences: chance that both have met does not count.
+    """
+    differences = [a - b for a, b in zip(ours, theirs, strict=True)]
+    mean, low, _ = interval(differences)
+    a, b = (sum(series) / len(series) for series in (ours, theirs))
+    half, allowed = mean - low, margin.of(b)
+    ratio, spread = (a / b, half / abs(b)) if a != 0 and b != 0 else (math.nan, math.nan)
+    return Judgement(a, b, half, allowed, ratio, spread, _verdict(abs(mean), half, allowed))
+
+
 def judge_means(ours: Estimate, theirs: Estimate, margin: Margin) -> Judgement:
     """The same of means whose intervals are known."""
     (a, low_a, _), (b, low_b, _) = ours, theirs
     half, allowed = math.hypot(a - low_a, b - low_b), margin.of(b)
-    apart = abs(a - b)
-    verdict = SAME if apart + half <= allowed else APART if apart - half > allowed else OPEN
+    verdict = _verdict(abs(a - b), half, allowed)
     ratio = spread = math.nan
     if a != 0 and b != 0:
         ratio = a / b
         spread = ratio * math.hypot((a - low_a) / a, (b - low_b) / b)
     return Judgement(a, b, half, allowed, ratio, spread, verdict)
+
+
+def _verdict(apart: float, half: float, allowed: float) -> str:
+    return SAME if apart + half <= allowed else APART if apart - half > allowed else OPEN

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aqmlab.errors import AqmlabError, nearest
 from aqmlab.experiment import axes
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from aqmlab.experiment.grammar import Axis
     from aqmlab.runs.calibrate import Calibration
     from aqmlab.runs.laboratory import FinishedRun
+
+Frame = TypeVar("Frame", "pl.DataFrame", "pl.LazyFrame")
 
 
 @dataclass(frozen=True, repr=False)
@@ -169,21 +171,31 @@ class Result:
         """That table of all runs; with several runs it begins with the columns `variant`, those
         of a sweep's axes (see `variants`) and `seed`.
         """
-        if len(self.runs) == 1:
-            return self.runs[0].table(name)
+        return self._joined([run.table(name) for run in self.runs])
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """The same without reading it: what is asked of it (`filter`, `group_by`, `collect`) is
+        read from the files then, so that a table of all runs may be larger than memory.
+        """
+        return self._joined([run.scan(name) for run in self.runs])
+
+    def _joined(self, frames: Sequence[Frame]) -> Frame:
+        """The tables of all runs below each other."""
+        if len(frames) == 1:
+            return frames[0]
         import polars as pl
 
-        frames = [
-            run.table(name).select(
+        labelled = [
+            frame.select(
                 pl.lit(run.variant, pl.Int64).alias("variant"),
-                *self._literals(run, run.table(name).columns),
+                *self._literals(run, frame.collect_schema().names()),
                 pl.lit(run.seed, pl.Int64).alias("seed"),
                 pl.all(),
             )
-            for run in self.runs
+            for run, frame in zip(self.runs, frames, strict=True)
         ]
         # Relaxed: queue samples have two bytes in one run and four in another.
-        return pl.concat(frames, how="vertical_relaxed")
+        return pl.concat(labelled, how="vertical_relaxed")
 
     def statistics(self) -> pl.DataFrame:
         """Mean and 95 % interval of every summary number of every variant.

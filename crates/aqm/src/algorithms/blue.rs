@@ -262,6 +262,27 @@ mod tests {
     }
 
     #[test]
+    fn a_marked_arrival_ends_the_idle_time_and_a_dropped_one_does_not() {
+        for (marked, p) in [(true, 0.098), (false, 0.094)] {
+            let mut blue = blue(true);
+            blue.on_idle(at(0.20));
+            blue.on_signalled(marked);
+            // Idle, it would have fallen at 0.30 and 0.40 as well.
+            blue.catch_up(at(0.45));
+            assert!((blue.p - p).abs() < 1e-12, "{marked}: {}", blue.p);
+        }
+    }
+
+    #[test]
+    fn an_event_that_falls_due_this_instant_is_still_to_come() {
+        let mut blue = blue(true);
+        blue.on_idle(at(0.20));
+        blue.catch_up(Instant::from_nanos(400_000_000));
+        assert!((blue.p - 0.096).abs() < 1e-12, "at 0.30, not at 0.40: {}", blue.p);
+        assert_eq!(blue.changed, Some(Instant::from_nanos(300_000_000)));
+    }
+
+    #[test]
     fn a_long_queue_is_a_loss_event_if_asked_for() {
         let mut blue = Blue { trigger: 5, p: 0.0, ..blue(true) };
         let packet = Packet {

@@ -13,7 +13,7 @@
 //! |---|---|---|---|---|
 //! | too little waits to judge if the rest of the queue is | ≤ `mtu` | ≤ `mtu` | < `mtu` | ≤ the largest packet seen (256 at first) |
 //! | signals if late by `interval` | or more | more | more | or more |
-//! | an empty queue ends | delay and state | state | state | delay and state |
+//! | an empty queue ends | delay and state | delay and state | state | delay and state |
 //! | first count of a new series | delta rule | delta rule | delta rule | last − 1 |
 //! | after a mark within a series | counts from the plan | from the plan | from now | cannot mark |
 //! | 1/√count | exact | Newton, 16 bits | Newton, 16 bits | exact |
@@ -41,9 +41,10 @@ pub(crate) const ENTRY: Entry = Entry {
         year: 2012,
         source: "Nichols and Jacobson, ACM Queue 10(5), 2012; RFC 8289; profiles after Linux \
                  codel_impl.h, ns-3, ns-2.35",
-        deviations: "All: times are whole nanoseconds (Linux: 1.024 us). rfc8289: the count grows \
-                     at each drop within a series, also if the next packet ends it, as in Linux, \
-                     ns-3 and ns-2. linux: packet sizes include the link header that Linux adds \
+        deviations: "linux, ns3: packets' times, target and interval are whole nanoseconds; only \
+                     the waits between signals are in units of 1,024 ns, as all times are there. \
+                     rfc8289: the count grows at each drop within a series, also if the next \
+                     packet ends it, as in Linux, ns-3 and ns-2. linux: packet sizes include the link header that Linux adds \
                      (14 bytes on Ethernet) only if the link's header_bytes says so, while mtu is \
                      1514 as there; the wrap of the 32-bit clock is absent; a queue that has never \
                      signalled begins at count 1 whatever the clock says.",

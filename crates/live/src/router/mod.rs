@@ -342,7 +342,7 @@ impl Finished {
     /// The same where nobody told anything of users.
     pub fn of_ports(&self, scenario: &Scenario) -> Outcome {
         let nobody = scenario.traffic.iter().map(|_| 0);
-        self.outcome(scenario, Recorder::new(scenario, nobody), Told::default())
+        self.outcome(scenario, Recorder::new(scenario, nobody, None), Told::default())
     }
 }
 

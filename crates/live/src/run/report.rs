@@ -1,14 +1,14 @@
 //! How a live run ends: what was measured, and how far it can be believed.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use packet::{Duration, Instant};
 use serde_json::{Value, json};
 use sim::Outcome;
 
-use super::{Drive, Spec, TO_END};
-use crate::clock::monotonic_ns;
+use super::{Drive, Spec};
 use crate::fault::{Fault, doing};
 use crate::netns::Counters;
-use crate::parts::Running;
 use crate::router::replay::replay;
 use crate::router::{Finished, Told};
 use crate::users::{Collected, collect};
@@ -19,14 +19,16 @@ const LATE_S: f64 = 0.000_5;
 
 /// How far a run can be believed, as JSON: `lateness_p50_s`, `lateness_p99_s`, `lateness_max_s` of
 /// packets handed on; `gap_p99_s`, `gap_max_s` between looks of the router when it was not asleep;
-/// `cpu_share` of one processor; `packets`; `dropped_elsewhere`; `foreign`; `replayed`;
+/// `cpu_share` of one processor; `scheduling`, see [`Precedence::account`](crate::priority::Precedence::account); `packets`; `dropped_elsewhere`; `foreign`; `replayed`;
+/// `connects`, how many connections of users were established and how long `connect()` took (quantiles
+/// `p50_s`, `p90_s`, `p99_s` and `max_s`; the last three tell a SYN that was sent again);
 /// `commands` (name and exit code); `cut_s`, if a program ended the run; `missing`, what the kernel cannot
 /// imitate of the end systems; and `flags`, a sentence for
 /// everything that is not as it should be.
 #[derive(Clone, Debug)]
 pub struct Honesty(pub Value);
 
-/// Waits for the programs, replays the logs, and gathers everything.
+/// Replays the logs, and gathers everything.
 pub fn finish(
     spec: &Spec,
     mut drive: Drive,
@@ -35,8 +37,6 @@ pub fn finish(
     busy: Duration,
 ) -> Result<(Outcome, Honesty), Fault> {
     let cut = end < Instant::ZERO + spec.scenario.params.time("duration");
-    let ended = if cut { stop(&mut drive.running) } else { wait(&mut drive) };
-    ended?;
     let account = drive.bridge.account();
     let [p50, p99] = [0.5, 0.99].map(|p| drive.bridge.lateness().quantile_s(p));
     let latest = drive.bridge.lateness().longest_s();
@@ -44,6 +44,10 @@ pub fn finish(
     let elsewhere = dropped + account.refused;
     let users_cut = cut && !spec.facts.is_empty();
     let mut flags = doubts(elsewhere, p99, users_cut);
+    flags.extend(drive.precedence.doubt());
+    if !spec.capture_whole.load(Relaxed) {
+        flags.push("the capture ends before the run: there was no room for all of it".into());
+    }
     let commands: Vec<Value> = drive
         .running
         .iter()
@@ -51,15 +55,18 @@ pub fn finish(
         .map(|part| json!({"name": part.part.name, "code": part.code}))
         .collect();
     let gaps = std::mem::take(&mut drive.gaps);
+    let scheduling = drive.precedence.account();
     let finished = drive.bridge.into_router().finish(end);
     let replayed = check(spec, &finished, &mut flags)?;
-    let outcome = gather(spec, &finished, Some(end).filter(|_| cut))?;
+    let (outcome, connects) = gather(spec, &finished, Some(end).filter(|_| cut))?;
     let honesty = json!({
         "lateness_p50_s": p50, "lateness_p99_s": p99, "lateness_max_s": latest,
         "gap_p99_s": gaps.quantile_s(0.99), "gap_max_s": gaps.longest_s(),
         "cpu_share": busy.secs_f64() / end.secs_f64().max(1e-9),
+        "scheduling": scheduling,
         "packets": account.received, "foreign": account.foreign,
         "dropped_elsewhere": elsewhere,
+        "connects": connects,
         "replayed": replayed, "commands": commands,
         "cut_s": if cut { Some(end.secs_f64()) } else { None },
         "missing": spec.end_system.missing,
@@ -87,33 +94,6 @@ fn doubts(elsewhere: u64, p99_s: f64, users_cut: bool) -> Vec<String> {
     out
 }
 
-/// Programs of users end by themselves, packets still moving; all others are ended.
-fn wait(drive: &mut Drive) -> Result<(), Fault> {
-    let latest = monotonic_ns() + TO_END.as_nanos() as u64;
-    while monotonic_ns() < latest {
-        let mut all = true;
-        for part in drive.running.iter_mut().filter(|part| part.control.is_some()) {
-            all &= part.has_ended()?;
-        }
-        if all {
-            break;
-        }
-        drive.turn()?;
-        std::thread::sleep(std::time::Duration::from_micros(500));
-    }
-    let failed = drive.running.iter().find_map(Running::failure);
-    stop(&mut drive.running)?;
-    failed.map_or(Ok(()), Err)
-}
-
-fn stop(running: &mut [Running]) -> Result<(), Fault> {
-    for part in running {
-        part.has_ended()?;
-        part.stop();
-    }
-    Ok(())
-}
-
 /// Replays the log of every port through the simulator; how many arrivals that were.
 fn check(spec: &Spec, finished: &Finished, flags: &mut Vec<String>) -> Result<usize, Fault> {
     let mut arrivals = 0;
@@ -127,14 +107,48 @@ fn check(spec: &Spec, finished: &Finished, flags: &mut Vec<String>) -> Result<us
     Ok(arrivals)
 }
 
-/// What ports and users measured; of a run that was cut at `end` only the ports.
-fn gather(spec: &Spec, finished: &Finished, end: Option<Instant>) -> Result<Outcome, Fault> {
+/// What ports and users measured; of a run that was cut at `end` only the ports. And the times of
+/// `connect()`.
+fn gather(
+    spec: &Spec,
+    finished: &Finished,
+    end: Option<Instant>,
+) -> Result<(Outcome, Value), Fault> {
     let shorter = end.map(|end| spec.until(end)).transpose()?;
     let scenario = shorter.as_ref().unwrap_or(&spec.scenario);
     if spec.facts.is_empty() || end.is_some() {
-        return Ok(finished.of_ports(scenario));
+        return Ok((finished.of_ports(scenario), connects(&[])));
     }
-    let Collected { recorder, reports, users, open_requests, .. } =
+    let Collected { recorder, reports, users, open_requests, connect_s } =
         collect(scenario, &spec.facts).map_err(doing("read what users measured"))?;
-    Ok(finished.outcome(scenario, recorder, Told { reports, users, open_requests }))
+    let told = Told { reports, users, open_requests };
+    Ok((finished.outcome(scenario, recorder, told), connects(&connect_s)))
+}
+
+/// Times from the call of `connect()` until the connection was established.
+fn connects(seconds: &[f64]) -> Value {
+    let mut sorted = seconds.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let quantile = |p: f64| {
+        let place = (p * sorted.len() as f64).ceil() as usize;
+        sorted.get(place.saturating_sub(1)).copied()
+    };
+    let [p50, p90, p99, max] = [0.5, 0.9, 0.99, 1.0].map(quantile);
+    json!({ "count": sorted.len(), "p50_s": p50, "p90_s": p90, "p99_s": p99, "max_s": max })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_of_connects_are_times_that_were_seen() {
+        let seconds: Vec<f64> = (1..=200).rev().map(f64::from).collect();
+        let told = connects(&seconds);
+        assert_eq!(
+            told,
+            json!({"count": 200, "p50_s": 100.0, "p90_s": 180.0, "p99_s": 198.0, "max_s": 200.0})
+        );
+        assert_eq!(connects(&[])["p50_s"], Value::Null);
+    }
 }

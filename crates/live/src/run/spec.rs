@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use packet::Instant;
 use serde_json::Value;
@@ -31,6 +33,8 @@ pub struct Spec {
     pub end_system: EndSystem,
     /// A capture of what leaves the links.
     pub pcap: Option<PathBuf>,
+    /// Whether everything of it could be written.
+    pub(super) capture_whole: Arc<AtomicBool>,
     /// Arrivals of each port that are replayed after the run.
     pub logged: usize,
 }
@@ -54,6 +58,7 @@ impl Spec {
             facts: list("facts").iter().filter_map(path).collect(),
             end_system: EndSystem::of(&scenario)?,
             pcap: path(&json["pcap"]),
+            capture_whole: Arc::new(AtomicBool::new(true)),
             logged: json["logged"].as_u64().unwrap_or(0) as usize,
             written: json["scenario"].clone(),
             scenario,
@@ -83,11 +88,14 @@ impl Spec {
         let mut out = BufWriter::with_capacity(1 << 20, file);
         out.write_all(&capture::write::file()).map_err(doing("write a capture"))?;
         let mut record = Vec::new();
+        let whole = Arc::clone(&self.capture_whole);
         Ok(Some(Box::new(move |at, packet| {
             record.clear();
             capture::write::whole(&mut record, at.nanos(), packet);
             // A full disk costs the rest of the capture, never the run.
-            let _ = out.write_all(&record);
+            if whole.load(Relaxed) && out.write_all(&record).is_err() {
+                whole.store(false, Relaxed);
+            }
         })))
     }
 }

@@ -128,7 +128,7 @@ pub fn collect(scenario: &Scenario, logs: &[PathBuf]) -> io::Result<Collected> {
 fn of_facts(scenario: &Scenario, facts: Vec<Fact>) -> Collected {
     let members: Vec<usize> =
         scenario.traffic.iter().map(|group| group.members().unwrap_or(0) as usize).collect();
-    let recorder = Recorder::new(scenario, members.iter().copied());
+    let recorder = Recorder::new(scenario, members.iter().copied(), None);
     let mut all = Collector {
         recorder,
         end: scenario.window().to,

@@ -126,7 +126,7 @@ impl Driver {
                     .collect::<Result<_, _>>()?;
                 for (machine, socket) in (0..).zip(all) {
                     let at = self.places.served(self.side, machine, self.pair, number);
-                    self.streams.serve(at, socket.try_clone()?);
+                    self.streams.serve(at, socket.try_clone()?, dscp);
                     self.watch(Slot::Datagrams(socket, number), EventFlags::IN)?;
                 }
             } else {
@@ -332,11 +332,10 @@ impl Driver {
     /// The partner has said something.
     fn told(&mut self, word: Word, on: bool) -> io::Result<()> {
         match word {
-            Word::Heard { stream, number, at } if on => self.heard(stream, number, at),
-            Word::Say { stream, number, bytes, from, to } if on => {
-                self.say_back(stream, number, bytes, from, to);
-                Ok(())
+            Word::Heard { stream, number, at, marked } if on => {
+                self.heard(stream, number, at, marked)
             }
+            Word::Say(saying) if on => self.say_back(&saying),
             Word::Acted { group, at } if on => {
                 self.lead(group, Instant::from_nanos(at));
                 Ok(())

@@ -284,7 +284,12 @@ impl Log {
     /// # Errors
     /// If anything could not be written, from the first fact on.
     pub fn finish(mut self) -> io::Result<()> {
-        self.broken.take().map_or_else(|| self.out.flush(), Err)
+        let broken = self.broken.take().or_else(|| self.out.flush().err());
+        broken.map_or(Ok(()), |error| {
+            // On a full disk its room goes to the sentence about it.
+            self.out.into_parts().0.set_len(0)?;
+            Err(error)
+        })
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use packet::Ecn;
+use rustix::io::Errno;
 
 /// What a socket has done (`struct tcp_info`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,6 +66,44 @@ pub fn unacknowledged(socket: impl AsFd) -> u64 {
     #[allow(unsafe_code)]
     let result = unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
     if result == 0 { u64::from(bytes.unsigned_abs()) } else { 0 }
+}
+
+/// Receives a datagram: how many bytes of `into` it takes, and its ECN field as it came
+/// (`IP_RECVTOS`, `IPV6_RECVTCLASS`; not ECN-capable where the socket is not told).
+///
+/// # Errors
+/// The kernel's; `AGAIN` if there is none.
+pub fn receive(socket: &OwnedFd, into: &mut [u8]) -> Result<(usize, Ecn), Errno> {
+    // Room for one message of an int, aligned as the kernel writes them.
+    let mut control = [0_u64; 8];
+    let mut place = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+    // SAFETY: a header of zeros is one without address, places and messages.
+    #[allow(unsafe_code)]
+    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+    header.msg_iov = &raw mut place;
+    header.msg_iovlen = 1;
+    header.msg_control = control.as_mut_ptr().cast();
+    header.msg_controllen = size_of_val(&control) as _;
+    // SAFETY: the header names `place` and `control` with their lengths, both of which outlive the call.
+    #[allow(unsafe_code)]
+    let bytes = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, libc::MSG_DONTWAIT) };
+    let Ok(bytes) = usize::try_from(bytes) else {
+        let error = io::Error::last_os_error();
+        return Err(Errno::from_io_error(&error).unwrap_or(Errno::IO));
+    };
+    // SAFETY: the kernel has filled `control` as far as `msg_controllen` now says.
+    #[allow(unsafe_code)]
+    let message = unsafe { libc::CMSG_FIRSTHDR(&raw const header).as_ref() };
+    let Some(message) = message else { return Ok((bytes, Ecn::NotEct)) };
+    // A byte in IPv4, an int in IPv6: the lowest byte of either, by its place in memory.
+    let six = message.cmsg_level == libc::IPPROTO_IPV6;
+    // SAFETY: the only message that was asked for has its data behind its header, a byte or an int.
+    #[allow(unsafe_code)]
+    let class = unsafe {
+        let data = libc::CMSG_DATA(message);
+        if six { data.cast::<libc::c_int>().read_unaligned() as u8 } else { data.read() }
+    };
+    Ok((bytes, Ecn::of_traffic_class(class)))
 }
 
 /// Sets an option of TCP that is one int.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use packet::{Duration, Ecn, Instant, Rng};
+use packet::{Duration, Instant, Rng};
 use sim::Group;
 use sim::topology::Side;
 use traffic::{Action, App, AppCx, Input, Population};
@@ -154,14 +154,8 @@ impl Driver {
             Action::Close { conn } => return self.close(member, conn),
             Action::Stop { conn } => return self.stop(member, conn),
             Action::Datagram { peer, bytes } => return self.datagram(member, peer, bytes),
-            Action::Say { peer, bytes, back, ecn: Ecn::NotEct } => {
-                return self.say(member, peer, bytes, back);
-            }
-            Action::Say { .. } => {
-                let name = &self.groups.at(group).group.name;
-                return Err(io::Error::other(format!(
-                    "traffic {name}: marks of datagrams are not told live; leave its ecn out"
-                )));
+            Action::Say { peer, bytes, back, ecn } => {
+                return self.say(member, peer, bytes, back, ecn);
             }
             Action::Multiplex { .. } => {
                 let name = &self.groups.at(group).group.name;

@@ -12,6 +12,7 @@ mod acceptor;
 mod clock;
 mod collect;
 mod connection;
+mod datagram;
 mod driver;
 pub mod end_system;
 mod facts;
@@ -30,12 +31,14 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
+use rustix::process::Resource;
 use sim::scenario::Scenario;
 use sim::topology::Side;
 
 pub use self::clock::monotonic_ns;
 pub use self::collect::{Collected, collect};
 pub use self::places::Places;
+use crate::priority::{raise, wake_in_time};
 
 /// How long after the run's end datagrams are still waited for.
 pub const GRACE: packet::Duration = packet::Duration::from_millis(1_000);
@@ -75,7 +78,9 @@ impl Program {
     /// # Errors
     /// A sentence: of the scenario, or the kernel's with what it was about.
     pub fn new(task: &Task, channels: Channels) -> io::Result<Program> {
-        allow_many_sockets();
+        // One file is needed for each connection.
+        raise(Resource::Nofile);
+        wake_in_time();
         Ok(Program { driver: driver::Driver::new(task, channels)? })
     }
 
@@ -96,13 +101,4 @@ impl Program {
     pub fn run(self, begin: u64) -> io::Result<()> {
         self.driver.run(begin)
     }
-}
-
-/// As many open files as the system lets this process have: one is needed for each connection.
-fn allow_many_sockets() {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    // If it is refused, connections will be, with a sentence.
-    let _ =
-        setrlimit(Resource::Nofile, rustix::process::Rlimit { current: limit.maximum, ..limit });
 }

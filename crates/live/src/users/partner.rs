@@ -59,12 +59,29 @@ pub enum Word {
     Last { conn: ConnectionId },
     /// The connection never came, or is given up.
     Gone { conn: ConnectionId },
-    /// Send a datagram of so many bytes as the peer of this stream: `from` to `to`.
-    Say { stream: ConnectionId, number: u64, bytes: u32, from: SocketAddr, to: SocketAddr },
-    /// Datagram `number` of the stream arrived.
-    Heard { stream: ConnectionId, number: u64, at: u64 },
+    /// Send a datagram as the peer of a stream.
+    Say(Saying),
+    /// Datagram `number` of the stream arrived, with a mark of congestion or without.
+    Heard { stream: ConnectionId, number: u64, at: u64, marked: bool },
     /// The first member of a group has opened a connection or sent a datagram.
     Acted { group: u16, at: u64 },
+}
+
+/// A datagram to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Saying {
+    /// Its stream.
+    pub stream: ConnectionId,
+    /// How many of the stream came before it.
+    pub number: u64,
+    /// Its payload.
+    pub bytes: u32,
+    /// The ECN field of its header.
+    pub code_point: u8,
+    /// Who sends it.
+    pub from: SocketAddr,
+    /// To whom.
+    pub to: SocketAddr,
 }
 
 /// The channel: a stream socket of the two programs alone.

@@ -21,12 +21,24 @@ fn new(at: SocketAddr, kind: SocketType) -> io::Result<OwnedFd> {
     Ok(socket_with(family, kind, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?)
 }
 
-fn set_class(socket: &OwnedFd, at: SocketAddr, dscp: u8) -> io::Result<()> {
-    if dscp > 0 {
-        match at {
-            SocketAddr::V4(_) => sockopt::set_ip_tos(socket, dscp << 2)?,
-            SocketAddr::V6(_) => sockopt::set_ipv6_tclass(socket, u32::from(dscp << 2))?,
-        }
+/// What a socket sends has this traffic class from here on: DSCP and, of datagrams, the ECN field (of
+/// connections the kernel has its own).
+///
+/// # Errors
+/// The kernel's.
+pub fn set_class(socket: &OwnedFd, at: SocketAddr, class: u8) -> io::Result<()> {
+    match at {
+        SocketAddr::V4(_) => sockopt::set_ip_tos(socket, class)?,
+        SocketAddr::V6(_) => sockopt::set_ipv6_tclass(socket, class.into())?,
+    }
+    Ok(())
+}
+
+/// What comes to a socket is told with its traffic class.
+fn tell_class(socket: &OwnedFd, at: SocketAddr) -> io::Result<()> {
+    match at {
+        SocketAddr::V4(_) => sockopt::set_ip_recvtos(socket, true)?,
+        SocketAddr::V6(_) => sockopt::set_ipv6_recvtclass(socket, true)?,
     }
     Ok(())
 }
@@ -39,7 +51,7 @@ pub fn listener(at: SocketAddr, options: &SocketOptions, dscp: u8) -> io::Result
     let socket = new(at, SocketType::STREAM)?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
     options.set(&socket)?;
-    set_class(&socket, at, dscp)?;
+    set_class(&socket, at, dscp << 2)?;
     bind(&socket, &at)?;
     listen(&socket, BACKLOG)?;
     Ok(socket)
@@ -51,7 +63,8 @@ pub fn listener(at: SocketAddr, options: &SocketOptions, dscp: u8) -> io::Result
 /// The kernel's.
 pub fn datagrams(at: SocketAddr, dscp: u8) -> io::Result<OwnedFd> {
     let socket = new(at, SocketType::DGRAM)?;
-    set_class(&socket, at, dscp)?;
+    set_class(&socket, at, dscp << 2)?;
+    tell_class(&socket, at)?;
     bind(&socket, &at)?;
     Ok(socket)
 }
@@ -97,7 +110,7 @@ pub fn opener(
     bind_next(ports, at, |own| {
         let socket = new(own, SocketType::STREAM)?;
         options.set(&socket)?;
-        set_class(&socket, own, dscp)?;
+        set_class(&socket, own, dscp << 2)?;
         bind(&socket, &own)?;
         Ok(socket)
     })

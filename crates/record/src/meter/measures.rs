@@ -1,5 +1,7 @@
 //! What a port's meter says at the end: its numbers, and its rows of seconds.
 
+use std::ops::Range;
+
 use packet::Why;
 
 use super::Meter;
@@ -117,14 +119,15 @@ impl Meter {
         }
     }
 
-    /// The per-second series as columns named `<port>.<series>`.
-    pub fn per_second(&self, port: &str, seconds: usize) -> Vec<(String, Column)> {
-        let [departures, bytes, delays] = [0, 1, 2].map(|i| self.departed.column(i, seconds));
+    /// The series of these seconds as columns named `<port>.<series>`.
+    pub fn per_second(&self, port: &str, seconds: Range<usize>) -> Vec<(String, Column)> {
+        let [departures, bytes, delays] =
+            [0, 1, 2].map(|i| self.departed.column(i, seconds.clone()));
         let delays = delays.iter().zip(&departures).map(|(&ns, &n)| mean_s(ns as f64, n)).collect();
         let series = [
-            ("arrivals", Column::U64(self.arrivals.rows(seconds))),
+            ("arrivals", Column::U64(self.arrivals.rows(seconds.clone()))),
             ("departures", Column::U64(departures)),
-            ("drops", Column::U64(self.drops.sums(seconds))),
+            ("drops", Column::U64(self.drops.sums(seconds.clone()))),
             ("marks", Column::U64(self.marks.sums(seconds))),
             ("ip_bytes", Column::U64(bytes)),
             ("queue_delay_mean_s", Column::F64(delays)),

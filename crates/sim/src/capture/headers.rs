@@ -2,13 +2,14 @@
 
 use ::capture::flags;
 use ::capture::write::{self, TcpHeader, TcpOptions, Transport};
-use packet::{Ecn, Instant};
+use packet::Instant;
 use tcp::{Flags, Segment};
 
 use super::names::{DISCARD, HTTP, address, number, own_port};
 use crate::world::Group;
 use crate::world::connection::{ACCEPTOR, OPENER};
-use crate::world::forwarding::{InFlight, Payload};
+use crate::world::forwarding::InFlight;
+use crate::world::payload::Payload;
 
 /// The largest window without scaling, and the largest shift (RFC 7323 section 2.3).
 const MOST_WINDOW: u64 = 65_535;
@@ -35,19 +36,13 @@ pub(super) fn record(out: &mut Vec<u8>, now: Instant, inflight: &InFlight, group
             (Transport::Tcp(header), segment.len)
         }
         Payload::Datagram(datagram) => {
-            (Transport::Udp { ports: [own_port(serial), DISCARD] }, datagram.bytes)
+            (Transport::Udp { ports: [own_port(serial), DISCARD] }, datagram.bytes())
         }
-    };
-    let ecn = match inflight.ecn() {
-        Ecn::NotEct => 0,
-        Ecn::Ect1 => 1,
-        Ecn::Ect0 => 2,
-        Ecn::Ce => 3,
     };
     let packet = write::Packet {
         at_ns: now.nanos(),
         addresses: addresses(inflight, from, group),
-        traffic_class: inflight.header().dscp << 2 | ecn,
+        traffic_class: inflight.header().dscp << 2 | inflight.ecn().code_point(),
         bytes: inflight.ip_bytes(),
         transport,
         payload,

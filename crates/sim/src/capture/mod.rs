@@ -1,6 +1,6 @@
 //! What crosses a port as a capture file (pcap) that Wireshark reads, written while the run goes on.
 //!
-//! A [`Tap`] looks at packets as they reach chosen ports or leave them and hands bytes to whoever
+//! A `Tap` looks at packets as they reach chosen ports or leave them and hands bytes to whoever
 //! asked for it; nothing here touches a file. `names` gives machines addresses and connections
 //! ports, `headers` says what stands in IPv4, TCP and UDP headers; the crate `capture` writes them.
 
@@ -69,7 +69,9 @@ impl Tap {
         if at != self.at || !self.tapped[port as usize] {
             return;
         }
-        let group = &groups[usize::from(owners.of(inflight.serial_number()).0)];
+        let owner =
+            owners.of(inflight.serial_number()).expect("owners of captured packets are kept");
+        let group = &groups[usize::from(owner.0)];
         headers::record(&mut self.buffer, now, inflight, group);
         if self.buffer.len() >= CHUNK {
             self.flush();

@@ -25,6 +25,8 @@ impl Plain {
 thread_local! {
     /// Events looked at and pairs compared to find whose turn it is.
     pub(super) static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    /// Events put down in a slot.
+    pub(super) static MOVES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
 /// Spans as links and timers have them, with many ties.
@@ -125,6 +127,33 @@ fn an_event_among_many_of_one_instant_costs_the_logarithm_of_their_number() {
         let each = LOOKS.get() as f64 / (2 * count + answered) as f64;
         let most = 2.0 * (count as f64).log2() + FEW as f64;
         assert!(each <= most, "{each} looks for each of {count} events of one instant");
+    }
+}
+
+#[test]
+fn an_event_is_put_down_a_few_times_however_many_wait() {
+    for pending in [10u64, 1_000, 100_000] {
+        let mut events = EventQueue::default();
+        let mut rng = Rng::named(pending, "holds");
+        // Half are packets of a round trip, the others timers and pauses.
+        let mut later = |at: u64| match rng.below(4) {
+            0 | 1 => at + 10_000_000 + rng.below(150_000_000),
+            2 => at + 200_000_000 + rng.below(800_000_000),
+            _ => at + rng.below(60_000_000_000),
+        };
+        for event in 0..pending {
+            events.schedule(Instant::from_nanos(later(0)), event, event);
+        }
+        MOVES.set(0);
+        LOOKS.set(0);
+        let holds = 2 * pending + 10_000;
+        for _ in 0..holds {
+            let (at, event) = events.next(Instant::NEVER).expect("they never end");
+            events.schedule(Instant::from_nanos(later(at.nanos())), event, event);
+        }
+        let each = |counted: u64| counted as f64 / holds as f64;
+        assert!(each(MOVES.get()) <= 4.5, "{} times, {pending} wait", each(MOVES.get()));
+        assert!(each(LOOKS.get()) <= 1.0, "{} looks, {pending} wait", each(LOOKS.get()));
     }
 }
 

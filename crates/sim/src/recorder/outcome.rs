@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use record::{
-    Figure, Fingerprint, Listed, Measure, Meter, Summary, Table, Unit, Window, figure, list, real,
-    whole,
+    Figure, Fingerprint, Keep, Listed, Measure, Meter, Summary, Table, Unit, Window, figure, list,
+    real, whole,
 };
 
 use super::reports::Reports;
@@ -110,7 +110,10 @@ impl Recorder {
     pub fn outcome(mut self, ended: &Ended) -> Outcome {
         self.flows.sort();
         let seconds = self.window.seconds();
-        let summary = self.summary(ended);
+        let (summary, groups) = (self.summary(ended), ended.scenario.group_names());
+        if self.keep == Keep::Bounded {
+            return Outcome { summary, tables: Vec::new(), groups };
+        }
         let mut tables = self.port_tables(ended);
         tables.extend(self.flows.table(seconds));
         tables.extend(self.sources.map(|sources| sources.table(seconds)));
@@ -124,7 +127,7 @@ impl Recorder {
         }
         tables.extend(self.transfers.into_log());
         tables.extend(ended.reports.tables());
-        Outcome { summary, tables, groups: ended.scenario.group_names() }
+        Outcome { summary, tables, groups }
     }
 
     fn summary(&mut self, ended: &Ended) -> Summary {
@@ -198,9 +201,9 @@ impl Recorder {
         tables.extend(Meter::trace(studied.iter().map(|(_, meter)| *meter)));
         // A last, partial second has a row too.
         let seconds = self.window.to.nanos().div_ceil(1_000_000_000) as usize;
-        let ports = ended.of_links().flat_map(|(name, meter)| meter.per_second(name, seconds));
+        let ports = ended.of_links().flat_map(|(name, meter)| meter.per_second(name, 0..seconds));
         let mut columns: Vec<_> = ports.collect();
-        columns.extend(self.per_second(seconds));
+        columns.extend(self.per_second(0..seconds));
         tables.push(Table { name: "seconds", columns, every_s: Some((0.0, 1.0)) });
         tables
     }

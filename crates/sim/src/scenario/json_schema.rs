@@ -11,19 +11,19 @@ use traffic::distribution::shipped;
 use super::{access, end_system, schema};
 
 /// The schema of a bare scenario. Its `$defs` are for whoever builds on it (experiments):
-/// `scenario` leaves other keys and missing ones to them.
+/// `scenario` demands no key, since what is missing may come from elsewhere.
 pub fn json_schema() -> Json {
+    let scenario = table(schema::SCENARIO_STRUCTURE, &[schema::SCENARIO]);
+    // Said again rather than referred to: editors do not know `unevaluatedProperties`.
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A scenario of aqmlab",
-        "$ref": "#/$defs/scenario",
+        "type": "object",
+        "properties": scenario["properties"],
         "required": ["duration", "link", "traffic"],
-        "unevaluatedProperties": false,
+        "additionalProperties": false,
         "$defs": {
-            "scenario": {
-                "type": "object",
-                "properties": properties(schema::SCENARIO_STRUCTURE, &[schema::SCENARIO]),
-            },
+            "scenario": scenario,
             "network": table(schema::NETWORK_STRUCTURE, &[schema::NETWORK]),
             "record": table(schema::RECORD_STRUCTURE, &[schema::RECORD]),
             "link": table(schema::LINK_STRUCTURE, &[schema::LINK]),
@@ -45,6 +45,12 @@ pub fn json_schema() -> Json {
                 "type": "array", "prefixItems": [reference("time"), reference("rate")],
                 "minItems": 2, "items": false,
             })),
+            "distribution": distribution(),
+            "congestion": variants("name", tcp::controls().map(parts), &[]),
+            "number": quantity(Unit::None, ""),
+            "packets": quantity(Unit::Packets, ""),
+            "bytes": quantity(Unit::Bytes, ""),
+            "count": quantity(Unit::Count, ""),
             "time": quantity(Unit::Time, "A time."),
             "rate": quantity(Unit::Rate, "A rate."),
             "queue": variants("aqm", aqm::ALGORITHMS.iter().map(|e| parts(&e.about)), &[]),
@@ -111,7 +117,7 @@ fn structure(name: &str) -> Json {
         "forward" | "reverse" => reference("queue"),
         "drop" | "mark" | "sent" => reference("numbers"),
         // Users by another word, or the numbers of those whom a rule of a script is about.
-        "flows" => any([quantity(Unit::Count, ""), reference("numbers")]),
+        "flows" => any([reference("count"), reference("numbers")]),
         "via" | "queues" => list(text(name).1),
         "access" => json!({"enum": access::names()}),
         "app" => {
@@ -129,13 +135,16 @@ fn property(field: &Field) -> (String, Json) {
     let of = match field.kind {
         Kind::Switch => json!({"type": "boolean"}),
         Kind::Choice(names) => json!({"enum": names}),
-        Kind::Variant(known) => variants("name", known.iter().map(|about| parts(about)), &[]),
+        Kind::Variant(known) if names(known.iter().copied()).eq(names(tcp::controls())) => {
+            reference("congestion")
+        }
+        Kind::Variant(known) => variants("name", known.iter().copied().map(parts), &[]),
         Kind::Whole { unit, min, max } => {
-            any([json!({"type": "integer", "minimum": min, "maximum": max}), quantity(unit, "")])
+            any([json!({"type": "integer", "minimum": min, "maximum": max}), in_units(unit)])
         }
         Kind::Real { unit, min, max, open } => real(unit, (min, max), open),
         Kind::Distribution { unit } => {
-            any([json!({"type": "number"}), quantity(unit, ""), distribution()])
+            any([json!({"type": "number"}), in_units(unit), reference("distribution")])
         }
         Kind::File => {
             any([text("file").1, object(Map::from_iter([text("file"), text("text")]), &["file"])])
@@ -146,6 +155,10 @@ fn property(field: &Field) -> (String, Json) {
         of["default"] = default;
     }
     (field.name.to_owned(), of)
+}
+
+fn names(known: impl Iterator<Item = &'static About>) -> impl Iterator<Item = &'static str> {
+    known.map(|about| about.name)
 }
 
 fn parts(about: &'static About) -> (&'static str, &'static str, &'static [Field]) {
@@ -161,7 +174,12 @@ fn real(unit: Unit, (min, max): (f64, f64), open: bool) -> Json {
     if max < 1e300 {
         number["maximum"] = json!(max);
     }
-    any([number, quantity(unit, "")])
+    any([number, in_units(unit)])
+}
+
+/// Where a quantity of this kind is said once for all.
+fn in_units(unit: Unit) -> Json {
+    reference(if unit == Unit::None { "number" } else { unit.name() })
 }
 
 /// A number with a unit of this kind, as text.

@@ -6,8 +6,8 @@ use crate::error::ScenarioError;
 use crate::scenario::{Queue, Rtt, Scenario, Traffic};
 use crate::topology::{Direction, TCPEVAL_MS};
 
-/// A user beside his idle connections, bytes (held by a test of `world`).
-const USER: u64 = 512;
+/// A user beside his idle connections, bytes (held by a test of `world::member`).
+const USER: u64 = 200;
 /// A sender's connection, with what is on its way, bytes (held by a test of `connection`).
 const CONNECTION: u64 = 1_024;
 /// A port at rest, bytes (measured: 467 MB with 66,000 of them).
@@ -177,10 +177,10 @@ mod tests {
         let users = scenario(r#""traffic": [{"app": "web", "users": 100000000}]"#);
         // Of ten users one has a connection open.
         let said = users.least_bytes() as f64;
-        assert!((61.4e9..61.5e9).contains(&said), "{said}");
+        assert!((30.2e9..30.3e9).contains(&said), "{said}");
         let why = users.check_memory(Some(8_000_000_000)).unwrap_err().to_string();
         assert!(
-            why.starts_with("the scenario needs at least 61.4 GB of memory and 8.0 GB are free")
+            why.starts_with("the scenario needs at least 30.2 GB of memory and 8.0 GB are free")
         );
         assert!(users.check_memory(None).is_ok(), "nobody says what is free");
         let samples =

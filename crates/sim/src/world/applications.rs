@@ -9,15 +9,12 @@ use traffic::{Action, AppCx, Closes, Input};
 
 use super::connection::{ACCEPTOR, Cause, Connection, Exchange, OPENER, Serial};
 use super::forwarding::Stream;
+use super::member::machine_number;
 use super::multiplex::Mux;
 use super::{Event, World};
 use crate::event_queue::{Priority, order};
+use crate::slab::Kept;
 use crate::topology::Side;
-
-/// Two machines as packets name them. A scenario has few enough of them ([`crate::scenario::schema::NETWORK`]).
-fn host_numbers(machine: u32, peer: u32) -> [u16; 2] {
-    [machine, peer].map(|host| u16::try_from(host).expect("machines have numbers of 16 bits"))
-}
 
 impl World {
     /// Tells an application something and carries out what it asks for.
@@ -25,8 +22,8 @@ impl World {
         // An action may lead to another call only through events, never from within.
         let mut actions = std::mem::take(&mut self.actions);
         debug_assert!(actions.is_empty());
-        let app = &mut self.members[member as usize].app;
-        app.on(input, &mut AppCx { now: self.now, act: &mut |action| actions.push(action) });
+        let now = self.now;
+        self.app(member).on(input, &mut AppCx { now, act: &mut |action| actions.push(action) });
         for action in actions.drain(..) {
             self.act(member, action);
         }
@@ -49,7 +46,7 @@ impl World {
             }
             Action::Datagram { peer, bytes } => {
                 let stream = self.members[member as usize].stream;
-                let stream = stream.unwrap_or_else(|| self.open_stream(member, peer));
+                let stream = stream.map_or_else(|| self.open_stream(member, peer), Kept::place);
                 self.send_datagram(stream, bytes, Ecn::NotEct);
             }
             Action::Say { peer, bytes, back, ecn } => {
@@ -64,7 +61,9 @@ impl World {
             Action::Script { conn, after, gap, bytes } => {
                 self.script(self.connection_of(member, conn), after, gap, bytes);
             }
-            Action::Move { machine } => self.members[member as usize].machine = machine,
+            Action::Move { machine } => {
+                self.members[member as usize].machine = machine_number(machine);
+            }
             Action::Open { conn, peer, closes } => self.open(member, conn, peer, closes),
             Action::Multiplex { conn, frame } => {
                 let index = self.connection_of(member, conn);
@@ -97,7 +96,7 @@ impl World {
 
     /// Where the connection is that an application calls by this number.
     fn connection_of(&self, member: u32, number: u32) -> u32 {
-        let place = self.members[member as usize].connections[number as usize];
+        let place = self.members[member as usize].connections.get(number);
         place.expect("an application opens a connection before it uses it")
     }
 
@@ -114,11 +113,12 @@ impl World {
 
     /// The stream of what a member says in a conversation; that of the answers stands beside it.
     fn conversation(&mut self, member: u32, peer: u32) -> u32 {
-        self.members[member as usize].stream.unwrap_or_else(|| {
-            let stream = self.open_stream(member, peer);
-            self.open_answer(stream, member, peer);
-            stream
-        })
+        if let Some(stream) = self.members[member as usize].stream {
+            return stream.place();
+        }
+        let stream = self.open_stream(member, peer);
+        self.open_answer(stream, member, peer);
+        stream
     }
 
     /// The stream of the peer's answers to `stream`, which the member hears as well as its own.
@@ -142,12 +142,13 @@ impl World {
         self.acts(self.members[member as usize].group);
         let owner = &mut self.members[member as usize];
         let group = &self.groups[usize::from(owner.group)];
-        let round_trip = group.draw_round_trip(owner.machine, peer, member, &mut owner.rng);
+        let machine = u32::from(owner.machine);
+        let round_trip = group.draw_round_trip(machine, peer, member, &mut owner.rng);
         let stream = Stream {
             serial: Serial::take(&mut self.serials_given),
             group: owner.group,
-            route: group.routes[0][owner.machine as usize % group.routes[0].len()],
-            hosts: host_numbers(owner.machine, peer),
+            route: group.routes[0][machine as usize % group.routes[0].len()],
+            hosts: [owner.machine, machine_number(peer)],
             dscp: group.dscp,
             // Where the delay of a round trip lies matters here: half of it is each way's.
             tail: Duration::from_nanos(round_trip.nanos() / 2),
@@ -155,9 +156,9 @@ impl World {
             hears: None,
             sent: 0,
         };
-        self.owners.next(owner.group, member);
+        self.owners.stream(owner.group, member);
         let opened = self.recorder.stream(owner.group, member, false);
-        owner.stream = Some(opened);
+        owner.stream = Some(Kept::new(opened));
         debug_assert_eq!(opened as usize, self.streams.len());
         self.streams.push(stream);
         opened
@@ -170,21 +171,21 @@ impl World {
         let owner = &mut self.members[member as usize];
         let group = &self.groups[usize::from(owner.group)];
         let other = group.side.other();
-        let drawn = || group.draw_round_trip(owner.machine, peer, member, &mut owner.rng);
+        let machine = u32::from(owner.machine);
+        let drawn = || group.draw_round_trip(machine, peer, member, &mut owner.rng);
         let round_trip = self.next_round_trip.take().unwrap_or_else(drawn);
-        let clocks =
-            [self.machines.clock(group.side, owner.machine), self.machines.clock(other, peer)];
+        let clocks = [self.machines.clock(group.side, machine), self.machines.clock(other, peer)];
         let index = self.connections.place(|| Connection::new(&group.profile, clocks));
         let connection = &mut self.connections[index];
         connection.reset(&group.profile, clocks);
         connection.serial = Some(Serial::take(&mut self.serials_given));
-        self.owners.next(owner.group, member);
+        self.owners.connection(owner.group, member);
         connection.route = [
-            group.routes[0][owner.machine as usize % group.routes[0].len()],
+            group.routes[0][machine as usize % group.routes[0].len()],
             group.routes[1][peer as usize % group.routes[1].len()],
         ];
         connection.dscp = group.dscp;
-        connection.hosts = host_numbers(owner.machine, peer);
+        connection.hosts = [owner.machine, machine_number(peer)];
         connection.client = match group.side {
             Side::Clients => OPENER as u8,
             Side::Servers => ACCEPTOR as u8,
@@ -195,10 +196,7 @@ impl World {
         connection.number = number;
         connection.closes = closes;
         connection.opened = now;
-        if owner.connections.len() <= number as usize {
-            owner.connections.resize(number as usize + 1, None);
-        }
-        owner.connections[number as usize] = Some(index);
+        owner.connections.put(number, index);
         connection.ends[OPENER].connect(now);
         self.drain(index, OPENER);
         self.arm(index, OPENER);

@@ -212,6 +212,26 @@ impl Connection {
         if newer && !says_more && segment.sack.is_empty() { Ack::Newer } else { Ack::Needed }
     }
 
+    /// Whether the client program has something to react to. (Most packets are of the middle of a
+    /// reply: none.)
+    #[inline]
+    pub fn opener_has_news(&self) -> bool {
+        let end = &self.ends[OPENER];
+        let starts = (self.awaited || self.unwritten > 0) && end.state() == State::Established;
+        let closes = end.peer_closed() || self.closing() && self.unwritten == 0;
+        let replied = self.exchanges.front().is_some_and(|next| self.has_arrived(next));
+        let sent = self.sent_pending && end.acked() >= self.written;
+        starts || closes || replied || sent || end.state() == State::Failed
+    }
+
+    /// Whether the server program has something to do, or to wait for.
+    #[inline]
+    pub fn acceptor_has_news(&self) -> bool {
+        let end = &self.ends[ACCEPTOR];
+        let closes = self.closes == Closes::Opener && end.peer_closed();
+        self.unserved > 0 || self.multiplexed || closes || end.state() == State::Failed
+    }
+
     /// Whether the opener is to close as soon as all is written.
     #[inline]
     pub fn closing(&self) -> bool {
@@ -221,15 +241,15 @@ impl Connection {
     /// The oldest request, if its reply has arrived whole, and is known to have.
     #[inline]
     pub fn take_reply(&mut self) -> Option<Exchange> {
-        let next = self.exchanges.front()?;
+        if self.has_arrived(self.exchanges.front()?) { self.exchanges.pop_front() } else { None }
+    }
+
+    /// Whether a reply has arrived whole, and is known to have.
+    #[inline]
+    fn has_arrived(&self, exchange: &Exchange) -> bool {
         let end = &self.ends[OPENER];
-        if next.reply_end.is_none_or(|reply_end| end.delivered() < reply_end.get()) {
-            return None;
-        }
-        if self.closes == Closes::AcceptorToEnd && !end.peer_closed() {
-            return None;
-        }
-        self.exchanges.pop_front()
+        exchange.reply_end.is_some_and(|reply_end| end.delivered() >= reply_end.get())
+            && (self.closes != Closes::AcceptorToEnd || end.peer_closed())
     }
 
     /// Place of the oldest request that the acceptor has not answered; past the last without any.

@@ -2,7 +2,7 @@
 //! the datagram streams they belong to.
 
 use packet::{Ack, Duration, Ecn, Header, Instant, Packet};
-use record::{Kind, PacketClass};
+use record::{Kind, PacketClass, Who};
 use tcp::{Flags, Segment};
 
 use crate::capture::CapturedAt;
@@ -11,35 +11,11 @@ use crate::port::{Offered, Port};
 use crate::recorder::Conservation;
 use crate::topology::Side;
 use crate::world::connection::{ACCEPTOR, Connection, OPENER, Serial};
+use crate::world::payload::{Datagram, Payload};
 use crate::world::{Event, World};
 
 /// Bytes of IPv4 and UDP headers.
 const UDP_IP_HEADERS: u32 = 28;
-
-/// What an IP packet carries.
-#[derive(Clone, Copy)]
-pub(crate) enum Payload {
-    /// A segment of a connection.
-    Segment(Segment),
-    Datagram(Datagram),
-}
-
-#[derive(Clone, Copy)]
-pub(crate) struct Datagram {
-    /// How many its stream has sent before it.
-    pub number: u64,
-    pub sent: Instant,
-    /// Payload.
-    pub bytes: u32,
-    /// Code point of the IP header.
-    pub ecn: Ecn,
-}
-
-impl Default for Payload {
-    fn default() -> Self {
-        Payload::Segment(Segment::default())
-    }
-}
 
 /// A packet on its way.
 #[derive(Clone, Copy, Default)]
@@ -52,6 +28,8 @@ pub(crate) struct InFlight {
     /// Ports passed.
     hop: u16,
     pub(super) to: u8,
+    /// Delay after the last port.
+    tail: Duration,
     /// What queues may read beside size and flow. It travels along: asking the connection at
     /// every port would cost a visit to its memory.
     header: Header,
@@ -154,6 +132,26 @@ impl InFlight {
         }
     }
 
+    /// The segment that was written to it goes on its way from an end of the connection in place
+    /// `index`.
+    #[inline(always)]
+    pub(super) fn address(&mut self, index: u32, connection: &mut Connection, from: usize) {
+        let Payload::Segment(segment) = &self.payload else { return };
+        self.class = class(segment);
+        self.header = Header {
+            dscp: connection.dscp,
+            ack: connection.thinnable(from, segment),
+            source: connection.hosts[from],
+            destination: connection.hosts[1 - from],
+        };
+        self.connection = index;
+        self.serial = connection.serial;
+        self.to = (1 - from) as u8;
+        self.hop = 0;
+        self.route = connection.route[from];
+        self.tail = connection.tail[from];
+    }
+
     /// IP length in bytes.
     #[inline]
     pub(crate) fn ip_bytes(&self) -> u32 {
@@ -183,40 +181,10 @@ impl InFlight {
 }
 
 impl World {
-    pub(super) fn arrive(&mut self, id: u32) {
-        let inflight = &self.in_flight[id];
-        if usize::from(inflight.hop) < self.routes[inflight.route as usize].len() {
-            self.forward(id);
-        } else {
-            self.deliver(id);
-        }
-    }
-
-    /// Sends the segment in place `id` on its way.
-    pub(super) fn send(&mut self, id: u32, index: u32, from: usize) {
-        let connection = &mut self.connections[index];
-        let inflight = &mut self.in_flight[id];
-        let segment = inflight.segment_mut();
-        let (class, ack) = (class(segment), connection.thinnable(from, segment));
-        inflight.class = class;
-        inflight.header = Header {
-            dscp: connection.dscp,
-            ack,
-            source: connection.hosts[from],
-            destination: connection.hosts[1 - from],
-        };
-        inflight.connection = index;
-        inflight.serial = connection.serial;
-        inflight.to = (1 - from) as u8;
-        inflight.hop = 0;
-        inflight.route = connection.route[from];
-        self.launch(id);
-    }
-
     /// Sends a datagram of `bytes` payload on its way.
     pub(super) fn send_datagram(&mut self, index: u32, bytes: u32, ecn: Ecn) {
         let stream = &mut self.streams[index as usize];
-        let datagram = Datagram { number: stream.sent, sent: self.now, bytes, ecn };
+        let datagram = Datagram::new(stream.sent, self.now, bytes, ecn);
         stream.sent += 1;
         let id = self.in_flight.place(InFlight::default);
         self.in_flight[id] = InFlight {
@@ -226,6 +194,7 @@ impl World {
             to: stream.to,
             hop: 0,
             route: stream.route,
+            tail: stream.tail,
             header: Header {
                 dscp: stream.dscp,
                 ack: Ack::No,
@@ -239,7 +208,7 @@ impl World {
 
     /// A packet leaves its host.
     #[inline]
-    fn launch(&mut self, id: u32) {
+    pub(super) fn launch(&mut self, id: u32) {
         self.recorder.sent(self.now, &self.in_flight[id]);
         if self.scripts.is_none() || !self.follow_script(id) {
             self.forward(id);
@@ -249,18 +218,18 @@ impl World {
     /// Moves a packet that is now at the entrance of a port, or past its last one, as far as
     /// can be known.
     #[inline]
-    fn forward(&mut self, id: u32) {
+    pub(super) fn forward(&mut self, id: u32) {
         let mut at = self.now;
         let inflight = &mut self.in_flight[id];
         let route = &self.routes[inflight.route as usize];
-        let about = inflight.about();
+        let key = order(Priority::Arrival, inflight.about());
         loop {
             let Some(&port) = route.get(usize::from(inflight.hop)) else {
-                at = self.delayed(id, at);
-                break;
+                let at = self.delayed(id, at);
+                return self.events.schedule(at, key, Event::Deliver(id));
             };
             if at > self.now {
-                break;
+                return self.events.schedule(at, key, Event::Arrive(id));
             }
             let mut packet = Packet {
                 id,
@@ -287,26 +256,27 @@ impl World {
                         tap.saw(place, at, inflight, &self.owners, &self.groups);
                     }
                     if let Some(trace) = explicit.packet_trace() {
-                        trace.arrived(at, id, self.owners.who(&packet, inflight.class));
+                        let known = self.owners.of(inflight.serial_number());
+                        let (group, user) = known.unwrap_or_else(|| {
+                            // An old connection, or else who now has the place of one.
+                            let user = self.connections[inflight.place()].member;
+                            (self.members[user as usize].group, user)
+                        });
+                        let (class, bytes) = (inflight.class, packet.bytes);
+                        trace.arrived(at, id, Who { class, group, user, bytes });
                     }
                     let finish = self.network.offer(port, packet, inflight.class);
                     return self.after_explicit(port, finish);
                 }
             }
         }
-        self.events.schedule(at, order(Priority::Arrival, about), Event::Arrive(id));
     }
 
     /// When a packet that leaves the last port of its route at `at` reaches its host.
     #[inline(always)]
     fn delayed(&self, id: u32, at: Instant) -> Instant {
         let inflight = &self.in_flight[id];
-        let tail = if inflight.is_datagram() {
-            self.streams[inflight.connection as usize].tail
-        } else {
-            self.connections[inflight.connection].tail[usize::from(1 - inflight.to)]
-        };
-        self.network.delayed(at, tail, || self.client_of(inflight))
+        self.network.delayed(at, inflight.tail, || self.client_of(inflight))
     }
 
     /// The client's machine that a packet comes from or goes to: the one that delays it.
@@ -344,11 +314,13 @@ impl World {
             tap.saw(place, self.now, inflight, &self.owners, &self.groups);
         }
         let mut at = self.now + self.network.after(port);
+        let mut event = Event::Arrive(packet.id);
         if usize::from(inflight.hop) == self.routes[inflight.route as usize].len() {
             at = self.delayed(packet.id, at);
+            event = Event::Deliver(packet.id);
         }
         let about = self.in_flight[packet.id].about();
-        self.events.schedule(at, order(Priority::Arrival, about), Event::Arrive(packet.id));
+        self.events.schedule(at, order(Priority::Arrival, about), event);
     }
 
     pub(super) fn schedule_tick(&mut self, port: u32) {

@@ -6,7 +6,8 @@ use tcp::{HostPair, State};
 use traffic::{Closes, Input};
 
 use super::connection::{ACCEPTOR, Exchange, OPENER, Serial};
-use super::forwarding::{Datagram, InFlight, Payload, Stream};
+use super::forwarding::{InFlight, Stream};
+use super::payload::{Datagram, Payload};
 use super::{Event, World};
 use crate::event_queue::{Priority, order};
 use crate::topology::{Machines, Side};
@@ -95,9 +96,12 @@ impl World {
     /// of a SYN-ACK leaves before the request is written.
     fn after_end(&mut self, index: u32, end: usize) {
         self.drain(index, end);
+        let connection = &self.connections[index];
         if end == OPENER {
-            self.opener_reacts(index);
-        } else {
+            if connection.opener_has_news() {
+                self.opener_reacts(index);
+            }
+        } else if connection.acceptor_has_news() {
             self.acceptor_reacts(index);
         }
         self.arm(index, end);
@@ -163,14 +167,15 @@ impl World {
 
     #[inline]
     pub(super) fn drain(&mut self, index: u32, end: usize) {
-        loop {
+        while self.connections[index].ends[end].may_send() {
             let id = self.in_flight.place(InFlight::default);
             let inflight = &mut self.in_flight[id];
             let connection = &mut self.connections[index];
             if !connection.ends[end].poll_send_into(inflight.segment_mut(), self.now) {
                 return self.forget(id);
             }
-            self.send(id, index, end);
+            inflight.address(index, connection, end);
+            self.launch(id);
         }
     }
 

@@ -6,10 +6,11 @@ use tcp::Flags;
 
 use crate::scenario::schema;
 use crate::scenario::{Rule, Scenario, Traffic};
+use crate::slab::Kept;
 use crate::topology::Side;
 use crate::world::World;
 use crate::world::connection::{OPENER, Serial};
-use crate::world::forwarding::{Datagram, Payload};
+use crate::world::payload::{Datagram, Payload};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Count {
@@ -180,7 +181,10 @@ impl World {
         let first = self.groups[group].first_member;
         let number = || {
             let member = match datagram {
-                true => members.iter().position(|m| m.stream == Some(index)).unwrap_or(0) as u32,
+                true => {
+                    members.iter().position(|m| m.stream == Some(Kept::new(index))).unwrap_or(0)
+                        as u32
+                }
                 false => connections[index].member,
             };
             u64::from(member - first) + 1

@@ -316,6 +316,6 @@ pub(crate) fn linux_reno() -> Box<dyn Control> {
 }
 
 /// All congestion controls, for lists and documentation.
-pub fn controls() -> impl Iterator<Item = &'static About> {
+pub fn controls() -> impl Iterator<Item = &'static About> + Clone {
     ABOUT.into_iter()
 }

@@ -52,7 +52,8 @@ const FIELDS: &[Field] = &[
         .meaning(
             "What an ECN echo leaves of the window. rfc3168: half; of less than two segments one, \
              and nothing new goes out before the timer expires. rfc5681: half, but at least two \
-             segments, as after a loss; Linux and FreeBSD do so.",
+             segments, as after a loss; Linux and FreeBSD do so. Controls that are no Reno of classic \
+             senders answer in their own way.",
         )
         .source("RFC 3168 section 6.1.2, as in ns-2.35; RFC 5681 equation 4"),
     fields::ECN_FEEDBACK,
@@ -87,6 +88,15 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
 
 fn echo_cut(params: &Params, parts: &Parts) -> Result<EchoCut, BadParams> {
     let asked = parts.ecn.cut;
+    if parts.congestion.classic().is_none() {
+        if params.given("ecn_cut") {
+            let why = "goes with the Reno of classic senders (congestion = \"reno-bsd\", \"rfc5681\", \
+                       \"reno-ns2\"); any other control answers an echo in its own way; leave it out";
+            return Err(BadParams::new("ecn_cut", why));
+        }
+        params.ignore("ecn_cut");
+        return Ok(asked);
+    }
     match (params.choice("ecn_cut"), parts.ecn.on) {
         (cut, _) if matches!(asked, EchoCut::Beta(_)) => {
             if cut == "rfc5681" {

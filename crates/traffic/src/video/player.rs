@@ -7,7 +7,7 @@ use packet::{Duration, Instant, Rng};
 use super::choice::{Known, Rule, Throughput};
 use super::playback_buffer::PlaybackBuffer;
 use crate::distribution::{Distribution, whole_bytes};
-use crate::report::Report;
+use crate::report::{Report, Shown};
 use crate::{Action, App, AppCx, Closes, Input};
 
 /// The one connection of a player.
@@ -172,5 +172,10 @@ impl App for Player {
     fn report(&mut self, now: Instant) -> Option<Report> {
         let buffer = self.buffer.as_mut()?;
         Some(Report::Viewing(buffer.viewing(now)))
+    }
+
+    fn shown(&mut self, now: Instant) -> Option<Shown> {
+        let still = self.buffer.as_mut()?.viewing(now).stalled;
+        Some(Shown { viewers: 1, still, ..Shown::default() })
     }
 }

@@ -29,7 +29,7 @@ impl Start {
     }
 }
 
-/// A user's random streams: one for every variable.
+/// A user's random streams: one for every variable that all models have.
 #[derive(Debug)]
 pub(super) struct Streams {
     pub server: Rng,
@@ -38,6 +38,11 @@ pub(super) struct Streams {
     pub request: Rng,
     pub reply: Rng,
     pub think: Rng,
+}
+
+/// The streams of the others.
+#[derive(Debug)]
+pub(super) struct RareStreams {
     pub parse: Rng,
     pub service: Rng,
     pub page_servers: Rng,
@@ -55,6 +60,14 @@ impl Streams {
             request: stream("request"),
             reply: stream("reply"),
             think: stream("think"),
+        }
+    }
+}
+
+impl RareStreams {
+    /// Likewise.
+    pub fn new(stream: impl Fn(&str) -> Rng) -> Self {
+        RareStreams {
             parse: stream("parse"),
             service: stream("service"),
             page_servers: stream("page_servers"),

@@ -7,13 +7,14 @@
 //! *What TCP/IP protocol headers can tell us about the web*, SIGMETRICS 2001, name.
 
 mod multiplex;
+mod rare;
 
 use std::sync::Arc;
 
 use packet::{Duration, Instant, Rng};
 
+use self::rare::Rare;
 use super::page::Page;
-use super::persistent::PersistentConnections;
 use super::start::Streams;
 use super::{FRAME, Persistence, Sharing, UserModel};
 use crate::distribution::{whole_bytes, whole_count};
@@ -60,23 +61,20 @@ enum State {
 #[derive(Debug)]
 pub struct User {
     model: Arc<UserModel>,
-    starts_after: Duration,
     streams: Streams,
+    /// What only some models need.
+    rare: Option<Box<Rare>>,
     state: State,
     /// This stay's files share connections.
     persistent: bool,
     /// Bit `c` is set while connection `c` waits for a reply.
     busy: u64,
-    open: PersistentConnections,
     server: u32,
     /// Pages still to begin at this server.
     pages_left: u32,
     /// Files of this page still to ask of this server.
     files_left: u32,
-    /// Files of this page still to ask of the others.
-    others_left: u32,
-    others: Vec<u32>,
-    /// When the next page begins.
+    /// When the next page begins; the first one so long after the run.
     next_page: Instant,
     page: Page,
 }
@@ -97,19 +95,16 @@ impl User {
         let stream = |variable: &str| Rng::indexed(seed, &format!("{group}.{variable}"), index);
         let starts_after = model.start.after(&model, &mut stream("start"));
         User {
-            model,
-            starts_after,
+            rare: Rare::needed(&model).then(|| Box::new(Rare::new(stream))),
             streams: Streams::new(stream),
+            model,
             state: State::Thinking,
             persistent: false,
             busy: 0,
-            open: PersistentConnections::default(),
             server: 0,
             pages_left: 0,
             files_left: 0,
-            others_left: 0,
-            others: Vec::new(),
-            next_page: Instant::ZERO,
+            next_page: Instant::ZERO + starts_after,
             page: Page::new(Instant::ZERO),
         }
     }
@@ -120,10 +115,10 @@ impl User {
         }
         self.pages_left -= 1;
         let files = whole_count(self.model.files.sample(&mut self.streams.files));
-        self.choose_others(files);
-        // Of n servers every n-th file, from the first on, comes from the stay's.
-        self.files_left = files.div_ceil(self.others.len() as u32 + 1);
-        self.others_left = files - self.files_left;
+        self.files_left = files;
+        if self.model.page_servers.is_some() {
+            self.choose_others(files);
+        }
         self.state = State::First; // alone: the others wait until it is done
         self.page = Page::new(cx.now);
         self.fetch(cx);
@@ -135,25 +130,8 @@ impl User {
     fn begin_stay(&mut self) {
         self.server = self.streams.server.below(u64::from(self.model.servers)) as u32;
         self.pages_left = whole_count(self.model.pages.sample(&mut self.streams.pages));
-        if let Some(persistence) = &self.model.persistence {
-            self.persistent = self.streams.persistent.uniform() < persistence.share;
-        }
-    }
-
-    /// Draws which other servers supply files of this page: all different, never more than there
-    /// are files to supply.
-    fn choose_others(&mut self, files: u32) {
-        self.others.clear();
-        let at_once = self.streams_at_once().is_some();
-        let Some(number) = &self.model.page_servers else { return };
-        let rng = &mut self.streams.page_servers;
-        let number = whole_count(number.sample(rng)).min(files).min(self.model.servers);
-        let number = if at_once { number.min(NUMBERS) } else { number };
-        while (self.others.len() as u32) < number - 1 {
-            let other = rng.below(u64::from(self.model.servers)) as u32;
-            if other != self.server && !self.others.contains(&other) {
-                self.others.push(other);
-            }
+        if let Some(Persistence { share, .. }) = self.model.persistence {
+            self.persistent = self.rare().streams.persistent.uniform() < share;
         }
     }
 
@@ -163,7 +141,7 @@ impl User {
         if !self.persistent {
             return self.fetch_alone(self.server, cx);
         }
-        let place = self.open.idle().unwrap_or_else(|| self.open_kept(self.server, cx));
+        let place = self.rare().open.idle().unwrap_or_else(|| self.open_kept(self.server, cx));
         self.ask(place, cx);
     }
 
@@ -179,19 +157,30 @@ impl User {
 
     /// The lowest number that is not in use.
     fn free_number(&self) -> u32 {
-        (self.busy | self.open.numbers()).trailing_ones()
+        self.numbers().trailing_ones()
+    }
+
+    /// Bit `c` is set while number `c` is in use.
+    fn numbers(&self) -> u64 {
+        self.busy | self.rare.as_ref().map_or(0, |rare| rare.open.numbers())
+    }
+
+    /// What only some models need, where the model does.
+    fn rare(&mut self) -> &mut Rare {
+        self.rare.as_mut().expect("only models that need it ask for it")
     }
 
     /// Opens a connection that the stay keeps.
     fn open_kept(&mut self, peer: u32, cx: &mut AppCx) -> usize {
         let limit = self.persistence().requests.clone();
-        let room = limit.map_or(u32::MAX, |d| whole_count(d.sample(&mut self.streams.limit)));
+        let streams = &mut self.rare().streams;
+        let room = limit.map_or(u32::MAX, |d| whole_count(d.sample(&mut streams.limit)));
         let conn = self.free_number();
         (cx.act)(Action::Open { conn, peer, closes: Closes::Opener });
         if self.streams_at_once().is_some() {
             (cx.act)(Action::Multiplex { conn, frame: FRAME });
         }
-        self.open.add(conn, room, cx.now)
+        self.rare().open.add(conn, room, cx.now)
     }
 
     fn persistence(&self) -> &Persistence {
@@ -200,7 +189,7 @@ impl User {
 
     /// Sends one request on a kept connection.
     fn ask(&mut self, place: usize, cx: &mut AppCx) {
-        let kept = self.open.at(place);
+        let kept = self.rare().open.at(place);
         kept.waiting += 1;
         kept.room -= 1;
         let conn = u32::from(kept.conn);
@@ -214,7 +203,10 @@ impl User {
         let of = if first { reply } else { embedded.as_ref().unwrap_or(reply) };
         let bytes = whole_bytes(request.sample(&mut self.streams.request), 1.0);
         let reply_bytes = whole_bytes(of.sample(&mut self.streams.reply), *reply_scale);
-        let service = service.as_ref().map_or(0.0, |d| d.sample(&mut self.streams.service));
+        let service = match (service, &mut self.rare) {
+            (Some(service), Some(rare)) => service.sample(&mut rare.streams.service),
+            _ => 0.0,
+        };
         let service = Duration::from_secs_f64(service);
         self.page.asks(reply_bytes);
         (cx.act)(Action::Send { conn, bytes, reply_bytes, service });
@@ -222,8 +214,8 @@ impl User {
 
     /// Something has come of the connection: a reply, or with `failed` nothing more.
     fn file_is_done(&mut self, conn: u32, failed: bool, cx: &mut AppCx) {
-        if let Some(place) = self.open.find(conn) {
-            let busy = self.open.at(place).waiting > 0;
+        if let Some(place) = self.rare.as_ref().and_then(|rare| rare.open.find(conn)) {
+            let busy = self.rare().open.at(place).waiting > 0;
             if failed {
                 self.kept_failed(place)
             } else {
@@ -248,14 +240,14 @@ impl User {
     }
 
     fn kept_failed(&mut self, place: usize) {
-        let kept = self.open.remove(place);
+        let kept = self.rare().open.remove(place);
         self.busy &= !(1 << kept.conn);
         self.files_left += kept.queued;
     }
 
     fn kept_replied(&mut self, place: usize, cx: &mut AppCx) {
         let one_for_one = self.streams_at_once().is_some();
-        let kept = self.open.at(place);
+        let kept = self.rare().open.at(place);
         kept.waiting -= 1;
         kept.seasoned = true;
         let follow = if one_for_one { kept.queued.min(1) } else { kept.queued };
@@ -263,13 +255,13 @@ impl User {
         for _ in 0..follow {
             self.ask(place, cx);
         }
-        let kept = self.open.at(place);
+        let kept = self.rare().open.at(place);
         if kept.waiting == 0 {
             kept.idle_since = cx.now;
             let (conn, used_up) = (u32::from(kept.conn), kept.room == 0 || kept.for_page);
             self.busy &= !(1 << conn);
             if used_up {
-                self.open.remove(place);
+                self.rare().open.remove(place);
                 (cx.act)(Action::Close { conn });
             }
         }
@@ -278,7 +270,8 @@ impl User {
     /// The first file is there.
     fn parse(&mut self, cx: &mut AppCx) {
         let Some(parse) = &self.model.parse else { return self.fetch_rest(cx) };
-        let pause = parse.sample(&mut self.streams.parse);
+        let streams = &mut self.rare.as_mut().expect("a model that parses has it").streams;
+        let pause = parse.sample(&mut streams.parse);
         self.state = State::Parsing;
         (cx.act)(Action::WakeAt(cx.now + Duration::from_secs_f64(pause)));
     }
@@ -296,12 +289,12 @@ impl User {
         let connections = self.persistence().parallel.min(self.files_left);
         for dealt in 0..connections {
             let part = self.files_left.div_ceil(connections - dealt);
-            let place = if (dealt as usize) < self.open.len() {
+            let place = if (dealt as usize) < self.rare().open.len() {
                 dealt as usize
             } else {
                 self.open_kept(self.server, cx)
             };
-            let kept = self.open.at(place);
+            let kept = self.rare().open.at(place);
             let part = part.min(kept.room).min(u32::from(u16::MAX));
             let at_once = if kept.seasoned { part } else { 1 };
             kept.queued = part - at_once;
@@ -320,9 +313,7 @@ impl User {
         while self.busy.count_ones() < self.model.parallel {
             if self.files_left > 0 && self.may_fetch() {
                 self.fetch(cx);
-            } else if self.others_left > 0 && self.has_number() {
-                let peer = self.others[(self.others_left as usize - 1) % self.others.len()];
-                self.others_left -= 1;
+            } else if let Some(peer) = self.next_other() {
                 self.fetch_alone(peer, cx);
             } else {
                 break;
@@ -335,15 +326,15 @@ impl User {
 
     /// Whether a connection for a file of the stay's server is there or may be opened.
     fn may_fetch(&self) -> bool {
-        if !self.persistent {
+        let Some(rare) = self.rare.as_ref().filter(|_| self.persistent) else {
             return self.has_number();
-        }
-        let room = (self.open.len() as u32) < self.persistence().parallel;
-        self.open.idle().is_some() || (room && self.has_number())
+        };
+        let room = (rare.open.len() as u32) < self.persistence().parallel;
+        rare.open.idle().is_some() || (room && self.has_number())
     }
 
     fn has_number(&self) -> bool {
-        (self.busy | self.open.numbers()) != u64::MAX
+        self.numbers() != u64::MAX
     }
 
     fn think(&mut self, cx: &mut AppCx) {
@@ -353,8 +344,8 @@ impl User {
         self.state = State::Thinking;
         let pause = self.model.think.sample(&mut self.streams.think);
         self.next_page = cx.now + Duration::from_secs_f64(pause);
-        if self.pages_left == 0 {
-            while let Some(kept) = self.open.pop() {
+        if let Some(rare) = self.rare.as_mut().filter(|_| self.pages_left == 0) {
+            while let Some(kept) = rare.open.pop() {
                 (cx.act)(Action::Close { conn: u32::from(kept.conn) });
             }
         }
@@ -364,7 +355,8 @@ impl User {
     /// Asks to be woken for the next page, or earlier to close a connection that idles too long.
     fn sleep(&mut self, cx: &mut AppCx) {
         let limit = self.model.persistence.as_ref().map_or(Duration::ZERO, |p| p.idle);
-        let stale = if limit > Duration::ZERO { self.open.next_stale(limit) } else { None };
+        let rare = self.rare.as_ref().filter(|_| limit > Duration::ZERO);
+        let stale = rare.and_then(|rare| rare.open.next_stale(limit));
         // One may have idled for longer while the page was fetched over another.
         let at = stale.map_or(self.next_page, |at| at.min(self.next_page));
         (cx.act)(Action::WakeAt(at.max(cx.now)));
@@ -376,8 +368,10 @@ impl User {
             return self.begin_page(cx);
         }
         let limit = self.model.persistence.as_ref().map_or(Duration::ZERO, |p| p.idle);
-        while let Some(kept) = self.open.take_stale(cx.now, limit) {
-            (cx.act)(Action::Close { conn: u32::from(kept.conn) });
+        if let Some(rare) = &mut self.rare {
+            while let Some(kept) = rare.open.take_stale(cx.now, limit) {
+                (cx.act)(Action::Close { conn: u32::from(kept.conn) });
+            }
         }
         self.sleep(cx);
     }
@@ -386,7 +380,10 @@ impl User {
 impl App for User {
     fn on(&mut self, input: Input, cx: &mut AppCx) {
         match (input, self.state) {
-            (Input::Start, _) => (cx.act)(Action::WakeAt(cx.now + self.starts_after)),
+            (Input::Start, _) => {
+                let first = std::mem::take(&mut self.next_page).since(Instant::ZERO);
+                (cx.act)(Action::WakeAt(cx.now + first));
+            }
             (Input::Woke, State::Thinking) => self.wake(cx),
             (Input::Woke, State::Parsing) => self.fetch_rest(cx),
             (Input::Replied { conn }, _) => self.file_is_done(conn, false, cx),
@@ -402,7 +399,6 @@ mod tests {
 
     #[test]
     fn thousands_of_users_fit_in_little_memory() {
-        // With the box's pointer pair a host keeps per user.
-        assert!(size_of::<User>() + size_of::<Box<dyn App>>() <= 256, "{}", size_of::<User>());
+        assert!(size_of::<User>() <= 128, "{}", size_of::<User>());
     }
 }

@@ -127,7 +127,9 @@ def _scaled(axis: Axis, panels: list[dict], log: bool) -> None:
     every = [v for panel in panels for s in panel["series"] for v in s["values"] if len(v)]
     values = np.concatenate(every)
     if log:
-        decades(axis)
+        # Less than a decade has too few of the usual places.
+        narrow = values.max() < 10 * values.min()
+        decades(axis, subs=(1, 2, 3, 5, 7) if narrow else (1, 2, 5))
     elif 0 <= values.min() < LEAST * values.max() or not values.any():
         axis.axes.set(**{f"{name_of(axis)}lim": (0, 1.06 * values.max() or 1.0)})
 

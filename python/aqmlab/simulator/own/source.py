@@ -4,6 +4,7 @@ scenario, whose identity (and so that of its results) then covers every byte of 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -17,14 +18,23 @@ if TYPE_CHECKING:
 
 PYTHON = ".py"
 LIBRARIES = (".so", ".dylib")
+NAMED = r"\.py(:[^\W\d]\w*)?$|\.(so|dylib)$"
+"""`FILE.py`, `FILE.py:CLASS` or the name of a shared library (a pattern of editors, too)."""
+SCHEMA: list[dict[str, Any]] = [
+    {"type": "string", "pattern": NAMED, "description": "a discipline of your own"},
+    {
+        "type": "object",
+        "properties": {"aqm": {"type": "string", "pattern": NAMED}},
+        "required": ["aqm"],
+        "description": "a discipline of your own, with its parameters",
+    },
+]
+"""What a queue may be beside a discipline of the registry, as a JSON schema."""
 
 
 def names_file(value: object) -> bool:
-    """Whether this is `FILE.py`, `FILE.py:CLASS` or the name of a shared library."""
-    if not isinstance(value, str):
-        return False
-    file, _, name = value.rpartition(":")
-    return value.endswith((PYTHON, *LIBRARIES)) or (file.endswith(PYTHON) and name.isidentifier())
+    """Whether this names a discipline by its file."""
+    return isinstance(value, str) and re.search(NAMED, value) is not None
 
 
 def table(value: str, folder: Path = Path()) -> dict[str, Any]:

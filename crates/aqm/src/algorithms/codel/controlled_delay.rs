@@ -46,10 +46,13 @@ impl Profile {
         plans_marks_from_now: false,
         newton: false,
     };
-    pub const LINUX: Profile =
-        Profile { strictly_later: true, empty_resets: false, newton: true, ..Profile::RFC8289 };
-    pub const NS3: Profile =
-        Profile { least: Least::Below, plans_marks_from_now: true, ..Profile::LINUX };
+    pub const LINUX: Profile = Profile { strictly_later: true, newton: true, ..Profile::RFC8289 };
+    pub const NS3: Profile = Profile {
+        least: Least::Below,
+        plans_marks_from_now: true,
+        empty_resets: false,
+        ..Profile::LINUX
+    };
     pub const NS2: Profile =
         Profile { least: Least::LargestSeen, delta_rule: false, ..Profile::RFC8289 };
 }
@@ -245,6 +248,28 @@ mod tests {
             control.begin_series(now);
             assert_eq!((control.law.count(), control.last_count), (count, count));
             assert_eq!(control.drop_next, Some(now + Duration::from_nanos(wait_ns)));
+        }
+    }
+    #[test]
+    fn an_emptied_queue_forgets_since_when_packets_stay_too_long_but_in_ns3() {
+        let params = Params::defaults(super::super::FIELDS);
+        let ms = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let packet = |at: Instant| Packet {
+            id: 0,
+            flow: 0,
+            bytes: 1500,
+            ecn: packet::Ecn::NotEct,
+            arrived: at,
+            header: packet::Header::default(),
+        };
+        for (profile, signals) in
+            [(Profile::RFC8289, false), (Profile::LINUX, false), (Profile::NS3, true)]
+        {
+            let mut control = Control::new(profile, &params, 1500);
+            assert!(!control.too_long(&packet(ms(0)), 9000, ms(10)));
+            // Other queues are served: this one is empty when its turn comes, and then is not.
+            control.on_empty(ms(11));
+            assert_eq!(control.too_long(&packet(ms(100)), 9000, ms(120)), signals, "{profile:?}");
         }
     }
 }

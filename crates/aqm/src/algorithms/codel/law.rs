@@ -2,6 +2,9 @@
 
 use packet::{Duration, Instant, math};
 
+/// The binary logarithm of Linux's unit of time, in ns (CODEL_SHIFT).
+const UNIT: u32 = 10;
+
 /// The control law of one series of signals, and the number of signals in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Law {
@@ -52,7 +55,8 @@ impl Law {
                 let root = math::sqrt(f64::from(self.count.max(1)));
                 (interval as f64 / root + 0.5) as u64
             }
-            Some(inverse) => (interval * u64::from(inverse)) >> 16,
+            // Linux counts in units of 1,024 ns and forgets what is left over at every signal.
+            Some(inverse) => (((interval >> UNIT) * u64::from(inverse)) >> 16) << UNIT,
         };
         t + Duration::from_nanos(wait)
     }
@@ -110,7 +114,18 @@ mod tests {
 
     #[test]
     fn the_series_of_linux() {
-        close(&series(true, 6), &[100.0, 150.0, 206.25, 255.03, 299.18, 339.59]);
+        close(&series(true, 6), &[100.0, 150.0, 206.25, 255.03, 299.18, 339.58]);
+    }
+
+    #[test]
+    fn linux_waits_in_whole_units() {
+        // 97,656 units in 100 ms, times 65,535 and then 32,769 of 65,536ths, each cut.
+        let mut law = Law::new(Duration::from_millis(100), true);
+        law.restart(1);
+        let first = law.after(Instant::ZERO);
+        law.grow();
+        let found = [first.nanos(), law.after(first).nanos() - first.nanos()];
+        assert_eq!(found, [97_654 * 1024, 48_829 * 1024]);
     }
 
     #[test]

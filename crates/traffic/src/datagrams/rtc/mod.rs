@@ -19,7 +19,7 @@ use self::sender::{Sender, Sending};
 use self::wire::{Parcel, Wire};
 use super::{Lifetime, Lifetimes, RATE};
 use crate::registry::{Entry, Group, Population};
-use crate::report::{Report, Watching};
+use crate::report::{Report, Shown, Watching};
 use crate::{Action, App, AppCx, Input};
 
 /// What the calls of a group have in common.
@@ -170,6 +170,12 @@ impl App for VideoCall {
         };
         Some(Report::VideoCall(self.directions.iter().map(watching).collect()))
     }
+
+    fn shown(&mut self, now: Instant) -> Option<Shown> {
+        let until = self.lifetime.end().min(now);
+        let pictures = self.directions.iter().map(|of| of.receiver.picture.so_far(until));
+        Some(pictures.fold(Shown::default(), Shown::and))
+    }
 }
 
 /// What the registry says of video calls.
@@ -198,7 +204,8 @@ pub const ENTRY: Entry = Entry {
 static FIELDS: [Field; 18] = [
     Field::new("congestion", KIND, Value::Choice("nada"))
         .meaning("Congestion control: its name, or a table { name = \"nada\", x_ref = \"20 ms\" }.")
-        .source("RFC 8698"),
+        .source("RFC 8698, draft-ietf-rmcat-gcc-02, RFC 8298")
+        ,
     Field::new("min_rate", RATE, Value::Real(150e3))
         .meaning("Lowest rate of the video.")
         .source("RFC 8698 figure 3 and RFC 8593: 150 kbit/s"),
@@ -206,14 +213,14 @@ static FIELDS: [Field; 18] = [
         .meaning("Highest rate of the video.")
         .source("RFC 8698 figure 3: RMAX = 1.5 Mbit/s"),
     Field::new("start_rate", RATE, Value::Unset)
-        .meaning("Rate at the begin; if not given, min_rate.")
-        .source("RFC 8698 section 4.3: r_ref begins at RMIN"),
+        .meaning("Rate at the begin; if not given, min_rate, for gcc 300 kbit/s.")
+        .source("RFC 8698 section 4.3: r_ref begins at RMIN; libwebrtc: 300 kbit/s"),
     Field::new("packet", Kind::whole(Unit::Bytes, 100, super::MOST_PAYLOAD), Value::Whole(1_200))
         .meaning("Length of an RTP packet at most, its header of 12 B included.")
         .source("recalled: libwebrtc's largest packet"),
-    Field::new("feedback", Kind::from(Unit::Time, 0.001, 10.0), Value::Real(0.1))
-        .meaning("Time between two reports of a receiver.")
-        .source("RFC 8698 figure 3: DELTA = 100 ms"),
+    Field::new("feedback", Kind::from(Unit::Time, 0.001, 10.0), Value::Unset)
+        .meaning("Time between two reports of a receiver; if not given, 100 ms, for scream 20 ms.")
+        .source("RFC 8698 figure 3: DELTA = 100 ms; libwebrtc's usual 100 ms; RFC 8298: 20 ms from 500 kbit/s on"),
     Field::new("ecn", Kind::Switch, Value::Switch(false))
         .meaning("Whether video is sent ECN-capable, ECT(0); reports are not.")
         .source("RFC 6679; constructed: off, since few negotiate it"),
@@ -246,8 +253,9 @@ fn video(params: &Params, control: &Chosen) -> Result<Video, BadParams> {
         let why = "lies outside min_rate to max_rate; a call begins with a rate that it may have";
         return Err(BadParams::new("start_rate", why));
     }
-    let (frame_rate, feedback) = (params.real("frame_rate"), params.time("feedback"));
-    Ok(Video { least, most, start, frame_rate, feedback })
+    let feedback = Duration::from_secs_f64(params.real_or("feedback", control.feedback()));
+    let packet = params.whole("packet") as u32;
+    Ok(Video { least, most, start, frame_rate: params.real("frame_rate"), feedback, packet })
 }
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
@@ -258,7 +266,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
         control: control.make(&video),
         video,
         encoding: Encoding::read(params),
-        packet: params.whole("packet") as u32,
+        packet: video.packet,
         ecn: if params.switch("ecn") { Ecn::Ect0 } else { Ecn::NotEct },
         both_ways: params.switch("both_ways"),
     };

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use packet::{Duration, Instant};
 
+use crate::report::Shown;
+
 /// Frames whose mean duration says what a freeze is.
 const RECENT: usize = 30;
 /// What a freeze is longer by than the mean, where that is short.
@@ -18,6 +20,7 @@ pub(super) struct Picture {
     /// The measured interval's begin.
     from: Instant,
     delays: Vec<Duration>,
+    delay_sum: Duration,
     freezes: u64,
     frozen_s: f64,
     /// The number after the last frame shown.
@@ -45,6 +48,7 @@ impl Picture {
         self.last = Some(now);
         if made >= self.from {
             self.delays.push(now.since(made));
+            self.delay_sum += now.since(made);
         }
     }
 
@@ -60,6 +64,7 @@ impl Picture {
     pub fn measure(&mut self, now: Instant) {
         (self.from, self.freezes, self.frozen_s, self.lost) = (now, 0, 0.0, 0);
         self.delays.clear();
+        self.delay_sum = Duration::ZERO;
     }
 
     /// Freezes and for how long, a freeze that lasts at `until` included.
@@ -76,6 +81,12 @@ impl Picture {
     /// Frames that were never complete while one after them was.
     pub fn lost(&self) -> u64 {
         self.lost
+    }
+
+    /// Of these viewers one, for whoever watches.
+    pub fn so_far(&self, now: Instant) -> Shown {
+        let still = Duration::from_secs_f64(self.freezes(now).1);
+        Shown { viewers: 1, frames: self.delays.len() as u64, delay: self.delay_sum, still }
     }
 
     /// From making to showing, of each frame of the measured interval that was shown.

@@ -71,7 +71,13 @@ impl Sender {
 
     /// When it has something to do.
     pub fn due(&self) -> Instant {
-        if self.buffer.is_empty() { self.next_frame } else { self.next_frame.min(self.next_send) }
+        self.next_frame.min(self.may_send())
+    }
+
+    /// When pacer and window let the next packet go; never while none waits.
+    fn may_send(&self) -> Instant {
+        let first = self.buffer.front();
+        first.map_or(Instant::NEVER, |first| self.next_send.max(self.control.opens(first.bytes)))
     }
 
     /// Makes the frame that is due, if one is.
@@ -79,6 +85,8 @@ impl Sender {
         if self.next_frame > now {
             return;
         }
+        self.give_up(now);
+        self.control.on_frame(self.buffered, now);
         let frame = self.encoder.frame(self.control.rates(self.buffered).encoder, now);
         let parts = frame.bytes.div_ceil(self.most - RTP);
         for part in 0..parts {
@@ -93,14 +101,23 @@ impl Sender {
         self.next_frame = now + frame.until_next;
     }
 
+    /// What has waited for too long is never sent.
+    fn give_up(&mut self, now: Instant) {
+        let patience = self.control.patience();
+        while self.buffer.front().is_some_and(|media| now.since(media.made) > patience) {
+            let media = self.buffer.pop_front().expect("there is one");
+            self.buffered -= u64::from(media.bytes);
+        }
+    }
+
     /// No frame comes any more.
     pub fn end(&mut self) {
         self.next_frame = Instant::NEVER;
     }
 
-    /// The packet that the pacer lets go, if one may.
+    /// The packet that pacer and window let go, if one may.
     pub fn send(&mut self, now: Instant) -> Option<Media> {
-        if self.next_send > now {
+        if self.may_send() > now {
             return None;
         }
         let rate = self.control.rates(self.buffered).pacer;
@@ -109,6 +126,7 @@ impl Sender {
         media.number = self.first + self.outstanding.len() as u64;
         self.outstanding.push_back((media.bytes, now));
         self.done.bytes += u64::from(media.bytes);
+        self.control.on_sent(media.bytes, now);
         self.next_send = now + Duration::from_secs_f64(8.0 * f64::from(media.bytes) / rate);
         Some(media)
     }

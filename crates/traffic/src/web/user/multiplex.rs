@@ -18,16 +18,17 @@ impl User {
     pub(super) fn ask_for_all(&mut self, streams: u32, cx: &mut AppCx) {
         let files = std::mem::take(&mut self.files_left);
         if files > 0 {
-            let place = self.open.lasting();
+            let place = self.rare().open.lasting();
             let place = place.unwrap_or_else(|| self.open_kept(self.server, cx));
             self.hand(place, files, streams, cx);
         }
-        let files = std::mem::take(&mut self.others_left);
-        let servers = self.others.len();
+        let files = std::mem::take(&mut self.rare().others_left);
+        let servers = self.rare().others.len();
         for other in 0..servers.min(files as usize) {
             let part = (files as usize - other).div_ceil(servers) as u32;
-            let place = self.open_kept(self.others[other], cx);
-            self.open.at(place).for_page = true;
+            let peer = self.rare().others[other];
+            let place = self.open_kept(peer, cx);
+            self.rare().open.at(place).for_page = true;
             self.hand(place, part, streams, cx);
         }
     }
@@ -35,7 +36,7 @@ impl User {
     /// Gives a connection so many files to fetch: as many as may wait are asked for at once, one
     /// more with every reply.
     fn hand(&mut self, place: usize, files: u32, streams: u32, cx: &mut AppCx) {
-        let kept = self.open.at(place);
+        let kept = self.rare().open.at(place);
         let at_once = files.min(streams.saturating_sub(u32::from(kept.waiting)));
         kept.queued += files - at_once;
         for _ in 0..at_once {

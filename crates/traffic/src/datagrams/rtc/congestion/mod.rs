@@ -4,7 +4,9 @@
 //! All controls run at the sender and live on one kind of feedback: the receiver tells of every
 //! packet when it came and whether it was marked (RFC 8888).
 
+mod gcc;
 mod nada;
+mod scream;
 
 use std::fmt::Debug;
 
@@ -57,6 +59,8 @@ pub(super) struct Video {
     pub frame_rate: f64,
     /// Between two reports.
     pub feedback: Duration,
+    /// Length of an RTP packet at most, bytes.
+    pub packet: u32,
 }
 
 /// One sender's congestion control.
@@ -64,11 +68,29 @@ pub(super) trait Control: Debug + Send + Sync {
     /// One like it, for another sender.
     fn copy(&self) -> Box<dyn Control>;
 
+    /// A frame is about to be made, while `buffered` bytes wait at the sender: an instant that comes
+    /// whether there are reports or not.
+    fn on_frame(&mut self, _buffered: u64, _now: Instant) {}
+
+    /// A packet of so many bytes leaves.
+    fn on_sent(&mut self, _bytes: u32, _now: Instant) {}
+
     /// A report has come.
     fn on_feedback(&mut self, feedback: &Feedback);
 
     /// What it allows while `buffered` bytes wait at the sender.
     fn rates(&self, buffered: u64) -> Rates;
+
+    /// When its window lets a packet of so many bytes go, unless a report comes before; a control
+    /// without a window says at once.
+    fn opens(&self, _bytes: u32) -> Instant {
+        Instant::ZERO
+    }
+
+    /// How long a packet may wait at the sender before it is given up; without a window for ever.
+    fn patience(&self) -> Duration {
+        Duration::from_nanos(u64::MAX)
+    }
 }
 
 impl Clone for Box<dyn Control> {
@@ -83,11 +105,13 @@ struct Entry {
     about: About,
     /// What it begins with if nobody says, bit/s; else the least rate.
     start: Option<f64>,
+    /// The time between two reports if nobody says, s.
+    feedback: f64,
     make: fn(&Params, &Video) -> Box<dyn Control>,
 }
 
 /// Every control, in the order of the documentation.
-const CONTROLS: &[Entry] = &[nada::ENTRY];
+const CONTROLS: &[Entry] = &[nada::ENTRY, gcc::ENTRY, scream::ENTRY];
 
 /// What they say of themselves.
 const ABOUT: [&About; CONTROLS.len()] = {
@@ -119,6 +143,11 @@ impl Chosen {
     /// The rate it begins with if nobody says, bit/s; else the least rate.
     pub fn start(&self) -> Option<f64> {
         self.entry.start
+    }
+
+    /// The time between two reports if nobody says, s.
+    pub fn feedback(&self) -> f64 {
+        self.entry.feedback
     }
 
     /// A sender's.

@@ -27,6 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
         fields: FIELDS,
     },
     start: None,
+    feedback: 0.1,
     make: |params, video| Box::new(Nada::new(Settings::read(params), *video)),
 };
 

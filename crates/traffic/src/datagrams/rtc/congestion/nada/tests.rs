@@ -11,7 +11,7 @@ fn settings() -> Settings {
 /// RMIN, RMAX, FPS and DELTA of figure 3.
 fn video(start: f64) -> Video {
     let feedback = Duration::from_millis(100);
-    Video { least: 150e3, most: 1.5e6, start, frame_rate: 30.0, feedback }
+    Video { least: 150e3, most: 1.5e6, start, frame_rate: 30.0, feedback, packet: 1_200 }
 }
 
 fn nada(start: f64) -> Nada {

@@ -1,0 +1,115 @@
+//! What may be changed while a queue works, and what the load of the benchmark counts.
+
+use aqmlab_aqm::{AGENT, ALGORITHMS, Built, Cx, Discipline, Entry, Line, Overload, find};
+use packet::params::{Params, Raw};
+use packet::{Ecn, Event, Header, Instant, Packet, Rate, Rng};
+
+fn built(entry: &Entry, set: &[(&str, Raw)]) -> Box<dyn Discipline> {
+    let written: Vec<_> = set.iter().map(|(name, raw)| (name.to_string(), raw.clone())).collect();
+    let params = Params::check(entry.about.fields, &written).expect("values of the table");
+    let line = Line::of(Rate::from_bits_per_s(10_000_000));
+    let built: Built = (entry.build)(&params, &line).expect("a discipline");
+    built.into_discipline()
+}
+
+fn gauge(queue: &dyn Discipline, name: &str) -> f64 {
+    let mut found = f64::NAN;
+    queue.gauges(&mut |gauge, value| {
+        if gauge == name {
+            found = value;
+        }
+    });
+    found
+}
+
+/// How many of `packets` arrivals, each of which is taken at once, are dropped and marked.
+fn signals(queue: &mut dyn Discipline, packets: u32) -> [u32; 2] {
+    let mut rng = Rng::named(7, "steer");
+    let (mut dropped, mut marked) = (0, 0);
+    let mut out = |event| match event {
+        Event::Dropped { .. } => dropped += 1,
+        Event::Marked { .. } => marked += 1,
+        Event::Queued { .. } => {}
+    };
+    for id in 0..packets {
+        let now = Instant::from_nanos(u64::from(id) * 1_000_000);
+        let header = Header::default();
+        let packet = Packet { id, flow: 1, bytes: 1000, ecn: Ecn::Ect0, arrived: now, header };
+        let cx = &mut Cx { now, rng: &mut rng, out: &mut out };
+        queue.enqueue(packet, cx);
+        queue.dequeue(cx);
+    }
+    [dropped, marked]
+}
+
+#[test]
+fn no_discipline_takes_a_name_or_a_value_that_it_cannot_have() {
+    for entry in ALGORITHMS.iter().chain([&AGENT]) {
+        let params = Params::defaults(entry.about.fields);
+        let line = Line::of(Rate::from_bits_per_s(10_000_000));
+        let Ok(built) = (entry.build)(&params, &line) else { continue };
+        let mut queue = built.into_discipline();
+        assert!(!queue.set("no such name", 0.5), "{}", entry.about.name);
+        for field in entry.about.fields {
+            assert!(!queue.set(field.name, -1.0), "{}.{}", entry.about.name, field.name);
+        }
+    }
+}
+
+#[test]
+fn what_can_be_steered_says_so_and_nothing_else_does() {
+    for (name, field, value) in [("red", "max_p", 0.5), ("pie", "target", 0.02)] {
+        assert!(built(find(name).unwrap(), &[]).set(field, value), "{name}");
+    }
+    // FQ-PIE has a controller for each flow: none is meant.
+    assert!(!built(find("fq_pie").unwrap(), &[]).set("target", 0.02));
+    for (name, field, value) in
+        [("red", "max_p", 1.5), ("pie", "target", 0.0), ("red", "target", 0.5)]
+    {
+        assert!(!built(find(name).unwrap(), &[]).set(field, value), "{name}.{field}");
+    }
+    assert!(!built(find("droptail").unwrap(), &[]).set("limit", 5.0));
+}
+
+#[test]
+fn an_agent_signals_with_the_probability_that_was_set() {
+    let mut queue = built(&AGENT, &[]);
+    assert_eq!(gauge(&*queue, "p"), 0.0);
+    assert_eq!(signals(&mut *queue, 1000), [0, 0]);
+    // A thousandth off a fair coin in ten thousand throws would be five standard deviations.
+    assert!(queue.set("p", 0.3));
+    let [dropped, marked] = signals(&mut *queue, 10_000);
+    assert_eq!((gauge(&*queue, "p"), marked), (0.3, 0));
+    assert!((2770..3230).contains(&dropped), "{dropped}");
+    for refused in [("p", 1.1), ("p", -0.1), ("q", 0.5)] {
+        assert!(!queue.set(refused.0, refused.1));
+        assert_eq!(gauge(&*queue, "p"), 0.3);
+    }
+    assert!(queue.set("p", 1.0));
+    assert_eq!(signals(&mut *queue, 100), [100, 0]);
+    let mut marking = built(&AGENT, &[("ecn", Raw::Bool(true)), ("p", Raw::Number(1.0))]);
+    assert_eq!(signals(&mut *marking, 100), [0, 100]);
+}
+
+#[test]
+fn a_target_that_is_set_in_pie_is_the_one_that_it_holds() {
+    // No packet waits: below half of any target, nothing is signalled; but zero is refused.
+    let mut queue = built(find("pie").unwrap(), &[]);
+    assert!(queue.set("target", 0.5));
+    assert!(!queue.set("target", 0.0));
+    assert!(!queue.set("targets", 1.0));
+    assert_eq!(signals(&mut *queue, 100), [0, 0]);
+}
+
+#[test]
+fn the_load_of_the_benchmark_is_an_overload_by_a_seventh() {
+    let mut load = Overload::new(built(find("droptail").unwrap(), &[("limit", Raw::Number(8.0))]));
+    load.run(8000);
+    // 700 us between arrivals, 800 us for a packet: seven in eight are sent, the first at once.
+    assert_eq!(load.happened(), [992, 0, 7001]);
+    load.run(800);
+    assert_eq!(load.happened(), [1092, 0, 7701]);
+    let mut marking = Overload::of_defaults(&AGENT).expect("defaults");
+    marking.run(100);
+    assert_eq!(marking.happened()[..2], [0, 0]);
+}

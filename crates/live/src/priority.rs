@@ -1,0 +1,148 @@
+//! Precedence at the processor: a packet is handed on when it is due only if the router runs then.
+//!
+//! Real-time scheduling (`SCHED_FIFO`, sched(7)) needs root or a limit (`ulimit -r`); without it a run goes on
+//! as before and says so. Three things keep the machine usable: the priorities are the lowest there are,
+//! the kernel leaves a twentieth of each processor to others whatever a real-time program does, and a
+//! router that is [overloaded](OVERLOAD) returns to ordinary scheduling by itself. A defect that neither
+//! sleeps nor returns is ended by the kernel (`ENDLESS_US`).
+
+use std::io;
+use std::num::NonZeroU64;
+
+use rustix::mm::{MlockAllFlags, mlockall, munlockall};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::{Value, json};
+
+use crate::system::{Scheduling, schedule};
+
+/// The router's priority. The lowest but one: it must precede end systems, and nothing else.
+const ROUTER: u8 = 2;
+/// The programs' of users, if they have one.
+const USERS: u8 = 1;
+/// Share of a processor above which the router no longer pauses. The kernel leaves 0.05 to others
+/// (`sched_rt_runtime_us`), so more than 0.95 is never to be had.
+pub const OVERLOAD: f64 = 0.94;
+/// Processor time without a pause after which the kernel ends a real-time program, microseconds.
+const ENDLESS_US: u64 = 3_000_000;
+/// How much later than asked the kernel may wake a thread, so as to wake several at once, ns.
+const SLACK_NS: u64 = 1;
+
+/// What the calling process has got.
+#[derive(Debug, Default)]
+pub struct Precedence {
+    real_time: bool,
+    users: bool,
+    locked: bool,
+    refused: Option<String>,
+    given_up: Option<String>,
+}
+
+impl Precedence {
+    /// Asks for everything. What is refused is kept for [`Precedence::account`].
+    pub fn ask() -> Precedence {
+        wake_in_time();
+        raise(Resource::Rtprio);
+        let limit =
+            Rlimit { current: Some(ENDLESS_US), maximum: getrlimit(Resource::Rttime).maximum };
+        // Where it cannot be set, the kernel's own share for others remains.
+        let _ = setrlimit(Resource::Rttime, limit);
+        let asked = schedule(None, Scheduling::RealTime(ROUTER));
+        if asked.is_err() {
+            // The next best, where that is allowed.
+            let _ = rustix::process::nice(-15);
+        }
+        Precedence {
+            real_time: asked.is_ok(),
+            // What there is now. Pages to come could no longer be had once capabilities are gone.
+            locked: mlockall(MlockAllFlags::CURRENT).is_ok(),
+            refused: asked.err().map(|error| error.to_string()),
+            ..Precedence::default()
+        }
+    }
+
+    /// Gives a program of users its priority, below the router's.
+    pub fn give(&mut self, program: Pid) {
+        if self.real_time {
+            self.users = schedule(Some(program), Scheduling::RealTime(USERS)).is_ok();
+        }
+    }
+
+    /// Told what share of a processor the router took of late: gives its priority up if that is all.
+    pub fn watch(&mut self, share: f64, at_s: f64) {
+        if self.real_time && self.given_up.is_none() && share > OVERLOAD {
+            let ordinary = schedule(None, Scheduling::Ordinary).is_ok();
+            let percent = share * 100.0;
+            self.given_up = ordinary.then(|| format!("after {at_s:.1} s the router needed {percent:.0} % of a core and gave its real-time priority up: use a faster machine or a slower line"));
+        }
+    }
+
+    /// Back to ordinary: what follows has time.
+    pub fn end(&self) {
+        let _ = schedule(None, Scheduling::Ordinary);
+        let _ = munlockall();
+    }
+
+    /// A sentence, if it was given up.
+    pub fn doubt(&self) -> Option<String> {
+        self.given_up.clone()
+    }
+
+    /// `real_time`: the router's priority and the users', `null` where ordinary; `locked_memory`; and
+    /// `refused`, why there is no real-time scheduling.
+    pub fn account(&self) -> Value {
+        json!({
+            "real_time": self.real_time.then_some(ROUTER),
+            "users_real_time": self.users.then_some(USERS),
+            "locked_memory": self.locked,
+            "refused": self.refused,
+        })
+    }
+}
+
+/// The calling thread is woken when it asked for, not with others.
+pub fn wake_in_time() {
+    // Older kernels have the usual 50 us.
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(SLACK_NS));
+}
+
+/// As much of something as this process may have.
+pub fn raise(resource: Resource) {
+    let limit = getrlimit(resource);
+    // If it is refused, what needs it will be.
+    let _ = setrlimit(resource, Rlimit { current: limit.maximum, ..limit });
+}
+
+/// Whether real-time scheduling can be had; tried on the calling thread, which is as before after.
+///
+/// # Errors
+/// As the kernel says.
+pub fn try_real_time() -> io::Result<()> {
+    raise(Resource::Rtprio);
+    schedule(None, Scheduling::RealTime(ROUTER))?;
+    schedule(None, Scheduling::Ordinary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_overloaded_router_gives_its_priority_up_once_and_says_so() {
+        let mut precedence = Precedence { real_time: true, ..Precedence::default() };
+        precedence.watch(OVERLOAD, 1.0);
+        assert_eq!(precedence.doubt(), None);
+        precedence.watch(0.97, 2.0);
+        precedence.watch(0.99, 3.0);
+        let said = precedence.doubt().expect("a sentence");
+        assert!(said.starts_with("after 2.0 s the router needed 97 %"), "{said}");
+        assert_eq!(precedence.account()["real_time"], 2);
+    }
+
+    #[test]
+    fn who_has_no_real_time_scheduling_has_none_to_give_up() {
+        let mut precedence = Precedence::default();
+        precedence.watch(1.0, 1.0);
+        assert_eq!(precedence.doubt(), None);
+        assert_eq!(precedence.account()["real_time"], Value::Null);
+    }
+}

@@ -1,0 +1,208 @@
+//! A sample of whole numbers: all of them, or counts in bins where it may not grow with the run.
+
+use crate::LogHistogram;
+
+/// What is kept of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// Everything that exact figures and tables need.
+    #[default]
+    Everything,
+    /// No more however long the run is: quantiles of more than 4,096 values are those of bins, within
+    /// 0.2 %, what was looked at is forgotten, and there are no tables.
+    Bounded,
+}
+
+/// Values that a bounded sample keeps: so long its quantiles are exact.
+const MOST_VALUES: usize = 4_096;
+
+/// Values in no order until they are sorted.
+#[derive(Clone, Debug)]
+pub(crate) enum Sample {
+    All(Vec<u64>),
+    Bounded(Box<Bounded>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Bounded {
+    /// All there are, or the first of more.
+    first: Vec<u64>,
+    bins: LogHistogram<8, 0>,
+    sum: u128,
+    /// Values up to which it is counted exactly, and how many are not above.
+    upto: Vec<(u64, u64)>,
+}
+
+impl Default for Sample {
+    fn default() -> Self {
+        Sample::All(Vec::new())
+    }
+}
+
+impl Sample {
+    /// None yet. A bounded one counts exactly how many are at most each of `limits`.
+    pub fn new(keep: Keep, limits: &[u64]) -> Sample {
+        match keep {
+            Keep::Everything => Sample::default(),
+            Keep::Bounded => Sample::Bounded(Box::new(Bounded {
+                first: Vec::new(),
+                bins: LogHistogram::default(),
+                sum: 0,
+                upto: limits.iter().map(|&limit| (limit, 0)).collect(),
+            })),
+        }
+    }
+
+    /// One more.
+    #[inline]
+    pub fn add(&mut self, value: u64) {
+        match self {
+            Sample::All(values) => values.push(value),
+            Sample::Bounded(sample) => sample.add(value),
+        }
+    }
+
+    /// All of another one of the same run, which is kept alike.
+    pub fn merge(&mut self, more: &Sample) {
+        match (&mut *self, more) {
+            (Sample::All(values), Sample::All(others)) => values.extend(others),
+            (Sample::Bounded(sample), Sample::Bounded(other)) => sample.merge(other),
+            _ => {
+                assert_eq!(self.count(), 0, "samples of a run are kept alike");
+                *self = more.clone();
+            }
+        }
+    }
+
+    /// To be called before any rank or share is asked for.
+    pub fn sort(&mut self) {
+        match self {
+            Sample::All(values) => values.sort_unstable(),
+            Sample::Bounded(sample) => sample.first.sort_unstable(),
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        match self {
+            Sample::All(values) => values.len() as u64,
+            Sample::Bounded(sample) => sample.bins.count(),
+        }
+    }
+
+    pub fn sum(&self) -> u128 {
+        match self {
+            Sample::All(values) => values.iter().map(|&value| u128::from(value)).sum(),
+            Sample::Bounded(sample) => sample.sum,
+        }
+    }
+
+    /// The `rank`-th least, from 1.
+    pub fn ranked(&self, rank: u64) -> u64 {
+        match self {
+            Sample::All(sorted) => sorted[rank as usize - 1],
+            Sample::Bounded(sample) if sample.is_exact() => sample.first[rank as usize - 1],
+            Sample::Bounded(sample) if rank == sample.bins.count() => sample.bins.longest_ns(),
+            Sample::Bounded(sample) => sample.bins.ranked_ns(rank) as u64,
+        }
+    }
+
+    /// How many are at most `limit`, one of those it was made with.
+    pub fn upto(&self, limit: u64) -> u64 {
+        match self {
+            Sample::All(sorted) => sorted.partition_point(|&value| value <= limit) as u64,
+            Sample::Bounded(sample) => {
+                let known = sample.upto.iter().find(|(of, _)| *of == limit);
+                known.expect("it was made with this limit").1
+            }
+        }
+    }
+
+    /// The values, in ascending order after [`Sample::sort`]; of a bounded sample none.
+    pub fn values(&self) -> &[u64] {
+        match self {
+            Sample::All(values) => values,
+            Sample::Bounded(_) => &[],
+        }
+    }
+}
+
+impl Bounded {
+    fn add(&mut self, value: u64) {
+        if self.first.len() < MOST_VALUES {
+            self.first.push(value);
+        }
+        self.bins.add(value);
+        self.sum += u128::from(value);
+        for (limit, count) in &mut self.upto {
+            *count += u64::from(value <= *limit);
+        }
+    }
+
+    fn merge(&mut self, more: &Bounded) {
+        self.first.extend(&more.first);
+        self.bins.merge(&more.bins);
+        self.sum += more.sum;
+        for ((_, count), (_, others)) in self.upto.iter_mut().zip(&more.upto) {
+            *count += others;
+        }
+    }
+
+    fn is_exact(&self) -> bool {
+        self.first.len() as u64 == self.bins.count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::Rng;
+
+    const LIMITS: [u64; 2] = [1, 1_000_000_000];
+
+    /// The same values in a sample that keeps all and in a bounded one.
+    fn both(n: u64) -> [Sample; 2] {
+        let mut rng = Rng::named(1, "sample");
+        let mut samples = [Keep::Everything, Keep::Bounded].map(|keep| Sample::new(keep, &LIMITS));
+        for _ in 0..n {
+            let most = 1 << rng.below(40);
+            let value = rng.below(most);
+            samples.iter_mut().for_each(|sample| sample.add(value));
+        }
+        samples
+    }
+
+    #[test]
+    fn a_bounded_sample_is_exact_as_long_as_it_is_small() {
+        let [mut all, mut bounded] = both(4_096);
+        all.sort();
+        bounded.sort();
+        assert!((1..=4_096).all(|rank| all.ranked(rank) == bounded.ranked(rank)));
+        assert!(bounded.values().is_empty());
+    }
+
+    #[test]
+    fn a_large_one_knows_counts_sums_and_shares_exactly_and_quantiles_nearly() {
+        let [mut all, mut bounded] = both(50_000);
+        let [more, others] = both(9_000);
+        all.merge(&more);
+        bounded.merge(&others);
+        all.sort();
+        bounded.sort();
+        assert_eq!((all.count(), all.sum()), (bounded.count(), bounded.sum()));
+        assert_eq!(LIMITS.map(|limit| all.upto(limit)), LIMITS.map(|limit| bounded.upto(limit)));
+        for rank in (1..=59_000).step_by(37) {
+            let (exact, near) = (all.ranked(rank) as f64, bounded.ranked(rank) as f64);
+            assert!((exact - near).abs() <= exact * 0.002, "{rank}: {near}, not {exact}");
+        }
+        let Sample::Bounded(kept) = &bounded else { panic!() };
+        assert_eq!(kept.first.len(), 2 * MOST_VALUES);
+    }
+
+    #[test]
+    fn nothing_takes_the_way_of_the_first_that_is_added_to_it() {
+        let mut all = Sample::default();
+        all.merge(&both(10)[1]);
+        assert!(matches!(all, Sample::Bounded(_)) && all.count() == 10);
+    }
+}

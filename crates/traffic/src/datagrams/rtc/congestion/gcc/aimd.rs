@@ -1,0 +1,174 @@
+//! The rate control of draft-ietf-rmcat-gcc-02 section 5.5: additive or multiplicative increase, and
+//! decrease to a share of what arrives.
+
+use std::collections::VecDeque;
+
+use packet::params::Params;
+use packet::{Duration, Instant, math};
+
+use super::super::{Feedback, Video};
+use super::overuse::Usage;
+
+/// A rate grows to this multiple of what arrives at most.
+const HEADROOM: f64 = 1.5;
+/// Additive increase is for rates so many standard deviations about the mean at most.
+const CLOSE: f64 = 3.0;
+/// Weight of a new sample of the link's capacity: smoothing by 0.95.
+const WEIGHT: f64 = 0.05;
+/// Bounds of the deviation of the capacity, of its square over its mean, bit/s, and its begin
+/// (libwebrtc's `LinkCapacityEstimator`).
+const DEVIATION: [f64; 2] = [400.0, 2_500.0];
+/// The response time without the round trip, s.
+const RESPONSE: f64 = 0.1;
+/// Frames a second and bits a packet that the expected size of a packet is made of.
+const FRAMES: f64 = 30.0;
+const PACKET_BITS: f64 = 1_200.0 * 8.0;
+const LEAST_STEP: f64 = 1_000.0;
+
+/// The parameters of this part, see the table of GCC's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Increasing {
+    window: Duration,
+    eta: f64,
+    beta: f64,
+}
+
+impl Increasing {
+    pub fn read(params: &Params) -> Self {
+        Increasing {
+            window: params.time("rate_window"),
+            eta: params.real("eta"),
+            beta: params.real("beta"),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum State {
+    Hold,
+    Increase,
+    Decrease,
+}
+
+impl State {
+    /// The table of section 5.5.
+    fn after(self, usage: Usage) -> State {
+        match (usage, self) {
+            (Usage::Over, _) => State::Decrease,
+            (Usage::Under, _) | (Usage::Normal, State::Decrease) => State::Hold,
+            (Usage::Normal, _) => State::Increase,
+        }
+    }
+}
+
+/// What the link carried when its delay grew: a smoothed mean and deviation.
+#[derive(Clone, Copy, Debug)]
+struct Capacity {
+    mean: f64,
+    /// Square of the deviation over the mean, bit/s.
+    deviation: f64,
+}
+
+impl Capacity {
+    fn of(known: Option<Capacity>, sample: f64) -> Capacity {
+        let Some(Capacity { mean, deviation }) = known else {
+            return Capacity { mean: sample, deviation: DEVIATION[0] };
+        };
+        let mean = (1.0 - WEIGHT) * mean + WEIGHT * sample;
+        let apart = mean - sample;
+        let deviation = (1.0 - WEIGHT) * deviation + WEIGHT * apart * apart / mean.max(1.0);
+        Capacity { mean, deviation: deviation.clamp(DEVIATION[0], DEVIATION[1]) }
+    }
+
+    fn apart(self) -> f64 {
+        CLOSE * (self.deviation * self.mean).sqrt()
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Aimd {
+    increasing: Increasing,
+    video: Video,
+    state: State,
+    /// A_hat, bit/s.
+    rate: f64,
+    /// Arrivals of the window: when, and bytes.
+    arrivals: VecDeque<(Instant, u32)>,
+    capacity: Option<Capacity>,
+    updated: Option<Instant>,
+}
+
+impl Aimd {
+    pub fn new(increasing: Increasing, video: Video) -> Self {
+        Aimd {
+            increasing,
+            video,
+            state: State::Hold,
+            rate: video.start,
+            arrivals: VecDeque::new(),
+            capacity: None,
+            updated: None,
+        }
+    }
+
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// A report, and what the detector calls the use of the network.
+    pub fn on_feedback(&mut self, feedback: &Feedback, usage: Usage) {
+        let arrived = feedback.packets.iter().filter_map(|p| p.arrived.map(|at| (at, p.bytes)));
+        self.arrivals.extend(arrived);
+        let receiving = self.receiving(feedback.made);
+        let since = self.updated.replace(feedback.now).map(|last| feedback.now.since(last));
+        let span = since.unwrap_or(self.video.feedback).secs_f64();
+        self.state = self.state.after(usage);
+        match self.state {
+            State::Hold => {}
+            State::Increase => self.increase(span, feedback.round_trip.secs_f64(), receiving),
+            State::Decrease => self.decrease(receiving),
+        }
+        self.rate = self.rate.clamp(self.video.least, self.video.most);
+    }
+
+    /// R_hat: bits of the window over its length.
+    fn receiving(&mut self, now: Instant) -> f64 {
+        let old = |(at, _): &(Instant, u32)| now.since(*at) > self.increasing.window;
+        while self.arrivals.front().is_some_and(old) {
+            self.arrivals.pop_front();
+        }
+        let bytes: u64 = self.arrivals.iter().map(|(_, bytes)| u64::from(*bytes)).sum();
+        8.0 * bytes as f64 / self.increasing.window.secs_f64()
+    }
+
+    fn increase(&mut self, span: f64, round_trip: f64, receiving: f64) {
+        if self.capacity.is_some_and(|known| receiving > known.mean + known.apart()) {
+            self.capacity = None;
+        }
+        let grown = if self.capacity.is_some() {
+            let frame = self.rate / FRAMES;
+            let packet = frame / (frame / PACKET_BITS).ceil();
+            let alpha = 0.5 * (span / (RESPONSE + round_trip)).min(1.0);
+            self.rate + (alpha * packet).max(LEAST_STEP)
+        } else {
+            self.rate * math::pow(self.increasing.eta, span.min(1.0))
+        };
+        self.rate = grown.min(self.rate.max(HEADROOM * receiving));
+    }
+
+    fn decrease(&mut self, receiving: f64) {
+        self.rate = self.rate.min(self.increasing.beta * receiving);
+        let known = self.capacity.filter(|known| receiving >= known.mean - known.apart());
+        self.capacity = Some(Capacity::of(known, receiving));
+    }
+
+    #[cfg(test)]
+    pub fn told(&mut self, span: f64, round_trip: f64, receiving: f64, over: bool) -> f64 {
+        if over {
+            self.decrease(receiving)
+        } else {
+            self.increase(span, round_trip, receiving)
+        }
+        self.rate
+    }
+}

@@ -1,0 +1,177 @@
+//! The rules of the draft, worked by hand.
+
+use super::arrival::Kalman;
+use super::overuse::Usage;
+use super::*;
+use crate::datagrams::rtc::congestion::Observed;
+use packet::Duration;
+
+fn params() -> Params {
+    Params::defaults(FIELDS)
+}
+
+fn video(start: f64) -> Video {
+    let feedback = Duration::from_millis(100);
+    Video { least: 150e3, most: 5e6, start, frame_rate: 30.0, feedback, packet: 1_200 }
+}
+
+fn at(us: u64) -> Instant {
+    Instant::ZERO + Duration::from_micros(us)
+}
+
+fn observed(sent_us: u64, arrived_us: u64) -> Observed {
+    Observed { bytes: 1_200, sent: at(sent_us), arrived: Some(at(arrived_us)), marked: false }
+}
+
+#[track_caller]
+fn close(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-9 * expected.abs().max(1e-6), "{found}, not {expected}");
+}
+
+#[test]
+fn the_filter_is_that_of_section_5_3() {
+    let mut filter = Kalman { estimate: 0.5, error: 0.1, noise: 4.0 };
+    filter.measure(2.5, 1e-3, 0.99);
+    // z = 2; noise 0.99 * 4 + 0.01 * 4 = 4; k = 0.101 / 4.101.
+    let gain = 0.101 / 4.101;
+    close(filter.noise, 4.0);
+    close(filter.estimate, 0.5 + 2.0 * gain);
+    close(filter.error, (1.0 - gain) * 0.101);
+    // An outlier counts as three deviations of the noise, which is never below 1 ms^2.
+    let mut filter = Kalman { estimate: 0.0, error: 0.1, noise: 1.0 };
+    filter.measure(100.0, 1e-3, 0.9);
+    close(filter.noise, 0.9 + 0.1 * 9.0);
+    filter.measure(filter.estimate, 1e-3, 0.1);
+    close(filter.noise, 1.0);
+}
+
+#[test]
+fn packets_sent_or_arrived_together_are_a_group() {
+    let mut arrivals = Arrivals::new(Filtering::read(&params()));
+    // Two packets 4 ms apart; one sent 30 ms later; one that arrives 1 ms behind it though it was
+    // sent 6 ms behind; the next begins the third group, and the second one is complete.
+    for (sent, arrived) in [(0, 20_000), (4_000, 24_000), (34_000, 60_000), (40_000, 61_000)] {
+        assert!(arrivals.packet(&observed(sent, arrived)).is_none());
+    }
+    let estimate = arrivals.packet(&observed(70_000, 95_000)).unwrap();
+    // Sent 40 - 4 = 36 ms apart, arrived 61 - 24 = 37 ms apart.
+    close(estimate.apart_ms, 36.0);
+    assert_eq!(estimate.at, at(61_000));
+    let alpha = 0.99_f64.powf(36.0 * 30.0 / 1e3);
+    let noise = alpha * 50.0 + (1.0 - alpha);
+    close(estimate.gradient_ms, 0.101 / (noise + 0.101));
+    let lost = Observed { arrived: None, ..observed(80_000, 0) };
+    assert!(arrivals.packet(&lost).is_none());
+}
+
+fn estimate(gradient_ms: f64, ms: u64) -> arrival::Estimate {
+    arrival::Estimate { gradient_ms, apart_ms: 8.0, at: at(1_000 * ms) }
+}
+
+fn detector(deltas: f64) -> Detector {
+    let set = ("deltas".to_owned(), packet::params::Raw::Number(deltas));
+    Detector::new(Detecting::read(&Params::check(FIELDS, &[set]).unwrap()))
+}
+
+#[test]
+fn over_use_lasts_and_does_not_fall() {
+    // The letter of the draft: the estimate itself. 8 ms a group, half of it for the first.
+    let mut letter = detector(1.0);
+    letter.estimated(&estimate(13.0, 0));
+    assert_eq!(letter.usage(), Usage::Normal);
+    letter.estimated(&estimate(12.9, 8)); // 12 ms above, but it falls
+    assert_eq!(letter.usage(), Usage::Normal);
+    letter.estimated(&estimate(13.1, 16));
+    assert_eq!(letter.usage(), Usage::Over);
+    letter.estimated(&estimate(0.0, 24));
+    assert_eq!(letter.usage(), Usage::Normal);
+    letter.estimated(&estimate(-14.0, 32));
+    assert_eq!(letter.usage(), Usage::Under);
+    // 6 ms a group: 3 and 6 ms are not longer than 10 ms, another 6 are.
+    let mut shorter = detector(1.0);
+    let apart = |n: u64| arrival::Estimate { apart_ms: 6.0, ..estimate(13.0, 6 * n) };
+    (0..2).for_each(|n| shorter.estimated(&apart(n)));
+    assert_eq!(shorter.usage(), Usage::Normal);
+    shorter.estimated(&apart(2));
+    assert_eq!(shorter.usage(), Usage::Over);
+    // The number of groups multiplies it, from the second on.
+    let mut usual = detector(60.0);
+    (0..6).for_each(|n| usual.estimated(&estimate(1.0, 8 * n)));
+    assert_eq!(usual.usage(), Usage::Normal); // 2, 3 ... 7 ms
+    (6..60).for_each(|n| usual.estimated(&estimate(1.0, 8 * n)));
+    assert_eq!(usual.usage(), Usage::Over);
+}
+
+#[test]
+fn the_threshold_follows_the_estimate() {
+    let mut letter = detector(1.0);
+    letter.estimated(&estimate(20.0, 0)); // no time has passed
+    close(letter.threshold_ms(), 12.5);
+    letter.estimated(&estimate(20.0, 10)); // K_u
+    close(letter.threshold_ms(), 12.5 + 0.01 * 7.5 * 10.0);
+    letter.estimated(&estimate(-3.25, 20)); // K_d
+    close(letter.threshold_ms(), 13.25 - 0.00018 * 10.0 * 10.0);
+    let before = letter.threshold_ms();
+    letter.estimated(&estimate(before + 15.1, 30)); // too far
+    close(letter.threshold_ms(), before);
+    letter.estimated(&estimate(0.0, 100_000)); // 100 ms of it count
+    close(letter.threshold_ms(), before - 0.00018 * before * 100.0);
+    for n in 0..100_000 {
+        letter.estimated(&estimate(0.0, 100_100 + 100 * n));
+    }
+    close(letter.threshold_ms(), 6.0);
+}
+
+fn aimd(start: f64) -> Aimd {
+    Aimd::new(Increasing::read(&params()), video(start))
+}
+
+#[test]
+fn the_rate_grows_by_8_percent_a_second_until_the_delay_grew() {
+    let mut rate = aimd(1e6);
+    close(rate.told(0.1, 0.1, 1e6, false), 1e6 * 1.08_f64.powf(0.1));
+    let mut rate = aimd(1e6);
+    close(rate.told(5.0, 0.1, 1e6, false), 1.08e6); // a second of it counts
+    // 1.5 of what arrives at most; that does not lower it.
+    let mut rate = aimd(1e6);
+    close(rate.told(1.0, 0.1, 0.7e6, false), 1.05e6);
+    close(rate.told(1.0, 0.1, 0.2e6, false), 1.05e6);
+}
+
+#[test]
+fn after_over_use_it_is_85_percent_of_what_arrived_and_grows_by_half_a_packet() {
+    let mut rate = aimd(1.2e6);
+    close(rate.told(0.1, 0.1, 1e6, true), 0.85e6);
+    // A frame has 28,333 bits in three packets of 9,444; the response time is 200 ms.
+    let packet = 0.85e6 / 30.0 / 3.0;
+    close(rate.told(0.1, 0.1, 0.85e6, false), 0.85e6 + 0.25 * packet);
+    // Three deviations above the mean, 3 sqrt(400 * 1e6) = 60 kbit/s: another line. By factors again.
+    let before = rate.rate();
+    close(rate.told(0.1, 0.1, 1.061e6, false), before * 1.08_f64.powf(0.1));
+    // It never rises by over-use.
+    close(aimd(0.5e6).told(0.1, 0.1, 1e6, true), 0.5e6);
+}
+
+#[test]
+fn losses_move_the_rate_only_below_2_and_above_10_percent() {
+    let lose = |lost: usize| {
+        let mut bound = LossBound::new(&params(), 1e6);
+        let packets: Vec<Observed> = (0..50)
+            .map(|n| Observed {
+                arrived: (n >= lost).then(|| at(1_000 * n as u64)),
+                ..observed(n as u64, 0)
+            })
+            .collect();
+        for now_ms in [100, 299, 300] {
+            let (now, packets) = (at(1_000 * now_ms), &packets[..]);
+            let round_trip = Duration::from_millis(100);
+            let feedback = Feedback { now, made: now, round_trip, packets };
+            bound.on_feedback(&feedback, &video(1e6));
+        }
+        bound.rate
+    };
+    close(lose(0), 1.05e6);
+    close(lose(1), 1e6); // 2 %
+    close(lose(5), 1e6);
+    close(lose(10), 1e6 * 0.9); // 20 %
+}

@@ -1,0 +1,218 @@
+//! The rules of RFC 8298, worked by hand.
+
+use super::media::Measured;
+use super::window::Congestion;
+use super::*;
+use crate::datagrams::rtc::congestion::Observed;
+
+fn video() -> Video {
+    let feedback = Duration::from_millis(20);
+    Video { least: 150e3, most: 1.5e6, start: 400e3, frame_rate: 30.0, feedback, packet: 1_000 }
+}
+
+fn scream() -> Scream {
+    Scream::new(&Params::defaults(FIELDS), video())
+}
+
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+/// A packet of 1,000 B sent at `sent`, ms, whose way takes `forward` ms; lost without.
+fn observed(sent: u64, forward: Option<u64>) -> Observed {
+    let arrived = forward.map(|forward| at(sent + forward));
+    Observed { bytes: 1_000, sent: at(sent), arrived, marked: false }
+}
+
+/// A report that is read at `now`, ms, after a round trip of 100 ms.
+fn hear(sender: &mut Scream, now: u64, packets: &[Observed]) {
+    let round_trip = Duration::from_millis(100);
+    sender.on_feedback(&Feedback { now: at(now), made: at(now), round_trip, packets });
+}
+
+#[track_caller]
+fn close(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-9 * expected.abs().max(1e-6), "{found}, not {expected}");
+}
+
+#[test]
+fn the_fast_increase_adds_what_is_acknowledged_if_the_window_is_used() {
+    let mut sender = scream();
+    (0..3).for_each(|_| sender.on_sent(1_000, at(0)));
+    hear(&mut sender, 100, &[observed(0, Some(50))]);
+    close(sender.window.cwnd, 4_000.0); // 1.5 * 3,000 + 1,000 > 3,000
+    close(sender.window.in_flight, 2_000.0);
+    sender.window.cwnd = 5_000.0;
+    hear(&mut sender, 120, &[observed(10, Some(50))]);
+    close(sender.window.cwnd, 5_000.0); // 1.5 * 2,000 + 1,000 < 5,000
+}
+
+#[test]
+fn the_window_follows_the_delay_as_in_ledbat() {
+    let mut sender = scream();
+    (0..20).for_each(|_| sender.on_sent(1_000, at(0)));
+    sender.window.cwnd = 20_000.0;
+    // A trend of 0.2 ends the fast increase. At half of the target: gain 1, off target 0.5.
+    assert_eq!(sender.window.told(0.05, 0.2, 2_000.0), Some(Congestion::Delay));
+    close(sender.window.cwnd, 20_000.0 + 0.5 * 2_000.0 * 1_000.0 / 20_000.0);
+    // At twice the target.
+    sender.window.cwnd = 20_000.0;
+    assert_eq!(sender.window.told(0.2, 0.0, 2_000.0), None);
+    close(sender.window.cwnd, 20_000.0 - 2_000.0 * 1_000.0 / 20_000.0);
+    // 1.1 of the most in flight, and no growth of a window that is not used.
+    sender.window.cwnd = 40_000.0;
+    sender.window.told(0.0, 0.0, 2_000.0);
+    close(sender.window.cwnd, 22_000.0);
+    sender.window.in_flight = 1_000.0;
+    sender.window.told(0.0, 0.0, 2_000.0);
+    close(sender.window.cwnd, 22_000.0);
+}
+
+#[test]
+fn a_loss_leaves_80_percent_of_the_window_and_a_mark_90_once_a_round_trip() {
+    let mut sender = scream();
+    hear(&mut sender, 100, &[observed(0, Some(50))]);
+    sender.window.cwnd = 20_000.0;
+    hear(&mut sender, 120, &[observed(10, None), observed(20, Some(50))]);
+    close(sender.window.cwnd, 16_000.0);
+    close(sender.media.target, 360e3);
+    close(sender.media.last_max, 400e3);
+    assert!(!sender.window.fast_increase);
+    (0..20).for_each(|_| sender.on_sent(1_000, at(130)));
+    sender.window.told(0.1, 0.0, 0.0);
+    hear(&mut sender, 220, &[observed(30, None), observed(40, Some(150))]); // at the target
+    assert!(sender.window.cwnd > 15_999.0, "{}", sender.window.cwnd); // 100 ms: the same event
+    sender.window.cwnd = 16_000.0;
+    let marked = Observed { marked: true, ..observed(50, Some(50)) };
+    hear(&mut sender, 240, &[marked]);
+    close(sender.window.cwnd, 14_400.0);
+    close(sender.media.target, 324e3);
+    sender.window.cwnd = 3_100.0;
+    hear(&mut sender, 400, &[observed(60, None), observed(70, Some(50))]);
+    close(sender.window.cwnd, 3_000.0);
+}
+
+#[test]
+fn the_fast_increase_resumes_after_5_s_without_a_trend() {
+    let mut sender = scream();
+    hear(&mut sender, 100, &[observed(0, None), observed(10, Some(50))]);
+    hear(&mut sender, 5_099, &[observed(5_000, Some(50))]);
+    assert!(!sender.window.fast_increase);
+    hear(&mut sender, 5_100, &[observed(5_010, Some(50))]);
+    assert!(sender.window.fast_increase);
+}
+
+#[test]
+fn the_trend_is_the_average_times_the_autocorrelation() {
+    let mut sender = scream();
+    // Every 50 ms a sample: 0, then ten of half the target.
+    hear(&mut sender, 100, &[observed(0, Some(50))]);
+    (1..11).for_each(|n| hear(&mut sender, 100 + 50 * n, &[observed(50 * n, Some(100))]));
+    let average = 0.5 * (1.0 - 0.9_f64.powi(10));
+    // Ten zeros and ten halves: all are 0.25 from their mean; of 19 products 18 are positive.
+    close(sender.window.trend, average * 17.0 / 20.0);
+    // Not more often.
+    let before = sender.window.trend;
+    hear(&mut sender, 649, &[observed(600, Some(350))]);
+    close(sender.window.trend, before);
+    // An empty queue again: the trend ends, its memory fades by a hundredth each sample.
+    let memory = sender.window.trend_mem();
+    hear(&mut sender, 650, &[observed(600, Some(50))]);
+    assert!(sender.window.trend < 0.99 * memory, "{}", sender.window.trend);
+    close(sender.window.trend_mem(), 0.99 * memory);
+}
+
+#[test]
+fn the_target_rises_beside_others_and_falls_again() {
+    let mut sender = scream();
+    // A steady delay of 200 ms: variance nought, so that the target follows.
+    hear(&mut sender, 20, &[observed(0, Some(50))]);
+    (1..300).for_each(|n| hear(&mut sender, 20 + 20 * n, &[observed(20 * n, Some(250))]));
+    close(sender.window.target, 0.2);
+    // With losses 1.5 of it, and 0.4 s at most.
+    sender.window.lossy(0.01);
+    hear(&mut sender, 6_100, &[observed(6_050, Some(250))]);
+    close(sender.window.target, 0.3);
+    // 0 and 200 ms in turns are a variance of 1: it falls by a tenth at a time.
+    sender.window.lossy(0.0);
+    let mut before = 0.0;
+    for n in 0..200 {
+        before = sender.window.target;
+        let forward = if n % 2 == 0 { 50 } else { 250 };
+        hear(&mut sender, 6_200 + 20 * n, &[observed(6_150 + 20 * n, Some(forward))]);
+        if n == 100 {
+            close(sender.window.target, (0.9 * before).max(0.1));
+        }
+    }
+    close(before, 0.1);
+}
+
+#[test]
+fn the_window_lets_a_packet_more_go_below_the_target_and_one_after_silence() {
+    let mut sender = scream();
+    (0..4).for_each(|ms| {
+        assert_eq!(sender.opens(1_000), Instant::ZERO); // 3,000 B and a packet
+        sender.on_sent(1_000, at(ms));
+    });
+    assert_eq!(sender.opens(1_000), at(203));
+    sender.window.in_flight = 3_000.0;
+    sender.window.qdelay = 0.11;
+    assert_eq!(sender.opens(1_000), at(203));
+    sender.window.in_flight = 2_000.0;
+    assert_eq!(sender.opens(1_000), Instant::ZERO);
+}
+
+#[test]
+fn packets_are_paced_by_the_window_a_round_trip() {
+    let mut sender = scream();
+    close(sender.rates(0).pacer, 50e3);
+    hear(&mut sender, 100, &[observed(0, Some(50))]);
+    sender.window.cwnd = 10_000.0;
+    close(sender.rates(0).pacer, 800e3);
+}
+
+#[test]
+fn the_rate_ramps_up_and_heeds_what_waits() {
+    let measured = Measured { transmit: 900e3, acked: 1e6, media: 950e3 };
+    let mut sender = scream();
+    // Fast increase: 200 kbit/s a second, for 0.2 s.
+    sender.media.change(measured, 0.0, &sender.window);
+    close(sender.media.target, 440e3);
+    // Where congestion was: a fifth of it.
+    sender.media.last_max = sender.media.target;
+    sender.media.change(measured, 0.0, &sender.window);
+    close(sender.media.target, 448e3);
+    // Half of the target a second at most.
+    (sender.media.target, sender.media.last_max) = (200e3, 1.0);
+    sender.media.change(measured, 0.0, &sender.window);
+    close(sender.media.target, 220e3);
+    // Otherwise what waits counts: 30 ms of it scales by 0.95 as well.
+    sender.window.fast_increase = false;
+    (sender.media.target, sender.media.last_max) = (800e3, 1.0);
+    sender.media.change(measured, 30e3, &sender.window);
+    close(sender.media.target, 840e3 * 0.95);
+    close(sender.media.last_max, 840e3);
+    sender.media.last_max = 1.0;
+    // Down to what is carried less what waits, and not below the least rate.
+    sender.media.target = 800e3;
+    sender.media.change(measured, 300e3, &sender.window);
+    close(sender.media.target, 700e3 * 0.95);
+    sender.media.change(measured, 2e6, &sender.window);
+    close(sender.media.target, 150e3);
+    // Twice what is carried at most.
+    let little = Measured { transmit: 100e3, acked: 90e3, media: 80e3 };
+    let mut sender = scream();
+    sender.media.change(little, 0.0, &sender.window);
+    close(sender.media.target, 200e3);
+}
+
+#[test]
+fn it_adjusts_every_200_ms_by_what_was_sent() {
+    let mut sender = scream();
+    sender.on_frame(0, at(0));
+    (0..10).for_each(|_| sender.on_sent(1_000, at(10)));
+    sender.on_frame(0, at(199));
+    close(sender.media.target, 400e3);
+    sender.on_frame(0, at(200)); // 80 kbit in 0.2 s: twice 400 kbit/s are not reached
+    close(sender.media.target, 440e3);
+}

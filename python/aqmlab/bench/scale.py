@@ -1,0 +1,175 @@
+"""Whether a packet costs more where there is more of something: `aqmlab bench --scale`.
+
+A curve over decades for each thing that may grow: users of three end systems, open connections,
+flows of a hash, packets that wait, links in a row. A point is the difference of two runs
+of unlike length, so that setting up and the start of Python are left out. With `--instructions`
+they are counted (valgrind), which no other load on the machine disturbs, and takes fifty times as
+long.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.errors import AqmlabError
+
+from . import simulator
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PACKETS = 300_000
+"""Data packets between the shorter and the longer run, about."""
+LEAST_S = 4.0
+"""Simulated seconds of the longer run at least: longer than most connections of users."""
+DATA_PER_USER_S = 0.286
+"""Data packets per second and Mah user at 98 % of its link (scenario W)."""
+USER_BITS_PER_S = 10e6 / 2982
+"""Line per user at that load, from scenario W."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Scenarios that differ in the size of one thing."""
+
+    of: str
+    """What grows."""
+    sizes: Sequence[int]
+    scenario: Callable[[int], dict[str, Any]]
+    """One of this size, its duration apart."""
+    packets_per_s: Callable[[int], float]
+    """Data packets of a simulated second, about."""
+    per: Callable[[int], int] = lambda _: 1
+    """By what the cost of a packet is divided: links that it crosses."""
+
+
+def _link(rate: float, limit: int, **fields: Any) -> dict[str, Any]:
+    queue = {"aqm": "droptail", "limit": max(20, limit)}
+    return {"rate": f"{rate:.0f} bit/s", "forward": queue, "reverse": dict(queue), **fields}
+
+
+def _web(users: int, profile: str, **record: Any) -> dict[str, Any]:
+    group = {"app": "web", "users": users, "start": "stationary", "tcp": {"profile": profile}}
+    return {
+        "link": [_link(users * USER_BITS_PER_S, users // 25, framing="ethernet")],
+        "network": {"rtt": {"min": "14 ms", "max": "144 ms", "draw": "pair"}},
+        "traffic": [group],
+        "record": {"samples": False, "responses": False, **record},
+    }
+
+
+def _bulk(flows: int, links: int = 1, **forward: Any) -> dict[str, Any]:
+    row = [_link(flows * 1e5, 4 * flows, name=f"link-{i}", delay="1 ms") for i in range(links)]
+    row[0]["forward"] |= forward
+    return {
+        "link": row,
+        "traffic": [{"app": "bulk", "flows": flows, "tcp": {"profile": "plain"}}],
+        "record": {"samples": False},
+    }
+
+
+def _waiting(packets: int) -> dict[str, Any]:
+    # Twice what the line takes: the queue fills while half the first run is over.
+    rate = max(1e6, packets * 1000 * 8.0)
+    group = {"app": "cbr", "flows": 10, "rate": f"{rate / 5:.0f} bit/s", "packet": 1000}
+    group |= {"start_within": "0 s"}
+    return {
+        "link": [_link(rate, packets)],
+        "traffic": [group],
+        "record": {"samples": False},
+    }
+
+
+def curves() -> Iterator[Curve]:
+    """Every curve."""
+    five = [10**n for n in range(2, 7)]
+    for profile in ("plain", "freebsd-2.2.8", "linux"):
+        yield Curve(
+            f"users, {profile}",
+            five,
+            lambda users, profile=profile: _web(users, profile),
+            lambda users: users * DATA_PER_USER_S,
+        )
+    yield Curve("open connections", [10**n for n in range(1, 6)], _bulk, lambda n: n * 8.3)
+    yield Curve(
+        "flows of FQ-CoDel",
+        [10**n for n in range(1, 6)],
+        lambda flows: _bulk(flows, aqm="fq_codel", limit=4 * flows),
+        lambda n: n * 8.3,
+    )
+    yield Curve("packets that wait", five, _waiting, lambda n: max(1e6, n * 8e3) / 8e3)
+    yield Curve("links in a row", [1, 10, 100], lambda n: _bulk(100, n), lambda _: 830, lambda n: n)
+
+
+def measure(instructions: bool, largest: int) -> dict[str, Any]:
+    """The document of `aqmlab bench --scale --json`; nothing larger than `largest` is run."""
+    if instructions and shutil.which("valgrind") is None:
+        raise AqmlabError(
+            "instructions are counted by valgrind, which is not installed: install it"
+        )
+    return {
+        "unit": "instructions" if instructions else "ns",
+        "curves": [_curve(curve, instructions, largest) for curve in curves()],
+        "idle_user_bytes": _idle_user_bytes(min(largest, 1_000_000)),
+        "machine": simulator.machine(),
+    }
+
+
+def _curve(curve: Curve, instructions: bool, largest: int) -> dict[str, Any]:
+    sizes = [size for size in curve.sizes if size <= largest]
+    points = [_point(curve, size, instructions) for size in sizes]
+    costs = [point["cost"] for point in points]
+    return {
+        "of": curve.of,
+        "points": points,
+        "growth": costs[-1] / costs[0] if costs else None,
+    }
+
+
+def _point(curve: Curve, size: int, instructions: bool) -> dict[str, Any]:
+    longer = max(LEAST_S, 2 * PACKETS / curve.packets_per_s(size))
+    runs = []
+    for duration in (longer / 2, longer):
+        scenario = {"duration": f"{duration:.6f} s", "seed": 1, **curve.scenario(size)}
+        runs.append(simulator.run_apart({"name": f"{curve.of}: {size}", **scenario}, instructions))
+    few, many = runs
+    packets = many["data_packets"] - few["data_packets"]
+    if packets <= 0:
+        raise AqmlabError(f"benchmark {curve.of}: {size} sent no data packets: check the build")
+    unit = 1 if instructions else 1e9
+    field = "instructions" if instructions else "cpu_s"
+    cost = (many[field] - few[field]) * unit / packets / curve.per(size)
+    events = (many["events"] - few["events"]) / packets / curve.per(size)
+    return {"size": size, "cost": cost, "events": events, "peak_rss_mib": many["peak_rss_mib"]}
+
+
+def _idle_user_bytes(users: int) -> float:
+    """Bytes of a user who does nothing yet, beside a run of one user."""
+    few, many = (
+        simulator.run_apart({"name": "idle", "duration": "1 us", **_web(n, "plain")})
+        for n in (1, users)
+    )
+    return (many["peak_rss_mib"] - few["peak_rss_mib"]) * 2**20 / max(1, users - 1)
+
+
+def show(measured: dict[str, Any], console: Console) -> None:
+    """The same for human eyes, and for `docs/performance.md`: a table in Markdown."""
+    from rich import box
+    from rich.table import Table
+
+    sizes = sorted({point["size"] for c in measured["curves"] for point in c["points"]})
+    table = Table(box=box.MARKDOWN)
+    table.add_column(f"{measured['unit']} of a data packet by the number of")
+    for size in sizes:
+        table.add_column(f"{size:,}", justify="right")
+    table.add_column("last / first", justify="right")
+    for curve in measured["curves"]:
+        costs = {point["size"]: f"{point['cost']:,.0f}" for point in curve["points"]}
+        growth = "-" if curve["growth"] is None else f"{curve['growth']:.2f}"
+        table.add_row(curve["of"], *(costs.get(size, "") for size in sizes), growth)
+    console.print(table)
+    console.print(f"an idle user takes {measured['idle_user_bytes']:.0f} bytes")
+    console.print(measured["machine"])

@@ -1,0 +1,309 @@
+"""What cannot be had: numbers and rows that no values of the unknowns give, alone or together.
+
+The model's discrepancy is left out here: numbers must lie within the published noise, or the
+emulator must not know better. A set of numbers is impossible if at every point of the unknowns one
+of them is too far off. Its points are looked for in the whole prior and in what history matching
+has left, and the nearest ones are simulated, so that no finding rests on the emulator alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+from scipy.stats import norm
+
+from . import sampling
+from .implausibility import CUT
+from .waves import History
+
+ERROR = 0.01
+"""Probability that chance alone makes any set of a table impossible."""
+LARGEST = 3
+"""Numbers or rows of a set at most."""
+POOL = 4096
+"""Points of the prior that are looked at before sets are looked into one by one."""
+WALKERS = 200
+"""Points of the search for a place at which a set is had."""
+LOOKED_INTO = 12
+"""Sets of each size that are searched for one by one; of others only their number is told."""
+
+Distance = Callable[[np.ndarray], np.ndarray]
+"""Points of the cube to the distance of each number (or row) from what is to be met."""
+Set = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Numbers or rows that no point meets together, or one that none meets at all."""
+
+    names: tuple[str, ...]
+    least: float
+    """The smallest worst distance that any point has on them, as emulated: deviations of the
+    published noise, the seeds and the emulator."""
+    nearest: float
+    """The same of all points that were simulated, without the emulator."""
+
+
+@dataclass(frozen=True)
+class Impossible:
+    """All that was found out about what cannot be had."""
+
+    cut: float
+    """Deviations beyond which a number is not had."""
+    numbers: list[Conflict] = field(default_factory=list)
+    """Anywhere in the prior."""
+    rows: list[Conflict] = field(default_factory=list)
+    """Rows with all their numbers, anywhere in the prior."""
+    left: list[Conflict] = field(default_factory=list)
+    """Numbers within what the model's discrepancy leaves: what the other numbers forbid."""
+    others: Conflict | None = None
+    """All numbers that are in none of these, together: how near a point comes to them."""
+    together: Conflict | None = None
+    """If that is too far: some of them, as few as were found, that no point meets together."""
+    unsearched: int = 0
+    """Sets of numbers that no point has met so far but that were not searched for one by one."""
+    unseen: list[Conflict] = field(default_factory=list)
+    """Pairs of numbers that no run has met together and that are not excluded either, the farthest
+    from every run first."""
+
+
+def bar(count: int) -> float:
+    """The distance beyond which one of `count` numbers is not had.
+
+    At the truth every distance is a standard normal one, and a set that is impossible there holds a
+    number beyond the bar. So if no number is (with probability 1 - `ERROR`, by Bonferroni), no set
+    of whatever size is called impossible by chance.
+    """
+    return max(CUT, float(norm.isf(ERROR / 2 / max(count, 1))))
+
+
+def minimal(values: np.ndarray, cut: float, largest: int = LARGEST) -> list[Set]:
+    """The smallest sets of columns, of at most so many, that no row has all within `cut`: those
+    alone first, each size by how far it is."""
+    met = (values <= cut).astype(np.float32)
+    able = np.flatnonzero(met.any(axis=0))
+    alone = [(int(j),) for j in np.flatnonzero(~met.any(axis=0))]
+    together = met.T @ met > 0
+    pairs = [(int(i), int(j)) for i, j in combinations(able, 2) if not together[i, j]]
+    found = alone + (pairs if largest > 1 else [])
+    found += _triples(met, able, together) if largest > 2 else []
+    return sorted(found, key=lambda s: (len(s), -least(values, s)))
+
+
+def _triples(met: np.ndarray, able: np.ndarray, together: np.ndarray) -> list[Set]:
+    found = []
+    for place, i in enumerate(able[:-2]):
+        rest = able[place + 1 :]
+        rest = rest[together[i, rest]]
+        with_i = met[met[:, i] > 0][:, rest]
+        absent = (with_i.T @ with_i == 0) & together[np.ix_(rest, rest)]
+        found += [
+            (int(i), int(rest[a]), int(rest[b]))
+            for a, b in zip(*np.nonzero(np.triu(absent, 1)), strict=True)
+        ]
+    return found
+
+
+def least(values: np.ndarray, columns: Set) -> float:
+    """The smallest worst value that any row has on these columns."""
+    return float(values[:, list(columns)].max(axis=1).min())
+
+
+def within_noise(history: History) -> Distance:
+    """Distances in deviations of all but the model's discrepancy."""
+    return lambda points: history.knowledge.implausibility(points, model=False)
+
+
+def of_runs(history: History) -> np.ndarray:
+    """The distances of all points that were simulated: no emulator is in them."""
+    return history.knowledge.seen(history.points, history.runs)
+
+
+class Search:
+    """Points of the cube and their distances, more and more of them."""
+
+    def __init__(
+        self, distance: Distance, cut: float, start: np.ndarray, seen: np.ndarray, seed: int
+    ) -> None:
+        """`seen`: distances of simulated points, which count beside the emulated ones."""
+        self.distance, self.cut, self.seed = distance, cut, seed
+        self.points, self.seen, self.unsearched = start, seen, 0
+        self.values = distance(start)
+
+    def all(self) -> np.ndarray:
+        """Distances of all points, emulated and simulated."""
+        return np.vstack([self.values, self.seen])
+
+    def sets(self) -> list[Set]:
+        """The smallest impossible sets, each looked into: from single ones upwards, so that a pair
+        is only looked into if its members can be had."""
+        done: set[Set] = set()
+        for size in range(1, LARGEST + 1):
+            for _ in range(LOOKED_INTO):
+                open_ = [s for s in self._minimal(size) if len(s) == size and s not in done]
+                if not open_:
+                    break
+                self._look(open_[0], len(done))
+                done.add(open_[0])
+        found = self._minimal(LARGEST)
+        self.unsearched = len([s for s in found if s not in done])
+        return [s for s in found if s in done]
+
+    def _minimal(self, largest: int) -> list[Set]:
+        return minimal(self.all(), self.cut, largest)
+
+    def _look(self, columns: Set, number: int) -> None:
+        """Adds the points that a search for this set finds."""
+        chosen = list(columns)
+        region = sampling.below(
+            lambda points: self.distance(points)[:, chosen].max(axis=1),
+            self.cut,
+            WALKERS,
+            self.points.shape[1],
+            self.seed + number,
+        )
+        nearest = region.points[np.argsort(region.scores)[:WALKERS]]
+        self.points = np.vstack([self.points, nearest])
+        self.values = np.vstack([self.values, self.distance(nearest)])
+
+    def together(self, columns: Set) -> Set:
+        """Of columns that no point meets together as few as can be found that still exclude each
+        other; nothing if a point meets all.
+
+        Each is left out if the others do without it, and what remains is searched for by itself
+        until that finds no point either.
+        """
+        self._look(columns, len(columns))
+        for number in range(LOOKED_INTO):
+            if least(self.all(), columns) <= self.cut:
+                return ()
+            kept = self._few(columns)
+            self._look(kept, number)
+            if least(self.all(), kept) > self.cut:
+                return kept
+        return ()
+
+    def _few(self, columns: Set) -> Set:
+        values = self.all()
+        # Those that are met most often are the first that can be spared.
+        for one in sorted(columns, key=lambda j: float(np.median(values[:, j]))):
+            fewer = tuple(j for j in columns if j != one)
+            if fewer and least(values, fewer) > self.cut:
+                columns = fewer
+        return columns
+
+    def best(self, columns: Set) -> np.ndarray:
+        """The point at which a set is nearest, as emulated."""
+        return self.points[int(np.argmin(self.values[:, list(columns)].max(axis=1)))]
+
+    def promising(self, count: int, taken: np.ndarray) -> np.ndarray:
+        """Points, apart from each other and from those `taken`, at which as emulated many pairs
+        are met that no run has shown yet."""
+        met = (self.values <= self.cut).astype(np.float32)
+        seen = (self.seen <= self.cut).astype(np.float32)
+        wanted = (seen.T @ seen == 0).astype(np.float32)
+        gain = np.sum((met @ wanted) * met, axis=1)
+        if not gain.any():
+            return self.points[:0]
+        return sampling.spread(self.points[gain >= gain.max() / 2], count, taken, self.seed)
+
+    def told(self, sets: Sequence[Set], names: Sequence[str]) -> list[Conflict]:
+        """The sets by name."""
+        return [
+            Conflict(tuple(names[j] for j in s), least(self.values, s), least(self.seen, s))
+            for s in sets
+        ]
+
+
+def to_simulate(history: History, count: int, seed: int) -> np.ndarray:
+    """Points whose runs say most about what cannot be had: the best ones of what is impossible so
+    far, then those that should show what no run has shown."""
+    search = _search(history, seed)
+    sets = search.sets()
+    others = _others(search, sets)
+    best = [search.best(s) for s in [others, search.together(others), *sets] if s]
+    best = list({point.tobytes(): point for point in best}.values())[: max(count // 2, 1)]
+    return np.vstack([*best, search.promising(count - len(best), history.points)])
+
+
+def found(history: History, seed: int) -> Impossible:
+    """What cannot be had, by all runs so far."""
+    search = _search(history, seed)
+    cut, names = search.cut, [target.name for target in history.targets.each]
+    rows = _rows(history)
+    of_rows = Search(
+        lambda points: _by_row(search.distance(points), rows),
+        cut,
+        search.points,
+        _by_row(search.seen, rows),
+        seed,
+    )
+    left = Search(_left(history, cut), cut, history.region.points, np.empty((0, len(names))), seed)
+    left.seen = np.where(_kept(history)[:, None], search.seen, np.inf)
+    sets = search.sets()
+    others = _others(search, sets)
+    together = search.together(others) if others else ()
+    return Impossible(
+        cut,
+        search.told(sets, names),
+        of_rows.told(of_rows.sets(), list(rows)),
+        left.told(left.sets(), names) if history.fits else [],
+        others=search.told([others], names)[0] if others else None,
+        together=search.told([together], names)[0] if together else None,
+        unsearched=search.unsearched,
+        unseen=_unseen(search, names),
+    )
+
+
+def _search(history: History, seed: int) -> Search:
+    everywhere = sampling.uniform(POOL, history.points.shape[1], seed)
+    start = np.vstack([everywhere, history.region.points, history.points])
+    cut = bar(len(history.targets))
+    return Search(within_noise(history), cut, start, of_runs(history), seed)
+
+
+def _others(search: Search, sets: Sequence[Set]) -> Set:
+    """The numbers that are in none of these sets."""
+    taken = {j for columns in sets for j in columns}
+    return tuple(j for j in range(search.values.shape[1]) if j not in taken)
+
+
+def _rows(history: History) -> dict[str, list[int]]:
+    """The targets of every row of a table."""
+    rows: dict[str, list[int]] = {}
+    for place, target in enumerate(history.targets.each):
+        rows.setdefault(target.row, []).append(place)
+    return rows
+
+
+def _by_row(values: np.ndarray, rows: dict[str, list[int]]) -> np.ndarray:
+    return np.array([values[:, columns].max(axis=1) for columns in rows.values()]).T
+
+
+def _left(history: History, cut: float) -> Distance:
+    """Distances that are beyond the cut wherever history matching has ruled a point out."""
+
+    def distance(points: np.ndarray) -> np.ndarray:
+        # Scaled, so that a search is led back to what is left.
+        away = history.knowledge.score(points) / CUT
+        values = history.knowledge.implausibility(points, model=False)
+        return np.where(away[:, None] > 1, np.maximum(values, cut * away[:, None]), values)
+
+    return distance
+
+
+def _kept(history: History) -> np.ndarray:
+    """Which simulated points are not ruled out."""
+    return history.knowledge.score(history.points) <= CUT
+
+
+def _unseen(search: Search, names: Sequence[str]) -> list[Conflict]:
+    """Pairs that the emulator allows and no run shows."""
+    seen = (search.seen <= search.cut).astype(np.float32)
+    may = (search.values <= search.cut).astype(np.float32)
+    open_ = np.triu((seen.T @ seen == 0) & (may.T @ may > 0), 1)
+    pairs = [(int(i), int(j)) for i, j in zip(*np.nonzero(open_), strict=True)]
+    return sorted(search.told(pairs, names), key=lambda pair: -pair.nearest)

@@ -1,0 +1,324 @@
+"""Runs on a cluster of machines, through Dask (docs/cluster.md).
+
+A worker is told a scenario and simulates it; what came out travels back as the files that a
+results folder keeps, and the process that was asked for the experiment alone writes that folder. So
+workers need no common disk, and a run that is lost with its worker, or done twice, leaves no trace:
+it is the same to the bit wherever it happens.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from aqmlab.errors import AqmlabError, EngineError, SpecError
+from aqmlab.io.terminal import say
+from aqmlab.simulator import engine
+from aqmlab.simulator.engine import Outcome, Scenario
+
+from .progress import Progress
+from .stored import Packed
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+T = TypeVar("T")
+
+AHEAD = 3
+"""Tasks that are handed out per thread of the cluster, so that none waits for the next."""
+TASK_S = 0.25
+"""Short runs are handed out together: as many as take about so long, in which what a task costs
+(some ms) does not count."""
+LOOK_S = 1.0
+"""How often a run tells how far it is, and a client asks how many workers there are."""
+SAVERS = 2
+"""Threads that write finished runs down: some wait for the disk meanwhile."""
+LOSSES = 3
+"""Workers that may be lost with one run before it is given up, on top of the scheduler's own
+`allowed-failures`: what runs out of memory on one worker does so on the next."""
+
+
+class Cluster:
+    """Workers of a Dask scheduler."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self._client = client
+        self._name = name
+
+    def simulate_all(
+        self, scenarios: Sequence[Scenario], finish: Callable[[int, Outcome], T], board: Progress
+    ) -> list[T]:
+        """Simulates every scenario; `finish` is called once for each, in a thread of this process.
+
+        The first error, or Ctrl-C, stops the others at their next report, and is then raised.
+        """
+        batch = _Batch(self._client, self._name, scenarios, board)
+        saved: dict[int, Future[T]] = {}
+        failed: list[Future[T]] = []
+        room = threading.Semaphore(AHEAD * SAVERS)  # what came and is not written is in memory
+
+        def note(place: int, future: Future[T]) -> None:
+            room.release()
+            if future.exception() is not None:
+                failed.append(future)
+                batch.stop()
+            else:
+                board.finish(place)
+
+        with ThreadPoolExecutor(SAVERS, thread_name_prefix="aqmlab") as savers, batch.followed():
+            for place, outcome in batch.outcomes():
+                room.acquire()
+                saved[place] = savers.submit(finish, place, outcome)
+                saved[place].add_done_callback(partial(note, place))
+            return [one.result() for one in failed or map(saved.get, range(len(scenarios))) if one]
+
+
+class _Batch:
+    """Runs that are on their way."""
+
+    def __init__(
+        self, client: Client, name: str, scenarios: Sequence[Scenario], board: Progress
+    ) -> None:
+        self._client, self._name = client, name
+        self._scenarios, self._board = scenarios, board
+        self._id = uuid.uuid4().hex
+        version = engine.version()
+        self._version = (version.version, version.build)
+        self._tasks: dict[Any, tuple[int, ...]] = {}
+        self._losses: dict[tuple[int, ...], int] = {}
+        self._done, self._took_s = 0, 0.0
+        self._room, self._asked = 0, -LOOK_S
+        self._started: set[int] = set()
+        self._ended: set[int] = set()
+        self._stopped = False
+
+    def outcomes(self) -> Iterator[tuple[int, Outcome]]:
+        """The runs as they end, each once."""
+        from distributed import as_completed
+
+        waiting = deque(range(len(self._scenarios)))
+        running = as_completed(loop=self._client.loop, with_results=True, raise_errors=False)
+        self._hand_out(waiting, running)
+        for future, result in running:
+            if self._stopped:
+                return
+            places = self._tasks.pop(future)
+            if future.status != "finished":
+                self._again(places, future.status, result, running)
+            else:
+                for place, outcome in zip(places, result, strict=True):
+                    took_s = outcome.summary["wall_s"]
+                    self._done, self._took_s = self._done + 1, self._took_s + took_s
+                    self._start(place, took_s)
+                    self._ended.add(place)
+                    yield place, outcome
+            self._hand_out(waiting, running)
+
+    def stop(self) -> None:
+        """Calls back all that is on its way; `outcomes` ends."""
+        self._stopped = True
+        with contextlib.suppress(Exception):  # of a scheduler that is gone
+            self._client.cancel(list(self._tasks))
+
+    def _hand_out(self, waiting: deque[int], running: Any) -> None:
+        """As many more tasks as there is room for; towards the end they are of single runs."""
+        now = time.monotonic()
+        if now - self._asked >= LOOK_S:
+            self._room, self._asked = AHEAD * max(1, threads(self._client)), now
+        while waiting and len(self._tasks) < self._room:
+            short = TASK_S * self._done / self._took_s if self._took_s > 0 else 1
+            many = max(1, min(round(short), len(waiting) // self._room))
+            self._submit(tuple(waiting.popleft() for _ in range(many)), running)
+
+    def _submit(self, places: tuple[int, ...], running: Any) -> None:
+        lost = self._losses.get(places, 0)
+        future = self._client.submit(
+            simulate,
+            {place: dict(self._scenarios[place]) for place in places},
+            self._version,
+            self._id,
+            key=f"aqmlab-{self._id}-{places[0]}-{lost}",
+            pure=False,
+        )
+        self._tasks[future] = places
+        running.add(future)
+
+    def _again(self, places: tuple[int, ...], status: str, why: Any, running: Any) -> None:
+        """Runs that did not end: a mistake of theirs is raised; what is lost with its workers is
+        run again, so many times."""
+        from distributed import KilledWorker
+
+        if status in ("cancelled", "lost"):
+            raise EngineError(
+                f"the scheduler of {self._name} is gone: start it and give the same command again"
+            )
+        _, error, _ = why
+        if not isinstance(error, KilledWorker):
+            raise told(error, self._name) from error
+        self._losses[places] = self._losses.get(places, 0) + 1
+        if self._losses[places] > LOSSES:
+            raise EngineError(
+                f"a run was lost with every worker of {self._name} that tried it: give workers "
+                "more memory, or look into their logs"
+            ) from error
+        self._submit(places, running)
+
+    @contextmanager
+    def followed(self) -> Iterator[None]:
+        """Progress is shown meanwhile; what is left in the end is called back."""
+        self._client.subscribe_topic(self._id, self._hear)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(Exception):
+                self._client.unsubscribe_topic(self._id)
+            self.stop()
+
+    def _hear(self, event: tuple[float, tuple[int, float]]) -> None:
+        """A worker tells how far a run is."""
+        _, (place, simulated_s) = event
+        if place not in self._ended:
+            self._start(place, LOOK_S)
+            self._board.advance(place, simulated_s)
+
+    def _start(self, place: int, ago_s: float) -> None:
+        if place not in self._started:
+            self._started.add(place)
+            self._board.start(place, ago_s)
+
+
+def simulate(
+    scenarios: Mapping[int, Scenario], version: tuple[str, str], topic: str
+) -> list[Outcome]:
+    """What a worker does: runs, as files, if it is of the version that was asked for. By the topic
+    it tells how far each is, under its number."""
+    from distributed import get_worker
+
+    mine, worker = engine.version(), get_worker()
+    if (mine.version, mine.build) != version:
+        raise EngineError(
+            f"the worker at {worker.address} has aqmlab {mine} and {version[0]} (build "
+            f"{version[1]}) was asked for: install the same on every machine"
+        )
+    key, told_s = worker.get_current_task(), time.monotonic()
+
+    def report(place: int, simulated_s: float) -> bool:
+        nonlocal told_s
+        now = time.monotonic()
+        if now - told_s < LOOK_S:
+            return True
+        told_s = now
+        worker.log_event(topic, (place, simulated_s))
+        # Called back, the task is still there but no longer wanted.
+        task = worker.state.tasks.get(key)
+        return task is not None and task.state == "executing"
+
+    done = []
+    for place, scenario in scenarios.items():
+        outcome = engine.simulate(scenario, partial(report, place))
+        done.append(Outcome(outcome.summary, Packed.of(outcome.tables)))
+    return done
+
+
+def threads(client: Client) -> int:
+    """How many runs can go on at a time."""
+    known: Any = client.nthreads()
+    return sum(known.values())
+
+
+def told(error: BaseException, name: str) -> BaseException:
+    """What a worker raised, as one sentence where it is none of our own."""
+    if isinstance(error, AqmlabError):
+        return error
+    if isinstance(error, ModuleNotFoundError) or "deserializ" in str(error):
+        return EngineError(
+            f"a worker of {name} has no such aqmlab ({error}): install the same on every machine"
+        )
+    return EngineError(f"a worker of {name} failed ({type(error).__name__}: {error})")
+
+
+# --- where the workers are --------------------------------------------------------------------
+
+
+@contextmanager
+def opened(on: str) -> Iterator[Cluster]:
+    """The cluster that `--on` names: `tcp://HOST:PORT`, `local:N`, `slurm:N` or `kubernetes:N`."""
+    kind, _, rest = on.partition(":")
+    start = _STARTED.get(kind)
+    if start is None and kind not in ("tcp", "tls", "ws", "wss"):
+        raise SpecError(
+            f'no cluster "{on}": give tcp://HOST:PORT of a Dask scheduler, or {_known()}'
+        )
+    if start is not None and not (rest.isdecimal() and int(rest) > 0):
+        raise SpecError(f'--on {on}: give the number of workers, for example "{kind}:4"')
+    try:
+        import distributed
+    except ModuleNotFoundError as error:
+        raise SpecError(f"--on {on} needs Dask: pip install 'aqmlab[cluster]'") from error
+    with contextlib.ExitStack() as open_:
+        address = on if start is None else open_.enter_context(start(int(rest)))
+        try:
+            client = open_.enter_context(distributed.Client(address, set_as_default=False))
+        except (OSError, ValueError) as error:
+            raise EngineError(
+                f"no Dask scheduler answers at {on}: start one (`dask scheduler`), or give its "
+                "address as it prints it"
+            ) from error
+        many = threads(client)
+        there = f"{many} at a time" if many else "no worker yet, runs begin with the first"
+        say(f"runs on {on}: {there}; dashboard {client.dashboard_link}")
+        yield Cluster(client, on)
+
+
+def _local(workers: int) -> Any:
+    import dask.config
+    from distributed import LocalCluster
+
+    # A worker that dies is started again; who tried a run before it died says nothing of the run.
+    with dask.config.set({"distributed.scheduler.allowed-failures": 10}):
+        return LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+        )
+
+
+def _slurm(workers: int) -> Any:
+    try:
+        from dask_jobqueue import SLURMCluster  # pyright: ignore[reportMissingImports]
+    except ModuleNotFoundError as error:
+        raise SpecError("--on slurm needs dask-jobqueue: pip install 'aqmlab[cluster]'") from error
+    cluster = SLURMCluster()  # its queue, cores and memory stand in ~/.config/dask/jobqueue.yaml
+    cluster.scale(workers)
+    return cluster
+
+
+def _kubernetes(workers: int) -> Any:
+    try:
+        from dask_kubernetes.operator import KubeCluster  # pyright: ignore[reportMissingImports]
+    except ModuleNotFoundError as error:
+        raise SpecError(
+            "--on kubernetes needs dask-kubernetes: pip install 'aqmlab[cluster]'"
+        ) from error
+    return KubeCluster(name="aqmlab", n_workers=workers)  # its image: `kubernetes.image` of Dask
+
+
+_STARTED: Mapping[str, Callable[[int], Any]] = {
+    "local": _local,
+    "slurm": _slurm,
+    "kubernetes": _kubernetes,
+}
+
+
+def _known() -> str:
+    return ", ".join(f"{kind}:N" for kind in _STARTED)

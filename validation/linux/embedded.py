@@ -1,0 +1,161 @@
+"""One of our disciplines called packet by packet, at instants that another program's line has.
+
+It is the library for C programs (`crates/embed`), built by cargo when it is asked for.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import heapq
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from validation.external import Missing
+
+ROOT = Path(__file__).resolve().parents[2]
+MARKED, DROPPED = 1, 2
+
+
+class _Packet(ctypes.Structure):
+    _fields_ = [
+        ("flow", ctypes.c_uint64), ("id", ctypes.c_uint32), ("bytes", ctypes.c_uint32),
+        ("source", ctypes.c_uint16), ("destination", ctypes.c_uint16),
+        ("ecn", ctypes.c_uint8), ("dscp", ctypes.c_uint8), ("ack", ctypes.c_uint8),
+    ]  # fmt: skip
+
+
+class _Departure(ctypes.Structure):
+    _fields_ = [
+        ("waited_ns", ctypes.c_uint64), ("id", ctypes.c_uint32), ("bytes", ctypes.c_uint32),
+        ("ecn", ctypes.c_uint8),
+    ]  # fmt: skip
+
+
+class _Event(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_uint32), ("what", ctypes.c_uint8), ("why", ctypes.c_uint8)]
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The library of this source."""
+    if shutil.which("cargo") is None:
+        raise Missing("cargo is not installed: our disciplines are called through crates/embed")
+    words = ["cargo", "build", "--quiet", "--release", "--package", "aqmlab-embed"]
+    told = subprocess.run(
+        [*words, "--message-format=json"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    files = [
+        file
+        for line in told.stdout.splitlines()
+        for file in json.loads(line).get("filenames", ())
+        if file.endswith(".so")
+    ]
+    return ctypes.CDLL(files[-1])
+
+
+@dataclass
+class Arrival:
+    """A packet before the queue."""
+
+    at_ns: int
+    flow: int
+    octets: int
+    """As the discipline and the line count them."""
+    ecn: int
+
+
+@dataclass
+class Fates:
+    """What became of every packet, by its number in the order of arrival."""
+
+    left_ns: dict[int, int] = field(default_factory=dict)
+    """When the last bit of those that got through was sent."""
+    marked: set[int] = field(default_factory=set)
+    dropped: set[int] = field(default_factory=set)
+
+
+class Queue:
+    """A discipline before a line."""
+
+    def __init__(
+        self, name: str, parameters: Mapping[str, Any], rate: int, seed: int, now: int
+    ) -> None:
+        self.library, self.handle = library(), ctypes.c_void_p()
+        error = ctypes.create_string_buffer(500)
+        status = self.library.aqmlab_create(
+            name.encode(), json.dumps(parameters).encode(), ctypes.c_uint64(rate),
+            ctypes.c_uint64(seed), ctypes.c_uint64(now), ctypes.byref(self.handle), error, 500,
+        )  # fmt: skip
+        if status:
+            raise ValueError(error.value.decode())
+        self.fates = Fates()
+
+    def enqueue(self, number: int, packet: Arrival, now: int) -> None:
+        """Lets a packet arrive."""
+        told = _Packet(packet.flow, number, packet.octets, packet.flow, 100, packet.ecn, 0, 0)
+        self._ask(self.library.aqmlab_enqueue, ctypes.byref(told), ctypes.c_uint64(now))
+
+    def dequeue(self, now: int) -> int | None:
+        """The number of the packet that the line gets."""
+        sent = _Departure()
+        status = self._ask(self.library.aqmlab_dequeue, ctypes.c_uint64(now), ctypes.byref(sent))
+        return None if status else sent.id
+
+    def _ask(self, function: Any, *arguments: Any) -> int:
+        status = function(self.handle, *arguments)
+        assert status >= 0, status
+        events, count = (_Event * 4096)(), ctypes.c_size_t()
+        self.library.aqmlab_take_events(
+            self.handle, events, ctypes.c_size_t(4096), ctypes.byref(count)
+        )
+        for event in events[: count.value]:
+            if event.what == MARKED:
+                self.fates.marked.add(event.id)
+            elif event.what == DROPPED:
+                self.fates.dropped.add(event.id)
+        return status
+
+    def close(self) -> None:
+        """Frees it."""
+        self.library.aqmlab_destroy(self.handle)
+
+
+def replay(
+    queue: Queue, arrivals: Sequence[Arrival], ends_ns: Sequence[int], ns_per_byte: int
+) -> Fates:
+    """Packets through a queue before a line whose n-th transmission ends at a given instant.
+
+    Beyond those that are given, the line sends at its rate.
+    """
+    busy: int | None = None
+    on_line: int | None = None
+    ends = iter(ends_ns)
+    pending = [(packet.at_ns, 1, number) for number, packet in enumerate(arrivals)]
+    heapq.heapify(pending)
+
+    def ask(now: int) -> None:
+        nonlocal busy, on_line
+        on_line = queue.dequeue(now)
+        busy = None
+        if on_line is not None:
+            least = now + arrivals[on_line].octets * ns_per_byte
+            # An end that lies before this one is of a packet that ours has dropped.
+            busy = max(next(ends, least), now)
+            heapq.heappush(pending, (busy, 0, on_line))
+
+    while pending:
+        now, kind, number = heapq.heappop(pending)
+        if kind:
+            queue.enqueue(number, arrivals[number], now)
+            if busy is None:
+                ask(now)
+        else:
+            queue.fates.left_ns[number] = now
+            ask(now)
+    return queue.fates

@@ -1,0 +1,123 @@
+"""Bulk senders in the guest: queue, goodput and losses."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import selectors
+import socket
+import time
+
+from validation.linux.guest.network import (
+    ADDRESSES,
+    LINE,
+    PORT,
+    RECEIVERS,
+    ROUTER,
+    SENDERS,
+    Namespaces,
+    Queue,
+)
+
+# What a bulk sender hands over at a time, and a receiver takes.
+CHUNK = bytes(65_536)
+
+
+class Bulk:
+    """Connections that send without end, each from its own instant on."""
+
+    def __init__(self, job: dict, ends: Namespaces) -> None:
+        self.job, self.ends = job, ends
+        self.ready = selectors.DefaultSelector()
+        self.received: list[int] = []
+        ends.enter(RECEIVERS)
+        self.listener = self._socket()
+        self.listener.bind((ADDRESSES["line1"], PORT))
+        self.listener.listen(1024)
+        self.ready.register(self.listener, selectors.EVENT_READ, self._accept)
+        self.accepted: dict[int, int] = {}
+
+    def _socket(self) -> socket.socket:
+        made = socket.socket()
+        made.setblocking(False)
+        if size := self.job.get("receive_buffer"):
+            made.setsockopt(socket.SOL_SOCKET, 33, size)  # SO_RCVBUFFORCE
+        return made
+
+    def start(self, flow: int) -> None:
+        """Opens one connection."""
+        self.ends.enter(SENDERS)
+        sender = self._socket()
+        sender.setsockopt(socket.IPPROTO_TCP, 13, self.job["congestion"].encode())
+        if size := self.job.get("send_buffer"):
+            sender.setsockopt(socket.SOL_SOCKET, 32, size)  # SO_SNDBUFFORCE
+        # Little waits unsent, or many flows would use up the kernel's memory for sockets.
+        sender.setsockopt(socket.IPPROTO_TCP, 25, 2 * len(CHUNK))  # TCP_NOTSENT_LOWAT
+        sender.bind((ADDRESSES["host"], 10_000 + flow))
+        sender.connect_ex((ADDRESSES["line1"], PORT))
+        self.ready.register(sender, selectors.EVENT_WRITE, self._send)
+
+    def _accept(self, listener: socket.socket) -> None:
+        made, (_, port) = listener.accept()
+        made.setblocking(False)
+        while len(self.received) <= port - 10_000:
+            self.received.append(0)
+        self.accepted[made.fileno()] = port - 10_000
+        self.ready.register(made, selectors.EVENT_READ, self._receive)
+
+    def _send(self, sender: socket.socket) -> None:
+        with contextlib.suppress(BlockingIOError):
+            sender.send(CHUNK)
+
+    def _receive(self, receiver: socket.socket) -> None:
+        with contextlib.suppress(BlockingIOError):
+            self.received[self.accepted[receiver.fileno()]] += len(receiver.recv(1 << 20))
+
+    def until(self, instant: float) -> None:
+        """Serves sockets up to an instant of the virtual clock."""
+        while (left := instant - time.monotonic()) > 0:
+            for key, _ in self.ready.select(left):
+                key.data(key.fileobj)
+
+
+def marked() -> int:
+    """Packets that left line0 with the congestion-experienced code point."""
+    return int((LINE / "marked").read_text())
+
+
+def bulk(job: dict, ends: Namespaces) -> dict:
+    """Queue, goodput and losses of bulk senders between the warm-up and the end."""
+    flows, drawn = job["flows"], random.Random(job["seed"])
+    starts = sorted(drawn.uniform(0, job["start_spread_s"]) for _ in range(flows))
+    users = Bulk(job, ends)
+    ends.enter(ROUTER)
+    queue = Queue()
+    begun = time.monotonic()
+    length_sum = backlog_sum = samples = 0
+    before: dict[str, int] = {}
+    received: list[int] = []
+    for tick in range(round(job["duration_s"] / job["sample_s"]) + 1):
+        at = tick * job["sample_s"]
+        while starts and starts[0] <= at:
+            users.until(begun + starts.pop(0))
+            users.start(flows - len(starts) - 1)
+        users.until(begun + at)
+        if at < job["warmup_s"]:
+            continue
+        now = queue.ask()
+        if not before:
+            before = now | {"marked": marked()}
+            received = list(users.received)
+        length_sum += now["length"]
+        backlog_sum += now["backlog"]
+        samples += 1
+    now = queue.ask() | {"marked": marked()}
+    difference = {key: now[key] - before[key] for key in ("packets", "bytes", "drops", "marked")}
+    received += [0] * (flows - len(received))
+    octets = [a - b for a, b in zip(users.received, received, strict=False)]
+    return difference | {
+        "length_mean": length_sum / samples,
+        "backlog_mean": backlog_sum / samples,
+        "measured_s": time.monotonic() - begun - job["warmup_s"],
+        "received": octets + [0] * (flows - len(octets)),
+    }

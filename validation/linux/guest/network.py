@@ -1,0 +1,139 @@
+"""The guest's network: hosts, a router between them, and the queue under test at the router.
+
+Router and receivers are joined by the devices of `line.c`; the discipline under test is the root of
+the router's, and so the only queue.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import random
+import socket
+import struct
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNET = 0x4000_0000
+POWER_OFF = 0x4321_FEDC
+RNDADDENTROPY = 0x4008_5203
+SENDERS, ROUTER, RECEIVERS = "senders", "router", "receivers"
+DEVICES = {"host": SENDERS, "hosts": ROUTER, "line0": ROUTER, "line1": RECEIVERS}
+ADDRESSES = {"host": "10.0.1.2", "hosts": "10.0.1.1", "line0": "10.0.0.1", "line1": "10.0.0.2"}
+PORT = 5001
+LINE = Path("/sys/module/aqmlab_line/parameters")
+
+
+def run(*words: object) -> str:
+    """A command's output; its complaint as an error."""
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(map(str, words))}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def mount(kind: str, folder: str) -> None:
+    """A file system of the kernel's own."""
+    if LIBC.mount(kind.encode(), folder.encode(), kind.encode(), 0, None):
+        raise OSError(ctypes.get_errno(), f"mount {kind}")
+
+
+def seed_kernel(seed: int) -> None:
+    """Gives the kernel's random source its first 64 bytes, so that nothing waits for any."""
+    drawn = random.Random(seed).randbytes(64)
+    with Path("/dev/random").open("wb") as file:
+        fcntl.ioctl(file, RNDADDENTROPY, struct.pack("ii64s", 512, 64, drawn))
+
+
+class Namespaces:
+    """Hosts and router; a socket or command belongs to the one that was entered last."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, int] = {"home": os.open("/proc/self/ns/net", os.O_RDONLY)}
+        for name in (SENDERS, ROUTER, RECEIVERS):
+            if LIBC.unshare(CLONE_NEWNET):
+                raise OSError(ctypes.get_errno(), "unshare")
+            self.files[name] = os.open("/proc/self/ns/net", os.O_RDONLY)
+
+    def enter(self, name: str) -> None:
+        """Later sockets and commands are of this one; devices begin in `home`."""
+        if LIBC.setns(self.files[name], CLONE_NEWNET):
+            raise OSError(ctypes.get_errno(), "setns")
+
+    def move(self, device: str, name: str) -> None:
+        """Gives a device of `home` to one of them, with its address."""
+        self.enter("home")
+        run("ip", "link", "set", device, "netns", f"/proc/{os.getpid()}/fd/{self.files[name]}")
+        self.enter(name)
+        run("ip", "address", "add", f"{ADDRESSES[device]}/24", "dev", device)
+        # Segments, not bundles of them, pass the queue: a line of 10 Mbit/s shows the difference.
+        run("ip", "link", "set", device, "up", "txqueuelen", 10_000, "gso_max_segs", 1)
+
+
+def set_up(job: dict) -> Namespaces:
+    """Senders - router - line - receivers, the queue at the router, and the kernel's settings.
+
+    The router is there because a kernel holds back a sender whose packets wait in a queue of its
+    own (TCP small queues).
+    """
+    ends = Namespaces()
+    ends.enter("home")
+    run("ip", "link", "add", "host", "type", "veth", "peer", "name", "hosts")
+    for device, name in DEVICES.items():
+        ends.move(device, name)
+    for name, gateway in ((SENDERS, "hosts"), (RECEIVERS, "line0")):
+        ends.enter(name)
+        run("ip", "route", "add", "default", "via", ADDRESSES[gateway])
+        for key, value in job.get("sysctl", {}).items():
+            Path("/proc/sys/net/ipv4", key).write_text(str(value))
+    for key in ("rate", "delay", "drop", "mark"):
+        if values := job["line"].get(key):
+            (LINE / key).write_text(",".join(map(str, values)))
+    ends.enter(ROUTER)
+    Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+    run("tc", "qdisc", "replace", "dev", "line0", "root", *job["qdisc"].split())
+    return ends
+
+
+class Queue:
+    """Counters and length of the root discipline of line0, asked by netlink."""
+
+    REQUEST = struct.pack("=IHHII", 36, 38, 0x301, 1, 0) + struct.pack("=BxxxiIII", 0, 0, 0, 0, 0)
+
+    def __init__(self) -> None:
+        self.netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
+        self.index = socket.if_nametoindex("line0")
+
+    def ask(self) -> dict[str, int]:
+        """Packets and bytes that left, packets waiting, bytes waiting, packets dropped."""
+        self.netlink.send(self.REQUEST)
+        found: dict[str, int] = {}
+        while True:
+            data = self.netlink.recv(65_536)
+            at = 0
+            while at < len(data):
+                length, kind = struct.unpack_from("=IH", data, at)
+                if kind == 3:  # NLMSG_DONE
+                    return found
+                _, index, _, parent, _ = struct.unpack_from("=BxxxiIII", data, at + 16)
+                if index == self.index and parent == 0xFFFF_FFFF:  # TC_H_ROOT
+                    found = self._counters(data[at + 36 : at + length])
+                at += length + 3 & ~3
+
+    def _counters(self, attributes: bytes) -> dict[str, int]:
+        stats = dict(_attributes(dict(_attributes(attributes))[7]))  # TCA_STATS2
+        octets, packets = struct.unpack_from("=QI", stats[1])  # TCA_STATS_BASIC
+        length, backlog, drops = struct.unpack_from("=III", stats[3])  # TCA_STATS_QUEUE
+        names = ("bytes", "packets", "length", "backlog", "drops")
+        return dict(zip(names, (octets, packets, length, backlog, drops), strict=True))
+
+
+def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
+    at = 0
+    while at + 4 <= len(data):
+        length, kind = struct.unpack_from("=HH", data, at)
+        yield kind & 0x3FFF, data[at + 4 : at + length]
+        at += length + 3 & ~3

@@ -1,0 +1,84 @@
+"""The page docs/mutants.md: how many mutants of each crate are caught, and why others may live."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from validation.mutants import listing
+from validation.mutants.listing import Mutant
+from validation.mutants.trials import Kept
+
+JUSTIFIED = Path(__file__).with_name("justified.toml")
+WORDS = ("caught", "timeout", "unviable", "by hand", "missed", "unreached", "not asked")
+PLACE = re.compile(r":\d+:\d+: ")
+
+
+def key(mutant: Mutant, text: bytes) -> str:
+    """What an answer belongs to: the mutant, and the source that it changes, without its tests."""
+    source, _, _ = text.partition(b"#[cfg(test)]\nmod tests")
+    return f"{mutant.name} @{hashlib.sha256(source).hexdigest()[:12]}"
+
+
+def lasting(mutant: Mutant, text: bytes) -> str:
+    """A mutant's name with the text of its line in place of its number, which moves with edits."""
+    line = text.decode().splitlines()[mutant.start[0] - 1].strip()
+    return f"{PLACE.sub(': ', mutant.name)} | {line}"
+
+
+def justified() -> dict[str, str]:
+    """Reasons, by the lasting names of the mutants that no test can or need notice."""
+    told: dict[str, str] = {}
+    for entry in tomllib.loads(JUSTIFIED.read_text()).get("because", []):
+        for name in entry["mutants"]:
+            told[name] = entry["reason"]
+    return told
+
+
+def write(root: Path, cache: Path, crates: Sequence[str]) -> None:
+    """Writes the page from the answers that are kept."""
+    reasons = justified()
+    counts, open_ones, allowed = [], [], []
+    for crate in crates:
+        kept = Kept(cache / crate / "answers.jsonl")
+        found = listing.mutants(root, f"aqmlab-{crate}")
+        texts = {m.file: (root / m.file).read_bytes() for m in found}
+        words = {m: kept.word(key(m, texts[m.file])) for m in found}
+        survivors = [m for m, word in words.items() if word in ("missed", "unreached")]
+        told = Counter(words.values())
+        names = {m: lasting(m, texts[m.file]) for m in survivors}
+        excused = [m for m in survivors if names[m] in reasons]
+        counts.append([crate, len(found), *(told[word] for word in WORDS), len(excused)])
+        allowed += [(m.name, reasons[names[m]]) for m in excused]
+        open_ones += [(m.name, words[m]) for m in survivors if m not in excused]
+    page = root / "docs" / "mutants.md"
+    begin, _, _ = page.read_text().partition("<!-- generated -->")
+    page.write_text(begin + "<!-- generated -->\n" + _text(counts, allowed, open_ones))
+
+
+def _text(
+    counts: list[list[object]], allowed: list[tuple[str, str]], left: list[tuple[str, str]]
+) -> str:
+    lines = ["", _row(["crate", "mutants", *WORDS, "of the missed, justified"])]
+    lines += ["| --- " * (len(WORDS) + 3) + "|", *(_row(row) for row in counts)]
+    lines += ["", "## Justified", "", *_grouped(allowed), "", "## Open", "", *_grouped(left)]
+    return "\n".join(lines) + "\n"
+
+
+def _row(cells: Sequence[object]) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _grouped(rows: list[tuple[str, str]]) -> list[str]:
+    """Names under their reasons."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in rows:
+        by_reason.setdefault(reason, []).append(name)
+    lines: list[str] = []
+    for reason, names in by_reason.items():
+        lines += [f"- {reason}", *(f"    - `{name}`" for name in names)]
+    return lines or ["None."]

@@ -1,0 +1,250 @@
+"""All mutants of a file in one source, each behind a switch that is set when the program starts.
+
+"Mutant schemata" (Untch, Offutt and Harrold, ISSTA 1993): a crate is compiled once and not once
+for each of its thousands of mutants. In place of an expression stands
+
+    (match crate::mutant_switch::active(&[7, 8]) { 0 => {a + b}, 7 => {a - b}, 8 => {a * b}, … })
+
+with the unchanged one first, from which types are inferred. Only one mutant is ever active, so the
+changed arms hold the plain source, and the source grows with the depth of nesting only.
+
+An operator is replaced within its own expression: `a + b * c` gives `a + (b + c)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import tree_sitter
+import tree_sitter_rust
+
+from validation.mutants.listing import Mutant
+
+SWITCH = """
+#[allow(missing_docs, dead_code)]
+pub(crate) mod mutant_switch {
+    extern crate std;
+    use std::io::Write;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// Not read yet; no mutant; note which are reached.
+    const UNSET: u32 = u32::MAX;
+    const COVER: u32 = u32::MAX - 1;
+    static ACTIVE: AtomicU32 = AtomicU32::new(UNSET);
+
+    /// The active mutant if it is one of these, else 0.
+    #[inline]
+    pub(crate) fn active(of: &'static [u32]) -> u32 {
+        let active = ACTIVE.load(Ordering::Relaxed);
+        if active >= COVER {
+            return unusual(of, active);
+        }
+        if of.contains(&active) { active } else { 0 }
+    }
+
+    #[cold]
+    fn unusual(of: &'static [u32], active: u32) -> u32 {
+        if active == UNSET {
+            let told = std::env::var("AQMLAB_MUTANT").unwrap_or_default();
+            let number = if told == "cover" { COVER } else { told.parse().unwrap_or(0) };
+            ACTIVE.store(number, Ordering::Relaxed);
+            return self::active(of);
+        }
+        const NONE: AtomicU32 = AtomicU32::new(0);
+        static SEEN: [AtomicU32; 65_536] = [NONE; 65_536];
+        if SEEN[of[0] as usize].swap(1, Ordering::Relaxed) == 0 {
+            let file = std::env::var("AQMLAB_MUTANT_SEEN").expect("a file");
+            let mut seen = std::fs::OpenOptions::new();
+            let mut file = seen.create(true).append(true).open(file).expect("opens");
+            let line: std::string::String = of.iter().map(|n| std::format!("{n}\\n")).collect();
+            file.write_all(line.as_bytes()).expect("is written");
+        }
+        0
+    }
+}
+"""
+
+Spot = tuple[int, int]
+REGION = re.compile(rb"/\*<(\d+)\*/|/\*(\d+)>\*/")
+PLAIN = ("macro_invocation", "macro_definition", "attribute_item", "const_item", "static_item")
+"""Nodes that hold no switch: cargo-mutants leaves macros alone, and constants cannot ask."""
+OPERATIONS = ("binary_expression", "compound_assignment_expr")
+
+
+class Rewriter:
+    """One file's tree, with the mutants of each place."""
+
+    def __init__(self, source: bytes, mutants: Iterable[Mutant]) -> None:
+        self.source = source
+        self.at: dict[Spot, list[Mutant]] = {}
+        for mutant in mutants:
+            self.at.setdefault(mutant.start, []).append(mutant)
+        self.lines = source.split(b"\n")
+        self.placed: set[int] = set()
+
+    def rewritten(self) -> bytes:
+        """The whole source with its switches."""
+        language = tree_sitter.Language(tree_sitter_rust.language())
+        root = tree_sitter.Parser(language).parse(self.source).root_node
+        head, tail = self.source[: root.start_byte], self.source[root.end_byte :]
+        return head + self._render(root) + tail
+
+    def _here(self, node: tree_sitter.Node, *genres: str) -> list[Mutant]:
+        row, octets = node.start_point
+        column = len(self.lines[row][:octets].decode()) + 1
+        found = [m for m in self.at.get((row + 1, column), ()) if m.genre in genres]
+        self.placed |= {m.number for m in found}
+        return found
+
+    def _plain(self, node: tree_sitter.Node) -> bytes:
+        return self.source[node.start_byte : node.end_byte]
+
+    def _inner(self, node: tree_sitter.Node) -> bytes:
+        """A node's text, its children rewritten."""
+        if node.type in PLAIN:
+            return self._plain(node)
+        parts, at = [], node.start_byte
+        for child in node.children:
+            parts += [self.source[at : child.start_byte], self._render(child)]
+            at = child.end_byte
+        return b"".join([*parts, self.source[at : node.end_byte]])
+
+    def _render(self, node: tree_sitter.Node) -> bytes:
+        match node.type:
+            case kind if kind in OPERATIONS:
+                return self._operation(node)
+            case "unary_expression":
+                return self._unary(node)
+            case "match_arm":
+                return self._arm(node)
+            case "match_pattern":
+                return self._guard(node)
+            case "function_item":
+                return self._function(node)
+            case "field_initializer" | "shorthand_field_initializer":
+                return self._field(node)
+        return self._inner(node)
+
+    def _switch(self, changed: list[tuple[Mutant, bytes]], inner: bytes) -> bytes:
+        numbers = b", ".join(b"%d" % mutant.number for mutant, _ in changed)
+        arms = b"".join(
+            b"%d => {/*<%d*/%s/*%d>*/}, " % (m.number, m.number, text, m.number)
+            for m, text in changed
+        )
+        # The unchanged expression first: it says which type is meant.
+        return (
+            b"(match crate::mutant_switch::active(&[%s]) { 0 => {%s}, %s_ => unreachable!() })"
+            % (numbers, inner, arms)
+        )
+
+    def _operation(self, node: tree_sitter.Node) -> bytes:
+        left, operator, right = (
+            node.child_by_field_name(name) for name in ("left", "operator", "right")
+        )
+        assert left and operator and right
+        inner = self._inner(node)
+        changed = [
+            (m, b"%s %s %s" % (self._plain(left), m.replacement.encode(), self._plain(right)))
+            for m in self._here(operator, "BinaryOperator")
+        ]
+        return self._switch(changed, inner) if changed else inner
+
+    def _unary(self, node: tree_sitter.Node) -> bytes:
+        changed = [(m, self._plain(node.children[1])) for m in self._here(node, "UnaryOperator")]
+        inner = self._inner(node)
+        return self._switch(changed, inner) if changed else inner
+
+    def _arm(self, node: tree_sitter.Node) -> bytes:
+        """A deleted arm is one that never matches."""
+        deleted = self._here(node, "MatchArm")
+        text = self._inner(node)
+        if not deleted:
+            return text
+        pattern = node.child_by_field_name("pattern")
+        assert pattern
+        rendered = self._render(pattern)
+        rest = text[len(rendered) :] if text.startswith(rendered) else None
+        assert rest is not None, "an arm begins with its pattern"
+        condition = pattern.child_by_field_name("condition")
+        never = b"crate::mutant_switch::active(&[%d]) == 0" % deleted[0].number
+        if condition is None:
+            return rendered + b" if " + never + rest
+        asked = self._condition(condition)
+        head = rendered[: len(rendered) - len(asked)]
+        return head + never + b" && (" + asked + b")" + rest
+
+    def _guard(self, node: tree_sitter.Node) -> bytes:
+        condition = node.child_by_field_name("condition")
+        if condition is None:
+            return self._inner(node)
+        head = self.source[node.start_byte : condition.start_byte]
+        return head + self._condition(condition)
+
+    def _condition(self, condition: tree_sitter.Node) -> bytes:
+        changed = [(m, m.replacement.encode()) for m in self._here(condition, "MatchArmGuard")]
+        inner = self._render(condition)
+        return self._switch(changed, inner) if changed else inner
+
+    def _function(self, node: tree_sitter.Node) -> bytes:
+        """Returns the replacement before the body begins; a `const fn` with a switch is none."""
+        body = node.child_by_field_name("body")
+        inner = self._inner(node)
+        if body is None or not body.named_children:
+            return inner
+        first = next((c for c in body.children[1:] if c.type != "line_comment"), body.children[-1])
+        given = node.child_by_field_name("return_type")
+        # Two values of `impl Trait` have two types.
+        hidden = given is not None and b"impl " in self._plain(given)
+        changed = [] if hidden else self._here(first, "FnValue")
+        if changed:
+            opening = self.source[node.start_byte : body.start_byte + 1]
+            arms = b"".join(
+                b"%d => {/*<%d*/return %s/*%d>*/}, "
+                % (m.number, m.number, m.replacement.encode(), m.number)
+                for m in changed
+            )
+            numbers = b", ".join(b"%d" % m.number for m in changed)
+            ask = b" match crate::mutant_switch::active(&[%s]) { %s_ => {} } " % (numbers, arms)
+            inner = opening + ask + inner[len(opening) :]
+        if b"mutant_switch" in inner:
+            inner = inner.replace(b"const fn ", b"fn ", 1) if _is_const(node) else inner
+        return inner
+
+    def _field(self, node: tree_sitter.Node) -> bytes:
+        """A deleted field takes the value that the struct's base has."""
+        deleted = self._here(node, "StructField")
+        if not deleted:
+            return self._inner(node)
+        whole = node.parent.parent if node.parent else None
+        assert whole and node.parent
+        base = next(c for c in node.parent.children if c.type == "base_field_initializer")
+        of, name = self._plain(base.children[1]), whole.child_by_field_name("name")
+        assert name
+        field = self._plain(node.child_by_field_name("field") or node.children[0])
+        value = node.child_by_field_name("value")
+        inner = self._render(value) if value else field
+        if base.children[1].type not in ("identifier", "self", "field_expression"):
+            of = b"{ let base: %s = %s; base }" % (self._plain(name), of)
+        return field + b": " + self._switch([(deleted[0], of + b"." + field)], inner)
+
+
+def _is_const(node: tree_sitter.Node) -> bool:
+    return any(
+        part.type == "const"
+        for child in node.children
+        if child.type == "function_modifiers"
+        for part in child.children
+    )
+
+
+def regions(text: bytes) -> list[tuple[int, int, int]]:
+    """Where each mutant's changed source stands: first byte, last byte, number."""
+    begun: dict[int, int] = {}
+    found = []
+    for mark in REGION.finditer(text):
+        if mark[1]:
+            begun[int(mark[1])] = mark.start()
+        else:
+            found.append((begun[int(mark[2])], mark.end(), int(mark[2])))
+    return found
