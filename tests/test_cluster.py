@@ -51,30 +51,43 @@ def carried_out(out, on=None):
     return Study(load(SWEPT)).carry_out(out=out, reported=True, on=on)
 
 
-def kill_some(client, chance: random.Random, over: threading.Event) -> list[int]:
-    """Kills workers in the middle of their work; the cluster starts others in their place."""
-    killed = []
-    while len(killed) < KILLS and not over.wait(chance.uniform(0.2, 0.6)):
-        worker = chance.choice(list(client.cluster.workers.values()))
-        if worker.pid is not None and any(client.processing().values()):
-            os.kill(worker.pid, signal.SIGKILL)
-            killed.append(worker.pid)
-    return killed
+class Killed:
+    """A cluster, one of whose workers is killed after every run of some, however long runs take;
+    it starts others in their place."""
+
+    def __init__(self, cluster, chance: random.Random) -> None:
+        self._cluster, self._chance = cluster, chance
+        self._ended, self._lock = 0, threading.Lock()
+        self.killed: list[int] = []
+
+    def simulate_all(self, scenarios, finish, board):
+        # The last runs are left in peace: when a run is kept, some later ones may have ended.
+        after = self._chance.sample(range(len(scenarios) // 2), KILLS)
+
+        def finish_and_kill(place, outcome):
+            with self._lock:
+                if self._ended in after:
+                    self.kill()
+                self._ended += 1
+            return finish(place, outcome)
+
+        return self._cluster.simulate_all(scenarios, finish_and_kill, board)
+
+    def kill(self) -> None:
+        def pids():
+            workers = self._cluster._client.cluster.workers.values()
+            return [one.pid for one in workers if one.pid and one.pid not in self.killed]
+
+        wait_until(pids)
+        self.killed.append(self._chance.choice(pids()))
+        os.kill(self.killed[-1], signal.SIGKILL)
 
 
 def test_workers_that_are_killed_at_random_change_no_byte(real_core, tmp_path, there):
     carried_out(tmp_path / "threads")
-    over, killed = threading.Event(), []
-    killer = threading.Thread(
-        target=lambda: killed.extend(kill_some(there._client, random.Random(1), over))
-    )
-    killer.start()
-    try:
-        done = carried_out(tmp_path / "cluster", there)
-    finally:
-        over.set()
-        killer.join()
-    assert len(killed) == KILLS, "the sweep was over before: lengthen it"
+    killed = Killed(there, random.Random(1))
+    done = carried_out(tmp_path / "cluster", killed)
+    assert len(killed.killed) == KILLS
     assert not any(run.cached for run in done.runs)
     for pattern in ("result.json", "tables/*.csv", "runs/*/*.parquet"):
         files = sorted((tmp_path / "threads").glob(pattern))
