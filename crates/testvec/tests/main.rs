@@ -1,5 +1,8 @@
 //! The tests of this crate from outside as one program: a new file needs its line here.
 
+#[macro_use]
+mod each;
+
 mod fuzz;
 mod laws;
 mod trials;
