@@ -4,6 +4,7 @@
 mod each;
 
 mod fuzz;
+mod golden;
 mod laws;
 mod trials;
 mod vectors;
