@@ -291,9 +291,11 @@ def test_a_full_disk_is_a_sentence_and_keeps_what_was_finished(namespaces, tmp_p
     (tmp_path / "s.toml").write_text(WEB, "utf-8")
     words = [sys.executable, "-m", "aqmlab", "live", "s.toml", "--out", "out", "--seeds"]
     how: dict[str, Any] = {"cwd": tmp_path, "timeout": 120, "stderr": subprocess.PIPE, "text": True}
+    drafts = tmp_path / "drafts"
+    drafts.mkdir()
+    how["env"] = {**os.environ, "TMPDIR": str(drafts)}
     subprocess.run([*words, "1"], check=True, **how)
     kept = sorted(path.name for path in (tmp_path / "out" / "runs").iterdir())
-    before = set(Path(tempfile.gettempdir()).glob("aqmlab-live-*"))
     limit = f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, ({SHORT}, {SHORT}))"
     code = f"{limit}; import runpy; runpy.run_module('aqmlab', run_name='__main__')"
     full = subprocess.run([sys.executable, "-c", code, *words[3:], "2"], check=False, **how)
@@ -302,21 +304,23 @@ def test_a_full_disk_is_a_sentence_and_keeps_what_was_finished(namespaces, tmp_p
     assert "file too large" in last.lower(), full.stderr
     assert "internal error" not in last
     assert sorted(path.name for path in (tmp_path / "out" / "runs").iterdir()) == kept
-    assert set(Path(tempfile.gettempdir()).glob("aqmlab-live-*")) <= before
+    assert not list(drafts.iterdir())
 
 
 def test_a_capture_on_a_full_disk_ends_the_run_in_a_sentence(namespaces, tmp_path):
     """A disk of 64 KiB in a mount namespace of its own; results have room elsewhere."""
     (tmp_path / "s.toml").write_text(WEB, "utf-8")
     full = tmp_path / "full"
+    drafts = tmp_path / "drafts"
     full.mkdir()
-    before = set(Path(tempfile.gettempdir()).glob("aqmlab-live-*"))
+    drafts.mkdir()
     mounted = ["unshare", "-m", "sh", "-c"]
     mounted += [
         'mount -t tmpfs -o size=64k none full || exit 77; "$@"; code=$?; ls -A full; exit $code'
     ]
     words = [sys.executable, "-m", "aqmlab", "live", "s.toml", "--pcap", "full/run.pcap"]
     how: dict[str, Any] = {"cwd": tmp_path, "timeout": 120, "text": True, "capture_output": True}
+    how["env"] = {**os.environ, "TMPDIR": str(drafts)}
     ended = subprocess.run([*mounted, "sh", *words, "--out", "out"], check=False, **how)
     if ended.returncode == 77:
         pytest.skip("no disk can be mounted here")
@@ -326,7 +330,7 @@ def test_a_capture_on_a_full_disk_ends_the_run_in_a_sentence(namespaces, tmp_pat
     assert "internal error" not in last
     assert ended.stdout == ""  # `ls`: not even a draft
     assert not list((tmp_path / "out").glob("runs/*"))
-    assert set(Path(tempfile.gettempdir()).glob("aqmlab-live-*")) <= before
+    assert not list(drafts.iterdir())
 
 
 def test_datagrams_are_marked_and_their_marks_are_seen(namespaces):
