@@ -16,6 +16,7 @@ from aqmlab.experiment.folders import SHIPPED
 from aqmlab.infer import (
     command,
     kept,
+    pictures,
     sets,
     spec,
 )
@@ -228,6 +229,11 @@ def test_later_predictions_stand_beside_earlier_ones_which_stay(tmp_path):
     assert kept.check(tmp_path) == [f"{later.parent.name}/table-3.csv"]
     with pytest.raises(StoreError, match="holds predictions already"):
         kept.place(tmp_path)
+
+
+def test_a_bound_that_is_kept_is_drawn_near_and_a_run_that_failed_far():
+    rows = [{"plain": -50.0}, {"plain": 0.0}, {"plain": None}, {"plain": -2.0}]
+    assert pictures.in_order(rows, "plain") == [0.0, 2.0, pictures.FAR, pictures.FAR]
 
 
 @pytest.mark.parametrize("name", STUDIES)

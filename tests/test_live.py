@@ -291,9 +291,11 @@ def test_a_full_disk_is_a_sentence_and_keeps_what_was_finished(namespaces, tmp_p
     (tmp_path / "s.toml").write_text(WEB, "utf-8")
     words = [sys.executable, "-m", "aqmlab", "live", "s.toml", "--out", "out", "--seeds"]
     how: dict[str, Any] = {"cwd": tmp_path, "timeout": 120, "stderr": subprocess.PIPE, "text": True}
+    drafts = tmp_path / "drafts"
+    drafts.mkdir()
+    how["env"] = {**os.environ, "TMPDIR": str(drafts)}
     subprocess.run([*words, "1"], check=True, **how)
     kept = sorted(path.name for path in (tmp_path / "out" / "runs").iterdir())
-    before = set(Path(tempfile.gettempdir()).glob("aqmlab-live-*"))
     limit = f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, ({SHORT}, {SHORT}))"
     code = f"{limit}; import runpy; runpy.run_module('aqmlab', run_name='__main__')"
     full = subprocess.run([sys.executable, "-c", code, *words[3:], "2"], check=False, **how)
@@ -302,7 +304,63 @@ def test_a_full_disk_is_a_sentence_and_keeps_what_was_finished(namespaces, tmp_p
     assert "file too large" in last.lower(), full.stderr
     assert "internal error" not in last
     assert sorted(path.name for path in (tmp_path / "out" / "runs").iterdir()) == kept
-    assert set(Path(tempfile.gettempdir()).glob("aqmlab-live-*")) <= before
+    assert not list(drafts.iterdir())
+
+
+def test_a_capture_on_a_full_disk_ends_the_run_in_a_sentence(namespaces, tmp_path):
+    """A disk of 64 KiB in a mount namespace of its own; results have room elsewhere."""
+    (tmp_path / "s.toml").write_text(WEB, "utf-8")
+    full = tmp_path / "full"
+    drafts = tmp_path / "drafts"
+    full.mkdir()
+    drafts.mkdir()
+    mounted = ["unshare", "-m", "sh", "-c"]
+    mounted += [
+        'mount -t tmpfs -o size=64k none full || exit 77; "$@"; code=$?; ls -A full; exit $code'
+    ]
+    words = [sys.executable, "-m", "aqmlab", "live", "s.toml", "--pcap", "full/run.pcap"]
+    how: dict[str, Any] = {"cwd": tmp_path, "timeout": 120, "text": True, "capture_output": True}
+    how["env"] = {**os.environ, "TMPDIR": str(drafts)}
+    ended = subprocess.run([*mounted, "sh", *words, "--out", "out"], check=False, **how)
+    if ended.returncode == 77:
+        pytest.skip("no disk can be mounted here")
+    last = ended.stderr.strip().splitlines()[-1]
+    assert ended.returncode not in (0, 4), ended.stderr
+    assert "the capture cannot be written (No space left on device" in last
+    assert "internal error" not in last
+    assert ended.stdout == ""  # `ls`: not even a draft
+    assert not list((tmp_path / "out").glob("runs/*"))
+    assert not list(drafts.iterdir())
+
+
+def test_datagrams_are_marked_and_their_marks_are_seen(namespaces):
+    """CE travels: set by the queue in a real header, read by the receiver from the kernel."""
+    from aqmlab.live.run import How
+
+    queue = {
+        "aqm": "red",
+        "min_th": 1,
+        "max_th": 60,
+        "max_p": 1,
+        "w_q": 1,
+        "limit": 200,
+        "ecn": True,
+    }
+    scenario: dict[str, Any] = {
+        "duration": "6 s",
+        "network": {"rtt": "20 ms"},
+        "link": [{"rate": "3 Mbit/s", "forward": queue, "reverse": queue}],
+        "traffic": [{"app": "rtc-video", "users": 4, "ecn": True, "start_within": "100 ms"}],
+    }
+    summary = How()(scenario).summary
+    ports = summary["ports"].values()
+    seen = summary["rtc_marked_share"]
+    assert sum(port["marks"] for port in ports) > 20
+    assert 0 < seen < 1
+    scenario["traffic"][0]["ecn"] = False
+    summary = How()(scenario).summary
+    assert summary["rtc_marked_share"] == 0
+    assert sum(port["marks"] for port in summary["ports"].values()) == 0
 
 
 def test_an_answer_that_cannot_be_written_leaves_a_sentence(tmp_path, monkeypatch):

@@ -216,3 +216,14 @@ fn a_hole_waits_for_the_last_round_trip_also_where_that_was_not_of_the_newest() 
     let again: Vec<u64> = again.map(|sent| sent.segment.seq / 1_448 + 1).collect();
     assert_eq!(again, [3]);
 }
+
+#[test]
+fn every_second_full_segment_of_a_burst_has_psh_and_the_end_of_a_write() {
+    // Ten at once; the acknowledgement of the first lets the last two go, one full, one of 100 B.
+    let mut world = world(11 * 1_448 + 100, &[]);
+    world.run(secs(5.0), &mut |_| false);
+    let data = world.sent.iter().filter(|sent| sent.side == S && sent.data_number > 0);
+    let pushes: Vec<bool> = data.map(|sent| sent.segment.pushes()).collect();
+    let [no, yes] = [false, true];
+    assert_eq!(pushes, [no, yes, no, yes, no, yes, no, yes, no, yes, no, yes]);
+}
