@@ -16,6 +16,7 @@ from aqmlab.experiment.folders import SHIPPED
 from aqmlab.infer import (
     command,
     kept,
+    pictures,
     sets,
     spec,
 )
@@ -230,6 +231,11 @@ def test_later_predictions_stand_beside_earlier_ones_which_stay(tmp_path):
         kept.place(tmp_path)
 
 
+def test_a_bound_that_is_kept_is_drawn_near_and_a_run_that_failed_far():
+    rows = [{"plain": -50.0}, {"plain": 0.0}, {"plain": None}, {"plain": -2.0}]
+    assert pictures.in_order(rows, "plain") == [0.0, 2.0, pictures.FAR, pictures.FAR]
+
+
 @pytest.mark.parametrize("name", STUDIES)
 def test_predictions_that_are_shipped_are_what_was_written(name):
     folder = SHIPPED / name
@@ -259,6 +265,13 @@ def test_a_set_is_a_study_beside_its_own(tmp_path):
         alter=lambda experiment: sets.named(experiment, "inferred"),
     )
     assert "aqmlab study ping --quick --set inferred" in done.page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("study", "name"), [*((study, "inferred") for study in STUDIES), ("tuning-red", "by-hand")]
+)
+def test_sets_that_are_shipped_are_values_of_the_unknowns(study, name):
+    assert sets.named(experiments.load(study), name).set == name
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from live_runs import WEB
 
 from aqmlab.simulator.capture import Capture
 
@@ -27,18 +28,6 @@ forward = {{ aqm = "{aqm}" }}
 [[traffic]]
 app = "bulk"
 flows = 1
-tcp = "linux"
-"""
-WEB = """
-duration = "2 s"
-[network]
-rtt = "20 ms"
-[[link]]
-rate = "5 Mbit/s"
-[[traffic]]
-app = "web"
-users = 400
-start = "stationary"
 tcp = "linux"
 """
 SHORT = 20_000
@@ -67,27 +56,6 @@ assert total == 1 << 20, total
 
 
 NAP = "import time; time.sleep(60) # a long nap"
-
-
-def _can() -> str:
-    """Why live runs cannot be tried here; empty if they can."""
-    if sys.platform != "linux":
-        return "live runs need Linux"
-    from aqmlab.errors import AqmlabError
-    from aqmlab.live import run
-
-    try:
-        lacking = [need["found"] for need in run.check()["needs"] if not need["ok"]]
-    except AqmlabError as error:
-        return str(error)
-    return "; ".join(lacking)
-
-
-@pytest.fixture(scope="module")
-def namespaces() -> None:
-    why = _can()
-    if why:
-        pytest.skip(f"no live runs here: {why}")
 
 
 def _folder(tmp_path: Path, aqm: str = "droptail") -> Path:
@@ -291,9 +259,11 @@ def test_a_full_disk_is_a_sentence_and_keeps_what_was_finished(namespaces, tmp_p
     (tmp_path / "s.toml").write_text(WEB, "utf-8")
     words = [sys.executable, "-m", "aqmlab", "live", "s.toml", "--out", "out", "--seeds"]
     how: dict[str, Any] = {"cwd": tmp_path, "timeout": 120, "stderr": subprocess.PIPE, "text": True}
+    drafts = tmp_path / "drafts"
+    drafts.mkdir()
+    how["env"] = {**os.environ, "TMPDIR": str(drafts)}
     subprocess.run([*words, "1"], check=True, **how)
     kept = sorted(path.name for path in (tmp_path / "out" / "runs").iterdir())
-    before = set(Path(tempfile.gettempdir()).glob("aqmlab-live-*"))
     limit = f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, ({SHORT}, {SHORT}))"
     code = f"{limit}; import runpy; runpy.run_module('aqmlab', run_name='__main__')"
     full = subprocess.run([sys.executable, "-c", code, *words[3:], "2"], check=False, **how)
@@ -302,7 +272,7 @@ def test_a_full_disk_is_a_sentence_and_keeps_what_was_finished(namespaces, tmp_p
     assert "file too large" in last.lower(), full.stderr
     assert "internal error" not in last
     assert sorted(path.name for path in (tmp_path / "out" / "runs").iterdir()) == kept
-    assert set(Path(tempfile.gettempdir()).glob("aqmlab-live-*")) <= before
+    assert not list(drafts.iterdir())
 
 
 def test_an_answer_that_cannot_be_written_leaves_a_sentence(tmp_path, monkeypatch):

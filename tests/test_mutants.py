@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
-from validation.mutants import page
+from validation.mutants import page, trials
+from validation.mutants.answers import Answers, digest_of_tests
 from validation.mutants.listing import Mutant
-from validation.mutants.trials import Answer, Kept
 
 SOURCE = b"""
 const LIMIT: u32 = 2 * 8;
@@ -64,18 +69,67 @@ def test_a_constant_cannot_ask_which_mutant_is_active():
     assert (text.encode(), placed) == (SOURCE, set())
 
 
-def test_what_was_caught_is_not_asked_again_and_survivors_only_of_other_tests(tmp_path):
-    kept = Kept(tmp_path / "answers.jsonl")
-    one = mutant(1, "FnValue", 8, 9, "false")
-    key = page.key(one, SOURCE)
-    kept.add(key, Answer("missed"), "tests of today")
-    again = Kept(tmp_path / "answers.jsonl")
-    assert again.settled(key, "tests of today")
-    assert not again.settled(key, "tests of tomorrow")
-    again.add(key, Answer("caught", "a_test"), "tests of tomorrow")
-    assert Kept(tmp_path / "answers.jsonl").settled(key, "tests of next week")
-    assert not again.settled(page.key(one, SOURCE + b"//"), "tests of tomorrow")
-    assert page.key(one, SOURCE + b"#[cfg(test)]\nmod tests {}") == key
+def answers_of(root: Path, source: bytes) -> Answers:
+    """Of two mutants of one file."""
+    (root / "q.rs").write_bytes(source)
+    two = [mutant(1, "FnValue", 8, 9, "false"), mutant(2, "FnValue", 8, 9, "true")]
+    return Answers(root / "answers" / "q.json", root, two)
+
+
+def test_answers_stay_until_the_source_changes_and_survivors_until_a_test_does(tmp_path):
+    first = answers_of(tmp_path, SOURCE)
+    first.words |= {1: "caught", 2: "missed"}
+    first.reopen("tests of today")
+    assert first.words[2] == "not asked"
+    first.words[2] = "missed"
+    first.write()
+    again = answers_of(tmp_path, SOURCE + b"#[cfg(test)]\nmod tests {}")
+    again.reopen("tests of today")
+    assert again.words == {1: "caught", 2: "missed"}
+    again.reopen("tests of tomorrow")
+    assert again.words == {1: "caught", 2: "not asked"}
+    assert set(answers_of(tmp_path, SOURCE + b"//").words.values()) == {"not asked"}
+
+
+def test_another_test_is_noticed_and_a_changed_source_is_none(tmp_path):
+    def told() -> str:
+        return digest_of_tests(tmp_path, ["."], ["q.rs"], 1.0)
+
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    answers_of(tmp_path, SOURCE)
+    first = told()
+    answers_of(tmp_path, SOURCE + b"//")
+    assert told() == first
+    answers_of(tmp_path, SOURCE + b"#[cfg(test)]\nmod tests {}")
+    within = told()
+    (tmp_path / "laws.rs").write_text("a law")
+    assert len({first, within, told()}) == 3
+
+
+PROGRAM = """
+fn main() {
+    let mut n = 1u32;
+    while crate::mutant_switch::active(&[3]) == 3 {}
+    if crate::mutant_switch::active(&[4, 5]) == 4 { n -= 1; }
+    assert_eq!(n, 1);
+}
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the switch asks Linux for children")
+@pytest.mark.skipif(shutil.which("rustc") is None, reason="no Rust compiler")
+def test_a_program_answers_for_many_mutants_each_in_a_child(tmp_path):
+    switch = Path(page.__file__).with_name("switch.rs").read_text()
+    (tmp_path / "main.rs").write_text(PROGRAM + switch)
+    built = tmp_path / "all-q"
+    words = ["rustc", "--edition=2024", "-o", str(built), str(tmp_path / "main.rs")]
+    subprocess.run(words, check=True, capture_output=True)
+    (tmp_path / "crates" / "q").mkdir(parents=True)
+    asked = trials.Trials(tmp_path, {"all-q": built}, slowest_s=10, jobs=2)
+    asked.look(tmp_path / "tests.json")
+    assert [test.reaches for test in asked.tests] == [{3, 4, 5}]
+    test = trials.Test("all-q", "", 0.01, frozenset({3, 4, 5}))
+    assert dict(asked.ask(test, [3, 4, 5])) == {3: "timeout", 4: "caught"}
 
 
 def test_a_reason_outlives_a_moved_line():

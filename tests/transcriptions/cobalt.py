@@ -13,10 +13,15 @@ from dataclasses import replace
 from .base import MARKABLE, Draws, Fifo, Packet, Parameters, grid, ns
 
 
+ONE_LESS, ONE_MORE = (0, 1, 4), (10, 12, 15)
+"""Counts whose root in sch_cake's table is no nearest whole number."""
+
+
 class Vars:
     """The state of one queue: Linux `struct cobalt_vars`."""
 
-    count = drop_next = 0
+    count = drop_next = rec_inv_sqrt = 0
+    linux = True
     dropping = False
     p_drop = 0.0
     marks = False  # whether CoDel marked the last packet judged, whatever BLUE said
@@ -28,7 +33,20 @@ class Vars:
         self.blue_threshold = math.inf  # ns-3: a longer stay raises the probability
 
     def control(self, t: int) -> int:
+        if self.linux:
+            return t + (self.interval * self.rec_inv_sqrt >> 32)
         return t + ns(self.interval / math.sqrt(max(self.count, 1)) / 1e9)
+
+    def invsqrt(self) -> None:
+        """`cobalt_invsqrt`, whenever the count rises or falls; a queue begins with zero."""
+        if self.count < 16:
+            root = 2**32 / math.sqrt(max(self.count, 1))
+            # As its table has them, made by Newton steps.
+            self.rec_inv_sqrt = round(root) - ONE_LESS.count(self.count) + ONE_MORE.count(self.count)
+        else:
+            square = self.rec_inv_sqrt**2 >> 32
+            rest = (3 * 2**32 - self.count * square) % 2**64 >> 2
+            self.rec_inv_sqrt = (rest * self.rec_inv_sqrt % 2**64 >> 31) % 2**32
 
     def full(self, now: int) -> None:
         """`cobalt_queue_full`: an overflow."""
@@ -45,6 +63,7 @@ class Vars:
         self.dropping = False
         if self.count > 0 and now >= self.drop_next:
             self.count -= 1
+            self.invsqrt()
             self.drop_next = self.control(self.drop_next)
 
     def raise_p(self, now: int) -> None:
@@ -68,11 +87,13 @@ class Vars:
         if due and self.dropping:
             verdict = "mark" if packet.ecn in MARKABLE else "early"
             self.count += 1
+            self.invsqrt()
             self.drop_next = self.control(self.drop_next)
             late = now - self.drop_next
         else:
             while due:
                 self.count -= 1
+                self.invsqrt()
                 self.drop_next = self.control(self.drop_next)
                 late = now - self.drop_next
                 due = self.count > 0 and late >= 0
@@ -103,6 +124,7 @@ class Cobalt(Fifo):
         p_inc, p_dec = parameters.get("p_inc", 1 / 256), parameters.get("p_dec", 1 / 4096)
         self.vars = Vars(target, interval, p_inc, p_dec)
         self.vars.least_stay, self.keeps_last = 4 * mtu_time, not ns3
+        self.vars.linux = not ns3
         if ns3:
             self.vars.blue_threshold = ns(parameters.get("blue_threshold", 0.4))
         self.ecn = parameters.flag("ecn")

@@ -1,16 +1,18 @@
 """Small changes of a crate's source, and whether its tests notice them.
 
-Usage: python -m validation.mutants [CRATE ...] [--shard K/N] [--seconds S] [--slowest S] [--page]
+Usage: python -m validation.mutants [CRATE ...] [--jobs N] [--seconds S] [--slowest S]
+    [--again] [--page]
 cargo-mutants lists the changes; all are compiled at once behind switches (`schemata.py`), and only
-the tests that come by a change are run, the quickest first. Answers are kept: a run that was
-stopped goes on, and one after new tests asks only about those that survived. `--page` writes
-docs/mutants.md from what is known. Needs cargo-mutants and the packages of requirements/mutants.txt
-(`make mutants` installs both).
+the tests that come by a change are run, the quickest first. Answers are kept (`answers.py`): a run
+that was stopped goes on, and one after new tests asks only about those that survived. `--page`
+writes docs/mutants.md from what is known. Needs cargo-mutants and the packages of
+requirements/mutants.txt (`make mutants` installs both).
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections import Counter
@@ -18,7 +20,8 @@ from pathlib import Path
 
 from validation.external import Missing, cache
 from validation.mutants import listing, page
-from validation.mutants.trials import Kept, Trials
+from validation.mutants.answers import FOLDER, SURVIVED, Answers, digest_of_tests
+from validation.mutants.trials import Trials
 from validation.mutants.workspace import Copy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,46 +34,61 @@ TESTED_BY = {
 """Crates, and the packages whose tests are asked: the test vectors stand beside the disciplines."""
 
 
-def shard(text: str) -> tuple[int, int]:
-    """`2/8`: the second of eight parts."""
-    part, of = map(int, text.split("/"))
-    if not 1 <= part <= of:
-        raise ValueError(text)
-    return part, of
+WRITE_S = 20
+"""Answers are written so often."""
+BESIDE = ("vectors",)
+"""Folders outside the crates that tests read."""
 
 
 def examine(crate: str, arguments: argparse.Namespace) -> None:
     """Runs what is not known yet of a crate's mutants, until all is known or the time is up."""
+    stop = time.monotonic() + arguments.seconds
     folder = arguments.cache / crate
     found = listing.mutants(ROOT, f"aqmlab-{crate}")
+    answers = Answers(FOLDER / f"{crate}.json", ROOT, found)
+    if arguments.again:
+        answers.words = dict.fromkeys(answers.words, "not asked")
+    folders = [f"crates/{name.removeprefix('aqmlab-')}" for name in TESTED_BY[crate]]
+    answers.reopen(digest_of_tests(ROOT, [*folders, *BESIDE], answers.of, arguments.slowest))
     copy = Copy(ROOT, folder / "tree")
     copy.refresh()
-    texts = {m.file: (ROOT / m.file).read_bytes() for m in found}
-    kept = Kept(folder / "answers.jsonl")
-    keys = {m.number: page.key(m, texts[m.file]) for m in found}
-    copy.unviable = {n for n, key in keys.items() if kept.word(key) == "unviable"}
-    copy.unplaced = {n for n, key in keys.items() if kept.word(key) == "by hand"}
+    copy.unviable, copy.unplaced = answers.numbers("unviable"), answers.numbers("by hand")
     programs = copy.build(found, TESTED_BY[crate])
-    for number in copy.unviable | copy.unplaced:
-        kept.note(keys[number], "unviable" if number in copy.unviable else "by hand")
-    trials = Trials(copy.folder, programs, arguments.slowest)
+    answers.words |= dict.fromkeys(copy.unviable, "unviable")
+    answers.words |= dict.fromkeys(copy.unplaced, "by hand")
+    answers.write()
+    trials = Trials(copy.folder, programs, arguments.slowest, arguments.jobs)
     trials.look(folder / "tests.json")
-    part, of = arguments.shard
-    stop = time.monotonic() + arguments.seconds
-    left_out = copy.unviable | copy.unplaced
-    tests = trials.stamp()
-    for mutant in found:
-        key = keys[mutant.number]
-        asked = mutant.number % of == part - 1 and mutant.number not in left_out
-        if asked and not kept.settled(key, tests):
-            if time.monotonic() > stop:
-                break
-            answer = trials.of(mutant.number)
-            kept.add(key, answer, tests)
-            if answer.word in ("missed", "unreached"):
-                print(f"{answer.word}: {mutant.name}", flush=True)
-    told = Counter(map(kept.word, keys.values()))
+    if survey(answers, trials, stop):
+        for mutant in found:
+            if (word := answers.words[mutant.number]) in SURVIVED:
+                print(f"{word}: {mutant.name}")
+    told = Counter(answers.words.values())
     print(f"{crate}: {len(found)} mutants, {dict(told)}", file=sys.stderr)
+
+
+def survey(answers: Answers, trials: Trials, stop: float) -> bool:
+    """Asks every test about the mutants that are left; false if the time was up before the end."""
+    left = answers.numbers("not asked")
+    reached = {number for test in trials.tests for number in test.reaches}
+    answers.words |= dict.fromkeys(left - reached, "unreached")
+    left &= reached
+    written = time.monotonic()
+    for at, test in enumerate(trials.tests, 1):
+        asked = sorted(left & test.reaches)
+        noticed = dict(trials.ask(test, asked))
+        left -= noticed.keys()
+        answers.words |= noticed
+        if time.monotonic() > written + WRITE_S:
+            written = time.monotonic()
+            answers.write()
+            print(f"{at} of {len(trials.tests)} tests asked, {len(left)} left", file=sys.stderr)
+        if time.monotonic() > stop:
+            answers.write()
+            return False
+    answers.words |= dict.fromkeys(left, "missed")
+    answers.write()
+    return True
 
 
 def main() -> int:
@@ -81,13 +99,14 @@ def main() -> int:
     parser.add_argument(
         "crates", nargs="*", metavar="CRATE", help=f"of {', '.join(TESTED_BY)} (all)"
     )
-    parser.add_argument("--shard", type=shard, default=(1, 1), help="K/N: the K-th of N parts")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="at a time")
+    parser.add_argument("--again", action="store_true", help="ask all afresh")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after this long")
     parser.add_argument(
         "--slowest", type=float, default=1e9, help="leave out tests of more processor time, seconds"
     )
     parser.add_argument(
-        "--cache", type=Path, default=cache("mutants"), help="folder for what is known"
+        "--cache", type=Path, default=cache("mutants"), help="folder for what is built"
     )
     parser.add_argument("--page", action="store_true", help="write docs/mutants.md and end")
     arguments = parser.parse_args()
@@ -99,7 +118,7 @@ def main() -> int:
             if not arguments.page:
                 examine(crate, arguments)
         if arguments.page:
-            page.write(ROOT, arguments.cache, list(TESTED_BY))
+            page.write(ROOT, list(TESTED_BY))
     except Missing as missing:
         print(f"no mutants: {missing}")
     return 0

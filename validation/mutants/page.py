@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tomllib
 from collections import Counter
@@ -10,18 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from validation.mutants import listing
+from validation.mutants.answers import FOLDER, SURVIVED, Answers
 from validation.mutants.listing import Mutant
-from validation.mutants.trials import Kept
 
 JUSTIFIED = Path(__file__).with_name("justified.toml")
 WORDS = ("caught", "timeout", "unviable", "by hand", "missed", "unreached", "not asked")
 PLACE = re.compile(r":\d+:\d+: ")
-
-
-def key(mutant: Mutant, text: bytes) -> str:
-    """What an answer belongs to: the mutant, and the source that it changes, without its tests."""
-    source, _, _ = text.partition(b"#[cfg(test)]\nmod tests")
-    return f"{mutant.name} @{hashlib.sha256(source).hexdigest()[:12]}"
 
 
 def lasting(mutant: Mutant, text: bytes) -> str:
@@ -39,16 +32,16 @@ def justified() -> dict[str, str]:
     return told
 
 
-def write(root: Path, cache: Path, crates: Sequence[str]) -> None:
+def write(root: Path, crates: Sequence[str]) -> None:
     """Writes the page from the answers that are kept."""
     reasons = justified()
     counts, open_ones, allowed = [], [], []
     for crate in crates:
-        kept = Kept(cache / crate / "answers.jsonl")
         found = listing.mutants(root, f"aqmlab-{crate}")
         texts = {m.file: (root / m.file).read_bytes() for m in found}
-        words = {m: kept.word(key(m, texts[m.file])) for m in found}
-        survivors = [m for m, word in words.items() if word in ("missed", "unreached")]
+        answers = Answers(FOLDER / f"{crate}.json", root, found)
+        words = {m: answers.words[m.number] for m in found}
+        survivors = [m for m, word in words.items() if word in SURVIVED]
         told = Counter(words.values())
         names = {m: lasting(m, texts[m.file]) for m in survivors}
         excused = [m for m in survivors if names[m] in reasons]

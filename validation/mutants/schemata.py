@@ -15,55 +15,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 import tree_sitter
 import tree_sitter_rust
 
 from validation.mutants.listing import Mutant
 
-SWITCH = """
-#[allow(missing_docs, dead_code)]
-pub(crate) mod mutant_switch {
-    extern crate std;
-    use std::io::Write;
-    use std::sync::atomic::{AtomicU32, Ordering};
-
-    /// Not read yet; no mutant; note which are reached.
-    const UNSET: u32 = u32::MAX;
-    const COVER: u32 = u32::MAX - 1;
-    static ACTIVE: AtomicU32 = AtomicU32::new(UNSET);
-
-    /// The active mutant if it is one of these, else 0.
-    #[inline]
-    pub(crate) fn active(of: &'static [u32]) -> u32 {
-        let active = ACTIVE.load(Ordering::Relaxed);
-        if active >= COVER {
-            return unusual(of, active);
-        }
-        if of.contains(&active) { active } else { 0 }
-    }
-
-    #[cold]
-    fn unusual(of: &'static [u32], active: u32) -> u32 {
-        if active == UNSET {
-            let told = std::env::var("AQMLAB_MUTANT").unwrap_or_default();
-            let number = if told == "cover" { COVER } else { told.parse().unwrap_or(0) };
-            ACTIVE.store(number, Ordering::Relaxed);
-            return self::active(of);
-        }
-        const NONE: AtomicU32 = AtomicU32::new(0);
-        static SEEN: [AtomicU32; 65_536] = [NONE; 65_536];
-        if SEEN[of[0] as usize].swap(1, Ordering::Relaxed) == 0 {
-            let file = std::env::var("AQMLAB_MUTANT_SEEN").expect("a file");
-            let mut seen = std::fs::OpenOptions::new();
-            let mut file = seen.create(true).append(true).open(file).expect("opens");
-            let line: std::string::String = of.iter().map(|n| std::format!("{n}\\n")).collect();
-            file.write_all(line.as_bytes()).expect("is written");
-        }
-        0
-    }
-}
-"""
+SWITCH = Path(__file__).with_name("switch.rs").read_text()
+"""The module that knows which mutant is active; every crate that is changed has it."""
 
 Spot = tuple[int, int]
 REGION = re.compile(rb"/\*<(\d+)\*/|/\*(\d+)>\*/")

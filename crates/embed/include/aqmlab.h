@@ -169,10 +169,6 @@ typedef struct aqmlab_packet {
    */
   uint16_t destination;
   /**
-   * AQMLAB_ECN_...: the two ECN bits of the IP header.
-   */
-  uint8_t ecn;
-  /**
    * Differentiated services code point, 0 to 63.
    */
   uint8_t dscp;
@@ -180,6 +176,10 @@ typedef struct aqmlab_packet {
    * AQMLAB_ACK_...
    */
   uint8_t ack;
+  /**
+   * AQMLAB_ECN_...: the two ECN bits of the IP header.
+   */
+  uint8_t ecn;
 } aqmlab_packet;
 
 /**

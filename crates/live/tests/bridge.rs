@@ -12,7 +12,7 @@ use sim::topology::Side;
 use crate::simulated::scenario;
 
 /// A datagram of 1,000 bytes from a side to the other; `number` is in its first byte of payload.
-fn datagram(from: Side, ecn: u8, number: u8) -> Vec<u8> {
+pub fn datagram(from: Side, ecn: u8, number: u8) -> Vec<u8> {
     let mut packet = vec![0x45, ecn, 3, 232, 0, 0, 0x40, 0, 64, 17, 0, 0];
     for side in [from, from.other()] {
         let std::net::IpAddr::V4(v4) = address(Family::V4, side, 0, 0) else { unreachable!() };

@@ -3,6 +3,8 @@
 mod bridge;
 mod core;
 mod distances;
+#[cfg(target_os = "linux")]
+mod drive;
 mod replay;
 mod simulated;
 #[cfg(target_os = "linux")]

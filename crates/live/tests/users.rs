@@ -212,6 +212,16 @@ fn the_kernel_is_asked_for_the_end_systems_of_a_scenario() {
     assert_eq!(today.initial_window, Some(10));
     assert_eq!(today.missing, Vec::<String>::new());
     assert!(!today.sysctls.contains_key("tcp_rmem"), "its window grows");
+    // A live run is handed its scenario with every default filled in.
+    let traffic = json!({ "name": "web", "app": "http", "users": 1, "tcp": "linux" });
+    let filled = scenario(1_000, traffic, json!({})).to_json().to_string();
+    let filled = settings(&Scenario::from_json(&filled).unwrap()).unwrap();
+    assert!(!filled.sysctls.contains_key("tcp_rmem"), "its window grows all the same");
+    let fixed = of(json!({ "profile": "linux", "autotuning": false }));
+    assert_eq!(fixed.sysctls["tcp_moderate_rcvbuf"], "0");
+    let bounded = of(json!({ "profile": "linux", "window_bytes": 4_000_000 }));
+    assert_eq!(bounded.sysctls["tcp_rmem"], "4096 131072 7141221");
+    assert_eq!(bounded.sysctls["tcp_moderate_rcvbuf"], "1");
 }
 
 #[test]

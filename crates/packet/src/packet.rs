@@ -4,6 +4,7 @@ use crate::Instant;
 
 /// The two ECN bits of the IP header (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
 pub enum Ecn {
     /// The transport does not understand ECN: a signal must drop this packet.
     #[default]
@@ -45,39 +46,43 @@ impl Ecn {
 
 /// A packet as a queue sees it. The body stays with the driver under `id`.
 ///
-/// Not `Copy`: a packet is in one place, sent once or dropped once.
+/// Not `Copy`: a packet is in one place, sent once or dropped once. Its fields lie in memory as they
+/// stand here: a discipline in a shared library reads them in place.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Packet {
-    /// The driver's handle of the body.
-    pub id: u32,
     /// Directional flow (5-tuple) number.
     pub flow: u64,
+    /// The driver's handle of the body.
+    pub id: u32,
     /// IP length in bytes, without framing.
     pub bytes: u32,
+    /// What only some queues ask for.
+    pub header: Header,
     /// ECN field; a queue that marks sets it to [`Ecn::Ce`].
     pub ecn: Ecn,
     /// When the packet reached this queue.
     pub arrived: Instant,
-    /// What only some queues ask for.
-    pub header: Header,
 }
 
 /// What else a queue may read in the headers of a packet. Most queues never look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(C)]
 pub struct Header {
-    /// Differentiated services code point, 0..64 (RFC 2474).
-    pub dscp: u8,
-    /// Whether it is an acknowledgement that carries nothing else.
-    pub ack: Ack,
     /// Source host: its number, or a hash of its address.
     pub source: u16,
     /// Destination host, likewise.
     pub destination: u16,
+    /// Differentiated services code point, 0..64 (RFC 2474).
+    pub dscp: u8,
+    /// Whether it is an acknowledgement that carries nothing else.
+    pub ack: Ack,
 }
 
 /// What a queue that thins acknowledgements must know of a packet. The driver, which sees the
 /// bytes, answers it; the queue never parses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
 pub enum Ack {
     /// It carries data, SYN or FIN, or is not TCP.
     #[default]

@@ -18,7 +18,7 @@
 /**
  * Version of this interface. It changes when any structure or meaning here does.
  */
-#define AQMLAB_PLUGIN_VERSION 1
+#define AQMLAB_PLUGIN_VERSION 2
 
 /**
  * The transport does not understand ECN. These are the two bits of the IP header.
@@ -269,10 +269,6 @@ typedef struct aqmlab_plugin_packet {
    */
   uint16_t destination;
   /**
-   * AQMLAB_ECN_...
-   */
-  uint8_t ecn;
-  /**
    * Differentiated services code point, 0 to 63.
    */
   uint8_t dscp;
@@ -280,6 +276,10 @@ typedef struct aqmlab_plugin_packet {
    * AQMLAB_ACK_...
    */
   uint8_t ack;
+  /**
+   * AQMLAB_ECN_...
+   */
+  uint8_t ecn;
 } aqmlab_plugin_packet;
 
 /**

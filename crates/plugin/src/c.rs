@@ -13,6 +13,7 @@
 pub mod types;
 
 use std::ffi::{CStr, c_char, c_void};
+use std::mem::offset_of;
 use std::path::Path;
 use std::ptr;
 
@@ -115,9 +116,13 @@ pub fn text(pointer: *const c_char) -> &'static str {
     unsafe { CStr::from_ptr(pointer) }.to_str().unwrap_or_default()
 }
 
+type Admit = unsafe extern "C" fn(*mut c_void, *const PluginPacket, *mut PluginCall) -> i32;
+
 /// One queue's state in a library.
 pub struct State {
     table: Table,
+    /// Of the table, at hand: it is asked for every packet.
+    admit: Admit,
     state: *mut c_void,
     call: Box<PluginCall>,
 }
@@ -173,7 +178,7 @@ impl State {
             let said = unsafe { CStr::from_ptr(error.as_ptr()) }.to_string_lossy().into_owned();
             return Err(if said.is_empty() { "it gives no reason".into() } else { said });
         }
-        Ok(State { table, state, call })
+        Ok(State { table, admit: table.0.admit.unwrap_or(pass), state, call })
     }
 
     /// When it wants its next tick.
@@ -196,15 +201,14 @@ impl State {
     #[inline]
     pub fn admit(
         &mut self,
-        packet: &PluginPacket,
+        packet: &Packet,
         backlog: Backlog,
         now: Instant,
         rng: &mut Rng,
     ) -> (i32, bool) {
         self.told(now, backlog, rng);
-        let Some(admit) = self.table.0.admit else { return (types::AQMLAB_PASS, false) };
         // SAFETY: a state of this table, and pointers that outlive the call.
-        let answer = unsafe { admit(self.state, packet, &mut *self.call) };
+        let answer = unsafe { (self.admit)(self.state, seen(packet), &mut *self.call) };
         *rng = Rng::from_state(self.call.random);
         (answer, self.call.misuse != 0)
     }
@@ -243,11 +247,11 @@ impl State {
     ///
     /// # Errors
     /// What it did wrong.
-    pub fn enqueue(&mut self, packet: &PluginPacket, call: &mut Call) -> Result<(), Misdeed> {
+    pub fn enqueue(&mut self, packet: &Packet, call: &mut Call) -> Result<(), Misdeed> {
         let Some(enqueue) = self.table.0.enqueue else { return Ok(()) };
         self.with(call, |state, table_call| {
             // SAFETY: a state of this table, and pointers that outlive the call.
-            unsafe { enqueue(state, packet, table_call) };
+            unsafe { enqueue(state, seen(packet), table_call) };
         })
     }
 
@@ -305,6 +309,11 @@ impl State {
     }
 }
 
+/// What stands for the `admit` of who holds packets.
+extern "C" fn pass(_: *mut c_void, _: *const PluginPacket, _: *mut PluginCall) -> i32 {
+    types::AQMLAB_PASS
+}
+
 unsafe extern "C" fn give_up(call: *mut PluginCall, number: u32, why: u8) {
     // SAFETY: the library hands on the pointer that it was handed.
     unsafe { act(call, why, |call, why| call.drop(number, why)) }
@@ -341,19 +350,24 @@ unsafe fn act(
     }
 }
 
-/// As a library sees a packet that is called `number`.
+// A packet begins as a library sees it, so none is copied.
+const _: () = assert!(
+    offset_of!(Packet, flow) == offset_of!(PluginPacket, flow)
+        && offset_of!(Packet, id) == offset_of!(PluginPacket, number)
+        && offset_of!(Packet, bytes) == offset_of!(PluginPacket, bytes)
+        && offset_of!(Packet, header.source) == offset_of!(PluginPacket, source)
+        && offset_of!(Packet, header.destination) == offset_of!(PluginPacket, destination)
+        && offset_of!(Packet, header.dscp) == offset_of!(PluginPacket, dscp)
+        && offset_of!(Packet, header.ack) == offset_of!(PluginPacket, ack)
+        && offset_of!(Packet, ecn) == offset_of!(PluginPacket, ecn)
+        && size_of::<PluginPacket>() <= size_of::<Packet>()
+        && align_of::<PluginPacket>() <= align_of::<Packet>()
+);
+
+/// A packet as a library sees it.
 #[inline]
-pub fn seen(packet: &Packet, number: u32) -> PluginPacket {
-    PluginPacket {
-        flow: packet.flow,
-        number,
-        bytes: packet.bytes,
-        source: packet.header.source,
-        destination: packet.header.destination,
-        ecn: packet.ecn as u8,
-        dscp: packet.header.dscp,
-        ack: packet.header.ack as u8,
-    }
+const fn seen(packet: &Packet) -> *const PluginPacket {
+    ptr::from_ref(packet).cast()
 }
 
 #[cfg(test)]
@@ -361,7 +375,7 @@ mod tests {
     use super::types::*;
     use packet::{Ack, Ecn, Why};
 
-    /// [`seen`](super::seen) casts, and so do the answers: the numbers of the header are ours.
+    /// Packets are read in place, and answers cast: the numbers of the header are ours.
     #[test]
     fn numbers_that_cross_are_those_of_the_header() {
         let ecn = [AQMLAB_ECN_NOT_ECT, AQMLAB_ECN_ECT1, AQMLAB_ECN_ECT0, AQMLAB_ECN_CE];

@@ -12,7 +12,7 @@ use crate::c::types::{
     AQMLAB_NOTHING, AQMLAB_PASS, AQMLAB_REAL, AQMLAB_SIGNAL_EARLY, AQMLAB_SIGNAL_FORCED,
     AQMLAB_SWITCH, AQMLAB_WHOLE, AQMLAB_WHY_OVERFLOW, PluginLine, PluginParameter,
 };
-use crate::c::{State, Table, seen, text};
+use crate::c::{State, Table, text};
 use crate::{Call, Description, Held, Holder, Judging, Pulse, fail};
 
 // A packet's fields cross as the numbers that the header gives them.
@@ -156,7 +156,7 @@ impl Aqm for Native {
         rng: &mut Rng,
     ) -> Verdict {
         self.pulse.beat();
-        let (answer, misuse) = self.state.admit(&seen(packet, 0), backlog, now, rng);
+        let (answer, misuse) = self.state.admit(packet, backlog, now, rng);
         self.pulse.beat();
         if misuse {
             fail(format!("{}: a judge drops and marks by its answer only", self.name));
@@ -215,7 +215,7 @@ impl Holder for Native {
 
     fn enqueue(&mut self, packet: &Packet, call: &mut Call) {
         self.pulse.beat();
-        let done = self.state.enqueue(&seen(packet, packet.id), call);
+        let done = self.state.enqueue(packet, call);
         self.pulse.beat();
         self.believed("enqueue", done);
         *call.next_tick = self.state.next_tick();

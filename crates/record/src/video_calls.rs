@@ -131,7 +131,7 @@ fn delay(watchers: &[Watcher], p: f64) -> f64 {
     let delays = watchers.iter().flat_map(|w| &w.delays);
     let mut delays: Vec<f64> = delays.map(|delay| delay.secs_f64()).collect();
     delays.sort_unstable_by(f64::total_cmp);
-    quantile(&delays, p)
+    if delays.is_empty() { f64::NAN } else { quantile(&delays, p) }
 }
 
 fn frames_lost_share(watchers: &[Watcher]) -> f64 {
@@ -199,5 +199,14 @@ mod tests {
         let table = calls.table().unwrap();
         assert_eq!(table.columns[5].1, Column::F64(vec![0.05, 0.25]));
         assert!(VideoCalls::default().table().is_none());
+    }
+
+    #[test]
+    fn whoever_was_shown_nothing_has_no_delay() {
+        let mut calls = VideoCalls::default();
+        calls.add(watcher(0, &[], 0));
+        let table = calls.table().unwrap();
+        let Column::F64(delays) = &table.columns[5].1 else { panic!("a delay is a real number") };
+        assert!(delays[0].is_nan());
     }
 }

@@ -82,6 +82,8 @@ pub struct Endpoint {
     pub(crate) call_resends: bool,
     /// Whether nothing was outstanding when the call began.
     pub(crate) call_idle: bool,
+    /// In this call, a full segment that has no partner yet.
+    pub(crate) unpaired: bool,
     /// The program has closed; the FIN is queued once all it wrote is.
     pub(crate) closing: bool,
     /// SYN or SYN-ACK was repeated.
@@ -127,6 +129,7 @@ impl Endpoint {
             in_call: false,
             call_resends: false,
             call_idle: false,
+            unpaired: false,
             closing: false,
             syn_repeated: false,
             sack: false,

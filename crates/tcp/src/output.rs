@@ -52,6 +52,7 @@ impl Endpoint {
             return false;
         }
         self.call_idle = self.snd.idle();
+        self.unpaired = false;
         self.in_call = true;
         true
     }
@@ -271,6 +272,9 @@ impl Endpoint {
         self.segment(out, chunk.seq, chunk.len, flags, moment);
         if chunk.len > 0 {
             self.receiver.on_data_sent(moment.at);
+            if matches!(self.sender, Sender::Rack(_)) {
+                self.mark_push(out, again);
+            }
         }
         if self.profile.output.whole_packets {
             // ns-2 counts packets: the last one is as long as any.
@@ -280,6 +284,17 @@ impl Endpoint {
             self.make_capable(out, again);
         }
         self.register(chunk.seq, chunk.end(), moment);
+    }
+
+    /// Linux hands down two full segments as one where it can (`tcp_tso_segs`: two at least, more only
+    /// above 12 Mbit/s), and the last of these has PSH (`__tcp_transmit_skb`); so has the end of
+    /// what was written (`tcp_push`).
+    fn mark_push(&mut self, out: &mut Segment, again: bool) {
+        let full = u64::from(out.len) == self.snd.mss() && !again;
+        if full && self.unpaired || out.end() >= self.snd.end {
+            out.push();
+        }
+        self.unpaired = full && !self.unpaired;
     }
 
     /// Accounts for numbers `seq..end` that go out: timing, timer, idle rule.

@@ -188,7 +188,7 @@ impl Receiver {
         let in_order = start <= self.next && end > self.next;
         if in_order && !fin && !self.has_hole() && self.fin == u64::MAX {
             self.next = end;
-            self.delay_ack(policy, segment.len, trip, clock, moment);
+            self.delay_ack(policy, segment, trip, clock, moment);
             return;
         }
         if let AtOnce::Adaptive(rules) = &policy.at_once
@@ -210,6 +210,9 @@ impl Receiver {
         if self.next == self.fin {
             self.next += 1;
         }
+        if let AtOnce::Adaptive(rules) = &policy.at_once {
+            self.has_read(rules, moment.at);
+        }
     }
 
     /// RFC 2883 section 4: the first part of what arrives that had arrived before.
@@ -225,7 +228,7 @@ impl Receiver {
     fn delay_ack(
         &mut self,
         policy: &AckPolicy,
-        len: u32,
+        segment: &Segment,
         trip: Trip,
         clock: HostClock,
         moment: Moment,
@@ -236,7 +239,7 @@ impl Receiver {
             &AtOnce::Segments(most) => self.waiting >= most,
             AtOnce::Adaptive(rules) => {
                 let timing = Timing { trip, clock, moment };
-                return self.adapt(rules, policy, len, false, &timing);
+                return self.adapt(rules, policy, segment, &timing);
             }
         };
         if at_once {

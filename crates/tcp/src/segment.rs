@@ -172,12 +172,23 @@ pub struct Segment {
     pub echo: u32,
     /// Selective acknowledgements.
     pub sack: SackBlocks,
-    /// Of the AccECN option what does not lie in the place of the third block, packed: see
-    /// [`Segment::accecn`].
+    /// Of the AccECN option what does not lie in the place of the third block, packed (see
+    /// [`Segment::accecn`]), and in the highest bit PSH.
     pub accurate: u32,
 }
 
+/// PSH in [`Segment::accurate`]: the flags have no bit left.
+const PUSHES: u32 = 1 << 31;
+
 impl Segment {
+    /// Whether it has the flag PSH: a write ends with it, or a burst that Linux hands down as one.
+    pub const fn pushes(&self) -> bool {
+        self.accurate & PUSHES != 0
+    }
+    /// Sets PSH.
+    pub(crate) fn push(&mut self) {
+        self.accurate |= PUSHES;
+    }
     /// Reports that the numbers `start..end` have come twice (RFC 2883), as Linux does.
     pub fn report_duplicate(&mut self, start: u64, end: u64) {
         self.sack.set_duplicate(start, end, self.ack);

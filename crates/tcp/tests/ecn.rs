@@ -116,9 +116,11 @@ fn an_alternative_back_off_leaves_more() {
     let beta = |beta| ("beta_ecn", Raw::Number(beta));
     let (cwnd, seen) = thresholds("plain", &[beta(0.8), ("window_bytes", Raw::Number(1e6))]);
     assert_eq!(seen[1..], [cwnd * 4 / 5]);
-    let (cwnd, seen) = thresholds("linux", &[beta(0.85)]);
+    // A window of 40 segments, which both leave a whole number of.
+    let fixed = ("autotuning", Raw::Bool(false));
+    let (cwnd, seen) = thresholds("linux", &[beta(0.85), fixed.clone()]);
     assert_eq!(seen[1..], [cwnd * 85 / 100]);
-    let (cwnd, seen) = thresholds("linux", &[]);
+    let (cwnd, seen) = thresholds("linux", &[fixed]);
     assert!((0.69..=0.7).contains(&(seen[1] as f64 / cwnd as f64)), "{cwnd} {seen:?}");
 }
 

@@ -33,6 +33,15 @@ fn a_coarse_clock_takes_no_recovery_back() {
 }
 
 #[test]
+fn without_reports_one_loss_is_one_repeat() {
+    // Its acknowledgement covers what was out when the recovery began, and says nothing of the rest.
+    let mut world = world(200_000, &[("recovery", text("newreno"))]);
+    world.run(secs(20.0), &mut |sent| data(sent, &[15]));
+    let counters = world.ends[S].counters();
+    assert_eq!((counters.fast_retransmits, counters.resent_data), (1, 1));
+}
+
+#[test]
 fn what_the_reordering_timer_finds_goes_out_in_a_recovery_too() {
     // Segment 15 comes 20 ms late and is sent again: reordering is seen, and a hole waits for half a
     // round trip. Segment 40 starts a recovery at 0.5 s. Of what goes out then, the resend too, only
@@ -206,4 +215,15 @@ fn a_hole_waits_for_the_last_round_trip_also_where_that_was_not_of_the_newest() 
     let again = world.sent.iter().filter(|sent| sent.segment.flags.has(Flags::AGAIN));
     let again: Vec<u64> = again.map(|sent| sent.segment.seq / 1_448 + 1).collect();
     assert_eq!(again, [3]);
+}
+
+#[test]
+fn every_second_full_segment_of_a_burst_has_psh_and_the_end_of_a_write() {
+    // Ten at once; the acknowledgement of the first lets the last two go, one full, one of 100 B.
+    let mut world = world(11 * 1_448 + 100, &[]);
+    world.run(secs(5.0), &mut |_| false);
+    let data = world.sent.iter().filter(|sent| sent.side == S && sent.data_number > 0);
+    let pushes: Vec<bool> = data.map(|sent| sent.segment.pushes()).collect();
+    let [no, yes] = [false, true];
+    assert_eq!(pushes, [no, yes, no, yes, no, yes, no, yes, no, yes, no, yes]);
 }

@@ -152,6 +152,15 @@ pub struct Done {
     pub dropped: u64,
     /// Marks.
     pub marked: u64,
+    /// Of every answer: packets, events, gauges and times of updates.
+    pub fingerprint: u64,
+}
+
+impl Done {
+    /// Fowler, Noll and Vo's hash, by words in place of bytes.
+    fn fold(&mut self, word: u64) {
+        self.fingerprint = (self.fingerprint ^ word).wrapping_mul(0x100_0000_01b3).rotate_left(29);
+    }
 }
 
 impl Books {
@@ -167,21 +176,27 @@ impl Books {
         for event in events {
             self.note(event);
         }
+        self.done.fold(now.nanos());
+        self.done.fold(packet.as_ref().map_or(u64::MAX, |packet| u64::from(packet.id)));
+        self.done.fold(self.queue.next_tick().map_or(u64::MAX, Instant::nanos));
         packet
     }
 
     fn note(&mut self, event: Event) {
         match event {
             Event::Queued { id } => {
+                self.done.fold(u64::from(id) << 2);
                 assert_eq!(self.queued.take(), Some(id), "only an arrival is queued, and once");
             }
-            Event::Marked { id, .. } => {
+            Event::Marked { id, why } => {
+                self.done.fold((u64::from(id) << 8 | why as u64) << 2 | 1);
                 let (packet, _) = self.waiting.get_mut(&id).expect("what is marked waits");
                 assert!(packet.ecn.can_be_marked(), "only ECN-capable packets are marked");
                 packet.ecn = Ecn::Ce;
                 self.done.marked += 1;
             }
-            Event::Dropped { packet, .. } => {
+            Event::Dropped { packet, why } => {
+                self.done.fold((u64::from(packet.id) << 8 | why as u64) << 2 | 2);
                 self.done.dropped += 1;
                 let lane = self.leave(&packet);
                 let lane = self.lanes.get_mut(&lane).expect("its lane");
@@ -249,7 +264,7 @@ impl Books {
         }
     }
 
-    fn check(&self, entry: &Entry) {
+    fn check(&mut self, entry: &Entry) {
         assert_eq!(
             self.queue.backlog(),
             self.backlog,
@@ -258,6 +273,7 @@ impl Books {
         );
         self.queue.gauges(&mut |name, value| {
             assert!(value.is_finite(), "{}: {name} = {value}", entry.about.name);
+            self.done.fold(value.to_bits());
         });
     }
 

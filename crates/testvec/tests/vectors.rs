@@ -39,28 +39,29 @@ fn names(folder: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_file_is_what_the_program_writes_today() {
+fn there_is_a_file_for_every_discipline_and_they_are_short() {
     let known: BTreeSet<String> = ALGORITHMS.iter().map(|e| e.about.name.to_owned()).collect();
     assert_eq!(names(&folder("../../vectors")), known, "write them with `make vectors`");
     let unknown: Vec<_> = names(&folder("cases")).difference(&known).cloned().collect();
     assert_eq!(unknown, Vec::<String>::new(), "cases of a discipline that is not in the registry");
-    let mut bytes = 0;
-    for entry in ALGORITHMS {
-        let text = suite::vectors(entry, cases_file(entry).as_ref())
-            .unwrap_or_else(|why| panic!("cases/{}.json: {why}", entry.about.name));
-        let old = committed(entry);
-        let differs = text.lines().zip(old.lines()).position(|(new, old)| new != old);
-        let line = differs.unwrap_or(text.lines().count().min(old.lines().count())) + 1;
-        assert!(
-            text == old,
-            "vectors/{}.json is stale from line {line} on: if the change is meant, write it \
-             again with `make vectors` and say in CHANGELOG.md what changed",
-            entry.about.name
-        );
-        bytes += text.len();
-    }
+    let bytes: usize = ALGORITHMS.iter().map(|entry| committed(entry).len()).sum();
     let most = AVERAGE_KB * 1000 * ALGORITHMS.len();
     assert!(bytes < most, "{bytes} bytes of vectors: give the cases fewer packets");
+}
+
+each_discipline!(its_file_is_what_the_program_writes_today);
+fn its_file_is_what_the_program_writes_today(entry: &'static Entry) {
+    let text = suite::vectors(entry, cases_file(entry).as_ref())
+        .unwrap_or_else(|why| panic!("cases/{}.json: {why}", entry.about.name));
+    let old = committed(entry);
+    let differs = text.lines().zip(old.lines()).position(|(new, old)| new != old);
+    let line = differs.unwrap_or(text.lines().count().min(old.lines().count())) + 1;
+    assert!(
+        text == old,
+        "vectors/{}.json is stale from line {line} on: if the change is meant, write it \
+         again with `make vectors` and say in CHANGELOG.md what changed",
+        entry.about.name
+    );
 }
 
 /// A discipline driven by the listed calls alone.
@@ -126,59 +127,47 @@ impl Replay {
     }
 }
 
-#[test]
-fn the_listed_calls_and_draws_give_the_listed_answers() {
+each_discipline!(the_listed_calls_and_draws_give_the_listed_answers);
+fn the_listed_calls_and_draws_give_the_listed_answers(entry: &Entry) {
     let mut calls = 0;
-    for entry in ALGORITHMS {
-        let json = document::read(&committed(entry)).unwrap();
-        for case in json["cases"].as_array().unwrap() {
-            let rate = Rate::from_bits_per_s(case["line_bits_per_s"].as_u64().unwrap());
-            let first = case.get("state").and_then(Json::as_object).into_iter().flatten();
-            let mut replay = Replay {
-                discipline: build(entry.about.name, &case["parameters"], rate).unwrap(),
-                rng: Rng::named(case["seed"].as_u64().unwrap(), "draws"),
-                packets: BTreeMap::new(),
-                state: first.map(|(k, v)| (k.clone(), v.as_f64().unwrap())).collect(),
-            };
-            for call in case["calls"].as_array().unwrap() {
-                println!("{}, {}: {call}", entry.about.name, case["title"]);
-                replay.check(call);
-                calls += 1;
-            }
+    let json = document::read(&committed(entry)).unwrap();
+    for case in json["cases"].as_array().unwrap() {
+        let rate = Rate::from_bits_per_s(case["line_bits_per_s"].as_u64().unwrap());
+        let first = case.get("state").and_then(Json::as_object).into_iter().flatten();
+        let mut replay = Replay {
+            discipline: build(entry.about.name, &case["parameters"], rate).unwrap(),
+            rng: Rng::named(case["seed"].as_u64().unwrap(), "draws"),
+            packets: BTreeMap::new(),
+            state: first.map(|(k, v)| (k.clone(), v.as_f64().unwrap())).collect(),
+        };
+        for call in case["calls"].as_array().unwrap() {
+            println!("{}, {}: {call}", entry.about.name, case["title"]);
+            replay.check(call);
+            calls += 1;
         }
     }
-    assert!(calls > 50 * ALGORITHMS.len());
+    assert!(calls > 50);
 }
 
-#[test]
-fn the_vectors_show_what_their_disciplines_do() {
-    let mut missing = Vec::new();
-    for entry in ALGORITHMS {
-        let cases = suite::cases(entry, cases_file(entry).as_ref()).unwrap();
-        let all = |cases: &[Case]| -> BTreeSet<String> {
-            cases.iter().flat_map(|case| shown(&case.run().unwrap())).collect()
-        };
-        let short = all(&cases);
-        let any = |what: &str| short.iter().any(|shown| shown.contains(what));
-        let mut demand = |shows: bool, what: &str| {
-            if !shows {
-                missing.push(format!("{}: {what}", entry.about.name));
-            }
-        };
-        demand(any("dropped"), "some drop");
-        let never = entry.ecn == "never marks";
-        demand(any("marked") != never, "marks, or none, as its text on ECN says");
-        // What much longer runs of the same cases do, the cases do.
-        let long = all(&cases.iter().map(longer).collect::<Vec<_>>());
-        for what in long.difference(&short) {
-            demand(false, what);
-        }
-    }
+each_discipline!(the_vectors_show_what_it_does);
+fn the_vectors_show_what_it_does(entry: &'static Entry) {
+    let cases = suite::cases(entry, cases_file(entry).as_ref()).unwrap();
+    let all = |cases: &[Case]| -> BTreeSet<String> {
+        cases.iter().flat_map(|case| shown(&case.run().unwrap())).collect()
+    };
+    let short = all(&cases);
+    let any = |what: &str| short.iter().any(|shown| shown.contains(what));
+    assert!(any("dropped"), "some drop");
+    let never = entry.ecn == "never marks";
+    assert!(any("marked") != never, "marks, or none, as its text on ECN says");
+    // What much longer runs of the same cases do, the cases do.
+    let long = all(&cases.iter().map(longer).collect::<Vec<_>>());
+    let missing: Vec<_> = long.difference(&short).collect();
     assert!(
         missing.is_empty(),
-        "not shown by any case; give crates/trial/cases/<name>.json a regime that shows it \
-         (crates/trial/examples/seeds.rs looks for seeds):\n{}",
-        missing.join("\n")
+        "not shown by any case: {missing:?}; give crates/testvec/cases/{}.json a regime that shows \
+         it (crates/testvec/examples/seeds.rs looks for seeds)",
+        entry.about.name
     );
 }
 

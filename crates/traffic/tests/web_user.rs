@@ -90,6 +90,26 @@ fn what_is_drawn_comes_from_one_stream_per_variable() {
 }
 
 #[test]
+fn a_pause_counted_from_the_page_is_over_with_it_at_the_earliest() {
+    let mut model = model(4);
+    model.think = Arc::new(Constant(3.0));
+    model.thinks_from_page = true;
+    // Every third page takes longer than the pause.
+    let mut script = |_: usize, fetch: &Fetch| {
+        let seconds = if fetch.page.is_multiple_of(3) { 5 } else { 1 };
+        Outcome { after: Duration::from_secs(seconds), fails: false }
+    };
+    let (fetches, begun) = life(&model, &mut script);
+    let (mut slow, mut quick) = (0, 0);
+    for (page, begins) in pages(&fetches).zip(begun.windows(2)) {
+        let pause = Duration::from_secs(3);
+        assert_eq!(begins[1], last_done(page).max(begins[0] + pause));
+        if begins[1] == begins[0] + pause { quick += 1 } else { slow += 1 }
+    }
+    assert!(slow >= 100 && quick >= 100, "{slow} and {quick}");
+}
+
+#[test]
 fn a_failed_file_counts_as_done() {
     let model = model(4);
     let (whole, _) = life(&model, &mut by_size);
@@ -227,4 +247,9 @@ fn users_may_draw_from_any_distribution() {
     model.reply_scale = 10.0;
     let (fetches, _) = life(&model, &mut by_size);
     assert!(fetches.iter().all(|f| (1_000..=2_000).contains(&f.reply)));
+}
+
+#[test]
+fn thousands_of_users_fit_in_little_memory() {
+    assert!(size_of::<User>() <= 128, "{}", size_of::<User>());
 }

@@ -165,7 +165,8 @@ def _account(live: dict[str, Any]) -> None:
     terminal.say(
         f"router: {live['packets']} packets, late by {ms['p50']:.3f} ms (median), "
         f"{ms['p99']:.3f} ms (p99), {ms['max']:.2f} ms (most), "
-        f"{100 * live['cpu_share']:.0f} % of a core, {_precedence(live['scheduling'])}; "
+        f"{100 * live['cpu_share']:.0f} % of a core{_users_share(live)}, "
+        f"{_precedence(live['scheduling'])}; "
         f"{live['dropped_elsewhere']} packets lost but in queues; "
         f"{live['replayed']} decisions replayed by the simulator"
     )
@@ -174,6 +175,13 @@ def _account(live: dict[str, Any]) -> None:
     for command in live["commands"]:
         if command["code"]:
             terminal.say(f"note: {command['name']} ended with exit code {command['code']}")
+
+
+def _users_share(live: dict[str, Any]) -> str:
+    """What users' programs took; nothing where there were none."""
+    shares = [share for share in live["users_cpu_share"].values() if share is not None]
+    said = " and ".join(f"{100 * share:.1f} %" for share in shares)
+    return f" (users {said})" if said else ""
 
 
 def _precedence(scheduling: dict[str, Any]) -> str:

@@ -68,7 +68,7 @@ def _panel(
     if row != column:
         _ticks(place, up, "y", column == 0)
     if row == column:
-        place.set_title(plain(_short(across.title)), fontsize=7, loc="left", pad=3)
+        place.set_title(plain(_short(across.title, 19)), fontsize=7, loc="left", pad=3)
 
 
 def _edges(unknown: Unknown) -> np.ndarray:
@@ -109,13 +109,22 @@ def matters(by_unknown: dict[str, dict[str, float]], titles: dict[str, str]) -> 
         return to_svg(figure)
 
 
+FAR = 30.0
+"""Deviations beyond which it no longer matters how far a number is, or whether a run failed."""
+
+
+def in_order(rows: Sequence[dict[str, Any]], column: str) -> list[float]:
+    """Sizes of these deviations, the smallest first; what is missing is far away."""
+    return sorted(min(abs(FAR if r[column] is None else r[column]), FAR) for r in rows)
+
+
 def distances(rows: Sequence[dict[str, Any]]) -> str:
     """How far both sets lie from every number, in deviations of all that is unknown."""
     shown = [r for r in rows if r["inferred_implausibility"] is not None]
     with styled():
         figure, axes = new(6.4, 3.2)
         for name, pen, word in (("plain", PENS[1], "the study"), ("inferred", PENS[0], "inferred")):
-            values = sorted(min(abs(r[f"{name}_implausibility"] or np.inf), 30) for r in shown)
+            values = in_order(shown, f"{name}_implausibility")
             axes.plot(np.arange(1, len(values) + 1), values, color=pen.colour, label=word)
         axes.axhline(3.0, color=SOFT, linestyle=(0, (1.5, 1.5)), linewidth=0.9)
         axes.set(xlabel="numbers, in order", ylabel="implausibility", yscale="symlog")

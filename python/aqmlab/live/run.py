@@ -6,6 +6,7 @@ what runs in them, and all of them end with it: to end a run is to end the super
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import AqmlabError
+from aqmlab.io import files
 from aqmlab.simulator import engine
 from aqmlab.simulator.capture import Capture
 from aqmlab.simulator.engine import Cancelled, Outcome, Scenario
@@ -68,11 +70,12 @@ class How:
 
         The summary has a group `live` beside: how far the run can be believed.
         """
-        with tempfile.TemporaryDirectory(prefix="aqmlab-live-") as name:
+        kept = files.whole(capture.path.absolute()) if capture else contextlib.nullcontext()
+        with tempfile.TemporaryDirectory(prefix="aqmlab-live-") as name, kept as draft:
             folder = Path(name)
             with given_to_caller(folder):
                 pass  # its programs write into it
-            spec = self._spec(engine.check(scenario), folder, capture)
+            spec = self._spec(engine.check(scenario), folder, draft)
             began = time.perf_counter()
             answer = _supervise(spec, folder, progress or (lambda _: True), self.program is None)
         outcome = engine.outcome(answer)
@@ -80,7 +83,7 @@ class How:
         outcome.summary["wall_s"] = time.perf_counter() - began
         return outcome
 
-    def _spec(self, scenario: Any, folder: Path, capture: Capture | None) -> dict[str, Any]:
+    def _spec(self, scenario: Any, folder: Path, capture: Path | None) -> dict[str, Any]:
         users = self.program is None or self.program.with_users
         parts = _users(scenario, folder, self) if users else []
         own: dict[str, Any] = {"identity": caller()}
@@ -96,7 +99,7 @@ class How:
             "parts": parts,
             "commands": commands,
             "facts": [str(folder / f"{part['name']}.facts") for part in parts if "pair" in part],
-            "pcap": str(capture.path.absolute()) if capture else None,
+            "pcap": str(capture) if capture else None,
             "logged": LOGGED,
         }
 

@@ -28,9 +28,24 @@ MACHINES = (
 """Numbers of a summary that say how fast the machine was: no measures of the network."""
 
 
+def _of_a_live_run(name: str, title: str, summary: str) -> Measure:
+    about = {"name": f"live.{name}", "title": title, "summary": summary, "interval": "whole run"}
+    return {**about, "unit": "share", "shown": "%", "scale": 100.0, "digits": 1}
+
+
+LIVE = (
+    _of_a_live_run("cpu_share", "router", "of a core, by the router of a live run"),
+    _of_a_live_run(
+        "users_cpu_share.clients", "users, clients", "of a core, by users' programs of a live run"
+    ),
+    _of_a_live_run("users_cpu_share.servers", "users, servers", "the same on the servers' side"),
+)
+"""Numbers that only a live run has: how busy its own programs were."""
+
+
 def registered() -> list[Measure]:
     """Every measure, as summaries tell them."""
-    return [*engine.catalogue().get("measures", []), *MACHINES]
+    return [*engine.catalogue().get("measures", []), *MACHINES, *LIVE]
 
 
 def find(path: str) -> Measure | None:

@@ -27,6 +27,7 @@ from validation.linux.guest.network import (
     set_up,
 )
 from validation.linux.guest.packets import trace
+from validation.linux.guest.transfer import transfer
 
 
 def commands(job: dict, ends: Namespaces) -> dict:
@@ -42,7 +43,7 @@ def commands(job: dict, ends: Namespaces) -> dict:
     return {"told": told}
 
 
-JOBS = {"bulk": bulk, "trace": trace, "commands": commands}
+JOBS = {"bulk": bulk, "trace": trace, "commands": commands, "transfer": transfer}
 
 
 def main() -> None:

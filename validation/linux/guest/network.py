@@ -86,7 +86,9 @@ def set_up(job: dict) -> Namespaces:
         ends.move(device, name)
     for name, gateway in ((SENDERS, "hosts"), (RECEIVERS, "line0")):
         ends.enter(name)
-        run("ip", "route", "add", "default", "via", ADDRESSES[gateway])
+        # With `quickack` a host acknowledges every segment at once.
+        quick = ("quickack", "1") if job.get("quickack") else ()
+        run("ip", "route", "add", "default", "via", ADDRESSES[gateway], *quick)
         for key, value in job.get("sysctl", {}).items():
             Path("/proc/sys/net/ipv4", key).write_text(str(value))
     for key in ("rate", "delay", "drop", "mark"):

@@ -55,13 +55,12 @@ pub(crate) const ENTRY: Entry = Entry {
         deviations: "Sizes are IP lengths, unless the link's header_bytes adds to them (sch_cake: \
                      with the Ethernet header unless overhead is given), and memory is counted in \
                      them, not in buffer sizes. Turns are kept to 2^-16 byte, where sch_cake adds \
-                     a random fraction of a byte. Rates are exact in the long run, roots are \
-                     exact, and a fresh queue's first signal waits a whole interval (sch_cake \
-                     begins with a reciprocal root of zero: the second late packet of a queue that \
-                     has never signalled is signalled at once). Flows and hosts are hashed by a \
-                     seeded 64-bit mix; of equally long queues the first tin's and lowest loses. \
-                     BLUE draws also where CoDel drops (recent versions of the program: only where \
-                     it does not). Host counts follow the accounting that the program has since \
+                     a random fraction of a byte. Rates are exact in the long run. As there, the \
+                     second late packet of a queue that has never signalled is signalled at once \
+                     (its reciprocal root begins at zero). Flows and hosts are hashed by a seeded \
+                     64-bit mix; of equally long queues the first tin's and lowest loses. BLUE \
+                     draws also where CoDel drops (recent versions of the program: only where it \
+                     does not). Host counts follow the accounting that the program has since \
                      2025. The filter of acknowledgements knows only whether one is pure, and \
                      whether it says all that earlier ones said: data trigger nothing, and one \
                      that must arrive keeps those before it. Without autorate, NAT, GSO, firewall \

@@ -16,6 +16,7 @@
 //! | a stay is too long above | target, 1.5 and 4 transmission times of an `mtu` | target |
 //! | the last packet of the queue | is never dropped | may be dropped |
 //! | BLUE's probability grows | at overflows | at overflows, and above a stay of 400 ms |
+//! | before a queue's first signal | no interval passes | an interval passes |
 
 pub(crate) mod alternation;
 
@@ -41,14 +42,13 @@ pub(crate) const ENTRY: Entry = Entry {
                  2018",
         deviations: "All: one FIFO that refuses arrivals when full, each of which raises the \
                      probability (sch_cake, which has one per flow: each packet dropped from the \
-                     fattest queue). Roots are exact (both programs: 16 accurate values, then \
-                     Newton steps; the waits differ by less than 0.5 % once the count passes 15). \
-                     A random draw u drops if u < p_drop. A queue never used counts as last \
-                     visited long ago, and its first signal waits a whole interval (sch_cake \
-                     begins with a reciprocal root of zero, so that in a queue that has never \
-                     signalled the second late packet is signalled at once; ns-3 begins with one). \
-                     linux: the guard takes the rate of the line, as sch_cake that of its shaper; \
-                     an unshaped sch_cake has none. Without a guard, as in ns3 or with mtu = 0, \
+                     fattest queue). ns3: roots are exact (ns-3: 16 accurate values, then Newton \
+                     steps; the waits differ by less than 0.5 % once the count passes 15). A \
+                     random draw u drops if u < p_drop. A queue never used counts as last visited \
+                     long ago. linux: in a queue that has never signalled the second late packet \
+                     is signalled at once, as in sch_cake, where a reciprocal root begins at zero; \
+                     the guard takes the rate of the line, as sch_cake that of its shaper; an \
+                     unshaped sch_cake has none. Without a guard, as in ns3 or with mtu = 0, \
                      every busy period longer than interval is signalled on a line whose packets \
                      last longer than target: web traffic that wants all of 2 Mb/s gets 64 % of \
                      it, and 89 % with the guard.",
@@ -141,6 +141,7 @@ fn numbers(params: &Params, line: &Line) -> Numbers {
         blue_threshold: NEVER,
         p_inc: params.real("p_inc"),
         p_dec: params.real("p_dec"),
+        linux,
     };
     match (linux, params.whole_or("mtu", 1514)) {
         (false, _) => {

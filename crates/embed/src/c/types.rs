@@ -73,12 +73,12 @@ pub struct PacketIn {
     pub source: u16,
     /// Destination host, likewise.
     pub destination: u16,
-    /// AQMLAB_ECN_...: the two ECN bits of the IP header.
-    pub ecn: u8,
     /// Differentiated services code point, 0 to 63.
     pub dscp: u8,
     /// AQMLAB_ACK_...
     pub ack: u8,
+    /// AQMLAB_ECN_...: the two ECN bits of the IP header.
+    pub ecn: u8,
 }
 
 /// A packet that leaves.

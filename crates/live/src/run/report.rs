@@ -1,12 +1,12 @@
 //! How a live run ends: what was measured, and how far it can be believed.
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use packet::{Duration, Instant};
 use serde_json::{Value, json};
 use sim::Outcome;
 
-use super::{Drive, Spec};
+use super::drive::Drive;
+use super::{Programs, Spec};
+use crate::device::Tun;
 use crate::fault::{Fault, doing};
 use crate::netns::Counters;
 use crate::router::replay::replay;
@@ -19,7 +19,8 @@ const LATE_S: f64 = 0.000_5;
 
 /// How far a run can be believed, as JSON: `lateness_p50_s`, `lateness_p99_s`, `lateness_max_s` of
 /// packets handed on; `gap_p99_s`, `gap_max_s` between looks of the router when it was not asleep;
-/// `cpu_share` of one processor; `scheduling`, see [`Precedence::account`](crate::priority::Precedence::account); `packets`; `dropped_elsewhere`; `foreign`; `replayed`;
+/// `cpu_share` of one processor, and `users_cpu_share`, of users' programs on each side (`clients`,
+/// `servers`; `null` without users); `scheduling`, see [`Precedence::account`](crate::priority::Precedence::account); `packets`; `dropped_elsewhere`; `foreign`; `replayed`;
 /// `connects`, how many connections of users were established and how long `connect()` took (quantiles
 /// `p50_s`, `p90_s`, `p99_s` and `max_s`; the last three tell a SYN that was sent again);
 /// `commands` (name and exit code); `cut_s`, if a program ended the run; `missing`, what the kernel cannot
@@ -31,7 +32,7 @@ pub struct Honesty(pub Value);
 /// Replays the logs, and gathers everything.
 pub fn finish(
     spec: &Spec,
-    mut drive: Drive,
+    mut drive: Drive<Tun, Programs>,
     end: Instant,
     counters: [Counters; 2],
     busy: Duration,
@@ -45,10 +46,8 @@ pub fn finish(
     let users_cut = cut && !spec.facts.is_empty();
     let mut flags = doubts(elsewhere, p99, users_cut);
     flags.extend(drive.precedence.doubt());
-    if !spec.capture_whole.load(Relaxed) {
-        flags.push("the capture ends before the run: there was no room for all of it".into());
-    }
     let commands: Vec<Value> = drive
+        .programs
         .running
         .iter()
         .filter(|part| part.part.pair.is_none())
@@ -58,15 +57,18 @@ pub fn finish(
     let scheduling = drive.precedence.account();
     let finished = drive.bridge.into_router().finish(end);
     let replayed = check(spec, &finished, &mut flags)?;
-    let (outcome, connects) = gather(spec, &finished, Some(end).filter(|_| cut))?;
+    let (outcome, users) = gather(spec, &finished, Some(end).filter(|_| cut))?;
+    let share = |used: Duration| used.secs_f64() / end.secs_f64().max(1e-9);
+    let side = |place: usize| users.as_ref().map(|users| share(users.worked[place]));
     let honesty = json!({
         "lateness_p50_s": p50, "lateness_p99_s": p99, "lateness_max_s": latest,
         "gap_p99_s": gaps.quantile_s(0.99), "gap_max_s": gaps.longest_s(),
-        "cpu_share": busy.secs_f64() / end.secs_f64().max(1e-9),
+        "cpu_share": share(busy),
+        "users_cpu_share": { "clients": side(0), "servers": side(1) },
         "scheduling": scheduling,
         "packets": account.received, "foreign": account.foreign,
         "dropped_elsewhere": elsewhere,
-        "connects": connects,
+        "connects": connects(users.as_ref().map_or(&[], |users| &users.connect_s)),
         "replayed": replayed, "commands": commands,
         "cut_s": if cut { Some(end.secs_f64()) } else { None },
         "missing": spec.end_system.missing,
@@ -107,22 +109,27 @@ fn check(spec: &Spec, finished: &Finished, flags: &mut Vec<String>) -> Result<us
     Ok(arrivals)
 }
 
-/// What ports and users measured; of a run that was cut at `end` only the ports. And the times of
-/// `connect()`.
+/// What is told of users beside their measures.
+struct Beside {
+    connect_s: Vec<f64>,
+    worked: [Duration; 2],
+}
+
+/// What ports and users measured; of a run that was cut at `end`, or has no users, only the ports.
 fn gather(
     spec: &Spec,
     finished: &Finished,
     end: Option<Instant>,
-) -> Result<(Outcome, Value), Fault> {
+) -> Result<(Outcome, Option<Beside>), Fault> {
     let shorter = end.map(|end| spec.until(end)).transpose()?;
     let scenario = shorter.as_ref().unwrap_or(&spec.scenario);
     if spec.facts.is_empty() || end.is_some() {
-        return Ok((finished.of_ports(scenario), connects(&[])));
+        return Ok((finished.of_ports(scenario), None));
     }
-    let Collected { recorder, reports, users, open_requests, connect_s } =
+    let Collected { recorder, reports, users, open_requests, connect_s, worked } =
         collect(scenario, &spec.facts).map_err(doing("read what users measured"))?;
     let told = Told { reports, users, open_requests };
-    Ok((finished.outcome(scenario, recorder, told), connects(&connect_s)))
+    Ok((finished.outcome(scenario, recorder, told), Some(Beside { connect_s, worked })))
 }
 
 /// Times from the call of `connect()` until the connection was established.

@@ -1,17 +1,12 @@
 //! What a live run is to be, as data.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use packet::Instant;
 use serde_json::Value;
 use sim::Scenario;
 
-use crate::bridge::Tap;
-use crate::fault::{Fault, doing};
+use crate::fault::Fault;
 use crate::netns::end_system::EndSystem;
 use crate::parts::Part;
 
@@ -33,8 +28,6 @@ pub struct Spec {
     pub end_system: EndSystem,
     /// A capture of what leaves the links.
     pub pcap: Option<PathBuf>,
-    /// Whether everything of it could be written.
-    pub(super) capture_whole: Arc<AtomicBool>,
     /// Arrivals of each port that are replayed after the run.
     pub logged: usize,
 }
@@ -58,7 +51,6 @@ impl Spec {
             facts: list("facts").iter().filter_map(path).collect(),
             end_system: EndSystem::of(&scenario)?,
             pcap: path(&json["pcap"]),
-            capture_whole: Arc::new(AtomicBool::new(true)),
             logged: json["logged"].as_u64().unwrap_or(0) as usize,
             written: json["scenario"].clone(),
             scenario,
@@ -77,25 +69,5 @@ impl Spec {
             shorter["warmup"] = "0 s".into();
         }
         Scenario::from_json(&shorter.to_string()).map_err(|e| Fault(e.0))
-    }
-
-    /// The writer of the capture, if there is to be one.
-    pub(super) fn tap(&self) -> Result<Option<Tap>, Fault> {
-        let Some(path) = &self.pcap else { return Ok(None) };
-        let failed =
-            || format!("{}: cannot be written; give another file for --pcap", path.display());
-        let file = File::create(path).map_err(|_| Fault(failed()))?;
-        let mut out = BufWriter::with_capacity(1 << 20, file);
-        out.write_all(&capture::write::file()).map_err(doing("write a capture"))?;
-        let mut record = Vec::new();
-        let whole = Arc::clone(&self.capture_whole);
-        Ok(Some(Box::new(move |at, packet| {
-            record.clear();
-            capture::write::whole(&mut record, at.nanos(), packet);
-            // A full disk costs the rest of the capture, never the run.
-            if whole.load(Relaxed) && out.write_all(&record).is_err() {
-                whole.store(false, Relaxed);
-            }
-        })))
     }
 }

@@ -23,6 +23,8 @@ pub struct Collected {
     pub users: usize,
     /// How long handshakes took, s, in order of time.
     pub connect_s: Vec<f64>,
+    /// Processor time that all programs of each side have used.
+    pub worked: [Duration; 2],
 }
 
 /// A connection, of both ends' facts.
@@ -107,6 +109,7 @@ fn time(fact: &Fact) -> Option<u64> {
         | Fact::OpenerEnd { .. }
         | Fact::AcceptorEnd { .. }
         | Fact::Kernel { .. }
+        | Fact::Worked { .. }
         | Fact::Unanswered { .. }
         | Fact::Said { .. } => return None,
     })
@@ -138,6 +141,7 @@ fn of_facts(scenario: &Scenario, facts: Vec<Fact>) -> Collected {
         reports: Vec::new(),
         open_requests: 0,
         connect_s: Vec::new(),
+        worked: [Duration::ZERO; 2],
     };
     let mut events: Vec<(u64, Event)> = Vec::new();
     for fact in facts {
@@ -174,6 +178,7 @@ struct Collector {
     reports: Vec<(u16, u32, traffic::Report)>,
     open_requests: u64,
     connect_s: Vec<f64>,
+    worked: [Duration; 2],
 }
 
 impl Collector {
@@ -202,6 +207,10 @@ impl Collector {
                 });
             }
             Fact::Unanswered { requests } => self.open_requests += requests,
+            Fact::Worked { side, ns } => {
+                let of = &mut self.worked[usize::from(side)];
+                *of += Duration::from_nanos(ns);
+            }
             Fact::Said { group, user, report } => self.reports.push((group, user, report.into())),
             _ => {}
         }
@@ -291,6 +300,7 @@ impl Collector {
             open_requests: self.open_requests,
             users,
             connect_s: self.connect_s,
+            worked: self.worked,
         }
     }
 }

@@ -26,6 +26,7 @@ pub(super) use super::slots::{Place, Slot};
 use super::streams::Streams;
 use super::timers::{Timer, Timers};
 use super::{Channels, GRACE, Task, sockets};
+use crate::clock::thread_cpu;
 use crate::control::{Announcement, LONGEST, Message};
 
 const PARTNER: Place = 0;
@@ -221,6 +222,7 @@ impl Driver {
         self.clock = Clock::new(begin);
         self.timers.add(self.window.from, Timer::Measure);
         self.clock.sleep_until_begin();
+        let idle = thread_cpu();
         for member in 0..self.members.len() as u32 {
             if !self.groups.at(self.members[member as usize].group).group.waits {
                 self.tell(member, traffic::Input::Start, Instant::ZERO)?;
@@ -229,6 +231,8 @@ impl Driver {
         let end = self.window.to;
         let partner = self.serve(end, true)?;
         self.now = end;
+        let ns = thread_cpu().nanos() - idle.nanos();
+        self.log.note(&Fact::Worked { side: crate::addresses::index(self.side), ns });
         self.end_run();
         if partner {
             self.serve(end + GRACE, false)?;
@@ -364,13 +368,7 @@ impl Driver {
     /// The run is over: what is still open is noted as far as it went.
     fn end_run(&mut self) {
         if self.pair == 0 {
-            let did = TcpCounters::read() - self.counters;
-            self.log.note(&Fact::Kernel {
-                timeouts: did.timeouts,
-                fast_retransmits: did.fast_retransmits,
-                spurious_timeouts: did.spurious_timeouts,
-                retransmitted: did.retransmitted,
-            });
+            self.log.note(&(TcpCounters::read() - self.counters).fact());
         }
         let (end, mut requests) = (self.now, 0);
         for slot in self.slots.all() {

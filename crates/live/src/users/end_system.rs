@@ -19,6 +19,9 @@ use super::kernel::set_tcp_option;
 /// stopped was then hardly written.
 const UNSENT: i32 = 64 << 10;
 
+/// The profile's window where a scenario says nothing: the kernel's own bound may be another.
+const LARGEST: u64 = 6 << 20;
+
 /// Congestion controls of ours by the kernel's names. BBR is the kernel's version 1.
 const CONTROLS: &[(&str, &str)] = &[
     ("reno", "reno"),
@@ -177,12 +180,14 @@ impl Reader<'_> {
     /// The largest window: a receive buffer, of which the kernel offers a part.
     fn window(&self, sysctls: &mut BTreeMap<&'static str, String>) {
         let bytes = self.tcp.whole("window_bytes");
-        if self.group.profile.about.name == "linux" && !self.tcp.given("window_bytes") {
-            return; // it grows as the kernel's does
+        let grows = self.switch("autotuning");
+        if grows && bytes == LARGEST {
+            return; // as far as the kernel's does
         }
         let buffer = (bytes * 28_672).div_ceil(16_060);
-        sysctls.insert("tcp_rmem", format!("{} {buffer} {buffer}", buffer.min(4_096)));
-        sysctls.insert("tcp_moderate_rcvbuf", "0".into());
+        let first = if grows { buffer.min(131_072) } else { buffer };
+        sysctls.insert("tcp_rmem", format!("{} {first} {buffer}", buffer.min(4_096)));
+        sysctls.insert("tcp_moderate_rcvbuf", u8::from(grows).to_string());
         sysctls.insert("tcp_window_scaling", u8::from(bytes > 65_535).to_string());
     }
 

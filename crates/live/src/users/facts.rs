@@ -103,6 +103,9 @@ pub enum Fact {
     Arrived { at: u64, group: u16, bytes: u64 },
     /// What the kernel of the side counted in the measured interval.
     Kernel { timeouts: u64, fast_retransmits: u64, spurious_timeouts: u64, retransmitted: u64 },
+    /// Processor time that the program used from the begin of the run to its end, and its side's
+    /// [index](crate::addresses::index).
+    Worked { side: u8, ns: u64 },
     /// Requests without an answer at the end.
     Unanswered { requests: u64 },
     /// What an application says of itself.

@@ -7,6 +7,8 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use packet::Ecn;
 use rustix::io::Errno;
 
+use super::facts::Fact;
+
 /// What a socket has done (`struct tcp_info`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
@@ -149,6 +151,12 @@ impl TcpCounters {
             fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap_or_default()
         };
         TcpCounters::parse(&text("netstat"), &text("snmp"))
+    }
+
+    /// As a fact.
+    pub fn fact(self) -> Fact {
+        let TcpCounters { timeouts, fast_retransmits, spurious_timeouts, retransmitted } = self;
+        Fact::Kernel { timeouts, fast_retransmits, spurious_timeouts, retransmitted }
     }
 
     fn parse(netstat: &str, snmp: &str) -> TcpCounters {

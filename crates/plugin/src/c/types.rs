@@ -4,7 +4,7 @@
 use core::ffi::{c_char, c_void};
 
 /// Version of this interface. It changes when any structure or meaning here does.
-pub const AQMLAB_PLUGIN_VERSION: u32 = 1;
+pub const AQMLAB_PLUGIN_VERSION: u32 = 2;
 
 /// The transport does not understand ECN. These are the two bits of the IP header.
 pub const AQMLAB_ECN_NOT_ECT: u8 = 0;
@@ -77,12 +77,12 @@ pub struct PluginPacket {
     pub source: u16,
     /// Destination host, likewise.
     pub destination: u16,
-    /// AQMLAB_ECN_...
-    pub ecn: u8,
     /// Differentiated services code point, 0 to 63.
     pub dscp: u8,
     /// AQMLAB_ACK_...
     pub ack: u8,
+    /// AQMLAB_ECN_...
+    pub ecn: u8,
 }
 
 /// What a discipline is handed at each call. It is valid during the call only.

@@ -27,10 +27,10 @@ pub(crate) const ENTRY: Entry = Entry {
                      whole segments), of segments of one instant it is known which was sent first, no \
                      Nagle, FIN on the last data segment and counted like a byte, constant receive \
                      window (its growth is counted only for the acknowledgements that it makes quick), \
+                     PSH on every second full segment of a burst, \
                      timers to the nanosecond where Linux counts jiffies of 1 ms, pacing segment by \
                      segment (no TSO), a spurious_rto repair is taken back though copies are still out; \
-                     left out: buffer autotuning, the PSH flag (a full segment that ends a write may \
-                     wait), the compression of acknowledgements that only report, the decay of a window \
+                     left out: the compression of acknowledgements that only report, the decay of a window \
                      that the program does not use (tcp_cwnd_application_limited), Linux's finer filter \
                      of the mean deviation, the repeated SYN that leaves the window, TCP Fast Open, \
                      small queues; SACK bytes are not on the wire",
@@ -46,6 +46,15 @@ const FIELDS: &[Field] = &[
         Value::Whole(6 << 20),
         "constructed: the 6 MiB up to which Linux grows it (net.ipv4.tcp_rmem) from the start",
     ),
+    Field::new("autotuning", Kind::Switch, ON)
+        .meaning(
+            "The receive buffer begins with 128 KiB and grows with what the program reads in a round \
+             trip, up to window_bytes. As long as it grows, every segment is acknowledged.",
+        )
+        .source(
+            "net.ipv4.tcp_moderate_rcvbuf = 1, tcp_rmem = 4096 131072 6291456 \
+             (tcp_rcv_space_adjust); off as with SO_RCVBUF: a buffer of window_bytes from the start",
+        ),
     field(fields::INITIAL_WINDOW, Value::Whole(10), "RFC 6928 section 2"),
     Field::new(
         "recovery",
@@ -155,6 +164,9 @@ const FIELDS: &[Field] = &[
 /// TCP's header without options, bytes.
 const BARE_HEADER: u64 = 20;
 
+/// The receive buffer before it grows, bytes (net.ipv4.tcp_rmem).
+const FIRST_BUFFER: u64 = 128 << 10;
+
 /// net.ipv4.tcp_syn_retries (TCP_SYN_RETRIES).
 const SYN_RETRIES: u64 = 6;
 
@@ -170,7 +182,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         tick: parts.tick,
     };
     let mut profile = Profile {
-        ack: acks(&parts, params.real("scaling_ratio")),
+        ack: acks(&parts, params),
         max_resends: 15,
         remembers: remembers(params)?,
         ..parts.profile(ENTRY.about.name, RttRules::Exact(rtt), Implementation::Rfc)
@@ -238,17 +250,19 @@ fn waits(params: &Params, start: &Start) -> SynRetries {
     SynRetries { syn_retries: syn as u8, ..start.waits() }
 }
 
-fn acks(parts: &Parts, scaling_ratio: f64) -> AckPolicy {
+fn acks(parts: &Parts, params: &Params) -> AckPolicy {
     // `tcp_delack_max`.
     let millis = |span: Duration| span.nanos() / 1_000_000;
     let longest = millis(parts.rto_min).max(2) - 1;
+    let grows = params.switch("autotuning");
     let rules = Adaptive {
         beyond: parts.ack_every as u32 - 1,
         segment: parts.segment as u32,
         header: (BARE_HEADER + parts.mss - parts.segment) as u32,
         mss: parts.mss as u32,
+        start: if grows { FIRST_BUFFER.min(parts.window) } else { parts.window },
         buffer: parts.window,
-        ratio: (scaling_ratio * 256.0) as u32,
+        ratio: (params.real("scaling_ratio") * 256.0) as u32,
         least: millis(parts.delayed_ack),
         longest: longest.min(200),
     };

@@ -3,14 +3,17 @@
 //! long gaps; else every second full segment, or after a delay that follows the pace of arrivals. A
 //! connection that answers what it receives (ping-pong mode) lets its answers acknowledge.
 //!
-//! The program reads at once. Left out: the PSH flag (of full segments that end a write), and the
-//! compression of acknowledgements that only report (`tcp_comp_sack_nr`).
+//! The program reads at once. Left out: the compression of acknowledgements that only report
+//! (`tcp_comp_sack_nr`).
+
+mod buffer;
 
 use packet::{Duration, Instant};
 
+use self::buffer::Buffer;
 use super::{AckClock, AckPolicy, Receiver, Trip};
 use crate::clock::{HostClock, Moment};
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 
 /// The rules of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +24,9 @@ pub(crate) struct Adaptive {
     pub segment: u32,
     pub header: u32,
     pub mss: u32,
-    /// The receive buffer, bytes, and what of it full segments fill, in 1/256 (`scaling_ratio`).
+    /// The receive buffer at the beginning and as far as it may grow, bytes, and what of it full
+    /// segments fill, in 1/256 (`scaling_ratio`).
+    pub start: u64,
     pub buffer: u64,
     pub ratio: u32,
     /// Shortest and longest delay (`TCP_ATO_MIN`, `tcp_delack_max`), ms.
@@ -49,7 +54,7 @@ pub(super) struct Tempo {
     answers: bool,
     /// Data came since the last acknowledgement went out.
     owed: bool,
-    /// Small segments among it (`ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
+    /// Small segments among it, or a full one with PSH (`ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
     small: u8,
     /// An ECN-capable packet came (`TCP_ECN_SEEN`).
     capable: bool,
@@ -66,11 +71,12 @@ pub(super) struct Tempo {
     /// The window as far as it has grown (`rcv_ssthresh`), and its bound (`window_clamp`).
     window: u64,
     bound: u64,
+    buffer: Buffer,
 }
 
 impl Tempo {
     pub fn new(rules: &Adaptive) -> Self {
-        let half = (rules.buffer / 2).saturating_sub(u64::from(rules.mss));
+        let half = (rules.start / 2).saturating_sub(u64::from(rules.mss));
         Tempo {
             quick: 0,
             answers: false,
@@ -85,6 +91,7 @@ impl Tempo {
             odd: 0,
             window: half,
             bound: half,
+            buffer: Buffer::new(rules.start, half.min(10 * u64::from(rules.mss))),
         }
     }
 
@@ -101,14 +108,17 @@ impl Tempo {
         self.wait = self.least;
     }
 
-    /// `tcp_event_data_recv`: `len` bytes came in order.
+    /// `tcp_event_data_recv`: data came in order.
     #[inline(always)]
-    fn on_data(&mut self, rules: &Adaptive, len: u32, timing: &Timing) {
+    fn on_data(&mut self, rules: &Adaptive, segment: &Segment, timing: &Timing) {
+        let len = segment.len;
         self.owed = true;
+        self.time_trip(segment, timing);
         if len == self.full {
             self.odd = 0;
+            self.small = self.small.max(u8::from(segment.pushes()));
         } else {
-            self.measure(rules, len);
+            self.measure(rules, len, segment.pushes());
         }
         let (now, least) = (jiffy(timing.moment.at), self.least);
         let gap = now - self.last;
@@ -131,12 +141,12 @@ impl Tempo {
 
     /// `tcp_measure_rcv_mss`.
     #[cold]
-    fn measure(&mut self, rules: &Adaptive, len: u32) {
+    fn measure(&mut self, rules: &Adaptive, len: u32, pushes: bool) {
         let odd = std::mem::take(&mut self.odd);
         if len > self.full {
-            let ratio = u64::from(rules.ratio * len / rules.segment);
-            self.bound = (rules.buffer * ratio) >> 8;
             self.full = len.min(rules.segment);
+            self.bound = (self.buffer.bytes * self.ratio(rules)) >> 8;
+            self.small = self.small.max(u8::from(pushes));
             return;
         }
         if len + rules.header >= FIRST_SEGMENT + BARE_HEADER {
@@ -147,6 +157,11 @@ impl Tempo {
             }
         }
         self.small = (self.small + 1).min(2);
+    }
+
+    /// What full segments as large as those seen fill of the buffer, in 1/256.
+    fn ratio(&self, rules: &Adaptive) -> u64 {
+        u64::from(rules.ratio * self.full / rules.segment).max(1)
     }
 
     /// `tcp_grow_window`: two segments more for a full one, as long as the buffer has room beside
@@ -242,30 +257,31 @@ impl Trip<'_> {
 }
 
 impl Receiver {
-    /// In-order data came, and no hole is open: `len` bytes and perhaps a FIN.
+    /// In-order data came, and no hole is open, perhaps with a FIN.
     #[inline(never)]
     pub(super) fn adapt(
         &mut self,
         rules: &Adaptive,
         policy: &AckPolicy,
-        len: u32,
-        fin: bool,
+        segment: &Segment,
         timing: &Timing,
     ) {
         let waiting = self.next - self.acked;
         let Some(tempo) = self.tempo() else { return };
-        if len > 0 {
-            tempo.on_data(rules, len, timing);
+        if segment.len > 0 {
+            tempo.on_data(rules, segment, timing);
         }
-        if fin {
+        if segment.flags.has(Flags::FIN) {
             // `tcp_fin`: the program is taken to answer.
             (tempo.answers, tempo.owed) = (true, true);
         }
-        if tempo.is_due(rules, waiting) {
+        let due = tempo.is_due(rules, waiting);
+        let wait = tempo.delay(rules, timing);
+        self.has_read(rules, timing.moment.at);
+        if due {
             self.ack_now = true;
             return;
         }
-        let wait = tempo.delay(rules, timing);
         let mut due = timing.moment.at + Duration::from_millis(wait);
         if policy.clock != AckClock::Connection {
             due = policy.due(timing.clock, timing.moment);
@@ -295,13 +311,13 @@ impl Receiver {
         if (in_order || start == self.next) && end == self.fin && !self.has_hole() {
             self.next = end + 1;
             self.waiting = self.waiting.saturating_add(1);
-            self.adapt(rules, policy, segment.len, true, timing);
+            self.adapt(rules, policy, segment, timing);
             return true;
         }
         let beyond = start > self.next;
         let Some(tempo) = self.tempo() else { return false };
         if in_order {
-            tempo.on_data(rules, segment.len, timing);
+            tempo.on_data(rules, segment, timing);
         } else if beyond {
             if std::mem::take(&mut tempo.urged) {
                 tempo.hurry(QUICK_AFTER_MARK);

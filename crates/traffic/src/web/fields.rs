@@ -165,6 +165,19 @@ pub const RESPONSE_ENDS: Field = Field::new(
     "constructed: papers say \"the last byte\" or nothing; recalled: RFC 1945 section \
              7.2.2",
 );
+/// From when a pause counts.
+pub const THINK_FROM: Field = Field::new(
+    "think_from",
+    Kind::Choice(&["last reply", "page"]),
+    Value::Choice("last reply"),
+)
+.meaning(
+    "From when a think time counts: last reply (whoever waits for a page thinks later), or page: \
+              from its beginning, so that the next page begins when that time is over or the page \
+              is there, whichever is later, and a slow page costs no load unless it takes longer \
+              than the user would have thought.",
+)
+.source("constructed: models give \"the time between two page retrievals\", which can be read both ways");
 /// Start.
 pub const START: Field =
     Field::new("start", Kind::Choice(&["stationary", "spread"]), Value::Choice("stationary"))
@@ -195,6 +208,7 @@ pub static ALL: &[Field] = &[
     SERVICE,
     PAGE_SERVERS,
     RESPONSE_ENDS,
+    THINK_FROM,
     START,
 ];
 
@@ -231,6 +245,7 @@ pub(super) fn apply(
     model.persistence =
         persistence(model, params, defaults, own("connection_requests", Unit::Count)?)?;
     model.to_end_of_file = params.choice("response_ends") == "end of file";
+    model.thinks_from_page = params.choice("think_from") == "page";
     if model.to_end_of_file && model.persistence.is_some() {
         let why = "\"end of file\" is HTTP/1.0's: a reply on a connection that is kept must tell its \
                    length; write http = \"http10\" beside it, or \"last byte\"";

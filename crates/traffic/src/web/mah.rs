@@ -148,6 +148,7 @@ static FIELDS: &[Field] = &[
              distribution of your own. If not given, le1000 for mah-raw and le1800 for mah-fit.",
         )
         .source("read: the 1995 trace; constructed: the cuts"),
+    fields::THINK_FROM,
     fields::START,
     fields::HTTP,
     fields::STREAMS,

@@ -65,6 +65,8 @@ pub struct UserModel {
     /// Whether a reply on a connection of its own has come when the server has closed, and not
     /// when its last byte is there.
     pub to_end_of_file: bool,
+    /// Whether a think time counts from the beginning of a page and not from its last reply.
+    pub thinks_from_page: bool,
     /// Whether what is fetched between two pauses is a page that somebody waits for.
     pub browses: bool,
 }
@@ -136,6 +138,7 @@ impl UserModel {
             servers,
             persistence: None,
             to_end_of_file: false,
+            thinks_from_page: false,
             browses: true,
         }
     }

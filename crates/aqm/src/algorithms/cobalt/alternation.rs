@@ -17,6 +17,8 @@ pub(crate) struct Numbers {
     pub p_inc: f64,
     /// What an empty queue takes from it.
     pub p_dec: f64,
+    /// Roots as Linux has them.
+    pub linux: bool,
 }
 
 /// No such threshold.
@@ -34,6 +36,7 @@ impl Numbers {
             blue_threshold: NEVER,
             p_inc: 1.0 / 256.0,
             p_dec: 1.0 / 4096.0,
+            linux: true,
         }
     }
 
@@ -54,9 +57,43 @@ pub(crate) struct Visit {
     pub coin: bool,
 }
 
+/// 2^32 over the root of the count, of 0 as of 1, as `sch_cake` has them ready.
+const ROOTS: [u32; 16] = [
+    4_294_967_295,
+    4_294_967_295,
+    3_037_000_500,
+    2_479_700_525,
+    2_147_483_647,
+    1_920_767_767,
+    1_753_413_056,
+    1_623_345_051,
+    1_518_500_250,
+    1_431_655_765,
+    1_358_187_914,
+    1_294_981_364,
+    1_239_850_263,
+    1_191_209_601,
+    1_147_878_294,
+    1_108_955_788,
+];
+
+/// 2^32 over the root of a count: beyond the table one step of Newton's from the last count's.
+fn inverse_root(count: u32, last: u32) -> u32 {
+    if let Some(known) = ROOTS.get(count as usize) {
+        return *known;
+    }
+    let square = (u64::from(last) * u64::from(last)) >> 32;
+    // A quarter of it, so that the product has room.
+    let rest = (3u64 << 32).wrapping_sub(u64::from(count) * square) >> 2;
+    (rest.wrapping_mul(u64::from(last)) >> 31) as u32
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Alternation {
     count: u32,
+    /// 2^32 over its root when it last rose or fell; zero before that, as in Linux, where a queue's
+    /// first signal therefore waits for no interval.
+    inverse_root: u32,
     dropping: bool,
     /// Whether the last visit was later than planned even for the next signal.
     late: bool,
@@ -72,6 +109,7 @@ impl Alternation {
     pub const fn new() -> Self {
         Alternation {
             count: 0,
+            inverse_root: 0,
             dropping: false,
             late: false,
             drop_next: Instant::ZERO,
@@ -98,9 +136,19 @@ impl Alternation {
         self.p_drop == 0.0 && self.count == 0 && now >= self.drop_next
     }
 
-    fn after(&self, t: Instant, interval: Duration) -> Instant {
+    fn after(&self, t: Instant, numbers: &Numbers) -> Instant {
+        let interval = numbers.interval.nanos();
+        if numbers.linux {
+            let wait = (u128::from(interval) * u128::from(self.inverse_root)) >> 32;
+            return t + Duration::from_nanos(wait as u64);
+        }
         let root = math::sqrt(f64::from(self.count.max(1)));
-        t + Duration::from_nanos((interval.nanos() as f64 / root + 0.5) as u64)
+        t + Duration::from_nanos((interval as f64 / root + 0.5) as u64)
+    }
+
+    fn count_to(&mut self, count: u32) {
+        self.count = count;
+        self.inverse_root = inverse_root(count, self.inverse_root);
     }
 
     const fn due(&self, now: Instant) -> bool {
@@ -128,27 +176,26 @@ impl Alternation {
     /// CoDel's half.
     #[inline]
     fn signals(&mut self, numbers: &Numbers, too_long: bool, now: Instant) -> bool {
-        let interval = numbers.interval;
         let mut due = self.due(now);
         self.late = now > self.drop_next;
         if too_long {
             if !self.dropping {
                 self.dropping = true;
-                self.drop_next = self.after(now, interval);
+                self.drop_next = self.after(now, numbers);
             }
             self.count = self.count.max(1);
         } else {
             self.dropping = false;
         }
         if due && self.dropping {
-            self.count = self.count.saturating_add(1);
-            self.drop_next = self.after(self.drop_next, interval);
+            self.count_to(self.count.saturating_add(1));
+            self.drop_next = self.after(self.drop_next, numbers);
             self.late = now > self.drop_next;
             return true;
         }
         while due {
-            self.count -= 1;
-            self.drop_next = self.after(self.drop_next, interval);
+            self.count_to(self.count - 1);
+            self.drop_next = self.after(self.drop_next, numbers);
             self.late = now > self.drop_next;
             due = self.due(now);
         }
@@ -195,8 +242,8 @@ impl Alternation {
         }
         self.dropping = false;
         if self.due(now) {
-            self.count -= 1;
-            self.drop_next = self.after(self.drop_next, numbers.interval);
+            self.count_to(self.count - 1);
+            self.drop_next = self.after(self.drop_next, numbers);
         }
     }
 }
@@ -208,7 +255,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     fn numbers() -> Numbers {
-        Numbers::at_rate(MS * 5, MS * 100, Duration::ZERO)
+        Numbers { linux: false, ..Numbers::at_rate(MS * 5, MS * 100, Duration::ZERO) }
     }
 
     fn ms(ms: u64) -> Instant {
@@ -263,6 +310,43 @@ mod tests {
         assert!(!law.at_rest(ms(500)));
         law.empty(&numbers(), ms(500));
         assert!(!law.at_rest(ms(549)) && law.at_rest(ms(550)));
+    }
+
+    #[test]
+    fn in_linux_the_first_signal_of_a_queue_waits_for_no_interval_and_later_ones_do() {
+        let numbers = Numbers::at_rate(MS * 5, MS * 100, Duration::ZERO);
+        let mut law = Alternation::new();
+        let mut rng = Rng::named(1, "alternation");
+        // Waits of 2^-32 of the interval, rounded down: one ns short of 100 ms, of 100 ms / sqrt 2.
+        for (at, sojourn, signal, count, next) in [
+            (0, 1, false, 0, 100_000_000),
+            (50, 6, false, 1, 50_000_000),
+            (51, 6, true, 2, 120_710_678),
+            (52, 1, false, 2, 120_710_678),
+            (121, 1, false, 1, 220_710_677),
+            (221, 1, false, 0, 321_000_000),
+            (320, 6, false, 1, 419_999_999),
+        ] {
+            let visit = law.visit(&numbers, MS * sojourn, 0, ms(at), &mut rng);
+            law.settle(&numbers, visit.signal, ms(at));
+            assert_eq!((visit.signal, law.count()), (signal, count), "{at}");
+            assert_eq!(law.drop_next.nanos(), next, "{at}");
+        }
+    }
+
+    #[test]
+    fn inverse_roots_are_exact_up_to_fifteen_and_close_above() {
+        let mut root = 0;
+        for count in 0..2_000 {
+            root = inverse_root(count, root);
+            let exact = 2f64.powi(32) / f64::from(count.max(1)).sqrt();
+            let apart = f64::from(root) / exact - 1.0;
+            let most = if count < 16 { 1e-9 } else { 0.0036 };
+            assert!(apart.abs() < most, "{count}: {apart}");
+        }
+        // One step of Newton from the root of 15 towards 2^30 leaves 0.16 %.
+        assert_eq!(inverse_root(16, 1_108_955_788), 1_071_990_595);
+        assert_eq!(inverse_root(15, 7), 1_108_955_788, "back from above");
     }
 
     #[test]

@@ -27,6 +27,7 @@ struct Flow {
     set: Set,
     tag: u32,
     count: u64,
+    rec_inv_sqrt: u64,
     dropping: bool,
     drop_next: i64,
     p_drop: f64,
@@ -36,6 +37,20 @@ struct Flow {
 impl Flow {
     fn backlog(&self) -> u64 {
         self.packets.iter().map(|p| u64::from(p.bytes)).sum()
+    }
+
+    /// cobalt_invsqrt; 2^32 over a root, the first ones from its table.
+    fn invsqrt(&mut self) {
+        let root = (2f64.powi(32) / (self.count.max(1) as f64).sqrt()).round() as u64;
+        self.rec_inv_sqrt = match self.count {
+            0 | 1 | 4 => root - 1,
+            10 | 12 | 15 => root + 1,
+            2..=14 => root,
+            _ => {
+                let square = self.rec_inv_sqrt * self.rec_inv_sqrt >> 32;
+                (((3 << 32) - self.count * square >> 2) * self.rec_inv_sqrt) >> 31
+            }
+        };
     }
 }
 
@@ -75,8 +90,8 @@ impl Tin {
     fn sparse(&self) -> usize {
         self.number(&[Set::Sparse, Set::SparseWait])
     }
-    fn control(&self, count: u64, t: i64) -> i64 {
-        t + (self.interval as f64 / (count.max(1) as f64).sqrt()).round() as i64
+    fn control(&self, rec_inv_sqrt: u64, t: i64) -> i64 {
+        t + (self.interval as u64 * rec_inv_sqrt >> 32) as i64
     }
     fn unlist(&mut self, i: usize) {
         for list in [&mut self.new, &mut self.old, &mut self.decaying] {
@@ -385,8 +400,9 @@ impl Cake {
         flow.dropping = false;
         if flow.count > 0 && now >= flow.drop_next {
             flow.count -= 1;
-            let (count, next) = (flow.count, flow.drop_next);
-            tin.flows[i].drop_next = tin.control(count, next);
+            flow.invsqrt();
+            let (root, next) = (flow.rec_inv_sqrt, flow.drop_next);
+            tin.flows[i].drop_next = tin.control(root, next);
         }
     }
 
@@ -412,7 +428,7 @@ impl Cake {
         if over {
             if !flow.dropping {
                 flow.dropping = true;
-                flow.drop_next = tin.control(flow.count, now);
+                flow.drop_next = tin.control(flow.rec_inv_sqrt, now);
             }
             if flow.count == 0 {
                 flow.count = 1;
@@ -426,12 +442,14 @@ impl Cake {
                 drop = Some(Why::Early);
             }
             flow.count += 1;
-            flow.drop_next = tin.control(flow.count, flow.drop_next);
+            flow.invsqrt();
+            flow.drop_next = tin.control(flow.rec_inv_sqrt, flow.drop_next);
             schedule = now - flow.drop_next;
         } else {
             while next_due {
                 flow.count -= 1;
-                flow.drop_next = tin.control(flow.count, flow.drop_next);
+                flow.invsqrt();
+                flow.drop_next = tin.control(flow.rec_inv_sqrt, flow.drop_next);
                 schedule = now - flow.drop_next;
                 next_due = flow.count > 0 && schedule >= 0;
             }

@@ -154,7 +154,8 @@ fn the_rate_is_met_to_a_packet() {
 
 #[test]
 fn an_idle_time_is_not_saved_for_a_burst() {
-    let mut line = Line::new(&[("rate", "4 Mbit/s")], &[]);
+    // A target that the last of them meets, too.
+    let mut line = Line::new(&[("rate", "4 Mbit/s"), ("target", "40 ms")], &[]);
     for burst in 1..4 {
         line.now = burst * S;
         (0..10).for_each(|_| line.send(0, sender(1)));

@@ -26,6 +26,7 @@ impl End {
             segment: SEGMENT,
             header: 32,
             mss: 1_460,
+            start: 6_000_000,
             buffer: 6_000_000,
             ratio,
             least: 40,
@@ -58,6 +59,14 @@ impl End {
     fn arrives(&mut self, at: u64, len: u32, ecn: Ecn) -> bool {
         let seq = self.receiver.next;
         let segment = Segment { seq, len, ecn, flags: Flags::ACK, ..Segment::default() };
+        self.take(at, &segment)
+    }
+
+    /// A full segment with PSH arrives.
+    fn pushed(&mut self, at: u64) -> bool {
+        let seq = self.receiver.next;
+        let mut segment = Segment { seq, len: SEGMENT, flags: Flags::ACK, ..Segment::default() };
+        segment.push();
         self.take(at, &segment)
     }
 
@@ -183,6 +192,18 @@ fn a_small_segment_is_acknowledged_when_the_program_has_read_it() {
 }
 
 #[test]
+fn a_full_segment_with_psh_is_acknowledged_when_the_program_has_read_it() {
+    let mut end = End::warm();
+    assert!(!end.full(20));
+    assert!(end.pushed(20), "beyond a full one");
+    assert!(end.pushed(21), "alone");
+    assert!(!end.full(22));
+    end.receiver.on_data_sent(ms(22));
+    end.receiver.on_ack_sent();
+    assert!(!end.pushed(23), "the program answers");
+}
+
+#[test]
 fn a_first_mark_and_a_repeat_are_acknowledged_at_once_with_the_next() {
     let mut end = End::warm();
     let mut hear = |at, ecn, first, cwr| {
@@ -221,4 +242,69 @@ fn a_fin_waits_for_the_program_to_close() {
     assert!(end.receiver.closed());
     assert_eq!(end.waits_until(), 60);
     assert!(end.take(70, &Segment { seq, len: 100, flags, ..Segment::default() }), "again");
+}
+
+/// A buffer that begins with 128 KiB; its first segment, at 100 ms, tells of a round trip of 40 ms.
+fn growing(most: u64) -> End {
+    let mut end = End::new(164);
+    let AtOnce::Adaptive(rules) = &mut end.policy.at_once else { panic!("linux") };
+    (rules.start, rules.buffer) = (131_072.min(most), most);
+    end.receiver.reset(&end.policy);
+    end.receiver.open();
+    end.receiver.on_ack_sent();
+    end.stamped(100);
+    end
+}
+
+impl End {
+    fn stamped(&mut self, at: u64) {
+        let seq = self.receiver.next;
+        let flags = Flags::ACK.with(Flags::STAMPED);
+        let segment = Segment { seq, len: SEGMENT, flags, echo: 60, ..Segment::default() };
+        self.take(at, &segment);
+    }
+
+    /// The buffer, and the bound of the window.
+    fn buffer(&mut self) -> (u64, u64) {
+        let tempo = self.receiver.tempo().expect("linux");
+        (tempo.buffer.bytes, tempo.bound)
+    }
+}
+
+#[test]
+fn the_buffer_grows_with_what_is_read_in_a_round_trip() {
+    let mut end = growing(6 << 20);
+    assert_eq!(end.buffer(), (131_072, 83_968)); // 131,072 x 164/256
+    (101..=120).for_each(|at| end.stamped(at));
+    assert_eq!(end.buffer().0, 131_072, "the round trip is not over");
+    end.stamped(140);
+    // 21 segments, 30,408 B, where 14,600 were expected: 2 x 30,408 + 16 x 1,460 = 84,176 B, and twice
+    // 84,176 x 15,808/14,600 = 91,140 more: 266,456 B, for which the buffer is 256/164 as large.
+    assert_eq!(end.buffer(), (415_931, 266_455));
+    (141..=181).step_by(8).for_each(|at| end.stamped(at));
+    assert_eq!(end.buffer(), (415_931, 266_455), "it never shrinks");
+}
+
+#[test]
+fn a_buffer_grows_to_its_bound_and_a_fixed_one_not_at_all() {
+    for most in [200_000, 100_000] {
+        let mut end = growing(most);
+        (101..=140).for_each(|at| end.stamped(at));
+        assert_eq!(end.buffer(), (most, (most * 164) >> 8));
+    }
+}
+
+#[test]
+fn without_timestamps_a_window_s_end_tells_the_round_trip() {
+    let mut end = End::new(164);
+    let trip = |end: &mut End| end.receiver.tempo().expect("linux").buffer.trip();
+    end.full(100);
+    let (edge, bytes) = (end.receiver.tempo().expect("linux").buffer.edge(), u64::from(SEGMENT));
+    let segments = (edge - 1).div_ceil(bytes) - 1;
+    (1..segments).for_each(|_| {
+        end.full(120);
+    });
+    assert_eq!(trip(&mut end), 0);
+    end.full(160);
+    assert_eq!(trip(&mut end), 8 * 60_000);
 }

@@ -1,0 +1,80 @@
+//! The programs of a run beside its router, on the system's clock.
+
+use packet::{Duration, Instant};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+
+use super::capture::Capture;
+use super::drive::Around;
+use crate::clock::{Clock, thread_cpu, timespec};
+use crate::control::{Announcement, Message};
+use crate::device::Tun;
+use crate::fault::{Fault, doing};
+use crate::parts::Running;
+
+/// The programs that run, and the run's clock.
+pub struct Programs {
+    /// The time since it began.
+    pub clock: Clock,
+    /// Users, servers, and what somebody wants to run behind the link.
+    pub running: Vec<Running>,
+    /// What leaves the links is written there.
+    pub capture: Option<Capture>,
+}
+
+impl Around<Tun> for Programs {
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    fn used(&self) -> Duration {
+        thread_cpu()
+    }
+
+    fn sleep(&mut self, devices: &[Tun; 2], most: Duration) -> Result<bool, Fault> {
+        let [clients, servers] = devices;
+        let mut files =
+            vec![PollFd::new(clients, PollFlags::IN), PollFd::new(servers, PollFlags::IN)];
+        let words = self.running.iter().filter(|part| part.code.is_none());
+        files.extend(words.filter_map(|p| Some(PollFd::new(p.control.as_ref()?, PollFlags::IN))));
+        match poll(&mut files, Some(&timespec(most))) {
+            Ok(_) => Ok(files[2..].iter().any(|file| file.revents().contains(PollFlags::IN))),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(doing("wait for packets")(error)),
+        }
+    }
+
+    fn hear(&self, tell: &mut dyn FnMut(&Announcement)) {
+        for part in &self.running {
+            while let Some(Message::Announce(of)) = part.heard() {
+                tell(&of);
+            }
+        }
+    }
+
+    fn look_after(&mut self) -> Result<bool, Fault> {
+        self.capture.as_ref().map_or(Ok(()), Capture::check)?;
+        let mut over = false;
+        for part in &mut self.running {
+            if part.has_ended()? {
+                if let Some(failure) = part.failure() {
+                    return Err(failure);
+                }
+                over |= part.part.ends_run;
+            }
+        }
+        Ok(over)
+    }
+
+    fn users_have_ended(&self) -> bool {
+        self.running.iter().all(|part| part.control.is_none() || part.code.is_some())
+    }
+
+    fn stop(&mut self) -> Result<(), Fault> {
+        for part in &mut self.running {
+            part.has_ended()?;
+            part.stop();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! How Linux sizes the receive buffer of a connection by what the program reads in a round trip
+//! (`tcp_rcv_space_adjust`, Dynamic Right-Sizing). Here its size decides how
+//! long the window grows, and so how long every segment is acknowledged.
+
+use packet::Instant;
+
+use super::{Adaptive, Receiver, Tempo, Timing};
+use crate::segment::{Flags, Segment};
+
+/// Segments of cushion beside twice what was read.
+const CUSHION: u64 = 16;
+
+/// What autotuning knows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Buffer {
+    /// Its size (`sk_rcvbuf`).
+    pub bytes: u64,
+    /// The most that was read in a round trip (`rcvq_space.space`).
+    most: u64,
+    /// Where and when the round trip under way began (`rcvq_space.seq`, `rcvq_space.time`).
+    from: u64,
+    since: Instant,
+    /// Eight round trips as a receiver sees them, us; 0 if unknown (`rcv_rtt_est.rtt_us`).
+    trip: u64,
+    /// The timestamp that was measured last (`rcv_rtt_last_tsecr`).
+    echo: u32,
+    /// The end of the window that was open then, which is there a round trip later
+    /// (`rcv_rtt_est.seq`, `rcv_rtt_est.time`).
+    edge: u64,
+    opened: Instant,
+}
+
+impl Buffer {
+    #[cfg(test)]
+    pub fn trip(&self) -> u64 {
+        self.trip
+    }
+
+    #[cfg(test)]
+    pub fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// A buffer of so many bytes; more than `most` in a round trip make it grow.
+    pub fn new(bytes: u64, most: u64) -> Buffer {
+        Buffer {
+            bytes,
+            most,
+            from: 1,
+            since: Instant::ZERO,
+            trip: 0,
+            echo: 0,
+            edge: 0,
+            opened: Instant::ZERO,
+        }
+    }
+
+    /// `tcp_rcv_rtt_update`: a shorter round trip is taken at once, of longer ones an eighth, and none
+    /// of a whole window.
+    fn learn(&mut self, us: u64, of_window: bool) {
+        let sample = 8 * us;
+        if self.trip == 0 || sample < self.trip {
+            self.trip = sample;
+        } else if !of_window {
+            self.trip = self.trip - self.trip / 8 + us;
+        }
+    }
+}
+
+impl Tempo {
+    /// `tcp_rcv_rtt_measure_ts` and `tcp_rcv_rtt_measure`.
+    #[inline]
+    pub(super) fn time_trip(&mut self, segment: &Segment, timing: &Timing) {
+        let (buffer, now) = (&mut self.buffer, timing.moment.at);
+        if segment.flags.has(Flags::STAMPED) && segment.echo != buffer.echo {
+            buffer.echo = segment.echo;
+            let ticks = timing.trip.rules.timestamp(timing.clock, timing.moment);
+            let ms = ticks.wrapping_sub(segment.echo);
+            if segment.len >= self.full && ms > 0 {
+                buffer.learn(u64::from(ms) * 1_000, false);
+            }
+        }
+        if segment.seq + u64::from(segment.len) >= buffer.edge {
+            if buffer.edge > 0 {
+                buffer.learn((now.since(buffer.opened).nanos() / 1_000).max(1), true);
+            }
+            buffer.edge = segment.seq + u64::from(segment.len) + self.window;
+            buffer.opened = now;
+        }
+    }
+
+    /// The program has read all below `next`.
+    fn adjust(&mut self, rules: &Adaptive, next: u64, now: Instant) {
+        let ratio = self.ratio(rules);
+        let buffer = &mut self.buffer;
+        if buffer.trip == 0 || now.since(buffer.since).nanos() / 1_000 < buffer.trip / 8 {
+            return;
+        }
+        let read = next - buffer.from;
+        if read > buffer.most {
+            // Twice, for losses; and as much more as the rate has grown, twice, for slow start.
+            let window = 2 * read + CUSHION * u64::from(rules.mss);
+            let growth = window * (read - buffer.most) / buffer.most;
+            let bytes = (((window + 2 * growth) << 8) / ratio).min(rules.buffer);
+            if bytes > buffer.bytes {
+                buffer.bytes = bytes;
+                self.bound = (bytes * ratio) >> 8;
+            }
+            buffer.most = read;
+        }
+        (buffer.from, buffer.since) = (next, now);
+    }
+}
+
+impl Receiver {
+    /// The program has read all that is in order.
+    pub(in crate::receiver) fn has_read(&mut self, rules: &Adaptive, now: Instant) {
+        let next = self.next;
+        if rules.start < rules.buffer
+            && let Some(tempo) = self.tempo()
+        {
+            tempo.adjust(rules, next, now);
+        }
+    }
+}

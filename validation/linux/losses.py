@@ -1,0 +1,283 @@
+"""One transfer with listed losses and marks, in a Linux kernel and in aqmlab, segment by segment.
+
+Usage: python -m validation.linux.losses [--only WORD] [--out FOLDER] [--detail]
+1,500 segments over 10 Mbit/s and 80 ms behind a queue that never fills, so that nothing happens but
+what is listed. Both must send the same segments in the same order and at the same time: what is
+repeated, when, and when the last byte has come. `--detail` prints where they part.
+Needs the kernel of `make uml`; without it, says so in one line and ends well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aqmlab
+from validation.external import Missing
+from validation.linux import machine
+from validation.linux.cases import BUFFER, RATE
+from validation.linux.segments import Segment, Sent, read_pcap, sent
+
+SEGMENTS, DATA = 1_500, 1_448
+"""Of a transfer, and the bytes of each: 1,500 less headers and timestamps."""
+PORT = 5001
+DURATION_S = 30
+NEAR_NS = 2_300_000
+"""Two instants are the same within this: a tick of the kernel's clock and a segment on the line."""
+FRAME_NS = (DATA + 66) * 8_000_000_000 // RATE
+"""What a lost segment takes of the kernel's line: it is lost at its end, ours before it."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """Numbers of data segments, from 1, that are lost or marked."""
+
+    drop: tuple[int, ...] = ()
+    mark: tuple[int, ...] = ()
+    again: int = 0
+    """Segment whose first retransmission is lost, too."""
+    before: int = 0
+    """Retransmissions on the line before the last that is listed."""
+
+    @property
+    def lost(self) -> int:
+        """How many are lost."""
+        return len(self.drop) + bool(self.again)
+
+
+SCRIPTS: dict[str, Script] = {
+    "nothing": Script(),
+    "one": Script((150,)),
+    "three of a window": Script((150, 155, 160)),
+    "eight in a row": Script(tuple(range(150, 158))),
+    "every second of 20": Script(tuple(range(150, 170, 2))),
+    "one and its repeat": Script((150,), again=150),
+    "the first ten": Script(tuple(range(1, 11))),
+    "the last": Script((SEGMENTS,)),
+    "the last three": Script((SEGMENTS - 2, SEGMENTS - 1, SEGMENTS)),
+    "one, then one": Script((100, 900), before=1),
+}
+MARKS: dict[str, Script] = {
+    "one mark": Script(mark=(150,)),
+    "20 marks in a row": Script(mark=tuple(range(150, 170))),
+    "a mark and a loss": Script((155,), (150,)),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A script and the end systems that meet it."""
+
+    script: str
+    congestion: str
+    sack: bool = True
+    ecn: bool = False
+    quickack: bool = True
+    """Whether every segment is acknowledged at once: then what a receiver reads does not matter."""
+
+    @property
+    def told(self) -> Script:
+        """What is lost or marked."""
+        return MARKS[self.script] if self.ecn else SCRIPTS[self.script]
+
+    @property
+    def name(self) -> str:
+        """As the table has it."""
+        ends = [self.congestion, *(() if self.sack else ("no SACK",)), *(("ECN",) * self.ecn)]
+        ends += [] if self.quickack else ["delayed ACKs"]
+        return f"{', '.join(ends)}: {self.script}"
+
+
+def cases() -> Iterator[Case]:
+    """All that are compared."""
+    for congestion, sack, script in itertools.product(("reno", "cubic"), (True, False), SCRIPTS):
+        yield Case(script, congestion, sack)
+    for congestion, script in itertools.product(("reno", "cubic", "dctcp"), MARKS):
+        yield Case(script, congestion, ecn=True)
+    for script in ("nothing", "one", "eight in a row", "the last three"):
+        yield Case(script, "bbr")
+    for congestion, script in itertools.product(
+        ("reno", "cubic"), ("nothing", "three of a window")
+    ):
+        yield Case(script, congestion, quickack=False)
+
+
+def in_linux(case: Case) -> list[Sent]:
+    """The segments that crossed the kernel's line."""
+    script = case.told
+    # The kernel's line counts every segment that it carries, ours the first of each.
+    drop = list(script.drop)
+    drop[-1:] = [number + script.before for number in drop[-1:]]
+    found = _guest(case, drop)
+    if script.again:
+        # On the line it is the next one after those that came, and those that were lost before.
+        repeat = next(at for at, one in enumerate(found) if one.first == (script.again - 1) * DATA)
+        found = _guest(case, [*drop, repeat + 1 + len(drop)])
+    return found
+
+
+def _guest(case: Case, drop: Sequence[int]) -> list[Sent]:
+    told = machine.run(
+        {
+            "kind": "transfer",
+            "seed": 1,
+            "bytes": SEGMENTS * DATA,
+            "qdisc": "pfifo limit 5000",
+            "line": {
+                "rate": [RATE, 1_000_000_000],
+                "delay": [40_000_000, 40_000_000],
+                "drop": list(drop),
+                "mark": list(case.told.mark),
+            },
+            "sysctl": {"tcp_ecn": int(case.ecn), "tcp_sack": int(case.sack)},
+            "congestion": case.congestion,
+            "quickack": case.quickack,
+            "receive_buffer": BUFFER // 2,
+            "send_buffer": BUFFER // 2,
+            "duration_s": DURATION_S,
+        }
+    )
+    return sent((Segment(*row) for row in told["segments"]), PORT)
+
+
+def in_aqmlab(case: Case) -> list[Sent]:
+    """Ours, of profile `linux`."""
+    script = case.told
+    rules: list[dict[str, Any]] = []
+    if script.drop:
+        rules.append({"drop": list(script.drop)})
+    if script.again:
+        rules.append({"drop": [script.again], "sent": [2]})
+    if script.mark:
+        rules.append({"mark": list(script.mark)})
+    ends = {
+        "profile": "linux",
+        "congestion": case.congestion,
+        "window_bytes": BUFFER,
+        "ecn": case.ecn,
+    } | ({"ack_every": 1} if case.quickack else {})
+    group = {
+        "app": "bulk",
+        "flows": 1,
+        "start_within": "0 s",
+        "bytes": SEGMENTS * DATA,
+        "tcp": ends if case.sack else ends | {"recovery": "newreno"},
+    }
+    scenario = {
+        "name": "losses",
+        "duration": f"{DURATION_S} s",
+        "warmup": "0 s",
+        "network": {"clients": 1, "servers": 1, "rtt": "80 ms"},
+        "link": [
+            {
+                "rate": f"{RATE} bit/s",
+                "reverse_rate": "1 Gbit/s",
+                "framing_bytes": 14,
+                "header_bytes": 14,
+                "forward": {"aqm": "droptail", "limit": 5000},
+                "reverse": {"aqm": "droptail", "limit": 5000},
+            }
+        ],
+        "traffic": [group | ({"script": rules} if rules else {})],
+        "record": {"samples": False, "responses": False},
+    }
+    with tempfile.TemporaryDirectory() as work:
+        file = Path(work, "losses.pcap")
+        aqmlab.run(scenario, seeds=1, jobs=1, pcap=file)
+        found = list(read_pcap(file.read_bytes()))
+    # The side that sends most is the sender: the other's port is the receiver's.
+    by_port: dict[int, int] = {}
+    for one in found:
+        by_port[one.source] = by_port.get(one.source, 0) + one.data
+    return sent(found, min(by_port, key=lambda port: by_port[port]))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How far two transfers agree."""
+
+    ours: list[Sent]
+    theirs: list[Sent]
+    lost: int
+    """Segments and repeats that the script loses."""
+
+    def same(self) -> int:
+        """Segments up to which both sent the same bytes at the same time."""
+        for at, (a, b) in enumerate(zip(self.ours, self.theirs, strict=False)):
+            later_ns = b.at_ns - a.at_ns
+            near = -NEAR_NS <= later_ns <= NEAR_NS + self.lost * FRAME_NS
+            if (a.first, a.data) != (b.first, b.data) or not near:
+                return at
+        return min(len(self.ours), len(self.theirs))
+
+    def row(self, name: str) -> str:
+        """Of the table."""
+        all_of_it = self.same() == len(self.ours) == len(self.theirs)
+        cells: list[object] = [name]
+        for of in (self.ours, self.theirs):
+            again = [one for one in of if one.again]
+            first = f"{again[0].at_ns / 1e6:.1f}" if again else ""
+            cells += [len(again), first, f"{of[-1].at_ns / 1e6:.1f}" if of else ""]
+        return f"| {' | '.join(map(str, [*cells, 'all' if all_of_it else self.same()]))} |"
+
+    def detail(self) -> Iterator[str]:
+        """What follows where they part."""
+        at = max(self.same() - 2, 0)
+        for a, b in itertools.islice(itertools.zip_longest(self.ours, self.theirs), at, at + 12):
+            told = [
+                f"{x.at_ns / 1e6:9.3f} ms {x.first / DATA + 1:7.2f} {x.data}{' again' * x.again}"
+                if x
+                else ""
+                for x in (a, b)
+            ]
+            yield f"    {told[0]:40} {told[1]}"
+
+
+COLUMNS = (
+    "end systems: lost or marked",
+    "repeated here",
+    "first, ms",
+    "last data, ms",
+    "Linux: repeated",
+    "first, ms",
+    "last data, ms",
+    "the same up to segment",
+)
+
+
+def main() -> int:
+    """Prints the table; 0 also where there is no kernel for it."""
+    parser = argparse.ArgumentParser(
+        prog="python -m validation.linux.losses", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("--only", default="", help="cases whose name has this in it")
+    parser.add_argument("--detail", action="store_true", help="print where the two part")
+    parser.add_argument("--out", type=Path, help="folder for losses.md")
+    arguments = parser.parse_args()
+    try:
+        machine.kernel()
+    except Missing as missing:
+        print(f"no comparison with Linux: {missing}")
+        return 0
+    lines = [f"| {' | '.join(COLUMNS)} |", "| --- " * len(COLUMNS) + "|"]
+    print(*lines, sep="\n", flush=True)
+    for case in cases():
+        if arguments.only in case.name:
+            found = Comparison(in_aqmlab(case), in_linux(case), case.told.lost)
+            lines.append(found.row(case.name))
+            print(lines[-1], flush=True)
+            if arguments.detail and not lines[-1].endswith("| all |"):
+                print(*found.detail(), sep="\n", flush=True)
+    if arguments.out:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        (arguments.out / "losses.md").write_text("\n".join(lines) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
