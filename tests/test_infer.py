@@ -268,6 +268,13 @@ def test_a_set_is_a_study_beside_its_own(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("study", "name"), [*((study, "inferred") for study in STUDIES), ("tuning-red", "by-hand")]
+)
+def test_sets_that_are_shipped_are_values_of_the_unknowns(study, name):
+    assert sets.named(experiments.load(study), name).set == name
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [("[set]\nspeed = 1\n", "no unknown"), ('[set]\nbuffer = "x"\n', "buffer"), (None, "no such")],
 )
