@@ -155,3 +155,24 @@ def command(tmp_path) -> Command:
 def aqmlab_command(tmp_path, real_core) -> Command:
     """`aqmlab` itself, run in an empty folder."""
     return Command(tmp_path, ["-m", "aqmlab"])
+
+
+def no_live_runs() -> str:
+    """Why live runs cannot be tried here; empty if they can."""
+    if sys.platform != "linux":
+        return "live runs need Linux"
+    from aqmlab.errors import AqmlabError
+    from aqmlab.live import run
+
+    try:
+        lacking = [need["found"] for need in run.check()["needs"] if not need["ok"]]
+    except AqmlabError as error:
+        return str(error)
+    return "; ".join(lacking)
+
+
+@pytest.fixture(scope="session")
+def namespaces() -> None:
+    why = no_live_runs()
+    if why:
+        pytest.skip(f"no live runs here: {why}")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from live_runs import WEB
 
 from aqmlab.simulator.capture import Capture
 
@@ -27,18 +28,6 @@ forward = {{ aqm = "{aqm}" }}
 [[traffic]]
 app = "bulk"
 flows = 1
-tcp = "linux"
-"""
-WEB = """
-duration = "2 s"
-[network]
-rtt = "20 ms"
-[[link]]
-rate = "5 Mbit/s"
-[[traffic]]
-app = "web"
-users = 400
-start = "stationary"
 tcp = "linux"
 """
 SHORT = 20_000
@@ -67,27 +56,6 @@ assert total == 1 << 20, total
 
 
 NAP = "import time; time.sleep(60) # a long nap"
-
-
-def _can() -> str:
-    """Why live runs cannot be tried here; empty if they can."""
-    if sys.platform != "linux":
-        return "live runs need Linux"
-    from aqmlab.errors import AqmlabError
-    from aqmlab.live import run
-
-    try:
-        lacking = [need["found"] for need in run.check()["needs"] if not need["ok"]]
-    except AqmlabError as error:
-        return str(error)
-    return "; ".join(lacking)
-
-
-@pytest.fixture(scope="module")
-def namespaces() -> None:
-    why = _can()
-    if why:
-        pytest.skip(f"no live runs here: {why}")
 
 
 def _folder(tmp_path: Path, aqm: str = "droptail") -> Path:
@@ -305,62 +273,6 @@ def test_a_full_disk_is_a_sentence_and_keeps_what_was_finished(namespaces, tmp_p
     assert "internal error" not in last
     assert sorted(path.name for path in (tmp_path / "out" / "runs").iterdir()) == kept
     assert not list(drafts.iterdir())
-
-
-def test_a_capture_on_a_full_disk_ends_the_run_in_a_sentence(namespaces, tmp_path):
-    """A disk of 64 KiB in a mount namespace of its own; results have room elsewhere."""
-    (tmp_path / "s.toml").write_text(WEB, "utf-8")
-    full = tmp_path / "full"
-    drafts = tmp_path / "drafts"
-    full.mkdir()
-    drafts.mkdir()
-    mounted = ["unshare", "-m", "sh", "-c"]
-    mounted += [
-        'mount -t tmpfs -o size=64k none full || exit 77; "$@"; code=$?; ls -A full; exit $code'
-    ]
-    words = [sys.executable, "-m", "aqmlab", "live", "s.toml", "--pcap", "full/run.pcap"]
-    how: dict[str, Any] = {"cwd": tmp_path, "timeout": 120, "text": True, "capture_output": True}
-    how["env"] = {**os.environ, "TMPDIR": str(drafts)}
-    ended = subprocess.run([*mounted, "sh", *words, "--out", "out"], check=False, **how)
-    if ended.returncode == 77:
-        pytest.skip("no disk can be mounted here")
-    last = ended.stderr.strip().splitlines()[-1]
-    assert ended.returncode not in (0, 4), ended.stderr
-    assert "the capture cannot be written (No space left on device" in last
-    assert "internal error" not in last
-    assert ended.stdout == ""  # `ls`: not even a draft
-    assert not list((tmp_path / "out").glob("runs/*"))
-    assert not list(drafts.iterdir())
-
-
-def test_datagrams_are_marked_and_their_marks_are_seen(namespaces):
-    """CE travels: set by the queue in a real header, read by the receiver from the kernel."""
-    from aqmlab.live.run import How
-
-    queue = {
-        "aqm": "red",
-        "min_th": 1,
-        "max_th": 60,
-        "max_p": 1,
-        "w_q": 1,
-        "limit": 200,
-        "ecn": True,
-    }
-    scenario: dict[str, Any] = {
-        "duration": "6 s",
-        "network": {"rtt": "20 ms"},
-        "link": [{"rate": "3 Mbit/s", "forward": queue, "reverse": queue}],
-        "traffic": [{"app": "rtc-video", "users": 4, "ecn": True, "start_within": "100 ms"}],
-    }
-    summary = How()(scenario).summary
-    ports = summary["ports"].values()
-    seen = summary["rtc_marked_share"]
-    assert sum(port["marks"] for port in ports) > 20
-    assert 0 < seen < 1
-    scenario["traffic"][0]["ecn"] = False
-    summary = How()(scenario).summary
-    assert summary["rtc_marked_share"] == 0
-    assert sum(port["marks"] for port in summary["ports"].values()) == 0
 
 
 def test_an_answer_that_cannot_be_written_leaves_a_sentence(tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ from validation.external import Missing
 from validation.linux import arrivals, cases, machine
 from validation.linux.embedded import Arrival, Fates, replay
 from validation.linux.guest.packets import frame as framed
+from validation.live import __main__ as calibration
 from validation.ns2.cases import full as ns2_full
 from validation.ns3 import cases as ns3
 from validation.ns3 import program
@@ -167,3 +168,14 @@ def test_the_disciplines_of_the_recorded_arrivals_are_accepted(real_core):
     for name, of in arrivals.DISCIPLINES.items():
         asked = {"discipline": of.name, "parameters": of.parameters, "packets": 3}
         assert engine.trial(asked)["cases"], name
+
+
+def test_live_loads_are_held_against_users_and_simulated_ones(monkeypatch, tmp_path):
+    """Ratios 1, 1, 1.05: mean 1.0167, s = 0.028868, half width 4.302653 s/sqrt(3) = 0.0717."""
+    loads = {"live": [(1, 2.0), (2, 4.0), (3, 6.3)], "simulated": [(1, 2.0), (2, 4.0), (3, 6.0)]}
+    monkeypatch.setattr(calibration, "points", lambda folder, number: loads[folder.name])
+    live, simulated, ratio, *_ = calibration.report(tmp_path)
+    # Slopes: (2 + 8 + 18.9)/14 and 28/14.
+    assert live.startswith("live      2.064 ± ") and "requests for each user, R² 0.99" in live
+    assert simulated == "simulated 2 ± 0 requests for each user, R² 1.00000"
+    assert ratio == "ratio     1.0167 (0.9450 to 1.0884), 3 pairs"

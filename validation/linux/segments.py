@@ -66,10 +66,14 @@ def sent(segments: Iterable[Segment], receiver: int) -> list[Sent]:
     begin = start_ns = None
     reached = 0
     for one in segments:
-        if one.source == receiver or one.data <= 0:
+        if one.source == receiver:
             continue
-        if begin is None or start_ns is None:
-            begin, start_ns = one.seq, one.at_ns
+        if begin is None:
+            begin = one.seq + 1  # behind the SYN
+        if one.data <= 0:
+            continue
+        if start_ns is None:
+            start_ns = one.at_ns
         first = (one.seq - begin) & 0xFFFF_FFFF
         found.append(Sent(one.at_ns - start_ns, first, one.data, first < reached))
         reached = max(reached, first + one.data)

@@ -34,6 +34,8 @@ TESTED_BY = {
 """Crates, and the packages whose tests are asked: the test vectors stand beside the disciplines."""
 
 
+WRITE_S = 20
+"""Answers are written so often."""
 BESIDE = ("vectors",)
 """Folders outside the crates that tests read."""
 
@@ -71,20 +73,19 @@ def survey(answers: Answers, trials: Trials, stop: float) -> bool:
     reached = {number for test in trials.tests for number in test.reaches}
     answers.words |= dict.fromkeys(left - reached, "unreached")
     left &= reached
+    written = time.monotonic()
     for at, test in enumerate(trials.tests, 1):
         asked = sorted(left & test.reaches)
-        if time.monotonic() > stop:
-            answers.write()
-            return False
         noticed = dict(trials.ask(test, asked))
         left -= noticed.keys()
         answers.words |= noticed
-        if noticed and (test.cpu_s > 0.1 or at % 50 == 0):
+        if time.monotonic() > written + WRITE_S:
+            written = time.monotonic()
             answers.write()
-            print(
-                f"{at} of {len(trials.tests)} tests: {len(noticed)} of {len(asked)} noticed by "
-                f"{test.name} ({test.cpu_s} s), {len(left)} left", file=sys.stderr, flush=True,
-            )  # fmt: skip
+            print(f"{at} of {len(trials.tests)} tests asked, {len(left)} left", file=sys.stderr)
+        if time.monotonic() > stop:
+            answers.write()
+            return False
     answers.words |= dict.fromkeys(left, "missed")
     answers.write()
     return True

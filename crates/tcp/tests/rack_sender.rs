@@ -33,6 +33,15 @@ fn a_coarse_clock_takes_no_recovery_back() {
 }
 
 #[test]
+fn without_reports_one_loss_is_one_repeat() {
+    // Its acknowledgement covers what was out when the recovery began, and says nothing of the rest.
+    let mut world = world(200_000, &[("recovery", text("newreno"))]);
+    world.run(secs(20.0), &mut |sent| data(sent, &[15]));
+    let counters = world.ends[S].counters();
+    assert_eq!((counters.fast_retransmits, counters.resent_data), (1, 1));
+}
+
+#[test]
 fn what_the_reordering_timer_finds_goes_out_in_a_recovery_too() {
     // Segment 15 comes 20 ms late and is sent again: reordering is seen, and a hole waits for half a
     // round trip. Segment 40 starts a recovery at 0.5 s. Of what goes out then, the resend too, only

@@ -64,4 +64,7 @@ def transfer(job: dict, ends: Namespaces) -> dict:
             ):
                 rows.append(found)
     ended = None if users.ended is None else users.ended - begun
-    return {"segments": rows, "ended_s": ended, "received": users.received}
+    boot_ns = time.time_ns() - time.monotonic_ns()
+    return {
+        "segments": rows, "ended_s": ended, "received": users.received, "boot_ns": boot_ns
+    }  # fmt: skip

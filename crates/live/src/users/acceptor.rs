@@ -73,7 +73,8 @@ impl Acceptor {
     fn answer(&mut self, now: Instant) -> (Vec<Fact>, Option<Instant>) {
         let mut facts = Vec::new();
         let next = loop {
-            self.pipe.write();
+            let closes = self.finished();
+            self.pipe.write(closes);
             let Some(due) = self.due(now) else { break None };
             if due > now {
                 break Some(due);

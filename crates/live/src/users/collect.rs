@@ -209,7 +209,7 @@ impl Collector {
             Fact::Unanswered { requests } => self.open_requests += requests,
             Fact::Worked { side, ns } => {
                 let of = &mut self.worked[usize::from(side)];
-                *of = *of + Duration::from_nanos(ns);
+                *of += Duration::from_nanos(ns);
             }
             Fact::Said { group, user, report } => self.reports.push((group, user, report.into())),
             _ => {}

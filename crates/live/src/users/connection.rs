@@ -122,8 +122,9 @@ impl Opener {
 
     /// Writes, closes when there is nothing more to write.
     pub(super) fn pump(&mut self) {
-        self.pipe.write();
-        if self.pipe.peer_closed || self.closing() {
+        let closes = self.pipe.peer_closed || self.closing();
+        self.pipe.write(closes);
+        if closes {
             self.pipe.close();
         }
     }

@@ -78,13 +78,17 @@ impl Pipe {
         }
     }
 
-    /// Hands the kernel as much as it takes, or a turn's share: more at the next event.
-    pub fn write(&mut self) {
+    /// Hands the kernel as much as it takes, or a turn's share: more at the next event. Where it
+    /// `closes` when all is written, the end waits for that (`MSG_MORE`), so that the FIN goes with it
+    /// as a simulated one does.
+    pub fn write(&mut self, closes: bool) {
         let before = self.taken;
         let mine = |pipe: &Self| pipe.taken - before < TURN_BYTES;
         while self.established && self.unwritten > 0 && !self.failed && mine(self) {
             let chunk = self.unwritten.min(ZEROS.len() as u64) as usize;
-            match send(&self.socket, &ZEROS[..chunk], SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+            let mut flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+            flags.set(SendFlags::MORE, closes && chunk as u64 == self.unwritten);
+            match send(&self.socket, &ZEROS[..chunk], flags) {
                 Ok(bytes) => {
                     self.taken += bytes as u64;
                     if self.unwritten != u64::MAX {

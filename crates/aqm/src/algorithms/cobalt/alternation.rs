@@ -82,7 +82,7 @@ fn inverse_root(count: u32, last: u32) -> u32 {
     if let Some(known) = ROOTS.get(count as usize) {
         return *known;
     }
-    let square = u64::from(last) * u64::from(last) >> 32;
+    let square = (u64::from(last) * u64::from(last)) >> 32;
     // A quarter of it, so that the product has room.
     let rest = (3u64 << 32).wrapping_sub(u64::from(count) * square) >> 2;
     (rest.wrapping_mul(u64::from(last)) >> 31) as u32
@@ -139,7 +139,7 @@ impl Alternation {
     fn after(&self, t: Instant, numbers: &Numbers) -> Instant {
         let interval = numbers.interval.nanos();
         if numbers.linux {
-            let wait = u128::from(interval) * u128::from(self.inverse_root) >> 32;
+            let wait = (u128::from(interval) * u128::from(self.inverse_root)) >> 32;
             return t + Duration::from_nanos(wait as u64);
         }
         let root = math::sqrt(f64::from(self.count.max(1)));

@@ -1,0 +1,52 @@
+"""How transfers with listed losses are compared, segment by segment."""
+
+from __future__ import annotations
+
+import struct
+
+from validation.linux.losses import FRAME_NS, NEAR_NS, Comparison
+from validation.linux.segments import Sent, read_pcap, sent
+
+
+def packet(source: int, seq: int, data: int, ecn: int = 0) -> bytes:
+    ip = struct.pack("!BBHHHBBHII", 0x45, ecn, 52 + data, 0, 0, 64, 6, 0, 1, 2)
+    tcp = struct.pack("!HHIIBBHHH", source, 5001, seq, 0, 8 << 4, 16, 0, 0, 0) + bytes(12)
+    return ip + tcp
+
+
+def capture(*packets: tuple[int, bytes]) -> bytes:
+    """A pcap file of raw packets at microseconds."""
+    head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)
+    rows = [struct.pack("<IIII", 1, us, len(p), len(p)) + p for us, p in packets]
+    return head + b"".join(rows)
+
+
+def test_a_capture_tells_what_was_sent_and_what_was_sent_before():
+    text = capture(
+        (0, packet(9, 2**32 - 1, 0)),  # SYN: the numbers begin anew behind it
+        (5, packet(9, 0, 100)),
+        (7, packet(5001, 70, 30)),
+        (9, packet(9, 200, 100, ecn=3)),
+        (11, packet(9, 100, 100)),
+    )
+    segments = list(read_pcap(text))
+    assert [one.ce for one in segments] == [False, False, False, True, False]
+    assert sent(segments, 5001) == [
+        Sent(0, 0, 100, False),
+        Sent(4_000, 200, 100, False),
+        Sent(6_000, 100, 100, True),
+    ]
+
+
+def test_two_transfers_are_the_same_up_to_another_segment_or_time():
+    def transfer(*starts_ns: int) -> list[Sent]:
+        return [Sent(at, 1_448 * n, 1_448, False) for n, at in enumerate(starts_ns)]
+
+    ours = transfer(0, 10, 20)
+    assert Comparison(ours, transfer(0, 10, 20 + NEAR_NS), 0).same() == 3
+    assert Comparison(ours, transfer(0, 10, 21 + NEAR_NS), 0).same() == 2
+    assert Comparison(ours, transfer(0, 10, 21 + NEAR_NS), 1).same() == 3
+    assert Comparison(ours, transfer(0, 10, 21 + NEAR_NS + FRAME_NS), 1).same() == 2
+    other = [*ours[:2], Sent(20, 0, 1_448, True)]
+    assert Comparison(ours, other, 0).same() == 2
+    assert "| 1 | 0.0 |" in Comparison(ours, other, 0).row("case")
