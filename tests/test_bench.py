@@ -159,7 +159,7 @@ def test_a_point_is_the_difference_of_two_runs(monkeypatch):
     def run(scenario, instructions):
         seconds = float(scenario["duration"].split()[0])
         numbers = {"data_packets": 100 * seconds, "events": 300 * seconds, "peak_rss_mib": 9.0}
-        return {**numbers, "instructions": 10**6 + 5_000 * seconds, "cpu_s": 1 + seconds}
+        return {**numbers, "instructions": 10**6 + 5_000 * seconds, "moving_s": 1 + seconds}
 
     monkeypatch.setattr(bench, "run_apart", run)
     curve = scale.Curve("links", [2], lambda _: {}, lambda _: 100, lambda links: links)

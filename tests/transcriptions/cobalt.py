@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from .base import MARKABLE, Draws, Fifo, Packet, Parameters, grid, ns
 
-
 ONE_LESS, ONE_MORE = (0, 1, 4), (10, 12, 15)
 """Counts whose root in sch_cake's table is no nearest whole number."""
 
@@ -42,7 +41,7 @@ class Vars:
         if self.count < 16:
             root = 2**32 / math.sqrt(max(self.count, 1))
             # As its table has them, made by Newton steps.
-            self.rec_inv_sqrt = round(root) - ONE_LESS.count(self.count) + ONE_MORE.count(self.count)
+            self.rec_inv_sqrt = round(root) + (self.count in ONE_MORE) - (self.count in ONE_LESS)
         else:
             square = self.rec_inv_sqrt**2 >> 32
             rest = (3 * 2**32 - self.count * square) % 2**64 >> 2

@@ -14,6 +14,8 @@ from validation.mutants.listing import Mutant
 
 JUSTIFIED = Path(__file__).with_name("justified.toml")
 WORDS = ("caught", "timeout", "unviable", "by hand", "missed", "unreached", "not asked")
+MOST_NAMED = 250
+"""Survivors that the page names."""
 PLACE = re.compile(r":\d+:\d+: ")
 
 
@@ -58,8 +60,16 @@ def _text(
 ) -> str:
     lines = ["", _row(["crate", "mutants", *WORDS, "of the missed, justified"])]
     lines += ["| --- " * (len(WORDS) + 3) + "|", *(_row(row) for row in counts)]
-    lines += ["", "## Justified", "", *_grouped(allowed), "", "## Open", "", *_grouped(left)]
+    still_open = _grouped(left) if len(left) <= MOST_NAMED else _counted(left)
+    lines += ["", "## Justified", "", *_grouped(allowed), "", "## Open", "", *still_open]
     return "\n".join(lines) + "\n"
+
+
+def _counted(rows: list[tuple[str, str]]) -> list[str]:
+    """How many of each file, where there are too many to name."""
+    counts = Counter(name.split(":", 1)[0] for name, _ in rows)
+    told = "Too many to name; `python -m validation.mutants CRATE` does. By file:"
+    return [told, "", *(f"- `{file}`: {n}" for file, n in sorted(counts.items()))]
 
 
 def _row(cells: Sequence[object]) -> str:

@@ -12,16 +12,17 @@
 //! them all.
 //!
 //! A few events of one instant are looked through for the first. Many (thousands of connections
-//! whose timers are due at the same tick of a host's clock) go into a heap, so that an event costs
+//! whose timers are due at the same tick of a host's clock) are sorted, so that an event costs
 //! the logarithm of their number and not the number itself.
 
+mod ahead;
+mod crowd;
 mod digits;
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use packet::Instant;
 
+use ahead::Ahead;
+use crowd::Crowd;
 use digits::{Digit, SLOTS, WORD, WORDS};
 
 /// Which event of one instant comes first.
@@ -50,32 +51,9 @@ pub fn order(priority: Priority, about: u64) -> u64 {
 
 const NONE: u32 = u32::MAX;
 
-/// So many events of one instant are looked through; more go into the heap. (Heaping pays from some
+/// So many events of one instant are looked through; more are sorted. (That pays from some
 /// twenty on; ordinary scenarios have two or three.)
 const FEW: usize = 16;
-
-/// Where it stands among the events of one instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
-    order: u64,
-    /// First come, first served: counts what has been heaped.
-    ticket: u64,
-    index: u32,
-}
-
-impl Ord for Place {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        #[cfg(test)]
-        tests::LOOKS.set(tests::LOOKS.get() + 1);
-        (self.order, self.ticket).cmp(&(other.order, other.ticket))
-    }
-}
-
-impl PartialOrd for Place {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
 
 #[derive(Clone, Copy, Debug)]
 struct Node<E> {
@@ -107,8 +85,8 @@ pub struct EventQueue<E> {
     served: u64,
     /// Events of the instant `base`, if they were many. What is scheduled for that instant meanwhile
     /// waits in its slot and joins them at the next turn.
-    crowd: BinaryHeap<Reverse<Place>>,
-    tickets: u64,
+    crowd: Crowd,
+    ahead: Ahead,
 }
 
 impl<E: Copy> Default for EventQueue<E> {
@@ -122,8 +100,8 @@ impl<E: Copy> Default for EventQueue<E> {
             base: 0,
             len: 0,
             served: 0,
-            crowd: BinaryHeap::new(),
-            tickets: 0,
+            crowd: Crowd::default(),
+            ahead: Ahead::NOWHERE,
         }
     }
 }
@@ -268,18 +246,17 @@ impl<E: Copy> EventQueue<E> {
     /// Moves the events of a slot of the lowest level, in the order in which they came, into the crowd.
     #[cold]
     fn gather(&mut self, slot: usize) {
-        let mut index = self.clear(slot).head;
-        while index != NONE {
-            let Node { order, next, .. } = self.nodes[index as usize];
-            self.crowd.push(Reverse(Place { order, ticket: self.tickets, index }));
-            self.tickets += 1;
-            index = next;
-        }
+        let head = self.clear(slot).head;
+        let nodes = &self.nodes;
+        let list = std::iter::successors(
+            nodes.get(head as usize).map(|node| (head, node)),
+            |&(_, node)| Some((node.next, nodes.get(node.next as usize)?)),
+        );
+        self.crowd.take(list.map(|(index, node)| (node.order, index)));
     }
 
     fn first_of_crowd(&mut self) -> u32 {
-        let Reverse(place) = self.crowd.pop().expect("only a crowd is asked for its first");
-        place.index
+        self.crowd.pop().expect("only a crowd is asked for its first")
     }
 
     /// As [`EventQueue::next`], while there is a crowd: all of it is of the instant `base`, and nothing

@@ -185,3 +185,31 @@ pub fn run(scenario: Scenario) -> Result<Outcome, ScenarioError> {
     let outcome = Run::new(scenario)?.complete(&mut |_| true);
     Ok(outcome.expect("nobody asked it to stop"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The fingerprint of a world of all sorts of events that looks ahead from so many connections on.
+    fn fingerprint(from: usize, profile: &str) -> String {
+        let text = format!(
+            r#"{{"duration": "20 s", "seed": 3,
+            "link": [{{"rate": "3 Mbit/s", "forward": {{"aqm": "codel"}}}}],
+            "traffic": [
+                {{"app": "web", "users": 400, "start": "stationary", "service": "0.1 s", "tcp": {{"profile": "{profile}"}}}},
+                {{"app": "bulk", "flows": 5, "tcp": {{"profile": "{profile}"}}}},
+                {{"app": "cbr", "flows": 2, "rate": "50 kbit/s", "packet": 500}}]}}"#
+        );
+        let mut run = Run::new(Scenario::from_json(&text).unwrap()).unwrap();
+        run.world.look_ahead_from(from);
+        let outcome = run.complete(&mut |_| true).unwrap();
+        crate::summary_json(&outcome.summary)["fingerprint"].to_string()
+    }
+
+    #[test]
+    fn looking_ahead_changes_nothing() {
+        for profile in ["plain", "freebsd-2.2.8", "linux"] {
+            assert_eq!(fingerprint(0, profile), fingerprint(usize::MAX, profile), "{profile}");
+        }
+    }
+}

@@ -44,6 +44,11 @@ impl<T> Slab<T> {
     pub fn free(&mut self, index: u32) {
         self.free.push(index);
     }
+    /// This place, if there is one.
+    #[inline]
+    pub fn get(&self, index: u32) -> Option<&T> {
+        self.places.get(index as usize)
+    }
     /// All places, also the free ones.
     pub fn places(&self) -> &[T] {
         &self.places

@@ -7,6 +7,7 @@
 
 mod applications;
 pub mod connection;
+mod foresight;
 pub mod forwarding;
 mod hosts;
 mod member;
@@ -23,6 +24,7 @@ use tcp::{HostCache, Profile};
 use traffic::{Action, App, Input, Members, Shown};
 
 use self::connection::{Connection, Serial};
+use self::foresight::Foresight;
 use self::forwarding::{InFlight, Stream};
 use self::member::Member;
 pub use self::network::Network;
@@ -41,8 +43,8 @@ use crate::topology::{Machines, RoundTrips, Side};
 enum Event {
     /// A packet reaches the next port of its route.
     Arrive(u32),
-    /// A packet reaches its host.
-    Deliver(u32),
+    /// A packet reaches its host: an end of a connection, or none of a datagram.
+    Deliver { packet: u32, connection: u32, end: u8 },
     /// An explicit port finishes a transmission.
     Finish(u32),
     /// An explicit port's discipline asked to be called.
@@ -51,8 +53,8 @@ enum Event {
     Timer { connection: u32, serial: Serial, end: u8 },
     /// A server program has finished an answer.
     Serve { connection: u32, serial: Serial },
-    /// An application asked to be woken.
-    Wake(u32),
+    /// An application asked to be woken, a member of this group.
+    Wake { member: u32, group: u16 },
     /// A group begins whose start is counted from another's.
     Begin(u16),
 }
@@ -126,6 +128,7 @@ pub struct World {
     /// Round-trip time that an application has set for the connection it opens next.
     next_round_trip: Option<Duration>,
     recorder: Recorder,
+    foresight: Foresight,
 }
 
 impl World {
@@ -160,6 +163,7 @@ impl World {
             actions: Vec::new(),
             next_round_trip: None,
             recorder,
+            foresight: Foresight::default(),
         };
         (0..ports).for_each(|port| world.schedule_tick(port));
         world
@@ -238,8 +242,11 @@ impl World {
     pub fn run_until(&mut self, until: Instant) {
         while let Some((now, event)) = self.events.next(until) {
             self.now = now;
+            if self.is_large() {
+                self.look_ahead();
+            }
             match event {
-                Event::Deliver(inflight) => self.deliver(inflight),
+                Event::Deliver { packet, .. } => self.deliver(packet),
                 Event::Arrive(inflight) => self.forward(inflight),
                 Event::Timer { connection, serial, end } => {
                     self.timer(connection, serial, usize::from(end));
@@ -247,7 +254,7 @@ impl World {
                 Event::Finish(port) => self.finish_transmission(port),
                 Event::Tick(port) => self.tick(port),
                 Event::Serve { connection, serial } => self.served(connection, serial),
-                Event::Wake(member) => self.tell(member, Input::Woke),
+                Event::Wake { member, .. } => self.tell(member, Input::Woke),
                 Event::Begin(group) => self.begin(group),
             }
             if Conservation::ON {

@@ -137,6 +137,14 @@ impl Receiver {
         *self = Receiver { beyond, ..Receiver::new() };
     }
 
+    /// Fetches into the cache what it keeps apart.
+    #[inline]
+    pub fn fetch(&self) {
+        if let Some(beyond) = &self.beyond {
+            hints::prefetch(&**beyond);
+        }
+    }
+
     #[inline]
     fn tempo(&mut self) -> Option<&mut Tempo> {
         self.beyond.as_mut()?.tempo.as_mut()

@@ -283,4 +283,22 @@ impl Endpoint {
         self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
         self.output_due = true;
     }
+
+    /// Fetches into the cache what the endpoint keeps apart from itself, as far as most events touch
+    /// it. To be said a while before it is told something, and after it was itself fetched.
+    #[inline]
+    pub fn fetch(&self) {
+        self.receiver.fetch();
+        if let Sender::Rack(rack) = &self.sender {
+            hints::prefetch(&**rack);
+        }
+    }
+
+    /// Fetches what that refers to, likewise.
+    #[inline]
+    pub fn fetch_more(&self) {
+        if let Sender::Rack(rack) = &self.sender {
+            rack.fetch();
+        }
+    }
 }

@@ -3,6 +3,7 @@
 mod dialogues;
 mod ecn;
 mod giving_up;
+mod golden;
 mod host_clocks;
 mod lab;
 mod openings;

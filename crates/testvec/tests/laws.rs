@@ -12,8 +12,8 @@ fn holds(name: &str, entry: &Entry) -> Tally {
     let mut all = [0; 2];
     for set in accepted {
         let told = law.check(entry, &set);
-        let tally = told
-            .unwrap_or_else(|why| panic!("{} {set:?}: {}: {why}", entry.about.name, law.says));
+        let tally =
+            told.unwrap_or_else(|why| panic!("{} {set:?}: {}: {why}", entry.about.name, law.says));
         all = [all[0] + tally[0], all[1] + tally[1]];
     }
     all

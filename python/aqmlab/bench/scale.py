@@ -2,9 +2,9 @@
 
 A curve over decades for each thing that may grow: users of three end systems, open connections,
 flows of a hash, packets that wait, links in a row. A point is the difference of two runs
-of unlike length, so that setting up and the start of Python are left out. With `--instructions`
-they are counted (valgrind), which no other load on the machine disturbs, and takes fifty times as
-long.
+of unlike length, each without its set-up: that of a million users takes longer than what is
+measured, and scatters by as much. With `--instructions` they are counted (valgrind), which no other
+load on the machine disturbs, and takes fifty times as long.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _point(curve: Curve, size: int, instructions: bool) -> dict[str, Any]:
     if packets <= 0:
         raise AqmlabError(f"benchmark {curve.of}: {size} sent no data packets: check the build")
     unit = 1 if instructions else 1e9
-    field = "instructions" if instructions else "cpu_s"
+    field = "instructions" if instructions else "moving_s"
     cost = (many[field] - few[field]) * unit / packets / curve.per(size)
     events = (many["events"] - few["events"]) / packets / curve.per(size)
     return {"size": size, "cost": cost, "events": events, "peak_rss_mib": many["peak_rss_mib"]}

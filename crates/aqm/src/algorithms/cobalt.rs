@@ -19,6 +19,7 @@
 //! | before a queue's first signal | no interval passes | an interval passes |
 
 pub(crate) mod alternation;
+mod roots;
 
 use alloc::{boxed::Box, format};
 

@@ -165,3 +165,63 @@ fn the_past_is_refused() {
     events.next(Instant::NEVER);
     events.schedule(Instant::from_nanos(999), 0, 2);
 }
+
+#[test]
+fn looking_ahead_changes_nothing() {
+    for seed in 0..50 {
+        let mut rng = Rng::indexed(seed, "ahead", 0);
+        let (mut seeing, mut blind) = (EventQueue::default(), EventQueue::default());
+        let mut now = Instant::ZERO;
+        for event in 0..5_000u32 {
+            if rng.below(100) < 55 {
+                let at = Instant::from_nanos(now.nanos() + span(&mut rng));
+                let order = rng.below(4);
+                seeing.schedule(at, order, event);
+                blind.schedule(at, order, event);
+            } else {
+                let expected = blind.next(Instant::NEVER);
+                assert_eq!(seeing.next(Instant::NEVER), expected, "seed {seed}");
+                now = expected.map_or(now, |(at, _)| at);
+            }
+            let _ = seeing.foresee();
+        }
+    }
+}
+
+#[test]
+fn every_event_of_a_steady_flow_is_seen_once_before_its_turn() {
+    const SLOTS: u64 = 200;
+    const EACH: u64 = 30;
+    let slot = 1 << Digit::ALL[3].shift;
+    let mut wheel = EventQueue::default();
+    for event in 0..SLOTS * EACH {
+        let at = (1 + event / EACH) * slot + event % EACH * 1_000;
+        wheel.schedule(Instant::from_nanos(at), 0, event);
+    }
+    let mut seen = vec![0; (SLOTS * EACH) as usize];
+    while let Some((_, event)) = wheel.next(Instant::NEVER) {
+        // Of the first two slots nothing could be seen in time.
+        assert!(event < 3 * EACH || seen[event as usize] == 1, "event {event}");
+        if let Some(ahead) = wheel.foresee() {
+            assert!(ahead > event, "{ahead} after {event}");
+            seen[ahead as usize] += 1;
+        }
+    }
+    assert!(seen.iter().all(|&times| times <= 1));
+}
+
+#[test]
+fn every_event_of_a_crowd_but_its_first_is_seen_once_before_its_turn() {
+    let mut wheel = EventQueue::default();
+    for event in 0..1_000u32 {
+        wheel.schedule(Instant::from_nanos(500_000_000), u64::from(event), event);
+    }
+    let mut seen = vec![0; 1_000];
+    while let Some((_, event)) = wheel.next(Instant::NEVER) {
+        assert!(event < 10 || seen[event as usize] == 1, "event {event}");
+        if let Some(ahead) = wheel.foresee() {
+            assert!(ahead > event, "{ahead} after {event}");
+            seen[ahead as usize] += 1;
+        }
+    }
+}

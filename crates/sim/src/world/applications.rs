@@ -42,7 +42,8 @@ impl World {
         match action {
             Action::WakeAt(at) => {
                 let order = order(Priority::Wake, u64::from(member));
-                self.events.schedule(at, order, Event::Wake(member));
+                let group = self.members[member as usize].group;
+                self.events.schedule(at, order, Event::Wake { member, group });
             }
             Action::Datagram { peer, bytes } => {
                 let stream = self.members[member as usize].stream;

@@ -86,15 +86,45 @@ impl Exchange {
     }
 }
 
+/// In this order: what a packet touches beside its own end takes three cache lines, and then the ends.
+#[repr(C)]
 pub struct Connection {
+    /// When each end's armed timer event is due; [`Instant::NEVER`] without one.
+    pub armed: [Instant; 2],
+    /// The highest acknowledgement each end has sent.
+    pub acked: [u64; 2],
+    /// Delay after the last port of what each end sends.
+    pub tail: [Duration; 2],
+    /// Requests not yet answered, oldest first; multiplexed, those come first whose replies are
+    /// wholly written, in the order of their ends.
+    pub exchanges: VecDeque<Exchange>,
+    /// Bytes the application has asked to write.
+    pub written: u64,
+    /// Of these, bytes that wait for the handshake.
+    pub unwritten: u64,
+    /// Bytes of all replies asked for.
+    pub promised: u64,
+    /// When it was opened.
+    pub opened: Instant,
+    /// The server program, where replies share the connection.
+    pub mux: Option<Box<Mux>>,
     /// None when it is over.
     pub serial: Option<Serial>,
     /// Whose connection this is (over all groups).
     pub member: u32,
     /// The application's number for it.
     pub number: u32,
+    /// How many of the last `exchanges` have not reached the acceptor.
+    pub unserved: u32,
     /// Route of what each end sends.
     pub route: [u32; 2],
+    /// Numbers of the two hosts.
+    pub hosts: [u16; 2],
+    /// Which of them is on the clients' side.
+    pub client: u8,
+    /// Differentiated services code point of its packets.
+    pub dscp: u8,
+    pub closes: Closes,
     /// Whether each end has been told to close.
     pub closed: [bool; 2],
     /// Whether the application has asked to close, perhaps before all was written.
@@ -107,36 +137,8 @@ pub struct Connection {
     pub sent_pending: bool,
     /// Whether replies share the connection frame by frame.
     pub multiplexed: bool,
-    pub closes: Closes,
-    /// Differentiated services code point of its packets.
-    pub dscp: u8,
-    /// Numbers of the two hosts.
-    pub hosts: [u16; 2],
-    /// Which of them is on the clients' side.
-    pub client: u8,
-    /// The highest acknowledgement each end has sent.
-    pub acked: [u64; 2],
-    /// Delay after the last port of what each end sends.
-    pub tail: [Duration; 2],
-    /// When each end's armed timer event is due; [`Instant::NEVER`] without one.
-    pub armed: [Instant; 2],
     /// Opener and acceptor.
     pub ends: [Endpoint; 2],
-    /// When it was opened.
-    pub opened: Instant,
-    /// Requests not yet answered, oldest first; multiplexed, those come first whose replies are
-    /// wholly written, in the order of their ends.
-    pub exchanges: VecDeque<Exchange>,
-    /// How many of the last `exchanges` have not reached the acceptor.
-    pub unserved: u32,
-    /// The server program, where replies share the connection.
-    pub mux: Option<Box<Mux>>,
-    /// Bytes the application has asked to write.
-    pub written: u64,
-    /// Of these, bytes that wait for the handshake.
-    pub unwritten: u64,
-    /// Bytes of all replies asked for.
-    pub promised: u64,
     pub log: ConnectionLog,
 }
 
@@ -315,6 +317,25 @@ impl Connection {
     #[inline]
     pub fn over(&self) -> bool {
         self.failed || (self.done(OPENER) && self.done(ACCEPTOR))
+    }
+
+    /// Fetches what an event at `end` touches here.
+    #[inline]
+    pub fn fetch(&self, end: usize) {
+        hints::prefetch(&self.armed);
+        hints::prefetch(&self.exchanges);
+        hints::prefetch(&self.serial);
+        hints::prefetch(&self.multiplexed);
+        hints::prefetch(&self.ends[end]);
+    }
+
+    /// Fetches what that refers to: it must have come.
+    #[inline]
+    pub fn fetch_more(&self, end: usize) {
+        if let Some(next) = self.exchanges.front() {
+            hints::prefetch(next);
+        }
+        self.ends[end].fetch();
     }
 
     /// Number of the host on the clients' side.

@@ -17,6 +17,9 @@ use crate::world::{Event, World};
 /// Bytes of IPv4 and UDP headers.
 const UDP_IP_HEADERS: u32 = 28;
 
+/// Place of the connection of a datagram, which is of none.
+const NO_CONNECTION: u32 = u32::MAX;
+
 /// A packet on its way.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct InFlight {
@@ -108,6 +111,13 @@ impl InFlight {
     #[inline]
     fn about(&self) -> u64 {
         u64::from(self.serial_number()) << 1 | u64::from(self.to)
+    }
+
+    /// That it reaches its host.
+    #[inline]
+    fn delivery(&self, id: u32) -> Event {
+        let connection = if self.is_datagram() { NO_CONNECTION } else { self.connection };
+        Event::Deliver { packet: id, connection, end: self.to }
     }
 
     /// What queues may read beside size and flow.
@@ -226,7 +236,8 @@ impl World {
         loop {
             let Some(&port) = route.get(usize::from(inflight.hop)) else {
                 let at = self.delayed(id, at);
-                return self.events.schedule(at, key, Event::Deliver(id));
+                let event = self.in_flight[id].delivery(id);
+                return self.events.schedule(at, key, event);
             };
             if at > self.now {
                 return self.events.schedule(at, key, Event::Arrive(id));
@@ -317,7 +328,7 @@ impl World {
         let mut event = Event::Arrive(packet.id);
         if usize::from(inflight.hop) == self.routes[inflight.route as usize].len() {
             at = self.delayed(packet.id, at);
-            event = Event::Deliver(packet.id);
+            event = self.in_flight[packet.id].delivery(packet.id);
         }
         let about = self.in_flight[packet.id].about();
         self.events.schedule(at, order(Priority::Arrival, about), event);

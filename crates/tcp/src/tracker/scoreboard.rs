@@ -92,6 +92,14 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// Fetches into the cache the record of the oldest segment, of which an acknowledgement tells.
+    #[inline]
+    pub fn fetch(&self) {
+        if let Some(last) = self.ring.len().checked_sub(1) {
+            hints::prefetch(&self.ring[self.first as usize & last]);
+        }
+    }
+
     pub fn new() -> Self {
         Scoreboard {
             ring: Vec::new(),

@@ -2,6 +2,8 @@
 
 use packet::{Duration, Instant, Rng, math};
 
+use super::roots::inverse_root;
+
 /// Constants, shared by the queues of one rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers {
@@ -55,37 +57,6 @@ pub(crate) struct Visit {
     pub signal: bool,
     /// BLUE drops it.
     pub coin: bool,
-}
-
-/// 2^32 over the root of the count, of 0 as of 1, as `sch_cake` has them ready.
-const ROOTS: [u32; 16] = [
-    4_294_967_295,
-    4_294_967_295,
-    3_037_000_500,
-    2_479_700_525,
-    2_147_483_647,
-    1_920_767_767,
-    1_753_413_056,
-    1_623_345_051,
-    1_518_500_250,
-    1_431_655_765,
-    1_358_187_914,
-    1_294_981_364,
-    1_239_850_263,
-    1_191_209_601,
-    1_147_878_294,
-    1_108_955_788,
-];
-
-/// 2^32 over the root of a count: beyond the table one step of Newton's from the last count's.
-fn inverse_root(count: u32, last: u32) -> u32 {
-    if let Some(known) = ROOTS.get(count as usize) {
-        return *known;
-    }
-    let square = (u64::from(last) * u64::from(last)) >> 32;
-    // A quarter of it, so that the product has room.
-    let rest = (3u64 << 32).wrapping_sub(u64::from(count) * square) >> 2;
-    (rest.wrapping_mul(u64::from(last)) >> 31) as u32
 }
 
 #[derive(Clone, Debug)]
@@ -332,21 +303,6 @@ mod tests {
             assert_eq!((visit.signal, law.count()), (signal, count), "{at}");
             assert_eq!(law.drop_next.nanos(), next, "{at}");
         }
-    }
-
-    #[test]
-    fn inverse_roots_are_exact_up_to_fifteen_and_close_above() {
-        let mut root = 0;
-        for count in 0..2_000 {
-            root = inverse_root(count, root);
-            let exact = 2f64.powi(32) / f64::from(count.max(1)).sqrt();
-            let apart = f64::from(root) / exact - 1.0;
-            let most = if count < 16 { 1e-9 } else { 0.0036 };
-            assert!(apart.abs() < most, "{count}: {apart}");
-        }
-        // One step of Newton from the root of 15 towards 2^30 leaves 0.16 %.
-        assert_eq!(inverse_root(16, 1_108_955_788), 1_071_990_595);
-        assert_eq!(inverse_root(15, 7), 1_108_955_788, "back from above");
     }
 
     #[test]

@@ -47,8 +47,8 @@ impl Flow {
             10 | 12 | 15 => root + 1,
             2..=14 => root,
             _ => {
-                let square = self.rec_inv_sqrt * self.rec_inv_sqrt >> 32;
-                (((3 << 32) - self.count * square >> 2) * self.rec_inv_sqrt) >> 31
+                let square = (self.rec_inv_sqrt * self.rec_inv_sqrt) >> 32;
+                ((((3 << 32) - self.count * square) >> 2) * self.rec_inv_sqrt) >> 31
             }
         };
     }
@@ -91,7 +91,7 @@ impl Tin {
         self.number(&[Set::Sparse, Set::SparseWait])
     }
     fn control(&self, rec_inv_sqrt: u64, t: i64) -> i64 {
-        t + (self.interval as u64 * rec_inv_sqrt >> 32) as i64
+        t + ((self.interval as u64 * rec_inv_sqrt) >> 32) as i64
     }
     fn unlist(&mut self, i: usize) {
         for list in [&mut self.new, &mut self.old, &mut self.decaying] {

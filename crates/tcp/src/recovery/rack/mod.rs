@@ -55,6 +55,13 @@ struct TailLossProbe {
 }
 
 impl RackSender {
+    /// Fetches into the cache what it keeps apart.
+    #[inline]
+    pub fn fetch(&self) {
+        hints::prefetch(&*self.tracker.control);
+        self.tracker.board.fetch();
+    }
+
     /// With this control.
     pub fn new(settings: RackSettings, control: Box<dyn Control>) -> Self {
         RackSender::with(settings, Tracker::new(control, settings.paces))
