@@ -25,6 +25,7 @@ from aqmlab.infer.targets import Target, Targets
 from aqmlab.infer.unknowns import Unknown, Unknowns
 from aqmlab.pipeline import calibrating
 from aqmlab.pipeline import command as pipeline
+from aqmlab.runs.laboratory import checked
 
 STUDIES = ("tuning-red", "not-deploy-red", "harsh-red")
 PING = SHIPPED / "examples" / "ping"
@@ -270,8 +271,13 @@ def test_a_set_is_a_study_beside_its_own(tmp_path):
 @pytest.mark.parametrize(
     ("study", "name"), [*((study, "inferred") for study in STUDIES), ("tuning-red", "by-hand")]
 )
-def test_sets_that_are_shipped_are_values_of_the_unknowns(study, name):
-    assert sets.named(experiments.load(study), name).set == name
+def test_sets_that_are_shipped_fit_every_scenario_of_their_study(real_core, study, name):
+    chosen = sets.named(experiments.load(study), name)
+    assert chosen.set == name
+    groups = chosen.groups(chosen.check_parts(None))
+    made = plan.make(chosen, chosen.setting(True), calibrating.placeholders(chosen), groups)
+    for run in {run.key: run for run in made.runs()}.values():
+        checked(run, chosen.where)
 
 
 @pytest.mark.parametrize(

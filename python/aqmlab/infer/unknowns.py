@@ -232,10 +232,11 @@ def _walk(node: Any, parts: Sequence[str], before: str) -> Iterator[str]:
     elif not rest or isinstance(node, Mapping):
         below = node.get(head) if isinstance(node, Mapping) else None
         here = f"{before}.{head}" if before else head
-        # Below a field that is not there, or is short for a table, the rest is as written.
+        # Below what is not there, or a profile's name for its table, the rest is as written;
+        # a single value (a round trip that all share) has no fields.
         if isinstance(below, list | tuple | Mapping):
             yield from _walk(below, rest, here)
-        else:
+        elif below is None or not rest or head == "tcp":
             yield ".".join([here, *rest])
 
 
