@@ -66,6 +66,7 @@ validate: dev ## The slow comparisons with theory, papers and other programs
 	@$(CARGO) test --quiet --release -- --include-ignored
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m slow || [ $$? -eq 5 ]  # 5: there is none
 	@$(BIN)/python -m validation.linux.arrivals
+	@$(BIN)/python -m validation.linux.losses
 	@$(BIN)/python -m validation.ns2
 	@$(BIN)/python -m validation.ns3
 	@$(BIN)/python -m validation.linux

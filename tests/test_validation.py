@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import pytest
 from validation.equivalence import FIGURES, Figure, Kept, table, verdict
 from validation.external import Missing
 from validation.linux import arrivals, cases, machine
-from validation.linux.embedded import Arrival, Fates, replay
+from validation.linux.embedded import Arrival, Fates, replay, structure
 from validation.linux.guest.packets import frame as framed
 from validation.live import __main__ as calibration
 from validation.ns2.cases import full as ns2_full
@@ -154,6 +155,16 @@ class Shelf:
 
     def dequeue(self, now: int) -> int | None:
         return self.waiting.pop(0) if self.waiting else None
+
+
+def test_packets_are_handed_over_as_the_c_header_says():
+    packet = structure("aqmlab_packet")
+    assert [name for name, *_ in packet._fields_] == [
+        *("flow", "id", "bytes", "source", "destination", "dscp", "ack", "ecn")
+    ]
+    assert (packet.flow.offset, packet.ecn.offset, ctypes.sizeof(packet)) == (0, 22, 24)
+    with pytest.raises(LookupError, match="no structure aqmlab_queue of whole numbers"):
+        structure("aqmlab_queue")
 
 
 def test_packets_leave_when_the_other_program_s_line_was_free():

@@ -13,13 +13,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import aqmlab
 from aqmlab.tables.equivalence import Margin, judge
-from validation.external import Missing
-from validation.linux import machine
+from validation.linux import command, machine
 from validation.linux.cases import FRAME, RATE
 from validation.linux.embedded import Arrival, Fates, Queue, replay
 
@@ -264,25 +262,12 @@ def main() -> int:
     )
     parser.add_argument("--only", default="", help="disciplines whose name has this in it")
     parser.add_argument("--seeds", type=int, default=10, help="of those that draw (10)")
-    parser.add_argument("--out", type=Path, help="folder for arrivals.md")
-    arguments = parser.parse_args()
-    try:
-        machine.kernel()
-    except Missing as missing:
-        print(f"no comparison with Linux: {missing}")
-        return 0
+    return command.main(parser, "arrivals.md", _report)
+
+
+def _report(arguments: argparse.Namespace) -> Iterator[str]:
     arrivals = recorded()
-    lines: list[str] = []
-    for line in _report(arrivals, [n for n in DISCIPLINES if arguments.only in n], arguments.seeds):
-        print(line, flush=True)
-        lines.append(line)
-    if arguments.out:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        (arguments.out / "arrivals.md").write_text("\n".join(lines) + "\n")
-    return 0
-
-
-def _report(arrivals: Sequence[Row], names: Sequence[str], seeds: int) -> Iterator[str]:
+    names = [name for name in DISCIPLINES if arguments.only in name]
     fixed = [name for name in names if not DISCIPLINES[name].random]
     if fixed:
         yield f"| {' | '.join(FATES)} |"
@@ -292,7 +277,7 @@ def _report(arrivals: Sequence[Row], names: Sequence[str], seeds: int) -> Iterat
         yield from ("", "| discipline | measure | aqmlab | Linux | difference | margin | verdict |")
         yield "| --- " * 7 + "|"
         for name in drawn:
-            yield from by_distribution(name, arrivals, seeds)
+            yield from by_distribution(name, arrivals, arguments.seeds)
 
 
 if __name__ == "__main__":

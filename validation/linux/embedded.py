@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import heapq
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -22,23 +23,23 @@ ROOT = Path(__file__).resolve().parents[2]
 MARKED, DROPPED = 1, 2
 
 
-class _Packet(ctypes.Structure):
-    _fields_ = [
-        ("flow", ctypes.c_uint64), ("id", ctypes.c_uint32), ("bytes", ctypes.c_uint32),
-        ("source", ctypes.c_uint16), ("destination", ctypes.c_uint16),
-        ("ecn", ctypes.c_uint8), ("dscp", ctypes.c_uint8), ("ack", ctypes.c_uint8),
-    ]  # fmt: skip
+HEADER = ROOT / "crates" / "embed" / "include" / "aqmlab.h"
 
 
-class _Departure(ctypes.Structure):
-    _fields_ = [
-        ("waited_ns", ctypes.c_uint64), ("id", ctypes.c_uint32), ("bytes", ctypes.c_uint32),
-        ("ecn", ctypes.c_uint8),
-    ]  # fmt: skip
+def structure(name: str) -> type[ctypes.Structure]:
+    """A structure of the library's C header, read there so that its fields are those of C."""
+    bare = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)
+    body = re.search(rf"typedef struct {name} {{(.*?)}}", bare, re.DOTALL)
+    fields = re.findall(r"uint(\d+)_t (\w+);", body[1]) if body else []
+    if body is None or len(fields) != body[1].count(";"):
+        raise LookupError(f"{HEADER} has no structure {name} of whole numbers")
+    sized = [(field, getattr(ctypes, f"c_uint{bits}")) for bits, field in fields]
+    return type(name, (ctypes.Structure,), {"_fields_": sized})
 
 
-class _Event(ctypes.Structure):
-    _fields_ = [("id", ctypes.c_uint32), ("what", ctypes.c_uint8), ("why", ctypes.c_uint8)]
+_Packet = structure("aqmlab_packet")
+_Departure = structure("aqmlab_departure")
+_Event = structure("aqmlab_event")
 
 
 @cache
@@ -98,7 +99,10 @@ class Queue:
 
     def enqueue(self, number: int, packet: Arrival, now: int) -> None:
         """Lets a packet arrive."""
-        told = _Packet(packet.flow, number, packet.octets, packet.flow, 100, packet.ecn, 0, 0)
+        told = _Packet(
+            flow=packet.flow, id=number, bytes=packet.octets, ecn=packet.ecn,
+            source=packet.flow, destination=100,
+        )  # fmt: skip
         self._ask(self.library.aqmlab_enqueue, ctypes.byref(told), ctypes.c_uint64(now))
 
     def dequeue(self, now: int) -> int | None:

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import aqmlab
-from validation.external import Missing
-from validation.linux import machine
+from validation.linux import command, machine
 from validation.linux.cases import BUFFER, RATE
 from validation.linux.segments import Segment, Sent, read_pcap, sent
 
@@ -251,32 +250,25 @@ COLUMNS = (
 
 
 def main() -> int:
-    """Prints the table; 0 also where there is no kernel for it."""
+    """Runs the cases asked for and prints the table; 0 also where there is no kernel for it."""
     parser = argparse.ArgumentParser(
         prog="python -m validation.linux.losses", description=(__doc__ or "").splitlines()[0]
     )
     parser.add_argument("--only", default="", help="cases whose name has this in it")
     parser.add_argument("--detail", action="store_true", help="print where the two part")
-    parser.add_argument("--out", type=Path, help="folder for losses.md")
-    arguments = parser.parse_args()
-    try:
-        machine.kernel()
-    except Missing as missing:
-        print(f"no comparison with Linux: {missing}")
-        return 0
-    lines = [f"| {' | '.join(COLUMNS)} |", "| --- " * len(COLUMNS) + "|"]
-    print(*lines, sep="\n", flush=True)
+    return command.main(parser, "losses.md", _report)
+
+
+def _report(arguments: argparse.Namespace) -> Iterator[str]:
+    yield f"| {' | '.join(COLUMNS)} |"
+    yield "| --- " * len(COLUMNS) + "|"
     for case in cases():
         if arguments.only in case.name:
             found = Comparison(in_aqmlab(case), in_linux(case), case.told.lost)
-            lines.append(found.row(case.name))
-            print(lines[-1], flush=True)
-            if arguments.detail and not lines[-1].endswith("| all |"):
-                print(*found.detail(), sep="\n", flush=True)
-    if arguments.out:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        (arguments.out / "losses.md").write_text("\n".join(lines) + "\n")
-    return 0
+            row = found.row(case.name)
+            yield row
+            if arguments.detail and not row.endswith("| all |"):
+                yield from found.detail()
 
 
 if __name__ == "__main__":
