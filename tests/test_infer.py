@@ -292,6 +292,25 @@ def test_a_wrong_set_is_told_in_a_sentence(tmp_path, text, told):
         sets.named(experiments.load(str(folder)), "inferred")
 
 
+def test_an_inference_begins_with_the_sets_that_it_names(tmp_path):
+    folder = small(tmp_path)
+    path = folder / spec.FILE
+    path.write_text('begin = ["guess"]\n' + path.read_text("utf-8"), "utf-8")
+    guess = folder / "guess.toml"
+    guess.write_text('[set]\nrate = "2 Mbit/s"\nbuffer = 50\n', "utf-8")
+    experiment = experiments.load(str(folder))
+    inference = spec.load(experiment)
+    with pytest.raises(SpecError, match=r"guess\.toml has no delay"):
+        sets.places(experiment, inference)
+    guess.write_text(guess.read_text("utf-8") + 'delay = "9 ms"\n', "utf-8")
+    (point,) = sets.places(experiment, inference)
+    assert inference.unknowns.values(point) == {
+        "rate": "2.0 Mbit/s",
+        "buffer": 50,
+        "delay": "9.0 ms",
+    }
+
+
 @pytest.mark.slow
 def test_the_ping_example_finds_the_line_that_made_it(tmp_path):
     told = command.carry_out(str(PING), quick=True, out=tmp_path / "out")

@@ -28,7 +28,10 @@ def stand_in(points: np.ndarray, seeds) -> np.ndarray:
 
 
 def matched(
-    numbers: dict[int, float] | np.ndarray, seed: int, discrepancy: float = 0.05
+    numbers: dict[int, float] | np.ndarray,
+    seed: int,
+    discrepancy: float = 0.05,
+    given: np.ndarray | None = None,
 ) -> tuple[waves.History, waves.Simulator]:
     """The inference of a table, or of those of its columns that are given."""
     known = dict(enumerate(numbers)) if isinstance(numbers, np.ndarray) else numbers
@@ -43,7 +46,7 @@ def matched(
         return stand_in(points, (1, 2, 3))[:, :, list(known)]
 
     settings = waves.Settings(points=20, waves=2, more=10, seed=seed)
-    return waves.match(simulate, Targets(each), features, 3, settings), simulate
+    return waves.match(simulate, Targets(each), features, 3, settings, given=given), simulate
 
 
 def features(points: np.ndarray) -> np.ndarray:
@@ -56,7 +59,7 @@ def impossible(
     """What cannot be had of such a table, after runs that verify it."""
     history, simulate = matched(numbers, 1, discrepancy)
     closer = inference.Closer(simulate, features, 1, lambda _wave, _number: None)
-    return inference.verified(history, closer, 4, 1)
+    return inference.verified(history, closer, count=4, rounds=2, seed=1)
 
 
 def test_unknowns_are_found_again_within_their_intervals():
@@ -70,6 +73,16 @@ def test_unknowns_are_found_again_within_their_intervals():
         low, high = np.quantile(sample, [0.05 / 6, 1 - 0.05 / 6], axis=0)
         found += bool(history.fits and np.all((low <= truth) & (truth <= high)))
     assert found >= 18
+
+
+def test_a_point_that_was_given_and_whose_runs_are_the_table_is_the_most_likely_one():
+    given = np.array([[0.9, 0.1, 0.3], [0.25, 0.5, 0.75]])
+    table = stand_in(given, (1, 2, 3))[1].mean(axis=0)
+    history, _ = matched(table, 1, given=given)
+    assert history.points[:2] == pytest.approx(given)
+    weighed = posterior.weigh(history, 1, 300)
+    assert weighed.best == pytest.approx(given[1])
+    assert weighed.points.shape == (300, 3)
 
 
 def test_a_table_of_another_model_is_not_to_be_had():

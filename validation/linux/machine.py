@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,9 @@ GUEST, LINE, CONFIG = HERE / "guest", HERE / "line.c", HERE / "kernel.config"
 TOOLS = ("make", "cc", "flex", "bison", "bc", "xz", "tar", "ip", "tc")
 HZ = 1000
 """Timer ticks per second. User-mode Linux has 100; Debian's kernels 250, many others 1000."""
+REGISTERS = 16384
+"""Bytes kept for the vector registers of a process. User-mode Linux has room for 2,696; where the
+host's processor has more (11,008 with AMX), no process of the guest would start."""
 
 
 def source() -> Path:
@@ -45,7 +49,7 @@ def folder() -> Path:
     of = [
         LINE.read_bytes(),
         CONFIG.read_bytes(),
-        str(HZ).encode(),
+        str((HZ, REGISTERS)).encode(),
         str(archive.stat().st_size).encode(),
     ]
     digest = hashlib.sha256(b"\0".join(of)).hexdigest()[:12]
@@ -86,13 +90,20 @@ def _configure(tree: Path) -> None:
     shutil.copy(LINE, tree / "drivers/net/aqmlab_line.c")
     with (tree / "drivers/net/Makefile").open("a") as file:
         file.write("obj-y += aqmlab_line.o\n")
-    kconfig = tree / "arch/um/Kconfig"
-    before, after = kconfig.read_text().split("config HZ\n", 1)
-    kconfig.write_text(f"{before}config HZ\n{after.replace('default 100', f'default {HZ}', 1)}")
+    _changed(tree / "arch/um/Kconfig", r"(config HZ\n.*?default) 100", rf"\1 {HZ}")
+    _changed(tree / "arch/x86/um/user-offsets.c", r"(HOST_FP_SIZE, )2696", rf"\g<1>{REGISTERS}")
     _make(tree, "x86_64_defconfig")
     with (tree / ".config").open("a") as file:
         file.write(CONFIG.read_text())
     _make(tree, "olddefconfig")
+
+
+def _changed(file: Path, what: str, to: str) -> None:
+    """Changes the one place of a kernel's source that matches."""
+    text, count = re.subn(what, to, file.read_text(), count=1, flags=re.DOTALL)
+    if not count:
+        raise RuntimeError(f"{file} is not as expected: this kernel's source is another one")
+    file.write_text(text)
 
 
 def _make(tree: Path, *words: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from aqmlab.experiment.experiment import Experiment
 from aqmlab.runs.laboratory import Laboratory
 
-from . import conflicts, posterior, sensitivity, waves
+from . import conflicts, posterior, sensitivity, sets, waves
 from .bench import Bench, Training
 from .conflicts import Impossible
 from .emulator import Features
@@ -19,9 +19,6 @@ from .posterior import Posterior
 from .predictions import Prediction, predict
 from .spec import Inference
 from .waves import History, Wave
-
-ROUNDS = 2
-"""How often points are simulated that say what cannot be had."""
 
 Tell = Callable[[Wave, int], None]
 
@@ -35,7 +32,7 @@ class Found:
     history: History
     posterior: Posterior
     values: dict[str, Any]
-    """The inferred set: the posterior's best point."""
+    """The inferred set: the most likely point, of the posterior's and of those simulated."""
     impossible: Impossible
     sensitivity: np.ndarray
     """Sobol' total indices: unknowns × targets."""
@@ -74,12 +71,15 @@ def infer(
         waves.Settings(
             bench.amount.points, most_waves or bench.amount.waves, bench.amount.more, seed
         ),
+        given=sets.places(experiment, inference),
         published=bench.published(),
         tell=tell,
     )
     closer = Closer(training, inference.unknowns.features, seed, tell)
-    history = closer(history, posterior.weigh(history, seed).draws(bench.amount.more, seed))
-    history, impossible = verified(history, closer, bench.amount.check, seed)
+    for _ in range(bench.amount.closer):
+        history = closer(history, posterior.weigh(history, seed).draws(bench.amount.more, seed))
+    check, rounds = bench.amount.check, bench.amount.rounds
+    history, impossible = verified(history, closer, check, rounds, seed)
     weighed = posterior.weigh(history, seed)
     values = inference.unknowns.values(weighed.best)
     whole = Training(bench, every=True)
@@ -118,9 +118,11 @@ class Closer:
         return history
 
 
-def verified(history: History, closer: Closer, count: int, seed: int) -> tuple[History, Impossible]:
-    """What cannot be had, after runs (so many a round) at the points where it nearly can."""
-    for _ in range(ROUNDS):
+def verified(
+    history: History, closer: Closer, count: int, rounds: int, seed: int
+) -> tuple[History, Impossible]:
+    """What cannot be had, after rounds of runs (so many points each) where it nearly can."""
+    for _ in range(rounds):
         points = conflicts.to_simulate(history, count, seed)
         if not len(points):
             break

@@ -22,10 +22,11 @@ CHUNK = 250
 
 @dataclass(frozen=True)
 class Posterior:
-    """A sample of the unknowns, on the unit cube, and its best point."""
+    """A sample of the unknowns, on the unit cube."""
 
     points: np.ndarray
     best: np.ndarray
+    """The most likely point, of the sample's as emulated and of those simulated by their runs."""
 
     def draws(self, count: int, seed: int) -> np.ndarray:
         """Some of its points, drawn at random."""
@@ -39,7 +40,8 @@ def weigh(history: History, seed: int, particles: int = PARTICLES) -> Posterior:
     start = history.region.points if history.fits else sampling.uniform(particles, dimensions, seed)
     likelihood = Likelihood(history)
     points, values = sampling.tempered(start, likelihood, particles, seed)
-    return Posterior(points, points[int(np.argmax(values))])
+    among = np.vstack([points, history.points])
+    return Posterior(points, among[int(np.argmax([*values, *likelihood.seen(history)]))])
 
 
 class Likelihood:
@@ -58,19 +60,30 @@ class Likelihood:
             [self._of(part) for part in np.array_split(points, max(1, len(points) // CHUNK))]
         )
 
+    def seen(self, history: History) -> np.ndarray:
+        """At the points that were simulated, by their runs: no emulator is in it."""
+        means = self.targets.scaled(history.runs).mean(axis=1)
+        told = np.isfinite(means).all(axis=1)
+        found = np.full(len(means), -np.inf)
+        found[told] = self._density(means[told], self._known(history.points[told]))
+        return found
+
     def _of(self, points: np.ndarray) -> np.ndarray:
         found = self.knowledge.emulator(points)
-        missed = self.targets.missed(found.mean)
-        deviations = np.sqrt(self.knowledge.spread(points) * self.often)
         loadings, left_out = self.knowledge.emulator.loadings, self.knowledge.emulator.left_out
-        covariance = (
-            self.fixed
-            + np.diag(left_out + 1e-12)
-            + self.together * deviations[:, :, None] * deviations[:, None, :]
-            + np.einsum(
-                "nk,ki,kj->nij", found.component_variance, loadings, loadings, optimize=True
-            )
+        emulated = np.diag(left_out) + np.einsum(
+            "nk,ki,kj->nij", found.component_variance, loadings, loadings, optimize=True
         )
+        return self._density(found.mean, self._known(points) + emulated)
+
+    def _known(self, points: np.ndarray) -> np.ndarray:
+        """Covariances of the seeds, of the published numbers and of the model."""
+        deviations = np.sqrt(self.knowledge.spread(points) * self.often)
+        seeds = self.together * deviations[:, :, None] * deviations[:, None, :]
+        return self.fixed + seeds + 1e-12 * np.eye(len(self.fixed))
+
+    def _density(self, means: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+        missed = self.targets.missed(means)
         distance = np.linalg.solve(covariance, missed[:, :, None])[:, :, 0]
         return -0.5 * np.sum(missed * distance, axis=1) - 0.5 * np.linalg.slogdet(covariance)[1]
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from aqmlab.errors import SpecError
 from aqmlab.experiment.experiment import Experiment
 
@@ -28,26 +30,53 @@ def altered(experiment: Experiment, unknowns: Unknowns, values: Mapping[str, Any
     )
 
 
-def named(experiment: Experiment, name: str) -> Experiment:
-    """The experiment with the set NAME.toml of its folder: another study beside it."""
+def read(experiment: Experiment, unknowns: Unknowns, name: str) -> dict[str, Any]:
+    """The values of the set NAME.toml of an experiment's folder, each within its unknown's."""
     path = experiment.folder / f"{name}.toml"
     if not path.is_file():
         raise SpecError(
             f"{path}: no such set: `aqmlab infer {experiment.name} --keep` writes the set inferred"
         )
     values = kept.read_set(path)
-    unknowns = spec.load(experiment).unknowns
     known = {unknown.name: unknown for unknown in unknowns.each}
     for each, value in values.items():
         if each not in known:
             raise SpecError(f'{path}: no unknown "{each}" (known: {", ".join(known)})')
         known[each].place(value)
-    changed = altered(experiment, unknowns, values)
+    return values
+
+
+def places(experiment: Experiment, inference: spec.Inference) -> np.ndarray:
+    """The points of the sets with which an inference begins: sets × unknowns."""
+    unknowns = inference.unknowns
+    points = [
+        _place(experiment, unknowns, name, read(experiment, unknowns, name))
+        for name in inference.begin
+    ]
+    return np.array(points).reshape(-1, len(unknowns))
+
+
+def _place(
+    experiment: Experiment, unknowns: Unknowns, name: str, values: Mapping[str, Any]
+) -> list[float]:
+    absent = [unknown.name for unknown in unknowns.each if unknown.name not in values]
+    if absent:
+        raise SpecError(
+            f"{experiment.folder / name}.toml has no {absent[0]}: a set to begin with names every "
+            "unknown of infer.toml"
+        )
+    return [unknown.place(values[unknown.name]) for unknown in unknowns.each]
+
+
+def named(experiment: Experiment, name: str) -> Experiment:
+    """The experiment with the set NAME.toml of its folder: another study beside it."""
+    unknowns = spec.load(experiment).unknowns
+    changed = altered(experiment, unknowns, read(experiment, unknowns, name))
     return replace(
         changed,
         name=f"{experiment.name}-{name}",
         title=f"{experiment.title} ({name})",
         subtitle=f"{experiment.subtitle}. Not the study's own result: what it does not say is set "
-        f"as {path.name} has it",
+        f"as {name}.toml has it",
         set=name,
     )

@@ -60,8 +60,10 @@ class Amount:
 
     points: int = key("of the first wave's design")
     waves: int = key("at most")
-    more: int = key("points of every later wave, and of the last one in the posterior")
-    check: int = key("points of each of two rounds that verify what cannot be had", default=8)
+    more: int = key("points of every later wave, those in the posterior included")
+    closer: int = key("waves in the posterior, where emulators must be right", default=1)
+    check: int = key("points of each round that verifies what cannot be had", default=8)
+    rounds: int = key("such rounds", default=2)
     seeds: int = key("runs of every point, under common seeds", default=2)
     draws: int = key("points of the posterior with which other tables are predicted", default=12)
     confirm: int = key("seeds of the plain and of the inferred set at the end", default=3)
@@ -96,6 +98,9 @@ class Inference:
     claims: tuple[str, ...] = key("claims whose bounds are to be met", default=())
     noise: tuple[Noise, ...] = key("how well each metric is known")
     unknown: tuple[Unknown, ...] = key("what is not known")
+    begin: tuple[str, ...] = key(
+        "sets (NAME.toml in the experiment's folder) that the first wave simulates too", default=()
+    )
     predict: Predict = key("what is predicted", default_factory=Predict)
     quick: Amount = key("of `--quick`")
     full: Amount = key("of `--full`")

@@ -75,11 +75,16 @@ def match(
     dimensions: int,
     settings: Settings,
     *,
+    given: np.ndarray | None = None,
     published: float = 1.0,
     tell: Callable[[Wave, int], None] = lambda _wave, _number: None,
 ) -> History:
-    """Waves until nothing is left, the emulator is no longer what is uncertain, or all are done."""
+    """Waves until nothing is left, the emulator is no longer what is uncertain, or all are done.
+
+    The first one has the points that are `given` beside those that fill the cube.
+    """
     points = sampling.filling(settings.points, dimensions, settings.seed)
+    points = points if given is None else np.vstack([given.reshape(-1, dimensions), points])
     runs = simulate(points)
     done: list[Wave] = []
     while True:
