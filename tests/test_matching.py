@@ -81,8 +81,14 @@ def test_a_point_that_was_given_and_whose_runs_are_the_table_is_the_most_likely_
     history, _ = matched(table, 1, given=given)
     assert history.points[:2] == pytest.approx(given)
     weighed = posterior.weigh(history, 1, 300)
-    assert weighed.best == pytest.approx(given[1])
-    assert weighed.points.shape == (300, 3)
+    among = posterior.finalists(history, weighed, 4)
+    assert len(among) == 4
+    assert (among == given[1]).all(axis=1).any()
+    likely = posterior.Likelihood(history).seen(among, stand_in(among, (1, 2, 3)))
+    assert likely[(among == given[1]).all(axis=1)][0] > likely.max() - 1
+    assert likely.min() < likely.max() - 1
+    failed = np.full((1, 3, len(table)), np.nan)
+    assert posterior.Likelihood(history).seen(given[:1], failed) == [-np.inf]
 
 
 def test_a_table_of_another_model_is_not_to_be_had():

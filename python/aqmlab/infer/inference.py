@@ -20,6 +20,9 @@ from .predictions import Prediction, predict
 from .spec import Inference
 from .waves import History, Wave
 
+FINALISTS = 8
+"""Points that are run again with more seeds, of which one becomes the inferred set."""
+
 Tell = Callable[[Wave, int], None]
 
 
@@ -32,7 +35,7 @@ class Found:
     history: History
     posterior: Posterior
     values: dict[str, Any]
-    """The inferred set: the most likely point, of the posterior's and of those simulated."""
+    """The inferred set: the most likely of a few points by more runs."""
     impossible: Impossible
     sensitivity: np.ndarray
     """Sobol' total indices: unknowns × targets."""
@@ -81,7 +84,7 @@ def infer(
     check, rounds = bench.amount.check, bench.amount.rounds
     history, impossible = verified(history, closer, check, rounds, seed)
     weighed = posterior.weigh(history, seed)
-    values = inference.unknowns.values(weighed.best)
+    values = inference.unknowns.values(most_likely(training, history, weighed))
     whole = Training(bench, every=True)
     name, confirm = experiment.name, bench.amount.confirm
     plain, inferred = whole.runs([{}, values], confirm, f"{name}: the plain and the inferred set")
@@ -99,6 +102,16 @@ def infer(
         inferred,
         predict(bench, draws),
     )
+
+
+def most_likely(training: Training, history: History, weighed: Posterior) -> np.ndarray:
+    """Of the points that seem the most likely by emulation or by few runs, the one that still does
+    with more seeds: the best of many by two seeds is also the luckiest."""
+    points = posterior.finalists(history, weighed, FINALISTS)
+    bench = training.bench
+    sets = [bench.inference.unknowns.values(point) for point in points]
+    runs = training.runs(sets, bench.amount.confirm, f"{bench.experiment.name}: the most likely")
+    return points[int(np.argmax(posterior.Likelihood(history).seen(points, runs)))]
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ class Posterior:
 
     points: np.ndarray
     best: np.ndarray
-    """The most likely point, of the sample's as emulated and of those simulated by their runs."""
+    """The most likely of them, as emulated."""
 
     def draws(self, count: int, seed: int) -> np.ndarray:
         """Some of its points, drawn at random."""
@@ -40,8 +40,7 @@ def weigh(history: History, seed: int, particles: int = PARTICLES) -> Posterior:
     start = history.region.points if history.fits else sampling.uniform(particles, dimensions, seed)
     likelihood = Likelihood(history)
     points, values = sampling.tempered(start, likelihood, particles, seed)
-    among = np.vstack([points, history.points])
-    return Posterior(points, among[int(np.argmax([*values, *likelihood.seen(history)]))])
+    return Posterior(points, points[int(np.argmax(values))])
 
 
 class Likelihood:
@@ -52,7 +51,6 @@ class Likelihood:
         self.targets = history.targets
         self.fixed = history.targets.covariance()
         self.together = correlation(history)
-        self.often = 1.0 / history.knowledge.seeds + history.knowledge.published
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
         """At these points of the cube."""
@@ -60,12 +58,15 @@ class Likelihood:
             [self._of(part) for part in np.array_split(points, max(1, len(points) // CHUNK))]
         )
 
-    def seen(self, history: History) -> np.ndarray:
-        """At the points that were simulated, by their runs: no emulator is in it."""
-        means = self.targets.scaled(history.runs).mean(axis=1)
+    def seen(self, points: np.ndarray, runs: np.ndarray) -> np.ndarray:
+        """At points that were simulated (points × seeds × targets, in the targets' units): no
+        emulator is in it. A run that failed has none."""
+        means = self.targets.scaled(runs).mean(axis=1)
         told = np.isfinite(means).all(axis=1)
         found = np.full(len(means), -np.inf)
-        found[told] = self._density(means[told], self._known(history.points[told]))
+        if told.any():
+            often = 1.0 / runs.shape[1] + self.knowledge.published
+            found[told] = self._density(means[told], self._known(points[told], often))
         return found
 
     def _of(self, points: np.ndarray) -> np.ndarray:
@@ -74,11 +75,13 @@ class Likelihood:
         emulated = np.diag(left_out) + np.einsum(
             "nk,ki,kj->nij", found.component_variance, loadings, loadings, optimize=True
         )
-        return self._density(found.mean, self._known(points) + emulated)
+        often = 1.0 / self.knowledge.seeds + self.knowledge.published
+        return self._density(found.mean, self._known(points, often) + emulated)
 
-    def _known(self, points: np.ndarray) -> np.ndarray:
-        """Covariances of the seeds, of the published numbers and of the model."""
-        deviations = np.sqrt(self.knowledge.spread(points) * self.often)
+    def _known(self, points: np.ndarray, often: float) -> np.ndarray:
+        """Covariances of the seeds (so much of one run's), of the published numbers and of the
+        model."""
+        deviations = np.sqrt(self.knowledge.spread(points) * often)
         seeds = self.together * deviations[:, :, None] * deviations[:, None, :]
         return self.fixed + seeds + 1e-12 * np.eye(len(self.fixed))
 
@@ -86,6 +89,13 @@ class Likelihood:
         missed = self.targets.missed(means)
         distance = np.linalg.solve(covariance, missed[:, :, None])[:, :, 0]
         return -0.5 * np.sum(missed * distance, axis=1) - 0.5 * np.linalg.slogdet(covariance)[1]
+
+
+def finalists(history: History, weighed: Posterior, count: int) -> np.ndarray:
+    """The most likely point as emulated, and the most likely of those that were simulated."""
+    seen = Likelihood(history).seen(history.points, history.runs)
+    first = history.points[np.argsort(-seen)[: count - 1]]
+    return np.unique(np.vstack([weighed.best, first]), axis=0)
 
 
 def correlation(history: History) -> np.ndarray:

@@ -66,7 +66,7 @@ class Amount:
     rounds: int = key("such rounds", default=2)
     seeds: int = key("runs of every point, under common seeds", default=2)
     draws: int = key("points of the posterior with which other tables are predicted", default=12)
-    confirm: int = key("seeds of the plain and of the inferred set at the end", default=3)
+    confirm: int = key("seeds of the plain set and the most likely ones, at the end", default=3)
     duration: str | None = key("of runs whose base or group has none", default=None)
     warmup: str | None = key("likewise", default=None)
 
