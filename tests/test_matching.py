@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm
 
-from aqmlab.infer import conflicts, implausibility, inference, posterior, sampling, waves
+from aqmlab.infer import (
+    conflicts,
+    directed,
+    implausibility,
+    inference,
+    posterior,
+    sampling,
+    waves,
+)
 from aqmlab.infer.targets import Target, Targets
 
 # --- history matching on a stand-in -------------------------------------------------------------
@@ -59,7 +69,8 @@ def impossible(
     """What cannot be had of such a table, after runs that verify it."""
     history, simulate = matched(numbers, 1, discrepancy)
     closer = inference.Closer(simulate, features, 1, lambda _wave, _number: None)
-    return inference.verified(history, closer, count=4, rounds=2, seed=1)
+    history = inference.verified(history, closer, count=4, rounds=2, seed=1)
+    return history, conflicts.found(history, 1)
 
 
 def test_unknowns_are_found_again_within_their_intervals():
@@ -125,6 +136,20 @@ def test_nothing_of_a_table_of_the_family_is_called_impossible(trial):
     assert found.numbers == found.rows == []
     assert found.together is None
     assert found.others is not None and len(found.others.names) == 6
+
+
+def test_a_search_by_runs_alone_finds_what_no_wave_met_and_stops_there():
+    history, simulate = matched(stand_in(np.array([[0.9, 0.1, 0.8]]), (1, 2, 3))[0].mean(axis=0), 1)
+    cut = conflicts.bar(len(history.targets))
+    far = conflicts.of_runs(history).max(axis=1) > cut
+    blind = replace(history, points=history.points[far], runs=history.runs[far])
+    assert not directed.met(blind, cut)
+    assert directed.searched(blind, simulate, 16, 1) is blind
+    found = directed.searched(blind, simulate, 640, 1)
+    assert directed.met(found, cut)
+    assert len(blind.points) < len(found.points) < len(blind.points) + 640
+    assert found.points[: len(blind.points)] == pytest.approx(blind.points)
+    assert directed.searched(found, simulate, 640, 1) is found
 
 
 def test_runs_are_asked_for_where_an_impossible_set_nearly_fits():

@@ -11,7 +11,7 @@ import numpy as np
 from aqmlab.experiment.experiment import Experiment
 from aqmlab.runs.laboratory import Laboratory
 
-from . import conflicts, posterior, sensitivity, sets, waves
+from . import conflicts, directed, posterior, sensitivity, sets, waves
 from .bench import Bench, Training
 from .conflicts import Impossible
 from .emulator import Features
@@ -81,8 +81,9 @@ def infer(
     closer = Closer(training, inference.unknowns.features, seed, tell)
     for _ in range(bench.amount.closer):
         history = closer(history, posterior.weigh(history, seed).draws(bench.amount.more, seed))
-    check, rounds = bench.amount.check, bench.amount.rounds
-    history, impossible = verified(history, closer, check, rounds, seed)
+    history = verified(history, closer, bench.amount.check, bench.amount.rounds, seed)
+    history = directed.searched(history, training, bench.amount.search, seed)
+    impossible = conflicts.found(history, seed)
     weighed = posterior.weigh(history, seed)
     values = inference.unknowns.values(most_likely(training, history, weighed))
     whole = Training(bench, every=True)
@@ -131,13 +132,12 @@ class Closer:
         return history
 
 
-def verified(
-    history: History, closer: Closer, count: int, rounds: int, seed: int
-) -> tuple[History, Impossible]:
-    """What cannot be had, after rounds of runs (so many points each) where it nearly can."""
+def verified(history: History, closer: Closer, count: int, rounds: int, seed: int) -> History:
+    """All that is known after rounds of runs (so many points each) where what cannot be had nearly
+    can."""
     for _ in range(rounds):
         points = conflicts.to_simulate(history, count, seed)
         if not len(points):
             break
         history = closer(history, points)
-    return history, conflicts.found(history, seed)
+    return history

@@ -32,7 +32,8 @@ def _figures(found: Found, told: dict[str, Any]) -> list[dict[str, Any]]:
     order = np.argsort(-found.sensitivity.mean(axis=1))[: pictures.MOST]
     unknowns = [found.inference.unknown[i] for i in order]
     titles = {unknown.name: unknown.title for unknown in found.inference.unknown}
-    drawn = pictures.corner(unknowns, found.posterior.points[:, order], found.posterior.best[order])
+    inferred = np.array([u.place(found.values[u.name]) for u in unknowns])
+    drawn = pictures.corner(unknowns, found.posterior.points[:, order], inferred)
     return [
         _figure(
             "corner",

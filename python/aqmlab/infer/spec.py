@@ -64,6 +64,9 @@ class Amount:
     closer: int = key("waves in the posterior, where emulators must be right", default=1)
     check: int = key("points of each round that verifies what cannot be had", default=8)
     rounds: int = key("such rounds", default=2)
+    search: int = key(
+        "points of a search by runs alone for all numbers at once, if no run has them", default=0
+    )
     seeds: int = key("runs of every point, under common seeds", default=2)
     draws: int = key("points of the posterior with which other tables are predicted", default=12)
     confirm: int = key("seeds of the plain set and the most likely ones, at the end", default=3)

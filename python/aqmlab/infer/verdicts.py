@@ -45,7 +45,8 @@ def document(found: Found) -> dict[str, Any]:
         "absent": dict(found.inference.absent),
         "impossible": _impossible(found.impossible),
         "rows": rows,
-        "met": _met(rows),
+        "met": _met(rows, found.impossible.cut),
+        "simulated": len(history.points),
         "sensitivity": _by_metric(found),
         "noise": [written(noise) for noise in found.inference.noise],
         "predictions": [
@@ -141,13 +142,17 @@ def _distance(
     return float(np.mean(runs)), missed / noise, missed / math.hypot(noise, targets.discrepancy[j])
 
 
-def _met(rows: list[dict[str, Any]]) -> dict[str, int]:
-    """How many rows each set meets."""
-    told = {"rows": len(rows)}
+def _met(rows: list[dict[str, Any]], cut: float) -> dict[str, int]:
+    """How many rows each set meets; of those that were to be met, how many within the published
+    noise alone by the bar under which one of so many is beyond it by chance once in a hundred."""
+    trained = [row for row in rows if row["trained"]]
+    told = {"rows": len(rows), "trained": len(trained)}
     for name in ("plain", "inferred"):
         for what in ("in_noise", "implausibility"):
             values = [row[f"{name}_{what}"] for row in rows]
             told[f"{name}_{what}"] = sum(v is not None and abs(v) <= CUT for v in values)
+        values = [row[f"{name}_in_noise"] for row in trained]
+        told[f"{name}_trained"] = sum(v is not None and abs(v) <= cut for v in values)
     return told
 
 
@@ -178,6 +183,11 @@ def headline(told: dict[str, Any]) -> list[str]:
         f"({met['inferred_in_noise']} within the published noise alone), "
         f"the plain one {met['plain_implausibility']} ({met['plain_in_noise']})."
     )
+    lines.append(
+        f"Of the {met['trained']} that were to be met {met['inferred_trained']} (plain: "
+        f"{met['plain_trained']}) are within {told['impossible']['cut']:.1f} deviations of the "
+        "published noise alone."
+    )
     known = sorted(told["unknowns"], key=lambda u: -u["matters"])[:3]
     lines.append("What matters most: " + ", ".join(u["title"] for u in known) + ".")
     out = [
@@ -187,7 +197,7 @@ def headline(told: dict[str, Any]) -> list[str]:
         if c["ruled_out"]
     ]
     lines.append("Ruled out: " + ("; ".join(out) if out else "no choice") + ".")
-    return [*lines, _cannot(told["impossible"])]
+    return [*lines, _cannot(told["impossible"]), *_nearest(told)]
 
 
 def _cannot(impossible: dict[str, Any]) -> str:
@@ -207,6 +217,18 @@ def _cannot(impossible: dict[str, Any]) -> str:
         names = " with ".join(open_[0]["names"])
         told += f" {len(open_)} pairs no run shows, though nothing excludes them ({names})."
     return told
+
+
+def _nearest(told: dict[str, Any]) -> list[str]:
+    """How near the runs came to all numbers at once, if none has them."""
+    all_of_them, cut = told["impossible"]["others"], told["impossible"]["cut"]
+    if not all_of_them or all_of_them["nearest"] is None or all_of_them["nearest"] <= cut:
+        return []
+    return [
+        f"No run has all {len(all_of_them['names'])} numbers at once: the nearest of "
+        f"{told['simulated']} points is {all_of_them['nearest']:.1f} deviations from one of them "
+        f"({cut:.1f} would do)."
+    ]
 
 
 def _finite(value: Any) -> Any:
