@@ -18,7 +18,8 @@ from .targets import Targets
 from .unknowns import Unknown
 
 HARDLY = 0.01
-"""A choice that the posterior gives no more than this is ruled out."""
+"""A choice that the posterior gives no more than this is ruled out, unless runs say otherwise: the
+inferred set was chosen by them, the posterior by the emulator."""
 
 
 def document(found: Found) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def _unknown(found: Found, place: int, unknown: Unknown) -> dict[str, Any]:
             {
                 "value": value,
                 "probability": float(p),
-                "ruled_out": bool(p <= HARDLY),
+                "ruled_out": bool(p <= HARDLY and value != found.values[unknown.name]),
                 "left": float(q),
             }
             for value, p, q in zip(unknown.choices, *share, strict=True)
