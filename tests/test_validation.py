@@ -7,7 +7,17 @@ import struct
 from dataclasses import dataclass
 
 import pytest
-from validation.equivalence import FIGURES, Figure, Kept, table, verdict
+from validation import page
+from validation.equivalence import (
+    FIGURES,
+    Compared,
+    Figure,
+    Kept,
+    compared,
+    ratios,
+    table,
+    verdicts,
+)
 from validation.external import Missing
 from validation.linux import arrivals, cases, machine
 from validation.linux.embedded import Arrival, Fates, replay, structure
@@ -47,11 +57,12 @@ class Case:
     ],
 )
 def test_a_verdict_needs_the_whole_interval_inside_the_margin(ours, theirs, told):
-    assert verdict(MARGIN, ours, theirs)[1] == told
+    assert Compared("", "", MARGIN, ours, theirs).found.verdict == told
 
 
 def test_small_differences_do_not_matter_where_the_floor_says_so():
-    assert verdict(Figure("drops, %", 1, 0.10, 0.5), [0.3, 0.3], [0.1, 0.1])[1] == "same"
+    figure = Figure("drops, %", 1, 0.10, 0.5)
+    assert Compared("", "", figure, [0.3, 0.3], [0.1, 0.1]).found.verdict == "same"
 
 
 def test_what_was_run_is_kept_and_a_damaged_file_is_as_good_as_none(tmp_path):
@@ -80,10 +91,32 @@ def test_a_table_leaves_out_what_neither_program_did():
         for program in ("aqmlab", "Linux")
         for seed in (1, 2)
     ]
-    lines = table(pl.DataFrame(runs), "Linux").splitlines()
+    each = compared(pl.DataFrame(runs), "Linux")
+    lines = table(each, "Linux").splitlines()
     assert [line for line in lines if line.startswith("| one")] == [
         "| one | goodput, Mbit/s | 9.5 ± 0 | 9.5 ± 0 | 1.000 ± 0.000 | 5% | same |"
     ]
+    assert verdicts(each) == "goodput, Mbit/s: 1 same"
+    assert ratios(each).rows() == [("one", "goodput", 1.0, 0.0, 0.05, "same")]
+
+
+def test_the_page_has_each_comparison_as_it_last_ran_and_names_what_did_not(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["__main__.py", "--quick", "--only", "a b"])
+    page.record("python -m validation.ns2", "ns-2.35", "| a |", "queue: 1 same").keep(tmp_path)
+    known = page.found(tmp_path)
+    text = page.text(known, {"ns2": "ns2.svg"})
+    assert "`python -m validation.ns2 --quick --only 'a b'`, 20" in text
+    assert "ns-2.35.\n\nqueue: 1 same.\n\n![ratios](ns2.svg)\n\n| a |" in text
+    assert text.count("Not run.") == len(page.PARTS) - 1
+
+
+def test_the_page_is_that_of_the_records():
+    pictures = {
+        part: f"images/validation/{part}.svg"
+        for part in page.PARTS
+        if (page.RECORDS / part / page.RATIOS).is_file()
+    }
+    assert page.text(page.found(page.RECORDS), pictures) == page.PAGE.read_text("utf-8")
 
 
 @pytest.mark.parametrize("listed", [cases.full, cases.quick, ns2_full, ns3.full])

@@ -12,9 +12,11 @@ import json
 import math
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -23,7 +25,8 @@ import polars as pl
 import aqmlab
 from aqmlab.intervals import interval
 from aqmlab.simulator.engine import version
-from aqmlab.tables.equivalence import Margin, judge
+from aqmlab.tables.equivalence import Judgement, Margin, judge
+from validation import page
 
 Numbers = dict[str, float]
 
@@ -59,6 +62,8 @@ class Program(Generic[C]):
     """The other program, and what of a case it is told."""
 
     name: str
+    version: Callable[[], str]
+    """Which one, for the record."""
     run: Callable[[C, int], Numbers]
     """The figures of a case under a seed; RuntimeError says why there are none."""
     told: Callable[[C, int], Sequence[object]]
@@ -163,33 +168,50 @@ def rows(
             print(f"{case.name()}: done", file=sys.stderr, flush=True)
 
 
-def verdict(figure: Figure, ours: list[float], theirs: list[float]) -> tuple[str, str]:
-    """The ratio with its 95 % interval, and what `aqmlab.tables.equivalence` says of the two."""
-    found = judge(ours, theirs, Margin(figure.margin, figure.floor))
-    told = "" if math.isnan(found.ratio) else f"{found.ratio:.3f} ± {found.ratio_half:.3f}"
-    return told, found.verdict
+@dataclass(frozen=True)
+class Compared:
+    """A figure of a case in both programs."""
+
+    family: str
+    case: str
+    figure: Figure
+    ours: list[float]
+    theirs: list[float]
+
+    @property
+    def found(self) -> Judgement:
+        """The ratio with its 95 % interval, and the verdict."""
+        return judge(self.ours, self.theirs, Margin(self.figure.margin, self.figure.floor))
+
+    def row(self) -> str:
+        """The two means, the ratio and the verdict, as a row of a table."""
+        found = self.found
+        ratio = "" if math.isnan(found.ratio) else f"{found.ratio:.3f} ± {found.ratio_half:.3f}"
+        told = found.verdict if found.verdict == "same" else f"**{found.verdict}**"
+        shown = " | ".join(_mean(values, self.figure) for values in (self.ours, self.theirs))
+        title, margin = self.figure.title, f"{self.figure.margin:.0%}"
+        return f"| {self.case} | {title} | {shown} | {ratio} | {margin} | {told} |"
 
 
-def table(runs: pl.DataFrame, program: str) -> str:
+def compared(runs: pl.DataFrame, program: str) -> list[Compared]:
+    """Every figure of every case that one of the programs has anything of."""
+    each = []
+    for (family, name), of in runs.group_by("family", "case", maintain_order=True):
+        for field, figure in FIGURES.items():
+            ours, theirs = (of.filter(program=p)[field].to_list() for p in ("aqmlab", program))
+            nothing = not any(ours) and not any(theirs)
+            if not nothing and (field != "jain_index" or of["flows"][0] > 1):
+                each.append(Compared(str(family), str(name), figure, ours, theirs))
+    return each
+
+
+def table(each: Sequence[Compared], program: str) -> str:
     """Means with 95 % intervals, ratio, margin and verdict, a heading for each family."""
     names = ("case", "figure", "aqmlab", program, "ratio", "margin", "verdict")
     head = [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
     lines: list[str] = []
-    family = ""
-    for (title, name), of in runs.group_by("family", "case", maintain_order=True):
-        if title != family:
-            family = str(title)
-            lines += ["", f"**{family}**", "", *head]
-        for field, figure in FIGURES.items():
-            ours, theirs = (of.filter(program=p)[field].to_list() for p in ("aqmlab", program))
-            nothing = not any(ours) and not any(theirs)
-            if nothing or (field == "jain_index" and of["flows"][0] == 1):
-                continue
-            ratio, told = verdict(figure, ours, theirs)
-            shown = " | ".join(_mean(values, figure) for values in (ours, theirs))
-            margin = f"{figure.margin:.0%}"
-            told = told if told == "same" else f"**{told}**"
-            lines.append(f"| {name} | {figure.title} | {shown} | {ratio} | {margin} | {told} |")
+    for family, of in groupby(each, lambda one: one.family):
+        lines += ["", f"**{family}**", "", *head, *(one.row() for one in of)]
     return "\n".join(lines[1:])
 
 
@@ -198,17 +220,33 @@ def _mean(values: list[float], figure: Figure) -> str:
     return f"{figure.scale * mean:.4g} ± {figure.scale * (mean - low):.2g}"
 
 
-def verdicts(runs: pl.DataFrame, program: str) -> str:
+def verdicts(each: Sequence[Compared]) -> str:
     """How many figures are the same, open and apart, by figure: one line of words."""
-    told: dict[str, dict[str, int]] = {}
-    for line in table(runs, program).splitlines():
-        cells = [cell.strip(" *") for cell in line.split("|")]
-        if len(cells) > 8 and cells[7] in ("same", "open", "apart"):
-            counts = told.setdefault(cells[2], {})
-            counts[cells[7]] = counts.get(cells[7], 0) + 1
+    told = {one.figure.title: Counter[str]() for one in each}
+    for one in each:
+        told[one.figure.title][one.found.verdict] += 1
     return "; ".join(
         f"{title}: " + ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
         for title, counts in told.items()
+    )
+
+
+def ratios(each: Sequence[Compared]) -> pl.DataFrame:
+    """The ratios as a table of numbers; what one program has nothing of has none."""
+    rows = [(one, one.found) for one in each]
+    return pl.DataFrame(
+        [
+            {
+                "case": one.case,
+                "figure": one.figure.title.split(",")[0],
+                "ratio": found.ratio,
+                "half": found.ratio_half,
+                "margin": one.figure.margin,
+                "verdict": found.verdict,
+            }
+            for one, found in rows
+            if math.isfinite(found.ratio) and math.isfinite(found.ratio_half)
+        ]
     )
 
 
@@ -219,7 +257,7 @@ def options(parser: argparse.ArgumentParser, cache: Path) -> None:
     parser.add_argument("--seeds", type=int, help="replications, at least two (5; with --quick 3)")
     parser.add_argument("--jobs", type=int, help="runs at a time (all cores)")
     parser.add_argument("--cache", type=Path, default=cache, help="folder for what has been run")
-    parser.add_argument("--out", type=Path, help="folder for table.md and runs.csv")
+    parser.add_argument("--out", type=Path, help="folder for the record and the runs' numbers")
 
 
 def compare(
@@ -228,7 +266,7 @@ def compare(
     program: Program[C],
     cases: Iterable[C],
 ) -> int:
-    """Runs both programs, prints the table, and writes it where the user asked for it."""
+    """Runs both programs, prints the table, and records it where the user asked for it."""
     seeds = arguments.seeds or (3 if arguments.quick else 5)
     if seeds < 2:
         parser.error(f"--seeds {seeds}: an interval needs at least two")
@@ -238,11 +276,11 @@ def compare(
         parser.error(f"--only {only}: no case has that in its name or family")
     kept = Kept(arguments.cache)
     runs = pl.DataFrame(list(rows(chosen, program, seeds, kept, arguments.jobs)))
-    text = table(runs, program.name)
-    print(text)
-    print(f"\n{verdicts(runs, program.name)}")
+    each = compared(runs, program.name)
+    text, summary = table(each, program.name), verdicts(each)
+    print(f"{text}\n\n{summary}")
     if arguments.out:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        (arguments.out / "table.md").write_text(text + "\n")
+        page.record(parser.prog, program.version(), text, summary).keep(arguments.out)
         runs.write_csv(arguments.out / "runs.csv")
+        ratios(each).write_csv(arguments.out / page.RATIOS)
     return 0

@@ -53,7 +53,7 @@ def main() -> int:
         print(f"no comparison with Linux: {missing}")
         return 0
     cases = quick() if arguments.quick else full()
-    return compare(parser, arguments, Program("Linux", run, told, scenario), cases)
+    return compare(parser, arguments, Program("Linux", machine.release, run, told, scenario), cases)
 
 
 if __name__ == "__main__":

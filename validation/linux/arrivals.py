@@ -262,7 +262,7 @@ def main() -> int:
     )
     parser.add_argument("--only", default="", help="disciplines whose name has this in it")
     parser.add_argument("--seeds", type=int, default=10, help="of those that draw (10)")
-    return command.main(parser, "arrivals.md", _report)
+    return command.main(parser, _report)
 
 
 def _report(arguments: argparse.Namespace) -> Iterator[str]:

@@ -6,18 +6,19 @@ import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from validation import page
 from validation.external import Missing
 from validation.linux import machine
 
 Report = Callable[[argparse.Namespace], Iterator[str]]
 
 
-def main(parser: argparse.ArgumentParser, kept: str, report: Report) -> int:
-    """Prints the report's lines as they come; with `--out` they are kept there as `kept` too.
+def main(parser: argparse.ArgumentParser, report: Report) -> int:
+    """Prints the report's lines as they come; with `--out` they are recorded there too.
 
     Returns 0, also where there is no kernel to compare with: that is said in one line.
     """
-    parser.add_argument("--out", type=Path, help=f"folder for {kept}")
+    parser.add_argument("--out", type=Path, help="folder for the record")
     arguments = parser.parse_args()
     try:
         machine.kernel()
@@ -29,6 +30,5 @@ def main(parser: argparse.ArgumentParser, kept: str, report: Report) -> int:
         print(line, flush=True)
         lines.append(line)
     if arguments.out:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        (arguments.out / kept).write_text("\n".join(lines) + "\n")
+        page.record(parser.prog, machine.release(), "\n".join(lines)).keep(arguments.out)
     return 0

@@ -256,7 +256,7 @@ def main() -> int:
     )
     parser.add_argument("--only", default="", help="cases whose name has this in it")
     parser.add_argument("--detail", action="store_true", help="print where the two part")
-    return command.main(parser, "losses.md", _report)
+    return command.main(parser, _report)
 
 
 def _report(arguments: argparse.Namespace) -> Iterator[str]:

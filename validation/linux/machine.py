@@ -56,6 +56,11 @@ def folder() -> Path:
     return cache(f"linux-{release}-{digest}")
 
 
+def release() -> str:
+    """The kernel for the record, such as Linux 6.12."""
+    return f"Linux {source().name.removeprefix('linux-source-').removesuffix('.tar.xz')}"
+
+
 def kernel() -> Path:
     """The built kernel."""
     file = folder() / "linux"

@@ -30,6 +30,13 @@ def run(case: Case, seed: int) -> Numbers:
     return dict(zip(fields[::2], map(float, fields[1::2]), strict=True))
 
 
+def release() -> str:
+    """The installed ns-2, such as ns-2.35."""
+    asked = ["ns", "/dev/stdin"]
+    done = subprocess.run(asked, input="puts [ns-version]", capture_output=True, text=True)
+    return f"ns-{done.stdout.strip()}"
+
+
 def told(case: Case, seeds: int) -> list[str]:
     """Script and words."""
     return [SCRIPT.read_text(), *words(case, seeds)]
@@ -53,7 +60,7 @@ def main() -> int:
             replace(case, profile=arguments.profile) if case.profile == "plain" else case
             for case in cases
         ]
-    return compare(parser, arguments, Program("ns-2", run, told, scenario), cases)
+    return compare(parser, arguments, Program("ns-2", release, run, told, scenario), cases)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from validation.equivalence import Program, compare, options
+from validation.equivalence import Numbers, Program, compare, options
 from validation.external import Missing
 from validation.ns3 import program
 from validation.ns3.cases import Case, full, quick, scenario, words
@@ -20,6 +20,16 @@ from validation.ns3.cases import Case, full, quick, scenario, words
 def told(case: Case, seeds: int) -> list[str]:
     """The release, the program and its words."""
     return [program.release(), program.SOURCE.read_text(), *words(case, seeds)]
+
+
+def run(case: Case, seed: int) -> Numbers:
+    """One run of bulk.cc."""
+    return program.run(words(case, seed))
+
+
+def release() -> str:
+    """The installed ns-3, such as ns-3.44."""
+    return f"ns-{program.release()}"
 
 
 def main() -> int:
@@ -35,7 +45,7 @@ def main() -> int:
         print(f"no comparison with ns-3: {missing}")
         return 0
     cases = quick() if arguments.quick else full()
-    ns3 = Program("ns-3", lambda case, seed: program.run(words(case, seed)), told, scenario)
+    ns3 = Program("ns-3", release, run, told, scenario)
     return compare(parser, arguments, ns3, cases)
 
 

@@ -1,0 +1,156 @@
+"""The page of what every comparison with another program last showed: docs/validation-runs.md.
+
+Usage: python -m validation.page
+A comparison that is given `--out validation/records/PART` writes a record of itself there (what
+ran, when, which versions, its table). This puts the records into one page, and a picture of the
+ratios of each beside it. `make validate` does so last; a comparison without a record is named.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+
+from aqmlab.simulator.engine import version
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "validation-runs.md"
+PICTURES = ROOT / "docs" / "images" / "validation"
+RECORDS = Path(__file__).with_name("records")
+RECORD, RATIOS = "record.json", "ratios.csv"
+PARTS = {
+    "ns2": "Bulk transfers in ns-2",
+    "ns3": "Bulk transfers in ns-3",
+    "linux": "Bulk transfers through the Linux kernel's queues",
+    "arrivals": "The same arrivals through the Linux kernel's queues, packet by packet",
+    "losses": "The Linux kernel's TCP with listed losses and marks",
+}
+
+
+HEAD = """\
+# What the comparisons last showed
+
+Written by `python -m validation.page`, the last step of `make validate`: do not edit. What is
+compared, how it is judged, and the cause of every difference that is known stand in
+[validation.md](validation.md). *same*: the whole 95 % interval of the ratio lies within the
+margin; *apart*: beyond it; *open*: neither.
+"""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One comparison as it last ran."""
+
+    part: str
+    """Which one, of `PARTS`."""
+    command: str
+    """What was typed."""
+    made: str
+    """The day, in UTC."""
+    versions: Mapping[str, str]
+    """Of aqmlab and of the other program."""
+    text: str
+    """Its table in Markdown."""
+    summary: str = ""
+    """Its verdicts in a line of words."""
+
+    def keep(self, folder: Path) -> None:
+        """Writes it into a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / RECORD).write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
+
+
+def record(program: str, other: str, text: str, summary: str = "") -> Record:
+    """The record of a comparison that has just run as `program` ("python -m validation.ns2")."""
+    ours = version()
+    return Record(
+        program.rpartition(".")[2],
+        f"{program} {shlex.join(sys.argv[1:])}".strip(),
+        datetime.now(UTC).strftime("%Y-%m-%d"),
+        {"aqmlab": f"{ours.version} ({ours.commit})", "other": other},
+        text,
+        summary,
+    )
+
+
+def text(records: Mapping[str, Record], pictures: Mapping[str, str]) -> str:
+    """The page; `pictures` by part, as the page links them."""
+    lines = [*HEAD.splitlines(), ""]
+    for part, title in PARTS.items():
+        lines += [f"## {title}", ""]
+        one = records.get(part)
+        if one is None:
+            lines += ["Not run.", ""]
+            continue
+        versions = f"aqmlab {one.versions['aqmlab']}, {one.versions['other']}"
+        lines += [f"`{one.command}`, {one.made}; {versions}.", ""]
+        lines += [f"{one.summary}.", ""] if one.summary else []
+        lines += [f"![ratios]({pictures[part]})", ""] if part in pictures else []
+        lines += [one.text.strip(), ""]
+    return "\n".join(lines)
+
+
+def found(folder: Path) -> dict[str, Record]:
+    """The records of a folder by part."""
+    each = [Record(**json.loads(file.read_text("utf-8"))) for file in sorted(folder.rglob(RECORD))]
+    return {one.part: one for one in each}
+
+
+def drawn(ratios: pl.DataFrame, path: Path) -> None:
+    """Ratios of aqmlab to the other program with their intervals, a column for each figure."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams |= {"svg.hashsalt": "aqmlab", "svg.fonttype": "none"}
+    from matplotlib import pyplot
+
+    titles = ratios["figure"].unique(maintain_order=True).to_list()
+    cases = ratios["case"].unique(maintain_order=True).to_list()
+    height = 0.9 + 0.16 * len(cases)
+    figure, axes = pyplot.subplots(
+        1, len(titles), sharey=True, squeeze=False, figsize=(3 + 1.9 * len(titles), height)
+    )
+    colours = {"same": "#1b7f5c", "open": "#8a8a8a", "apart": "#c0392b"}
+    for axis, title in zip(axes[0], titles, strict=True):
+        of = ratios.filter(pl.col("figure") == title)
+        margin = float(of["margin"][0])
+        axis.axvspan(1 - margin, 1 + margin, color="#1b7f5c", alpha=0.12, lw=0)
+        axis.axvline(1, color="#555555", lw=0.6)
+        for verdict, colour in colours.items():
+            some = of.filter(pl.col("verdict") == verdict)
+            places = [cases.index(case) for case in some["case"]]
+            look = {"fmt": "o", "ms": 2.5, "lw": 0.9, "c": colour}
+            axis.errorbar(some["ratio"], places, xerr=some["half"], **look)
+        axis.set_title(title, fontsize=8)
+        axis.tick_params(labelsize=6)
+        axis.set_xlim(0.6, 1.4)
+    axes[0][0].set_yticks(range(len(cases)), cases)
+    axes[0][0].set_ylim(len(cases) - 0.5, -0.5)
+    figure.supxlabel("aqmlab over the other program, 95 % interval; shaded: the margin", fontsize=7)
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
+    pyplot.close(figure)
+
+
+def main() -> int:
+    """Writes the page and its pictures from the records."""
+    records, pictures = found(RECORDS), {}
+    for part in records:
+        if (ratios := RECORDS / part / RATIOS).is_file():
+            drawn(pl.read_csv(ratios), PICTURES / f"{part}.svg")
+            pictures[part] = f"images/validation/{part}.svg"
+    PAGE.write_text(text(records, pictures), "utf-8")
+    print(PAGE)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
