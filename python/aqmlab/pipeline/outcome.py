@@ -134,10 +134,10 @@ def write_tables(
     write_frame(
         store,
         "runs",
-        [
+        (
             row | measure.numbers(material.results[row["key"], row["seed"]].summary)
             for row in run_rows(material)
-        ],
+        ),
     )
     return listed
 
