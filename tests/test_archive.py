@@ -12,6 +12,7 @@ import pytest
 import aqmlab
 from aqmlab.experiment import experiment, plan
 from aqmlab.io import files
+from aqmlab.pipeline import sharing
 from aqmlab.pipeline.study import Study
 from aqmlab.runs import stored
 from aqmlab.runs.store import Store
@@ -103,7 +104,7 @@ def test_a_link_is_not_read(fake, tmp_path):
 def test_what_any_group_wants_of_a_scenario_is_kept():
     cells = [plan.Cell(group, {}, {}, "k") for group in "abc"]
     scenarios: dict[str, dict] = {"k": {}}
-    seeds: dict[str, tuple[int, ...]] = {name: (1,) for name in "abc"}
+    seeds: dict[str, tuple[int, ...]] = dict.fromkeys("abc", (1,))
 
     def kept(**keep):
         (run,) = plan.Plan(cells, scenarios, seeds, keep).runs()
@@ -118,12 +119,19 @@ def test_runs_of_harsh_red_take_a_block_each(real_core, tmp_path):
     """A run of most groups is one file of less than 4 KiB, the block of most file systems."""
     study = experiment.load("harsh-red")
     settings = {"seeds": 1, "looks": (1,)}
-    made = Study(study).carry_out(quick=True, out=tmp_path, settings=settings, parts=["edge-bulk"])
+    made = Study(study).carry_out(
+        quick=True, out=tmp_path, settings=settings, parts=["edge-bulk"], reported=True
+    )
     stored_runs = [run.stored for run in made.runs if run.stored is not None]
     assert len(stored_runs) == len(made.runs) > 20
     assert all(run.folder.suffix == ".zip" for run in stored_runs)
     assert max(run.folder.stat().st_size for run in stored_runs) < 4096
     assert max(len(run.packed) for run in stored_runs) < 3000
+    # Whoever reads a results folder finds them.
+    assert len(aqmlab.load(tmp_path).runs) == len(made.runs)
+    shared = sharing.export(tmp_path, tmp_path / "all.aqm")
+    for source in (shared, stored_runs[0].folder):
+        assert sharing.reproduce(source, most=1).same
 
 
 def test_delays_are_stored_as_differences(tmp_path):
