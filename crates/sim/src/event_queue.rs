@@ -285,7 +285,7 @@ impl<E: Copy> EventQueue<E> {
             self.fill(Digit::ALL[0].slot(at), list);
             return true;
         }
-        let Digit { shift, end, first } = Digit::of_slot(slot);
+        let Digit { shift, end, first, .. } = Digit::of_slot(slot);
         let above = if end >= 64 { 0 } else { self.base >> end << end };
         let start = above | ((slot as u64 - u64::from(first)) << shift);
         if start > limit {
