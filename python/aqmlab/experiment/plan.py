@@ -89,13 +89,11 @@ class Plan:
         for number, cell in enumerate(self.cells):
             firsts.setdefault(cell.key, (number, cell))
         kept = self._kept()
-        # Shared by the seeds: tens of thousands of runs are planned at once.
-        scenarios = copy.deepcopy(self.scenarios)
         return [
             Run(
                 key,
                 seed,
-                {**scenarios[key], "seed": seed},
+                {**copy.deepcopy(self.scenarios[key]), "seed": seed},
                 number,
                 cell.label,
                 cell.labels,
@@ -105,6 +103,10 @@ class Plan:
             for number, cell in [firsts[key]]
             for seed in seeds
         ]
+
+    def places(self) -> list[tuple[str, int]]:
+        """Key and seed of every run of the first look, in order: what to find results by."""
+        return [(key, seed) for key, seeds in self._wanted(1).items() for seed in seeds]
 
     def _kept(self) -> dict[str, frozenset[str] | None]:
         """The tables of each scenario that any of its cells wants to be kept."""
