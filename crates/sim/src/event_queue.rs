@@ -16,14 +16,14 @@
 //! the logarithm of their number and not the number itself.
 
 mod ahead;
-mod crowd;
 mod digits;
+mod simultaneous;
 
 use packet::Instant;
 
 use ahead::Ahead;
-use crowd::Crowd;
 use digits::{Digit, SLOTS, WORD, WORDS};
+use simultaneous::Simultaneous;
 
 /// Which event of one instant comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,7 +85,7 @@ pub struct EventQueue<E> {
     served: u64,
     /// Events of the instant `base`, if they were many. What is scheduled for that instant meanwhile
     /// waits in its slot and joins them at the next turn.
-    crowd: Crowd,
+    simultaneous: Simultaneous,
     ahead: Ahead,
 }
 
@@ -100,7 +100,7 @@ impl<E: Copy> Default for EventQueue<E> {
             base: 0,
             len: 0,
             served: 0,
-            crowd: Crowd::default(),
+            simultaneous: Simultaneous::default(),
             ahead: Ahead::NOWHERE,
         }
     }
@@ -170,8 +170,8 @@ impl<E: Copy> EventQueue<E> {
     #[inline]
     pub fn next(&mut self, limit: Instant) -> Option<(Instant, E)> {
         let limit = limit.nanos();
-        if !self.crowd.is_empty() {
-            return self.next_of_crowd(limit);
+        if !self.simultaneous.is_empty() {
+            return self.next_simultaneous(limit);
         }
         loop {
             if self.words == 0 {
@@ -222,7 +222,7 @@ impl<E: Copy> EventQueue<E> {
             tests::LOOKS.set(tests::LOOKS.get() + 1);
             if looks > FEW {
                 self.gather(slot);
-                return self.first_of_crowd();
+                return self.first_simultaneous();
             }
             if self.nodes[current as usize].order < self.nodes[best as usize].order {
                 (best, before_best) = (current, previous);
@@ -243,7 +243,7 @@ impl<E: Copy> EventQueue<E> {
         best
     }
 
-    /// Moves the events of a slot of the lowest level, in the order in which they came, into the crowd.
+    /// Moves the events of a slot of the lowest level, in the order in which they came, to those that are sorted.
     #[cold]
     fn gather(&mut self, slot: usize) {
         let head = self.clear(slot).head;
@@ -252,17 +252,17 @@ impl<E: Copy> EventQueue<E> {
             nodes.get(head as usize).map(|node| (head, node)),
             |&(_, node)| Some((node.next, nodes.get(node.next as usize)?)),
         );
-        self.crowd.take(list.map(|(index, node)| (node.order, index)));
+        self.simultaneous.take(list.map(|(index, node)| (node.order, index)));
     }
 
-    fn first_of_crowd(&mut self) -> u32 {
-        self.crowd.pop().expect("only a crowd is asked for its first")
+    fn first_simultaneous(&mut self) -> u32 {
+        self.simultaneous.pop().expect("asked only where there is one")
     }
 
-    /// As [`EventQueue::next`], while there is a crowd: all of it is of the instant `base`, and nothing
+    /// As [`EventQueue::next`], while there are many simultaneous events: all are of the instant `base`, and nothing
     /// else can be earlier.
     #[cold]
-    fn next_of_crowd(&mut self, limit: u64) -> Option<(Instant, E)> {
+    fn next_simultaneous(&mut self, limit: u64) -> Option<(Instant, E)> {
         if self.base > limit {
             return None;
         }
@@ -270,7 +270,7 @@ impl<E: Copy> EventQueue<E> {
         if self.occupied[0] & (1 << slot) != 0 {
             self.gather(slot);
         }
-        let index = self.first_of_crowd();
+        let index = self.first_simultaneous();
         Some(self.serve(index))
     }
 
@@ -285,7 +285,7 @@ impl<E: Copy> EventQueue<E> {
             self.fill(Digit::ALL[0].slot(at), list);
             return true;
         }
-        let Digit { shift, end, first } = Digit::of_slot(slot);
+        let Digit { shift, end, first, .. } = Digit::of_slot(slot);
         let above = if end >= 64 { 0 } else { self.base >> end << end };
         let start = above | ((slot as u64 - u64::from(first)) << shift);
         if start > limit {

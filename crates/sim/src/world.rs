@@ -7,9 +7,9 @@
 
 mod applications;
 pub mod connection;
-mod foresight;
 pub mod forwarding;
 mod hosts;
+mod look_ahead;
 mod member;
 mod multiplex;
 mod network;
@@ -24,8 +24,8 @@ use tcp::{HostCache, Profile};
 use traffic::{Action, App, Input, Members, Shown};
 
 use self::connection::{Connection, Serial};
-use self::foresight::Foresight;
 use self::forwarding::{InFlight, Stream};
+use self::look_ahead::LookAhead;
 use self::member::Member;
 pub use self::network::Network;
 pub use self::script::Scripts;
@@ -128,7 +128,7 @@ pub struct World {
     /// Round-trip time that an application has set for the connection it opens next.
     next_round_trip: Option<Duration>,
     recorder: Recorder,
-    foresight: Foresight,
+    look_ahead: LookAhead,
 }
 
 impl World {
@@ -163,7 +163,7 @@ impl World {
             actions: Vec::new(),
             next_round_trip: None,
             recorder,
-            foresight: Foresight::default(),
+            look_ahead: LookAhead::default(),
         };
         (0..ports).for_each(|port| world.schedule_tick(port));
         world

@@ -122,6 +122,22 @@ fn parts_are_exchanged_in_a_scenario() {
     }
 }
 
+/// A stored scenario is run again as it is written, with every default filled in.
+#[test]
+fn what_is_written_of_end_systems_reads_back() {
+    let mut cases: Vec<Value> = tcp::PROFILES.iter().map(|p| json!(p.about.name)).collect();
+    for delay in ["0 s", "0.2 s"] {
+        cases.push(json!({"profile": "plain", "delayed_ack": delay}));
+        cases.push(json!({"profile": "plain", "delayed_ack": delay, "sack": false}));
+    }
+    for tcp in cases {
+        let written = Scenario::from_json(&bulk(tcp.clone()).to_string()).unwrap().to_json();
+        let again =
+            Scenario::from_json(&written.to_string()).unwrap_or_else(|why| panic!("{tcp}: {why}"));
+        assert_eq!(again.to_json(), written, "{tcp}");
+    }
+}
+
 /// One SACK flow on 2 Mbit/s and 142 ms behind a steep RED, where retransmissions are lost.
 fn steep(seed: u64) -> Value {
     json!({

@@ -123,18 +123,17 @@ impl Endpoint {
         if self.ecn.feedback == EcnFeedback::Dctcp && self.output_before(out, moment) {
             return true;
         }
-        if self.snd.resend {
+        let resends = self.snd.resend;
+        let chunk = if resends {
             self.snd.resend = false;
-            let chunk = self.first_unacknowledged();
-            self.snd.nxt = self.snd.nxt.max(chunk.end());
-            self.send(out, chunk, moment);
-            return true;
-        }
-        if self.call_resends {
+            Some(self.first_unacknowledged())
+        } else if self.call_resends {
             return false;
-        }
-        if let Some(chunk) = self.choose(moment) {
-            self.snd.nxt = chunk.end();
+        } else {
+            self.choose(moment)
+        };
+        if let Some(chunk) = chunk {
+            self.snd.nxt = if resends { self.snd.nxt.max(chunk.end()) } else { chunk.end() };
             self.send(out, chunk, moment);
             return true;
         }

@@ -141,7 +141,7 @@ impl Receiver {
     #[inline]
     pub fn fetch(&self) {
         if let Some(beyond) = &self.beyond {
-            hints::prefetch(&**beyond);
+            prefetch::prefetch(&**beyond);
         }
     }
 

@@ -290,7 +290,7 @@ impl Endpoint {
     pub fn fetch(&self) {
         self.receiver.fetch();
         if let Sender::Rack(rack) = &self.sender {
-            hints::prefetch(&**rack);
+            prefetch::prefetch(&**rack);
         }
     }
 

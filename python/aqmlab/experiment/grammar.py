@@ -174,6 +174,11 @@ class Group:
         "another `duration` and `warmup`, by mode", default_factory=dict
     )
     only: Mode | None = key("run in that study only", default=None)
+    keep: tuple[str, ...] | None = key(
+        "tables of its runs that stay on disk (all that are recorded); each run is one file then, "
+        "and a table that is missing when it is asked for is made again",
+        default=None,
+    )
 
     @property
     def uses_load(self) -> bool:

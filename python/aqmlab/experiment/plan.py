@@ -57,6 +57,8 @@ class Run:
     """That cell in a few words."""
     values: Mapping[str, str] = field(default_factory=dict)
     """Axis to the label of its value."""
+    keep: frozenset[str] | None = None
+    """The tables that stay on disk; none: all that it records."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class Plan:
     scenarios: dict[str, dict]
     replications: dict[str, tuple[int, ...]]
     """The seeds of the first look, by group."""
+    keep: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """The tables that stay on disk, of the groups that say it."""
 
     def seeds(self, cell: Cell, look: int = 1) -> tuple[int, ...]:
         """The seeds of a cell; at a later look so many times as many, from the last one on."""
@@ -84,6 +88,7 @@ class Plan:
         firsts: dict[str, tuple[int, Cell]] = {}
         for number, cell in enumerate(self.cells):
             firsts.setdefault(cell.key, (number, cell))
+        kept = self._kept()
         return [
             Run(
                 key,
@@ -92,11 +97,24 @@ class Plan:
                 number,
                 cell.label,
                 cell.labels,
+                kept[key],
             )
             for key, seeds in self._wanted(look, keys).items()
             for number, cell in [firsts[key]]
             for seed in seeds
         ]
+
+    def places(self) -> list[tuple[str, int]]:
+        """Key and seed of every run of the first look, in order: what to find results by."""
+        return [(key, seed) for key, seeds in self._wanted(1).items() for seed in seeds]
+
+    def _kept(self) -> dict[str, frozenset[str] | None]:
+        """The tables of each scenario that any of its cells wants to be kept."""
+        kept: dict[str, frozenset[str] | None] = {}
+        for cell in self.cells:
+            own, before = self.keep.get(cell.group), kept.get(cell.key, frozenset())
+            kept[cell.key] = None if own is None or before is None else before | set(own)
+        return kept
 
     def _wanted(self, look: int, keys: Collection[str] | None = None) -> dict[str, dict[int, None]]:
         """The seeds of each scenario at a look: those of all cells that want it."""
@@ -131,7 +149,8 @@ def make(experiment: Experiment, settings: Settings, loads: Loads, groups: Seque
             cell, scenario = _cell(group, choice, base, loads, experiment.change)
             scenarios.setdefault(cell.key, scenario)
             cells.append(cell)
-    return Plan(cells, scenarios, replications)
+    keep = {group.name: group.keep for group in groups if group.keep is not None}
+    return Plan(cells, scenarios, replications, keep)
 
 
 def timed(base: Mapping[str, Any], settings: Settings, group: Group) -> dict[str, Any]:

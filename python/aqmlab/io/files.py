@@ -67,7 +67,12 @@ def _seal(bare: Mapping[str, Any]) -> str:
 
 def read_sealed(path: Path) -> dict[str, Any]:
     """A JSON object that carries its own hash, without it; `Damaged` if that does not fit."""
-    content = read_json(path)
+    return opened(read_json(path), path)
+
+
+def opened(content: dict[str, Any], path: Path) -> dict[str, Any]:
+    """A JSON object that was read from this file, without its seal; `Damaged` if that does not
+    fit."""
     seal = content.pop(SEAL, None)
     try:
         if seal == _seal(content):

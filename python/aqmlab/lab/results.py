@@ -10,10 +10,9 @@ from typing import Any
 
 from aqmlab.errors import AqmlabError
 from aqmlab.intervals import interval
-from aqmlab.io import files
+from aqmlab.runs import stored
 from aqmlab.runs.contents import MANIFEST
 from aqmlab.runs.store import Store
-from aqmlab.runs.stored import SUMMARY, checked
 
 SHOWN = {
     "share_le_1s": "answered within 1 s",
@@ -86,9 +85,7 @@ def _runs(
         if not run["folder"]:
             continue
         place = folder / "runs" / Path(run["folder"]).name
-        known = files.read_sealed(place / MANIFEST)["files"]
-        summary = checked(place / SUMMARY, known[SUMMARY])
-        yield run["values"], files.parse_json(summary, place / SUMMARY)
+        yield run["values"], stored.summary(place, stored.manifest(place))
 
 
 def _word(value: Any) -> Any:

@@ -12,6 +12,7 @@ from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import Experiment, load
 from aqmlab.runs.laboratory import FinishedRun, Laboratory
 from aqmlab.runs.store import Store
+from aqmlab.runs.stored import key_of
 from aqmlab.tables.material import Material
 
 from .study import Study
@@ -65,13 +66,11 @@ def _document(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _run(store: Store, entry: Mapping[str, Any]) -> FinishedRun:
-    stored = store.find(Path(entry["folder"]).name)
+    stored = store.find(key_of(Path(entry["folder"])))
     if stored is None:
         raise StoreError(
             f"{store.folder / entry['folder']} is not there: give the same `aqmlab run` again"
         )
     place = {name: entry[name] for name in ("variant", "label", "values", "seed")}
     scenario = stored.manifest["scenario"]
-    return FinishedRun(
-        **place, scenario=scenario, summary=stored.summary, cached=True, stored=stored
-    )
+    return FinishedRun(**place, scenario=scenario, cached=True, stored=stored)

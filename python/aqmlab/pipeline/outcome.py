@@ -134,10 +134,10 @@ def write_tables(
     write_frame(
         store,
         "runs",
-        [
+        (
             row | measure.numbers(material.results[row["key"], row["seed"]].summary)
             for row in run_rows(material)
-        ],
+        ),
     )
     return listed
 
@@ -227,13 +227,13 @@ def run_rows(material: Material) -> list[dict]:
             f"{cell.group} {', '.join(cell.labels.values())}".strip()
         )
     rows = []
-    for planned in material.plan.runs():
-        run = material.results[planned.key, planned.seed]
+    for key, seed in material.plan.places():
+        run = material.results[key, seed]
         rows.append(
             {
-                "run": "; ".join(names[planned.key]),
-                "key": planned.key,
-                "seed": planned.seed,
+                "run": "; ".join(names[key]),
+                "key": key,
+                "seed": seed,
                 "users": run.summary.get("users", 0),
                 "fingerprint": str(run.summary.get("fingerprint", "")),
                 "folder": f"runs/{run.folder.name}" if run.folder else None,

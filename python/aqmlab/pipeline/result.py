@@ -10,6 +10,7 @@ from aqmlab.errors import StoreError
 from aqmlab.experiment import experiment
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.runs.store import Store
+from aqmlab.runs.stored import key_of
 from aqmlab.tables import result as tables
 
 if TYPE_CHECKING:
@@ -83,9 +84,9 @@ def _rows(store: Store, manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _finished(store: Store, row: Mapping[str, Any]) -> FinishedRun | None:
-    stored = store.find(str(row["folder"] or "").rpartition("/")[2] or "-")
+    stored = store.find(key_of(Path(row["folder"] or "-")))
     if stored is None:
         return None
     place = (row["variant"], row["label"], row["values"], row["seed"])
     scenario = stored.manifest["scenario"]
-    return FinishedRun(*place, scenario, stored.summary, cached=True, stored=stored)
+    return FinishedRun(*place, scenario, cached=True, stored=stored)

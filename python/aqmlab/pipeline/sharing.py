@@ -18,7 +18,8 @@ from typing import Any
 from aqmlab.errors import SpecError, StoreError
 from aqmlab.experiment.plan import Run
 from aqmlab.experiment.spec import length_s
-from aqmlab.io.files import read_sealed, whole
+from aqmlab.io.files import whole
+from aqmlab.runs import stored
 from aqmlab.runs.laboratory import Laboratory
 from aqmlab.runs.progress import Progress
 from aqmlab.runs.store import Store
@@ -75,11 +76,11 @@ def _files(folder: Path, tables: bool) -> Iterator[Path]:
 
 def _of_folder(store: Store) -> Iterator[dict[str, Any]]:
     """What each finished run of a folder was."""
-    for place in sorted((store.folder / "runs").glob("[!.]*")):
-        run = store.find(place.name)
+    for key in store.finished():
+        run = store.find(key)
         if run is not None:
             manifest = run.manifest
-            yield {key: manifest[key] for key in ("key", "scenario", "seed", "fingerprint")}
+            yield {name: manifest[name] for name in ("key", "scenario", "seed", "fingerprint")}
 
 
 @dataclass(frozen=True)
@@ -156,12 +157,14 @@ def _index(source: Path) -> dict[str, Any]:
     if source.is_dir() or source.name == "manifest.json":
         folder = source if source.is_dir() else source.parent
         if folder.parent.name == "runs":
-            return _checked(_of_run(folder / "manifest.json"), source)
+            return _checked(_of_run(folder), source)
         store = Store.existing(folder)
         version = store.manifest
         named = version.get("name") or version.get("study") or folder.name
         made = {key: str(version.get(key, "?")) for key in _BUILD}
         return _checked({"name": named, **made, "runs": list(_of_folder(store))}, source)
+    if stored.is_file(source) and source.parent.name == "runs":
+        return _checked(_of_run(source), source)
     if not source.is_file():
         raise SpecError(f"{source}: no such file; give an .aqm file, a folder or its manifest.json")
     try:
@@ -175,9 +178,9 @@ def _index(source: Path) -> dict[str, Any]:
         raise SpecError(f"{source}: its index is damaged: export it again") from error
 
 
-def _of_run(manifest: Path) -> dict[str, Any]:
+def _of_run(place: Path) -> dict[str, Any]:
     """The index of one run, from its own manifest."""
-    about = read_sealed(manifest)
+    about = stored.manifest(place)
     run = {key: about.get(key) for key in ("key", "scenario", "seed", "fingerprint")}
     return {"name": about.get("key"), **{k: about.get(k) for k in _BUILD}, "runs": [run]}
 

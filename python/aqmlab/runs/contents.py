@@ -24,6 +24,8 @@ from pathlib import Path, PurePosixPath
 from aqmlab.errors import StoreError
 from aqmlab.io.files import Damaged, digest, keyed, make_way, read, read_sealed, settle, whole
 
+from . import archive
+
 NAME = "contents.txt"
 MANIFEST = "manifest.json"
 FOLDERS = ("runs", "cache", "tables", "figures", "predictions")
@@ -180,6 +182,8 @@ class Contents:
             yield MANIFEST
         runs, cache = (self.folder / name for name in ("runs", "cache"))
         for run in sorted(runs.iterdir()) if _is_folder(runs) else []:
+            if run.suffix == archive.SUFFIX and self._names_itself(run):
+                yield f"runs/{run.name}"
             manifest = f"runs/{run.name}/{MANIFEST}"
             content = self._sealed(manifest) if _is_folder(run) else {}
             if content.get("key") == run.name:
@@ -188,6 +192,11 @@ class Contents:
         for entry in sorted(cache.glob("*.json")) if _is_folder(cache) else []:
             if self._sealed(f"cache/{entry.name}").get("name") == entry.stem:
                 yield f"cache/{entry.name}"
+
+    def _names_itself(self, run: Path) -> bool:
+        with contextlib.suppress(StoreError):
+            return archive.read_sealed(run, MANIFEST).get("key") == run.stem
+        return False
 
     def _sealed(self, path: str) -> dict:
         try:

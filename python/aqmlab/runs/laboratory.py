@@ -41,11 +41,17 @@ class FinishedRun:
     seed: int
     scenario: Mapping[str, Any]
     """The complete scenario: users instead of a load, every default filled in."""
-    summary: Mapping[str, Any]
+    told: Mapping[str, Any] | None = field(default=None, repr=False)
+    """Its summary, if no folder has it."""
     cached: bool = False
     """Whether an earlier command had computed it."""
     stored: StoredRun | None = None
     outcome: Outcome | None = field(default=None, repr=False)
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """What came out, in numbers."""
+        return self.stored.summary if self.stored is not None else self.told or {}
 
     @property
     def folder(self) -> Path | None:
@@ -140,7 +146,7 @@ class Laboratory:
         KeyboardInterrupt after the running ones have been stopped (see `resumable`).
         """
         version = engine.version()
-        canonical = [checked(run, source) for run in runs]
+        canonical = complete(runs, source)
         keys = [content_key({**scenario, **self._how()}, version) for scenario in canonical]
         results = self._known(runs, canonical, keys)
         missing = _in_order(runs, canonical, results)
@@ -148,11 +154,13 @@ class Laboratory:
 
         def finish(place: int, outcome: Outcome) -> None:
             i = missing[place]
-            done = _finished(runs[i], canonical[i], outcome.summary)
+            done = _finished(runs[i], canonical[i])
             if self.store is None:
-                results[i] = replace(done, outcome=outcome)
+                results[i] = replace(done, told=outcome.summary, outcome=outcome)
             else:
-                stored = self.store.save(keys[i], canonical[i], runs[i].seed, outcome)
+                # What is not simulated cannot be made again.
+                keep = runs[i].keep if self.simulate is None else None
+                stored = self.store.save(keys[i], canonical[i], runs[i].seed, outcome, keep)
                 results[i] = replace(done, stored=stored)
 
         if missing:
@@ -189,7 +197,7 @@ class Laboratory:
             return {}
         found = ((i, self.store.find(key)) for i, key in enumerate(keys))
         return {
-            i: replace(_finished(runs[i], canonical[i], s.summary), cached=True, stored=s)
+            i: replace(_finished(runs[i], canonical[i]), cached=True, stored=s)
             for i, s in found
             if s is not None
         }
@@ -205,7 +213,7 @@ class Laboratory:
     def _stopped(self) -> str:
         if self.store is None:
             return "stopped before the end: give a results folder to be able to resume"
-        kept = sum(1 for _ in (self.store.folder / "runs").glob("[!.]*/manifest.json"))
+        kept = len(self.store.finished())
         told = "1 finished run is" if kept == 1 else f"{kept} finished runs are"
         return f"stopped: {told} kept in {self.store.folder}, give the same command again to resume"
 
@@ -219,8 +227,24 @@ def checked(run: Run, source: str) -> dict[str, Any]:
         raise SpecError(f"{where}: {error}") from error
 
 
-def _finished(run: Run, scenario: Mapping[str, Any], summary: Mapping[str, Any]) -> FinishedRun:
-    return FinishedRun(run.variant, run.label, run.values, run.seed, scenario, summary)
+def complete(runs: Sequence[Run], source: str) -> list[dict[str, Any]]:
+    """The complete scenarios of runs; those that differ by their seed alone share all else, since
+    tens of thousands are held at once."""
+    known: dict[str, tuple[Mapping[str, Any], dict[str, Any]]] = {}
+    found = []
+    for run in runs:
+        bare = {name: value for name, value in run.scenario.items() if name != "seed"}
+        before = known.get(run.key)
+        if before is None or before[0] != bare:
+            before = known[run.key] = (bare, checked(run, source))
+        found.append(
+            {**before[1], "seed": run.scenario["seed"]} if "seed" in run.scenario else before[1]
+        )
+    return found
+
+
+def _finished(run: Run, scenario: Mapping[str, Any]) -> FinishedRun:
+    return FinishedRun(run.variant, run.label, run.values, run.seed, scenario)
 
 
 def _in_order(

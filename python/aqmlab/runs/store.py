@@ -2,7 +2,7 @@
 
     results/<name>/contents.txt             the folder's mark, and a list of all below
                    manifest.json            the experiment: scenario, axes, seeds, version, runs
-                   runs/<key>/              one finished run
+                   runs/<key>/              one finished run; or runs/<key>.zip, the same in one
                        manifest.json        scenario, seed, version, build, fingerprint,
                                             created, names of the tables, hashes of the files
                        summary.json  <table>.parquet …
@@ -26,7 +26,7 @@ import contextlib
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -38,9 +38,9 @@ from aqmlab.io.terminal import say
 from aqmlab.simulator import engine
 from aqmlab.simulator.engine import Outcome, Version
 
-from . import contents
+from . import archive, contents, drafts, stored
 from .contents import FOLDERS, MANIFEST, MARK, Contents
-from .stored import SUMMARY, Cache, StoredRun, checked, write_tables
+from .stored import SUMMARY, Cache, StoredRun, write_tables
 
 FORMAT = 2
 _USERS = ("reference",)
@@ -125,7 +125,7 @@ class Store:
         for leftover in (self.folder / "runs").glob(".tmp-*"):
             found = re.fullmatch(r"\.tmp-(\d+)-\d+-\w+", leftover.name)
             if found and not _alive(found[1]):
-                _remove_draft(leftover)
+                drafts.remove(leftover)
         for place in (self.folder, *(self.folder / name for name in FOLDERS)):
             for leftover in place.glob(".*"):
                 owner = files.owner(leftover)
@@ -143,6 +143,13 @@ class Store:
         The manifest and the summary are checked, of tables only that they are there: they are
         checked when they are read.
         """
+        packed = self._packed(key)
+        if packed.is_file() and not packed.is_symlink():
+            try:
+                return self._read(packed)
+            except (Damaged, KeyError, TypeError, AttributeError):
+                say(f"{packed} is damaged: it is run again")
+                return None
         place = self.folder / "runs" / key
         if place.is_symlink() or (place.exists() and not place.is_dir()):
             what = "link" if place.is_symlink() else "file"
@@ -157,28 +164,42 @@ class Store:
         except (Damaged, KeyError, TypeError, AttributeError):
             # Before the run, not after it.
             for path in place.iterdir():
-                if _is_of_a_run(path):
+                if drafts.is_of_a_run(path):
                     files.make_way(path)
             say(f"{place} is damaged or incomplete: it is run again")
             return None
 
-    def _read(self, place: Path) -> StoredRun:
-        manifest = files.read_sealed(place / MANIFEST)
-        if manifest["key"] != place.name:
-            raise Damaged(f"{place} is another run's")
-        known = manifest["files"]
-        summary = files.parse_json(checked(place / SUMMARY, known[SUMMARY]), place / SUMMARY)
-        for name, of in known.items():
-            try:
-                length = (place / name).stat().st_size
-            except OSError as error:
-                raise Damaged(f"{place / name} is missing") from error
-            if length != of["bytes"]:
-                raise Damaged(f"{place / name} is not what was written")
-        return StoredRun(place, summary, known, self)
+    def _packed(self, key: str) -> Path:
+        """The file of a run that is one."""
+        return self.folder / "runs" / f"{key}{archive.SUFFIX}"
 
-    def save(self, key: str, scenario: Mapping[str, Any], seed: int, outcome: Outcome) -> StoredRun:
-        """Writes a finished run; it appears under its key all at once. Safe between threads."""
+    def _read(self, place: Path) -> StoredRun:
+        about = stored.manifest(place)
+        if about["key"] != stored.key_of(place):
+            raise Damaged(f"{place} is another run's")
+        known = about["files"]
+        packed = stored.pack(stored.summary(place, about))
+        there = stored.lengths(place, known)
+        for name, of in known.items():
+            if there[name] != of["bytes"]:
+                raise Damaged(f"{place / name} is not what was written")
+        return StoredRun(place, packed, known, self, tuple(about["tables"]))
+
+    def save(
+        self,
+        key: str,
+        scenario: Mapping[str, Any],
+        seed: int,
+        outcome: Outcome,
+        keep: Collection[str] | None = None,
+    ) -> StoredRun:
+        """Writes a finished run; it appears under its key all at once. Safe between threads.
+
+        With `keep` it is one file, in which no other tables are than these.
+        """
+        manifest = self._run_manifest(key, scenario, seed, outcome)
+        if keep is not None:
+            return self._save_packed(key, manifest, outcome, keep)
         place = self.folder / "runs" / key
         draft = place.with_name(f".tmp-{os.getpid()}-{threading.get_ident()}-{key}")
         with reported(self.folder):
@@ -187,16 +208,28 @@ class Store:
                 draft.mkdir()
                 write_tables(outcome.tables, draft)
                 files.dump(draft / SUMMARY, outcome.summary)
-                known = {path.name: _known(path) for path in sorted(draft.iterdir())}
-                manifest = self._run_manifest(key, scenario, seed, outcome) | {"files": known}
-                files.dump(draft / MANIFEST, files.sealed(manifest))
+                known = {path.name: drafts.known(path) for path in sorted(draft.iterdir())}
+                files.dump(draft / MANIFEST, files.sealed(manifest | {"files": known}))
                 for path in draft.iterdir():
                     files.settle(path)
                 listed = {f"runs/{key}/{name}": of["blake2b"] for name, of in known.items()}
                 self.contents.record({**listed, f"runs/{key}/{MANIFEST}": "-"})
-                _move(draft, place, lambda: self._is_whole(place))
+                drafts.move(draft, place, lambda: self._is_whole(place))
             finally:
-                _remove_draft(draft)
+                drafts.remove(draft)
+            return self._read(place)
+
+    def _save_packed(
+        self, key: str, manifest: Mapping[str, Any], outcome: Outcome, keep: Collection[str]
+    ) -> StoredRun:
+        place = self._packed(key)
+        inside = {SUMMARY: archive.encoded(outcome.summary)} | stored.packed(outcome.tables, keep)
+        known = {name: stored.known(content) for name, content in inside.items()}
+        told = archive.encoded(files.sealed({**manifest, "files": known}))
+        with reported(self.folder):
+            self.contents.record_sealed(f"runs/{place.name}")
+            files.make_way(place)
+            archive.write(place, {MANIFEST: told} | inside)
             return self._read(place)
 
     def _is_whole(self, place: Path) -> bool:
@@ -205,8 +238,9 @@ class Store:
         except (Damaged, KeyError, TypeError, AttributeError):
             return False
 
-    def again(self, run: StoredRun, damage: Damaged) -> StoredRun:
-        """A damaged run, done again in its place; one line says so."""
+    def again(self, run: StoredRun, damage: Damaged, table: str) -> StoredRun:
+        """A run of which a table is damaged or not kept, done again in its place and that table
+        kept; one line says so."""
         from . import pool
 
         say(f"{damage}: it is run again")
@@ -219,7 +253,8 @@ class Store:
                     f"{run.folder} came out differently when it was run again: give --fresh to "
                     "run everything again, and report it"
                 )
-            return self.save(run.folder.name, scenario, seed, outcome)
+            keep = {*run.kept(), table} if stored.is_file(run.folder) else None
+            return self.save(run.key, scenario, seed, outcome, keep)
 
         return pool.simulate_all([scenario], finish, title="damaged run")[0]
 
@@ -278,10 +313,17 @@ class Store:
             stamped = {**self._stamp(), MARK: self.contents.identity, **content}
             files.write_json(self.folder / MANIFEST, files.sealed(stamped))
 
+    def finished(self) -> list[str]:
+        """The keys of the runs that lie here, in order."""
+        runs = self.folder / "runs"
+        packed = runs.glob(f"[!.]*{archive.SUFFIX}")
+        places = (*packed, *(path.parent for path in runs.glob(f"[!.]*/{MANIFEST}")))
+        return sorted({stored.key_of(place) for place in places})
+
     def check_kept(self, runs: Iterable[StoredRun | None]) -> None:
         """Runs that were removed while the command went on are one sentence."""
         self.contents.check_there()
-        gone = sum(not (run.folder / MANIFEST).exists() for run in runs if run is not None)
+        gone = sum(not run.is_there() for run in runs if run is not None)
         if gone:
             were = "1 run was" if gone == 1 else f"{gone} runs were"
             raise StoreError(
@@ -330,40 +372,6 @@ def _same_version(folder: Path, manifest: Mapping[str, Any], version: Version) -
             f"{folder} holds results of aqmlab {known[1]} (build {known[2]}) and this is "
             f"{version}: give --fresh to replace them or another folder with --out"
         )
-
-
-def _known(path: Path) -> dict[str, Any]:
-    return {"bytes": path.stat().st_size, "blake2b": files.digest_of(path)}
-
-
-def _move(draft: Path, place: Path, is_whole: Callable[[], bool]) -> None:
-    """Renames a folder, unless another process has just put the same one there; the files of a
-    damaged one are replaced, the manifest last."""
-    try:
-        draft.rename(place)
-    except OSError:
-        if place.is_symlink() or not place.is_dir():
-            raise
-        if not is_whole():
-            for path in sorted(draft.iterdir(), key=lambda path: path.name == MANIFEST):
-                files.make_way(place / path.name)
-                path.replace(place / path.name)
-
-
-def _remove_draft(draft: Path) -> None:
-    """Removes a run's draft, which holds nothing but what a run has."""
-    if draft.is_symlink() or not draft.is_dir():
-        return
-    for path in draft.iterdir():
-        if _is_of_a_run(path):
-            path.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):
-        draft.rmdir()
-
-
-def _is_of_a_run(path: Path) -> bool:
-    """Whether a run's folder has a file of this name."""
-    return path.suffix == ".parquet" or path.name in (SUMMARY, MANIFEST)
 
 
 def _alive(pid: str) -> bool:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterator, Mapping
+import json
+import zlib
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -14,6 +17,7 @@ from aqmlab.io import files
 from aqmlab.io.files import Damaged, reported
 from aqmlab.io.terminal import say
 
+from . import archive
 from .contents import MANIFEST, Contents
 
 if TYPE_CHECKING:
@@ -27,49 +31,78 @@ SUMMARY = "summary.json"
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A finished run in its folder."""
+    """A finished run, in a folder or in one file (`archive`)."""
 
     folder: Path
-    summary: Mapping[str, Any] = field(compare=False, repr=False)
-    """What came out, in numbers."""
+    """Where it is kept: the folder or the file."""
+    packed: bytes = field(compare=False, repr=False)
+    """Its summary, compressed: tens of thousands of them are held at once."""
     files: Mapping[str, Mapping[str, Any]] = field(compare=False, repr=False)
     """Every file's length and hash."""
     store: Store = field(compare=False, repr=False)
+    recorded: tuple[str, ...] = field(compare=False, repr=False)
+    """The names of its tables, also of those that are not kept."""
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """What came out, in numbers."""
+        return _unpacked(self.packed)
+
+    @property
+    def key(self) -> str:
+        """The hash of what was run."""
+        return key_of(self.folder)
 
     @property
     def manifest(self) -> dict[str, Any]:
         """What was run."""
-        return files.read_sealed(self.folder / MANIFEST)
+        return manifest(self.folder)
 
     def tables(self) -> list[str]:
-        """The names of its tables."""
+        """The names of its tables; one that is not kept is made again when it is asked for."""
+        return sorted(self.recorded)
+
+    def kept(self) -> list[str]:
+        """The names of those that are kept."""
         return sorted(name.removesuffix(".parquet") for name in self.files if name != SUMMARY)
+
+    def is_there(self) -> bool:
+        """Whether nobody has removed it."""
+        place = self.folder
+        return place.is_file() if is_file(place) else (place / MANIFEST).exists()
 
     def table(self, name: str) -> pl.DataFrame:
         """One table; if its file is not what was written, the run is done again."""
         import polars as pl
 
+        return pl.read_parquet(io.BytesIO(self._table(name)))
+
+    def _table(self, name: str) -> bytes:
+        """The file of a table."""
         try:
-            content = self._content(f"{name}.parquet")
+            return self._content(f"{name}.parquet")
         except Damaged as damage:
-            content = self.store.again(self, damage)._content(f"{name}.parquet")
-        return pl.read_parquet(io.BytesIO(content))
+            return self.store.again(self, damage, name)._content(f"{name}.parquet")
 
     def scan(self, name: str) -> pl.LazyFrame:
         """The same without holding it: its file is checked now and read when it is asked for."""
         import polars as pl
 
+        if is_file(self.folder):
+            return pl.scan_parquet(io.BytesIO(self._table(name)))
         path = self.folder / f"{name}.parquet"
         try:
             whole = files.digest_of(path) == self.files[path.name]["blake2b"]
         except OSError:
             whole = False
         if not whole:
-            self.store.again(self, Damaged(f"{path} is not what was written"))
+            self.store.again(self, Damaged(f"{path} is not what was written"), name)
         return pl.scan_parquet(path, glob=False)
 
     def _content(self, name: str) -> bytes:
-        return checked(self.folder / name, self.files[name])
+        if name not in self.files:
+            raise Damaged(f"{self.folder} does not keep {name}")
+        return checked(self.folder, name, self.files[name])
 
     def is_whole(self) -> bool:
         """Whether every file is what was written: reads them all."""
@@ -79,16 +112,65 @@ class StoredRun:
             return False
 
 
-def checked(path: Path, known: Mapping[str, Any]) -> bytes:
+@lru_cache(maxsize=1024)
+def _unpacked(packed: bytes) -> Mapping[str, Any]:
+    """A summary as it is read; those of a table's row are asked for again for each column."""
+    return json.loads(zlib.decompress(packed))
+
+
+def pack(summary: Mapping[str, Any]) -> bytes:
+    """A summary as it is held in memory."""
+    return zlib.compress(json.dumps(summary).encode(), 1)
+
+
+def is_file(place: Path) -> bool:
+    """Whether a run in this place is one file."""
+    return place.suffix == archive.SUFFIX
+
+
+def key_of(place: Path) -> str:
+    """The key of the run that is kept there."""
+    return place.name.removesuffix(archive.SUFFIX)
+
+
+def manifest(place: Path) -> dict[str, Any]:
+    """What the run that is kept there says of itself."""
+    if not is_file(place):
+        return files.read_sealed(place / MANIFEST)
+    return archive.read_sealed(place, MANIFEST)
+
+
+def checked(place: Path, name: str, known: Mapping[str, Any]) -> bytes:
     """What a file of a run holds, if that is what was written."""
+    path = place / name
     try:
-        content = files.read(path)
+        content = archive.read(place, name) if is_file(place) else files.read(path)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise Damaged(f"{path} cannot be read ({reason})") from error
     if files.digest(content) != known["blake2b"]:
         raise Damaged(f"{path} is not what was written")
     return content
+
+
+def summary(place: Path, about: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers of the run that is kept there; `about` is its manifest."""
+    return files.parse_json(checked(place, SUMMARY, about["files"][SUMMARY]), place / SUMMARY)
+
+
+def lengths(place: Path, names: Collection[str]) -> dict[str, int]:
+    """The bytes of a run's files."""
+    if is_file(place):
+        return archive.lengths(place)
+    try:
+        return {name: (place / name).stat().st_size for name in names}
+    except OSError as error:
+        raise Damaged(f"{error.filename} is missing") from error
+
+
+def known(content: bytes) -> dict[str, Any]:
+    """What a manifest says of a file."""
+    return {"bytes": len(content), "blake2b": files.digest(content)}
 
 
 class Cache:
@@ -160,6 +242,14 @@ def write_tables(tables: Mapping[str, pa.Table], folder: Path) -> None:
                 write_parquet(tables[name], file)
 
 
+def packed(tables: Mapping[str, pa.Table], keep: Collection[str]) -> dict[str, bytes]:
+    """The files of those tables that are kept."""
+    names = sorted(set(tables) & set(keep))
+    if isinstance(tables, Packed):
+        return {f"{name}.parquet": tables.content(name) for name in names}
+    return {f"{name}.parquet": parquet(tables[name]) for name in names}
+
+
 def parquet(table: pa.Table) -> bytes:
     """A table as the content of its file."""
     with io.BytesIO() as content:
@@ -168,15 +258,20 @@ def parquet(table: pa.Table) -> bytes:
 
 
 def write_parquet(table: pa.Table, file: IO[bytes]) -> None:
-    """Zstandard; times are split by byte (equally spaced floats do not repeat, their bytes do)."""
+    """Zstandard; times are split by byte (equally spaced floats do not repeat, their bytes do), or
+    are differences, if they are whole nanoseconds."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    times = [name for name in table.column_names if name == "time_s"]
+    encoding = {"time_s": "BYTE_STREAM_SPLIT"} if "time_s" in table.column_names else {}
+    for column in table.schema:
+        if column.name.endswith("_ns") and pa.types.is_integer(column.type):
+            encoding[column.name] = "DELTA_BINARY_PACKED"
     pq.write_table(
         table,
         file,
         compression="zstd",
         # A list is allowed, whatever the annotation says.
-        use_dictionary=[name for name in table.column_names if name not in times],  # pyright: ignore[reportArgumentType]
-        column_encoding=dict.fromkeys(times, "BYTE_STREAM_SPLIT") or None,
+        use_dictionary=[name for name in table.column_names if name not in encoding],  # pyright: ignore[reportArgumentType]
+        column_encoding=encoding or None,
     )

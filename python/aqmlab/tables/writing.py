@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
+
 import polars as pl
 
 from aqmlab.runs.store import Store
 
+_AT_A_TIME = 1000
+"""Rows that are held as mappings, which take ten times as much memory as a frame of them."""
 
-def write_frame(store: Store, name: str, rows: list[dict]) -> None:
+
+def write_frame(store: Store, name: str, rows: Iterable[dict]) -> None:
     """`tables/<name>.csv` and `.parquet`; nothing for a table without rows."""
-    if not rows:
+    left = iter(rows)
+    parts = []
+    while some := list(itertools.islice(left, _AT_A_TIME)):
+        parts.append(pl.DataFrame(some, infer_schema_length=None))
+    if not parts:
         return
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    store.write(f"tables/{name}.csv", frame.write_csv().encode())
+    frame = pl.concat(parts, how="diagonal_relaxed") if len(parts) > 1 else parts[0]
+    with store.writing(f"tables/{name}.csv") as draft, draft.open("wb") as file:
+        frame.write_csv(file)
     with store.writing(f"tables/{name}.parquet") as draft, draft.open("wb") as file:
         frame.write_parquet(file)

@@ -29,7 +29,7 @@ impl Ahead {
         Ahead { cursors: [Cursor { slot: usize::MAX, node: NONE }; 2], turn: 0 };
 }
 
-/// So many events before their turn those of a crowd are shown; their nodes are fetched as long before.
+/// So many events before their turn those of one instant are shown; their nodes are fetched as long before.
 const BEFORE: usize = 6;
 
 /// Words of the wide digit, of which a slot holds the events of a quarter of a millisecond.
@@ -47,9 +47,9 @@ impl<E: Copy> EventQueue<E> {
     /// It says nothing for certain. An event is left out that is scheduled after its slot was looked
     /// through, and one may be shown that has been served since.
     #[inline]
-    pub fn foresee(&mut self) -> Option<E> {
-        if !self.crowd.is_empty() {
-            return self.foresee_crowd();
+    pub fn look_ahead(&mut self) -> Option<E> {
+        if !self.simultaneous.is_empty() {
+            return self.look_ahead_simultaneous();
         }
         let next = self.first_slot(self.words & WIDE)?;
         if next != self.ahead.cursors[0].slot {
@@ -60,18 +60,18 @@ impl<E: Copy> EventQueue<E> {
         let node = self.nodes.get(cursor.node as usize)?;
         cursor.node = node.next;
         if let Some(next) = self.nodes.get(node.next as usize) {
-            hints::prefetch(next);
+            prefetch::prefetch(next);
         }
         Some(node.event)
     }
 
     /// Likewise of the events of one instant that are many.
     #[cold]
-    fn foresee_crowd(&self) -> Option<E> {
-        if let Some(index) = self.crowd.after(2 * BEFORE) {
-            hints::prefetch(&self.nodes[index as usize]);
+    fn look_ahead_simultaneous(&self) -> Option<E> {
+        if let Some(index) = self.simultaneous.after(2 * BEFORE) {
+            prefetch::prefetch(&self.nodes[index as usize]);
         }
-        let index = self.crowd.after(BEFORE)?;
+        let index = self.simultaneous.after(BEFORE)?;
         Some(self.nodes[index as usize].event)
     }
 

@@ -24,6 +24,8 @@ pub(super) struct Digit {
     pub shift: u32,
     /// Bits up to its end.
     pub end: u32,
+    /// Its values.
+    mask: u64,
     /// Its first slot.
     pub first: u32,
 }
@@ -31,10 +33,11 @@ pub(super) struct Digit {
 impl Digit {
     /// All, the lowest first.
     pub const ALL: [Digit; WIDTHS.len()] = {
-        let mut all = [Digit { shift: 0, end: 0, first: 0 }; WIDTHS.len()];
+        let mut all = [Digit { shift: 0, end: 0, mask: 0, first: 0 }; WIDTHS.len()];
         let (mut shift, mut first, mut level) = (0, 0, 0);
         while level < WIDTHS.len() {
-            all[level] = Digit { shift, end: shift + WIDTHS[level], first };
+            let mask = (1 << WIDTHS[level]) - 1;
+            all[level] = Digit { shift, end: shift + WIDTHS[level], mask, first };
             shift += WIDTHS[level];
             first += 1 << WIDTHS[level];
             level += 1;
@@ -59,8 +62,7 @@ impl Digit {
     /// The slot of a time.
     #[inline]
     pub fn slot(self, at: u64) -> usize {
-        let digit = (at >> self.shift) & ((1 << (self.end - self.shift)) - 1);
-        self.first as usize + digit as usize
+        self.first as usize + ((at >> self.shift) & self.mask) as usize
     }
 
     /// The one that this slot is of.

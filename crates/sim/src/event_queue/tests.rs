@@ -72,15 +72,15 @@ fn the_wheel_serves_the_same_order_as_a_sorted_map() {
 }
 
 #[test]
-fn a_crowd_at_one_instant_is_served_in_the_order_of_a_sorted_map() {
+fn many_simultaneous_events_are_served_in_the_order_of_a_sorted_map() {
     for seed in 0..20 {
-        let mut rng = Rng::indexed(seed, "crowd", 0);
+        let mut rng = Rng::indexed(seed, "simultaneous", 0);
         let (mut wheel, mut plain) = (EventQueue::default(), Plain::default());
         let schedule = |wheel: &mut EventQueue<u32>, plain: &mut Plain, at, order, event| {
             wheel.schedule(Instant::from_nanos(at), order, event);
             plain.schedule(at, order, event);
         };
-        // Crowds at three instants, of which two lie side by side.
+        // Many at three instants, of which two lie side by side.
         for event in 0..300 {
             let at = [1_000_000, 1_000_001, 1_500_000][rng.below(3) as usize];
             schedule(&mut wheel, &mut plain, at, rng.below(20), event);
@@ -183,7 +183,7 @@ fn looking_ahead_changes_nothing() {
                 assert_eq!(seeing.next(Instant::NEVER), expected, "seed {seed}");
                 now = expected.map_or(now, |(at, _)| at);
             }
-            let _ = seeing.foresee();
+            let _ = seeing.look_ahead();
         }
     }
 }
@@ -202,7 +202,7 @@ fn every_event_of_a_steady_flow_is_seen_once_before_its_turn() {
     while let Some((_, event)) = wheel.next(Instant::NEVER) {
         // Of the first two slots nothing could be seen in time.
         assert!(event < 3 * EACH || seen[event as usize] == 1, "event {event}");
-        if let Some(ahead) = wheel.foresee() {
+        if let Some(ahead) = wheel.look_ahead() {
             assert!(ahead > event, "{ahead} after {event}");
             seen[ahead as usize] += 1;
         }
@@ -211,7 +211,7 @@ fn every_event_of_a_steady_flow_is_seen_once_before_its_turn() {
 }
 
 #[test]
-fn every_event_of_a_crowd_but_its_first_is_seen_once_before_its_turn() {
+fn every_simultaneous_event_but_the_first_is_seen_once_before_its_turn() {
     let mut wheel = EventQueue::default();
     for event in 0..1_000u32 {
         wheel.schedule(Instant::from_nanos(500_000_000), u64::from(event), event);
@@ -219,7 +219,7 @@ fn every_event_of_a_crowd_but_its_first_is_seen_once_before_its_turn() {
     let mut seen = vec![0; 1_000];
     while let Some((_, event)) = wheel.next(Instant::NEVER) {
         assert!(event < 10 || seen[event as usize] == 1, "event {event}");
-        if let Some(ahead) = wheel.foresee() {
+        if let Some(ahead) = wheel.look_ahead() {
             assert!(ahead > event, "{ahead} after {event}");
             seen[ahead as usize] += 1;
         }

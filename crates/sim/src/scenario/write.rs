@@ -2,7 +2,7 @@
 
 use aqm::Line;
 use packet::Duration;
-use packet::params::{Field, Value};
+use packet::params::{Field, Params, Value};
 use serde_json::{Map, Value as Json, json};
 use testvec::parameters;
 
@@ -85,14 +85,24 @@ fn link_json(link: &Link) -> Json {
     Json::Object(object)
 }
 
+/// Whether acknowledgements come with every segment, whatever the default of their number: said of
+/// any other number, this is a mistake.
+fn never_waits(tcp: &Params) -> bool {
+    let has = |name| tcp.iter().any(|(field, _)| field.name == name);
+    has("ack_every") && has("delayed_ack") && tcp.time("delayed_ack") == Duration::ZERO
+}
+
 fn traffic_json(traffic: &Traffic, links: &[Link]) -> Json {
     let mut object: Map<String, Json> = parameters::write(&traffic.params);
     object.extend(parameters::write(&traffic.app));
     object.insert("name".into(), json!(traffic.name));
     object.insert("app".into(), json!(traffic.entry.about.name));
     if !traffic.entry.datagrams {
-        let tcp = named("profile", traffic.profile.about.name, parameters::write(&traffic.tcp));
-        object.insert("tcp".into(), tcp);
+        let mut tcp = parameters::write(&traffic.tcp);
+        if never_waits(&traffic.tcp) {
+            tcp.insert("ack_every".into(), json!(1));
+        }
+        object.insert("tcp".into(), named("profile", traffic.profile.about.name, tcp));
     }
     let via = traffic.via.iter().map(|&link| json!(links[link].name)).collect();
     object.insert("via".into(), via);

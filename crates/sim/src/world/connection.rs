@@ -322,18 +322,18 @@ impl Connection {
     /// Fetches what an event at `end` touches here.
     #[inline]
     pub fn fetch(&self, end: usize) {
-        hints::prefetch(&self.armed);
-        hints::prefetch(&self.exchanges);
-        hints::prefetch(&self.serial);
-        hints::prefetch(&self.multiplexed);
-        hints::prefetch(&self.ends[end]);
+        prefetch::prefetch(&self.armed);
+        prefetch::prefetch(&self.exchanges);
+        prefetch::prefetch(&self.serial);
+        prefetch::prefetch(&self.multiplexed);
+        prefetch::prefetch(&self.ends[end]);
     }
 
     /// Fetches what that refers to: it must have come.
     #[inline]
     pub fn fetch_more(&self, end: usize) {
         if let Some(next) = self.exchanges.front() {
-            hints::prefetch(next);
+            prefetch::prefetch(next);
         }
         self.ends[end].fetch();
     }

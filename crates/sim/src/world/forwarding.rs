@@ -217,7 +217,7 @@ impl World {
     }
 
     /// A packet leaves its host.
-    #[inline]
+    #[inline(always)]
     pub(super) fn launch(&mut self, id: u32) {
         self.recorder.sent(self.now, &self.in_flight[id]);
         if self.scripts.is_none() || !self.follow_script(id) {
@@ -227,7 +227,8 @@ impl World {
 
     /// Moves a packet that is now at the entrance of a port, or past its last one, as far as
     /// can be known.
-    #[inline]
+    // Most packets pass one port, and are moved once, by who sends them.
+    #[inline(always)]
     pub(super) fn forward(&mut self, id: u32) {
         let mut at = self.now;
         let inflight = &mut self.in_flight[id];

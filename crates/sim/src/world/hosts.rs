@@ -167,10 +167,13 @@ impl World {
 
     #[inline]
     pub(super) fn drain(&mut self, index: u32, end: usize) {
-        while self.connections[index].ends[end].may_send() {
+        loop {
+            let connection = &mut self.connections[index];
+            if !connection.ends[end].may_send() {
+                return;
+            }
             let id = self.in_flight.place(InFlight::default);
             let inflight = &mut self.in_flight[id];
-            let connection = &mut self.connections[index];
             if !connection.ends[end].poll_send_into(inflight.segment_mut(), self.now) {
                 return self.forget(id);
             }

@@ -96,7 +96,7 @@ impl Scoreboard {
     #[inline]
     pub fn fetch(&self) {
         if let Some(last) = self.ring.len().checked_sub(1) {
-            hints::prefetch(&self.ring[self.first as usize & last]);
+            prefetch::prefetch(&self.ring[self.first as usize & last]);
         }
     }
 

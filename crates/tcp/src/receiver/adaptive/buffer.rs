@@ -91,11 +91,13 @@ impl Tempo {
 
     /// The program has read all below `next`.
     fn adjust(&mut self, rules: &Adaptive, next: u64, now: Instant) {
-        let ratio = self.ratio(rules);
-        let buffer = &mut self.buffer;
-        if buffer.trip == 0 || now.since(buffer.since).nanos() / 1_000 < buffer.trip / 8 {
+        // At every read: whole microseconds are compared without a division by 1,000.
+        let trip_us = self.buffer.trip / 8;
+        if self.buffer.trip == 0 || now.since(self.buffer.since).nanos() < trip_us * 1_000 {
             return;
         }
+        let ratio = self.ratio(rules);
+        let buffer = &mut self.buffer;
         let read = next - buffer.from;
         if read > buffer.most {
             // Twice, for losses; and as much more as the rate has grown, twice, for slow start.

@@ -58,7 +58,7 @@ impl RackSender {
     /// Fetches into the cache what it keeps apart.
     #[inline]
     pub fn fetch(&self) {
-        hints::prefetch(&*self.tracker.control);
+        prefetch::prefetch(&*self.tracker.control);
         self.tracker.board.fetch();
     }
 

@@ -29,14 +29,14 @@ impl PartialOrd for Place {
 /// Events of one instant. Those that it begins with are sorted at once, so that it is known which come
 /// soon; those that come while it lasts are heaped.
 #[derive(Default)]
-pub(super) struct Crowd {
+pub(super) struct Simultaneous {
     /// The last one is served first.
     sorted: Vec<Place>,
     late: BinaryHeap<Reverse<Place>>,
     tickets: u64,
 }
 
-impl Crowd {
+impl Simultaneous {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.sorted.is_empty() && self.late.is_empty()

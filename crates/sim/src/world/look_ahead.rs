@@ -16,7 +16,7 @@ const MANY: usize = 1_000;
 const APART: usize = 4;
 
 /// What was fetched last.
-pub(super) struct Foresight {
+pub(super) struct LookAhead {
     /// Connections from which on it is done.
     from: usize,
     /// Ends of connections, in a ring.
@@ -24,13 +24,13 @@ pub(super) struct Foresight {
     last: usize,
 }
 
-impl Default for Foresight {
+impl Default for LookAhead {
     fn default() -> Self {
-        Foresight { from: MANY, ends: [None; 2 * APART], last: 0 }
+        LookAhead { from: MANY, ends: [None; 2 * APART], last: 0 }
     }
 }
 
-impl Foresight {
+impl LookAhead {
     /// Takes an end; hands out what was taken one and two steps ago.
     #[inline]
     fn turn(&mut self, end: Option<(u32, u8)>) -> [Option<(u32, u8)>; 2] {
@@ -44,19 +44,19 @@ impl World {
     /// Whether what an event touches is likely not to be in a cache.
     #[inline]
     pub(super) fn is_large(&self) -> bool {
-        self.connections.places().len() >= self.foresight.from
+        self.connections.places().len() >= self.look_ahead.from
     }
 
     /// So many connections are many.
     #[cfg(test)]
     pub(crate) fn look_ahead_from(&mut self, connections: usize) {
-        self.foresight.from = connections;
+        self.look_ahead.from = connections;
     }
 
     /// Fetches what an event of the next fraction of a millisecond will touch.
     #[inline(never)]
     pub(super) fn look_ahead(&mut self) {
-        let event = self.events.foresee();
+        let event = self.events.look_ahead();
         let mut end = None;
         match event {
             Some(Event::Deliver { packet, connection, end: to }) => {
@@ -74,7 +74,7 @@ impl World {
         {
             connection.fetch(usize::from(end));
         }
-        let [earlier, earliest] = self.foresight.turn(end);
+        let [earlier, earliest] = self.look_ahead.turn(end);
         if let Some((connection, end)) = earlier {
             self.fetch_more(connection, end);
         }
@@ -85,7 +85,7 @@ impl World {
 
     fn fetch_packet(&self, packet: u32) {
         if let Some(packet) = self.in_flight.get(packet) {
-            hints::prefetch(packet);
+            prefetch::prefetch(packet);
         }
     }
 
@@ -94,7 +94,7 @@ impl World {
         let Some(connection) = self.connections.get(connection) else { return };
         connection.fetch_more(usize::from(end));
         if usize::from(end) == OPENER {
-            hints::prefetch(&self.members[connection.member as usize]);
+            prefetch::prefetch(&self.members[connection.member as usize]);
         }
     }
 
@@ -109,8 +109,8 @@ impl World {
     }
 
     fn fetch_user(&mut self, member: u32, group: u16) {
-        hints::prefetch(&self.members[member as usize]);
+        prefetch::prefetch(&self.members[member as usize]);
         let first = self.groups[usize::from(group)].first_member;
-        hints::prefetch(&*self.apps[usize::from(group)].at(member - first));
+        prefetch::prefetch(&*self.apps[usize::from(group)].at(member - first));
     }
 }

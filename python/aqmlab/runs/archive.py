@@ -1,0 +1,71 @@
+"""A run in one file: the ZIP archive of what its folder would hold.
+
+Tens of thousands of short runs take more room for blocks of the disk than for what is in them: a
+folder and its files are whole blocks each. JSON is packed, tables are so already.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from aqmlab.io.files import Damaged, opened, parse_json, whole
+
+SUFFIX = ".zip"
+_DATE = (1980, 1, 1, 0, 0, 0)
+"""Of every entry: the same content gives the same bytes."""
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError),
+    *(KeyError, ValueError, RuntimeError, NotImplementedError, OverflowError),
+)
+"""What reading a damaged archive may raise."""
+
+
+def encoded(content: Any) -> bytes:
+    """JSON without room for a reader's eyes; ASCII, so that any name can be written."""
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def write(path: Path, entries: Mapping[str, bytes]) -> None:
+    """Writes the archive, which appears whole or not at all."""
+    with whole(path) as draft, zipfile.ZipFile(draft, "w") as archive:
+        for name, content in entries.items():
+            about = zipfile.ZipInfo(name, _DATE)
+            packed = zipfile.ZIP_DEFLATED if name.endswith(".json") else zipfile.ZIP_STORED
+            archive.writestr(about, content, packed, 9)
+
+
+def lengths(path: Path) -> dict[str, int]:
+    """Its entries with their bytes, unpacked."""
+    try:
+        with _opened(path) as archive:
+            return {about.filename: about.file_size for about in archive.infolist()}
+    except _BROKEN as error:
+        raise Damaged(f"{path} is damaged") from error
+
+
+def read(path: Path, name: str) -> bytes:
+    """One entry."""
+    try:
+        with _opened(path) as archive:
+            return archive.read(name)
+    except _BROKEN as error:
+        raise Damaged(f"{path} is damaged") from error
+
+
+def read_sealed(path: Path, name: str) -> dict[str, Any]:
+    """A JSON object among them that carries its own hash, without it."""
+    return opened(parse_json(read(path, name), path), path)
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise OSError(errno.EINVAL, "is no file of its own", str(path))
+    return zipfile.ZipFile(path)

@@ -1,0 +1,48 @@
+"""A run's folder before it stands in its place."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from aqmlab.io import files
+
+from .contents import MANIFEST
+from .stored import SUMMARY
+
+
+def known(path: Path) -> dict[str, Any]:
+    """What a manifest says of a file."""
+    return {"bytes": path.stat().st_size, "blake2b": files.digest_of(path)}
+
+
+def move(draft: Path, place: Path, is_whole: Callable[[], bool]) -> None:
+    """Renames a folder, unless another process has just put the same one there; the files of a
+    damaged one are replaced, the manifest last."""
+    try:
+        draft.rename(place)
+    except OSError:
+        if place.is_symlink() or not place.is_dir():
+            raise
+        if not is_whole():
+            for path in sorted(draft.iterdir(), key=lambda path: path.name == MANIFEST):
+                files.make_way(place / path.name)
+                path.replace(place / path.name)
+
+
+def remove(draft: Path) -> None:
+    """Removes a run's draft, which holds nothing but what a run has."""
+    if draft.is_symlink() or not draft.is_dir():
+        return
+    for path in draft.iterdir():
+        if is_of_a_run(path):
+            path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        draft.rmdir()
+
+
+def is_of_a_run(path: Path) -> bool:
+    """Whether a run's folder has a file of this name."""
+    return path.suffix == ".parquet" or path.name in (SUMMARY, MANIFEST)
