@@ -178,6 +178,23 @@ fn what_time_wait_holds_back_comes_when_it_ends() {
 }
 
 #[test]
+fn of_two_in_time_wait_the_one_that_ends_first_teaches_first() {
+    let old = profile("freebsd-2.2.8", &[]);
+    let mut cache = HostCache::default();
+    let learn = |cache: &mut HostCache, samples: &[u64], ends| {
+        let mut end = closed(&old, samples);
+        (end.state, end.life_at) = (State::TimeWait, ms(ends));
+        cache.learn(PAIR, &mut end, ms(100));
+    };
+    learn(&mut cache, &[2; 16], 60_000);
+    let alone = known(&mut cache.clone(), &old, PAIR, ms(60_000));
+    learn(&mut cache, &[1; 40], 50_000);
+    assert_eq!(known(&mut cache, &old, PAIR, ms(50_000)), [109_375, 93_750, 0]);
+    let both = known(&mut cache, &old, PAIR, ms(60_000));
+    assert_eq!(both[0], (109_375 + alone[0]) / 2, "half the old, half the new");
+}
+
+#[test]
 fn an_hour_without_use_and_all_is_forgotten() {
     let hour = 3_600_000;
     let old = profile("freebsd-2.2.8", &[]);

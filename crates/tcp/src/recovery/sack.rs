@@ -388,4 +388,13 @@ mod tests {
         sack.on_sent(&snd, snd.chunk(101, 201));
         assert_eq!(next_number(&sack, &snd), Some(5), "2, 3 and 4 are skipped");
     }
+
+    #[test]
+    fn an_ack_within_a_reported_range_leaves_the_rest_of_it() {
+        let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
+        with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, 3)])));
+        snd.una = 201;
+        with_reno(&RULES, &mut snd, |w| sack.on_advance(w, 200, &report(201, &[])));
+        assert_eq!((sack.reports(), sack.pipe(&snd)), (&[(201, 301)][..], 700));
+    }
 }

@@ -122,4 +122,11 @@ mod tests {
         full.on_advance(&mut rtt);
         assert_eq!(ms(&rtt), 300);
     }
+
+    #[test]
+    fn half_a_round_trip_of_ten_ticks_is_five() {
+        let mut rtt = RULES.fresh();
+        RULES.sample(&mut rtt, 10);
+        assert_eq!(RttRules::Ns2(RULES).half_round_trip(&rtt), RULES.tick * 5);
+    }
 }
