@@ -24,6 +24,8 @@ from validation.mutants.listing import Mutant
 
 SWITCH = Path(__file__).with_name("switch.rs").read_text()
 """The module that knows which mutant is active; every crate that is changed has it."""
+FEATURES = b"#![feature(core_intrinsics, const_eval_select)]\n"
+"""What the switch needs of the compiler, so that a `const fn` can ask when it runs."""
 
 Spot = tuple[int, int]
 REGION = re.compile(rb"/\*<(\d+)\*/|/\*(\d+)>\*/")
@@ -147,7 +149,7 @@ class Rewriter:
         return self._switch(changed, inner) if changed else inner
 
     def _function(self, node: tree_sitter.Node) -> bytes:
-        """Returns the replacement before the body begins; a `const fn` with a switch is none."""
+        """Returns the replacement before the body begins."""
         body = node.child_by_field_name("body")
         inner = self._inner(node)
         if body is None or not body.named_children:
@@ -167,8 +169,6 @@ class Rewriter:
             numbers = b", ".join(b"%d" % m.number for m in changed)
             ask = b" match crate::mutant_switch::active(&[%s]) { %s_ => {} } " % (numbers, arms)
             inner = opening + ask + inner[len(opening) :]
-        if b"mutant_switch" in inner:
-            inner = inner.replace(b"const fn ", b"fn ", 1) if _is_const(node) else inner
         return inner
 
     def _field(self, node: tree_sitter.Node) -> bytes:
@@ -187,15 +187,6 @@ class Rewriter:
         if base.children[1].type not in ("identifier", "self", "field_expression"):
             of = b"{ let base: %s = %s; base }" % (self._plain(name), of)
         return field + b": " + self._switch([(deleted[0], of + b"." + field)], inner)
-
-
-def _is_const(node: tree_sitter.Node) -> bool:
-    return any(
-        part.type == "const"
-        for child in node.children
-        if child.type == "function_modifiers"
-        for part in child.children
-    )
 
 
 def regions(text: bytes) -> list[tuple[int, int, int]]:

@@ -19,7 +19,7 @@ from pathlib import Path
 MEMORY = 2 << 30
 """Bytes of address space: a change may make a loop that never ends of something that grows."""
 LIST_S, CHUNK_S = 10, 20.0
-LATE = (signal.SIGPROF, signal.SIGALRM)
+LATE = (signal.SIGPROF, signal.SIGALRM, signal.SIGXCPU)
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,11 @@ def _run(
     return begun.returncode, used.ru_utime + used.ru_stime
 
 
+def folder_of(program: str) -> Path:
+    """Tests read files relative to their crate."""
+    return Path("crates") / program.rsplit("-", 1)[-1]
+
+
 class Trials:
     """The test programs of a copy."""
 
@@ -69,8 +74,7 @@ class Trials:
         self.tests: list[Test] = []
 
     def _folder(self, program: str) -> Path:
-        """Tests read files relative to their crate."""
-        return self.copy / "crates" / program.rsplit("-", 1)[-1]
+        return self.copy / folder_of(program)
 
     def look(self, keep: Path) -> None:
         """Runs every test alone, unchanged: which pass, how long they take, what they reach."""
