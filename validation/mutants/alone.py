@@ -50,6 +50,8 @@ class Alone:
 
     def try_all(self, mutants: Iterable[Mutant], stop: float) -> Iterator[tuple[int, str]]:
         """What is found of each, until the time is up."""
+        if self._try("") != "missed":
+            raise RuntimeError("a test fails without a mutant, built without optimisation")
         for mutant in mutants:
             if time.monotonic() > stop:
                 return
@@ -57,16 +59,15 @@ class Alone:
             original = (self.copy.root / mutant.file).read_bytes()
             write(file, changed(original, mutant))
             try:
-                yield mutant.number, self._try(mutant)
+                yield mutant.number, self._try(module(mutant.file))
             finally:
                 write(file, original)
 
-    def _try(self, mutant: Mutant) -> str:
-        """The module's unit tests, the crate's others, then those from outside."""
+    def _try(self, near: str) -> str:
+        """The unit tests of the module `near`, the crate's others, then those from outside."""
         errors, programs = self.copy.cargo(["test", "--no-run", "--lib"], self.packages[:1])
         if errors:
             return of_errors(errors)
-        near = module(mutant.file)
         first = [test for test in self.own if near and test.name.startswith(near)]
         rest = [test for test in self.own if test not in first]
         for asked in (first, rest):

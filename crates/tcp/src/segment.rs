@@ -230,6 +230,7 @@ mod tests {
     #[test]
     fn flags_are_sets() {
         let both = Flags::SYN.with(Flags::ACK);
+        assert_eq!(both.with(Flags::ACK), both, "what is there stays");
         assert_eq!(both.without(Flags::ACK), Flags::SYN);
         assert_eq!(both.without(Flags::FIN), both, "what is not there cannot go");
         assert_eq!(both.without(both), Flags::NONE);

@@ -5,6 +5,7 @@ mod ecn;
 mod giving_up;
 mod golden;
 mod host_clocks;
+mod idle_restart;
 mod lab;
 mod openings;
 mod profiles_and_controls;

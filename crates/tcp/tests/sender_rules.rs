@@ -7,11 +7,11 @@ use aqmlab_tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
 use packet::Instant;
 use packet::params::Raw;
 
-fn drain(end: &mut Endpoint, at: f64) -> Vec<Segment> {
+pub(crate) fn drain(end: &mut Endpoint, at: f64) -> Vec<Segment> {
     std::iter::from_fn(|| end.poll_send(secs(at))).collect()
 }
 
-fn hear(end: &mut Endpoint, segment: Segment, at: f64) -> Vec<Segment> {
+pub(crate) fn hear(end: &mut Endpoint, segment: Segment, at: f64) -> Vec<Segment> {
     end.on_segment(&segment, secs(at));
     drain(end, at)
 }
@@ -29,7 +29,7 @@ fn request() -> Segment {
     Segment { seq: 1, ack: 1, len: 300, flags: Flags::ACK, ..Segment::default() }
 }
 
-fn ack(ack: u64) -> Segment {
+pub(crate) fn ack(ack: u64) -> Segment {
     Segment { seq: 301, ack, flags: Flags::ACK, ..Segment::default() }
 }
 
@@ -81,12 +81,50 @@ fn an_owed_acknowledgement_takes_nagled_data_along() {
 }
 
 #[test]
+fn a_write_of_208_bytes_goes_to_one_buffer() {
+    // `sosend` of FreeBSD: MINCLSIZE; less goes to small buffers of 100 B, each a call of its own.
+    for (bytes, first) in [(207, 100), (208, 208)] {
+        let split = [("small_write_split", Raw::Bool(true))];
+        let mut server = asked(&profile("freebsd-2.2.8", &split), 0.15);
+        server.write(bytes, secs(0.2));
+        assert_eq!(server.poll_send(secs(0.2)).map(|segment| segment.len), Some(first));
+    }
+}
+
+#[test]
 fn plain_does_not_nagle() {
     let mut server = asked(&profile("plain", &[]), 0.15);
     for n in 0..3u64 {
         server.write(50, secs(0.2));
         let sent = drain(&mut server, 0.2);
         assert_eq!((sent.len(), sent[0].seq, sent[0].len), (1, 1 + 50 * n, 50));
+    }
+}
+
+#[test]
+fn who_listens_answers_a_syn_and_nothing_else() {
+    let plain = profile("plain", &[]);
+    for flags in [Flags::NONE, Flags::ACK, Flags::FIN, Flags::SYN.with(Flags::ACK)] {
+        let mut server = Endpoint::new(&plain, HostClock::default());
+        assert_eq!(hear(&mut server, Segment { flags, ..Segment::default() }, 0.05), []);
+        assert_eq!(server.state(), State::Listen, "{flags:?}");
+    }
+}
+
+#[test]
+fn what_came_out_of_order_is_reported_if_both_can() {
+    for (mine, theirs) in [(true, true), (true, false), (false, true)] {
+        let server = profile("plain", &[("sack", Raw::Bool(mine))]);
+        let mut server = Endpoint::new(&server, HostClock::default());
+        let mut syn = Segment { flags: Flags::SYN, ..Segment::default() };
+        if theirs {
+            syn.sack.push(0, 0);
+        }
+        hear(&mut server, syn, 0.05);
+        hear(&mut server, request(), 0.15);
+        let answer = hear(&mut server, Segment { seq: 1_001, ..request() }, 0.16);
+        let reported = answer[0].sack.as_slice();
+        assert_eq!(reported, if mine && theirs { &[(700, 1_000)][..] } else { &[] });
     }
 }
 
@@ -157,7 +195,7 @@ fn a_linux_sender_halves_its_window_for_each_timeout_of_a_pause() {
 }
 
 /// A Linux server whose peer understands selective acknowledgements: its round trip is 0.1 s.
-fn sacking(profile: &Arc<Profile>) -> Endpoint {
+pub(crate) fn sacking(profile: &Arc<Profile>) -> Endpoint {
     let mut server = Endpoint::new(profile, HostClock::default());
     let mut syn = Segment { flags: Flags::SYN, ..Segment::default() };
     syn.sack.push(0, 0);
@@ -341,4 +379,17 @@ fn without_sack_a_duplicate_after_a_timeout_shows_that_it_was_needed() {
         let sent = hear(&mut server, ack(1_461), at + 0.1);
         assert_eq!(sent[0].seq, next);
     }
+}
+
+#[test]
+fn a_fin_is_no_payload() {
+    let mut server = asked(&profile("plain", &[]), 0.15);
+    server.write(1_000, secs(0.2));
+    server.close(secs(0.2));
+    drain(&mut server, 0.2);
+    assert_eq!((server.acked(), server.outstanding()), (0, 1_001));
+    hear(&mut server, ack(1_001), 0.3);
+    assert_eq!((server.acked(), server.outstanding()), (1_000, 1));
+    hear(&mut server, ack(1_002), 0.31);
+    assert_eq!((server.acked(), server.outstanding()), (1_000, 0));
 }

@@ -300,3 +300,15 @@ fn linux_keeps_thresholds_only_if_asked() {
     assert_eq!(learnt(true, &[(30, 20), (10, 40)]), 40, "as slow start after a loss does");
     assert_eq!(learnt(true, &[(30, 20), (5, 10)]), 20, "and never lowers it");
 }
+
+#[test]
+fn a_route_leaves_a_threshold_of_two_segments() {
+    // `tcp_mss`: max(2 * mss, rt->rt_rmx.rmx_ssthresh).
+    let old = profile("freebsd-2.2.8", &[]);
+    for (recalled, threshold) in [(100, 2_920), (5_000, 5_000)] {
+        let mut end = end(&old);
+        let metrics = HostMetrics { rtt: 109_375, rttvar: 93_750, ssthresh: recalled };
+        end.start_from_route(&metrics, None);
+        assert_eq!(end.ssthresh(), threshold);
+    }
+}

@@ -129,4 +129,15 @@ mod tests {
         RULES.sample(&mut rtt, 10);
         assert_eq!(RttRules::Ns2(RULES).half_round_trip(&rtt), RULES.tick * 5);
     }
+
+    #[test]
+    fn the_fourth_timeout_adds_an_eighth_of_the_estimate_to_its_deviation() {
+        let mut rtt = RULES.fresh();
+        RULES.sample(&mut rtt, 10);
+        let seen = [(); 5].map(|()| {
+            RttRules::Ns2(RULES).back_off(&mut rtt, None);
+            (rtt.srtt, rtt.rttvar)
+        });
+        assert_eq!(seen, [(80, 20), (80, 20), (80, 20), (0, 30), (0, 30)]);
+    }
 }
