@@ -71,6 +71,9 @@ def examine(crate: str, arguments: argparse.Namespace) -> None:
     trials = Trials(copy.folder, programs, arguments.slowest, arguments.jobs)
     trials.look(folder / "tests.json")
     through = survey(answers, trials, stop)
+    # What is called in constants alone no test comes by at run time.
+    unseen = answers.numbers("unreached") & copy.in_const
+    answers.words |= dict.fromkeys(unseen, "by hand")
     left = [mutant for mutant in found if mutant.number in answers.numbers("by hand")]
     if through and left:
         alone = Alone(ROOT, folder / "alone", TESTED_BY[crate], trials.tests)

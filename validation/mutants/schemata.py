@@ -44,6 +44,8 @@ class Rewriter:
             self.at.setdefault(mutant.start, []).append(mutant)
         self.lines = source.split(b"\n")
         self.placed: set[int] = set()
+        self.in_const: set[int] = set()
+        """Of these, those in a `const fn`: what constants make of them no switch shows."""
 
     def rewritten(self) -> bytes:
         """The whole source with its switches."""
@@ -151,6 +153,7 @@ class Rewriter:
     def _function(self, node: tree_sitter.Node) -> bytes:
         """Returns the replacement before the body begins."""
         body = node.child_by_field_name("body")
+        before = set(self.placed)
         inner = self._inner(node)
         if body is None or not body.named_children:
             return inner
@@ -169,6 +172,8 @@ class Rewriter:
             numbers = b", ".join(b"%d" % m.number for m in changed)
             ask = b" match crate::mutant_switch::active(&[%s]) { %s_ => {} } " % (numbers, arms)
             inner = opening + ask + inner[len(opening) :]
+        if _is_const(node):
+            self.in_const |= self.placed - before
         return inner
 
     def _field(self, node: tree_sitter.Node) -> bytes:
@@ -187,6 +192,15 @@ class Rewriter:
         if base.children[1].type not in ("identifier", "self", "field_expression"):
             of = b"{ let base: %s = %s; base }" % (self._plain(name), of)
         return field + b": " + self._switch([(deleted[0], of + b"." + field)], inner)
+
+
+def _is_const(node: tree_sitter.Node) -> bool:
+    return any(
+        part.type == "const"
+        for child in node.children
+        if child.type == "function_modifiers"
+        for part in child.children
+    )
 
 
 def regions(text: bytes) -> list[tuple[int, int, int]]:

@@ -41,6 +41,8 @@ class Copy:
     """Those that do not compile."""
     unplaced: set[int] = field(default_factory=set)
     """Those that a switch cannot hold: in constants, in conditions with `let`."""
+    in_const: set[int] = field(default_factory=set)
+    """Those that a switch holds, but only where a `const fn` is called at run time."""
     profile: dict[str, str] = field(default_factory=lambda: dict(PROFILE))
     """How cargo builds it."""
 
@@ -94,6 +96,7 @@ class Copy:
             )
             text = file.rewritten()
             placed |= file.placed
+            self.in_const |= file.in_const
             write(self.folder / name, _entry(text) if name.endswith("src/lib.rs") else text)
         for crate in {name.split("/src/")[0] for name in by_file}:
             name = f"{crate}/src/lib.rs"

@@ -52,3 +52,21 @@ fn the_threshold_remembers_three_quarters_of_a_window_that_decays() {
     drain(&mut server, 0.6);
     assert_eq!(server.ssthresh(), 12 * 1_460);
 }
+
+#[test]
+fn to_fetch_an_endpoint_is_possible_at_any_time() {
+    // A hundred and twenty segments: the numbers have gone round the ring of sixteen records.
+    let mut server = sacking(&profile("linux", &[("timestamps", Raw::Bool(false))]));
+    let mut una = 1;
+    for round in 0..40 {
+        let at = 0.2 + 0.1 * f64::from(round);
+        server.write(3 * 1_460, secs(at));
+        assert_eq!(drain(&mut server, at).len(), 3);
+        server.fetch();
+        server.fetch_more();
+        una += 3 * 1_460;
+        hear(&mut server, ack(una), at + 0.09);
+        server.fetch_more();
+    }
+    assert_eq!(server.acked(), 40 * 3 * 1_460);
+}
