@@ -39,7 +39,9 @@ def rewritten(*mutants: Mutant) -> tuple[str, set[int]]:
     from validation.mutants.schemata import Rewriter
 
     rewriter = Rewriter(SOURCE, mutants)
-    return rewriter.rewritten().decode(), rewriter.placed
+    text = rewriter.rewritten().decode()
+    assert rewriter.in_const == {m.number for m in mutants if m.start[0] == 5}, "twice() alone"
+    return text, rewriter.placed
 
 
 def test_an_operator_stands_behind_a_switch_and_its_function_stays_const():
