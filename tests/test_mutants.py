@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -38,13 +39,15 @@ def rewritten(*mutants: Mutant) -> tuple[str, set[int]]:
     from validation.mutants.schemata import Rewriter
 
     rewriter = Rewriter(SOURCE, mutants)
-    return rewriter.rewritten().decode(), rewriter.placed
+    text = rewriter.rewritten().decode()
+    assert rewriter.in_const == {m.number for m in mutants if m.start[0] == 5}, "twice() alone"
+    return text, rewriter.placed
 
 
-def test_an_operator_stands_behind_a_switch_and_its_function_is_not_const_any_more():
+def test_an_operator_stands_behind_a_switch_and_its_function_stays_const():
     text, placed = rewritten(mutant(7, "BinaryOperator", 5, 16, "-"))
     assert placed == {7}
-    assert "    fn twice" in text
+    assert "    const fn twice" in text
     assert "active(&[7]) { 0 => {self.n + self.n}, 7 => {/*<7*/self.n - self.n/*7>*/}" in text
 
 
@@ -67,6 +70,20 @@ def test_a_function_returns_early_an_arm_never_matches_and_a_sign_is_left_out():
 def test_a_constant_cannot_ask_which_mutant_is_active():
     text, placed = rewritten(mutant(1, "BinaryOperator", 2, 22, "+"))
     assert (text.encode(), placed) == (SOURCE, set())
+
+
+def test_what_no_switch_can_hold_is_written_into_the_source_and_its_own_tests_are_asked_first():
+    pytest.importorskip("tree_sitter_rust")
+    from validation.mutants.alone import changed, module, of_errors
+
+    one = Mutant(1, "q.rs:2:22: one", "q.rs", "BinaryOperator", (2, 22), "+", (2, 23))
+    assert changed(SOURCE, one) == SOURCE.replace(b"2 * 8", b"2 + 8")
+    body = Mutant(2, "q.rs:8:9: one", "q.rs", "FnValue", (8, 9), "false", (12, 10))
+    assert b"-> bool {\n        false\n    }\n}" in changed(SOURCE, body)
+    assert module("crates/aqm/src/algorithms/red/mod.rs") == "algorithms::red::"
+    assert (module("crates/aqm/src/gate.rs"), module("crates/aqm/src/lib.rs")) == ("gate::", "")
+    assert of_errors([{"code": {"code": "E0308"}}, {"code": None}]) == "unviable"
+    assert of_errors([{"code": {"code": "long_running_const_eval"}}]) == "timeout"
 
 
 def answers_of(root: Path, source: bytes) -> Answers:
@@ -107,11 +124,13 @@ def test_another_test_is_noticed_and_a_changed_source_is_none(tmp_path):
 
 
 PROGRAM = """
+const fn one() -> u32 { if crate::mutant_switch::active(&[4, 5]) == 4 { 0 } else { 1 } }
+const ONE: u32 = one();
 fn main() {
-    let mut n = 1u32;
+    let n = 1u32;
     while crate::mutant_switch::active(&[3]) == 3 {}
-    if crate::mutant_switch::active(&[4, 5]) == 4 { n -= 1; }
-    assert_eq!(n, 1);
+    assert_eq!(ONE, 1);
+    assert_eq!(one(), n);
 }
 """
 
@@ -120,10 +139,12 @@ fn main() {
 @pytest.mark.skipif(shutil.which("rustc") is None, reason="no Rust compiler")
 def test_a_program_answers_for_many_mutants_each_in_a_child(tmp_path):
     switch = Path(page.__file__).with_name("switch.rs").read_text()
-    (tmp_path / "main.rs").write_text(PROGRAM + switch)
+    features = "#![feature(core_intrinsics, const_eval_select)]\n"
+    (tmp_path / "main.rs").write_text(features + PROGRAM + switch)
     built = tmp_path / "all-q"
     words = ["rustc", "--edition=2024", "-o", str(built), str(tmp_path / "main.rs")]
-    subprocess.run(words, check=True, capture_output=True)
+    bootstrap = {**os.environ, "RUSTC_BOOTSTRAP": "1"}
+    subprocess.run(words, check=True, capture_output=True, env=bootstrap)
     (tmp_path / "crates" / "q").mkdir(parents=True)
     asked = trials.Trials(tmp_path, {"all-q": built}, slowest_s=10, jobs=2)
     asked.look(tmp_path / "tests.json")

@@ -4,7 +4,8 @@ Usage: python -m validation.mutants [CRATE ...] [--jobs N] [--seconds S] [--slow
     [--again] [--page]
 cargo-mutants lists the changes; all are compiled at once behind switches (`schemata.py`), and only
 the tests that come by a change are run, the quickest first. Answers are kept (`answers.py`): a run
-that was stopped goes on, and one after new tests asks only about those that survived. `--page`
+that was stopped goes on, and one after new tests asks only about those that survived. Those that
+no switch can hold, in constants, are then built and tried one by one (`alone.py`). `--page`
 writes docs/mutants.md from what is known. Needs cargo-mutants and the packages of
 requirements/mutants.txt (`make mutants` installs both).
 """
@@ -12,15 +13,19 @@ requirements/mutants.txt (`make mutants` installs both).
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from validation.external import Missing, cache
 from validation.mutants import listing, page
+from validation.mutants.alone import Alone
 from validation.mutants.answers import FOLDER, SURVIVED, Answers, digest_of_tests
+from validation.mutants.listing import Mutant
 from validation.mutants.trials import Trials
 from validation.mutants.workspace import Copy
 
@@ -36,6 +41,8 @@ TESTED_BY = {
 
 WRITE_S = 20
 """Answers are written so often."""
+UNPLACED = "unplaced.json"
+"""Of the folder for what is built: names of mutants that no switch can hold."""
 BESIDE = ("vectors",)
 """Folders outside the crates that tests read."""
 
@@ -51,20 +58,42 @@ def examine(crate: str, arguments: argparse.Namespace) -> None:
     folders = [f"crates/{name.removeprefix('aqmlab-')}" for name in TESTED_BY[crate]]
     answers.reopen(digest_of_tests(ROOT, [*folders, *BESIDE], answers.of, arguments.slowest))
     copy = Copy(ROOT, folder / "tree")
-    copy.refresh()
-    copy.unviable, copy.unplaced = answers.numbers("unviable"), answers.numbers("by hand")
+    copy.refresh(answers.of)
+    copy.unviable = answers.numbers("unviable")
+    copy.unplaced = answers.numbers("by hand") | unplaced_before(folder, found)
     programs = copy.build(found, TESTED_BY[crate])
+    open_ones = answers.numbers("not asked", "by hand")
     answers.words |= dict.fromkeys(copy.unviable, "unviable")
-    answers.words |= dict.fromkeys(copy.unplaced, "by hand")
+    answers.words |= dict.fromkeys(copy.unplaced & open_ones, "by hand")
     answers.write()
+    names = sorted(mutant.name for mutant in found if mutant.number in copy.unplaced)
+    (folder / UNPLACED).write_text(json.dumps(names))
     trials = Trials(copy.folder, programs, arguments.slowest, arguments.jobs)
     trials.look(folder / "tests.json")
-    if survey(answers, trials, stop):
+    through = survey(answers, trials, stop)
+    # What is called in constants alone no test comes by at run time.
+    unseen = answers.numbers("unreached") & copy.in_const
+    answers.words |= dict.fromkeys(unseen, "by hand")
+    left = [mutant for mutant in found if mutant.number in answers.numbers("by hand")]
+    if through and left:
+        alone = Alone(ROOT, folder / "alone", TESTED_BY[crate], trials.tests)
+        for at, (number, word) in enumerate(alone.try_all(left, stop), 1):
+            answers.words[number] = word
+            answers.write()
+            print(f"{at} of {len(left)} tried alone: {word}", file=sys.stderr)
+    if through and not answers.numbers("by hand"):
         for mutant in found:
             if (word := answers.words[mutant.number]) in SURVIVED:
                 print(f"{word}: {mutant.name}")
     told = Counter(answers.words.values())
     print(f"{crate}: {len(found)} mutants, {dict(told)}", file=sys.stderr)
+
+
+def unplaced_before(folder: Path, found: Sequence[Mutant]) -> set[int]:
+    """Those that the compiler found to bear no switch when the crate was built last."""
+    file = folder / UNPLACED
+    names = set(json.loads(file.read_text())) if file.exists() else set()
+    return {mutant.number for mutant in found if mutant.name in names}
 
 
 def survey(answers: Answers, trials: Trials, stop: float) -> bool:

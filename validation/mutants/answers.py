@@ -38,8 +38,8 @@ def digest(data: bytes) -> str:
 
 
 def source(text: bytes) -> str:
-    """The hash of a file's text without its tests, which stand last."""
-    return digest(text.partition(TESTS)[0])
+    """The hash of a file's text without its tests, which stand last, behind an empty line."""
+    return digest(text.partition(TESTS)[0].rstrip(b"\n") + b"\n")
 
 
 def digest_of_tests(

@@ -30,6 +30,8 @@ class Mutant:
     start: tuple[int, int]
     """Line and column of the first character that is replaced, from 1."""
     replacement: str
+    end: tuple[int, int] = (0, 0)
+    """Line and column behind the last character that is replaced."""
 
 
 def tool() -> Path:
@@ -59,6 +61,7 @@ def mutants(root: Path, package: str) -> list[Mutant]:
             found["genre"],
             (found["span"]["start"]["line"], found["span"]["start"]["column"]),
             found["replacement"],
+            (found["span"]["end"]["line"], found["span"]["end"]["column"]),
         )
         for number, found in enumerate(json.loads(done.stdout), start=1)
     ]

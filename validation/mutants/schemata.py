@@ -24,6 +24,8 @@ from validation.mutants.listing import Mutant
 
 SWITCH = Path(__file__).with_name("switch.rs").read_text()
 """The module that knows which mutant is active; every crate that is changed has it."""
+FEATURES = b"#![feature(core_intrinsics, const_eval_select)]\n"
+"""What the switch needs of the compiler, so that a `const fn` can ask when it runs."""
 
 Spot = tuple[int, int]
 REGION = re.compile(rb"/\*<(\d+)\*/|/\*(\d+)>\*/")
@@ -42,6 +44,8 @@ class Rewriter:
             self.at.setdefault(mutant.start, []).append(mutant)
         self.lines = source.split(b"\n")
         self.placed: set[int] = set()
+        self.in_const: set[int] = set()
+        """Of these, those in a `const fn`: what constants make of them no switch shows."""
 
     def rewritten(self) -> bytes:
         """The whole source with its switches."""
@@ -147,8 +151,9 @@ class Rewriter:
         return self._switch(changed, inner) if changed else inner
 
     def _function(self, node: tree_sitter.Node) -> bytes:
-        """Returns the replacement before the body begins; a `const fn` with a switch is none."""
+        """Returns the replacement before the body begins."""
         body = node.child_by_field_name("body")
+        before = set(self.placed)
         inner = self._inner(node)
         if body is None or not body.named_children:
             return inner
@@ -167,8 +172,8 @@ class Rewriter:
             numbers = b", ".join(b"%d" % m.number for m in changed)
             ask = b" match crate::mutant_switch::active(&[%s]) { %s_ => {} } " % (numbers, arms)
             inner = opening + ask + inner[len(opening) :]
-        if b"mutant_switch" in inner:
-            inner = inner.replace(b"const fn ", b"fn ", 1) if _is_const(node) else inner
+        if _is_const(node):
+            self.in_const |= self.placed - before
         return inner
 
     def _field(self, node: tree_sitter.Node) -> bytes:

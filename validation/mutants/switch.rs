@@ -12,9 +12,18 @@ pub(crate) mod mutant_switch {
     const COVER: u32 = u32::MAX;
     static ACTIVE: AtomicU32 = AtomicU32::new(0);
 
-    /// The active mutant if it is one of these, else 0.
+    /// The active mutant if it is one of these, else 0; while a constant is computed, 0.
     #[inline]
-    pub(crate) fn active(of: &'static [u32]) -> u32 {
+    pub(crate) const fn active(of: &'static [u32]) -> u32 {
+        core::intrinsics::const_eval_select((of,), in_constant, at_run_time)
+    }
+
+    const fn in_constant(_: &'static [u32]) -> u32 {
+        0
+    }
+
+    #[inline]
+    fn at_run_time(of: &'static [u32]) -> u32 {
         let active = ACTIVE.load(Relaxed);
         if active == 0 {
             return 0;

@@ -7,7 +7,9 @@ A test program is started once for many mutants: before `main` it makes a child 
 from __future__ import annotations
 
 import json
+import math
 import os
+import resource
 import signal
 import subprocess
 import tempfile
@@ -19,7 +21,9 @@ from pathlib import Path
 MEMORY = 2 << 30
 """Bytes of address space: a change may make a loop that never ends of something that grows."""
 LIST_S, CHUNK_S = 10, 20.0
-LATE = (signal.SIGPROF, signal.SIGALRM)
+FOREVER = 1e8
+"""Seconds that are no limit."""
+LATE = (signal.SIGPROF, signal.SIGALRM, signal.SIGXCPU)
 
 
 @dataclass(frozen=True)
@@ -46,18 +50,28 @@ class Test:
 
 
 def _run(
-    program: Path, folder: Path, words: Sequence[str], told: dict[str, str]
+    program: Path, folder: Path, words: Sequence[str], told: dict[str, str], most_s: float = FOREVER
 ) -> tuple[int, float]:
     """A program's status and the processor time of it and its children."""
     quiet = subprocess.DEVNULL
+
+    def limit() -> None:
+        if most_s < FOREVER:
+            resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(most_s), math.ceil(most_s) + 1))
+
     begun = subprocess.Popen(
         [program, *words],
         cwd=folder, env={**os.environ, "RUST_BACKTRACE": "0", **told},
-        stdout=quiet, stderr=quiet, stdin=quiet,
+        stdout=quiet, stderr=quiet, stdin=quiet, preexec_fn=limit,
     )  # fmt: skip
     _, status, used = os.wait4(begun.pid, 0)
     begun.returncode = os.waitstatus_to_exitcode(status)
     return begun.returncode, used.ru_utime + used.ru_stime
+
+
+def folder_of(program: str) -> Path:
+    """Tests read files relative to their crate."""
+    return Path("crates") / program.rsplit("-", 1)[-1]
 
 
 class Trials:
@@ -69,12 +83,12 @@ class Trials:
         self.tests: list[Test] = []
 
     def _folder(self, program: str) -> Path:
-        """Tests read files relative to their crate."""
-        return self.copy / "crates" / program.rsplit("-", 1)[-1]
+        return self.copy / folder_of(program)
 
     def look(self, keep: Path) -> None:
         """Runs every test alone, unchanged: which pass, how long they take, what they reach."""
         stamp = [f"{p.name}:{p.stat().st_mtime_ns}" for p in self.programs.values()]
+        stamp.append(f"{self.slowest_s} s")
         if keep.exists() and (kept := json.loads(keep.read_text()))["stamp"] == stamp:
             rows = kept["tests"]
         else:
@@ -83,7 +97,7 @@ class Trials:
                 rows = [row for row in pool.map(lambda of: self._look_at(*of), named) if row]
             keep.write_text(json.dumps({"stamp": stamp, "tests": rows}))
         tests = [Test(p, n, s, frozenset(r)) for p, n, s, r in rows]
-        self.tests = sorted((t for t in tests if t.cpu_s <= self.slowest_s), key=lambda t: t.cpu_s)
+        self.tests = sorted(tests, key=lambda test: test.cpu_s)
 
     def _names(self, name: str) -> list[str]:
         program, folder = self.programs[name], self._folder(name)
@@ -92,18 +106,18 @@ class Trials:
         return [test for test in tests or [""] if test not in left_out]
 
     def _look_at(self, name: str, test: str) -> tuple[str, str, float, list[int]] | None:
-        """A row of what is known of a test; none if it fails or reaches nothing."""
+        """A row of what is known of a test; none if it fails, is too slow or reaches nothing."""
         program, folder = self.programs[name], self._folder(name)
         words = Test(name, test, 0, frozenset()).words
+        status, cpu_s = _run(program, folder, words, {}, self.slowest_s)
+        if status or cpu_s > self.slowest_s:
+            return None
         with tempfile.TemporaryDirectory() as work:
             seen = Path(work, "seen")
             told = {"AQMLAB_MUTANTS": "cover", "AQMLAB_MUTANT_FILE": str(seen)}
             status, _ = _run(program, folder, words, told)
             reached = sorted(map(int, seen.read_text().split())) if seen.exists() else []
-        if status or not reached:
-            return None
-        status, cpu_s = _run(program, folder, words, {})
-        return None if status else (name, test, round(cpu_s, 4), reached)
+        return (name, test, round(cpu_s, 4), reached) if reached and not status else None
 
     def ask(self, test: Test, mutants: Sequence[int]) -> Iterable[tuple[int, str]]:
         """Which of the mutants a test notices, and how: `caught` or `timeout`."""

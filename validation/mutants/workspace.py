@@ -7,19 +7,16 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from validation.mutants.listing import Mutant
-from validation.mutants.schemata import SWITCH, Rewriter, regions
+from validation.mutants.schemata import FEATURES, SWITCH, Rewriter, regions
 
 ROUNDS = 60
 CALLED = re.compile(r"active\(&\[([\d, ]+)\]")
-CONSTANT = re.compile(
-    r"non-const (?:associated )?(?:function|method) `(?:[^`]*::)?(\w+)(?:::<[^`]*>)?`"
-)
 ARM = re.compile(r"^ *(.*?) if (?:crate::)mutant_switch::active\(&\[(\d+)\]\) == 0", re.MULTILINE)
 PROFILE = {
     "CARGO_PROFILE_TEST_OPT_LEVEL": "1",
@@ -28,6 +25,7 @@ PROFILE = {
     "CARGO_TERM_COLOR": "never",
     # The switch forks: the workspace forbids what is not safe.
     "RUSTFLAGS": "--cap-lints=allow",
+    "RUSTC_BOOTSTRAP": "aqmlab_aqm,aqmlab_sim,aqmlab_tcp,aqmlab_traffic",
 }
 
 
@@ -43,25 +41,33 @@ class Copy:
     """Those that do not compile."""
     unplaced: set[int] = field(default_factory=set)
     """Those that a switch cannot hold: in constants, in conditions with `let`."""
+    in_const: set[int] = field(default_factory=set)
+    """Those that a switch holds, but only where a `const fn` is called at run time."""
+    profile: dict[str, str] = field(default_factory=lambda: dict(PROFILE))
+    """How cargo builds it."""
 
-    def refresh(self) -> None:
-        """Copies every file of git whose content differs; the rest keeps its time."""
+    def refresh(self, rewritten: Collection[str] = ()) -> None:
+        """Copies every file of git whose content differs; the rest keeps its time, and so do those
+        that are to be written with switches."""
+        left_out = {*rewritten, *(f"{name.split('/src/')[0]}/src/lib.rs" for name in rewritten)}
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
             cwd=self.root, capture_output=True, check=True,
         )  # fmt: skip
         for name in listed.stdout.decode().split("\0"):
             source = self.root / name
-            if name and source.is_file() and not name.startswith(("docs/images", "python/")):
-                _write(self.folder / name, source.read_bytes())
+            if name in left_out or name.startswith(("docs/images", "python/")):
+                continue
+            if name and source.is_file():
+                write(self.folder / name, source.read_bytes())
 
     def build(self, mutants: Sequence[Mutant], packages: Sequence[str]) -> dict[str, Path]:
         """Rewrites and compiles until all compiles; test programs by name."""
         for number in range(1, ROUNDS + 1):
             self._rewrite(mutants)
-            errors, _ = self._cargo(["check", "--lib"], packages[:1])
+            errors, _ = self.cargo(["check", "--lib"], packages[:1])
             if not errors:
-                errors, programs = self._cargo(["test", "--no-run", "--lib", "--tests"], packages)
+                errors, programs = self.cargo(["test", "--no-run", "--lib", "--tests"], packages)
                 assert not errors, errors[0]["rendered"]
                 return programs
             before = len(self.unviable) + len(self.unplaced)
@@ -90,24 +96,24 @@ class Copy:
             )
             text = file.rewritten()
             placed |= file.placed
-            if name.endswith("src/lib.rs"):
-                text += SWITCH.encode()
-            _write(self.folder / name, text)
+            self.in_const |= file.in_const
+            write(self.folder / name, _entry(text) if name.endswith("src/lib.rs") else text)
         for crate in {name.split("/src/")[0] for name in by_file}:
-            entry = self.folder / crate / "src/lib.rs"
-            if b"mod mutant_switch" not in entry.read_bytes():
-                entry.write_bytes(entry.read_bytes() + SWITCH.encode())
+            name = f"{crate}/src/lib.rs"
+            if name not in by_file:
+                write(self.folder / name, _entry((self.root / name).read_bytes()))
         self.unplaced |= {m.number for m in mutants} - placed - self.unviable
 
-    def _cargo(
+    def cargo(
         self, job: Sequence[str], packages: Sequence[str]
     ) -> tuple[list[dict[str, Any]], dict[str, Path]]:
+        """Runs cargo: its errors, and the programs that it made, by name."""
         words = ["cargo", *job, "--message-format=json", "--quiet"]
         for package in packages:
             words += ["--package", package]
         environment = {
             **os.environ,
-            **PROFILE,
+            **self.profile,
             "CARGO_TARGET_DIR": str(self.folder.parent / "target"),
         }
         done = subprocess.run(
@@ -156,9 +162,6 @@ class Copy:
         if (error.get("code") or {}).get("code") == "E0004":
             self._uncovered(error, spans[0])
             return
-        if told := CONSTANT.search(error["message"]):
-            self.unplaced |= self._of_function(told[1])
-            return
         raise RuntimeError(error["rendered"])
 
     def _uncovered(self, error: dict[str, Any], span: dict[str, Any]) -> None:
@@ -168,18 +171,6 @@ class Copy:
         lacking = [word.rsplit("::", 1)[-1] for word in re.findall(r"`([^`]+)`", error["message"])]
         named = [number for pattern, number in arms if any(word in pattern for word in lacking)]
         self.unviable |= {int(number) for number in named or [number for _, number in arms]}
-
-    def _of_function(self, name: str) -> set[int]:
-        """All mutants in functions of a name: one of them is called where a constant must stand."""
-        found: set[int] = set()
-        for file in self.folder.glob("crates/*/src/**/*.rs"):
-            text = file.read_text()
-            if "mutant_switch::active" not in text:
-                continue
-            for begin in re.finditer(rf"\bfn {name}\b", text):
-                for told in CALLED.finditer(_to_closing_brace(text[begin.start() :])):
-                    found |= {int(n) for n in told[1].split(",")}
-        return found
 
 
 def _to_closing_brace(text: str) -> str:
@@ -192,7 +183,13 @@ def _to_closing_brace(text: str) -> str:
     return text
 
 
-def _write(file: Path, content: bytes) -> None:
+def _entry(text: bytes) -> bytes:
+    """A crate's first file with the switch."""
+    return FEATURES + text + SWITCH.encode()
+
+
+def write(file: Path, content: bytes) -> None:
+    """Writes a file whose content differs; another keeps its time."""
     if not file.exists() or file.read_bytes() != content:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)

@@ -254,3 +254,24 @@ fn linux_spares_less_than_two_of_its_largest_packets_as_it_counts_them() {
         }
     }
 }
+
+/// What `name` takes for `field` with these settings.
+fn taken(name: &str, asked: &[(&str, Raw)], field: &str) -> Option<Raw> {
+    let asked: Vec<_> = asked.iter().map(|(n, raw)| (n.to_string(), raw.clone())).collect();
+    let all = effective(find(name).unwrap(), &asked, &line(10_000_000)).unwrap();
+    all.into_iter().find(|(of, _)| of == field).map(|(_, raw)| raw)
+}
+
+#[test]
+fn what_has_no_effect_is_not_among_what_is_taken() {
+    let (on, text) = (Raw::Bool(true), |word: &str| Raw::Text(word.into()));
+    let mean = |asked: &[(&str, Raw)]| taken("dcn", asked, "mean_packet_bytes").is_some();
+    assert!(!mean(&[("probability", text("uniform"))]), "packets of all sizes are alike");
+    assert!(mean(&[("probability", text("uniform")), ("queue_in_bytes", on.clone())]));
+    assert!(mean(&[("probability", text("bytes"))]));
+    let coupling = |ecn| taken("pi2", &[("ecn", Raw::Bool(ecn))], "k").is_some();
+    assert_eq!((coupling(true), coupling(false)), (true, false), "it is of scalable senders");
+    // Of one class alone none is left for the medium ones.
+    let one = [("profile", text("altq")), ("classes", Raw::Number(1.0))];
+    assert_eq!(taken("rio", &one, "medium_classes"), Some(Raw::Number(0.0)));
+}

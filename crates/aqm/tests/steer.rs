@@ -1,8 +1,10 @@
 //! What may be changed while a queue works, and what the load of the benchmark counts.
 
-use aqmlab_aqm::{AGENT, ALGORITHMS, Built, Cx, Discipline, Entry, Line, Overload, find};
+use aqmlab_aqm::{
+    AGENT, ALGORITHMS, Admission, Built, Cx, Discipline, Entry, Gate, Line, Overload, Table, find,
+};
 use packet::params::{Params, Raw};
-use packet::{Ecn, Event, Header, Instant, Packet, Rate, Rng};
+use packet::{Backlog, Ecn, Event, Header, Instant, Packet, Rate, Rng};
 
 fn built(entry: &Entry, set: &[(&str, Raw)]) -> Box<dyn Discipline> {
     let written: Vec<_> = set.iter().map(|(name, raw)| (name.to_string(), raw.clone())).collect();
@@ -61,6 +63,8 @@ fn what_can_be_steered_says_so_and_nothing_else_does() {
     for (name, field, value) in [("red", "max_p", 0.5), ("pie", "target", 0.02)] {
         assert!(built(find(name).unwrap(), &[]).set(field, value), "{name}");
     }
+    let mut ns2 = built(find("red").unwrap(), &[("profile", Raw::Text("ns2".into()))]);
+    assert!(ns2.set("max_p", 0.5) && !ns2.set("max_ps", 0.5));
     // FQ-PIE has a controller for each flow: none is meant.
     assert!(!built(find("fq_pie").unwrap(), &[]).set("target", 0.02));
     for (name, field, value) in
@@ -112,4 +116,53 @@ fn the_load_of_the_benchmark_is_an_overload_by_a_seventh() {
     let mut marking = Overload::of_defaults(&AGENT).expect("defaults");
     marking.run(100);
     assert_eq!(marking.happened()[..2], [0, 0]);
+    let sure = [("ecn", Raw::Bool(true)), ("p", Raw::Number(1.0))];
+    let mut marked = Overload::new(built(&AGENT, &sure));
+    marked.run(100);
+    assert_eq!(marked.happened()[..2], [0, 100]);
+    // A controller works by its ticks: 5.6 s of overload make it signal.
+    let mut controlled = Overload::of_defaults(find("pie").unwrap()).expect("defaults");
+    controlled.run(8_000);
+    let [dropped, marked, sent] = controlled.happened();
+    assert!(dropped + marked > 100 && sent > 6_900, "{dropped} {marked} {sent}");
+}
+
+#[test]
+fn what_does_not_fit_is_named_with_its_size() {
+    // SRED's M is the only one: ten million numbers of flows of 8 B.
+    let sred = find("sred").unwrap();
+    let asked = [("M".to_owned(), Raw::Number(1e7))];
+    let params = Params::check(sred.about.fields, &asked).expect("a whole number");
+    assert_eq!(sred.table_bytes(&params), 80_000_000);
+    let told = sred.no_room(&params).to_string();
+    assert!(told.starts_with("M: tables of 0.1 GB do not fit into memory"), "{told}");
+}
+
+#[test]
+fn tables_for_which_there_is_no_room_are_not_made() {
+    let of = |rows| {
+        let rows: &'static [_] = Box::leak(Box::new([("limit", rows)]));
+        let tables: &'static [_] = Box::leak(Box::new([Table { rows, row: 8 }]));
+        let entry = Entry { tables, ..*find("droptail").unwrap() };
+        let line = Line::of(Rate::from_bits_per_s(10_000_000));
+        entry.construct(&Params::defaults(entry.about.fields), &line).err()
+    };
+    let why = of(u64::MAX).expect("more than an address can tell").to_string();
+    assert!(why.starts_with("limit: tables of 18446744073.7 GB do not fit"), "{why}");
+    assert!(of(1_000).is_none() && of(1 << 20).is_none());
+}
+
+/// A gate that says as little as it may.
+struct Ajar;
+
+impl Gate for Ajar {
+    fn admit(&mut self, _: &mut Packet, _: Backlog, _: Instant, _: &mut Rng) -> Admission {
+        Admission::Queued
+    }
+}
+
+#[test]
+fn a_gate_has_neither_ticks_nor_parameters_unless_it_says_so() {
+    assert_eq!(Ajar.next_tick(), None);
+    assert!(!Ajar.set("limit", 5.0));
 }

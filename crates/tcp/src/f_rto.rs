@@ -55,3 +55,34 @@ impl FRto {
         verdict
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_rfc_5682() {
+        let evidence = |advances, original, decides, new_data| Evidence {
+            advances,
+            original,
+            decides,
+            new_data,
+        };
+        let step = |mut at: FRto, evidence| (at.on_ack(evidence), at);
+        let first = |evidence| step(FRto::FirstAck, evidence);
+        // 2b needs an advance and something new to send; else it is 2a, or nothing yet.
+        let new = evidence(true, false, true, true);
+        assert_eq!(first(new), (Verdict::SendNew, FRto::SecondAck));
+        let nothing_new = evidence(true, false, true, false);
+        assert_eq!(first(nothing_new), (Verdict::Genuine, FRto::Off));
+        let duplicate = evidence(false, false, true, true);
+        assert_eq!(first(duplicate), (Verdict::Genuine, FRto::Off));
+        let silent = evidence(false, false, false, true);
+        assert_eq!(first(silent), (Verdict::Undecided, FRto::FirstAck));
+        // 3b: what was sent before the timeout arrives; 3a: a duplicate.
+        let second = |evidence| step(FRto::SecondAck, evidence);
+        assert_eq!(second(evidence(true, true, true, false)), (Verdict::Spurious, FRto::Off));
+        assert_eq!(second(duplicate), (Verdict::Genuine, FRto::Off));
+        assert_eq!(second(silent), (Verdict::Undecided, FRto::SecondAck));
+    }
+}

@@ -222,3 +222,48 @@ impl Segment {
             + u64::from(self.flags.has(Flags::FIN))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_sets() {
+        let both = Flags::SYN.with(Flags::ACK);
+        assert_eq!(both.with(Flags::ACK), both, "what is there stays");
+        assert_eq!(both.without(Flags::ACK), Flags::SYN);
+        assert_eq!(both.without(Flags::FIN), both, "what is not there cannot go");
+        assert_eq!(both.without(both), Flags::NONE);
+    }
+
+    #[test]
+    fn sack_blocks_take_two_words_each_and_one_for_their_head() {
+        // RFC 2018 section 3: 8 n + 2 bytes, which two NOPs (RFC 7323 appendix A) pad to words.
+        let mut sack = SackBlocks::NONE;
+        assert_eq!(sack.wire_bytes(3), 0);
+        for (blocks, bytes) in [(1, 12), (2, 20), (3, 28)] {
+            sack.push(1_000 * blocks, 1_000 * blocks + 500);
+            assert_eq!(sack.wire_bytes(3), bytes, "{blocks} blocks");
+        }
+        assert_eq!(sack.wire_bytes(2), 20, "no more than there is room for");
+    }
+
+    #[test]
+    fn sack_blocks_are_equal_if_they_say_the_same() {
+        let told = |blocks: &[(u32, u32)]| {
+            let mut sack = SackBlocks::NONE;
+            blocks.iter().for_each(|&(start, end)| sack.push(start, end));
+            sack
+        };
+        let (mut cleared, mut twice) = (told(&[(9, 12)]), told(&[(3, 6)]));
+        cleared.clear();
+        assert_eq!(cleared, SackBlocks::NONE, "what is left in an empty place says nothing");
+        assert_ne!(told(&[(3, 6)]), SackBlocks::NONE);
+        assert_ne!(told(&[(3, 6)]), told(&[(3, 7)]));
+        twice.set_duplicate(3, 6, 1);
+        assert_ne!(twice, told(&[(3, 6)]), "it tells of a duplicate besides");
+        let mut later = told(&[(3, 6)]);
+        later.set_duplicate(3, 7, 1);
+        assert_ne!(twice, later);
+    }
+}

@@ -337,3 +337,50 @@ fn every_acknowledgement_of_data_tells_the_bytes() {
     let marked = world.sent.iter().filter(|sent| marks(sent)).map(|sent| sent.segment.len).sum();
     assert_eq!(last.counters[1], marked);
 }
+
+#[test]
+fn what_goes_again_has_no_option_unless_it_is_a_fin_alone() {
+    let settings = [
+        ("ecn", Raw::Bool(true)),
+        ("ecn_feedback", Raw::Text("accurate".into())),
+        ("accecn_option", Raw::Bool(true)),
+    ];
+    let opened = || {
+        let mut server = Endpoint::new(&profile("plain", &settings), HostClock::default());
+        let asks = all(&[Flags::SYN, AE, CWR, ECE]);
+        server.on_segment(&Segment { flags: asks, ..Segment::default() }, secs(0.0));
+        drain(&mut server, secs(0.0));
+        server
+    };
+    // Data that waits for its acknowledgement makes an option due.
+    let capable = Segment {
+        seq: 1,
+        ack: 1,
+        len: 100,
+        flags: Flags::ACK,
+        ecn: Ecn::Ect0,
+        ..Segment::default()
+    };
+    let bare = Segment { seq: 101, ack: 1, flags: Flags::ACK, ..Segment::default() };
+    let mut server = opened();
+    server.on_segment(&bare, secs(0.1));
+    for _ in 0..4 {
+        server.write(100, secs(0.2));
+        assert_eq!(drain(&mut server, secs(0.2)).len(), 1);
+    }
+    server.on_segment(&capable, secs(0.3));
+    assert_eq!(drain(&mut server, secs(0.3)), []);
+    (0..3).for_each(|_| server.on_segment(&bare, secs(0.31)));
+    let again = drain(&mut server, secs(0.31));
+    assert_eq!((again[0].seq, again[0].len, again[0].accecn()), (1, 400, None));
+    let mut server = opened();
+    server.on_segment(&Segment { seq: 1, ..bare }, secs(0.1));
+    server.close(secs(0.2));
+    assert!(drain(&mut server, secs(0.2))[0].flags.has(Flags::FIN));
+    let due = server.next_timeout().expect("a timeout").at;
+    server.on_segment(&capable, due - ms(10));
+    assert_eq!(drain(&mut server, due - ms(10)), []);
+    server.on_timeout(due);
+    let again = drain(&mut server, due);
+    assert!(again[0].flags.has(Flags::FIN) && again[0].accecn().is_some());
+}

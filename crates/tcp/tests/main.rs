@@ -1,10 +1,12 @@
 //! The tests of this crate from outside as one program: a new file needs its line here.
 
+mod delayed_acks;
 mod dialogues;
 mod ecn;
 mod giving_up;
 mod golden;
 mod host_clocks;
+mod idle_restart;
 mod lab;
 mod openings;
 mod profiles_and_controls;

@@ -106,3 +106,73 @@ fn every_control_is_described_and_offered_by_every_profile() {
         }
     }
 }
+
+/// Why these settings do not go together; `None` if they do.
+fn refusal(name: &str, settings: &[(&str, Raw)]) -> Option<String> {
+    let entry = find(name).unwrap();
+    let raw: Vec<_> = settings.iter().map(|(n, v)| (n.to_string(), v.clone())).collect();
+    let params = Params::check(entry.about.fields, &raw).expect("each alone is possible");
+    (entry.build)(&params).err().map(|why| why.to_string())
+}
+
+#[test]
+fn settings_that_contradict_each_other_are_refused() {
+    let (on, off) = (|name| (name, Raw::Bool(true)), |name| (name, Raw::Bool(false)));
+    let number = |name, value| (name, Raw::Number(value));
+    let text = |name, value: &str| (name, Raw::Text(value.into()));
+    let never_waits = || text("delayed_ack", "0 s");
+    let cases = [
+        (
+            "freebsd-4.5",
+            vec![off("host_cache"), number("sendpipe", 17_520.0)],
+            vec![off("host_cache"), number("sendpipe", 0.0)],
+            "sendpipe: says what the host cache keeps",
+        ),
+        (
+            "plain",
+            vec![never_waits(), number("ack_every", 2.0)],
+            vec![never_waits(), number("ack_every", 1.0)],
+            "ack_every: 2 segments never wait for each other",
+        ),
+        (
+            "freebsd-4.5",
+            vec![on("f_rto"), on("false_timeout")],
+            vec![on("f_rto")],
+            "false_timeout: asks the question that f_rto answers",
+        ),
+        (
+            "freebsd-4.5",
+            vec![on("f_rto"), on("false_timeout")],
+            vec![on("f_rto"), off("false_timeout")],
+            "false_timeout: asks the question that f_rto answers",
+        ),
+        (
+            "plain",
+            vec![text("ecn_cut", "rfc5681")],
+            vec![text("ecn_cut", "rfc5681"), on("ecn")],
+            "ecn_cut: \"rfc5681\" means nothing without ecn = true",
+        ),
+        (
+            "plain",
+            vec![on("sack"), text("recovery", "newreno")],
+            vec![on("sack"), text("recovery", "sack")],
+            "sack: contradicts recovery",
+        ),
+        (
+            "plain",
+            vec![off("sack"), text("recovery", "sack")],
+            vec![off("sack"), text("recovery", "newreno")],
+            "sack: contradicts recovery",
+        ),
+    ];
+    for (name, refused, taken, why) in cases {
+        let told = refusal(name, &refused).expect(why);
+        assert!(told.starts_with(why), "{told}");
+        assert_eq!(refusal(name, &taken), None, "{taken:?}");
+    }
+}
+
+#[test]
+fn the_payload_of_a_segment_is_what_the_table_says() {
+    assert_eq!(build("plain", &[("mss", 500.0)]).unwrap().mss(), 500);
+}

@@ -7,11 +7,11 @@ use aqmlab_tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
 use packet::Instant;
 use packet::params::Raw;
 
-fn drain(end: &mut Endpoint, at: f64) -> Vec<Segment> {
+pub(crate) fn drain(end: &mut Endpoint, at: f64) -> Vec<Segment> {
     std::iter::from_fn(|| end.poll_send(secs(at))).collect()
 }
 
-fn hear(end: &mut Endpoint, segment: Segment, at: f64) -> Vec<Segment> {
+pub(crate) fn hear(end: &mut Endpoint, segment: Segment, at: f64) -> Vec<Segment> {
     end.on_segment(&segment, secs(at));
     drain(end, at)
 }
@@ -29,7 +29,7 @@ fn request() -> Segment {
     Segment { seq: 1, ack: 1, len: 300, flags: Flags::ACK, ..Segment::default() }
 }
 
-fn ack(ack: u64) -> Segment {
+pub(crate) fn ack(ack: u64) -> Segment {
     Segment { seq: 301, ack, flags: Flags::ACK, ..Segment::default() }
 }
 
@@ -81,12 +81,50 @@ fn an_owed_acknowledgement_takes_nagled_data_along() {
 }
 
 #[test]
+fn a_write_of_208_bytes_goes_to_one_buffer() {
+    // `sosend` of FreeBSD: MINCLSIZE; less goes to small buffers of 100 B, each a call of its own.
+    for (bytes, first) in [(207, 100), (208, 208)] {
+        let split = [("small_write_split", Raw::Bool(true))];
+        let mut server = asked(&profile("freebsd-2.2.8", &split), 0.15);
+        server.write(bytes, secs(0.2));
+        assert_eq!(server.poll_send(secs(0.2)).map(|segment| segment.len), Some(first));
+    }
+}
+
+#[test]
 fn plain_does_not_nagle() {
     let mut server = asked(&profile("plain", &[]), 0.15);
     for n in 0..3u64 {
         server.write(50, secs(0.2));
         let sent = drain(&mut server, 0.2);
         assert_eq!((sent.len(), sent[0].seq, sent[0].len), (1, 1 + 50 * n, 50));
+    }
+}
+
+#[test]
+fn who_listens_answers_a_syn_and_nothing_else() {
+    let plain = profile("plain", &[]);
+    for flags in [Flags::NONE, Flags::ACK, Flags::FIN, Flags::SYN.with(Flags::ACK)] {
+        let mut server = Endpoint::new(&plain, HostClock::default());
+        assert_eq!(hear(&mut server, Segment { flags, ..Segment::default() }, 0.05), []);
+        assert_eq!(server.state(), State::Listen, "{flags:?}");
+    }
+}
+
+#[test]
+fn what_came_out_of_order_is_reported_if_both_can() {
+    for (mine, theirs) in [(true, true), (true, false), (false, true)] {
+        let server = profile("plain", &[("sack", Raw::Bool(mine))]);
+        let mut server = Endpoint::new(&server, HostClock::default());
+        let mut syn = Segment { flags: Flags::SYN, ..Segment::default() };
+        if theirs {
+            syn.sack.push(0, 0);
+        }
+        hear(&mut server, syn, 0.05);
+        hear(&mut server, request(), 0.15);
+        let answer = hear(&mut server, Segment { seq: 1_001, ..request() }, 0.16);
+        let reported = answer[0].sack.as_slice();
+        assert_eq!(reported, if mine && theirs { &[(700, 1_000)][..] } else { &[] });
     }
 }
 
@@ -157,7 +195,7 @@ fn a_linux_sender_halves_its_window_for_each_timeout_of_a_pause() {
 }
 
 /// A Linux server whose peer understands selective acknowledgements: its round trip is 0.1 s.
-fn sacking(profile: &Arc<Profile>) -> Endpoint {
+pub(crate) fn sacking(profile: &Arc<Profile>) -> Endpoint {
     let mut server = Endpoint::new(profile, HostClock::default());
     let mut syn = Segment { flags: Flags::SYN, ..Segment::default() };
     syn.sack.push(0, 0);
@@ -195,4 +233,163 @@ fn a_probe_that_repairs_a_loss_is_answered_like_one() {
         assert_eq!(server.cwnd() < cwnd, lost, "{} after {cwnd}", server.cwnd());
         assert_eq!(server.ssthresh() == u64::MAX, !lost);
     }
+}
+
+#[test]
+fn who_has_nothing_to_send_says_so_beforehand() {
+    // Each cause by itself: a SYN that is due, a write, the rest of a burst.
+    let plain = profile("plain", &[]);
+    let mut client = Endpoint::new(&plain, HostClock::default());
+    assert!(!client.may_send());
+    client.connect(secs(0.0));
+    assert!(client.may_send(), "a SYN");
+    drain(&mut client, 0.0);
+    assert!(!client.may_send());
+    let mut server = asked(&plain, 0.15);
+    assert!(!server.may_send(), "its acknowledgement waits");
+    server.write(4_380, secs(0.2));
+    assert!(server.may_send(), "a write");
+    assert!(server.poll_send(secs(0.2)).is_some());
+    assert!(server.may_send(), "the rest of it");
+    assert_eq!(drain(&mut server, 0.2).len(), 2);
+    assert!(!server.may_send());
+}
+
+#[test]
+fn who_stops_writing_has_written_what_was_sent() {
+    let mut server = asked(&profile("plain", &[]), 0.15);
+    assert_eq!(burst(&mut server, 0.2), 3);
+    assert_eq!(server.stop_writing(secs(0.21)), 4_380);
+    server.close(secs(0.22));
+    let fin = drain(&mut server, 0.22);
+    assert_eq!((fin.len(), fin[0].seq, fin[0].len), (1, 4_381, 0));
+    assert!(fin[0].flags.has(Flags::FIN));
+    let mut silent = asked(&profile("plain", &[]), 0.15);
+    assert_eq!(silent.stop_writing(secs(0.2)), 0);
+}
+
+#[test]
+fn both_close_at_once_and_both_wait() {
+    // RFC 9293 section 3.6, case 3, and figure 13: FIN-WAIT-1, CLOSING, TIME-WAIT.
+    for name in ["plain", "freebsd-2.2.8", "linux"] {
+        let mut server = asked(&profile(name, &[]), 0.15);
+        server.close(secs(0.2));
+        let fin = drain(&mut server, 0.2);
+        assert!(fin.len() == 1 && fin[0].flags.has(Flags::FIN), "{name}");
+        assert_eq!(server.state(), State::FinWait1, "{name}");
+        let theirs = Segment { flags: Flags::FIN.with(Flags::ACK), ..ack(1) };
+        let answer = hear(&mut server, theirs, 0.21);
+        assert_eq!((answer.len(), answer[0].ack), (1, 302), "{name}");
+        assert_eq!(server.state(), State::Closing, "{name}: its own FIN is not acknowledged");
+        hear(&mut server, Segment { seq: 302, ..ack(2) }, 0.3);
+        assert_eq!(server.state(), State::TimeWait, "{name}");
+    }
+}
+
+#[test]
+fn acknowledgements_that_never_wait_answer_every_segment() {
+    // With a time to wait, one segment's bytes are waited for: a short one does not fill them.
+    for (delayed_ack, answers) in [("0 s", 1), ("200 ms", 0)] {
+        let settings =
+            [("delayed_ack", Raw::Text(delayed_ack.into())), ("ack_every", Raw::Number(1.0))];
+        let mut server = Endpoint::new(&profile("freebsd-2.2.8", &settings), HostClock::default());
+        hear(&mut server, Segment { flags: Flags::SYN, ..Segment::default() }, 0.05);
+        let answered = hear(&mut server, request(), 0.15);
+        assert_eq!(answered.len(), answers, "{delayed_ack}");
+        let full = Segment { seq: 301, len: 1_460, ..request() };
+        assert_eq!(hear(&mut server, full, 0.16).len(), 1, "{delayed_ack}");
+    }
+}
+
+/// A report that the segments of 1,460 B from number `from` up to `to` have come, but not the first.
+fn report(from: u32, to: u32) -> Segment {
+    let mut segment = ack(1);
+    segment.sack.push(1_460 * from, 1_460 * to);
+    segment
+}
+
+#[test]
+fn without_limited_transmit_a_report_lets_nothing_beyond_the_window() {
+    // RFC 3042: a segment for each of the first two duplicates, beyond the window of ten.
+    for (limited, more) in [(true, 1), (false, 0)] {
+        let settings = [("limited_transmit", Raw::Bool(limited)), ("timestamps", Raw::Bool(false))];
+        let mut server = sacking(&profile("linux", &settings));
+        server.write(100_000, secs(0.2));
+        assert_eq!(drain(&mut server, 0.2).len(), 10);
+        assert_eq!(hear(&mut server, report(1, 2), 0.3).len(), more, "{limited}");
+        assert_eq!(hear(&mut server, report(1, 3), 0.301).len(), more, "{limited}");
+    }
+    // Within the window new data goes out whatever is reported, up to its last byte.
+    let settings = [("limited_transmit", Raw::Bool(false)), ("timestamps", Raw::Bool(false))];
+    let mut server = sacking(&profile("linux", &settings));
+    server.write(4 * 1_460, secs(0.2));
+    assert_eq!(drain(&mut server, 0.2).len(), 4);
+    assert_eq!(hear(&mut server, report(1, 2), 0.3), []);
+    server.write(20 * 1_460, secs(0.3));
+    assert_eq!(drain(&mut server, 0.3).len(), 6);
+}
+
+#[test]
+fn without_limited_transmit_the_last_segment_takes_its_fin_along() {
+    let settings = [("limited_transmit", Raw::Bool(false)), ("timestamps", Raw::Bool(false))];
+    let mut server = sacking(&profile("linux", &settings));
+    server.write(14_600, secs(0.2));
+    server.close(secs(0.2));
+    let sent = drain(&mut server, 0.2);
+    assert_eq!((sent.len(), sent[9].flags.has(Flags::FIN)), (10, true), "the window is full");
+}
+
+#[test]
+fn a_bsd_sender_with_sack_fills_the_holes_before_it_sends_on() {
+    // RFC 6675: of eleven segments (the handshake's ACK opens the window by one) the first and the
+    // sixth are lost; cwnd falls to five.
+    let settings = [
+        ("recovery", Raw::Text("sack".into())),
+        ("initial_window", Raw::Number(10.0)),
+        ("timestamps", Raw::Bool(false)),
+    ];
+    let mut server = sacking(&profile("freebsd-4.5", &settings));
+    server.write(40_000, secs(0.2));
+    assert_eq!(drain(&mut server, 0.2).len(), 11);
+    let mut told = report(6, 11);
+    told.sack.push(1_460, 5 * 1_460);
+    let again = hear(&mut server, told, 0.3);
+    assert_eq!((again.len(), again[0].seq), (1, 1));
+    let hole = 1 + 5 * 1_460;
+    let mut partial = ack(hole);
+    partial.sack.push(1_460, 6 * 1_460);
+    assert_eq!(hear(&mut server, partial, 0.4)[0].seq, hole);
+}
+
+#[test]
+fn without_sack_a_duplicate_after_a_timeout_shows_that_it_was_needed() {
+    // RFC 5682 section 2.1, step 2a: then the next acknowledgement lets the rest go again, where it
+    // would else let new data go.
+    let settings = [("sack", Raw::Bool(false)), ("f_rto", Raw::Bool(true))];
+    for (duplicate, next) in [(false, 4_381), (true, 1_461)] {
+        let mut server = asked(&profile("plain", &settings), 0.15);
+        assert_eq!(burst(&mut server, 0.2), 3);
+        let due = server.next_timeout().expect("a timeout").at;
+        server.on_timeout(due);
+        let at = due.since(Instant::ZERO).secs_f64();
+        assert_eq!(drain(&mut server, at).iter().map(|s| s.seq).collect::<Vec<_>>(), [1]);
+        if duplicate {
+            assert_eq!(hear(&mut server, ack(1), at + 0.01), []);
+        }
+        let sent = hear(&mut server, ack(1_461), at + 0.1);
+        assert_eq!(sent[0].seq, next);
+    }
+}
+
+#[test]
+fn a_fin_is_no_payload() {
+    let mut server = asked(&profile("plain", &[]), 0.15);
+    server.write(1_000, secs(0.2));
+    server.close(secs(0.2));
+    drain(&mut server, 0.2);
+    assert_eq!((server.acked(), server.outstanding()), (0, 1_001));
+    hear(&mut server, ack(1_001), 0.3);
+    assert_eq!((server.acked(), server.outstanding()), (1_000, 1));
+    hear(&mut server, ack(1_002), 0.31);
+    assert_eq!((server.acked(), server.outstanding()), (1_000, 0));
 }

@@ -297,4 +297,57 @@ mod tests {
     fn without_congestion_nothing_is_lost() {
         assert!((accepted(&[0.3, 0.6]).iter().sum::<f64>() - 0.9).abs() < 0.002);
     }
+
+    #[test]
+    fn a_flow_that_was_silent_for_a_whole_period_is_forgotten() {
+        let line = Line::of(Rate::from_bits_per_s(10_000_000));
+        let Built::Gate(mut gate) = build(&Params::defaults(FIELDS), &line).unwrap() else {
+            panic!()
+        };
+        let mut rng = Rng::named(1, "csfq");
+        let mut flows_after = |gate: &mut Box<dyn crate::Gate>, heard: Instant, tick: Instant| {
+            let mut packet = Packet {
+                id: 0,
+                flow: 7,
+                bytes: 1000,
+                ecn: Ecn::NotEct,
+                arrived: heard,
+                header: Default::default(),
+            };
+            gate.admit(&mut packet, Backlog::default(), heard, &mut rng);
+            gate.on_tick(Backlog::default(), tick, &mut rng);
+            let mut flows = f64::NAN;
+            gate.gauges(&mut |name, value| flows = if name == "flows" { value } else { flows });
+            flows
+        };
+        let first = gate.next_tick().expect("a tick");
+        let period = first.since(Instant::ZERO);
+        assert_eq!(flows_after(&mut gate, Instant::ZERO, first), 0.0);
+        let second = first + period;
+        assert_eq!(flows_after(&mut gate, first + Duration::from_nanos(1), second), 1.0);
+    }
+
+    #[test]
+    fn a_window_of_congestion_must_be_over() {
+        let mut share = FairShare::new(&Params::defaults(FIELDS), 1000.0);
+        let window = share.window;
+        let full = Backlog { packets: u32::MAX, bytes: u64::MAX };
+        let packet = Packet {
+            id: 0,
+            flow: 7,
+            bytes: 1_000_000,
+            ecn: Ecn::NotEct,
+            arrived: Instant::ZERO,
+            header: Default::default(),
+        };
+        let mut at = |now: Instant| {
+            share.update(&packet, 1.0, true, full, now);
+            (share.congested, share.since)
+        };
+        let begin = Instant::ZERO;
+        assert_eq!(at(begin), (true, begin));
+        assert_eq!(at(begin + window), (true, begin), "figure 3: longer than K_c");
+        let later = begin + window + Duration::from_nanos(1);
+        assert_eq!(at(later), (true, later));
+    }
 }

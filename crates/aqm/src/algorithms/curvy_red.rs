@@ -287,4 +287,12 @@ mod tests {
         push(&mut dual, Ecn::Ect1, 51);
         assert!(!dual.scalable_turn(at(60)));
     }
+
+    #[test]
+    fn a_packet_that_waited_longer_than_the_step_is_marked() {
+        let (dual, mut rng) = (queue(), Rng::named(1, "curvy"));
+        let step = dual.step;
+        assert!(!dual.marks_scalable(step, &mut rng));
+        assert!(dual.marks_scalable(step + Duration::from_nanos(1), &mut rng));
+    }
 }

@@ -317,4 +317,27 @@ mod tests {
         assert_eq!(Weight::Bytes { mean: 500.0 }.of(0.2, 1000, 9), 0.4);
         assert!((Weight::Count { threshold: 3.0 }.of(0.2, 40, 6) - 0.6).abs() < 1e-12);
     }
+
+    #[test]
+    fn flows_age_while_the_queue_is_below_its_target() {
+        // Threshold and decrement are 3: one ageing ends a promotion.
+        for (queue, ages) in [(49, true), (50, false), (51, false)] {
+            let raw = [
+                ("threshold".to_string(), Raw::Number(3.0)),
+                ("q_ref".to_string(), Raw::Number(50.0)),
+                ("age_below_target".to_string(), Raw::Bool(true)),
+            ];
+            let params = Params::check(FIELDS, &raw).unwrap();
+            let mut dcn = Dcn::new(&params, PiLaw::new(1e-3, 9e-4, 50.0));
+            dcn.ageing = Ticker::every(Duration::from_nanos(1));
+            let mut rng = Rng::named(1, "dcn");
+            (0..3).for_each(|_| {
+                arrive(&mut dcn, 1, &mut rng);
+            });
+            assert_eq!(dcn.flows.fast(), 1);
+            let backlog = Backlog { packets: queue, bytes: 0 };
+            dcn.on_tick(backlog, Instant::ZERO, &mut rng);
+            assert_eq!(dcn.flows.fast() == 0, ages, "{queue} packets");
+        }
+    }
 }

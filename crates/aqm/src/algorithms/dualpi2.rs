@@ -270,4 +270,15 @@ mod tests {
         assert_eq!(credit.turn(&empty, &scalable), Some((Which::Scalable, 0)));
         assert_eq!((credit.turn(&empty, &empty), credit.value), (None, -121_120));
     }
+
+    #[test]
+    fn the_step_counts_for_packets_that_found_enough_others() {
+        let mut steps = Steps::new(2);
+        (1..=3).for_each(|found| steps.on_arrival(found));
+        assert_eq!([(); 3].map(|()| steps.on_departure()), [false, true, true]);
+        // Where no number is asked for it counts for all, and none is kept.
+        let mut all = Steps::new(0);
+        all.on_arrival(0);
+        assert!(all.on_departure() && all.counts.is_empty());
+    }
 }

@@ -346,4 +346,13 @@ mod tests {
         find(&mut one, 0, 5000);
         assert_eq!((one.average(1), one.average(0)), (5000, 5000));
     }
+
+    #[test]
+    fn a_class_without_a_virtual_queue_meets_only_the_total_limit() {
+        let mut gred = gred(Mode::Separate);
+        assert_eq!([0, 2, 3].map(|class| gred.has_queue(class)), [true, true, false]);
+        // Whatever waits, it is judged by none.
+        find(&mut gred, 3, 50_000);
+        assert_eq!([0, 1, 2].map(|class| gred.average(class)), [0; 3]);
+    }
 }

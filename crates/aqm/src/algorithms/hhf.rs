@@ -347,8 +347,8 @@ mod tests {
 
     #[test]
     fn a_hash_is_cut_into_three_and_their_exclusive_or() {
-        let hash = 0b10_0000000011_0000000101_1000000001;
-        assert_eq!(Filter::places(hash), [513, 5, 3, 513 ^ 5 ^ 3 ^ 2]);
+        let hash = 0b10_0000000111_0000000101_1000000001;
+        assert_eq!(Filter::places(hash), [513, 5, 7, 513 ^ 5 ^ 7 ^ 2]);
     }
 
     #[test]
@@ -366,5 +366,28 @@ mod tests {
         assert!(!hitters.hear(b, second(2)), "but is known no more");
         assert!(hitters.note(c, second(2)) && hitters.hear(c, second(2)));
         assert_eq!(hitters.len(), 1);
+    }
+
+    #[test]
+    fn at_the_very_end_of_its_time_a_flow_is_known_and_a_counter_kept() {
+        // `hhf_time_before` of sch_hhf.c: strictly before.
+        let half = Instant::from_nanos(500_000_000);
+        let later = half + Duration::from_nanos(1);
+        let mut hitters = Hitters::new(2, Duration::from_millis(500));
+        assert!(hitters.note(7, Instant::ZERO));
+        // Another flow of the same list takes the place of one that has expired.
+        assert!(hitters.note(7 + 1024, half));
+        assert_eq!(hitters.len(), 2);
+        assert!(hitters.hear(7, half) && !hitters.expired(0, half + Duration::from_millis(500)));
+        let mut filter = Filter {
+            counters: vec![[5; ARRAYS]; PLACES],
+            cleared: Instant::ZERO,
+            reset_timeout: Duration::from_millis(500),
+            admit_bytes: 1,
+        };
+        filter.clear_if_due(half);
+        assert_eq!(filter.least([0; ARRAYS], 0), 5);
+        filter.clear_if_due(later);
+        assert_eq!((filter.least([0; ARRAYS], 0), filter.cleared), (0, later));
     }
 }

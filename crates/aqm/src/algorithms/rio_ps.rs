@@ -224,4 +224,21 @@ mod tests {
             assert_eq!(edge.packets, (0, 0));
         }
     }
+
+    #[test]
+    fn where_nothing_was_short_more_shall_be() {
+        assert_eq!(moved(8, 0, 5, 3.0), 9);
+        // Six flows, two of them long: four are short, as many as two thirds ask for.
+        let mut edge = Edge { ratio: 2.0, ..edge(false) };
+        (0..4).for_each(|flow| {
+            edge.is_short(flow, at(9_500));
+        });
+        for flow in [8, 9] {
+            (0..20).for_each(|_| {
+                edge.is_short(flow, at(9_500));
+            });
+        }
+        edge.step(at(10_000));
+        assert_eq!(edge.short_length, 8);
+    }
 }

@@ -259,3 +259,27 @@ impl Watcher for Sfb {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_is_warmed_in_the_last_part_of_its_interval_and_then_changed() {
+        // sch_sfb.c: `time_after`, strictly.
+        let mut sfb = Sfb::new(&Params::defaults(fields::FIELDS), Profile::Linux).unwrap();
+        let (interval, warmup) = (sfb.rehash_interval, sfb.warmup_time);
+        assert!(interval > warmup && warmup > Duration::ZERO);
+        let (begin, nanosecond) = (Instant::from_nanos(1_000), Duration::from_nanos(1));
+        let mut at = |now: Instant| {
+            sfb.turn(now);
+            (sfb.warm, sfb.bins.current())
+        };
+        assert_eq!(at(begin), (false, 0));
+        let warm_from = begin + (interval - warmup);
+        assert_eq!(at(warm_from), (false, 0));
+        assert_eq!(at(warm_from + nanosecond), (true, 0));
+        assert_eq!(at(begin + interval), (true, 0));
+        assert_eq!(at(begin + interval + nanosecond), (false, 1));
+    }
+}

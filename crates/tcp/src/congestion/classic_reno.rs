@@ -197,4 +197,37 @@ mod tests {
         assert_eq!(grown(Arithmetic::Ns2, 2_919, 2_920, 100), 1_460);
         assert_eq!(grown(Arithmetic::Ns2, 2_920, 2_920, 100), 730);
     }
+
+    #[test]
+    fn as_a_control_it_grows_by_what_is_acknowledged_and_may_grow() {
+        use super::super::testing::ack_sample;
+        let grown = |sample: AckSample| {
+            let mut reno = ClassicReno(Arithmetic::Rfc);
+            let mut snd =
+                SendState { cwnd: 4_000, ssthresh: u64::MAX, mss: 1_000, ..SendState::default() };
+            reno.on_ack(&mut snd, &sample);
+            snd.cwnd
+        };
+        assert_eq!(grown(ack_sample(1_000)), 5_000);
+        assert_eq!(grown(AckSample { window_limited: false, ..ack_sample(1_000) }), 4_000);
+        assert_eq!(grown(ack_sample(0)), 4_000);
+    }
+
+    #[test]
+    fn a_second_timeout_of_the_same_segment_halves_nothing_more() {
+        // RFC 5681 section 3.1, after equation 4; the kernels of the time cut again.
+        for (arithmetic, left) in [(Arithmetic::Rfc, 5_000), (Arithmetic::Bsd, 4_000)] {
+            let mut snd = SendState {
+                una: 1,
+                max: 8_001,
+                cwnd: 8_000,
+                mss: 1_000,
+                window: 1 << 20,
+                ..SendState::default()
+            };
+            snd.ssthresh = 5_000;
+            ClassicReno(arithmetic).cut_at_timeout(&mut snd, true);
+            assert_eq!(snd.ssthresh, left);
+        }
+    }
 }

@@ -175,4 +175,20 @@ mod tests {
         let instants = (0..20).map(|i| i * 10_000);
         assert_eq!(ends(&mut hystart, &mut snd, 200_000, instants, false), None);
     }
+
+    #[test]
+    fn an_offloaded_burst_delays_acknowledgements_by_four_of_its_times() {
+        // 10 MB in 10 ms, twice that in slow start: 4 x 65,215 B at 2 GB/s.
+        let mut snd =
+            SendState { cwnd: 10_000_000, ssthresh: u64::MAX, mss: 1_000, ..SendState::default() };
+        let ack = AckSample { srtt: Duration::from_millis(10), ..testing::ack_sample(1_000) };
+        assert_eq!(ack_delay(&snd, &ack), 130);
+        // From half the threshold on 120 % of the window go out in a round trip (`tcp_update_pacing_rate`).
+        let rate =
+            |snd: &SendState| super::super::linux_pacing_rate(snd, Duration::from_millis(100));
+        (snd.cwnd, snd.ssthresh) = (9_999, 20_000);
+        assert_eq!(rate(&snd), Some(199_980));
+        snd.cwnd = 10_000;
+        assert_eq!(rate(&snd), Some(120_000));
+    }
 }

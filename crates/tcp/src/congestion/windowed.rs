@@ -59,4 +59,22 @@ mod tests {
         filter.update(41, 5, 10);
         assert_eq!(filter.get(), 5);
     }
+
+    /// What the filter says after these, in a window of twelve rounds.
+    fn after(values: &[(u64, u64)]) -> u64 {
+        let mut filter = WindowedMax::default();
+        values.iter().for_each(|&(at, value)| filter.update(at, value, 12));
+        filter.get()
+    }
+
+    #[test]
+    fn the_second_best_comes_from_behind_the_first_quarter_and_the_third_from_the_second_half() {
+        // `minmax_subwin_update`: more than a quarter, more than a half, more than the window.
+        assert_eq!(after(&[(0, 9), (3, 8), (4, 7), (12, 1)]), 9);
+        assert_eq!(after(&[(0, 9), (3, 8), (4, 7), (13, 1)]), 7);
+        assert_eq!(after(&[(0, 9), (4, 7), (6, 6), (7, 5), (13, 1), (17, 0)]), 5);
+        // The second is too old as well.
+        assert_eq!(after(&[(0, 9), (4, 7), (7, 5), (16, 1)]), 7);
+        assert_eq!(after(&[(0, 9), (4, 7), (7, 5), (17, 1)]), 5);
+    }
 }

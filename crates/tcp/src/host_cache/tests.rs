@@ -178,6 +178,23 @@ fn what_time_wait_holds_back_comes_when_it_ends() {
 }
 
 #[test]
+fn of_two_in_time_wait_the_one_that_ends_first_teaches_first() {
+    let old = profile("freebsd-2.2.8", &[]);
+    let mut cache = HostCache::default();
+    let learn = |cache: &mut HostCache, samples: &[u64], ends| {
+        let mut end = closed(&old, samples);
+        (end.state, end.life_at) = (State::TimeWait, ms(ends));
+        cache.learn(PAIR, &mut end, ms(100));
+    };
+    learn(&mut cache, &[2; 16], 60_000);
+    let alone = known(&mut cache.clone(), &old, PAIR, ms(60_000));
+    learn(&mut cache, &[1; 40], 50_000);
+    assert_eq!(known(&mut cache, &old, PAIR, ms(50_000)), [109_375, 93_750, 0]);
+    let both = known(&mut cache, &old, PAIR, ms(60_000));
+    assert_eq!(both[0], (109_375 + alone[0]) / 2, "half the old, half the new");
+}
+
+#[test]
 fn an_hour_without_use_and_all_is_forgotten() {
     let hour = 3_600_000;
     let old = profile("freebsd-2.2.8", &[]);
@@ -282,4 +299,16 @@ fn linux_keeps_thresholds_only_if_asked() {
     assert_eq!(learnt(true, &[(30, 20), (60, u64::MAX)]), 30, "but raises what is there");
     assert_eq!(learnt(true, &[(30, 20), (10, 40)]), 40, "as slow start after a loss does");
     assert_eq!(learnt(true, &[(30, 20), (5, 10)]), 20, "and never lowers it");
+}
+
+#[test]
+fn a_route_leaves_a_threshold_of_two_segments() {
+    // `tcp_mss`: max(2 * mss, rt->rt_rmx.rmx_ssthresh).
+    let old = profile("freebsd-2.2.8", &[]);
+    for (recalled, threshold) in [(100, 2_920), (5_000, 5_000)] {
+        let mut end = end(&old);
+        let metrics = HostMetrics { rtt: 109_375, rttvar: 93_750, ssthresh: recalled };
+        end.start_from_route(&metrics, None);
+        assert_eq!(end.ssthresh(), threshold);
+    }
 }

@@ -182,4 +182,37 @@ mod tests {
             assert_eq!(windows, [nothing_out, two_out, all_out], "{leaving:?}");
         }
     }
+
+    #[test]
+    fn what_limited_transmit_sent_is_not_in_the_flight() {
+        // RFC 5681 section 3.2, step 2: ten segments of 100 B are out in a window of 1,050 B, and one
+        // more for each of the first two duplicates: half of 1,000 B are left.
+        let rules = Rules {
+            kind: RecoveryKind::NewReno,
+            implementation: Implementation::Rfc,
+            reno: ClassicReno(Arithmetic::Rfc),
+            threshold: 3,
+            limited_transmit: true,
+            leaving: Leaving::Refilled,
+        };
+        let mut snd = SendState {
+            una: 1,
+            max: 1_001,
+            end: 10_000,
+            cwnd: 1_050,
+            ssthresh: u64::MAX,
+            window: 1 << 20,
+            mss: 100,
+            ..SendState::default()
+        };
+        let mut newreno = NewReno::default();
+        for _ in 0..2 {
+            with_reno(&rules, &mut snd, |w| newreno.on_duplicate(w, true));
+            let chunk = snd.chunk(snd.max, u64::MAX);
+            newreno.on_sent(&snd, chunk);
+            snd.max = chunk.end();
+        }
+        assert!(with_reno(&rules, &mut snd, |w| newreno.on_duplicate(w, true)).entered);
+        assert_eq!((snd.max, snd.ssthresh), (1_201, 500));
+    }
 }

@@ -232,4 +232,21 @@ mod tests {
         FINE.sample(&mut t, 120);
         assert_eq!((t.srtt, t.rttvar, t.rto), (928, 604, 180));
     }
+
+    #[test]
+    fn a_route_without_a_deviation_is_taken_to_vary_by_a_round_trip() {
+        // `tcp_mss`: "default variation is +- 1 rtt". A unit of srtt is 312 us, one of rttvar 625 us.
+        let mut t = FINE.fresh();
+        FINE.start_by_route(&mut t, 1_248_000, 0);
+        assert_eq!((t.srtt, t.rttvar, t.rto), (4_000, 2_000, 1_500));
+        FINE.start_by_route(&mut t, 1_248_000, 625_000);
+        assert_eq!((t.srtt, t.rttvar, t.rto), (4_000, 1_000, 1_000));
+    }
+
+    #[test]
+    fn half_a_round_trip_of_ten_ticks_is_five() {
+        let mut t = FINE.fresh();
+        FINE.sample(&mut t, 10);
+        assert_eq!(RttRules::Bsd(FINE).half_round_trip(&t), Duration::from_millis(50));
+    }
 }

@@ -144,4 +144,12 @@ mod tests {
         exact.sample(&mut e, exact.span(3));
         assert_eq!(e.rto, 500_000_000);
     }
+
+    #[test]
+    fn half_a_round_trip_is_half_the_estimate() {
+        let rules = RttRules::Exact(rules(Duration::from_millis(200), Duration::ZERO));
+        let mut e = rules.fresh();
+        rules.learn(&mut e, Duration::from_millis(100));
+        assert_eq!(rules.half_round_trip(&e), Duration::from_millis(50));
+    }
 }

@@ -122,4 +122,22 @@ mod tests {
         full.on_advance(&mut rtt);
         assert_eq!(ms(&rtt), 300);
     }
+
+    #[test]
+    fn half_a_round_trip_of_ten_ticks_is_five() {
+        let mut rtt = RULES.fresh();
+        RULES.sample(&mut rtt, 10);
+        assert_eq!(RttRules::Ns2(RULES).half_round_trip(&rtt), RULES.tick * 5);
+    }
+
+    #[test]
+    fn the_fourth_timeout_adds_an_eighth_of_the_estimate_to_its_deviation() {
+        let mut rtt = RULES.fresh();
+        RULES.sample(&mut rtt, 10);
+        let seen = [(); 5].map(|()| {
+            RttRules::Ns2(RULES).back_off(&mut rtt, None);
+            (rtt.srtt, rtt.rttvar)
+        });
+        assert_eq!(seen, [(80, 20), (80, 20), (80, 20), (0, 30), (0, 30)]);
+    }
 }

@@ -79,4 +79,28 @@ mod tests {
             assert_eq!(min.get(), least, "at {second} s");
         }
     }
+
+    /// The minimum after round trips of so many ms at so many seconds.
+    fn after(samples: &[(u64, u64)]) -> u64 {
+        let mut min = MinRtt::new();
+        for &(second, rtt) in samples {
+            min.learn(Duration::from_millis(rtt), Instant::ZERO + Duration::from_secs(second));
+        }
+        min.get().nanos() / 1_000_000
+    }
+
+    #[test]
+    fn the_second_best_comes_from_behind_the_first_quarter_and_the_third_from_the_second_half() {
+        // `minmax_subwin_update` with 300 s: more than 75, more than 150, more than 300.
+        assert_eq!(after(&[(0, 10), (300, 40)]), 10);
+        assert_eq!(after(&[(0, 10), (301, 40)]), 40);
+        assert_eq!(after(&[(0, 10), (75, 15), (76, 20), (301, 40)]), 20);
+        assert_eq!(after(&[(0, 10), (76, 20), (150, 25), (151, 30), (301, 40), (377, 50)]), 30);
+        // A smaller third best takes its place, a larger one does not.
+        let to = |third| after(&[(0, 10), (76, 20), (151, 30), (200, third), (301, 40), (377, 50)]);
+        assert_eq!([to(25), to(35)], [25, 30]);
+        // The second is too old as well.
+        assert_eq!(after(&[(0, 10), (80, 20), (160, 30), (380, 40)]), 20);
+        assert_eq!(after(&[(0, 10), (80, 20), (160, 30), (381, 40)]), 30);
+    }
 }

@@ -93,3 +93,26 @@ impl Reordering {
         Duration::from_nanos(window.min(srtt.nanos()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wider_window_lasts_for_sixteen_recoveries() {
+        // RFC 8985 section 6.2, step 4.
+        let mut order = Reordering { reordering_seen: true, ..Reordering::new() };
+        let ms = Duration::from_millis;
+        let window = |order: &Reordering| order.window(false, ms(40), ms(100));
+        assert_eq!(window(&order), ms(10));
+        order.on_duplicate(1, 1_001);
+        order.on_duplicate(1_000, 2_001);
+        assert_eq!(window(&order), ms(20), "once per round trip");
+        order.on_duplicate(1_001, 2_001);
+        assert_eq!(window(&order), ms(30));
+        (0..15).for_each(|_| order.on_recovered());
+        assert_eq!(window(&order), ms(30));
+        order.on_recovered();
+        assert_eq!(window(&order), ms(10));
+    }
+}

@@ -129,11 +129,13 @@ mod tests {
     #[test]
     fn up_by_an_eighth_down_by_a_thousandth() {
         let mut altq = blue(0, 0.0);
-        altq.overflow(Instant::from_secs_f64(0.04));
-        assert_eq!(altq.pmark, 0);
+        for early in [0.04, 0.05] {
+            altq.overflow(Instant::from_secs_f64(early));
+            assert_eq!(altq.pmark, 0);
+        }
         altq.overflow(Instant::from_secs_f64(0.06));
         assert_eq!(altq.pmark, 125);
-        for (end, pmark) in [(0.14, 125), (0.16, 124), (2.05, 124), (2.1, 1)] {
+        for (end, pmark) in [(0.14, 125), (0.15, 125), (0.16, 124), (2.05, 124), (2.1, 1)] {
             let mut altq = blue(125, 0.10);
             altq.resume(Instant::from_secs_f64(end));
             assert_eq!(altq.pmark, pmark, "idle until {end}");

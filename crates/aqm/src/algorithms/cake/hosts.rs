@@ -145,4 +145,38 @@ mod tests {
         hosts.remove(6);
         assert_eq!(hosts.place(8 * 10 + 3), 6);
     }
+
+    #[test]
+    fn the_names_say_whose_packets_are_kept_apart() {
+        let shares = |name| {
+            let isolation = Isolation::named(name);
+            (isolation.flows, isolation.shares_source(), isolation.shares_destination())
+        };
+        for (name, expected) in [
+            ("flowblind", (false, false, false)),
+            ("srchost", (false, false, false)),
+            ("hosts", (false, false, false)),
+            ("flows", (true, false, false)),
+            ("dual-srchost", (true, true, false)),
+            ("dual-dsthost", (true, false, true)),
+            ("triple-isolate", (true, true, true)),
+        ] {
+            assert_eq!(shares(name), expected, "{name}");
+        }
+        let header = packet::Header { source: 1, destination: 2, ..Default::default() };
+        let packet = Packet {
+            id: 0,
+            flow: 7,
+            bytes: 100,
+            ecn: packet::Ecn::NotEct,
+            arrived: packet::Instant::ZERO,
+            header,
+        };
+        let tag = |name| Isolation::named(name).tag(&packet, 5);
+        let (source, destination) = (source_tag(&packet, 5), destination_tag(&packet, 5));
+        assert_eq!(tag("srchost"), Some(source));
+        assert_eq!(tag("dsthost"), Some(destination));
+        assert_eq!(tag("hosts"), Some(source ^ destination));
+        assert_eq!((tag("flowblind"), tag("flows")), (None, Some(hash(7, 5) as u32)));
+    }
 }

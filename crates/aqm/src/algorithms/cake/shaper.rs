@@ -179,4 +179,17 @@ mod tests {
         tin.charge(5, us(40)); // late: it makes up for that
         assert_eq!(tin.next(), us(21));
     }
+
+    #[test]
+    fn a_packet_that_comes_on_time_takes_nothing_from_the_clock() {
+        // 3 Mb/s: 125 bytes take 333,333.3 ns, of which the third must not be lost.
+        let mut shaper = Shaper::new(Pace::of(375_000));
+        shaper.charge(125, true);
+        let (next, fraction) = (shaper.next, shaper.fraction);
+        assert!(fraction > 0);
+        shaper.wake(next);
+        assert_eq!((shaper.next, shaper.fraction), (next, fraction));
+        shaper.wake(next + Duration::from_nanos(1));
+        assert_eq!(shaper.fraction, 0);
+    }
 }

@@ -198,4 +198,18 @@ mod tests {
         assert_eq!((Scheme::Diffserv8.tin(2), Scheme::Diffserv4.tin(2)), (1, 0));
         assert!([3, 5, 7, 11, 45, 47, 57, 63].iter().all(|code| Scheme::Diffserv8.tin(*code) == 2));
     }
+
+    #[test]
+    fn schemes_have_the_names_of_tc() {
+        let named =
+            ["besteffort", "diffserv3", "diffserv4", "diffserv8", "precedence"].map(Scheme::named);
+        let all = [
+            Scheme::BestEffort,
+            Scheme::Diffserv3,
+            Scheme::Diffserv4,
+            Scheme::Diffserv8,
+            Scheme::Precedence,
+        ];
+        assert_eq!(named, all);
+    }
 }

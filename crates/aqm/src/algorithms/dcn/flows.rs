@@ -273,4 +273,16 @@ mod tests {
         flows.arrival(3, Instant::ZERO);
         assert_eq!(flows.arrival(3, Instant::ZERO), Some(4), "it saturated at the threshold");
     }
+
+    #[test]
+    fn a_count_is_forgotten_after_more_than_the_interval() {
+        for (pause_ns, promoted) in [(800_000_000, true), (800_000_001, false)] {
+            let mut flows = flows(Collision::DecrementIncumbent, 8);
+            (0..2).for_each(|_| {
+                flows.arrival(7, Instant::ZERO);
+            });
+            flows.arrival(7, Instant::from_nanos(pause_ns));
+            assert_eq!(flows.fast() == 1, promoted, "after {pause_ns} ns");
+        }
+    }
 }

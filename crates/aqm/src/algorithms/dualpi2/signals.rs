@@ -274,4 +274,37 @@ mod tests {
         assert_eq!(drops(true, 0.5, &mut rng), (false, false));
         assert_eq!(drops(true, 0.501, &mut rng), (true, true));
     }
+
+    #[test]
+    fn linux_steps_beyond_its_threshold_and_spares_below_its_bytes() {
+        let mut linux = Signals { p: 1.0, ..signals(0.15, 3.0) };
+        (linux.numbers.linux, linux.numbers.spared_bytes) = (true, 3_000);
+        let step = linux.numbers.step;
+        let over = |behind, age| linux.over_step(behind, age);
+        assert_eq!([over(9, step), over(0, step + Duration::from_nanos(1))], [false, true]);
+        let mut rng = Rng::named(1, "linux");
+        for which in [Which::Classic, Which::Scalable] {
+            for (left, spared) in [(2_999, true), (3_000, false)] {
+                let (ecn, age) = (Ecn::Ect1, Duration::ZERO);
+                let packet = Leaving { which, ecn, age, behind: 6, left, stepped: true };
+                let passes = linux.judge(packet, &mut rng) == Action::Pass;
+                assert_eq!(passes, spared, "{left} B");
+            }
+        }
+        linux.numbers.step_packets = Some(2);
+        let over = [1, 2, 3].map(|behind| linux.over_step(behind, Duration::ZERO));
+        assert_eq!(over, [false, false, true]);
+    }
+
+    #[test]
+    fn classic_overload_begins_at_one_over_k_squared() {
+        // k = 3: a ninth.
+        for (p, forced) in [(0.33, false), (0.34, true)] {
+            let mut signals = Signals { p, ..signals(0.15, 3.0) };
+            signals.numbers.k = 3.0;
+            signals.classic_sum = 1.0;
+            let action = signals.rfc_classic(Ecn::Ect0);
+            assert_eq!(action == Action::Drop(Why::Forced), forced, "{p}");
+        }
+    }
 }

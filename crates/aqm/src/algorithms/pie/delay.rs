@@ -121,4 +121,15 @@ mod tests {
             assert!((rate.average / expected - 1.0).abs() < 1e-6, "{} {expected}", rate.average);
         }
     }
+
+    #[test]
+    fn exactly_16_kib_are_enough() {
+        let mut rate = DepartureRate::new(false);
+        let plenty = Backlog { packets: 20, bytes: 20_000 };
+        let done = (0..16).map(|n| rate.departure(1_024, plenty, Instant::from_nanos(n * 1_000)));
+        assert_eq!(
+            done.map(|time| time.is_some()).collect::<Vec<_>>(),
+            [[false; 15].as_slice(), &[true]].concat()
+        );
+    }
 }

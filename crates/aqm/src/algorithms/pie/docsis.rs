@@ -198,13 +198,19 @@ mod tests {
             (0.3, 0.250, 0.250, 0.34),
             (0.05, 0.004, 0.004, 0.048265),
             (13.59, 0.250, 0.250, 13.6),
+            // At 5 ms p does not decay yet, at 200 ms it is not raised yet.
+            (0.05, 0.005, 0.0045, 0.05),
+            (0.05, 0.0045, 0.005, 0.0486875),
+            (0.3, 0.200, 0.200, 0.32),
         ] {
             let mut pie = Docsis { p, delay: old, state: State::Active, ..docsis() };
             pie.update(delay);
             assert!((pie.p - expected).abs() < 1e-9, "{} is not {expected}", pie.p);
         }
         // The scaling goes on above 10 %, where the cap does not hide it: downwards.
-        for (p, factor) in [(0.5, 2.0), (5.0, 8.0), (12.0, 32.0)] {
+        for (p, factor) in
+            [(0.1, 2.0), (0.5, 2.0), (1.0, 8.0), (5.0, 8.0), (10.0, 32.0), (12.0, 32.0)]
+        {
             let mut pie = Docsis { p, delay: 0.010, ..docsis() };
             pie.update(0.009);
             assert!((pie.p - (p - factor * (0.25 * 0.001 + 2.5 * 0.001))).abs() < 1e-9);
@@ -265,5 +271,60 @@ mod tests {
         assert_eq!((pie.p, pie.burst), (0.0, Duration::ZERO));
         pie.update(0.3);
         assert!(pie.p > 0.0);
+    }
+
+    #[test]
+    fn it_is_quiet_below_half_the_target_twice_in_a_row() {
+        // 5 ms; the last pair is as quiet as it takes.
+        for (old, delay, quiet) in [
+            (0.007, 0.007, false),
+            (0.007, 0.001, false),
+            (0.0049, 0.005, false),
+            (0.005, 0.004, false),
+            (0.0049, 0.0049, true),
+        ] {
+            let mut pie = Docsis { delay: old, state: State::Active, ..docsis() };
+            pie.update(delay);
+            assert_eq!(pie.p, 0.0);
+            assert_eq!(pie.state != State::Active, quiet, "{old} s, then {delay} s");
+        }
+    }
+
+    #[test]
+    fn a_second_of_rest_is_not_more_than_a_second() {
+        let fresh = Docsis::new(docsis().numbers, Duration::from_millis(20));
+        let mut pie = Docsis { state: State::Quiescent(Duration::from_millis(980)), ..fresh };
+        pie.update(0.0);
+        assert_eq!(pie.state, State::Quiescent(Duration::from_secs(1)));
+        pie.update(0.0);
+        assert_eq!(pie.state, State::Inactive);
+    }
+
+    #[test]
+    fn a_short_queue_is_spared_while_p_is_small() {
+        // RFC 8034: below half the target with p below 0.2, and up to two mean packets.
+        let mut rng = Rng::named(1, "docsis");
+        for (delay, p, bytes, drops) in [
+            (0.004, 0.1, 60_000, false),
+            (0.005, 0.1, 60_000, true),
+            (0.007, 0.1, 60_000, true),
+            (0.004, 0.2, 60_000, true),
+            (0.1, 0.5, 2_048, false),
+            (0.1, 0.5, 2_049, true),
+        ] {
+            let sure = Docsis { accumulated: 9.0, state: State::Active, ..docsis() };
+            let mut pie = Docsis { p, delay, ..sure };
+            assert_eq!(pie.drops(1500, bytes, &mut rng), drops, "{delay} s, {p}, {bytes} B");
+        }
+    }
+
+    #[test]
+    fn without_derandomisation_every_packet_is_a_throw_of_its_own() {
+        let numbers = Numbers { derandomised: false, ..docsis().numbers };
+        let mut pie = Docsis { numbers, p: 0.3, delay: 0.1, state: State::Active, ..docsis() };
+        let mut rng = Rng::named(1, "docsis");
+        let drops = (0..10_000).filter(|_| pie.drops(1024, 60_000, &mut rng)).count();
+        // Five standard deviations of 46.
+        assert!((2_770..3_230).contains(&drops), "{drops}");
     }
 }

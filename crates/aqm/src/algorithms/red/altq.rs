@@ -295,7 +295,36 @@ mod tests {
     fn weights_are_powers_of_two() {
         assert_eq!(log_weight(1.0, "ALTQ"), Ok(0));
         assert_eq!(log_weight(1.0 / 512.0, "ALTQ"), Ok(9));
+        assert_eq!(log_weight(1.0 / 1_073_741_824.0, "ALTQ"), Ok(30));
+        assert!(log_weight(0.5 / 1_073_741_824.0, "ALTQ").is_err(), "the least is 2^-30");
         let why = log_weight(0.002, "ALTQ").unwrap_err().to_string();
         assert!(why.contains("0.002") && why.contains("1/512") && why.contains("1/256"), "{why}");
+    }
+
+    #[test]
+    fn the_band_begins_at_min_th_and_ends_before_max_th() {
+        let gauge = |red: &Altq| {
+            let mut p_b = f64::NAN;
+            red.gauges(&mut |name, value| p_b = if name == "p_b" { value } else { p_b });
+            p_b
+        };
+        let mut rng = Rng::named(1, "altq");
+        let mut red = altq();
+        red.avg = red.min - 1;
+        assert_eq!((red.decide(5, &mut rng), red.old, gauge(&red)), (Verdict::Pass, false, 0.0));
+        red.avg = red.min;
+        assert_eq!((red.decide(5, &mut rng), red.old, gauge(&red)), (Verdict::Pass, true, 0.0));
+        red.avg = red.max;
+        assert_eq!((red.decide(5, &mut rng), gauge(&red)), (Verdict::Drop(Why::Forced), 1.0));
+    }
+
+    #[test]
+    fn of_ten_numbers_nine_hit() {
+        let mut red = altq();
+        (red.avg, red.denominator) = (red.min + (9 << red.log_weight), 10);
+        let mut rng = Rng::named(1, "altq");
+        let hits = (0..10_000).filter(|_| red.hit(&mut rng)).count();
+        // Five standard deviations of 30.
+        assert!((8_850..9_150).contains(&hits), "{hits}");
     }
 }

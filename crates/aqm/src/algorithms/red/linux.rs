@@ -297,4 +297,17 @@ mod tests {
         assert!(why.starts_with("max_th: 3000 packets of 1000 B"), "{why}");
         assert!(why.contains("2097.152"), "{why}");
     }
+
+    #[test]
+    fn a_signal_is_due_as_soon_as_the_drawn_number_is_reached() {
+        // `red_mark_probability`: not while the product is below qR.
+        let band = settings(&[("profile", "linux"), ("min_th", "10"), ("max_th", "30")]);
+        for (below, due) in [(0, true), (1, false)] {
+            let mut red = Linux::new(&band).unwrap();
+            let avg = (red.min + red.max) / 2;
+            (red.count, red.threshold) = (6, red.excess(avg) * 7 + below);
+            let verdict = red.decide(avg, &mut Rng::named(1, "linux"));
+            assert_eq!(verdict == Verdict::Signal(Why::Early), due);
+        }
+    }
 }

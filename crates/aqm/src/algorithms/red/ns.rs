@@ -215,4 +215,29 @@ mod tests {
         red.count_bytes = 1000;
         close(red.p_a(1.0, 40), 1.0);
     }
+
+    #[test]
+    fn what_is_signalled_at_mark_p_is_dropped() {
+        let asked = [
+            ("profile", "ns2"),
+            ("min_th", "5"),
+            ("max_th", "15"),
+            ("use_mark_p", "true"),
+            ("mark_p", "0.05"),
+        ];
+        let mut red = Ns::new(&settings(&asked));
+        assert_eq!(red.mark_below, 0.05);
+        let mut rng = Rng::named(1, "ns");
+        let signal = |marks| {
+            let why = Why::Early;
+            if marks { Verdict::Signal(why) } else { Verdict::Drop(why) }
+        };
+        for (mark_below, marks) in [(0.05, false), (0.051, true)] {
+            // Half way between the thresholds p_b is half of max_p.
+            red.average.value = 10.0 * red.unit;
+            (red.mark_below, red.count, red.count_bytes) = (mark_below, 1_000, 1_000_000);
+            assert_eq!(red.curve.p_b(red.average.value), 0.05);
+            assert_eq!(red.test(1_000, &mut rng), signal(marks));
+        }
+    }
 }

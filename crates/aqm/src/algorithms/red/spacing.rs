@@ -37,6 +37,7 @@ mod tests {
         close(wait(0.05, 20.0), 0.05);
         close(wait(0.05, 30.0), 0.1);
         close(wait(0.05, 39.0), 1.0);
+        close(wait(0.5, 4.0), 1.0);
         close(wait(1.0, 0.0), 0.0);
         close(wait(1.0, 1.0), 1.0);
     }

@@ -78,7 +78,6 @@ impl Flow {
         }
         match good {
             0 => bad >= 3,
-            1 => bad >= 4,
             _ => bad >= 4 * good,
         }
     }
@@ -123,10 +122,12 @@ mod tests {
         close(raised(0.08, 0.2, true), 0.24);
         close(raised(0.6, 0.7, false), 0.8);
         close(raised(0.4, 0.5, true), 0.8);
+        close(raised(0.5, 0.6, false), 1.0);
         close(relaxed(0.12, false).unwrap(), 0.07);
         close(relaxed(0.08, false).unwrap(), 0.04);
         close(relaxed(0.08, true).unwrap(), 0.03);
         close(relaxed(0.06, true).unwrap(), 0.04);
+        close(relaxed(1.5 * STEP, true).unwrap(), STEP);
         assert_eq!((relaxed(0.005, false), relaxed(0.0025, true)), (None, None));
         assert!(relaxed(0.005, true).is_some());
         close(first(0.06, 0.02), 0.04);
@@ -161,5 +162,33 @@ mod tests {
         let six = [(9e6, 0.01), (1e6, 0.02), (1e6, 0.03), (1e6, 0.04), (1e6, 0.05), (1e6, 0.06)];
         assert!(!remembered(&six[..5]).does_not_respond());
         assert!(remembered(&six).does_not_respond());
+    }
+
+    #[test]
+    fn two_good_pairs_need_eight_bad_ones_and_at_the_root_a_pair_is_good() {
+        // From the first raise to the two at 0.02 the rate falls by more than the root of a half, to
+        // the others by less than theirs; with five pairs of a constant rate that makes 2 and 7.
+        let seven = [(1e6 / 0.6, 0.01), (1e6, 0.02), (1e6, 0.02), (1e6, 0.03), (1e6, 0.04)];
+        assert!(!remembered(&seven).does_not_respond());
+        // Four times the losses, half the rate.
+        let root = [(2e6, 0.01), (1e6, 0.04), (1e6, 0.04), (1e6, 0.04)];
+        assert!(!remembered(&root).does_not_respond());
+        // Exactly ten times.
+        let far = [(1e6, 0.1), (1e6, 1.0), (1e6, 1.0), (1e6, 1.0)];
+        assert!(!remembered(&far).does_not_respond());
+    }
+
+    #[test]
+    fn a_raise_remembers_rate_and_losses_and_tests_only_if_told_to() {
+        for tests in [true, false] {
+            let mut flow = Flow::default();
+            for lost in [1_000, 2_000, 4_000, 8_000] {
+                (flow.arrived, flow.lost, flow.filtered) = (100_000, lost, lost);
+                let (elapsed, now) = (packet::Duration::from_millis(100), Instant::ZERO);
+                flow.raise(0.02, 0.02, elapsed, now, tests);
+            }
+            assert_eq!(flow.past[..4], [(1e6, 0.02), (1e6, 0.04), (1e6, 0.08), (1e6, 0.16)]);
+            assert_eq!(flow.unresponsive, tests);
+        }
     }
 }

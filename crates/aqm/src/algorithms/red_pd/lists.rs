@@ -253,4 +253,42 @@ mod tests {
         }
         assert_eq!(ledger.flows.len(), 0);
     }
+
+    #[test]
+    fn at_one_in_a_thousand_the_line_is_calm() {
+        let mut ledger = Ledger::new(RULES);
+        for turn in 1..=6 {
+            interval(&mut ledger, turn, &[(1, 100)]);
+        }
+        assert_eq!(ledger.monitored().0, 0);
+    }
+
+    #[test]
+    fn who_lost_nothing_of_late_is_not_raised() {
+        let mut ledger = Ledger::new(RULES);
+        for turn in 1..=3 {
+            interval(&mut ledger, turn, &[(1, 3000), (2, 3000)]);
+        }
+        let p = |ledger: &mut Ledger, name| ledger.flows.get(name).unwrap().p.unwrap();
+        let before = p(&mut ledger, 1);
+        assert_eq!(before, p(&mut ledger, 2));
+        // Both are in three lists of five, and have rested for ten seconds.
+        interval(&mut ledger, 103, &[(1, 0), (2, 3000)]);
+        assert_eq!(p(&mut ledger, 1), before);
+        assert!(p(&mut ledger, 2) > before);
+    }
+
+    #[test]
+    fn a_change_is_remembered_for_forty_round_trips_and_the_least_pause() {
+        let mut ledger = Ledger::new(RULES);
+        let then = Instant::from_nanos(1_000_000_000);
+        ledger.flows.enter(1).changed = Some(then);
+        let longest = RULES.rtt * 40 + LEAST_PAUSE;
+        for (now, known) in
+            [(then, 1), (then + (longest - Duration::from_nanos(1)), 1), (then + longest, 0)]
+        {
+            ledger.forget(now);
+            assert_eq!(ledger.flows.len(), known);
+        }
+    }
 }

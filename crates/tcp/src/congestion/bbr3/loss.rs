@@ -127,4 +127,19 @@ mod tests {
         assert!(settings.too_much_lost(2_001, 100_000));
         assert!(!settings.too_much_lost(2_000, 100_000));
     }
+
+    #[test]
+    fn a_spurious_loss_takes_back_the_end_of_startup_only() {
+        // HandleSpuriousLossDetection: "if (BBR.state != ProbeRTT && BBR.state != BBR.undo_state)"; and
+        // who goes back to Startup has not filled the pipe.
+        let after = |state, full| {
+            let mut bbr = Bbr3 { state, ..Bbr3::default() };
+            (bbr.pipe.reached, bbr.undo.state) = (full, Some(State::Startup));
+            bbr.handle_spurious_loss(&mut SendState::default());
+            (bbr.state, bbr.pipe.reached)
+        };
+        assert_eq!(after(State::Drain, true), (State::Startup, false));
+        assert_eq!(after(State::ProbeRtt, true), (State::ProbeRtt, false), "its stay ends first");
+        assert_eq!(after(State::Startup, true), (State::Startup, true), "nothing was left");
+    }
 }

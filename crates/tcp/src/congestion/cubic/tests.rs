@@ -140,6 +140,7 @@ fn cube_roots_are_good_to_a_fifth_of_a_per_cent() {
     // 8045207031: the six leading bits are 59, 248 + 10 << 9 >> 6 = 2064, (2 x 2064 + 1889) x 341 >> 10.
     assert_eq!(cube_root(Cubic::default().settings.cube_factor * 3), 2_003);
     assert_eq!([0, 1, 8, 27, 63].map(cube_root), [0, 1, 2, 3, 4]);
+    assert_eq!([64, 127, 1_000, 4_096, 1_000_000_000].map(cube_root), [4, 5, 10, 16, 1_000]);
     for bits in 30..60 {
         let exact = ((1u64 << bits) as f64).powf(1.0 / 3.0);
         let off = f64::from(cube_root(1 << bits)) / exact - 1.0;

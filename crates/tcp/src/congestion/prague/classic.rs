@@ -86,6 +86,8 @@ impl Detector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::{Cause, Control};
+    use crate::send_state::SendState;
 
     fn after(mdev: f64, depth_us: u64, rounds: u32) -> Detector {
         let mut detector =
@@ -127,5 +129,14 @@ mod tests {
         detector.scale(2);
         [40, 48].into_iter().for_each(|ms| detector.learn(Duration::from_millis(ms)));
         assert_eq!((detector.srtt, detector.mdev), (42_000.0, 1.0 + 7_999.0 / 8.0));
+    }
+
+    #[test]
+    fn a_reduction_smooths_by_its_threshold_in_segments() {
+        let mut prague = super::super::Prague::default();
+        prague.detect_classic_queues();
+        let mut snd = SendState { ssthresh: 64_000, mss: 1_000, ..SendState::default() };
+        prague.on_congestion(&mut snd, Cause::Loss, packet::Instant::ZERO);
+        assert_eq!(prague.detector.map(|detector| detector.shift), Some(10));
     }
 }

@@ -1,0 +1,158 @@
+//! The steps of RFC 6675 by hand.
+
+use super::*;
+use crate::congestion::{Arithmetic, ClassicReno};
+use crate::recovery::{Implementation, with_reno};
+use crate::recovery::{Leaving, RecoveryKind};
+const RULES: Rules = Rules {
+    kind: RecoveryKind::Sack,
+    implementation: Implementation::Rfc,
+    reno: ClassicReno(Arithmetic::Rfc),
+    threshold: 3,
+    limited_transmit: true,
+    leaving: Leaving::Refilled,
+};
+
+/// Segments of 100 B, `out` of them outstanding from number 1 on, much more to send.
+fn snd(out: u64, cwnd: u64) -> SendState {
+    SendState {
+        una: 1,
+        nxt: 1,
+        max: 1 + 100 * out,
+        end: 1_000_000,
+        cwnd,
+        ssthresh: u64::MAX,
+        window: 1 << 30,
+        mss: 100,
+        ..SendState::default()
+    }
+}
+/// An ACK of `ack` that reports the segments `from..to`, counted from 0.
+fn report(ack: u64, ranges: &[(u32, u32)]) -> Segment {
+    let mut segment = Segment { ack, ..Segment::default() };
+    for &(from, to) in ranges {
+        segment.sack.push(100 * from + 1 - ack as u32, 100 * to + 1 - ack as u32);
+    }
+    segment
+}
+fn next_number(sack: &Sack, snd: &SendState) -> Option<u64> {
+    sack.next(&RULES, snd).map(|chunk| (chunk.seq - 1) / 100)
+}
+
+#[test]
+fn a_hole_is_lost_below_three_ranges_or_more_than_two_segments() {
+    for (ranges, lost) in [
+        (&[(1, 3)][..], false),
+        (&[(1, 4)], true),
+        (&[(3, 4), (1, 2)], false),
+        (&[(5, 6), (3, 4), (1, 2)], true),
+    ] {
+        let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
+        let reaction = with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, ranges)));
+        assert_eq!(reaction.entered, lost, "{ranges:?}");
+        assert_eq!(snd.resend, lost);
+    }
+}
+
+#[test]
+fn the_pipe_decides_what_goes_out_in_recovery() {
+    let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
+    // Segments 0 and 2 are missing, 1 and 3 to 6 arrived: 7, 8, 9 are on the way.
+    with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(3, 7), (1, 2)])));
+    assert_eq!((snd.cwnd, snd.ssthresh), (500, 500));
+    assert_eq!(sack.pipe(&snd), 300);
+    let first = sack.first(&snd);
+    sack.on_sent(&snd, first);
+    assert_eq!(sack.pipe(&snd), 400);
+    // Room for one: the second hole; then none.
+    assert_eq!(next_number(&sack, &snd), Some(2));
+    sack.on_sent(&snd, snd.chunk(201, 301));
+    assert_eq!(sack.pipe(&snd), 500);
+    assert_eq!(next_number(&sack, &snd), None);
+    // The second resend is reported: its bytes leave the pipe, new data follows.
+    with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, 7)])));
+    assert_eq!(sack.pipe(&snd), 400);
+    assert_eq!(next_number(&sack, &snd), Some(10));
+    // No new data: an unreported segment below the highest reported one, though not lost.
+    snd.end = snd.max;
+    with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(8, 9)])));
+    assert_eq!(sack.pipe(&snd), 300);
+    assert_eq!(next_number(&sack, &snd), Some(7));
+}
+
+#[test]
+fn the_window_rests_until_the_recovery_point_is_passed() {
+    let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
+    assert!(with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, 4)]))).entered);
+    snd.max += 500;
+    // A partial ACK, the one that ends the recovery, the first one after it.
+    for (una, cwnd) in [(401, 500), (1_001, 500), (1_101, 520)] {
+        let acked = una - snd.una;
+        snd.una = una;
+        with_reno(&RULES, &mut snd, |w| sack.on_advance(w, acked, &report(una, &[])));
+        assert_eq!(snd.cwnd, cwnd, "at {una}");
+    }
+}
+
+#[test]
+fn after_a_timeout_everything_goes_again_but_what_is_reported() {
+    let (mut sack, mut snd) = (Sack::default(), snd(6, 600));
+    with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(4, 5)])));
+    with_reno(&RULES, &mut snd, |w| w.on_timeout(packet::Instant::ZERO));
+    sack.on_timeout(&snd);
+    assert_eq!((snd.cwnd, snd.ssthresh), (100, 300));
+    assert_eq!(next_number(&sack, &snd), Some(0));
+    sack.on_sent(&snd, snd.chunk(1, u64::MAX));
+    assert_eq!(next_number(&sack, &snd), None);
+    // Three ACKs with news do not start a recovery now.
+    snd.una = 101;
+    with_reno(&RULES, &mut snd, |w| sack.on_advance(w, 100, &report(101, &[(2, 3)])));
+    for last in [4, 5] {
+        let reaction =
+            with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(101, &[(2, last)])));
+        assert!(!reaction.entered);
+    }
+    assert_eq!(snd.cwnd, 200);
+    assert_eq!(next_number(&sack, &snd), Some(1));
+    sack.on_sent(&snd, snd.chunk(101, 201));
+    assert_eq!(next_number(&sack, &snd), Some(5), "2, 3 and 4 are skipped");
+}
+
+#[test]
+fn an_ack_within_a_reported_range_leaves_the_rest_of_it() {
+    let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
+    with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, 3)])));
+    snd.una = 201;
+    with_reno(&RULES, &mut snd, |w| sack.on_advance(w, 200, &report(201, &[])));
+    assert_eq!((sack.reports(), sack.pipe(&snd)), (&[(201, 301)][..], 700));
+}
+
+#[test]
+fn reports_that_touch_are_one_and_old_ones_say_nothing() {
+    let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
+    for range in [(1, 2), (2, 3)] {
+        let report = report(1, &[range]);
+        assert!(!with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report)).entered);
+    }
+    assert_eq!(sack.reports(), [(101, 301)]);
+    // An acknowledgement of less than is acknowledged by now.
+    snd.una = 51;
+    let late = report(1, &[(4, 9)]);
+    assert!(!with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &late)).entered);
+    assert_eq!((sack.reports(), sack.recovering()), (&[(101, 301)][..], false));
+}
+
+#[test]
+fn what_limited_transmit_sent_is_not_in_the_flight() {
+    // RFC 5681 section 3.2, step 2: ten segments of 100 B are out in a window of 1,050 B, and one more
+    // for each of the first two reports: half of 1,000 B are left.
+    let (mut sack, mut snd) = (Sack::default(), snd(10, 1_050));
+    for to in 2..=3 {
+        with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, to)])));
+        let chunk = snd.chunk(snd.max, u64::MAX);
+        sack.on_sent(&snd, chunk);
+        snd.max = chunk.end();
+    }
+    assert!(with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, 4)]))).entered);
+    assert_eq!((snd.max, snd.ssthresh, sack.recovering()), (1_201, 500, true));
+}
