@@ -177,11 +177,11 @@ def test_a_stopped_command_resumes(aqmlab_command, toml_file, how, code):
     words = ["run", toml_file, "--seeds", 40, "--set", "duration=10 min", "--jobs", 2]
     process = aqmlab_command.start(*words)
     runs = aqmlab_command.folder / "results" / "small" / "runs"
-    wait_for(lambda: len(list(runs.glob("*/manifest.json"))) >= 2, process, "two runs")
+    wait_for(lambda: len(list(runs.glob("[!.]*/manifest.json"))) >= 2, process, "two runs")
     process.send_signal(how)
     process.communicate(timeout=60)
     assert process.returncode == code
-    kept = len(list(runs.glob("*/manifest.json")))
+    kept = len(list(runs.glob("[!.]*/manifest.json")))
     assert 2 <= kept < 40
     document = json.loads(aqmlab_command(*words, "--json").stdout)
     assert sum(run["cached"] for run in document["runs"]) == kept
