@@ -23,7 +23,7 @@ from aqmlab.infer import (
 from aqmlab.infer.predictions import Prediction
 from aqmlab.infer.targets import Target, Targets
 from aqmlab.infer.unknowns import Unknown, Unknowns
-from aqmlab.pipeline import calibrating
+from aqmlab.pipeline import calibrating, outcome
 from aqmlab.pipeline import command as pipeline
 from aqmlab.runs.laboratory import checked
 
@@ -265,7 +265,17 @@ def test_a_set_is_a_study_beside_its_own(tmp_path):
         out=tmp_path / "out",
         alter=lambda experiment: sets.named(experiment, "inferred"),
     )
+    assert done.page is not None
     assert "aqmlab study ping --quick --set inferred" in done.page.read_text("utf-8")
+
+
+def test_a_set_is_what_its_study_draws_as_its_set_up():
+    plain = experiments.load("tuning-red")
+    drawn = [
+        outcome._setup(experiment, plain.setup[0])["scenario"]["network"]["rtt"]
+        for experiment in (plain, sets.named(plain, "inferred"))
+    ]
+    assert (drawn[0]["min"], drawn[1]["min"]) == ("14 ms", "7 ms")
 
 
 @pytest.mark.parametrize(

@@ -78,12 +78,13 @@ def _setups(experiment: Experiment, material: Material) -> list[dict]:
 
 def _setup(experiment: Experiment, setup: Setup) -> dict:
     """What is drawn of a set-up: its base, and which of its fields differ from run to run."""
+    base = experiment.base(setup.base)
     groups = [group for group in experiment.group if group.base == setup.base]
     loads = any(group.uses_load for group in groups)
     loaded = calibrating.fields(experiment, setup.base) if loads else []
     return {
         "caption": setup.caption,
-        "scenario": experiment.base(setup.base),
+        "scenario": experiment.change(base) if experiment.change else base,
         "varied": plan.varied(groups, loaded),
     }
 
