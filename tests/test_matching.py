@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import norm
+from threadpoolctl import threadpool_limits
 
 from aqmlab.infer import (
     conflicts,
@@ -18,6 +19,14 @@ from aqmlab.infer import (
     waves,
 )
 from aqmlab.infer.targets import Target, Targets
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """As `aqmlab infer` does: on two threads small matrices take four times as long."""
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
+
 
 # --- history matching on a stand-in -------------------------------------------------------------
 
