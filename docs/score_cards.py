@@ -1,0 +1,64 @@
+"""Writes docs/score-cards/NAME.md from finished studies: every claim with its verdict.
+
+Usage: python docs/score_cards.py FOLDER...   (as `aqmlab study NAME --full --out FOLDER` left them)
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+PAGES = Path(__file__).with_name("score-cards")
+
+
+def page(told: dict[str, Any], made: str) -> str:
+    """The page of a study: what ran, when and with which code, and how each claim was judged."""
+    name, commit = told["name"], told["versions"]["commit"][:8]
+    mode = "quick" if told["quick"] else "full"
+    of_paper = [c for c in told["claims"] if c["kind"] != "ours"]
+    ours = [c for c in told["claims"] if c["kind"] == "ours"]
+    lines = [
+        f"# Score card: {told['title']}",
+        "",
+        f"`aqmlab study {name} --{mode}`, {made}, commit `{commit}`; {told['seeds']} seeds, more "
+        "where a claim stayed open. Written by `python docs/score_cards.py`: do not edit. Verdicts are "
+        "about our models of the testbed; the rules were written before the runs "
+        "([studies.md](../studies.md)).",
+        "",
+        *_table("Claims of the paper", of_paper),
+        *_table("Questions of ours, and the claims asked again of today's end systems", ours),
+    ]
+    return "\n".join(lines)
+
+
+def _table(title: str, claims: list[dict[str, Any]]) -> list[str]:
+    if not claims:
+        return []
+    counts = Counter(claim["verdict"] for claim in claims)
+    told = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
+    rows = [
+        " | ".join(["", claim["id"], *(_cell(claim[k]) for k in ("claim", "verdict", "why")), ""])
+        for claim in claims
+    ]
+    head = ["| | claim | verdict | why |", "| --- | --- | --- | --- |"]
+    return [f"## {title}", "", f"{told}.", "", *head, *(row.strip() for row in rows), ""]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def main(folders: list[str]) -> None:
+    """Writes the pages of these folders."""
+    PAGES.mkdir(exist_ok=True)
+    for folder in map(Path, folders):
+        told = json.loads((folder / "result.json").read_text("utf-8"))
+        made = json.loads((folder / "manifest.json").read_text("utf-8"))["created"][:10]
+        (PAGES / f"{told['name']}.md").write_text(page(told, made), "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
