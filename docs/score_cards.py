@@ -24,8 +24,8 @@ def page(told: dict[str, Any], made: str) -> str:
         f"# Score card: {told['title']}",
         "",
         f"`aqmlab study {name} --{mode}`, {made}, commit `{commit}`; {told['seeds']} seeds, more "
-        "where a claim stayed open. Written by `python docs/score_cards.py`: do not edit. Verdicts are "
-        "about our models of the testbed; the rules were written before the runs "
+        "where a claim stayed open. Written by `python docs/score_cards.py`: do not edit. "
+        "Verdicts are about our models of the testbed; the rules were written before the runs "
         "([studies.md](../studies.md)).",
         "",
         *_table("Claims of the paper", of_paper),
