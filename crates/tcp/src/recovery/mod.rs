@@ -225,17 +225,22 @@ mod tests {
     use super::*;
     use crate::congestion::{Arithmetic, ClassicReno};
 
+    /// The RFCs' rules with limited transmit, as the senders' own tests take them.
+    pub(super) const fn rfc(kind: RecoveryKind) -> Rules {
+        Rules {
+            kind,
+            implementation: Implementation::Rfc,
+            reno: ClassicReno(Arithmetic::Rfc),
+            threshold: 3,
+            limited_transmit: true,
+            leaving: Leaving::Refilled,
+        }
+    }
+
     #[test]
     fn after_a_spurious_timeout_duplicates_count_again() {
         for kind in [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno] {
-            let rules = Rules {
-                kind,
-                implementation: Implementation::Rfc,
-                reno: ClassicReno(Arithmetic::Rfc),
-                threshold: 3,
-                limited_transmit: false,
-                leaving: Leaving::Refilled,
-            };
+            let rules = Rules { limited_transmit: false, ..rfc(kind) };
             let mut snd = SendState {
                 una: 1,
                 nxt: 1_001,

@@ -106,30 +106,27 @@ impl NewReno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::{Arithmetic, ClassicReno};
-    use crate::recovery::RecoveryKind;
-    use crate::recovery::{Implementation, Rules, with_reno};
+    use crate::recovery::tests::rfc;
+    use crate::recovery::{RecoveryKind, Rules, with_reno};
 
-    #[test]
-    fn duplicates_of_what_was_sent_before_a_timeout_start_nothing() {
-        let mut snd = SendState {
+    /// Ten segments of 100 B are outstanding, much more is to be sent.
+    fn ten_out(cwnd: u64) -> SendState {
+        SendState {
             una: 1,
             max: 1_001,
             end: 10_000,
-            cwnd: 1_000,
+            cwnd,
             ssthresh: u64::MAX,
             window: 1 << 20,
             mss: 100,
             ..SendState::default()
-        };
-        let rules = Rules {
-            kind: RecoveryKind::NewReno,
-            implementation: Implementation::Rfc,
-            reno: ClassicReno(Arithmetic::Rfc),
-            threshold: 3,
-            limited_transmit: true,
-            leaving: Leaving::Refilled,
-        };
+        }
+    }
+
+    #[test]
+    fn duplicates_of_what_was_sent_before_a_timeout_start_nothing() {
+        let mut snd = ten_out(1_000);
+        let rules = rfc(RecoveryKind::NewReno);
         let mut newreno = NewReno::default();
         with_reno(&rules, &mut snd, |w| w.on_timeout(packet::Instant::ZERO));
         snd.nxt = snd.una;
@@ -154,15 +151,8 @@ mod tests {
         // Ten segments of 100 B out, threshold 5; five more duplicates after the third; all but
         // the rest is acknowledged.
         let left = |leaving, rest: u64| {
-            let implementation = Implementation::Rfc; // which does not grow in the end
-            let rules = Rules {
-                kind: RecoveryKind::NewReno,
-                implementation,
-                reno: ClassicReno(Arithmetic::Rfc),
-                threshold: 3,
-                limited_transmit: false,
-                leaving,
-            };
+            // The RFC's does not grow in the end.
+            let rules = Rules { limited_transmit: false, leaving, ..rfc(RecoveryKind::NewReno) };
             let mut snd =
                 SendState { una: 1, max: 1_001, cwnd: 1_000, mss: 100, ..SendState::default() };
             let mut newreno = NewReno::default();
@@ -187,24 +177,8 @@ mod tests {
     fn what_limited_transmit_sent_is_not_in_the_flight() {
         // RFC 5681 section 3.2, step 2: ten segments of 100 B are out in a window of 1,050 B, and one
         // more for each of the first two duplicates: half of 1,000 B are left.
-        let rules = Rules {
-            kind: RecoveryKind::NewReno,
-            implementation: Implementation::Rfc,
-            reno: ClassicReno(Arithmetic::Rfc),
-            threshold: 3,
-            limited_transmit: true,
-            leaving: Leaving::Refilled,
-        };
-        let mut snd = SendState {
-            una: 1,
-            max: 1_001,
-            end: 10_000,
-            cwnd: 1_050,
-            ssthresh: u64::MAX,
-            window: 1 << 20,
-            mss: 100,
-            ..SendState::default()
-        };
+        let rules = rfc(RecoveryKind::NewReno);
+        let mut snd = ten_out(1_050);
         let mut newreno = NewReno::default();
         for _ in 0..2 {
             with_reno(&rules, &mut snd, |w| newreno.on_duplicate(w, true));

@@ -48,21 +48,13 @@ impl Tahoe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::{Arithmetic, ClassicReno};
-    use crate::recovery::with_reno;
-    use crate::recovery::{Implementation, Leaving, RecoveryKind};
+    use crate::recovery::tests::rfc;
+    use crate::recovery::{RecoveryKind, with_reno};
     use crate::send_state::SendState;
 
     #[test]
     fn three_duplicates_close_the_window_once_per_flight() {
-        let rules = Rules {
-            kind: RecoveryKind::Tahoe,
-            implementation: Implementation::Rfc,
-            reno: ClassicReno(Arithmetic::Rfc),
-            threshold: 3,
-            limited_transmit: true,
-            leaving: Leaving::Refilled,
-        };
+        let rules = rfc(RecoveryKind::Tahoe);
         let mut snd = SendState {
             una: 101,
             nxt: 1_101,

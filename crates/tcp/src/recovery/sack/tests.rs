@@ -1,17 +1,10 @@
 //! The steps of RFC 6675 by hand.
 
 use super::*;
-use crate::congestion::{Arithmetic, ClassicReno};
-use crate::recovery::{Implementation, with_reno};
-use crate::recovery::{Leaving, RecoveryKind};
-const RULES: Rules = Rules {
-    kind: RecoveryKind::Sack,
-    implementation: Implementation::Rfc,
-    reno: ClassicReno(Arithmetic::Rfc),
-    threshold: 3,
-    limited_transmit: true,
-    leaving: Leaving::Refilled,
-};
+use crate::recovery::tests::rfc;
+use crate::recovery::{RecoveryKind, with_reno};
+
+const RULES: Rules = rfc(RecoveryKind::Sack);
 
 /// Segments of 100 B, `out` of them outstanding from number 1 on, much more to send.
 fn snd(out: u64, cwnd: u64) -> SendState {
