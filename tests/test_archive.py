@@ -126,7 +126,7 @@ def test_runs_of_harsh_red_take_a_block_each(real_core, tmp_path):
     assert len(stored_runs) == len(made.runs) > 20
     assert all(run.folder.suffix == ".zip" for run in stored_runs)
     assert max(run.folder.stat().st_size for run in stored_runs) < 4096
-    assert max(len(run.packed) for run in stored_runs) < 3000
+    assert max(len(run.compressed) for run in stored_runs) < 3000
     # Whoever reads a results folder finds them.
     assert len(aqmlab.load(tmp_path).runs) == len(made.runs)
     shared = sharing.export(tmp_path, tmp_path / "all.aqm")

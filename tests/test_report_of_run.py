@@ -10,6 +10,7 @@ import pytest
 
 from aqmlab.figures.kinds import course
 from aqmlab.runs.laboratory import FinishedRun
+from aqmlab.simulator.engine import Outcome
 from aqmlab.tables import subjects
 from conftest import base_scenario
 
@@ -102,7 +103,8 @@ def run_of(summary: dict, *apps: str) -> FinishedRun:
     traffic = [
         {"app": app, "name": f"{app}-{i}", many.get(app, "users"): 1} for i, app in enumerate(apps)
     ]
-    return FinishedRun(0, "", {}, 1, base_scenario(traffic=traffic), summary)
+    scenario = base_scenario(traffic=traffic)
+    return FinishedRun(0, "", {}, 1, scenario, outcome=Outcome(summary, {}))
 
 
 def test_a_total_is_that_of_the_only_group_of_its_kind(real_core):

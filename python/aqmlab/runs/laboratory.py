@@ -41,8 +41,6 @@ class FinishedRun:
     seed: int
     scenario: Mapping[str, Any]
     """The complete scenario: users instead of a load, every default filled in."""
-    told: Mapping[str, Any] | None = field(default=None, repr=False)
-    """Its summary, if no folder has it."""
     cached: bool = False
     """Whether an earlier command had computed it."""
     stored: StoredRun | None = None
@@ -51,7 +49,9 @@ class FinishedRun:
     @property
     def summary(self) -> Mapping[str, Any]:
         """What came out, in numbers."""
-        return self.stored.summary if self.stored is not None else self.told or {}
+        if self.stored is not None:
+            return self.stored.summary
+        return self.outcome.summary if self.outcome is not None else {}
 
     @property
     def folder(self) -> Path | None:
@@ -156,7 +156,7 @@ class Laboratory:
             i = missing[place]
             done = _finished(runs[i], canonical[i])
             if self.store is None:
-                results[i] = replace(done, told=outcome.summary, outcome=outcome)
+                results[i] = replace(done, outcome=outcome)
             else:
                 # What is not simulated cannot be made again.
                 keep = runs[i].keep if self.simulate is None else None

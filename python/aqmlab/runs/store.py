@@ -143,12 +143,12 @@ class Store:
         The manifest and the summary are checked, of tables only that they are there: they are
         checked when they are read.
         """
-        packed = self._packed(key)
-        if packed.is_file() and not packed.is_symlink():
+        one_file = self._archive(key)
+        if one_file.is_file() and not one_file.is_symlink():
             try:
-                return self._read(packed)
+                return self._read(one_file)
             except (Damaged, KeyError, TypeError, AttributeError):
-                say(f"{packed} is damaged: it is run again")
+                say(f"{one_file} is damaged: it is run again")
                 return None
         place = self.folder / "runs" / key
         if place.is_symlink() or (place.exists() and not place.is_dir()):
@@ -169,7 +169,7 @@ class Store:
             say(f"{place} is damaged or incomplete: it is run again")
             return None
 
-    def _packed(self, key: str) -> Path:
+    def _archive(self, key: str) -> Path:
         """The file of a run that is one."""
         return self.folder / "runs" / f"{key}{archive.SUFFIX}"
 
@@ -178,12 +178,12 @@ class Store:
         if about["key"] != stored.key_of(place):
             raise Damaged(f"{place} is another run's")
         known = about["files"]
-        packed = stored.pack(stored.summary(place, about))
+        summary = stored.compressed(stored.summary(place, about))
         there = stored.lengths(place, known)
         for name, of in known.items():
             if there[name] != of["bytes"]:
                 raise Damaged(f"{place / name} is not what was written")
-        return StoredRun(place, packed, known, self, tuple(about["tables"]))
+        return StoredRun(place, summary, known, self, tuple(about["tables"]))
 
     def save(
         self,
@@ -199,7 +199,7 @@ class Store:
         """
         manifest = self._run_manifest(key, scenario, seed, outcome)
         if keep is not None:
-            return self._save_packed(key, manifest, outcome, keep)
+            return self._save_archive(key, manifest, outcome, keep)
         place = self.folder / "runs" / key
         draft = place.with_name(f".tmp-{os.getpid()}-{threading.get_ident()}-{key}")
         with reported(self.folder):
@@ -219,11 +219,12 @@ class Store:
                 drafts.remove(draft)
             return self._read(place)
 
-    def _save_packed(
+    def _save_archive(
         self, key: str, manifest: Mapping[str, Any], outcome: Outcome, keep: Collection[str]
     ) -> StoredRun:
-        place = self._packed(key)
-        inside = {SUMMARY: archive.encoded(outcome.summary)} | stored.packed(outcome.tables, keep)
+        place = self._archive(key)
+        inside = {SUMMARY: archive.encoded(outcome.summary)}
+        inside |= stored.table_files(outcome.tables, keep)
         known = {name: stored.known(content) for name, content in inside.items()}
         told = archive.encoded(files.sealed({**manifest, "files": known}))
         with reported(self.folder):
@@ -316,8 +317,8 @@ class Store:
     def finished(self) -> list[str]:
         """The keys of the runs that lie here, in order."""
         runs = self.folder / "runs"
-        packed = runs.glob(f"[!.]*{archive.SUFFIX}")
-        places = (*packed, *(path.parent for path in runs.glob(f"[!.]*/{MANIFEST}")))
+        archives = runs.glob(f"[!.]*{archive.SUFFIX}")
+        places = (*archives, *(path.parent for path in runs.glob(f"[!.]*/{MANIFEST}")))
         return sorted({stored.key_of(place) for place in places})
 
     def check_kept(self, runs: Iterable[StoredRun | None]) -> None:

@@ -35,7 +35,7 @@ class StoredRun:
 
     folder: Path
     """Where it is kept: the folder or the file."""
-    packed: bytes = field(compare=False, repr=False)
+    compressed: bytes = field(compare=False, repr=False)
     """Its summary, compressed: tens of thousands of them are held at once."""
     files: Mapping[str, Mapping[str, Any]] = field(compare=False, repr=False)
     """Every file's length and hash."""
@@ -46,7 +46,7 @@ class StoredRun:
     @property
     def summary(self) -> Mapping[str, Any]:
         """What came out, in numbers."""
-        return _unpacked(self.packed)
+        return _summary(self.compressed)
 
     @property
     def key(self) -> str:
@@ -113,12 +113,12 @@ class StoredRun:
 
 
 @lru_cache(maxsize=1024)
-def _unpacked(packed: bytes) -> Mapping[str, Any]:
+def _summary(compressed: bytes) -> Mapping[str, Any]:
     """A summary as it is read; those of a table's row are asked for again for each column."""
-    return json.loads(zlib.decompress(packed))
+    return json.loads(zlib.decompress(compressed))
 
 
-def pack(summary: Mapping[str, Any]) -> bytes:
+def compressed(summary: Mapping[str, Any]) -> bytes:
     """A summary as it is held in memory."""
     return zlib.compress(json.dumps(summary).encode(), 1)
 
@@ -242,7 +242,7 @@ def write_tables(tables: Mapping[str, pa.Table], folder: Path) -> None:
                 write_parquet(tables[name], file)
 
 
-def packed(tables: Mapping[str, pa.Table], keep: Collection[str]) -> dict[str, bytes]:
+def table_files(tables: Mapping[str, pa.Table], keep: Collection[str]) -> dict[str, bytes]:
     """The files of those tables that are kept."""
     names = sorted(set(tables) & set(keep))
     if isinstance(tables, Packed):
