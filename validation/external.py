@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 
 class Missing(Exception):
     """What is not there, and how to get it, in one sentence."""
+
+
+def there(program: str, ask: Callable[[], object]) -> bool:
+    """Whether a program can be compared with; if not, one line says what is missing."""
+    try:
+        ask()
+    except Missing as missing:
+        print(f"no comparison with {program}: {missing}")
+        return False
+    return True
 
 
 def cache(name: str) -> Path:

@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from validation.equivalence import Numbers, Program, compare, options
-from validation.external import Missing
+from validation.external import there
 from validation.linux import machine
 from validation.linux.cases import Case, full, job, quick, scenario
 
@@ -44,13 +44,10 @@ def main() -> int:
     options(parser, Path("results/linux"))
     parser.add_argument("--build", action="store_true", help="build the kernel and end")
     arguments = parser.parse_args()
-    try:
-        if arguments.build:
-            print(machine.build())
-            return 0
-        machine.kernel()
-    except Missing as missing:
-        print(f"no comparison with Linux: {missing}")
+    if arguments.build:
+        there("Linux", lambda: print(machine.build()))
+        return 0
+    if not there("Linux", machine.kernel):
         return 0
     cases = quick() if arguments.quick else full()
     return compare(parser, arguments, Program("Linux", machine.release, run, told, scenario), cases)

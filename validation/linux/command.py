@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from validation import page
-from validation.external import Missing
+from validation.external import there
 from validation.linux import machine
 
 Report = Callable[[argparse.Namespace], Iterator[str]]
@@ -20,10 +20,7 @@ def main(parser: argparse.ArgumentParser, report: Report) -> int:
     """
     parser.add_argument("--out", type=Path, help="folder for the record")
     arguments = parser.parse_args()
-    try:
-        machine.kernel()
-    except Missing as missing:
-        print(f"no comparison with Linux: {missing}")
+    if not there("Linux", machine.kernel):
         return 0
     lines: list[str] = []
     for line in report(arguments):

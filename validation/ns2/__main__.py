@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from validation.equivalence import FIGURES, Numbers, Program, compare, options
+from validation.external import Missing, there
 from validation.ns2.cases import Case, full, quick, scenario, words
 
 SCRIPT = Path(__file__).with_name("bulk.tcl")
@@ -30,10 +31,18 @@ def run(case: Case, seed: int) -> Numbers:
     return dict(zip(fields[::2], map(float, fields[1::2]), strict=True))
 
 
+def installed() -> None:
+    """Raises Missing where ns-2 is not there."""
+    if shutil.which("ns") is None:
+        raise Missing("the program `ns` is not installed (Debian package ns2)")
+
+
 def release() -> str:
     """The installed ns-2, such as ns-2.35."""
     asked = ["ns", "/dev/stdin"]
-    done = subprocess.run(asked, input="puts [ns-version]", capture_output=True, text=True)
+    done = subprocess.run(
+        asked, input="puts [ns-version]", capture_output=True, text=True, check=True
+    )
     return f"ns-{done.stdout.strip()}"
 
 
@@ -50,8 +59,7 @@ def main() -> int:
     options(parser, Path("results/ns2"))
     parser.add_argument("--profile", choices=("plain", "ns2"), help="our senders (plain)")
     arguments = parser.parse_args()
-    if shutil.which("ns") is None:
-        print("no comparison with ns-2: the program `ns` is not installed (Debian package ns2)")
+    if not there("ns-2", installed):
         return 0
     cases = list(quick() if arguments.quick else full())
     if arguments.profile:

@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 
 from validation.equivalence import Numbers, Program, compare, options
-from validation.external import Missing
+from validation.external import there
 from validation.ns3 import program
 from validation.ns3.cases import Case, full, quick, scenario, words
 
@@ -39,10 +39,7 @@ def main() -> int:
     )
     options(parser, Path("results/ns3"))
     arguments = parser.parse_args()
-    try:
-        program.built()
-    except Missing as missing:
-        print(f"no comparison with ns-3: {missing}")
+    if not there("ns-3", program.built):
         return 0
     cases = quick() if arguments.quick else full()
     ns3 = Program("ns-3", release, run, told, scenario)
