@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -147,13 +148,42 @@ def test_nothing_of_a_table_of_the_family_is_called_impossible(trial):
     assert found.others is not None and len(found.others.names) == 6
 
 
+def test_the_inferred_set_is_the_likeliest_by_more_seeds_and_not_the_luckiest_by_few():
+    """The stand-in of a study gives, under two seeds, the table itself at a wrong point."""
+    truth = np.array([[0.25, 0.5, 0.75]])
+    wrong = np.array([[0.9, 0.1, 0.3]])
+    history, _ = matched(stand_in(truth, range(1, 7))[0].mean(axis=0), 1, given=wrong)
+    lucky = history.runs.copy()
+    lucky[0] = history.targets.told(history.targets.low)
+    lucky = replace(history, points=np.vstack([truth, wrong]), runs=lucky[[1, 0]])
+    asked = []
+
+    class Study:
+        bench = SimpleNamespace(
+            amount=SimpleNamespace(confirm=6),
+            experiment=SimpleNamespace(name="a study"),
+            inference=SimpleNamespace(unknowns=SimpleNamespace(values=lambda point: point)),
+        )
+
+        def runs(self, sets, seeds, _title):
+            asked.append(seeds)
+            return stand_in(np.array(sets), range(1, seeds + 1))
+
+    weighed = posterior.Posterior(wrong, wrong[0])
+    by_few = posterior.Likelihood(lucky).seen(lucky.points, lucky.runs)
+    assert np.argmax(by_few) == 1
+    assert inference.most_likely(Study(), lucky, weighed) == pytest.approx(truth[0])
+    assert asked == [6]
+
+
 def test_a_search_by_runs_alone_finds_what_no_wave_met_and_stops_there():
     history, simulate = matched(stand_in(np.array([[0.9, 0.1, 0.8]]), (1, 2, 3))[0].mean(axis=0), 1)
     cut = conflicts.bar(len(history.targets))
     far = conflicts.of_runs(history).max(axis=1) > cut
     blind = replace(history, points=history.points[far], runs=history.runs[far])
     assert not directed.met(blind, cut)
-    assert directed.searched(blind, simulate, 16, 1) is blind
+    assert directed.searched(blind, simulate, 0, 1) is blind
+    assert len(directed.searched(blind, simulate, 8, 1).points) == len(blind.points) + 8
     found = directed.searched(blind, simulate, 640, 1)
     assert directed.met(found, cut)
     assert len(blind.points) < len(found.points) < len(blind.points) + 640

@@ -17,7 +17,9 @@ from . import conflicts
 from .waves import History, Simulator
 
 POPULATION = 32
-"""Points of a generation: the nearest runs so far are the first."""
+"""Points of a generation at most: the nearest runs so far are the first."""
+LEAST = 5
+"""Points without which there is no generation."""
 FAR = 10.0
 """Deviations beyond which a number is as far off as any."""
 
@@ -30,12 +32,11 @@ def searched(history: History, simulate: Simulator, count: int, seed: int) -> Hi
     known stays as the waves have left it: the emulators do not learn from these points.
     """
     cut = conflicts.bar(len(history.targets))
-    if count < POPULATION or met(history, cut):
+    if not count or met(history, cut):
         return history
     known = _objective(conflicts.of_runs(history))
-    first = np.argsort(known)[:POPULATION]
+    first = np.argsort(known)[: max(LEAST, min(POPULATION, count))]
     points, runs = [history.points], [history.runs]
-
     generations = iter([known[first]])  # the first one was simulated by the waves
 
     def worst(columns: np.ndarray) -> np.ndarray:
@@ -50,7 +51,7 @@ def searched(history: History, simulate: Simulator, count: int, seed: int) -> Hi
         worst,
         [(0.0, 1.0)] * history.points.shape[1],
         init=cast(Any, history.points[first]),  # a population; scipy's types know names alone
-        maxiter=count // len(first),
+        maxiter=max(1, count // len(first)),
         mutation=(0.4, 0.9),
         vectorized=True,
         updating="deferred",
